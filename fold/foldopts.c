@@ -9,14 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Records that an option needs samples; the first such option is stored for the message. */
+/* Stores, for the error message, the name of the first option that needs samples: perf.data or text of samples. */
 static void needs_samples(struct request *request, const char *name)
 {
 	if (!request->sample_option[0])
 		snprintf(request->sample_option, sizeof(request->sample_option), "%s", name);
 }
 
-/* Records that an option needs perf.data, which implies samples. */
+/* Stores, for the error message, the name of the first option that needs perf.data. Such an option needs samples, too.
+ */
 static void needs_recording(struct request *request, const char *name)
 {
 	if (!request->recording_option[0])
@@ -24,7 +25,7 @@ static void needs_recording(struct request *request, const char *name)
 	needs_samples(request, name);
 }
 
-/* The choices of options, in the order of their enumerations. */
+/* Values that options allow, separated by "|". opt_choice() returns the index of the given one. */
 #define ROOTS "process|thread|both|groups"
 #define GROUPS "cgroup|container|pod|thread"
 #define SPELLINGS "java|hotspot"
@@ -132,7 +133,7 @@ static void opt_kinds(void *to, const char *value, const char *name)
 	needs_samples(request, name);
 }
 
-/* --annotate: replaces the set of kinds of code that get a suffix. */
+/* --annotate=k,j,... or none: adds these kinds of code to those that get a suffix, which by default are all kinds. */
 static void opt_annotate(void *to, const char *value, const char *name)
 {
 	static const struct {
@@ -198,7 +199,8 @@ static void foldopts_opt_only(void *to, const char *value, const char *name)
 	needs_samples(request, name);
 }
 
-/* FlameGraph's --event-filter names one event exactly. */
+/* --event-filter EVENT, as in FlameGraph's stackcollapse-perf.pl: selects the event of exactly this name, without glob.
+ */
 static void opt_event_filter(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
@@ -284,7 +286,7 @@ static void foldopts_opt_input(void *to, const char *value, const char *name)
 	request->input[request->ninputs++] = value;
 }
 
-/* Returns the inputs of -i and then the operands, NULL at their end; the caller frees the result. */
+/* Returns a new array of the files of -i, then the operands, then NULL; the caller frees it. */
 static char **join_inputs(const struct request *request, char **operand)
 {
 	size_t n = 0, noperands = 0;
@@ -311,8 +313,8 @@ static void opt_max_lost(void *to, const char *value, const char *name)
 	request->has_max_lost = true;
 }
 
-/* Checks the options of --as-flamegraph and copies them. Options that stackcollapse-perf.pl does not have are
- * refused. */
+/* Fills request->flamegraph, the options of --as-flamegraph, from the parsed options. Dies if an option is given that
+ * stackcollapse-perf.pl does not have. */
 static void prepare_flamegraph(struct request *request)
 {
 	struct samples_options *options = &request->script;

@@ -2,8 +2,8 @@
 /*
  * foldopts.h - command line of pjfold: one table of options that fills one struct.
  *
- * The kind of an input is known only after it was opened. The struct therefore stores the name of the first option that
- * needs perf.data, and of the first one that needs samples; pjfold refuses an input that does not satisfy it.
+ * pjfold knows the kind of an input only after opening it. The struct therefore stores the name of the first option
+ * that needs perf.data, and of the first one that needs samples; pjfold refuses an input of another kind.
  */
 #ifndef PJ_FOLDOPTS_H
 #define PJ_FOLDOPTS_H
@@ -14,46 +14,51 @@
 
 /* All options of pjfold. Zero values are the defaults, except for `threads`, which foldopts_parse() sets to 1. */
 struct request {
-	/* Options of the samples (of text and of perf.data), and those of --as-flamegraph. */
+	/* script: options for samples from text and perf.data. flamegraph: options of --as-flamegraph. */
 	struct samples_options script;
 	struct asflamegraph_options flamegraph;
 	bool as_flamegraph;
-	/* Kinds of code, 1 << enum names_kind, that --kernel, --jit, --all and --annotate select for a suffix. They
-	 * replace the default if kinds_given is set. */
+	/* Set of 1 << enum names_kind: the kinds of code whose names get a suffix, from --kernel, --jit, --all and
+	 * --annotate. Valid if kinds_given is set; otherwise all kinds get one. */
 	unsigned kinds_named;
 	bool kinds_given;
 	const char *from, *to;
-	/* Flags with the name of their option. */
+	/* Flags, each set by the option of the same name. */
 	bool list_events, show_lost, header, strict, quiet, verbose;
-	/* Weights below min_samples are merged into [other]. top: number of rows of --top. */
+	/* min_samples: subtrees of a smaller weight become [other]. top: maximum number of rows of --top. threads:
+	 * number of threads that fold. */
 	uint64_t min_samples, top, threads;
-	/* Percentage of lost samples above which pjfold exits with status 3. */
+	/* Percentage of lost samples (--max-lost) above which pjfold exits with status 3. */
 	double max_lost;
-	/* --max-lost, --top were given: 0 is a valid value of the first and an error of the second. */
+	/* True if --max-lost or --top was given. The value does not show it: --max-lost 0 is valid, --top 0 is an
+	 * error. */
 	bool has_max_lost, top_given;
-	/* --tree: prints the call tree, callees of less than tree_percent of all weight summed up. */
+	/* --tree: print the call tree. Callees below tree_percent % of the sum of weights have no line of their own. */
 	bool tree;
 	double tree_percent;
-	enum report_sort sort; /* order of --top */
+	enum report_sort sort; /* order of the rows of --top; sort_given: --sort sets it */
 	bool sort_given;
-	/* Inputs of -i, in front of the operands; NULL at the end. */
+	/* The ninputs files of -i, in the order of the command line. */
 	const char **input;
 	size_t ninputs;
-	char **joined; /* the inputs of -i and the operands */
-	/* Options for perf.data; it refers to `script`. */
+	char **joined; /* files of -i, then the operands, then NULL; NULL without -i */
+	/* Options for perf.data. Its member `samples` points to `script`. */
 	struct recording_options recording;
-	/* Reports in place of folded stacks; unprivileged: open files without capabilities. */
+	/* info, unresolved, stacks: print this report in place of folded stacks. unprivileged: open files without
+	 * capabilities. */
 	bool info, unresolved, stacks, unprivileged;
-	/* First option that needs perf.data; empty if there is none. For the error message. */
+	/* For the error message: name of the first option that needs perf.data as input; empty if there is none. */
 	char recording_option[32];
-	/* First option that needs samples, and not folded stacks; empty if there is none. For the error message. */
+	/* For the error message: name of the first option that needs samples (not folded stacks) as input; empty if
+	 * there is none. */
 	char sample_option[32];
-	/* Output file; NULL: standard output. */
+	/* Path of the output file; NULL: standard output. */
 	const char *out;
 };
 
-/* Parses the command line into *request, which must be zero. argv becomes the operands. Dies with a usage message on
- * options that are invalid or contradict each other. *request must not move: it contains pointers to itself. */
+/* Parses the command line into *request, which must be zero. *argv becomes the list of inputs, which ends with NULL.
+ * Dies with a usage message on options that are invalid or contradict each other. *request must not move: it contains
+ * pointers to itself. */
 void foldopts_parse(struct request *request, int argc, char ***argv);
 
 /* Frees the memory of the options. */

@@ -13,11 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Locations that pjfold writes besides its output, depending on the kind of input. */
+/* Bits: locations that pjfold writes besides its output. NEEDS_CACHE: its cache of kernel symbols. NEEDS_SPOOL: a
+ * temporary file for input that is not seekable. */
 enum needs { NEEDS_CACHE = 1, NEEDS_SPOOL = 2 };
 
-/* Returns the needs of one input. perf.data needs the cache of kernel symbols. Input that may be perf.data but is not
- * seekable needs a temporary file, too. */
+/* Returns the set of enum needs for one input. perf.data needs the cache of kernel symbols. Input that may be perf.data
+ * but is not seekable (pipe, gzip) needs a temporary file, too. */
 static unsigned needs_of(const char *path)
 {
 	unsigned char magic[8] = { 0 };
@@ -31,7 +32,7 @@ static unsigned needs_of(const char *path)
 		return 0;
 	fullio_pread(fd, magic, sizeof(magic), 0);
 	close(fd);
-	/* A gzip file may contain perf.data. */
+	/* gzip: the compressed input may be perf.data. */
 	if (magic[0] == 0x1f && magic[1] == 0x8b)
 		return NEEDS_CACHE | NEEDS_SPOOL;
 	return memcmp(magic, "PERFILE2", sizeof(magic)) == 0 ? NEEDS_CACHE : 0;
@@ -51,7 +52,7 @@ void foldrights_give_up(const struct request *request, char *const *paths)
 	unsigned needs = needs_of_all(paths);
 	char *cache;
 
-	/* Only perf.data refers to files of other users. */
+	/* The helper that opens files is needed for perf.data only: text refers to no other files. */
 	if (needs)
 		fileopener_start(request->unprivileged);
 	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;

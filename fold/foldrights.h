@@ -10,8 +10,8 @@
 
 #include "fold/foldopts.h"
 
-/* Drops the privileges. The caller calls it once, before it starts threads. `paths` lists the inputs and ends with
- * NULL. */
+/* Drops the privileges. The caller calls it once, before it starts threads and reads input. `paths` lists the inputs
+ * and ends with NULL. */
 void foldrights_give_up(const struct request *request, char *const *paths);
 
 #endif

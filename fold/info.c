@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Maximum number of processes in the list. */
+/* Maximum number of processes that --info lists. */
 #define TOP 10
 
 struct process {
@@ -26,11 +26,11 @@ struct counts {
 	struct addrspace as;
 	uint64_t samples, fp, lost_records, lost_samples, throttled, first_ns, last_ns;
 	uint64_t *of_event;
-	/* Keys of processes: comm and pid. */
+	/* Processes that have samples; the key is the pair (id of the comm, pid). */
 	struct intern keys;
-	/* By id of the key minus 1. */
+	/* Counts of the processes; the index is the id of the key in `keys` minus 1. */
 	struct process *process;
-	/* Modification time of the file, empty if unknown. */
+	/* Modification time of the file, UTC, as text ("2026-11-21T17:42:08"); empty if it is unknown. */
 	char written[64];
 };
 
@@ -62,7 +62,8 @@ static void count_sample(struct counts *counts, const struct perfdata_record *re
 	info_count_process(counts, record);
 }
 
-/* Reads all records and counts samples by event and process, losses and times. */
+/* Reads all records. Counts samples by event and by process, losses and THROTTLE records; notes the times of the first
+ * and the last sample. */
 static void count_records(struct counts *counts, struct perfdata *data)
 {
 	const struct perfdata_record *record;
@@ -71,7 +72,7 @@ static void count_records(struct counts *counts, struct perfdata *data)
 
 	while ((record = perfdata_next(data)) != NULL) {
 		events = perfdata_events(data, &n);
-		/* In pipe mode, events may be added between the records. */
+		/* In pipe mode, the file may define further events between the records: add counters for these. */
 		if (n > had) {
 			counts->of_event = mem_grow(counts->of_event, sizeof(*counts->of_event), n);
 			memset(counts->of_event + had, 0, (n - had) * sizeof(*counts->of_event));
@@ -119,7 +120,7 @@ static void put_command(struct out *out, const struct perfdata_info *info)
 	out_char(out, '\n');
 }
 
-/* Formats a time as "2026-11-21T17:42:08". False if the year cannot be represented. */
+/* Formats a time (seconds since 1970) in UTC as "2026-11-21T17:42:08". False if the year cannot be represented. */
 static bool format_time(time_t seconds, char text[64])
 {
 	struct tm calendar;
@@ -127,7 +128,8 @@ static bool format_time(time_t seconds, char text[64])
 	return gmtime_r(&seconds, &calendar) && strftime(text, 64, "%Y-%m-%dT%H:%M:%S", &calendar);
 }
 
-/* Writes a time of the recording's clock as wall-clock time, if the file relates the two clocks. */
+/* Writes `ns`, a time of the recording's clock, as wall-clock time in parentheses; nothing if the file does not relate
+ * the two clocks. */
 static void put_wall(struct out *out, const struct perfdata_info *info, uint64_t ns)
 {
 	uint64_t wall = info->clock_wall + (ns - info->clock_record);
@@ -137,8 +139,8 @@ static void put_wall(struct out *out, const struct perfdata_info *info, uint64_t
 		out_printf(out, " (%s.%03lluZ)", text, info_ull(wall / 1000000u % 1000u));
 }
 
-/* Stores the modification time of the file: the end of the recording, unless a copy changed it. Most files have no
- * other wall-clock time. */
+/* Stores the modification time of the file as text. It is the end of the recording, unless a copy changed it; most
+ * files have no other wall-clock time. */
 static void note_written(struct counts *counts, const struct in *input)
 {
 	struct stat status;
@@ -195,7 +197,8 @@ static int info_process_cmp(const void *left, const void *right)
 	return process->pid < b->pid ? -1 : process->pid > b->pid;
 }
 
-/* Writes the processes with the most samples. */
+/* Writes up to TOP processes, those with the most samples first, and the number of the others. Sorts counts->process.
+ */
 static void put_processes(struct out *out, struct counts *counts)
 {
 	uint32_t n = counts->keys.n;
@@ -233,7 +236,7 @@ static void info_put_window(struct out *out, const struct perfdata_info *info)
 	out_char(out, '\n');
 }
 
-/* Writes the losses, without those that are 0. */
+/* Writes the losses that pjrecord counted, without those that are 0, and the highest fill level of its rings. */
 static void put_loss(struct out *out, const struct pj_loss *loss)
 {
 	const struct {
@@ -282,7 +285,7 @@ static void info_put_tenants(struct out *out, const struct pj_tenants *tenants)
 		info_put_tenant(out, others, "others");
 }
 
-/* Writes the failures of pjrecord's helper processes. */
+/* Writes a line for each kind of helper process of pjrecord that failed: for unwind tables, JVMs, symbols. */
 static void info_put_helpers(struct out *out, const struct recorder *recorder)
 {
 	static const char *const name[PJ_HELPERS] = {
@@ -302,7 +305,7 @@ static void info_put_helpers(struct out *out, const struct recorder *recorder)
 	}
 }
 
-/* Writes the statistics of the stacks that pjrecord unwound. */
+/* Writes the statistics of the stacks that pjrecord unwound, and of the Java methods and code that it listed. */
 static void put_unwinding(struct out *out, const struct recorder *recorder)
 {
 	struct text shown = { 0 };
@@ -323,7 +326,7 @@ static void put_unwinding(struct out *out, const struct recorder *recorder)
 	text_free(&shown);
 }
 
-/* Writes the contents of pjrecord's own sections. */
+/* Writes the contents of pjrecord's own sections of the file; nothing for a file of another recorder. */
 static void put_recorder(struct out *out, const struct perfdata_info *info)
 {
 	const struct recorder *recorder = &info->recorder;
@@ -401,7 +404,8 @@ static void put_conflicts(void *out, const struct symconflicts *symconflicts)
 		   symconflicts->first);
 }
 
-/* Writes the description of the file at `path`, NULL for standard input. False if the file is damaged or unfinished. */
+/* Writes the description of the file at `path`, NULL for standard input. False if the file is damaged or unfinished.
+ * Dies if it is not perf.data. */
 static bool info_of(struct out *out, const char *saved, const char *path)
 {
 	struct counts counts = { 0 };
@@ -414,7 +418,7 @@ static bool info_of(struct out *out, const char *saved, const char *path)
 	in_open(&input, path);
 	if (!perfdata_is(in_peek(&input, 16)))
 		die("'%s' is not perf.data", input.name);
-	/* Before perfdata_open(), which copies input that is not seekable to a temporary file. */
+	/* Read the modification time before perfdata_open() replaces input that is not seekable by a temporary file. */
 	note_written(&counts, &input);
 	data = perfdata_open(&input);
 	addrspace_init(&counts.as, false);

@@ -40,7 +40,7 @@ static void read_flamegraph(struct in *input, struct result *res)
 		asflamegraph_line(&res->flamegraph, line, in_place(input), &res->run.script.samples.stacks);
 }
 
-/* Dies if an option needs perf.data; the input is text of samples. */
+/* Dies if an option needs perf.data. Called for the input `name`, which is text of samples. */
 static void refuse_for_text(const struct request *request, const char *name)
 {
 	if (request->recording_option[0])
@@ -52,7 +52,8 @@ static void refuse_for_text(const struct request *request, const char *name)
 			  "clock, or +SECONDS from the first sample");
 }
 
-/* Reads one input according to its kind and adds it to *res. Dies if an option does not apply to this kind. */
+/* Reads the input at `path` (NULL: standard input) according to its kind and adds it to *res. Dies if an option does
+ * not apply to this kind. */
 static void read_input(const struct request *request, const char *path, struct result *res)
 {
 	struct in input;
@@ -62,7 +63,7 @@ static void read_input(const struct request *request, const char *path, struct r
 		die_usage("--as-flamegraph needs text, but '%s' is perf.data: perf script -i FILE | pjfold "
 			  "--as-flamegraph",
 			  input.name);
-	/* stackcollapse-perf.pl treats all input as samples. */
+	/* --as-flamegraph treats every input as perf script text, as stackcollapse-perf.pl does. */
 	switch (request->as_flamegraph ? INPUT_SCRIPT : run_kind(&input)) {
 	case INPUT_RECORDING:
 		res->script = true;
@@ -92,7 +93,7 @@ static void read_input(const struct request *request, const char *path, struct r
 	in_close(&input);
 }
 
-/* Dies if more lines were skipped than belong to samples: the text is of another program. */
+/* Dies if more lines were skipped than are part of samples: the text is not from perf script. */
 static void check_script(const struct samples *samples)
 {
 	const struct samples_tally *tally = &samples->tally;
@@ -124,7 +125,8 @@ static void read_inputs(const struct request *request, char **paths, struct resu
 
 /* ---- writing ------------------------------------------------------------------------------------------------ */
 
-/* Returns the header of the output: sums over the headers of folded inputs and the samples. `arena` owns its texts. */
+/* Returns the header of the output: the headers of folded inputs and the counts of the samples, added up. `arena` owns
+ * the texts. */
 static struct folded_header pjfold_header_of(const struct request *request, const struct result *res,
 					     struct arena *arena)
 {
@@ -134,10 +136,10 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 
 	if (!header.unit.n)
 		header.unit = res->script ? samples_unit(samples, request->script.weight) : STR("samples");
-	/* Folded text without a header counts samples, and its losses are unknown. */
+	/* The weights of folded text without a header count as samples; its losses are unknown. */
 	header.samples += res->folded.headerless;
 	header.lost_known = res->header.lost_known ||
-			    /* perf.data has all losses. */
+			    /* perf.data contains all losses; perf script prints them only on request. */
 			    (res->script && (samples->tally.lost > 0 || !res->text));
 	if (!res->script)
 		return header;
@@ -160,7 +162,7 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 	return header;
 }
 
-/* --show-lost: adds lost samples as a stack [lost], so that they are visible in a picture. */
+/* --show-lost: adds the number of lost samples as the weight of a stack [lost], so that a picture shows them. */
 static void add_lost(struct result *res)
 {
 	struct samples *samples = &res->run.script.samples;
@@ -172,7 +174,7 @@ static void add_lost(struct result *res)
 		die("the sum of all weights does not fit into 63 bits");
 }
 
-/* Writes the output: slices, a report, or folded stacks. */
+/* Writes the output of pjfold: the files of --time-slice, or one report, or the folded stacks. */
 static void pjfold_write_result(const struct request *request, struct result *res)
 {
 	struct samples *samples = &res->run.script.samples;
@@ -218,7 +220,7 @@ static void pjfold_write_result(const struct request *request, struct result *re
 	stacks_free(&few);
 }
 
-/* True if there is a result. Without a result, an existing output file is not replaced. */
+/* True if the inputs have anything to write. Otherwise pjfold leaves an existing file of -o as it is. */
 static bool pjfold_usable(const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;

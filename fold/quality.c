@@ -6,10 +6,11 @@
 
 #include <stdlib.h>
 
-/* Number of samples below which a percentage is not reported. */
+/* Minimum number of samples for which quality_print() reports a percentage. */
 #define FEW 20
 
-/* 100.0 only of all, as in the report line of pjrecord (unwindstats.h). */
+/* Returns part / complete in percent. The result is at most 99.9 unless part is all: 100.0 means all, as in the report
+ * line of pjrecord (unwindstats.h). 0 if `complete` is 0. */
 static double quality_percent(uint64_t part, uint64_t complete)
 {
 	double share = complete ? 100.0 * (double)part / (double)complete : 0;
@@ -101,7 +102,7 @@ static void quality_put_row(struct out *out, const struct recording_quality *qua
 		else
 			out_printf(out, " %8s", "-");
 	out_printf(out, " %9.1f%%  ", quality_percent(quality->unresolved, quality->frames));
-	/* The names of frames are escaped once already. */
+	/* The name is escaped in the tree already. Restore its bytes, because out_visible() escapes them again. */
 	visible_bytes(&raw, quality->name);
 	out_visible(out, text_view(&raw));
 	text_free(&raw);
@@ -124,8 +125,8 @@ void quality_stacks(struct out *out, const struct recording_tally *tally)
 	free(quality);
 }
 
-/* Returns the process with the most stacks of a single frame of user code, if these are more than half of its stacks:
- * the unwinder found no callers. NULL if there is none. */
+/* Returns the first frame (mostly a process) with the most stacks of a single frame of user code, if these are more
+ * than half of its user stacks and at least FEW. The unwinder found no callers there. NULL if there is none. */
 static const struct recording_quality *quality_worst(const struct recording_tally *tally)
 {
 	const struct recording_quality *quality = NULL;
@@ -141,8 +142,8 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 	return quality;
 }
 
-/* Returns advice for a process whose callers were not found. Off the CPU, the kernel has no user registers to copy, so
- * unwind tables cannot help. */
+/* Returns advice for a process whose stacks lack callers. For off-CPU events, the kernel has no user registers to copy,
+ * so that unwind tables cannot help. */
 static const char *quality_remedy(const struct recording_quality *quality, struct str event)
 {
 	if (str_starts(event, STR("offcpu-time")))

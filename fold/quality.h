@@ -9,14 +9,16 @@
 #include "common/filter/out.h"
 #include "fold/recording.h"
 
-/* Writes the table of --unresolved: DSOs with frames that have no name, their share of all frames, and the reason. */
+/* Writes the table of --unresolved, a row for each DSO and reason: number of frames without a name, their share of all
+ * frames, DSO, reason. */
 void quality_missing(struct out *out, const struct recording_tally *tally, const struct samples *samples);
 
-/* Writes the table of --stacks: completeness of the stacks, a row for each first frame. */
+/* Writes the table of --stacks, a row for each first frame: shares of complete, truncated, broken and unknown stacks,
+ * and of frames without a name. */
 void quality_stacks(struct out *out, const struct recording_tally *tally);
 
-/* Prints one line on all stacks for the summary, and one on the process that would profit most from a remedy. The
- * remedy depends on the event. */
+/* Prints lines of --verbose: the shares of complete, truncated and possibly complete stacks, and a remedy for the
+ * process with the most stacks of a single frame. The remedy depends on the name of the event. */
 void quality_print(const struct recording_tally *tally, struct str event);
 
 #endif

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* State of one recording while it is read. */
+/* One recording while it is read: options, caches, open samples and counts. */
 struct recording {
 	const struct recording_options *o;
 	struct recording_tally *tally;
@@ -24,7 +24,7 @@ struct recording {
 	struct addrspace as;
 	struct locations locations;
 	struct samples_options samples_options;
-	/* Stacks of locations; first frames are names. */
+	/* Call tree of the recording: first frames are names, all other frames are locations (LOCATION_BIT). */
 	struct samples samples;
 	struct locationcache places;
 	struct callchain callchain;
@@ -34,12 +34,12 @@ struct recording {
 	uint64_t first_ns, last_ns;
 	struct copiedstack copied;
 	uint64_t lost_records, lost_samples;
-	/* Lost samples by event, as far as the records name it; n of them. */
+	/* Lost samples by number of the event, from LOST_SAMPLES records; lost_events is the number of entries. */
 	uint64_t *lost_of_event;
 	size_t lost_events;
-	/* The same losses by slice, as far as they have a time. */
+	/* The losses of lost_records and lost_samples by time slice; losses whose record has no time are missing. */
 	struct slices_lost slices_records, slices_samples;
-	/* --by or --only cgroup= needs cgroups. */
+	/* --by or --only cgroup= needs the cgroups of samples. */
 	bool cgroups;
 	struct cgroupnames groups;
 	struct containers containers;
@@ -47,7 +47,7 @@ struct recording {
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
 
-/* Adds a frame, or the end of the stack, to the open sample. */
+/* Adds a location, which is a frame or the end of the stack, to the open sample. */
 static void push_location(struct recording *recording, struct location location)
 {
 	samples_push(&recording->samples, locations_id(&recording->locations, location) | LOCATION_BIT);
@@ -64,7 +64,8 @@ static enum stack_end end_of_walk(const struct walk *walk)
 	}
 }
 
-/* Unwinds a sample with user registers and a stack copy, adds its frames, and returns its end. */
+/* Unwinds a sample that has user registers and a stack copy. Adds the frames to the open sample, and returns how the
+ * stack ends. */
 static enum stack_end push_walked(struct recording *recording, const struct addrspace_thread *thread,
 				  const struct perfdata_record *record)
 {
@@ -83,8 +84,8 @@ static enum stack_end push_walked(struct recording *recording, const struct addr
 	return end_of_walk(walk);
 }
 
-/* Marks the open sample as truncated if its callchain has as many addresses as the kernel records. `event` is NULL if
- * it is not known. */
+/* Marks the open sample as possibly truncated if its callchain has as many addresses as its event or, without a limit
+ * of the event, the kernel allows. `event` is NULL if it is unknown. */
 static void push_limit(struct recording *recording, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
 	uint64_t own = event ? event->max_stack : 0, max = own ? own : RECORDING_LIMIT, addresses;
@@ -97,7 +98,8 @@ static void push_limit(struct recording *recording, const struct perfdata_event 
 					       location_of_end(STACK_KERNEL_LIMIT, addresses));
 }
 
-/* Marks the end of a stack that pjrecord unwound, if it has a user part: see PJ_ITEM_UNWINDING. */
+/* Adds the end of the stack to an open sample that pjrecord unwound, from the number of CONTEXT_USER marks at the end
+ * of the callchain (PJ_ITEM_UNWINDING). Adds none to a callchain without user part. */
 static void push_end(struct recording *recording, const uint64_t *ips, uint64_t n)
 {
 	static const enum stack_end ends[] = { STACK_COMPLETE, STACK_TRUNCATED, STACK_BROKEN, STACK_UNKNOWN };
@@ -119,15 +121,16 @@ static bool is_walked(const struct recording *recording, const struct perfdata_e
 			       (uint64_t)(event - perfdata_events(recording->data, &n)) + 1);
 }
 
-/* Adds the frames of the open sample: callchain, then unwound stack, and at the end the mark of a truncated stack. */
+/* Adds the frames of the open sample: those of the callchain, then those that the stack walk finds. Last comes the end
+ * of the stack, if it is known, or a mark that a limit may have truncated the callchain. */
 static void push_frames(struct recording *recording, const struct addrspace_thread *thread,
 			const struct perfdata_record *record)
 {
 	bool walks = record->sample.regs_abi && record->sample.stack.n;
 	enum stack_end end = STACK_COMPLETE;
 
-	/* Without a callchain, the leaf frame is the interrupted address; the stack walk adds it if it is in user code.
-	 */
+	/* Without a callchain, the leaf frame is the interrupted address. In user code the stack walk adds this frame,
+	 * so it is added here for other code only. */
 	if (record->sample.has_chain)
 		callchain_push(&recording->callchain, thread, record);
 	else if (!walks || record->sample.mode != MODE_USER)
@@ -135,7 +138,8 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 					   record->time);
 	if (walks)
 		end = push_walked(recording, thread, record);
-	/* With an empty callchain, the interrupted address is the only frame; perf script shows no frame. */
+	/* The callchain is empty: show the interrupted address as the only frame. With as_perf there is no frame, as in
+	 * perf script. */
 	if (recording->samples.nframes == 0 && (!record->sample.has_chain || !recording->o->as_perf) &&
 	    record->sample.ip)
 		callchain_push_interrupted(&recording->callchain, thread, record->sample.mode, record->sample.ip,
@@ -148,8 +152,8 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 		push_limit(recording, record->sample.event, record->sample.ips, record->sample.nips);
 }
 
-/* Returns the name of the time slice that contains `ns`. Slices begin at multiples of their length, on the wall clock
- * if the recording relates its clock to it. */
+/* Returns the name of the time slice that contains `ns`, a time of the recording's clock. Slices begin at multiples of
+ * their length: on the wall clock if the recording relates its clock to it, otherwise on its own clock. */
 static struct str slice_of(const struct recording *recording, uint64_t ns, char name[SLICES_NAME])
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -159,13 +163,13 @@ static struct str slice_of(const struct recording *recording, uint64_t ns, char 
 	return slices_name(ns, recording->o->slice_ns, name);
 }
 
-/* Returns the number of frames outside of the first frame: those of --time-slice and --by. */
+/* Returns the number of frames (0 to 2) outside of the first frame: one for --time-slice, one for --by. */
 static unsigned recording_fronts(const struct recording *recording)
 {
 	return (recording->o->slice_ns ? 1u : 0u) + (recording->o->by ? 1u : 0u);
 }
 
-/* Adds these frames: the first frame of the open sample becomes their child. */
+/* Puts the frames of --time-slice and --by outside of the first frame of the open sample. */
 static void put_fronts(struct recording *recording, const struct perfdata_record *record, struct str cgroup)
 {
 	struct stacks *stacks = &recording->samples.stacks;
@@ -174,16 +178,18 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 
 	if (recording->o->slice_ns)
 		node = stacks_child(stacks, node, stacks_frame(stacks, slice_of(recording, record->time, name)));
-	/* The frame is the path of the cgroup until front_frame() replaces it by the name. */
+	/* For now the frame is the path of the cgroup; front_frame() replaces it by the name of the container or pod.
+	 */
 	if (recording->o->by)
 		node = stacks_child(stacks, node, stacks_frame(stacks, cgroup));
 	recording->samples.sample.root = root ? stacks_child(stacks, node, stacks->node[root].frame) : node;
 }
 
-/* Bit of a thread's name: the thread is of a JVM. */
+/* Bit in the id of a thread's comm: the process of the thread is a JVM. */
 #define OF_JVM (UINT32_C(1) << 31)
 
-/* Closes the open sample, which has its frames. `comm` may have the bit OF_JVM. */
+/* Adds the outermost frames that depend on the thread (--root=both, --root=groups) to the open sample, and closes it.
+ * comm: id of the comm of the thread, perhaps with the bit OF_JVM. */
 static void recording_end_sample(struct recording *recording, uint32_t comm)
 {
 	enum recording_root root = recording->samples_options.comm != COMM_NONE ? recording->o->root : ROOT_PROCESS;
@@ -207,8 +213,8 @@ static void recording_close_sample(struct recording *recording, const struct add
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
-/* Closes deferred samples that will not get their user callchain: the oldest ones beyond the limit, or all at the
- * end. */
+/* Closes samples that wait for their user callchain and will not get it, and counts them: the oldest ones if too many
+ * wait; all of them if at_end. */
 static void recording_give_up(struct recording *recording, bool at_end)
 {
 	uint32_t comm;
@@ -219,7 +225,7 @@ static void recording_give_up(struct recording *recording, bool at_end)
 	}
 }
 
-/* Puts the open sample aside until its user callchain follows. */
+/* Adds the kernel frames to the open sample and suspends it until the record with its user callchain follows. */
 static void wait_for_user(struct recording *recording, const struct addrspace_thread *thread,
 			  const struct perfdata_record *record, uint32_t comm)
 {
@@ -228,7 +234,8 @@ static void wait_for_user(struct recording *recording, const struct addrspace_th
 	recording_give_up(recording, false);
 }
 
-/* Adds a user callchain to all samples of the thread since it entered the kernel. */
+/* Completes all samples that wait for the user callchain of this record: those of the thread since it entered the
+ * kernel. */
 static void join_user(struct recording *recording, const struct perfdata_record *record)
 {
 	struct addrspace_thread *thread = addrspace_thread(&recording->as, record->pid, record->tid);
@@ -244,9 +251,9 @@ static void join_user(struct recording *recording, const struct perfdata_record 
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-/* Returns the event to fold if the user chose none: offcpu-time in a recording of pjrecord --off-cpu. The order of its
- * three events in the file is random, and the option requests the times. Only pjrecord writes offcpu-time-preempted;
- * recordings of perf keep perf's rule, the first event. */
+/* Returns the event to fold if the user chose none: "offcpu-time" in a recording of pjrecord --off-cpu, whose three
+ * events are in random order; otherwise an empty name, which means the first event, as in perf. A recording of pjrecord
+ * --off-cpu is recognized by its event "offcpu-time-preempted". */
 static struct str preferred_event(const struct recording *recording)
 {
 	const struct perfdata_event *event;
@@ -260,7 +267,7 @@ static struct str preferred_event(const struct recording *recording)
 	return found == 2 ? STR("offcpu-time") : (struct str){ 0 };
 }
 
-/* Adds a sample if the options select it. A sample whose user callchain is deferred is put aside. */
+/* Adds a sample if the options select it. A sample whose user callchain is deferred waits for it. */
 static void add_sample(struct recording *recording, const struct perfdata_record *record)
 {
 	const struct samples_options *options = &recording->samples_options;
@@ -305,7 +312,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 
 /* ---- wall time ---------------------------------------------------------------------------------------------- */
 
-/* Converts a time on the wall clock to the recording's clock. Dies if the recording has no wall clock. */
+/* Converts *time, if it is a wall-clock time, to the recording's clock. Dies if the recording does not relate its clock
+ * to the wall clock. */
 static void recording_settle(struct select_time *time, const struct perfdata_info *info, const char *name)
 {
 	if (!time->wall)
@@ -321,7 +329,7 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 
 /* ---- dispatch of records ----------------------------------------------------------------------------------------- */
 
-/* Counts lost samples of an event. */
+/* Adds lost samples to the count of one event, a number from 0. */
 static void recording_lose_of(struct recording *recording, uint32_t event, uint64_t samples)
 {
 	if (event >= recording->lost_events) {
@@ -335,7 +343,7 @@ static void recording_lose_of(struct recording *recording, uint32_t event, uint6
 	recording->lost_of_event[event] += samples;
 }
 
-/* Returns the lost samples of the folded event; those of all events if none was folded. */
+/* Returns the number of lost samples of the folded event; of all events if none was folded. */
 static uint64_t lost_of_chosen(const struct recording *recording)
 {
 	const struct perfdata_event *event;
@@ -349,7 +357,7 @@ static uint64_t lost_of_chosen(const struct recording *recording)
 	return lost;
 }
 
-/* Counts losses, also in their time slice. */
+/* Counts losses: in the totals and, if --time-slice is given and the record has a time, in their time slice. */
 static void recording_lose(struct recording *recording, const struct perfdata_record *record, uint64_t records,
 			   uint64_t samples)
 {
@@ -373,7 +381,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	switch (record->kind) {
 	case PERFDATA_SAMPLE: add_sample(recording, record); break;
 	case PERFDATA_LOST:
-		/* LOST records of pjrecord count losses of side-band records, not of samples. */
+		/* LOST records of pjrecord count lost side-band records, not samples: ignore them. */
 		if (!record->lost.samples && perfdata_info(recording->data)->recorder.is)
 			break;
 		recording_lose(recording, record, record->lost.samples ? 0 : record->lost.count,
@@ -397,7 +405,8 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	}
 }
 
-/* Pass 1: reads all records. The provenance is computed again at the end, when all times are known. */
+/* Pass 1: reads all records. It computes the provenance before the first record, for jitdumps and code timelines, and
+ * again after the last one, when the times of all records are known. */
 static void recording_read_records(struct recording *recording, struct in *input)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -405,7 +414,7 @@ static void recording_read_records(struct recording *recording, struct in *input
 	const struct perfdata_build_id *id;
 	size_t n;
 
-	/* Jitdumps and code timelines are looked up while records are read. */
+	/* A first provenance: jitdumps and code timelines are looked up while records are read. */
 	recording->origin = provenance_of(info, input, info->first, info->last);
 	if (!recording->o->as_perf)
 		timelines_open(&recording->places.timelines, recording->o->maps, &recording->symstore,
@@ -415,7 +424,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	while ((record = perfdata_next(recording->data)) != NULL) {
 		if (unlikely(record->kind == PERFDATA_SAMPLE &&
 			     select_needs_wall(&recording->samples_options.select))) {
-			/* In pipe mode, the clock is known before the first sample. */
+			/* Convert at the first samples: in pipe mode, the relation of the clocks comes after the header
+			 * but before the samples. */
 			recording_settle(&recording->samples_options.select.from, perfdata_info(recording->data),
 					 input->name);
 			recording_settle(&recording->samples_options.select.to, perfdata_info(recording->data),
@@ -430,8 +440,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	addrspace_build_ids(&recording->as, id, n);
 }
 
-/* Corrects locations that were taken for Methods: without a name in pjrecord's list, the address is an address without
- * code. */
+/* Replaces locations that the stack walk took for interpreted methods, but that pjrecord's list of methods lacks: they
+ * become addresses outside of all mappings. */
 static void settle_methods(struct recording *recording)
 {
 	for (uint32_t id = 1; id <= recording->locations.n && recording->origin.recorder->unwound; id++) {
@@ -445,16 +455,16 @@ static void settle_methods(struct recording *recording)
 
 /* ---- pass 3: names ------------------------------------------------------------------------------------------ */
 
-/* State of --skip-after and --collapse-recursion. */
+/* State of --skip-after and --collapse-recursion while the named tree is built in `to`. */
 struct stack_reduction {
 	const struct samples_options *o;
 	struct stacks *to;
-	/* By frame: 0 not examined, 1 its callers are dropped, 2 its callers stay. */
+	/* By frame id: 0: not examined yet; 1: --skip-after drops the callers of the frame; 2: it keeps them. */
 	uint8_t *skip;
 	size_t cap;
 };
 
-/* True if `frame` is one of --skip-after; the result is cached by frame. */
+/* True if --skip-after names `frame`; the result is cached by frame. */
 static bool recording_is_skip_after(struct stack_reduction *reduction, uint32_t frame)
 {
 	struct str name;
@@ -476,8 +486,9 @@ static bool recording_is_skip_after(struct stack_reduction *reduction, uint32_t 
 	return reduction->skip[frame] == 1;
 }
 
-/* Returns the node of `frame` as a callee of `node`. top: `node` is a first frame, which is no function. base: the node
- * outside of the first frame. */
+/* Returns the node in the named tree for `frame` as a callee of `node`, after --skip-after and --collapse-recursion.
+ * top: `node` is a first frame, which is no function. base: the node to which the frame moves if --skip-after drops its
+ * callers. */
 static uint32_t recording_step(struct stack_reduction *reduction, uint32_t base, uint32_t node, bool top,
 			       uint32_t frame)
 {
@@ -496,7 +507,7 @@ static uint32_t recording_step(struct stack_reduction *reduction, uint32_t base,
 	return stacks_child(reduction->to, node, frame);
 }
 
-/* Returns, by node, if its frame is one of --time-slice or --by. */
+/* Returns an array by node: true if its frame is the one of --time-slice or --by. The caller frees it. */
 static bool *find_fronts(const struct recording *recording)
 {
 	const struct stacks *stacks = &recording->samples.stacks;
@@ -511,7 +522,8 @@ static bool *find_fronts(const struct recording *recording)
 	return front;
 }
 
-/* Returns the frame of --time-slice or --by in `stacks`. For --by, the node has the path of the cgroup so far. */
+/* Returns the id in `stacks` of the frame of --time-slice or --by at node `id`. For --by it replaces the path of the
+ * cgroup by the name of the cgroup, container or pod. */
 static uint32_t front_frame(struct recording *recording, uint32_t id, struct stacks *stacks)
 {
 	const struct stacks *from = &recording->samples.stacks;
@@ -523,22 +535,22 @@ static uint32_t front_frame(struct recording *recording, uint32_t id, struct sta
 	if (!recording->o->by || (recording->o->slice_ns && from->node[id].parent == 0))
 		return stacks_frame(stacks, shown);
 	containers_name(&recording->containers, recording->o->by, shown, &text);
-	/* removes blanks and characters that frames must not contain */
+	/* Remove blanks and characters that frames must not contain. */
 	frame = stacks_frame(stacks, names_comm(&names, text_view(&text), false));
 	names_free(&names);
 	text_free(&text);
 	return frame;
 }
 
-/* Copies the tree of locations into `stacks`, with names for locations. Parents have lower ids than their children.
- * Returns false if a weight overflows. */
+/* Pass 3: copies the tree of locations into `stacks` and replaces the locations by their frames. Parents have lower ids
+ * than their children. Returns false if a weight overflows. */
 static bool rename_tree(struct recording *recording, const struct resolved *names, const bool *front,
 			struct stacks *stacks)
 {
 	const struct stacks *from = &recording->samples.stacks;
 	struct stack_reduction reduction = { .o = recording->o->samples, .to = stacks };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
-	/* By node: the node in `stacks` of the innermost frame outside of the first frame; 0: none. */
+	/* By node: the node in `stacks` of the innermost frame of --time-slice or --by above it; 0: none. */
 	uint32_t *base = mem_alloc(sizeof(*base), from->n);
 	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 
@@ -576,7 +588,8 @@ static bool rename_tree(struct recording *recording, const struct resolved *name
 
 /* ---- one recording ------------------------------------------------------------------------------------------ */
 
-/* Adds the counts of the reader, and the host and frequency of the file, to `samples` and the tally. */
+/* Adds the losses and counts of the recording to `samples` and the tally. Sets the host and the frequency of `samples`
+ * if they are not known yet. */
 static void take_over(struct recording *recording, struct samples *samples)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -584,8 +597,8 @@ static void take_over(struct recording *recording, struct samples *samples)
 	char text[32];
 	size_t n;
 
-	/* Both numbers count losses of full buffers: LOST_SAMPLES records count samples exactly and by event, LOST
-	 * records count all kinds of records. */
+	/* Use only the larger number, since both count losses of full buffers: LOST_SAMPLES records count lost samples
+	 * by event, LOST records count lost records of all kinds. */
 	samples->tally.lost += recording->lost_samples >= recording->lost_records ? lost_of_chosen(recording) :
 										    recording->lost_records;
 	recording->tally->lost_records += recording->lost_records;
@@ -710,7 +723,8 @@ static bool has_cgroups(const struct recording *recording)
 /* Initializes the state for one recording: options, address spaces, caches. */
 static void recording_begin(struct recording *recording, const struct in *input, struct samples *samples)
 {
-	/* The samples consist of locations: options that depend on names apply after pass 3 has found them. */
+	/* Frames are locations in this pass: options that depend on names (--skip-after, --collapse-recursion, --addrs)
+	 * are off here and apply in passes 2 and 3. */
 	recording->samples_options = *recording->o->samples;
 	recording->samples_options.nskip_after = 0;
 	recording->samples_options.collapse_recursion = false;

@@ -2,9 +2,9 @@
 /*
  * recording.h - conversion of a perf.data file into a tree of stacks.
  *
- * It has three passes over decreasing amounts of data: records become stacks of locations (locations.h), locations get
- * names (resolve.h), and the tree of locations becomes the tree of names. Memory depends on the number of distinct
- * stacks. Samples that the recorder lost and frames without names are counted.
+ * The conversion has three passes over decreasing amounts of data. Pass 1 reads the records and makes a tree of
+ * locations (locations.h), pass 2 finds the names of the locations (resolve.h), and pass 3 makes the tree of names.
+ * Memory depends on the number of distinct stacks. Samples that the recorder lost and frames without names are counted.
  */
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
@@ -16,140 +16,150 @@
 #include "fold/samples/samples.h"
 #include "fold/slices.h"
 
-/* Maximum number of addresses of a callchain, unless sysctl kernel.perf_event_max_stack is larger. */
+/* Default of sysctl kernel.perf_event_max_stack: maximum number of addresses of a callchain. The sysctl may be larger.
+ */
 #define RECORDING_LIMIT 127
 
-/* First frame of a stack: name of the process, of the thread, or of both. ROOT_BOTH and ROOT_GROUPS (the process) have
- * a second frame for the groups of a JVM's own threads (jvmthreads.h). */
+/* First frame of a stack: name of the process (ROOT_PROCESS, ROOT_GROUPS), of the thread (ROOT_THREAD), or of the
+ * process and then the thread (ROOT_BOTH). ROOT_BOTH and ROOT_GROUPS add a frame for the group of a thread that a JVM
+ * starts for itself (jvmthreads.h). */
 enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH, ROOT_GROUPS };
 
-/* Options; the pointers must stay valid until recording_read() returns. */
+/* Options of recording_read(); the pointers must stay valid until it returns. */
 struct recording_options {
-	/* Options that also apply to perf script text: selection, weight, kinds of names, ... */
+	/* Options that also apply to perf script text: selection, weight, kinds of names, and others. */
 	const struct samples_options *samples;
 	enum recording_root root;
-	/* as_perf: names and stacks as perf script prints them. inlined: inlined calls become frames of their own. */
+	/* as_perf: make names and stacks as perf script prints them. inlined: show inlined calls as frames of their
+	 * own. */
 	bool as_perf, inlined;
-	/* --kallsyms and --symfs, or NULL. */
+	/* Arguments of --kallsyms (a file) and --symfs (a directory), or NULL. */
 	const char *kallsyms, *symfs;
-	/* DIR of pjrecord with the symbol store; NULL: the DIR that contains the window. */
+	/* DIR of pjrecord that contains the symbol store; NULL: the DIR that contains the window. */
 	const char *saved;
 	/* Directory with code timelines of pjmap; NULL: DIR/maps. */
 	const char *maps;
-	/* Unless it is BY_NONE, stacks get an outermost frame for their cgroup, container or pod. */
+	/* Kind of an additional outermost frame: cgroup, container or pod of the sample; BY_NONE: no such frame. */
 	enum containers_by by;
-	/* Length of a time slice in ns; 0: no slices. Each slice is an outermost frame (slices.h). */
+	/* Length of a time slice in ns; 0: no slices. Each stack gets its slice as the outermost frame (slices.h). */
 	uint64_t slice_ns;
 	unsigned threads;
 };
 
-/* Number of frames of one DSO that have no name, and the reason. */
+/* Frames of one DSO that have no name for one reason. dso: path; why: text of the reason; frames: their number, summed
+ * over samples. */
 struct recording_missing {
 	struct str dso;
 	const char *why;
 	uint64_t frames;
 };
 
-/* Completeness of the stacks with one first frame. All members but the last two count samples; those of the ends count
- * only stacks with user code, as pjrecord does (struct pj_unwinding). */
+/* Completeness of the stacks that have the same first frame. `samples` is the number of all their samples. The counts
+ * from `reaches_root` to `java` are numbers of samples that have user code, as in struct pj_unwinding. */
 struct recording_quality {
-	/* The first frame. */
+	/* Name of the first frame. */
 	struct str name;
 	uint64_t samples;
-	/* Complete stacks: they reach a root frame. */
+	/* Number of samples with a complete stack: it reaches a root frame. */
 	uint64_t reaches_root;
-	/* Truncated stacks: their outer callers were not recorded. */
+	/* Number of samples with a truncated stack: its outer callers were not recorded. */
 	uint64_t cut;
-	/* Stacks of unknown completeness: those with an unsymbolized root, and those that reach a root frame by frame
-	 * pointers, past code that is not known to keep them. */
+	/* Number of samples with a stack of unknown completeness: it has an unsymbolized root, or it reaches a root
+	 * frame by frame pointers, through code that is not known to keep them. */
 	uint64_t unknown;
-	/* Those with an unsymbolized root. */
+	/* Number of samples of `unknown` whose stack has an unsymbolized root. */
 	uint64_t unsymbolized_root;
-	/* Stacks with one frame of user code only, incomplete. */
+	/* Number of samples with an incomplete stack that has only one frame of user code. */
 	uint64_t single;
-	/* Stacks with at least one frame of user code. */
+	/* Number of samples with at least one frame of user code. */
 	uint64_t user;
-	/* Stacks with code of a JVM. */
+	/* Number of samples with a frame in libjvm.so. */
 	uint64_t java;
-	/* Number of frames, and of those without name. */
+	/* Number of frames of all samples, and number of those without a name. */
 	uint64_t frames, unresolved;
 };
 
-/* --inline: number of files with and without debug information, of those with sampled locations. */
+/* --inline: number of files with (`files`) and without debug information, of those for which inlined calls were looked
+ * up. */
 struct recording_inlined {
 	uint64_t files, without;
-	/* Files whose debug information is damaged. */
+	/* Files of which some inlined calls may be missing, and the reason for the first. */
 	struct input_errors errors;
 };
 
-/* Result of the lookups in code timelines of JVMs; sure to unknown count addresses, enum timeline_sure. */
+/* Lookups in code timelines of JVMs. files: number of opened timelines. sure to unknown: number of lookups by certainty
+ * of the result (enum timeline_sure). */
 struct recording_timelines {
 	uint64_t files, sure, likely, ambiguous, unknown;
-	/* Number of code blobs that pjmap could not read or name. */
+	/* Number of code blobs that pjmap could not read or name, at most: the largest number of one scan, added over
+	 * JVMs. */
 	uint64_t left_out;
-	/* The recording has another clock than CLOCK_MONOTONIC, so that each address has its newest name. */
+	/* The clock of a recording is not CLOCK_MONOTONIC, so the time of a sample cannot select the name: each code
+	 * address gets its newest name. */
 	bool newest;
-	/* Damaged timelines. */
+	/* Timelines that are damaged, and the error of the first. */
 	struct input_errors errors;
 };
 
-/* Counts and problems of all recordings that were read. */
+/* Counts and problems of all recordings that were read, added up. */
 struct recording_tally {
 	uint64_t recordings;
-	/* Losses by LOST and LOST_SAMPLES records. Both mostly count the same losses: samples that did not fit into
-	 * full buffers. */
+	/* Losses by LOST records (records of any kind) and by LOST_SAMPLES records. Both mostly count the same losses:
+	 * samples that did not fit into full buffers. */
 	uint64_t lost_records, lost_samples;
 	/* Number of THROTTLE records. */
 	uint64_t throttled;
-	/* Callchains with an invalid context marker. The addresses before it are used; with as_perf none are. */
+	/* Number of callchains with an invalid context marker. The addresses before the marker are used; with as_perf
+	 * none. */
 	uint64_t garbage;
-	/* Samples whose deferred user callchain was not found. */
+	/* Number of samples whose deferred user callchain did not follow. */
 	uint64_t deferred;
-	/* Unwound stacks that are longer than their stack copies. */
+	/* Number of unwound stacks that continue above the end of their stack copy. */
 	uint64_t copy_cut;
-	/* Callchains truncated at the kernel's limit, and this limit in addresses. */
+	/* limit_cut: number of callchains truncated at the kernel's limit. limit: this limit in addresses. */
 	uint64_t limit_cut, limit;
-	/* Interpreted frames whose method pjrecord could not list because its list was full. */
+	/* Number of interpreted frames without a name because pjrecord's list of methods was full. */
 	uint64_t methods_left_out;
-	/* Frames in code of JVMs that pjrecord could not list. */
+	/* Number of pjrecord's lookups of JVM code that is unnamed because pjrecord's list of code was full. */
 	uint64_t code_left_out;
-	/* Callchains truncated at the limit of their event (perf record --max-stack). */
+	/* Number of callchains truncated at the limit of their event (perf record --max-stack). */
 	uint64_t event_cut;
-	/* Invalid lines of perf maps. */
+	/* Lines of perf maps that are invalid. */
 	struct input_errors maps;
-	/* Files whose build-id also belongs to another file of the symbol store. */
+	/* Number of files whose build-id another file of the symbol store has, too, with other symbols. */
 	uint64_t conflicts;
-	/* Invalid records of jitdumps, or unusable jitdumps. */
+	/* Records of jitdumps that are invalid, and unusable jitdumps. */
 	struct input_errors jitdumps;
 	struct recording_inlined inlined;
 	struct recording_timelines timelines;
-	/* Losses by time slice, as far as they have a time. */
+	/* Losses by time slice; losses whose record has no time are missing. */
 	struct slices_lost slices;
-	/* Reason for the lack of kernel symbols, or NULL. */
+	/* Text: the reason why there are no kernel symbols; NULL if there are, or if none were needed. */
 	const char *kernel;
-	/* damaged: a recording is damaged or unfinished. as_perf: the option of the last one. */
+	/* damaged: a recording is damaged or unfinished. as_perf: value of this option for the last recording. */
 	bool damaged, as_perf;
-	/* Keys of the two lists: reason and DSO; name of a first frame. */
+	/* missing_keys: pairs of reason and DSO. quality_keys: names of first frames. */
 	struct intern missing_keys, quality_keys;
-	/* Both lists are indexed by the id of the key minus 1. */
+	/* Entries of missing_keys and quality_keys: the index is the id of the key minus 1. */
 	struct recording_missing *missing;
 	struct recording_quality *quality;
-	/* Causes of missing names. */
+	/* Causes of missing names in all recordings. */
 	struct judgement judgement;
-	/* Process ids of the counted samples. */
+	/* The distinct pids of the counted samples. */
 	struct intern pids;
-	/* pjrecord unwound the stacks of a recording. */
+	/* pjrecord unwound the stacks of at least one recording. */
 	bool unwound;
 	/* Number of frames of the deepest stack. */
 	uint32_t depth;
 };
 
-/* Reads the recording `input` to its end and adds its stacks to `samples`, its counts to `tally`. Dies if it is not a
- * readable recording. Prints the first damaged record. Lets options->threads threads search names. */
+/* Reads the recording `input` to its end and adds its stacks to `samples`, its counts to `tally`. Dies if the input is
+ * not a readable recording. Prints a warning with the first damaged record. Uses up to options->threads threads to find
+ * names. */
 void recording_read(const struct recording_options *options, struct in *input, struct samples *samples,
 		    struct recording_tally *tally);
 
-/* Frees the lists of the tally. */
+/* Frees the memory of the tally. */
 void recording_tally_free(struct recording_tally *tally);
 
 #endif

@@ -10,9 +10,10 @@
 
 struct row {
 	struct str name;
-	/* Name with the kind suffix of the largest weight: frames that differ only in the suffix share a row. */
+	/* One of the frames with this name that differ only in the kind suffix and share the row: the one of the
+	 * largest self weight. */
 	struct str shown;
-	/* Self weight of that kind. */
+	/* Self weight of the frame `shown`. */
 	uint64_t shown_self;
 	uint64_t self, total;
 };
@@ -46,8 +47,9 @@ static int rows_by_name(const void *left, const void *right)
 }
 
 /*
- * Computes self and total weight of each name. The walk through the tree is depth first and counts how often each name
- * is on the current path: only the outermost frame of a name adds to its total.
+ * Returns a row with self and total weight for each name, and sets *nrows; the caller frees the result. The walk
+ * through the tree is depth first and counts how often each name is on the current path: in a recursion, only the
+ * outermost frame of a name adds to the total.
  */
 static struct row *sum_frames(const struct stacks *stacks, uint32_t *nrows)
 {
@@ -74,7 +76,7 @@ static struct row *sum_frames(const struct stacks *stacks, uint32_t *nrows)
 		self[stacks->node[id].frame] += stacks->self[0][id];
 	}
 	for (uint32_t id = 1; id <= names.n; id++) {
-		/* Rows are indexed from 0, ids of names from 1. */
+		/* Ids of names begin at 1, rows at 0: move each row down by one. */
 		row[id - 1] = row[id];
 	}
 	for (uint32_t id = 1; id <= stacks->frames.n; id++) {
@@ -129,7 +131,7 @@ void report_top(struct out *out, const struct stacks *stacks, uint64_t n, enum r
 
 /* ---- call tree ---------------------------------------------------------------------------------------------- */
 
-/* Branches that are drawn within each other. Those further down are not indented more. */
+/* Maximum number of nested branches that are drawn. Lines of deeper branches are not indented more. */
 #define TREE_BRANCHES 200
 
 struct callee {
@@ -140,16 +142,16 @@ struct callee {
 
 struct tree {
 	const struct stacks *stacks;
-	struct callee *callee; /* those to be shown, of one parent beside each other, by descending total */
+	struct callee *callee; /* callees to be shown: grouped by caller, and in a group by descending total weight */
 	uint32_t ncallees;
-	uint32_t *first, *next;   /* by node: in `callee`, the first of its callees, and the next one to be written */
-	uint32_t *nshown;         /* by node: callees to be shown */
-	uint32_t *nsmall;         /* by node: callees below the limit */
-	uint64_t *small;          /* by node: the sum of these */
-	uint64_t *total;          /* by node */
-	bool more[TREE_BRANCHES]; /* by branch, outermost first: a sibling follows */
-	double least;             /* weight of the smallest callee to be shown */
-	unsigned depth;           /* branches within each other at the present line */
+	uint32_t *first, *next; /* by node: index in `callee` of its first callee, and of the next one to be written */
+	uint32_t *nshown;       /* by node: number of callees to be shown */
+	uint32_t *nsmall;       /* by node: number of callees whose total weight is below `least` */
+	uint64_t *small;        /* by node: sum of the total weights of these small callees */
+	uint64_t *total;        /* by node: total weight */
+	bool more[TREE_BRANCHES]; /* by branch, outermost first: a sibling follows, so a line "|" is drawn */
+	double least;             /* smallest total weight of a callee that is shown */
+	unsigned depth;           /* number of nested branches at the line that is being written */
 };
 
 static int callee_cmp(const void *left, const void *right)
@@ -188,7 +190,8 @@ static void select_callees(struct tree *tree)
 	memcpy(tree->next, tree->first, stacks->n * sizeof(*tree->next));
 }
 
-/* Writes the weights and the lines of the branches. is_branch: the frame begins one, the innermost. */
+/* Writes the start of a line: total and self weight in percent, and the lines of the open branches. is_branch: the
+ * frame of this line begins the innermost branch, drawn as "+-". */
 static void tree_line(struct out *out, const struct tree *tree, uint64_t total, uint64_t self, bool is_branch)
 {
 	uint64_t sum = stacks_sum(tree->stacks, 0);
@@ -201,19 +204,19 @@ static void tree_line(struct out *out, const struct tree *tree, uint64_t total, 
 		out_str(out, STR("+-"));
 }
 
-/* True if the small callees of the node have a line of their own: their sum is not small. */
+/* True if one line sums up the small callees of the node: together they are not small. */
 static bool shows_small(const struct tree *tree, uint32_t node)
 {
 	return tree->nsmall[node] && (double)tree->small[node] >= tree->least;
 }
 
-/* True if callees of the node are drawn as branches: there is more than one line below it. */
+/* True if the lines below the node are drawn as branches: there is more than one. */
 static bool has_branches(const struct tree *tree, uint32_t node)
 {
 	return tree->nshown[node] + shows_small(tree, node) > 1;
 }
 
-/* Begins a line below `node`, the last one or not. */
+/* Opens a branch for a line below `node`, if the node has branches. is_last: no sibling follows. */
 static void tree_branch(struct tree *tree, uint32_t node, bool is_last)
 {
 	if (!has_branches(tree, node))
@@ -243,7 +246,8 @@ static void tree_enter(struct out *out, struct tree *tree, const struct callee *
 	out_char(out, '\n');
 }
 
-/* A walk without recursion: a stack may have a million frames. */
+/* Writes all lines of the tree, callers before callees. It walks without recursion: a stack may have a million frames.
+ */
 static void tree_write(struct out *out, struct tree *tree)
 {
 	const struct stacks *stacks = tree->stacks;
@@ -332,7 +336,7 @@ void report_min(struct stacks *stacks, const struct stacks *from, uint64_t min)
 		else
 			node[id] = stacks_child(stacks, node[parent],
 						stacks_frame(stacks, intern_str(&from->frames, from->node[id].frame)));
-		/* The sum is that of `from`, so it cannot overflow. */
+		/* Cannot overflow: the sum of the weights is that of `from`. */
 		stacks_add(stacks, node[id], 0, from->self[0][id]);
 	}
 	free(node);

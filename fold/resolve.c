@@ -21,53 +21,54 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The locations of one DSO, or of all DSOs of the kernel, or some of those that have their names without a lookup in a
- * DSO. One thread handles a job. */
+/* Locations that one thread handles: those of one DSO, or of all DSOs of the kernel, or up to OWN_NAMES_MAX locations
+ * that need no lookup in a DSO. */
 struct job {
 	bool in_dso;
-	uint32_t dso; /* in_dso: their DSO, or the first one of the kernel */
-	/* In location[] of the task. */
+	uint32_t dso; /* if in_dso: the DSO of the locations, or the first DSO of the kernel */
+	/* The locations of the job are task.location[from] and the following, n in total. */
 	uint32_t from, n;
 };
 
-/* Locations outside of DSOs in one job. */
+/* Maximum number of locations in a job of locations that need no lookup in a DSO. */
 #define OWN_NAMES_MAX 4096u
 
-/* A thread with its own tables. */
+/* A thread with its own tables, so that threads share no names. */
 struct worker {
 	struct task *task;
-	/* Names as the sources have them. */
+	/* Names as the sources have them: symbols, modules, lists of inlined calls. */
 	struct intern raw;
-	/* Names as they are shown: the frames of one location, one a line. */
+	/* Names as they are shown: one text for all frames of a location, one frame a line, outermost first. */
 	struct intern made;
 	struct names names;
 	struct symbols_query *q;
 	uint32_t *module;
 	size_t cap;
-	/* Buffer for the frames of a location. */
+	/* Buffer for the text of the frames of one location. */
 	struct text frames;
-	/* Invalid lines of perf maps. The text is that of the DSO maps_dso, the lowest one with an invalid line, so
-	 * that it does not depend on the order in which threads take jobs. */
+	/* Invalid lines of perf maps that this thread read. Its text is from the DSO maps_dso, the one with the lowest
+	 * index among those with an invalid line, so that it does not depend on the order in which threads take jobs.
+	 */
 	struct input_errors maps;
 	uint32_t maps_dso;
 	pthread_t thread;
 };
 
-/* State shared by the threads. */
+/* State that the threads share. */
 struct task {
 	const struct resolve_options *o;
 	const struct provenance *origin;
 	const struct addrspace *a;
 	const struct locations *s;
 	struct resolved *out;
-	/* Ids of locations by job, then by address. */
+	/* Ids of all locations, grouped by job. The thread that handles a job of a DSO sorts its ids by address. */
 	uint32_t *location;
 	struct job *job;
 	uint32_t njobs;
 	atomic_uint next;
-	/* By location: id of its name in `made` of its worker. */
+	/* By location: id of its name in the table `made` of the worker that handled it. */
 	uint32_t *made;
-	/* By location: index of its worker. */
+	/* By location: index in `worker` of the worker that handled it. */
 	uint8_t *by;
 	struct worker *worker;
 	unsigned nworkers;
@@ -88,8 +89,8 @@ struct str resolve_dso(const struct addrspace *addrspace, const struct location 
 
 /* ---- jobs --------------------------------------------------------------------------------------------------- */
 
-/* Returns the job of each DSO. The DSOs of the kernel are one job, under the index of the first one, because one pass
- * over kallsyms gives all names. */
+/* Returns an array by DSO: the index of the DSO whose job handles it; the caller frees it. All DSOs of the kernel have
+ * the index of the first one, because one pass over kallsyms finds the names of all. */
 static uint32_t *job_keys(const struct addrspace *addrspace)
 {
 	uint32_t *key = mem_alloc(sizeof(*key), (size_t)addrspace->keys.n + 1), kernel = 0;
@@ -104,7 +105,7 @@ static uint32_t *job_keys(const struct addrspace *addrspace)
 	return key;
 }
 
-/* Sorts the largest jobs first, so that threads end at about the same time. */
+/* Order of jobs for qsort(): the largest ones first, so that threads end at about the same time. */
 static int job_cmp(const void *left, const void *right)
 {
 	const struct job *job = left, *b = right;
@@ -114,14 +115,15 @@ static int job_cmp(const void *left, const void *right)
 	return job->from < b->from ? -1 : 1;
 }
 
-/* Returns the group of a location: the job key of its DSO, or ndsos if it is in no DSO. */
+/* Returns the group of a location: the index from job_keys() if it is in a DSO, otherwise `ndsos`, the group of all
+ * other locations. */
 static uint32_t group_of(const struct location *location, const uint32_t *key, uint32_t ndsos)
 {
 	return location->kind == LOCATION_IN_DSO ? key[location->dso] : ndsos;
 }
 
-/* Groups the locations by DSO with a counting sort. Makes a job for each DSO, and jobs of OWN_NAMES_MAX for the others.
- */
+/* Groups the locations by DSO with a counting sort. Makes a job for each DSO (one for the kernel), and jobs of up to
+ * OWN_NAMES_MAX of the locations outside of DSOs. */
 static void make_jobs(struct task *task)
 {
 	const struct locations *locations = task->s;
@@ -149,8 +151,8 @@ static void make_jobs(struct task *task)
 	free(key);
 }
 
-/* Sorts the locations of a job by address: radix sort from the least significant byte on. Bytes that are equal in all
- * addresses are skipped. */
+/* Sorts n location ids by address: radix sort by bytes, from the least significant one. Skips bytes that are equal in
+ * all addresses. `spare` is scratch space for n ids. */
 static void sort_locations(const struct locations *locations, uint32_t *id, uint32_t *spare, uint32_t n)
 {
 	uint64_t all = 0, base = n ? locations->location[id[0]].address : 0;
@@ -177,7 +179,8 @@ static void sort_locations(const struct locations *locations, uint32_t *id, uint
 		memcpy(id, from, n * sizeof(*id));
 }
 
-/* Makes a query for each distinct address of a job's locations, which are sorted. Returns the number of queries. */
+/* Makes a query in worker->q for each distinct address of n locations, which are sorted by address. Returns the number
+ * of queries. */
 static size_t make_queries(struct worker *worker, const uint32_t *id, uint32_t n)
 {
 	const struct locations *locations = worker->task->s;
@@ -208,7 +211,8 @@ static enum resolve_why resolve_why_of(enum dso_reason why)
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
 }
 
-/* True if the file is a C library: it contains the code to which signal handlers return. */
+/* True if the path has the file name of a C library (glibc or musl): it contains the code to which signal handlers
+ * return. */
 static bool has_trampoline(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -218,9 +222,9 @@ static bool has_trampoline(struct str path)
 	       str_find_str(base, STR(".so")) > 0;
 }
 
-/* Looks up the signal trampoline __restore_rt. The kernel pushes its start as return address, without a call. The
- * address of the location is return address - 1, so it lies before the symbol, and this second lookup uses the return
- * address itself. */
+/* Looks up the signal trampoline __restore_rt for queries without a name. The kernel pushes its start as the return
+ * address of a handler, without a call. The address in the query is return address - 1, which lies before the symbol,
+ * so this second lookup uses the return address itself. */
 static void query_trampoline(struct worker *worker, const struct dsofiles_options *options,
 			     const struct dsofiles_query *query, size_t n)
 {
@@ -242,7 +246,8 @@ static void query_trampoline(struct worker *worker, const struct dsofiles_option
 	free(of);
 }
 
-/* Looks up a DSO in its ELF file, the symbol store and debug files. Returns the reason for queries without a name. */
+/* Looks up the first n queries of the worker in the ELF file of the DSO, the symbol store and debug files. Returns the
+ * reason for the queries that stay without a name. */
 static enum resolve_why query_files(struct worker *worker, const struct dso *dso, size_t n)
 {
 	const struct task *task = worker->task;
@@ -264,8 +269,9 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 
 	enum resolve_why why = resolve_why_of(dsofiles_resolve(&options, &query, worker->q, n, &worker->raw));
 
-	/* Name the reason for which no file was used: of a recording of another or unknown machine, a DSO without
-	 * build-id is not looked up here, since a local file of the same path may be another one. */
+	/* The files of this machine were not searched: the DSO has no build-id, and the recording is from another or an
+	 * unknown machine, where a file of the same path may be another one. Return this reason in place of "no file".
+	 */
 	if (why == WHY_NO_FILE && !task->origin->host && !dso->build_id.n && !task->o->symfs)
 		why = task->origin->reported ? WHY_OTHER_MACHINE : WHY_NOT_RECORDED;
 	options.inlined = NULL;
@@ -276,8 +282,8 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 	return why;
 }
 
-/* Gets the owner of a directory of /proc. The broker opens it, because hidepid hides it from users without
- * capabilities. */
+/* Stores the owner and mode of a directory of /proc in *status. False on failure. The broker opens it, because hidepid
+ * hides it from processes without capabilities. */
 static bool process_stat(const char *path, struct stat *status)
 {
 	int fd = broker_open(AT_FDCWD, path, O_DIRECTORY);
@@ -288,8 +294,9 @@ static bool process_stat(const char *path, struct stat *status)
 	return good;
 }
 
-/* True if names of a perf map may be used. perf trusts only maps of its own user and of root. Names are no danger to
- * pjfold: it also trusts a map of any user if the process has ended, and a map of the process's user while it lives. */
+/* True if pjfold uses the names of the perf map `fd`. Like perf it trusts maps of its own user and of root. Names are
+ * no danger to pjfold, so it also trusts a map of the user of the live process `live`, and, except with as_perf, any
+ * user's map if that process has ended (live is 0). */
 static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 {
 	struct stat map, process;
@@ -305,7 +312,8 @@ static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 	return process_stat(path, &process) && process.st_uid == map.st_uid;
 }
 
-/* Adds errors of the DSO `dso`. The text in all->first is that of the lowest DSO, *first. */
+/* Adds the errors of the perf map of DSO `dso` to *all. The text all->first is from the DSO with the lowest index, and
+ * *first is this index. */
 static void add_maps(struct input_errors *all, uint32_t *first, const struct input_errors *errors, uint32_t dso)
 {
 	struct input_errors before = *errors;
@@ -321,8 +329,8 @@ static void add_maps(struct input_errors *all, uint32_t *first, const struct inp
 	*first = dso;
 }
 
-/* Resolves the first n queries of the worker from a perf map, and closes fd. `path` is for messages. False if the map
- * could not be used. */
+/* Looks up the first n queries of the worker in the perf map `fd`, which it closes. `path` is for messages. live: pid
+ * of the process, or 0 if it has ended. False if the map cannot be used. */
 static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
 {
 	struct perfmap_tally tally = { 0 };
@@ -344,7 +352,8 @@ static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *p
 	return good;
 }
 
-/* Resolves names from the maps that pjrecord copied: first the latest map, then the one before. */
+/* Looks up the first n queries in the perf maps that pjrecord copied: in the latest copy, then in the one before. True
+ * if one of them could be used. */
 static bool query_symstore_maps(struct worker *worker, const struct dso *d, size_t n)
 {
 	static const char *const kinds[] = { "map", "map.1" };
@@ -360,7 +369,7 @@ static bool query_symstore_maps(struct worker *worker, const struct dso *d, size
 	return found;
 }
 
-/* True if a process with this pid exists. The sandbox does not allow kill(), not even with signal 0. */
+/* True if a process with this pid exists in /proc. The sandbox does not allow kill(), not even with signal 0. */
 static bool is_process(uint32_t pid)
 {
 	char path[32];
@@ -370,8 +379,9 @@ static bool is_process(uint32_t pid)
 	return process_stat(path, &status);
 }
 
-/* Resolves names from the perf map in the /tmp of the process, named after the pid in its namespace; else from the one
- * in this /tmp. */
+/* Looks up the first n queries in a perf map of this machine. It tries, in this order: the /tmp of --symfs; the /tmp of
+ * the live process, where the map has the pid of its own namespace; the /tmp of pjfold. Returns WHY_NOT_IN_TABLE if a
+ * map was used, otherwise the reason why not. */
 static enum resolve_why query_live_maps(struct worker *worker, const struct dso *d, size_t n)
 {
 	const struct task *task = worker->task;
@@ -396,10 +406,10 @@ static enum resolve_why query_live_maps(struct worker *worker, const struct dso 
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!live && is_process(d->pid))
-		return WHY_ELSEWHERE; /* Another process has the pid now, and the file may be from it. */
+		return WHY_ELSEWHERE; /* Another process has this pid now, and may have written the map in this /tmp. */
 	if (!live && !task->o->as_perf && recorder_elsewhere(task->origin->recorder, d->pid))
-		/* The process was in another mount namespace: a file with its pid in this /tmp is of another process,
-		 * or from pjmap for another one. */
+		/* The process ran in another mount namespace, so it did not write this /tmp: a map with its pid there
+		 * is of another process, or pjmap wrote it for one. */
 		return WHY_NO_MAP;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
 	return query_map(worker, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE :
@@ -415,8 +425,8 @@ static bool all_named(const struct worker *worker, size_t n)
 	return true;
 }
 
-/* Resolves names from perf maps: copies of pjrecord first. While the process is alive, its map may be newer than the
- * copy. */
+/* Looks up the first n queries in perf maps: in pjrecord's copies first, then in the live one if names are missing and
+ * the process lives, since that may be newer. Returns the reason for queries without a name. */
 static enum resolve_why query_maps(struct worker *worker, const struct dso *dso, size_t n)
 {
 	bool saved = query_symstore_maps(worker, dso, n);
@@ -428,7 +438,7 @@ static enum resolve_why query_maps(struct worker *worker, const struct dso *dso,
 	return saved ? WHY_NOT_IN_TABLE : why;
 }
 
-/* Looks up the kernel's DSOs and sets the modules of the queries. */
+/* Looks up the first n queries in the symbols of the kernel and its modules, and sets the module of each query. */
 static enum resolve_why query_kernel(struct worker *worker, size_t n)
 {
 	const struct task *task = worker->task;
@@ -438,7 +448,8 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 		.symfs = task->o->symfs,
 		.symstore = task->o->symstore,
 		.as_perf = task->o->as_perf,
-		/* Without a mapping, names of this boot may be those of other functions. */
+		/* Use the symbols of the running kernel only if a record maps the recorded one: without its load
+		 * address, they could name other functions. */
 		.here = task->origin->host && addrspace->kernel_mapped,
 		.release = task->origin->release,
 		.symbol = addrspace->kernel_symbol,
@@ -453,7 +464,8 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 
 /* ---- names -------------------------------------------------------------------------------------------------- */
 
-/* Looks up the first n queries of the worker in the source that belongs to the kind of DSO. */
+/* Looks up the first n queries of the worker in the source of names for this kind of DSO. Returns the reason for the
+ * queries that stay without a name. */
 static enum resolve_why resolve_query(struct worker *worker, const struct dso *dso, size_t n)
 {
 	switch (dso->kind) {
@@ -463,12 +475,12 @@ static enum resolve_why resolve_query(struct worker *worker, const struct dso *d
 	case DSO_KERNEL: return query_kernel(worker, n);
 	case DSO_DATA: return WHY_DATA;
 	case DSO_NOWHERE: return WHY_NO_MAPPING;
-	case DSO_SYMBOL: break; /* The DSO has the name. */
+	case DSO_SYMBOL: break; /* The path of the DSO is the name: see make_dso_name(). */
 	}
 	return WHY_NOT_IN_TABLE;
 }
 
-/* Returns the name of a frame of --root=both. */
+/* Returns the id in worker->made of the frame of --root=both for a thread: its comm in brackets. */
 static uint32_t make_thread(struct worker *worker, uint32_t comm)
 {
 	struct str name =
@@ -479,8 +491,8 @@ static uint32_t make_thread(struct worker *worker, uint32_t comm)
 	return intern(&worker->made, (struct str){ text, (size_t)got });
 }
 
-/* Returns the name of a function, followed by the names of the calls inlined into it. Each name is made by the same
- * rules. */
+/* Returns the name of a function, followed by the names of the calls inlined into it, one a line. The symbols in
+ * `inlined` are separated by NUL. The result is valid until the next call. */
 static struct str with_inlined(struct worker *worker, struct names_frame frame, struct str inlined)
 {
 	worker->frames.n = 0;
@@ -493,8 +505,8 @@ static struct str with_inlined(struct worker *worker, struct names_frame frame, 
 	return text_view(&worker->frames);
 }
 
-/* Returns the id in worker->made of the name of a frame and the calls inlined into it. Without a symbol, the address
- * stands for it if that was requested. */
+/* Returns the id in worker->made of the name of a frame and of the calls inlined into it. For a frame without symbol,
+ * the name is `address` if --addrs is given. */
 static uint32_t resolve_intern_name(struct worker *worker, struct names_frame frame, struct str inlined,
 				    uint64_t address)
 {
@@ -508,8 +520,8 @@ static uint32_t resolve_intern_name(struct worker *worker, struct names_frame fr
 		      inlined.n ? with_inlined(worker, frame, inlined) : names_make(&worker->names, frame));
 }
 
-/* Returns the id in worker->made of the name of a location in a DSO. raw, module and inlined are ids in worker->raw
- * from the lookup; 0: not found. */
+/* Returns the id in worker->made of the name of a location in a DSO. raw, module and inlined are ids in worker->raw of
+ * the symbol, the module and the inlined calls that the lookup found; 0: not found. */
 static uint32_t make_dso_name(struct worker *worker, const struct location *location, uint32_t raw, uint32_t module,
 			      uint32_t inlined)
 {
@@ -523,19 +535,21 @@ static uint32_t make_dso_name(struct worker *worker, const struct location *loca
 		frame.dso = intern_str(&worker->raw, module);
 	if (dso->kind == DSO_SYMBOL) {
 		frame.symbol = dso->path;
-		/* The code belongs to the kernel, whatever generated it. */
+		/* BPF programs and trampolines are kernel code and get the suffix of kernel code. With as_perf, the
+		 * symbol also stands for the DSO, as in perf. */
 		if (!task->o->as_perf)
 			frame.dso = STR("[kernel.kallsyms]");
 	} else if (dso->kind == DSO_KERNEL && !raw && task->o->as_perf && !task->out->kernel) {
-		/* perf's mapping of the kernel ends at the last symbol of kallsyms. */
+		/* As perf: its mapping of the kernel ends at the last symbol of kallsyms, so addresses above are in no
+		 * DSO. */
 		frame.dso = STR("[unknown]");
 	}
 	return resolve_intern_name(worker, frame, inlined ? intern_str(&worker->raw, inlined) : (struct str){ 0 },
 				   location->address);
 }
 
-/* Makes the names of n locations of one DSO, sorted by address. Neighbours are often in the same function and share its
- * name. */
+/* Sets the names of n locations of one DSO, which are sorted by address, from the queries of the worker. Successive
+ * locations are often in the same function and share its name. */
 static void make_dso_names(struct worker *worker, const uint32_t *id, uint32_t n)
 {
 	const struct task *task = worker->task;
@@ -565,7 +579,8 @@ static void make_dso_names(struct worker *worker, const uint32_t *id, uint32_t n
 	}
 }
 
-/* Returns the id in worker->made of the name of an interpreted method in pjrecord's list. */
+/* Returns the id in worker->made of the name of an interpreted method. Sets *named to false if pjrecord's list has no
+ * name for it. */
 static uint32_t make_method_name(struct worker *worker, const struct location *location, bool *named)
 {
 	const struct interpreted_method *method =
@@ -578,7 +593,8 @@ static uint32_t make_method_name(struct worker *worker, const struct location *l
 	return resolve_intern_name(worker, frame, (struct str){ 0 }, location->method);
 }
 
-/* Returns the id in worker->made of the name of a location that needs no lookup in a DSO. */
+/* Returns the id in worker->made of the name of a location that needs no lookup in a DSO. Sets *named: it has a name.
+ */
 static uint32_t make_own_name(struct worker *worker, const struct location *location, bool *named)
 {
 	const struct jit_code *code;
@@ -611,7 +627,8 @@ static void make_own_names(struct worker *worker, const uint32_t *id, uint32_t n
 	}
 }
 
-/* Looks up and names the locations of a job in a DSO. `spare` has space for as many ids. */
+/* Handles a job of locations in a DSO: sorts them, looks up their addresses, and makes their names. `spare` is scratch
+ * space for job->n ids. */
 static void resolve_in_dso(struct worker *worker, const struct job *job, uint32_t *spare)
 {
 	struct task *task = worker->task;
@@ -623,7 +640,7 @@ static void resolve_in_dso(struct worker *worker, const struct job *job, uint32_
 	make_dso_names(worker, id, job->n);
 }
 
-/* Thread: takes jobs until there are none. */
+/* Main function of a thread: takes jobs of the task until none is left. */
 static void *resolve_work(void *arg)
 {
 	struct worker *worker = arg;
@@ -647,14 +664,14 @@ static void *resolve_work(void *arg)
 
 /* ---- result ------------------------------------------------------------------------------------------------------ */
 
-/* Adds the frames of all locations to `stacks` and stores their ids by location. Each distinct text is split and
- * interned once. */
+/* Fills out->first and out->frame: adds the frames of all locations to `stacks` and stores their ids by location. It
+ * splits and interns each distinct text only once. */
 static void resolve_collect(struct task *task, struct stacks *stacks)
 {
 	struct resolved *out = task->out;
 	uint32_t n = task->s->n, used = 0, cap = n + 16;
-	/* By worker and id in `made`: start and number of its frames in out->frame; a number of 0 means that they are
-	 * not there yet. */
+	/* By worker, then by id in its table `made`: index in out->frame of the first frame of this text, and number of
+	 * its frames; 0: the text has not been split yet. */
 	uint32_t **text = mem_alloc(sizeof(*text), task->nworkers);
 	uint32_t **count = mem_alloc(sizeof(*count), task->nworkers);
 
@@ -687,7 +704,7 @@ static void resolve_collect(struct task *task, struct stacks *stacks)
 	free(count);
 }
 
-/* Starts up to task->o->threads - 1 threads and works with them until all jobs are done. */
+/* Starts up to task->o->threads - 1 threads. The calling thread works, too, and returns when all jobs are done. */
 static void run_workers(struct task *task)
 {
 	unsigned started = 1;
@@ -704,7 +721,7 @@ static void run_workers(struct task *task)
 	}
 	for (; started < task->nworkers; started++)
 		if (pthread_create(&task->worker[started].thread, NULL, resolve_work, &task->worker[started]) != 0)
-			break; /* Fewer threads do the same work. */
+			break; /* If a thread cannot be started, the others do its work. */
 	resolve_work(&task->worker[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(task->worker[i].thread, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.h - names of all locations that a recording refers to.
+ * resolve.h - finds the names of all locations that a recording refers to.
  *
  * Each DSO is looked up once, with all its addresses, in the source of its names: ELF files, kallsyms, perf map,
- * jitdump. The lookups are independent of each other, so that threads share them; the result does not depend on the
- * number of threads. Files of this machine are used only for a recording of this machine.
+ * jitdump. The lookups are independent of each other, so threads share them; the result does not depend on the number
+ * of threads. Files of this machine are used only for a recording of this machine.
  */
 #ifndef PJ_RESOLVE_H
 #define PJ_RESOLVE_H
@@ -18,71 +18,73 @@
 #include "fold/process/locations.h"
 #include "common/stacks.h"
 
-/* Options; strings and pointers must stay valid during resolve(). */
+/* Options of resolve(); strings and pointers must stay valid until it returns. */
 struct resolve_options {
-	/* Names as perf script prints them. */
+	/* Make names as perf script prints them. */
 	bool as_perf;
-	/* Thread names without trailing numbers (--comm=canonical), for --root=both. */
+	/* --comm=canonical: the thread names of --root=both lose their trailing numbers. */
 	bool canonical;
-	/* Inlined calls become frames of their own. */
+	/* Look up inlined calls, and show them as frames of their own. */
 	bool inlined;
-	/* File with kernel symbols, or NULL. */
+	/* Path of a file with kernel symbols (--kallsyms), or NULL. */
 	const char *kallsyms;
 	/* Symbol store of pjrecord, or NULL. */
 	const struct symstore *symstore;
 	/* Directory with the files of the recorded machine, or NULL. */
 	const char *symfs;
 	unsigned threads;
-	/* Only the options in it are used. */
+	/* Options of names.h; the buffer in this struct is not used. */
 	struct names names;
 };
 
-/* Reasons for frames without name; resolve_why() gives the texts. */
+/* Reasons for frames without a name; resolve_why() returns their texts. */
 enum resolve_why {
 	/* The DSO has symbols, but none at this address. */
 	WHY_NOT_IN_TABLE,
-	/* The address is in no mapping, or in one that is not of a file. */
+	/* The address is in no mapping (WHY_NO_MAPPING), or in one that maps no file (WHY_DATA). */
 	WHY_NO_MAPPING,
 	WHY_DATA,
-	/* The result of the search for an ELF file, enum dso_reason. */
+	/* The search for an ELF file failed, for the reason of the same name in enum dso_reason. */
 	WHY_NO_FILE,
 	WHY_OTHER_BUILD,
 	WHY_STRIPPED,
 	WHY_NOT_ELF,
 	WHY_FORBIDDEN,
 	WHY_SILENT,
-	/* pjrecord could not read the name of an interpreted method. */
+	/* pjrecord's list of interpreted methods has no name for this one. */
 	WHY_METHOD,
-	/* JIT code: there is no usable perf map; and the process has ended; the process is not of this machine and
-	   boot. */
+	/* JIT code without a usable perf map. WHY_ENDED: the process has ended. WHY_ELSEWHERE: the process is not of
+	 * this machine and boot. WHY_NO_MAP: neither. */
 	WHY_NO_MAP,
 	WHY_ENDED,
 	WHY_ELSEWHERE,
-	/* A file without build-id, or JIT code: the recording does not identify its machine, or is from another one. */
+	/* WHY_NOT_RECORDED: the recording does not identify its machine, so no file of this machine was used for JIT
+	 * code or a file without build-id. WHY_OTHER_MACHINE: the recording is from another machine, and the file has
+	 * no build-id. */
 	WHY_NOT_RECORDED,
 	WHY_OTHER_MACHINE,
-	/* There are no kernel symbols; resolved.kernel has the reason. */
+	/* There are no kernel symbols; resolved.kernel is the reason. */
 	WHY_KERNEL
 };
 
 /* Result of resolve(). */
 struct resolved {
-	/* By location: index in `frame` of its first frame, outermost first. Its frames end where those of the next
-	 * location begin. */
+	/* By location: index in `frame` of its outermost frame. Its frames end where those of the next location begin.
+	 */
 	uint32_t *first;
-	/* Ids of frames in the tree that was given to resolve(). */
+	/* Ids of frames in the tree `stacks` that was passed to resolve(), grouped by location. */
 	uint32_t *frame;
-	/* By location: a name was found. */
+	/* By location: true if a name was found. */
 	bool *named;
-	/* By DSO: enum resolve_why. */
+	/* By DSO: enum resolve_why, the reason for its addresses without a name. */
 	uint8_t *why;
-	/* Number of DSOs whose build-id also belongs to another file of the symbol store with other symbols. */
+	/* Number of DSOs whose build-id another file of the symbol store has, too, with other symbols. */
 	_Atomic uint32_t conflicts;
-	/* Text of WHY_KERNEL: the reason for the lack of kernel symbols, or NULL. */
+	/* Text of WHY_KERNEL: the reason why there are no kernel symbols; NULL if there are, or if none were needed. */
 	const char *kernel;
-	/* By DSO: result of the search for inlined calls; NULL if they were not requested. */
+	/* By DSO: result of the search for inlined calls; NULL if resolve_options.inlined is false. */
 	struct dsofiles_inlined *inlined;
-	/* Invalid lines of perf maps. */
+	/* Lines of perf maps that are invalid. */
 	struct input_errors maps;
 };
 
@@ -95,13 +97,13 @@ struct resolved {
 void resolve(struct resolved *out, const struct resolve_options *options, const struct provenance *origin,
 	     const struct addrspace *addrspace, const struct locations *locations, struct stacks *stacks);
 
-/* Returns the DSO that is shown for the code of a location: a path, or a name in brackets. */
+/* Returns the DSO that is shown for a location: a path, or a name in brackets; empty for a location that is no code. */
 struct str resolve_dso(const struct addrspace *addrspace, const struct location *location);
 
-/* Returns the text of a reason, for messages. */
+/* Returns the text of the reason `why`, for messages; for WHY_KERNEL it is resolved->kernel. */
 const char *resolve_why(const struct resolved *resolved, enum resolve_why why);
 
-/* Frees the result; the frames stay in the tree. */
+/* Frees the memory of *resolved; the frames stay in the tree. */
 void resolved_free(struct resolved *resolved);
 
 #endif

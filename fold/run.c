@@ -7,15 +7,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Size of a block. */
+/* Number of bytes of a block of text, which one thread folds. */
 #define BLOCK ((size_t)1 << 20)
-/* A sample that is longer than this is cut. */
+/* A sample of more bytes than this is split between two lines, into two blocks. */
 #define BLOCK_MAX ((size_t)1 << 28)
-/* Size of a block until the event to be folded is known; until then, one thread works alone. */
+/* Number of bytes of a block until the event to fold is known; until then one thread works alone. */
 #define BLOCK_FIRST ((size_t)1 << 16)
-/* Number of bytes that run_kind() reads at first. */
+/* Number of bytes that run_kind() reads at first to classify text. */
 #define PEEK ((size_t)1 << 16)
-/* Number of bytes by which perf.data is recognized. */
+/* Number of bytes at the start of an input that suffice to recognize perf.data. */
 #define MAGIC ((size_t)16)
 
 /* ---- kind of input ------------------------------------------------------------------------------------------ */
@@ -29,8 +29,8 @@ static bool is_folded(struct str line)
 	return folded_parse(line, &stack, &weight, &rounded) == NULL;
 }
 
-/* True if the next line is a frame. A line "java 19983" may be a stack with a weight or a sample header without time;
- * the next line decides. */
+/* True if `rest` begins with a frame of perf script. It decides about the line before: "java 19983" may be a sample
+ * header without time or a folded stack with a weight. */
 static bool frame_follows(struct str rest)
 {
 	struct str line = str_cut(&rest, '\n');
@@ -38,19 +38,20 @@ static bool frame_follows(struct str rest)
 	return line.n > 1 && line.p[0] == '\t' && script_looks_like(line);
 }
 
-/* Result of a look at the first lines of an input. */
+/* Classification of an input by its first lines. `known` is false if these lines do not decide. */
 struct look {
 	enum input_kind kind;
 	bool known;
-	/* The text has a header of folded stacks. */
+	/* A comment line is a header of folded stacks (common/formats/folded.h). */
 	bool header;
-	/* First line that is neither; empty if there is none. */
+	/* First line that is neither part of a sample nor a folded stack, and its number from 1; empty if there is
+	 * none. */
 	struct str bad;
 	uint64_t bad_line;
 };
 
-/* Classifies the input by its first lines. `complete`: the text is all of the input; otherwise its last line may be
- * incomplete and is not used. */
+/* Classifies an input by `text`, its first bytes. `complete`: the text is all of the input; otherwise its last line may
+ * be incomplete and is not used. */
 static struct look run_look_at(struct str text, bool complete)
 {
 	struct look look = { .kind = INPUT_EMPTY };
@@ -98,7 +99,8 @@ enum input_kind run_kind(struct in *input)
 	if (foreign_kind(in_peek(input, FOREIGN_HEAD)) > FOREIGN_OTHER)
 		return INPUT_FOREIGN;
 	in_expect_text(input);
-	/* One line may be very long, and there may be many comments: read more until the kind is known. */
+	/* The deciding line may be very long, or follow after many comments: double the number of bytes until the kind
+	 * is known. */
 	for (size_t n = PEEK;; n *= 2) {
 		struct str head = in_peek(input, n);
 		bool complete = head.n < n;
@@ -139,15 +141,16 @@ static void buffer_space(struct buffer *buffer, size_t n)
 struct reading {
 	struct run *run;
 	struct in *in;
-	/* Bytes that were read already and belong to the next block. */
+	/* Bytes that were read beyond the end of the last block; the next block begins with them. */
 	struct buffer carry;
 	pthread_mutex_t lock;
 	uint32_t input;
 	bool end;
 };
 
-/* Returns the offset at which to cut text: at a boundary between samples; at a line for a sample that is longer than
- * BLOCK_MAX; 0 if more must be read first. */
+/* Returns the number of bytes of `text` that make up a block. It ends between two samples; within a sample longer than
+ * BLOCK_MAX, it ends between two lines. Returns 0 if more must be read first. Dies if a line is longer than BLOCK_MAX.
+ */
 static size_t run_cut_at(const struct reading *reading, struct str text)
 {
 	size_t border = script_last_border(text);
@@ -161,7 +164,8 @@ static size_t run_cut_at(const struct reading *reading, struct str text)
 	return border;
 }
 
-/* Returns the length of the last block: all of the text; of damaged input, only its complete samples. */
+/* Returns the number of bytes of the last block: all of the text, or, if reading failed (damaged input), only its
+ * complete samples. */
 static size_t cut_at_end(const struct reading *reading, struct str text)
 {
 	return reading->in->errors ? script_last_border(text) : text.n;
@@ -184,8 +188,8 @@ static uint32_t run_new_input(struct run *run, const struct in *input)
 	return run->ninputs++;
 }
 
-/* Fills buffer with the next block of about `want` bytes and sets *number to its number. False at the end of the input.
- * The caller holds the lock. */
+/* Fills `buffer` with the next block, about `want` bytes long or longer, and sets *number to its index in run->block.
+ * Returns false at the end of the input. The caller holds the lock. */
 static bool next_block(struct reading *reading, struct buffer *buffer, size_t want, uint64_t *number)
 {
 	struct run *run = reading->run;
@@ -222,7 +226,8 @@ static bool next_block(struct reading *reading, struct buffer *buffer, size_t wa
 	return true;
 }
 
-/* Folds blocks until the input ends. With until_chosen, it stops as soon as the event to be folded is known. */
+/* Folds blocks of the input into `script` until the input ends. With until_chosen, it stops as soon as the event to
+ * fold is known. */
 static void fold_blocks(struct reading *reading, struct script *script, bool until_chosen)
 {
 	struct buffer buffer = { 0 };
@@ -260,7 +265,7 @@ static void *run_work(void *arg)
 	return NULL;
 }
 
-/* Folds the rest of an input with all threads; the caller is one of them. */
+/* Folds the rest of an input with run->threads threads; the calling thread is one of them. */
 static void fold_in_threads(struct reading *reading)
 {
 	struct run *run = reading->run;
@@ -276,7 +281,7 @@ static void fold_in_threads(struct reading *reading)
 	for (; started < n; started++) {
 		job[started] = (struct job){ .reading = reading, .script = &run->worker[started] };
 		if (pthread_create(&job[started].thread, NULL, run_work, &job[started]) != 0)
-			/* Fewer threads do the same work. */
+			/* If a thread cannot be started, the others do its work. */
 			break;
 	}
 	fold_blocks(reading, &run->script, false);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.h - division of perf script text into blocks, and threads that fold them; texts of other profilers, by one
- * thread.
+ * run.h - folds perf script text in several threads, block by block; texts of other profilers in one thread.
  *
  * One thread at a time reads, under a lock, a block of constant size that ends at a boundary between samples. Folding a
  * block needs only this block. Block boundaries and the result therefore depend neither on the number of threads nor on
@@ -19,26 +18,29 @@
 #include "common/formats/folded.h"
 #include "fold/script/perfscript.h"
 
-/* Kinds of input: perf script text, folded stacks, perf.data, a text of another profiler (fold/foreign/), no data. */
+/* Kinds of input, in this order: perf script text, folded stacks, perf.data, a text of another profiler
+ * (fold/foreign/), an input without data. */
 enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_FOREIGN, INPUT_EMPTY };
 
-/* Returns the kind of an input of which nothing was read yet. Dies with the first unknown line if pjfold cannot fold
- * the input. */
+/* Returns the kind of an input from which nothing has been read yet. Dies with the first unknown line if pjfold cannot
+ * fold the input. */
 enum input_kind run_kind(struct in *input);
 
 struct run {
-	/* The result, valid after run_end(). */
+	/* Result of the calling thread; after run_end(), the sum over all threads. */
 	struct script script;
 	unsigned threads;
-	/* Results of the other threads: threads - 1, created when first needed. */
+	/* Results of the other threads, threads - 1 entries; NULL until several threads are needed, and after
+	 * run_end(). */
 	struct script *worker;
-	/* The blocks of text that were read so far. input: index in the member `input` of struct run. */
+	/* All blocks of text that were read so far, in order. input: index in run.input. lines: number of lines in the
+	 * block. */
 	struct run_block {
 		uint32_t input;
 		uint64_t lines;
 	} * block;
 	size_t nblocks, blocks_cap;
-	/* Names of the inputs. */
+	/* Names of all inputs so far, for messages. The strings belong to the callers. */
 	const char **input;
 	uint32_t ninputs;
 };
@@ -46,19 +48,21 @@ struct run {
 /* Prepares a run with this number of threads, at least 1. `options` must stay valid until run_free(). */
 void run_init(struct run *run, const struct samples_options *options, unsigned threads);
 
-/* Folds one input to its end. The input's name must stay valid until run_free(). */
+/* Folds an input of perf script text to its end. The name of the input must stay valid until run_free(). */
 void run_script(struct run *run, struct in *input);
 
-/* The same for a text of another profiler. */
+/* Folds an input of another profiler to its end, in one thread. The name of the input must stay valid until run_free().
+ */
 void run_foreign(struct run *run, struct in *input);
 
-/* Merges the results of all threads into run->script. */
+/* Adds the results of all threads to run->script. The caller calls it after the last input. */
 void run_end(struct run *run);
 
-/* Returns the position of a line in its input, for messages; `line` counts from 1 in its block. */
+/* Returns the position of a line in its input, for messages. block: index in run->block; line: number of the line in
+ * this block, from 1. */
 struct place run_place(const struct run *run, uint64_t block, uint64_t line);
 
-/* Frees the results. */
+/* Frees the memory of *run. */
 void run_free(struct run *run);
 
 #endif

@@ -15,17 +15,17 @@ bool slices_name_fits(const char *pattern)
 	return at && !strstr(at + 1, "%s");
 }
 
-/* Nodes grouped by slice, in the order of the tree: order[first[s], first[s + 1]) are those of the slice with the node
- * s. */
+/* Nodes grouped by slice; a slice is identified by the node s of its outermost frame. The ids of its nodes are in
+ * `order`, from index first[s] up to but without first[s + 1], parents before children. */
 struct slice_groups {
-	/* By node: the outermost node above it. */
+	/* By node: the node of its slice, which is the outermost node above it, or the node itself. */
 	uint32_t *slice;
-	/* By node of a slice. */
+	/* By node of a slice: index in `order` of its first node. */
 	uint32_t *first;
 	uint32_t *order;
 };
 
-/* Groups the nodes of the tree by slice with a counting sort. */
+/* Groups the nodes of the tree by slice with a counting sort. The caller frees the arrays. */
 static struct slice_groups slices_group(const struct stacks *stacks)
 {
 	struct slice_groups cgroups;
@@ -46,7 +46,8 @@ static struct slice_groups slices_group(const struct stacks *stacks)
 	return cgroups;
 }
 
-/* Copies the stacks below the node of a slice into `stacks`. */
+/* Copies the stacks of one slice into `stacks`, without the frame of the slice. `node` is scratch space: the copy of
+ * each node of `s`. */
 static void slices_take(struct stacks *stacks, const struct stacks *s, const struct slice_groups *cgroups,
 			uint32_t slice, uint32_t *node)
 {
@@ -58,15 +59,16 @@ static void slices_take(struct stacks *stacks, const struct stacks *s, const str
 					  stacks_frame(stacks, intern_str(&s->frames, s->node[id].frame)));
 		node[id] = at;
 		if (s->self[0][id] && at == 0)
-			/* The sample has neither a thread name nor a frame. */
+			/* The weight is of samples that have neither a thread name nor a frame. */
 			at = stacks_child(stacks, 0, stacks_frame(stacks, STR("[unknown]")));
 		if (s->self[0][id])
-			/* The sum is that of s, so it cannot overflow. */
+			/* Cannot overflow: the sum of the weights is part of that of `s`. */
 			stacks_add(stacks, at, 0, s->self[0][id]);
 	}
 }
 
-/* Writes the file of one slice. */
+/* Writes the file of the slice `name`: its stacks, after the header if `h` is not NULL. Subtrees below `min` become
+ * [other]. */
 static void write_one(const char *pattern, struct str name, const struct stacks *stacks, const struct folded_header *h,
 		      uint64_t lost, uint64_t min)
 {
@@ -85,7 +87,8 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 		header.samples = str_eq(h->unit, STR("samples")) ? stacks_sum(stacks, 0) : 0;
 		header.from = name;
 		header.to = (struct str){ 0 };
-		/* 0 if the slice has no losses. */
+		/* The losses of the common header are those of all slices: replace them, by 0 for a slice without
+		 * losses. */
 		header.lost = lost;
 	}
 	if (min > 1)
@@ -143,14 +146,14 @@ struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])
 
 	ns -= ns % slice_ns;
 	got = snprintf(name, SLICES_NAME, "%llu", (unsigned long long)(ns / 1000000000u));
-	/* The number of decimals does not depend on the slice, so that names have a constant format. */
+	/* Whether the name has decimals depends on slice_ns only, so that all names of a run have the same format. */
 	if (slice_ns % 1000000000u)
 		got = snprintf(name, SLICES_NAME, "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
 			       (unsigned long long)(ns % 1000000000u));
 	return (struct str){ name, (size_t)got };
 }
 
-/* Writes the slices that have losses only. */
+/* Writes a file without stacks for each slice that has losses only. Returns the number of files. */
 static uint64_t write_empty(const char *pattern, const struct intern *written, const struct folded_header *header,
 			    const struct slices_lost *lost)
 {
@@ -168,7 +171,7 @@ static uint64_t write_empty(const char *pattern, const struct intern *written, c
 	return n;
 }
 
-/* Writes the slices that have samples and adds their names to `written`. */
+/* Writes a file for each slice that has samples and adds its name to `written`. Returns the number of files. */
 static uint64_t write_full(const char *pattern, const struct stacks *stacks, const struct folded_header *header,
 			   const struct slices_lost *lost, uint64_t min_samples, struct intern *written)
 {

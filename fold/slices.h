@@ -2,41 +2,42 @@
 /*
  * slices.h - --time-slice: one output file for each span of N seconds.
  *
- * While a recording is read, slices are the outermost frames of the tree; their names are the first second of the
- * slice. slices_write() then writes a file for each of them.
+ * While a recording is read, the outermost frame of each stack is its slice. The name of a slice is the second at which
+ * it begins. slices_write() then writes a file for each slice.
  */
 #ifndef PJ_SLICES_H
 #define PJ_SLICES_H
 
 #include "common/formats/folded.h"
 
-/* Number of lost samples or records by slice. */
+/* Number of lost samples or records by time slice. */
 struct slices_lost {
 	struct intern names;
-	/* By name. */
+	/* Number of losses by id of the slice in `names`; cap is the number of entries. */
 	uint64_t *n;
 	size_t cap;
-	/* Sum of all n. */
+	/* Sum of the losses of all slices. */
 	uint64_t sum;
 };
 
-/* Adds n losses to the slice with this name. */
+/* Adds n losses to the slice `name`. */
 void slices_lose(struct slices_lost *lost, struct str name, uint64_t n);
 /* Adds the losses of `more` to `lost`. */
 void slices_lost_add(struct slices_lost *lost, const struct slices_lost *more);
 void slices_lost_free(struct slices_lost *lost);
 
-/* Writes the name of the slice of the time `ns` into `name` and returns it: its first second, with decimals if slices
- * are not full seconds. */
+/* Writes the name of the slice that contains the time `ns` into `name` and returns it: the second at which the slice
+ * begins, with 9 decimals if slice_ns is not a multiple of a second. SLICES_NAME: size of the buffer. */
 #define SLICES_NAME 40
 struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME]);
 
-/* True if the name of an output contains exactly one %s. */
+/* True if `pattern`, the name of an output, contains exactly one "%s". False for NULL. */
 bool slices_name_fits(const char *pattern);
 
-/* Writes each slice of `stacks` with a weight to a file: `pattern` with the name of the slice for %s. Returns the
- * number of files. `header` is the common header, or NULL; samples, losses and times are set for each slice. With a
- * header, a slice that only has losses is written, too. Subtrees below min_samples become [other]. */
+/* Writes a file for each slice of `stacks` that has a weight. The path is `pattern` with the name of the slice in place
+ * of "%s". Returns the number of files. `header`, or NULL, is common to the files; its samples, losses and times are
+ * replaced by those of the slice. With a header, a slice that has losses only gets a file, too. Subtrees below
+ * min_samples become [other]. */
 uint64_t slices_write(const char *pattern, const struct stacks *stacks, const struct folded_header *header,
 		      const struct slices_lost *lost, uint64_t min_samples);
 

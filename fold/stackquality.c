@@ -33,8 +33,8 @@ static struct recording_quality *quality_of(struct recording_tally *tally, struc
 	return &tally->quality[id - 1];
 }
 
-/* True if the name is a root frame: the outermost frame of a complete stack. main counts, too: the frames outside of it
- * are of no interest and often have no frame pointer. */
+/* True if the name is that of a root frame, the outermost frame of a complete stack. main counts as one, too: the
+ * frames outside of it are of no interest, and often have no frame pointer. */
 static bool is_beginning(struct str name)
 {
 	static const struct str names[] = {
@@ -73,13 +73,14 @@ static bool is_beginning(struct str name)
 	return false;
 }
 
-/* Properties of a stack, computed for each node of the tree from those of its parent. */
+/* Properties of the stack that ends at a node, computed from those of its parent node. */
 struct stack_facts {
-	/* Index of the first frame in tally->quality plus 1; 0: the stack has none. */
+	/* Index in tally->quality of the first frame of the stack, plus 1; 0: the stack has no first frame. */
 	uint32_t quality;
 	uint32_t depth, user;
 	bool reaches_root, java, v8, generated, unsymbolized_root;
-	/* The stack has an end: its kind, and for STACK_KERNEL_LIMIT the number of addresses. */
+	/* ends: the stack has a location for its end. end: its kind. addresses: for STACK_KERNEL_LIMIT, the number of
+	 * addresses of the callchain. */
 	bool ends;
 	enum stack_end end;
 	uint64_t addresses;
@@ -96,15 +97,14 @@ static bool is_user(const struct dso *dso)
 	return !dso || (dso->kind != DSO_KERNEL && dso->kind != DSO_SYMBOL);
 }
 
-/* True if the recorder, or the walk of a stack copy, determined how the stack ends: its outermost frame does not
- * matter.
- */
+/* True if the recorder, or the walk of a stack copy, determined how the stack ends. Then the name of the outermost
+ * frame does not matter. */
 static bool stackquality_is_walked(const struct stack_facts *facts)
 {
 	return facts->ends && facts->end != STACK_EVENT_LIMIT && facts->end != STACK_KERNEL_LIMIT;
 }
 
-/* Returns the properties of a stack that consists of the stack `above` and one more frame. */
+/* Returns the properties of the stack that consists of the stack `above` and a frame or end, the location `id`. */
 static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t id)
 {
 	const struct location *location = &quality->locations->location[id];
@@ -132,8 +132,8 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	return above;
 }
 
-/* Returns the kernel's limit for callchains. perf.data does not record it, so it is inferred from the deepest
- * callchains. */
+/* Returns the kernel's limit for the addresses of a callchain. perf.data does not contain it, so it is the number of
+ * addresses of the longest callchain, at least RECORDING_LIMIT. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
 	uint64_t limit = RECORDING_LIMIT;
@@ -148,8 +148,8 @@ static uint64_t find_limit(const struct stack_quality *quality)
 	return limit;
 }
 
-/* Counts the samples of a truncated stack by the reason. False if the stack is not truncated, or if its callchain is
- * shorter than the limit. */
+/* Adds the samples of a stack that a limit truncated to the count of this limit in the tally. Returns true if the stack
+ * is truncated, for any reason; false if its callchain is shorter than `limit`. */
 static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples)
 {
 	if (!facts->ends || facts->reaches_root)
@@ -168,8 +168,9 @@ static bool count_cut(struct recording_tally *tally, const struct stack_facts *f
 	}
 }
 
-/* True if it is unknown whether the stack is complete. Callers may be missing where a callchain by frame pointers
- * passes code that does not keep them, so generated code other than HotSpot's and V8's proves nothing. */
+/* True if it is unknown whether the stack is complete. Frame-pointer unwinding skips callers where code does not keep
+ * frame pointers. HotSpot and V8 keep them; a stack with other generated code proves nothing even if it reaches a root
+ * frame. */
 static bool stackquality_is_unknown(const struct stack_facts *facts)
 {
 	if (stackquality_is_walked(facts))
@@ -201,7 +202,7 @@ static void add_quality(struct recording_tally *tally, const struct stack_facts 
 	quality->java += facts->java ? samples : 0;
 }
 
-/* Returns the reason for a location without name. */
+/* Returns the text of the reason why a location has no name. */
 static const char *why_unnamed(const struct stack_quality *quality, const struct location *location)
 {
 	const struct dso *dso = stackquality_dso(quality, location);
@@ -213,7 +214,8 @@ static const char *why_unnamed(const struct stack_quality *quality, const struct
 	return resolve_why(quality->names, (enum resolve_why)quality->names->why[location->dso]);
 }
 
-/* Counts the frames of each location: all, and those without name by DSO and reason. */
+/* Counts the frames of all samples in `samples`; counts those without a name also by DSO and reason in `tally`. hits:
+ * number of samples by location. */
 static void count_frames(const struct stack_quality *quality, const uint64_t *hits, struct recording_tally *tally,
 			 struct samples *samples)
 {
@@ -231,7 +233,7 @@ static void count_frames(const struct stack_quality *quality, const uint64_t *hi
 	}
 }
 
-/* Counts the files with and without debug information. */
+/* Counts the files with and without debug information, of those for which inlined calls were looked up. */
 static void count_inlined(const struct stack_quality *quality, struct recording_inlined *inlined)
 {
 	for (uint32_t d = 0; quality->names->inlined && d <= quality->as->keys.n; d++) {

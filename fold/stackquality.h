@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stackquality.h - measures the completeness of the stacks of a recording, and the frames without names, by first frame
- * and by DSO.
+ * stackquality.h - measures the quality of a recording: the completeness of its stacks by first frame, and its frames
+ * without names by DSO.
  *
  * It walks once through the tree of locations, after these have their names. quality.h prints the result.
  */
@@ -11,20 +11,20 @@
 #include "fold/recording.h"
 #include "fold/resolve.h"
 
-/* Input of the measurement. */
+/* Input of stackquality_measure(): trees, locations and their names. */
 struct stack_quality {
 	const struct addrspace *as;
 	const struct locations *locations;
-	/* Tree of locations; column 1 counts samples. */
+	/* Tree of locations. Column 1 of its weights is the number of samples. */
 	const struct stacks *from;
-	/* By node of `from`: the frame is one of --time-slice or --by, outside of the first frame. */
+	/* By node of `from`: true if the frame is the one of --time-slice or --by, outside of the first frame. */
 	const bool *front;
 	const struct resolved *names;
-	/* The tree that contains the frames of `names`. */
+	/* Tree of names; it contains the frames to which `names` refers. */
 	const struct stacks *to;
 };
 
-/* Adds the results to `tally`, and the numbers of frames, total and unresolved, to samples->tally. */
+/* Adds the results to `tally`. Adds the number of frames, and that of frames without a name, to samples->tally. */
 void stackquality_measure(const struct stack_quality *quality, struct recording_tally *tally, struct samples *samples);
 
 #endif

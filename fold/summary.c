@@ -45,14 +45,14 @@ static void name_skipped(const struct result *res)
 		warn("%llu more lines were skipped", summary_ull(tally->skipped - SAMPLES_PLACES));
 }
 
-/* Warns of events that were not folded, the most frequent first. */
+/* Warns of events that were not folded, those with the most samples first. */
 static void name_other_events(const struct samples *samples)
 {
 	struct samples_event *other = mem_alloc(sizeof(*other), samples->nevents);
 	char text[600];
 	size_t n = 0, at = 0;
 
-	/* If the user has chosen events, the others are not reported. */
+	/* Events that the user excluded by --only event= are not reported. */
 	for (uint32_t i = 0; i < samples->nevents; i++)
 		if ((!samples->chosen || !str_eq(samplekey_event_key(samples->event[i].name), samples->event_key)) &&
 		    select_event(&samples->options->select, samples->event[i].name))
@@ -76,7 +76,8 @@ static uint64_t all_samples(const struct samples *samples)
 	return n;
 }
 
-/* Formats the losses. perf script prints them only on request, so that text without losses proves nothing. */
+/* Formats the number of lost samples. reported: the input shows all losses. perf script prints them only on request, so
+ * that text without losses has unknown losses. */
 static void put_lost(char *text, size_t cap, const struct samples_tally *tally, bool reported)
 {
 	if (tally->lost && reported)
@@ -88,7 +89,8 @@ static void put_lost(char *text, size_t cap, const struct samples_tally *tally, 
 		snprintf(text, cap, "losses unknown");
 }
 
-/* Returns the losses without a time: recorders write some counts at the end only. */
+/* Returns the number of lost samples that have no time and so belong to no slice: recorders write some counts only at
+ * the end. */
 static uint64_t lost_without_slice(const struct result *res)
 {
 	uint64_t all = res->run.script.samples.tally.lost, timed = res->recording.slices.sum;
@@ -96,7 +98,7 @@ static uint64_t lost_without_slice(const struct result *res)
 	return all > timed ? all - timed : 0;
 }
 
-/* Prints the certainty of the names of Java code. */
+/* Prints the certainty of the names of Java code that code timelines gave. */
 static void print_timelines(const struct recording_timelines *timelines)
 {
 	uint64_t all = timelines->sure + timelines->likely + timelines->ambiguous + timelines->unknown;
@@ -114,7 +116,8 @@ static void print_timelines(const struct recording_timelines *timelines)
 		     "record -k CLOCK_MONOTONIC, or pjrecord");
 }
 
-/* Prints the malformed files with names, and the slices. */
+/* Prints a line for each kind of damaged file with names (perf maps, jitdumps, timelines, debug information), and the
+ * number of written time slices. */
 static void print_files(const struct request *request, const struct result *res)
 {
 	const struct recording_tally *tally = &res->recording;
@@ -190,7 +193,7 @@ static void print_recording(const struct result *res)
 		quality_print(tally, samples_event_name(&res->run.script.samples));
 }
 
-/* Prints the summary line of samples, and that of perf.data if there was any. */
+/* Prints the line of counts of all samples, and, if there was perf.data, the counts of recordings. */
 static void print_script(const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
@@ -219,7 +222,7 @@ static void print_script(const struct result *res)
 
 /* ---- the sentence ------------------------------------------------------------------------------------------------ */
 
-/* Returns the facts of all samples. The troubles belong to the recordings. */
+/* Returns the judgement on all inputs: the counts of all samples, and the troubles of the recordings. */
 static struct judgement judge(const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
@@ -232,7 +235,7 @@ static struct judgement judge(const struct result *res)
 	judgement.ns = tally->first_ns < tally->last_ns ? tally->last_ns - tally->first_ns : 0;
 	judgement.frames = tally->frames;
 	judgement.unnamed = tally->unresolved;
-	/* A program may wait only a few times. */
+	/* A program may block only a few times, so few off-CPU samples are no trouble. */
 	judgement.may_be_small = str_starts(samples_event_name(samples), STR("offcpu-time"));
 	if (tally->deep == 0 && !res->foreign)
 		judgement_add(&judgement, TROUBLE_NO_CALLCHAIN, (struct str){ 0 }, tally->samples);
@@ -241,7 +244,7 @@ static struct judgement judge(const struct result *res)
 	return judgement;
 }
 
-/* Prints the summary sentence; with --verbose, before it all counts, and a line for each further cause. */
+/* Prints the summary sentence. With --verbose, it first prints all counts, and a line for each further trouble. */
 static void print_judgement(const struct request *request, struct result *res)
 {
 	struct text text = { 0 };
@@ -262,7 +265,7 @@ static void print_judgement(const struct request *request, struct result *res)
 	text_free(&text);
 }
 
-/* Warns of options that this text cannot satisfy. */
+/* Warns of options that need process ids or losses if the perf script text has none. */
 static void summary_print_missing(const struct request *request, const struct result *res)
 {
 	const struct samples_tally *tally = &res->run.script.samples.tally;
@@ -276,13 +279,13 @@ static void summary_print_missing(const struct request *request, const struct re
 		warn("the input has no losses: perf script prints them with --show-lost-events");
 }
 
-/* True if a file with names was not used completely. */
+/* True if a file with names (perf map, jitdump, timeline, debug information) was not used completely. */
 static bool skipped_target(const struct recording_tally *tally)
 {
 	return tally->maps.n || tally->jitdumps.n || tally->timelines.errors.n || tally->inlined.errors.n;
 }
 
-/* Prints the summary of samples and returns the exit status. */
+/* Prints the summary of samples from perf script text and perf.data, and returns the exit status. */
 static int finish_script(const struct request *request, struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;

@@ -2,8 +2,8 @@
 /*
  * summary.h - pjfold's summary on stderr and its exit status.
  *
- * The summary is one sentence (judgement.h), after a line for each malformed input and file. --verbose adds all counts,
- * and a line for each further cause of missing names and callers.
+ * The summary is one sentence (judgement.h), after a line for each malformed input or file. With --verbose, all counts
+ * and a line for each further cause of missing names and callers precede the sentence.
  */
 #ifndef PJ_SUMMARY_H
 #define PJ_SUMMARY_H
@@ -11,24 +11,24 @@
 #include "fold/foldopts.h"
 #include "fold/run.h"
 
-/* Everything that was read from the inputs. */
+/* Results of reading all inputs. */
 struct result {
-	/* Perf script text; run.script.samples is the tree with the stacks of all inputs. */
+	/* Result of folding text of samples. run.script.samples is the tree with the stacks of all inputs. */
 	struct run run;
-	/* Sums over the headers and lines of folded inputs. */
+	/* Sums over all folded inputs: of their headers, and of their lines. */
 	struct folded_header header;
 	struct folded_tally folded;
 	/* Result of --as-flamegraph. */
 	struct asflamegraph flamegraph;
-	/* Sums over all perf.data inputs. */
+	/* Counts and problems of all perf.data inputs. */
 	struct recording_tally recording;
-	/* Number of columns of the folded inputs; 0: no folded input was read. */
+	/* Number of columns of weights in the folded inputs; 0: no folded input was read. */
 	unsigned columns;
-	/* An input has samples: perf script text or perf.data. */
+	/* True if an input has samples: it is text of samples or perf.data. */
 	bool script;
-	/* An input is text of samples; one of them is of another profiler than perf. */
+	/* text: an input is text of samples. foreign: one of these is from another profiler than perf. */
 	bool text, foreign;
-	/* An input is damaged. */
+	/* True if an input could not be read to its end (damaged gzip). */
 	bool damaged;
 	/* Number of files that --time-slice wrote. */
 	uint64_t slices;

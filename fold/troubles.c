@@ -21,7 +21,7 @@ enum runtime_kind {
 
 /* ---- recognition of runtimes ------------------------------------------------------------------------------------- */
 
-/* Beginnings of the names of programs and libraries. */
+/* Starts of the file names of programs and libraries, with their runtimes. */
 static const struct {
 	const char *begins;
 	enum runtime_kind kind;
@@ -33,7 +33,8 @@ static const struct {
 	{ "libpython", RUNTIME_PYTHON }, { "libruby", RUNTIME_RUBY },  { "libperl.so", RUNTIME_PERL },
 };
 
-/* Functions that interpret. Debian's Ruby and Perl export none of theirs: there, the library decides. */
+/* Functions that interpret code of a runtime. Debian's Ruby and Perl export no such symbol: any frame in their program
+ * or library counts as interpreting. */
 static const struct {
 	const char *name;
 	enum runtime_kind kind;
@@ -64,23 +65,24 @@ static enum runtime_kind runtime_of_function(struct str name)
 
 /* ---- walk through the tree --------------------------------------------------------------------------------------- */
 
-/* Properties of a stack, computed for each node from those of its parent. */
+/* Properties of the stack that ends at a node, computed from those of its parent node. */
 struct trouble_facts {
-	/* Frame with the name of the process; 0: none yet. */
+	/* Frame id of the first frame, mostly the name of the process; 0: none yet. */
 	uint32_t process;
-	/* DSO of the JIT code on the stack; 0: none. */
+	/* Index of the DSO of the innermost JIT code on the stack; 0: there is none. */
 	uint32_t jit;
-	/* enum runtime_kind: of its files; of a function that interprets. */
+	/* enum runtime_kind. runtime: that of the innermost file of a runtime. interprets: that of the innermost
+	 * function that interprets. 0: none. */
 	uint8_t runtime, interprets;
 };
 
 struct trouble_walk {
 	const struct stack_quality *quality;
-	/* enum runtime_kind. By DSO: of the file; or for JIT code, of the process. By location: the function
-	 * interprets.
-	 */
+	/* enum runtime_kind. of_dso: by DSO, runtime of the file, or, for JIT code, of the stacks that contain it.
+	 * of_function: by location, runtime whose code this function interprets. */
 	uint8_t *of_dso, *of_function;
-	/* By DSO, for JIT code: frame with the name of the process. */
+	/* By DSO of JIT code: id of the first frame of a stack that contains the code, mostly the name of its process.
+	 */
 	uint32_t *process;
 };
 
@@ -105,7 +107,8 @@ static struct trouble_facts trouble_step(const struct trouble_walk *walk, struct
 	return above;
 }
 
-/* Adds the samples of a stack in an interpreter. JIT code on the stack has names, or is a trouble of its own. */
+/* Adds the samples of a stack to the trouble of its interpreter, if one is on the stack. Stacks with JIT code do not
+ * count: this code has names, or is a trouble of its own. */
 static void add_interpreted(const struct trouble_walk *walk, const struct trouble_facts *facts, uint64_t samples,
 			    struct judgement *judgement)
 {
@@ -122,7 +125,7 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 			      intern_str(&walk->quality->from->frames, facts->process), samples);
 }
 
-/* Finds the runtimes of all DSOs and functions. */
+/* Sets the runtimes of all files by their file names, and of all functions that interpret by their names. */
 static void walk_begin(struct trouble_walk *walk)
 {
 	const struct stack_quality *quality = walk->quality;
@@ -136,7 +139,7 @@ static void walk_begin(struct trouble_walk *walk)
 				intern_str(&quality->to->frames, quality->names->frame[quality->names->first[id]]));
 }
 
-/* Walks through all stacks: adds those in interpreters, and finds the runtimes of JIT code. */
+/* Walks through all stacks. Adds the samples in interpreters to the judgement, and finds the runtimes of JIT code. */
 static void walk_stacks(struct trouble_walk *walk, struct judgement *judgement)
 {
 	const struct stacks *from = walk->quality->from;
@@ -158,7 +161,7 @@ static void walk_stacks(struct trouble_walk *walk, struct judgement *judgement)
 
 /* ---- frames without names ---------------------------------------------------------------------------------------- */
 
-/* True for a file that a package of the distribution brings: then there may be a package with its symbols. */
+/* True if the path is of a file that distributions install: then a -dbgsym package may exist. */
 static bool is_of_package(struct str path)
 {
 	return (str_starts(path, STR("/usr/")) && !str_starts(path, STR("/usr/local/"))) ||
@@ -202,18 +205,18 @@ static enum trouble_kind trouble_of_jit(const struct recorder *recorder, enum ru
 		return trouble_of_jvm(recorder, why);
 	if (why == WHY_NOT_RECORDED || why == WHY_OTHER_MACHINE)
 		return TROUBLE_OTHER_MACHINE;
-	/* The map is there and lacks these addresses: an option that writes one does not help. */
+	/* A perf map exists and lacks these addresses: an option that makes the runtime write a map does not help. */
 	return why == WHY_NOT_IN_TABLE ? TROUBLE_NO_SYMBOL : (enum trouble_kind)kinds[runtime];
 }
 
-/* Appends the name of a process with its pid: "node 4711". */
+/* Appends the name of a process and its pid, "node 4711"; without a name, "pid 4711". */
 static void put_named_process(struct text *text, struct str name, uint32_t pid)
 {
 	char digits[16];
 
 	snprintf(digits, sizeof(digits), "%u", (unsigned)pid);
 	text_str(text, name);
-	/* With --pid, the first frame has it. */
+	/* With --pid, the name ends with the pid already. */
 	if (!str_ends(name, str_of(digits)))
 		text_printf(text, "%s%s", name.n ? " " : "pid ", digits);
 }
@@ -236,7 +239,7 @@ static void add_jit(const struct trouble_walk *walk, uint32_t d, const struct re
 	text_free(&process);
 }
 
-/* Adds the frames without name of one location. */
+/* Adds a trouble for `frames` frames at one location, which has no name. */
 static void add_unnamed(const struct trouble_walk *walk, const struct location *location,
 			const struct recorder *recorder, uint64_t frames, struct judgement *judgement)
 {

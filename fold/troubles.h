@@ -11,12 +11,13 @@
 #include "fold/stackquality.h"
 #include "fold/perfdata/recorder.h"
 
-/* Adds the causes of frames without names, and samples in interpreters whose functions have none. recorder: of the
- * recording. Call it after stackquality_measure(). */
+/* Adds the causes of frames without names to the judgement, and the samples in interpreters, whose functions have no
+ * names in the recording. `recorder` describes the recording. The caller calls stackquality_measure() first. */
 void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
 		       struct judgement *judgement);
 
-/* Adds the causes of incomplete stacks, and the totals, of all recordings. */
+/* Adds to the judgement the causes of incomplete stacks, and the numbers of stacks and complete stacks, of all
+ * recordings. */
 void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples,
 			struct judgement *judgement);
 

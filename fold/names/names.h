@@ -44,7 +44,8 @@ struct names_frame {
 	struct str address;
 	/* "file:line", appended to the innermost name; or empty. */
 	struct str line;
-	/* An inlined call according to DWARF: `symbol` is a callee without code of its own. */
+	/* An inlined call, by DWARF, HotSpot's scopes or a profiler's text: `symbol` is a callee without code of its
+	 * own. */
 	bool inlined;
 	/* A Java method that is run by the interpreter, also without code of its own. */
 	bool interpreted;
