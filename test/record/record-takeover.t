@@ -81,13 +81,13 @@ if "$perf" --version >/dev/null 2>&1; then
 	moments reference.data | awk -v begin="$begin" -v end="$end" '$1 >= begin && $1 < end' >reference.times
 	is "  no sample of a known load is in two windows" "$(uniq -d windows.times)" ""
 	counts="$(grep -c . windows.times) in windows, $(grep -c . reference.times) in a recording of the same time"
-	# two clocks of one frequency differ by some of their ticks
+	# two clocks of one frequency differ by some of their ticks: 3 % were seen on a busy machine; a lost window is a fifth
 	ok "  nor is one missing: $counts" awk -v a="$(grep -c . windows.times)" -v b="$(grep -c . reference.times)" \
-		'BEGIN { d = a > b ? a - b : b - a; exit !(b > 100 && d <= 5 + b / 50) }'
+		'BEGIN { d = a > b ? a - b : b - a; exit !(b > 100 && d <= b / 10) }'
 else
 	skip "  samples of a known load" "perf is not installed"
 fi
 pjrecord -q -a -F 499 -w 1 -d both --keep-symbols none -n 1 --replace >alone.out 2>alone.err
 is "--replace without another recorder records" "$? $(grep -c . alone.out)" "0 1"
 is "--replace excludes runs from cron" "$(pjrecord --replace --once --align -d both 2>&1 | grep -c 'excludes --align')" 1
-done_
+done_testing
