@@ -186,6 +186,16 @@ static void recordopts_take_operands(struct request *request, char **operand, si
 	}
 }
 
+/* Limits the number of windows to those that --seconds has. The first window starts a moment after the recording, so
+ * that its end by the clock would fall into one more window of some ms. */
+static void limit_windows(struct request *request, bool in_windows)
+{
+	uint64_t windows = (request->length_s + request->seconds - 1) / request->seconds;
+
+	if (in_windows && windows && !request->align && (!request->count || request->count > windows))
+		request->count = windows;
+}
+
 static void recordopts_check(struct request *request, bool in_windows)
 {
 	if (request->host + (request->npids > 0) + (request->ncgroups > 0) > 1)
@@ -205,6 +215,7 @@ static void recordopts_check(struct request *request, bool in_windows)
 		die_usage("--stack-size: a multiple of 8, from 1K to 56K");
 	if (request->length_s > 86400 * 365)
 		die_usage("--seconds: at most a year");
+	limit_windows(request, in_windows);
 	if (request->max_frames < 16 || request->max_frames > MAX_FRAMES_LIMIT)
 		die_usage("--max-frames: from 16 to %u", MAX_FRAMES_LIMIT);
 	/* Like perf record, a recording with an end but without a destination is written to perf.data. */

@@ -333,7 +333,7 @@ else
 fi
 
 pjrecord -v --unwind=guess -- true >out 2>&1
-is "a way that is none" "$? $(grep -c 'none of fp, tables, auto, verify' out)" "2 1"
+is "a way that is none" "$? $(grep -c 'is not one of fp, tables, auto, verify' out)" "2 1"
 pjrecord -v --unwind=tables --stack-size=63K -- true >out 2>&1
 is "a copy that no record can hold" "$? $(grep -c 'from 1K to 56K' out)" "2 1"
 done_testing
