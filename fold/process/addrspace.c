@@ -9,16 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAP_HUGE 0x40000u /* MAP_HUGETLB */
+#define MAP_HUGE 0x40000u /* flag MAP_HUGETLB of a mapping */
 
-#define NOBODY UINT32_MAX /* pid of the kernel's mappings */
+#define NOBODY UINT32_MAX /* pid in the MMAP records of the kernel and its modules */
 #define PROTECTION_EXEC 4u
 
-/* Samples of a thread's last steps in the kernel come after its EXIT record: its entry stays for so long, or for so
- * many later ends. */
+/* A thread may have samples in the kernel after its EXIT record. So its entry is deleted only LINGER_NS ns later, or
+ * after LINGER_MAX later EXIT records. */
 #define LINGER_NS 10000000000u
 #define LINGER_MAX 32768u
-#define WAITS UINT64_MAX /* addrspace_thread.ended: ended long ago, but other threads of its process live */
+#define WAITS UINT64_MAX /* value of addrspace_thread.ended for a leader whose process has other threads that live */
 
 /* ---- DSOs --------------------------------------------------------------------------------------------------- */
 
@@ -41,13 +41,14 @@ static uint32_t dso_by_key(struct addrspace *addrspace, struct str key, enum dso
 	return id;
 }
 
-#define KEY_SPACE 128 /* bytes of a key beside the path */
+#define KEY_SPACE 128 /* bytes that a DSO's key needs beside the path */
 
-/* Returns the DSO with this key: kind, identity (it distinguishes files of one path), path. */
+/* Returns the index of the DSO with this kind, path and identity, created at the first call. The n bytes of `identity`
+ * distinguish files that have the same path. */
 static uint32_t dso_of(struct addrspace *addrspace, enum dso_kind kind, struct str path, const void *identity, size_t n)
 {
 	if (path.n > sizeof(addrspace->key) - KEY_SPACE)
-		path.n = sizeof(addrspace->key) - KEY_SPACE; /* the kernel has no longer paths */
+		path.n = sizeof(addrspace->key) - KEY_SPACE; /* the kernel's paths are shorter: PATH_MAX is 4096 */
 	addrspace->key[0] = (char)kind;
 	addrspace->key[1] = (char)n;
 	memcpy(addrspace->key + 2, identity, n);
@@ -71,7 +72,7 @@ uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid)
 	return id;
 }
 
-/* As is_anon_memory and is_no_dso_memory of perf. */
+/* Returns true for a mapping of no file, as is_anon_memory of perf does: anonymous memory, or huge pages. */
 static bool addrspace_is_anonymous(struct str path, uint32_t flags)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
@@ -83,13 +84,14 @@ static bool is_no_file(struct str path)
 	return str_starts(path, STR("[stack")) || str_starts(path, STR("/SYSV")) || str_eq(path, STR("[heap]"));
 }
 
-/* A memfd: JITs write code through one mapping of it and run it in another. */
+/* Returns true for the path of a memfd. JITs write code through one mapping of a memfd and run it in another. */
 static bool is_memfd(struct str path)
 {
 	return str_starts(path, STR("/memfd:"));
 }
 
-/* Returns the build-id of a mapping: its own, otherwise the one that pjrecord stored for the file. */
+/* Returns the build-id of a mapped file: from the MMAP2 record, otherwise the one that pjrecord stored for the file id.
+ */
 static struct build_id build_of(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	const struct file_id *file_id = &record->mmap.file_id;
@@ -99,7 +101,8 @@ static struct build_id build_of(const struct addrspace *addrspace, const struct 
 		       symstore_build(addrspace->symstore, file_id);
 }
 
-/* Returns true for a memfd with code of a JIT; programs in a memfd have a build-id or a saved file. */
+/* Returns true if the mapped file is a memfd with code of a JIT. A program in a memfd has a build-id, or a file in the
+ * symbol store. With as_perf no memfd is taken for JIT code. */
 static bool is_jit_memory(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	return is_memfd(record->mmap.path) && !addrspace->as_perf && !build_of(addrspace, record).n &&
@@ -166,7 +169,8 @@ void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_buil
 		struct dso *dso = &addrspace->dso[d];
 		bool kernel = dso->kind == DSO_KERNEL;
 
-		/* pjrecord stores build-ids by file_id: a path may be that of other files, in containers. */
+		/* The list assigns build-ids to paths, and in containers one path may be several files. pjrecord stores
+		 * build-ids by file id, so the list is not used for such files. */
 		if (dso->kind == DSO_FILE && dso->file_id.inode && addrspace->symstore && addrspace->symstore->who->is)
 			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
@@ -194,7 +198,8 @@ static void shared_drop(struct addrspace_maps *maps)
 	free(maps);
 }
 
-/* Returns mappings that may be changed: a copy if other processes share them. */
+/* Returns mappings with these contents that the caller may change: *maps itself, or a copy if other processes share
+ * *maps. Gives them a new serial number. */
 static struct addrspace_maps *shared_own(struct addrspace *addrspace, struct addrspace_maps *maps)
 {
 	struct addrspace_maps *copy;
@@ -236,7 +241,7 @@ static void grow_threads(struct addrspace *addrspace)
 	addrspace->mask = nslots - 1;
 }
 
-/* Returns the slot of a tid, or the free one where it would be. */
+/* Returns the index of the slot with this tid; if there is none, of the free slot for this tid. */
 static uint32_t addrspace_slot_of(const struct addrspace *addrspace, uint32_t tid)
 {
 	uint32_t i = thread_hash(tid) & addrspace->mask;
@@ -246,7 +251,7 @@ static uint32_t addrspace_slot_of(const struct addrspace *addrspace, uint32_t ti
 	return i;
 }
 
-/* Returns the entry of a tid, made at first; `used` is false in a new one. */
+/* Returns the entry of a tid. If there is none, creates one, whose `used` is false. */
 static struct addrspace_thread *addrspace_thread_of(struct addrspace *addrspace, uint32_t tid)
 {
 	uint32_t i;
@@ -291,7 +296,7 @@ struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t 
 
 	if (likely(thread->used && thread->pid == pid))
 		return thread;
-	addrspace_forget(thread); /* the tid was reused, and the records of that were lost */
+	addrspace_forget(thread); /* another thread had this tid; its EXIT record was lost */
 	thread->used = true;
 	thread->pid = pid;
 	if (pid == tid) {
@@ -310,7 +315,8 @@ struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t 
 	return thread;
 }
 
-/* Removes the entry at a slot; entries after it move up to close the gap. */
+/* Deletes the thread in slot `at` and frees it. Later entries move to lower slots, so that no search ends at the gap.
+ */
 static void delete_thread(struct addrspace *addrspace, uint32_t at)
 {
 	space_drop(addrspace->slot[at]->space);
@@ -327,15 +333,15 @@ static void delete_thread(struct addrspace *addrspace, uint32_t at)
 	addrspace->slot[at] = NULL;
 }
 
-/* Drops an ended thread. A leader stays until the other threads of its process have ended: its name is that of the
- * process. */
+/* Deletes the entry of an ended thread. The entry of a leader stays until the other threads of its process have ended,
+ * because its name is the name of the process. */
 static void addrspace_bury(struct addrspace *addrspace, const struct addrspace_end *end)
 {
 	uint32_t at = addrspace_slot_of(addrspace, end->tid), pid;
 	struct addrspace_thread *thread = addrspace->slot[at];
 
 	if (!thread || thread->ended != end->ended)
-		return; /* the tid was reused */
+		return; /* a new thread has this tid */
 	if (thread->space && thread->space->refs > 1 && thread->pid == thread->tid) {
 		thread->ended = WAITS;
 		return;
@@ -366,7 +372,8 @@ static void remember_end(struct addrspace *addrspace, struct addrspace_thread *t
 		(struct addrspace_end){ thread->tid, thread->ended, time };
 }
 
-/* Without times records are in no order, so no thread is dropped. */
+/* Applies an EXIT record: the thread has ended, and entries of threads that ended long ago are deleted. Records without
+ * times are not sorted, so later records may still concern the thread: an EXIT record without time is ignored. */
 static void exit_record(struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	struct addrspace_thread *thread;
@@ -410,8 +417,8 @@ static void fork_thread(struct addrspace *addrspace, const struct perfdata_recor
 	struct addrspace_maps *maps = parent->space->maps;
 
 	if (parent->tid == record->tid)
-		return; /* damaged: a thread that forked itself */
-	maps->refs++;   /* the child may have the tid of the parent's leader */
+		return; /* damaged record: parent and child have the same tid */
+	maps->refs++;   /* or the next line would free them, if the parent's leader had the child's tid */
 	addrspace_forget(addrspace_thread_of(addrspace, record->tid));
 	thread = addrspace_thread(addrspace, record->pid, record->tid);
 	thread->comm = comm;
@@ -429,7 +436,8 @@ static void comm_record(struct addrspace *addrspace, const struct perfdata_recor
 
 	thread->ended = 0;
 	thread->comm = intern(&addrspace->comms, record->comm.comm);
-	/* exec ends all mappings. perf keeps them, and so finds code that is not there any more. */
+	/* exec removes all mappings. perf keeps the old ones, and so assigns samples to code that is no longer mapped.
+	 */
 	if (record->comm.exec && !addrspace->as_perf) {
 		shared_drop(thread->space->maps);
 		thread->space->maps = shared_new(addrspace);
@@ -444,7 +452,8 @@ static bool kernel_map(const struct perfdata_record *record, struct map *map)
 	return map->start < map->end;
 }
 
-/* "/lib/modules/6.1/kernel/fs/nfs-v4.ko.xz" is [nfs_v4]. */
+/* Returns the name of the kernel module with this path, in `name` or path: for
+ * "/lib/modules/6.1/kernel/fs/nfs-v4.ko.xz" it is "[nfs_v4]". */
 static struct str module_name(struct str path, char *name, size_t cap)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -475,7 +484,7 @@ static void kernel_mmap(struct addrspace *addrspace, const struct perfdata_recor
 		return;
 	if (str_starts(path, kernel) || str_starts(path, STR("[guest.kernel"))) {
 		map.dso = addrspace->kernel_core = addrspace_special(addrspace, DSO_KERNEL, kernel);
-		if (path.n > kernel.n) { /* the symbol by which perf computed the offset of KASLR */
+		if (path.n > kernel.n) { /* a symbol follows, _text or _stext, and `offset` is its address */
 			addrspace->kernel_symbol = arena_copy(&addrspace->text, str_from(path, kernel.n));
 			addrspace->kernel_text = record->mmap.offset;
 		}
@@ -498,7 +507,7 @@ static void user_mmap(struct addrspace *addrspace, const struct perfdata_record 
 	if (!kernel_map(record, &map))
 		return;
 	thread->ended = 0;
-	/* MMAP2 records that perf 3.x made from /proc have no protection. */
+	/* Protection 0 is taken as executable: perf 3.x synthesises MMAP2 records from /proc without protection. */
 	map.code = !record->mmap.data && (!record->mmap.protection || record->mmap.protection & PROTECTION_EXEC);
 	map.dso = user_dso(addrspace, record);
 	kind = addrspace->dso[map.dso].kind;
@@ -549,7 +558,8 @@ struct location addrspace_find(const struct addrspace *addrspace, const struct a
 
 	if (mode == MODE_KERNEL) {
 		map = maps_find(&addrspace->kernel->maps, ip);
-		/* kallsyms has symbols outside of the recorded mapping, too. */
+		/* Kernel code outside of all mappings belongs to kernel_core: kallsyms has symbols outside of the
+		 * recorded mapping, too. */
 		if (!map && (addrspace->kernel_mapped || ((int64_t)ip < 0 && addrspace->kernel_core)))
 			return location_in_dso(addrspace->kernel_core, ip);
 	} else if (mode == MODE_USER) {
@@ -558,7 +568,8 @@ struct location addrspace_find(const struct addrspace *addrspace, const struct a
 	return map ? location_in_dso(map->dso, ip + map->add) : location_in_dso(0, ip);
 }
 
-/* The first page is never mapped. Above 2^47 (x86-64) or 2^48 (aarch64) the kernel maps only on request. */
+/* Range of user addresses. The first page is never mapped; addresses above 2^47 (x86-64) or 2^48 (aarch64) only if the
+ * program requests them. */
 #define ADDRSPACE_PAGE 4096u
 #define ADDRSPACE_USER_END (UINT64_C(1) << 48)
 
@@ -576,8 +587,8 @@ void addrspace_init(struct addrspace *addrspace, bool as_perf)
 	addrspace->dso = mem_alloc(sizeof(*addrspace->dso), addrspace->dso_cap);
 	addrspace->dso[0] = (struct dso){ .kind = DSO_NOWHERE, .path = STR("[unknown]") };
 	addrspace->kernel = shared_new(addrspace);
-	/* Recordings of ordinary users, of containers and of WSL have no mapping of the kernel. perf has no name for
-	 * its code then. */
+	/* Recordings of ordinary users, of containers and of WSL have no mapping of the kernel. perf then prints no
+	 * names of kernel code; pjfold assigns this code to kernel_core. */
 	if (!as_perf)
 		addrspace->kernel_core = addrspace_special(addrspace, DSO_KERNEL, STR("[kernel.kallsyms]"));
 }

@@ -3,9 +3,9 @@
  * addrspace.h - threads, their names and their mappings, as the records of a recording change them.
  *
  * The caller feeds the records in order of time. A forked process shares the mappings of its parent until one of the
- * two changes (maps.h); an ended thread is dropped when no more samples of it can come. This module opens no file and
- * knows no function: it translates an instruction pointer to a DSO and an address in it, in the form that the DSO's
- * source of names needs.
+ * two changes (maps.h); the entry of an ended thread is deleted when no more samples of the thread can come. This
+ * module opens no file and contains no function names: it translates an instruction pointer to a DSO and an address in
+ * that DSO, in the form that the DSO's source of names needs.
  */
 #ifndef PJ_ADDRSPACE_H
 #define PJ_ADDRSPACE_H
@@ -17,137 +17,154 @@
 #include "fold/process/maps.h"
 #include "fold/perfdata/perfdata.h"
 
-/* The source of names of a DSO. It defines the meaning of addresses in it. */
+/* Kind of a DSO: it selects the source of function names, and the meaning of struct location's address. */
 enum dso_kind {
-	/* No mapping; the DSO 0. */
+	/* DSO 0: addresses that no mapping contains. */
 	DSO_NOWHERE,
-	/* An ELF file. Address: offset in the file. */
+	/* An ELF file. An address is an offset in the file. */
 	DSO_FILE,
-	/* [heap], //anon and the like: no source of names. Address: as sampled. */
+	/* [heap], //anon and other memory without a source of names. An address is the sampled one. */
 	DSO_DATA,
-	/* Code made at run time: /tmp/perf-PID.map, a jitdump, a timeline. Address: as sampled. */
+	/* JIT code of a process, with names from /tmp/perf-PID.map, a jitdump or a timeline. An address is the sampled
+	 * one. */
 	DSO_JIT,
-	/* The vDSO. Address: offset in its image. */
+	/* The vDSO. An address is an offset in the vDSO's image. */
 	DSO_VDSO,
-	/* The kernel's core, or a module. Address: as sampled. */
+	/* The kernel's core or a kernel module. An address is the sampled one. */
 	DSO_KERNEL,
-	/* A BPF program, trampoline or the like (KSYMBOL record): its own name. Address: 0. */
+	/* A BPF program, trampoline or other code of a KSYMBOL record, which gives its name. All addresses are in one
+	 * function. */
 	DSO_SYMBOL,
 };
 
 struct dso {
 	enum dso_kind kind;
-	/* As perf prints it. */
+	/* Path or pseudo-path like [vdso] or [kernel.kallsyms], as perf prints it. */
 	struct str path;
-	/* n is 0 if it is unknown. */
+	/* Build-id of the file or kernel; build_id.n is 0 if it is unknown. */
 	struct build_id build_id;
-	/* Of the mapped file; inode 0 if it is unknown. */
+	/* File id of the mapped file; its inode is 0 if it is unknown. */
 	struct file_id file_id;
-	/* The process that mapped it last, and the time in ns: 0 if before the recording, or unknown. */
+	/* Process that mapped the DSO last, and the time of its MMAP record in ns; time 0 if the record has none. */
 	uint32_t pid;
 	uint64_t mapped_ns;
-	/* An ELF file with V8 (walk_is_v8). */
+	/* True for an ELF file that contains the V8 engine (walk_is_v8). */
 	bool v8;
-	/* DSO_JIT: looked up before the perf map; owned by locationcache.h. */
+	/* DSO_JIT: the jitdump, which is preferred to the perf map; NULL if there is none. Owned by the locationcache.
+	 */
 	struct jitdump *jitdump;
 };
 
-/* Mappings that processes share. `serial` changes with the contents. */
+/* Mappings that `refs` address spaces share. `serial` is unique to these contents and changes with each mapping. */
 struct addrspace_maps {
 	uint32_t refs, serial;
-	/* libjvm.so was mapped: the process is a JVM. */
+	/* A record has mapped libjvm.so: the process is a JVM. */
 	bool jvm;
 	struct maps maps;
 };
 
-/* The address space of a process, shared by its threads. */
+/* The address space of a process, shared by its `refs` threads. */
 struct addrspace_space {
 	uint32_t refs;
 	struct addrspace_maps *maps;
 };
 
+/* Entry of a thread, or of a tid that no record has used yet. */
 struct addrspace_thread {
 	uint32_t pid, tid;
-	/* Id in comms; 0 if no record has named the thread. */
+	/* Id of the thread's name in addrspace.comms; 0 if no record has named the thread. */
 	uint32_t comm;
-	/* A record or sample of the thread has come. */
+	/* A record or sample of the thread has come; false in a new or reset entry. */
 	bool used;
-	/* Serial number of its end; 0 while it lives. */
+	/* Number of the thread's end, from 1, in the order of EXIT records; 0 while the thread lives. */
 	uint64_t ended;
 	struct addrspace_space *space;
 };
 
-/* An ended thread, in the order of the EXIT records. */
+/* An ended thread: `ended` as in its addrspace_thread, and the time of its EXIT record in ns. */
 struct addrspace_end {
 	uint32_t tid;
 	uint64_t ended, time;
 };
 
+/* The state of all threads at the time of the last record. */
 struct addrspace {
+	/* Do as perf script, see addrspace_init. */
 	bool as_perf;
-	/* pjrecord's symbol store, which has build-ids by file_id; or NULL. */
+	/* pjrecord's symbol store, which has build-ids by file id; or NULL. */
 	const struct symstore *symstore;
+	/* Names of threads. */
 	struct intern comms;
-	/* Identities of DSOs: two mappings with equal keys are of one DSO. The key's id is the index in dso. */
+	/* Keys of DSOs (kind, file identity, path): mappings with equal keys have one DSO. The id of a key is the index
+	 * of its DSO in `dso`. */
 	struct intern keys;
 	struct dso *dso;
 	size_t dso_cap;
+	/* Paths of DSOs. */
 	struct arena text;
+	/* Mappings of the kernel, its modules and its generated code. */
 	struct addrspace_maps *kernel;
-	/* DSO of [kernel.kallsyms], which contains all kernel code without a mapping; as_perf: 0 if no record maps it.
-	 */
+	/* Index of the DSO [kernel.kallsyms], to which all kernel code without a mapping belongs. With as_perf it is 0
+	 * if no record maps the kernel. */
 	uint32_t kernel_core;
-	bool kernel_mapped; /* a record maps it */
-	/* Address of kernel_symbol (_text or _stext) in the recorded kernel; 0 if it is unknown. */
+	bool kernel_mapped; /* a record has mapped [kernel.kallsyms] */
+	/* Address of the symbol kernel_symbol (_text or _stext) in the recorded kernel; 0 if it is unknown. */
 	uint64_t kernel_text;
 	struct str kernel_symbol;
+	/* The latest serial number of mappings. */
 	uint32_t serial;
-	struct addrspace_thread **slot; /* open addressing by tid */
+	/* Hash table of threads by tid: nthreads in mask + 1 slots; NULL is a free slot. */
+	struct addrspace_thread **slot;
 	uint32_t nthreads, mask;
-	/* Ring of ended threads that still have an entry. */
+	/* Ring of ended threads in the order of their EXIT records. `ends` counts all of them; the entries of the first
+	 * ends_forgotten threads are deleted. */
 	struct addrspace_end *end;
 	uint64_t ends, ends_forgotten;
 	size_t ends_cap;
-	/* Buffer for a key. */
+	/* Buffer in which the key of a DSO is composed. */
 	char key[8192];
 };
 
-/* Prepares *addrspace. as_perf: keep mappings over an exec, and ignore memfds of JITs, as perf script does. */
+/* Initializes *addrspace. as_perf: as perf script does, keep mappings over an exec, treat memfds of JITs as files, and
+ * leave kernel code unknown if no record maps the kernel. */
 void addrspace_init(struct addrspace *addrspace, bool as_perf);
 
-/* Applies a record: MMAP, COMM, FORK, EXIT and KSYMBOL change the state, others do nothing. */
+/* Applies a record to the state: MMAP, COMM, FORK, EXIT and KSYMBOL; records of other kinds change nothing. */
 void addrspace_record(struct addrspace *addrspace, const struct perfdata_record *record);
 
-/* Returns the thread; a new one if no record has named it. A tid of another process is a new thread: its EXIT record
- * was lost. The result is valid until the next record. */
+/* Returns the entry of a thread, created if there is none. If the entry of this tid belongs to another process, that
+ * thread's EXIT record was lost: the entry is reset for the new thread. The result is valid until the next record. */
 struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t pid, uint32_t tid);
 
-/* Returns the current name of a thread, as an id in comms; ":TID" if no record has named it. */
+/* Returns the id in comms of the current name of a thread. The name is ":TID" if no record has named the thread, and
+ * "swapper" for tid 0. */
 uint32_t addrspace_comm(struct addrspace *addrspace, struct addrspace_thread *thread);
 
-/* Applies the header's build-id feature to DSOs whose mappings have no build-id. */
+/* Gives DSOs whose mappings have no build-id the one that the recording's list id[0..n) has for their path. */
 void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_build_id *id, size_t n);
 
-/* Returns the location (LOCATION_IN_DSO) of ip in the mappings of the kernel or of the thread, by mode; DSO 0 if no
- * mapping contains it. */
+/* Returns the location (LOCATION_IN_DSO) of ip in the mappings of the kernel or of the thread, as `mode` selects. If no
+ * mapping contains ip, the DSO is kernel_core for kernel code, otherwise 0. */
 struct location addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 			       enum perfdata_mode mode, uint64_t ip);
 
-/* Returns false if no function returns to ip in user code: the first page, an address above those of user code,
- * or a mapping that is not executable. */
+/* Returns false if ip cannot be a return address in user code: it is in the first page, above the user addresses, or in
+ * a mapping that is not executable. */
 bool addrspace_may_be_code(const struct addrspace_thread *thread, uint64_t ip);
 
-/* Returns a number that changes whenever addrspace_find may answer otherwise for an ip of this thread and mode. */
+/* Returns the serial number of the mappings of this thread and mode: while it is the same, addrspace_find returns the
+ * same location for an ip. 0 for modes other than kernel and user, which have no mappings. */
 static inline uint32_t addrspace_serial(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 					enum perfdata_mode mode)
 {
 	return mode == MODE_KERNEL ? addrspace->kernel->serial : mode == MODE_USER ? thread->space->maps->serial : 0;
 }
 
-/* Returns the DSO_JIT of process pid; a new one at first. */
+/* Returns the index of the DSO_JIT of process pid, created at the first call. */
 uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid);
 
-/* Returns the DSO of this kind and name, which no mapping has; a new one at first. */
+/* Returns the index of the DSO with this kind and name that is no file, like [vdso] or a kernel module; created at the
+ * first call. */
 uint32_t addrspace_special(struct addrspace *addrspace, enum dso_kind kind, struct str name);
 
 /* Frees what *addrspace owns. */

@@ -9,8 +9,8 @@ static bool is_context(uint64_t ip)
 	return ip >= CONTEXT_MAX;
 }
 
-/* Sets *mode to that of the addresses after a context marker. Returns false for a value in the range of markers that is
- * none. */
+/* Sets *mode to the mode of the addresses after context marker ip. Returns false if ip is an unknown marker; with
+ * as_perf, markers of guests are unknown. */
 static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 {
 	switch (ip) {
@@ -25,7 +25,7 @@ static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 	}
 }
 
-/* Returns true if perf drops the callchain because of an unknown marker. */
+/* Returns true if perf script drops the callchain of this sample because of an unknown marker. */
 static bool has_garbage(const struct perfdata_record *record)
 {
 	enum perfdata_mode mode;
@@ -56,12 +56,13 @@ void callchain_push_interrupted(struct callchain *callchain, const struct addrsp
 	callchain_push_ip(callchain, thread, mode, ip, time);
 }
 
-/* As callchain_push_part. leaf: the first address is an interrupted one, whatever precedes it. */
+/* Pushes the frames of ips[0..n), as callchain_push_part does. leaf: the first address is that of the leaf frame, so
+ * callchain_push_interrupted decides its mode. */
 static void callchain_push_ips(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
 			       uint64_t n, bool leaf, uint64_t time)
 {
 	enum perfdata_mode mode = MODE_USER;
-	bool caller = false; /* ip is a return address */
+	bool caller = false; /* the next address is a return address */
 
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t ip = ips[i];

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MAXIMUM 1024 /* frames of a stack: endless recursion is cut here */
+#define MAXIMUM 1024 /* maximum number of frames of a stack, for endless recursion */
 #define PERF_MAX 127 /* frames that perf script prints by default (--max-stack) */
 
+/* Unwind tables of one DSO: NULL if there are none, or if they are not `tried` (searched) yet. */
 struct copiedstack_table {
 	struct unwind_table *table;
 	bool tried;
@@ -21,8 +22,8 @@ struct copiedstack_table {
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
 
-/* Returns the build id of a mapped file: of its mapping's record, or of the recording's header; n is 0 if both lack it.
- */
+/* Returns the build-id of a mapped file: from its MMAP2 record, otherwise from the recording's list of build-ids. Its n
+ * is 0 if both lack it. */
 static struct build_id build_id_of(struct copiedstack *stack, const struct dso *dso, const struct perfdata *data)
 {
 	const struct perfdata_build_id *id;
@@ -35,7 +36,8 @@ static struct build_id build_id_of(struct copiedstack *stack, const struct dso *
 	return buildids_find(&stack->buildids, false, dso->path);
 }
 
-/* Returns true if the file has the build id of the recording, or if the recording has none. fd stays open. */
+/* Returns true if the open file fd has build-id *id, or if the recording has no build-id for it (id->n == 0). fd stays
+ * open. */
 static bool copiedstack_is_build(int fd, const struct build_id *id)
 {
 	struct build_id found;
@@ -46,6 +48,7 @@ static bool copiedstack_is_build(int fd, const struct build_id *id)
 	return found.n == id->n && memcmp(found.byte, id->byte, id->n) == 0;
 }
 
+/* Returns fd if it is -1 or has build-id *id; otherwise closes fd and returns -1. */
 static int copiedstack_checked(int fd, const struct build_id *id)
 {
 	if (fd >= 0 && !copiedstack_is_build(fd, id)) {
@@ -55,7 +58,7 @@ static int copiedstack_checked(int fd, const struct build_id *id)
 	return fd;
 }
 
-/* Opens the file in perf's cache: ~/.debug/.build-id/xx/yyyy/elf */
+/* Opens the file with this build-id in perf's cache, ~/.debug/.build-id/xx/yyyy/elf. Returns -1 if there is none. */
 static int copiedstack_open_cached(const struct build_id *id)
 {
 	const char *home = getenv("HOME");
@@ -69,8 +72,11 @@ static int copiedstack_open_cached(const struct build_id *id)
 	return got > 0 && (size_t)got < sizeof(path) ? fileopener_path(path) : -1;
 }
 
-/* Opens the mapped file: first pjrecord's copy, then the live process's, the one below --symfs or of this machine, and
- * perf's cache. Each must have the recorded build id, if there is one. Returns -1 if none has. */
+/* Opens a mapped file: pjrecord's copy; otherwise the file as the live process sees it, the one below --symfs or of
+ * this machine, the one in perf's cache, or a copy in the symbol store whose tenant is unknown (symstore_unclaimed), in
+ * this order. The file must have the recorded build-id, if there is one. Returns a descriptor, or -1 if there is no
+ * such file.
+ */
 static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *dso, const struct provenance *origin,
 				   const struct perfdata *data)
 {
@@ -97,7 +103,8 @@ static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *
 	return fd;
 }
 
-/* Returns the unwind tables of a mapped file, opened at first use; `table` is NULL if it has none. */
+/* Returns the unwind tables of a DSO, loaded at the first call; their `table` is NULL if the DSO is no file or the file
+ * has none. */
 static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack, const struct addrspace *addrspace,
 						      uint32_t dso, const struct provenance *origin,
 						      const struct perfdata *data)
@@ -131,20 +138,20 @@ static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack,
 
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
-/* One sample that is walked. */
+/* The sample whose stack is walked; the owner of the callbacks of walk.h and javaunwind.h. */
 struct copiedstack_sample {
 	struct copiedstack *stack;
 	const struct addrspace *addrspace;
 	const struct addrspace_thread *thread;
 	const struct provenance *origin;
 	const struct perfdata *data;
-	struct frametimes *frames;   /* recorded code of the JVM at the sample's time; NULL: none */
-	struct javaunwind_code java; /* code blobs of the JVM at that time, for javaunwind_step; none if the process is
-					no JVM with a timeline */
+	struct frametimes *frames;   /* frame data that the JVM's timeline recorded; NULL: no JVM or no timeline */
+	struct javaunwind_code java; /* code blobs of the JVM at the sample's time, for javaunwind_step;
+					empty if the process is no JVM with a timeline */
 };
 
-/* The callback javaunwind_code.read. Always fails: the process has ended and its code bytes are gone; the unwinder
- * calls `how` in their place. */
+/* The callback javaunwind_code.read, which reads code bytes of the process. Always returns false: a recording has no
+ * code bytes, so the unwinder calls copiedstack_how instead. */
 static bool copiedstack_read_code(void *arg, uint64_t address, void *to, size_t n)
 {
 	(void)arg;
@@ -194,7 +201,7 @@ static void copiedstack_find_java(struct copiedstack_sample *sample, const struc
 	sample->java.arg = sample;
 }
 
-/* walk.find */
+/* The callback walk.find: sets *code to the code at the address of *state, with its unwind tables. Returns true. */
 static bool copiedstack_find(void *owner, const struct walk *walk, const struct unwind_state *state,
 			     struct walk_code *code)
 {
@@ -217,8 +224,8 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 	return true;
 }
 
-/* Ends the stack before the first caller that cannot be code: the word was no return address, and all frames beyond
- * follow from it. */
+/* Cuts the stack before the first caller whose address cannot be code: the unwinder took a word for a return address
+ * that was none, so all frames from there on are wrong. */
 static void copiedstack_drop_impossible(struct walk *walk, const struct addrspace_thread *thread)
 {
 	for (size_t i = 1; i < walk->n; i++)

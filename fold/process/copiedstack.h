@@ -2,8 +2,8 @@
 /*
  * copiedstack.h - the user stack of a sample that has registers and a stack copy (--call-graph dwarf).
  *
- * Opens each mapped file once, for its unwind tables, and walks the copy (unwind/walk.h). Code of a JVM is unwound with
- * the code blobs that its timeline recorded.
+ * This module walks the stack copy (unwind/walk.h) with the unwind tables of the mapped files, each of which it opens
+ * once. Code of a JVM is unwound with the code blobs that the JVM's timeline recorded.
  *
  *	copiedstack_walk(&stack, addrspace, thread, record, origin, data);
  *	for (size_t i = 0; i < stack.walk.n; i++)
@@ -18,34 +18,37 @@
 #include "fold/jit/timelines.h"
 #include "unwind/walk.h"
 
-/* All zero is empty; the owner sets the first members. */
+/* All zero has no tables and no stack; the owner sets the members up to `monotonic`. */
 struct copiedstack {
+	/* Folder with copies of the recorded machine's files (--symfs), or NULL. */
 	const char *symfs;
 	/* pjrecord's symbol store, or NULL. */
 	const struct symstore *symstore;
-	/* Walk as perf script does: at most 127 frames, and no retry of stacks that end in assembly. */
+	/* Walk as perf script does: at most 127 frames, and no second walk with assumed leafs (walk.retry_leaf). */
 	bool as_perf;
 	/* Timelines of JVMs, or NULL. */
 	struct timelines *timelines;
-	/* Times of samples are on the clock of the timelines. */
+	/* True if samples have times of CLOCK_MONOTONIC, the clock of the timelines. */
 	bool monotonic;
 
+	/* Build-ids that the recording lists by path. */
 	struct buildids buildids;
-	struct copiedstack_table *table; /* by DSO */
+	struct copiedstack_table *table; /* unwind tables by index of the DSO; `cap` elements */
 	size_t cap;
-	/* The last walk: frames, and the reason of its end. */
+	/* Result of the last walk: its frames, and the reason why it ended. */
 	struct walk walk;
-	/* Stacks so far that go on above their copy. */
+	/* Number of stacks so far that were truncated at the end of their copy. */
 	uint64_t cut;
 };
 
-/* Walks the stack of record, a sample with registers of `thread`. The result is stack->walk; it has no frames if the
- * registers cannot be unwound (32-bit code, another processor). */
+/* Walks the user stack of record, a sample of `thread` with user registers, and puts the result into stack->walk. The
+ * result has no frames if no unwinder supports the registers (32-bit code, unknown processor). origin decides if files
+ * of this machine are used; data has the processor and the build-ids. */
 void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspace,
 		      const struct addrspace_thread *thread, const struct perfdata_record *record,
 		      const struct provenance *origin, const struct perfdata *data);
 
-/* Frees what *stack owns. */
+/* Closes the unwind tables and frees the memory of *stack. */
 void copiedstack_free(struct copiedstack *stack);
 
 #endif

@@ -6,20 +6,22 @@
 
 #include <stdlib.h>
 
-/* Limit for waiting samples: the threads that are in the kernel, times the samples that each has there. */
+/* Limit for the number of queue entries. The need is the number of threads that are in the kernel, times the number of
+ * samples that each of them has there. */
 #define MAXIMUM 4096
 #define RING (2 * MAXIMUM)
 
 struct deferred_sample {
 	struct samples_open sample;
-	uint64_t cookie; /* 0: the entry is free */
+	uint64_t cookie; /* cookie of the user part; 0: the ring entry is free */
 	uint32_t tid, comm;
-	uint32_t next;   /* next sample of the queue: index in the ring + 1 */
-	uint32_t *frame; /* kernel frames */
+	uint32_t next;   /* 1 + ring index of the next sample in the same queue; 0: none */
+	uint32_t *frame; /* kernel frames, leaf first; n of them */
 	size_t n;
 };
 
-/* Indices in the ring + 1, or 0. */
+/* Queue of waiting samples whose thread and cookie have one hash: 1 + ring index of the first and of the last sample;
+ * 0: the queue is empty. */
 struct deferred_queue {
 	uint32_t first, last;
 };
@@ -53,7 +55,8 @@ void deferred_put(struct deferred *deferred, struct samples *samples, uint32_t t
 	queue->last = at + 1;
 }
 
-/* Reopens sample, which follows entry `before` in the queue (0: it is the first), and frees its entry. */
+/* Reopens *sample, pushes its kernel frames, sets *comm, and removes the sample from its queue and the ring. before: 1
+ * + ring index of the sample before it in the queue; 0 if *sample is the first. */
 static void go_on(struct deferred *deferred, struct samples *samples, struct deferred_queue *queue, uint32_t before,
 		  struct deferred_sample *sample, uint32_t *comm)
 {
@@ -101,7 +104,7 @@ bool deferred_give_up(struct deferred *deferred, struct samples *samples, bool a
 		return false;
 	sample = &deferred->waiting[deferred->oldest];
 	go_on(deferred, samples, queue_of(deferred, sample->tid, sample->cookie), 0, sample,
-	      comm); /* before is 0: the oldest sample is the first of its queue */
+	      comm); /* 0: the oldest of all samples is the first of its queue */
 	return true;
 }
 

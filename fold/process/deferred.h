@@ -2,36 +2,39 @@
 /*
  * deferred.h - samples that wait for the user part of their callchain (PERF_RECORD_CALLCHAIN_DEFERRED).
  *
- * A kernel may omit the user part of a callchain and write it once, when the thread returns to user space, for all
- * samples since it entered the kernel; a cookie connects them. Samples wait here with their kernel frames, 4,096 at
- * most, whatever the file has: beyond that the oldest continues without its user part.
+ * A kernel may omit the user part of callchains. When the thread returns to user space, the kernel then writes one user
+ * callchain for all samples since the thread entered the kernel; these records have the same cookie. Samples wait here
+ * with their kernel frames. If the queue exceeds 4,096 entries, its oldest sample continues without a user part.
  */
 #ifndef PJ_DEFERRED_H
 #define PJ_DEFERRED_H
 
 #include "fold/samples/samples.h"
 
-/* Zero is empty. */
+/* The samples that wait; all zero has none. */
 struct deferred {
-	struct deferred_sample *waiting; /* a ring, or NULL */
-	/* First entry and number of entries, from the oldest waiting sample to the newest; those between may be free.
-	 */
+	struct deferred_sample *waiting; /* ring of samples; NULL before the first one */
+	/* Index of the oldest waiting sample in the ring, and number of ring entries from it to the newest sample;
+	 * entries of samples that have been reopened between them are free. */
 	uint32_t oldest, n;
-	struct deferred_queue *queue; /* hash table by thread and cookie */
+	struct deferred_queue *queue; /* hash table of queues of samples, by thread and cookie; NULL before the first */
 };
 
-/* Suspends the open sample with its frames. cookie is not 0; comm is the caller's, and is returned with the sample. The
- * caller then calls deferred_give_up until it returns false. */
+/* Suspends the open sample of thread tid, and stores it with its frames. cookie must not be 0; comm is a number of the
+ * caller that is returned with the sample. The caller must then call deferred_give_up until it returns false. */
 void deferred_put(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t comm);
 
-/* Reopens one sample that waits for the user part with this cookie. Returns false if none does. */
+/* Reopens the oldest sample of thread tid that waits for the user part with this cookie, pushes its kernel frames and
+ * sets *comm. Returns false if no such sample waits. */
 bool deferred_take(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t *comm);
 
-/* Reopens the oldest sample, whose user part will not come: if more than 4,096 wait or, at_end, if any does. Returns
- * false otherwise. */
+/* Gives up waiting for the user part of the oldest sample: reopens the sample, pushes its kernel frames, sets *comm and
+ * returns true. Does nothing and returns false if no sample waits or, unless at_end, the queue has at most 4,096
+ * entries.
+ */
 bool deferred_give_up(struct deferred *deferred, struct samples *samples, bool at_end, uint32_t *comm);
 
-/* Frees what *deferred owns; it becomes empty. */
+/* Drops the waiting samples and frees the memory of *deferred, which becomes empty. */
 void deferred_free(struct deferred *deferred);
 
 #endif

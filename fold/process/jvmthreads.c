@@ -3,7 +3,8 @@
 
 #include "common/base.h"
 
-/* Names of JDK 8 to 25, as far as the kernel stores them; '#' at the end stands for '#' and a number. */
+/* Names of HotSpot's threads in JDK 8 to 25, cut to the 15 bytes that the kernel stores. A '#' at the end stands for
+ * '#' and a number. */
 static const struct known {
 	const char *name;
 	enum jvmthreads_group group;
@@ -13,7 +14,7 @@ static const struct known {
 	{ "G1 Refine#", JVMTHREADS_GC },
 	{ "G1 Main Marker", JVMTHREADS_GC },
 	{ "G1 Service", JVMTHREADS_GC },
-	{ "G1 Young RemSet", JVMTHREADS_GC }, /* G1 Young RemSet Sampling, JDK 9 to 15 */
+	{ "G1 Young RemSet", JVMTHREADS_GC }, /* "G1 Young RemSet Sampling" of JDK 9 to 15 */
 	{ "ParGC Thread#", JVMTHREADS_GC },
 	{ "CMS Thread#", JVMTHREADS_GC },
 	{ "CMS Main Thread", JVMTHREADS_GC },
@@ -28,7 +29,7 @@ static const struct known {
 	{ "ZWorker#", JVMTHREADS_GC },
 	{ "ZWorkerYoung#", JVMTHREADS_GC },
 	{ "ZWorkerOld#", JVMTHREADS_GC },
-	{ "RuntimeWorker#", JVMTHREADS_GC }, /* ZGC's workers in safepoints */
+	{ "RuntimeWorker#", JVMTHREADS_GC }, /* threads that work for ZGC in safepoints */
 	{ "Shenandoah GC T", JVMTHREADS_GC },
 	{ "Shenandoah Cont", JVMTHREADS_GC },
 	{ "Shenandoah Regu", JVMTHREADS_GC },

@@ -2,23 +2,23 @@
 /*
  * jvmthreads.h - groups of the threads that HotSpot starts for itself, by their names.
  *
- * The kernel stores 15 bytes of a name: "C2 CompilerThread0" is "C2 CompilerThre". Threads of the application, and
- * those in which the JDK runs Java code ("Finalizer", "Common-Cleaner"), are in no group. A name with a number counts
- * only if nothing but digits follows: "GC Thread#0", never "GC Thread#0 of mine". The caller knows that the process is
- * a JVM; in other processes these names mean nothing.
+ * The kernel stores the first 15 bytes of a name: "C2 CompilerThread0" becomes "C2 CompilerThre". Threads of the
+ * application, and those in which the JDK runs Java code ("Finalizer", "Common-Cleaner"), are in no group. After '#'
+ * only digits may follow: "GC Thread#0" is in a group, "GC Thread#0 of mine" is not. The caller must have checked that
+ * the process is a JVM; threads of other processes may have the same names.
  */
 #ifndef PJ_JVMTHREADS_H
 #define PJ_JVMTHREADS_H
 
 #include "common/str.h"
 
-/* JVMTHREADS_NONE: a thread of the application, or one whose name is not known. */
+/* Groups of JVM threads. JVMTHREADS_NONE: threads of the application, and threads with unknown names. */
 enum jvmthreads_group { JVMTHREADS_NONE, JVMTHREADS_GC, JVMTHREADS_COMPILER, JVMTHREADS_VM };
 
 enum jvmthreads_group jvmthreads_group(struct str comm);
 
-/* Returns the frame of the group: "[JVM] GC" and so on; empty for JVMTHREADS_NONE. The frame of a thread ends with ']',
- * so no thread has one of these. */
+/* Returns the text of the group's frame, such as "[JVM] GC"; empty for JVMTHREADS_NONE. No frame of a thread's name has
+ * the same text: it would end with ']'. */
 struct str jvmthreads_frame(enum jvmthreads_group group);
 
 #endif

@@ -2,11 +2,12 @@
 /*
  * location.h - a location: the place that one frame of a stack refers to. Its kind selects the source of its name.
  *
- * Most locations are addresses in a DSO. Some frames need no lookup in a DSO: a code blob of a jitdump has its name
- * with it, and an interpreted method is in the recorder's list. Two kinds are no code at all: a thread's name as a
- * frame, and the end of a stack, which is no frame either.
+ * Most locations are addresses in a DSO. Some frames need no lookup in a DSO: a code blob of a jitdump carries its
+ * name, and an interpreted method is in pjrecord's list. Three kinds are no code: the name of a thread as a frame, the
+ * name of a group of JVM threads as a frame, and the end of a stack, which is not a frame.
  *
- * Locations are made by the functions below, so that equal ones have equal members.
+ * Make locations only with the location_in_dso and location_of functions below: they set unused members to 0, so that
+ * equal locations have equal members.
  */
 #ifndef PJ_LOCATION_H
 #define PJ_LOCATION_H
@@ -16,53 +17,55 @@
 struct jit_code;
 
 enum location_kind {
-	/* An address in a DSO: as the DSO's kind defines it (enum dso_kind). */
+	/* An address in a DSO. The DSO's kind (enum dso_kind) defines if it is a file offset or a sampled address. */
 	LOCATION_IN_DSO,
 	/* A code blob of a jitdump or timeline. */
 	LOCATION_CODE,
 	/* An interpreted method of a JVM. */
 	LOCATION_METHOD,
-	/* No code: a frame of --root=both, the comm of a thread. */
+	/* No code: the comm of a thread as a frame, for --root=both. */
 	LOCATION_THREAD,
-	/* No code: the frame of a group of a JVM's own threads (jvmthreads.h). */
+	/* No code: the frame of a group of threads that HotSpot starts for itself, like GC (jvmthreads.h). */
 	LOCATION_GROUP,
-	/* No code and no frame: how the stack ends, outside of its outermost frame. */
+	/* No code and no frame: a mark beyond the outermost frame, with the reason why the stack ends there. */
 	LOCATION_STACK_END
 };
 
-/* The end of a stack. Of a stack without such a location, and of STACK_EVENT_LIMIT and STACK_KERNEL_LIMIT, the
- * outermost frame decides: if it is a root frame, the stack is complete. */
+/* The reason why a stack ends. If a stack has no such mark, or one of the two limits, its outermost frame decides: if
+ * that is a root frame, the stack is complete. */
 enum stack_end {
-	/* The stack copy ends. */
+	/* The caller's frame lies beyond the end of the stack copy. */
 	STACK_COPY_CUT,
-	/* The callchain has as many addresses as the event allows. */
+	/* The callchain has as many addresses as its event allows (perf_event_attr.sample_max_stack), or more. */
 	STACK_EVENT_LIMIT,
-	/* The callchain may have as many addresses as the kernel allows: location.addresses is the limit if no stack of
-	 * the recording has more. */
+	/* The callchain may have reached the kernel's limit, which the recording lacks. location.addresses is the
+	 * number of addresses of this callchain: it is the limit if no callchain of the recording has more. */
 	STACK_KERNEL_LIMIT,
-	/* The recorder, which unwound the stack, marked it as truncated. It is shown as the frame [truncated]. */
+	/* pjrecord unwound the stack and marked it as truncated; pjfold shows the frame [truncated]. */
 	STACK_TRUNCATED,
-	/* The recorder, or the walk of a stack copy, found that the stack is complete, ends at a frame without a
-	 * caller, or reaches a root frame by frame pointers that may be none. */
+	/* The unwinder, in pjrecord or of a stack copy, reached a root frame. */
 	STACK_COMPLETE,
+	/* The unwinder found no caller of the outermost frame. */
 	STACK_BROKEN,
+	/* The unwinder reached a root frame by frame pointers of code that may not keep them: callers may be missing.
+	 */
 	STACK_UNKNOWN
 };
 
 struct location {
 	enum location_kind kind;
 	union {
-		uint32_t dso;       /* LOCATION_IN_DSO, LOCATION_CODE: index in addrspace.dso; 0: no mapping */
-		uint32_t pid;       /* LOCATION_METHOD */
-		uint32_t comm;      /* LOCATION_THREAD: id in addrspace.comms */
-		uint32_t group;     /* LOCATION_GROUP: enum jvmthreads_group */
-		enum stack_end end; /* LOCATION_STACK_END */
+		uint32_t dso;       /* LOCATION_IN_DSO, LOCATION_CODE: index in addrspace.dso; 0 if no mapping */
+		uint32_t pid;       /* LOCATION_METHOD: process id of the JVM */
+		uint32_t comm;      /* LOCATION_THREAD: id of the thread's name in addrspace.comms */
+		uint32_t group;     /* LOCATION_GROUP: a value of enum jvmthreads_group */
+		enum stack_end end; /* LOCATION_STACK_END: reason why the stack ends */
 	};
 	union {
-		uint64_t address;   /* LOCATION_IN_DSO */
-		uint64_t code;      /* LOCATION_CODE: the pointer, see location_code_of */
-		uint64_t method;    /* LOCATION_METHOD: HotSpot's Method* in the JVM */
-		uint64_t addresses; /* STACK_KERNEL_LIMIT */
+		uint64_t address;   /* LOCATION_IN_DSO: address, in the form that enum dso_kind defines for the DSO */
+		uint64_t code;      /* LOCATION_CODE: pointer to the struct jit_code, see location_code_of */
+		uint64_t method;    /* LOCATION_METHOD: HotSpot's Method*, an address in the JVM */
+		uint64_t addresses; /* STACK_KERNEL_LIMIT: number of addresses of the callchain */
 	};
 };
 
@@ -71,7 +74,8 @@ static inline struct location location_in_dso(uint32_t dso, uint64_t address)
 	return (struct location){ .kind = LOCATION_IN_DSO, .dso = dso, .address = address };
 }
 
-/* dso is the DSO_JIT that contains the code. The jitdump or timeline that owns *code must outlive the location. */
+/* Returns the location of a code blob. dso is the index of the DSO_JIT that contains the code. The owner of *code
+ * (jitdump, timeline or window) must outlive the location. */
 static inline struct location location_of_code(uint32_t dso, const struct jit_code *code)
 {
 	return (struct location){ .kind = LOCATION_CODE, .dso = dso, .code = (uint64_t)(uintptr_t)code };
@@ -92,7 +96,7 @@ static inline struct location location_of_group(uint32_t group)
 	return (struct location){ .kind = LOCATION_GROUP, .group = group };
 }
 
-/* addresses is 0 but for STACK_KERNEL_LIMIT. */
+/* Returns the mark for the end of a stack. addresses is the length of the callchain for STACK_KERNEL_LIMIT, else 0. */
 static inline struct location location_of_end(enum stack_end end, uint64_t addresses)
 {
 	return (struct location){ .kind = LOCATION_STACK_END, .end = end, .addresses = addresses };
@@ -109,7 +113,7 @@ static inline bool location_equal(const struct location *left, const struct loca
 	return left->address == right->address && left->dso == right->dso && left->kind == right->kind;
 }
 
-/* Returns true if the location is code. */
+/* Returns true if the location is code, not the name of a thread or group, nor the end of a stack. */
 static inline bool location_is_code(const struct location *location)
 {
 	return location->kind != LOCATION_THREAD && location->kind != LOCATION_GROUP &&

@@ -11,17 +11,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define KNOWN 32768 /* entries: 512 kB */
+#define KNOWN 32768 /* number of cache entries, 512 kB together */
 
+/* Entry of the cache: the location of an instruction pointer in certain mappings. */
 struct place_known {
 	uint64_t ip;
-	uint32_t serial, location; /* id of the location; 0: the entry is free */
+	uint32_t serial, location; /* serial number of the mappings; id of the location, 0: the entry is free */
 };
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
 
-/* Returns the code blob at an address by the JVM's timeline; NULL if pjmap did not follow the process, or saw no code
- * there. */
+/* Returns the code blob that the JVM's timeline has at an address and time; NULL if pjmap did not follow the process,
+ * or saw no code at that address. */
 static const struct jit_code *from_timeline(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					    uint64_t time)
 {
@@ -36,7 +37,8 @@ static const struct jit_code *from_timeline(struct locationcache *locations, con
 	return code;
 }
 
-/* Returns the code blob at an address of JIT code, from the window or a timeline; NULL if there is none. */
+/* Returns the code blob at an address in a JVM, from the window's own code, otherwise from pjmap's timeline; NULL if
+ * neither has one. */
 static const struct jit_code *find_jvm_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					    uint64_t time)
 {
@@ -47,22 +49,23 @@ static const struct jit_code *find_jvm_code(struct locationcache *locations, con
 	return code ? code : from_timeline(locations, dso, address, time);
 }
 
-/* Returns true if the code at an address of this process changes with time, and a source of names knows when. */
+/* Returns true if a jitdump, the window or a timeline has the JIT code of this process with the times of its changes.
+ */
 static bool has_history(struct locationcache *locations, const struct dso *dso)
 {
 	return dso->jitdump || (locations->recorder && windowcode_has(locations->recorder->code, dso->pid)) ||
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
-/* Returns true if an address without code may be a Method* of an interpreted frame. pjrecord lists the methods at the
- * end of the window, so the name is looked up later. */
+/* Returns true if an address that is in no code mapping may be the Method* of an interpreted frame, which pjrecord puts
+ * into callchains. Pass 2 looks up the method: pjrecord lists methods at the end of the window. */
 static bool may_be_method(const struct locationcache *locations, enum perfdata_mode mode, uint64_t ip)
 {
 	return mode == MODE_USER && ip && ip % 8 == 0 && locations->symstore && locations->symstore->who->unwound;
 }
 
-/* Returns the id of the location of code at a location in a DSO. *lasting: the answer holds as long as the mappings do.
- */
+/* Returns the id of the location to count for an address in a DSO: that of the code blob, if a JIT's source has one.
+ * Sets *lasting to true if the result is valid until the mappings change, so that it can be cached. */
 static uint32_t make_location(struct locationcache *locations, struct location location, uint64_t time, bool *lasting)
 {
 	const struct dso *dso = &locations->as->dso[location.dso];
@@ -77,7 +80,7 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 		break;
 	case DSO_SYMBOL: location.address = 0; break;
 	case DSO_JIT:
-		*lasting = !has_history(locations, dso); /* JITs replace code */
+		*lasting = !has_history(locations, dso); /* the JIT may have replaced the code */
 		if (dso->jitdump)
 			code = jitdump_find(dso->jitdump, location.address, locations->jit_clock ? time : 0);
 		else if (!*lasting)
@@ -106,7 +109,8 @@ uint32_t locationcache_locate(struct locationcache *locations, const struct addr
 		return known->location;
 	location = addrspace_find(locations->as, thread, mode, ip);
 	kind = locations->as->dso[location.dso].kind;
-	/* Not cached: a forked child shares the mappings, but is no JVM. */
+	/* Not cached: the location contains the pid, but the cache entry applies to a forked child with the same
+	 * mappings, too. */
 	if ((kind == DSO_NOWHERE || kind == DSO_DATA) && may_be_method(locations, mode, ip))
 		return locations_id(locations->locations, location_of_method(thread->pid, ip));
 	id = make_location(locations, location, time, &lasting);
@@ -117,7 +121,8 @@ uint32_t locationcache_locate(struct locationcache *locations, const struct addr
 
 /* ---- jitdumps ----------------------------------------------------------------------------------------------- */
 
-/* A JIT maps one page of "jit-PID.dump" as executable when it begins to write it: perf's marker. */
+/* Returns true if a mapped path is that of a jitdump, "jit-PID.dump". A JIT that writes a jitdump first maps one page
+ * of the file as executable, so that the recording has an MMAP record of it. */
 static bool locationcache_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -125,8 +130,8 @@ static bool locationcache_is_jitdump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-/* Opens the jitdump of a mapping: pjrecord's copy, or the file of the live process or below --symfs. path receives the
- * name for messages. Returns -1 if there is none. */
+/* Opens the jitdump of a mapping: pjrecord's copy, the file of the live process, or the one below --symfs or of this
+ * machine. Writes its name for messages to path. Returns a descriptor, or -1 if there is none. */
 static int open_jitdump(const struct locationcache *locations, const struct perfdata_record *record,
 			const struct provenance *origin, char *path, size_t space)
 {
@@ -166,7 +171,7 @@ void locationcache_map(struct locationcache *locations, const struct perfdata_re
 		return;
 	fd = open_jitdump(locations, record, origin, path, sizeof(path));
 	if (fd < 0)
-		return; /* resolve.c reports its code as unnamed, with the reason */
+		return; /* resolve.c reports the code of this JIT as unnamed, with the reason */
 	jitdump = jitdump_open(fd, &why);
 	if (!jitdump) {
 		inputerrors_note(&locations->errors, 1, "%.180s: %s", path, why);

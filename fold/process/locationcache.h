@@ -3,8 +3,9 @@
  * locationcache.h - looks up the location of an instruction pointer of a thread at a time.
  *
  * Most instruction pointers have been looked up before with the same mappings; a direct-mapped cache of 512 kB answers
- * these. Code of a JIT depends on the time: a timeline of pjmap, or a jitdump, which this module opens when the
- * recording maps it, gives the code at that time. Such answers are not cached.
+ * these lookups. A JIT replaces code, so the location of its code depends on the time: a timeline of pjmap or a jitdump
+ * gives the code at that time, and such lookups are not cached. This module opens a jitdump at the MMAP record that
+ * shows its mapping.
  */
 #ifndef PJ_LOCATIONCACHE_H
 #define PJ_LOCATIONCACHE_H
@@ -16,43 +17,46 @@
 #include "fold/process/locations.h"
 #include "fold/jit/timelines.h"
 
-/* The owner sets the first five members, and `monotonic`. */
+/* The cache and its sources of names. The owner sets the members up to `addresses`, `timelines` and `monotonic`. */
 struct locationcache {
 	struct addrspace *as;
 	struct locations *locations;
-	/* Folder in which files of the recorded machine are, or NULL. */
+	/* Folder with copies of the recorded machine's files (--symfs), or NULL. */
 	const char *symfs;
 	/* pjrecord's symbol store, or NULL. */
 	const struct symstore *symstore;
-	/* Its code of JVMs is used before that of timelines; NULL: not used. */
+	/* pjrecord's sections of the window, whose JVM code is preferred to that of timelines; NULL: not used. */
 	const struct recorder *recorder;
-	/* Addresses without any source of names get a location each, not one for all. */
+	/* True: each address without a source of names gets its own location. False: all such addresses of a DSO share
+	 * one. */
 	bool addresses;
-	/* Samples are on the clock of the jitdumps. */
+	/* True if samples and the latest opened jitdump use the same clock, so that jitdumps are searched by time. */
 	bool jit_clock;
+	/* The cache, with KNOWN entries; NULL before the first lookup. */
 	struct place_known *known;
+	/* The open jitdumps; owned. */
 	struct jitdump **jitdump;
 	size_t njitdumps;
-	/* Damaged records of jitdumps, and jitdumps that cannot be read. */
+	/* Number of damaged jitdump records and of jitdumps that cannot be read, with the position of the first. */
 	struct input_errors errors;
 	struct timelines timelines;
-	/* Samples are on the clock of the timelines. */
+	/* True if samples have times of CLOCK_MONOTONIC, the clock of the timelines and of the window's code. */
 	bool monotonic;
-	/* Lookups of code of JVMs in timelines, by the certainty of the answer. */
+	/* Numbers of lookups of JVM code in timelines, by the certainty of the result (enum timeline_sure). */
 	uint64_t lookups[TIMELINE_AMBIGUOUS + 1];
 };
 
-/* Returns the id (locations.h) of the location of ip in a thread. `mode` selects the mappings of the kernel or of the
- * thread; `time` in ns selects the code of JITs. */
+/* Returns the location id (locations.h) of instruction pointer ip of a thread. `mode` selects the mappings of the
+ * kernel or of the thread; `time`, in ns, selects among the code blobs that a JIT had at this address. */
 uint32_t locationcache_locate(struct locationcache *locations, const struct addrspace_thread *thread,
 			      enum perfdata_mode mode, uint64_t ip, uint64_t time);
 
-/* To be called for each MMAP record: opens the jitdump if the mapping is the marker of one, for all later lookups in
- * that process. */
+/* Opens the jitdump if this MMAP record maps one, for all later lookups in that process. The caller passes each MMAP
+ * record. */
 void locationcache_map(struct locationcache *locations, const struct perfdata_record *record,
 		       const struct provenance *origin, const struct perfdata_info *info);
 
-/* Frees what *locations owns. Locations of code in jitdumps point into these, so they become invalid. */
+/* Closes the jitdumps and timelines and frees the cache. Locations of code that they contain become invalid. */
 void locationcache_free(struct locationcache *locations);
 
 #endif

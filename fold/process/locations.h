@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * locations.h - numbers for locations (location.h).
+ * locations.h - table that gives each distinct location (location.h) a number, its id.
  *
- * Pass 1 folds stacks by these numbers; pass 2 looks up the names of each location once. In call trees frame ids of
- * locations stand beside ids of names (the first frames of stacks); the highest bit distinguishes them.
+ * Pass 1 folds stacks of location ids; pass 2 looks up the name of each location once. Frame ids in a call tree are
+ * location ids or, for the first frames of stacks, ids of names; LOCATION_BIT distinguishes the two.
  */
 #ifndef PJ_LOCATIONS_H
 #define PJ_LOCATIONS_H
@@ -12,17 +12,18 @@
 
 #define LOCATION_BIT 0x80000000u /* set in a frame id whose other bits are a location id */
 
-/* Zero is empty. */
+/* Table of locations; all zero is an empty table. */
 struct locations {
-	uint32_t n, cap; /* ids are 1..n */
-	struct location *location;
-	uint32_t *slot, mask;
+	uint32_t n, cap;           /* n locations with the ids 1 to n, and capacity for cap */
+	struct location *location; /* locations by id; element 0 is unused */
+	uint32_t *slot, mask;      /* hash table of mask + 1 location ids; 0 is a free slot */
 };
 
-/* Returns the id of a location; a new one if it has none yet. Ends the process at 2^30 locations. */
+/* Returns the id of a location; adds the location if it is new. Ends the process if the table would exceed 2^29
+ * locations. */
 uint32_t locations_id(struct locations *locations, struct location location);
 
-/* Frees what *locations owns; it becomes empty. */
+/* Frees the memory of *locations and makes the table empty. */
 void locations_free(struct locations *locations);
 
 #endif

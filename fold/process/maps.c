@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* A treap: ordered by start, with the highest priority on top. The priorities are hashes with a secret, so no order of
- * mappings makes the tree deep. */
+/* Node of a treap: a search tree by start of the mapping, whose nodes have a higher priority than their children. The
+ * priorities are hashes with a secret, so no order of mappings makes the tree deep. */
 struct maps_node {
 	struct map map;
 	struct maps_node *left, *right;
@@ -23,7 +23,8 @@ static struct maps_node *node_new(struct map map)
 	return node;
 }
 
-/* Returns a node with one reference, to be changed: node itself, or a copy that takes over one reference of node. */
+/* Returns a node with these contents that the caller may change: node itself if it has one reference; otherwise a copy,
+ * for which the caller gives up one reference to node. */
 static struct maps_node *maps_own(struct maps_node *node)
 {
 	struct maps_node *copy;
@@ -56,7 +57,7 @@ static void maps_drop(struct maps_node *node)
 		} else if (left->refs > 1) {
 			left->refs--;
 			node->left = NULL;
-		} else { /* rotate: left is freed first, then node */
+		} else { /* rotates the tree, so that left is freed before its parent, without recursion */
 			node->left = left->right;
 			left->right = node;
 			node = left;
@@ -64,7 +65,8 @@ static void maps_drop(struct maps_node *node)
 	}
 }
 
-/* Splits the tree into mappings that start before `at` and the others. */
+/* Splits the tree at node into *before, the mappings that start before address `at`, and *after, the others. Takes over
+ * the caller's reference to node. */
 static void maps_split(struct maps_node *node, uint64_t at, struct maps_node **before, struct maps_node **after)
 {
 	while (node) {
@@ -82,7 +84,8 @@ static void maps_split(struct maps_node *node, uint64_t at, struct maps_node **b
 	*before = *after = NULL;
 }
 
-/* Joins two trees; all mappings of the first are before those of the second. */
+/* Returns one tree of the mappings of two: all mappings of tree `node` are before those of tree b. Takes over the
+ * caller's references to both. */
 static struct maps_node *maps_join(struct maps_node *node, struct maps_node *b)
 {
 	struct maps_node *root, **link = &root;
@@ -124,7 +127,7 @@ void maps_insert(struct maps *maps, struct map new)
 {
 	struct maps_node *before, *covered, *after;
 	const struct map *last;
-	struct map rest = { 0 }; /* part of an older mapping after the new one */
+	struct map rest = { 0 }; /* part of an older mapping that lies behind the new one */
 
 	maps_split(maps->root, new.start, &before, &covered);
 	maps_split(covered, new.end, &covered, &after);

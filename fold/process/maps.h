@@ -2,39 +2,41 @@
 /*
  * maps.h - the mappings of an address space, as a map from addresses to DSOs.
  *
- * A new mapping covers older ones; their parts before and after it stay. A copy takes constant time: copies share equal
- * nodes, and a change copies only the nodes on the path to it (a treap with reference counts). So the cost of a hundred
- * thousand mappings in any order, or of as many children of a process that has them, is linear in the number of their
- * records.
+ * A new mapping replaces the parts of older ones that it covers; their parts before and after it stay. A copy takes
+ * constant time: copies share equal nodes, and a change copies only the nodes on the path from the root (a treap with
+ * reference counts). So a process with a hundred thousand mappings and a hundred thousand children costs time in
+ * proportion to the number of records, times the depth of the tree.
  */
 #ifndef PJ_MAPS_H
 #define PJ_MAPS_H
 
 #include "common/base.h"
 
+/* One mapping. */
 struct map {
-	/* Half-open range of instruction pointers. */
+	/* The mapping has the instruction pointers from start to end - 1. */
 	uint64_t start, end;
-	/* The address in the DSO is ip + add. */
+	/* Added to an instruction pointer, it gives the address in the DSO (modulo 2^64). */
 	uint64_t add;
-	/* Index in addrspace.dso. */
+	/* Index of the DSO in addrspace.dso. */
 	uint32_t dso;
-	/* The range may be executed. */
+	/* The mapping is executable. */
 	bool code;
 };
 
-/* Zero is empty. */
+/* The mappings of one address space, sorted by start; all zero has none. */
 struct maps {
 	struct maps_node *root;
 };
 
-/* Adds a mapping; start < end. dso 0 removes the range instead. */
+/* Adds a mapping, where start < end, in place of older mappings of its range. With dso 0, only removes the older
+ * mappings of the range. */
 void maps_insert(struct maps *maps, struct map new);
 
 /* Returns the mapping that contains ip, or NULL. The result is valid until the next change. */
 const struct map *maps_find(const struct maps *maps, uint64_t ip);
 
-/* Returns a copy; later changes of one do not affect the other. */
+/* Returns a copy of *maps in constant time; later changes of one do not affect the other. */
 struct maps maps_copy(const struct maps *maps);
 
 static inline bool maps_empty(const struct maps *maps)
@@ -42,7 +44,7 @@ static inline bool maps_empty(const struct maps *maps)
 	return !maps->root;
 }
 
-/* Drops the references of *maps, which becomes empty. */
+/* Frees the nodes of *maps that no copy shares, and makes *maps empty. */
 void maps_free(struct maps *maps);
 
 #endif
