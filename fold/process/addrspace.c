@@ -90,8 +90,7 @@ static bool is_memfd(struct str path)
 	return str_starts(path, STR("/memfd:"));
 }
 
-/* Returns the build-id of a mapped file: from the MMAP2 record, otherwise the one that pjrecord stored for the file id.
- */
+/* Returns the build-id of a mapped file: from the MMAP2 record, otherwise as pjrecord stored it for the file id. */
 static struct build_id build_of(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	const struct file_id *file_id = &record->mmap.file_id;
@@ -315,8 +314,7 @@ struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t 
 	return thread;
 }
 
-/* Deletes the thread in slot `at` and frees it. Later entries move to lower slots, so that no search ends at the gap.
- */
+/* Deletes the thread in slot `at` and frees it. Later entries move down, so that no search ends at the gap. */
 static void delete_thread(struct addrspace *addrspace, uint32_t at)
 {
 	space_drop(addrspace->slot[at]->space);
@@ -436,8 +434,7 @@ static void comm_record(struct addrspace *addrspace, const struct perfdata_recor
 
 	thread->ended = 0;
 	thread->comm = intern(&addrspace->comms, record->comm.comm);
-	/* exec removes all mappings. perf keeps the old ones, and so assigns samples to code that is no longer mapped.
-	 */
+	/* exec removes all mappings. perf keeps the old ones, and so assigns samples to code that is gone. */
 	if (record->comm.exec && !addrspace->as_perf) {
 		shared_drop(thread->space->maps);
 		thread->space->maps = shared_new(addrspace);

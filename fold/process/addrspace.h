@@ -50,8 +50,7 @@ struct dso {
 	uint64_t mapped_ns;
 	/* True for an ELF file that contains the V8 engine (walk_is_v8). */
 	bool v8;
-	/* DSO_JIT: the jitdump, which is preferred to the perf map; NULL if there is none. Owned by the locationcache.
-	 */
+	/* DSO_JIT: the jitdump, which is preferred to the perf map; NULL: none. Owned by the locationcache. */
 	struct jitdump *jitdump;
 };
 

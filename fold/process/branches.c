@@ -3,8 +3,8 @@
 
 #include "common/formats/perfrecord.h"
 
-#define CALL_STACK (UINT64_C(1) << 11) /* PERF_SAMPLE_BRANCH_CALL_STACK, a bit of perf_event_attr.branch_sample_type \
-					*/
+/* PERF_SAMPLE_BRANCH_CALL_STACK, a bit of perf_event_attr.branch_sample_type. */
+#define CALL_STACK (UINT64_C(1) << 11)
 
 /* Indexes of the 8-byte words in an entry of the branch stack, and the number of words. */
 enum { FROM, TO, FLAGS, WORDS };

@@ -22,13 +22,11 @@ struct callchain {
 	bool as_perf;
 	/* Description of the recording; only its architecture is used. */
 	const struct perfdata_info *info;
-	/* Number of callchains with an unknown marker. The frames before the marker are pushed; with as_perf none are.
-	 */
+	/* Number of callchains with an unknown marker. Frames before the marker are pushed; with as_perf none. */
 	uint64_t garbage;
 };
 
-/* Pushes the frames of record, a sample: those of its LBR call stack (branches.h) if it has one, else of its callchain.
- */
+/* Pushes the frames of record, a sample: from its LBR call stack (branches.h), else from its callchain. */
 void callchain_push(struct callchain *callchain, const struct addrspace_thread *thread,
 		    const struct perfdata_record *record);
 

@@ -47,8 +47,7 @@ enum stack_end {
 	STACK_COMPLETE,
 	/* The unwinder found no caller of the outermost frame. */
 	STACK_BROKEN,
-	/* The unwinder reached a root frame by frame pointers of code that may not keep them: callers may be missing.
-	 */
+	/* The unwinder reached a root frame by frame pointers that the code may not keep: callers may be missing. */
 	STACK_UNKNOWN
 };
 

@@ -49,8 +49,7 @@ static const struct jit_code *find_jvm_code(struct locationcache *locations, con
 	return code ? code : from_timeline(locations, dso, address, time);
 }
 
-/* Returns true if a jitdump, the window or a timeline has the JIT code of this process with the times of its changes.
- */
+/* Returns true if a jitdump, the window or a timeline has the JIT code of this process with times of changes. */
 static bool has_history(struct locationcache *locations, const struct dso *dso)
 {
 	return dso->jitdump || (locations->recorder && windowcode_has(locations->recorder->code, dso->pid)) ||

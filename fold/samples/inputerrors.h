@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inputerrors.h - counts parts of input files that cannot be used (lines of perf maps, records of jitdumps, whole
- * files), and keeps the place of the first.
+ * files), and stores the position and reason of the first.
  */
 #ifndef PJ_INPUTERRORS_H
 #define PJ_INPUTERRORS_H
@@ -9,15 +9,17 @@
 #include "common/base.h"
 
 struct input_errors {
+	/* Number of errors. */
 	uint64_t n;
-	/* "FILE:LINE: REASON" of the first; empty if n is 0. Cut at 255 bytes. */
+	/* Message for the first error, such as "FILE:LINE: REASON", cut at 255 bytes; empty if n is 0. */
 	char first[256];
 };
 
-/* Adds n errors; the text describes the first of them, and is used if there was none before. n = 0 does nothing. */
+/* Adds n errors. If there was none before, stores the message that fmt makes, which describes the first of them. Does
+ * nothing if n is 0. */
 void inputerrors_note(struct input_errors *errors, uint64_t n, const char *fmt, ...) PRINTF(3, 4);
 
-/* Adds the errors of `from`, which come later in the input. */
+/* Adds the errors of *from, whose positions are later in the input than those of *errors. */
 void inputerrors_add(struct input_errors *errors, const struct input_errors *from);
 
 #endif

@@ -17,8 +17,8 @@ bool samplekey_time(struct str string, uint64_t *ns)
 	return true;
 }
 
-/* Returns true if so many decimals make a time: 6 or 9. simpleperf prints microseconds without leading zeros, but
- * always after a cpu. */
+/* Returns true if the number at `from` with this number of decimals is a time: it has 6 or 9. simpleperf prints
+ * microseconds without leading zeros, so 1 to 5 decimals are a time, too, if a cpu "[000]" precedes the number. */
 static bool is_time_of(struct str line, size_t from, size_t decimals)
 {
 	if (decimals == 6 || decimals == 9)
@@ -28,7 +28,8 @@ static bool is_time_of(struct str line, size_t from, size_t decimals)
 	return decimals > 0 && decimals < 6 && from && line.p[from - 1] == ']';
 }
 
-/* Finds the time "D.D:" as a separate word: *from, and *end after the colon. */
+/* Finds the time, a separate word of the form DIGITS.DIGITS: in the line. Sets *from to its offset and *end to the
+ * offset after its colon. Returns false if there is none. */
 static bool find_time(struct str line, size_t *from, size_t *end)
 {
 	for (size_t dot = 0; dot < line.n; dot++) {
@@ -54,8 +55,8 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 	return false;
 }
 
-/* Cuts the last word and the blanks around it off *string and returns it. *width is its length with the blanks before
- * it. */
+/* Cuts the last word and the blanks around it off *string. Returns the word, and sets *width to its length plus the
+ * number of blanks before it. */
 static struct str cut_last_word(struct str *string, size_t *width)
 {
 	size_t end = string->n, from, blanks;
@@ -85,7 +86,7 @@ static bool id_number(struct str string, int64_t *value)
 	return true;
 }
 
-/* The letters of -F+misc: K, U, H, ... */
+/* Returns true if the word may be the field misc of -F+misc: 1 to 4 capital letters, like K, U or H. */
 static bool is_misc(struct str string)
 {
 	for (size_t i = 0; i < string.n; i++)
@@ -101,9 +102,10 @@ static bool cpu_word(struct str word, int64_t *cpu)
 }
 
 /*
- * [comm] [pid[/tid]]. perf prints a single tid at least 5 wide ("%5d"), which distinguishes it from a comm that ends in
- * a number: "thread 1" has one blank and few digits. Before a cpu (`has_cpu`) any number is a tid, as other programs
- * print it. False: there is no tid.
+ * Parses [comm] [pid[/tid]], and sets comm, before, pid and tid of *key. Returns false if there is no tid. perf prints
+ * a single tid at least 5 wide ("%5d"), which distinguishes it from a comm that ends in a number: "thread 1" has one
+ * blank and few digits. If a cpu follows (has_cpu), any number is a tid, because other programs print tids without
+ * padding.
  */
 static bool parse_thread(struct str string, bool has_cpu, struct sample_key *key)
 {
@@ -137,7 +139,7 @@ static bool parse_before(struct str string, struct sample_key *key)
 	bool any = false;
 
 	word = cut_last_word(&rest, &width);
-	if (is_misc(word)) { /* -F+misc follows a cpu or tid only */
+	if (is_misc(word)) { /* the field misc is only printed after a cpu or tid */
 		struct str more = rest, next = cut_last_word(&more, &width);
 		int64_t ignored;
 
@@ -154,7 +156,7 @@ static bool parse_before(struct str string, struct sample_key *key)
 	return parse_thread(string, any, key) || any;
 }
 
-/* Parses "event: rest", "period event: rest", "period event:" or nothing. */
+/* Parses the text after the time: [period] [event:] [rest]. Returns false if it has no event. */
 static bool parse_after(struct str string, struct sample_key *key)
 {
 	struct str rest = str_trim_left(string);
@@ -182,7 +184,8 @@ static bool parse_after(struct str string, struct sample_key *key)
 	return key->event.n > 0;
 }
 
-/* PERF_RECORD_LOST lost 12 / PERF_RECORD_LOST_SAMPLES: lost 12 */
+/* Parses the text of a PERF_RECORD_* line. Sets key->lost from "PERF_RECORD_LOST lost 12" or "PERF_RECORD_LOST_SAMPLES:
+ * lost 12". */
 static enum samplekey_kind parse_record(struct str string, struct sample_key *key)
 {
 	ptrdiff_t at = str_starts(string, STR("PERF_RECORD_LOST")) ? str_find_str(string, STR("lost ")) : -1;
@@ -194,8 +197,8 @@ static enum samplekey_kind parse_record(struct str string, struct sample_key *ke
 	return SAMPLEKEY_RECORD;
 }
 
-/* Parses the number before the event, which is the word at `from`: a period if a tid or cpu precedes it; otherwise a
- * tid. */
+/* Parses a line without a time whose event is the word at offset `from`. A number before the event is a period if a tid
+ * or cpu precedes it, otherwise a tid. Returns SAMPLEKEY_WEAK if the line has neither tid nor cpu. */
 static enum samplekey_kind parse_around_event(struct str line, size_t from, struct sample_key *key)
 {
 	struct str before = str_head(line, from), fewer = before;
@@ -213,7 +216,8 @@ static enum samplekey_kind parse_around_event(struct str line, size_t from, stru
 		parse_after(str_from(line, from), key);
 		return SAMPLEKEY_SAMPLE;
 	}
-	if (is_number && padded) { /* "%10u"; after a single blank a number is the end of a comm */
+	if (is_number &&
+	    padded) { /* a padded number is a period ("%10u"); after a single blank it is the end of the comm */
 		parse_before(fewer, key);
 		from = (size_t)(last.p - line.p);
 	}
@@ -221,7 +225,8 @@ static enum samplekey_kind parse_around_event(struct str line, size_t from, stru
 	return SAMPLEKEY_WEAK;
 }
 
-/* For lines without a time: finds the event, the first word that ends in ':' after the comm. */
+/* Parses a line without a time, if it has an event: the first word that ends in ':', unless the line starts with it.
+ * Returns SAMPLEKEY_NONE if there is no event. */
 static enum samplekey_kind parse_without_time(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
@@ -239,7 +244,8 @@ static enum samplekey_kind parse_without_time(struct str line, struct sample_key
 	return SAMPLEKEY_NONE;
 }
 
-/* Parses comm [tid] [cpu], alone or followed by a frame whose address is 16 wide. */
+/* Parses comm [tid] [cpu], without time and event. A frame may follow, whose address is printed 16 wide; it becomes
+ * key->rest. */
 static void parse_weak(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
@@ -252,7 +258,7 @@ static void parse_weak(struct str line, struct sample_key *key)
 		uint64_t ip;
 
 		while (i < all.n && !byte_is_blank(all.p[i]))
-			i++; /* skips a word of the comm, or a number */
+			i++; /* skips one word: of the comm, or a number */
 		from = i;
 		while (i < all.n && byte_is_blank(all.p[i]))
 			i++;
@@ -271,9 +277,10 @@ static void parse_weak(struct str line, struct sample_key *key)
 }
 
 /*
- * The form that perf prints by default, without a payload, read backwards in one go:
+ * Parses a line in the form that perf prints by default, without a payload, backwards in one pass:
  *   comm  tid|pid/tid [cpu]  12.345678:  period event:
- * Nine of ten headers have it, and it takes a fifth of the time. False: it is another form; key is then undefined.
+ * Returns false for another form; *key is then undefined. Nine of ten first lines have this form, and this parser needs
+ * a fifth of the time of the general one.
  */
 static bool parse_default(struct str line, struct sample_key *key)
 {
@@ -331,7 +338,7 @@ enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key)
 		size_t width;
 
 		key->time = str_head(str_from(line, from), end - from - 1);
-		if (str_find(key->time, ':') >= 0) { /* -F+tod: a date precedes the time */
+		if (str_find(key->time, ':') >= 0) { /* -F+tod: the time is a time of day after a date */
 			cut_last_word(&before, &width);
 			key->time.n = 0;
 		}
@@ -358,7 +365,7 @@ bool samplekey_ns(const struct sample_key *key, uint64_t *ns)
 	struct str decimals = key->time, seconds = str_cut(&decimals, '.');
 	uint64_t micro;
 
-	if (!key->timed && unlikely(decimals.n && decimals.n < 6)) { /* microseconds without leading zeros */
+	if (!key->timed && unlikely(decimals.n && decimals.n < 6)) { /* simpleperf: a number of microseconds */
 		if (!samplekey_time(seconds, ns) || !str_u64(decimals, &micro))
 			return false;
 		*ns += micro * 1000;

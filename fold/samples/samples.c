@@ -45,12 +45,14 @@ bool samples_counts(const struct samples *samples, struct str event)
 {
 	if (!samples->chosen || !str_eq(samplekey_event_key(event), samples->event_key))
 		return false;
-	/* On a hybrid CPU, cpu_core/cycles/ and cpu_atom/cycles/ have one key: both count unless one is selected. */
+	/* On a hybrid CPU, cpu_core/cycles/ and cpu_atom/cycles/ have one key: both are counted unless the user selects
+	 * one of them. */
 	return !samples->options->select.event.n || str_eq(event, samples->event_name) ||
 	       select_event(&samples->options->select, event);
 }
 
-/* Returns true if this event is counted. The first selected event decides which one is. */
+/* Returns true if samples of this event are counted. If no event has been chosen, chooses this one if the user selects
+ * it and, without a selection, if no other event is preferred. */
 static bool is_chosen(struct samples *samples, struct str event)
 {
 	struct str key = samplekey_event_key(event);
@@ -105,7 +107,7 @@ static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 	int got = 0;
 
 	if (options->comm == COMM_NONE || (key->comm.n == 0 && key->tid < 0 && !options->pid && !options->tid))
-		return 0; /* without a tid, perf script has not printed names; with one, the name is empty */
+		return 0; /* no first frame: without comm and tid, perf script printed no names */
 	comm = names_comm(&samples->names, key->first.n ? key->first : key->comm, options->comm == COMM_CANONICAL);
 	if (options->tid || options->pid) {
 		char pid[24] = "?", tid[24] = "?";
@@ -166,7 +168,7 @@ void samples_resume(struct samples *samples, struct samples_open sample)
 {
 	samples->sample = sample;
 	samples->nframes = 0;
-	samples->root = NULL; /* the cache entry may have been reused */
+	samples->root = NULL; /* the cache entry may have been assigned to other samples since */
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
@@ -217,7 +219,7 @@ void samples_open(struct samples *samples, const struct sample_key *key)
 
 static void add_weight(struct samples *samples, uint32_t node)
 {
-	if (node == 0) /* neither a comm nor a frame */
+	if (node == 0) /* the sample has neither a comm nor a frame */
 		node = stacks_child(&samples->stacks, 0, stacks_frame(&samples->stacks, STR("[unknown]")));
 	if (samples->options->counts)
 		stacks_add(&samples->stacks, node, 1, 1);
@@ -272,7 +274,8 @@ void samples_fork(struct samples *worker, const struct samples *samples)
 	worker->chosen = samples->chosen;
 	worker->event_key = samples->event_key;
 	worker->event_name = samples->event_name;
-	worker->has_first = true; /* the result must not depend on the thread that sees the first time */
+	worker->has_first =
+		true; /* the first time is that of *samples, so that the result does not depend on the threads */
 	worker->first_ns = samples->first_ns;
 }
 
@@ -281,7 +284,7 @@ static bool samples_is_before(const struct samples_place *place, const struct sa
 	return place->block != b->block ? place->block < b->block : place->line < b->line;
 }
 
-/* Merges the first places of both, in input order. */
+/* Merges the stored places of skipped lines: tally keeps the first SAMPLES_PLACES of both in the order of the input. */
 static void merge_places(struct samples_tally *tally, const struct samples_tally *from)
 {
 	struct samples_place all[SAMPLES_PLACES];

@@ -49,8 +49,8 @@ static void select_add_value(struct select_key *key, bool numbers, struct str va
 }
 
 /*
- * "pid=1,2,comm=java": text without a key belongs to the key before it: as one more number, or, as names may hold
- * commas (cpu/event=0x3c,umask=1/), as the rest of the pattern.
+ * The text is cut at commas, as in "pid=1,2,comm=java". A part without KEY= belongs to the key before it: it is one
+ * more number, or, because names may contain commas (cpu/event=0x3c,umask=1/), the rest of the pattern.
  */
 void select_only(struct select *select, const char *text)
 {
@@ -82,7 +82,10 @@ void select_only(struct select *select, const char *text)
 	}
 }
 
-/* Parses the text after the seconds of ISO 8601: ".25", then nothing (local time), "Z", "+01", "+0100" or "+01:00". */
+/* Parses the text after the seconds of an ISO 8601 time: a fraction like ".25" or nothing, then nothing (local time),
+ * "Z",
+ * "+01", "+0100" or "+01:00". Sets *ns to that time of *calendar in ns since 1970. Returns false if the text is
+ * malformed or the time is not after 1970. */
 static bool parse_zone(struct str string, struct tm *calendar, uint64_t *ns)
 {
 	struct str fraction, hours, minutes;
@@ -129,7 +132,7 @@ static bool parse_iso(const char *text, uint64_t *ns)
 	const char *rest = strptime(text, "%Y-%m-%d", &calendar);
 
 	if (rest && *rest == 0)
-		return parse_zone((struct str){ 0 }, &calendar, ns); /* midnight */
+		return parse_zone((struct str){ 0 }, &calendar, ns); /* a date alone is midnight in local time */
 	if (!rest || (*rest != 'T' && *rest != ' '))
 		return false;
 	rest = strptime(rest + 1, "%H:%M:%S", &calendar);
@@ -173,7 +176,9 @@ static bool in_globs(const struct select_key *key, struct str value)
 	return false;
 }
 
-/* Users select a comm as perf prints it, or as folded stacks have it. */
+/* Returns true if a pattern matches the comm as perf prints it, or as folded stacks have it: with '_' for ' ' and ':'
+ * for
+ * ';'. */
 static bool comm_in_globs(const struct select_key *key, struct str comm)
 {
 	char folded[64];
