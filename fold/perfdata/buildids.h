@@ -20,14 +20,15 @@
 struct buildids {
 	/* Keys: 'k' or 'u' for kernel or user, then the path. */
 	struct intern paths;
-	/* Build-ids by id of the key in `paths`. */
+	/* Build-ids; the index is the id that `paths` gives to the key. */
 	struct build_id *id;
 	/* Capacity of `id`, and the number of list entries that buildids_update() has processed. */
 	size_t cap, done;
+	/* Buffer in which a key is composed. */
 	struct text key;
 };
 
-/* Adds the entries of list[0, n) that earlier calls have not seen. `list` is the same list at each call, possibly
+/* Adds the entries of list[0..n) that earlier calls have not added. `list` must be the same list at each call, possibly
  * longer. If a path is listed more than once, its first build-id that is not empty counts, as in perf. */
 void buildids_update(struct buildids *buildids, const struct perfdata_build_id *list, size_t n);
 

@@ -12,18 +12,19 @@
 #include "common/intern.h"
 
 struct cgroupnames {
-	/* The key is the 8 bytes of a cgroup id. */
+	/* Cgroup ids that have a path; a key is the 8 bytes of such an id. */
 	struct intern ids;
-	/* Paths by id in `ids`; their text is in `paths`. */
+	/* Path of each cgroup, by the number that `ids` gives to it; `cap` elements. `paths` owns the text. */
 	struct str *path;
 	size_t cap;
 	struct intern paths;
 };
 
-/* Sets the path of the cgroup `number` for lookups from now on. The text of `path` is copied. */
+/* Sets the path of the cgroup with id `number`, for lookups from now on. The text of `path` is copied. */
 void cgroupnames_add(struct cgroupnames *cgroups, uint64_t number, struct str path);
 
-/* Returns the path of the cgroup `number`, empty if no record gave one. The text is valid until cgroupnames_free(). */
+/* Returns the path of the cgroup with id `number`; empty if no record gave one. The text is valid until
+ * cgroupnames_free(). */
 struct str cgroupnames_path(const struct cgroupnames *cgroups, uint64_t number);
 
 /* Frees all memory and resets the struct to an empty map. */

@@ -24,7 +24,7 @@ struct interpreted {
 		struct str name;
 	} * method;
 	size_t n;
-	/* Number of frames whose methods pjrecord did not list because its list was full. */
+	/* Number of interpreted frames whose methods pjrecord did not list, because its list was full. */
 	uint64_t left_out;
 };
 

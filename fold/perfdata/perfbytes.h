@@ -2,11 +2,11 @@
 /*
  * perfbytes.h - buffer for a stream of bytes from which single records can be held for later.
  *
- * The stream lies in blocks. bytes_at() returns each record in consecutive bytes of one block. A block is reused when
- * no record in it is held and when it is not the last one. The memory therefore depends on the number of held records
- * and not on the length of the stream, and held records need no copy.
+ * The bytes of the stream are stored in blocks. bytes_at() returns each record in consecutive bytes of one block. A
+ * block is reused when it is not the last one and no record in it is held. The memory therefore depends on the number
+ * of held records and not on the length of the stream, and held records need no copy.
  *
- * A struct with `more`, `from` and `end` is a stream that is read; one without `more` is filled by its owner:
+ * If the owner sets `more`, `from` and `end`, bytes_at() reads the stream; without `more` the owner appends the bytes:
  *     s = bytes_at(&bytes, at, size);            read until size bytes are there
  *     held = bytes_hold(&bytes, at);             hold the record
  *     ... bytes_held(&bytes, held) ...           later, after any number of bytes_at()
@@ -24,10 +24,10 @@
 #define BYTES_FIRST ((size_t)256 * 1024)
 /* Size of all other blocks; they use huge pages. */
 #define BYTES_BLOCK ((size_t)2 << 20)
-#define BYTES_PART \
-	((size_t)256 * 1024) /* maximum size of a read: the bytes are still in the CPU's cache when they are parsed */
+/* Maximum number of bytes of one read: they are still in the CPU's cache when they are parsed. */
+#define BYTES_PART ((size_t)256 * 1024)
 
-/* One block: n of cap bytes at p are used. */
+/* One block of the stream: n of the cap bytes at p are used. */
 struct bytes_block {
 	/* Offset in the stream of the first byte of the block. */
 	uint64_t start;
@@ -49,14 +49,14 @@ struct bytes {
 	void *from;
 	/* Offset in the stream at which reading stops. */
 	uint64_t end;
-	/* True after `more` returned 0. */
+	/* True after `more` returned 0 or `end` was reached: the stream has ended. */
 	bool eof;
 	/* Table of blocks with `cap` elements; the blocks in use are block[head, head + n). */
 	struct bytes_block *block;
 	size_t head, n, cap;
 	/* Number of blocks of the stream before block[head]; block numbers are never reused. */
 	uint64_t first;
-	/* Free blocks of BYTES_BLOCK bytes, for the next ones. */
+	/* nspare free blocks of BYTES_BLOCK bytes each, which are reused before new ones are allocated. */
 	char *spare[4];
 	size_t nspare;
 };
@@ -77,7 +77,8 @@ static inline struct str bytes_there(const struct bytes *bytes, uint64_t at)
 	return (struct str){ last->p + (at - last->start), (size_t)(last->start + last->n - at) };
 }
 
-/* Slow path of bytes_at(): reads more bytes until there are `want`. */
+/* Slow path of bytes_at(): reads bytes until `want` bytes from offset `at` on are buffered or the stream ends. Returns
+ * them. */
 struct str bytes_read(struct bytes *bytes, uint64_t at, size_t want);
 
 /* Returns the buffered bytes from offset `at`: at least `want` (maximum BYTES_FIRST / 2), or fewer if the stream ends

@@ -5,8 +5,9 @@
 
 /* Number of records ahead of the current one whose memory is prefetched. */
 #define EXPECTED 8
-/* Maximum of bytes that wait for earlier records. A recorder that ends its rounds (PERF_RECORD_FINISHED_ROUND) needs
- * the buffers of all CPUs twice; one that does not (perf inject) has written its records in order of time. */
+/* Maximum number of bytes of records that wait for records of earlier times. With rounds (PERF_RECORD_FINISHED_ROUND),
+ * a record may wait while the rings of all CPUs are read twice. Without rounds (perf inject) the file is in order of
+ * time. */
 #define WAIT_WITHOUT_ROUNDS ((size_t)64 << 20)
 #define WAIT_WITH_ROUNDS ((size_t)512 << 20)
 
@@ -36,8 +37,8 @@ struct perfdata *perfdata_open(struct in *input)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Reads one more record. Over the memory limit, it releases the earlier half of the queue, and all of it if that does
- * not help. */
+/* Reads one more record into the queue. If the waiting records exceed the memory limit, makes those of the earlier half
+ * of their time span ready for delivery, and all of them if that does not help. */
 static void perfdata_advance(struct perfdata *perfdata)
 {
 	size_t max = perfdata->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
@@ -51,7 +52,7 @@ static void perfdata_advance(struct perfdata *perfdata)
 	} else if (reader_memory(perfdata) <= max) {
 		perfdata->pressed = false;
 	} else if (perfdata->order.ready == perfdata->order.at) {
-		/* A release of half the time span was not enough: the latest record of a block holds the block. */
+		/* `pressed`: half of the time span was released before, but one late record holds a whole block. */
 		if (perfdata->pressed)
 			order_all(&perfdata->order);
 		else
@@ -73,7 +74,8 @@ static void perfdata_give_back(struct perfdata *perfdata)
 	bytes_tidy(&perfdata->inner);
 }
 
-/* Returns the record, or a copy at an address that is a multiple of 8. */
+/* Returns the record at an address that is a multiple of 8: the record itself, or a copy that the next call overwrites.
+ */
 static const char *perfdata_aligned(struct perfdata *perfdata, const char *record)
 {
 	if ((uintptr_t)record % 8 == 0)
@@ -84,9 +86,9 @@ static const char *perfdata_aligned(struct perfdata *perfdata, const char *recor
 	return (const char *)perfdata->aligned;
 }
 
-/* Moves to the next counter of a sample with PERF_SAMPLE_READ. As in perf, each counter is a sample of its own event,
- * and its period is the count since the sample before. Counters that did not change are skipped. False if no counter is
- * left. */
+/* Puts the next counter of a sample with PERF_SAMPLE_READ into perfdata->record. As in perf, each counter is a sample
+ * of its own event, whose period is the increase since the sample before. Counters that did not change, and those of
+ * unknown events, are skipped. Returns false if no counter is left. */
 static bool next_value(struct perfdata *perfdata)
 {
 	while (perfdata->value_at < perfdata->values.n) {
@@ -104,7 +106,7 @@ static bool next_value(struct perfdata *perfdata)
 	return false;
 }
 
-/* True if at least one counter of the sample has the id of a known event. */
+/* Returns true if at least one counter of the sample has the id of an event of the recording. */
 static bool values_are_known(const struct perfdata *perfdata)
 {
 	bool known = false;
@@ -116,8 +118,8 @@ static bool values_are_known(const struct perfdata *perfdata)
 	return known;
 }
 
-/* Parses the record at `where` into perfdata->record. False if the record is damaged (it is counted) or not of
- * interest. */
+/* Parses the record with handle `where` into perfdata->record. Returns false if perfdata_next() must not return it: it
+ * is damaged, which is counted, or of a kind that is not delivered. */
 static bool perfdata_deliver(struct perfdata *perfdata, uint64_t where)
 {
 	const char *r = perfdata_aligned(perfdata, bytes_held(reader_stream(perfdata, where), where & ~INNER));

@@ -33,12 +33,15 @@ struct perfdata_event {
 	struct str name;
 	uint32_t type;
 	uint64_t config;
-	/* Samples per second, or event counts per sample; one of them is 0. */
+	/* Sampling rate: samples per second (frequency), or events per sample (period). The other one is 0. */
 	uint64_t frequency, period;
+	/* Bit masks of perf_event_attr: fields of a sample, layout of counters, kind of branches, recorded registers.
+	 */
 	uint64_t sample_type, read_format, branch_sample_type, regs_user, regs_intr;
 	/* Maximum number of addresses of a callchain; 0: the kernel's limit, kernel.perf_event_max_stack. */
 	uint32_t max_stack;
-	/* is_time: the period is in ns (cpu-clock, task-clock). */
+	/* sample_id_all: all records, not only samples, have time and event id. is_time: the period is in ns
+	 * (cpu-clock, task-clock). */
 	bool sample_id_all, is_time;
 };
 
@@ -67,11 +70,11 @@ struct perfdata_record {
 	enum perfdata_kind kind;
 	/* Field `misc` of struct perf_event_header. */
 	uint16_t misc;
-	/* Offset of the record in the file, or in the decompressed stream. */
+	/* Offset of the record in bytes, in the file or, for a compressed record, in the decompressed stream. */
 	uint64_t offset;
-	/* Time in ns of the recording's clock; 0 if there is none. */
+	/* Time of the record in ns on the recording's clock; 0 if it has none. */
 	uint64_t time;
-	/* pid and tid are ~0 if they were not recorded; cpu is valid if has_cpu is set. */
+	/* Process, thread and CPU of the record. pid and tid are ~0 if not recorded; cpu is valid if has_cpu is set. */
 	uint32_t pid, tid, cpu;
 	bool has_time, has_cpu;
 	union {
@@ -79,13 +82,13 @@ struct perfdata_record {
 		struct {
 			const struct perfdata_event *event;
 			enum perfdata_mode mode;
-			/* ip: interrupted address. addr: PERF_SAMPLE_ADDR. cgroup: id of the cgroup. They are 0 if they
-			 * were not recorded. period: weight; without PERF_SAMPLE_PERIOD the fixed period of the event,
-			 * else 1. */
+			/* ip: interrupted address. addr: PERF_SAMPLE_ADDR. cgroup: id of the cgroup. Each is 0 if it
+			 * was not recorded. period: recorded period (PERF_SAMPLE_PERIOD); if there is none, the event's
+			 * fixed period, and 1 for an event with a frequency. */
 			uint64_t ip, addr, period, cgroup;
-			/* Callchain as recorded, leaf first, with its context markers. The context marker and the
-			 * cookie of a deferred callchain are removed. has_chain distinguishes an empty callchain from
-			 * none. */
+			/* The nips values of the recorded callchain, leaf first, with context markers. The marker and
+			 * the cookie of a deferred callchain at its end are left out. has_chain is false if the sample
+			 * has no callchain, not even an empty one. */
 			const uint64_t *ips;
 			uint64_t nips;
 			bool has_chain;
@@ -96,9 +99,9 @@ struct perfdata_record {
 			 * bit). regs has one value for each bit of event->regs_user. */
 			uint64_t regs_abi;
 			const uint64_t *regs;
-			/* Stack copy: only the bytes of it that the kernel declared valid (dyn_size). */
+			/* Stack copy: the bytes from sp upwards, as many as the kernel copied (dyn_size). */
 			struct str stack;
-			/* Cookie of the deferred callchain that will follow; 0: none. */
+			/* Cookie of the DEFERRED record with the user part of the callchain, which follows; 0: none. */
 			uint64_t cookie;
 		} sample;
 		/* PERFDATA_MMAP: the address range [start, start + length) shows the file `path` from `offset` on, in
@@ -106,12 +109,12 @@ struct perfdata_record {
 		struct {
 			uint64_t start, length, offset;
 			uint32_t protection, flags;
-			/* Either file_id or build_id is set; neither is in a PERF_RECORD_MMAP. A missing build_id has
-			 * n == 0. */
+			/* Identity of the file: MMAP2 sets either file_id or build_id, MMAP neither. An absent build_id
+			 * has n == 0, an absent file_id is zero. */
 			struct file_id file_id;
 			struct build_id build_id;
 			struct str path;
-			/* The mapping is not executable (PERF_RECORD_MISC_MMAP_DATA). */
+			/* The recorder marked the mapping as not executable (PERF_RECORD_MISC_MMAP_DATA). */
 			bool data;
 		} mmap;
 		/* PERFDATA_COMM: the new name of a thread; exec: the thread has called execve(). */
@@ -119,14 +122,14 @@ struct perfdata_record {
 			struct str comm;
 			bool exec;
 		} comm;
-		/* PERFDATA_FORK and PERFDATA_EXIT: parent process and thread. synthesised: perf wrote the FORK record
-		 * for a process that existed at its start. */
+		/* PERFDATA_FORK and PERFDATA_EXIT: pid and tid of the parent. synthesised: perf itself wrote the FORK
+		 * record, for a process that existed when perf started. */
 		struct {
 			uint32_t ppid, ptid;
 			bool synthesised;
 		} fork;
-		/* PERFDATA_LOST: number of lost records, or of lost samples of an event, an index into
-		 * perfdata_events(). */
+		/* PERFDATA_LOST: `count` records of any kind were lost or, if `samples` is set, `count` samples of the
+		 * event with index `event` in perfdata_events(). */
 		struct {
 			uint64_t count;
 			uint32_t event;
@@ -138,7 +141,7 @@ struct perfdata_record {
 			uint64_t inode[8];
 			uint64_t n;
 		} namespaces;
-		/* PERFDATA_CGROUP: path of a cgroup from now on. */
+		/* PERFDATA_CGROUP: path that the cgroup with this id has from this time on. */
 		struct {
 			uint64_t id;
 			struct str path;
@@ -154,7 +157,7 @@ struct perfdata_record {
 		} ksymbol;
 		/* PERFDATA_DEFERRED: user callchain, leaf first, of the samples with this cookie. */
 		struct {
-			/* The value in sample.cookie of these samples. */
+			/* Cookie that these samples have in sample.cookie. */
 			uint64_t cookie;
 			const uint64_t *ips;
 			uint64_t nips;
@@ -167,57 +170,59 @@ struct perfdata_info {
 	/* Host name, kernel release, perf version, architecture, CPU description, arguments of the recorder. */
 	struct str host, kernel, version, arch, cpu, *argument;
 	size_t narguments;
-	/* CPUs that were online, and all CPUs. */
+	/* Numbers of CPUs of the recorded machine: those that were online, and all. */
 	uint32_t cpus_online, cpus;
-	/* Size of the memory in bytes. */
+	/* Size of the recorded machine's memory in bytes. */
 	uint64_t memory;
 	/* Times of the first and the last sample (SAMPLE_TIME), ns. */
 	uint64_t first, last;
 	/* clockid of all times; -1: perf's own clock. */
 	int32_t clock;
-	/* One point in time on the wall clock and on the recording's clock, ns (CLOCK_DATA). */
+	/* The same point in time on the wall clock and on the recording's clock, in ns (CLOCK_DATA). */
 	uint64_t clock_wall, clock_record;
-	/* has_clock_data: the two times above are set. pipe: pipe mode. compressed: the file has COMPRESSED records.
-	 * unfinished: the recorder was killed before it completed the file. messages_behind: its messages follow the
-	 * last record. */
+	/* has_clock_data: clock_wall and clock_record are set. pipe: the recording is in pipe mode. compressed: it has
+	 * COMPRESSED records. unfinished: the file is not complete, mostly because the recorder was killed.
+	 * messages_behind: texts of perf record follow the last record, because of 2>&1. */
 	bool has_clock_data, pipe, compressed, unfinished, messages_behind;
-	/* The sections that only pjrecord writes. */
+	/* Contents of pjrecord's own sections, which recordings of perf lack. */
 	struct recorder recorder;
 };
 
-/* One entry of the list of build-ids: file of a process, or of the kernel and its modules. */
+/* One entry of the list of build-ids: the build-id of a user file, of the kernel or of a kernel module. */
 struct perfdata_build_id {
 	uint32_t pid;
-	/* The entry is of the kernel or of a kernel module. */
+	/* True for the kernel and kernel modules, false for user files. */
 	bool kernel;
 	struct build_id id;
 	struct str path;
 };
 
-/* Counts of records, and the first problem. */
+/* Numbers of records, and the first damaged one. */
 struct perfdata_tally {
-	/* All records; records of unknown type; damaged records, which are skipped. */
+	/* Numbers of all records, of records with unknown type, and of damaged parts; the latter two are skipped. */
 	uint64_t records, unknown, bad;
-	/* Offset of the first damaged record, and a static text with the reason. */
+	/* Offset of the first damaged part in bytes, and a static text with the reason; valid if `bad` is not 0. */
 	uint64_t first_bad;
 	const char *why;
-	/* Bytes at the end of the data that cannot be read because the record boundary is lost. */
+	/* Number of bytes at the end of the data that are not read, because a damaged record hides where the next
+	 * begins. */
 	uint64_t unread;
-	/* Records that were delivered out of order: to wait longer would have exceeded the memory limit. */
+	/* Number of records that were delivered after records of later times, because the reader did not wait longer
+	 * (memory limit). */
 	uint64_t late;
 };
 
-/* A reader; one thread at a time may use it. */
+/* A reader of one recording; only one thread at a time may use it. */
 struct perfdata;
 
-/* True if the first bytes of a file are those of perf.data. Also true for files that perfdata_open() refuses (other
- * byte order, version 1), so that the user gets its message. */
+/* Returns true if the first bytes of a file are those of perf.data, also of a perf.data that perfdata_open() refuses
+ * (other byte order, version 1) with a message for the user. */
 bool perfdata_is(struct str first_bytes);
 
-/* Opens a recording. Dies with a message if nothing can be read (other byte order, version 1, no event). `input` must
- * stay valid until perfdata_close(). It may be a pipe or gzip: unless it is in pipe mode, it is then copied to a
- * temporary file. In pipe mode, events, names and info are read up to the first sample or the end of the first
- * round. */
+/* Opens a recording. Ends the process with a message if nothing can be read (other byte order, version 1, no event).
+ * `input` must stay valid until perfdata_close(). If `input` is a pipe or gzip with a recording in file mode, its bytes
+ * are copied to a temporary file. In pipe mode, this call reads records up to the first sample or the end of the first
+ * round, so that the events and the description are known. */
 struct perfdata *perfdata_open(struct in *input);
 /* Return the description, the events and the list of build-ids; the caller does not free them. In pipe mode they may
  * grow until perfdata_next() returns NULL. *n is set to the number of elements. */
@@ -226,7 +231,7 @@ const struct perfdata_event *perfdata_events(const struct perfdata *perfdata, si
 const struct perfdata_build_id *perfdata_build_ids(const struct perfdata *perfdata, size_t *n);
 /* Returns the next record, NULL after the last one. The record is valid until the next call. */
 const struct perfdata_record *perfdata_next(struct perfdata *perfdata);
-/* Returns the counts so far; `late` is valid after the last record. */
+/* Returns the numbers of records so far; `late` is valid only after perfdata_next() has returned NULL. */
 const struct perfdata_tally *perfdata_tally(const struct perfdata *perfdata);
 /* Frees the reader and all that it returned, but not `input`. */
 void perfdata_close(struct perfdata *perfdata);

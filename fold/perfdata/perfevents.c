@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-/* Offset of the flags in an attr, and bit build_id of these flags: headers of Linux before 5.12 have no name for it. */
+/* Offset in bytes of the flags in struct perf_event_attr, and the flag build_id; Linux headers before 5.12 have no name
+ * for this flag. */
 #define ATTR_FLAGS 40
 #define ATTR_BUILD_ID (UINT64_C(1) << 34)
 
@@ -38,7 +39,7 @@ static void add_modifiers(struct text *text, const struct perf_event_attr *attr)
 		text_add(text, attr->exclude_host ? "" : "H");
 		text_add(text, attr->exclude_guest ? "" : "G");
 	}
-	/* Without modifiers the name has no colon. */
+	/* No modifiers were appended: remove the colon. */
 	if (text->n == start + 1)
 		text->n--;
 }
@@ -156,7 +157,8 @@ static struct perfevents_layout layout_of(const struct perf_event_attr *attr)
 	return layout;
 }
 
-/* Adds the positions of the id to the sets of positions that perfevents_of() tries. */
+/* Adds the positions of the event id in this layout to the positions at which perfevents_of() searches, if they are
+ * new. */
 static void remember_places(struct perfevents *perfevents, const struct perfevents_layout *layout)
 {
 	unsigned i;
@@ -254,8 +256,8 @@ struct perfevents_id *perfevents_find(const struct perfevents *perfevents, uint6
 	return slot && slot->event ? slot : NULL;
 }
 
-/* Returns the index of the event whose id is at p, or EVENT_NONE. Id 0 marks records that perf made itself and counts
- * as the id of the first event. */
+/* Returns the index of the event whose id is the 8 bytes at p; EVENT_NONE if there is none. Id 0, of records that perf
+ * synthesised, stands for the first event. */
 static uint32_t perfevents_event_of(const struct perfevents *perfevents, const char *p)
 {
 	uint64_t id = load64(p);
@@ -289,8 +291,8 @@ uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const
 	for (unsigned i = 0; event == EVENT_NONE && i < perfevents->nid_back; i++)
 		if (perfevents->id_back[i] * 8u <= n)
 			event = perfevents_event_of(perfevents, body + n - perfevents->id_back[i] * 8u);
-	/* Without an id, use the first event: only the layout of its trailer matters here, and it is the same for all
-	 * events. */
+	/* No event has the id: use the first one. The caller needs only the layout of the trailer, which perf makes the
+	 * same for all events. */
 	return event == EVENT_NONE ? 0 : event;
 }
 

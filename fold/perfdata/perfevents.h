@@ -11,18 +11,18 @@
 #include "common/arena.h"
 #include "fold/perfdata/perfdata.h"
 
-/* Result of perfevents_add() and perfevents_of() without an event; other results are indexes of `event` and
- * `layout`. */
+/* Result of perfevents_add() and perfevents_of() if there is no event. Other results are indexes of perfevents.event.
+ */
 #define EVENT_NONE UINT32_MAX
 
 /* Positions in the records of one event, in 8-byte words. */
 struct perfevents_layout {
-	/* Word of the id and of the time in a SAMPLE, counted from the end of the header; -1: the samples have none. */
+	/* Index of the word with the event id, and of that with the time, in a SAMPLE. Word 0 follows the header; -1:
+	 * the samples have none. */
 	int8_t id_at, time_at;
-	/* Word of the id and of the time in other records, counted from the end of the record (1: the last); 0:
-	 * none. */
+	/* Position of the event id, and of the time, in other records: 1 is the last word of the record; 0: none. */
 	uint8_t id_back, time_back;
-	/* Length of the sample_id trailer of other records. */
+	/* Number of words in the sample_id trailer of other records; 0: they have none. */
 	uint8_t trailer;
 	/* Number of registers in PERF_SAMPLE_REGS_USER and PERF_SAMPLE_REGS_INTR. */
 	uint8_t regs_user, regs_intr;
@@ -31,9 +31,9 @@ struct perfevents_layout {
 /* Entry of the hash table: the id of an event on one CPU. */
 struct perfevents_id {
 	uint64_t id;
-	/* Value of this counter in the last sample (PERF_SAMPLE_READ). */
+	/* Value of this event's counter in its last sample with PERF_SAMPLE_READ; 0 before the first. */
 	uint64_t last;
-	/* Index of the event plus 1; 0: the entry is empty. */
+	/* 1 + index of the event; 0: the entry is empty. */
 	uint32_t event;
 };
 
@@ -42,17 +42,17 @@ struct perfevents {
 	struct perfdata_event *event;
 	struct perfevents_layout *layout;
 	size_t n, cap;
-	/* Hash table of nids ids; mask + 1 entries. */
+	/* Hash table with mask + 1 entries, of which nids are used; NULL before the first id. */
 	struct perfevents_id *slot;
 	size_t nids, mask;
-	/* Distinct positions of the id, in 8-byte words: id_at from the start of a sample's body, id_back from the end
-	 * of other records. That of the first event comes first. */
+	/* The distinct values of id_at and id_back in `layout` (nid_at and nid_back of them), that of the first event
+	 * first: the positions at which perfevents_of() searches an event id. */
 	int8_t id_at[4];
 	uint8_t id_back[4];
 	uint8_t nid_at, nid_back;
 	/* At least one event requests build-ids of mappings (attr.build_id). */
 	bool build_ids;
-	/* clockid of the times, as the first event has it; -1: perf's own clock. */
+	/* clockid of the first event, for the times of all records; -1: perf's own clock. */
 	int32_t clock;
 	/* Names of the events. */
 	struct arena text;
@@ -64,19 +64,21 @@ void perfevents_init(struct perfevents *perfevents, size_t max);
 /* Adds an event. `attr` has the bytes of a struct perf_event_attr of any version. Returns the index of the event, or
  * EVENT_NONE if `attr` is too short or the list is full. */
 uint32_t perfevents_add(struct perfevents *perfevents, struct str attr);
-/* Assigns an id to an event, or a name (copied; an empty name is ignored). */
+/* Assigns an id to the event with this index; an id that another event has is ignored. */
 void perfevents_add_id(struct perfevents *perfevents, uint32_t event, uint64_t id);
+/* Sets the name of the event with this index to a copy of `name`; an empty name is ignored. */
 void perfevents_set_name(struct perfevents *perfevents, uint32_t event, struct str name);
 
-/* Returns the entry of an id; NULL if no event has it. */
+/* Returns the hash table's entry of an event id; NULL if no event has this id. */
 struct perfevents_id *perfevents_find(const struct perfevents *perfevents, uint64_t id);
 
-/* Returns the index of the event of a record: n bytes at `body` follow the header of a record of this `type`.
- * EVENT_NONE if the file lists no event with that id. Records other than samples fall back to the first event. */
+/* Returns the index of the event of a record of this `type`, whose header is followed by n bytes at `body`: 0, the
+ * first event, if there is only one or if samples have no id. If no event has the record's id, returns EVENT_NONE for a
+ * sample, and 0 for other records. */
 uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const char *body, size_t n);
 
-/* Sets *time to the time of the record in ns, 0 if it has none. Returns true if the time can order the record: it is
- * neither 0 nor ~0. */
+/* Sets *time to the time in ns of a record (as in perfevents_of) of the event with this index; 0 if it has none.
+ * Returns true if the record can be sorted by this time: it is neither 0 nor ~0. */
 bool perfevents_time(const struct perfevents *perfevents, uint32_t event, uint32_t type, const char *body, size_t n,
 		     uint64_t *time);
 

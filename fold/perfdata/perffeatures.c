@@ -39,7 +39,8 @@ static struct str until_nul(struct str string)
 	return end >= 0 ? str_head(string, (size_t)end) : string;
 }
 
-/* Reads a text: a u32 length, then as many bytes. Bytes after a NUL are padding. */
+/* Cuts a text off *string: a u32 length, then as many bytes, of which those after a NUL are padding. Returns false if
+ * *string is too short. */
 static bool perffeatures_take_text(struct str *string, struct str *text)
 {
 	uint32_t n;
@@ -69,7 +70,7 @@ static const char *read_arguments(struct perffeatures *perffeatures, struct str 
 	struct str text;
 	uint32_t n;
 
-	/* Each argument has at least its length. */
+	/* Each argument needs at least 4 bytes, for its length. */
 	if (!perffeatures_take32(&body, &n) || n > body.n / 4)
 		return "the command line is truncated";
 	info->narguments = 0;
@@ -117,7 +118,8 @@ static const char *perffeatures_read_clock(struct perffeatures *perffeatures, st
 
 static const char *read_processors(struct perffeatures *perffeatures, struct str body)
 {
-	/* perf's documentation lists the two numbers in the other order; perf writes and reads them in this one. */
+	/* perf writes the number of all CPUs first, then that of the online ones; its documentation has them the other
+	 * way round. */
 	return perffeatures_take32(&body, &perffeatures->info.cpus) &&
 			       perffeatures_take32(&body, &perffeatures->info.cpus_online) ?
 		       NULL :

@@ -11,7 +11,7 @@
 #include "fold/perfdata/perfevents.h"
 
 struct perffeatures {
-	/* The description of the recording, without the list of build-ids. */
+	/* Description of the recording, from all features but the list of build-ids. */
 	struct perfdata_info info;
 	/* List of build-ids, in the order of the file. */
 	struct perfdata_build_id *build_id;
@@ -20,7 +20,8 @@ struct perffeatures {
 	struct arena text;
 };
 
-/* True if perffeatures_read() uses the feature with this number (HEADER_* of perf). */
+/* Returns true if perffeatures_read() uses the feature with this number (HEADER_* of perf, FEATURE_PJ_* of pjrecord).
+ */
 bool perffeatures_wants(unsigned feature);
 
 /* Reads the body of a feature into perffeatures->info; the names and ids of EVENT_DESC go to `perfevents`. Returns

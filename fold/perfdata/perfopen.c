@@ -11,7 +11,7 @@
 #define FILE_EVENTS 65536
 /* Maximum number of ids of all events together; each event has one for each CPU. */
 #define IDS ((uint64_t)1 << 22)
-/* Larger features are not read. */
+/* Maximum size of a feature in bytes; larger ones are not read. */
 #define FEATURE_MAX ((uint64_t)64 << 20)
 /* Maximum number of bytes that are read before the first sample in pipe mode. */
 #define AHEAD ((size_t)64 << 20)
@@ -60,7 +60,7 @@ static size_t more_of_pipe(void *from, char *to, size_t n, uint64_t at)
 	return got;
 }
 
-/* Reads the ids of one event: an array of u64 anywhere in the file. */
+/* Reads the ids of one event. `section` is an array of u64 anywhere in the file. */
 static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_section section)
 {
 	char buf[4096];
@@ -86,7 +86,7 @@ static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_sect
 		reader_bad(perfdata, section.offset, "the ids of an event are truncated");
 }
 
-/* Adds the event of one entry, which is an attr and a section with its ids. Damaged entries are counted. */
+/* Adds the event of one entry of the header's list: an attr, then the position of its ids. Counts a damaged entry. */
 static void read_attr(struct perfdata *perfdata, const char *entry, size_t size, uint64_t offset)
 {
 	size_t attr_size = size - sizeof(struct perf_section), own = load32(entry + 4);
@@ -104,7 +104,7 @@ static void read_attr(struct perfdata *perfdata, const char *entry, size_t size,
 		read_ids(perfdata, event, ids);
 }
 
-/* Reads the events of a file. Dies if there are none. */
+/* Reads the events of a file. Ends the process with a message if there is none. */
 static void read_attrs(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t file_size)
 {
 	uint64_t n = header->attr_size ? header->attrs.size / header->attr_size : 0;
@@ -163,8 +163,8 @@ static bool has_feature(const uint64_t features[4], unsigned feature)
 	return features[feature / 64] >> feature % 64 & 1;
 }
 
-/* Reads the table of features at offset `at`, a section for each bit that is set, and then the features that pjfold
- * uses. */
+/* Reads the features that pjfold uses. The table at offset `at` has the position of one feature for each bit that is
+ * set in `features`. */
 static void read_features(struct perfdata *perfdata, const uint64_t features[4], uint64_t at, uint64_t file_size)
 {
 	struct perf_section section;
@@ -184,8 +184,8 @@ static void read_features(struct perfdata *perfdata, const uint64_t features[4],
 	}
 }
 
-/* Reads the feature bits that pjrecord writes before the data (common/formats/pjsection.h). Returns false if there are
- * none; old versions of perf have other contents in that place. */
+/* Reads the 256 feature bits that pjrecord writes before the data (common/formats/pjsection.h). Returns false if there
+ * are none: perf writes none, and old versions of perf have other contents in that place. */
 static bool early_features(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t features[4])
 {
 	struct perf_section section = header->event_types;
@@ -200,8 +200,8 @@ static bool early_features(struct perfdata *perfdata, const struct perf_file_hea
 	return has_feature(features, FEATURE_PJ_START);
 }
 
-/* True if the recorder did not complete the file. A recorder writes the feature bits last. pjrecord writes the size of
- * the data at each flush, perf at the end only. */
+/* Returns true if the recorder did not complete the file. perf writes the size of the data at the end, so it is 0 in an
+ * unfinished file. pjrecord (`early` is true) writes the size at each flush, and the header's feature bits last. */
 static bool is_unfinished(const struct perf_file_header *header, bool early, uint64_t file_size)
 {
 	bool none = !(header->features[0] | header->features[1] | header->features[2] | header->features[3]);
@@ -247,7 +247,8 @@ static void perfopen_open_file(struct perfdata *perfdata)
 		read_features(perfdata, features, header.event_types.offset + sizeof(features), file_size);
 }
 
-/* Reads records up to the first sample, so that the events are known when perfdata_open() returns. */
+/* Opens a recording in pipe mode: reads records up to the first sample, but at most AHEAD bytes, so that the events are
+ * known when perfdata_open() returns. */
 static void open_pipe(struct perfdata *perfdata)
 {
 	perfdata->at = PERF_PIPE_HEADER;

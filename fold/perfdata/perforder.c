@@ -18,7 +18,7 @@ void order_push(struct order *order, uint64_t time, uint64_t where)
 	order->late += time < order->gone;
 }
 
-/* Finds runs that are sorted already: run[] gets their ends. Returns their number. */
+/* Finds the runs of order->e that are sorted already: stores their ends in order->run and returns their number. */
 static size_t find_runs(struct order *order)
 {
 	size_t n = 0;
@@ -46,7 +46,7 @@ static void perforder_merge(const struct order_entry *a, const struct order_entr
 	memcpy(entry + (middle - a), b, (size_t)(end - b) * sizeof(*b));
 }
 
-/* Merge sort: merges neighbouring runs until one is left. */
+/* Moves the queue to the start of order->e and sorts it by time: merges neighbouring runs until one is left. */
 static void perforder_sort(struct order *order)
 {
 	size_t runs, retained;
@@ -78,7 +78,7 @@ static void perforder_sort(struct order *order)
 	}
 }
 
-/* Makes all records up to `time` ready. The queue is sorted. */
+/* Makes all records up to `time` ready for delivery. The queue must be sorted. */
 static void ready_until(struct order *order, uint64_t time)
 {
 	for (order->ready = order->at; order->ready < order->n && order->e[order->ready].time <= time; order->ready++)

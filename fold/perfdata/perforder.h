@@ -2,9 +2,10 @@
 /*
  * perforder.h - queue that sorts records by time, as perf does.
  *
- * The data of a recording are runs, one for each CPU and round, and each run is nearly sorted. At the end of a round
- * all records up to the latest time of the round before are complete. The order is stable: records with equal times
- * keep their order of arrival. The queue stores only pairs (time, where); `where` is a handle of the caller.
+ * The recorder reads the rings of all CPUs in rounds; the records of one ring in one round are nearly sorted. After a
+ * round, no record is missing whose time is up to the latest time of the round before. The order is stable: records
+ * with equal times keep their order of arrival. The queue stores only pairs (time, where); `where` is a handle of the
+ * caller.
  *
  *     order_push(&order, time, where);    for each record of a round
  *     order_round(&order);                at the end of the round
@@ -15,23 +16,23 @@
 
 #include "common/base.h"
 
-/* A record: time in ns, handle of the caller. */
+/* A queued record: its time in ns, and the caller's handle of it. */
 struct order_entry {
 	uint64_t time, where;
 };
 
 struct order {
-	/* The records e[at, n) wait; `space` is the second buffer of the merge sort. */
+	/* The queue: e[at .. n - 1]. `space` is the second buffer of the merge sort. */
 	struct order_entry *e, *space;
-	/* e[at, ready) are sorted and may be delivered. */
+	/* The first records of the queue, e[at .. ready - 1], are sorted and may be delivered. */
 	size_t at, ready, n, cap;
-	/* Ends of the sorted runs, for the merge sort. */
+	/* Indexes in e of the ends of sorted runs, for the merge sort. */
 	size_t *run, run_cap;
-	/* limit: latest time at the end of the round before; latest: latest time of all records. */
+	/* latest: latest time of all records so far; limit: value of `latest` at the end of the last round. In ns. */
 	uint64_t limit, latest;
-	/* Time of the last record that was delivered. */
+	/* Time in ns of the last delivered record. */
 	uint64_t gone;
-	/* Number of records that arrived after a later one was delivered. */
+	/* Number of records that arrived when a record of a later time had been delivered. */
 	uint64_t late;
 };
 
@@ -48,7 +49,7 @@ void order_all(struct order *order);
 /* Sets *entry to the next record that is ready and removes it; false if no record is ready. */
 bool order_next(struct order *order, struct order_entry *entry);
 
-/* Returns the number of records in the queue. */
+/* Returns the number of records that are not delivered yet. */
 static inline size_t order_waiting(const struct order *order)
 {
 	return order->n - order->at;

@@ -7,7 +7,7 @@
 
 /* ---- queue of records -------------------------------------------------------------------------------------------- */
 
-/* Appends a record to the list of those that are delivered without waiting. */
+/* Appends the handle of a record without time to perfdata->now, whose records are delivered without waiting. */
 static void deliver_now(struct perfdata *perfdata, uint64_t where)
 {
 	if (perfdata->now_at == perfdata->now_n)
@@ -19,8 +19,8 @@ static void deliver_now(struct perfdata *perfdata, uint64_t where)
 	perfdata->now[perfdata->now_n++] = where;
 }
 
-/* Queues a kernel record. `string` is the complete record, at offset `place` of the stream: INNER or 0, the file
- * itself. */
+/* Queues a record of the kernel. `string` is the complete record, at offset `place` of a stream: INNER is the
+ * decompressed stream, 0 the file. */
 static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
 			   struct str string)
 {
@@ -37,7 +37,8 @@ static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t 
 		return;
 	}
 	where = stream | bytes_hold(reader_stream(perfdata, stream), place);
-	/* If only samples have times, the order of the file is the only one that is consistent; perf does the same. */
+	/* Without sample_id_all only samples have times, so all records are delivered in the order of the file, as by
+	 * perf. */
 	if (perfdata->events.event[0].sample_id_all &&
 	    perfevents_time(&perfdata->events, event, record->type, body, n, &time))
 		order_push(&perfdata->order, time, where);
@@ -47,14 +48,14 @@ static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t 
 
 /* ---- records that perf writes for itself ------------------------------------------------------------------------- */
 
-/* Adds an event of pipe mode. */
+/* Adds the event and ids of an ATTR record, which describes an event in pipe mode. Returns NULL, or the error. */
 static const char *take_attr(struct perfdata *perfdata, struct str string)
 {
 	size_t size = string.n >= 16 ? load32(string.p + 12) : 0;
 	uint32_t event;
 
 	if (size < PERF_ATTR_MIN)
-		/* Version 0 of the attr has no size. */
+		/* An attr of version 0 has size 0: it has PERF_ATTR_MIN bytes. */
 		size = PERF_ATTR_MIN;
 	if (string.n < 8 + size ||
 	    (event = perfevents_add(&perfdata->events, (struct str){ string.p + 8, size })) == EVENT_NONE)
@@ -64,7 +65,7 @@ static const char *take_attr(struct perfdata *perfdata, struct str string)
 	return NULL;
 }
 
-/* Handles EVENT_UPDATE: only names of events are used. */
+/* Handles an EVENT_UPDATE record; only new names of events are used. Returns NULL, or the error. */
 static const char *take_update(struct perfdata *perfdata, struct str string)
 {
 	const struct perfevents_id *id;
@@ -113,7 +114,7 @@ static const char *take_user(struct perfdata *perfdata, uint32_t type, struct st
 	}
 }
 
-/* Handles one record, of the file or of the decompressed stream. */
+/* Counts, and queues or handles, the complete record `string` at offset `place` of a stream (INNER or 0). */
 static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
 			struct str string)
 {
@@ -134,7 +135,7 @@ static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t pla
 
 /* ---- compressed records ------------------------------------------------------------------------------------------ */
 
-/* Stores the bytes of a COMPRESSED record for inflate_on(). Dies if pjfold was built without libzstd. */
+/* Stores the bytes of a COMPRESSED record for inflate_on(). Ends the process if pjfold was built without libzstd. */
 static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str packed)
 {
 	if (!perfzstd_here)
@@ -146,7 +147,8 @@ static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str p
 	perfdata->packed = perfdata->inner_lost ? (struct str){ 0 } : packed;
 }
 
-/* Gives up the decompressed stream: the start of its next record is unknown. */
+/* Drops the rest of the decompressed stream, because damage hides the start of its next record. Counts one damaged
+ * part. */
 static void lose_inner(struct perfdata *perfdata, const char *why)
 {
 	reader_bad(perfdata, perfdata->inner_at, why);
@@ -156,8 +158,8 @@ static void lose_inner(struct perfdata *perfdata, const char *why)
 	perfdata->inner_at = bytes_end(&perfdata->inner);
 }
 
-/* True if the compressed data are implausible. 64 kB stack copies that are equal compress to a thousandth, as their
- * times differ. A few bytes that expand to gigabytes are no recording. */
+/* Returns true if the compressed data expand implausibly, from few bytes to gigabytes. Samples with equal stack copies
+ * of 64 kB, which differ in their times, compress only to a thousandth; the limit is BOMB_RATIO. */
 static bool is_bomb(const struct perfdata *perfdata)
 {
 	return bytes_end(&perfdata->inner) > BOMB_BYTES && bytes_end(&perfdata->inner) / BOMB_RATIO > perfdata->at;
@@ -202,7 +204,8 @@ static bool take_inner(struct perfdata *perfdata)
 
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
-/* Stops the reading: the record at perfdata->at is incomplete or has no size. Always returns false. */
+/* Stops reading the file at the record at perfdata->at, which is incomplete or damaged, and counts it. Returns false.
+ */
 static bool perfread_stop(struct perfdata *perfdata, const char *why)
 {
 	reader_bad(perfdata, perfdata->at, why);
@@ -213,7 +216,8 @@ static bool perfread_stop(struct perfdata *perfdata, const char *why)
 	return false;
 }
 
-/* True if the next bytes are the messages of perf record -o - 2>&1. As a record they would be of type 0x6570205b. */
+/* Returns true if a text of perf record follows, "[ perf record: ...", which "perf record -o - 2>&1" mixes into its
+ * output. As a record it would have type 0x6570205b. */
 static bool perfread_is_message(const struct perfdata *perfdata, struct str header)
 {
 	return perfdata->features.info.pipe && str_eq(header, STR("[ perf r"));
@@ -253,7 +257,7 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	if (data > INNER / 2)
 		return perfread_stop(perfdata, "compressed data of an invalid size");
 	complete = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
-	/* The 16-bit size of the record overflowed. */
+	/* The size field of the record, 16 bits, has overflowed. */
 	if (complete > size) {
 		if (data > COMPRESSED2_MAX) {
 			perfdata->joined = perfdata->at + COMPRESSED2_HEADER + data;
@@ -269,7 +273,8 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	return true;
 }
 
-/* Returns the number of bytes that follow a record and are not part of its size. */
+/* Returns the number of bytes of data that follow a record (TRACING_DATA, AUXTRACE) and that its size does not include.
+ */
 static uint64_t perfread_trailing(uint32_t type, struct str string)
 {
 	uint64_t n = 0;
@@ -281,7 +286,7 @@ static uint64_t perfread_trailing(uint32_t type, struct str string)
 	return n;
 }
 
-/* Reads the next record of the file; false at the end. */
+/* Reads and handles the next record of the file. Returns false if there is none. */
 static bool read_raw(struct perfdata *perfdata)
 {
 	struct str string = perfdata->stopped ? (struct str){ 0 } :

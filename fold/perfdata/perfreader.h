@@ -17,12 +17,12 @@
 #include "fold/perfdata/perfrecords.h"
 #include "fold/perfdata/zstdstream.h"
 
-/* Bit of `where` (a handle of bytes_hold()): the record is in the decompressed stream. */
+/* Bit of a record's handle (of bytes_hold()): the record is in the decompressed stream, not in the file. */
 #define INNER (1ull << 63)
-/* End of the data in pipe mode, where it is unknown. */
+/* Value of bytes.end in pipe mode, where the end of the data is unknown. */
 #define NO_END (INNER - 1)
 
-/* State of one recording. Offsets are in bytes of the file, or of the decompressed stream. */
+/* The reader of one recording. Offsets are in bytes, in the file or in the decompressed stream. */
 struct perfdata {
 	/* The input of perfdata_open(). */
 	struct in *in;
@@ -32,45 +32,47 @@ struct perfdata {
 	uint64_t at, inner_at;
 	/* Number of bytes read by in_read(), in pipe mode. */
 	uint64_t consumed;
-	/* Bytes of the COMPRESSED record before `at` that are not decompressed yet. */
+	/* Bytes of the latest COMPRESSED record, which ends at `at`, that are not decompressed yet. */
 	struct str packed;
-	/* The zstd stream may hold more output for its last input. */
+	/* The decompressor may have more output for the input that it has read. */
 	bool packed_more;
 	/* The decompressed stream is damaged; its record boundaries are unknown, and it is not read any more. */
 	bool inner_lost;
-	/* End of a series of COMPRESSED2 records whose sizes overflowed; 0: not in such a series. */
+	/* Offset of the end of a series of COMPRESSED2 records of which the first has the size of all; 0: in no series.
+	 */
 	uint64_t joined;
 	/* Decompressor of the stream `inner`. */
 	struct zstdstream zstd;
 	/* The events, from the header of the file or from records in pipe mode. */
 	struct perfevents events;
-	/* Number of event ids that were read. */
+	/* Number of event ids read from sections of the file, for the limit of all events together. */
 	uint64_t ids;
 	struct perffeatures features;
 	struct order order;
-	/* Handles of records without time: now[now_at, now_n) are delivered before all others. */
+	/* Handles of records without time. now[now_at .. now_n - 1] are to be delivered before the records of `order`.
+	 */
 	uint64_t *now;
 	size_t now_at, now_n, now_cap;
 	/*
-	 * rounds: the file has FINISHED_ROUND records. started: the first sample or the end of the first round was
-	 * read. stopped: the file cannot be read further, because it is damaged or truncated. ended: all records are
-	 * queued. pressed: the memory limit was exceeded at the last record, and the earlier half of the queue was
-	 * released.
+	 * rounds: the file has FINISHED_ROUND records. started: the first sample, compressed record or end of a round
+	 * was read, so the descriptions before it are complete. stopped: the file cannot be read further, because it is
+	 * damaged or truncated. ended: all records are read and ready. pressed: the waiting records exceeded the memory
+	 * limit, and the earlier half of their time span was released.
 	 */
 	bool rounds, started, stopped, ended, pressed;
-	/* The record below refers to the handle `where`, which must be released. */
+	/* `record` has pointers to the record with handle `where`, which must be released before the next one. */
 	bool held;
 	uint64_t where;
 	struct perfdata_record record;
-	/* Counters of the current sample; those from value_at on still have to be delivered. */
+	/* Counters of the current sample, and the index of the next one to deliver. */
 	struct perfrecords_values values;
 	uint64_t value_at;
-	/* Buffer for a record at an unaligned address; NULL until the first one. */
+	/* Buffer for an aligned copy of a record; NULL until a record is at an unaligned address. */
 	uint64_t *aligned;
 	struct perfdata_tally tally;
 };
 
-/* Returns the stream of a handle. */
+/* Returns the stream that contains the record with this handle: the file, or the decompressed stream. */
 static inline struct bytes *reader_stream(struct perfdata *perfdata, uint64_t where)
 {
 	return where & INNER ? &perfdata->inner : &perfdata->raw;
@@ -85,11 +87,12 @@ static inline size_t reader_memory(const struct perfdata *perfdata)
 /* Counts a damaged record; the first offset and reason are stored. `why` is a static text. */
 void reader_bad(struct perfdata *perfdata, uint64_t offset, const char *why);
 
-/* Reads the file up to its data, in pipe mode up to the first sample. Dies if there is nothing to read. */
+/* Reads header, events and features of the file; in pipe mode the records before the first sample. Ends the process
+ * with a message if there is no event. */
 void reader_open(struct perfdata *perfdata);
 
-/* Reads one more record, or decompresses one more block. Returns false at the end. The caller calls it only if no
- * record of the queue is ready. */
+/* Reads and queues one more record, or decompresses more bytes. Returns false at the end of the recording. The caller
+ * calls it only if no record of the queue is ready. */
 bool reader_next(struct perfdata *perfdata);
 
 #endif

@@ -33,7 +33,7 @@ struct words {
 	size_t n;
 };
 
-/* Reads one word; false if the record ends. */
+/* Sets *value to the next word of the record and advances; returns false if no word is left. */
 static bool perfrecords_take(struct words *words, uint64_t *value)
 {
 	if (words->n == 0)
@@ -43,7 +43,7 @@ static bool perfrecords_take(struct words *words, uint64_t *value)
 	return true;
 }
 
-/* Skips n words and sets *p to the first one; false if the record is too short. */
+/* Sets *p to the next n words of the record and advances; returns false if fewer words are left. */
 static bool take_some(struct words *words, uint64_t n, const uint64_t **p)
 {
 	if (n > words->n)
@@ -66,7 +66,8 @@ static uint32_t perfrecords_high(uint64_t word)
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-/* Parses PERF_SAMPLE_READ into *values. Returns NULL, or the error. */
+/* Parses the counters of a sample (PERF_SAMPLE_READ, with this read_format) into *values. Returns NULL, or the error.
+ */
 static const char *take_values(struct words *words, uint64_t format, struct perfrecords_values *values)
 {
 	bool group = format & PERF_FORMAT_GROUP;
@@ -82,7 +83,7 @@ static const char *take_values(struct words *words, uint64_t format, struct perf
 	if (group) {
 		if (!perfrecords_take(words, &n) || !take_some(words, times, &ignored) || n > words->n / values->step)
 			return "counter values end after the record";
-		/* Without a group, the times stand between the value and the id. */
+		/* Without PERF_FORMAT_GROUP, the enabled and running times are between the value and the id. */
 	} else {
 		values->id_at += times;
 		values->step += times;
@@ -155,7 +156,8 @@ static const char *perfrecords_take_stack(struct words *words, struct perfdata_r
 	return NULL;
 }
 
-/* Parses the members at the start of a sample, all of one word each. */
+/* Parses the members at the start of a sample, each of one word, that sample_type s selects. Returns false if the
+ * record is too short. */
 static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *record)
 {
 	uint64_t value = 0;
@@ -188,7 +190,8 @@ static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *
 	return good;
 }
 
-/* Parses the members after the stack copy. Only the cgroup is used, but all must fit into the record. */
+/* Parses the members of a sample after the stack copy. Only the cgroup is stored, but all must fit into the record.
+ * regs is the number of registers of PERF_SAMPLE_REGS_INTR. Returns NULL, or the error. */
 static const char *take_rest(struct words *words, uint64_t s, unsigned regs, struct perfdata_record *record)
 {
 	const uint64_t *ignored;
@@ -211,7 +214,8 @@ static const char *take_rest(struct words *words, uint64_t s, unsigned regs, str
 	return NULL;
 }
 
-/* Parses a sample; its members are in the order of the PERF_SAMPLE_* bits in perf_event.h. */
+/* Parses a sample of the event with this index. Its members are in the order that perf_event.h gives for
+ * PERF_RECORD_SAMPLE. Returns NULL, or the error. */
 static const char *parse_sample(struct words words, const struct perfevents *perfevents, uint32_t event,
 				struct perfdata_record *record, struct perfrecords_values *values)
 {
@@ -245,7 +249,7 @@ static const char *parse_sample(struct words words, const struct perfevents *per
 
 /* ---- other records ------------------------------------------------------------------------------------------- */
 
-/* Parses the sample_id trailer at w. */
+/* Sets pid, tid, time and cpu of *record from the sample_id trailer at w, of an event with sample_type s. */
 static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record *record)
 {
 	if (s & PERF_SAMPLE_TID) {
@@ -261,7 +265,7 @@ static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record 
 	}
 }
 
-/* Returns the bytes up to a NUL, or all bytes. */
+/* Returns the text in the rest of a record: the bytes up to a NUL, or all of them. */
 static struct str perfrecords_text_of(struct words words)
 {
 	struct str string = { (const char *)words.p, words.n * 8 };
@@ -307,7 +311,7 @@ static const char *parse_mmap(struct words words, bool two, bool build_ids, stru
 	record->mmap.data = record->misc & MISC_MMAP_DATA;
 	record->mmap.path = perfrecords_text_of(words);
 	if (!two) {
-		/* MMAP records have no protection: suppose PROT_READ, for code with PROT_EXEC. */
+		/* MMAP records have no protection: assume PROT_READ for data, PROT_READ | PROT_EXEC for code. */
 		record->mmap.protection = record->mmap.data ? 1 : 5;
 		return NULL;
 	}

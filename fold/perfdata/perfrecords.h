@@ -11,17 +11,20 @@
 
 /* Counters of a sample (PERF_SAMPLE_READ): n of them, `step` words from one to the next, the value in word 0. */
 struct perfrecords_values {
-	/* In the record that was parsed. */
+	/* The first counter, in the bytes of the parsed record. */
 	const uint64_t *word;
 	uint64_t n;
-	/* id_at: word of the event id within a counter, valid if has_id is set. */
+	/* step: number of words of a counter. id_at: index of the word with the event id in a counter, if has_id is
+	 * set. */
 	unsigned step, id_at;
 	bool has_id;
 };
 
-/* USED: perfrecords_parse() handles it. PASSED: known, but not needed. UNKNOWN: a type that no known perf writes. */
+/* Use of a type of records. USED: perfrecords_parse() parses them. PASSED: known types that it does not parse;
+ * perfread.c handles some of them. UNKNOWN: types that no known perf writes. */
 enum perfrecords_use { RECORD_USED, RECORD_PASSED, RECORD_UNKNOWN };
 
+/* Returns the use of records of a type (PERF_RECORD_*). */
 enum perfrecords_use perfrecords_use(uint32_t type);
 
 /* Parses the record at p into *record, except for its offset. p must be a complete record at an address that is a

@@ -7,8 +7,8 @@
 
 /* ---- items ------------------------------------------------------------------------------------------------------ */
 
-/* Copies as much of a struct as the body has; missing members are 0, additional bytes of a newer pjrecord are
- * ignored. */
+/* Copies the body of an item to the struct of `size` bytes at `to`. Members that the body lacks become 0; additional
+ * bytes of a newer pjrecord are ignored. */
 static void recorder_load(void *to, size_t size, struct str body)
 {
 	memset(to, 0, size);
@@ -23,7 +23,8 @@ static struct str recorder_text_of(struct arena *arena, struct str body)
 	return arena_copy(arena, end >= 0 ? str_head(body, (size_t)end) : body);
 }
 
-/* True if the string is a boot id. It becomes part of paths, so nothing else may pass. */
+/* Returns true if the string has the form of a boot id: 36 hexadecimal digits and '-'. Paths are made of it, so nothing
+ * else is accepted. */
 static bool is_boot(struct str string)
 {
 	for (size_t i = 0; i < string.n; i++)
@@ -37,7 +38,8 @@ static bool is_file_name(struct str string)
 	return string.n && string.n < 256 && string.p[0] != '.' && str_find(string, '/') < 0;
 }
 
-/* Returns the array with capacity for one element more; the capacity is doubled when n is a power of 2. */
+/* Returns the array of n elements of `size` bytes, perhaps moved, with space for one more. Its capacity is doubled when
+ * n is a power of 2. */
 static void *one_more(void *array, size_t size, size_t n)
 {
 	return n & (n - 1) ? array : mem_grow(array, size, n ? 2 * n : 1);
@@ -55,7 +57,8 @@ static void take_idle(struct recorder *recorder, struct str body)
 	recorder_load(&recorder->idle[recorder->nidle++], sizeof(*recorder->idle), body);
 }
 
-/* Adds a tenant. A row of kind 0 is the sum of all tenants without a row of their own. */
+/* Adds the item of one tenant. An item of kind 0 is the sum of all tenants without an item of their own; it replaces
+ * tenants.others, as do items beyond the maximum PJ_TENANTS. */
 static void take_tenant(struct recorder *recorder, struct str body)
 {
 	struct pj_tenant row;
@@ -87,7 +90,7 @@ static void recorder_take_file(struct recorder *recorder, struct str body)
 	recorder->file[recorder->nfiles++] = id;
 }
 
-/* Records that stacks of the event with this number, from 1, are unwound. */
+/* Sets walked[] for the event whose number, from 1, is in the item: pjrecord unwound its stacks. */
 static void take_event(struct recorder *recorder, struct str body)
 {
 	uint64_t event;
@@ -111,7 +114,7 @@ static const char *recorder_take_code(struct recorder *recorder, uint32_t type, 
 				      windowcode_take_names(recorder->code, body);
 }
 
-/* Reads one item of pjrecord's sections. Returns NULL, or the error. */
+/* Stores one item of pjrecord's sections in *recorder. Returns NULL, or the error. */
 static const char *recorder_take_item(struct recorder *recorder, struct arena *arena, uint32_t type, struct str body)
 {
 	struct str text;
@@ -167,7 +170,7 @@ static int recorder_process_cmp(const void *left, const void *right)
 	return (process->start > b->start) - (process->start < b->start);
 }
 
-/* Compares the inode first: there are few distinct device numbers. */
+/* Compares two struct pj_build_id by file id, for qsort and bsearch; the inode first, as few device numbers differ. */
 static int file_cmp(const void *left, const void *right)
 {
 	const struct pj_build_id *a = left, *b = right;
@@ -211,7 +214,8 @@ const char *recorder_read(struct recorder *recorder, struct arena *arena, struct
 
 /* ---- lookups ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the index of the first process with this pid or a larger one. */
+/* Returns the index of the first item in recorder->process with this pid or a larger one; nprocesses if there is none.
+ */
 static size_t first_of(const struct recorder *recorder, uint32_t pid)
 {
 	size_t low = 0, high = recorder->nprocesses;

@@ -2,9 +2,9 @@
 /*
  * recorder.h - pjrecord's own sections of a window: boot, identity of processes, losses, statistics (pjsection.h).
  *
- * A window has two such features, PJ_START before the data and PJ_END after it. Their bodies are read as far as they
- * are complete. Unknown items are skipped, and additional bytes of known items are ignored, so that windows of a newer
- * pjrecord can be read.
+ * A window has two such sections, the features PJ_START before the data and PJ_END after it; each is a list of items. A
+ * truncated section is read up to its last complete item. Unknown items are skipped, and additional bytes of known
+ * items are ignored, so that windows of a newer pjrecord can be read.
  */
 #ifndef PJ_RECORDER_H
 #define PJ_RECORDER_H
@@ -17,20 +17,21 @@
 #define RECORDER_KERNELS 4
 #define RECORDER_EVENTS 65536
 
+/* Contents of pjrecord's sections. */
 struct recorder {
 	/* The recording is a window of pjrecord. */
 	bool is;
 	/* Boot id: 36 hexadecimal digits and '-', or empty. */
 	struct str boot;
-	/* Version of pjrecord. */
+	/* Version of the pjrecord that wrote the window; empty: unknown. */
 	struct str version;
 	/* Names of kallsyms files in DIR/symbols that were valid during the window, without '/'; newest first. */
 	struct str kallsyms[RECORDER_KERNELS];
 	size_t nkallsyms;
-	/* The window has the item PJ_ITEM_WINDOW (has_window), PJ_ITEM_LOSS (has_loss). */
+	/* True if `window` and `loss` are set, from the items PJ_ITEM_WINDOW and PJ_ITEM_LOSS. */
 	bool has_window, has_loss;
-	/* pjrecord unwound user stacks. walked[i] is set if it did so for event i (from 1); NULL means for all
-	 * events. */
+	/* unwound: pjrecord unwound user stacks. walked[i]: it did so for event i, counted from 1; `walked` has nwalked
+	 * elements, and NULL stands for all events. */
 	bool unwound;
 	bool *walked;
 	size_t nwalked;
@@ -38,12 +39,12 @@ struct recorder {
 	struct pj_loss loss;
 	/* Statistics of the unwinder. They are in PJ_END; an unfinished window lacks them. */
 	struct pj_unwinding unwinding;
-	/* Sorted by pid, then start time. */
+	/* Processes of the window, sorted by pid, then start time. */
 	struct pj_process *process;
 	size_t nprocesses;
 	/* The tenants that were over budget. */
 	struct pj_tenants tenants;
-	/* Helper processes of pjrecord, by kind. */
+	/* Statistics of pjrecord's helper processes, by their kind. */
 	struct pj_helper helper[PJ_HELPERS];
 	/* Idle time of the CPUs, one item for each. */
 	struct pj_idle *idle;
@@ -53,8 +54,8 @@ struct recorder {
 	size_t nfiles;
 	/* Names of interpreted methods. They are in PJ_END; an unfinished window lacks them. */
 	struct interpreted interpreted;
-	/* Code of JVMs, NULL if there is none. In PJ_END of a file; in a pipe it comes before the samples that need it.
-	 */
+	/* Code of JVMs with its times; NULL if there is none. A file has it in PJ_END; a pipe has it before the samples
+	 * that need it. */
 	struct windowcode *code;
 };
 
@@ -66,18 +67,18 @@ const char *recorder_read(struct recorder *recorder, struct arena *arena, struct
  * other, so that a sample cannot be assigned to one of them. */
 const struct pj_process *recorder_process(const struct recorder *recorder, uint32_t pid);
 
-/* Returns item i (from 0) of the process with this pid, in any order; NULL if there are no more. A process has several
- * items if it moved to another tenant. The result is also NULL if recorder_process() returns NULL. */
+/* Returns one of the items of the process with this pid: number i, from 0, in no defined order. Returns NULL if there
+ * are fewer items, or if recorder_process() returns NULL. A process has several items if it moved to another tenant. */
 const struct pj_process *recorder_process_at(const struct recorder *recorder, uint32_t pid, size_t i);
 
-/* True if pjrecord recorded that the paths of this process are not paths of the recorded host (flag
- * PJ_PROCESS_ELSEWHERE). If several processes had this pid, one of them is enough. */
+/* Returns true if the paths of a process with this pid are not paths of the recorded host: pjrecord set the flag
+ * PJ_PROCESS_ELSEWHERE for at least one process that had this pid. */
 bool recorder_elsewhere(const struct recorder *recorder, uint32_t pid);
 
 /* Returns the build-id of the mapped file with this file id; NULL if the window has none. */
 const struct pj_build_id *recorder_file(const struct recorder *recorder, const struct file_id *file_id);
 
-/* True if pjrecord unwound the user stacks of the samples of this event. Events are numbered from 1. */
+/* Returns true if pjrecord unwound the user stacks of the samples of this event. Events are numbered from 1. */
 bool recorder_walked(const struct recorder *recorder, uint64_t event);
 
 /* Frees all memory; texts belong to the arena of recorder_read(). */

@@ -9,13 +9,14 @@
 
 const bool perfzstd_here = true;
 
-/* True if the record begins with the magic number of a zstd frame. */
+/* Returns true if the record begins with the magic number of a zstd frame, so that a new stream starts. */
 static bool starts_stream(struct str packed)
 {
 	return str_starts(packed, STR("\x28\xB5\x2F\xFD"));
 }
 
-/* Creates the decompressor at the first record. After an error, a record that starts a new stream resets it. */
+/* Creates the decompressor at the first record. After an error, resets it if this record starts a new stream. Returns
+ * false if the stream is still damaged. */
 static bool zstdstream_start(struct zstdstream *zstdstream, struct str packed)
 {
 	if (!zstdstream->stream && !(zstdstream->stream = ZSTD_createDCtx()))

@@ -10,10 +10,11 @@
 
 #include "common/str.h"
 
+/* True if pjfold was built with libzstd. */
 extern const bool perfzstd_here;
 
 struct zstdstream {
-	/* ZSTD_DCtx, created at the first record. */
+	/* The decompressor, a ZSTD_DCtx; NULL before the first record. */
 	void *stream;
 	/* The stream is damaged; records are dropped until one starts with the magic number of a new stream. */
 	bool broken;
@@ -25,7 +26,7 @@ struct zstdstream {
 bool zstdstream_inflate(struct zstdstream *zstdstream, struct str *packed, char *to, size_t space, size_t *made,
 			bool *more);
 
-/* Frees the stream. */
+/* Frees the decompressor and resets the struct. */
 void zstdstream_free(struct zstdstream *zstdstream);
 
 #endif
