@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/filter/foreign.h"
 
-/* Number of lines with text that are looked at: some formats begin with a time or with output of the program. */
+/* Number of lines that are not empty, at the start of an input, that are compared with signatures. The first line is
+ * not enough: some formats begin with a time or with output of the program. */
 #define LINES 4
 
 struct signature {
-	struct str begin; /* of the line */
-	struct str in;    /* anywhere behind it; empty: nothing */
+	struct str begin; /* start of a line of the format */
+	struct str in;    /* text that the line also contains; empty: none */
 	enum foreign_kind kind;
 	const char *advice;
 };
@@ -41,7 +42,7 @@ static const struct signature signature[] = {
 	{ STR("[{\""), STR(""), FOREIGN_OTHER, FOREIGN_JSON },
 };
 
-/* Formats of which one line is characteristic as a whole. */
+/* Formats that are recognized by a line that equals `begin`, apart from blanks at its ends. */
 static const struct signature whole_line[] = {
 	{ STR("\"recording\": {"), STR(""), FOREIGN_JFR_JSON,
 	  "this is the JSON of jfr print: pjfold FILE writes folded stacks" },
@@ -57,7 +58,8 @@ static const struct signature flight_recording = {
 	.kind = FOREIGN_OTHER, .advice = "this is a JFR recording: jfr print --json --stack-depth 64 FILE.jfr | pjfold"
 };
 
-/* 2026-11-22T15:00:01.123456789Z before each line, as kubectl logs --timestamps and docker logs -t print it. */
+/* True if the line begins with a time like 2026-11-22T15:00:01.123456789Z, which kubectl logs --timestamps and docker
+ * logs -t print before each line. */
 static bool has_log_time(struct str line)
 {
 	static const char form[] = "0000-00-00T00:00:00.";
@@ -73,7 +75,7 @@ static bool has_log_time(struct str line)
 	return i + 1 < line.n && line.p[i] == 'Z' && line.p[i + 1] == ' ';
 }
 
-/* True for "@name[" of bpftrace at the beginning of a line. */
+/* True if the line begins with "@name[", a key of a map of bpftrace. */
 static bool is_named_map(struct str line)
 {
 	size_t i = 1;
@@ -104,7 +106,7 @@ static const struct signature *signature_of(struct str head)
 {
 	const struct signature *last = NULL;
 
-	/* The magic of JFR; the last byte is 0. */
+	/* A JFR file begins with "FLR" and a NUL. */
 	if (str_starts(head, (struct str){ "FLR", 4 }))
 		return &flight_recording;
 	for (unsigned lines = 0; head.n && lines < LINES;) {
@@ -114,7 +116,7 @@ static const struct signature *signature_of(struct str head)
 		if (found)
 			return found;
 		if (str_eq(line, STR("{")))
-			last = &json; /* the next line may be that of a known format */
+			last = &json; /* JSON; the next lines decide if it is that of a known format */
 		lines += line.n > 0;
 	}
 	return last;

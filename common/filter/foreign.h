@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign.h - formats of other profilers, by their first lines.
+ * foreign.h - recognizes formats of other profilers by the first lines of an input.
  *
- * Lines of most of them end in a number, so they would be read as folded stacks. The message names the format and the
- * program that converts it: pjfold for those that it reads (fold/foreign/).
+ * Lines of most of these formats end in a number, so tools that read folded stacks would accept them. Instead, a
+ * message names the format and the program that converts it: pjfold for the formats that pjfold reads (fold/foreign/).
  */
 #ifndef PJ_FOREIGN_H
 #define PJ_FOREIGN_H
 
 #include "common/str.h"
 
-/* A format that pjfold reads; FOREIGN_OTHER: one that pj does not read; FOREIGN_NONE: none of them. */
+/* Formats that pjfold reads. FOREIGN_OTHER: a known format that pj does not read; FOREIGN_NONE: no known format. */
 enum foreign_kind {
 	FOREIGN_NONE,
 	FOREIGN_OTHER,
@@ -23,14 +23,14 @@ enum foreign_kind {
 	FOREIGN_SIMPLEPERF,
 };
 
-/* Number of bytes at the start of an input that decide. */
+/* Number of bytes at the start of an input by which its format is recognized. */
 #define FOREIGN_HEAD 4096
 
-/* Returns the format of an input by its first bytes, FOREIGN_HEAD if it has as many. Pure. */
+/* Returns the format of an input. head: its first FOREIGN_HEAD bytes, or all of a shorter input. Pure. */
 enum foreign_kind foreign_kind(struct str head);
 
-/* Returns the name of the format with advice, a static text; NULL if the input is of no such format. head: the first
- * bytes of the input, 4 KB if it has as many. Pure. */
+/* Returns a message with the name of the input's format and advice, a static text; NULL if the format is not known.
+ * head: as for foreign_kind(). Pure. */
 const char *foreign_format(struct str head);
 
 #endif

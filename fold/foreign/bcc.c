@@ -7,7 +7,7 @@ void bcc_begin(struct bcc *bcc, struct foreignstack *stack)
 	foreignstack_clear(stack);
 }
 
-/* Splits "-                cp (9036)" into comm and pid. */
+/* Sets comm and pid from a line like "-                cp (9036)". */
 static void bcc_thread(struct str line, struct sample_key *key)
 {
 	struct str text = str_trim(str_from(line, line.n > 0));
@@ -42,7 +42,7 @@ static void bcc_add(struct bcc *bcc, uint64_t weight)
 	bcc->named = false;
 }
 
-/* Python 3 of some versions prints b'name'. */
+/* Returns the function name; some versions of bcc with Python 3 print it as b'name'. */
 static struct str bcc_symbol(struct str text)
 {
 	if (text.n > 3 && text.p[0] == 'b' && text.p[1] == '\'' && text.p[text.n - 1] == '\'')
@@ -50,7 +50,8 @@ static struct str bcc_symbol(struct str text)
 	return text;
 }
 
-/* Lines at column 0: headings, ^C. */
+/* Reads a line that begins in column 0: a heading, which selects the unit of weights, or a notice like ^C. Returns
+ * false for other lines. */
 static bool bcc_heading(struct bcc *bcc, struct str line)
 {
 	if (str_starts(line, STR("Tracing off-CPU time"))) {

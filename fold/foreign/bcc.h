@@ -3,12 +3,13 @@
  * bcc.h - the blocks that bcc's profile and offcputime print without -f.
  *
  *	    do_page_fault          frames, leaf first
- *	    --                     -d: between kernel and user code
+ *	    --                     with -d: separates kernel from user code
  *	    main
  *	    -                cp (9036)
  *	        3                  samples of profile, microseconds of offcputime
  *
- * Times become the event offcpu-time in ns, as pjrecord --off-cpu has it; each block then is one sample.
+ * A block of offcputime becomes one sample of the event offcpu-time, whose period is the time in ns, as of pjrecord
+ * --off-cpu. A block of profile becomes as many samples as its count.
  */
 #ifndef PJ_BCC_H
 #define PJ_BCC_H
@@ -17,15 +18,15 @@
 
 struct bcc {
 	struct foreignstack *stack;
-	bool off_cpu;     /* the weights are microseconds off the CPU */
-	bool named;       /* the line with the command name has come */
-	struct text comm; /* that line: "-                cp (9036)" */
+	bool off_cpu;     /* the weights are off-CPU times in microseconds; otherwise numbers of samples */
+	bool named;       /* the line with the command name has been read: the weight follows */
+	struct text comm; /* the line with the command name: "-                cp (9036)" */
 };
 
-/* stack: where samples go; it must stay. */
+/* Prepares *bcc, which bcc_free() frees. Samples are added through `stack`, which must stay valid until then. */
 void bcc_begin(struct bcc *bcc, struct foreignstack *stack);
 
-/* Takes a line. Returns false if it is not understood. */
+/* Reads a line. Returns false if the line is malformed. */
 bool bcc_line(struct bcc *bcc, struct str line);
 
 void bcc_free(struct bcc *bcc);

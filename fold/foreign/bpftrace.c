@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/foreign/bpftrace.h"
 
-#define KEY_MAX ((size_t)4 << 20) /* bytes */
+#define KEY_MAX ((size_t)4 << 20) /* largest key, in bytes */
 
 /* ---- keys --------------------------------------------------------------------------------------------------- */
 
-/* Reduces "main+37" to "main". */
+/* Returns a symbol without its offset: "main" of "main+37". */
 static struct str without_offset(struct str symbol)
 {
 	ptrdiff_t plus = str_rfind(symbol, '+');
@@ -22,7 +22,8 @@ static struct str without_offset(struct str symbol)
 	return digits.n ? str_head(symbol, (size_t)plus) : symbol;
 }
 
-/* Cuts "ffffffff8a0e1c3d " off the start, or takes all of "0x7f1a2b3c4d5e". */
+/* Cuts the address off the start of a frame, "ffffffff8a0e1c3d main+37", or off a frame that is only an address,
+ * "0x7f1a2b3c4d5e". Returns its hex digits; empty if there is no address. */
 static struct str bpftrace_address(struct str *text)
 {
 	struct str rest = *text, word = str_cut(&rest, ' ');
@@ -36,7 +37,8 @@ static struct str bpftrace_address(struct str *text)
 	return digits;
 }
 
-/* "tcp_recvmsg+808", "main+37 (/usr/bin/app)", "0x7f1a2b3c4d5e", "7f1a2b3c4d5e main+37 (/usr/bin/app)" */
+/* Adds the frame of a line like "tcp_recvmsg+808", "main+37 (/usr/bin/app)", "0x7f1a2b3c4d5e" or "7f1a2b3c4d5e main+37
+ * (/usr/bin/app)". */
 static void bpftrace_frame(struct foreignstack *stack, struct str line)
 {
 	struct foreignframe frame = { 0 };
@@ -54,13 +56,13 @@ static void bpftrace_frame(struct foreignstack *stack, struct str line)
 	}
 	frame.symbol = without_offset(text);
 	if (str_starts(frame.symbol, STR("0x")) && str_hex(str_from(frame.symbol, 2), &number))
-		frame.symbol.n = 0; /* with the module, in perf mode */
+		frame.symbol.n = 0; /* in perf mode, an address with its module: a frame without symbol */
 	if (frame.symbol.n && frame.symbol.p[0] == 'L' && str_find_str(frame.symbol, STR(";::")) > 0 && !frame.dso.n)
-		frame.code = FOREIGN_METHOD; /* perf-map-agent's spelling */
+		frame.code = FOREIGN_METHOD; /* "Lpackage/Class;::method": Java, as perf-map-agent spells it */
 	foreignstack_frame(stack, frame);
 }
 
-/* Parts of a key besides its stacks. */
+/* The words of a key that are neither stacks nor numbers: the first one, and up to 8 more. */
 struct bpftrace_words {
 	struct str comm;
 	struct str more[8];
@@ -82,7 +84,8 @@ static void bpftrace_words_add(struct bpftrace_words *words, struct str list)
 	}
 }
 
-/* Ends one stack of a key, which began at frame `from`: kernel code belongs at the leaf end. */
+/* Ends one stack of a key, which began at frame `from`, and moves it to the leaf end if all of it is kernel code.
+ * Returns the start of the next stack. */
 static size_t bpftrace_end_stack(struct foreignstack *stack, size_t from)
 {
 	if (foreignstack_find_kernel(stack, from) == stack->n - from)
@@ -90,7 +93,7 @@ static size_t bpftrace_end_stack(struct foreignstack *stack, size_t from)
 	return stack->n;
 }
 
-/* Adds the sample of a key, the text between the brackets, with its count. */
+/* Adds `count` samples with the stacks and words of a key, the text between the brackets. */
 static void bpftrace_add(struct bpftrace *bpftrace, struct str map, struct str key, uint64_t count)
 {
 	struct foreignstack *stack = bpftrace->stack;
@@ -121,7 +124,7 @@ static void bpftrace_add(struct bpftrace *bpftrace, struct str map, struct str k
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
 
-/* Finds the last "]: " and cuts the line there. Returns false if the line has no end of a key. */
+/* Splits a line at its last "]:" into the end of a key and the value. Returns false if the line does not end a key. */
 static bool bpftrace_cut_value(struct str *line, struct str *value)
 {
 	for (size_t i = line->n; i-- > 0;)
@@ -133,7 +136,7 @@ static bool bpftrace_cut_value(struct str *line, struct str *value)
 	return false;
 }
 
-/* Adds the last line of a key to it, and the sample. */
+/* Appends its last line to the open key, and adds the samples. Returns false if the value is no count. */
 static bool bpftrace_end_key(struct bpftrace *bpftrace, struct str last, struct str value)
 {
 	uint64_t count;
@@ -166,7 +169,7 @@ static bool bpftrace_begin_key(struct bpftrace *bpftrace, struct str line)
 	return true;
 }
 
-/* Lines about the run of the program. */
+/* True for empty lines and messages of bpftrace about its run, which are no errors. */
 static bool bpftrace_is_notice(struct str line)
 {
 	return line.n == 0 || str_eq(line, STR("^C")) || str_starts(line, STR("Attach"));
@@ -178,7 +181,7 @@ static bool bpftrace_text(struct bpftrace *bpftrace, struct str line)
 
 	if (!bpftrace->open)
 		return bpftrace_is_notice(trimmed) || bpftrace_begin_key(bpftrace, str_trim_right(line));
-	/* A frame may contain "]: " only in its middle. */
+	/* Only these lines can end a key: a frame may contain "]:" in its middle. */
 	if (trimmed.n && (trimmed.p[0] == ']' || trimmed.p[0] == ',') && bpftrace_cut_value(&last, &value))
 		return bpftrace_end_key(bpftrace, last, value);
 	if (bpftrace->key.n <= KEY_MAX) {
@@ -190,7 +193,7 @@ static bool bpftrace_text(struct bpftrace *bpftrace, struct str line)
 
 /* ---- JSON --------------------------------------------------------------------------------------------------- */
 
-/* {"type": "map", "data": {"@": {"\n    main+5\n,app": 3}}} */
+/* Reads the maps of bpftrace -o json: {"type": "map", "data": {"@": {"\n    main+5\n,app": 3}}}. */
 static void bpftrace_json(void *owner, struct jsonlines *json, enum jsonlines_event event, struct str value)
 {
 	struct bpftrace *bpftrace = owner;

@@ -18,7 +18,7 @@ void foreignreader_begin(struct foreignreader *reader, enum foreign_kind kind, s
 	case FOREIGN_NONE:
 	case FOREIGN_OTHER: break;
 	}
-	/* The order of these events in a file is random. */
+	/* The first event of such a file is random, so prefer the one that shows CPU time. */
 	if (kind == FOREIGN_THREADS)
 		samples->preferred = STR("RUNNABLE");
 	else if (kind == FOREIGN_JFR || kind == FOREIGN_JFR_JSON)

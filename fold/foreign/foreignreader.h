@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreignreader.h - text of other profilers, line by line, into samples.
+ * foreignreader.h - makes samples of the text of other profilers, line by line.
  *
- * common/filter/foreign.h recognizes the format by the first lines; each format has a module. Lines that a module does
- * not understand are counted with their place.
+ * common/filter/foreign.h recognizes the format by the first lines; each format has a module. Malformed lines are
+ * counted with their place.
  *
  *	foreignreader_begin(&reader, kind, &samples, block);
  *	while (in_line(...))
@@ -23,8 +23,8 @@
 struct foreignreader {
 	enum foreign_kind kind;
 	struct foreignstack stack;
-	struct str preferred; /* that of samples before the input */
-	uint64_t block;       /* for the place of lines */
+	struct str preferred; /* samples.preferred before this input: foreignreader_end restores it */
+	uint64_t block;       /* number of the block, for the places of malformed lines */
 	union {
 		struct bcc bcc;
 		struct bpftrace bpftrace;
@@ -35,13 +35,14 @@ struct foreignreader {
 };
 
 /* Prepares *reader, which foreignreader_end frees and which must not move. kind: not FOREIGN_NONE, not FOREIGN_OTHER.
- * block: for samples_skip. */
+ * block: number of the block, for the places of malformed lines. */
 void foreignreader_begin(struct foreignreader *reader, enum foreign_kind kind, struct samples *samples, uint64_t block);
 
-/* Takes a line without its newline. */
+/* Reads line `number` of the block, without its newline. */
 void foreignreader_line(struct foreignreader *reader, struct str line, uint64_t number);
 
-/* Adds what is open, and frees the reader. Returns the number of stacks that the program cut when it printed them. */
+/* Adds the open sample, and frees the reader. Returns the number of stacks that the other profiler truncated when it
+ * printed them. */
 uint64_t foreignreader_end(struct foreignreader *reader);
 
 #endif

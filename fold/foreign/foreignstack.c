@@ -51,7 +51,7 @@ static struct str foreignstack_symbol(const struct foreignstack *stack, const st
 
 /* ---- kernel code -------------------------------------------------------------------------------------------- */
 
-/* True for functions at which the kernel is entered, or a thread of it begins. No user code has such names. */
+/* True for functions at which the kernel is entered or a kernel thread begins. No user code has such names. */
 static bool is_kernel_entry(struct str symbol)
 {
 	static const struct str names[] = {
@@ -115,7 +115,7 @@ void foreignstack_move_to_leaf(struct foreignstack *stack, size_t from)
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-/* Pushes the names of a frame, which are outermost first. */
+/* Pushes a frame to the open sample; a frame whose symbol packs inlined calls becomes several. */
 static void push_names(struct foreignstack *stack, const struct foreignslot *slot)
 {
 	struct samples *samples = stack->samples;
@@ -141,7 +141,7 @@ static void push_names(struct foreignstack *stack, const struct foreignslot *slo
 		name = str_cut(&rest, '\n');
 		samples_push(samples, stacks_frame(&samples->stacks, name));
 	}
-	/* innermost first */
+	/* names_make() returns the outermost name first; a sample has the innermost one first. */
 	for (size_t i = first, j = samples->nframes; i + 1 < j; i++) {
 		uint32_t id = samples->frame[i];
 
@@ -150,7 +150,7 @@ static void push_names(struct foreignstack *stack, const struct foreignslot *slo
 	}
 }
 
-/* --skip-after, --collapse-recursion: drops frames of the open sample by their names. */
+/* Applies --skip-after and --collapse-recursion to the frames of the open sample. */
 static void reduce_stack(struct samples *samples)
 {
 	const struct samples_options *options = samples->options;

@@ -3,8 +3,8 @@
  * foreignstack.h - one stack of another profiler's text, collected line by line, then added as a sample.
  *
  * Many of these texts print the process and the count after the frames. So frames are stored as text, leaf first; when
- * the sample is complete they get their names (fold/names/) and go to samples.h. A stack has a budget of frames and
- * bytes: frames beyond are dropped, and the outermost frame is [truncated].
+ * the sample is complete, this module makes their names (fold/names/) and adds the sample (samples.h). A stack has a
+ * budget of 4,096 frames and 1 MiB: frames over budget are dropped, and the outermost frame becomes [truncated].
  *
  *	foreignstack_clear(&stack);
  *	foreignstack_frame(&stack, (struct foreignframe){ .symbol = STR("main") });
@@ -26,13 +26,14 @@ enum foreigncode {
 	FOREIGN_INTERPRETED,
 };
 
-/* A frame as the text describes it; empty members are not known. address: hexadecimal digits. */
+/* A frame as the text describes it; members that the text lacks are empty. address: hexadecimal digits. */
 struct foreignframe {
 	struct str symbol, dso, address;
 	enum foreigncode code;
 };
 
-/* The same with positions in `text`. */
+/* A stored frame: offsets of its symbol, DSO and address in foreignstack.text, each of which ends where the next
+ * begins; the address ends at `end`. */
 struct foreignslot {
 	size_t symbol, dso, address, end;
 	enum foreigncode code;
@@ -41,25 +42,25 @@ struct foreignslot {
 struct foreignstack {
 	struct samples *samples;
 	struct text text;
-	struct foreignslot *frame; /* leaf first */
+	struct foreignslot *frame; /* n frames, leaf first */
 	size_t n, cap;
-	bool truncated; /* frames are missing at the outer end */
+	bool truncated; /* the outermost frames are missing */
 };
 
 /* Forgets the collected frames. */
 void foreignstack_clear(struct foreignstack *stack);
 
-/* Adds the caller of the frames so far. Copies its texts. */
+/* Adds a frame, the caller of the one added before. Copies the strings of `frame`. */
 void foreignstack_frame(struct foreignstack *stack, struct foreignframe frame);
 
-/* Marks frames [from, n) up to the outermost entry of the kernel among them (entry_SYSCALL_64_after_hwframe and the
- * like) as kernel code. Returns the number of frames that are kernel code now. */
+/* Marks as kernel code the frames from index `from` up to the outermost one at which the kernel is entered
+ * (entry_SYSCALL_64_after_hwframe and the like). Returns the number of marked frames. */
 size_t foreignstack_find_kernel(struct foreignstack *stack, size_t from);
 
-/* Moves the frames [from, n) to the leaf end. */
+/* Moves the frames from index `from` on to the leaf end, before all others. */
 void foreignstack_move_to_leaf(struct foreignstack *stack, size_t from);
 
-/* Adds the collected frames as a sample, and forgets them. */
+/* Adds a sample with the collected frames, and forgets these. `key` has its thread, event and weight. */
 void foreignstack_add(struct foreignstack *stack, const struct sample_key *key);
 
 void foreignstack_free(struct foreignstack *stack);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/foreign/jfrprint.h"
 
-/* Begins an event. */
+/* Begins a JFR event. */
 static void jfrprint_open(struct jfrprint *jfr)
 {
 	foreignstack_clear(jfr->stack);
@@ -9,7 +9,7 @@ static void jfrprint_open(struct jfrprint *jfr)
 	jfr->has_stack = false;
 }
 
-/* Adds the event if it has a stack. */
+/* Ends a JFR event; adds it as a sample if it has a stack. */
 static void jfrprint_close(struct jfrprint *jfr)
 {
 	struct sample_key key = { .comm = text_view(&jfr->thread),
@@ -34,7 +34,7 @@ static void jfrprint_set(struct text *text, struct str string)
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
 
-/* "java.util.HashMap.put(Object, Object) line: 610"; the last line of a truncated stack is "...". */
+/* Adds the frame of a line "java.util.HashMap.put(Object, Object) line: 610". A line "..." ends a truncated stack. */
 static void jfrprint_frame(struct jfrprint *jfr, struct str line)
 {
 	ptrdiff_t end = str_rfind(line, ')');
@@ -48,7 +48,8 @@ static void jfrprint_frame(struct jfrprint *jfr, struct str line)
 	foreignstack_frame(jfr->stack, (struct foreignframe){ .symbol = line, .code = FOREIGN_METHOD });
 }
 
-/* "  sampledThread = "worker one" (javaThreadId = 15)" */
+/* Reads a field of an event: the start of its stack, or its thread, as in "sampledThread = "worker one" (javaThreadId =
+ * 15)". */
 static void jfrprint_field(struct jfrprint *jfr, struct str line)
 {
 	ptrdiff_t first = str_find(line, '"'), last = str_rfind(line, '"');
@@ -85,7 +86,9 @@ static bool jfrprint_text(struct jfrprint *jfr, struct str line)
 	if (line.p[0] == '}') {
 		jfrprint_close(jfr);
 		jfr->open = false;
-	} else if (!str_starts(line, STR("   "))) { /* not of a member of a member */
+	} else if (!str_starts(
+			   line,
+			   STR("   "))) { /* fields of the event itself; those of nested objects are indented further */
 		jfrprint_field(jfr, text);
 	}
 	return true;
@@ -110,7 +113,8 @@ static enum foreigncode jfrprint_code(struct str type)
 	return str_eq(type, STR("Interpreted")) ? FOREIGN_INTERPRETED : FOREIGN_METHOD;
 }
 
-/* Removes the number of a hidden class, "Burn$$Lambda$88/360062456", which differs from run to run. */
+/* Returns the name of a hidden class, "Burn$$Lambda$88/360062456", without the number at its end, which differs from
+ * run to run. */
 static struct str jfrprint_class(struct str class)
 {
 	size_t n = class.n;
@@ -120,7 +124,7 @@ static struct str jfrprint_class(struct str class)
 	return n > 1 && n < class.n && class.p[n - 1] == '/' ? str_head(class, n - 1) : class;
 }
 
-/* Adds the frame whose members have come. */
+/* Adds the frame whose members have been read; a frame without class or method has no name. */
 static void jfrprint_json_frame(struct jfrprint *jfr)
 {
 	struct text *name = &jfr->value;

@@ -2,9 +2,9 @@
 /*
  * jfrprint.h - the output of jfr print and jfr print --json: each event that has a stack is a sample.
  *
- * The event of the sample is the type, jdk.ExecutionSample unless another is selected; the first frame is the name of
- * the thread. JSON has the kind of code of each frame, the text has not. jfr prints 5 frames of a stack unless
- * --stack-depth is given: the outermost frame of a longer one is [truncated].
+ * The event of a sample is the type of the JFR event; jdk.ExecutionSample is folded unless another one is selected. The
+ * root frame is the name of the thread. JSON has the kind of code of each frame, the text has not. jfr prints 5 frames
+ * of a stack unless --stack-depth is given: the outermost frame of a longer stack becomes [truncated].
  */
 #ifndef PJ_JFRPRINT_H
 #define PJ_JFRPRINT_H
@@ -14,21 +14,22 @@
 
 struct jfrprint {
 	struct foreignstack *stack;
-	bool open, frames;  /* text: in an event, in its stack */
-	bool has_stack;     /* the event has one */
-	uint64_t truncated; /* stacks with more frames than were printed */
+	bool open, frames;  /* text format: an event is open; its stack is open */
+	bool has_stack;     /* the open event has a stack */
+	uint64_t truncated; /* number of stacks of which jfr did not print all frames */
 	struct text type, thread;
-	/* JSON: the current frame. */
+	/* JSON format: members of the frame that is read. */
 	struct text class, method;
 	enum foreigncode code;
 	struct text value;
 	struct jsonlines json;
 };
 
-/* stack: where samples go; it must stay. */
+/* Prepares *jfr, which jfrprint_free() frees. Samples are added through `stack`, which must stay valid until then.
+ * is_json: the input is from jfr print --json. */
 void jfrprint_begin(struct jfrprint *jfr, struct foreignstack *stack, bool is_json);
 
-/* Takes a line. Returns false if it is not understood. */
+/* Reads a line. Returns false if the line is malformed. */
 bool jfrprint_line(struct jfrprint *jfr, struct str line);
 
 void jfrprint_free(struct jfrprint *jfr);

@@ -44,7 +44,8 @@ void jsonlines_decode(struct text *to, struct str string)
 	}
 }
 
-/* Cuts the string that begins after a quote off *rest; without a closing quote it ends with the line. */
+/* Cuts a JSON string and its closing quote off *rest, which begins after the opening quote. Returns the string, escapes
+ * included; without a closing quote, all of *rest. */
 static struct str jsonlines_cut_string(struct str *rest)
 {
 	struct str string;
@@ -72,7 +73,7 @@ static char jsonlines_letter(const struct jsonlines *json, struct str key)
 	return '?';
 }
 
-/* Calls the owner for a value of the current object or array. */
+/* Calls the owner for a value of the current object or array, with the path of that value. */
 static void jsonlines_value(struct jsonlines *json, enum jsonlines_event event, struct str value)
 {
 	size_t at = json->depth < JSONLINES_DEPTH ? json->depth : JSONLINES_DEPTH;

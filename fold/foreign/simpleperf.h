@@ -11,17 +11,18 @@
 
 struct simpleperf {
 	struct foreignstack *stack;
-	bool open;     /* in a sample */
-	bool in_frame; /* the members of a frame have come */
+	bool open;     /* a sample is open */
+	bool in_frame; /* a frame is open: its members are read */
 	struct sample_key key;
 	struct text comm, event, dso, symbol;
-	size_t name; /* bytes of the name in comm */
+	size_t name; /* length of the thread name in comm; the TID follows */
 };
 
-/* stack: where samples go; it must stay. */
+/* Prepares *simpleperf, which simpleperf_free() frees. Samples are added through `stack`, which must stay valid until
+ * then. */
 void simpleperf_begin(struct simpleperf *simpleperf, struct foreignstack *stack);
 
-/* Takes a line. Members that are not used are no errors. */
+/* Reads a line. Members of samples that are not used here are no errors. */
 void simpleperf_line(struct simpleperf *simpleperf, struct str line);
 
 /* Adds the last sample. */

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* ---- \s \d \w of the regular expressions there: ASCII only -------------------------------------------------- */
+/* ---- \s \d \w of stackcollapse-perf.pl's expressions: ASCII only --------------------------------------------------
+ */
 
 static bool is_space(char byte)
 {
@@ -34,12 +35,12 @@ static void ids_push(struct asflamegraph_ids *ids, uint32_t id)
 /* ---- parts of lines: pure ------------------------------------------------------------------------------------ */
 
 struct sample_key {
-	struct str comm, pid, tid; /* tid is empty if the line has one number */
-	struct str period, event;  /* empty if the line lacks them */
+	struct str comm, pid, tid; /* if the header has one number, it is a TID: `pid` holds it, `tid` is empty */
+	struct str period, event;  /* empty if the header has no period or no event */
 };
 
-/* Finds the event if the line ends in ": PERIOD EVENT:" or ": EVENT:" and blanks. It has no blanks: it is the last
- * word. */
+/* Sets the event, and the period if there is one, of a header that ends in ": PERIOD EVENT:" or ": EVENT:" and blanks.
+ * The event is the last word, since events contain no blanks. */
 static void cut_event(struct str line, struct sample_key *key)
 {
 	const char *p = line.p;
@@ -70,8 +71,9 @@ static void cut_event(struct str line, struct sample_key *key)
 }
 
 /*
- * COMM, blanks, digits, perhaps slashes and digits, a blank: COMM begins in column 0, has two bytes or more, and is as
- * short as possible (so the first number counts, also one that belongs to the name).
+ * Parses the header of a sample: COMM, blanks, PID, optionally slashes and TID, a blank. COMM begins in column 0, has
+ * two bytes or more, and is as short as possible (so the first number is the PID, even if it belongs to the thread's
+ * name). Returns false if the line is no header.
  */
 static bool cut_header(struct str line, struct sample_key *key)
 {
@@ -115,12 +117,13 @@ static bool cut_header(struct str line, struct sample_key *key)
 
 struct frame_line {
 	struct str pc, symbol, dso;
-	struct str both; /* "symbol (dso", as in the line */
+	struct str both; /* both in one string, "symbol (dso", as in the line */
 };
 
 /*
- * Blanks, PC (a word), blanks, SYMBOL, " (", DSO, ")": SYMBOL ends at the last " (" that a ')' follows, DSO at
- * the last ')'. SYMBOL takes at least one byte: where none is left for it, it gets the last blank or letter of PC.
+ * Parses a frame line: blanks, PC (a word), blanks, SYMBOL, " (", DSO, ")". SYMBOL ends at the last " (" that a ')'
+ * follows, DSO at the last ')'. SYMBOL has at least one byte: if nothing lies between PC and " (", it is the last
+ * blank or letter before " (". Returns false if the line is no frame line.
  */
 static bool cut_frame(struct str line, struct frame_line *f)
 {
@@ -134,7 +137,7 @@ static bool cut_frame(struct str line, struct frame_line *f)
 		return false;
 	split = (size_t)(open - p) - 1;
 	while (is_space(p[pc]))
-		pc++; /* ends at `open` at the latest */
+		pc++; /* the '(' at `open` is no blank, so the loop ends there at the latest */
 	for (pc_end = pc; asflamegraph_is_word(p[pc_end]);)
 		pc_end++;
 	for (symbol = pc_end; is_space(p[symbol]);)
@@ -169,7 +172,7 @@ static struct str cut_offset(struct str symbol)
 	return symbol;
 }
 
-/* Parses a number; saturates at the largest value. */
+/* Parses a decimal number; returns the largest value of the type if the number exceeds it. */
 static uint64_t parse_weight(struct str digits)
 {
 	uint64_t value = 0;
@@ -207,7 +210,7 @@ static bool is_perf_map(struct str dso)
 	return false;
 }
 
-/* Returns true for Go methods such as net/http.(*Client).Do: ".(" and later ")." */
+/* Returns true for Go methods such as net/http.(*Client).Do: the name contains ".(" and later ")." */
 static bool is_go_method(struct str name)
 {
 	ptrdiff_t open = str_find_str(name, STR(".("));
@@ -224,7 +227,8 @@ static struct str cut_arguments(struct str name)
 	return name;
 }
 
-/* Writes the name of one part of the symbol, without suffix, to asflamegraph->name. */
+/* Writes the frame name of `symbol`, one part of an "a->b" symbol, to asflamegraph->name, without the suffix of the
+ * kind of code. */
 static void write_name(struct asflamegraph *asflamegraph, const struct frame_line *line, struct str symbol)
 {
 	struct text *text = &asflamegraph->name;
@@ -262,7 +266,7 @@ static void write_name(struct asflamegraph *asflamegraph, const struct frame_lin
 	}
 }
 
-/* Returns the suffix of the kind of code: one of them, in this order. */
+/* Appends the suffix of the kind of code to asflamegraph->name: the first of _[i], _[k] and _[j] that applies. */
 static void write_suffix(struct asflamegraph *asflamegraph, struct str dso, bool inlined)
 {
 	struct text *text = &asflamegraph->name;
@@ -278,7 +282,7 @@ static void write_suffix(struct asflamegraph *asflamegraph, struct str dso, bool
 	}
 }
 
-/* Appends the frames of one line to the pool, outermost first. */
+/* Appends the ids of the names of one frame line to the pool, outermost frame first, and returns their range. */
 static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, const struct frame_line *line,
 					   struct stacks *stacks)
 {
@@ -293,14 +297,14 @@ static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, co
 	if (str_starts(rest, STR("(")))
 		return names;
 	while (rest.n >= 2 && str_ends(rest, STR("->")))
-		rest.n -= 2; /* as perl's split: empty parts count, but not at the end */
+		rest.n -= 2; /* perl's split keeps empty parts, but drops those at the end */
 	while (rest.n) {
 		ptrdiff_t arrow = str_find_str(rest, STR("->"));
 		struct str symbol = arrow < 0 ? rest : str_head(rest, (size_t)arrow);
 
 		rest = arrow < 0 ? (struct str){ 0 } : str_from(rest, (size_t)arrow + 2);
 		if (str_eq(symbol, STR("[unknown]")) && str_eq(line->dso, symbol))
-			unknown = true; /* for the following parts, too */
+			unknown = true; /* this part and the following ones have no source line */
 		write_name(asflamegraph, line, symbol);
 		write_suffix(asflamegraph, line->dso, names.n > 0);
 		ids_push(&asflamegraph->pool, intern(table, text_view(&asflamegraph->name)));
@@ -311,7 +315,8 @@ static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, co
 	return names;
 }
 
-/* Returns the names of a line; from the cache if an equal line, but for address and offset, came before. */
+/* Returns the names of a frame line. They come from the cache if an earlier line had the same symbol without offset and
+ * the same DSO. */
 static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *asflamegraph, struct frame_line *line,
 							 struct stacks *stacks)
 {
@@ -328,7 +333,8 @@ static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *as
 	if (asflamegraph->options.addrs && asflamegraph_has(symbol, STR("[unknown]"))) {
 		struct asflamegraph_names names = name_line(asflamegraph, line, stacks);
 
-		asflamegraph->pool.n = names.first; /* not cached: the names stay readable until the next line */
+		asflamegraph->pool.n = names.first; /* names with an address are not cached: the next line overwrites
+						       them in the pool */
 		return names;
 	}
 	i = 2 * (size_t)intern(&asflamegraph->keys, key) + asflamegraph->java;
@@ -347,7 +353,7 @@ static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *as
 
 /* ---- samples ------------------------------------------------------------------------------------------------- */
 
-/* Cuts the first name off a text of one or more. Returns false at the end. */
+/* Cuts the first name off *rest, names separated by ';'. Returns false if it was the last one. */
 static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 {
 	ptrdiff_t end = str_find(*rest, ';');
@@ -357,7 +363,8 @@ static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 	return end >= 0;
 }
 
-/* Takes the first waiting name with its source line, which may contain any byte, also ';'. Empty if it has none. */
+/* Moves the next waiting name, with its source line, to `part`. `source` is empty if the name has no source line; each
+ * ';' in it begins another frame. */
 static void add_part(struct asflamegraph *asflamegraph, struct str source, struct stacks *stacks)
 {
 	struct text *text = &asflamegraph->name;
@@ -377,7 +384,9 @@ static void add_part(struct asflamegraph *asflamegraph, struct str source, struc
 	} while (more);
 }
 
-/* Returns the text without parts in brackets and without blanks at both ends. */
+/* Returns a source line without its parts in square brackets and without blanks at both ends; valid until the next
+ * call.
+ */
 static struct str tidy_source(struct asflamegraph *asflamegraph, struct str line)
 {
 	struct text *text = &asflamegraph->source;
@@ -403,7 +412,7 @@ static struct str tidy_source(struct asflamegraph *asflamegraph, struct str line
 	return string;
 }
 
-/* Adds the frames of the waiting line after its last source line. */
+/* Once all source lines of the waiting frame line have been read, pushes its frames to the open sample. */
 static void end_waiting(struct asflamegraph *asflamegraph, struct stacks *stacks)
 {
 	if (asflamegraph->waiting_at < asflamegraph->waiting_lines)
@@ -441,11 +450,13 @@ static void add_frames(struct asflamegraph *asflamegraph, struct frame_line *lin
 	}
 }
 
-/* A header within a sample replaces its name and weight; its frames stay. */
+/* Opens a sample, unless its event is not the chosen one. If a sample is open already, the new header replaces its comm
+ * and weight, and its frames stay. */
 static void begin_sample(struct asflamegraph *asflamegraph, const struct sample_key *key, struct place place)
 {
 	bool only_tid = key->tid.n == 0 || str_eq(key->tid, STR("0"));
-	bool weightless = key->period.n == 0 || str_eq(key->period, STR("0")); /* "00" is a weight of 0 */
+	bool weightless = key->period.n == 0 ||
+			  str_eq(key->period, STR("0")); /* a period "0" counts as none, but "00" is a weight of 0 */
 	struct str wanted = asflamegraph->options.event.n ? asflamegraph->options.event : asflamegraph->event;
 
 	if (key->event.n) {
@@ -510,7 +521,7 @@ void asflamegraph_line(struct asflamegraph *asflamegraph, struct str line, struc
 	struct frame_line frame;
 	struct sample_key header;
 
-	if (asflamegraph->waiting_lines) { /* any text is a source line here */
+	if (asflamegraph->waiting_lines) { /* a source line is expected: any text is one */
 		add_source(asflamegraph, line, stacks);
 	} else if (line.n == 0) {
 		asflamegraph_end_sample(asflamegraph, stacks);
@@ -578,7 +589,7 @@ static size_t stack_size(const struct stacks *stacks, uint32_t node)
 	return n - 1;
 }
 
-/* Writes the stack backwards from `end`: the innermost frame first. */
+/* Writes the folded stack of a node so that it ends at `end`: backwards, from the innermost frame. */
 static void write_stack(const struct stacks *stacks, uint32_t node, char *end)
 {
 	for (;;) {

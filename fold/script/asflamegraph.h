@@ -2,18 +2,18 @@
 /*
  * asflamegraph.h - folds perf script text exactly as FlameGraph's stackcollapse-perf.pl (41fee1f).
  *
- * For `pjfold --as-flamegraph`: users who switch can compare byte for byte. The oddities of that script are here, too:
+ * For `pjfold --as-flamegraph`: users who switch can compare byte for byte. The oddities of that script are kept:
  * a line is classified by its text alone, never by its position, quotes are removed, a frame whose symbol starts with
  * '(' is dropped, `operator->` becomes two frames. docs/INPUTS.md lists them.
  *
  * The exceptions, all of them:
  * - The last sample counts even if no empty line ends it.
- * - Weights are integers of at most 63 bits in total: a sample that does not fit is left out and counted. (There: a
- *   float.)
+ * - Weights are integers of at most 63 bits in total: a sample that does not fit is left out and counted. (The
+ *   script uses floats.)
  * - Source lines are not looked up with addr2line: no counterpart of --inline and --context.
  *
  * The caller passes line after line. A header opens a sample, frame lines fill it, an empty line closes it and adds it
- * to the profile. Naming rules run once for each distinct (symbol without offset, DSO); repeated ones cost a hash.
+ * to the profile. Naming rules run once for each distinct (symbol without offset, DSO); a repeated line costs one hash.
  *
  * A frame may contain any byte of a line; ';' always separates frames.
  */
@@ -26,21 +26,22 @@
 #include "common/text.h"
 
 struct asflamegraph_options {
-	bool pid;     /* the first frame is comm-PID ('?' when the input shows only a thread) */
-	bool tid;     /* the first frame is comm-PID/TID; wins over pid */
-	bool kernel;  /* _[k] after frames whose DSO starts with '[' or ends in vmlinux, unless it contains unknown */
-	bool jit;     /* _[j] after frames of /tmp/perf-PID.map */
+	bool pid;     /* the first frame is comm-PID, or comm-? if the header has only a TID */
+	bool tid;     /* the first frame is comm-PID/TID, whatever `pid` is */
+	bool kernel;  /* frames get _[k] if their DSO starts with '[' or ends in "vmlinux", and does not contain
+			 "unknown" */
+	bool jit;     /* frames of /tmp/perf-PID.map get _[j] */
 	bool addrs;   /* frames without a symbol show their address */
 	bool srcline; /* a frame line is followed by a line with its place in the source (perf script -F +srcline) */
-	bool samples; /* every sample weighs 1; else its period, or 1 when that is 0 or missing */
-	struct str event; /* only samples of the event of exactly this name; empty: of the first one seen. Borrowed */
+	bool samples; /* each sample has the weight 1; otherwise its period, or 1 if the period is 0 or missing */
+	struct str event; /* name of the event whose samples count; empty: the first one read. Not copied */
 };
 
-/* The names of a frame line, as a range in the pool. */
+/* The names of a frame line: a range of ids in `pool`, outermost frame first. */
 struct asflamegraph_names {
-	size_t first; /* 0: not computed yet */
+	size_t first; /* index of the first name in `pool`; 0: not computed yet */
 	uint32_t n;
-	uint32_t lines; /* number of source lines that follow */
+	uint32_t lines; /* number of source lines that follow the frame line; 0 without srcline */
 };
 
 struct asflamegraph_ids {
@@ -48,56 +49,59 @@ struct asflamegraph_ids {
 	size_t n, cap;
 };
 
-/* Zero but for the options is ready to use. Callers may read all members. */
+/* State of the conversion. An object that is zero except for its options is valid. Callers may read all members. */
 struct asflamegraph {
 	struct asflamegraph_options options;
 
-	uint64_t samples;                   /* added to the profile */
-	uint64_t stackless;                 /* of these, without a frame: the stack is the first frame alone */
-	uint64_t skipped;                   /* headers of other events */
-	uint64_t stray;                     /* frame lines outside of any sample, ignored */
-	uint64_t overflows;                 /* samples left out because 63 bits do not hold their weight */
-	uint64_t unrecognized;              /* all other lines, ignored */
-	struct place first_unrecognized[3]; /* name NULL where there is none */
-	struct place first_overflow;        /* the header of that sample */
+	uint64_t samples;                   /* number of samples added to the profile */
+	uint64_t stackless;                 /* samples of these without frame lines: their stack is the comm alone */
+	uint64_t skipped;                   /* number of headers of events other than `event` */
+	uint64_t stray;                     /* number of frame lines outside of any sample, which are ignored */
+	uint64_t overflows;                 /* samples left out because the total weight would exceed 63 bits */
+	uint64_t unrecognized;              /* number of lines that are neither header nor frame, which are ignored */
+	struct place first_unrecognized[3]; /* places of the first unrecognized lines; name NULL: none */
+	struct place first_overflow;        /* place of the header of the first sample in `overflows` */
 	struct str event;                   /* event whose samples count; empty before the first sample */
-	struct str skipped_event;           /* the first other event */
+	struct str skipped_event;           /* the first event in the input other than `event` */
 
-	/* The open sample; comm.n == 0: there is none. */
+	/* The open sample: text of its first frame. comm.n == 0: no sample is open. */
 	struct text comm;
 	bool java;     /* comm starts with "java" */
-	bool skipping; /* frames belong to a sample of another event */
+	bool skipping; /* the next frame lines belong to a sample of another event */
 	uint64_t weight;
 	struct place header;
-	struct asflamegraph_ids stack; /* frames so far, innermost first */
+	struct asflamegraph_ids stack; /* frame ids of the open sample, innermost first */
 
-	/* A frame line whose source lines follow. */
+	/* A frame line whose source lines follow: name ids in `fp`, and frame ids made of them and their source lines,
+	 * both outermost first. Next name in `waiting`, and number of names that have source lines. */
 	struct asflamegraph_ids waiting, part;
 	size_t waiting_at, waiting_lines;
 
-	/* Cache of frame lines. */
+	/* Cache of frame lines: `keys` interns "symbol (dso". */
 	struct intern keys;
-	struct asflamegraph_names *names; /* by 2 * key + java */
+	struct asflamegraph_names *names; /* indexed by 2 * id in `keys` + java */
 	size_t nnames;
 	struct asflamegraph_ids pool;
-	struct intern fp; /* with srcline: names before the source line is appended; else they are s->frames */
+	struct intern fp; /* names of frames before their source lines are appended; unused without srcline */
 
-	struct text name, source; /* being written */
+	struct text name, source; /* buffers: a frame name, a source line */
 	struct arena bytes;
 };
 
-/* Takes the next line, without its newline. `place` is for messages; its name must live as long as asflamegraph. */
+/* Takes the next line, without its newline. `place` is the line's place for messages; its name must stay valid as
+ * long as asflamegraph. */
 void asflamegraph_line(struct asflamegraph *asflamegraph, struct str line, struct place place, struct stacks *stacks);
 
-/* Closes the open sample at the end of the input. Several files are one input, as for perl: call it after the last. */
+/* Adds the open sample at the end of the input. Several files are one input, as in perl: call this after the last file.
+ */
 void asflamegraph_end(struct asflamegraph *asflamegraph, struct stacks *stacks);
 
 void asflamegraph_free(struct asflamegraph *asflamegraph);
 
 /*
- * Writes "stack weight\n", sorted by the bytes of complete stacks, not depth first. Needs memory for the text of all
- * stacks and a pointer for each. A stack whose periods are all "00" has the weight 0 and is written, too: column 1 of
- * stacks marks it.
+ * Writes a line "stack weight\n" for each stack, sorted by the bytes of complete stacks, not depth first. Needs memory
+ * for the text of all stacks and a pointer for each. A stack whose periods are all "00" has the weight 0 and is
+ * written, too: column 1 of stacks marks it.
  */
 void asflamegraph_write(struct out *out, const struct stacks *stacks);
 

@@ -7,8 +7,9 @@
 
 #define FRONT_SETS (1u << 16)
 
-/* A set of the front table, a 2-way set-associative cache, the newer entry first. The table has FRONT_SETS sets for any
- * input. */
+/* A set of the first-level cache, which is 2-way set-associative and has FRONT_SETS sets: for each of two frame lines,
+ * the upper 32 bits of its hash and the index (offset in the pool / 8) of its line_entry; 0: none. The newer one is
+ * first. */
 struct linecache_set {
 	uint32_t tag[2];
 	uint32_t entry[2];
@@ -39,8 +40,8 @@ static size_t offset_length(struct str string)
 	return string.n - (i - 3);
 }
 
-/* Returns the offset of the last opening parenthesis, balanced from the right; -1 if there is none that follows a
- * blank. A dso may itself hold blanks and parentheses: "(/x (deleted))". */
+/* Returns the index of the '(' of the DSO at the end of a frame line: the one that balances the last ')', if a blank
+ * precedes it. -1: the line has no DSO. A DSO may itself contain blanks and parentheses: "(/x (deleted))". */
 static ptrdiff_t find_dso(struct str string)
 {
 	size_t depth = 0, i = string.n;
@@ -57,13 +58,13 @@ static ptrdiff_t find_dso(struct str string)
 			break;
 		}
 	}
-	for (i = string.n - 1; i-- > 1;) /* unbalanced parentheses in the path; a parameter list is no path */
+	for (i = string.n - 1; i-- > 1;) /* the path has unbalanced parentheses: find " (/" or " ([" */
 		if (string.p[i] == '(' && string.p[i - 1] == ' ' && (string.p[i + 1] == '/' || string.p[i + 1] == '['))
 			return (ptrdiff_t)i;
 	return -1;
 }
 
-/* Splits frame_text: *symbol and *rest point into it; rest starts at the blank before "(dso)". */
+/* Splits frame_text, "sym+0x1a (dso)", into "sym" and " (dso)", which both point into it. */
 static void linecache_split_line(struct str frame_text, struct str *symbol, struct str *rest)
 {
 	ptrdiff_t dso;
@@ -93,7 +94,8 @@ struct names_frame linecache_split(struct str frame_text)
 	return frame;
 }
 
-/* Drops the offset of -F+dsoff: "(dso+0x12)" would be another DSO at each address. */
+/* Returns " (dso+0x12)", as perf script -F+dsoff prints a DSO, without the offset, which would make another DSO of each
+ * address. The result is valid until the next call. */
 static struct str without_dso_offset(struct linecache *lines, struct str rest)
 {
 	struct str inner;
@@ -140,8 +142,8 @@ static void linecache_grow_slots(struct linecache *lines)
 	}
 }
 
-/* Adds an entry. names has the outermost frame first; the callers of the innermost one are stored innermost first, as
- * samples have them. */
+/* Sets the frame ids of an entry. names_make() returns the outermost frame first; the callers of the innermost one are
+ * stored innermost first, the order of samples. */
 static void name_frames(struct linecache *lines, struct line_entry *entry, struct names_frame frame)
 {
 	struct str names = names_make(lines->names, frame);
@@ -155,7 +157,7 @@ static void name_frames(struct linecache *lines, struct line_entry *entry, struc
 			lines->more = mem_grow(lines->more, sizeof(*lines->more), lines->more_cap);
 		}
 		if (lines->nmore == 0)
-			lines->nmore = 1; /* index 0 means none */
+			lines->nmore = 1; /* index 0 in `more` means no callers */
 		entry->unwinder = lines->nmore;
 		lines->nmore += n;
 		lines->more[lines->nmore - 1] = 0;
@@ -206,7 +208,7 @@ static bool linecache_same_bytes(const char *a, const char *b, size_t n)
 				return false;
 			if (n < 16)
 				return same_8(a + n - 8,
-					      b + n - 8); /* the last 8 bytes, some of them compared already */
+					      b + n - 8); /* the last 8 bytes overlap those compared before */
 		}
 		return same_8(a, b);
 	}
@@ -226,7 +228,7 @@ static bool entry_is(const struct line_entry *entry, struct str frame_text)
 	       is_offset(frame_text.p + entry->symbol_n, frame_text.n - n);
 }
 
-/* Finds the entry of (symbol, dso), or makes it. */
+/* Returns the index (offset in the pool / 8) of the entry of (symbol, dso), which is made if there is none. */
 static uint32_t linecache_find_entry(struct linecache *lines, struct str frame_text)
 {
 	struct str symbol, rest;
@@ -254,7 +256,7 @@ void linecache_init(struct linecache *lines, struct names *names, struct stacks 
 	lines->front = mem_alloc(sizeof(*lines->front), FRONT_SETS);
 	lines->pool_cap = 1 << 16;
 	lines->pool = mem_alloc(1, lines->pool_cap);
-	lines->pool_n = 8; /* offset 0 means none */
+	lines->pool_n = 8; /* offset 0 in the pool means no entry */
 }
 
 void linecache_hash(const struct linecache *lines, struct line_ref *ref)

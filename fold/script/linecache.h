@@ -14,20 +14,21 @@
 #include "common/stacks.h"
 
 struct line_entry {
-	uint32_t hash; /* of (symbol, dso) */
+	uint32_t hash; /* hash of `key` */
 	uint32_t symbol_n;
 	uint32_t rest_n;
 	uint32_t frame;    /* id of the innermost frame */
-	uint32_t unwinder; /* index in `more` of the frames that it is inlined into, innermost first, up to 0; or 0 */
+	uint32_t unwinder; /* index in linecache.more of the ids of the callers that `frame` is inlined into, innermost
+			     first, ended by 0; 0: not inlined */
 	bool unresolved;
-	char key[]; /* symbol, then " (dso)", " (inlined)" or nothing */
+	char key[]; /* symbol without offset, then " (dso)", " (inlined)" or nothing */
 };
 
 struct linecache {
 	struct names *names;
-	/* The owner of the frame ids. */
+	/* Call tree whose frame ids the entries contain. */
 	struct stacks *stacks;
-	/* Entries in a row, identified by offset / 8; 0 is none. */
+	/* All line_entries, one after another. The index of an entry is its offset / 8; 0: no entry. */
 	char *pool;
 	size_t pool_n, pool_cap;
 	uint32_t n;
@@ -40,16 +41,17 @@ struct linecache {
 	size_t scratch_cap;
 };
 
-/* Splits the text after the address, "sym+0x1a (dso)", into symbol and DSO; drops the offset. Pure. */
+/* Splits the text after the address of a frame line, "sym+0x1a (dso)", into symbol and DSO, without the offset. Pure.
+ */
 struct names_frame linecache_split(struct str frame_text);
 
 /*
- * A lookup has three steps, so that the processor prefetches memory while other lines of the sample are processed:
- * linecache_hash for all lines, linecache_guess for all, linecache_get for all.
+ * A frame line during its lookup. A lookup has three steps, so that the processor prefetches memory while other lines
+ * of the sample are processed: linecache_hash for all lines, linecache_guess for all, linecache_get for all.
  */
 struct line_ref {
-	const char *start; /* of the line; not used here */
-	const char *p;     /* text after the address */
+	const char *start; /* start of the line, for the caller */
+	const char *p;     /* text after the address, n bytes */
 	uint32_t n;
 	uint32_t guess;
 	uint64_t hash;
@@ -58,7 +60,7 @@ struct line_ref {
 void linecache_hash(const struct linecache *lines, struct line_ref *ref);
 void linecache_guess(const struct linecache *lines, struct line_ref *ref);
 
-/* Returns the entry, made at first; valid until the next call. */
+/* Returns the entry of a frame line, which is made if there is none; valid until the next call. */
 const struct line_entry *linecache_get(struct linecache *lines, const struct line_ref *ref);
 
 void linecache_init(struct linecache *lines, struct names *names, struct stacks *stacks);

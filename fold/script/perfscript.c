@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#define SHARE_MAX (256 * 1024) /* bytes; longer samples are read line by line */
+#define SHARE_MAX (256 * 1024) /* largest sample, in bytes, whose text is compared with the one before it */
 
 void script_init(struct script *script, const struct samples_options *options)
 {
@@ -33,7 +33,7 @@ static void skip_line(struct script *script, struct str line)
 	textstacks_skip(&script->text, line, script->line);
 }
 
-/* `end`: the empty line that closes the sample, or NULL if something else does. */
+/* Closes the open sample. `end`: the empty line after its text; NULL if no empty line ends it. */
 static void perfscript_close_sample(struct script *script, const char *end)
 {
 	if (script->weak) {
@@ -49,8 +49,8 @@ static enum samples_state perfscript_state(const struct script *script)
 	return script->samples.sample.state;
 }
 
-/* Splits "   7f00 sym (dso)" into address and frame_text; after the address simpleperf prints a TAB. Returns false if
- * it does not start with an address. */
+/* Splits a frame line, "   7f00 sym (dso)", into address and frame_text; simpleperf prints a TAB between them. Returns
+ * false if the line does not start with an address. */
 static bool split_address(struct str line, struct str *address, struct str *frame_text)
 {
 	size_t i = 0, from;
@@ -71,7 +71,8 @@ static void perfscript_headerless(struct script *script)
 	textstacks_open(&script->text, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
 }
 
-/* Returns true if the frame belongs to a sample; a weak header becomes one. */
+/* Makes sure that a sample is open for a frame line: opens one for the weak header before it, or one without a header.
+ * Returns false if that sample is not selected. */
 static bool in_sample(struct script *script)
 {
 	if (script->weak)
@@ -82,7 +83,8 @@ static bool in_sample(struct script *script)
 	return perfscript_state(script) == SAMPLE_OPEN;
 }
 
-/* Returns bit 0 of each of 8 bytes that is a blank and no letter or digit. */
+/* Returns a mask with bit 0 of each byte set for each of the 8 bytes that is a blank, if all are blanks, letters or
+ * digits. */
 static uint64_t blanks_of(const char *bytes)
 {
 	uint64_t x;
@@ -92,7 +94,7 @@ static uint64_t blanks_of(const char *bytes)
 	return ~(x >> 6 | x >> 4) & UINT64_C(0x0101010101010101);
 }
 
-/* True if the 16 bytes are blanks and then one word, as perf prints an address. */
+/* True if the 16 bytes are blanks followed by one word, as perf prints an address. */
 static bool is_wide_address(const char *bytes)
 {
 	uint64_t first = blanks_of(bytes), last = blanks_of(bytes + 8);
@@ -101,7 +103,7 @@ static bool is_wide_address(const char *bytes)
 	return (partly & (partly + 1)) == 0 && (last == 0 || first == UINT64_C(0x0101010101010101));
 }
 
-/* Takes a line that begins with a TAB. perf prints the address 16 wide, so it mostly ends at a fixed column. */
+/* Reads a frame line, which begins with a TAB. perf pads the address to 16 columns, so it mostly ends at column 17. */
 static void frame_line(struct script *script, struct str line)
 {
 	struct str address, frame_text;
@@ -124,14 +126,15 @@ static void frame_line(struct script *script, struct str line)
 		textstacks_frame(&script->text, frame_text, address, line.p);
 }
 
-/* -F+srcline: "  file:line" belongs to the frame before it; there " (inlined)" follows the line number. */
+/* Reads a line "  file:line" of perf script -F+srcline, which belongs to the frame before it. " (inlined)" after the
+ * line number marks that frame as inlined. Returns false if the line is no source line. */
 static bool perfscript_srcline(struct script *script, struct str line)
 {
 	struct str text = str_trim(line);
 	struct names_frame frame;
 	bool inlined;
 
-	/* A third blank: a frame whose TAB has become blanks, as in text that was copied from a terminal. */
+	/* A third blank begins a frame line whose TAB was replaced by blanks, as in text copied from a terminal. */
 	if (line.n < 3 || line.p[0] != ' ' || line.p[1] != ' ' || line.p[2] == ' ' || text.n == 0)
 		return false;
 	if (perfscript_state(script) == SAMPLE_IGNORED)
@@ -154,7 +157,7 @@ static bool perfscript_srcline(struct script *script, struct str line)
 
 /* ---- lines -------------------------------------------------------------------------------------------------- */
 
-/* -F+insn and others print more after the DSO: "sym+0x1 (/x) insn: 48 83". */
+/* Returns frame_text up to its DSO: perf script -F+insn and others print more after it, "sym+0x1 (/x) insn: 48 83". */
 static struct str without_payload(struct str frame_text)
 {
 	ptrdiff_t open = str_find_str(frame_text, STR(" (/")), depth = 0;
@@ -169,8 +172,8 @@ static struct str without_payload(struct str frame_text)
 	return frame_text;
 }
 
-/* Returns what follows the data source in the payload of perf mem, "68100142 |OP LOAD|...|LCK No|BLK  N/A   7 7f00 sym
- * (dso)": the weight and, without callchain, the frame. Without a data source it is the payload itself. */
+/* Returns the part after the data source of a payload of perf mem, "68100142 |OP LOAD|...|LCK No|BLK  N/A   7 7f00 sym
+ * (dso)": the weight, 7, and, without callchain, the frame. Returns a payload without a data source unchanged. */
 static struct str behind_data_source(struct str payload)
 {
 	ptrdiff_t at = str_find_str(payload, STR(" |OP "));
@@ -184,7 +187,7 @@ static struct str behind_data_source(struct str payload)
 	if (at < 0)
 		at = str_find_str(rest, STR("|LCK "));
 	rest = str_from(rest, at < 0 ? rest.n : (size_t)at + 5);
-	for (;;) { /* the words of the last value: "N/A", "Data Addr" */
+	for (;;) { /* skip the words of the last field of the data source: "N/A", "Data Addr" */
 		struct str after = rest = str_trim_left(rest);
 
 		word = str_cut(&after, ' ');
@@ -195,8 +198,9 @@ static struct str behind_data_source(struct str payload)
 }
 
 /*
- * Without callchain the one frame stands on the header's line, 16 wide: "cycles:  ffffffff821f236b sym+0x1 (dso)";
- * with -F+addr, after the data address. The payload of a tracepoint has the same position; it is no frame.
+ * Reads the only frame of a sample without callchain, which perf prints in the header line, its address padded to 16
+ * columns: "cycles:  ffffffff821f236b sym+0x1 (dso)"; with -F+addr, after the data address. Returns false if there is
+ * none: the payload of a tracepoint has the same position and is no frame.
  */
 static bool single_frame(const struct sample_key *key, struct str *address, struct str *frame_text)
 {
@@ -243,8 +247,8 @@ static bool perfscript_is_comment(struct str line)
 	return line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ');
 }
 
-/* "# hostname : vm" and "# event : name = cycles, ... { sample_period, sample_freq } = 99, ..." of perf script
- * --header. */
+/* Reads host name and frequency from comments of perf script --header: "# hostname : vm" and "# event : name = cycles,
+ * ... { sample_period, sample_freq } = 99, ...". */
 static void perfscript_comment(struct script *script, struct str line)
 {
 	ptrdiff_t i = str_find_str(line, STR("sample_freq } = "));
@@ -258,8 +262,8 @@ static void perfscript_comment(struct script *script, struct str line)
 	}
 }
 
-/* Returns true for text like "file:12" and "libc.so.6[1f4e]". Other lines that begin with blanks may follow a sample
- * without callchain. */
+/* Returns true for a source line like "file:12" or "libc.so.6[1f4e]". After a sample without callchain, lines that
+ * begin with blanks may also be other lines. */
 static bool is_source_place(struct str line)
 {
 	struct str text = str_trim(line);
@@ -272,7 +276,8 @@ static bool is_source_place(struct str line)
 	return str_ends(text, STR(" (inlined)")) || (colon > 0 && str_u64(str_from(text, (size_t)colon + 1), &number));
 }
 
-/* Takes a line that is not empty and does not begin with a TAB. */
+/* Reads a line that is not empty and does not begin with a TAB: a header, a comment, a source line, or a frame
+ * without TAB. Any other line is malformed if a sample is open, otherwise a weak header that waits for its frames. */
 static void other_line(struct script *script, struct str line)
 {
 	struct str address, frame_text;
@@ -304,7 +309,7 @@ static void other_line(struct script *script, struct str line)
 	if (!script->single && perfscript_state(script) != SAMPLE_NONE) {
 		if (textstacks_has_frames(&script->text) && perfscript_srcline(script, line))
 			return;
-		/* perf 3.x: frames without a TAB */
+		/* perf 3.x prints frames without a TAB */
 		if (split_address(line, &address, &frame_text) && frame_text.n) {
 			if (perfscript_state(script) == SAMPLE_OPEN)
 				textstacks_frame(&script->text, frame_text, address, NULL);
@@ -321,7 +326,7 @@ static void other_line(struct script *script, struct str line)
 		return;
 	}
 	if (split_address(line, &address, &frame_text) && frame_text.n &&
-	    line.p[0] == ' ') { /* -F ip,sym without callchain */
+	    line.p[0] == ' ') { /* perf script -F ip,sym without callchain prints frames without headers */
 		perfscript_headerless(script);
 		if (perfscript_state(script) == SAMPLE_OPEN)
 			textstacks_frame(&script->text, frame_text, address, NULL);
@@ -334,23 +339,24 @@ static void other_line(struct script *script, struct str line)
 	script->weak_number = script->line;
 }
 
-/* The last lines of a sample that equal those of the thread's last sample. */
+/* The last lines of a sample that equal those of the thread's sample before it. */
 struct shared {
 	const char *from; /* start of the first shared line */
-	const char *end;  /* the empty line after them */
+	const char *end;  /* the empty line after the shared lines */
 	uint32_t lines;
 };
 
 static void script_lines(struct script *script, const char *at, const char *end, bool share);
 
-/* Called after a header, whose frames begin at `at`: finds the lines that it shares with the last sample. */
+/* Finds the last lines of the sample that equal those of the thread's sample before it. The sample's frames begin at
+ * `at`. Returns false if there are none. */
 static bool find_shared(struct script *script, const char *at, const char *end, struct shared *shared)
 {
 	const struct suffix_sample *last = textstacks_before(&script->text);
 
 	shared->end = suffixcache_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
 	if (!shared->end) {
-		script->share_here = false; /* other separators are used: stop searching in this block */
+		script->share_here = false; /* no empty line within SHARE_MAX: stop searching in this block */
 		return false;
 	}
 	if (last->n == 0 || last->block != script->text.block + 1)
@@ -363,8 +369,8 @@ static bool find_shared(struct script *script, const char *at, const char *end, 
 	return true;
 }
 
-/* Reads the lines before the shared ones. If all are frames of this sample, the shared ones are taken over, and
- * the sample done. Returns where to go on. */
+/* Reads the lines of the open sample before the shared ones. If all of them are frames of this sample, closes the
+ * sample with the nodes of the shared lines, without parsing these. Returns the position of the next line to read. */
 static const char *perfscript_take_shared(struct script *script, const char *at, const struct shared *shared)
 {
 	uint64_t serial = script->text.serial;
@@ -416,7 +422,7 @@ void script_block(struct script *script, struct str text, uint64_t block)
 
 /* ---- borders ------------------------------------------------------------------------------------------------ */
 
-/* Returns true at a border: after an empty line, and at a line that is certainly a header. */
+/* A border between samples lies after an empty line, and before a line that is certainly a header. */
 size_t script_last_border(struct str text)
 {
 	ptrdiff_t newline = str_rfind(text, '\n');

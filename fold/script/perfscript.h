@@ -17,30 +17,32 @@ struct script {
 	struct textstacks text;
 	/* Number of the current line in its block, from 1. */
 	uint64_t line;
-	/* Samples of this block may share their last lines. */
+	/* Samples of this block may share their last lines (suffixcache.h). */
 	bool share_here;
-	/* The header of the open sample has its only frame; just a source line may follow. */
+	/* The header line of the open sample contains its only frame; only a source line may follow. */
 	bool single;
-	/* weak_line is a header if frames follow. */
+	/* weak_line, line weak_number of the block, is a header if frames follow it; otherwise it is malformed. */
 	bool weak;
 	struct sample_key weak_header;
 	struct str weak_line;
 	uint64_t weak_number;
 };
 
-/* Prepares *script for the first block. options must stay. */
+/* Prepares *script for the first block. options must stay valid until script_free(). */
 void script_init(struct script *script, const struct samples_options *options);
 
-/* Prepares a worker that uses the decisions of script (event, first time). */
+/* Prepares the state of a worker thread. The worker uses the event that counts and the time of the first sample that
+ * `script` has determined. */
 void script_fork(struct script *worker, const struct script *script);
 
-/* Folds text, which starts and ends at a border. `block` is its number in the run, for messages. */
+/* Folds a block of text that starts and ends at borders of samples. `block` is its number in the run, for messages. */
 void script_block(struct script *script, struct str text, uint64_t block);
 
-/* Returns the last border in text: only complete samples precede it. 0 if there is none. */
+/* Returns the offset of the last border between samples in text: only complete samples precede it. 0: no border. */
 size_t script_last_border(struct str text);
 
-/* Returns true if a line alone looks like a header or a frame: to detect the format of an input. */
+/* Returns true if a line, without its context, may be a header or a frame of perf script. Used to detect the format of
+ * an input. */
 bool script_looks_like(struct str line);
 
 void script_free(struct script *script);

@@ -14,7 +14,7 @@ const char *suffixcache_end(const char *at, const char *end)
 #ifdef __SSE2__
 	const __m128i newline = _mm_set1_epi8('\n');
 
-	/* two loads at a distance of one byte find two newlines */
+	/* compare 16 bytes, and the 16 bytes one further, with newlines: a match in both is "\n\n" */
 	for (; end - at > 16; at += 16) {
 		__m128i a = _mm_loadu_si128((const __m128i *)(const void *)at);
 		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(at + 1));
@@ -30,7 +30,7 @@ const char *suffixcache_end(const char *at, const char *end)
 	return NULL;
 }
 
-/* Returns the length of the common end of [.., a) and [.., b), at most max. */
+/* Returns the number of equal bytes before a and before b, at most max. */
 static size_t common_end(const char *a, const char *b, size_t max)
 {
 	size_t n = 0;
@@ -61,7 +61,7 @@ uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suff
 	line = suffixes->line + before->first;
 	theirs = (size_t)(before->end - line[0].start);
 	same = common_end(end, before->end, max < theirs ? max : theirs);
-	while (low < high) { /* finds the first line within the common end */
+	while (low < high) { /* find the first line of `before` that lies within the common end */
 		uint32_t mid = low + (high - low) / 2;
 
 		if ((size_t)(before->end - line[mid].start) <= same)
@@ -69,7 +69,7 @@ uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suff
 		else
 			low = mid + 1;
 	}
-	/* The shared part must start a line in this text, too. */
+	/* The common end must begin at the start of a line in the new text, too. */
 	if (low < before->n) {
 		const char *start = end - (before->end - line[low].start);
 

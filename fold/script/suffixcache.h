@@ -15,15 +15,15 @@
 /* One frame line of a folded sample. */
 struct suffix_line {
 	const char *start;
-	uint32_t node;       /* of the call tree, with the frames of this line and of all outer ones */
-	uint32_t unresolved; /* frames without symbol from here to the root */
+	uint32_t node;       /* node of the call tree: stack from the root to the frames of this line */
+	uint32_t unresolved; /* number of frames without symbol, from this line to the root */
 };
 
-/* A folded sample; n == 0: none. */
+/* The lines of a folded sample; n == 0: no sample. */
 struct suffix_sample {
-	uint64_t block;    /* + 1 */
-	const char *end;   /* of its text: at the empty line */
-	uint32_t first, n; /* its lines, innermost first, in struct suffixcache */
+	uint64_t block;    /* number of its block of text, plus 1 */
+	const char *end;   /* end of its text: the empty line */
+	uint32_t first, n; /* index and number of its lines in suffixcache.line, innermost first */
 };
 
 struct suffixcache {
@@ -31,15 +31,14 @@ struct suffixcache {
 	uint32_t n, cap;
 };
 
-/* Returns the empty line that ends the sample at `at`, the position after the newline of its last line; NULL if the
- * text has none. */
+/* Returns the position of the first empty line in [at, end), which ends the sample at `at`; NULL if there is none. */
 const char *suffixcache_end(const char *at, const char *end);
 
-/* Returns the number of lines at the end of [at, end) that equal the last lines of the sample before. */
+/* Returns the number of lines at the end of [at, end), the text of a sample, that equal the last lines of `before`. */
 uint32_t suffixcache_match(const struct suffixcache *suffixes, const struct suffix_sample *before, const char *at,
 			   const char *end);
 
-/* Makes space for n more lines, line[n] and the following ones. */
+/* Makes space for n more lines behind the suffixes->n existing ones, which may move. */
 void suffixcache_reserve(struct suffixcache *suffixes, uint32_t n);
 
 #endif

@@ -13,7 +13,7 @@ void textstacks_init(struct textstacks *text, struct samples *samples)
 	*text = (struct textstacks){ .samples = samples };
 	linecache_init(&text->lines, &samples->names, &samples->stacks);
 	text->last = mem_alloc(sizeof(*text->last), SAMPLES_ROOTS);
-	/* Options that change single frames need all frames of each sample, so nothing is shared. */
+	/* These options drop or change frames of a sample, so samples cannot share the nodes of their last lines. */
 	text->share = !options->nskip_after && !options->collapse_recursion && !options->names.addresses;
 }
 
@@ -42,7 +42,7 @@ void textstacks_skip(struct textstacks *text, struct str line, uint64_t number)
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
-/* --addrs: unresolved frames at different addresses are different frames. */
+/* Returns the frame id of a frame without symbol, with its address in the name, for --addrs. */
 static uint32_t frame_with_address(struct samples *samples, struct str frame_text, struct str address)
 {
 	struct names_frame frame = linecache_split(frame_text);
@@ -108,14 +108,14 @@ void textstacks_rename_last(struct textstacks *text, struct names_frame frame)
 	size_t from;
 
 	samples->nframes = text->last_frame;
-	/* names has the frames outermost first, the sample innermost first. */
+	/* names_make() returns the outermost frame first; samples_push() takes the innermost one first. */
 	for (; names.n; names.n = from ? from - 1 : 0) {
 		from = (size_t)(str_rfind(names, '\n') + 1);
 		samples_push(samples, stacks_frame(&samples->stacks, str_from(names, from)));
 	}
 }
 
-/* Returns true for a frame of --skip-after. Compares names once per frame id. */
+/* Returns true if --skip-after names the frame. Names are compared once for each frame id. */
 static bool textstacks_is_skip_after(struct textstacks *text, uint32_t frame)
 {
 	const struct samples_options *options = text->samples->options;
@@ -139,7 +139,7 @@ static bool textstacks_is_skip_after(struct textstacks *text, uint32_t frame)
 	return text->skip[frame] == 1;
 }
 
-/* Applies --skip-after and --collapse-recursion to the frames. */
+/* Applies --skip-after and --collapse-recursion to the frames of the open sample. */
 static void reduce_frames(struct textstacks *text)
 {
 	struct samples *samples = text->samples;
@@ -178,7 +178,8 @@ void textstacks_open(struct textstacks *text, const struct sample_key *key)
 	text->serial++;
 }
 
-/* Returns the last sample with the label of the open one; NULL without a label. */
+/* Returns the last sample of the open sample's thread (samples_root), with n == 0 if it had none; NULL if headers do
+ * not identify threads. */
 static struct suffix_sample *textstacks_last_of(const struct textstacks *text)
 {
 	const struct samples_root *root = text->samples->root;
@@ -187,7 +188,7 @@ static struct suffix_sample *textstacks_last_of(const struct textstacks *text)
 	if (!root)
 		return NULL;
 	last = &text->last[root - text->samples->roots];
-	/* The entry may be of another label that had the same place. */
+	/* The slot may hold the last sample of another root: its number differs. */
 	if (last->number != root->number)
 		*last = (struct textstacks_last){ .number = root->number };
 	return &last->sample;
@@ -198,7 +199,7 @@ const struct suffix_sample *textstacks_before(const struct textstacks *text)
 	return textstacks_last_of(text);
 }
 
-/* Adds the frames of one line, outermost first. The callers of an inlined frame are stored innermost first. */
+/* Pushes the frames of one line, outermost first. The entry stores the callers of an inlined frame innermost first. */
 static void push_inwards(struct textstacks *text, const struct line_entry *entry)
 {
 	uint32_t n = 0;
@@ -210,7 +211,8 @@ static void push_inwards(struct textstacks *text, const struct line_entry *entry
 	samples_push(text->samples, entry->frame);
 }
 
-/* Copies the outer lines, which equal those of the thread's last sample. Returns the innermost of them. */
+/* Copies to `line` the lines that the open sample shares with the thread's last sample. Returns the innermost of them.
+ */
 static struct suffix_line textstacks_take_shared(struct textstacks *text, struct suffix_line *line, const char *end)
 {
 	const struct suffix_sample *last = textstacks_last_of(text);
@@ -223,8 +225,8 @@ static struct suffix_line textstacks_take_shared(struct textstacks *text, struct
 	return line[0];
 }
 
-/* Adds the collected lines from the outermost inwards: first looks up all frames, then, with prefetched memory, nodes.
- */
+/* Adds the collected lines of a sample to the call tree, below `outer`, and stores them in `line`. Looks up all frames
+ * first, then, with prefetched memory, all nodes. Returns the innermost line. */
 static struct suffix_line walk_lines(struct textstacks *text, struct suffix_line *line, struct suffix_line outer)
 {
 	struct samples *samples = text->samples;
@@ -241,15 +243,16 @@ static struct suffix_line walk_lines(struct textstacks *text, struct suffix_line
 	}
 	stacks_expect(&samples->stacks, outer.node, samples->frame, samples->nframes);
 	for (uint32_t i = n, done = 0; i-- > 0; line[i].node = outer.node)
-		for (; done < line[i].node; done++) /* here node is still the end of the frames of the line */
+		for (; done < line[i].node;
+		     done++) /* until it is set, `node` is the index after the last frame of the line */
 			outer.node = stacks_child(&samples->stacks, outer.node, samples->frame[done]);
 	text->nrefs = samples->nframes = 0;
 	return outer;
 }
 
 /*
- * Adds a sample whose frames are not looked up yet, and stores its lines for the next sample of the thread. `end`:
- * of its text, NULL when it did not end at an empty line.
+ * Adds a sample whose frames are not looked up yet, and stores its lines for the next sample of the thread. `end`: the
+ * empty line that ends its text; NULL if it ends otherwise.
  */
 static void close_regular(struct textstacks *text, const char *end)
 {
@@ -258,7 +261,7 @@ static void close_regular(struct textstacks *text, const char *end)
 	struct suffix_line leaf = { .node = samples->sample.root };
 	struct suffix_line *line;
 
-	suffixcache_reserve(&text->suffixes, n + 1); /* at least one, so that the pointer is valid */
+	suffixcache_reserve(&text->suffixes, n + 1); /* n + 1: the array exists even if the sample has no lines */
 	line = text->suffixes.line + first;
 	if (text->shared)
 		leaf = textstacks_take_shared(text, line + inner, end);
