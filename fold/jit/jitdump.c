@@ -13,16 +13,16 @@
 #define MAGIC 0x4A695444u
 #define MAGIC_SWAPPED 0x4454694Au
 #define HEADER 40
-/* Every record begins with id, size and time. */
+/* Length in bytes of the start of every record: id, size and time. */
 #define PREFIX 16
-/* Length of a CODE_LOAD before the name. */
+/* Length in bytes of a CODE_LOAD record before the name of its code. */
 #define LOAD (PREFIX + 40)
 #define MOVE (PREFIX + 48)
-/* Length of a DEBUG_INFO before its entries. */
+/* Length in bytes of a DEBUG_INFO record before its entries. */
 #define DEBUG (PREFIX + 16)
-/* Length of an entry before its file name. */
+/* Length in bytes of an entry of DEBUG_INFO before its file name. */
 #define DEBUG_ENTRY 16
-/* Length of an UNWINDING_INFO before .eh_frame, which .eh_frame_hdr follows. */
+/* Length in bytes of an UNWINDING_INFO record before its .eh_frame; .eh_frame_hdr follows .eh_frame. */
 #define UNWIND (PREFIX + 24)
 #define ARCH_TIMESTAMP 1u
 
@@ -30,14 +30,15 @@
 #define NAME_LIMIT 8192
 #define UNWIND_LIMIT ((uint64_t)1 << 20)
 #define CODES_MAX ((size_t)1 << 20)
-/* Maximum of bytes for names and unwind tables, which the target process chooses. */
+/* Maximum size in bytes of all names and unwind tables of a jitdump; the target process controls their size. */
 #define MEMORY_LIMIT ((size_t)256 << 20)
 
 enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 
 #define NO_CODE UINT32_MAX
 
-/* From `time` on, `code` is at [start, last]; NO_CODE: no code any more. */
+/* Change of the code at addresses [start, last]: from `time` on, it is `code`, an index in jitdump.code; NO_CODE: no
+ * code. order: number of the event in the file. */
 struct event {
 	uint64_t time, start, last;
 	uint32_t code, order;
@@ -47,19 +48,19 @@ struct event {
  * events. An event is entered into the few nodes that together cover its range. Each node lists its events in order of
  * time. A lookup does a binary search by time in each node above the interval of the address. */
 struct timeline {
-	/* Sorted boundaries; interval i is [cut[i], cut[i + 1]). */
+	/* Sorted addresses between the intervals; interval i is [cut[i], cut[i + 1]). */
 	uint64_t *cut;
 	size_t ncuts;
-	/* First element in `list` of each of the 2 * ncuts nodes, and the end. */
+	/* By node, 2 * ncuts of them: index in `list` of its first event; then the length of `list`. */
 	uint32_t *first;
-	/* Indexes of events. */
+	/* Indexes in jitdump.event of the events of all nodes; those of one node are in order of time. */
 	uint32_t *list;
 };
 
 /* Part of the file in memory. */
 struct window {
 	int fd;
-	/* Size of the file; offset in the file of buf. */
+	/* Size of the file; offset in the file of the n bytes in `buf`. */
 	uint64_t size, at;
 	size_t n;
 	char buf[64 * 1024];
@@ -73,16 +74,17 @@ struct jitdump {
 	struct event *event;
 	size_t nevents, events_cap;
 	struct timeline line;
-	/* Indexes are interned as their 8 bytes. */
+	/* Interned names and files; interned code indexes (8 bytes each). */
 	struct intern names, indexes;
-	/* By id in `indexes`: the newest code with that index. */
+	/* By id in `indexes`: index in `code` of the newest code with that code index; NO_CODE: none. */
 	uint32_t *newest;
 	size_t newest_cap;
 	struct arena unwinds;
 	size_t memory;
 	uint64_t bad, first_bad;
 	const char *why;
-	/* Contents of UNWINDING_INFO and DEBUG_INFO records, which precede the code that they describe. */
+	/* Contents of the latest UNWINDING_INFO and DEBUG_INFO records, which precede the CODE_LOAD that they describe.
+	 * debug_line 0: no DEBUG_INFO. */
 	struct str unwind, debug_file;
 	uint64_t debug_address;
 	uint32_t debug_line;
@@ -90,7 +92,7 @@ struct jitdump {
 
 /* ---- bytes ----------------------------------------------------------------------------------------------------- */
 
-/* Returns the n bytes at `offset`, valid until the next call; NULL if the file does not have them. */
+/* Returns n bytes of the file at `offset`, valid until the next call; NULL if they are beyond its end or too many. */
 static const char *window_get(struct window *window, uint64_t offset, size_t n)
 {
 	if (n > sizeof(window->buf) || offset > window->size || n > window->size - offset)
@@ -102,8 +104,8 @@ static const char *window_get(struct window *window, uint64_t offset, size_t n)
 	return n <= window->n ? window->buf + (offset - window->at) : NULL;
 }
 
-/* Reads a C string at `offset` that ends before `end`. Returns false if it does not, or if it is longer than
- * NAME_LIMIT. */
+/* Sets *string to the C string at `offset` of the file. Returns false if it does not end before offset `end`, or if it
+ * is longer than NAME_LIMIT. */
 static bool window_string(struct window *window, uint64_t offset, uint64_t end, struct str *string)
 {
 	size_t n = offset < end ? (end - offset < NAME_LIMIT ? (size_t)(end - offset) : NAME_LIMIT) : 0;
@@ -134,14 +136,14 @@ static uint64_t u64_at(const char *p)
 /* ---- records --------------------------------------------------------------------------------------------------- */
 
 struct record {
-	/* Position of the record in the file. */
+	/* Offsets in the file of the record and of its end; its time in ns. */
 	uint64_t at, end, time;
 	uint32_t id;
 };
 
 static const char too_much[] = "exceeds the limit for one jitdump";
 
-/* Returns an interned copy of the string and counts its memory. */
+/* Returns an interned copy of a string, and adds its size to jitdump->memory. */
 static struct str jitdump_keep(struct jitdump *jitdump, struct str string)
 {
 	uint32_t n = jitdump->names.n, id = intern(&jitdump->names, string);
@@ -162,7 +164,7 @@ static void jitdump_add_event(struct jitdump *jitdump, uint64_t time, uint64_t s
 	jitdump->nevents++;
 }
 
-/* Returns the slot with the newest code of an index. */
+/* Returns the element of `newest` for a code index; it is NO_CODE if no code has that index. */
 static uint32_t *jitdump_newest(struct jitdump *jitdump, uint64_t index)
 {
 	uint32_t id = intern(&jitdump->indexes, (struct str){ (const char *)&index, sizeof(index) });
@@ -195,14 +197,14 @@ static bool jitdump_is_full(const struct jitdump *jitdump)
 	return jitdump->ncodes >= CODES_MAX || jitdump->memory > MEMORY_LIMIT;
 }
 
-/* Reads CODE_LOAD: new code, with the unwind tables and lines of the records before. */
+/* Reads CODE_LOAD: new code, with the unwind tables and the line of the records before. Returns NULL, or the error. */
 static const char *read_load(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= LOAD ? window_get(window, record->at, LOAD) : NULL;
 	struct jit_code code = { .from = record->time, .unwind = jitdump->unwind };
 	struct str name;
 
-	/* The unwind tables belong to this record and to no other one, also if this record is invalid. */
+	/* The unwind tables belong to this record only, even if this record is invalid. */
 	jitdump->unwind = (struct str){ 0 };
 	if (!p)
 		return "record is too short for code";
@@ -227,7 +229,7 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 	return NULL;
 }
 
-/* Reads CODE_MOVE: the code is at a new address from the record's time on. */
+/* Reads CODE_MOVE: code that was loaded is at a new address from the record's time on. Returns NULL, or the error. */
 static const char *read_move(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= MOVE ? window_get(window, record->at, MOVE) : NULL;
@@ -254,7 +256,8 @@ static const char *read_move(struct jitdump *jitdump, struct window *window, con
 	return NULL;
 }
 
-/* Of the line table of a function, only the first entry is used: its start. */
+/* Reads DEBUG_INFO: the line and file of the next CODE_LOAD. Only the first entry, the start of the function, is used.
+ * Returns NULL, or the error. */
 static const char *read_debug(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= DEBUG ? window_get(window, record->at, DEBUG) : NULL;
@@ -282,7 +285,7 @@ static const char *read_debug(struct jitdump *jitdump, struct window *window, co
 	return NULL;
 }
 
-/* Reads UNWINDING_INFO: .eh_frame for the next CODE_LOAD. */
+/* Reads UNWINDING_INFO: the .eh_frame of the next CODE_LOAD. Returns NULL, or the error. */
 static const char *read_unwind(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= UNWIND ? window_get(window, record->at, UNWIND) : NULL;
@@ -321,7 +324,8 @@ static void jitdump_count_bad(struct jitdump *jitdump, uint64_t at, const char *
 	}
 }
 
-/* Reads all records. Invalid ones are counted; it stops if the start of the next record is unknown. */
+/* Reads all records from offset `at` on, and counts invalid ones. Stops at a record whose size is invalid, since the
+ * start of the next one is unknown. */
 static void jitdump_read_records(struct jitdump *jitdump, struct window *window, uint64_t at)
 {
 	while (at < window->size) {
@@ -333,7 +337,7 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 			jitdump_count_bad(jitdump, at, "incomplete last record");
 			return;
 		}
-		/* The start of the next record is unknown. */
+		/* The size is invalid, so the start of the next record is unknown. */
 		if (size < PREFIX) {
 			jitdump_count_bad(jitdump, at, "record is shorter than its header");
 			return;
@@ -345,7 +349,7 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 		record.id = jitdump_u32_at(p);
 		record.time = u64_at(p + 8);
 		record.end = at + size;
-		/* Newer record types are skipped; nothing should follow CODE_CLOSE. */
+		/* Record types of later versions, and CODE_CLOSE, are skipped. */
 		switch (record.id) {
 		case CODE_LOAD: why = read_load(jitdump, window, &record); break;
 		case CODE_MOVE: why = read_move(jitdump, window, &record); break;
@@ -376,7 +380,7 @@ static int event_cmp(const void *left, const void *right)
 	return (event->order > b->order) - (event->order < b->order);
 }
 
-/* Returns the interval that contains `address`; -1 if the address is before all intervals. */
+/* Returns the index of the interval that contains `address`; -1 if the address is before all intervals. */
 static ptrdiff_t blob_of(const struct timeline *timeline, uint64_t address)
 {
 	size_t low = 0, high = timeline->ncuts;
@@ -409,8 +413,8 @@ static void make_cuts(struct timeline *timeline, const struct event *event, size
 	timeline->ncuts = retained;
 }
 
-/* Enters an event into the nodes that cover its range. Without a list, it increments place[node] for each node. With a
- * list, it writes `number` to list[place[node]] and increments place[node]. */
+/* Enters an event into the few nodes that together cover its address range. Increments place[node] of each such node;
+ * with `list`, first writes `number`, the index of the event, to list[place[node]]. */
 static void jitdump_enter(const struct timeline *timeline, const struct event *event, uint32_t *place, uint32_t *list,
 			  uint32_t number)
 {
@@ -446,7 +450,7 @@ static void make_timeline(struct jitdump *jitdump)
 	timeline->first = mem_alloc(sizeof(*timeline->first), nodes + 1);
 	for (size_t i = 0; i < jitdump->nevents; i++)
 		jitdump_enter(timeline, &jitdump->event[i], place, NULL, 0);
-	/* At most 2 million events in 2 * 22 nodes each: no overflow. */
+	/* `sum` does not overflow: at most 2 million events, each in at most 2 * 22 nodes. */
 	for (size_t i = 0; i < nodes; i++) {
 		uint32_t n = place[i];
 
@@ -460,7 +464,7 @@ static void make_timeline(struct jitdump *jitdump)
 	free(place);
 }
 
-/* Returns the index plus 1 of the latest event in the node's list that is not later than `time`; 0: none. */
+/* Returns 1 + the index in jitdump.event of the node's latest event at or before `time`; 0 if there is none. */
 static uint32_t newest_in(const struct jitdump *jitdump, size_t node, uint64_t time)
 {
 	const uint32_t *list = jitdump->line.list;

@@ -27,11 +27,12 @@ bool jitdump_arch_clock(const struct jitdump *jitdump);
 /* Returns the code that was at `address` at `time` (0: the latest); NULL if there was none. Costs O(log n). The result
  * is valid until jitdump_close(). */
 const struct jit_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time);
-/* Returns the number of skipped records. *why is set to the reason of the first one, a static text, or NULL. */
+/* Returns the number of invalid records, which are skipped. Sets *why to the reason for the first one, a static text,
+ * or to NULL. */
 uint64_t jitdump_bad(const struct jitdump *jitdump, const char **why);
-/* Returns the offset in the file of the first skipped record. */
+/* Returns the offset in the file of the first invalid record. */
 uint64_t jitdump_first_bad(const struct jitdump *jitdump);
-/* Returns the number of all codes, replaced ones included. */
+/* Returns the number of all loads and moves of code, including code that was replaced later. */
 size_t jitdump_count(const struct jitdump *jitdump);
 /* Frees the jitdump and all that jitdump_find() returned; accepts NULL. */
 void jitdump_close(struct jitdump *jitdump);

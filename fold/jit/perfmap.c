@@ -20,21 +20,21 @@
  * bytes are skipped. */
 struct back {
 	int fd;
-	/* Offset in the file of buf. */
+	/* Offset in the file of the first byte in `buf`. */
 	off_t at;
-	/* Offset in the file at which reading ends. */
+	/* Lowest offset in the file to read: reading goes backwards to it. */
 	off_t from;
-	/* CHUNK + LINE_LIMIT bytes; the first n are not processed yet. */
+	/* Buffer of CHUNK + LINE_LIMIT bytes; the first n are read from the file and not yet returned. */
 	char *buf;
 	size_t n;
-	/* The line whose start is searched is longer than LINE_LIMIT. */
+	/* The current line, whose start is not read yet, is longer than LINE_LIMIT: its bytes are dropped. */
 	bool overlong;
 	bool done;
 };
 
 static const char too_long[] = "line is longer than 64 kB";
 
-/* Reads the bytes before those in buf, which move up. */
+/* Reads the bytes of the file before those in `buf`, and moves the latter up behind them. */
 static void perfmap_fetch(struct back *back)
 {
 	size_t want = back->at - back->from < (off_t)CHUNK ? (size_t)(back->at - back->from) : CHUNK, got;
@@ -43,12 +43,13 @@ static void perfmap_fetch(struct back *back)
 	back->at -= (off_t)want;
 	got = fullio_pread(back->fd, back->buf, want, (uint64_t)back->at);
 	if (got < want)
-		/* The file was truncated: the bytes after the gap are no longer part of a line. */
+		/* The file was truncated meanwhile: drop the bytes after the gap, which are part of no line. */
 		back->n = 0;
 	back->n += got;
 }
 
-/* Sets *line to the line before; false if there is none. A line that is too long is empty, with the reason in *why. */
+/* Sets *line to the line before the one returned last; returns false at the start of the file. For a line that is too
+ * long, *line is empty and *why is the reason; otherwise *why is NULL. */
 static bool back_line(struct back *back, struct str *line, const char **why)
 {
 	const char *newline;
@@ -82,8 +83,8 @@ struct entry {
 	struct str name;
 };
 
-/* Reads a hex number with or without 0x, and the blanks before it. The table gives the value of a digit: most of the
- * time of a map is spent here. */
+/* Cuts blanks and a hex number, with or without 0x, off *string. Returns false unless a blank follows the number. A
+ * table gives the value of a digit, plus 16, because most of the time to read a map is spent here. */
 static bool take_hex(struct str *string, uint64_t *value)
 {
 	static const uint8_t digit[256] = {
@@ -109,8 +110,8 @@ static bool take_hex(struct str *string, uint64_t *value)
 	return true;
 }
 
-/* Parses a line. Returns NULL, or the reason why the line is invalid. A process that truncates its file and continues
- * to write leaves NULs at the start. */
+/* Parses a line. Returns NULL, or the reason why the line is invalid. Skips NULs at its start, which a process leaves
+ * when it truncates its map and continues to write. */
 static const char *perfmap_parse(struct str line, struct entry *entry)
 {
 	while (line.n && line.p[0] == 0)
@@ -137,9 +138,9 @@ struct finder {
 	size_t n;
 	uint64_t base, last;
 	unsigned shift;
-	/* nslots + 1 elements. */
+	/* Part i of the range has the queries [slot[i], slot[i + 1]). nslots + 1 elements. */
 	uint32_t nslots, *slot;
-	/* n + 1 elements; the last one points at itself. */
+	/* n + 1 elements; open[i] == i: query i has no name. Element n is the end of the list. */
 	uint32_t *open;
 };
 
@@ -170,7 +171,7 @@ static void finder_free(struct finder *finder)
 	free(finder->open);
 }
 
-/* Returns the first query at or after `address`. */
+/* Returns the index of the first query at or after `address`; n if there is none. */
 static uint32_t perfmap_first_at(const struct finder *finder, uint64_t address)
 {
 	uint32_t low, high, s;
@@ -193,7 +194,7 @@ static uint32_t perfmap_first_at(const struct finder *finder, uint64_t address)
 	return low;
 }
 
-/* Returns the first query from i on that has no name. */
+/* Returns the index of the first query from i on that has no name; n if there is none. */
 static uint32_t first_open(const struct finder *finder, uint32_t i)
 {
 	while (finder->open[i] != i) {
@@ -203,7 +204,8 @@ static uint32_t first_open(const struct finder *finder, uint32_t i)
 	return i;
 }
 
-/* True if no query is in [start, last], as far as the slots show. This is so for most lines and needs no search. */
+/* True if the slots of [start, last] contain no query, as for most lines: then no search is needed. False if a query
+ * may be in that range. */
 static bool is_missed(const struct finder *finder, uint64_t start, uint64_t last)
 {
 	if (last < finder->base || start > finder->last)
@@ -213,7 +215,7 @@ static bool is_missed(const struct finder *finder, uint64_t start, uint64_t last
 	return finder->slot[start >> finder->shift] == finder->slot[(last >> finder->shift) + 1];
 }
 
-/* Returns the name up to a NUL, as perf does, where a name is a C string. */
+/* Returns the name up to its first NUL, without blanks at the end: in perf, a name is a C string. */
 static struct str without_nul(struct str name)
 {
 	ptrdiff_t nul = str_find(name, 0);
@@ -222,7 +224,7 @@ static struct str without_nul(struct str name)
 }
 
 /* Gives the name to all queries in the range of `entry` that have none. As in perf, an entry of size 0 names its start
- * only. Returns the number of queries. */
+ * only. Returns the number of queries that got the name. */
 static size_t perfmap_answer(struct finder *finder, const struct entry *entry, struct intern *names)
 {
 	uint64_t span = entry->size ? entry->size : 1;
@@ -244,7 +246,8 @@ static size_t perfmap_answer(struct finder *finder, const struct entry *entry, s
 	return answered;
 }
 
-/* Counts an invalid line. Lines are numbered from the end, so that the last call gives the first invalid line. */
+/* Counts an invalid line. Its number counts from the end of the file, so the last call is for the first invalid line of
+ * the file. */
 static void perfmap_count_bad(struct perfmap_tally *tally, const char *why)
 {
 	tally->bad++;
@@ -270,13 +273,13 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct 
 	if (n == 0 || n >= UINT32_MAX)
 		return 0;
 	back.at = status.st_size;
-	/* The latest part of the file. */
+	/* Of a larger file, read the end only: the latest lines. */
 	back.from = status.st_size > FILE_LIMIT ? status.st_size - FILE_LIMIT : 0;
 	tally->cut = back.from > 0;
 	back.buf = mem_alloc(1, CHUNK + LINE_LIMIT);
 	finder_init(&finder, query, n);
 	while (back_line(&back, &line, &why)) {
-		/* The file ends with a newline: no line follows it. */
+		/* The empty string after the last newline of the file is no line. */
 		bool nothing = line.n == 0 && !why && first;
 
 		first = false;
@@ -291,7 +294,7 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct 
 		else
 			answered += perfmap_answer(&finder, &entry, names);
 	}
-	/* Convert the number from the end into one from the start. */
+	/* Convert the line number, counted from the end, to one counted from the start. */
 	tally->first_bad = tally->first_bad && !tally->cut ? tally->lines - tally->first_bad + 1 : 0;
 	finder_free(&finder);
 	free(back.buf);

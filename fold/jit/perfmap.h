@@ -21,7 +21,7 @@ struct perfmap_tally {
 	uint64_t lines, bad;
 	/* Number of the first invalid line, from 1; 0: none, or unknown. */
 	uint64_t first_bad;
-	/* Reason, a static text. */
+	/* Reason why that line is invalid, a static text. */
 	const char *why;
 	/* The file is larger than 1 GB; only its end was read. */
 	bool cut;

@@ -56,7 +56,8 @@ static uint64_t only_start(const struct timelines *timelines, uint32_t pid)
 	return n == 1 ? start : 0;
 }
 
-/* Opens the timeline of a process; NULL if there is none, or if the file cannot be used (counted as an error). */
+/* Opens the timeline of a process. Returns NULL if there is none, or if the file cannot be used, which is counted as an
+ * error. */
 static struct timeline *timelines_open_one(struct timelines *timelines, uint32_t pid)
 {
 	const struct pj_process *process = timelines->symstore && timelines->symstore->who->is ?

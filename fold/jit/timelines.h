@@ -17,7 +17,7 @@
 #include "fold/symbols/provenance.h"
 #include "fold/jvm/timeline.h"
 
-/* Timelines are opened at the first lookup of their process. */
+/* Cache of the timelines of a recording: each is opened at the first lookup of its process. */
 struct timelines {
 	/* Directory with the timelines; -1: there is none. */
 	int dir;
@@ -25,16 +25,16 @@ struct timelines {
 	/* Boot id of the recording: from pjrecord's window, else that of this boot if the recording is from it. Empty
 	 * if it is unknown. */
 	char boot[BOOT_ID + 1];
-	/* Sorted by pid. */
+	/* Processes that were looked up, sorted by pid. */
 	struct timelines_one {
 		uint32_t pid;
-		/* NULL: the process has no timeline. */
+		/* Timeline of the process; NULL: it has none. */
 		struct timeline *t;
 	} * one;
 	size_t n, cap;
 	/* Number of timelines that were opened. */
 	uint64_t found;
-	/* Number of code blobs that the timelines lack. */
+	/* Number of code blobs that pjmap could not read or name, summed over the opened timelines. */
 	uint64_t left_out;
 	struct input_errors errors;
 };

@@ -13,19 +13,22 @@ struct one {
 };
 
 struct frametimes {
-	/* Sorted by start when `sorted` is set; of several with one start, the later one comes first. */
+	/* All n blobs. If `sorted` is set, they are sorted by start address; of several with one start, the blob that
+	 * existed later comes first. */
 	struct one *one;
 	size_t n;
-	/* All times at which something changes, sorted, without duplicates. */
+	/* All times, in ns, at which a blob begins or ends to exist, certainly or possibly; sorted, without duplicates.
+	 */
 	uint64_t *time;
 	size_t ntimes;
 	bool sorted;
-	/* The interval of the current selection: from time[stretch - 1] to before time[stretch]. */
+	/* Interval of the selection in `code`, if `made` is set: time[stretch - 1] <= t < time[stretch]; SIZE_MAX: that
+	 * of time 0. */
 	size_t stretch;
 	bool made;
 	struct javaunwind_code code;
 	struct code_blob *blob;
-	/* by element of `blob`: its runs of exits */
+	/* by index in `blob`: frame states of the blob, see blobcodec.h */
 	struct str *runs;
 };
 
@@ -86,7 +89,7 @@ static uint64_t frametimes_after(uint64_t time)
 	return time == UINT64_MAX ? time : time + 1;
 }
 
-/* Sorts the blobs and collects the times at which something changes. */
+/* Sorts the blobs, and collects in `time` the times at which a blob begins or ends to exist. */
 static void frametimes_sort(struct frametimes *frametimes)
 {
 	size_t n = 0;
@@ -127,7 +130,7 @@ static size_t stretch_of(const struct frametimes *frametimes, uint64_t time)
 	return low;
 }
 
-/* State of a blob at a time. */
+/* Existence of a blob at a time: did not exist, may have existed, certainly existed. */
 enum { NOT, MAYBE, SURELY };
 
 static int was_there(const struct one *one, uint64_t time)
@@ -137,7 +140,8 @@ static int was_there(const struct one *one, uint64_t time)
 	return time && time >= one->life.may_from && time <= one->life.may_until ? MAYBE : NOT;
 }
 
-/* Selects the blobs for the interval that contains `time`. */
+/* Selects in `code` disjoint blobs for the interval that contains `time`: certain blobs before possible ones, then
+ * later ones before earlier ones. */
 static void frametimes_make(struct frametimes *frametimes, uint64_t time)
 {
 	const struct one *before = NULL;
@@ -154,7 +158,7 @@ static void frametimes_make(struct frametimes *frametimes, uint64_t time)
 				continue;
 			n--;
 		}
-		/* The blob before the one that was replaced overlaps, too, and is as certain. */
+		/* Never true, since selected blobs are sorted and disjoint: keeps them disjoint in any case. */
 		if (n && frametimes->one[i].blob.start < frametimes->blob[n - 1].end)
 			continue;
 		before = &frametimes->one[i];

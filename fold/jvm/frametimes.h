@@ -19,8 +19,8 @@
 
 struct frametimes;
 
-/* Lifetime of a blob, in ns of CLOCK_MONOTONIC: it certainly existed in [from, until] and not outside of [may_from,
- * may_until]. until is UINT64_MAX for a blob that never disappeared. */
+/* Lifetime of a blob, in ns of CLOCK_MONOTONIC. The blob certainly existed in [from, until], and did not exist outside
+ * of [may_from, may_until]. until is UINT64_MAX for a blob that never disappeared. */
 struct frametimes_life {
 	uint64_t may_from, from, until, may_until;
 };

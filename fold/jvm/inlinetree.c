@@ -10,11 +10,11 @@ struct inlinetree {
 	uint32_t n, nruns;
 	struct node {
 		uint32_t parent, name;
-		/* Result for inlinetree_at(), made at the first lookup. */
+		/* Result of inlinetree_at() for this node; NULL before the first lookup. */
 		struct jit_code *code;
 	} * node;
 	struct run {
-		/* Last offset of the range. */
+		/* Last offset of the address range, in bytes from the start of the blob's code. */
 		uint64_t end;
 		uint32_t node;
 	} * run;
@@ -50,7 +50,7 @@ const char *inlinetree_parse(struct arena *arena, struct str body, uint64_t nnam
 	struct inlinetree *tree = arena_new(arena, struct inlinetree, 1);
 	uint64_t n, nruns;
 
-	/* Counts are limited by the number of bytes, two for each element. */
+	/* Each element has two bytes or more, so the size of `body` limits the counts. */
 	if (!jmap_get(&body, &n) || n > body.n / 2)
 		return "too many inlined calls";
 	tree->n = (uint32_t)n + 1;
@@ -65,7 +65,7 @@ const char *inlinetree_parse(struct arena *arena, struct str body, uint64_t nnam
 	return body.n ? "bytes after inlined calls" : NULL;
 }
 
-/* Returns the node that an offset belongs to; 0 if nothing is inlined there. */
+/* Returns the index of the innermost call at an offset; 0 if no call is inlined there. */
 static uint32_t node_at(const struct inlinetree *tree, uint64_t offset)
 {
 	size_t low = 0, high = tree->nruns;
@@ -81,7 +81,7 @@ static uint32_t node_at(const struct inlinetree *tree, uint64_t offset)
 	return low < tree->nruns ? tree->run[low].node : 0;
 }
 
-/* Makes the code at a node, not 0: the method of the blob and the calls inlined down to the node. */
+/* Sets node[node].code, for a node other than 0: a copy of the blob's code with the calls inlined down to this node. */
 static void make_code(struct inlinetree *tree, uint32_t node, const struct jit_code *code, const struct str *names,
 		      struct arena *arena)
 {

@@ -2,7 +2,7 @@
 /*
  * inlinetree.h - the calls inlined in a code blob of a JVM: a tree of calls, and the address ranges of its nodes.
  *
- * Node 0 is the compiled method itself. The encoding is that of code timelines and of windows of pjrecord (pj-jmap(5),
+ * Node 0 is the compiled method itself. Code timelines and windows of pjrecord encode it in the same way (pj-jmap(5),
  * PJ_ITEM_CODE); the bytes are hostile input.
  */
 #ifndef PJ_INLINETREE_H
@@ -13,8 +13,8 @@
 
 struct inlinetree;
 
-/* Parses a tree, all of `body`, whose nodes refer to names by numbers below nnames. The tree is in the arena. Returns
- * NULL, or a static text with the error. */
+/* Parses a tree, which is all of `body`. Its nodes refer to names by numbers below nnames. Sets the result, whose
+ * memory is in the arena. Returns NULL, or a static text with the error. */
 const char *inlinetree_parse(struct arena *arena, struct str body, uint64_t nnames, struct inlinetree **tree);
 
 /* Returns the code at an offset in bytes from the start of `code`: `code` itself, or a copy with the inlined calls at

@@ -9,7 +9,7 @@
 
 /* Code of one function at one address. */
 struct jit_code {
-	/* Address range in the process, in bytes. */
+	/* Start address in the process; size in bytes. */
 	uint64_t start, size;
 	/* Time in ns from which the code is at this address. */
 	uint64_t from;
@@ -17,11 +17,12 @@ struct jit_code {
 	uint64_t index;
 	/* Name as the JIT wrote it; valid as long as its source. */
 	struct str name;
-	/* Calls inlined at the address, outermost first, separated by NUL; only of JVMs. */
+	/* Names of the calls inlined at the address that was looked up, outermost first, separated by NUL; empty if not
+	 * of a JVM. */
 	struct str inlined;
-	/* The .eh_frame of the code, or empty. */
+	/* The .eh_frame section of the code; empty if it has none. */
 	struct str unwind;
-	/* Line and file of the first debug entry; line 0: none. */
+	/* Source line and file of the start of the function; line 0: unknown. */
 	uint32_t line;
 	struct str file;
 };

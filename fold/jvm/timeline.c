@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define BYTES_MAX ((uint64_t)1 << 30)
-/* Maximum number of code blobs with a common address that a lookup examines; real JVMs have a few. */
+/* Maximum number of code blobs that one lookup examines, among them all that contain the address; in timelines of real
+ * JVMs these are a few. */
 #define STEPS_MAX 4096
 
 /* Data of a code blob for the unwinder. */
@@ -24,49 +25,50 @@ struct walked {
 };
 
 struct blob {
-	/* code.from: time of the scan that saw the blob first. */
+	/* code.from: end, in ns, of the first scan that saw the blob. */
 	struct jit_code code;
 	uint64_t end;
-	/* The blob did not exist before or after these times. */
+	/* Times in ns before and after which the blob certainly did not exist. */
 	uint64_t may_from, may_until;
-	/* Time of the last scan that saw the blob; UINT64_MAX: it never disappeared. */
+	/* Last time, in ns, at which the blob certainly existed: the start of the last scan that saw it, or the end of
+	 * its run of pjmap. UINT64_MAX: it never disappeared. */
 	uint64_t until;
-	/* Highest end of all blobs up to this one. */
+	/* Highest end address of the blobs up to this one, in order of their starts. */
 	uint64_t highest;
-	/* NULL: there is no record of inlined calls. */
+	/* Calls inlined in the blob; NULL: the timeline has no record of them. */
 	struct inlinetree *inlined;
-	/* Names that the tree refers to, of the blob's run of pjmap. */
+	/* Table of names of the blob's run of pjmap: `inlined` refers to names by their index. */
 	const struct str *names;
-	/* NULL: there is no record of frames. */
+	/* Frame layout of the blob; NULL: the timeline has no record of it. */
 	struct walked *walked;
 };
 
 struct timeline {
 	struct arena names;
-	/* By number while the file is read, then by start. */
+	/* All blobs: in order of their numbers while the file is read, then sorted by start address. */
 	struct blob *blob;
 	size_t n, cap;
-	/* Index of blob 0 of the current run of pjmap, and of the run before. */
+	/* Index in `blob` of blob 0 of the current run of pjmap, and of blob 0 of the run before it. */
 	size_t first, before_first;
-	/* No scan of the current run was read yet. */
+	/* The current run of pjmap has begun, and none of its scans has been read. */
 	bool resumed;
-	/* Names of the current run. */
+	/* Table of names of the current run of pjmap. */
 	struct str *name;
 	size_t nnames, names_cap;
-	/* Names of the runs before. */
+	/* Tables of names of the runs before, to be freed. */
 	struct str **former;
-	/* Blobs below index `named` have a pointer to the names of their run. */
+	/* Number of those tables; number of blobs whose `names` is set. */
 	size_t nformer, named;
-	/* Code that is never freed: stubs, the interpreter. */
+	/* Code that HotSpot never frees: stubs, the interpreter. */
 	struct other {
 		struct walked walked;
 		struct frametimes_life life;
 	} * other;
 	size_t nothers;
 	uint64_t call_stub, continuation;
-	/* Created at the first call of timeline_frames(). */
+	/* Result of timeline_frames(); NULL before its first call. */
 	struct frametimes *frames;
-	/* End of the latest scan; at the start of a run, that of the run before. */
+	/* End, in ns, of the latest scan or run of pjmap that was read. */
 	uint64_t last_scan;
 	/* Number of blobs that pjmap could not read or name, in the scan with most of them. */
 	uint64_t left_out;
@@ -76,7 +78,7 @@ struct timeline {
 
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
-/* Reads a list of names, which continues the table of the run. */
+/* Reads a list of names, and appends them to the table of the current run. Returns NULL, or the error. */
 static const char *take_names(struct timeline *timeline, struct str string)
 {
 	uint64_t count, n;
@@ -96,13 +98,13 @@ static const char *take_names(struct timeline *timeline, struct str string)
 	return string.n ? "bytes after the last name" : NULL;
 }
 
-/* A scan and the one before, start and duration in ns. Blobs that disappeared were seen by the scan before, new blobs
- * were not. */
+/* Start and duration, in ns, of the scan before and of this scan. Blobs that disappeared were seen by the scan before,
+ * new blobs only by this one. */
 struct scan {
 	uint64_t before, before_ns, now, now_ns;
 };
 
-/* Reads the list of blobs that disappeared between two scans. */
+/* Reads the list of blobs that disappeared between two scans, and ends their lifetimes. Returns NULL, or the error. */
 static const char *take_gone(struct timeline *timeline, struct str *string, const struct scan *scan)
 {
 	uint64_t count, number = 0;
@@ -125,7 +127,7 @@ static const char *take_gone(struct timeline *timeline, struct str *string, cons
 	return NULL;
 }
 
-/* Reads the list of new blobs of a scan. */
+/* Reads the list of new blobs of a scan. Returns NULL, or the error. */
 static const char *timeline_take_new(struct timeline *timeline, struct str *string, const struct scan *scan)
 {
 	uint64_t count, size, kind, id = 0, level, name, begin = 0;
@@ -162,7 +164,8 @@ static const char *timeline_take_new(struct timeline *timeline, struct str *stri
 	return NULL;
 }
 
-/* Reads a scan. The first scan after a restart of pjmap ends the certain lifetime of the blobs of the run before. */
+/* Reads a scan. The first scan after a restart of pjmap ends the lifetimes of the blobs of the run before. Returns
+ * NULL, or the error. */
 static const char *timeline_take_scan(struct timeline *timeline, struct str string)
 {
 	struct scan scan;
@@ -174,11 +177,11 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 	if (scan.now < scan.before || scan.now_ns > UINT64_MAX - scan.now || scan.before_ns > UINT64_MAX - scan.before)
 		return "a scan with an invalid time";
 	if (scan.before == 0)
-		/* pjmap was restarted: a blob that it did not see at first may have appeared since the end of the run
+		/* First scan after a start of pjmap: its blobs may have appeared at any time since the end of the run
 		 * before. */
 		scan.before = timeline->last_scan;
 	for (size_t i = timeline->before_first; i < timeline->first && timeline->resumed; i++) {
-		/* The blob existed when the run before ended. */
+		/* A blob that still existed at the end of the run before may have disappeared since then. */
 		if (timeline->blob[i].until == UINT64_MAX) {
 			timeline->blob[i].until = timeline->last_scan;
 			timeline->blob[i].may_until = scan.now + scan.now_ns;
@@ -192,7 +195,7 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 	return why ? why : string.n ? "bytes after a scan" : NULL;
 }
 
-/* Reads a record of inlined calls. */
+/* Reads the record of the calls inlined in one blob. Returns NULL, or the error. */
 static const char *take_inlined(struct timeline *timeline, struct str string)
 {
 	struct inlinetree *tree = NULL;
@@ -215,7 +218,8 @@ static bool timeline_take_facts(struct timeline *timeline, struct str *string, s
 	return true;
 }
 
-/* Reads the record of frames, for blobs that the last scan saw first. */
+/* Reads a record of frame layouts: of blobs of the current run, and of code that is never freed. Returns NULL, or the
+ * error. */
 static const char *take_frames(struct timeline *timeline, struct str string)
 {
 	uint64_t n, number = 0, delta, size, end = 0;
@@ -277,7 +281,7 @@ static const char *take_end(struct timeline *timeline, struct str string)
 	return NULL;
 }
 
-/* Ends a run of pjmap. Inlined calls refer to names by their indexes, so the table of names must not move any more. */
+/* Ends a run of pjmap: sets `names` of its blobs, since its table of names is complete and does not move any more. */
 static void end_run(struct timeline *timeline)
 {
 	for (; timeline->named < timeline->n; timeline->named++)
@@ -309,7 +313,7 @@ static const char *timeline_take(struct timeline *timeline, struct str body)
 	case JMAP_FRAMES: return take_frames(timeline, rest);
 	case JMAP_LEFT: return take_left(timeline, rest);
 	case JMAP_END: return take_end(timeline, rest);
-	/* A record of a later version. */
+	/* A record type of a later version of pjmap is skipped. */
 	default: return NULL;
 	}
 }
@@ -367,7 +371,7 @@ struct timeline *timeline_open(int fd, const char **why)
 		close(fd);
 		return NULL;
 	}
-	/* The file may have grown since fstat(). */
+	/* EFBIG: the file has grown beyond the limit since fstat(); the part read is used. */
 	if (fullio_read(fd, &bytes, BYTES_MAX) || errno == EFBIG)
 		timeline = timeline_parse(text_view(&bytes), why);
 	else

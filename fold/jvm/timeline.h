@@ -22,9 +22,9 @@ struct timeline;
 enum timeline_sure {
 	/* No blob with this address is known for this time. */
 	TIMELINE_NONE,
-	/* The blob existed at this time. */
+	/* The returned blob certainly existed at this time. */
 	TIMELINE_SURE,
-	/* The time is between two scans, only one of which saw the blob, and no other blob is possible. */
+	/* The time is between two scans, only one of which saw the returned blob; no other blob is possible. */
 	TIMELINE_LIKELY,
 	/* Two or more blobs are possible; the latest one is returned. */
 	TIMELINE_AMBIGUOUS,
@@ -33,7 +33,7 @@ enum timeline_sure {
 /* Reads the complete file, which must be regular and at most 1 GiB. fd is closed in any case. Returns NULL if it is no
  * timeline, with the reason in *why. */
 struct timeline *timeline_open(int fd, const char **why);
-/* Frees the timeline and all that was returned from it; accepts NULL. */
+/* Frees the timeline and all results of its functions; accepts NULL. */
 void timeline_close(struct timeline *timeline);
 
 /* Returns the offset of the first invalid record and the reason in *why, a static text; 0 if all records are valid.
@@ -55,7 +55,7 @@ struct frametimes *timeline_frames(struct timeline *timeline);
 /* Returns the number of code blobs. */
 size_t timeline_count(const struct timeline *timeline);
 
-/* Parses the bytes of a timeline file, as timeline_open() does. All parts that are needed later are copied. */
+/* Parses the bytes of a timeline file, as timeline_open() does. `bytes` need not stay valid. */
 struct timeline *timeline_parse(struct str bytes, const char **why);
 
 #endif

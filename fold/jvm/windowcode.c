@@ -9,28 +9,29 @@
 
 #include <stdlib.h>
 
-/* Limit of the blobs that a lookup examines, each a blob that contains the address or starts before it. */
+/* Maximum number of blobs that one lookup examines: those that contain the address or end before it. */
 #define STEPS_MAX 64
 
 struct code {
 	struct jit_code code;
+	/* Last time, in ns, at which the code certainly existed. */
 	uint64_t until;
-	/* Highest end of all codes of the process up to this one. */
+	/* Highest end address of the codes of the process up to this one, in order of their starts. */
 	uint64_t highest;
 	struct inlinetree *inlined;
 	const struct str *names;
 };
 
-/* The code of one process. */
+/* All code of one process. */
 struct codes {
 	uint32_t pid;
-	/* Sorted by start, then time, when `sorted` is set. */
+	/* n elements; sorted by start address, then by code.from, if `sorted` is set. */
 	struct code **code;
 	size_t n;
 	bool sorted;
 };
 
-/* Identity of code in the items of a window, compared by its bytes. */
+/* Identity of a code blob in the items of a window. Compared as bytes, so `zero` fills the padding. */
 struct code_key {
 	uint64_t start;
 	uint32_t pid, jvm, size, compile_id, kind, zero;
@@ -43,8 +44,8 @@ struct name_key {
 struct windowcode {
 	struct arena arena;
 	struct intern name_keys, code_keys;
-	struct str *name;   /* by id - 1 */
-	struct code **code; /* by id - 1: the latest code with that key */
+	struct str *name;   /* by id in name_keys, minus 1: the name */
+	struct code **code; /* by id in code_keys, minus 1: the latest code with that key; NULL: none */
 	struct codes *process;
 	size_t nprocesses, n;
 	uint64_t left_out;
@@ -116,7 +117,8 @@ static struct codes *codes_add(struct windowcode *windowcode, uint32_t pid)
 	return codes;
 }
 
-/* Adds a code blob. `names` has the numbers of its names, `tree` its inlined calls. */
+/* Adds a code blob, and sets *latest to it. `numbers`: numbers of its names, the blob's own first; `tree`: its inlined
+ * calls. Returns NULL, or the error. A blob whose own name is unknown is left out. */
 static const char *windowcode_add(struct windowcode *windowcode, const struct code_key *key, const struct pj_code *row,
 				  struct str numbers, struct str tree, struct code **latest)
 {
@@ -148,7 +150,8 @@ static const char *windowcode_add(struct windowcode *windowcode, const struct co
 	return tree.n ? inlinetree_parse(&windowcode->arena, tree, row->nnames, &code->inlined) : NULL;
 }
 
-/* Takes one entry: new code, or the end of code. */
+/* Reads one entry of PJ_ITEM_CODE: a new blob, or, without names, the end of the lifetime of a blob listed before.
+ * Returns NULL, or the error. */
 static const char *take_code(struct windowcode *windowcode, const struct pj_codes *head, const struct pj_code *row,
 			     struct str numbers, struct str tree)
 {
@@ -230,7 +233,8 @@ bool windowcode_has(const struct windowcode *windowcode, uint32_t pid)
 	return windowcode && codes_of(windowcode, pid);
 }
 
-/* Stubs lie within the block that contains them and has a name of its own, so the nearest start decides. */
+/* Stubs lie within a larger blob that has a name of its own, so the blob with the nearest start before the address is
+ * the result. */
 const struct jit_code *windowcode_find(struct windowcode *windowcode, uint32_t pid, uint64_t address, uint64_t time)
 {
 	struct codes *codes = windowcode ? codes_of(windowcode, pid) : NULL;

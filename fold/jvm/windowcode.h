@@ -17,19 +17,19 @@ struct windowcode *windowcode_new(void);
 /* Frees the code and all that windowcode_find returned; accepts NULL. */
 void windowcode_free(struct windowcode *windowcode);
 
-/* Add the body of one item, PJ_ITEM_CODE_NAMES or PJ_ITEM_CODE. Return NULL, or a static text with the error; entries
- * before it are used. */
+/* Read the body of one item, PJ_ITEM_CODE_NAMES or PJ_ITEM_CODE. Return NULL, or a static text with the first error;
+ * valid entries are used. */
 const char *windowcode_take_names(struct windowcode *windowcode, struct str body);
 const char *windowcode_take(struct windowcode *windowcode, struct str body);
 
 /* Returns true if the window lists code of the process. windowcode may be NULL. */
 bool windowcode_has(const struct windowcode *windowcode, uint32_t pid);
 
-/* Returns the code that was for certain at an address of a process at a time in ns, with the calls inlined there; NULL
- * if there is none. The result is valid until windowcode_free. windowcode may be NULL. */
+/* Returns the code that certainly was at an address of a process at a time in ns, with the calls inlined there; NULL if
+ * none is listed. The result is valid until windowcode_free. windowcode may be NULL. */
 const struct jit_code *windowcode_find(struct windowcode *windowcode, uint32_t pid, uint64_t address, uint64_t time);
 
-/* Returns the number of listed code blobs, and the number of lookups of code that pjrecord could not list. */
+/* Return the number of listed code blobs, and the number of lookups of pjrecord whose code the window does not list. */
 size_t windowcode_count(const struct windowcode *windowcode);
 uint64_t windowcode_left_out(const struct windowcode *windowcode);
 
