@@ -4,8 +4,8 @@
  *
  * Usage: similar_to, similar_offer for each known word, then read found; it is empty if no word is similar. A known
  * word is similar if it begins with the typed word, or if at most 2 bytes (1 in a word of less than 5) are inserted,
- * deleted, replaced or swapped. Words of more than 32 bytes are never similar. Of equally similar words the first one
- * wins.
+ * deleted, replaced or swapped. Words of 1 byte or of more than 32 bytes are never similar. Of equally similar
+ * words, the first one is found.
  */
 #ifndef PJ_SIMILAR_H
 #define PJ_SIMILAR_H
@@ -13,9 +13,9 @@
 #include "common/str.h"
 
 struct similar {
-	struct str word;  /* as typed */
-	struct str found; /* empty: none yet */
-	unsigned limit;   /* a word must be closer than this */
+	struct str word;  /* the mistyped word */
+	struct str found; /* most similar word so far; empty: none */
+	unsigned limit;   /* a known word must need fewer changes than this to be similar */
 };
 
 struct similar similar_to(struct str word);

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns true if the value of the option may be missing, "[=N]". Such a value is never the next word. */
+/* Returns true if the value of the option is optional, "[=N]". Such a value must follow '=': it is never the next word.
+ */
 static bool is_optional(const struct opt *opt)
 {
 	return opt->arg[0] == '[';
@@ -22,7 +23,7 @@ static bool is_heading(const struct opt *opt)
 	return !opt->letter && !opt->name;
 }
 
-/* Prints the row of an option in --help; two lines if its spelling is long. */
+/* Prints an option for --help, on two lines if its spelling has 28 columns or more. */
 static void print_row(struct out *out, const struct opt *opt)
 {
 	char left[80];
@@ -165,7 +166,7 @@ size_t opt_choice(const char *value, const char *name, const char *choices)
 	die_usage("%s: '%s' is not one of %.*s", name, value, (int)list.n, list.p);
 }
 
-/* Executes one option. shown: the option as the user writes it. */
+/* Sets the variable of an option, or calls its function. shown: the option as the user wrote it, for messages. */
 static void opt_apply(const struct opt *opt, const char *value, const char *shown)
 {
 	switch (opt->kind) {
@@ -217,7 +218,8 @@ static NORETURN void die_unknown_letter(const char *shown, const char *word)
 	die_usage("unknown option '%s' in '%s'", shown, word);
 }
 
-/* --values=OPTION: prints the words that the option takes, one a line; the choices of `arg`, or those of the tool. */
+/* Handles --values=OPTION: prints the words that the option takes, one a line, from the choices in its `arg`, else by
+ * tool->print_values. Ends the tool. */
 static NORETURN void print_values(const struct tool *tool, struct str name)
 {
 	static struct out out;
@@ -238,7 +240,7 @@ static NORETURN void print_values(const struct tool *tool, struct str name)
 	exit(PJ_OK);
 }
 
-/* Handles the long options that all tools have; returns if it is another one. */
+/* Handles the long options that all tools have, and ends the tool. Returns if `name` is none of them. */
 static void parse_common(const struct tool *tool, struct str name, const char *value)
 {
 	if (value && str_eq(name, STR("values")))
@@ -252,7 +254,8 @@ static void parse_common(const struct tool *tool, struct str name, const char *v
 	opt_version(tool);
 }
 
-/* argv[*i] is --name, --name=value or --name with the value in the next word. */
+/* Parses the long option at argv[*i]: --name, --name=value, or --name with the value in the next word; then *i becomes
+ * the index of that word. `word`: the option without dashes. */
 static void parse_long(const struct tool *tool, char **argv, int *i, struct str word)
 {
 	const char *eq = memchr(word.p, '=', word.n);
@@ -279,8 +282,8 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 	opt_apply(opt, value, shown);
 }
 
-/* Parses the short options at argv[*i]: -x, -xyz (flags together), -oVALUE or -o VALUE. Advances *i over the value's
- * word. */
+/* Parses the short options at argv[*i]: -x, -xyz (flags together), -oVALUE or -o VALUE. In the last case, *i becomes
+ * the index of VALUE. */
 static void parse_letters(const struct tool *tool, char **argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
@@ -303,8 +306,8 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 	}
 }
 
-/* Moves the words from argv[i] on to the operands. If the tool runs a command, they are the command's words. Returns
- * the number of all operands. */
+/* Makes operands of argv[i] and all words after it; `operands` is the number of operands so far. If the tool runs a
+ * command, these words are that command. Returns the number of all operands. */
 static int take_operands(const struct tool *tool, int argc, char **argv, int i, int operands)
 {
 	/* Without this check, a script with an empty variable after -- would record the host for ever. */

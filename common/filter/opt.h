@@ -4,8 +4,7 @@
  *
  * GNU style: --name=VALUE, --name VALUE, -o VALUE, -oVALUE, bundled single letters, `--` ends options. No
  * abbreviations.
- * --help, --version and --values are added to every tool. What is wrong on the command line ends the tool with
- * status 2.
+ * --help, --version and --values are added to every tool. An invalid command line ends the tool with status 2.
  */
 #ifndef PJ_OPT_H
 #define PJ_OPT_H
@@ -18,7 +17,7 @@ enum opt_kind {
 	OPT_FLAG,     /* sets the bool at `to` to true */
 	OPT_NOFLAG,   /* sets the bool at `to` to false */
 	OPT_STR,      /* sets the const char * at `to` to the value */
-	OPT_U64,      /* sets the uint64_t at `to` to the value, an integer */
+	OPT_U64,      /* sets the uint64_t at `to` to the value, a decimal integer */
 	OPT_DOUBLE,   /* sets the double at `to` to the value, a finite decimal number >= 0 */
 	OPT_CALL,     /* calls `call` with the value */
 	OPT_CALL_FLAG /* calls `call` with NULL as the value: the option has none */
@@ -31,14 +30,14 @@ struct opt {
 	 * gets NULL. */
 	const char *arg;
 	enum opt_kind kind;
-	/* variable that the option sets, or argument of `call` */
+	/* Variable that the option sets, or first argument of `call`. */
 	void *to;
 	/* Function for OPT_CALL and OPT_CALL_FLAG; ends the tool by die_usage if the value is invalid. */
 	void (*call)(void *to, const char *value, const char *name);
 	const char *help; /* line for --help, in lower case; NULL: the option is an alias, which --help does not show */
 };
 
-/* A row that is only the heading of the rows after it in --help: the man page's .Ss. */
+/* A row of the table of options that is only a heading in --help for the rows after it. The man page has it as .Ss. */
 #define OPT_GROUP(heading)                                   \
 	{                                                    \
 		0, NULL, NULL, OPT_FLAG, NULL, NULL, heading \
@@ -51,37 +50,40 @@ struct tool {
 	const char *example;  /* lines at the end of --help, or NULL */
 	const struct opt *opts;
 	size_t nopts;
-	bool single_dash_long; /* true if -title x is accepted for --title x, as in FlameGraph */
+	bool single_dash_long; /* true: -title x is accepted for --title x, as in FlameGraph */
 	/* For a tool that runs a command: receives the number of the command's words. These are the last operands:
 	 * those after --, or from the first operand on if starts_command returns true for it. NULL: the tool runs no
 	 * command. */
 	size_t *command;
 	bool (*starts_command)(const char *operand);
-	/* For --values=OPTION: prints the words that an option takes, one a line, where its `arg` is no list of choices
-	 * "a|b|c". May be NULL. */
+	/* Function for --values=OPTION of an option whose `arg` is no list of choices "a|b|c": prints the words that
+	 * the option takes, one a line. NULL: no option has such words. */
 	void (*print_values)(struct out *out, const char *option);
 };
 
-/* Parses a plain decimal number from 0 to max, with or without '%', and moves *strings behind it. Returns false if
- * there is none. */
+/* Parses a decimal number from 0 to max at the start of *strings, sets *value, and moves *strings behind the number and
+ * a
+ * '%' after it. Returns false if there is no such number. */
 bool opt_number(const char **strings, double max, double *value);
 
-/* Parses an integer that may be followed by one of the letters, each of which has a factor: "2G", "500M", "10d". Ends
- * the tool on other text. */
+/* Returns an integer, multiplied by factor[i] if letters[i] follows it: "2G", "500M", "10d". Ends the tool on other
+ * text, with `example` in the message. */
 uint64_t opt_scaled(const char *value, const char *name, const char *letters, const uint64_t *factor,
 		    const char *example);
 /* For OPT_CALL: sets the uint64_t at `to` to a number of bytes with an optional k, K, M, G or T. */
 void opt_bytes(void *to, const char *value, const char *name);
 
-/* Parses POINTS[,REL%], the smallest change: in percent of the total, and relative to the larger side, which is stored
- * as a fraction. Without REL, *relative stays unchanged. Ends the tool on other text. */
+/* Parses POINTS[,REL%], the least changes to report. Sets *points to POINTS, in percent of the total, and *relative to
+ * REL / 100, relative to the larger side. Without REL, *relative stays unchanged. Ends the tool on other text. */
 void opt_min_delta(const char *value, const char *name, double *points, double *relative);
 
-/* Returns the index of the value in the choices "a|b|c". Dies on other text, with the choice that was probably meant.
- */
+/* Returns the index of the value in the choices "a|b|c", from 0. Ends the tool on other text; the message names the
+ * most similar choice. */
 size_t opt_choice(const char *value, const char *name, const char *choices);
 
-/* Sets the values of the options and returns the operands (NULL at their end) in argv's own memory. */
+/* Parses the command line: sets the variables of the options. Returns the operands, ended by NULL, in the memory of
+ * argv.
+ */
 char **opt_parse(const struct tool *tool, int argc, char **argv);
 
 #endif

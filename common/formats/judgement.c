@@ -5,21 +5,22 @@
 
 #include <stdlib.h>
 
-/* Share below which a trouble is not in the sentence. */
+/* A trouble with a share below this is not in the summary sentence. */
 #define LEAST 0.01
-/* Subjects that are named, and bytes of each. */
+/* Maximum number of subjects that a trouble names, and of bytes of each. */
 #define SUBJECTS 3
 #define SUBJECT_MAX 60
 
 enum trouble_unit { OF_SAMPLES, OF_LOST_AND_SAMPLES, OF_FRAMES, OF_STACKS };
 
-/* The texts of a trouble: "SHARE WHAT: SUBJECTS CAUSE (ADVICE)". */
+/* The texts of a kind of trouble. They are printed as "SHARE WHAT: SUBJECTS CAUSE (ADVICE)"; the share is relative to
+ * the total of `unit`. */
 struct trouble_text {
 	enum trouble_unit unit;
 	const char *what;
-	/* For one subject, and for several; causes_many NULL: as one. */
+	/* Cause for one subject, and for several; cause_many NULL: `cause` for several, too. */
 	const char *cause, *cause_many;
-	/* NULL: none helps. */
+	/* Advice for one subject, and for several; advice NULL: no change helps; advice_many NULL: `advice`. */
 	const char *advice, *advice_many;
 };
 
@@ -205,12 +206,12 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 			  .advice = "a longer recording or a higher frequency (-F) helps" },
 };
 
-/* All subjects of one kind. */
+/* Sum of all troubles of one kind: affected samples, frames or stacks, and their share of all. */
 struct trouble_group {
 	enum trouble_kind kind;
 	uint64_t n;
 	double share;
-	/* The largest, in descending order, and the number of all. */
+	/* The troubles with the largest n, in descending order; NULL: fewer. Number of all subjects. */
 	const struct trouble *largest[SUBJECTS];
 	uint32_t nsubjects;
 };
@@ -287,7 +288,7 @@ static int group_cmp(const void *left, const void *right)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* Fills `group` with the troubles by kind, largest share first. Returns their number. */
+/* Fills `group` with one element for each kind of trouble that occurred, largest share first. Returns their number. */
 static size_t judgement_groups(const struct judgement *judgement, struct trouble_group group[TROUBLE_KINDS])
 {
 	uint64_t recorded = judgement->samples + judgement->lost;
@@ -305,7 +306,8 @@ static size_t judgement_groups(const struct judgement *judgement, struct trouble
 		group[n] = group[kind];
 		group[n].kind = (enum trouble_kind)kind;
 		group[n].share = judgement_ratio(group[n].n, unit_total(judgement, trouble_texts[kind].unit));
-		/* The samples that are missing. Another trouble of a larger share is reported, with its advice. */
+		/* The share of a profile that is too small is that of the missing samples. So a trouble with a larger
+		 * share is reported instead. */
 		if (kind == TROUBLE_FEW)
 			group[n].share = judgement_ratio(JUDGEMENT_FEW - recorded, JUDGEMENT_FEW);
 		n++;
@@ -316,7 +318,8 @@ static size_t judgement_groups(const struct judgement *judgement, struct trouble
 
 /* ---- text --------------------------------------------------------------------------------------------------- */
 
-/* Appends a percentage: whole, but tenths below 1 % and above 99 %. Only all is 100 %, only nothing is 0 %. */
+/* Appends a percentage as a whole number; with tenths below 1 % and above 99 %. 100 % and 0 % are printed only if they
+ * are exact. */
 static void put_percent(struct text *text, uint64_t part, uint64_t all)
 {
 	double percent = 100 * judgement_ratio(part, all);
@@ -343,7 +346,7 @@ static void put_subject(struct text *text, const struct trouble *trouble)
 	struct text shown = { 0 };
 
 	visible_str(&shown, trouble->subject);
-	/* The reason for the lack of kernel symbols is a text of pjfold. */
+	/* A subject of TROUBLE_KERNEL is a reason, written by pjfold: it is not truncated. */
 	if (shown.n > SUBJECT_MAX && trouble->kind != TROUBLE_KERNEL)
 		text_printf(text, "%.*s...", SUBJECT_MAX - 3, shown.p);
 	else
@@ -389,7 +392,7 @@ static bool is_about_names(enum trouble_kind kind)
 	return trouble_texts[kind].unit == OF_FRAMES || (kind >= TROUBLE_PYTHON && kind <= TROUBLE_NODE_INTERPRETED);
 }
 
-/* True if the sentence has the first group. */
+/* True if the first group is large enough for the summary sentence. */
 static bool leads(const struct trouble_group *group, size_t n)
 {
 	return n > 0 && group->share >= LEAST;

@@ -14,7 +14,7 @@
 
 /* Causes that make a profile incomplete. judgement.c has their texts and the advice. */
 enum trouble_kind {
-	/* Samples. */
+	/* Samples that are lost, or have no stacks. */
 	TROUBLE_LOST,
 	TROUBLE_OVER_BUDGET,
 	TROUBLE_NO_CALLCHAIN,
@@ -25,7 +25,7 @@ enum trouble_kind {
 	TROUBLE_PERL,
 	TROUBLE_NODE_INTERPRETED,
 	/* Frames without names: ELF files. */
-	TROUBLE_STRIPPED_PACKAGE, /* a file of the distribution */
+	TROUBLE_STRIPPED_PACKAGE, /* stripped file of a package of the distribution */
 	TROUBLE_STRIPPED,
 	TROUBLE_NO_FILE,
 	TROUBLE_OTHER_BUILD,
@@ -34,7 +34,7 @@ enum trouble_kind {
 	TROUBLE_OTHER_MACHINE,
 	TROUBLE_NO_SYMBOL,
 	TROUBLE_NO_MAPPING,
-	/* Frames without names: the kernel; the subject is the reason. */
+	/* Frames without names: the kernel; the subject is the reason why there are no kernel symbols. */
 	TROUBLE_KERNEL,
 	/* Frames without names: code of JITs; the subject is the process. */
 	TROUBLE_NODE,
@@ -44,20 +44,20 @@ enum trouble_kind {
 	TROUBLE_RUBY_JIT,
 	TROUBLE_PYTHON_JIT,
 	TROUBLE_JIT,
-	TROUBLE_JVM_UNREAD, /* pjrecord may not read the JVM */
-	TROUBLE_JVM_FP,     /* recorded by pjrecord by frame pointers */
-	TROUBLE_JVM_PERF,   /* recorded by perf */
-	TROUBLE_JVM_ENDED,  /* recorded by either of them, and ended before it was folded */
-	TROUBLE_JVM,        /* recorded by pjrecord, which did not find the names */
-	/* Stacks. */
-	TROUBLE_TRUNCATED_COPY,      /* longer than pjrecord's stack copy */
-	TROUBLE_TRUNCATED_PERF_COPY, /* longer than that of perf */
-	TROUBLE_TRUNCATED_LIMIT,     /* longer than the kernel's limit of callchains */
-	TROUBLE_TRUNCATED_EVENT,     /* longer than the limit of the event */
-	TROUBLE_BROKEN_FP,           /* by frame pointers */
+	TROUBLE_JVM_UNREAD, /* pjrecord was not allowed to read the JVM */
+	TROUBLE_JVM_FP,     /* pjrecord --unwind=fp recorded the JVM, without names */
+	TROUBLE_JVM_PERF,   /* perf recorded the JVM, and there is no perf map of it */
+	TROUBLE_JVM_ENDED,  /* as the two before, and the JVM ended before pjfold ran */
+	TROUBLE_JVM,        /* pjrecord recorded the JVM, and did not find the names */
+	/* Stacks that are truncated, broken or of unknown completeness. */
+	TROUBLE_TRUNCATED_COPY,      /* stacks longer than pjrecord's stack copy */
+	TROUBLE_TRUNCATED_PERF_COPY, /* stacks longer than perf's stack copy */
+	TROUBLE_TRUNCATED_LIMIT,     /* stacks longer than the kernel's limit of callchains */
+	TROUBLE_TRUNCATED_EVENT,     /* stacks longer than the event's limit of callchains */
+	TROUBLE_BROKEN_FP,           /* stacks broken in frame-pointer unwinding */
 	TROUBLE_BROKEN_OFFCPU,
 	TROUBLE_BROKEN,
-	TROUBLE_UNKNOWN_END, /* of unknown completeness: callers may be missing */
+	TROUBLE_UNKNOWN_END, /* stacks of unknown completeness: callers may be missing */
 	/* The profile is too small for a judgement. */
 	TROUBLE_FEW,
 	TROUBLE_KINDS
@@ -66,32 +66,32 @@ enum trouble_kind {
 /* Number of samples below which a profile is too small for a judgement. */
 #define JUDGEMENT_FEW 100
 
-/* One subject of a trouble. */
+/* A trouble of one subject, and the number of samples, frames or stacks that it affects. */
 struct trouble {
 	enum trouble_kind kind;
 	struct str subject;
 	uint64_t n;
 };
 
-/* A zeroed object is a valid empty one. */
+/* The figures of a profile, and its troubles. A zeroed object is valid and empty. */
 struct judgement {
-	/* processes, ns: 0 if unknown. */
+	/* Number of samples; of processes; duration in ns; number of lost samples. processes, ns: 0 if unknown. */
 	uint64_t samples, processes, ns, lost;
-	/* Stacks whose completeness was measured; complete ones of these. */
+	/* Number of stacks whose completeness was measured; number of complete stacks of these. */
 	uint64_t stacks, complete;
-	/* Frames, and those without names. */
+	/* Number of frames; number of frames without names. */
 	uint64_t frames, unnamed;
-	/* Too few samples are normal, as for waits. */
+	/* Few samples are normal, as for waits: TROUBLE_FEW is not reported. */
 	bool may_be_small;
 	struct intern keys;
 	struct trouble *trouble;
 };
 
-/* Adds n affected samples, stacks or frames, by the kind. subject: a file, process or reason; empty for kinds that
- * need none. */
+/* Adds n affected samples, stacks or frames to a trouble; the kind decides which of them n counts. subject: a file,
+ * process or reason; empty for kinds without subjects. */
 void judgement_add(struct judgement *judgement, enum trouble_kind kind, struct str subject, uint64_t n);
 
-/* Appends the sentence, without a final period or newline: "6,038 samples, 221 processes, 10 s; 89 % of stacks
+/* Appends the summary sentence, without a final period or newline: "6,038 samples, 221 processes, 10 s; 89 % of stacks
  * complete; 17 % of frames without names: libLLVM.so.14, gzip are stripped (their -dbgsym packages help)". A trouble
  * with a share below 1 % is not in it. */
 void judgement_sentence(struct text *text, const struct judgement *judgement);
@@ -99,7 +99,7 @@ void judgement_sentence(struct text *text, const struct judgement *judgement);
 /* Appends a line, ended by a newline, for each kind of trouble that is not in the sentence, by descending share. */
 void judgement_lines(struct text *text, const struct judgement *judgement);
 
-/* Frees the troubles. */
+/* Frees the memory of *judgement, not the object itself. */
 void judgement_free(struct judgement *judgement);
 
 #endif
