@@ -21,23 +21,23 @@
 #define BLOCK_MAX ((size_t)64 * 1024)
 #define BLOCKS_MAX (1u << 16)
 
-/* Start of the file, before the table of blocks. The checksum covers the rest of the head and the table. */
+/* Start of the cache file, before the table of blocks. `sum` is the checksum of the head after it and of the table. */
 struct head {
 	char magic[8];
 	uint64_t sum;
-	/* End of the last symbol. */
+	/* End address of the last symbol in the file. */
 	uint64_t end;
 	uint32_t nblocks, unused;
 	char key[KEY_MAX + 1];
 };
 
-/* Entry of the table. The block contains n distances of its symbols from the first one, n + 1 offsets of names, and the
- * names. */
+/* Entry of the table of blocks. A block has n symbols: first the distances of their addresses from that of the first
+ * symbol, then n + 1 offsets of their names (the last one is the end of the names), then the names. */
 struct block {
-	/* Address of its first symbol. */
+	/* Address of the first symbol of the block. */
 	uint64_t first;
 	uint64_t sum;
-	/* Offset in the file. */
+	/* Offset of the block in the file. */
 	uint64_t at;
 	uint32_t size;
 	uint32_t n;
@@ -47,7 +47,7 @@ struct kallcache {
 	int fd;
 	struct head head;
 	struct block *block;
-	/* Index of the block in memory plus 1; 0: none. */
+	/* 1 + index of the block in memory; 0: no block is in memory. */
 	uint32_t loaded;
 	uint32_t distance[BLOCK_SYMBOLS];
 	uint16_t name[BLOCK_SYMBOLS + 1];
@@ -70,15 +70,15 @@ uint64_t ksym_last_end(uint64_t start)
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-/* True for a symbol of the core kernel with a kernel address. 64-bit machines also list offsets of per-CPU variables,
- * which are excluded. */
+/* True for a symbol of the core kernel with a kernel address. /proc/kallsyms of 64-bit machines also lists per-CPU
+ * variables, whose addresses are offsets: false for these. */
 static bool is_core(const struct ksym *ksym)
 {
 	return ksym->module == 0 && ksym->start >> 63;
 }
 
-/* Packs up to BLOCK_SYMBOLS core symbols from all->sym[i] on into a block: appends its bytes and fills *block. Returns
- * the index of the next symbol. */
+/* Packs up to BLOCK_SYMBOLS core symbols, from all->sym[i] on, into a block: appends its contents to `bytes`, and sets
+ * *block. Returns the index of the first symbol that is not packed. */
 static size_t pack_block(const struct ksyms *all, size_t i, struct block *block, struct text *bytes)
 {
 	uint32_t distance[BLOCK_SYMBOLS];
@@ -152,7 +152,7 @@ static bool kallcache_read_at(int fd, void *to, size_t n, uint64_t at)
 	return fullio_pread(fd, to, n, at) == n;
 }
 
-/* True if the numbers of a block do not lead outside of it, independent of the checksums. */
+/* True if the counts and offsets in the table entry of a block stay within limits, whatever the checksums are. */
 static bool is_sound(const struct block *block)
 {
 	size_t fixed = block->n * sizeof(uint32_t) + (block->n + 1) * sizeof(uint16_t);
@@ -161,7 +161,7 @@ static bool is_sound(const struct block *block)
 	       block->at <= INT64_MAX;
 }
 
-/* Reads the head and the table of blocks. Returns false unless they are valid and have this key. */
+/* Reads the head and the table of blocks of a cache file. Returns false if they are damaged or have another key. */
 static bool kallcache_read_head(struct kallcache *kallcache, struct str key)
 {
 	struct head *head = &kallcache->head;
@@ -201,7 +201,7 @@ void kallcache_close(struct kallcache *kallcache)
 	free(kallcache);
 }
 
-/* Reads block i, from 0, into memory; false if its checksum or its offsets are wrong. */
+/* Reads block i, counted from 0, into memory. Returns false if its checksum or its offsets are wrong. */
 static bool kallcache_load(struct kallcache *kallcache, uint32_t i)
 {
 	const struct block *block = &kallcache->block[i];
@@ -232,14 +232,14 @@ static struct str name_in_block(const struct kallcache *kallcache, uint32_t inde
 			     (size_t)(kallcache->name[index + 1] - kallcache->name[index]) };
 }
 
-/* Returns the index plus 1 of the last block that begins at or before `address`; 0: none. */
+/* Returns 1 + the index of the last block that begins at or before `address`; 0 if there is none. */
 static uint32_t block_of(const struct kallcache *kallcache, uint64_t address)
 {
 	uint32_t low = 0, high = kallcache->head.nblocks;
 
 	if (kallcache->loaded && kallcache->block[kallcache->loaded - 1].first <= address &&
 	    (kallcache->loaded == kallcache->head.nblocks || kallcache->block[kallcache->loaded].first > address))
-		/* Addresses are requested in ascending order, so the block in memory is often the right one. */
+		/* Callers request addresses in ascending order, so the block in memory is often the right one. */
 		return kallcache->loaded;
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
@@ -272,7 +272,7 @@ enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t addre
 			high = mid;
 	}
 	if (low == 0)
-		/* Unreachable in a valid file: the first distance is 0. */
+		/* Not reached in a valid file, since the first distance of a block is 0. */
 		return KALLCACHE_BROKEN;
 	*name = name_in_block(kallcache, low - 1);
 	*start = first + kallcache->distance[low - 1];
@@ -306,8 +306,8 @@ static size_t read_small(const char *path, char *to, size_t space)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Composes the key "BOOTID NOTES"; the notes of the kernel contain its build-id. Returns false if the boot id cannot be
- * read. */
+/* Sets the key of a cache file for the running kernel: its boot id and a hash of its ELF notes, which contain its
+ * build-id. Returns false if the boot id cannot be read. */
 static bool this_kernel(char key[KEY_MAX + 1])
 {
 	char boot[BOOT_ID_LEN + 2], notes[8192];
@@ -323,11 +323,11 @@ static bool this_kernel(char key[KEY_MAX + 1])
 	return true;
 }
 
-/* Prefix of the files of all boots; those of other boots are removed. */
+/* Prefix of the names of cache files of all boots. kallcache_store() removes the files of other boots. */
 #define CACHE_PREFIX "kallsyms-"
 
-/* Opens a directory that belongs to this user and that no other user can write to. It is relative to `at`; with
- * AT_FDCWD, path is absolute. Creates it if `make` is set. Returns -1 if there is none. */
+/* Opens the directory `path`, relative to `at` (AT_FDCWD: `path` is absolute), and creates it first if `make` is set.
+ * Returns -1 if it does not exist, belongs to another user, or other users can write to it. */
 static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 {
 	struct stat status;
@@ -343,8 +343,8 @@ static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 	return fd;
 }
 
-/* Opens the directory pj below XDG_CACHE_HOME or HOME/.cache; -1: no cache. These two may be symbolic links, pj may
- * not. */
+/* Opens the cache directory: pj below XDG_CACHE_HOME or HOME/.cache. Returns -1 if it cannot be used. XDG_CACHE_HOME
+ * and HOME/.cache may be symbolic links, pj may not. */
 static int cache_folder(bool make)
 {
 	const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
@@ -381,7 +381,8 @@ char *kallcache_prepare(void)
 	return text.p;
 }
 
-/* True if there is a cache directory. If a broker runs, kallcache_prepare() has passed the directory to it. */
+/* True if there may be a cache directory. Passes it to broker.h, unless a broker runs: then kallcache_prepare() has
+ * done so before. */
 static bool is_there(bool make)
 {
 	int fd = broker_runs() ? -1 : cache_folder(make);
@@ -396,7 +397,7 @@ static void kallcache_cache_name(const char *key, char name[64])
 	snprintf(name, 64, CACHE_PREFIX "%.*s", BOOT_ID_LEN, key);
 }
 
-/* True if no other user can read or write the file. */
+/* True if the file is a regular file of this user that no other user can read or write. */
 static bool kallcache_is_own(int fd)
 {
 	struct stat status;

@@ -18,9 +18,9 @@
 /* A kernel symbol. */
 struct ksym {
 	uint64_t start;
-	/* Offset of its name in ksyms.names, terminated by NUL. */
+	/* Offset in ksyms.names of the symbol's name, which ends in NUL. */
 	uint32_t name;
-	/* Offset of "[module]" in ksyms.names; 0: the core kernel. */
+	/* Offset in ksyms.names of "[module]", the symbol's module; 0: the core kernel. */
 	uint32_t module;
 };
 
@@ -29,7 +29,7 @@ struct ksyms {
 	/* Sorted by start; symbols with equal start are in the order of the source. */
 	struct ksym *sym;
 	size_t n;
-	/* Begins and ends with a NUL; empty if there are no symbols. */
+	/* Names of symbols and modules, each ended by NUL, after a NUL at offset 0; empty if there are no symbols. */
 	struct text names;
 };
 
@@ -41,14 +41,15 @@ uint64_t ksym_last_end(uint64_t start);
 
 struct kallcache;
 
-/* Result of a lookup: no such symbol; found; the address is not in the core kernel; the file is damaged. */
+/* Result of a lookup in the cache: no such symbol; found; the address is not in the core kernel; the file is damaged.
+ */
 enum kallcache_answer { KALLCACHE_NONE, KALLCACHE_FOUND, KALLCACHE_OUTSIDE, KALLCACHE_BROKEN };
 
 /* Creates the directory of the cache and passes it to the broker, which starts later. Returns its path, which the
  * caller frees; NULL if there is no cache. */
 char *kallcache_prepare(void);
 
-/* Opens the cache of this boot; NULL if there is none. */
+/* Opens the cache file of this boot and kernel; NULL if there is no valid one. */
 struct kallcache *kallcache_open(void);
 
 /* Finds the last symbol that begins at or before `address`. Sets *name, valid until the next call, and *start. Returns

@@ -13,16 +13,16 @@
 #include <zlib.h>
 
 #define LINE_MAX_BYTES 4096
-/* Maximum size of the text; that of a kernel with all options has 15 MB. */
+/* Maximum size in bytes of the text of a kallsyms file; a kernel with all options makes 15 MB. */
 #define TEXT_LIMIT ((size_t)1 << 30)
 
 static const char live_file[] = "/proc/kallsyms";
 
 struct kallsyms {
 	const char *file;
-	/* Empty as long as the cache has all results. */
+	/* Symbols read from `file`; empty as long as `cache` is used. */
 	struct ksyms table;
-	/* Symbols of the core kernel; NULL: no cache, or not used any more. */
+	/* Cache with the symbols of the core kernel; NULL: there is none, or it is not used any more. */
 	struct kallcache *cache;
 };
 
@@ -31,13 +31,16 @@ struct kallsyms {
 struct builder {
 	struct ksyms t;
 	size_t cap;
-	/* Module of the line before; the next line mostly has the same one. */
+	/* Offset in t.names of the module of the line before, since the next line mostly has the same module; 0: none.
+	 */
 	uint32_t module;
-	/* hidden: an address is 0; without the right to see them, all are. */
+	/* hidden: a line has the address 0, as all lines have for a reader without the right to see addresses.
+	 * unsorted: an address is below the one before it. */
 	bool hidden, unsorted;
 };
 
-/* True for the types of symbols that perf uses: code, and data, which ends code. Capital letters are global symbols. */
+/* True for the types of symbols that perf uses: code, and data, because data after code is the end of that code.
+ * Capital letters are global symbols. */
 static bool type_is_taken(char type)
 {
 	return type && strchr("TtWwDdBb", type);
@@ -87,7 +90,7 @@ static void kallsyms_add_line(struct builder *builder, struct str line)
 	line = str_trim_left(line);
 	builder->hidden = builder->hidden || start == 0;
 	if (start == 0 || (hex.n == 16 && !(start >> 63)))
-		/* It is the offset of a per-CPU variable and no address. */
+		/* The address is hidden, or the number is the offset of a per-CPU variable. */
 		return;
 	/* '$' begins mapping symbols of ARM and RISC-V, which are no functions. A NUL would truncate the name. */
 	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
@@ -96,7 +99,7 @@ static void kallsyms_add_line(struct builder *builder, struct str line)
 			    (struct ksym){ start, keep_name(&builder->t.names, name), keep_module(builder, line) });
 }
 
-/* Adds the symbols of all complete lines in text. Returns the number of bytes of these lines. */
+/* Adds the symbols of all complete lines in text. Returns the length of these lines in bytes. */
 static size_t kallsyms_add_lines(struct builder *builder, struct str text)
 {
 	size_t n = text.n;
@@ -136,17 +139,17 @@ static const char *read_lines(struct builder *builder, gzFile in)
 		}
 		retained += (size_t)got;
 		used = kallsyms_add_lines(builder, (struct str){ buf, retained });
-		/* No line of a kernel is as long as half the buffer: the rest of it is dropped and will not parse
-		 * either. */
+		/* Lines of a kernel are shorter than 32 kB: drop an incomplete line that is longer. Its rest is no
+		 * valid line either. */
 		retained = retained - used < 32 * 1024 ? retained - used : 0;
 		memmove(buf, buf + used, retained);
 	}
-	/* A last line without a newline is incomplete and not used. */
+	/* A last line without a newline is incomplete, and is not used. */
 	free(buf);
 	return why;
 }
 
-/* Sorts by start; symbols with equal start keep their order, because the offsets of their names ascend. */
+/* Compares for qsort: by start, then by offset of the name, so that symbols with equal start keep their order. */
 static int symbol_cmp(const void *left, const void *right)
 {
 	const struct ksym *ksym = left, *b = right;
@@ -164,7 +167,8 @@ static const char *kallsyms_assess(const struct builder *builder)
 	return builder->t.n ? NULL : builder->hidden ? hidden : "no symbols";
 }
 
-/* Reads a table and closes fd. zlib passes data through that are not compressed. */
+/* Reads a table of symbols from a file, which may be compressed with gzip, and closes fd. Returns NULL, or the reason
+ * why the file cannot be used. */
 static const char *kallsyms_read_table(int fd, struct ksyms *table)
 {
 	struct builder builder = { 0 };
@@ -241,8 +245,8 @@ void kallsyms_close(struct kallsyms *kallsyms)
 
 /* ---- lookup ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the end of symbol i. Kernels do not record it, so it is the start of the next symbol, or one page after the
- * last symbol of a module. */
+/* Returns the assumed end address of symbol i, since kallsyms has none: the start of the next symbol of the same
+ * module; for the last symbol of a module, ksym_last_end(). */
 static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 {
 	const struct ksym *ksym = &ksyms->sym[i];
@@ -252,13 +256,15 @@ static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 	return ksym_last_end(ksym->start);
 }
 
-/* Returns the index of the first symbol after `address`. The search starts at `from`, where the one before ended. */
+/* Returns the index of the first symbol that starts after `address`; n if there is none. The search starts at index
+ * `from`, the result for the address before, since addresses mostly ascend. */
 static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t from)
 {
 	size_t low = from, step = 1, high;
 
 	if (low > 0 && ksyms->sym[low - 1].start > address)
-		/* The relocation has wrapped around. */
+		/* The relocation wrapped around, so this address is below the one before: search from the first symbol.
+		 */
 		low = 0;
 	while (low + step <= ksyms->n && ksyms->sym[low + step - 1].start <= address) {
 		low += step;
@@ -276,9 +282,9 @@ static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t
 	return low;
 }
 
-/* Returns the index of the symbol at `address`, or -1. Of several symbols with one start, perf takes the last one
- * listed: it computes the ends first, which makes the others empty, and its other rules then prefer a symbol that is
- * not empty. */
+/* Returns the index of the symbol that contains `address`; -1 if there is none. Of several symbols with one start, the
+ * last one listed is used, as in perf: perf computes their ends first, which makes the others empty, and prefers
+ * symbols that are not empty. */
 static ptrdiff_t kallsyms_find(const struct ksyms *ksyms, uint64_t address, size_t *from)
 {
 	size_t i = *from = kallsyms_after(ksyms, address, *from);
@@ -286,8 +292,8 @@ static ptrdiff_t kallsyms_find(const struct ksyms *ksyms, uint64_t address, size
 	return i > 0 && address < kallsyms_end_of(ksyms, i - 1) ? (ptrdiff_t)i - 1 : -1;
 }
 
-/* Looks up a relocated address. The relocation is that of the core kernel: where modules of another boot were loaded is
- * unknown. */
+/* Returns the index of the symbol at a sampled address; -1 if there is none. Addresses of the core kernel are relocated
+ * to the table; those of modules are not, since load addresses of modules in another boot are unknown. */
 static ptrdiff_t find_relocated(const struct ksyms *ksyms, uint64_t address, int64_t relocate, size_t from[2])
 {
 	ptrdiff_t at = kallsyms_find(ksyms, address - (uint64_t)relocate, &from[0]);
@@ -343,8 +349,9 @@ static size_t resolve_in_table(const struct ksyms *ksyms, int64_t relocate, stru
 	return answered;
 }
 
-/* Looks up all queries in the cache. Returns KALLCACHE_FOUND if it has all names; otherwise the results are not usable.
- * Without `all`, addresses outside of the core kernel stay without a name. */
+/* Looks up all queries in the cache. Returns KALLCACHE_FOUND on success; otherwise the results must not be used. With
+ * `all`, a kernel address outside of the core kernel is a failure; without, it gets no name. *answered: number of
+ * queries that got a name. */
 static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64_t relocate,
 					      struct symbols_query *query, size_t n, struct intern *names,
 					      uint32_t *modules, bool all, size_t *answered)
@@ -360,7 +367,7 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64
 		uint64_t start;
 
 		if (!(query[i].address >> 63))
-			/* An address of user space is not in the kernel. */
+			/* An address of user space gets no name. */
 			continue;
 		shown = kallcache_find(kallcache, query[i].address - (uint64_t)relocate, &name, &start);
 		if (shown == KALLCACHE_OUTSIDE && !all)
@@ -376,7 +383,8 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64
 	return KALLCACHE_FOUND;
 }
 
-/* Replaces the cache by the table of the running kernel. Returns false if the kernel hides its addresses now. */
+/* Reads the table of the running kernel and closes the cache. Returns false, and keeps the cache, if the table cannot
+ * be read, as when the kernel hides its addresses now. */
 static bool leave_cache(struct kallsyms *kallsyms)
 {
 	struct ksyms live;

@@ -16,11 +16,11 @@ struct kallsyms;
 
 /* Source of the symbols. */
 struct kallsyms_options {
-	/* Use the cache; only for the running kernel. */
+	/* Use the cache of symbols (kallcache.h); only for the running kernel. */
 	bool cache;
-	/* --kallsyms, or NULL: the running kernel. */
+	/* Path of a copy of kallsyms; NULL: the running kernel. */
 	const char *file;
-	/* Replacement for /proc/kallsyms in tests, or NULL. */
+	/* Path that replaces /proc/kallsyms in tests; NULL: /proc/kallsyms. */
 	const char *live;
 };
 
@@ -28,7 +28,7 @@ struct kallsyms_options {
  * with the reason in *why: "kernel.kptr_restrict hides addresses", "no such file", ... */
 struct kallsyms *kallsyms_open(const struct kallsyms_options *options, const char **why);
 
-/* Opens a copy of kallsyms, which may be compressed with gzip. Takes ownership of fd. */
+/* As kallsyms_open(), for an open copy of kallsyms, which may be compressed with gzip. Takes ownership of fd. */
 struct kallsyms *kallsyms_open_file(int fd, const char **why);
 
 /* Looks up query[0, n), sorted kernel addresses as sampled, with results as in symbols.h. `relocate` is added to the
@@ -38,7 +38,7 @@ struct kallsyms *kallsyms_open_file(int fd, const char **why);
 size_t kallsyms_resolve(struct kallsyms *kallsyms, int64_t relocate, struct symbols_query *query, size_t n,
 			struct intern *names, uint32_t *modules);
 
-/* Returns the address of a symbol of the core kernel (_text, _stext), 0 if there is none. */
+/* Returns the address of a symbol of the core kernel, such as _text; 0 if there is none. */
 uint64_t kallsyms_address(struct kallsyms *kallsyms, struct str name);
 
 /* Frees the table; accepts NULL. */

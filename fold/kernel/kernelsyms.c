@@ -14,8 +14,8 @@
 
 /* ---- kallsyms ----------------------------------------------------------------------------------------------- */
 
-/* True if the running kernel is the recorded one: its build-id is equal, or, if the recording has none, host name and
- * release are. */
+/* True if the running kernel is the recorded one: the build-ids are equal, or, if the recording has no build-id of its
+ * kernel or this one's cannot be read, host name and release are. */
 static bool is_running(const struct kernelsyms_options *options)
 {
 	char notes[4096];
@@ -34,8 +34,8 @@ static bool is_running(const struct kernelsyms_options *options)
 	return id.n == options->id.n && memcmp(id.byte, options->id.byte, id.n) == 0;
 }
 
-/* Composes the path HOME/.debug/DIR/BUILD-ID/FILE. Returns false if there is no such path. `parted`: the first byte of
- * the build-id is a directory of its own. */
+/* Sets *path to HOME/.debug/DIR/BUILD-ID/FILE, ended by NUL, where perf stores files. Returns false without HOME or
+ * build-id. `parted`: the first byte of the build-id is a directory of its own, as in "ab/cdef". */
 static bool saved_path(const struct kernelsyms_options *options, const char *dir, bool parted, const char *file,
 		       struct text *path)
 {
@@ -100,7 +100,8 @@ static size_t query_rest(const struct kernelsyms_options *options, struct kallsy
 	return left;
 }
 
-/* Looks up names in the snapshots of pjrecord, newest first: an older one may have a module that was unloaded since. */
+/* Looks up names in the kallsyms snapshots of pjrecord, newest first; an older one may have a module that was unloaded
+ * since. Returns NULL, or the reason why no snapshot can be read. */
 static const char *query_snapshots(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				   struct intern *names, uint32_t *modules)
 {
@@ -119,7 +120,7 @@ static const char *query_snapshots(const struct kernelsyms_options *options, str
 	return found ? NULL : why;
 }
 
-/* Looks up names in the copy of kallsyms that perf record stores. */
+/* Looks up names in the copy of kallsyms that perf record stored. Returns NULL, or the reason why it cannot be used. */
 static const char *query_saved(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {
@@ -134,7 +135,9 @@ static const char *query_saved(const struct kernelsyms_options *options, struct 
 
 /* ---- vmlinux ------------------------------------------------------------------------------------------------ */
 
-/* True if the build-ids are equal. One may be padded with zeros, because records hold 20 bytes. */
+/* True if the build-ids are equal in the length of the shorter one: records of perf pad build-ids with zeros to 20
+ * bytes.
+ */
 static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -142,7 +145,8 @@ static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 	return n > 0 && memcmp(a.byte, b.byte, n) == 0;
 }
 
-/* Looks up all queries in a vmlinux and closes fd. Returns NULL, or the reason why the file does not fit. */
+/* Looks up all queries in a vmlinux, relocated to the recorded kernel, and closes fd. Returns NULL, or the reason why
+ * the file cannot be used. */
 static const char *query_elf(const struct kernelsyms_options *options, int fd, struct symbols_query *query, size_t n,
 			     struct intern *names)
 {
@@ -167,7 +171,8 @@ static const char *query_elf(const struct kernelsyms_options *options, int fd, s
 	return why;
 }
 
-/* Looks up all queries in the first vmlinux with the right build-id. Returns NULL, or the reason why there is none. */
+/* Looks up all queries in the first vmlinux that has the build-id of the recorded kernel. Returns NULL, or the reason
+ * why there is none. */
 static const char *query_vmlinux(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
@@ -219,7 +224,7 @@ static bool is_elf(int fd)
 		      4) == 0;
 }
 
-/* Looks up all queries in the file of --kallsyms. Dies if it cannot be used. */
+/* Looks up all queries in the file that --kallsyms names, kallsyms or vmlinux. Dies if it cannot be used. */
 static void query_named(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			struct intern *names, uint32_t *modules)
 {

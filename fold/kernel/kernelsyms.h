@@ -15,21 +15,21 @@
 
 /* The recorded kernel and the options of the user. */
 struct kernelsyms_options {
-	/* --kallsyms: copy of kallsyms, or vmlinux; or NULL. */
+	/* Path of --kallsyms, a copy of kallsyms or a vmlinux; NULL: the option is not given. */
 	const char *file;
-	/* Directory with the files of the recorded machine, or NULL. */
+	/* Directory with the file system of the recorded machine (--symfs); NULL: this machine. */
 	const char *symfs;
-	/* Symbol store of pjrecord, searched first; or NULL. */
+	/* Symbol store of pjrecord, whose kallsyms snapshots are searched first; NULL: none. */
 	const struct symstore *symstore;
 	/* Search vmlinux before kallsyms, as perf script does. */
 	bool as_perf;
-	/* The recording is from this host, according to its name and kernel release. */
+	/* The recording is from this host, according to host name and kernel release. */
 	bool here;
 	/* Release of the recorded kernel. */
 	struct str release;
-	/* Its build-id; n == 0: unknown. */
+	/* Build-id of the recorded kernel; n == 0: unknown. */
 	struct build_id id;
-	/* Symbol _text or _stext and its recorded address; 0: unknown. */
+	/* Name of a symbol, _text or _stext, and its recorded address; address 0: unknown. */
 	struct str symbol;
 	uint64_t address;
 };

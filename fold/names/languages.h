@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * languages.h - spellings of functions by compilers and run-time systems, reduced to the parts that a reader needs.
+ * languages.h - shortens function names, as compilers and run-time systems spell them, to the parts that a reader
+ * needs.
  *
  * This is the part of the naming rules (names.h) that depends on the language, with one file for each language. Each
  * function takes a symbol as perf prints it and appends a name to `out`. Those that return bool return false, and

@@ -8,7 +8,9 @@
 
 /* ---- bytes ---------------------------------------------------------------------------------------------------- */
 
-/* Appends a byte of a name, replaced or escaped if folded text must not contain it. */
+/* Appends a byte of a name. Folded text must not contain ';', which becomes ':', or control characters, which become
+ * \x1f.
+ */
 static void put_safe(struct names *names, unsigned char byte)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -24,7 +26,8 @@ static void put_safe(struct names *names, unsigned char byte)
 	}
 }
 
-/* Replaces the last blank before digits at the end by '_': a reader would take "name 12" for a stack and its weight. */
+/* Ends the name that begins at offset `from`: replaces a blank before digits at its end by '_', because "name 12" would
+ * be read as a stack and its weight. */
 static void end_name(struct names *names, size_t from)
 {
 	size_t i = names->text.n;
@@ -42,7 +45,7 @@ static struct str basename_of(struct str path)
 	return str_from(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
-/* Reduces "/x (deleted)" and "/x+0x12" (-F+dsoff) to "/x". */
+/* Returns the path of a DSO: "/x" of "/x (deleted)" and of "/x+0x12" (perf script -F+dsoff). */
 static struct str clean_dso(struct str dso)
 {
 	ptrdiff_t plus = str_rfind(dso, '+');
@@ -59,7 +62,8 @@ static struct str clean_dso(struct str dso)
 	return dso;
 }
 
-/* True for the [name] of the kernel or a module, but not for mappings of user space with such names. */
+/* True if the DSO is "[name]", the kernel or a module; false for mappings of user space with such names, like "[vdso]".
+ */
 static bool kernel_brackets(struct str dso)
 {
 	static const struct str user[] = { STR("[vdso]"),    STR("[vdso32]"),  STR("[vdsox32]"), STR("[vsyscall]"),
@@ -87,7 +91,7 @@ static bool is_kernel(struct str dso)
 	return ko > 0 && ((size_t)ko + 3 == base.n || base.p[ko + 3] == '.');
 }
 
-/* True for the names of JIT code: perf-PID.map, jitted-PID-N.so, [JIT] tid N. */
+/* True if the DSO is JIT code: perf-PID.map, jitted-PID-N.so, [JIT] tid N. */
 static bool names_is_jit(struct str dso)
 {
 	struct str base = basename_of(dso), digits;
@@ -119,7 +123,8 @@ static void put_kind(struct names *names, enum names_kind kind)
 		text_bytes(&names->text, suffix, 4);
 }
 
-/* Removes the kind suffix of a name that already has one (agents with annotate_java_frames) and sets *kind to it. */
+/* Returns the name without a suffix for the kind of code, as agents with annotate_java_frames write it, and sets *kind
+ * to that kind. Without such a suffix, returns the name and leaves *kind. */
 static struct str names_cut_kind(struct str string, enum names_kind *kind)
 {
 	static const char letters[] = "kj1i0";
@@ -138,7 +143,7 @@ static struct str names_cut_kind(struct str string, enum names_kind *kind)
 
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
-/* Appends the name of a method or function of a JIT's map. */
+/* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows that an interpreter runs it. */
 static void put_jit(struct names *names, struct str string, enum names_kind *kind)
 {
 	if (str_eq(string, STR("Interpreter")) || str_starts(string, STR("Interpreter: ")) ||
@@ -146,7 +151,7 @@ static void put_jit(struct names *names, struct str string, enum names_kind *kin
 		*kind = KIND_INTERPRETED;
 		text_str(&names->text, string);
 	} else if (names->hotspot || str_starts(string, STR("RegExp:"))) {
-		/* The parentheses belong to the regular expression. */
+		/* The parentheses in a RegExp name belong to the regular expression. */
 		text_str(&names->text, string);
 	} else if (!dotnet_name(&names->text, string) && !java_name(&names->text, string) &&
 		   !v8_name(&names->text, string, kind)) {
@@ -154,7 +159,8 @@ static void put_jit(struct names *names, struct str string, enum names_kind *kin
 	}
 }
 
-/* Makes the text since `from` valid as a name; without characters to escape it does so in place. */
+/* Makes the text from offset `from` on a valid frame name: not empty, without ';' and control characters, not like a
+ * comment or a weight. */
 static void make_safe(struct names *names, size_t from)
 {
 	size_t len, bad = 0;
@@ -171,7 +177,7 @@ static void make_safe(struct names *names, size_t from)
 	if (len == 0)
 		text_str(&names->text, STR("[unknown]"));
 	if (names->text.p[from] == '#' && (len == 1 || names->text.p[from + 1] == ' ')) {
-		/* As first frame it would turn the line into a comment. */
+		/* A first frame "# ..." would make a comment of the line. */
 		names->text.p[from] = '_';
 	}
 	if (bad) {
@@ -237,12 +243,11 @@ static void put_resolved(struct names *names, struct str string, enum names_kind
 	put_kind(names, kind);
 }
 
-/* Maximum number of names in one line of a map; JVMs inline at most 15 deep. */
+/* Maximum number of names that are split off one symbol; JVMs inline at most 15 deep. */
 #define INLINED_MAX 100
 
-/* Returns the position of the arrow in "outer->inner": perf-map-agent with unfolding writes it if inner was inlined.
- * Maps of JIT code contain no operators, so the arrow is unambiguous there, and only there. Returns -1 if there is
- * none. */
+/* Returns the index of the arrow in a symbol "outer->inner"; -1 if there is none. perf-map-agent with unfolding writes
+ * such symbols for inlined calls. The arrow is unambiguous only in JIT code, whose symbols contain no C++ operators. */
 static ptrdiff_t find_arrow(struct str string)
 {
 	ptrdiff_t i = str_find_str(string, STR("->"));

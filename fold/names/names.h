@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - all naming rules: the name that is shown for a frame, from perf's description of it.
+ * names.h - all naming rules: makes the name that is shown for a frame, from its symbol and DSO as perf prints them.
  *
  * All frame names are made here, from each source (text, perf maps, perf.data, code timelines), so that a function has
  * the same spelling everywhere. docs/INPUTS.md lists the rules; each of them has a test in
@@ -15,9 +15,9 @@
 
 #include "common/text.h"
 
-/* Kinds of code, shown by a suffix of the name. */
+/* Kinds of code, shown by a suffix of the frame name. */
 enum names_kind {
-	/* No suffix. */
+	/* No suffix: native code. */
 	KIND_NATIVE,
 	/* _[k]: kernel, its modules, BPF. */
 	KIND_KERNEL,
@@ -36,30 +36,30 @@ enum names_kind {
 
 /* One frame as perf describes it. */
 struct names_frame {
-	/* Symbol without +0xOFFSET; empty or "[unknown]": not found. */
+	/* Symbol of the frame without +0xOFFSET; empty or "[unknown]": it has none. */
 	struct str symbol;
-	/* Path or [name], as perf prints it; empty: unknown. */
+	/* Path of the DSO, or [name], as perf prints it; empty: unknown. */
 	struct str dso;
-	/* Hex digits, for frames without symbol with --addrs; else empty. */
+	/* Address in hex digits, for frames without symbol with --addrs; otherwise empty. */
 	struct str address;
-	/* "file:line", appended to the innermost name; or empty. */
+	/* Source line, "file:line", appended to the innermost name; empty: none. */
 	struct str line;
 	/* An inlined call, by DWARF, HotSpot's scopes or a profiler's text: `symbol` is a callee without code of its
 	 * own. */
 	bool inlined;
-	/* A Java method that is run by the interpreter, also without code of its own. */
+	/* A Java method that the interpreter runs: `symbol` has no code of its own. */
 	bool interpreted;
 	/* A Java method; whether it was compiled is not known. */
 	bool java;
 };
 
-/* Options and buffer; the buffer is empty at first. */
+/* Options of the naming rules, and the buffer of results; zero `text` before the first call. */
 struct names {
-	/* Set of 1 << KIND_*: the suffixes that are written. */
+	/* Bits 1 << KIND_* of the kinds whose suffixes are written. */
 	unsigned kinds;
-	/* Java methods keep the JDK's spelling. */
+	/* Java methods keep the JDK's spelling (--names=hotspot). */
 	bool hotspot;
-	/* Frames without a symbol show their address. */
+	/* Frames without a symbol show their address (--addrs). */
 	bool addresses;
 	/* Buffer with the last result. */
 	struct text text;
@@ -69,8 +69,8 @@ struct names {
  * "a->b". The result is valid until the next call. */
 struct str names_make(struct names *names, struct names_frame frame);
 
-/* Returns a thread name as first frame: blanks become '_'. canonical: without the digits at its end that distinguish
- * threads of one pool. The result is valid until the next call. */
+/* Returns the frame name for a thread: blanks become '_'. canonical: without the digits and separators at its end,
+ * which distinguish the threads of one pool. The result is valid until the next call. */
 struct str names_comm(struct names *names, struct str comm, bool canonical);
 
 /* True if the frame has no symbol. */

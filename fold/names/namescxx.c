@@ -3,7 +3,8 @@
 
 /* ---- brackets ----------------------------------------------------------------------------------------------- */
 
-/* Returns the length of the operator token that follows the word "operator", or 0. */
+/* Returns the length of the operator token at the start of a string that follows the word "operator"; 0 if there is
+ * none that contains brackets or a comma. */
 static size_t operator_token(struct str string)
 {
 	static const struct str tokens[] = { STR("->*"), STR("<=>"), STR("<<="), STR(">>="), STR("()"),
@@ -22,7 +23,7 @@ static bool operator_at(struct str string, size_t i)
 	       (i == 0 || !is_word(string.p[i - 1])) && (i + 8 == string.n || !is_word(string.p[i + 8]));
 }
 
-/* Returns the index after the bracket that closes the one at i, 0 if there is none. Brackets in names of operators do
+/* Returns the index after the bracket that closes the one at index i; 0 if none does. Brackets in names of operators do
  * not count. */
 static size_t skip_group(struct str string, size_t i)
 {
@@ -51,8 +52,8 @@ static bool word_before(struct str string, size_t i, struct str word)
 	       (i == word.n || !is_word(string.p[i - word.n - 1]));
 }
 
-/* True if the '(' at i begins a list of parameters. False for (anonymous namespace), Go's pkg.(*T).m, decltype(x),
- * "name (file:1)". */
+/* True if the '(' at index i begins a list of parameters. False in (anonymous namespace), Go's pkg.(*T).m, decltype(x)
+ * and "name (file:1)". */
 static bool is_parameters(struct str string, size_t i)
 {
 	if (i == 0 || string.p[i - 1] == ' ' || string.p[i - 1] == '.' || string.p[i - 1] == '(')
@@ -62,7 +63,7 @@ static bool is_parameters(struct str string, size_t i)
 	return !word_before(string, i, STR("decltype")) && !word_before(string, i, STR("noexcept"));
 }
 
-/* Returns the length of the qualifiers that may follow parameters: " const", " &&", ... */
+/* Returns the length of the qualifiers at the start of a string that follows parameters: " const", " &&", ... */
 static size_t skip_qualifiers(struct str string)
 {
 	static const struct str words[] = { STR(" const"), STR(" volatile"), STR(" noexcept"), STR(" &&"),
@@ -82,8 +83,8 @@ static size_t skip_qualifiers(struct str string)
 	return n;
 }
 
-/* True if the name ends here, after the qualifiers. Notes of compilers on clones, constraints and Swift's results do
- * not belong to the name. */
+/* True if the string, which follows parameters and qualifiers, does not belong to the name: it is empty, or a
+ * compiler's note on a clone, constraints, or a result of Swift. */
 static bool is_end(struct str string)
 {
 	static const struct str notes[] = { STR(" [clone "), STR(" (."), STR(" requires "), STR(" -> ") };
@@ -112,8 +113,9 @@ static bool has_function_pointer(struct str string)
 	return false;
 }
 
-/* Returns the length of the return type that demanglers print for templates: up to the last blank outside of brackets,
- * except in "operator new". 0 for "virtual thunk to X" and "guard variable for X". */
+/* Returns the length of the return type that demanglers print before the names of templates: up to the last blank
+ * outside of brackets and before an operator. 0 if there is none, as in "virtual thunk to X" and "guard variable for
+ * X". */
 static size_t return_type(struct str string)
 {
 	size_t from = 0;

@@ -32,7 +32,7 @@ bool java_name(struct text *out, struct str string)
 
 		i = str_rfind(head, ' ');
 		if (i >= 0 && head.n == string.n)
-			/* A return type without parameters: the symbol is not Java. */
+			/* A blank, as after a return type, but no parameters: not Java. */
 			return false;
 		head = str_from(head, (size_t)(i + 1));
 		i = str_find_str(head, STR("::"));
@@ -40,10 +40,10 @@ bool java_name(struct text *out, struct str string)
 			class = str_head(head, (size_t)i);
 			method = str_from(head, (size_t)i + 2);
 			if (str_find(class, '.') < 0 && str_find(class, '/') < 0)
-				/* The symbol may as well be C++. */
+				/* "a::b" without package may as well be C++. */
 				return false;
 			if (str_ends(class, STR(".smx")))
-				/* A file of SourcePawn. */
+				/* A "class" that ends in .smx is a SourcePawn file. */
 				return false;
 		} else {
 			i = str_rfind(head, '.');

@@ -9,7 +9,8 @@ static bool all_hex(struct str string)
 	return true;
 }
 
-/* Removes the hash: legacy mangling ends in ::h and 16 hex digits; for v0 see put_rust_v0(). */
+/* Sets *without to a legacy-mangled symbol without its hash, ::h and 16 hex digits at its end. Returns false if it has
+ * none. put_rust_v0() is for v0 mangling. */
 static bool rust_hash(struct str string, struct str *without)
 {
 	ptrdiff_t llvm = str_find_str(string, STR(".llvm."));
@@ -24,8 +25,8 @@ static bool rust_hash(struct str string, struct str *without)
 	return false;
 }
 
-/* Decodes an escape $..$ of legacy mangling at the start of string. Returns its length and sets *c to its character;
- * returns 0 if there is no escape. */
+/* Decodes an escape of legacy mangling, $..$, at the start of string: sets *c to the character. Returns the length of
+ * the escape; 0 if there is none. */
 static size_t rust_escape(struct str string, char *c)
 {
 	static const struct {
@@ -66,7 +67,7 @@ static void put_rust_legacy(struct text *out, struct str string)
 			text_bytes(out, "::", 2);
 			i += 2;
 		} else if (i == 0 && str_starts(string, STR("_$"))) {
-			/* The '_' only prevents that the symbol starts with '$'. */
+			/* rustc writes the '_' only so that the symbol does not start with '$'. */
 			i++;
 		} else if (string.p[i] == '_' && i >= 2 && string.p[i - 1] == ':' && i + 1 < string.n &&
 			   string.p[i + 1] == '$') {
