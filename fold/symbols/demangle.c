@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names for people, by libiberty with the flags of perf (no parameters, no return type).
+ * Demangles symbols by libiberty, with the flags of perf (no parameters, no return type).
  *
- * A name comes from a foreign file, and a short one can stand for an endless one (substitutions of substitutions). So
- * the variants with a callback for each part of the output are used, and a name that grows too long stays mangled: the
- * callback leaves by longjmp, which loses nothing, as these variants keep all on the stack.
+ * Symbols are hostile input: a short mangled one can have an endless name (substitutions of substitutions). So this
+ * file uses libiberty's functions that call back for each part of the output. The callback leaves them by longjmp if
+ * the name grows too long; the symbol then stays mangled. No memory leaks, since these functions keep all data on the
+ * stack.
  */
 #include "common/arena.h"
 #include "fold/symbols/elfsyms.h"
@@ -17,8 +18,8 @@
 /* longest mangled C++ name in bytes; libiberty itself gives up at 1024 levels or 2048 parts */
 #define LONGEST_SYMBOL 16384
 #define LONGEST_NAME 16384
-#define LONGEST_D 512 /* D names: libiberty's demangler has no callback, and limits only its recursion ... */
-#define D_REFS_MAX 16 /* ... where each reference to what stands before may double the name */
+#define LONGEST_D 512 /* longest mangled D name in bytes: libiberty's D demangler has no callback */
+#define D_REFS_MAX 16 /* maximum number of back references in a mangled D name: each may double the name */
 
 struct output {
 	struct text *text;

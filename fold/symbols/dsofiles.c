@@ -20,7 +20,7 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 #define CRC_MAX ((off_t)1 << 30)
-enum { HOLES_MAX = 16 }; /* largest ratio of a file's size to its allocated blocks; compressing file systems exceed 1 */
+enum { HOLES_MAX = 16 }; /* largest ratio of a file's size to the size of its allocated blocks; above 1 if compressed */
 
 /* The search for one DSO: the files found so far, and the most important reason of a failure. */
 struct search {
@@ -40,7 +40,7 @@ struct search {
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
-/* Notes the reason of a failure. The first reason stays, but any replaces DSO_NO_FILE. */
+/* Sets search->why to the reason of a failure, unless an earlier one other than DSO_NO_FILE is set. */
 static void dsofiles_note(struct search *search, enum dso_reason why)
 {
 	if (search->why == DSO_NO_FILE)

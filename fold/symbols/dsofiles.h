@@ -35,10 +35,10 @@ struct dsofiles_inlined {
 struct dsofiles_options {
 	struct elfsyms_options elf;
 	struct dsofiles_inlined *inlined; /* NULL: do not look up inlined calls */
-	const char *symfs;                /* prefix for all paths, or NULL */
-	const char *debug_dir;            /* ~/.debug, or NULL: $HOME/.debug (perf's buildid cache) */
-	const struct symstore *symstore;  /* pjrecord's symbol store, searched first; or NULL */
-	bool local;                       /* files of this machine may be used by path alone if no build-id is known */
+	const char *symfs;                /* directory that precedes all paths (--symfs); NULL: none */
+	const char *debug_dir;            /* perf's buildid cache; NULL: $HOME/.debug */
+	const struct symstore *symstore;  /* pjrecord's symbol store, which is searched first; NULL: none */
+	bool local; /* without a build-id, a file of this machine may be used if its path is equal */
 };
 
 struct dsofiles_query {

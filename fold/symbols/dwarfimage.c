@@ -7,11 +7,11 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BYTES_MAX ((uint64_t)2 << 30) /* bytes of all sections of an image; a browser has 1 GB */
-/* limit of the bytes of abbreviation tables, each counted once for each unit that uses it */
+#define BYTES_MAX ((uint64_t)2 << 30) /* maximum size in bytes of all sections of an image; a browser has 1 GB */
+/* maximum size in bytes of all abbreviation tables, each counted once for each unit that uses it */
 #define ABBREVS_MAX ((uint64_t)256 << 20)
-#define RATIO_MAX 1032 /* maximum compression of deflate; zstd exceeds it only for one repeated byte */
-#define GAP 32         /* bytes of zeros after each section, and alignment of sections */
+#define RATIO_MAX 1032 /* maximum ratio of sizes of deflate; zstd exceeds it only for one repeated byte */
+#define GAP 32         /* number of zero bytes after each section; alignment of sections */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -27,9 +27,9 @@ static const char *const names[SECTIONS] = {
 /* A section of the file, and its position in the image. */
 struct part {
 	uint64_t from, packed; /* offset and size in the file, in bytes */
-	uint64_t size;         /* bytes after decompression */
-	uint64_t to;           /* offset in the image */
-	uint32_t method;       /* ELFCOMPRESS_*; 0: not compressed */
+	uint64_t size;         /* size in bytes after decompression */
+	uint64_t to;           /* offset of the section in the image */
+	uint32_t method;       /* method of compression, ELFCOMPRESS_*; 0: not compressed */
 };
 
 /* ---- finding ------------------------------------------------------------------------------------------------ */
@@ -176,7 +176,7 @@ static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 		do {
 			name = dwarf_uleb(&bytes);
 			form = dwarf_uleb(&bytes);
-			if (form == 0x21) /* DW_FORM_implicit_const: the value follows */
+			if (form == 0x21) /* DW_FORM_implicit_const: its value follows in the table */
 				dwarf_sleb(&bytes);
 		} while ((name || form) && !bytes.bad);
 	}

@@ -3,7 +3,7 @@
 
 #define BYTES_MAX      \
 	((uint64_t)512 \
-	 << 20) /* budget for the bytes of all sections of a file; symbol tables are read in parts and do not count */
+	 << 20) /* budget in bytes for all sections read of a file; symbol tables, read in parts, do not count */
 
 size_t elffile_read(const struct elffile *elffile, uint64_t offset, void *p, size_t n)
 {

@@ -27,21 +27,21 @@ struct elf_section {
 struct elffile {
 	int fd; /* descriptor of the file; -1: the file is an image in memory */
 	struct elfhead head;
-	uint64_t size; /* bytes of the file when it was opened */
-	uint64_t left; /* bytes of sections that may still be read */
+	uint64_t size; /* size of the file in bytes, when it was opened */
+	uint64_t left; /* budget for sections that is left, in bytes */
 	uint16_t type, machine;
-	bool wide; /* ELFCLASS64 */
+	bool wide; /* the file is of class ELFCLASS64 */
 	size_t segments, sections;
 	struct elf_segment *segment;
-	struct elf_section *section; /* by section index; [0] is unused */
+	struct elf_section *section; /* section headers, by section index; [0] is unused */
 	struct arena arena;
 };
 
-/* Opens a file or an image. Returns NULL, or the reason of a failure as a static text. fd and image stay the caller's
- * and must live as long as elffile. */
+/* Opens a file or an image. Returns NULL, or the reason of a failure as a static text. fd and image are not
+ * copied: the caller keeps them valid until elffile_close(). */
 const char *elffile_open(struct elffile *elffile, int fd);
 const char *elffile_open_image(struct elffile *elffile, struct str image);
-/* Frees the memory of elffile; to be called also after a failed open. */
+/* Frees the memory of elffile. Call it also if opening has failed. */
 void elffile_close(struct elffile *elffile);
 
 /* Returns the first section of this name, or NULL. */

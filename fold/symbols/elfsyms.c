@@ -244,7 +244,8 @@ static void resolve_stubs(struct symtab_search *search, struct elffile *runtime,
 	plt_close(&plt);
 }
 
-/* Collects the queries without a name: their addresses in at, their indices in index. Returns their number. */
+/* Copies the addresses of the queries without a name to `at`, and their indices in `query` to `index`. Returns the
+ * number of these queries. */
 static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64_t *at, size_t *index)
 {
 	size_t open = 0;
@@ -298,7 +299,7 @@ size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, s
 		       struct intern *names)
 {
 	return elfsyms_resolve_query(elfsyms, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, query, n,
-				     names); /* not const: reads sections into its buffer */
+				     names); /* the file is not const: reading a section changes its cache */
 }
 
 size_t elfsyms_resolve_addresses(struct elfsyms *elfsyms, uint64_t moved, struct symbols_query *query, size_t n,

@@ -15,7 +15,7 @@
 
 struct elfsyms_options {
 	bool as_perf; /* choose symbols as perf 6.1 does, which ignores .plt.sec, .gnu_debugdata and others */
-	bool mangled; /* do not demangle */
+	bool mangled; /* return symbols mangled, as in the file */
 };
 
 /* An open ELF file with symbols. */

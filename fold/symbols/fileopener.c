@@ -54,8 +54,8 @@ struct request {
 enum { PROGRESS = -1 };
 
 struct reply {
-	int32_t error;     /* errno; 0: a descriptor comes with the reply; PROGRESS: the helper still copies the file */
-	uint64_t mount_ns; /* WHERE: inode of the mount namespace; 0: that of the helper, or unknown */
+	int32_t error;     /* errno of the failure; 0: success, with a descriptor; PROGRESS: the helper still copies */
+	uint64_t mount_ns; /* for WHERE: inode of the mount namespace; 0: that of the helper, or unknown */
 };
 
 /* ---- the helper ------------------------------------------------------------------------------------------------- */
@@ -208,9 +208,9 @@ static void fileopener_run_helper(int socket)
 		int error;
 		bool sent;
 
-		if (fd >= 0) /* none is sent */
+		if (fd >= 0) /* no request has a descriptor: drop it */
 			close(fd);
-		request.path[PATH_MAX_BYTES] = 0; /* pjfold may have been taken over */
+		request.path[PATH_MAX_BYTES] = 0; /* end the path: a hostile pjfold may send one without NUL */
 		request.n = (uint32_t)strlen(request.path);
 		if (request.kind == WHERE) {
 			send_reply(socket, (struct reply){ .mount_ns = target_mount_ns(request.pid) }, -1);
@@ -267,7 +267,7 @@ static void fileopener_run_starter(int control)
 		int pair[2];
 		bool sent;
 
-		if (fd >= 0) /* none is sent */
+		if (fd >= 0) /* no request has a descriptor: drop it */
 			close(fd);
 		if (helper > 0)
 			kill(helper, SIGKILL);
@@ -279,7 +279,7 @@ static void fileopener_run_starter(int control)
 		sent = send_reply(control, (struct reply){ .mount_ns = (uint64_t)helper }, helper > 0 ? pair[0] : -1);
 		close(pair[0]);
 		close(pair[1]);
-		if (!sent) /* pjfold waits for the reply: if this process ends, so does the wait */
+		if (!sent) /* pjfold waits for a reply; the end of this process ends that wait */
 			break;
 	}
 	if (helper > 0)
@@ -355,10 +355,10 @@ static void leave_helper(void)
 	opener.socket = -1;
 }
 
-/* ---- places that do not answer ---------------------------------------------------------------------------------- */
+/* ---- places that do not respond --------------------------------------------------------------------------------- */
 
 struct opener_keys {
-	uint64_t file, directory; /* directory: or mount namespace */
+	uint64_t file, directory; /* keys of the file, and of its directory or mount namespace */
 	bool elsewhere;
 };
 

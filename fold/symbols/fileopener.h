@@ -23,8 +23,8 @@
 
 enum { FILEOPENER_MS = 2000 };
 
-/* Starts the process that forks helpers; to be called before rights are dropped (confine.h), as helpers need them.
- * Without this call helpers have the rights of the caller at its first request. unprivileged: they drop all
+/* Starts the process that forks helpers. Call it before rights are dropped (confine.h), since helpers need these
+ * rights. Without this call helpers have the rights of the caller at its first request. unprivileged: they drop all
  * capabilities. */
 void fileopener_start(bool unprivileged);
 

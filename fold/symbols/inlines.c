@@ -63,14 +63,14 @@ struct inlines {
 	size_t n;
 	struct call *call;
 	uint32_t ncalls, calls_cap, functions;
-	bool deep;          /* second pass: also visit DIEs that rarely contain code, as classes */
+	bool deep;          /* second pass: also visit DIEs that rarely contain code, such as classes */
 	uint64_t work, max; /* number of steps so far, and their limit */
 	const char *why;
 	struct intern known; /* keys of known_as: addresses of the DIEs of visited functions and units */
 	struct known {
-		uint32_t name;        /* of a function: id of its name */
-		struct scopes scopes; /* of a unit: its scopes */
-	} * known_as;                 /* by id */
+		uint32_t name;        /* for a function: id of its name; 0: not made yet */
+		struct scopes scopes; /* for a unit: its scopes */
+	} * known_as;                 /* by id in `known` */
 	size_t known_cap;
 	struct scope *scope;
 	uint32_t nscopes, scopes_cap;
@@ -138,7 +138,7 @@ static void check_end(struct inlines *inlines, Dwarf_Die *unit, const char *at)
 		}
 }
 
-/* All entries of a unit, in their order, each once: what is not looked into is passed over. */
+/* Visits the DIEs of a unit in order, each once. The children of a DIE are skipped if visit returns false. */
 static void inlines_walk(struct inlines *inlines, Dwarf_Die *unit, struct within top, const struct visitor *visitor)
 {
 	struct within level[DEPTH] = { top }, inner;
@@ -709,7 +709,7 @@ const char *inlines_resolve(const struct inlines_options *options, const struct 
 	inlines.why = open_dwarf(&main, dwarf);
 	if (!inlines.why) {
 		inlines.dwarf = main.dwarf;
-		/* enough for 8 visits of each byte and 64 steps for each requested address */
+		/* limit of steps: 16 million, 8 for each byte of debug information, 64 for each requested address */
 		inlines.max = 64 * (uint64_t)n + 8 * (uint64_t)main.image.n + (1u << 24);
 		inlines.call = mem_alloc(sizeof(*inlines.call), inlines.calls_cap);
 		inlines_find_places(&inlines, runtime, query, n);

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define RELOCATIONS_MAX (64u << 20) /* limit of the bytes of a relocation section */
+#define RELOCATIONS_MAX (64u << 20) /* maximum size in bytes of a relocation section */
 
 struct plt_slot {
 	uint64_t offset, addend;
@@ -69,7 +69,7 @@ static struct plt_slot plt_slot_of(const struct elffile *elffile, bool rela, con
 	union {
 		Elf64_Rela a64;
 		Elf32_Rela a32;
-	} r = { 0 }; /* Rel has the first members of Rela, so one union serves both */
+	} r = { 0 }; /* Rel equals the start of Rela, so one union is for both */
 	uint32_t ifunc = elffile->machine == EM_X86_64  ? R_X86_64_IRELATIVE :
 			 elffile->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE :
 							  UINT32_MAX;

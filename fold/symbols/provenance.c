@@ -44,7 +44,7 @@ pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint
 
 	if (!provenance->boot || pid == 0 || pid > INT32_MAX)
 		return 0;
-	if (provenance->recorder->nprocesses) { /* a list of pjrecord contains all sampled processes */
+	if (provenance->recorder->nprocesses) { /* pjrecord's list has all sampled processes */
 		process = recorder_process(provenance->recorder, pid);
 		return process && process->start && samehost_process_is((pid_t)pid, process->start) ? (pid_t)pid : 0;
 	}

@@ -13,10 +13,11 @@
 #include <sys/types.h>
 
 struct provenance {
-	bool reported; /* the recording has host name and kernel release; that of a killed recorder mostly lacks them */
-	bool host;     /* made on this machine, by host name and kernel release */
-	bool boot;     /* made during this boot of this machine: processes and their files in /tmp may be used */
-	uint64_t first_ns;               /* time of the first record */
+	bool reported;     /* the recording has host name and kernel release; recordings of killed recorders mostly lack
+			      them */
+	bool host;         /* made on this machine, by host name and kernel release */
+	bool boot;         /* made during this boot of this machine: processes and their files in /tmp may be used */
+	uint64_t first_ns; /* time of the first record, in ns of the record clock */
 	struct str release;              /* release of the recorded kernel; valid as long as the recording */
 	const struct recorder *recorder; /* identifies processes by their start times in recordings of pjrecord */
 };
@@ -25,7 +26,7 @@ struct provenance {
 struct provenance provenance_of(const struct perfdata_info *info, const struct in *input, uint64_t first_ns,
 				uint64_t last_ns);
 
-/* Returns pid if that process lives and is the one that was sampled, or mapped a file, at time ns (0: at the begin of
+/* Returns pid if that process lives and is the one that was sampled, or mapped a file, at time ns (0: at the start of
  * the recording); otherwise 0. */
 pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint64_t ns);
 

@@ -13,8 +13,7 @@
 
 #include <sys/types.h>
 
-/* Reads host name, kernel release and user once. To be called before threads start and before rights are
- * dropped. */
+/* Reads host name, kernel release and user once. Call it before threads start and before rights are dropped. */
 void samehost_prepare(void);
 
 /* Returns the effective user of this process at samehost_prepare. */

@@ -18,7 +18,7 @@ struct search {
 	unsigned polled_at;
 };
 
-/* Sets names to the names in a folder below DIR, each followed by a 0. */
+/* Sets `names` to the names in a folder below DIR, each ended by NUL. */
 static void symconflicts_list(const struct search *search, const char *folder, struct text *names)
 {
 	int fd = broker_open(search->symstore->dir, folder, O_DIRECTORY | O_NOFOLLOW);

@@ -13,8 +13,8 @@
 
 struct symconflicts {
 	struct tenant tenant;
-	uint64_t files;
-	char first[2 * BUILD_ID_MAX + 1]; /* lowest of their build-ids, in hexadecimal */
+	uint64_t files;                   /* number of files of the tenant with such a conflict */
+	char first[2 * BUILD_ID_MAX + 1]; /* lowest build-id of these files, in hexadecimal */
 };
 
 /* Calls f for each tenant of the window that has files with such a conflict. */

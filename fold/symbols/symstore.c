@@ -217,7 +217,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 			continue;
 		}
 		close(one);
-		/* several files have this build-id, and nothing selects one of them */
+		/* several tenants have files with this build-id: which one is right is unknown */
 		if (status.st_ino != found.st_ino) {
 			close(fd);
 			fd = -1;

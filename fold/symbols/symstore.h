@@ -24,18 +24,18 @@ struct symstore {
 					      first; only for an unfinished window, which has no list of its own */
 	size_t nkernels;
 	struct symstore_index *index; /* index of the files in dir */
-	struct text jit_folders;      /* names of the folders in jit/BOOT, each followed by a 0 */
+	struct text jit_folders;      /* names of the folders in jit/BOOT, each ended by NUL */
 };
 
-/* Opens the symbol store in dir; if dir is NULL, in the DIR of the window `input`. who stays owned by the caller. Ends
- * the process if dir is given and is no folder. */
+/* Opens the symbol store in dir; if dir is NULL, in the DIR of the window `input`. `who` must stay valid until
+ * symstore_close(). Ends the process if dir is given and is no folder. */
 void symstore_open(struct symstore *symstore, const char *dir, const struct in *input, const struct recorder *who);
 void symstore_close(struct symstore *symstore);
 
 /* All functions that return int return a descriptor of a plain file, or -1 and errno. */
 
 /* Opens the reduced ELF file for a mapping of a process: by build-id, otherwise by file_id (of the recorded boot).
- * First that of the host, then that of its tenant: a build-id counts for files of root on the host and within a tenant
+ * Files of root on the host come first, then those of the process's tenant: a build-id is valid only within these
  * (record/symsaver/savernames.h). */
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		    const struct file_id *numbers);
@@ -46,8 +46,8 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 		       const struct file_id *numbers);
 
 /* Origin of the names of a mapping. Mappings of one path and build-id have the same names if their origins are equal.
- * file: inode of the saved file (0: none); tenant: that of a process in another mount namespace, since files below its
- * root are used, too. */
+ * file: inode of the saved file, 0 if there is none. tenant: hash of the tenant if the process is in another mount
+ * namespace, since files below its root are used, too; otherwise 0. */
 struct symstore_origin {
 	uint64_t file, tenant;
 };

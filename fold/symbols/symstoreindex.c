@@ -20,7 +20,7 @@ struct symstore_index {
 	pthread_mutex_t lock;
 	int dir;
 	struct intern paths; /* paths that exist, and folders that were listed */
-	struct entry *entry; /* by id of the path */
+	struct entry *entry; /* state of each path, by id in `paths` */
 	size_t cap;
 };
 

@@ -6,16 +6,16 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BLOCK 2048           /* symbols read at a time: 48 kB */
+#define BLOCK 2048           /* number of symbols read at a time: 48 kB */
 #define SYMS_MAX (32u << 20) /* maximum number of symbols of a table; the largest programs have 2 million */
 #define LONGEST (32u << 10)
 #define ROUNDS 9 /* rounds of a search: the first tries the nearest symbol, each further one a symbol before */
 #define STRINGS_MAX (32u << 20)
 #define NAME_COST 2048       /* reading one name costs as much as reading this many bytes of its string table at once */
 #define OVERLAPS (64u << 20) /* maximum number of steps among overlapping symbols */
-#define SPEND_SOME (1u << 20)  /* bytes of names that a file may use: this many, */
-#define SPEND_TIMES 8          /* plus this many for each byte of its string tables, */
-#define SPEND_MAX (128u << 20) /* but at most this many */
+#define SPEND_SOME (1u << 20)  /* limit of a file's names in bytes: this constant part, */
+#define SPEND_TIMES 8          /* plus this factor times the size of its string tables, */
+#define SPEND_MAX (128u << 20) /* but at most this in all */
 
 /* ---- sorted offsets, with a table of positions by bucket ------------------------------------------------------ */
 
@@ -25,7 +25,7 @@ struct offset_table {
 	uint64_t low;
 	unsigned shift;
 	uint32_t buckets;
-	uint32_t *first; /* by bucket, and one more: index of the first offset at or above the bucket's start */
+	uint32_t *first; /* index in `at` of the first offset at or above the start of a bucket; buckets + 1 elements */
 };
 
 static void places_index(struct offset_table *table, const uint64_t *at, size_t n)
@@ -83,7 +83,7 @@ struct stream {
 	const struct symtab *tab;
 	const struct elffile *runtime;
 	const struct elf_section *strings;
-	uint8_t *use;     /* by section: set of CODE_OR_DATA and LABELS, whose symbols are used */
+	uint8_t *use;     /* by section index: bits CODE_OR_DATA and LABELS, the kinds of symbols that are used */
 	uint64_t at, end; /* file offsets of the next symbol, and of the end of the table */
 	size_t entry;
 	const struct elf_segment *last; /* segment that contains the previous symbol */
@@ -250,7 +250,7 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 	free(stream);
 }
 
-/* ---- where symbols start -------------------------------------------------------------------------------------- */
+/* ---- starts of symbols ---------------------------------------------------------------------------------------- */
 
 #define NOWHERE UINT64_MAX
 
@@ -266,7 +266,8 @@ struct open_places {
 	size_t steps;
 };
 
-/* Notes a start for requested offset i, the first at or after it; carry_nearest() sets the later offsets. */
+/* Raises nearest[i] to the start of a symbol. i: the first requested offset at or after that start; carry_nearest()
+ * sets those of later offsets. */
 static inline void note_nearest(struct open_places *places, size_t i, uint64_t start)
 {
 	if (start > places->last || places->last == NOWHERE)
@@ -286,7 +287,7 @@ static void carry_nearest(struct open_places *places)
 static inline void note_reach(struct open_places *places, size_t i, const struct symbol *symbol)
 {
 	for (; i < places->places.n && places->places.at[i] - symbol->start < symbol->size; i++) {
-		/* limits hostile tables in which each symbol contains all others */
+		/* a hostile table, in which each symbol contains all others, would take quadratic time */
 		if (++places->steps > OVERLAPS)
 			return;
 		if (symbol->start < places->below[i] &&
@@ -309,14 +310,14 @@ static void note_starts(void *to, size_t table, const struct symbol *symbol, siz
 	}
 }
 
-/* ---- which of the symbols that start there --------------------------------------------------------------------- */
+/* ---- choice among symbols with one start ----------------------------------------------------------------------- */
 
 struct candidate {
 	bool is;
-	bool loaded; /* raw and text are set */
+	bool loaded; /* `raw` and `text` are set */
 	size_t table;
 	struct symbol symbol;
-	struct str raw, text; /* raw: name in the file; text: demangled name */
+	struct str raw, text; /* raw: symbol in the file; text: demangled name */
 };
 
 /* The symbols with one start. */
@@ -335,7 +336,7 @@ struct strings {
 
 struct choice {
 	struct symtab_search *search;
-	struct strings *strings; /* by symbol table */
+	struct strings *strings; /* by index of the symbol table */
 	struct offset_table starts;
 	struct group *group;
 	struct arena arena;
@@ -373,7 +374,7 @@ bool symtab_spend(struct symtab_search *search, size_t n)
 
 		max += SPEND_TIMES * (size < elffile->size ? size : elffile->size);
 	}
-	search->spent += n; /* never decreases: all later calls fail once the limit is exceeded */
+	search->spent += n; /* `spent` never decreases, so all calls fail after the first that exceeds the limit */
 	return search->spent <= (max < SPEND_MAX ? max : SPEND_MAX);
 }
 
@@ -525,7 +526,7 @@ struct work {
 	struct symtab_search *search;
 	struct open_places open;
 	uint64_t *at;                  /* requested offsets without a symbol so far */
-	struct symtab_answer **answer; /* results of these offsets */
+	struct symtab_answer **answer; /* by index in `at`: result of the caller for that offset */
 	size_t n;
 };
 

@@ -32,7 +32,7 @@ struct symtab_search {
 	bool mangled;
 	struct intern *names;
 	bool any;         /* result: the tables have a usable symbol */
-	uint64_t spent;   /* bytes of names used so far, see symtab_spend */
+	uint64_t spent;   /* total size in bytes of the names made so far, see symtab_spend */
 	struct text text; /* buffer for a name */
 };
 
