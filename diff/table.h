@@ -15,7 +15,8 @@
 struct table_row {
 	uint32_t frame;
 	uint32_t rank; /* rank of the function's name among all names, in byte order */
-	/* weights and test result; .change.why is SIG_CHANGED or SIG_MOVED only if the change passed the correction */
+	/* weights and test result; change.why is SIG_CHANGED or SIG_MOVED only if the change also passed the procedure
+	 * of Benjamini and Hochberg */
 	struct sig_function f;
 };
 

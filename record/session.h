@@ -47,8 +47,8 @@ struct session_options {
 	/* size in bytes of the stack copy in each sample, which is unwound by tables; 0: frame-pointer unwinding by the
 	 * kernel */
 	uint32_t stack_bytes;
-	/* true: frame-pointer callchains are used where tables fail, and smaller copies, or none, if the host refuses
-	 * the requested ones (fallback.h) */
+	/* true: samples have the kernel's frame-pointer callchain, too, which is used where unwind tables fail. If the
+	 * host refuses stack copies of stack_bytes, smaller ones or none are recorded (fallback.h). */
 	bool both;
 	/* true, with `both`: the two callchains are compared (--unwind=verify), so smaller copies are not accepted */
 	bool verify;

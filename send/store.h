@@ -38,11 +38,11 @@ enum store_verdict {
 
 /* The result of store_ops.join: whether a window is in the same request as others. */
 enum store_joined {
-	/* the window is included, and the next one may follow */
+	/* the window is in the common request, and the next one may join it */
 	STORE_JOINED,
-	/* the window is included, and the request is full */
+	/* the window is in the common request, which is full now */
 	STORE_FULL,
-	/* the window is not included: use send() for it */
+	/* the window is not in the common request: the caller sends it by store_ops.send in a request of its own */
 	STORE_ALONE,
 	/* the request failed: none of its windows is confirmed, and the report's verdict gives the reason */
 	STORE_PARTED,

@@ -162,7 +162,7 @@ void folded_check(const struct folded_tally *before, const struct folded_tally *
 {
 	uint64_t lines = tally->lines - before->lines, bad = tally->bad - before->bad;
 
-	/* for an input without stacks (lines == 0), each tool has a message of its own */
+	/* No message here for an input without stacks (lines == 0): each tool prints its own. */
 	if (bad == 0 || lines == 0 || (bad <= lines && tally->callers > before->callers))
 		return;
 	die_at((struct place){ name, 0 }, "these are no folded stacks: %llu of %llu lines are, and %s",

@@ -283,7 +283,9 @@ uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const
 {
 	uint32_t event = EVENT_NONE;
 
-	n &= ~(size_t)7; /* Like perf, use only complete 8-byte words. */
+	/* Ignores the bytes after the last complete 8-byte word of the record's body, as perf does: positions of event
+	 * ids count in words. */
+	n &= ~(size_t)7;
 	if (perfevents->n <= 1)
 		return perfevents->n ? 0 : EVENT_NONE;
 	if (type == RECORD_SAMPLE)

@@ -24,7 +24,7 @@ struct perfrecords_values {
  * perfread.c handles some of them. UNKNOWN: types that no known perf writes. */
 enum perfrecords_use { RECORD_USED, RECORD_PASSED, RECORD_UNKNOWN };
 
-/* Returns the use of records of a type (PERF_RECORD_*). */
+/* Returns whether records of this type (PERF_RECORD_*) are parsed, passed on, or unknown. */
 enum perfrecords_use perfrecords_use(uint32_t type);
 
 /* Parses the record at p into *record, except for its offset. p must be a complete record at an address that is a

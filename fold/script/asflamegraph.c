@@ -304,7 +304,9 @@ static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, co
 
 		rest = arrow < 0 ? (struct str){ 0 } : str_from(rest, (size_t)arrow + 2);
 		if (str_eq(symbol, STR("[unknown]")) && str_eq(line->dso, symbol))
-			unknown = true; /* this part and the following ones have no source line */
+			/* perf script prints no source line for an [unknown] function, nor for those after it in
+			 * "a->b->c" */
+			unknown = true;
 		write_name(asflamegraph, line, symbol);
 		write_suffix(asflamegraph, line->dso, names.n > 0);
 		ids_push(&asflamegraph->pool, intern(table, text_view(&asflamegraph->name)));

@@ -19,9 +19,11 @@
 #include "fold/script/linecache.h"
 #include "fold/script/suffixcache.h"
 
-/* The last sample of one samples_root. */
+/* The last sample of one thread, that is, of the samples whose header has one cache entry (struct samples_root). The
+ * next such sample reuses the nodes of the outer lines that both share. */
 struct textstacks_last {
-	uint64_t number; /* samples_root.number of its root */
+	uint64_t number; /* samples_root.number of the cache entry; if it differs, the entry is that of another thread
+			    now */
 	struct suffix_sample sample;
 };
 

@@ -76,7 +76,8 @@ struct codenames_jvm {
 	struct blob *proof;
 	uint32_t *proof_id;
 	size_t nproofs;
-	uint64_t check; /* number of the last check (take_check), counted from 1 */
+	/* number of checks so far of whether blobs are unchanged (take_check); entry.check refers to it */
+	uint64_t check;
 };
 
 struct codenames {
@@ -538,7 +539,8 @@ static void free_entry(struct codenames_jvm *jvm, uint32_t id)
 	jvm->free = id;
 }
 
-/* Calls fn for each id of a name in an entry or a method. */
+/* Calls fn with a pointer to each name id that the entries and methods of the JVM hold; fn may replace the id. Ids 0
+ * are skipped. */
 static void each_used_name(struct codenames_jvm *jvm, void (*fn)(void *to, uint32_t *name), void *to)
 {
 	for (uint32_t id = 1; id <= jvm->n; id++)

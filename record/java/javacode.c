@@ -200,7 +200,8 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 		jvm->gone = true;
 	else
 		javacode_forget(jvm);
-	/* The JVM is starting, perhaps after an exec, or its end will be reported soon: the pause is short. */
+	/* A JVM that is starting, perhaps after an exec, is read again soon. For one that is gone, a record of its end
+	 * comes soon, so its pause does not grow. */
 	if (is_code_of(why, "starting") || is_code_of(why, "gone"))
 		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
 	else

@@ -114,7 +114,7 @@ void procfs_identify(struct process *process)
 	text_free(&text);
 }
 
-/* ---- idle ---------------------------------------------------------------------------------------------------- */
+/* ---- idle times of CPUs (/proc/stat) ------------------------------------------------------------------------- */
 
 uint64_t *procfs_parse_idle(struct str stat, size_t *n)
 {

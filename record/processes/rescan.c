@@ -209,7 +209,8 @@ static bool apply_names(struct rescan *rescan, const struct procreader_answer *a
 
 static bool apply_maps(struct rescan *rescan, struct process *process, const struct procreader_answer *answer)
 {
-	uint64_t over = answer->maps_cut; /* 1 if at least one mapping was not read */
+	/* number of mappings that are left out; those that were not read count as one, since their number is unknown */
+	uint64_t over = answer->maps_cut;
 	bool changed = false;
 
 	for (struct str lines = text_view(&answer->maps); lines.n;) {
@@ -229,8 +230,8 @@ static bool apply_maps(struct rescan *rescan, struct process *process, const str
 	return changed;
 }
 
-/* Charges the tenant for a reading: the cost in ns of CPU time beyond process->reserved. If the cost is lower, returns
- * the unused part. */
+/* Settles the tenant's budget after a reading of /proc that cost `cost` ns of CPU time, of which process->reserved is
+ * charged already: charges the rest, or gives back the unused part. */
 static void settle_cost(struct rescan *rescan, struct process *process, uint64_t cost, uint64_t now)
 {
 	uint64_t reserved = process->reserved;

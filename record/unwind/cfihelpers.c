@@ -24,6 +24,7 @@
 #define RESTART_NS (SECOND_NS / 5)  /* ns between a crash and the next start of a pair */
 enum { END_TRIES = 25 };
 
+/* The two helper processes of one tenant: one opens files, the other parses them. */
 struct pair {
 	uint64_t key;         /* tenant of the pair, see cfihelpers_owner.key; 0: free slot */
 	pid_t opener, parser; /* pids of the two processes; 0: not running */
@@ -155,8 +156,9 @@ static struct pair *pair_of(struct cfihelpers *helpers, uint64_t key)
 	return NULL;
 }
 
-/* Returns the slot for a new pair: a free one, otherwise that of the idle tenant whose last request is oldest, after
- * ending its pair. Returns NULL if all pairs have pending requests. Slot 0 is reserved for the host. */
+/* Returns the slot for a new pair of helper processes: a free one, otherwise that of the pair without pending requests
+ * that was used least recently, which it ends. Returns NULL if all pairs have pending requests. Slot 0 is reserved for
+ * the host. */
 static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 {
 	struct pair *oldest = NULL;

@@ -21,8 +21,8 @@ struct fallback_options {
 	bool choose;          /* true: less than the requested size is allowed (--unwind=auto) */
 	uint32_t stack_bytes; /* requested size of a stack copy in bytes; 0: frame pointers */
 	bool exactly;         /* true: only the requested size or frame pointers are acceptable */
-	uint64_t rate;        /* number of samples with a copy in a second on each CPU; 0: none */
-	size_t ring_bytes;    /* size of a ring for samples in bytes, if the user chose it; 0: not chosen */
+	uint64_t rate;     /* expected number of samples with a stack copy per second and CPU; 0: no event has copies */
+	size_t ring_bytes; /* size of a ring for samples in bytes, if the user chose it; 0: not chosen */
 };
 
 /* The current choice and the reason for it. */

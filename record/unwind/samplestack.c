@@ -127,9 +127,9 @@ static void samplestack_put(struct text *out, uint64_t value)
 	text_bytes(out, &value, sizeof(value));
 }
 
-/* Appends the frames of the walk to out, until it has `max` bytes. A context marker precedes each address that is no
- * return address, except that of the leaf, which follows the marker of the user's part. Returns false if frames did not
- * fit. */
+/* Appends the addresses of the walk to out, up to max bytes in all. Puts PERF_CONTEXT_USER before each address that is
+ * interrupted (the caller of a signal frame) or that of a method. The leaf needs no marker: the caller wrote the one
+ * that begins the user's part. Returns false if addresses did not fit. */
 static bool samplestack_put_frames(struct sampled *sampled, size_t max, struct text *out)
 {
 	const struct walk *walk = &sampled->stack->walk;
@@ -247,7 +247,9 @@ static enum unwind_end join_start(struct sampled *sampled, size_t from, struct t
 		samplestack_put(out, start->outer[i]);
 	if (is_root(sampled, samplestack_word(out, out->n - 8)))
 		return UNWIND_ROOT;
-	out->n = at; /* not complete: the cached root frames may be those of the program before an exec */
+	/* The cached frames do not end in a root frame of this program, so they may be from before an exec: removes
+	 * them, and the stack remains truncated. */
+	out->n = at;
 	return UNWIND_STACK_CUT;
 }
 

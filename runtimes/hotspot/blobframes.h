@@ -54,7 +54,7 @@ void blobframes_move(struct blobframes_layout *layout, uint64_t by);
  * string; frames->code then has no blobs. The blobs are valid until the next call with frames. */
 const char *blobframes_take(struct blobframes *frames, struct hotspot *hotspot);
 
-/* Like blobframes_take, for n blobs of the last scan, which are sorted by address. */
+/* Like blobframes_take, but frames->code gets only blob[0..n): some blobs of the last scan, sorted by address. */
 const char *blobframes_take_some(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n);
 
 /* Frees the code blobs and preserves the layout, between two scans. frames->code is empty afterwards. */

@@ -83,8 +83,8 @@ static void *methods_rows(size_t size, size_t n)
 	return mem_grow(NULL, size, n + 1);
 }
 
-/* Sorts requests [0, n) by address and drops duplicates. number[at] becomes the new position of the request that had
- * this `at`. Returns the number of remaining requests. */
+/* Sorts sweep->want[0..n) by address, drops duplicates, and returns the remaining number. number[want.at] becomes the
+ * position of the remaining request for the same address. */
 static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 {
 	size_t retained = 0;
