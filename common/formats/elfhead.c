@@ -354,7 +354,7 @@ static struct str elfhead_inflated(const struct elfhead *elfhead, const Elf64_Sh
 	if (section->sh_size < head || elfhead_bytes(elfhead, section->sh_offset, &c, head) < head)
 		return (struct str){ 0 };
 	n = elfhead->wide ? c.wide.ch_size : c.narrow.ch_size;
-	/* deflate compresses to 1/1032 of the size at best: a larger n is a lie */
+	/* Deflate compresses to 1/1032 of the size at best, so a larger n is not the size of this section. */
 	if ((elfhead->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max ||
 	    n / 1032 > section->sh_size)
 		return (struct str){ 0 };

@@ -30,7 +30,8 @@ struct folded_header {
 	struct str from, to;
 	struct str frequency;
 	uint64_t samples;
-	bool samples_unknown; /* true if a header had no samples=: then none is written */
+	bool samples_unknown; /* true: an input header has no number of samples (samples=), so the sum is unknown and is
+				 not written */
 	uint64_t lost;
 	bool lost_known; /* true if a header had lost=; otherwise none is written */
 	bool present;

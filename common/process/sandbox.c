@@ -58,7 +58,7 @@ static const int protecting[] = { SYS_mmap, SYS_mprotect };
 static const int base[] = {
 	SYS_read,          SYS_write,        SYS_pread64,         SYS_close,      SYS_lseek,
 #ifdef __GLIBC__
-	SYS_newfstatat, /* glibc's fstat() is this call */
+	SYS_newfstatat, /* glibc implements fstat() by this call */
 #else
 	SYS_fstat,
 #endif

@@ -10,7 +10,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
-/* size limit of the file that the parser writes; most of it are holes */
+/* size limit in bytes of the file that the parser writes, most of which is holes */
 #define OUTPUT_MAX (((uint64_t)4 << 30) + (64 << 20))
 
 static enum symparser_answer answer_of(const char *why)

@@ -25,7 +25,7 @@ struct method_name {
 bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64_t method, struct text *text,
 		  struct method_name *name);
 
-/* Names that methods_gather read. */
+/* The names of methods, sorted by address of the Method; methods_gather fills the table. */
 struct methods {
 	uint64_t *method;         /* the Method*, sorted by address, each once */
 	struct method_name *name; /* name of each method[i]; class_name is empty if the name is not readable */

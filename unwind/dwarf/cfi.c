@@ -285,7 +285,7 @@ static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *r
 	return fits_word(rule, &row->ra_at) && (link || row->ra_at == -1);
 }
 
-/* Fills the fields of a short row. Returns false if the rules need a full row. */
+/* Stores the rules of a row in the short form (cfi.h). Returns false if the rules need the full form. */
 static bool cfi_shorten(const struct cfi_rules *rules, bool link, struct cfi_row *row)
 {
 	if (row->flags & CFI_ROW_ROOT)
