@@ -126,7 +126,8 @@ struct recording_tally {
 	uint64_t event_cut;
 	/* Lines of perf maps that are invalid. */
 	struct input_errors maps;
-	/* Number of files whose build-id another file of the symbol store has, too, with other symbols. */
+	/* Number of files for which the symbol store has a second file with the same build-id but other symbols: one of
+	 * the tenant, one of the host or shared. */
 	uint64_t conflicts;
 	/* Records of jitdumps that are invalid, and unusable jitdumps. */
 	struct input_errors jitdumps;

@@ -408,8 +408,8 @@ static enum resolve_why query_live_maps(struct worker *worker, const struct dso 
 	if (!live && is_process(d->pid))
 		return WHY_ELSEWHERE; /* Another process has this pid now, and may have written the map in this /tmp. */
 	if (!live && !task->o->as_perf && recorder_elsewhere(task->origin->recorder, d->pid))
-		/* The process ran in another mount namespace, so it did not write this /tmp: a map with its pid there
-		 * is of another process, or pjmap wrote it for one. */
+		/* The process ran in another mount namespace and had another /tmp. So a map of this pid in pjfold's
+		 * /tmp describes another process, whether that process or pjmap wrote it. */
 		return WHY_NO_MAP;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
 	return query_map(worker, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE :

@@ -28,31 +28,31 @@ struct slice_groups {
 /* Groups the nodes of the tree by slice with a counting sort. The caller frees the arrays. */
 static struct slice_groups slices_group(const struct stacks *stacks)
 {
-	struct slice_groups cgroups;
+	struct slice_groups groups;
 
-	cgroups.slice = mem_alloc(sizeof(*cgroups.slice), stacks->n);
-	cgroups.first = mem_alloc(sizeof(*cgroups.first), (size_t)stacks->n + 2);
-	cgroups.order = mem_alloc(sizeof(*cgroups.order), stacks->n);
+	groups.slice = mem_alloc(sizeof(*groups.slice), stacks->n);
+	groups.first = mem_alloc(sizeof(*groups.first), (size_t)stacks->n + 2);
+	groups.order = mem_alloc(sizeof(*groups.order), stacks->n);
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		uint32_t parent = stacks->node[id].parent;
 
-		cgroups.slice[id] = parent ? cgroups.slice[parent] : id;
-		cgroups.first[cgroups.slice[id] + 2]++;
+		groups.slice[id] = parent ? groups.slice[parent] : id;
+		groups.first[groups.slice[id] + 2]++;
 	}
 	for (uint32_t i = 1; i <= stacks->n; i++)
-		cgroups.first[i + 1] += cgroups.first[i];
+		groups.first[i + 1] += groups.first[i];
 	for (uint32_t id = 1; id < stacks->n; id++)
-		cgroups.order[cgroups.first[cgroups.slice[id] + 1]++] = id;
-	return cgroups;
+		groups.order[groups.first[groups.slice[id] + 1]++] = id;
+	return groups;
 }
 
 /* Copies the stacks of one slice into `stacks`, without the frame of the slice. `node` is scratch space: the copy of
  * each node of `s`. */
-static void slices_take(struct stacks *stacks, const struct stacks *s, const struct slice_groups *cgroups,
+static void slices_take(struct stacks *stacks, const struct stacks *s, const struct slice_groups *groups,
 			uint32_t slice, uint32_t *node)
 {
-	for (uint32_t i = cgroups->first[slice]; i < cgroups->first[slice + 1]; i++) {
-		uint32_t id = cgroups->order[i], at = 0;
+	for (uint32_t i = groups->first[slice]; i < groups->first[slice + 1]; i++) {
+		uint32_t id = groups->order[i], at = 0;
 
 		if (id != slice)
 			at = stacks_child(stacks, node[s->node[id].parent],
@@ -176,16 +176,16 @@ static uint64_t write_full(const char *pattern, const struct stacks *stacks, con
 			   const struct slices_lost *lost, uint64_t min_samples, struct intern *written)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), stacks->n);
-	struct slice_groups cgroups = slices_group(stacks);
+	struct slice_groups groups = slices_group(stacks);
 	uint64_t n = 0;
 
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		struct str name = intern_str(&stacks->frames, stacks->node[id].frame);
 		struct stacks slice = { 0 };
 
-		if (cgroups.slice[id] != id)
+		if (groups.slice[id] != id)
 			continue;
-		slices_take(&slice, stacks, &cgroups, id, node);
+		slices_take(&slice, stacks, &groups, id, node);
 		if (stacks_sum(&slice, 0)) {
 			write_one(pattern, name, &slice, header, lost_in(lost, name), min_samples);
 			intern(written, name);
@@ -194,9 +194,9 @@ static uint64_t write_full(const char *pattern, const struct stacks *stacks, con
 		stacks_free(&slice);
 	}
 	free(node);
-	free(cgroups.slice);
-	free(cgroups.first);
-	free(cgroups.order);
+	free(groups.slice);
+	free(groups.first);
+	free(groups.order);
 	return n;
 }
 

@@ -37,7 +37,8 @@
 #define SCANS_MAX 4
 /* maximum number of unanswered scans */
 #define PENDING_MAX 64
-/* time in ns until the next attempt to scan a JVM that is due, when SCANS_MAX or PENDING_MAX scans are unanswered */
+/* retry interval in ns for a JVM that is due but is not scanned, because SCANS_MAX or PENDING_MAX scans are unanswered
+ */
 #define BLOCKED_TRY (50 * MS)
 /* interval in ns at which an unanswered scan is checked for a hang */
 #define HANG_TRY SECOND

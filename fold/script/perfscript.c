@@ -270,7 +270,7 @@ static bool is_source_place(struct str line)
 	ptrdiff_t colon = str_rfind(text, ':'), bracket = str_rfind(text, '[');
 	uint64_t number;
 
-	/* Without debug information perf prints "dso[1f4e]". */
+	/* In place of "file:12", perf prints "dso[1f4e]" (DSO and offset) for code without line information. */
 	if (bracket > 0 && str_ends(text, STR("]")) && str_find(text, ' ') < 0)
 		return true;
 	return str_ends(text, STR(" (inlined)")) || (colon > 0 && str_u64(str_from(text, (size_t)colon + 1), &number));

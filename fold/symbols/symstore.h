@@ -18,10 +18,11 @@
 #include "common/text.h"
 
 struct symstore {
-	int dir;                           /* descriptor of DIR; -1: there is none */
-	const struct recorder *who;        /* pjrecord's data in the window: boot and processes */
-	uint64_t kernel[RECORDER_KERNELS]; /* numbers of the kernel symbol snapshots of the recorded boot, newest
-					      first; only for an unfinished window, which has no list of its own */
+	int dir;                    /* descriptor of DIR; -1: there is none */
+	const struct recorder *who; /* pjrecord's data in the window: boot and processes */
+	/* numbers of the kallsyms snapshots in DIR of the recorded boot, newest first; filled only if the window is
+	 * unfinished and therefore does not list its snapshots itself */
+	uint64_t kernel[RECORDER_KERNELS];
 	size_t nkernels;
 	struct symstore_index *index; /* index of the files in dir */
 	struct text jit_folders;      /* names of the folders in jit/BOOT, each ended by NUL */
@@ -40,8 +41,9 @@ void symstore_close(struct symstore *symstore);
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		    const struct file_id *numbers);
 
-/* As symstore_binary, for a process whose tenant is unknown because its recorder was killed: returns the tenants' file
- * if all tenants that have one share one inode, else -1. Call it last: any tenant can save a file with any build-id. */
+/* Opens the reduced ELF file for a process whose tenant is unknown because its recorder was killed. Searches the
+ * folders of all tenants; returns -1 unless all files found have the same inode. Call it after all other lookups: any
+ * tenant can save a file under any build-id. */
 int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		       const struct file_id *numbers);
 

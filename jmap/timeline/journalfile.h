@@ -27,8 +27,8 @@ struct journalfile {
 	/* sums since journalfile_open: number of blobs that appeared, number that disappeared, bytes that were
 	 * written */
 	uint64_t added, removed, written;
-	/* size: bytes of the file; first_size: bytes of the first scan since it was opened or restarted, which has all
-	 * code, 0 before that scan */
+	/* size: bytes of the file; first_size: bytes that the first scan after the file was opened or restarted wrote,
+	 * which is a list of all code; 0 before that scan */
 	uint64_t size, first_size;
 	/* time at which the last scan ended, in ns of CLOCK_MONOTONIC */
 	uint64_t last;

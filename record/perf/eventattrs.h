@@ -19,7 +19,8 @@ struct eventattrs_options {
 	size_t nevents;
 	/* index from 1 of the event for off-CPU times; 0 without off-CPU times (struct session_options) */
 	uint64_t offcpu;
-	/* true if events are opened for threads; children of these threads inherit them */
+	/* true: threads and processes that the target threads create inherit the events (attr.inherit); for events of
+	 * threads, not of CPUs */
 	bool children;
 	/* true if events start when the thread calls exec */
 	bool on_exec;

@@ -44,8 +44,8 @@ struct rescan {
 	/* wait_second: current second of CLOCK_MONOTONIC; waited: time in ns that rescan_wait_for waited in it */
 	uint64_t wait_second, waited;
 	uint64_t check_second, checks;
-	/* pid of the process that was requested last after its storm, even when it has been read since; 0 if there was
-	 * none */
+	/* pid of the stale process whose reading may_read_stale allowed last; 0 if there was none. While that reading
+	 * is pending, no other stale process is read. */
 	uint32_t after_storm;
 };
 

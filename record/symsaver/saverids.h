@@ -42,7 +42,7 @@ void saverids_take(struct saverids *saverids, struct saverids_ring *ring);
  * function of this module is called. */
 const struct pj_build_id *saverids_find(const struct saverids *saverids, const struct file_id *file_id);
 
-/* Starts a new window: forgets the build-ids of the window before the one that ends. */
+/* Starts a new window. Keeps the build-ids of the window that ends, and forgets all older ones. */
 void saverids_window(struct saverids *saverids);
 void saverids_free(struct saverids *saverids);
 

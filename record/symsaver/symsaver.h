@@ -130,8 +130,8 @@ void symsaver_mapping(struct symsaver *saver, const struct symsaver_process *pro
  * file systems may never respond. */
 struct build_id symsaver_build_id(struct symsaver *saver, const struct symsaver_mapping *mapping);
 
-/* Waits until the symbol saver has processed all messages, for at most deadline_ms. Returns earlier if a file hangs it.
- * Call it at the end of a recording, to get the build-ids of the last processes. */
+/* Waits until the symbol saver has processed all messages, for at most deadline_ms. Returns earlier if it hangs on a
+ * file. Call it at the end of a recording, to get the build-ids of the last processes. */
 void symsaver_settle(struct symsaver *saver, unsigned deadline_ms);
 
 /* Reports that a process has ended. Not for threads. */

@@ -19,7 +19,7 @@ enum { ROOTFRAMES_FRAMES = 2, ROOTFRAMES_SLOTS = 1024, ROOTFRAMES_WAYS = 8 };
  * besides the struct. */
 struct rootframes {
 	struct root_frames {
-		/* The key of an entry is this return address in libc, and pid; 0: free slot. */
+		/* Return address in libc; with pid, the key of the entry. 0: the slot is free. */
 		uint64_t inner;
 		/* The frames outside of that address, innermost first; 0: none. */
 		uint64_t outer[ROOTFRAMES_FRAMES];

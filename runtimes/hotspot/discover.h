@@ -57,7 +57,7 @@ struct jvm_process {
 	struct text cgroup;
 };
 
-/* Numbers of processes that a search found. */
+/* Counts of the processes that discover() found. */
 struct discovery {
 	/* processes that are alive and have memory of their own */
 	unsigned processes;

@@ -41,8 +41,7 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 			  uint32_t *more);
 
 /* Location of the return address in the exception stub. Compiled code jumps to this stub with an exception, and the
- * stub jumps to the handler. The return address is in rdx at the stub's start and end; in between the stub has pushed
- * it. */
+ * stub jumps to the handler. The return address is in rdx at the stub's start and end, and on the stack in between. */
 enum javaframe_exception {
 	JAVAFRAME_EXCEPTION_NOT, /* blob is not the exception stub */
 	JAVAFRAME_EXCEPTION_COMPLETE,

@@ -51,9 +51,9 @@ bool memory_is_current(const struct memory *memory)
 	return memory->fd < 0 || taskid_is(memory->process, &memory->id);
 }
 
-void memory_image(struct memory *memory, const struct memory_part *blob, size_t n)
+void memory_image(struct memory *memory, const struct memory_part *part, size_t n)
 {
-	*memory = (struct memory){ .fd = -1, .process = -1, .blob = blob, .npieces = n };
+	*memory = (struct memory){ .fd = -1, .process = -1, .part = part, .nparts = n };
 }
 
 void memory_close(struct memory *memory)
@@ -90,19 +90,19 @@ void memory_forget(struct memory *memory)
 /* Copies bytes of the image from address on, up to the first gap between parts. Returns the number of copied bytes. */
 static size_t memory_read_image(const struct memory *memory, uint64_t address, char *to, size_t n)
 {
-	size_t low = 0, high = memory->npieces, have = 0;
+	size_t low = 0, high = memory->nparts, have = 0;
 
 	/* Binary search for the first part that ends after address. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (memory->blob[middle].address + memory->blob[middle].n <= address)
+		if (memory->part[middle].address + memory->part[middle].n <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < memory->npieces && have < n && memory->blob[low].address <= address + have; low++) {
-		const struct memory_part *p = &memory->blob[low];
+	for (; low < memory->nparts && have < n && memory->part[low].address <= address + have; low++) {
+		const struct memory_part *p = &memory->part[low];
 		size_t from = (size_t)(address + have - p->address),
 		       part = p->n - from < n - have ? p->n - from : n - have;
 

@@ -45,8 +45,8 @@ struct memory {
 	int fd;                         /* descriptor of /proc/PID/mem; -1 for an image */
 	int process;                    /* O_PATH descriptor of /proc/PID */
 	struct taskid id;               /* task identity of the program that the memory belongs to */
-	const struct memory_part *blob; /* parts of an image, sorted by address; NULL without an image */
-	size_t npieces;
+	const struct memory_part *part; /* parts of an image, sorted by address; NULL without an image */
+	size_t nparts;
 	/* Budget that each read takes steps from; NULL: no limit. The caller sets it, and it must exist as long as
 	 * memory. */
 	struct readbudget *budget;
@@ -65,9 +65,9 @@ struct memory {
 enum taskid_answer memory_open(struct memory *memory, int process, const struct taskid *id);
 /* Returns true if the process exists and still runs the program whose memory this is; always true for an image. */
 bool memory_is_current(const struct memory *memory);
-/* Makes memory an image of the n parts at blob, which are sorted by address and disjoint. The parts remain the caller's
+/* Makes memory an image of the n parts at part, which are sorted by address and disjoint. The parts remain the caller's
  * and must exist until memory_close. */
-void memory_image(struct memory *memory, const struct memory_part *blob, size_t n);
+void memory_image(struct memory *memory, const struct memory_part *part, size_t n);
 /* Closes the descriptors and frees the buffers. */
 void memory_close(struct memory *memory);
 

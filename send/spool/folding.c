@@ -31,8 +31,9 @@ struct collected {
 	size_t cap;
 	/* sum: sum of all weights; lines: number of stack lines; two: number of stack lines that end in two numbers */
 	uint64_t sum, lines, two;
-	/* number, from 1, of the first refused line (malformed, start of another profile, weights too large, two
-	 * numbers); `wrong` is the reason, NULL: none refused */
+	/* wrong_line: number, from 1, of the first refused line; wrong: the reason, a static text; NULL if no line was
+	 * refused. Refused are malformed lines, a second profile, sums that overflow, and differences (two weights a
+	 * line). */
 	uint64_t wrong_line;
 	const char *wrong;
 };

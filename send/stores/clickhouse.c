@@ -132,7 +132,7 @@ uint64_t ch_number(struct text *space, struct str *line)
 	return n;
 }
 
-/* ---- queries --------------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------------------------- */
 
 /* Returns the error code in a response such as "Code: 60, e.displayText() = ..."; 0 for other texts. */
 static uint64_t clickhouse_code_of(struct str body)
