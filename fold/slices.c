@@ -25,7 +25,8 @@ struct slice_groups {
 	uint32_t *order;
 };
 
-/* Groups the nodes of the tree by slice with a counting sort. The caller frees the arrays. */
+/* Groups the nodes of the call tree by time slice, which is their outermost ancestor, with a counting sort. The caller
+ * frees the arrays. */
 static struct slice_groups slices_group(const struct stacks *stacks)
 {
 	struct slice_groups groups;

@@ -263,9 +263,8 @@ static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t
 	size_t low = from, step = 1, high;
 
 	if (low > 0 && ksyms->sym[low - 1].start > address)
-		/* Subtracting the relocation wrapped around, so this address is below the previous one: searches from
-		 * the first symbol.
-		 */
+		/* The address is below the one looked up before, for example because subtracting the relocation wrapped
+		 * around: the search restarts at the first symbol. */
 		low = 0;
 	while (low + step <= ksyms->n && ksyms->sym[low + step - 1].start <= address) {
 		low += step;

@@ -49,8 +49,8 @@ struct jvm_request {
 	uint32_t n;         /* number of elements of the array */
 	uint32_t pid, user; /* OPEN: pid and uid of the process */
 	uint64_t start;     /* OPEN: start time of the process in clock ticks since boot */
-	/* JVM_OPEN: inode of the JVM's mount namespace if that is the recorder's own, otherwise 0: the layout of
-	 * HotSpot is not shared (jvmbuilds.h) */
+	/* OPEN: inode of the JVM's mount namespace if it is the recorder's own, otherwise 0. With 0, the layout of
+	 * HotSpot is not shared with other JVMs (jvmbuilds.h). */
 	uint64_t mount_ns;
 	uint64_t address; /* FIND, BYTES: the address to look up */
 	union {

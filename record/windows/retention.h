@@ -72,8 +72,9 @@ bool retention_limit(struct retention *retention, const struct windir *windir, c
  * runs the clock stands at the newest window. */
 struct retention_clock {
 	uint64_t trusted, boot; /* result and time since boot (s) of the last call; trusted 0: none yet */
-	uint64_t ahead_since;   /* time since boot (s) at which the wall clock was first found ahead; 0: it is not
-				 * ahead */
+	/* time since boot (s) at which the wall clock was first found ahead of `trusted` plus the time since the last
+	 * call; 0: it is not ahead */
+	uint64_t ahead_since;
 };
 
 /* Returns the time of that clock. wall: wall-clock time; boot: time since boot; newest: stamp of the newest window, 0
