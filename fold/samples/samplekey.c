@@ -104,8 +104,8 @@ static bool cpu_word(struct str word, int64_t *cpu)
 /*
  * Parses [comm] [pid[/tid]], and sets comm, before, pid and tid of *key. Returns false if there is no tid. perf prints
  * a single tid at least 5 wide ("%5d"), which distinguishes it from a comm that ends in a number: "thread 1" has one
- * blank and few digits. If a cpu follows (has_cpu), any number is a tid, because other programs print tids without
- * padding.
+ * blank and few digits. If cpu and time follow (has_cpu), any number is a tid, because other programs print tids
+ * without padding.
  */
 static bool parse_thread(struct str string, bool has_cpu, struct sample_key *key)
 {
@@ -153,7 +153,8 @@ static bool parse_before(struct str string, struct sample_key *key)
 		string = rest;
 		any = true;
 	}
-	return parse_thread(string, any, key) || any;
+	/* perf script -F comm,cpu prints neither tid nor time: a number there is the end of the comm. */
+	return parse_thread(string, any && key->time.n, key) || any;
 }
 
 /* Parses the text after the time: [period] [event:] [rest]. Returns false if it has no event. */

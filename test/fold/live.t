@@ -79,13 +79,16 @@ agrees()
 	cp want.all want.comms
 	case $name in
 	*'-F -period,-event,-time'*) weak=1 ;;
-	*-F*time* | *-F*event* | *-F\ [+]*) weak= ;;
+	*-F*time* | *-F\ [+]*) weak= ;;
 	*-F*) weak=1 ;;
 	*) weak= ;;
 	esac
 	if [ -n "$weak" ]; then
 		missing=$(($(awk '{ n += $1 } END { print n + 0 }' want.all) - $(awk '{ n += $1 } END { print n + 0 }' want.framed)))
-		if [ "$missing" -gt 0 ] && grep -q "$missing lines\{0,1\} skipped" err; then cp want.framed want.comms; fi
+		# of -F ip,sym such a sample is an empty line, which nobody can count
+		if [ "$missing" -gt 0 ] && { [ "$name" = 'callchains, no comm: -F ip,sym' ] || grep -q "$missing lines\{0,1\} skipped" err; }; then
+			cp want.framed want.comms
+		fi
 	fi
 	case $name in
 	*'no comm'*)

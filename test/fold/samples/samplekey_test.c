@@ -96,6 +96,11 @@ int main(void)
 	is_u64(h.lost, 12, "lost records");
 	samplekey_parse(STR("x\t12 [000] 7.10901:\t\t1 task-clock:u:"), &h);
 	ok(samplekey_ns(&h, &ns) && ns == 7010901000u, "simpleperf's microseconds have no leading zeros");
+	samplekey_parse(STR("worker 3 [001] "), &h);
+	ok(str_eq(h.comm, STR("worker 3")) && h.tid == -1 && h.cpu == 1,
+	   "a cpu without time: the number ends the comm");
+	samplekey_parse(STR("app 12 [001] 5.123456: 1 cycles:"), &h);
+	ok(str_eq(h.comm, STR("app")) && h.tid == 12, "a cpu and a time: the number is the tid");
 	ok(samplekey_time(STR("1.5"), &ns) && ns == 1500000000u, "decimals are parts of a second");
 	ok(!samplekey_time(STR("1.5x"), &ns), "letters are no time");
 	ok(!samplekey_time(STR("99999999999999999999.0"), &ns), "a time that does not fit");
