@@ -34,8 +34,8 @@ struct entry {
 	uint32_t next_free;
 	/* number (codenames_jvm.check) of the last check that found the blob unchanged; 0: none did */
 	uint64_t check;
-	/* Array of the Method* of an nmethod: that of the compiled method, then those of the inlined methods. NULL before the
-	 * is freed once all names are proven; NULL for a blob that is no nmethod. */
+	/* Array of the Method* of an nmethod: that of the compiled method, then those of the inlined methods. NULL
+	 * before the description is read, after codenames_settle, and for a blob that is no nmethod. */
 	uint64_t *method;
 	uint32_t nmethods;
 	/* rows: struct pj_code of each range of the blob, with its tree of inlined calls; name: ids in the name table
