@@ -96,8 +96,9 @@ void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *
 	if (!state_sampled(openwindow->state, &openwindow->text, sample->pid, sample->tid, sample->time, sample->ip))
 		openwindow->report.loss.unknown++;
 	tenant = state_tenant(openwindow->state, sample->pid);
-	/* this callchain replaces the stack of a sample whose tenant was over budget before unwinding */
-	if (nips == 2 && ips[1] == PJ_OVER_BUDGET_IP) {
+	/* This callchain replaces the stack of a sample whose tenant was over budget before unwinding. Context markers
+	 * follow it (samplestack_skip). */
+	if (nips >= 2 && ips[1] == PJ_OVER_BUDGET_IP) {
 		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
 	} else if (!has_budget(openwindow, sample, tenant, nips)) {
 		sample = budgets_brief(sample, type, &openwindow->brief);

@@ -68,7 +68,7 @@ record_victim()
 	rec=$1
 	shift
 	mkdir "$rec"
-	"$build/bin/pjrecord" -d "$rec" -w 300 2>"$rec/err" >/dev/null &
+	"$build/bin/pjrecord" -v -d "$rec" -w 300 2>"$rec/err" >/dev/null &
 	recorder=$!
 	attacks="$attacks $recorder"
 	for _ in $(seq 100); do

@@ -87,7 +87,7 @@ ok "so has the other user's" grep -q 'honest_guest' folded
 is "programs with names of the attacker" "$(grep innocent folded | sed 's/;.*//' | sort -u | tr '\n' ' ' | sed -E 's/(host|guest|libc)_id[^ ]*/FAKE/g; s/(FAKE )+/FAKE /')" "FAKE "
 is "frames of others that the attacker named" "$(grep -E '^(host|guest|dd|tr);' folded | grep -c innocent)" 0
 ok "conflicts are counted" sh -c "awk '\$1 ~ /^pj_record_kept_conflicts_total/ { n += \$2 } END { exit !(n >= 1) }' win/pjrecord.prom"
-ok "  and pjfold names them" sh -c "pjfold --kept win '$newest' 2>&1 >/dev/null | grep -q 'build-id of another'"
+ok "  and pjfold names them" sh -c "pjfold -v --kept win '$newest' 2>&1 >/dev/null | grep -q 'build-id of another'"
 pjfold --info "$newest" >info 2>&1
 ok "  and pjfold --info names the user" grep -q "^conflicts  user $attacker: [0-9]* saved files\{0,1\} ha.* the build-id of another file .*first [0-9a-f]\{40\}" info
 done_testing

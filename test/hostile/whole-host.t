@@ -17,7 +17,7 @@ check_load()
 	load_comm=$2
 	shift 2
 	mkdir "$load_name"
-	"$build/bin/pjrecord" -d "$load_name" 2>"$load_name/err" >/dev/null &
+	"$build/bin/pjrecord" -v -d "$load_name" 2>"$load_name/err" >/dev/null &
 	recorder=$!
 	attacks="$attacks $recorder"
 	sleep 1
