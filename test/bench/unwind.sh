@@ -408,7 +408,7 @@ whole_host()
 	else
 		absent "whole host, dwarf copies" "$(head -c 34 "$dir/why")"
 	fi
-	"$bin/pjrecord" -a "--unwind=$how" -w 15 -n 1 -d "$dir/host" >/dev/null 2>"$tmp/said"
+	"$bin/pjrecord" -v -a "--unwind=$how" -w 15 -n 1 -d "$dir/host" >/dev/null 2>"$tmp/said"
 	row "  recorded: whole" "$(sed -n 's/.*; \([0-9.]* %\) of \([0-9,]*\) stacks are complete.*/\1 of \2/p' "$tmp/said")" "" ""
 	sed -n 's/.*stacks are complete/    whole/p' "$tmp/said"
 	wait $load
