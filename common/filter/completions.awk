@@ -41,7 +41,7 @@ function words(i,   w, part, count, k, known)
 	return known > 1 ? w : ""
 }
 
-function asked(i) { return value[i] ~ /^(EVENT|PALETTE|STORE|CONTAINER)$/ }
+function takes_values(i) { return value[i] ~ /^(EVENT|PALETTE|STORE|CONTAINER)$/ }
 
 # names(I, SEPARATOR): the option as it is spelled
 function names(i, separator)
@@ -70,7 +70,7 @@ END {
 function bash_values(i)
 {
 	if (words(i) != "") return "choices='" words(i) "'"
-	if (asked(i)) return "choices=$(" tool " --values=" long[i] " 2>/dev/null)"
+	if (takes_values(i)) return "choices=$(" tool " --values=" long[i] " 2>/dev/null)"
 	if (value[i] == "PID") return "choices=$(cd /proc && printf '%s ' [1-9]*)"
 	if (value[i] == "USER") return "choices=$(compgen -u)"
 	if (value[i] == "CGROUP") return "choices=$(cd /sys/fs/cgroup && compgen -d -- \"$word\")"
@@ -146,7 +146,7 @@ function quoted(s) { gsub(/'/, "'\\''", s); return s }
 function zsh_values(v, i,   action)
 {
 	if (i && words(i) != "") return "(" words(i) ")"
-	if (i && asked(i)) action = "compadd -- ${(M)${(f)\"$(" tool " --values=" long[i] " 2>/dev/null)\"}:#[A-Za-z0-9_.:@/+-]#}"
+	if (i && takes_values(i)) action = "compadd -- ${(M)${(f)\"$(" tool " --values=" long[i] " 2>/dev/null)\"}:#[A-Za-z0-9_.:@/+-]#}"
 	else if (v == "PID") action = "compadd -- /proc/<->(N:t)"
 	else if (v == "USER") action = "_users"
 	else if (v == "CGROUP") action = "_path_files -/ -W /sys/fs/cgroup"
@@ -194,14 +194,14 @@ function escaped(s) { gsub(/\\/, "\\\\", s); gsub(/'/, "\\'", s); return s }
 function fish_values(v, i,   source)
 {
 	if (i && words(i) != "") return " -x -a '" words(i) "'"
-	if (i && asked(i)) source = tool " --values=" long[i] " 2>/dev/null | string match -r \"^[A-Za-z0-9_.:@/+-]+\\$\""
+	if (i && takes_values(i)) source = tool " --values=" long[i] " 2>/dev/null | string match -r \"^[A-Za-z0-9_.:@/+-]+\\$\""
 	else if (v == "PID") source = "__fish_complete_pids"
 	else if (v == "USER") source = "__fish_complete_users"
 	else if (v == "CGROUP") source = "path filter -d /sys/fs/cgroup/* | path basename"
 	else if (v == "FILE") return " -r -F"
 	else if (v == "DIR") source = "__fish_complete_directories (commandline -ct)"
 	else return " -x"
-	if (i && list[i]) source = "__fish_complete_list , \"" (asked(i) ? tool " --values=" long[i] " 2>/dev/null" : source) "\""
+	if (i && list[i]) source = "__fish_complete_list , \"" (takes_values(i) ? tool " --values=" long[i] " 2>/dev/null" : source) "\""
 	return " -x -a '(" escaped(source) ")'"
 }
 
