@@ -1,6 +1,8 @@
 #!/bin/sh
 # tidy.sh FLAG... - clang-tidy on each module of the product, with .clang-tidy and these compiler flags: make tidy
 #
+# PJ_TIDY_SINCE: a commit; only modules that changed since then are analyzed, themselves or in their header.
+#
 # A file without a finding leaves build/tidy/HASH, the hash of its preprocessed text with comments (NOLINT), of .clang-tidy and of
 # clang-tidy's version; while that exists, the file is not analyzed again.
 set -u
@@ -22,5 +24,18 @@ fi
 command -v clang-tidy >/dev/null && command -v clang >/dev/null || { echo "tidy: clang-tidy is not installed"; exit 0; }
 mkdir -p build/tidy
 clang-tidy --version >build/tidy/version
-find common unwind runtimes fold svg diff record jmap send -name '*.c' -not -path jmap/agent/agent.c | LC_ALL=C sort |
+# Prints the paths of the modules to analyze.
+modules()
+{
+	find common unwind runtimes fold svg diff record jmap send -name '*.c' -not -path jmap/agent/agent.c | LC_ALL=C sort |
+		if [ -z "${PJ_TIDY_SINCE:-}" ]; then cat; else grep -Fx -e "$(changed)"; fi
+}
+
+# Prints the paths of changed files, and for each changed header that of its module.
+changed()
+{
+	{ git diff --name-only "$PJ_TIDY_SINCE" && git ls-files -o --exclude-standard; } | sed 's/[.]h$/.c/'
+}
+
+modules |
 	xargs -P "${JOBS:-$(nproc)}" -I '{}' sh test/tidy.sh --file '{}' "$@"
