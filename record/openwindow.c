@@ -3,6 +3,7 @@
 
 #include "common/clocks.h"
 #include "record/processes/kernel.h"
+#include "record/processes/overbudget.h"
 #include "common/formats/unwindstats.h"
 
 uint64_t openwindow_state_event(const struct openwindow *openwindow)
@@ -96,12 +97,12 @@ void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *
 	if (!state_sampled(openwindow->state, &openwindow->text, sample->pid, sample->tid, sample->time, sample->ip))
 		openwindow->report.loss.unknown++;
 	tenant = state_tenant(openwindow->state, sample->pid);
-	/* This callchain replaces the stack of a sample whose tenant was over budget before unwinding. Context markers
-	 * follow it (samplestack_skip). */
-	if (nips >= 2 && ips[1] == PJ_OVER_BUDGET_IP) {
+	if (overbudget_is_chain(ips, nips)) {
 		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
 	} else if (!has_budget(openwindow, sample, tenant, nips)) {
-		sample = budgets_brief(sample, type, &openwindow->brief);
+		sample = overbudget_copy(sample, type, &openwindow->brief);
+		if (openwindow->attrs->event[sample->event - 1].unwound)
+			unwinder_recount(openwindow->unwinder, ips, nips);
 		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
 		if (is_summed(openwindow, sample, tenant, type))
 			return;

@@ -229,18 +229,3 @@ void budgets_put(struct text *text, const struct pj_tenants *report)
 	if (budgets_lost(&report->others))
 		chunk_put_item(text, PJ_ITEM_TENANT, &report->others, sizeof(report->others));
 }
-
-const struct ring_sample *budgets_brief(const struct ring_sample *sample, uint64_t sample_type, struct text *out)
-{
-	const uint64_t *chain = ring_chain(sample, sample_type), brief[] = { 2, CONTEXT_USER, PJ_OVER_BUDGET_IP };
-	const char *after = (const char *)(chain + 1 + *chain);
-	uint16_t size;
-
-	out->n = 0;
-	text_bytes(out, sample, (size_t)((const char *)chain - (const char *)sample));
-	text_bytes(out, brief, sizeof(brief));
-	text_bytes(out, after, (size_t)((const char *)sample + sample->head.size - after));
-	size = (uint16_t)out->n;
-	memcpy(out->p + offsetof(struct perf_record, size), &size, sizeof(size));
-	return (const void *)out->p;
-}

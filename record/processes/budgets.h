@@ -91,10 +91,6 @@ uint64_t budgets_lost(const struct pj_tenant *row);
 /* Appends an item (PJ_ITEM_TENANT) for each row of a report to the text of FEATURE_PJ_END. */
 void budgets_put(struct text *text, const struct pj_tenants *report);
 
-/* Composes in *out a copy of a sample whose callchain is the one frame of samples over budget, PJ_OVER_BUDGET_IP.
- * Returns the copy, which is valid until *out changes. */
-const struct ring_sample *budgets_brief(const struct ring_sample *sample, uint64_t sample_type, struct text *out);
-
 /* Adds the rows of report `more` to those of report `sum`. */
 void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more);
 

@@ -4,6 +4,7 @@
 #include "record/unwind/fpcompare.h"
 #include "common/arena.h"
 #include "common/diag.h"
+#include "record/processes/overbudget.h"
 #include "record/unwind/rootframes.h"
 #include "record/unwind/samplerecord.h"
 #include "runtimes/hotspot/hotspotruntime.h"
@@ -477,13 +478,24 @@ bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *a
 	if (!samplerecord_parse(attr, sample, &record))
 		return false;
 	chain = samplerecord_begin(&record, sample, out);
-	samplestack_put(out, CONTEXT_USER);
-	samplestack_put(out, PJ_OVER_BUDGET_IP);
-	samplestack_put_end(out, UNWIND_UNKNOWN);
+	overbudget_put_chain(out);
 	stack->counts.stacks++;
 	stack->counts.unknown++;
 	samplerecord_end(&record, chain, out);
 	return true;
+}
+
+void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_t nips)
+{
+	struct pj_unwinding *counts = &stack->counts;
+	uint64_t *const by_marks[] = { &counts->complete, &counts->cut, &counts->broken, &counts->unknown };
+	uint64_t marks = 0;
+
+	while (marks < nips && marks + 1 < countof(by_marks) && ips[nips - 1 - marks] == CONTEXT_USER)
+		marks++;
+	if (*by_marks[marks])
+		--*by_marks[marks];
+	counts->unknown++;
 }
 
 /* ---- life ---------------------------------------------------------------------------------------------------- */

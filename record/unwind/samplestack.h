@@ -47,10 +47,14 @@ void samplestack_verify(struct samplestack *stack, unsigned show);
 bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
 			bool wait, uint64_t now, struct text *out);
 
-/* As samplestack_sample, without unwinding: the callchain becomes that of a tenant over budget (PJ_OVER_BUDGET_IP).
+/* As samplestack_sample, without unwinding: the callchain becomes that of a tenant over budget (overbudget.h).
  * It counts as a stack of unknown completeness. Returns false if the record does not match attr. */
 bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		      struct text *out);
+
+/* Counts a stack as one of unknown completeness that was counted by its end before: its callchain ips[0..nips), which
+ * samplestack_sample composed, is replaced by that of a tenant over budget (overbudget.h). */
+void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_t nips);
 
 /* Returns the counts of stacks since the last samplestack_reset_counts. */
 struct pj_unwinding samplestack_counts(const struct samplestack *stack);

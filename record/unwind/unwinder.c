@@ -87,6 +87,11 @@ bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr
 	return samplestack_skip(unwinder->unwinding, attr, sample, out);
 }
 
+void unwinder_recount(struct unwinder *unwinder, const uint64_t *ips, uint64_t nips)
+{
+	samplestack_recount(unwinder->unwinding, ips, nips);
+}
+
 void unwinder_name(struct unwinder *unwinder)
 {
 	if (unwinder)

@@ -47,6 +47,9 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		   struct text *out);
 
+/* As samplestack_recount. */
+void unwinder_recount(struct unwinder *unwinder, const uint64_t *ips, uint64_t nips);
+
 /* Reads the names of interpreted methods while their JVMs live. */
 void unwinder_name(struct unwinder *unwinder);
 /* Frees unused tables and ends idle helpers. The caller calls it every few seconds. */

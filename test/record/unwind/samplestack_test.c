@@ -1,8 +1,9 @@
 /* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the
  * process that makes them; libgcc's backtrace says what is right. */
 /* covers: record/unwind/samplestack.c record/unwind/samplerecord.c record/unwind/rootframes.c */
-/* covers: record/unwind/cfitables.c */
+/* covers: record/unwind/cfitables.c record/processes/overbudget.c */
 /* covers: common/formats/unwindstats.c */
+#include "record/processes/overbudget.h"
 #include "record/processes/rescan.h"
 #include "record/perf/eventattrs.h"
 #include "record/unwind/samplestack.h"
@@ -154,6 +155,43 @@ static bool is_right(const struct text *out, uint64_t marks)
 		if (ips[3 + i] != saved.want[i])
 			return false;
 	return marks == 0 || ips[n - 1] == CONTEXT_USER;
+}
+
+/* Stacks of a tenant over budget, replaced before unwinding and after it. */
+static void test_over_budget(struct processes *processes, struct cfitables *tables)
+{
+	struct perf_event_attr a = attr_of(PERF_SAMPLE_CGROUP);
+	struct samplestack *u = samplestack_new(processes, tables, NULL, NULL);
+	struct text in = { 0 }, out = { 0 }, copy = { 0 };
+	const struct ring_sample *r = record(&in, &a, saved.nstack);
+	struct pj_unwinding c;
+	const uint64_t *ips;
+	uint64_t n;
+
+	ok(samplestack_skip(u, &a, r, &out), "over budget before unwinding: there is a record");
+	ips = chain_of(&out, &n);
+	ok(overbudget_is_chain(ips, n), "  with the callchain of a tenant over budget");
+	is_u64(load64(out.p + out.n - 8), 77, "  that ends as the sample did");
+	ok(unwound(u, tables, &a, r, &out) && is_right(&out, 0), "a complete stack of the same sample");
+	ips = chain_of(&out, &n);
+	ok(!overbudget_is_chain(ips, n), "  is none of a tenant over budget");
+	samplestack_recount(u, ips, n);
+	r = overbudget_copy((const void *)out.p, a.sample_type, &copy);
+	ok(overbudget_is_chain(r->ips, r->nips) && r->head.size == copy.n,
+	   "over budget after unwinding: the same callchain");
+	is_u64(load64(copy.p + copy.n - 8), 77, "  in a record that ends as the sample did");
+	c = samplestack_counts(u);
+	ok(c.stacks == 2 && c.unknown == 2 && c.complete == 0, "both stacks count as of unknown completeness");
+	r = record(&in, &a, 256);
+	ok(unwound(u, tables, &a, r, &out), "a truncated stack");
+	ips = chain_of(&out, &n);
+	samplestack_recount(u, ips, n);
+	c = samplestack_counts(u);
+	ok(c.stacks == 3 && c.unknown == 3 && c.cut == 0, "  of a tenant over budget counts alike");
+	text_free(&in);
+	text_free(&out);
+	text_free(&copy);
+	samplestack_free(u);
 }
 
 static void test_records(struct processes *processes, struct cfitables *tables)
@@ -350,6 +388,7 @@ static void test_all(void)
 	deep(5);
 	if (saved.nstack > 1000 && processes_find(p, (uint32_t)getpid())) {
 		test_records(p, tables);
+		test_over_budget(p, tables);
 		test_verify(p, tables);
 		test_limit(p, tables);
 		test_nothing(tables);
