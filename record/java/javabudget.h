@@ -58,12 +58,20 @@ struct javacode_jvm {
 	uint64_t retry, pause;
 	/* true: the JVM has ended; code blobs that were read before are still used */
 	bool gone;
+	/* true: compiled code keeps frame pointers (-XX:+PreserveFramePointer) */
+	bool frame_pointers;
 	/* true: a lookup had no answer in time since the last javacode_was_late */
 	bool late;
 	/* true: the JVM is not read because a memory budget was exceeded; the next javacode_begin frees its cache and
 	 * clears this */
 	bool dropped;
-	uint64_t used; /* time of the last javacode_of, in ns */
+	uint64_t used;  /* time of the last javacode_of, in ns */
+	uint64_t freed; /* time in ns at which an nmethod was last found to be freed; 0: none was */
+	/* The nmethod of the frame that the walk found last. end is 0 if that frame is of other code. `method`: its
+	 * Method*. */
+	struct callee {
+		uint64_t start, end, method;
+	} callee;
 	struct javaunwind_code code;
 	struct code_blob *blob; /* cached code blobs, sorted by address and disjoint */
 	struct fact *fact;      /* facts about each blob, by the same index */

@@ -18,6 +18,9 @@
 #define RETRY_NS SECOND_NS        /* first pause in ns after a JVM could not be read */
 #define SOON_NS (SECOND_NS / 10)  /* first pause in ns after a JVM was starting */
 #define RETRY_MAX (60 * SECOND_NS)
+/* Maximum time in ns from a sample to the first reading of code on its stack. HotSpot may have reused the memory since,
+ * and then a call may precede the return address by chance. */
+#define FIRST_MAX_NS SECOND_NS
 /* code of a JVM that ended is valid for samples up to this time, in ns, after the code's last check */
 #define GONE_NS SECOND_NS
 
@@ -113,7 +116,7 @@ static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_co
 		return false;
 	at = first_after(jvm, begin);
 	for (after = at; after < jvm->n && jvm->blob[after].start < end; after++)
-		;
+		jvm->freed = now;
 	javacode_move(jvm, at + code->n, after);
 	for (size_t i = 0; i < code->n; i++) {
 		jvm->blob[at + i] = code->blob[i];
@@ -337,6 +340,7 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 	if (!javacode_took(jvm, jvmreader_check(javacode->reader, jvm->reader, &blob, &n)))
 		return jvm->reader || jvm->gone;
 	if (n == 0) {
+		jvm->freed = clock_now();
 		forget_lines(jvm, blob.begin, blob.end);
 		javacode_move(jvm, i, i + 1);
 		javacode_show(jvm);
@@ -366,31 +370,74 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 	return processes_at(jvm->process, address);
 }
 
+/* The call instruction before a return address. */
+struct call {
+	bool direct, indirect; /* both: the bytes can be either */
+	uint64_t target;       /* of a direct call */
+};
+
+/* Reads the call before the return address ip in blob. Returns false if its code cannot be read. */
+static bool read_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip, struct call *call)
+{
+	uint8_t code[X86_CALL_MAX];
+	int32_t to;
+
+	*call = (struct call){ 0 };
+	if (ip - blob->start < sizeof(code) || !javacode_read_code(jvm, ip - sizeof(code), code, sizeof(code)))
+		return false;
+	call->direct = x86_is_call_before(code, &to);
+	call->target = call->direct ? ip + (uint64_t)(int64_t)to : 0;
+	call->indirect = x86_is_indirect_call_before(code);
+	return true;
+}
+
 /* Returns true if the instruction before this return address is a call: call rel32 to code, or a call by register or
  * memory. HotSpot may have patched the call since the sample. Its target then may be in a part of the code heaps (240
  * MB by default) that was not mapped at the time of the sample, so a target within 240 MB counts, too. */
 static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
-	uint8_t code[X86_CALL_MAX];
-	int32_t to;
+	struct call call;
 
-	if (ip - blob->start < sizeof(code) || !javacode_read_code(jvm, ip - sizeof(code), code, sizeof(code)))
+	if (!read_call(jvm, blob, ip, &call))
 		return true;
-	if (x86_is_call_before(code, &to) &&
-	    ((to > -HEAPS_USUAL && to < HEAPS_USUAL) || is_mapped(jvm, ip + (uint64_t)(int64_t)to)))
+	if (call.direct && (call.target - ip + HEAPS_USUAL < 2 * (uint64_t)HEAPS_USUAL || is_mapped(jvm, call.target)))
 		return true;
-	return x86_is_indirect_call_before(code);
+	return call.indirect;
 }
 
-/* Returns true if blob i is the code that existed at the time of the sample. HotSpot reuses code memory. A blob that
- * was found before and after the sample is the right one. If it was first read after the sample, the return address
- * must follow a call. */
+/* Returns true if the call before the return address ip in blob leads to the frame that was found before: to the same
+ * nmethod, or to another one of the same method. */
+static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
+{
+	const struct callee callee = jvm->callee;
+	struct call call;
+	size_t i;
+
+	if (!callee.end || !read_call(jvm, blob, ip, &call) || !call.direct)
+		return false;
+	if (call.target - callee.start < callee.end - callee.start)
+		return true;
+	i = first_after(jvm, call.target);
+	return i < jvm->n && jvm->blob[i].start <= call.target && jvm->fact[i].blob.compiled &&
+	       jvm->fact[i].blob.method == callee.method;
+}
+
+/* Returns true if blob i is the code that existed at the time of the sample. A blob that was found before and after the
+ * sample is the right one. HotSpot reuses code memory: so if the blob was first read after the sample, that must be
+ * soon after, and the return address must follow a call. If HotSpot freed any nmethod meanwhile, it must follow a call
+ * to the frame that was found before. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
 	const struct code_blob *blob = &jvm->blob[i];
 
-	if (!fact->blob.compiled || state->interrupted || fact->since <= time || code_blob_is_deopt(blob, state->ip))
+	if (!fact->blob.compiled || fact->since <= time)
+		return true;
+	if (fact->since - time > FIRST_MAX_NS)
+		return false;
+	if (jvm->freed > time)
+		return !state->interrupted && !state->native && calls_callee(jvm, blob, state->ip);
+	if (state->interrupted || code_blob_is_deopt(blob, state->ip))
 		return true;
 	return is_after_call(jvm, blob, state->ip);
 }
@@ -424,9 +471,14 @@ static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
 	return codenames_add(jvm->names, block);
 }
 
-/* Records that a frame of a sample at `time` is in blob i, for the names of the window. */
+/* Records that a frame of a sample at `time` is in blob i: for the check of its caller, and for the names of the
+ * window. */
 static void javacode_note_use(struct javacode_jvm *jvm, size_t i, uint64_t time)
 {
+	const struct fact *fact = &jvm->fact[i];
+
+	if (fact->blob.compiled)
+		jvm->callee = (struct callee){ jvm->blob[i].start, jvm->blob[i].end, fact->blob.method };
 	if (!jvm->fact[i].name)
 		jvm->fact[i].name = list_block(jvm, i);
 	codenames_use(jvm->names, jvm->fact[i].name, time);
@@ -446,6 +498,7 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 			jvm->fact[i].used = jvm->owner->now;
 			*blob = *p;
 			answer = is_it(jvm, i, state, time);
+			jvm->callee.end = 0;
 			if (answer == JAVACODE_BLOB)
 				javacode_note_use(jvm, i, time);
 			if (answer == JAVACODE_BLOB && blob->kind == BLOB_THAW)
@@ -506,6 +559,16 @@ static bool javacode_is_code(void *arg, uint64_t address)
 const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm)
 {
 	return &jvm->code;
+}
+
+void javacode_note_frame_pointers(struct javacode_jvm *jvm)
+{
+	jvm->frame_pointers = true;
+}
+
+bool javacode_keeps_frame_pointers(const struct javacode_jvm *jvm)
+{
+	return jvm->frame_pointers;
 }
 
 bool javacode_was_late(struct javacode_jvm *jvm)
@@ -600,6 +663,7 @@ static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 
 		if (fact.blob.compiled && fact.used + LATELY_NS >= javacode->now) {
 			if (next == retained || javacode->space[next].address != fact.blob.address) {
+				jvm->freed = now;
 				forget_lines(jvm, fact.blob.begin, fact.blob.end);
 				continue;
 			}

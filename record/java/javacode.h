@@ -5,8 +5,9 @@
  * The recorder never lists the code of a JVM. It reads a code blob (jvmreader.h) when an address in it first appears
  * on a stack. A cached nmethod is valid for a sample if its compile id, which HotSpot never reuses, was seen after
  * the sample; recently used ones are checked together before the samples since then are walked. HotSpot reuses code
- * memory: so if a blob was first read after the sample, the code at the return address must follow a call. Blobs and
- * JVMs that are not used for 60 s are dropped.
+ * memory: so if a blob was first read after the sample, that must be at most 1 s after, and the return address
+ * must follow a call, to the callee on the stack if code was freed meanwhile. Blobs and JVMs that are not used for 60 s
+ *are dropped.
  *
  * Time and memory are bounded for each tenant (tenants.h) and for all: beyond its budget the JVMs of a tenant are
  * not read for a while, or the largest is dropped. Its samples stay, walked by frame pointers; JVMs of other tenants
@@ -50,7 +51,7 @@ struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process
 enum javacode_answer {
 	JAVACODE_NONE, /* the address is in no code of the JVM */
 	JAVACODE_BLOB, /* *blob is the code blob at the address, for javaunwind_step */
-	JAVACODE_LATE, /* the JVM could not be read in time */
+	JAVACODE_LATE, /* the JVM could not be read in time: unknown if the address is in its code */
 	JAVACODE_GONE  /* the code that was at the address at the time of the sample has been freed or replaced */
 };
 /* Looks up the code blob of a frame of a sample. time is that of the sample, in ns. */
@@ -66,6 +67,10 @@ void javacode_put_names(struct javacode *javacode, bool stream, struct text *tex
 
 /* Returns the JVM's code for javaunwind_step, whose calls may read the JVM. */
 const struct javaunwind_code *javacode_code(const struct javacode_jvm *jvm);
+
+/* Notes that compiled code of this JVM keeps frame pointers; returns true if that was noted. */
+void javacode_note_frame_pointers(struct javacode_jvm *jvm);
+bool javacode_keeps_frame_pointers(const struct javacode_jvm *jvm);
 
 /* Returns true if any request for this JVM had no answer in time since the last call. */
 bool javacode_was_late(struct javacode_jvm *jvm);

@@ -35,23 +35,39 @@ struct sampled {
 	const struct process *process; /* the sampled process; NULL: no record of it has come */
 	struct javacode_jvm *jvm;      /* the sampled JVM; NULL: the process is none, or no frame was in its code yet */
 	struct code_blob blob;         /* code blob of the current frame, if that is in code of the JVM */
+	/* Indexes in the walk of the last compiled Java frame, and of the one before it; SIZE_MAX: there is none. */
+	size_t compiled, compiled_before;
 	uint64_t time, now;
 	bool wait; /* true: the sample waits for unwind tables that are being made */
 };
 
 /* ---- the code of a frame ------------------------------------------------------------------------------------- */
 
-static void samplestack_find_java(struct sampled *sampled, const struct unwind_state *state, struct walk_code *code)
+static bool is_generated(const struct mapping *mapping)
+{
+	return !mapping->file->file_id.inode && !str_eq(mapping->file->path, STR("[vdso]"));
+}
+
+static struct javacode_jvm *samplestack_jvm(struct sampled *sampled)
+{
+	if (!sampled->jvm && sampled->stack->javacode)
+		sampled->jvm = javacode_of(sampled->stack->javacode, sampled->process);
+	return sampled->jvm;
+}
+
+/* Fills *code for a frame in code of a JVM. If the JVM did not answer in time, the stack ends at this frame: compiled
+ * code keeps no frame pointers by default, so they would lead past callers. */
+static void samplestack_find_java(struct sampled *sampled, const struct unwind_state *state,
+				  const struct mapping *mapping, struct walk_code *code)
 {
 	enum javacode_answer answer;
 
-	if (!sampled->jvm && sampled->stack->javacode)
-		sampled->jvm = javacode_of(sampled->stack->javacode, sampled->process);
-	if (!sampled->jvm)
+	if (!samplestack_jvm(sampled))
 		return;
 	sampled->blob = (struct code_blob){ 0 };
 	answer = javacode_find(sampled->jvm, state, sampled->time, &sampled->blob);
-	code->gone = answer == JAVACODE_GONE;
+	code->late = answer == JAVACODE_LATE && is_generated(mapping);
+	code->gone = answer == JAVACODE_GONE || code->late;
 	if (answer == JAVACODE_BLOB || code->gone) {
 		code->unwinder = runtime_hotspot.unwinder;
 		code->runtime = javacode_code(sampled->jvm);
@@ -75,7 +91,7 @@ static bool samplestack_code_at(struct sampled *sampled, const struct unwind_sta
 	case CFITABLES_READY: code->unwinder = &unwinder_cfi; return true;
 	case CFITABLES_WAIT: return false;
 	case CFITABLES_LATE: code->late = true; return true;
-	default: samplestack_find_java(sampled, state, code); return true;
+	default: samplestack_find_java(sampled, state, mapping, code); return true;
 	}
 }
 
@@ -101,8 +117,17 @@ static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const
 	}
 }
 
-/* Implements walk.find. For --unwind=verify it also notes the frame, unless the walk omitted a frame before: frame
- * pointers do not lead there. */
+/* Returns true if the frame at state is a compiled Java method that called another function. */
+static bool is_compiled_caller(const struct unwind_state *state, const struct walk_code *code)
+{
+	const struct code_blob *blob = code->blob;
+
+	return code->unwinder == runtime_hotspot.unwinder && !code->gone && !state->interrupted &&
+	       blob->kind == BLOB_COMPILED && blob->frame >= 16;
+}
+
+/* Implements walk.find. Notes compiled Java frames for java_keeps_pointers. For --unwind=verify it also notes the
+ * frame, unless the walk omitted a frame before: frame pointers do not lead there. */
 static bool samplestack_find(void *owner, const struct walk *walk, const struct unwind_state *state,
 			     struct walk_code *code)
 {
@@ -113,6 +138,12 @@ static bool samplestack_find(void *owner, const struct walk *walk, const struct 
 		if (sampled->wait)
 			return false;
 		code->late = true;
+	}
+	if (walk->leaf)
+		sampled->compiled = sampled->compiled_before = SIZE_MAX;
+	if (is_compiled_caller(state, code)) {
+		sampled->compiled_before = sampled->compiled;
+		sampled->compiled = walk->n;
 	}
 	if (verify && walk->leaf)
 		verify->n = 0;
@@ -225,7 +256,7 @@ static bool any_unproven(const struct sampled *sampled, size_t from, const struc
 	for (size_t at = from; at < out->n; at += 8) {
 		const struct mapping *mapping = processes_at(sampled->process, load64(out->p + at) - 1);
 
-		generated |= !mapping->file->file_id.inode && !str_eq(mapping->file->path, STR("[vdso]"));
+		generated |= is_generated(mapping);
 		v8 |= walk_is_v8(mapping->file->path);
 	}
 	return !v8 && (sampled->stack->walk.unproven || (generated && !sampled->jvm));
@@ -275,9 +306,36 @@ static uint64_t samplestack_find_last(const struct text *out, size_t first, cons
 	return best;
 }
 
+/* Returns true if the callchain fp[0..n) passes generated code from fp[i] on. */
+static bool any_generated(const struct sampled *sampled, const uint64_t *fp, uint64_t i, uint64_t n)
+{
+	for (; i < n && fp[i] <= INT64_MAX; i++) {
+		const struct mapping *mapping = processes_at(sampled->process, fp[i] - 1);
+
+		if (mapping && is_generated(mapping))
+			return true;
+	}
+	return false;
+}
+
+/* Returns true if the compiled code of the sampled JVM keeps frame pointers (-XX:+PreserveFramePointer): if this has
+ * been seen once in the JVM, or if it is seen in this stack. Otherwise frame pointers lead past compiled methods. The
+ * evidence is a compiled method whose caller by its code blob is its caller by frame pointers, too. `same`: number of
+ * equal addresses of both callchains at the end of the walk. */
+static bool java_keeps_pointers(struct sampled *sampled, uint64_t same)
+{
+	size_t n = sampled->stack->walk.n;
+	size_t last = sampled->compiled + 1 < n ? sampled->compiled : sampled->compiled_before;
+
+	if (last != SIZE_MAX && last + same >= n)
+		javacode_note_frame_pointers(sampled->jvm);
+	return javacode_keeps_frame_pointers(sampled->jvm);
+}
+
 /* Continues a walk whose stack goes on above the copy with the kernel's callers by frame pointers, if both callchains
- * have the same callers up to there. fp[0..n) is the user's part of the kernel's callchain; `full`: the kernel stopped
- * at its limit. Returns UNWIND_ROOT if the result is complete, UNWIND_UNKNOWN if that is unknown. */
+ * have the same callers up to there, and if Java code on the way keeps frame pointers. fp[0..n) is the user's part of
+ * the kernel's callchain; `full`: the kernel stopped at its limit. Returns UNWIND_ROOT if the result is complete,
+ * UNWIND_UNKNOWN if that is unknown. */
 static enum unwind_end samplestack_join(struct sampled *sampled, bool fp_valid, size_t first, const uint64_t *fp,
 					uint64_t n, bool full, size_t max, struct text *out)
 {
@@ -286,6 +344,9 @@ static enum unwind_end samplestack_join(struct sampled *sampled, bool fp_valid, 
 	size_t from = out->n;
 
 	if (last == n)
+		return end;
+	if (any_generated(sampled, fp, last, n) && samplestack_jvm(sampled) &&
+	    !java_keeps_pointers(sampled, samplestack_equal(out, first, fp, last)))
 		return end;
 	sampled->stack->counts.joined++;
 	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_SPACE <= max; i++)

@@ -3,9 +3,10 @@
 #
 # Paths (test/lib/loads/paths.awk) runs on every JDK of jvm.sh: calls of all kinds, deoptimization, OSR, exceptions, code that is compiled and
 # freed all the time. Each JVM is recorded from its start, so while it interprets and compiles, too. PJ_PATHS: CPU time of each JVM in seconds
-# (./check --soak: 120; without it, nothing runs), at PJ_PATHS_HZ samples a second (997).
+# (./check --soak: 120; otherwise 12, of the newest JDK with its defaults), at PJ_PATHS_HZ samples a second (997). --soak accepts no impossible
+# stack. The short run accepts 3 of 10,000: on a busy machine HotSpot may reuse the memory of code before the code is read.
 # stage: live
-# full: only ./check --soak runs it: on a busy machine code is read so late that HotSpot has reused its memory
+# full: a long run
 # covers: runtimes/hotspot/javaunwind.c runtimes/hotspot/javaframe.c record/java/javacode.c
 # covers: record/unwind/samplestack.c record/java/codenames.c unwind/walk.c
 # shellcheck source=test/lib/tap.sh
@@ -13,7 +14,6 @@
 LC_ALL=C
 export LC_ALL
 
-[ -n "${PJ_PATHS:-}" ] || skip_all "a long run on a quiet machine: ./check --soak, or PJ_PATHS=SECONDS"
 [ "$(uname -m)" = x86_64 ] || skip_all "x86-64 only"
 { have pjrecord && have pjfold; } || skip_all "pjrecord or pjfold is not built"
 awk -f "$top/test/lib/loads/paths.awk" >Paths.java
@@ -25,13 +25,18 @@ timeout 60 pjrecord -o data -- true >/dev/null 2>said || skip_all "perf events a
 . "$top/test/lib/busy.sh"
 
 # record_paths OPTION...: a JVM; the counts of paths-check.awk are in `counts`
+accepted=0
+if [ -z "${PJ_PATHS:-}" ]; then
+	accepted=.0003
+	jdks=${jdks##* }
+fi
 record_paths()
 {
 	"$jdk/bin/java" -Xmx256m "$@" -cp . Paths 2 2 >java.out 2>&1 &
 	pid=$!
 	pjrecord -o data -F "${PJ_PATHS_HZ:-997}" -p "$pid" >/dev/null 2>said &
 	recorder=$!
-	used "$pid" "$PJ_PATHS"
+	used "$pid" "${PJ_PATHS:-12}"
 	kill -INT $recorder
 	wait $recorder
 	stop
@@ -46,8 +51,8 @@ check_paths()
 	shift
 	rm -f bad
 	record_paths "$@"
-	if awk '{ exit !($1 >= 1000 && $2 >= .5 * $1 && $3 == 0) }' counts; then
-		pass "$what: $(awk '{ print $2 " stacks of the program, none impossible" }' counts)"
+	if awk -v accepted=$accepted '{ exit !($1 >= 1000 && $2 >= .5 * $1 && $3 <= accepted * $2) }' counts; then
+		pass "$what: $(awk '{ print $2 " stacks of the program, " $3 " impossible" }' counts)"
 	else
 		fail "$what: stacks are possible" counts said bad
 	fi
@@ -58,6 +63,7 @@ for jdk in $jdks; do
 	ok "  $(awk '{ printf "%.2f %% of stacks have all names", 100 - 100 * $4 / ($2 + !$2) }' counts)" awk '{ exit !($4 <= .05 * $2) }' counts
 done
 jdk=${jdks##* }
+[ -n "${PJ_PATHS:-}" ] || done_testing
 check_paths "${jdk##*/}, interpreted" -Xint
 check_paths "${jdk##*/}, C1" -XX:TieredStopAtLevel=1
 check_paths "${jdk##*/}, C2 alone" -XX:-TieredCompilation

@@ -101,11 +101,14 @@ static uint64_t checks(const struct setting *setting)
 
 /* ---- code blobs that stay, and that are replaced  */
 
+static uint64_t first_sample; /* time of a sample before the first lookup */
+
 static void first_seen(struct setting *setting)
 {
 	struct code_blob blob = { 0 };
 	uint64_t before;
 
+	first_sample = clock_now();
 	ok(find(setting, setting->some.begin + 20, &blob) == JAVACODE_BLOB && blob.start == setting->some.begin &&
 		   blob.frame == 32,
 	   "a piece that is met first");
@@ -136,6 +139,7 @@ static void returned_to(void)
 		{ "\x48\x89\xc8", "  behind none", 3, false },
 	};
 	struct code_blob blob;
+	uint64_t before;
 
 	ok(set_up(x), "another JVM");
 	for (size_t i = 0; i < countof(end); i++) {
@@ -143,10 +147,15 @@ static void returned_to(void)
 
 		memcpy(x->j.s.byte + (from - SYNTH_BASE), end[i].bytes, end[i].n);
 	}
+	before = clock_now();
+	find(x, x->some.begin + 8, &blob);
 	for (size_t i = 0; i < countof(end); i++)
-		ok(find_state(x, clock_now(), 1, (struct unwind_state){ .ip = x->some.begin + 16 * (i + 1) }, &blob) ==
-			   (end[i].good ? JAVACODE_BLOB : JAVACODE_GONE),
+		ok(find_state(x, clock_now(), before, (struct unwind_state){ .ip = x->some.begin + 16 * (i + 1) },
+			      &blob) == (end[i].good ? JAVACODE_BLOB : JAVACODE_GONE),
 		   end[i].name);
+	ok(find_state(x, clock_now(), before - 2 * SECOND_NS, (struct unwind_state){ .ip = x->some.begin + 16 },
+		      &blob) == JAVACODE_GONE,
+	   "  of a sample long before: the memory may be of other code since");
 	tear_down(x);
 }
 
@@ -163,8 +172,8 @@ static void replaced(struct setting *setting)
 
 	set(setting, &setting->some, "nmethod", "_compile_id", 70);
 	set(setting, &setting->some, "CodeBlob", "_frame_size", 6);
-	ok(find_at(setting, clock_now(), 1, setting->some.begin + 20, &blob) == JAVACODE_BLOB && blob.frame == 32 &&
-		   checks(setting) == before,
+	ok(find_at(setting, clock_now(), first_sample, setting->some.begin + 20, &blob) == JAVACODE_BLOB &&
+		   blob.frame == 32 && checks(setting) == before,
 	   "a piece that changed: a sample from before has the old one");
 	ok(find_at(setting, clock_now(), clock_now() + SECOND_NS, setting->some.begin + 20, &blob) == JAVACODE_BLOB &&
 		   blob.frame == 48 && checks(setting) > before,
