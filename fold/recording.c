@@ -4,8 +4,8 @@
 #include "fold/process/jvmthreads.h"
 #include "fold/process/callchain.h"
 #include "fold/process/deferred.h"
-#include "common/formats/folded.h"
 #include "fold/perfdata/cgroupnames.h"
+#include "fold/nametree.h"
 #include "fold/stackquality.h"
 #include "fold/troubles.h"
 #include "common/formats/perfrecord.h"
@@ -178,7 +178,7 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 
 	if (recording->o->slice_ns)
 		node = stacks_child(stacks, node, stacks_frame(stacks, slice_of(recording, record->time, name)));
-	/* For now the frame is the path of the cgroup; front_frame() replaces it by the name of the container or pod.
+	/* For now the frame is the path of the cgroup; nametree_make() replaces it by the name of the container or pod.
 	 */
 	if (recording->o->by)
 		node = stacks_child(stacks, node, stacks_frame(stacks, cgroup));
@@ -453,139 +453,6 @@ static void settle_methods(struct recording *recording)
 	}
 }
 
-/* ---- pass 3: names ------------------------------------------------------------------------------------------ */
-
-/* State of --skip-after and --collapse-recursion while the named tree is built in `to`. */
-struct stack_reduction {
-	const struct samples_options *o;
-	struct stacks *to;
-	/* By frame id: 0: not examined yet; 1: --skip-after drops the callers of the frame; 2: it keeps them. */
-	uint8_t *skip;
-	size_t cap;
-};
-
-/* True if --skip-after names `frame`; the result is cached by frame. */
-static bool recording_is_skip_after(struct stack_reduction *reduction, uint32_t frame)
-{
-	struct str name;
-
-	if (frame >= reduction->cap) {
-		size_t cap = (size_t)reduction->to->frames.cap + 1;
-
-		reduction->skip = mem_grow(reduction->skip, 1, cap);
-		memset(reduction->skip + reduction->cap, 0, cap - reduction->cap);
-		reduction->cap = cap;
-	}
-	if (reduction->skip[frame] == 0) {
-		name = folded_plain(intern_str(&reduction->to->frames, frame));
-		reduction->skip[frame] = 2;
-		for (size_t i = 0; i < reduction->o->nskip_after; i++)
-			if (str_eq(name, folded_plain(reduction->o->skip_after[i])))
-				reduction->skip[frame] = 1;
-	}
-	return reduction->skip[frame] == 1;
-}
-
-/* Returns the node in the named tree for `frame` as a callee of `node`, after --skip-after and --collapse-recursion.
- * top: `node` is a first frame, which is no function. base: the node to which the frame moves if --skip-after drops its
- * callers. */
-static uint32_t recording_step(struct stack_reduction *reduction, uint32_t base, uint32_t node, bool top,
-			       uint32_t frame)
-{
-	const struct intern *names = &reduction->to->frames;
-
-	if (reduction->o->nskip_after && recording_is_skip_after(reduction, frame))
-		return stacks_child(reduction->to, base, frame);
-	if (reduction->o->collapse_recursion && node && !top) {
-		uint32_t before = reduction->to->node[node].frame;
-
-		if (before == frame)
-			return node;
-		if (str_eq(folded_plain(intern_str(names, before)), folded_plain(intern_str(names, frame))))
-			return stacks_child(reduction->to, reduction->to->node[node].parent, frame);
-	}
-	return stacks_child(reduction->to, node, frame);
-}
-
-/* Returns an array by node: true if its frame is the one of --time-slice or --by. The caller frees it. */
-static bool *find_fronts(const struct recording *recording)
-{
-	const struct stacks *stacks = &recording->samples.stacks;
-	unsigned n = recording_fronts(recording);
-	bool *front = mem_alloc(sizeof(*front), (size_t)stacks->n + 1);
-
-	for (uint32_t id = 1; id < stacks->n && n; id++) {
-		uint32_t parent = stacks->node[id].parent;
-
-		front[id] = parent == 0 || (n == 2 && front[parent] && stacks->node[parent].parent == 0);
-	}
-	return front;
-}
-
-/* Returns the id in `stacks` of the frame of --time-slice or --by at node `id`. For --by it replaces the path of the
- * cgroup by the name of the cgroup, container or pod. */
-static uint32_t front_frame(struct recording *recording, uint32_t id, struct stacks *stacks)
-{
-	const struct stacks *from = &recording->samples.stacks;
-	struct str shown = intern_str(&from->frames, from->node[id].frame);
-	struct names names = { 0 };
-	struct text text = { 0 };
-	uint32_t frame;
-
-	if (!recording->o->by || (recording->o->slice_ns && from->node[id].parent == 0))
-		return stacks_frame(stacks, shown);
-	containers_name(&recording->containers, recording->o->by, shown, &text);
-	/* Remove blanks and characters that frames must not contain. */
-	frame = stacks_frame(stacks, names_comm(&names, text_view(&text), false));
-	names_free(&names);
-	text_free(&text);
-	return frame;
-}
-
-/* Pass 3: copies the tree of locations into `stacks` and replaces the locations by their frames. Parents have lower ids
- * than their children. Returns false if a weight overflows. */
-static bool rename_tree(struct recording *recording, const struct resolved *names, const bool *front,
-			struct stacks *stacks)
-{
-	const struct stacks *from = &recording->samples.stacks;
-	struct stack_reduction reduction = { .o = recording->o->samples, .to = stacks };
-	uint32_t *node = mem_alloc(sizeof(*node), from->n);
-	/* By node: the node in `stacks` of the innermost frame of --time-slice or --by above it; 0: none. */
-	uint32_t *base = mem_alloc(sizeof(*base), from->n);
-	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
-
-	for (uint32_t id = 1; id < from->n; id++) {
-		uint32_t frame = from->node[id].frame, location = frame & ~LOCATION_BIT, parent = from->node[id].parent,
-			 at = node[parent];
-
-		base[id] = base[parent];
-		if (!(frame & LOCATION_BIT)) {
-			top[id] = true;
-			at = stacks_child(stacks, at,
-					  front[id] ? front_frame(recording, id, stacks) :
-						      stacks_frame(stacks, intern_str(&from->frames, frame)));
-			if (front[id])
-				base[id] = at;
-		} else {
-			bool first = top[parent];
-			enum location_kind kind = recording->locations.location[location].kind;
-
-			top[id] = kind == LOCATION_THREAD || kind == LOCATION_GROUP ||
-				  (kind == LOCATION_STACK_END && first);
-			for (uint32_t i = names->first[location]; i < names->first[location + 1]; i++, first = false)
-				at = recording_step(&reduction, base[id], at, first, names->frame[i]);
-		}
-		node[id] = at;
-		if (from->self[0][id])
-			fits = stacks_add(stacks, at, 0, from->self[0][id]) && fits;
-	}
-	free(node);
-	free(base);
-	free(top);
-	free(reduction.skip);
-	return fits;
-}
-
 /* ---- one recording ------------------------------------------------------------------------------------------ */
 
 /* Adds the losses and counts of the recording to `samples` and the tally. Sets the host and the frequency of `samples`
@@ -685,14 +552,23 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 		.canonical = recording->o->samples->comm == COMM_CANONICAL,
 	};
 	struct resolved names;
+	struct nametree tree = {
+		.o = recording->o->samples,
+		.from = &recording->samples.stacks,
+		.locations = &recording->locations,
+		.names = &names,
+		.slices = recording->o->slice_ns != 0,
+		.by = recording->o->by,
+		.containers = &recording->containers,
+	};
 	struct stack_quality quality;
 	bool *front;
 
 	settle_methods(recording);
 	resolve(&names, &options, &recording->origin, &recording->as, &recording->locations, &samples->stacks);
 	read_pods(recording);
-	front = find_fronts(recording);
-	if (!rename_tree(recording, &names, front, &samples->stacks))
+	front = nametree_fronts(&tree);
+	if (!nametree_make(&tree, front, &samples->stacks))
 		samples->tally.overflow = true;
 	quality = (struct stack_quality){ &recording->as, &recording->locations, &recording->samples.stacks, front,
 					  &names,         &samples->stacks };
