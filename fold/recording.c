@@ -16,6 +16,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Lost samples of one event; slices: by time slice, without those whose record has no time. */
+struct event_losses {
+	uint64_t samples;
+	struct slices_lost slices;
+};
+
 /* One recording while it is read: options, caches, open samples and counts. */
 struct recording {
 	const struct recording_options *o;
@@ -34,11 +40,11 @@ struct recording {
 	uint64_t first_ns, last_ns;
 	struct copiedstack copied;
 	uint64_t lost_records, lost_samples;
-	/* Lost samples by number of the event, from LOST_SAMPLES records; lost_events is the number of entries. */
-	uint64_t *lost_of_event;
+	/* Losses by number of the event, from LOST_SAMPLES records; lost_events is the number of entries. */
+	struct event_losses *lost_of_event;
 	size_t lost_events;
-	/* The losses of lost_records and lost_samples by time slice; losses whose record has no time are missing. */
-	struct slices_lost slices_records, slices_samples;
+	/* The losses of lost_records by time slice, without those whose record has no time. */
+	struct slices_lost slices_records;
 	/* --by or --only cgroup= needs the cgroups of samples. */
 	bool cgroups;
 	struct cgroupnames groups;
@@ -329,8 +335,8 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 
 /* ---- dispatch of records ----------------------------------------------------------------------------------------- */
 
-/* Adds lost samples to the count of one event, a number from 0. */
-static void recording_lose_of(struct recording *recording, uint32_t event, uint64_t samples)
+/* Returns the losses of one event, a number from 0. */
+static struct event_losses *losses_of(struct recording *recording, uint32_t event)
 {
 	if (event >= recording->lost_events) {
 		size_t n = (size_t)event + 1;
@@ -340,34 +346,50 @@ static void recording_lose_of(struct recording *recording, uint32_t event, uint6
 		       (n - recording->lost_events) * sizeof(*recording->lost_of_event));
 		recording->lost_events = n;
 	}
-	recording->lost_of_event[event] += samples;
-}
-
-/* Returns the number of lost samples of the folded event; of all events if none was folded. */
-static uint64_t lost_of_chosen(const struct recording *recording)
-{
-	const struct perfdata_event *event;
-	uint64_t lost = 0;
-	size_t n;
-
-	event = perfdata_events(recording->data, &n);
-	for (size_t i = 0; i < n && i < recording->lost_events; i++)
-		if (!recording->samples.chosen || samples_counts(&recording->samples, event[i].name))
-			lost += recording->lost_of_event[i];
-	return lost;
+	return &recording->lost_of_event[event];
 }
 
 /* Counts losses: in the totals and, if --time-slice is given and the record has a time, in their time slice. */
-static void recording_lose(struct recording *recording, const struct perfdata_record *record, uint64_t records,
-			   uint64_t samples)
+static void recording_lose(struct recording *recording, const struct perfdata_record *record)
 {
+	struct slices_lost *slices = &recording->slices_records;
 	char name[SLICES_NAME];
 
-	recording->lost_records += records;
-	recording->lost_samples += samples;
+	if (record->lost.samples) {
+		struct event_losses *losses = losses_of(recording, record->lost.event);
+
+		recording->lost_samples += record->lost.count;
+		losses->samples += record->lost.count;
+		slices = &losses->slices;
+	} else {
+		recording->lost_records += record->lost.count;
+	}
 	if (recording->o->slice_ns && record->has_time && record->time)
-		slices_lose(records ? &recording->slices_records : &recording->slices_samples,
-			    slice_of(recording, record->time, name), records + samples);
+		slices_lose(slices, slice_of(recording, record->time, name), record->lost.count);
+}
+
+/* Adds the losses of the recording to the total and to the time slices: lost samples of the folded event, or of all
+ * events if none was folded. LOST records, which have no event, count instead if they count more losses: both kinds of
+ * records mostly count the losses of full buffers. */
+static void take_losses(struct recording *recording, struct samples_tally *tally, struct slices_lost *slices)
+{
+	bool by_event = recording->lost_samples >= recording->lost_records;
+	const struct perfdata_event *event;
+	size_t n;
+
+	if (!by_event) {
+		tally->lost += recording->lost_records;
+		slices_lost_add(slices, &recording->slices_records);
+	}
+	event = perfdata_events(recording->data, &n);
+	for (size_t i = 0; by_event && i < n && i < recording->lost_events; i++)
+		if (!recording->samples.chosen || samples_counts(&recording->samples, event[i].name)) {
+			tally->lost += recording->lost_of_event[i].samples;
+			slices_lost_add(slices, &recording->lost_of_event[i].slices);
+		}
+	for (size_t i = 0; i < recording->lost_events; i++)
+		slices_lost_free(&recording->lost_of_event[i].slices);
+	slices_lost_free(&recording->slices_records);
 }
 
 static void add_record(struct recording *recording, const struct perfdata_record *record)
@@ -384,10 +406,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 		/* LOST records of pjrecord count lost side-band records, not samples: ignore them. */
 		if (!record->lost.samples && perfdata_info(recording->data)->recorder.is)
 			break;
-		recording_lose(recording, record, record->lost.samples ? 0 : record->lost.count,
-			       record->lost.samples ? record->lost.count : 0);
-		if (record->lost.samples)
-			recording_lose_of(recording, record->lost.event, record->lost.count);
+		recording_lose(recording, record);
 		break;
 	case PERFDATA_THROTTLE: recording->tally->throttled++; break;
 	case PERFDATA_DEFERRED: join_user(recording, record); break;
@@ -464,17 +483,9 @@ static void take_over(struct recording *recording, struct samples *samples)
 	char text[32];
 	size_t n;
 
-	/* Use only the larger number, since both count losses of full buffers: LOST_SAMPLES records count lost samples
-	 * by event, LOST records count lost records of all kinds. */
-	samples->tally.lost += recording->lost_samples >= recording->lost_records ? lost_of_chosen(recording) :
-										    recording->lost_records;
+	take_losses(recording, &samples->tally, &recording->tally->slices);
 	recording->tally->lost_records += recording->lost_records;
 	recording->tally->lost_samples += recording->lost_samples;
-	slices_lost_add(&recording->tally->slices, recording->slices_samples.sum > recording->slices_records.sum ?
-							   &recording->slices_samples :
-							   &recording->slices_records);
-	slices_lost_free(&recording->slices_samples);
-	slices_lost_free(&recording->slices_records);
 	recording->tally->copy_cut += recording->copied.cut;
 	recording->tally->methods_left_out += recording->o->as_perf ? 0 : info->recorder.interpreted.left_out;
 	recording->tally->code_left_out += recording->o->as_perf ? 0 : windowcode_left_out(info->recorder.code);

@@ -36,6 +36,15 @@ for seconds in 1 0.25 0.001; do
 	rm slice-*
 done
 
+# one event of several is folded: its losses count, in the slices as in the whole
+for seed in 1 2 3 4 5 6; do
+	"$write" seed=$seed samples=200 events=3 >in.data
+	pjfold -q --time-slice 1 --header -o 'slice-%s' in.data 2>/dev/null
+	pjfold -q --header in.data >whole 2>/dev/null
+	is "three events, seed $seed: losses add up" "$(field lost slice-*)" "$(field lost whole)"
+	rm slice-*
+done
+
 # a slice of which nothing is left; not every recording has one
 for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	rm -f slice-*
