@@ -57,17 +57,30 @@ static void take_idle(struct recorder *recorder, struct str body)
 	recorder_load(&recorder->idle[recorder->nidle++], sizeof(*recorder->idle), body);
 }
 
-/* Adds the item of one tenant. An item of kind 0 is the sum of all tenants without an item of their own; it replaces
- * tenants.others, as do items beyond the maximum PJ_TENANTS. */
+static void recorder_add(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Adds the item of one tenant. An item of kind 0 is the sum of all tenants without an item of their own; it is added to
+ * tenants.others, as are items beyond the maximum PJ_TENANTS. */
 static void take_tenant(struct recorder *recorder, struct str body)
 {
-	struct pj_tenant row;
+	struct pj_tenant row, *others = &recorder->tenants.others;
 
 	recorder_load(&row, sizeof(row), body);
-	if (row.kind && recorder->tenants.n < PJ_TENANTS)
+	if (row.kind && recorder->tenants.n < PJ_TENANTS) {
 		recorder->tenants.row[recorder->tenants.n++] = row;
-	else
-		recorder->tenants.others = row;
+		return;
+	}
+	recorder_add(&others->samples, row.samples);
+	recorder_add(&others->mappings, row.mappings);
+	recorder_add(&others->reads, row.reads);
+	recorder_add(&others->bytes, row.bytes);
+	recorder_add(&others->files, row.files);
+	recorder_add(&others->jvms, row.jvms);
+	recorder_add(&others->tables, row.tables);
 }
 
 static void take_helper(struct recorder *recorder, struct str body)

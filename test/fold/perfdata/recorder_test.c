@@ -252,12 +252,42 @@ static void hostile(void)
 	arena_free(&a);
 }
 
+/* Items beyond the maximum, and those of the others, are one sum, which does not wrap. */
+static void tenants(void)
+{
+	struct recorder r = { 0 };
+	struct arena a = { 0 };
+	struct text t = { 0 };
+	const struct pj_tenant *others = &r.tenants.others;
+
+	for (uint32_t i = 0; i < PJ_TENANTS + 3; i++) {
+		struct pj_tenant row = { .kind = 1, .key = i, .samples = 10, .mappings = 1, .tables = UINT64_MAX };
+
+		item(&t, PJ_ITEM_TENANT, &row, sizeof(row));
+	}
+	struct pj_tenant sum = { .samples = 100, .reads = 2, .bytes = 3, .files = 4, .jvms = 5, .tables = 6 };
+
+	item(&t, PJ_ITEM_TENANT, &sum, sizeof(sum));
+	item(&t, PJ_ITEM_TENANT, &sum, offsetof(struct pj_tenant, files));
+	ok(!recorder_read(&r, &a, text_view(&t)), "more tenants than rows");
+	is_u64(r.tenants.n, PJ_TENANTS, "as many rows as there may be");
+	is_u64(others->samples, 230, "the others are a sum: samples");
+	is_u64(others->mappings, 3, "mappings");
+	ok(others->reads == 4 && others->bytes == 6 && others->files == 4 && others->jvms == 5,
+	   "reads, bytes, files and JVMs; an older item has no files");
+	ok(others->tables == UINT64_MAX, "a sum that would wrap is the largest number");
+	text_free(&t);
+	arena_free(&a);
+	recorder_free(&r);
+}
+
 int main(void)
 {
 	items();
 	files();
 	methods();
 	walked_events();
+	tenants();
 	hostile();
 	return done();
 }
