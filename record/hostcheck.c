@@ -82,7 +82,7 @@ static int hostcheck_open_event(const struct perf_event_attr *attr, pid_t pid, i
 
 static struct events_options events_options(const struct check *check)
 {
-	return (struct events_options){ .frequency = check->o->frequency, .ring_bytes = RING_MAX };
+	return (struct events_options){ .frequency = check->o->frequency };
 }
 
 /* Prints if the user can record own processes. Called if system-wide recording is not possible. */

@@ -128,7 +128,6 @@ static struct session *open_session(const struct request *request, struct sessio
 				     options->target == TARGET_COMMAND || options->target == TARGET_THREADS,
 				     options->target == TARGET_COMMAND,
 				     request->idle,
-				     request->ring_bytes ? request->ring_bytes : RING_MAX,
 				     request->offcpu };
 	struct sources_failure why;
 	struct session *session;

@@ -75,8 +75,7 @@ static struct perf_event_attr common_attr(const struct known *k, const struct ev
 		.inherit = options->inherit,
 		.enable_on_exec = options->on_exec,
 		.exclude_guest = 1,
-		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(options->ring_bytes / 2),
+		.watermark = 1, /* sources_open sets the number of bytes, by the size of the ring */
 	};
 
 	if (k->ticks) {

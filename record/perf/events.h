@@ -22,9 +22,6 @@ struct events_options {
 	bool on_exec;
 	/* true: idle CPUs are sampled, too */
 	bool idle;
-	/* size of a ring in bytes; the wakeup watermark of each event is half of it until sources_open sets
-	 * another one */
-	size_t ring_bytes;
 	/* true: add the two events of off-CPU times */
 	bool offcpu;
 };

@@ -23,7 +23,8 @@
 struct source {
 	int fd;
 	uint32_t cpu;
-	bool counts; /* true if read() also returns the number of lost samples (FORMAT_LOST) */
+	bool counts;   /* true if read() also returns the number of lost samples (FORMAT_LOST) */
+	uint64_t lost; /* this number at the last successful read() */
 };
 
 struct sources {
@@ -41,7 +42,8 @@ struct sources {
 	size_t ntids;
 	/* size of one ring in bytes, by enum ring_kind; halved until the kernel allows it */
 	size_t bytes[3];
-	int *cgroup; /* descriptors of the cgroup directories, o.ncgroups of them */
+	uint64_t lost_closed; /* lost samples of events that were closed with their CPU */
+	int *cgroup;          /* descriptors of the cgroup directories, o.ncgroups of them */
 	bool enabled, without_kernel;
 };
 
@@ -226,7 +228,7 @@ static void keep_source(struct sources *sources, int fd, uint32_t cpu, bool coun
 		sources->cap = sources->cap ? 2 * sources->cap : 16;
 		sources->source = mem_grow(sources->source, sizeof(*sources->source), sources->cap);
 	}
-	sources->source[sources->n++] = (struct source){ fd, cpu, counts };
+	sources->source[sources->n++] = (struct source){ .fd = fd, .cpu = cpu, .counts = counts };
 }
 
 /* ---- all events of a CPU ------------------------------------------------------------------------------------- */
@@ -352,16 +354,30 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 	return true;
 }
 
+/* Returns the number of samples that the event has lost. An event whose CPU went offline may not be readable: then it
+ * is the number at the last read(). */
+static uint64_t lost_of(struct source *source)
+{
+	/* format of read(): the event's count, then its number of lost samples (read_format is FORMAT_LOST alone) */
+	uint64_t value[2];
+
+	if (source->counts && read(source->fd, value, sizeof(value)) == sizeof(value))
+		source->lost = value[1];
+	return source->lost;
+}
+
 static void close_cpu(struct sources *sources, uint32_t cpu)
 {
 	size_t n = 0;
 
 	rings_remove(sources->rings, cpu);
 	for (size_t i = 0; i < sources->n; i++) {
-		if (sources->source[i].cpu == cpu)
+		if (sources->source[i].cpu == cpu) {
+			sources->lost_closed += lost_of(&sources->source[i]);
 			close(sources->source[i].fd);
-		else
+		} else {
 			sources->source[n++] = sources->source[i];
+		}
 	}
 	sources->n = n;
 }
@@ -569,18 +585,12 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 	return came;
 }
 
-uint64_t sources_lost(const struct sources *sources)
+uint64_t sources_lost(struct sources *sources)
 {
-	uint64_t sum = 0;
+	uint64_t sum = sources->lost_closed;
 
-	for (size_t i = 0; i < sources->n; i++) {
-		/* format of read(): the event's count, then its number of lost samples (read_format is FORMAT_LOST
-		 * alone) */
-		uint64_t value[2];
-
-		if (sources->source[i].counts && read(sources->source[i].fd, value, sizeof(value)) == sizeof(value))
-			sum += value[1];
-	}
+	for (size_t i = 0; i < sources->n; i++)
+		sum += lost_of(&sources->source[i]);
 	return sum;
 }
 

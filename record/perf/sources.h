@@ -101,9 +101,9 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
  * nevents + 2 for switches. Returns 0 for an unknown id. */
 uint64_t sources_event(const struct sources *sources, uint64_t id);
 
-/* Returns the number of samples that the kernel has lost since the start, from the counters of the open events; 0 if
- * the kernel does not count them (before Linux 6.0). */
-uint64_t sources_lost(const struct sources *sources);
+/* Returns the number of samples that the kernel has lost since the start, from the counters of the events, also of
+ * those on CPUs that went offline, so it never falls; 0 if the kernel does not count them (before Linux 6.0). */
+uint64_t sources_lost(struct sources *sources);
 
 /* Return the number of CPUs and of open descriptors. */
 size_t sources_cpus(const struct sources *sources);

@@ -1,0 +1,48 @@
+/* The number of samples that the kernel lost, when CPUs go offline. */
+/* covers: record/perf/sources.c */
+#include "record/perf/sources.c"
+#include "test/lib/tap.h"
+
+/* Adds an event of a CPU. It is a pipe: each read() takes one value of the list, as read() of an event returns it, and
+ * fails when the list is at its end. */
+static void add_event(struct sources *sources, uint32_t cpu, const uint64_t *lost, size_t n)
+{
+	int end[2];
+
+	if (pipe2(end, O_NONBLOCK | O_CLOEXEC) < 0) {
+		ok(false, "a pipe");
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value[2] = { 1000 + i, lost[i] };
+
+		ok(write(end[1], value, sizeof(value)) == sizeof(value), "a value");
+	}
+	keep_source(sources, end[0], cpu, true);
+}
+
+static void check_lost(void)
+{
+	struct sources sources = { .rings = rings_new() };
+
+	add_event(&sources, 0, (const uint64_t[]){ 5, 5, 6, 6, 7 }, 5);
+	add_event(&sources, 1, (const uint64_t[]){ 70, 71 }, 2);
+	add_event(&sources, 1, (const uint64_t[]){ 200 }, 1);
+	is_u64(sources_lost(&sources), 275, "the sum of all events");
+	close_cpu(&sources, 1);
+	is_u64(sources_lost(&sources), 276, "after a CPU went offline, its losses up to then are part of the sum");
+	is_u64(sources_lost(&sources), 277, "those of another CPU are added");
+	close_cpu(&sources, 1);
+	is_u64(sources_lost(&sources), 277, "a CPU that has no events adds nothing");
+	is_u64(sources_lost(&sources), 278, "and the sum grows");
+	is_u64(sources_lost(&sources), 278, "an event that cannot be read keeps its number");
+	close_cpu(&sources, 0);
+	rings_free(sources.rings);
+	free(sources.source);
+}
+
+int main(void)
+{
+	check_lost();
+	return done();
+}
