@@ -31,7 +31,6 @@ static void needs_recording(struct request *request, const char *name)
 #define SPELLINGS "java|hotspot"
 #define WEIGHTS "samples|period"
 #define COMMS "keep|none|canonical"
-#define ORDERS "self|total|name"
 
 static void opt_root(void *to, const char *value, const char *name)
 {
@@ -268,13 +267,60 @@ static void foldopts_opt_tree(void *to, const char *value, const char *name)
 		die_usage("%s: '%s' is not a percentage from 0 to 100", name, value);
 }
 
+/* Applies what a word of --sort changes beside the columns: --sort=pid labels processes as --pid does. */
+static void apply_sort_word(struct request *request, const struct sortkeys_word *word)
+{
+	static const enum containers_by by[] = {
+		[LABEL_CGROUP] = BY_CGROUP, [LABEL_CONTAINER] = BY_CONTAINER, [LABEL_POD] = BY_POD
+	};
+	char shown[32];
+
+	snprintf(shown, sizeof(shown), "--sort=%s", word->name);
+	if (word->is_order)
+		return;
+	if (word->column == COLUMN_DSO || word->label == LABEL_PID || word->label == LABEL_TID)
+		needs_samples(request, shown);
+	if (word->column == COLUMN_THREAD || word->column == COLUMN_GROUP)
+		needs_recording(request, shown);
+	request->script.pid |= word->label == LABEL_PID;
+	request->script.tid |= word->label == LABEL_TID;
+	if (word->column == COLUMN_GROUP) {
+		if (request->recording.by && request->recording.by != by[word->label])
+			die_usage("%s: cgroup, container and pod exclude each other", shown);
+		request->recording.by = by[word->label];
+	}
+}
+
 static void foldopts_opt_sort(void *to, const char *value, const char *name)
 {
-	static const enum report_sort order[] = { REPORT_BY_SELF, REPORT_BY_TOTAL, REPORT_BY_NAME };
 	struct request *request = to;
 
-	request->sort = order[opt_choice(value, name, ORDERS)];
+	do {
+		apply_sort_word(request, sortkeys_take(&request->sort, &value, name));
+	} while (*value);
 	request->sort_given = true;
+}
+
+/* Dies if other options contradict --sort; sets the options that its columns need. */
+static void settle_sort(struct request *request)
+{
+	const struct sortkeys *keys = &request->sort;
+
+	if (request->sort_given && !request->top_given && !request->tree)
+		die_usage("--sort is the order of --top or --tree, which is missing");
+	if ((keys->has[COLUMN_COMM] || keys->has[COLUMN_THREAD]) &&
+	    (request->script.comm == COMM_NONE || request->script.nskip_after))
+		die_usage("--sort by processes or threads excludes --comm=none and --skip-after");
+	if (keys->has[COLUMN_THREAD])
+		request->recording.root = ROOT_BOTH;
+	/* Columns of processes need it, too: frames with a DSO are functions for certain. A tree shows it. */
+	request->script.names.dso = keys->has[COLUMN_DSO] || (request->top_given && sortkeys_of_threads(keys));
+}
+
+static void print_option_values(struct out *out, const char *option)
+{
+	if (strcmp(option, "sort") == 0)
+		sortkeys_list(out);
 }
 
 static void foldopts_opt_input(void *to, const char *value, const char *name)
@@ -322,7 +368,7 @@ static void prepare_flamegraph(struct request *request)
 
 	if (select->pid.n || select->tid.n || select->cpu.n || select->comm.n || select->cgroup.n ||
 	    select->event.n > 1 || select_needs_time(select) || options->comm != COMM_KEEP || options->nskip_after ||
-	    options->collapse_recursion || options->names.hotspot || request->list_events)
+	    options->collapse_recursion || options->names.hotspot || options->names.dso || request->list_events)
 		die_usage("--as-flamegraph allows only --pid, --tid, --kernel, --jit, --all, --addrs, --srcline, "
 			  "--weight and one event, as stackcollapse-perf.pl does");
 	request->flamegraph = (struct asflamegraph_options){
@@ -355,7 +401,8 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "one output for each SECONDS of perf.data; %s in -o NAME is its time" },
 		OPT_GROUP("Reports instead of stacks"),
 		{ 0, "top", "N", OPT_CALL, request, opt_top, "print the N hottest frames instead: self and total" },
-		{ 0, "sort", ORDERS, OPT_CALL, request, foldopts_opt_sort, "order of --top (self)" },
+		{ 0, "sort", "KEY,...", OPT_CALL, request, foldopts_opt_sort,
+		  "columns of --top: comm,thread,dso,sym,...; order: self, total, name" },
 		{ 0, "tree", "[=PCT]", OPT_CALL, request, foldopts_opt_tree,
 		  "print the call tree instead, without callees below PCT % (0.5)" },
 		{ 0, "list-events", NULL, OPT_CALL_FLAG, request, opt_flag, "print the events of the input instead" },
@@ -432,6 +479,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 			   "         pjfold perf.data | pjsvg > flame.svg",
 		.opts = opts,
 		.nopts = countof(opts),
+		.print_values = print_option_values,
 	};
 
 	request->threads = 1;
@@ -443,8 +491,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	request->script.names.kinds = request->kinds_given ? request->kinds_named : NAMES_ALL_KINDS;
 	if (request->top_given && request->top == 0)
 		die_usage("--top 0: at least 1");
-	if (request->sort_given && !request->top_given)
-		die_usage("--sort is the order of --top, which is missing");
+	settle_sort(request);
 	if (request->list_events + request->top_given + request->tree + request->header + request->info +
 		    request->stacks + request->unresolved >
 	    1)

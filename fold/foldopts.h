@@ -10,7 +10,7 @@
 
 #include "fold/script/asflamegraph.h"
 #include "fold/recording.h"
-#include "fold/report.h"
+#include "fold/sortkeys.h"
 
 /* All options of pjfold. Zero values are the defaults, except for `threads`, which foldopts_parse() sets to 1. */
 struct request {
@@ -36,7 +36,7 @@ struct request {
 	/* --tree: print the call tree. Callees below tree_percent % of the sum of weights have no line of their own. */
 	bool tree;
 	double tree_percent;
-	enum report_sort sort; /* order of the rows of --top; sort_given: --sort sets it */
+	struct sortkeys sort; /* columns of --top, and order of --top and --tree; sort_given: --sort sets it */
 	bool sort_given;
 	/* The ninputs files of -i, in the order of the command line. */
 	const char **input;

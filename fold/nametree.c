@@ -27,7 +27,7 @@ static bool nametree_is_skip_after(struct stack_reduction *reduction, uint32_t f
 		reduction->cap = cap;
 	}
 	if (reduction->skip[frame] == 0) {
-		name = folded_plain(intern_str(&reduction->to->frames, frame));
+		name = folded_plain(names_shown(intern_str(&reduction->to->frames, frame)));
 		reduction->skip[frame] = 2;
 		for (size_t i = 0; i < reduction->o->nskip_after; i++)
 			if (str_eq(name, folded_plain(reduction->o->skip_after[i])))
@@ -50,7 +50,8 @@ static uint32_t nametree_step(struct stack_reduction *reduction, uint32_t base, 
 
 		if (before == frame)
 			return node;
-		if (str_eq(folded_plain(intern_str(names, before)), folded_plain(intern_str(names, frame))))
+		if (str_eq(folded_plain(names_shown(intern_str(names, before))),
+			   folded_plain(names_shown(intern_str(names, frame)))))
 			return stacks_child(reduction->to, reduction->to->node[node].parent, frame);
 	}
 	return stacks_child(reduction->to, node, frame);

@@ -9,6 +9,7 @@
 #include "fold/run.h"
 #include "fold/slices.h"
 #include "fold/summary.h"
+#include "fold/toptable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +178,17 @@ static void add_lost(struct result *res)
 /* Writes the output of pjfold: the files of --time-slice, or one report, or the folded stacks. */
 static void pjfold_write_result(const struct request *request, struct result *res)
 {
+	static const char *const groups[] = {
+		[BY_NONE] = "", [BY_CGROUP] = "cgroup", [BY_CONTAINER] = "container", [BY_POD] = "pod"
+	};
+	struct toptable_options top = {
+		.keys = &request->sort,
+		.rows = request->top,
+		.by = request->recording.by != BY_NONE,
+		.comm = request->script.comm != COMM_NONE,
+		.thread = request->recording.root == ROOT_BOTH,
+		.group = groups[request->recording.by],
+	};
 	struct samples *samples = &res->run.script.samples;
 	struct folded_header header;
 	struct stacks few = { 0 }, *stacks = &samples->stacks;
@@ -202,9 +214,9 @@ static void pjfold_write_result(const struct request *request, struct result *re
 	if (request->list_events)
 		report_events(out, samples->event, samples->nevents);
 	else if (request->top)
-		report_top(out, stacks, request->top, request->sort);
+		toptable_write(out, stacks, &top);
 	else if (request->tree)
-		report_tree(out, stacks, request->tree_percent);
+		report_tree(out, stacks, request->tree_percent, request->sort.order);
 	else if (request->unresolved)
 		quality_missing(out, &res->recording, samples);
 	else if (request->stacks)

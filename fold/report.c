@@ -1,132 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/report.h"
 
-#include "common/formats/folded.h"
-#include "common/visible.h"
+#include "fold/names/names.h"
 
 #include <stdlib.h>
-
-/* ---- hottest frames ----------------------------------------------------------------------------------------- */
-
-struct row {
-	struct str name;
-	/* One of the frames with this name that differ only in the kind suffix and share the row: the one of the
-	 * largest self weight. */
-	struct str shown;
-	/* Self weight of the frame `shown`. */
-	uint64_t shown_self;
-	uint64_t self, total;
-};
 
 static int descending(uint64_t left, uint64_t right)
 {
 	return (left < right) - (left > right);
 }
 
-static int rows_by_self(const void *left, const void *right)
-{
-	const struct row *a = left, *b = right;
-	int order = descending(a->self, b->self);
-
-	order = order ? order : descending(a->total, b->total);
-	return order ? order : str_cmp(a->name, b->name);
-}
-
-static int rows_by_total(const void *left, const void *right)
-{
-	const struct row *a = left, *b = right;
-	int order = descending(a->total, b->total);
-
-	order = order ? order : descending(a->self, b->self);
-	return order ? order : str_cmp(a->name, b->name);
-}
-
-static int rows_by_name(const void *left, const void *right)
-{
-	return str_cmp(((const struct row *)left)->name, ((const struct row *)right)->name);
-}
-
-/*
- * Returns a row with self and total weight for each name, and sets *nrows; the caller frees the result. The walk
- * through the tree is depth first and counts how often each name is on the current path: in a recursion, only the
- * outermost frame of a name adds to the total.
- */
-static struct row *sum_frames(const struct stacks *stacks, uint32_t *nrows)
-{
-	uint32_t *order = stacks_order(stacks), *path = mem_alloc(sizeof(*path), stacks->n), depth = 0;
-	uint64_t *total = stacks_totals(stacks, 0);
-	uint64_t *self = mem_alloc(sizeof(*self), (size_t)stacks->frames.n + 1);
-	uint32_t *fp = mem_alloc(sizeof(*fp), (size_t)stacks->frames.n + 1), *open;
-	struct intern names = { 0 };
-	struct row *row;
-
-	for (uint32_t id = 1; id <= stacks->frames.n; id++)
-		fp[id] = intern(&names, folded_plain(intern_str(&stacks->frames, id)));
-	row = mem_alloc(sizeof(*row), (size_t)names.n + 1);
-	open = mem_alloc(sizeof(*open), (size_t)names.n + 1);
-	for (uint32_t i = 0; i + 1 < stacks->n; i++) {
-		uint32_t id = order[i], name = fp[stacks->node[id].frame];
-
-		while (depth && path[depth - 1] != stacks->node[id].parent)
-			open[fp[stacks->node[path[--depth]].frame]]--;
-		path[depth++] = id;
-		if (open[name]++ == 0)
-			row[name].total += total[id];
-		row[name].self += stacks->self[0][id];
-		self[stacks->node[id].frame] += stacks->self[0][id];
-	}
-	for (uint32_t id = 1; id <= names.n; id++) {
-		/* Ids of names begin at 1, rows at 0: move each row down by one. */
-		row[id - 1] = row[id];
-	}
-	for (uint32_t id = 1; id <= stacks->frames.n; id++) {
-		struct str frame = intern_str(&stacks->frames, id);
-		struct row *r = &row[fp[id] - 1];
-
-		r->name = folded_plain(frame);
-		if (!r->shown.p || self[id] > r->shown_self ||
-		    (self[id] == r->shown_self && str_cmp(frame, r->shown) < 0)) {
-			r->shown = frame;
-			r->shown_self = self[id];
-		}
-	}
-	*nrows = names.n;
-	intern_free(&names);
-	free(order);
-	free(path);
-	free(total);
-	free(self);
-	free(fp);
-	free(open);
-	return row;
-}
-
 static double report_percent(uint64_t part, uint64_t complete)
 {
 	return complete ? 100.0 * (double)part / (double)complete : 0;
-}
-
-void report_top(struct out *out, const struct stacks *stacks, uint64_t n, enum report_sort sort)
-{
-	uint64_t sum = stacks_sum(stacks, 0);
-	uint32_t nrows = 0;
-	struct row *row = stacks->n ? sum_frames(stacks, &nrows) : NULL;
-
-	if (row)
-		qsort(row, nrows, sizeof(*row),
-		      sort == REPORT_BY_TOTAL ? rows_by_total :
-		      sort == REPORT_BY_NAME  ? rows_by_name :
-						rows_by_self);
-	out_printf(out, "%12s %7s %12s %7s  %s\n", "self", "%", "total", "%", "frame");
-	for (uint32_t i = 0; i < nrows && i < n; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.*): nrows is 0 without rows */
-		out_printf(out, "%12llu %6.2f%% %12llu %6.2f%%  ", (unsigned long long)row[i].self,
-			   report_percent(row[i].self, sum), (unsigned long long)row[i].total,
-			   report_percent(row[i].total, sum));
-		out_visible(out, row[i].shown);
-		out_char(out, '\n');
-	}
-	free(row);
 }
 
 /* ---- call tree ---------------------------------------------------------------------------------------------- */
@@ -137,6 +23,7 @@ void report_top(struct out *out, const struct stacks *stacks, uint64_t n, enum r
 struct callee {
 	uint32_t parent, node;
 	uint64_t total;
+	uint64_t rank, tie; /* order of siblings: descending, then by name */
 	struct str name;
 };
 
@@ -160,14 +47,17 @@ static int callee_cmp(const void *left, const void *right)
 
 	if (a->parent != b->parent)
 		return a->parent < b->parent ? -1 : 1;
-	if (a->total != b->total)
-		return descending(a->total, b->total);
+	if (a->rank != b->rank)
+		return descending(a->rank, b->rank);
+	if (a->tie != b->tie)
+		return descending(a->tie, b->tie);
 	return str_cmp(a->name, b->name);
 }
 
-static void select_callees(struct tree *tree)
+static void select_callees(struct tree *tree, enum sortkeys_order order)
 {
 	const struct stacks *stacks = tree->stacks;
+
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		uint32_t parent = stacks->node[id].parent;
 
@@ -181,6 +71,10 @@ static void select_callees(struct tree *tree)
 			.parent = parent,
 			.node = id,
 			.total = tree->total[id],
+			.rank = order == SORT_BY_NAME ? 0 :
+				order == SORT_BY_SELF ? stacks->self[0][id] :
+							tree->total[id],
+			.tie = order == SORT_BY_SELF ? tree->total[id] : 0,
 			.name = intern_str(&stacks->frames, stacks->node[id].frame),
 		};
 	}
@@ -242,7 +136,11 @@ static void tree_enter(struct out *out, struct tree *tree, const struct callee *
 
 	tree_branch(tree, parent, is_last && !shows_small(tree, parent));
 	tree_line(out, tree, callee->total, tree->stacks->self[0][callee->node], has_branches(tree, parent));
-	out_visible(out, callee->name);
+	out_visible(out, names_shown(callee->name));
+	if (names_dso(callee->name).n) {
+		out_printf(out, "  ");
+		out_visible(out, names_dso(callee->name));
+	}
 	out_char(out, '\n');
 }
 
@@ -270,7 +168,7 @@ static void tree_write(struct out *out, struct tree *tree)
 	}
 }
 
-void report_tree(struct out *out, const struct stacks *stacks, double percent)
+void report_tree(struct out *out, const struct stacks *stacks, double percent, enum sortkeys_order order)
 {
 	struct tree tree = { .stacks = stacks };
 	uint32_t n = stacks->n;
@@ -286,7 +184,7 @@ void report_tree(struct out *out, const struct stacks *stacks, double percent)
 	tree.small = mem_alloc(sizeof(*tree.small), n);
 	tree.total = stacks_totals(stacks, 0);
 	tree.least = percent / 100 * (double)stacks_sum(stacks, 0);
-	select_callees(&tree);
+	select_callees(&tree, order);
 	tree_write(out, &tree);
 	free(tree.callee);
 	free(tree.first);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.h - reports in place of folded stacks: the hottest frames, the call tree, the events; and the merge of small
- * subtrees.
+ * report.h - reports in place of folded stacks: the call tree, the events; and the merge of small subtrees.
  */
 #ifndef PJ_REPORT_H
 #define PJ_REPORT_H
@@ -9,20 +8,16 @@
 #include "common/filter/out.h"
 #include "fold/samples/samples.h"
 #include "common/stacks.h"
-
-enum report_sort { REPORT_BY_SELF, REPORT_BY_TOTAL, REPORT_BY_NAME };
-
-/* Writes the first n names in the order `sort`: self and total weight, as numbers and percentages. In a total, a
- * recursive name counts once for each stack. Frames that differ only in the kind suffix (_[j], _[i]) share one row. */
-void report_top(struct out *out, const struct stacks *stacks, uint64_t n, enum report_sort sort);
+#include "fold/sortkeys.h"
 
 /*
- * Writes the call tree, callers above callees: total and self weight as percentages, siblings by descending total. A
+ * Writes the call tree, callers above callees: total and self weight as percentages, siblings in the given order, by
+ * default by descending total. A frame with a DSO (names_dso) has it behind its name. A
  * frame is indented only if its caller has more than one callee, so the width does not grow with the depth of a stack.
  * Callees below `percent` % of the sum of weights get no line of their own; if those of one caller together reach
  * `percent`, one line shows their number and sum.
  */
-void report_tree(struct out *out, const struct stacks *stacks, double percent);
+void report_tree(struct out *out, const struct stacks *stacks, double percent, enum sortkeys_order order);
 
 /* Writes a table of the n events, the most samples first. */
 void report_events(struct out *out, const struct samples_event *event, uint32_t n);

@@ -64,7 +64,7 @@ static bool is_beginning(struct str name)
 		STR("secondary_startup_64_no_verify"),
 		STR("x86_64_start_kernel"),
 	};
-	struct str string = folded_plain(name);
+	struct str string = folded_plain(names_shown(name));
 
 	string = str_cut(&string, '@');
 	for (size_t i = 0; i < countof(names); i++)

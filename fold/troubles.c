@@ -58,7 +58,7 @@ static enum runtime_kind runtime_of_program(struct str path)
 static enum runtime_kind runtime_of_function(struct str name)
 {
 	for (size_t i = 0; i < countof(evaluators); i++)
-		if (str_eq(folded_plain(name), str_of(evaluators[i].name)))
+		if (str_eq(folded_plain(names_shown(name)), str_of(evaluators[i].name)))
 			return evaluators[i].kind;
 	return RUNTIME_NONE;
 }

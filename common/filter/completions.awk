@@ -1,8 +1,8 @@
 # completions.awk - completions of a tool for a shell, made from its --help: TOOL --help | awk -v shell=bash|zsh|fish -f completions.awk
 #
 # The rows and the usage lines are those that opt.c prints: "  -o, --output=FILE          text", or the text in the next line. The
-# name of a value selects what completes it: FILE, DIR, PID, USER, CGROUP, COMMAND; "a|b|c" are its words; EVENT, PALETTE, STORE and
-# CONTAINER come from TOOL --values=OPTION when they are needed. "NAME,..." is a list of such values.
+# name of a value selects what completes it: FILE, DIR, PID, USER, CGROUP, COMMAND; "a|b|c" are its words; EVENT, PALETTE, STORE,
+# CONTAINER and KEY come from TOOL --values=OPTION when they are needed. "NAME,..." is a list of such values.
 # A word from --values may be chosen by another user, as the name of a container: only those of letters, digits and _.:@/+- are used.
 
 NR == 1 { tool = $1; does = substr($0, length(tool) + 4); next }
@@ -41,7 +41,7 @@ function words(i,   w, part, count, k, known)
 	return known > 1 ? w : ""
 }
 
-function takes_values(i) { return value[i] ~ /^(EVENT|PALETTE|STORE|CONTAINER)$/ }
+function takes_values(i) { return value[i] ~ /^(EVENT|PALETTE|STORE|CONTAINER|KEY)$/ }
 
 # names(I, SEPARATOR): the option as it is spelled
 function names(i, separator)

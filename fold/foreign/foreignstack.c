@@ -158,11 +158,11 @@ static void reduce_stack(struct samples *samples)
 	size_t n = 0;
 
 	for (size_t i = 0; i < samples->nframes; i++) {
-		struct str name = folded_plain(intern_str(names, samples->frame[i]));
+		struct str name = folded_plain(names_shown(intern_str(names, samples->frame[i])));
 		bool last = false;
 
 		if (!options->collapse_recursion || n == 0 ||
-		    !str_eq(name, folded_plain(intern_str(names, samples->frame[n - 1]))))
+		    !str_eq(name, folded_plain(names_shown(intern_str(names, samples->frame[n - 1])))))
 			samples->frame[n++] = samples->frame[i];
 		for (size_t k = 0; k < options->nskip_after; k++)
 			last = last || str_eq(name, folded_plain(options->skip_after[k]));

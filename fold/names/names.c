@@ -141,6 +141,35 @@ static struct str names_cut_kind(struct str string, enum names_kind *kind)
 	return string;
 }
 
+/* ---- DSO ---------------------------------------------------------------------------------------------------- */
+
+/* Appends the file name of the DSO, without characters that frames must not contain. */
+static void put_dso(struct names *names, struct str dso)
+{
+	struct str base = basename_of(dso);
+
+	if (!names->dso)
+		return;
+	base = base.n ? base : STR("[unknown]");
+	text_char(&names->text, 0);
+	for (size_t i = 0; i < base.n; i++)
+		put_safe(names, (unsigned char)base.p[i]);
+}
+
+struct str names_dso(struct str name)
+{
+	const char *end = name.n ? memchr(name.p, 0, name.n) : NULL;
+
+	return end ? str_from(name, (size_t)(end - name.p) + 1) : (struct str){ 0 };
+}
+
+struct str names_shown(struct str name)
+{
+	const char *end = name.n ? memchr(name.p, 0, name.n) : NULL;
+
+	return end ? str_head(name, (size_t)(end - name.p)) : name;
+}
+
 /* ---- frames ------------------------------------------------------------------------------------------------- */
 
 /* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows that an interpreter runs it. */
@@ -274,6 +303,7 @@ struct str names_make(struct names *names, struct names_frame frame)
 	names->text.n = 0;
 	if (names_unresolved(frame)) {
 		put_unresolved(names, frame, kind);
+		put_dso(names, frame.dso);
 		return text_view(&names->text);
 	}
 	for (struct str string = frame.symbol; jit; parts++) {
@@ -284,11 +314,13 @@ struct str names_make(struct names *names, struct names_frame frame)
 			break;
 		}
 		put_resolved(names, str_head(string, (size_t)arrow), kind, true, (struct str){ 0 });
+		put_dso(names, frame.dso);
 		text_char(&names->text, '\n');
 		string = str_from(string, (size_t)arrow + 2);
 		kind = KIND_INLINED;
 	}
 	put_resolved(names, frame.symbol, kind, jit, frame.line);
+	put_dso(names, frame.dso);
 	return text_view(&names->text);
 }
 

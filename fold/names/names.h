@@ -61,6 +61,8 @@ struct names {
 	bool hotspot;
 	/* Frames without a symbol show their address (--addrs). */
 	bool addresses;
+	/* A NUL and the file name of the DSO follow each name of a frame, for --sort=dso: see names_dso. */
+	bool dso;
 	/* Buffer with the last result. */
 	struct text text;
 };
@@ -72,6 +74,12 @@ struct str names_make(struct names *names, struct names_frame frame);
 /* Returns the frame name for a thread: blanks become '_'. canonical: without the digits and separators at its end,
  * which distinguish the threads of one pool. The result is valid until the next call. */
 struct str names_comm(struct names *names, struct str comm, bool canonical);
+
+/* Returns the DSO of a name that was made with `dso`; empty for other frames: names have no NUL of their own. */
+struct str names_dso(struct str name);
+
+/* Returns a name without the DSO that follows it. */
+struct str names_shown(struct str name);
 
 /* True if the frame has no symbol. */
 bool names_unresolved(struct names_frame frame);

@@ -129,7 +129,7 @@ static bool textstacks_is_skip_after(struct textstacks *text, uint32_t frame)
 		text->skip_cap = cap;
 	}
 	if (text->skip[frame] == 0) {
-		struct str name = folded_plain(intern_str(frames, frame));
+		struct str name = folded_plain(names_shown(intern_str(frames, frame)));
 
 		text->skip[frame] = 2;
 		for (size_t i = 0; i < options->nskip_after; i++)
@@ -156,8 +156,8 @@ static void reduce_frames(struct textstacks *text)
 		return;
 	for (size_t i = 0; i < samples->nframes; i++) {
 		bool again = n && (samples->frame[n - 1] == samples->frame[i] ||
-				   str_eq(folded_plain(intern_str(names, samples->frame[n - 1])),
-					  folded_plain(intern_str(names, samples->frame[i]))));
+				   str_eq(folded_plain(names_shown(intern_str(names, samples->frame[n - 1]))),
+					  folded_plain(names_shown(intern_str(names, samples->frame[i])))));
 
 		if (!again)
 			samples->frame[n++] = samples->frame[i];
