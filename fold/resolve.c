@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/process/jvmthreads.h"
+#include "fold/lookupjobs.h"
 #include "fold/resolve.h"
 
 #include "common/filter/broker.h"
@@ -20,18 +21,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Locations that one thread handles: those of one DSO, or of all DSOs of the kernel, or up to OWN_NAMES_MAX locations
- * that need no lookup in a DSO. */
-struct job {
-	bool in_dso;
-	uint32_t dso; /* if in_dso: the DSO of the locations, or the first DSO of the kernel */
-	/* The locations of the job are task.location[from] and the following, n in total. */
-	uint32_t from, n;
-};
-
-/* Maximum number of locations in a job of locations that need no lookup in a DSO. */
-#define OWN_NAMES_MAX 4096u
 
 /* A thread with its own tables, so that threads share no names. */
 struct worker {
@@ -61,10 +50,8 @@ struct task {
 	const struct addrspace *a;
 	const struct locations *s;
 	struct resolved *out;
-	/* Ids of all locations, grouped by job. The thread that handles a job of a DSO sorts its ids by address. */
-	uint32_t *location;
-	struct job *job;
-	uint32_t njobs;
+	/* The thread that handles a job of a DSO sorts its locations by address. */
+	struct lookupjobs jobs;
 	atomic_uint next;
 	/* By location: id of its name in the table `made` of the worker that handled it. */
 	uint32_t *made;
@@ -87,97 +74,7 @@ struct str resolve_dso(const struct addrspace *addrspace, const struct location 
 	return STR("");
 }
 
-/* ---- jobs --------------------------------------------------------------------------------------------------- */
-
-/* Returns an array by DSO: the index of the DSO whose job handles it; the caller frees it. All DSOs of the kernel have
- * the index of the first one, because one pass over kallsyms finds the names of all. */
-static uint32_t *job_keys(const struct addrspace *addrspace)
-{
-	uint32_t *key = mem_alloc(sizeof(*key), (size_t)addrspace->keys.n + 1), kernel = 0;
-
-	for (uint32_t d = 0; d <= addrspace->keys.n; d++) {
-		key[d] = d;
-		if (addrspace->dso[d].kind != DSO_KERNEL)
-			continue;
-		kernel = kernel ? kernel : d;
-		key[d] = kernel;
-	}
-	return key;
-}
-
-/* Order of jobs for qsort(): the largest ones first, so that threads end at about the same time. */
-static int job_cmp(const void *left, const void *right)
-{
-	const struct job *job = left, *b = right;
-
-	if (job->n != b->n)
-		return job->n < b->n ? 1 : -1;
-	return job->from < b->from ? -1 : 1;
-}
-
-/* Returns the group of a location: the index from job_keys() if it is in a DSO, otherwise `ndsos`, the group of all
- * other locations. */
-static uint32_t group_of(const struct location *location, const uint32_t *key, uint32_t ndsos)
-{
-	return location->kind == LOCATION_IN_DSO ? key[location->dso] : ndsos;
-}
-
-/* Groups the locations by DSO with a counting sort. Makes a job for each DSO (one for the kernel), and jobs of up to
- * OWN_NAMES_MAX of the locations outside of DSOs. */
-static void make_jobs(struct task *task)
-{
-	const struct locations *locations = task->s;
-	uint32_t *key = job_keys(task->a), ndsos = task->a->keys.n + 1, at = 0;
-	uint32_t *first = mem_alloc(sizeof(*first), (size_t)ndsos + 2);
-
-	for (uint32_t id = 1; id <= locations->n; id++)
-		first[group_of(&locations->location[id], key, ndsos) + 1]++;
-	task->job = mem_alloc(sizeof(*task->job), (size_t)ndsos + first[ndsos + 1] / OWN_NAMES_MAX + 1);
-	for (uint32_t d = 0; d < ndsos; d++) {
-		if (first[d + 1])
-			task->job[task->njobs++] = (struct job){ true, d, at, first[d + 1] };
-		at += first[d + 1];
-		first[d + 1] = at;
-	}
-	for (uint32_t left = first[ndsos + 1], n; left; left -= n, at += n) {
-		n = left < OWN_NAMES_MAX ? left : OWN_NAMES_MAX;
-		task->job[task->njobs++] = (struct job){ .from = at, .n = n };
-	}
-	task->location = mem_alloc(sizeof(*task->location), locations->n);
-	for (uint32_t id = 1; id <= locations->n; id++)
-		task->location[first[group_of(&locations->location[id], key, ndsos)]++] = id;
-	qsort(task->job, task->njobs, sizeof(*task->job), job_cmp);
-	free(first);
-	free(key);
-}
-
-/* Sorts n location ids by address: radix sort by bytes, from the least significant one. Skips bytes that are equal in
- * all addresses. `spare` is scratch space for n ids. */
-static void sort_locations(const struct locations *locations, uint32_t *id, uint32_t *spare, uint32_t n)
-{
-	uint64_t all = 0, base = n ? locations->location[id[0]].address : 0;
-	uint32_t *from = id, *to = spare;
-
-	for (uint32_t i = 0; i < n; i++)
-		all |= locations->location[id[i]].address ^ base;
-	for (unsigned shift = 0; shift < 64; shift += 8) {
-		uint32_t at[257] = { 0 }, *swap;
-
-		if ((all >> shift & 255) == 0)
-			continue;
-		for (uint32_t i = 0; i < n; i++)
-			at[(locations->location[from[i]].address >> shift & 255) + 1]++;
-		for (unsigned b = 0; b < 256; b++)
-			at[b + 1] += at[b];
-		for (uint32_t i = 0; i < n; i++)
-			to[at[locations->location[from[i]].address >> shift & 255]++] = from[i];
-		swap = from;
-		from = to;
-		to = swap;
-	}
-	if (from != id)
-		memcpy(id, from, n * sizeof(*id));
-}
+/* ---- queries ------------------------------------------------------------------------------------------------ */
 
 /* Makes a query in worker->q for each distinct address of n locations, which are sorted by address. Returns the number
  * of queries. */
@@ -629,12 +526,12 @@ static void make_own_names(struct worker *worker, const uint32_t *id, uint32_t n
 
 /* Handles a job of locations in a DSO: sorts them, looks up their addresses, and makes their names. `spare` is scratch
  * space for job->n ids. */
-static void resolve_in_dso(struct worker *worker, const struct job *job, uint32_t *spare)
+static void resolve_in_dso(struct worker *worker, const struct lookupjob *job, uint32_t *spare)
 {
 	struct task *task = worker->task;
-	uint32_t *id = task->location + job->from;
+	uint32_t *id = task->jobs.location + job->from;
 
-	sort_locations(task->s, id, spare, job->n);
+	lookupjobs_sort(task->s, id, spare, job->n);
 	task->out->why[job->dso] =
 		(uint8_t)resolve_query(worker, &task->a->dso[job->dso], make_queries(worker, id, job->n));
 	make_dso_names(worker, id, job->n);
@@ -648,15 +545,15 @@ static void *resolve_work(void *arg)
 	uint32_t *spare = NULL;
 	size_t cap = 0;
 
-	for (uint32_t i; (i = atomic_fetch_add(&task->next, 1)) < task->njobs;) {
-		const struct job *job = &task->job[i];
+	for (uint32_t i; (i = atomic_fetch_add(&task->next, 1)) < task->jobs.n;) {
+		const struct lookupjob *job = &task->jobs.job[i];
 
 		if (job->n > cap)
 			spare = mem_grow(spare, sizeof(*spare), cap = job->n);
 		if (job->in_dso)
 			resolve_in_dso(worker, job, spare);
 		else
-			make_own_names(worker, task->location + job->from, job->n);
+			make_own_names(worker, task->jobs.location + job->from, job->n);
 	}
 	free(spare);
 	return NULL;
@@ -709,7 +606,7 @@ static void run_workers(struct task *task)
 {
 	unsigned started = 1;
 
-	task->nworkers = task->o->threads < task->njobs ? task->o->threads : task->njobs;
+	task->nworkers = task->o->threads < task->jobs.n ? task->o->threads : task->jobs.n;
 	if (task->nworkers < 1)
 		task->nworkers = 1;
 	if (task->nworkers > 1)
@@ -740,7 +637,7 @@ void resolve(struct resolved *out, const struct resolve_options *options, const 
 		out->inlined = mem_alloc(sizeof(*out->inlined), (size_t)addrspace->keys.n + 1);
 	task.made = mem_alloc(sizeof(*task.made), (size_t)locations->n + 1);
 	task.by = mem_alloc(sizeof(*task.by), (size_t)locations->n + 1);
-	make_jobs(&task);
+	lookupjobs_make(&task.jobs, addrspace, locations);
 	run_workers(&task);
 	resolve_collect(&task, stacks);
 	for (unsigned i = 0; i < task.nworkers; i++) {
@@ -757,8 +654,7 @@ void resolve(struct resolved *out, const struct resolve_options *options, const 
 	free(task.worker);
 	free(task.made);
 	free(task.by);
-	free(task.location);
-	free(task.job);
+	lookupjobs_free(&task.jobs);
 }
 
 const char *resolve_why(const struct resolved *resolved, enum resolve_why why)
