@@ -11,6 +11,7 @@
 #include "common/formats/perfrecord.h"
 #include "fold/resolve.h"
 #include "fold/process/copiedstack.h"
+#include "fold/symbols/fileopener.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -537,6 +538,35 @@ static void read_pods(struct recording *recording)
 	text_free(&folder);
 }
 
+/* Sets the processes of the tally for whose files pjfold waited longest. A pid without name is of this recording: the
+ * others were named by the recordings before it. */
+static void name_waits(struct recording *recording)
+{
+	struct recording_tally *tally = recording->tally;
+	struct recording_wait named[RECORDING_WAITS] = { 0 };
+	struct fileopener_wait wait[RECORDING_WAITS];
+	size_t n = fileopener_waits(wait, RECORDING_WAITS);
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t pid = (uint32_t)wait[i].pid;
+		struct str comm;
+
+		for (size_t k = 0; k < tally->nwaits; k++)
+			if (tally->wait[k].pid == wait[i].pid)
+				named[i] = tally->wait[k];
+		comm = intern_str(&recording->as.comms,
+				  addrspace_comm(&recording->as, addrspace_thread(&recording->as, pid, pid)));
+		if (!named[i].name[0])
+			snprintf(named[i].name, sizeof(named[i].name), "%.*s", (int)(comm.n < 31 ? comm.n : 31),
+				 comm.p);
+		named[i].pid = wait[i].pid;
+		named[i].skipped = wait[i].skipped;
+		named[i].ns = wait[i].ns;
+	}
+	memcpy(tally->wait, named, sizeof(named));
+	tally->nwaits = n;
+}
+
 static void add_timelines(struct recording_timelines *timelines, const struct locationcache *locations)
 {
 	timelines->files += locations->timelines.found;
@@ -660,6 +690,7 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	samples_merge_counts(samples, &recording.samples);
 	take_over(&recording, samples);
 	name_and_add(&recording, samples);
+	name_waits(&recording);
 	print_input_errors(&recording, input);
 	free(recording.lost_of_event);
 	deferred_free(&recording.deferred);

@@ -101,6 +101,17 @@ struct recording_timelines {
 	struct input_errors errors;
 };
 
+/* A process with files that were skipped because opening them took too long: its pid and name, the number of these
+ * files and the time in ns for which pjfold waited for files of the process. */
+struct recording_wait {
+	int32_t pid;
+	unsigned skipped;
+	uint64_t ns;
+	char name[32];
+};
+
+#define RECORDING_WAITS 3 /* maximum number of such processes that are named */
+
 /* Counts and problems of all recordings that were read, added up. */
 struct recording_tally {
 	uint64_t recordings;
@@ -146,6 +157,9 @@ struct recording_tally {
 	struct recording_quality *quality;
 	/* Causes of missing names in all recordings. */
 	struct judgement judgement;
+	/* The nwaits processes for whose files pjfold waited longest. */
+	struct recording_wait wait[RECORDING_WAITS];
+	size_t nwaits;
 	/* The distinct pids of the counted samples. */
 	struct intern pids;
 	/* pjrecord unwound the stacks of at least one recording. */

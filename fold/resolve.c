@@ -40,6 +40,8 @@ struct worker {
 	 */
 	struct input_errors maps;
 	uint32_t maps_dso;
+	/* A perf map of the current job was given up, because its file system does not respond. */
+	bool silent_map;
 	pthread_t thread;
 };
 
@@ -226,16 +228,18 @@ static void add_maps(struct input_errors *all, uint32_t *first, const struct inp
 	*first = dso;
 }
 
-/* Looks up the first n queries of the worker in the perf map `fd`, which it closes. `path` is for messages. live: pid
- * of the process, or 0 if it has ended. False if the map cannot be used. */
+/* Looks up the first n queries of the worker in the perf map `fd`, which it closes; -1: opening failed with errno.
+ * `path` is for messages. live: pid of the process, or 0 if it has ended. False if the map cannot be used. */
 static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
 {
 	struct perfmap_tally tally = { 0 };
 	struct input_errors errors = { 0 };
 	bool good;
 
-	if (fd < 0)
+	if (fd < 0) {
+		worker->silent_map = worker->silent_map || errno == ETIMEDOUT;
 		return false;
+	}
 	good = resolve_is_trusted(fd, live, worker->task->o->as_perf) &&
 	       perfmap_resolve(fd, worker->q, n, &worker->raw, &tally) >= 0;
 	close(fd);
@@ -298,8 +302,9 @@ static enum resolve_why query_live_maps(struct worker *worker, const struct dso 
 	if (inner) {
 		len = snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
 		fd = fileopener_map_inside(live, (struct str){ path, (size_t)len });
+		worker->silent_map = worker->silent_map || (fd < 0 && errno == ETIMEDOUT);
 		snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)live, (int)inner);
-		if (query_map(worker, dso, fd, path, live, n))
+		if (fd >= 0 && query_map(worker, dso, fd, path, live, n))
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!live && is_process(d->pid))
@@ -326,12 +331,16 @@ static bool all_named(const struct worker *worker, size_t n)
  * the process lives, since that may be newer. Returns the reason for queries without a name. */
 static enum resolve_why query_maps(struct worker *worker, const struct dso *dso, size_t n)
 {
-	bool saved = query_symstore_maps(worker, dso, n);
 	enum resolve_why why;
+	bool saved;
 
+	worker->silent_map = false;
+	saved = query_symstore_maps(worker, dso, n);
 	if (saved && (all_named(worker, n) || !provenance_process(worker->task->origin, dso->pid, dso->mapped_ns)))
 		return WHY_NOT_IN_TABLE;
 	why = query_live_maps(worker, dso, n);
+	if (worker->silent_map && why != WHY_NOT_IN_TABLE)
+		why = WHY_SILENT;
 	return saved ? WHY_NOT_IN_TABLE : why;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/summary.h"
 
+#include "common/clocks.h"
 #include "fold/symbols/fileopener.h"
 #include "fold/quality.h"
 #include "fold/troubles.h"
@@ -116,6 +117,23 @@ static void print_timelines(const struct recording_timelines *timelines)
 		     "record -k CLOCK_MONOTONIC, or pjrecord");
 }
 
+/* A wait for files of one process that is worth a line without --verbose, in ns. */
+#define LONG_WAIT (5 * SECOND_NS)
+
+/* Names the processes with files that were skipped because opening them took too long: all with --verbose, otherwise
+ * those that made the user wait. */
+static void print_waits(const struct request *request, const struct recording_tally *tally)
+{
+	for (size_t i = 0; i < tally->nwaits; i++) {
+		const struct recording_wait *wait = &tally->wait[i];
+
+		if (wait->ns >= LONG_WAIT || request->verbose)
+			warn("%s (pid %d): waited %.1f s for its files, then skipped %u: their file system responds "
+			     "slowly or not at all",
+			     wait->name, (int)wait->pid, (double)wait->ns / (double)SECOND_NS, wait->skipped);
+	}
+}
+
 /* Prints a line for each kind of damaged file with names (perf maps, jitdumps, timelines, debug information), and the
  * number of written time slices. */
 static void print_files(const struct request *request, const struct result *res)
@@ -126,6 +144,7 @@ static void print_files(const struct request *request, const struct result *res)
 		warn("%llu time slice%s written", summary_ull(res->slices), summary_plural(res->slices));
 	if (res->slices && request->header && lost_without_slice(res))
 		warn("%llu lost samples have no time and are in no slice", summary_ull(lost_without_slice(res)));
+	print_waits(request, tally);
 	if (tally->maps.n)
 		warn("%s; %llu line%s of perf maps %s not used", tally->maps.first, summary_ull(tally->maps.n),
 		     summary_plural(tally->maps.n), summary_are(tally->maps.n));

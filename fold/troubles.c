@@ -201,10 +201,12 @@ static enum trouble_kind trouble_of_jit(const struct recorder *recorder, enum ru
 		[RUNTIME_PYTHON] = TROUBLE_PYTHON_JIT, [RUNTIME_PERL] = TROUBLE_JIT,
 	};
 
-	if (runtime == RUNTIME_JVM)
+	if (runtime == RUNTIME_JVM && why != WHY_SILENT)
 		return trouble_of_jvm(recorder, why);
 	if (why == WHY_NOT_RECORDED || why == WHY_OTHER_MACHINE)
 		return TROUBLE_OTHER_MACHINE;
+	if (why == WHY_SILENT)
+		return TROUBLE_SILENT;
 	/* A perf map exists and lacks these addresses: an option that makes the runtime write a map does not help. */
 	return why == WHY_NOT_IN_TABLE ? TROUBLE_NO_SYMBOL : (enum trouble_kind)kinds[runtime];
 }
@@ -233,6 +235,8 @@ static void add_jit(const struct trouble_walk *walk, uint32_t d, const struct re
 		name = intern_str(&quality->from->frames, walk->process[d]);
 	if (!runtime)
 		runtime = runtime_of_program(name);
+	if (quality->names->why[d] == WHY_SILENT)
+		text_add(&process, "perf map of ");
 	put_named_process(&process, name, quality->as->dso[d].pid);
 	judgement_add(judgement, trouble_of_jit(recorder, runtime, (enum resolve_why)quality->names->why[d]),
 		      text_view(&process), frames);

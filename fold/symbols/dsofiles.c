@@ -127,6 +127,8 @@ static int open_as_mapped(struct search *search, const char *path)
 
 	if (search->query->live)
 		fd = fileopener_inside(search->query->live, str_of(path));
+	if (search->query->live && fd < 0 && errno == ETIMEDOUT)
+		dsofiles_note(search, DSO_SILENT);
 	/* The path may name another file in pjfold's own file system. Only the build-id detects that, so without one
 	 * the file of a living process is not looked up there. */
 	if (fd < 0 && (!search->query->live || search->id.n)) {

@@ -32,10 +32,12 @@ enum {
 	SOCKET_FD = 3,
 	SHORT_MS = 100,
 	RUNNING_MS = 5000,
-	DIRECTORY_MAX = 3
+	DIRECTORY_MAX = 3,
+	PROCESSES = 256
 };
 #define COPY_MAX ((off_t)2 << 30)
 #define BLOCK ((size_t)1 << 20)
+#define MS_NS (SECOND_NS / 1000)
 
 /* Capabilities of helpers: they read files of any user, also below /proc/PID/root, and give copies the owners of the
  * files. */
@@ -315,6 +317,8 @@ static struct {
 	uint8_t count[PLACES];
 	int32_t where_pid; /* PID of the last lookup of a mount namespace, whose result is `where` */
 	uint64_t where;
+	struct fileopener_wait process[PROCESSES]; /* by pid modulo PROCESSES; pid 0: no process */
+	uint64_t waited;                           /* time spent on all requests, in ns */
 } opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1, .socket = -1 };
 
 void fileopener_start(bool unprivileged)
@@ -402,6 +406,34 @@ static bool is_skipped(const struct opener_keys *keys)
 	return is_silent(keys->file, 1) || is_silent(keys->directory, keys->elsewhere ? 1 : DIRECTORY_MAX);
 }
 
+/* Returns the counts of a process. Another process with the same place in the table replaces it; the limit of all
+ * requests holds even so. */
+static struct fileopener_wait *process_of(int32_t pid)
+{
+	struct fileopener_wait *process = &opener.process[(uint32_t)pid % PROCESSES];
+
+	if (process->pid != pid)
+		*process = (struct fileopener_wait){ .pid = pid };
+	return process;
+}
+
+/* Returns the time, of clock_now, at which pjfold gives up a request for a file of the process: the first of the limits
+ * of the file, of the process and of all requests. SHORT_MS remain if a limit is used up: files of local file systems
+ * need less. pid: 0: no process. */
+static uint64_t until_of(int32_t pid)
+{
+	uint64_t left = FILEOPENER_FILE_MS * MS_NS, all = FILEOPENER_ALL_MS * MS_NS,
+		 process = FILEOPENER_PROCESS_MS * MS_NS, waited = pid ? process_of(pid)->ns : 0;
+
+	all = opener.waited < all ? all - opener.waited : 0;
+	process = waited < process ? process - waited : 0;
+	left = left < all ? left : all;
+	left = pid && process < left ? process : left;
+	if (left < SHORT_MS * MS_NS)
+		left = SHORT_MS * MS_NS;
+	return clock_now() + left;
+}
+
 static void note_silence(const struct opener_keys *keys)
 {
 	opener.waits++;
@@ -429,25 +461,34 @@ static bool helper_runs(void)
 	return str_starts(str_from(string, (size_t)(str_rfind(string, ')') + 1)), STR(" R"));
 }
 
-static bool wait_for_reply(void)
+/* Waits for a reply or a report of progress. Returns false if the helper sends none in time, or if it is `until`. */
+static bool wait_for_reply(uint64_t until)
 {
 	struct pollfd polled = { .fd = opener.socket, .events = POLLIN };
-	int wait_ms = opener.waits < WAITS_FULL ? FILEOPENER_MS : SHORT_MS, got;
-	uint64_t until = clock_now() + RUNNING_MS * (SECOND_NS / 1000);
+	uint64_t now = clock_now(), running = now + RUNNING_MS * MS_NS;
+	int got;
 
 	do {
+		int wait_ms = opener.waits < WAITS_FULL ? FILEOPENER_MS : SHORT_MS;
+
+		now = clock_now();
+		if (now >= until)
+			return false;
+		if ((until - now) / MS_NS < (uint64_t)wait_ms)
+			wait_ms = (int)((until - now) / MS_NS) + 1;
 		got = poll(&polled, 1, wait_ms);
-	} while ((got < 0 && errno == EINTR) || (got == 0 && clock_now() < until && helper_runs()));
+	} while ((got < 0 && errno == EINTR) || (got == 0 && clock_now() < running && helper_runs()));
 	return got > 0;
 }
 
-/* Waits for the reply of the helper. Returns its descriptor, or -1 and errno. */
-static int fileopener_await(struct reply *reply)
+/* Waits for the reply of the helper, to `until` at most even if a copy makes progress. Returns its descriptor, or -1
+ * and errno. */
+static int fileopener_await(struct reply *reply, uint64_t until)
 {
 	int fd;
 
 	do {
-		if (!wait_for_reply()) {
+		if (!wait_for_reply(until)) {
 			errno = ETIMEDOUT;
 			return -1;
 		}
@@ -464,11 +505,19 @@ static int fileopener_await(struct reply *reply)
 static int fileopener_exchange(const struct request *request, struct reply *reply)
 {
 	size_t n = offsetof(struct request, path) + request->n + 1;
+	uint64_t from = clock_now(), waited;
+	int fd = -1, error = EPIPE;
 
-	if (fdmessage_put(opener.socket, request, n, -1))
-		return fileopener_await(reply);
-	errno = EPIPE;
-	return -1;
+	if (fdmessage_put(opener.socket, request, n, -1)) {
+		fd = fileopener_await(reply, until_of(request->pid));
+		error = errno;
+	}
+	waited = clock_now() - from;
+	opener.waited += waited;
+	if (request->pid)
+		process_of(request->pid)->ns += waited;
+	errno = error;
+	return fd;
 }
 
 /* Returns true if a request failed without a reply, and abandons the helper: its late reply would be taken for that of
@@ -501,9 +550,12 @@ static bool find_where(int32_t pid, uint64_t *mount_ns)
 	return true;
 }
 
-static int fileopener_skip(void)
+/* Counts a file that is skipped, or was given up, and returns -1 and ETIMEDOUT. */
+static int fileopener_skip(int32_t pid)
 {
 	opener.skipped++;
+	if (pid)
+		process_of(pid)->skipped++;
 	errno = ETIMEDOUT;
 	return -1;
 }
@@ -520,17 +572,17 @@ static int fileopener_query(const struct request *request)
 	if (request->kind != STAT && !find_where(request->pid, &mount_ns)) {
 		keys = places_of(request, 0);
 		note_silence(&keys);
-		return fileopener_skip();
+		return fileopener_skip(request->pid);
 	}
 	keys = places_of(request, mount_ns);
 	if (is_skipped(&keys))
-		return fileopener_skip();
+		return fileopener_skip(request->pid);
 	errno = 0;
 	fd = fileopener_exchange(request, &reply);
 	error = errno;
 	if (is_silence(fd, error)) {
 		note_silence(&keys);
-		opener.skipped++;
+		fileopener_skip(request->pid);
 	}
 	errno = error;
 	return fd;
@@ -585,4 +637,26 @@ int fileopener_stat(pid_t pid)
 unsigned fileopener_skipped(void)
 {
 	return opener.skipped;
+}
+
+size_t fileopener_waits(struct fileopener_wait *waits, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < PROCESSES; i++) {
+		struct fileopener_wait wait = opener.process[i];
+		size_t at;
+
+		if (!wait.skipped)
+			continue;
+		for (at = n; at > 0 && (waits[at - 1].ns < wait.ns ||
+					(waits[at - 1].ns == wait.ns && waits[at - 1].pid > wait.pid));
+		     at--)
+			if (at < max)
+				waits[at] = waits[at - 1];
+		if (at < max)
+			waits[at] = wait;
+		n += n < max;
+	}
+	return n;
 }

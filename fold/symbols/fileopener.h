@@ -8,7 +8,9 @@
  * file (of another mount namespace: all of its files; of a directory with three such files: all of them). After three
  * such waits the next ones are shorter. Files of local file systems come back as descriptors. Reads can block, too, so
  * the helper copies files of other file systems (FUSE, network, overlays of another mount namespace) into memory;
- * pjfold waits as long as the copy makes progress.
+ * pjfold waits while the copy makes progress, FILEOPENER_FILE_MS for a file, FILEOPENER_PROCESS_MS for all files of a
+ * process and FILEOPENER_ALL_MS for all files at most: a server may send one block every two seconds. A file that takes
+ * longer counts as one that does not respond.
  *
  * One helper serves the process; threads may call at the same time. Helpers parse nothing: pjfold, which has dropped
  * its rights, parses the files. They may use the system calls of SANDBOX_ROOTS (sandbox.h). (Landlock denies pjfold
@@ -21,7 +23,14 @@
 
 #include <sys/types.h>
 
-enum { FILEOPENER_MS = 2000 };
+enum { FILEOPENER_MS = 2000, FILEOPENER_FILE_MS = 20000, FILEOPENER_PROCESS_MS = 40000, FILEOPENER_ALL_MS = 240000 };
+
+/* Time that pjfold waited for files of one process, in ns, and number of its files that were skipped or given up. */
+struct fileopener_wait {
+	int32_t pid;
+	unsigned skipped;
+	uint64_t ns;
+};
 
 /* Starts the process that forks helpers. Call it before rights are dropped (confine.h), since helpers need these
  * rights. Without this call helpers have the rights of the caller at its first request. unprivileged: they drop all
@@ -44,5 +53,9 @@ int fileopener_stat(pid_t pid);
 
 /* Returns the number of files skipped because their file systems do not respond. */
 unsigned fileopener_skipped(void);
+
+/* Fills waits with the processes with skipped files, the longest wait first, and returns their number, `max` at most.
+ * Of many processes it may lack some. */
+size_t fileopener_waits(struct fileopener_wait *waits, size_t max);
 
 #endif
