@@ -14,6 +14,8 @@
 
 static const char *tool_name = "pj";
 static void (*at_death)(void);
+static void (*at_end[4])(void);
+static unsigned nends;
 static int death = PJ_FAILED;
 static bool terminal[STDERR_FILENO + 1];
 
@@ -54,6 +56,22 @@ void diag_failure_is(int status)
 void diag_at_death(void (*clean)(void))
 {
 	at_death = clean;
+}
+
+/* Calls the functions of diag_at_end, each once. */
+static void run_ends(void)
+{
+	while (nends)
+		at_end[--nends]();
+}
+
+void diag_at_end(void (*end)(void))
+{
+	if (nends == countof(at_end))
+		return;
+	if (nends == 0)
+		atexit(run_ends);
+	at_end[nends++] = end;
 }
 
 /* Returns the number of bytes of the character at the start of string, or 0 if its first byte must be escaped. */
@@ -133,6 +151,7 @@ static NORETURN void diag_end(int status)
 {
 	if (at_death)
 		at_death();
+	run_ends();
 	_exit(status);
 }
 

@@ -52,4 +52,8 @@ void diag_failure_is(int status);
  * function. */
 void diag_at_death(void (*clean)(void));
 
+/* Adds a function that exit(), the end of main and die*() call once, the last added first; at most four. _exit() in a
+ * child process does not call it. */
+void diag_at_end(void (*end)(void));
+
 #endif

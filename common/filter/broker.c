@@ -2,6 +2,7 @@
 #include "common/filter/broker.h"
 
 #include "common/process/capabilities.h"
+#include "common/process/childend.h"
 #include "common/diag.h"
 #include "common/process/fdmessage.h"
 #include "common/files/targetfile.h"
@@ -73,6 +74,7 @@ static struct {
 static struct {
 	pthread_mutex_t lock;
 	int socket; /* socket to the broker; -1: no broker */
+	int pidfd;  /* of the broker; -1: none */
 	bool broken;
 	struct prior {
 		const char *path;
@@ -82,7 +84,7 @@ static struct {
 	} prior[PRIOR_MAX];
 	size_t npriors;
 	volatile sig_atomic_t unfinished; /* true if an output is a temporary file that is not committed yet */
-} client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
+} client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1, .pidfd = -1 };
 
 /* ---- the work --------------------------------------------------------------------------------------------------- */
 
@@ -432,6 +434,15 @@ static int take_prior(const char *path, bool output)
 	return -1;
 }
 
+/* Lets the broker end, and waits for that. */
+static void broker_end(void)
+{
+	client.broken = true;
+	close(client.socket);
+	childend_wait(client.pidfd);
+	client.pidfd = -1;
+}
+
 bool broker_start(const struct broker *broker)
 {
 	int pair[2];
@@ -440,6 +451,7 @@ bool broker_start(const struct broker *broker)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
 	server.setup = *broker;
+	childend_prepare();
 	pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
@@ -451,6 +463,8 @@ bool broker_start(const struct broker *broker)
 		return false;
 	}
 	client.socket = pair[0];
+	client.pidfd = childend_watch(pid);
+	diag_at_end(broker_end);
 	broker_cache(-1);
 	open_prior(broker);
 	return true;

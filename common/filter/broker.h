@@ -5,7 +5,8 @@
  * The broker is forked before the filter gives up its rights (confine.h). It keeps the capabilities of its starter,
  * reads any file, and writes below the folders of the outputs only. The filter sends it paths and receives descriptors.
  * Files that are read must be regular, or directories, unless the user named them (inputs). Output files get their
- * names from the broker once they are complete, and are removed by it if the filter ends before, however it ends.
+ * names from the broker once they are complete, and are removed by it if the filter ends before, however it ends. A
+ * filter that exits or dies by die() waits for the broker to end.
  *
  * Without a broker (other tools, tests) each function does its work in the calling process. Threads may call at the
  * same time.

@@ -3,7 +3,9 @@
 
 #include "common/filter/broker.h"
 #include "common/process/capabilities.h"
+#include "common/process/childend.h"
 #include "common/clocks.h"
+#include "common/diag.h"
 #include "common/process/fdmessage.h"
 #include "common/hash.h"
 #include "common/files/targetfile.h"
@@ -284,8 +286,8 @@ static void fileopener_run_starter(int control)
 		if (!sent) /* pjfold waits for a reply; the end of this process ends that wait */
 			break;
 	}
-	if (helper > 0)
-		kill(helper, SIGKILL);
+	if (helper > 0 && kill(helper, SIGKILL) == 0)
+		waitpid(helper, NULL, 0);
 }
 
 /* Turns the forked child into the process that forks helpers: keeps the socket and the capabilities of helpers, and
@@ -296,6 +298,7 @@ static NORETURN void become_starter(int socket, bool unprivileged)
 
 	for (size_t i = 0; i < countof(ignored); i++)
 		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_NAME, "pjfold-start");
 	fileopener_keep_only(socket);
 	for (int fd = 0; fd < SOCKET_FD; fd++)
@@ -311,6 +314,7 @@ static NORETURN void become_starter(int socket, bool unprivileged)
 static struct {
 	pthread_mutex_t lock;
 	int control, socket; /* control: socket to the process that forks helpers; socket: to the helper; -1: none */
+	int pidfd;           /* of the process that forks helpers; -1: none */
 	pid_t helper;
 	unsigned waits, skipped; /* number of waits that timed out; number of skipped files */
 	uint64_t place[PLACES];  /* keys of files, directories and mount namespaces that do not respond */
@@ -319,7 +323,22 @@ static struct {
 	uint64_t where;
 	struct fileopener_wait process[PROCESSES]; /* by pid modulo PROCESSES; pid 0: no process */
 	uint64_t waited;                           /* time spent on all requests, in ns */
-} opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1, .socket = -1 };
+} opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1, .socket = -1, .pidfd = -1 };
+
+/* Lets the process that forks helpers end, with its helper, and waits for that, unless the helper was abandoned: it may
+ * not end before its file system responds. */
+static void fileopener_end(void)
+{
+	bool hung = opener.helper > 0 && opener.socket < 0;
+
+	if (opener.socket >= 0)
+		close(opener.socket);
+	opener.socket = -1;
+	close(opener.control);
+	if (!hung)
+		childend_wait(opener.pidfd);
+	opener.pidfd = -1;
+}
 
 void fileopener_start(bool unprivileged)
 {
@@ -328,14 +347,18 @@ void fileopener_start(bool unprivileged)
 
 	if (opener.control >= 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
+	childend_prepare();
 	pid = fork();
 	if (pid == 0)
 		become_starter(pair[1], unprivileged);
 	close(pair[1]);
-	if (pid > 0)
-		opener.control = pair[0];
-	else
+	if (pid < 0) {
 		close(pair[0]);
+		return;
+	}
+	opener.control = pair[0];
+	opener.pidfd = childend_watch(pid);
+	diag_at_end(fileopener_end);
 }
 
 static bool fileopener_start_helper(void)

@@ -9,6 +9,7 @@
 #include "common/filter/broker.h"
 
 #include "common/process/capabilities.h"
+#include "common/process/childend.h"
 #include "common/diag.h"
 #include "common/process/fdmessage.h"
 #include "common/files/targetfile.h"
@@ -51,7 +52,9 @@ static int fake_poll(struct pollfd *polled, nfds_t n, int ms);
 #define poll fake_poll
 #define socketpair fake_socketpair
 #define fork() 1
+#define childend_watch(child) (-1)
 #include "common/filter/broker.c"
+#undef childend_watch
 #undef fork
 #undef socketpair
 #undef poll
