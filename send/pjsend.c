@@ -7,6 +7,7 @@
 #include "common/formats/folded.h"
 #include "common/process/sandbox.h"
 #include "send/http/secret.h"
+#include "send/pipefolder.h"
 #include "send/sender.h"
 #include "send/sendopts.h"
 #include "send/spool/spooler.h"
@@ -240,32 +241,24 @@ static bool send_dir(const struct request *request, struct spool *spool, struct 
 
 /* ---- sending from a pipe --------------------------------------------------------------------------------------- */
 
-/* directory of the spool of a pipe: DIR, or a temporary directory */
+/* directory of the spool of a pipe: DIR, or a temporary directory with this lock (pipefolder.h) */
 static char folder[4096];
+static int folder_lock = -1;
 
-/* Removes the temporary directory and the files in it, which spool_open and the counters created. */
+/* Removes the temporary directory, unless it has a window. */
 static void remove_folder(void)
 {
-	static const char *const names[] = { "spool/recorder", "spool", "bad", "pjsend.prom" };
-	char path[4200];
-
-	for (size_t i = 0; i < countof(names); i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
-		remove(path);
-	}
-	rmdir(folder);
+	pipefolder_remove(folder, folder_lock);
 }
 
 static void pjsend_make_folder(const struct request *request)
 {
-	const char *tmp = getenv("TMPDIR");
-
 	if (request->dir) {
 		snprintf(folder, sizeof(folder), "%s", request->dir);
 		return;
 	}
-	snprintf(folder, sizeof(folder), "%s/pjsend.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(folder))
+	folder_lock = pipefolder_make(folder, sizeof(folder));
+	if (folder_lock < 0)
 		die_errno("cannot create a directory like '%s'", folder);
 	/* The input is refused, so its temporary directory is removed, too. */
 	diag_at_death(remove_folder);
@@ -426,6 +419,9 @@ int main(int argc, char **argv)
 		good = pipe_into(&request, &store);
 	else
 		good = send_dir(&request, &spool, &store);
+	/* The directory of a pipe, whose window could not be sent then. */
+	if (!request.pipe && !request.tidy && request.once && good)
+		pipefolder_remove(request.dir, -1);
 	store_close(&store);
 	if (!request.pipe && !request.tidy)
 		spool_close(&spool);

@@ -2,7 +2,7 @@
 # send.t - pjsend and pjfetch with a store in a directory: windows go there once, whatever happens, and any stretch of time comes back.
 # Killed at every call: send-kill.t. Remote stores: send-*.t. On the live machine: record-send.t.
 # full-san: 20 s with sanitizers
-# covers: send/pjsend.c send/pjfetch.c send/sendopts.c send/sender.c send/coverage.c send/gather.c send/store.c
+# covers: send/pjsend.c send/pipefolder.c send/pjfetch.c send/sendopts.c send/sender.c send/coverage.c send/gather.c send/store.c
 # covers: send/timearg.c send/each.c send/format/pack.c send/format/window.c send/spool/spool.c send/spool/spooler.c
 # covers: send/spool/folding.c send/spool/child.c send/spool/counters.c send/stores/dirstore.c
 # covers: send/stores/dirread.c send/stores/dirnames.c send/stores/dirtidy.c
@@ -211,6 +211,31 @@ else
 	skip "a pipe that cannot be sent: status 1" "root may write everywhere"
 	skip "and is kept, and can be sent later" "root may write everywhere"
 fi
+
+# the directory of a pipe: removed as soon as it has no window
+mkdir -p pipes blocked && : >blocked/h1
+echo 'a;b 4' | TMPDIR=$PWD/pipes pjsend -q --store=dir:blocked --host=h1 --time=1700000000 - 2>err
+is "a pipe that cannot be sent is kept: status 1" "$? $(ls pipes | wc -l)" "1 1"
+kept=$(sed -n "s/.*stored in '\(.*\)'.*/\1/p" err)
+echo 'a;b 4' | TMPDIR=$PWD/pipes pjsend -q --store=dir:elsewhere --time=1700000000 -
+is "another pipe leaves it alone" "$? $(find "$kept/spool" -name "*.folded*" | wc -l) $(ls pipes | wc -l)" "0 1 1"
+rm blocked/h1
+pjsend -q --once --store=dir:blocked --host=h1 "$kept"
+is "it is sent later, and the directory is removed" "$? $(pjfetch -q -s dir:blocked -f 1700000000 -t 1700000001 | tail -n 1) $(ls pipes | wc -l)" "0 a;b 4 0"
+mkfifo never
+TMPDIR=$PWD/pipes pjsend -q --store=dir:elsewhere --time=1700000000 - <never &
+killed=$!
+exec 7>never
+until [ -d "$(echo pipes/pjsend.*)/bad" ]; do sleep 0.01; done
+echo 'a;b 4' | TMPDIR=$PWD/pipes pjsend -q --store=dir:elsewhere --time=1700000000 -
+is "a directory that is in use stays" "$? $(ls pipes | wc -l)" "0 1"
+kill -KILL $killed
+wait $killed 2>/dev/null
+exec 7>&-
+mkdir -p pipes/pjsend.foreign/spool pipes/pjsend.others && : >pipes/pjsend.others/from-pipe && : >pipes/pjsend.others/file
+echo 'a;b 4' | TMPDIR=$PWD/pipes pjsend -q --store=dir:elsewhere --time=1700000000 -
+is "that of a killed pjsend is removed by the next one; others are not" "$? $(ls pipes | tr '\n' ' ')" "0 pjsend.foreign pjsend.others "
+rm -r pipes
 
 mkdir -p waits wstore && : >wstore/h1
 echo 'a;b 4' | pjsend -q -d waits --store=dir:wstore --host=h1 --time=1700000000 - 2>err

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "send/pipefolder.h"
+
+#include "common/files/tempfile.h"
+#include "common/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MARK "from-pipe"
+#define ATTEMPTS_MAX 16
+
+/* Names of the files and directories of a spool without windows; the mark is the last to be removed. */
+static const char *const in_folder[] = { "pjsend.prom", "spool", "bad", MARK, NULL };
+static const char *const in_spool[] = { "recorder", NULL };
+static const char *const in_bad[] = { NULL };
+
+static bool is_listed(const char *const *names, const char *name)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+/* Returns true if the directory has no other entries than those of the list. Temporary files that no process has locked
+ * are removed before. */
+static bool has_only(int folder, const char *const *names)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool only = true;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	tempfile_sweep(folder);
+	while ((entry = readdir(dir)))
+		only = only && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+				is_listed(names, entry->d_name));
+	closedir(dir);
+	return only;
+}
+
+static int pipefolder_enter(int folder, const char *name)
+{
+	return openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Returns true if the directory `name` does not exist, or has no other entries than those of the list, which it
+ * removes. */
+static bool empty_one(int folder, const char *name, const char *const *names)
+{
+	int fd = pipefolder_enter(folder, name);
+	bool only;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	only = has_only(fd, names);
+	for (; only && *names; names++)
+		unlinkat(fd, *names, 0);
+	close(fd);
+	return only && unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
+/* Removes the contents of a directory without windows. */
+static bool empty_all(int folder)
+{
+	if (!has_only(folder, in_folder))
+		return false;
+	if (!empty_one(folder, "bad", in_bad) || !empty_one(folder, "spool", in_spool))
+		return false;
+	unlinkat(folder, "pjsend.prom", 0);
+	return unlinkat(folder, MARK, 0) == 0;
+}
+
+/* Returns a locked descriptor of the mark of a directory of this user; -1 if there is none or another process has the
+ * lock. */
+static int lock_mark(int folder)
+{
+	int fd = openat(folder, MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool pipefolder_remove_at(int parent, const char *name, int lock)
+{
+	int folder = pipefolder_enter(parent, name);
+	bool done = false;
+	struct stat status;
+
+	if (folder < 0)
+		return false;
+	if (lock < 0 && fstat(folder, &status) == 0 && status.st_uid == geteuid())
+		lock = lock_mark(folder);
+	if (lock >= 0) {
+		done = empty_all(folder) && unlinkat(parent, name, AT_REMOVEDIR) == 0;
+		close(lock);
+	}
+	close(folder);
+	return done;
+}
+
+void pipefolder_remove(const char *path, int lock)
+{
+	pipefolder_remove_at(AT_FDCWD, path, lock);
+}
+
+/* Removes the directories without windows that killed processes left in `tmp`. */
+static void pipefolder_sweep(const char *tmp)
+{
+	int fd = open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (strncmp(entry->d_name, "pjsend.", 7) == 0)
+			pipefolder_remove_at(fd, entry->d_name, -1);
+	closedir(dir);
+}
+
+/* Makes the mark of a new directory, and locks it. Returns its descriptor; -1 with errno, which is 0 if a sweep came
+ * between. */
+static int make_mark(const char *path)
+{
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = folder < 0 ? -1 : openat(folder, MARK, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat status;
+	int error = errno;
+
+	if (folder >= 0)
+		close(folder);
+	errno = error;
+	if (fd < 0)
+		return -1;
+	/* Where the file system has no locks, no sweep removes it either: it gets no lock. */
+	if ((flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) || fstat(fd, &status) < 0 ||
+	    status.st_nlink == 0) {
+		close(fd);
+		errno = 0;
+		return -1;
+	}
+	return fd;
+}
+
+int pipefolder_make(char *path, size_t space)
+{
+	const char *tmp = getenv("TMPDIR");
+	int fd = -1;
+
+	tmp = tmp && *tmp ? tmp : "/tmp";
+	pipefolder_sweep(tmp);
+	for (int i = 0; i < ATTEMPTS_MAX && fd < 0; i++) {
+		snprintf(path, space, "%s/pjsend.XXXXXX", tmp);
+		if (!mkdtemp(path))
+			return -1;
+		fd = make_mark(path);
+		if (fd < 0 && errno)
+			return -1;
+	}
+	return fd;
+}
