@@ -24,7 +24,7 @@ struct process {
 
 struct counts {
 	struct addrspace as;
-	uint64_t samples, fp, lost_records, lost_samples, throttled, first_ns, last_ns;
+	uint64_t samples, without_chain, lost_records, lost_samples, throttled, first_ns, last_ns;
 	uint64_t *of_event;
 	/* Processes that have samples; the key is the pair (id of the comm, pid). */
 	struct intern keys;
@@ -53,7 +53,7 @@ static void count_sample(struct counts *counts, const struct perfdata_record *re
 			 const struct perfdata_event *events)
 {
 	counts->samples++;
-	counts->fp += !record->sample.has_chain || record->sample.nips == 0;
+	counts->without_chain += !record->sample.has_chain || record->sample.nips == 0;
 	counts->of_event[record->sample.event - events]++;
 	if (record->has_time && (counts->first_ns == 0 || record->time < counts->first_ns))
 		counts->first_ns = record->time;
@@ -384,7 +384,7 @@ static void put_info(struct out *out, const char *name, struct counts *counts, s
 	event = perfdata_events(data, &n);
 	put_events(out, counts, event, n);
 	out_printf(out, "%-10s %llu, %llu without callchain\n", "samples", info_ull(counts->samples),
-		   info_ull(counts->fp));
+		   info_ull(counts->without_chain));
 	out_printf(out, "%-10s %llu, %.2f %%\n", "lost", info_ull(lost),
 		   counts->samples + lost ? 100.0 * (double)lost / (double)(counts->samples + lost) : 0);
 	out_printf(out, "%-10s %llu times\n", "throttled", info_ull(counts->throttled));

@@ -232,7 +232,7 @@ static void print_script(const struct result *res)
 			 summary_ull(tally->deferred), summary_plural(tally->deferred));
 	warn("%llu sample%s%s%.*s in %llu stack%s: %llu without callchain, %s, %.1f %% of frames resolved%s%s%s",
 	     summary_ull(tally->samples), summary_plural(tally->samples), event.n ? " of " : "", (int)event.n, event.p,
-	     summary_ull(stacks), summary_plural(stacks), summary_ull(tally->fp), lost,
+	     summary_ull(stacks), summary_plural(stacks), summary_ull(tally->without_frames), lost,
 	     tally->frames ? 100.0 * (double)(tally->frames - tally->unresolved) / (double)tally->frames : 0.0,
 	     left_out, skipped, deferred);
 	if (res->recording.recordings)

@@ -153,7 +153,7 @@ static struct folding folding_of(const struct request *request, const struct spo
 	return (struct folding){
 		.pjfold = child_find("pjfold"),
 		.pids = request->pids || store->ops->pids,
-		.fp = store->ops->fp,
+		.without_kinds = store->ops->without_kinds,
 		.host = str_of(request->host),
 		.labels = text_view(&request->labels),
 		.machine = spool->machine,

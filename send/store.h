@@ -178,7 +178,7 @@ struct store_ops {
 	/* true: the store's format needs first frames of the form comm-PID: pjfold --pid */
 	bool pids;
 	/* true: the store's format has no code kinds: pjfold --annotate=none */
-	bool fp;
+	bool without_kinds;
 	/* earliest epoch in s since 1970 that the store's schema accepts; it refuses earlier windows for good */
 	uint64_t since;
 

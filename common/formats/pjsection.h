@@ -178,10 +178,10 @@ struct pj_offcpu {
 	/* Samples of the event offcpu-time. A time across a border of windows counts in each; over budget, one sample
 	 * may be several times. */
 	uint64_t blocked, blocked_ns;
-	uint64_t preempted, preempted_ns; /* samples of the event offcpu-time-preempted */
-	uint64_t brief, brief_ns;         /* times shorter than the requested minimum: not in the file */
-	uint64_t unknown, unknown_ns;     /* times with lost switch records: an upper limit, not in the file */
-	uint64_t fp, fp_ns;               /* times without a callchain: not in the file */
+	uint64_t preempted, preempted_ns;         /* samples of the event offcpu-time-preempted */
+	uint64_t brief, brief_ns;                 /* times shorter than the requested minimum: not in the file */
+	uint64_t unknown, unknown_ns;             /* times with lost switch records: an upper limit, not in the file */
+	uint64_t without_chain, without_chain_ns; /* times without a callchain: not in the file */
 	uint64_t before, before_ns; /* times from the start of the recording to the first switch-in: not in the file */
 	/* Threads that were off the CPU during the whole recording; 0 if unknown, or if this is not the last window. */
 	uint64_t never;

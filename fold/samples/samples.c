@@ -231,7 +231,7 @@ void samples_close_at(struct samples *samples, uint32_t node, uint64_t frames)
 {
 	samples->sample.state = SAMPLE_NONE;
 	samples->tally.samples += samples->sample.count;
-	samples->tally.fp += frames == 0 ? samples->sample.count : 0;
+	samples->tally.without_frames += frames == 0 ? samples->sample.count : 0;
 	samples->tally.deep += frames > 1 ? samples->sample.count : 0;
 	add_weight(samples, node);
 }
@@ -312,7 +312,7 @@ void samples_merge_counts(struct samples *samples, const struct samples *worker)
 	merge_places(tally, from);
 	tally->samples += from->samples;
 	tally->deselected += from->deselected;
-	tally->fp += from->fp;
+	tally->without_frames += from->without_frames;
 	tally->deep += from->deep;
 	tally->frames += from->frames;
 	tally->unresolved += from->unresolved;

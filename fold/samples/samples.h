@@ -67,7 +67,7 @@ struct samples_place {
 struct samples_tally {
 	uint64_t samples;            /* counted samples: of the chosen event, and selected */
 	uint64_t deselected;         /* samples of the chosen event that --only or --from/--to left out */
-	uint64_t fp;                 /* counted samples without any frame */
+	uint64_t without_frames;     /* counted samples without any frame */
 	uint64_t deep;               /* counted samples with more than one frame */
 	uint64_t frames, unresolved; /* frames of counted samples, and those of them without a name */
 	uint64_t lost;               /* lost samples that the input reports; 0: none, or not reported */

@@ -286,7 +286,7 @@ static void write_suffix(struct asflamegraph *asflamegraph, struct str dso, bool
 static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, const struct frame_line *line,
 					   struct stacks *stacks)
 {
-	struct intern *table = asflamegraph->options.srcline ? &asflamegraph->fp : &stacks->frames;
+	struct intern *table = asflamegraph->options.srcline ? &asflamegraph->plain : &stacks->frames;
 	struct str rest = line->symbol;
 	struct asflamegraph_names names = { 0 };
 	bool unknown = false;
@@ -374,7 +374,7 @@ static void add_part(struct asflamegraph *asflamegraph, struct str source, struc
 	bool more;
 
 	text->n = 0;
-	text_str(text, intern_str(&asflamegraph->fp, asflamegraph->waiting.id[asflamegraph->waiting_at++]));
+	text_str(text, intern_str(&asflamegraph->plain, asflamegraph->waiting.id[asflamegraph->waiting_at++]));
 	if (source.n) {
 		text_str(text, STR(":"));
 		text_str(text, source);
@@ -558,7 +558,7 @@ void asflamegraph_free(struct asflamegraph *asflamegraph)
 	free(asflamegraph->pool.id);
 	free(asflamegraph->names);
 	intern_free(&asflamegraph->keys);
-	intern_free(&asflamegraph->fp);
+	intern_free(&asflamegraph->plain);
 	arena_free(&asflamegraph->bytes);
 	*asflamegraph = (struct asflamegraph){ .options = asflamegraph->options };
 }

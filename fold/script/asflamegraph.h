@@ -72,8 +72,8 @@ struct asflamegraph {
 	struct place header;
 	struct asflamegraph_ids stack; /* frame ids of the open sample, innermost first */
 
-	/* A frame line whose source lines follow: name ids in `fp`, and frame ids made of them and their source lines,
-	 * both outermost first. Next name in `waiting`, and number of names that have source lines. */
+	/* A frame line whose source lines follow: name ids in `plain`, and frame ids made of them and their source
+	 * lines, both outermost first. Next name in `waiting`, and number of names that have source lines. */
 	struct asflamegraph_ids waiting, part;
 	size_t waiting_at, waiting_lines;
 
@@ -82,7 +82,7 @@ struct asflamegraph {
 	struct asflamegraph_names *names; /* indexed by 2 * id in `keys` + java */
 	size_t nnames;
 	struct asflamegraph_ids pool;
-	struct intern fp; /* names of frames before their source lines are appended; unused without srcline */
+	struct intern plain; /* names of frames before their source lines are appended; unused without srcline */
 
 	struct text name, source; /* buffers: a frame name, a source line */
 	struct arena bytes;

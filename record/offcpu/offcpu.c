@@ -180,8 +180,8 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 		return;
 	sample.ns = end - start;
 	if (!slot->chain) {
-		offcpu->counts.fp++;
-		offcpu->counts.fp_ns += sample.ns;
+		offcpu->counts.without_chain++;
+		offcpu->counts.without_chain_ns += sample.ns;
 		return;
 	}
 	sample.ips = slot->chain->ips;
@@ -455,8 +455,8 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->brief_ns += more->brief_ns;
 	sum->unknown += more->unknown;
 	sum->unknown_ns += more->unknown_ns;
-	sum->fp += more->fp;
-	sum->fp_ns += more->fp_ns;
+	sum->without_chain += more->without_chain;
+	sum->without_chain_ns += more->without_chain_ns;
 	sum->before += more->before;
 	sum->before_ns += more->before_ns;
 	sum->never = more->never;
@@ -496,8 +496,9 @@ void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
 	if (offcpu->unknown || offcpu->unknown_ns)
 		offcpu_report(text, "; unknown, because records were lost: ", offcpu->unknown, "time", "times",
 			      offcpu->unknown_ns);
-	if (offcpu->fp)
-		offcpu_report(text, "; without callchain, not written: ", offcpu->fp, "time", "times", offcpu->fp_ns);
+	if (offcpu->without_chain)
+		offcpu_report(text, "; without callchain, not written: ", offcpu->without_chain, "time", "times",
+			      offcpu->without_chain_ns);
 	if (offcpu->before)
 		offcpu_report(text, "; off the CPU since before the recording, without callchain: ", offcpu->before,
 			      "thread that returned", "threads that returned", offcpu->before_ns);

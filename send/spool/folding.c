@@ -246,7 +246,7 @@ static void run_pjfold(const struct folding *folding, const char *path, const ch
 	argv[n++] = (char *)(uintptr_t) "--unprivileged";
 	if (folding->pids)
 		argv[n++] = (char *)(uintptr_t) "--pid";
-	if (folding->fp)
+	if (folding->without_kinds)
 		argv[n++] = (char *)(uintptr_t) "--annotate=none";
 	if (event) {
 		snprintf(only, sizeof(only), "--only=event=%s", event);

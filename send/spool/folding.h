@@ -16,8 +16,8 @@
 struct folding {
 	/* path of pjfold */
 	const char *pjfold;
-	/* pids: first frames are comm-PID (--pid); fp: frames have no code kinds (--annotate=none) */
-	bool pids, fp;
+	/* pids: first frames are comm-PID (--pid); without_kinds: frames have no code kinds (--annotate=none) */
+	bool pids, without_kinds;
 	/* name of the host in windows; empty: that of the recording */
 	struct str host;
 	/* labels: "k=v,k2=v2", sorted by key; machine: hash of the machine id; recorder: id of the recorder */

@@ -159,7 +159,7 @@ static void check_pairs(void)
 	o = start(0);
 	out(o, 7, 100);
 	in(o, 7, 150);
-	is_u64(offcpu_counts(o).fp_ns, 50, "without a callchain: counted");
+	is_u64(offcpu_counts(o).without_chain_ns, 50, "without a callchain: counted");
 	check(o, "", 0, 0, "  not handed over");
 }
 
@@ -250,7 +250,7 @@ static void check_losses(void)
 	offcpu_sure(o);
 	out(o, 7, 200);
 	in(o, 7, 250);
-	is_u64(offcpu_counts(o).fp_ns, 50, "a callchain from before a loss is that of another switch");
+	is_u64(offcpu_counts(o).without_chain_ns, 50, "a callchain from before a loss is that of another switch");
 	check(o, "", 0, 0, "  and not used");
 
 	o = start(0);
@@ -385,9 +385,9 @@ static void check_many(void)
 		leave(o, tid, 1000 + tid, tid);
 	for (uint32_t tid = 1; tid <= 500000; tid++)
 		in(o, tid, 2000 + tid);
-	is_u64(sum + offcpu_counts(o).fp_ns, UINT64_C(500000) * 1000,
+	is_u64(sum + offcpu_counts(o).without_chain_ns, UINT64_C(500000) * 1000,
 	       "500,000 in as many places: some callchains find no room, and are counted");
-	ok(offcpu_counts(o).fp && sum > CHAINS_MAX / 60 * 1000, "  but many do");
+	ok(offcpu_counts(o).without_chain && sum > CHAINS_MAX / 60 * 1000, "  but many do");
 	offcpu_free(o);
 }
 
@@ -408,7 +408,7 @@ static void check_text(void)
 	t.n = 0;
 	c.brief = 3;
 	c.unknown = 4;
-	c.fp = 5;
+	c.without_chain = 5;
 	c.before = 6;
 	c.never = 7;
 	offcpu_add(&sum, &c);
