@@ -291,7 +291,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "write one recording, no windows; - is standard output, for a pipe" },
 		{ 0, "max-lost", "PCT", OPT_CALL, &request->max_lost, opt_share,
-		  "exit with status 3 if more samples were lost" },
+		  "exit with status 3 if more samples were lost, or off-CPU time unknown" },
 		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &request->cmdline, NULL,
 		  "leave the command line out of the files" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "print no summary of each window" },

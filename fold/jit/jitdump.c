@@ -202,10 +202,12 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 {
 	const char *p = record->end - record->at >= LOAD ? window_get(window, record->at, LOAD) : NULL;
 	struct jit_code code = { .from = record->time, .unwind = jitdump->unwind };
+	uint32_t line = jitdump->debug_line;
 	struct str name;
 
-	/* The unwind tables belong to this record only, even if this record is invalid. */
+	/* The unwind tables and the line belong to this record only, even if this record is invalid. */
 	jitdump->unwind = (struct str){ 0 };
+	jitdump->debug_line = 0;
 	if (!p)
 		return "record is too short for code";
 	code.start = u64_at(p + PREFIX + 16);
@@ -220,11 +222,10 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 	if (jitdump_is_full(jitdump))
 		return too_much;
 	code.name = jitdump_keep(jitdump, name);
-	if (jitdump->debug_line && jitdump->debug_address == code.start) {
-		code.line = jitdump->debug_line;
+	if (line && jitdump->debug_address == code.start) {
+		code.line = line;
 		code.file = jitdump->debug_file;
 	}
-	jitdump->debug_line = 0;
 	add_code(jitdump, &code);
 	return NULL;
 }

@@ -366,8 +366,11 @@ struct timeline *timeline_open(int fd, const char **why)
 	struct text bytes = { 0 };
 	struct stat status;
 
-	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size > BYTES_MAX) {
-		*why = "larger than 1 GiB";
+	*why = fstat(fd, &status) < 0               ? strerror(errno) :
+	       !S_ISREG(status.st_mode)             ? "not a regular file" :
+	       (uint64_t)status.st_size > BYTES_MAX ? "larger than 1 GiB" :
+						      NULL;
+	if (*why) {
 		close(fd);
 		return NULL;
 	}

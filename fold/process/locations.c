@@ -17,7 +17,7 @@ static void locations_grow(struct locations *locations)
 	uint32_t nslots = locations->mask ? (locations->mask + 1) * 2 : 4096;
 
 	if (nslots >= LOCATION_BIT)
-		die("more than a billion distinct addresses");
+		die("more than 536 million distinct addresses");
 	free(locations->slot);
 	locations->slot = mem_alloc(sizeof(*locations->slot), nslots);
 	locations->mask = nslots - 1;

@@ -612,7 +612,7 @@ static bool unpack_find_blocks(struct parser *parser, struct str bytes)
 		return unpack_fail(parser, 0,
 				   str_find_str(bytes, STR("class=\"pj\"")) >= 0 ?
 					   "no pj-c block: the picture has no samples, or is truncated" :
-					   "not a picture of pjsvg: no pj-d block");
+					   "not a picture of pjsvg: no pj-c block");
 	if (!find_block(parser, &parser->data, bytes, parser->config.offset, DATA_TAG))
 		return unpack_fail(parser, 0, "no pj-d block: the picture is truncated");
 	return unpack_unescape(parser, &parser->config) && unpack_unescape(parser, &parser->data);

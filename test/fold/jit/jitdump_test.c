@@ -83,6 +83,31 @@ static void check_time(void)
 	text_free(&t);
 }
 
+/* What precedes a CODE_LOAD is of this record alone, even if it is invalid. */
+static void check_invalid_load(void)
+{
+	struct text t = { 0 };
+	const struct jit_code *c;
+	struct jitdump *j;
+	const char *why;
+	size_t at;
+
+	jit_header(&t, 77, 0);
+	jit_unwind(&t, 5, STR("frames"), 3);
+	jit_debug(&t, 9, 0x1000, 42, "a.js");
+	at = jit_begin(&t, 0, 10); /* a CODE_LOAD without all that belongs to it */
+	jit_u64(&t, 1);
+	jit_end(&t, at);
+	jit_load(&t, 20, 0x1000, 0x100, 1, "one");
+	j = open_text(&t);
+	is_u64(jitdump_bad(j, &why), 1, "a record that is too short is bad");
+	c = jitdump_find(j, 0x1000, 20);
+	ok(c && c->unwind.n == 0, "the next code does not get its unwind tables");
+	ok(c && c->line == 0 && c->file.n == 0, "  nor its line");
+	jitdump_close(j);
+	text_free(&t);
+}
+
 static void check_refused(struct str bytes, const char *want)
 {
 	const char *why = NULL;
@@ -228,6 +253,7 @@ int main(void)
 	struct jitdump *j;
 
 	check_time();
+	check_invalid_load();
 	check_head();
 	check_input_errors();
 	for (unsigned seed = 0; seed < 5; seed++)

@@ -7,7 +7,11 @@
 #include "common/formats/jmapfile.h"
 #include "test/lib/tap.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static struct text file;
 
@@ -380,6 +384,21 @@ static void numbers(void)
 	text_free(&t);
 }
 
+/* Opens what is no timeline: the reason names the cause. */
+static void unusable(void)
+{
+	const char *why = NULL;
+	int end[2];
+
+	ok(!timeline_open(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &why), "a directory is none");
+	is_str(str_of(why), STR("not a regular file"), "  that is the reason");
+	ok(pipe(end) == 0 && !timeline_open(end[0], &why), "nor is a pipe");
+	is_str(str_of(why), STR("not a regular file"), "  that is the reason");
+	close(end[1]);
+	ok(!timeline_open(-1, &why), "nor what could not be opened");
+	is_str(str_of(why), str_of(strerror(EBADF)), "  that is the reason");
+}
+
 int main(void)
 {
 	numbers();
@@ -389,6 +408,7 @@ int main(void)
 	incomplete();
 	walked();
 	damaged();
+	unusable();
 	text_free(&file);
 	return done();
 }
