@@ -476,7 +476,9 @@ static struct cfi_rows *make_rows(const struct section_fdes *frames, struct rece
 		return rows;
 	atomic_fetch_sub(&recent->memory, cfi_rows_memory(rows));
 	cfi_rows_free(rows);
-	atomic_store(&recent->full, max >= recent->memory_max);
+	/* The other section of the table may have a lower limit: it does not reset this. */
+	if (max >= recent->memory_max)
+		atomic_store(&recent->full, true);
 	return NULL;
 }
 
