@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "common/formats/jmapfile.h"
+#include "common/formats/pjrows.h"
 #include "common/formats/pjsection.h"
 #include "common/intern.h"
 #include "fold/jvm/inlinetree.h"
@@ -60,31 +61,23 @@ static struct str name_key_bytes(const struct name_key *key)
 
 const char *windowcode_take_names(struct windowcode *windowcode, struct str body)
 {
-	static const char cut[] = "a list of names of code is truncated";
-	struct pj_code_names head;
+	struct pjrows rows = { .rest = body };
+	struct pj_code_names head = { 0 };
 	struct pj_code_name row;
+	struct str name;
 
-	if (body.n < sizeof(head))
-		return cut;
-	memcpy(&head, body.p, sizeof(head));
-	for (body = str_from(body, sizeof(head)); body.n; body = str_from(body, row.size)) {
-		struct name_key key = { .jvm = head.jvm };
+	pjrows_head(&rows, &head, sizeof(head));
+	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_code_name, size), &name)) {
+		struct name_key key = { .jvm = head.jvm, .number = row.number };
 		uint32_t before = windowcode->name_keys.n, id;
 
-		if (body.n < sizeof(row))
-			return cut;
-		memcpy(&row, body.p, sizeof(row));
-		body = str_from(body, sizeof(row));
-		if (row.size > body.n)
-			return cut;
-		key.number = row.number;
 		id = intern(&windowcode->name_keys, name_key_bytes(&key));
 		if (id <= before)
 			continue;
 		windowcode->name = mem_more(windowcode->name, sizeof(*windowcode->name), before);
-		windowcode->name[before] = arena_copy(&windowcode->arena, str_head(body, row.size));
+		windowcode->name[before] = arena_copy(&windowcode->arena, name);
 	}
-	return NULL;
+	return rows.cut ? "a list of names of code is truncated" : NULL;
 }
 
 static struct str name_of(const struct windowcode *windowcode, uint32_t jvm, uint32_t number)

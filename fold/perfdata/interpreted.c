@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/perfdata/interpreted.h"
 
+#include "common/formats/pjrows.h"
 #include "common/formats/pjsection.h"
 
 #include <stdlib.h>
 
 const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body)
 {
-	static const char cut[] = "the list of interpreted methods is truncated";
-	struct pj_methods head;
+	struct pjrows rows = { .rest = body };
+	struct pj_methods head = { 0 };
 	struct pj_method row;
+	struct str name;
 
-	if (body.n < sizeof(head))
-		return cut;
-	memcpy(&head, body.p, sizeof(head));
+	pjrows_head(&rows, &head, sizeof(head));
 	interpreted->left_out += head.left_out;
-	for (body = str_from(body, sizeof(head)); body.n; body = str_from(body, row.size)) {
-		if (body.n < sizeof(row))
-			return cut;
-		memcpy(&row, body.p, sizeof(row));
-		body = str_from(body, sizeof(row));
-		if (row.size > body.n)
-			return cut;
+	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_method, size), &name)) {
 		interpreted->method = mem_more(interpreted->method, sizeof(*interpreted->method), interpreted->n);
 		interpreted->method[interpreted->n++] =
-			(struct interpreted_method){ row.method, head.pid,
-						     arena_copy(arena, str_head(body, row.size)) };
+			(struct interpreted_method){ row.method, head.pid, arena_copy(arena, name) };
 	}
-	return NULL;
+	return rows.cut ? "the list of interpreted methods is truncated" : NULL;
 }
 
 static int interpreted_place_cmp(const struct interpreted_method *a, uint32_t pid, uint64_t method)

@@ -1,5 +1,5 @@
 /* recorder_test - what pjrecord says of a window: items, damage, and which process had a number. */
-/* covers: fold/perfdata/recorder.c fold/perfdata/interpreted.c */
+/* covers: fold/perfdata/recorder.c fold/perfdata/interpreted.c common/formats/pjrows.c */
 #include "fold/perfdata/recorder.h"
 
 #include "test/lib/tap.h"
