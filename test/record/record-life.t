@@ -16,15 +16,8 @@ export LC_ALL
 perf=${PJ_PERF:-perf}
 kills=${PJ_KILLS:-5}
 
-have pjrecord || skip_all "pjrecord is not built"
-window=${PJ_BUILD:-$top/build/std-cc}/test/fold/perfdata/window
-case $window in /*) ;; *) window=$top/$window ;; esac
-[ -x "$window" ] || skip_all "the helpers are not built"
-pjrecord -q -a -d probe -w 1 -n 1 --keep-symbols none >/dev/null 2>why || skip_all "the whole system may not be recorded here: $(head -n 1 why)"
-
-# A load for as long as this test runs, so that every window has samples.
-sh -c 'while :; do :; done' &
-load=$!
+need_whole_system
+start_load
 trap 'kill $load 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
 # until SECONDS COMMAND...: true as soon as the command is

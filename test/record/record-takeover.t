@@ -11,14 +11,8 @@ LC_ALL=C
 export LC_ALL
 perf=${PJ_PERF:-perf}
 
-have pjrecord || skip_all "pjrecord is not built"
-window=${PJ_BUILD:-$top/build/std-cc}/test/fold/perfdata/window
-case $window in /*) ;; *) window=$top/$window ;; esac
-[ -x "$window" ] || skip_all "the helpers are not built"
-pjrecord -q -a -d probe -w 1 -n 1 --keep-symbols none >/dev/null 2>why || skip_all "the whole system may not be recorded here: $(head -n 1 why)"
-
-sh -c 'while :; do :; done' &
-load=$!
+need_whole_system
+start_load
 first='' reference=''
 trap 'kill $load $first $reference 2>/dev/null; rm -rf "$scratch"' EXIT
 
