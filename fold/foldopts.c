@@ -383,9 +383,25 @@ static void prepare_flamegraph(struct request *request)
 	};
 }
 
-void foldopts_parse(struct request *request, int argc, char ***argv)
+/* ---- the table of options ------------------------------------------------------------------------------------ */
+
+/* The rows of all groups. Each of the functions add_*_group adds those of one group. */
+struct options {
+	struct opt row[80];
+	size_t n;
+};
+
+static void add_opt_rows(struct options *options, const struct opt *row, size_t n)
 {
-	const struct opt opts[] = {
+	if (n > countof(options->row) - options->n)
+		die("more options than struct options has space for");
+	memcpy(options->row + options->n, row, n * sizeof(*row));
+	options->n += n;
+}
+
+static void add_output_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Output"),
 		{ 'i', "input", "FILE", OPT_CALL, request, foldopts_opt_input, "read FILE, as an operand does" },
 		{ 'o', "output", "FILE", OPT_STR, &request->out, NULL,
@@ -399,6 +415,14 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "start the output with a line '# pj unit=... samples=...'" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, request, opt_slice,
 		  "one output for each SECONDS of perf.data; %s in -o NAME is its time" },
+	};
+
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_reports_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Reports instead of stacks"),
 		{ 0, "top", "N", OPT_CALL, request, opt_top, "print the N hottest frames instead: self and total" },
 		{ 0, "sort", "KEY,...", OPT_CALL, request, foldopts_opt_sort,
@@ -411,6 +435,14 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "print how complete the stacks are instead, by first frame" },
 		{ 0, "unresolved", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print code without names instead, and the reason" },
+	};
+
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_selection_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Selection of samples"),
 		{ 0, "only", "KEY=VALUE,...", OPT_CALL, request, foldopts_opt_only,
 		  "only samples of pid=, tid=, comm=GLOB, cpu=, event=GLOB, cgroup=GLOB" },
@@ -422,6 +454,14 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "count samples, or sum their periods (samples)" },
 		{ 0, "min-samples", "N", OPT_U64, &request->min_samples, NULL,
 		  "fold subtrees that weigh less than N into [other]" },
+	};
+
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_roots_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("First frames"),
 		{ 0, "root", ROOTS, OPT_CALL, request, opt_root,
 		  "first frame: process, thread, both; groups: of JVM threads (process)" },
@@ -431,6 +471,14 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		{ 0, "tid", NULL, OPT_CALL_FLAG, request, foldopts_opt_label, "first frame is comm-PID/TID" },
 		{ 0, "comm", COMMS, OPT_CALL, request, opt_comm,
 		  "first frame: unchanged, absent, without trailing numbers (keep)" },
+	};
+
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_frames_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Frames"),
 		{ 0, "annotate", "k,j,i,0,1|none", OPT_CALL, request, opt_annotate,
 		  "suffixes of kernel, JIT, inlined, interpreted, C1 code (all)" },
@@ -448,12 +496,28 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		  "drop the callers of FRAME; may be repeated" },
 		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, request, opt_flag,
 		  "merge a frame with its caller if both are the same function" },
+	};
+
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_losses_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Losses"),
 		{ 0, "max-lost", "PCT", OPT_CALL, request, opt_max_lost,
 		  "exit 3 if more than PCT % of the samples were lost" },
 		{ 0, "show-lost", NULL, OPT_FLAG, &request->show_lost, NULL,
 		  "add the stack [lost] with the lost samples" },
 		{ 0, "strict", NULL, OPT_FLAG, &request->strict, NULL, "exit 1 if anything was skipped" },
+	};
+
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_symbols_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Symbols"),
 		{ 0, "kallsyms", "FILE", OPT_CALL, request, opt_place,
 		  "symbols of the recorded kernel: a copy of /proc/kallsyms, or vmlinux" },
@@ -465,33 +529,43 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		{ 0, "symfs", "DIR", OPT_CALL, request, opt_place, "look up files of the recorded machine below DIR" },
 		{ 0, "unprivileged", NULL, OPT_FLAG, &request->unprivileged, NULL,
 		  "open files without capabilities, too: for untrusted recordings" },
+	};
+
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_compatibility_group(struct options *options, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Compatibility"),
 		{ 0, "as-perf", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "names and stacks of perf.data exactly as perf script's" },
 		{ 0, "as-flamegraph", NULL, OPT_CALL_FLAG, request, opt_flag,
 		  "names and weights exactly as stackcollapse-perf.pl's" },
 	};
-	const struct tool tool = {
-		.name = "pjfold",
-		.does = "fold stack samples of perf into one line per distinct stack",
-		.synopsis = "[options] [file ...]",
-		.example = "example: perf record -F 99 -a -g -- sleep 10\n"
-			   "         pjfold perf.data | pjsvg > flame.svg",
-		.opts = opts,
-		.nopts = countof(opts),
-		.print_values = print_option_values,
-	};
 
-	request->threads = 1;
-	*argv = opt_parse(&tool, argc, *argv);
-	if (request->ninputs)
-		*argv = request->joined = join_inputs(request, *argv);
+	add_opt_rows(options, rows, countof(rows));
+}
+
+static void add_opt_groups(struct options *options, struct request *request)
+{
+	add_output_group(options, request);
+	add_reports_group(options, request);
+	add_selection_group(options, request);
+	add_roots_group(options, request);
+	add_frames_group(options, request);
+	add_losses_group(options, request);
+	add_symbols_group(options, request);
+	add_compatibility_group(options, request);
+}
+
+/* Dies if options contradict each other. */
+static void refuse_contradictions(const struct request *request)
+{
 	if (request->threads < 1 || request->threads > 256)
 		die_usage("-j %llu: from 1 to 256", (unsigned long long)request->threads);
-	request->script.names.kinds = request->kinds_given ? request->kinds_named : NAMES_ALL_KINDS;
 	if (request->top_given && request->top == 0)
 		die_usage("--top 0: at least 1");
-	settle_sort(request);
 	if (request->list_events + request->top_given + request->tree + request->header + request->info +
 		    request->stacks + request->unresolved >
 	    1)
@@ -505,6 +579,30 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	    (!slices_name_fits(request->out) || request->list_events || request->top_given || request->tree ||
 	     request->info || request->stacks || request->unresolved || request->show_lost))
 		die_usage("--time-slice needs -o with one %%s in its name, and allows neither --show-lost nor tables");
+}
+
+void foldopts_parse(struct request *request, int argc, char ***argv)
+{
+	static struct options options;
+	struct tool tool = {
+		.name = "pjfold",
+		.does = "fold stack samples of perf into one line per distinct stack",
+		.synopsis = "[options] [file ...]",
+		.example = "example: perf record -F 99 -a -g -- sleep 10\n"
+			   "         pjfold perf.data | pjsvg > flame.svg",
+		.opts = options.row,
+		.print_values = print_option_values,
+	};
+
+	add_opt_groups(&options, request);
+	tool.nopts = options.n;
+	request->threads = 1;
+	*argv = opt_parse(&tool, argc, *argv);
+	if (request->ninputs)
+		*argv = request->joined = join_inputs(request, *argv);
+	request->script.names.kinds = request->kinds_given ? request->kinds_named : NAMES_ALL_KINDS;
+	refuse_contradictions(request);
+	settle_sort(request);
 	request->verbose = request->verbose && !request->quiet;
 	request->script.times = request->header;
 	request->recording.samples = &request->script;
