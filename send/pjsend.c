@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pjsend - send windows to a store, each exactly once. */
 #include "common/arena.h"
-#include "send/spool/child.h"
+#include "common/process/child.h"
 #include "send/spool/counters.h"
 #include "common/diag.h"
 #include "common/formats/folded.h"

@@ -2,7 +2,7 @@
 #include "send/spool/folding.h"
 
 #include "common/arena.h"
-#include "send/spool/child.h"
+#include "common/process/child.h"
 #include "send/spool/chunkinfo.h"
 #include "common/diag.h"
 #include "common/formats/folded.h"

@@ -4,7 +4,7 @@
 # full-san: 20 s with sanitizers
 # covers: send/pjsend.c send/pipefolder.c send/pjfetch.c send/sendopts.c send/sender.c send/coverage.c send/gather.c send/store.c
 # covers: send/timearg.c send/each.c send/format/pack.c send/format/window.c send/spool/spool.c send/spool/spooler.c
-# covers: send/spool/folding.c send/spool/child.c send/spool/counters.c send/stores/dirstore.c
+# covers: send/spool/folding.c common/process/child.c send/spool/counters.c send/stores/dirstore.c
 # covers: send/stores/dirread.c send/stores/dirnames.c send/stores/dirtidy.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

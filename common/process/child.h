@@ -37,6 +37,9 @@ struct child {
  * (Ctrl-C, systemctl stop) can end the program before our handler runs: therefore a program that fails also counts
  * as stopped if *stop is set within 100 ms. *child is overwritten. */
 void child_run(struct child *child, char *const argv[], unsigned seconds, const atomic_bool *stop);
+/* Like child_run; the program also inherits the environment variable `more`, such as a secret that it needs. */
+void child_run_with(struct child *child, char *const argv[], const char *more, unsigned seconds,
+		    const atomic_bool *stop);
 /* Frees the output in *child. */
 void child_free(struct child *child);
 

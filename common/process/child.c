@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "send/spool/child.h"
+#include "common/process/child.h"
 
 #include "common/arena.h"
 #include "common/clocks.h"
@@ -22,9 +22,9 @@
 /* longest time in ms between two reads of *stop */
 #define STOP_MS 100
 
-/* True for environment variables that a program inherits. The programs of pj parse hostile input, so they get only the
- * necessary variables and no secrets (PJ_STORE_AUTH, the password of a proxy). */
-static bool is_inherited(const char *variable)
+/* True for environment variables that a program inherits, and for the one called `more`. The programs of pj parse
+ * hostile input, so they get only the necessary variables and no secrets (PJ_STORE_AUTH, the password of a proxy). */
+static bool is_inherited(const char *variable, const char *more)
 {
 	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL",
 					     "LC_CTYPE", "LD_LIBRARY_PATH", SANDBOX_REPORTED,
@@ -36,11 +36,11 @@ static bool is_inherited(const char *variable)
 	for (size_t i = 0; i < countof(names); i++)
 		if (strlen(names[i]) == n && memcmp(variable, names[i], n) == 0)
 			return true;
-	return false;
+	return more && strlen(more) == n && memcmp(variable, more, n) == 0;
 }
 
 /* Returns the environment for a program. The caller frees the list; the strings are those of environ. */
-static char **child_environment(void)
+static char **child_environment(const char *more)
 {
 	char **list;
 	size_t n = 0;
@@ -50,18 +50,18 @@ static char **child_environment(void)
 	list = mem_alloc(sizeof(*list), n + 1);
 	n = 0;
 	for (size_t i = 0; environ[i]; i++)
-		if (is_inherited(environ[i]))
+		if (is_inherited(environ[i], more))
 			list[n++] = environ[i];
 	list[n] = NULL;
 	return list;
 }
 
 /* Starts a program with an empty stdin and default signal settings. Returns 0 or an errno. */
-static int child_start(pid_t *pid, char *const argv[], const int out[2], const int err[2])
+static int child_start(pid_t *pid, char *const argv[], const char *more, const int out[2], const int err[2])
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
-	char **env = child_environment();
+	char **env = child_environment(more);
 	sigset_t set;
 	int error;
 
@@ -135,6 +135,12 @@ static bool is_stopped(const atomic_bool *stop)
 
 void child_run(struct child *child, char *const argv[], unsigned seconds, const atomic_bool *stop)
 {
+	child_run_with(child, argv, NULL, seconds, stop);
+}
+
+void child_run_with(struct child *child, char *const argv[], const char *more, unsigned seconds,
+		    const atomic_bool *stop)
+{
 	int out[2], err[2], status = 0;
 	pid_t pid;
 
@@ -149,7 +155,7 @@ void child_run(struct child *child, char *const argv[], unsigned seconds, const 
 		close(out[1]);
 		return;
 	}
-	child->error = child_start(&pid, argv, out, err);
+	child->error = child_start(&pid, argv, more, out, err);
 	close(out[1]);
 	close(err[1]);
 	if (!child->error) {
