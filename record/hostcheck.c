@@ -3,6 +3,8 @@
 
 #include "common/arena.h"
 #include "common/diag.h"
+#include "record/checkreport.h"
+#include "record/installcheck.h"
 #include "record/perf/events.h"
 #include "record/perf/hints.h"
 #include "record/processes/host.h"
@@ -14,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -24,8 +25,6 @@
 #define SAMPLE_BYTES 150   /* average bytes of a sample with frame-pointer unwinding, measured */
 #define COMPLETE_BYTES 250 /* average bytes of a sample with a complete stack, unwound by tables */
 #define SHOWN 20
-
-enum verdict { OK, LIMITED, NO };
 
 struct check {
 	const struct hostcheck_options *o;
@@ -38,38 +37,12 @@ struct check {
 
 /* ---- lines --------------------------------------------------------------------------------------------------- */
 
-/* Prints one line of the report. Names in text are hostile input, so '?' replaces bytes that control a terminal. */
-static void hostcheck_print(enum verdict verdict, const char *what, const struct text *text)
-{
-	static const char *const word[] = { "ok", "limited", "no" };
-
-	printf("%-8s %s: ", word[verdict], what);
-	for (size_t i = 0; i < text->n; i++)
-		putchar((unsigned char)text->p[i] < 0x20 || text->p[i] == 0x7F ? '?' : text->p[i]);
-	putchar('\n');
-}
-
-static void hostcheck_line(enum verdict verdict, const char *what, const char *fmt, ...) PRINTF(3, 4);
-static void hostcheck_line(enum verdict verdict, const char *what, const char *fmt, ...)
-{
-	struct text text = { 0 };
-	char buf[1000];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(buf, sizeof(buf), fmt, args);
-	va_end(args);
-	text_add(&text, buf);
-	hostcheck_print(verdict, what, &text);
-	text_free(&text);
-}
-
 static void hint_line(enum verdict verdict, const char *what, const struct hint *hint)
 {
 	struct text text = { 0 };
 
 	hint_text(&text, hint);
-	hostcheck_print(verdict, what, &text);
+	checkreport_text(verdict, what, &text);
 	text_free(&text);
 }
 
@@ -104,12 +77,13 @@ static void check_own(struct check *check)
 	if (fd < 0) {
 		struct hint hint = { .step = HINT_OPEN, .error = errno, .attr = &attr, .facts = check->facts };
 
-		hint_line(NO, "own processes", &hint);
+		hint_line(CHECK_NO, "own processes", &hint);
 		return;
 	}
 	close(fd);
-	hostcheck_line(kernel ? OK : LIMITED, "own processes", "pjrecord -p PID and pjrecord -- COMMAND will work%s",
-		       kernel ? "" : ", without kernel stacks");
+	checkreport_line(kernel ? CHECK_OK : CHECK_LIMITED, "own processes",
+			 "pjrecord -p PID and pjrecord -- COMMAND will work%s",
+			 kernel ? "" : ", without kernel stacks");
 }
 
 /* Prints how stacks are unwound and, if that is not the requested way, the reason. */
@@ -120,12 +94,12 @@ static void check_callers(struct check *check, const struct fallback *fallback)
 	check->copies = fallback->bytes;
 	if (fallback->by != FALLBACK_NONE) {
 		fallback_text(&text, fallback);
-		hostcheck_print(LIMITED, "callers", &text);
+		checkreport_text(CHECK_LIMITED, "callers", &text);
 	} else if (fallback->bytes) {
-		hostcheck_line(OK, "callers", "by unwind tables%s, in copies of %u kB of each stack",
-			       check->o->both ? " and frame pointers" : "", fallback->bytes / 1024);
+		checkreport_line(CHECK_OK, "callers", "by unwind tables%s, in copies of %u kB of each stack",
+				 check->o->both ? " and frame pointers" : "", fallback->bytes / 1024);
 	} else {
-		hostcheck_line(OK, "callers", "by frame pointers (--unwind=fp)");
+		checkreport_line(CHECK_OK, "callers", "by frame pointers (--unwind=fp)");
 	}
 	text_free(&text);
 }
@@ -136,7 +110,7 @@ static void check_rings(const struct session *session)
 	struct text size = { 0 };
 
 	metrics_bytes(&size, totals.ring_bytes);
-	hostcheck_line(OK, "rings", "%.*s of memory for %zu CPUs", (int)size.n, size.p, totals.cpus);
+	checkreport_line(CHECK_OK, "rings", "%.*s of memory for %zu CPUs", (int)size.n, size.p, totals.cpus);
 	text_free(&size);
 }
 
@@ -159,13 +133,14 @@ static void check_system(struct check *check)
 		struct hint hint;
 
 		hint_failure(&hint, &why);
-		hint_line(NO, "whole system", &hint);
+		hint_line(CHECK_NO, "whole system", &hint);
 		check_own(check);
 		return;
 	}
 	check->kernel = !session_totals(session).without_kernel;
-	hostcheck_line(
-		check->kernel ? OK : LIMITED, "whole system", "all threads on %zu CPUs%s", session_totals(session).cpus,
+	checkreport_line(
+		check->kernel ? CHECK_OK : CHECK_LIMITED, "whole system", "all threads on %zu CPUs%s",
+		session_totals(session).cpus,
 		check->kernel ?
 			", with kernel stacks" :
 			", without kernel stacks, which need CAP_PERFMON, or kernel.perf_event_paranoid below 2");
@@ -173,24 +148,25 @@ static void check_system(struct check *check)
 	check_callers(check, &totals.fallback);
 	check_rings(session);
 	if (session_totals(session).no_cgroups)
-		hostcheck_line(
-			LIMITED, "cgroups",
+		checkreport_line(
+			CHECK_LIMITED, "cgroups",
 			"this kernel has no cgroups in samples (before 5.7, or without CONFIG_CGROUP_PERF): pjfold "
 			"--by=container knows only processes that run at the start");
 	else
-		hostcheck_line(OK, "cgroups", "samples have their cgroup, version %d", check->facts.cgroup2 ? 2 : 1);
+		checkreport_line(CHECK_OK, "cgroups", "samples have their cgroup, version %d",
+				 check->facts.cgroup2 ? 2 : 1);
 	session_free(session);
 }
 
 static void check_counters(const struct check *check)
 {
 	if (check->events.by_clock)
-		hostcheck_line(
-			LIMITED, "event",
+		checkreport_line(
+			CHECK_LIMITED, "event",
 			"cpu-clock, without hardware counters: code that runs with interrupts off is sampled when "
 			"they are on again");
 	else
-		hostcheck_line(OK, "event", "%s", check->events.event[0].name);
+		checkreport_line(CHECK_OK, "event", "%s", check->events.event[0].name);
 }
 
 static void check_rate(const struct check *check)
@@ -198,13 +174,14 @@ static void check_rate(const struct check *check)
 	int64_t max = check->facts.max_sample_rate;
 
 	if (max > 0 && check->o->frequency > (uint64_t)max)
-		hostcheck_line(NO, "rate",
-			       "%" PRIu64 " Hz are more than %" PRId64
-			       ": sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
-			       check->o->frequency, max, check->o->frequency);
+		checkreport_line(CHECK_NO, "rate",
+				 "%" PRIu64 " Hz are more than %" PRId64
+				 ": sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
+				 check->o->frequency, max, check->o->frequency);
 	else if (max > 0)
-		hostcheck_line(OK, "rate", "%" PRIu64 " Hz of at most %" PRId64 " (kernel.perf_event_max_sample_rate)",
-			       check->o->frequency, max);
+		checkreport_line(CHECK_OK, "rate",
+				 "%" PRIu64 " Hz of at most %" PRId64 " (kernel.perf_event_max_sample_rate)",
+				 check->o->frequency, max);
 }
 
 static void check_depth(const struct check *check)
@@ -215,12 +192,12 @@ static void check_depth(const struct check *check)
 	if (!max || check->copies)
 		return;
 	if (max < SERVER_STACK)
-		hostcheck_line(LIMITED, "stacks",
-			       "of up to %u frames; deeper ones, as of Java servers, are truncated: while nothing "
-			       "records: sudo sysctl kernel.perf_event_max_stack=1024",
-			       max);
+		checkreport_line(CHECK_LIMITED, "stacks",
+				 "of up to %u frames; deeper ones, as of Java servers, are truncated: while nothing "
+				 "records: sudo sysctl kernel.perf_event_max_stack=1024",
+				 max);
 	else
-		hostcheck_line(OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", max);
+		checkreport_line(CHECK_OK, "stacks", "of up to %u frames (kernel.perf_event_max_stack)", max);
 }
 
 static void check_descriptors(const struct check *check)
@@ -229,10 +206,10 @@ static void check_descriptors(const struct check *check)
 	struct hint hint = { .step = HINT_FILES, .error = EMFILE, .needed = needed, .facts = check->facts };
 
 	if (check->facts.files_hard >= 0 && needed > (uint64_t)check->facts.files_hard)
-		hint_line(check->all ? LIMITED : NO, "descriptors", &hint);
+		hint_line(check->all ? CHECK_LIMITED : CHECK_NO, "descriptors", &hint);
 	else
-		hostcheck_line(OK, "descriptors", "%" PRIu64 " are needed, of %" PRId64, needed,
-			       check->facts.files_hard);
+		checkreport_line(CHECK_OK, "descriptors", "%" PRIu64 " are needed, of %" PRId64, needed,
+				 check->facts.files_hard);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------------- */
@@ -242,9 +219,9 @@ static void check_kallsyms(const struct check *check)
 	struct hint hint = { .facts = check->facts };
 
 	if (hint_kallsyms(&hint))
-		hint_line(LIMITED, "kernel symbols", &hint);
+		hint_line(CHECK_LIMITED, "kernel symbols", &hint);
 	else
-		hostcheck_line(OK, "kernel symbols", "can be read");
+		checkreport_line(CHECK_OK, "kernel symbols", "can be read");
 }
 
 /* ---- tracepoints --------------------------------------------------------------------------------------------- */
@@ -288,7 +265,7 @@ static void check_tracepoints(const struct check *check)
 
 	if (!tracepoint_id(&id)) {
 		hint.error = errno;
-		hint_line(LIMITED, "tracepoints, off-CPU time", &hint);
+		hint_line(CHECK_LIMITED, "tracepoints, off-CPU time", &hint);
 		return;
 	}
 	attr.config = id;
@@ -297,11 +274,11 @@ static void check_tracepoints(const struct check *check)
 		hint.step = HINT_OPEN;
 		hint.error = errno;
 		hint.attr = &attr;
-		hint_line(LIMITED, "tracepoints, off-CPU time", &hint);
+		hint_line(CHECK_LIMITED, "tracepoints, off-CPU time", &hint);
 		return;
 	}
 	close(fd);
-	hostcheck_line(OK, "tracepoints, off-CPU time", "sched:sched_switch can be recorded");
+	checkreport_line(CHECK_OK, "tracepoints, off-CPU time", "sched:sched_switch can be recorded");
 }
 
 /* ---- place --------------------------------------------------------------------------------------------------- */
@@ -320,8 +297,8 @@ static void check_place(const struct check *check)
 		text_add(&text, ", and the kernel is locked down (confidentiality): no tracepoints");
 	text_printf(&text, "; user %lu, with ", (unsigned long)facts->uid);
 	privileges_text(&text);
-	hostcheck_print(facts->pid_ns == 1 || facts->user_ns == 1 || facts->lockdown == 2 ? LIMITED : OK, "place",
-			&text);
+	checkreport_text(facts->pid_ns == 1 || facts->user_ns == 1 || facts->lockdown == 2 ? CHECK_LIMITED : CHECK_OK,
+			 "place", &text);
 	text_free(&text);
 }
 
@@ -331,10 +308,12 @@ static bool check_disk(const struct check *check)
 	struct windir windir = { .dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	uint64_t all = 0, left, day = 86400 * check->o->frequency * (uint64_t)check->facts.cpus;
 	struct text text = { 0 };
-	enum verdict verdict = OK;
+	enum verdict verdict = CHECK_OK;
 
 	if (windir.dir < 0) {
-		hostcheck_line(NO, "disk", "cannot open '%s': %s", dir, strerror(errno));
+		checkreport_line(CHECK_NO, "disk", "cannot open '%s': %s: %s", dir, strerror(errno),
+				 errno == EACCES ? "run this check as root" :
+						   "make it (pj.tmpfiles makes /var/lib/pj), or choose another --dir");
 		return false;
 	}
 	left = retention_free(&windir, &all);
@@ -346,21 +325,21 @@ static bool check_disk(const struct check *check)
 	metrics_bytes(&text, day);
 	text_add(&text, " a day if all CPUs are always busy");
 	if ((double)left < check->o->min_free * (double)all) {
-		verdict = LIMITED;
+		verdict = CHECK_LIMITED;
 		text_printf(&text, "; this is below --min-free %.0f%%, so only the newest window would be kept",
 			    100 * check->o->min_free);
 	}
 	/* Checks with the effective ids. Without CAP_DAC_OVERRIDE, root can write only to a directory that it owns or
 	 * that others may write to. The advice is to make the recording user its owner. */
 	if (faccessat(windir.dir, ".", W_OK, AT_EACCESS) < 0) {
-		verdict = NO;
+		verdict = CHECK_NO;
 		text_printf(&text, "; but there is no permission to write: %s: sudo chown %lu '%s'", strerror(errno),
 			    (unsigned long)check->facts.uid, dir);
 	}
-	hostcheck_print(verdict, "disk", &text);
+	checkreport_text(verdict, "disk", &text);
 	text_free(&text);
 	close(windir.dir);
-	return verdict != NO;
+	return verdict != CHECK_NO;
 }
 
 /* ---- processes ----------------------------------------------------------------------------------------------- */
@@ -421,7 +400,7 @@ static void show_jvm(const struct check *check, const struct runtime *runtime)
 	if (!has_named_frames(check, runtime))
 		text_printf(&text, "%s no map of its code: jcmd %ld Compiler.perfmap (JDK 17 and later)",
 			    complete ? "has" : "; and it has", (long)runtime->pid);
-	hostcheck_print(LIMITED, "JVM", &text);
+	checkreport_text(CHECK_LIMITED, "JVM", &text);
 	text_free(&text);
 }
 
@@ -433,9 +412,10 @@ static void show_jit(const struct runtime *runtime, size_t more)
 
 	if (more)
 		snprintf(others, sizeof(others), " and %zu more", more);
-	hostcheck_line(LIMITED, "JIT", "%ld %s%s: generates code without a /tmp/perf-%ld.map, so without names%s%s",
-		       (long)runtime->pid, runtime->comm, others, (long)runtime->inner_pid, advice ? ": " : "",
-		       advice ? advice : "");
+	checkreport_line(CHECK_LIMITED, "JIT",
+			 "%ld %s%s: generates code without a /tmp/perf-%ld.map, so without names%s%s",
+			 (long)runtime->pid, runtime->comm, others, (long)runtime->inner_pid, advice ? ": " : "",
+			 advice ? advice : "");
 }
 
 static int by_kind(const void *a, const void *b)
@@ -467,7 +447,7 @@ static void show_bad(struct seen *seen)
 		show_jit(seen->bad + first, i - first - 1);
 	}
 	if (i < seen->nbad)
-		hostcheck_line(LIMITED, "JVM, JIT", "%zu more processes", seen->nbad - i);
+		checkreport_line(CHECK_LIMITED, "JVM, JIT", "%zu more processes", seen->nbad - i);
 }
 
 static void show_forbidden(const struct check *check, struct runtimes_count n)
@@ -475,7 +455,7 @@ static void show_forbidden(const struct check *check, struct runtimes_count n)
 	struct text text = { 0 };
 
 	if (!n.forbidden) {
-		hostcheck_line(OK, "other users", "the mappings of all %u processes can be read", n.processes);
+		checkreport_line(CHECK_OK, "other users", "the mappings of all %u processes can be read", n.processes);
 		return;
 	}
 	text_printf(&text,
@@ -486,7 +466,7 @@ static void show_forbidden(const struct check *check, struct runtimes_count n)
 		text_add(&text, "a security module forbids it");
 	else
 		hint_capability(&text, &check->facts, "cap_sys_ptrace");
-	hostcheck_print(LIMITED, "other users", &text);
+	checkreport_text(CHECK_LIMITED, "other users", &text);
 	text_free(&text);
 }
 
@@ -496,13 +476,13 @@ static void check_processes(const struct check *check)
 	struct runtimes_count n = runtimes_each(hostcheck_see, &seen);
 
 	show_bad(&seen);
-	hostcheck_line(seen.nbad ? LIMITED : OK, "generated code",
-		       "%u JVM%s and %u other process%s; %zu will have complete stacks with names", seen.jvms,
-		       seen.jvms == 1 ? "" : "s", seen.jits, seen.jits == 1 ? "" : "es",
-		       seen.jvms + seen.jits - seen.nbad);
+	checkreport_line(seen.nbad ? CHECK_LIMITED : CHECK_OK, "generated code",
+			 "%u JVM%s and %u other process%s; %zu will have complete stacks with names", seen.jvms,
+			 seen.jvms == 1 ? "" : "s", seen.jits, seen.jits == 1 ? "" : "es",
+			 seen.jvms + seen.jits - seen.nbad);
 	if (n.stalled)
-		hostcheck_line(
-			LIMITED, "slow processes",
+		checkreport_line(
+			CHECK_LIMITED, "slow processes",
 			"%u process%s left out, since their files did not respond: look for a network or FUSE file "
 			"system that is down",
 			n.stalled, n.stalled == 1 ? " was" : "es were");
@@ -514,7 +494,7 @@ bool hostcheck(const struct hostcheck_options *options)
 {
 	struct check check = { .o = options };
 	struct events_options eo = events_options(&check);
-	bool disk;
+	bool disk, installed, complete;
 
 	hint_gather(&check.facts);
 	events_parse(&check.events, "auto", &eo);
@@ -529,11 +509,17 @@ bool hostcheck(const struct hostcheck_options *options)
 	disk = check_disk(&check);
 	check_processes(&check);
 	events_free(&check.events);
-	if (check.all && disk)
+	installed = installcheck_is(options->dir);
+	complete = !installed || installcheck(options->dir);
+	if (!check.all || !disk)
+		puts("pjrecord cannot record the whole host: see 'no' above.");
+	else if (!installed)
 		puts("pjrecord can record the whole host.");
 	else
-		puts("pjrecord cannot record the whole host: see 'no' above.");
+		puts(complete ?
+			     "pjrecord can record the whole host, and this installation works." :
+			     "pjrecord can record the whole host, but this installation does not work: see 'no' above.");
 	if (fflush(stdout) || ferror(stdout))
 		die_errno("cannot write standard output");
-	return check.all && disk;
+	return check.all && disk && complete;
 }

@@ -4,7 +4,8 @@
  *
  * Prints one line for each check: "ok", "limited" or "no", the subject, and the command that helps if it is not ok.
  * The check opens events and rings as a recording does, since files in /proc alone do not show what a security
- * module or a container allows. It changes nothing on the host.
+ * module or a container allows. It changes nothing on the host. If the directory is that of an installation, the
+ * lines of installcheck.h follow.
  */
 #ifndef PJ_HOSTCHECK_H
 #define PJ_HOSTCHECK_H
@@ -25,8 +26,9 @@ struct hostcheck_options {
 	double min_free;
 };
 
-/* Runs all checks and prints their lines to standard output. Returns true if system-wide recording works and
- * its directory is usable. Exits with a message if standard output cannot be written. */
+/* Runs all checks and prints their lines to standard output. Returns true if system-wide recording works,
+ * its directory is usable and, in an installation, no fact of it is a "no". Exits with a message if standard output
+ * cannot be written. */
 bool hostcheck(const struct hostcheck_options *options);
 
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define RING_PAGE 4096
+#define INSTALLED_DIR "/var/lib/pj" /* DIR of the units, the cron line and the manifests of examples/ */
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
@@ -226,7 +227,8 @@ static void recordopts_check(struct request *request, bool in_windows)
 		die_usage("a recording without an end writes to a directory: add -d DIR; or a length or a command: "
 			  "pjrecord -s 10, pjrecord ./program");
 	request->verbose = request->verbose && !request->quiet;
-	request->dir = request->dir ? request->dir : ".";
+	if (!request->dir)
+		request->dir = request->check && access(INSTALLED_DIR, F_OK) == 0 ? INSTALLED_DIR : ".";
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once, --align and "
 			  "--replace");
@@ -312,7 +314,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 'u', "user", "USER", OPT_STR, &request->user, NULL, "become this user when started as root" },
 		{ 0, "with-parent", NULL, OPT_FLAG, &request->with_parent, NULL, "end when the parent process ends" },
 		{ 0, "check", NULL, OPT_FLAG, &request->check, NULL,
-		  "report which features work on this host, and exit" },
+		  "report which features work on this host and in DIR, and exit" },
 	};
 	size_t command = 0;
 	char **operand;

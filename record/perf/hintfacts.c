@@ -123,6 +123,8 @@ void hint_gather(struct hint_facts *facts)
 	facts->user_ns = is_ns_other("/proc/self/ns/user", FIRST_USER_NS);
 	facts->pid_ns = is_ns_other("/proc/self/ns/pid", FIRST_PID_NS);
 	facts->container = in_container(facts);
+	/* shells of a desktop inherit this variable, too, but have no NoNewPrivileges= */
+	facts->unit = facts->no_new_privs == 1 && getenv("INVOCATION_ID");
 	facts->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 ||
 			 access("/sys/kernel/tracing/README", F_OK) == 0 ||
 			 access("/sys/kernel/debug/tracing/events", F_OK) == 0;

@@ -54,6 +54,10 @@ void hint_capability(struct text *text, const struct hint_facts *facts, const ch
 		text_add(text, "root has lost ");
 		put_upper(text, cap);
 		text_add(text, " here: allow it (systemd: CapabilityBoundingSet=)");
+	} else if (facts->unit == 1) {
+		text_add(text, "add ");
+		put_upper(text, cap);
+		text_add(text, " to AmbientCapabilities= and CapabilityBoundingSet= of its unit");
 	} else {
 		text_add(text, "run it as root");
 		if (facts->no_new_privs != 1)

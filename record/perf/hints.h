@@ -40,6 +40,7 @@ struct hint_facts {
 	int kptr_restrict;
 	int seccomp;      /* seccomp mode: 0 off, 1 strict, 2 filter */
 	int no_new_privs; /* 1: no_new_privs is set, so capabilities of files have no effect */
+	int unit;         /* 1: the recorder is a systemd unit with NoNewPrivileges= */
 	int lockdown;     /* kernel lockdown: 0 none, 1 integrity, 2 confidentiality */
 	int container;    /* 1: the recorder runs in a container, as far as a process inside can see */
 	int user_ns;      /* 1: the recorder runs in a user namespace, whose capabilities do not apply to the host */

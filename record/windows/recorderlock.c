@@ -30,6 +30,21 @@ bool recorderlock_open(struct recorderlock *lock, int recording, uint64_t from, 
 	return false;
 }
 
+bool recorderlock_look(struct recorderlock *lock, int recording)
+{
+	struct stat status;
+
+	*lock = (struct recorderlock){ openat(recording, "recorder", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), 0,
+				       RECORDERLOCK_END };
+	if (lock->fd < 0)
+		return false;
+	if (fstat(lock->fd, &status) == 0 && S_ISREG(status.st_mode))
+		return true;
+	recorderlock_close(lock);
+	errno = EINVAL;
+	return false;
+}
+
 void recorderlock_close(struct recorderlock *lock)
 {
 	if (lock->fd >= 0)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/checkreport.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void checkreport_text(enum verdict verdict, const char *subject, const struct text *text)
+{
+	static const char *const word[] = { "ok", "limited", "no" };
+
+	printf("%-8s %s: ", word[verdict], subject);
+	for (size_t i = 0; i < text->n; i++)
+		putchar((unsigned char)text->p[i] < 0x20 || text->p[i] == 0x7F ? '?' : text->p[i]);
+	putchar('\n');
+}
+
+void checkreport_line(enum verdict verdict, const char *subject, const char *fmt, ...)
+{
+	struct text text = { 0 };
+	char buf[1000];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(buf, sizeof(buf), fmt, args);
+	va_end(args);
+	text_add(&text, buf);
+	checkreport_text(verdict, subject, &text);
+	text_free(&text);
+}

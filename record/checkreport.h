@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checkreport.h - the lines of `pjrecord --check`: verdict, subject, and the fact with its remedy.
+ */
+#ifndef PJ_CHECKREPORT_H
+#define PJ_CHECKREPORT_H
+
+#include "common/text.h"
+
+/* The first word of a line: "ok", "limited" or "no". */
+enum verdict { CHECK_OK, CHECK_LIMITED, CHECK_NO };
+
+/* Print one line to standard output. subject has letters, blanks, '-' and ',' only. The text may contain names of
+ * target processes and programs, which are hostile input, so '?' replaces bytes that control a terminal. */
+void checkreport_text(enum verdict verdict, const char *subject, const struct text *text);
+void checkreport_line(enum verdict verdict, const char *subject, const char *fmt, ...) PRINTF(3, 4);
+
+#endif
