@@ -1,6 +1,6 @@
 #!/bin/sh
-# examples.t - the unit, the cron line and the DaemonSet in examples/: well-formed, and with options that pjrecord has; compare-builds on
-# two builds of a program.
+# examples.t - the units, the cron line, the DaemonSet and the compose file in examples/: well-formed, and with options that the tools have;
+# compare-builds on two builds of a program.
 # full-san: scripts beside the tools
 # covers: record/recordopts.c diff/pjdiff.c
 # shellcheck source=test/lib/tap.sh
@@ -9,7 +9,7 @@ LC_ALL=C
 export LC_ALL
 unit=$top/examples/pjrecord.service
 cron=$top/examples/pjrecord.cron
-pods=$top/examples/pjrecord-daemonset.yaml
+pods=$top/examples/kubernetes/base/daemonset.yaml
 five='CAP_DAC_READ_SEARCH CAP_IPC_LOCK CAP_PERFMON CAP_SYSLOG CAP_SYS_PTRACE'
 six=$(echo "$five" | sed 's/CAP_SYS_PTRACE/CAP_SYS_NICE &/') # systemd has a word for priority
 
@@ -78,6 +78,23 @@ closed()
 	is "  as docs/units.md has it" "$(sed -n "s/^| $1\.service | \([0-9.]*\) .*/\1/p" "$top/docs/units.md")" "$figure"
 }
 
+# the target, the user and the directories
+is "pj.target starts the pipeline, without pjmap" "$(sed -n 's/^Wants=//p' "$top/examples/pj.target")" "pjrecord.service pjsend.service"
+for tool in pjrecord pjsend; do
+	is "  and stops $tool.service" "$(grep -c '^PartOf=pj.target$' "$top/examples/$tool.service")" 1
+	is "  a wrong command line of $tool is not repeated" "$(grep -c '^RestartPreventExitStatus=2$' "$top/examples/$tool.service")" 1
+done
+if [ "$(id -u)" = 0 ] && have systemd-sysusers && have systemd-tmpfiles; then
+	mkdir root root/etc
+	systemd-sysusers --root="$PWD/root" "$top/examples/pj.sysusers" >why 2>&1
+	is "pj.sysusers makes user pj" "$(sed -n 's/^pj:[^:]*:[0-9]*:[0-9]*:\(.*\)/\1/p' root/etc/passwd)" "CPU profiles:/var/lib/pj:/usr/sbin/nologin"
+	uid=$(sed -n 's/^pj:[^:]*:\([0-9]*\):.*/\1/p' root/etc/passwd)
+	systemd-tmpfiles --root="$PWD/root" --create "$top/examples/pj.tmpfiles" >why 2>&1
+	is "pj.tmpfiles makes its directories" "$(cd root && stat -c '%n %a %u' var/lib/pj var/lib/pj/out etc/pj | tr '\n' ' ')" "var/lib/pj 750 $uid var/lib/pj/out 750 $uid etc/pj 755 0 "
+else
+	skip "pj.sysusers makes user pj" "systemd is not installed, or not root"
+fi
+
 for tool in pjrecord pjmap pjsend; do
 	is "$tool.service: limits of memory, tasks and CPU" \
 		"$(grep -cE '^(MemoryMax|TasksMax|CPUQuota|OOMPolicy|LimitNOFILE|LimitCORE)=' "$top/examples/$tool.service")" 6
@@ -105,8 +122,8 @@ is "  the file ends with a newline" "$(tail -c 1 "$cron")" ""
 
 # ---- Kubernetes
 
-sed -n 's/^ *args: \[\(.*\)\]/\1/p' "$pods" | tr ',' ' ' >line
-ok "the DaemonSet: its options exist" options_exist line
+sed -n '/^ *command: .pjrecord/,/resources/s/^ *args: \[\(.*\)\]/\1/p' "$pods" | tr ',' ' ' >line
+ok "the DaemonSet: options of pjrecord exist" options_exist line
 # shellcheck disable=SC2046 # words
 ok "  and make sense" accepted $(cat line)
 is "  no tabs" "$(grep -c "$(printf '\t')" "$pods")" 0
@@ -119,19 +136,47 @@ pod = d["spec"]["template"]
 assert d["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items(), "selector"
 spec = pod["spec"]
 assert spec["hostPID"] is True and spec["automountServiceAccountToken"] is False
-(c,) = spec["containers"]
-sc = c["securityContext"]
-assert sc["privileged"] is False and sc["allowPrivilegeEscalation"] is False and sc["readOnlyRootFilesystem"] is True
-assert sc["capabilities"]["drop"] == ["ALL"]
-assert all(isinstance(a, str) for a in c["command"] + c["args"]), "arguments are strings"
-assert {m["name"] for m in c["volumeMounts"]} == {v["name"] for v in spec["volumes"]}, "volumes"
-directory = [a.split("=", 1)[1] for a in c["args"] if a.startswith("--dir=")]
-assert directory == [m["mountPath"] for m in c["volumeMounts"]], "what is written is mounted"
-print(" ".join(sorted("CAP_" + x for x in sc["capabilities"]["add"])))
+for c in spec["containers"]:
+    sc = c["securityContext"]
+    assert sc["privileged"] is False and sc["allowPrivilegeEscalation"] is False and sc["readOnlyRootFilesystem"] is True
+    assert sc["capabilities"]["drop"] == ["ALL"] and sc["seccompProfile"]["type"] == "RuntimeDefault"
+    assert all(isinstance(a, str) for a in c["command"] + c["args"]), "arguments are strings"
+    assert {m["name"] for m in c["volumeMounts"]} == {v["name"] for v in spec["volumes"]}, "volumes"
+    directory = [a.split("=", 1)[1] for a in c["args"] if a.startswith("--dir=")]
+    assert directory == [m["mountPath"] for m in c["volumeMounts"]], "what is written is mounted"
+    print(c["command"][0], " ".join(sorted("CAP_" + x for x in sc["capabilities"].get("add", []))))
 PY
-	is "  its parts fit together" "$(python3 check.py "$pods" 2>&1 | tail -n 1)" "$six"
+	is "  its parts fit together; pjsend has no capability" "$(python3 check.py "$pods" 2>&1 | tail -n 2)" "pjrecord $six
+pjsend "
+	cat >compose.py <<'PY'
+import sys, yaml
+c, d = yaml.safe_load(open(sys.argv[1])), yaml.safe_load(open(sys.argv[2]))
+pod = {p["name"]: p for p in d["spec"]["template"]["spec"]["containers"]}
+assert set(c["services"]) == set(pod), "the same containers"
+for name, s in c["services"].items():
+    p, sc = pod[name], pod[name]["securityContext"]
+    assert s["read_only"] is True and s["cap_drop"] == ["ALL"] and "privileged" not in s
+    assert sorted(s.get("cap_add", [])) == sorted(sc["capabilities"].get("add", [])), "capabilities"
+    assert "no-new-privileges:true" in s["security_opt"]
+    assert ("apparmor:unconfined" in s["security_opt"]) == ("appArmorProfile" in sc)
+    assert s["entrypoint"] == p["command"]
+    assert set(s["command"]) == {a for a in p["args"] if not a.startswith("--host=")}, "arguments"
+    assert [v.split(":")[0] for v in s["volumes"]] == list(c["volumes"])
+assert c["services"]["pjrecord"]["pid"] == "host" and "pid" not in c["services"]["pjsend"]
+print("as the DaemonSet")
+PY
+	is "the compose file has the same rights and arguments" "$(python3 compose.py "$top/examples/compose.yaml" "$pods" 2>&1 | tail -n 1)" "as the DaemonSet"
 else
-	skip "  its parts fit together" "python3 has no yaml"
+	skip "  its parts fit together; pjsend has no capability" "python3 has no yaml"
+	skip "the compose file has the same rights and arguments" "python3 has no yaml"
+fi
+if have kubectl; then
+	kubectl kustomize "$top/examples/kubernetes/clickhouse" >overlay 2>why
+	is "the overlay: kustomize builds it" "$?" 0
+	is "  another image and store, the secret, and nothing else" "$(grep -cE '^ *(image: registry.example.com/tools/pj:0.1|value: clickhouse:https:.*|name: PJ_STORE_AUTH|name: pj-store|- name: PJ_STORE_AUTH)$' overlay)" 5
+	is "  the capabilities of the base" "$(sed -n '/ add:/,/ drop:/s/^ *- \([A-Z_]*\)$/CAP_\1/p' overlay | sort | tr '\n' ' ')" "$six "
+else
+	skip "the overlay: kustomize builds it" "kubectl is not installed"
 fi
 
 # ---- two builds

@@ -196,13 +196,14 @@ until_true on unit test -d /var/lib/pj/out # systemd starts pjsend again until t
 start_unit unit pjsend.service PJ_STORE=dir:/srv/profiles # as systemctl edit pjsend has it
 sender=$unit
 
-# the container: root with six capabilities, and a root file system that cannot be written to
-pods=$top/examples/pjrecord-daemonset.yaml
+# the container of pjrecord, the first one: root with six capabilities, and a root file system that cannot be written to. pods.t runs both.
+first_of() { sed -n "s/^ *$1: $2/\1/p" "$pods" | head -n 1; }
+pods=$top/examples/kubernetes/base/daemonset.yaml
 caps=$(sed -n 's/^ *add: \[\(.*\)\]/\1/p' "$pods" | tr -d ' ' | tr ',A-Z' '\n''a-z' | sed 's/^/+/' | paste -sd, -)
-folders=$(group node "$(bytes "$(sed -n 's/^ *limits: {memory: \(.*\)}/\1/p' "$pods")")" max 100)
+folders=$(group node "$(bytes "$(first_of limits '{memory: \(.*\)}')")" max 100)
 limited="$limited $folders"
 # shellcheck disable=SC2046 # words of the command line
-set -- $(sed -n 's/^ *command: \[\(.*\)\]/\1/p' "$pods") $(sed -n 's/^ *args: \[\(.*\)\]/\1/p' "$pods" | tr ',' ' ')
+set -- $(first_of command '\[\(.*\)\]') $(first_of args '\[\(.*\)\]' | tr ',' ' ')
 # shellcheck disable=SC2016 # for the other shell
 become_host node sh -c 'for g in $1; do echo $$ >"$g/cgroup.procs" || exit 1; done; caps=$2; shift 2
 	mount -o remount,ro,bind / 2>/dev/null

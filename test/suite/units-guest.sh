@@ -47,7 +47,7 @@ at_most()
 	cat /tmp/rights
 	[ -s /tmp/rights ] || return 1
 	while read -r name uid caps no_new seccomp mounts; do
-		[ "$uid" = 990 ] && [ "$no_new" = 1 ] && [ "$seccomp" = 2 ] && [ "$mounts" = "$2" ] || return 1
+		[ "$uid" = "$(id -u pj)" ] && [ "$no_new" = 1 ] && [ "$seccomp" = 2 ] && [ "$mounts" = "$2" ] || return 1
 		[ $((0x$caps & ~0x$1)) = 0 ] || return 1
 		case $name in pjrecord-table | pjrecord-jvm | pjrecord-symbol | pjfold) [ $((0x$caps)) = 0 ] || return 1 ;; esac
 	done </tmp/rights
@@ -69,7 +69,7 @@ limits()
 # undisturbed: no unit failed or was started again, no process was killed by a filter
 undisturbed()
 {
-	journalctl --no-pager -b | grep -E 'type=1326|SIGSYS|status=31|Failed with result' && return 1
+	journalctl --no-pager -b ${since:+--since "$since"} | grep -E 'type=1326|SIGSYS|status=31|Failed with result' && return 1
 	for unit in $units; do
 		systemctl show -p NRestarts -p Result -p ActiveState $unit | tee /tmp/state
 		grep -q '^NRestarts=0' /tmp/state && grep -q '^Result=success' /tmp/state || return 1
@@ -85,7 +85,7 @@ java_named()
 
 java_named_or_late()
 {
-	java_named || journalctl --no-pager -b -u pjrecord | grep 'reading its memory takes too long'
+	java_named || journalctl --no-pager -b -u pjrecord | grep -E 'reading its memory takes too long|more time than one tenant may use'
 }
 
 stop_unit()
@@ -101,7 +101,13 @@ if [ -x /opt/java/bin/java ]; then
 fi
 echo "# $(systemctl --version | head -n 1), Linux $(uname -r), kernel.perf_event_paranoid $(cat /proc/sys/kernel/perf_event_paranoid)"
 echo 2 >/proc/sys/kernel/perf_event_paranoid
-check "pjrecord and pjsend are enabled and started" systemctl enable --now pjrecord pjsend
+check "pj.sysusers makes the user" sh -c 'systemd-sysusers && id pj'
+# before there is a directory: pjsend makes it, and waits
+check "pjsend alone is started" systemctl start pjsend
+check "  it waits for a recorder" sh -c 'sleep 5; systemctl is-active pjsend && systemctl show -p NRestarts pjsend | grep -q =0 && ! [ -e /var/lib/pj/out ]'
+check "pj.tmpfiles makes the directories" sh -c 'systemd-tmpfiles --create pj.conf && [ "$(stat -c "%U %a" /var/lib/pj/out)" = "pj 750" ] && [ -d /etc/pj ]'
+check "pj.target is enabled and started" systemctl enable --now pj.target
+check "  it starts both" sh -c 'systemctl is-active pjrecord pjsend'
 check "a window is recorded, folded and sent" wait_for 150 stored 0
 if [ -x /opt/java/bin/java ]; then
 	# An emulated processor may be too slow for the deadline of pjrecord, which reports that.
@@ -109,7 +115,7 @@ if [ -x /opt/java/bin/java ]; then
 	check "  which a helper process reads" wait_for 30 helper pjrecord-jvm
 fi
 check "pjmap is enabled and started" systemctl enable --now pjmap
-if [ -x /opt/java/bin/java ]; then check "  it names methods of a JVM, too" wait_for 150 java_named; fi
+if [ -x /opt/java/bin/java ]; then check "  it names methods of a JVM, too" wait_for 150 java_named_or_late; fi
 check "pjrecord's lines are in the journal" sh -c 'journalctl --no-pager -b -u pjrecord | grep -q " samples\{0,1\}, "'
 check "pjrecord: user pj, five capabilities at most, seccomp, the host's mounts" at_most $five host pjrecord
 check "pjmap: two capabilities at most, mounts of its own" at_most $two own pjmap
@@ -118,8 +124,24 @@ check "pjrecord: its limits are the kernel's" limits pjrecord 536870912 256 1000
 check "pjmap: its limits" limits pjmap 1073741824 2100 50000
 check "pjsend: its limits" limits pjsend 536870912 64 100000
 check "no unit was disturbed" undisturbed
+check "pjrecord --check: this installation works" sh -c 'pjrecord --check -d /var/lib/pj'
+
+# killed_returns UNIT: after SIGKILL the unit has another process
+killed_returns()
+{
+	old=$(systemctl show -p MainPID --value "$1")
+	kill -9 "$old"
+	another() { new=$(systemctl show -p MainPID --value "$1"); [ "$new" != 0 ] && [ "$new" != "$old" ] && systemctl -q is-active "$1"; }
+	wait_for 40 another "$1"
+}
+check "pjrecord returns after SIGKILL" killed_returns pjrecord
+check "pjsend returns after SIGKILL" killed_returns pjsend
+both_stopped() { systemctl stop pj.target && ! systemctl -q is-active pjrecord && ! systemctl -q is-active pjsend; }
+check "pj.target stops both" both_stopped
+check "  pjrecord --check names that, and the command" sh -c 'pjrecord --check -d /var/lib/pj | grep "no *recorder: .*systemctl enable --now pj.target"'
 for unit in $units; do check "$unit stops in time" stop_unit $unit; done
 
+since=$(date '+%F %T') # the units were killed before
 # From now on a call outside of the list ends the process.
 for unit in $units; do
 	mkdir -p "/run/systemd/system/$unit.service.d"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # units-guest.t - the units of examples/ under systemd as PID 1 of a guest: installed as docs/units.md shows, beside a JVM, until windows were
-# written and sent. Then with a system call filter that kills: no call is made that it forbids.
+# written and sent; killed, and stopped as pj.target. Then with a system call filter that kills: no call is made that it forbids.
 # full: boots a virtual machine
 # covers: record/pjrecord.c jmap/pjmap.c send/pjsend.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -12,7 +12,7 @@ PJ_GUEST_MB=${PJ_GUEST_MB:-1536}
 
 build=${PJ_BUILD:-$top/build/std-cc}
 case $build in /*) ;; *) build=$top/$build ;; esac
-for tool in pjrecord pjmap pjsend pjfold pjfetch; do
+for tool in pjrecord pjmap pjsend pjfold pjfetch pjsvg; do
 	[ -x "$build/bin/$tool" ] || skip_all "$tool is not built"
 done
 systemd=/usr/lib/systemd
@@ -27,7 +27,7 @@ guest_need
 # ---- systemd of this machine, with no units but its targets and those that the targets need
 
 for program in systemd systemd-journald systemd-shutdown systemd-cgroups-agent; do guest_add $systemd/$program; done
-for program in systemctl journalctl; do guest_add "$(command -v $program)" /usr/bin/$program; done
+for program in systemctl journalctl systemd-sysusers systemd-tmpfiles; do guest_add "$(command -v $program)" /usr/bin/$program; done
 mkdir -p "$guest_tree$systemd/system" "$guest_tree/etc/systemd/system/multi-user.target.wants" "$guest_tree/var/log" "$guest_tree/var/lib" "$guest_tree/run" \
 	"$guest_tree/home" "$guest_tree/usr/local/bin" "$guest_tree/var/tmp"
 cp -P $systemd/system/*.target $systemd/system/*.slice $systemd/system/systemd-journald* "$guest_tree$systemd/system/"
@@ -52,12 +52,14 @@ ln -s $systemd/system/multi-user.target "$guest_tree/etc/systemd/system/default.
 guest_init=$systemd/systemd
 guest_append="systemd.show_status=0 systemd.unified_cgroup_hierarchy=1"
 
-# ---- what a host has: the tools, the units, a user, a JVM
+# ---- what a host has: the tools, the units, a JVM
 
-for tool in pjrecord pjmap pjsend pjfold pjfetch; do guest_add "$build/bin/$tool" "/usr/local/bin/$tool"; done
+for tool in pjrecord pjmap pjsend pjfold pjfetch pjsvg; do guest_add "$build/bin/$tool" "/usr/local/bin/$tool"; done
 for unit in pjrecord pjmap pjsend; do cp "$top/examples/$unit.service" "$guest_tree/etc/systemd/system/"; done
-printf 'pj:x:990:990::/var/lib/pj:/usr/sbin/nologin\n' >>"$guest_tree/etc/passwd"
-printf 'pj:x:990:\n' >>"$guest_tree/etc/group"
+cp "$top/examples/pj.target" "$guest_tree/etc/systemd/system/"
+mkdir -p "$guest_tree/usr/lib/sysusers.d" "$guest_tree/usr/lib/tmpfiles.d"
+cp "$top/examples/pj.sysusers" "$guest_tree/usr/lib/sysusers.d/pj.conf"
+cp "$top/examples/pj.tmpfiles" "$guest_tree/usr/lib/tmpfiles.d/pj.conf"
 java=
 for home in /usr/lib/jvm/*; do
 	if [ -n "$java" ] || [ -L "$home" ] || [ ! -x "$home/bin/jlink" ] || [ ! -e "$home/jmods/java.base.jmod" ]; then continue; fi
