@@ -73,7 +73,7 @@ LIBRARY := common unwind runtimes
 ROOMS := $(sort $(patsubst %/,%,$(dir $(MAINS))))
 # modules FOLDERS: all .c and .S files below them but the mains and the agent, which is no part of a tool
 modules = $(sort $(filter-out %/agent/agent.c $(MAINS),$(shell find $(1) -name '*.[cS]')))
-SCRIPTS := $(B)/bin/pjflame
+SCRIPTS := $(patsubst flame/%.sh,$(B)/bin/%,$(wildcard flame/pj*.sh))
 TOOLS := $(patsubst %.c,$(B)/bin/%,$(notdir $(MAINS)))
 LIB   := $(B)/libpj.a
 LIBOBJS := $(patsubst %.c,$(B)/%.o,$(call modules,$(LIBRARY)))
@@ -104,9 +104,9 @@ $(TOOLS):
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # A tool that is a shell script: one file of its parts.
-$(B)/bin/pjflame: $(wildcard flame/*) common/base.h
+$(SCRIPTS): $(B)/bin/%: flame/%.sh $(wildcard flame/*) common/base.h
 	@mkdir -p $(@D)
-	$(call say,SH,$@)sh flame/assemble "$$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)" >$@.new && chmod 755 $@.new && mv $@.new $@
+	$(call say,SH,$@)sh flame/assemble "$$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)" $* >$@.new && chmod 755 $@.new && mv $@.new $@
 
 # Completions of shells are made from --help of each tool. A build for another processor has none: its tools do not run here.
 COMMANDS := $(notdir $(TOOLS) $(SCRIPTS))

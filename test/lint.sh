@@ -47,7 +47,9 @@ if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks
 	shellcheck -x -S warning $scripts || complain "shellcheck"
 	# the parts make sense together only
-	sh flame/assemble 0 | shellcheck -S warning - || complain "shellcheck of pjflame"
+	for tool in pjflame pjprofile; do
+		sh flame/assemble 0 $tool | shellcheck -S warning - || complain "shellcheck of $tool"
+	done
 else
 	echo "lint: shellcheck is not installed"
 fi

@@ -167,7 +167,7 @@ done <named
 is "SECURITY.md: tests that do not exist" "$missing" ""
 for t in "$top"/test/hostile/*.t; do echo "hostile/${t##*/}"; done | sort >there
 is "SECURITY.md: tests of hostile programs that it does not name" "$(comm -13 named there | tr '\n' ' ')" ""
-for f in README.md SECURITY.md CONTRIBUTING.md docs/ARCHITECTURE.md docs/FUZZING.md docs/GLOSSARY.md docs/guide.md docs/HOWTO-ADD.md docs/INPUTS.md docs/SVG.md docs/units.md; do
+for f in README.md SECURITY.md CONTRIBUTING.md docs/ARCHITECTURE.md docs/FUZZING.md docs/GLOSSARY.md docs/guide.md docs/HOWTO-ADD.md docs/INPUTS.md docs/SVG.md docs/units.md docs/gprofiler.md; do
 	missing=
 	# shellcheck disable=SC2013 # links hold no blanks
 	for link in $(grep -oE '\]\([^)#:]+[)#]' "$top/$f" | sed 's/^](//; s/[)#?].*//'); do
