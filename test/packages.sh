@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# packages.sh - what ./quickstart and ./check share: install what is missing (Debian, Ubuntu), and do the rest as the owner
-# of the checkout, so that nothing of root's stays in a user's tree. To be sourced in the top folder.
+# packages.sh - what ./quickstart and ./check share: install what is missing with the package manager of the system (Debian, Ubuntu, Fedora,
+# Arch, Alpine), and do the rest as the owner of the checkout, so that nothing of root's stays in a user's tree. To be sourced in the top
+# folder. Names of packages are those of Debian; package_name has the others.
 
 need= # packages that must be there
 wish= # packages whose absence only skips something
@@ -45,38 +46,141 @@ if [ "$(id -u)" = 0 ] && [ "$owner" != 0 ]; then
 	as_owner="setpriv --reuid=$owner --regid=$(stat -c %g .) --clear-groups env HOME=$(getent passwd "$owner" | cut -d: -f6)"
 fi
 
-apt_install()
+# Sets $manager to the package manager of this system: apt, dnf, pacman or apk; to nothing where there is none of these. /etc/os-release
+# decides where there are several (Debian packages pacman and apk, too).
+find_manager()
 {
-	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null >>"$apt_log" 2>&1
+	family=" $(sed -n 's/^ID\(_LIKE\)\{0,1\}=//p' "${PJ_OS_RELEASE:-/etc/os-release}" 2>/dev/null | tr -d '"' | tr '\n' ' ') "
+	manager=
+	case $family in
+	*' debian '* | *' ubuntu '*) order='apt dnf pacman apk' ;;
+	*' fedora '* | *' rhel '* | *' centos '*) order='dnf apt pacman apk' ;;
+	*' arch '*) order='pacman apt dnf apk' ;;
+	*' alpine '*) order='apk apt dnf pacman' ;;
+	*) order='apt dnf pacman apk' ;;
+	esac
+	for manager in $order; do
+		case $manager in apt) command=apt-get ;; *) command=$manager ;; esac
+		if present "$command"; then return; fi
+	done
+	manager=
+}
+
+# package_name DEBIAN-NAME: the name for this package manager, or nothing where the package is none of its own
+package_name()
+{
+	column=0
+	case $manager in
+	apt) echo "$1"; return ;;
+	dnf) column=2 ;;
+	pacman) column=3 ;;
+	apk) column=4 ;;
+	esac
+	# Debian              Fedora                 Arch                Alpine; -: a part of another package, or none
+	awk -v name="$1" -v column="$column" '$1 == name { if ($column != "-") print $column; found = 1 } END { if (!found) print name }' <<-'END'
+		gcc                  gcc                    gcc                 gcc
+		libc6-dev            glibc-devel            glibc               musl-dev
+		linux-libc-dev       kernel-headers         linux-api-headers   linux-headers
+		zlib1g-dev           zlib-devel             zlib                zlib-dev
+		libiberty-dev        binutils-devel         binutils            binutils-dev
+		liblzma-dev          xz-devel               xz                  xz-dev
+		libzstd-dev          libzstd-devel          zstd                zstd-dev
+		libdw-dev            elfutils-devel         libelf              elfutils-dev
+		libcurl4-openssl-dev libcurl-devel          curl                curl-dev
+		libjansson-dev       jansson-devel          jansson             jansson-dev
+		linux-perf           perf                   perf                perf
+		perl                 perl                   perl                perl-utils
+		libxml2-utils        libxml2                libxml2             libxml2-utils
+		shellcheck           ShellCheck             shellcheck          shellcheck
+		clang-format         clang-tools-extra      clang               clang-extra-tools
+		clang-tidy           clang-tools-extra      clang               clang-extra-tools
+		universal-ctags      ctags                  ctags               ctags
+		libclang-rt-dev      compiler-rt            compiler-rt         compiler-rt
+		clickhouse-server    -                      clickhouse          -
+		nginx-light          nginx                  nginx               nginx
+		busybox-static       busybox                busybox             busybox-static
+		golang-github-containers-common containers-common containers-common containers-common
+		python3-yaml         python3-pyyaml         python-yaml         py3-yaml
+		apache2-utils        httpd-tools            apache              apache2-utils
+		tomcat10             tomcat                 tomcat10            -
+		tomcat10-user        -                      -                   -
+		tomcat10-examples    tomcat-webapps         -                   -
+		gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc -
+		libc6-dev-arm64-cross -                     aarch64-linux-gnu-glibc -
+		qemu-user-static     qemu-user-static       qemu-user-static    qemu-aarch64
+		qemu-system-x86      qemu-system-x86        qemu-system-x86     qemu-system-x86_64
+	END
+}
+
+# package_names DEBIAN-NAME...: the names for this package manager
+package_names()
+{
+	for package in "$@"; do package_name "$package"; done | awk '!seen[$0]++' | tr '\n' ' '
+}
+
+# The command that installs packages, and the one that fetches the lists of packages.
+install_command()
+{
+	case $manager in
+	apt) echo "env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends" ;;
+	dnf) echo "dnf install -y -q --setopt=install_weak_deps=False" ;;
+	pacman) echo "pacman -S --noconfirm --needed --noprogressbar" ;;
+	apk) echo "apk add --no-progress" ;;
+	esac
+}
+
+update_command()
+{
+	case $manager in
+	apt) echo "apt-get update -qq" ;;
+	dnf) echo "dnf makecache -q" ;;
+	pacman) echo "pacman -Sy --noprogressbar" ;;
+	apk) echo "apk update -q" ;;
+	esac
+}
+
+# install_packages DEBIAN-NAME...
+# shellcheck disable=SC2046 # words
+install_packages()
+{
+	names=$(package_names "$@")
+	[ -n "$names" ] || return 1
+	# shellcheck disable=SC2086 # lists
+	$as_root $(install_command) $names </dev/null >>"$install_log" 2>&1
 }
 
 # install_missing: says what it installs; ends the script when something needed cannot be had.
-# shellcheck disable=SC2086 # lists of packages
+# shellcheck disable=SC2046,SC2086 # lists of packages
 install_missing()
 {
 	[ -n "$need$wish" ] || { echo "packages: all there"; return 0; }
-	if ! present apt-get || [ "$as_root" = no ]; then
+	find_manager
+	if [ -z "$manager" ] || [ "$as_root" = no ]; then
 		if [ -n "$need" ]; then
-			echo "please install:$need (this system's names may differ), then start me again" >&2
+			if [ -n "$manager" ]; then
+				echo "please install, as root: $(install_command) $(package_names $need)" >&2
+			else
+				echo "please install:$need (names of Debian; this system's may differ), then start me again" >&2
+			fi
 			exit 1
 		fi
-		echo "packages: not installed (no apt-get, or not root and no sudo):$wish"
+		echo "packages: not installed (no package manager, or not root and no sudo):$wish"
 		return 0
 	fi
-	echo "packages: apt-get install$need$wish"
-	apt_log=$(mktemp)
-	if ! apt_install $need $wish; then
-		$as_root apt-get update -qq </dev/null >>"$apt_log" 2>&1
-		if [ -n "$need" ] && ! apt_install $need; then
-			tail -n 20 "$apt_log" >&2
-			echo "could not install:$need" >&2
+	echo "packages: $manager: $(package_names $need $wish)"
+	install_log=$(mktemp)
+	if ! install_packages $need $wish; then
+		$as_root $(update_command) </dev/null >>"$install_log" 2>&1
+		if [ -n "$need" ] && ! install_packages $need; then
+			tail -n 20 "$install_log" >&2
+			echo "could not install: $(package_names $need)" >&2
 			exit 1
 		fi
 		for package in $wish; do
-			apt_install "$package" || echo "packages: could not install $package (what needs it will be skipped)"
+			install_packages "$package" || echo "packages: could not install $package (what needs it will be skipped)"
 		done
 	fi
-	rm -f "$apt_log"
+	rm -f "$install_log"
 }
 
 # What it takes to build.
@@ -85,12 +189,14 @@ need_to_build()
 	need cc gcc
 	need make make
 	need /usr/include/stdio.h libc6-dev
+	need /usr/include/linux/perf_event.h linux-libc-dev
 	need /usr/include/zlib.h zlib1g-dev
 	need /usr/include/libiberty/demangle.h libiberty-dev
 	wish /usr/include/lzma.h liblzma-dev
 	wish /usr/include/zstd.h libzstd-dev
 	wish /usr/include/elfutils/libdw.h libdw-dev
-	if ! ls /usr/include/*/curl/curl.h >/dev/null 2>&1; then wish="$wish libcurl4-openssl-dev"; fi
+	curl=$(ls /usr/include/curl/curl.h /usr/include/*/curl/curl.h 2>/dev/null | head -n 1)
+	wish "${curl:-/usr/include/curl/curl.h}" libcurl4-openssl-dev
 	wish /usr/include/jansson.h libjansson-dev
 }
 
@@ -98,7 +204,7 @@ need_to_build()
 wish_perf()
 {
 	if perf --version >/dev/null 2>&1; then return; fi
-	if grep -qs '^ID=ubuntu' /etc/os-release; then
+	if grep -qs '^ID=ubuntu' "${PJ_OS_RELEASE:-/etc/os-release}"; then
 		wish="$wish linux-tools-common linux-tools-$(uname -r) linux-tools-generic"
 	else
 		wish="$wish linux-perf"
@@ -154,6 +260,9 @@ wish_for_tests()
 wish_for_all_tests()
 {
 	wish ccache ccache
+	wish runc runc
+	wish /usr/share/containers/seccomp.json golang-github-containers-common
+	wish /usr/lib/python3/dist-packages/yaml python3-yaml
 	wish busybox busybox-static
 	wish cpio cpio
 	wish ab apache2-utils
