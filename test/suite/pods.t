@@ -24,7 +24,9 @@ pjrecord -q -a -w 1 --once -d try >out 2>why || skip_all "recording is not allow
 # ---- an image: the tools and their libraries
 
 mkdir -p rootfs/usr/bin rootfs/proc rootfs/sys rootfs/dev rootfs/tmp rootfs/etc rootfs/var/lib/pj node
+if [ -n "${PJ_POD_IMAGE:-}" ]; then cp -a "$PJ_POD_IMAGE/." rootfs/; fi
 for tool in pjrecord pjsend pjfold pjfetch pjsvg; do
+	if [ -n "${PJ_POD_IMAGE:-}" ]; then continue; fi
 	cp "$(command -v $tool)" rootfs/usr/bin/
 	for library in $(ldd "$(command -v $tool)" | grep -o '/[^ ]*'); do
 		mkdir -p "rootfs${library%/*}" && cp -L "$library" "rootfs$library"
