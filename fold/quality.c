@@ -2,6 +2,7 @@
 #include "fold/quality.h"
 
 #include "common/diag.h"
+#include "common/formats/unwindstats.h"
 #include "common/visible.h"
 
 #include <stdlib.h>
@@ -9,13 +10,13 @@
 /* Minimum number of samples for which quality_print() reports a percentage. */
 #define FEW 20
 
-/* Returns part / complete in percent. The result is at most 99.9 unless part is all: 100.0 means all, as in the report
- * line of pjrecord (unwindstats.h). 0 if `complete` is 0. */
-static double quality_percent(uint64_t part, uint64_t complete)
+/* Returns part / all in percent. The result is at most 99.9 unless part is all: 100.0 means all, as in the report line
+ * of pjrecord (unwindstats.h). 0 if `all` is 0. */
+static double quality_percent(uint64_t part, uint64_t all)
 {
-	double share = complete ? 100.0 * (double)part / (double)complete : 0;
+	double share = all ? 100.0 * (double)part / (double)all : 0;
 
-	return share > 99.9 && part < complete ? 99.9 : share;
+	return share > 99.9 && part < all ? 99.9 : share;
 }
 
 static unsigned long long quality_ull(uint64_t value)
@@ -88,11 +89,16 @@ static struct recording_quality quality_sum(const struct recording_tally *tally)
 	return all;
 }
 
+/* Returns the number of samples with a broken stack. */
+static uint64_t quality_broken(const struct recording_quality *quality)
+{
+	return quality->user - quality->reaches_root - quality->unknown - quality->cut;
+}
+
 static void quality_put_row(struct out *out, const struct recording_quality *quality)
 {
-	const uint64_t part[] = { quality->reaches_root, quality->cut,
-				  quality->user - quality->reaches_root - quality->unknown - quality->cut,
-				  quality->unknown, quality->single };
+	const uint64_t part[] = { quality->reaches_root, quality->cut, quality_broken(quality), quality->unknown,
+				  quality->single };
 	struct text raw = { 0 };
 
 	out_printf(out, "%12llu", quality_ull(quality->samples));
@@ -156,16 +162,41 @@ static const char *quality_remedy(const struct recording_quality *quality, struc
 	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";
 }
 
+/* Prints the shares of the kinds of stacks, as the report line of pjrecord has them (unwindstats.h). */
+static void quality_print_counts(const struct recording_quality *all)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} part[] = { { all->cut, "are truncated" },
+		     { quality_broken(all), "are broken" },
+		     { all->unknown, "are of unknown completeness" },
+		     { all->single, "have one frame of user code only" } };
+	struct text text = { 0 };
+
+	unwindstats_share(&text, all->reaches_root, all->user);
+	text_add(&text, " of ");
+	text_grouped(&text, all->user);
+	text_add(&text, " stacks are complete");
+	for (size_t i = 0; i < countof(part); i++) {
+		if (!part[i].n)
+			continue;
+		text_add(&text, ", ");
+		unwindstats_share(&text, part[i].n, all->user);
+		text_char(&text, ' ');
+		text_add(&text, part[i].what);
+	}
+	warn("%.*s", (int)text.n, text.p);
+	text_free(&text);
+}
+
 void quality_print(const struct recording_tally *tally, struct str event)
 {
 	struct recording_quality all = quality_sum(tally);
 	const struct recording_quality *quality = quality_worst(tally);
 
 	if (all.user)
-		warn("%.1f %% of the stacks are complete, %.1f %% are truncated by the recorder, %.1f %% have "
-		     "one frame of user code only",
-		     quality_percent(all.reaches_root, all.user), quality_percent(all.cut, all.user),
-		     quality_percent(all.single, all.user));
+		quality_print_counts(&all);
 	if (all.unknown > all.unsymbolized_root)
 		warn("%.1f %% of the stacks may be complete: they pass code that may keep no frame pointers",
 		     quality_percent(all.unknown - all.unsymbolized_root, all.user));

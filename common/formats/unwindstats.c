@@ -35,14 +35,14 @@ void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more)
 	}
 }
 
-static void unwindstats_put_share(struct text *text, uint64_t part, uint64_t complete)
+void unwindstats_share(struct text *text, uint64_t part, uint64_t all)
 {
-	double share = complete ? 100.0 * (double)part / (double)complete : 0;
+	double share = all ? 100.0 * (double)part / (double)all : 0;
 
 	if (part && share < 0.1)
 		text_add(text, "under 0.1 %");
 	else
-		text_printf(text, "%.1f %%", share > 99.9 && part < complete ? 99.9 : share);
+		text_printf(text, "%.1f %%", share > 99.9 && part < all ? 99.9 : share);
 }
 
 static void put_reasons(struct text *text, const struct pj_unwinding *unwinding)
@@ -55,7 +55,7 @@ static void put_reasons(struct text *text, const struct pj_unwinding *unwinding)
 		if (!n)
 			continue;
 		text_add(text, any ? ", " : " (");
-		unwindstats_put_share(text, n, unwinding->stacks);
+		unwindstats_share(text, n, unwinding->stacks);
 		text_char(text, ' ');
 		text_add(text, reasons[i].what);
 		any = true;
@@ -67,9 +67,9 @@ static void put_reasons(struct text *text, const struct pj_unwinding *unwinding)
 static void put_fp(struct text *text, const struct pj_unwinding *unwinding)
 {
 	text_add(text, " (by unwind tables alone ");
-	unwindstats_put_share(text, unwinding->complete - unwinding->fp_complete, unwinding->stacks - unwinding->fp);
+	unwindstats_share(text, unwinding->complete - unwinding->fp_complete, unwinding->stacks - unwinding->fp);
 	text_add(text, ", partly by frame pointers ");
-	unwindstats_put_share(text, unwinding->fp_complete, unwinding->fp);
+	unwindstats_share(text, unwinding->fp_complete, unwinding->fp);
 	text_char(text, ')');
 }
 
@@ -107,7 +107,7 @@ static void put_verified(struct text *text, const struct pj_unwinding *unwinding
 	text_add(text, "; of ");
 	text_grouped(text, n);
 	text_add(text, " compared with frame pointers, ");
-	unwindstats_put_share(text, equal, n);
+	unwindstats_share(text, equal, n);
 	text_add(text, " are equal (");
 	text_grouped(text, unwinding->one_lost);
 	text_add(text, " except for one caller that frame pointers lose)");
@@ -121,7 +121,7 @@ static void put_verified(struct text *text, const struct pj_unwinding *unwinding
 
 void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 {
-	unwindstats_put_share(text, unwinding->complete, unwinding->stacks);
+	unwindstats_share(text, unwinding->complete, unwinding->stacks);
 	text_add(text, " of ");
 	text_grouped(text, unwinding->stacks);
 	text_add(text, " stacks are complete");
@@ -129,18 +129,18 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 		put_fp(text, unwinding);
 	if (unwinding->cut) {
 		text_add(text, ", ");
-		unwindstats_put_share(text, unwinding->cut, unwinding->stacks);
+		unwindstats_share(text, unwinding->cut, unwinding->stacks);
 		text_add(text, " are longer than the copy");
 	}
 	if (unwinding->broken) {
 		text_add(text, ", ");
-		unwindstats_put_share(text, unwinding->broken, unwinding->stacks);
+		unwindstats_share(text, unwinding->broken, unwinding->stacks);
 		text_add(text, " are broken");
 		put_reasons(text, unwinding);
 	}
 	if (unwinding->unknown) {
 		text_add(text, ", ");
-		unwindstats_put_share(text, unwinding->unknown, unwinding->stacks);
+		unwindstats_share(text, unwinding->unknown, unwinding->stacks);
 		text_add(text, " may be complete (they pass code that may keep no frame pointers)");
 	}
 	if (unwinding->joined)
@@ -149,7 +149,7 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 		text_add(text, "; ");
 		text_grouped(text, unwinding->java);
 		text_add(text, unwinding->java == 1 ? " goes through Java, " : " go through Java, ");
-		unwindstats_put_share(text, unwinding->java_complete, unwinding->java);
+		unwindstats_share(text, unwinding->java_complete, unwinding->java);
 		text_add(text, " of these complete");
 	}
 	if (unwinding->late) {

@@ -11,6 +11,10 @@
 
 void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more);
 
+/* Appends part / all in percent, such as "0.3 %". "100.0 %" is all, "0.0 %" none: other shares are at most 99.9 % or
+ * "under 0.1 %". */
+void unwindstats_share(struct text *text, uint64_t part, uint64_t all);
+
 /* Appends a summary such as "99.8 % of 5,012 stacks are complete, 0.1 % are longer than the copy, 0.1 % are broken (0.1
  * % in exec or exit: no stack)". */
 void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding);
