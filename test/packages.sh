@@ -255,7 +255,7 @@ wish_for_tests()
 	wish_perf
 }
 
-# What ./check --full needs beside that: programs of 32 bits and of aarch64, a real Tomcat, guests. gcc-multilib and the compiler for aarch64
+# What ./check --full needs beside that: programs of 32 bits and of aarch64, a real Tomcat, guests, runtimes of other languages. gcc-multilib and the compiler for aarch64
 # exclude each other, gcc-NN-multilib and that compiler do not.
 wish_for_all_tests()
 {
@@ -268,6 +268,14 @@ wish_for_all_tests()
 	wish ab apache2-utils
 	wish /usr/share/tomcat10/bin/catalina.sh tomcat10
 	wish tomcat10-instance-create tomcat10-user
+	# record-complete.t and languages.t: 700 MB on the disk, most of them of the compilers of Go and Rust
+	wish go golang-go
+	wish rustc rustc
+	wish php php-cli
+	wish ruby ruby
+	wish erl erlang-base
+	wish mcs mono-mcs
+	wish mono mono-runtime
 	wish /usr/share/tomcat10-examples/examples tomcat10-examples
 	if [ "$(uname -m)" = x86_64 ]; then
 		if ! echo 'int main(void) { return 0; }' | cc -m32 -x c -o /dev/null - 2>/dev/null; then

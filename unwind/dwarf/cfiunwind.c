@@ -327,12 +327,12 @@ static enum unwind_end step_no_fde(struct unwind_state *state)
 }
 
 /* Steps out of a frame whose code has no row in its table, if it has a table. At the start of a program rbp is 0, by
- * the System V ABI. */
+ * the System V ABI. A leaf function of Go has no frame pointer of its own, so interrupted code proves nothing. */
 static enum unwind_end step_without_row(struct unwind_state *state, struct unwind_code code)
 {
 	const struct unwind_table *table = code.table;
 	bool kept = table &&
-		    (unwind_table_keeps_frame_pointers(table) ||
+		    ((!state->interrupted && unwind_table_keeps_frame_pointers(table)) ||
 		     (state->bp == 0 && unwind_table_is_start(table, state->ip - !state->interrupted - code.bias)));
 
 	return table && !kept && state->interrupted ? step_no_fde(state) : step_by_frame_pointer(state, kept);

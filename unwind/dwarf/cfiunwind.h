@@ -46,8 +46,8 @@ bool unwind_table_save(const struct unwind_table *table, int fd);
 struct unwind_table *unwind_table_load(int fd, const char **why);
 /* Returns true if both tables were loaded from images with the same bytes, so that all lookups give equal results. */
 bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b);
-/* Returns true if all code of the file keeps frame pointers, but for that with FDEs: Go's compiler does so. Such a file
- * has a table even without any FDE (go build -ldflags=-w). */
+/* Returns true if all functions of the file that call others keep frame pointers, but for those with FDEs: Go's
+ * compiler does so. Such a file has a table even without any FDE. */
 bool unwind_table_keeps_frame_pointers(const struct unwind_table *table);
 /* Returns the bytes of memory that the table uses now. Rows are added by lookups. */
 size_t unwind_table_bytes(const struct unwind_table *table);

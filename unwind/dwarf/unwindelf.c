@@ -2,13 +2,18 @@
 #include "unwind/dwarf/unwindelf.h"
 
 #include "common/formats/elfhead.h"
+#include "unwind/dwarf/gopclntab.h"
 
-enum { PLT_CODE_MAX = 64, INIT_MAX = 4096 };
+/* Limits in bytes. GO_MAX: for .gopclntab; terraform has 26 MB. GO_FRAMES_MAX: for the FDEs made of it, of which it has
+ * that. */
+enum { PLT_CODE_MAX = 64, INIT_MAX = 4096, GO_MAX = 32 << 20, GO_FRAMES_MAX = 16 << 20 };
 
 struct reader {
 	struct elfhead head;
 	struct unwind_elf *e;
 	uint64_t left; /* number of bytes of sections that may still be read from the file */
+	const Elf64_Shdr *go;
+	uint64_t text; /* address of section .text */
 };
 
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
@@ -105,12 +110,36 @@ static void unwindelf_read_sections(struct reader *reader)
 		else if (str_eq(name, STR(".debug_frame")))
 			read_frames(reader, section, &elf->debug_frame);
 		else if (str_ends(name, STR(".gopclntab")))
-			reader->e->go = true; /* .data.rel.ro.gopclntab in a PIE */
+			reader->go = section; /* .data.rel.ro.gopclntab in a PIE */
+		else if (str_eq(name, STR(".text")))
+			reader->text = section->sh_addr;
 		else if (str_starts(name, STR(".plt")))
 			note_plt(reader, section, str_eq(name, STR(".plt")));
 		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
 			note_init(reader, section);
 	}
+}
+
+/* Makes .debug_frame of a Go program, in place of the one that it may have. */
+static void unwindelf_read_go(struct reader *reader)
+{
+	struct unwind_elf *elf = reader->e;
+	struct arena arena = { 0 };
+	struct text frames = { 0 };
+	struct str section;
+
+	if (!reader->go || elf->processor->link)
+		return;
+	section = elfhead_section(&reader->head, reader->go, &arena, GO_MAX);
+	gopclntab_frames(section, reader->text, elf->entry,
+			 reader->left < GO_FRAMES_MAX ? (size_t)reader->left : GO_FRAMES_MAX, &frames);
+	arena_free(&arena);
+	elf->go = frames.n == 0;
+	if (frames.n) {
+		elf->debug_frame = (struct cfi){ .bytes = arena_copy(&elf->arena, text_view(&frames)), .debug = true };
+		reader->left -= frames.n;
+	}
+	text_free(&frames);
 }
 
 /* ---- segments ---------------------------------------------------------------------------------------------------- */
@@ -212,6 +241,7 @@ const char *unwind_elf_read(struct unwind_elf *elf, int fd)
 	why = unwindelf_read_head(&reader, fd);
 	if (!why) {
 		unwindelf_read_sections(&reader);
+		unwindelf_read_go(&reader);
 		read_program(&reader);
 	}
 	elfhead_free(&reader.head);

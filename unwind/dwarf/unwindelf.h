@@ -37,7 +37,8 @@ enum { UNWIND_PLTS_MAX = 6 };
 /* All that unwinding needs from one ELF file. Strings and arrays are in the arena. */
 struct unwind_elf {
 	const struct processor *processor;
-	/* Sections .eh_frame, .debug_frame and .eh_frame_hdr; empty if missing. */
+	/* Sections .eh_frame, .debug_frame and .eh_frame_hdr; empty if missing. .debug_frame of a Go program is the one
+	 * that gopclntab.h makes. */
 	struct cfi eh_frame, debug_frame, header;
 	/* start and end address of the executable segments; base > end if there are none */
 	uint64_t base, end;
@@ -46,7 +47,8 @@ struct unwind_elf {
 	unsigned nplts;
 	struct unwind_load *load;
 	size_t nloads;
-	/* The file has code of Go's compiler, which keeps frame pointers in all functions with a frame. */
+	/* The file has code of Go's compiler, which keeps frame pointers in all functions with a frame, and
+	 * gopclntab.h does not know the layout of its table. */
 	bool go;
 	/* Address of the first instruction (e_entry); 0: none. */
 	uint64_t entry;
