@@ -619,6 +619,7 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 	inputerrors_add(&recording->tally->maps, &names.maps);
 	recording->tally->conflicts += names.conflicts;
 	inputerrors_add(&recording->tally->jitdumps, &recording->places.errors);
+	copiedstack_errors(&recording->copied, &recording->as, &recording->tally->jitdumps);
 	add_timelines(&recording->tally->timelines, &recording->places);
 	if (names.kernel)
 		recording->tally->kernel = names.kernel;
@@ -696,8 +697,8 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	deferred_free(&recording.deferred);
 	cgroupnames_free(&recording.groups);
 	containers_free(&recording.containers);
-	locationcache_free(&recording.places);
 	copiedstack_free(&recording.copied);
+	locationcache_free(&recording.places);
 	samples_free(&recording.samples);
 	locations_free(&recording.locations);
 	addrspace_free(&recording.as);

@@ -74,12 +74,11 @@ struct jitdump {
 	struct event *event;
 	size_t nevents, events_cap;
 	struct timeline line;
-	/* Interned names and files; interned code indexes (8 bytes each). */
+	/* Interned names, files and unwind tables; interned code indexes (8 bytes each). */
 	struct intern names, indexes;
 	/* By id in `indexes`: index in `code` of the newest code with that code index; NO_CODE: none. */
 	uint32_t *newest;
 	size_t newest_cap;
-	struct arena unwinds;
 	size_t memory;
 	uint64_t bad, first_bad;
 	const char *why;
@@ -291,6 +290,7 @@ static const char *read_unwind(struct jitdump *jitdump, struct window *window, c
 {
 	const char *p = record->end - record->at >= UNWIND ? window_get(window, record->at, UNWIND) : NULL;
 	uint64_t size, header, done = 0;
+	const char *why = NULL;
 	char *copy;
 
 	if (!p)
@@ -302,19 +302,21 @@ static const char *read_unwind(struct jitdump *jitdump, struct window *window, c
 	size -= header;
 	if (size > UNWIND_LIMIT || jitdump_is_full(jitdump))
 		return too_much;
-	copy = arena_alloc(&jitdump->unwinds, 1, size);
-	jitdump->memory += size + 16;
-	while (done < size) {
+	copy = mem_alloc(1, size);
+	while (done < size && !why) {
 		size_t n = size - done < 32 * 1024 ? (size_t)(size - done) : 32 * 1024;
 
 		p = window_get(window, record->at + UNWIND + done, n);
-		if (!p)
-			return "unreadable unwind tables";
-		memcpy(copy + done, p, n);
+		if (p)
+			memcpy(copy + done, p, n);
+		else
+			why = "unreadable unwind tables";
 		done += n;
 	}
-	jitdump->unwind = (struct str){ copy, size };
-	return NULL;
+	if (!why)
+		jitdump->unwind = jitdump_keep(jitdump, (struct str){ copy, size });
+	free(copy);
+	return why;
 }
 
 static void jitdump_count_bad(struct jitdump *jitdump, uint64_t at, const char *why)
@@ -583,6 +585,5 @@ void jitdump_close(struct jitdump *jitdump)
 	free(jitdump->newest);
 	intern_free(&jitdump->names);
 	intern_free(&jitdump->indexes);
-	arena_free(&jitdump->unwinds);
 	free(jitdump);
 }

@@ -20,7 +20,8 @@ struct jit_code {
 	/* Names of the calls inlined at the address that was looked up, outermost first, separated by NUL; empty if not
 	 * of a JVM. */
 	struct str inlined;
-	/* The .eh_frame section of the code; empty if it has none. */
+	/* The .eh_frame section of the code, at the next multiple of 8 behind it; empty if it has none. A jitdump
+	 * stores equal sections once. */
 	struct str unwind;
 	/* Source line and file of the start of the function; line 0: unknown. */
 	uint32_t line;

@@ -52,6 +52,8 @@ struct dso {
 	bool v8;
 	/* DSO_JIT: the jitdump, which is preferred to the perf map; NULL: none. Owned by the locationcache. */
 	struct jitdump *jitdump;
+	/* The jitdump has the clock of the samples, so that it is searched by time. */
+	bool jit_clock;
 };
 
 /* Mappings that `refs` address spaces share. `serial` is unique to these contents and changes with each mapping. */

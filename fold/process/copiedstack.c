@@ -2,6 +2,8 @@
 #include "fold/process/copiedstack.h"
 
 #include "common/debug.h"
+#include "fold/jit/jitdump.h"
+#include "fold/jit/jitunwind.h"
 #include "fold/symbols/fileopener.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "runtimes/hotspot/javaunwind.h"
@@ -17,6 +19,7 @@
 /* Unwind tables of one DSO: NULL if there are none, or if they are not `tried` (searched) yet. */
 struct copiedstack_table {
 	struct unwind_table *table;
+	struct jitunwind jit; /* those of a jitdump */
 	bool tried;
 };
 
@@ -103,16 +106,9 @@ static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *
 	return fd;
 }
 
-/* Returns the unwind tables of a DSO, loaded at the first call; their `table` is NULL if the DSO is no file or the file
- * has none. */
-static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack, const struct addrspace *addrspace,
-						      uint32_t dso, const struct provenance *origin,
-						      const struct perfdata *data)
+/* Returns the element of stack->table for a DSO. */
+static struct copiedstack_table *copiedstack_table(struct copiedstack *stack, uint32_t dso)
 {
-	struct copiedstack_table *table;
-	const char *why;
-	int fd;
-
 	if (dso >= stack->cap) {
 		size_t cap = (size_t)dso + 64;
 
@@ -120,7 +116,19 @@ static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack,
 		memset(stack->table + stack->cap, 0, (cap - stack->cap) * sizeof(*stack->table));
 		stack->cap = cap;
 	}
-	table = &stack->table[dso];
+	return &stack->table[dso];
+}
+
+/* Returns the unwind tables of a DSO, loaded at the first call; their `table` is NULL if the DSO is no file or the file
+ * has none. */
+static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack, const struct addrspace *addrspace,
+						      uint32_t dso, const struct provenance *origin,
+						      const struct perfdata *data)
+{
+	struct copiedstack_table *table = copiedstack_table(stack, dso);
+	const char *why;
+	int fd;
+
 	if (table->tried)
 		return table;
 	table->tried = true;
@@ -145,6 +153,7 @@ struct copiedstack_sample {
 	const struct addrspace_thread *thread;
 	const struct provenance *origin;
 	const struct perfdata *data;
+	uint64_t time;               /* of the sample, for jitdumps */
 	struct frametimes *frames;   /* frame data that the JVM's timeline recorded; NULL: no JVM or no timeline */
 	struct javaunwind_code java; /* code blobs of the JVM at the sample's time, for javaunwind_step;
 					empty if the process is no JVM with a timeline */
@@ -201,6 +210,23 @@ static void copiedstack_find_java(struct copiedstack_sample *sample, const struc
 	sample->java.arg = sample;
 }
 
+/* Sets *code to generated code that a jitdump describes with an unwind table. Returns false if `place` is none. */
+static bool copiedstack_find_jit(const struct copiedstack_sample *sample, const struct location *place, uint64_t ip,
+				 struct walk_code *code)
+{
+	const struct dso *dso = &sample->addrspace->dso[place->dso];
+	const struct jit_code *jit = NULL;
+
+	if (dso->kind == DSO_JIT && dso->jitdump && !sample->stack->as_perf &&
+	    copiedstack_processor_of(sample->data) == &processor_x86_64)
+		jit = jitdump_find(dso->jitdump, ip, dso->jit_clock ? sample->time : 0);
+	if (!jit || !jitunwind_find(&copiedstack_table(sample->stack, place->dso)->jit, jit, &code->tables))
+		return false;
+	code->mapped = true;
+	code->unwinder = &unwinder_cfi;
+	return true;
+}
+
 /* The callback walk.find: sets *code to the code at the address of *state, with its unwind tables. Returns true. */
 static bool copiedstack_find(void *owner, const struct walk *walk, const struct unwind_state *state,
 			     struct walk_code *code)
@@ -213,6 +239,8 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 	if (runtime_find(&runtime_hotspot, &sample->java, state, code))
 		return true;
 	place = addrspace_find(sample->addrspace, sample->thread, MODE_USER, ip);
+	if (copiedstack_find_jit(sample, &place, ip, code))
+		return true;
 	code->mapped = copiedstack_is_code(sample, ip);
 	code->v8 = sample->addrspace->dso[place.dso].v8;
 	code->tables.table =
@@ -240,9 +268,12 @@ void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspa
 		      const struct provenance *origin, const struct perfdata *data)
 {
 	const struct processor *processor = copiedstack_processor_of(data);
-	struct copiedstack_sample sample = {
-		.stack = stack, .addrspace = addrspace, .thread = thread, .origin = origin, .data = data
-	};
+	struct copiedstack_sample sample = { .stack = stack,
+					     .addrspace = addrspace,
+					     .thread = thread,
+					     .origin = origin,
+					     .data = data,
+					     .time = record->time };
 	struct walk *walk = &stack->walk;
 	struct unwind_state state;
 
@@ -263,10 +294,20 @@ void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspa
 	walk_debug(walk, record->pid);
 }
 
-void copiedstack_free(struct copiedstack *stack)
+void copiedstack_errors(const struct copiedstack *stack, const struct addrspace *addrspace, struct input_errors *errors)
 {
 	for (size_t i = 0; i < stack->cap; i++)
+		inputerrors_note(errors, stack->table[i].jit.refused,
+				 "unwind tables of the jitdump of process %u exceed a limit",
+				 stack->table[i].jit.refused ? (unsigned)addrspace->dso[i].pid : 0);
+}
+
+void copiedstack_free(struct copiedstack *stack)
+{
+	for (size_t i = 0; i < stack->cap; i++) {
 		unwind_table_close(stack->table[i].table);
+		jitunwind_free(&stack->table[i].jit);
+	}
 	buildids_free(&stack->buildids);
 	walk_release(&stack->walk);
 	free(stack->table);

@@ -48,6 +48,10 @@ void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspa
 		      const struct addrspace_thread *thread, const struct perfdata_record *record,
 		      const struct provenance *origin, const struct perfdata *data);
 
+/* Adds the unwind tables of jitdumps that were not used because they exceed a limit (jitunwind.h) to *errors. */
+void copiedstack_errors(const struct copiedstack *stack, const struct addrspace *addrspace,
+			struct input_errors *errors);
+
 /* Closes the unwind tables and frees the memory of *stack. */
 void copiedstack_free(struct copiedstack *stack);
 

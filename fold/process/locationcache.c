@@ -81,8 +81,7 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 	case DSO_JIT:
 		*lasting = !has_history(locations, dso); /* the JIT may have replaced the code */
 		if (dso->jitdump)
-			code = jitdump_find(dso->jitdump, location.address,
-					    locations->jit_clock && !jitdump_arch_clock(dso->jitdump) ? time : 0);
+			code = jitdump_find(dso->jitdump, location.address, dso->jit_clock ? time : 0);
 		else if (!*lasting)
 			code = find_jvm_code(locations, dso, location.address, time);
 		if (code)
@@ -182,7 +181,7 @@ void locationcache_map(struct locationcache *locations, const struct perfdata_re
 			 (unsigned long long)jitdump_first_bad(jitdump), why);
 	locations->jitdump = mem_more(locations->jitdump, sizeof(*locations->jitdump), locations->njitdumps);
 	locations->jitdump[locations->njitdumps++] = jitdump;
-	locations->jit_clock = info->clock == CLOCK_MONOTONIC;
+	locations->as->dso[jit].jit_clock = info->clock == CLOCK_MONOTONIC && !jitdump_arch_clock(jitdump);
 	locations->as->dso[jit].jitdump = jitdump;
 }
 

@@ -30,9 +30,6 @@ struct locationcache {
 	/* True: each address without a source of names gets its own location. False: all such addresses of a DSO share
 	 * one. */
 	bool addresses;
-	/* True if samples have times of CLOCK_MONOTONIC, the clock of all jitdumps but those with jitdump_arch_clock():
-	 * these are searched by time. */
-	bool jit_clock;
 	/* The cache, with KNOWN entries; NULL before the first lookup. */
 	struct place_known *known;
 	/* The open jitdumps; owned. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/jit/jitunwind.h"
+
+#include <stdlib.h>
+
+bool jitunwind_find(struct jitunwind *jitunwind, const struct jit_code *code, struct unwind_code *tables)
+{
+	/* The jitdump stores equal sections once, so the address of the bytes identifies them. */
+	struct {
+		const char *section;
+		uint64_t bytes, end;
+	} key = { code->unwind.p, code->unwind.n, (code->size + 7) & ~UINT64_C(7) };
+	struct str name = { (const char *)&key, sizeof(key) };
+	uint32_t id, had = jitunwind->keys.n;
+	const char *why;
+
+	if (code->unwind.n == 0)
+		return false;
+	id = intern_find(&jitunwind->keys, name);
+	if (!id && (had == JITUNWIND_TABLES || code->unwind.n > JITUNWIND_SECTION)) {
+		jitunwind->refused++;
+		return false;
+	}
+	if (!id) {
+		id = intern(&jitunwind->keys, name);
+		jitunwind->table = mem_more(jitunwind->table, sizeof(struct unwind_table *), had);
+		jitunwind->table[id - 1] = unwind_table_memory(code->unwind, key.end, &why);
+	}
+	*tables = (struct unwind_code){ jitunwind->table[id - 1], code->start };
+	return tables->table;
+}
+
+void jitunwind_free(struct jitunwind *jitunwind)
+{
+	for (uint32_t i = 0; i < jitunwind->keys.n; i++)
+		unwind_table_close(jitunwind->table[i]);
+	free(jitunwind->table);
+	intern_free(&jitunwind->keys);
+	*jitunwind = (struct jitunwind){ 0 };
+}
