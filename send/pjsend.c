@@ -5,6 +5,7 @@
 #include "send/spool/counters.h"
 #include "common/diag.h"
 #include "common/formats/folded.h"
+#include "common/process/program.h"
 #include "common/process/sandbox.h"
 #include "send/http/secret.h"
 #include "send/pipefolder.h"
@@ -151,7 +152,7 @@ static void pjsend_splay(const struct request *request)
 static struct folding folding_of(const struct request *request, const struct spool *spool, const struct store *store)
 {
 	return (struct folding){
-		.pjfold = child_find("pjfold"),
+		.pjfold = program_find("pjfold"),
 		.pids = request->pids || store->ops->pids,
 		.without_kinds = store->ops->without_kinds,
 		.host = str_of(request->host),

@@ -178,33 +178,3 @@ void child_free(struct child *child)
 	text_free(&child->out);
 	text_free(&child->err);
 }
-
-static char *child_joined(struct str folder, const char *name)
-{
-	struct text text = { 0 };
-
-	text_str(&text, folder);
-	text_char(&text, '/');
-	text_add(&text, name);
-	text_char(&text, 0);
-	if (access(text.p, X_OK) == 0)
-		return text.p;
-	text_free(&text);
-	return NULL;
-}
-
-char *child_find(const char *name)
-{
-	char self[4096];
-	ssize_t got = readlink("/proc/self/exe", self, sizeof(self));
-	struct str own = { self, got > 0 ? (size_t)got : 0 }, path = str_of(getenv("PATH"));
-	ptrdiff_t slash = str_rfind(own, '/');
-	char *found = slash > 0 ? child_joined(str_head(own, (size_t)slash), name) : NULL;
-
-	while (!found && path.n) {
-		struct str folder = str_cut(&path, ':');
-
-		found = folder.n ? child_joined(folder, name) : NULL;
-	}
-	return found;
-}

@@ -43,8 +43,4 @@ void child_run_with(struct child *child, char *const argv[], const char *more, u
 /* Frees the output in *child. */
 void child_free(struct child *child);
 
-/* Returns the path of another tool of pj: the one in the directory of this executable, else the one in PATH. Thus
- * "./pjfold" of a build finds its neighbour. Returns NULL if there is none; the caller frees the result. */
-char *child_find(const char *name);
-
 #endif
