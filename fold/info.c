@@ -375,6 +375,10 @@ static void put_info(struct out *out, const char *name, struct counts *counts, s
 	info_put_line(out, "kernel", info->kernel);
 	info_put_line(out, "perf", info->version);
 	put_recorder(out, info);
+	if (info->recorder.symbolized)
+		out_printf(out, "%-10s of %zu DSOs and JIT processes, added by pjpack; %llu left out\n", "names",
+			   symbolized_count(info->recorder.symbolized),
+			   info_ull(symbolized_left_out(info->recorder.symbolized)));
 	info_put_line(out, "machine", info->arch);
 	info_put_line(out, "cpu", info->cpu);
 	if (info->cpus)

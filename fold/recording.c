@@ -128,12 +128,18 @@ static bool is_walked(const struct recording *recording, const struct perfdata_e
 			       (uint64_t)(event - perfdata_events(recording->data, &n)) + 1);
 }
 
+/* Returns true if the sample has what a stack walk needs: user registers and a stack copy. */
+static bool has_copy(const struct perfdata_record *record)
+{
+	return record->sample.regs_abi && record->sample.stack.n;
+}
+
 /* Adds the frames of the open sample: those of the callchain, then those that the stack walk finds. Last comes the end
  * of the stack, if it is known, or a mark that a limit may have truncated the callchain. */
 static void push_frames(struct recording *recording, const struct addrspace_thread *thread,
 			const struct perfdata_record *record)
 {
-	bool walks = record->sample.regs_abi && record->sample.stack.n;
+	bool walks = has_copy(record);
 	enum stack_end end = STACK_COMPLETE;
 
 	/* Without a callchain, the leaf frame is the interrupted address. In user code the stack walk adds this frame,
@@ -289,7 +295,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		.comm = intern_str(&recording->as.comms, comm),
 		.first = intern_str(&recording->as.comms, first),
 		.before = { (const char *)label, sizeof(label) },
-		.event = record->sample.event->name,
+		/* pjpack needs the names of all events. */
+		.event = recording->o->packed ? STR("all events") : record->sample.event->name,
 		.pid = (int32_t)record->pid,
 		.tid = (int32_t)record->tid,
 		.cpu = record->has_cpu ? (int64_t)record->cpu : -1,
@@ -301,13 +308,16 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 	if (recording->cgroups)
 		key.cgroup = cgroupnames_path(&recording->groups, record->sample.cgroup);
 
-	if (unlikely(!recording->samples.chosen))
+	if (unlikely(!recording->samples.chosen) && !recording->o->packed)
 		recording->samples.preferred = preferred_event(recording);
 	if (thread->space->maps->jvm)
 		comm |= OF_JVM;
 	samples_open(&recording->samples, &key);
-	if (recording->samples.sample.state != SAMPLE_OPEN)
+	if (recording->samples.sample.state != SAMPLE_OPEN) {
+		if (has_copy(record))
+			copiedstack_skip(&recording->copied);
 		return;
+	}
 	intern(&recording->tally->pids, (struct str){ (const char *)&record->pid, sizeof(record->pid) });
 	if (recording_fronts(recording))
 		put_fronts(recording, record, key.cgroup);
@@ -588,6 +598,8 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 		.kallsyms = recording->o->kallsyms,
 		.symfs = recording->o->symfs,
 		.symstore = recording->o->as_perf ? NULL : &recording->symstore,
+		.named_source = recording->o->saved || recording->o->maps,
+		.packed = recording->o->packed,
 		.threads = recording->o->threads,
 		.names = recording->o->samples->names,
 		.canonical = recording->o->samples->comm == COMM_CANONICAL,
@@ -653,6 +665,8 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	recording->copied.symfs = recording->o->symfs;
 	recording->copied.as_perf = recording->o->as_perf;
 	recording->copied.symstore = recording->o->as_perf ? NULL : &recording->symstore;
+	recording->copied.symbolized = perfdata_info(recording->data)->recorder.symbolized;
+	recording->copied.packed = recording->o->packed;
 	recording->samples.chosen = samples->chosen;
 	recording->samples.event_key = samples->event_key;
 	recording->samples.event_name = samples->event_name;
@@ -669,6 +683,7 @@ static void recording_begin(struct recording *recording, const struct in *input,
 					.symstore = recording->copied.symstore,
 					.recorder = recording->o->as_perf ? NULL :
 									    &perfdata_info(recording->data)->recorder,
+					.packed = recording->o->packed,
 					.timelines = { .dir = -1 },
 					.addresses = recording->o->samples->names.addresses };
 	recording->callchain = (struct callchain){ .places = &recording->places,

@@ -44,6 +44,8 @@ struct recording_options {
 	/* Length of a time slice in ns; 0: no slices. Each stack gets its slice as the outermost frame (slices.h). */
 	uint64_t slice_ns;
 	unsigned threads;
+	/* The writer of pjpack, which gets the names of the code of all samples, whatever their event; NULL: none. */
+	struct symbolizedwriter *packed;
 };
 
 /* Frames of one DSO that have no name for one reason. dso: path; why: text of the reason; frames: their number, summed

@@ -10,6 +10,7 @@
 #include "fold/symbols/samehost.h"
 #include "fold/jit/jitdump.h"
 #include "fold/kernel/kernelsyms.h"
+#include "fold/packednames.h"
 #include "fold/jit/perfmap.h"
 
 #include <errno.h>
@@ -372,7 +373,7 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 
 /* Looks up the first n queries of the worker in the source of names for this kind of DSO. Returns the reason for the
  * queries that stay without a name. */
-static enum resolve_why resolve_query(struct worker *worker, const struct dso *dso, size_t n)
+static enum resolve_why query_sources(struct worker *worker, const struct dso *dso, size_t n)
 {
 	switch (dso->kind) {
 	case DSO_FILE:
@@ -384,6 +385,30 @@ static enum resolve_why resolve_query(struct worker *worker, const struct dso *d
 	case DSO_SYMBOL: break; /* The path of the DSO is the name: see make_dso_name(). */
 	}
 	return WHY_NOT_IN_TABLE;
+}
+
+/* Looks up the first n queries of the worker: in a packed recording, which has the result of each lookup, or in the
+ * source of names for this kind of DSO. Passes the results to the writer of pjpack. Returns the reason for the queries
+ * that stay without a name. */
+static enum resolve_why resolve_query(struct worker *worker, const struct dso *dso, size_t n)
+{
+	const struct task *task = worker->task;
+	struct packednames names = { .query = worker->q,
+				     .module = worker->module,
+				     .n = n,
+				     .raw = &worker->raw,
+				     .dso = dso,
+				     .options = task->o };
+	bool packed = packednames_open(&names, task->origin->recorder);
+
+	if (!packed || packednames_needs_more(&names))
+		names.why = query_sources(worker, dso, n);
+	if (packed)
+		packednames_take(&names);
+	if (dso->kind == DSO_KERNEL && names.why == WHY_KERNEL && !task->out->kernel)
+		task->out->kernel = "pjpack found none when it packed the recording";
+	packednames_close(&names);
+	return names.why;
 }
 
 /* Returns the id in worker->made of the frame of --root=both for a thread: its comm in brackets. */

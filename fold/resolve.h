@@ -32,12 +32,17 @@ struct resolve_options {
 	const struct symstore *symstore;
 	/* Directory with the files of the recorded machine, or NULL. */
 	const char *symfs;
+	/* The user named a source: names that a packed recording lacks are looked up. */
+	bool named_source;
+	/* The writer of pjpack, which gets the result of each lookup; NULL: none. */
+	struct symbolizedwriter *packed;
 	unsigned threads;
 	/* Options of names.h; the buffer in this struct is not used. */
 	struct names names;
 };
 
-/* Reasons for frames without a name; resolve_why() returns their texts. */
+/* Reasons for frames without a name; resolve_why() returns their texts. Packed recordings have these numbers: add new
+ * ones before WHY_REASONS. */
 enum resolve_why {
 	/* The DSO has symbols, but none at this address. */
 	WHY_NOT_IN_TABLE,
@@ -64,7 +69,8 @@ enum resolve_why {
 	WHY_NOT_RECORDED,
 	WHY_OTHER_MACHINE,
 	/* There are no kernel symbols; resolved.kernel is the reason. */
-	WHY_KERNEL
+	WHY_KERNEL,
+	WHY_REASONS
 };
 
 /* Result of resolve(). */

@@ -242,7 +242,7 @@ static void print_script(const struct result *res)
 /* ---- the sentence ------------------------------------------------------------------------------------------------ */
 
 /* Returns the judgement on all inputs: the counts of all samples, and the troubles of the recordings. */
-static struct judgement judge(const struct result *res)
+static struct judgement judge(const struct request *request, const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
 	const struct samples_tally *tally = &samples->tally;
@@ -258,7 +258,8 @@ static struct judgement judge(const struct result *res)
 	judgement.may_be_small = str_starts(samples_event_name(samples), STR("offcpu-time"));
 	if (tally->deep == 0 && !res->foreign)
 		judgement_add(&judgement, TROUBLE_NO_CALLCHAIN, (struct str){ 0 }, tally->samples);
-	else if (res->recording.recordings)
+	else if (res->recording.recordings && !request->recording.packed)
+		/* pjpack cannot change the stacks. */
 		troubles_of_stacks(&res->recording, samples, &judgement);
 	return judgement;
 }
@@ -271,7 +272,7 @@ static void print_judgement(const struct request *request, struct result *res)
 
 	if (request->verbose)
 		print_script(res);
-	res->recording.judgement = judge(res);
+	res->recording.judgement = judge(request, res);
 	if (request->verbose)
 		judgement_lines(&text, &res->recording.judgement);
 	for (rest = text_view(&text); rest.n;) {

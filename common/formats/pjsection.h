@@ -19,8 +19,38 @@
 #include "common/formats/buildid.h"
 #include "common/formats/fileid.h"
 
-/* feature bits of the two parts of the section: written at the begin of the window, and at its end */
-enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251 };
+/* feature bits of the two parts of the section: written at the begin of the window, and at its end; and of the section
+ * with the names, which pjpack adds */
+enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251, FEATURE_PJ_NAMES = 252 };
+
+/*
+ * FEATURE_PJ_NAMES makes a recording portable: it has the names of all addresses on the stacks of the recording, by DSO
+ * and file offset, and those of JIT code by address and time. It is a struct pj_names and a zlib stream (RFC 1950).
+ * The stream has numbers as in jmapfile.h, and texts, each as its length and bytes:
+ *   texts: their number; the texts, none of them empty. Other parts refer to them by their number from 1; 0: none.
+ *   DSOs: their number; for each its key (a text, fold/symbolized/symbolized.h), the reason for addresses without a
+ *     name (enum resolve_why), the number of its addresses, and for each, in ascending order, the difference to the one
+ *     before, its name, its kernel module, and the calls inlined there, separated by NUL. In ascending order of keys.
+ *   processes with code of a jitdump or timeline: their number; for each its PID, flags (1: of a jitdump, which
+ *     replaces PJ_ITEM_CODE), the number of entries, and for each, in ascending order of address and time, the
+ *     difference of the address to the entry before, the time in ns from which on the entry is valid (for an equal
+ *     address, the difference to the entry before), the name, and the calls inlined there. In ascending order of PIDs.
+ *   stacks, of a recording with copies of user stacks: their number; for each sample with a copy, in order of time, the
+ *     number of frames, the way the walk ended (enum unwind_end), and for each frame the signed difference of its
+ *     address to the one before, and flags (1: Method*; 2: no return address).
+ */
+struct pj_names {
+	uint32_t version;  /* PJ_NAMES_VERSION */
+	uint32_t flags;    /* PJ_NAMES_INLINED */
+	uint64_t size;     /* bytes of the stream when it is decompressed */
+	uint64_t left_out; /* DSOs, and entries of code, that did not fit into PJ_NAMES_MAX bytes */
+};
+
+enum { PJ_NAMES_VERSION = 1, PJ_NAMES_INLINED = 1 };
+
+/* Limits of the section, for writer and reader: bytes after decompression, texts, DSOs, processes, entries of code. */
+#define PJ_NAMES_MAX ((uint64_t)32 << 20)
+enum { PJ_NAMES_TEXTS = 1 << 21, PJ_NAMES_DSOS = 1 << 16, PJ_NAMES_PROCESSES = 1 << 16, PJ_NAMES_CODE = 1 << 18 };
 
 struct pj_item {
 	uint32_t type, size;

@@ -184,7 +184,7 @@ bool perffeatures_wants(unsigned feature)
 				       1ull << FEATURE_EVENT_DESC | 1ull << FEATURE_SAMPLE_TIME |
 				       1ull << FEATURE_COMPRESSED | 1ull << FEATURE_CLOCK_DATA;
 
-	return feature == FEATURE_PJ_START || feature == FEATURE_PJ_END || (feature < 64 && wanted >> feature & 1);
+	return (feature >= FEATURE_PJ_START && feature <= FEATURE_PJ_NAMES) || (feature < 64 && wanted >> feature & 1);
 }
 
 const char *perffeatures_read(struct perffeatures *perffeatures, struct perfevents *perfevents, unsigned feature,
@@ -210,6 +210,11 @@ const char *perffeatures_read(struct perffeatures *perffeatures, struct perfeven
 	case FEATURE_COMPRESSED: perffeatures->info.compressed = true; return NULL;
 	case FEATURE_PJ_START:
 	case FEATURE_PJ_END: return recorder_read(&perffeatures->info.recorder, &perffeatures->text, body);
+	case FEATURE_PJ_NAMES:
+		/* Never replaced: lookups return pointers into the names. */
+		return perffeatures->info.recorder.symbolized ?
+			       "a second list of stored names" :
+			       symbolized_read(&perffeatures->info.recorder.symbolized, body);
 	default: return NULL;
 	}
 }

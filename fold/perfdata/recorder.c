@@ -293,6 +293,7 @@ void recorder_free(struct recorder *recorder)
 {
 	interpreted_free(&recorder->interpreted);
 	windowcode_free(recorder->code);
+	symbolized_free(recorder->symbolized);
 	free(recorder->file);
 	free(recorder->process);
 	free(recorder->idle);

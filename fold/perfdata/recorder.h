@@ -11,6 +11,7 @@
 
 #include "fold/jvm/windowcode.h"
 #include "fold/perfdata/interpreted.h"
+#include "fold/symbolized/symbolized.h"
 #include "common/formats/pjsection.h"
 
 /* Maximum of kallsyms files, and of event numbers, that are read from a window. */
@@ -57,6 +58,8 @@ struct recorder {
 	/* Code of JVMs with its times; NULL if there is none. A file has it in PJ_END; a pipe has it before the samples
 	 * that need it. */
 	struct windowcode *code;
+	/* Names of all code of the recording, which pjpack added to it, also to one of perf record; NULL: not packed. */
+	struct symbolized *symbolized;
 };
 
 /* Reads the body of one of the two features. Texts are copied into `arena`. Returns NULL, or a static text with the

@@ -100,12 +100,31 @@ static struct build_id build_of(const struct addrspace *addrspace, const struct 
 		       symstore_build(addrspace->symstore, file_id);
 }
 
+/* Returns true if pjpack found a program in the file of this mapping. */
+static bool is_packed_program(const struct addrspace *addrspace, const struct perfdata_record *record)
+{
+	const struct symbolized *symbolized = addrspace->symstore->who->symbolized;
+	char folder[SYMSTORE_TENANT];
+	struct text key = { 0 };
+	struct symbolized_rows rows;
+	bool found;
+
+	if (!symbolized)
+		return false;
+	symbolized_key_file(&key, symstore_tenant(addrspace->symstore, record->pid, folder), &(struct build_id){ 0 },
+			    &record->mmap.file_id, record->mmap.path);
+	found = symbolized_find(symbolized, text_view(&key), &rows);
+	text_free(&key);
+	return found;
+}
+
 /* Returns true if the mapped file is a memfd with code of a JIT. A program in a memfd has a build-id, or a file in the
  * symbol store. With as_perf no memfd is taken for JIT code. */
 static bool is_jit_memory(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	return is_memfd(record->mmap.path) && !addrspace->as_perf && !build_of(addrspace, record).n &&
-	       !(addrspace->symstore && symstore_is_program(addrspace->symstore, record->pid, &record->mmap.file_id));
+	       !(addrspace->symstore && (symstore_is_program(addrspace->symstore, record->pid, &record->mmap.file_id) ||
+					 is_packed_program(addrspace, record)));
 }
 
 static uint32_t file_dso(struct addrspace *addrspace, const struct perfdata_record *record)

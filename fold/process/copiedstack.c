@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/process/copiedstack.h"
 
+#include "common/arena.h"
 #include "common/debug.h"
 #include "fold/jit/jitdump.h"
 #include "fold/jit/jitunwind.h"
@@ -263,9 +264,10 @@ static void copiedstack_drop_impossible(struct walk *walk, const struct addrspac
 		}
 }
 
-void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspace,
-		      const struct addrspace_thread *thread, const struct perfdata_record *record,
-		      const struct provenance *origin, const struct perfdata *data)
+/* Walks the stack copy of a sample. */
+static void copiedstack_unwind(struct copiedstack *stack, const struct addrspace *addrspace,
+			       const struct addrspace_thread *thread, const struct perfdata_record *record,
+			       const struct provenance *origin, const struct perfdata *data)
 {
 	const struct processor *processor = copiedstack_processor_of(data);
 	struct copiedstack_sample sample = { .stack = stack,
@@ -290,8 +292,65 @@ void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspa
 	walk->retry_leaf = !stack->as_perf;
 	walk_stack(walk, &state);
 	copiedstack_drop_impossible(walk, thread);
-	stack->cut += walk->end == UNWIND_STACK_CUT;
 	walk_debug(walk, record->pid);
+}
+
+/* ---- packed recordings -------------------------------------------------------------------------------------- */
+
+/* Takes the stack of the next sample out of a packed recording. Returns false if it has none. */
+static bool copiedstack_take(struct copiedstack *stack)
+{
+	struct walk *walk = &stack->walk;
+	uint64_t n;
+	unsigned end;
+
+	if (!stack->symbolized || stack->as_perf || !symbolized_stack(stack->symbolized, &n, &end))
+		return false;
+	for (walk->n = 0; walk->n < n && walk->n < MAXIMUM; walk->n++) {
+		struct symbolized_frame frame = symbolized_frame(stack->symbolized);
+
+		if (walk->n == walk->capacity) {
+			walk->capacity = walk->capacity ? 2 * walk->capacity : 64;
+			walk->frame = mem_grow(walk->frame, sizeof(*walk->frame), walk->capacity);
+		}
+		walk->frame[walk->n] =
+			(struct walk_frame){ .address = frame.address, .exact = frame.exact, .method = frame.method };
+	}
+	walk->end = end <= UNWIND_LOOP ? (enum unwind_end)end : UNWIND_NO_CODE;
+	return true;
+}
+
+static void copiedstack_put(struct symbolizedwriter *writer, const struct walk *walk)
+{
+	struct symbolized_frame frame, before;
+
+	if (!symbolizedwriter_stack(writer, walk->n, walk->end))
+		return;
+	for (size_t i = 0; i < walk->n; i++, before = frame) {
+		frame = (struct symbolized_frame){ walk->frame[i].address, walk->frame[i].exact,
+						   walk->frame[i].method };
+		symbolizedwriter_frame(writer, &frame, i ? &before : NULL);
+	}
+}
+
+void copiedstack_skip(struct copiedstack *stack)
+{
+	uint64_t n;
+	unsigned end;
+
+	if (stack->symbolized)
+		symbolized_stack(stack->symbolized, &n, &end);
+}
+
+void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspace,
+		      const struct addrspace_thread *thread, const struct perfdata_record *record,
+		      const struct provenance *origin, const struct perfdata *data)
+{
+	if (!copiedstack_take(stack))
+		copiedstack_unwind(stack, addrspace, thread, record, origin, data);
+	stack->cut += stack->walk.end == UNWIND_STACK_CUT;
+	if (stack->packed)
+		copiedstack_put(stack->packed, &stack->walk);
 }
 
 void copiedstack_errors(const struct copiedstack *stack, const struct addrspace *addrspace, struct input_errors *errors)

@@ -12,6 +12,7 @@
 #ifndef PJ_COPIEDSTACK_H
 #define PJ_COPIEDSTACK_H
 
+#include "fold/symbolized/symbolizedwriter.h"
 #include "fold/symbols/provenance.h"
 #include "fold/process/addrspace.h"
 #include "fold/perfdata/buildids.h"
@@ -30,6 +31,10 @@ struct copiedstack {
 	struct timelines *timelines;
 	/* True if samples have times of CLOCK_MONOTONIC, the clock of the timelines. */
 	bool monotonic;
+	/* The names of a packed recording, which has the stacks, too; NULL: not packed. The writer of pjpack, which
+	 * gets the stacks; NULL: none. */
+	struct symbolized *symbolized;
+	struct symbolizedwriter *packed;
 
 	/* Build-ids that the recording lists by path. */
 	struct buildids buildids;
@@ -51,6 +56,9 @@ void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspa
 /* Adds the unwind tables of jitdumps that were not used because they exceed a limit (jitunwind.h) to *errors. */
 void copiedstack_errors(const struct copiedstack *stack, const struct addrspace *addrspace,
 			struct input_errors *errors);
+/* Passes over a sample with a stack copy that is not folded. Each such sample is passed to this function or to
+ * copiedstack_walk, in order of time, because a packed recording has their stacks in this order. */
+void copiedstack_skip(struct copiedstack *stack);
 
 /* Closes the unwind tables and frees the memory of *stack. */
 void copiedstack_free(struct copiedstack *stack);

@@ -21,6 +21,14 @@ struct place_known {
 
 /* ---- addresses ---------------------------------------------------------------------------------------------- */
 
+/* Returns whether a packed recording has code of the process of a DSO. */
+static enum symbolized_has packed_code(const struct locationcache *locations, const struct dso *dso)
+{
+	return locations->recorder && locations->recorder->symbolized ?
+		       symbolized_has_code(locations->recorder->symbolized, dso->pid) :
+		       SYMBOLIZED_NONE;
+}
+
 /* Returns the code blob that the JVM's timeline has at an address and time; NULL if pjmap did not follow the process,
  * or saw no code at that address. */
 static const struct jit_code *from_timeline(struct locationcache *locations, const struct dso *dso, uint64_t address,
@@ -37,6 +45,31 @@ static const struct jit_code *from_timeline(struct locationcache *locations, con
 	return code;
 }
 
+/* Returns the code blob that a jitdump or a timeline has at an address of a process at a time, and passes it to the
+ * writer of pjpack. `dump`: of the jitdump. */
+static const struct jit_code *from_history(struct locationcache *locations, const struct dso *dso, uint64_t address,
+					   uint64_t time, bool dump)
+{
+	const struct jit_code *code = dump ? jitdump_find(dso->jitdump, address, dso->jit_clock ? time : 0) :
+					     from_timeline(locations, dso, address, time);
+
+	if (locations->packed)
+		symbolizedwriter_code(locations->packed, dso->pid, dump, address, time, code);
+	return code;
+}
+
+/* Returns the code blob at an address of a process from a packed recording. */
+static const struct jit_code *from_packed(struct locationcache *locations, const struct dso *dso, uint64_t address,
+					  uint64_t time)
+{
+	const struct jit_code *code = symbolized_code(locations->recorder->symbolized, dso->pid, address, time);
+
+	if (locations->packed)
+		symbolizedwriter_code(locations->packed, dso->pid, packed_code(locations, dso) == SYMBOLIZED_ALL,
+				      address, time, code);
+	return code;
+}
+
 /* Returns the code blob at an address in a JVM, from the window's own code, otherwise from pjmap's timeline; NULL if
  * neither has one. */
 static const struct jit_code *find_jvm_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
@@ -46,13 +79,28 @@ static const struct jit_code *find_jvm_code(struct locationcache *locations, con
 					      windowcode_find(locations->recorder->code, dso->pid, address, time) :
 					      NULL;
 
-	return code ? code : from_timeline(locations, dso, address, time);
+	if (code)
+		return code;
+	return packed_code(locations, dso) ? from_packed(locations, dso, address, time) :
+					     from_history(locations, dso, address, time, false);
+}
+
+/* Returns the code blob at an address of a process, from the source that is preferred; NULL if it has none. */
+static const struct jit_code *find_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
+					uint64_t time)
+{
+	if (packed_code(locations, dso) == SYMBOLIZED_ALL)
+		return from_packed(locations, dso, address, time);
+	if (dso->jitdump)
+		return from_history(locations, dso, address, time, true);
+	return find_jvm_code(locations, dso, address, time);
 }
 
 /* Returns true if a jitdump, the window or a timeline has the JIT code of this process with times of changes. */
 static bool has_history(struct locationcache *locations, const struct dso *dso)
 {
-	return dso->jitdump || (locations->recorder && windowcode_has(locations->recorder->code, dso->pid)) ||
+	return dso->jitdump || packed_code(locations, dso) ||
+	       (locations->recorder && windowcode_has(locations->recorder->code, dso->pid)) ||
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
@@ -80,10 +128,8 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 	case DSO_SYMBOL: location.address = 0; break;
 	case DSO_JIT:
 		*lasting = !has_history(locations, dso); /* the JIT may have replaced the code */
-		if (dso->jitdump)
-			code = jitdump_find(dso->jitdump, location.address, dso->jit_clock ? time : 0);
-		else if (!*lasting)
-			code = find_jvm_code(locations, dso, location.address, time);
+		if (!*lasting)
+			code = find_code(locations, dso, location.address, time);
 		if (code)
 			location = location_of_code(location.dso, code);
 		break;

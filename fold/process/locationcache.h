@@ -10,6 +10,7 @@
 #ifndef PJ_LOCATIONCACHE_H
 #define PJ_LOCATIONCACHE_H
 
+#include "fold/symbolized/symbolizedwriter.h"
 #include "fold/symbols/symstore.h"
 #include "fold/samples/inputerrors.h"
 #include "fold/symbols/provenance.h"
@@ -27,6 +28,8 @@ struct locationcache {
 	const struct symstore *symstore;
 	/* pjrecord's sections of the window, whose JVM code is preferred to that of timelines; NULL: not used. */
 	const struct recorder *recorder;
+	/* The writer of pjpack, which gets the code that jitdumps and timelines have; NULL: none. */
+	struct symbolizedwriter *packed;
 	/* True: each address without a source of names gets its own location. False: all such addresses of a DSO share
 	 * one. */
 	bool addresses;

@@ -5,7 +5,6 @@
 #include "fold/symbols/symstoreindex.h"
 #include "common/filter/broker.h"
 #include "common/hash.h"
-#include "common/process/tenants.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,7 +139,7 @@ static int open_plain(const struct symstore *symstore, const char *path)
 
 /* Writes "tenants/NAME/" for a tenant of a process: number i of those that it had in the window. Returns false if it
  * had no more. */
-static bool tenant_of_pid(const struct symstore *symstore, uint32_t pid, size_t i, char folder[TENANT_NAME + 16])
+static bool tenant_of_pid(const struct symstore *symstore, uint32_t pid, size_t i, char folder[SYMSTORE_TENANT])
 {
 	const struct pj_process *process = recorder_process_at(symstore->who, pid, i);
 	struct tenant tenant = { process ? (enum tenant_kind)process->tenant_kind : TENANT_UNKNOWN,
@@ -151,7 +150,7 @@ static bool tenant_of_pid(const struct symstore *symstore, uint32_t pid, size_t 
 	if (!process)
 		return false;
 	tenant_folder(&tenant, process->mount_ns, name);
-	snprintf(folder, TENANT_NAME + 16, "tenants/%s/", name);
+	snprintf(folder, SYMSTORE_TENANT, "tenants/%s/", name);
 	return true;
 }
 
@@ -233,7 +232,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 static uint64_t find_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 			    const struct file_id *numbers, char path[BINARY_PATH])
 {
-	char folder[TENANT_NAME + 16] = "";
+	char folder[SYMSTORE_TENANT] = "";
 	uint64_t inode;
 	size_t i = 0;
 
@@ -282,18 +281,25 @@ struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t
 				       const struct file_id *numbers)
 {
 	struct symstore_origin origin = { .file = inode_of_binary(symstore, pid, id, numbers) };
-	char own[TENANT_NAME + 16];
+	char folder[SYMSTORE_TENANT];
+	struct str own = symstore_tenant(symstore, pid, folder);
 
-	if (!recorder_elsewhere(symstore->who, pid))
-		return origin;
-	tenant_of_pid(symstore, pid, 0, own);
-	origin.tenant = hash_bytes(own, strlen(own)) | 1;
+	if (recorder_elsewhere(symstore->who, pid))
+		origin.tenant = hash_bytes(own.p, own.n) | 1;
 	return origin;
+}
+
+struct str symstore_tenant(const struct symstore *symstore, uint32_t pid, char folder[SYMSTORE_TENANT])
+{
+	folder[0] = 0;
+	if (recorder_elsewhere(symstore->who, pid))
+		tenant_of_pid(symstore, pid, 0, folder);
+	return str_of(folder);
 }
 
 bool symstore_conflicts(const struct symstore *symstore, uint32_t pid, const struct build_id *id)
 {
-	char own[TENANT_NAME + 16], path[BINARY_PATH];
+	char own[SYMSTORE_TENANT], path[BINARY_PATH];
 	uint64_t mine, all, shared;
 
 	if (symstore->dir < 0 || id->n < 2)

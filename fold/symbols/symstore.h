@@ -14,6 +14,7 @@
 #include "common/formats/fileid.h"
 #include "fold/symbols/elfsyms.h"
 #include "common/filter/in.h"
+#include "common/process/tenants.h"
 #include "fold/perfdata/recorder.h"
 #include "common/text.h"
 
@@ -50,11 +51,16 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 /* Origin of the names of a mapping. Mappings of one path and build-id have the same names if their origins are equal.
  * file: inode of the saved file, 0 if there is none. tenant: hash of the tenant if the process is in another mount
  * namespace, since files below its root are used, too; otherwise 0. */
+#define SYMSTORE_TENANT (TENANT_NAME + 16)
 struct symstore_origin {
 	uint64_t file, tenant;
 };
 struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 				       const struct file_id *numbers);
+
+/* Returns the folder of the first tenant of a process that is in another mount namespace, in `folder`; empty for a
+ * process of the host. Two such processes share DSOs only if their folders are equal. */
+struct str symstore_tenant(const struct symstore *symstore, uint32_t pid, char folder[SYMSTORE_TENANT]);
 
 /* Returns true if the file of a process is saved for its tenant only and has the build-id of another file with other
  * symbols. */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/perfdata/perfsection.h"
+
+#include "common/arena.h"
+
+#include <stdlib.h>
+
+#define BLOCK ((size_t)1 << 20)
+
+static bool perfsection_has(const struct perf_file_header *header, unsigned feature)
+{
+	return header->features[feature / 64] >> feature % 64 & 1;
+}
+
+/* Returns true if the section is behind the table, so that it moves. */
+static bool perfsection_moves(const struct perfsection *perfsection, unsigned feature)
+{
+	return perfsection_has(&perfsection->header, feature) &&
+	       perfsection->section[feature].offset >= perfsection->end;
+}
+
+static const char *perfsection_read_header(struct perfsection *perfsection, struct in *input)
+{
+	struct perf_file_header *header = &perfsection->header;
+	char bytes[sizeof(*header)];
+
+	if (in_pread(input, bytes, sizeof(bytes), 0) < sizeof(bytes))
+		return "its header is truncated";
+	memcpy(header, bytes, sizeof(bytes));
+	if (memcmp(header->magic, PERF_MAGIC, sizeof(header->magic)) != 0)
+		return "it is no perf.data of this byte order";
+	if (header->size == PERF_PIPE_HEADER)
+		return "it is in pipe mode, which has no place for the names: write the recording to a file "
+		       "(pjrecord -o FILE)";
+	if (header->size < sizeof(*header))
+		return "its header has no features";
+	return NULL;
+}
+
+const char *perfsection_read(struct perfsection *perfsection, struct in *input)
+{
+	const struct perf_file_header *header = &perfsection->header;
+	const char *why = perfsection_read_header(perfsection, input);
+	uint64_t size = 0, sum = 0, at;
+
+	if (why)
+		return why;
+	if (!in_seekable(input, &size) || header->data.size == 0 || header->data.offset < sizeof(*header) ||
+	    header->data.offset > size || header->data.size > size - header->data.offset)
+		return "the recorder did not complete it";
+	perfsection->end = at = header->data.offset + header->data.size;
+	if (header->attrs.offset >= perfsection->end)
+		return "its events are behind its data";
+	for (unsigned i = 0; i < FEATURES; i++) {
+		struct perf_section *section = &perfsection->section[i];
+
+		if (!perfsection_has(header, i))
+			continue;
+		if (in_pread(input, (char *)section, sizeof(*section), at) < sizeof(*section))
+			return "the table of its features is truncated";
+		at += sizeof(*section);
+		if (section->offset > size || section->size > size - section->offset || section->size > size - sum)
+			return "its features are truncated or overlap";
+		sum += section->size;
+	}
+	return NULL;
+}
+
+/* Copies n bytes of the input. Returns false if it is shorter now. */
+static bool perfsection_copy(struct in *input, struct out *out, uint64_t offset, uint64_t n)
+{
+	char *block = mem_alloc(1, BLOCK);
+	size_t got = 1;
+
+	while (n && got) {
+		got = in_pread(input, block, n < BLOCK ? (size_t)n : BLOCK, offset);
+		out_bytes(out, block, got);
+		offset += got;
+		n -= got;
+	}
+	free(block);
+	return n == 0;
+}
+
+/* Writes the table: sections before the end of the data stay, the others follow the table, the new one as the last. */
+static void perfsection_put_table(const struct perfsection *perfsection, struct out *out, unsigned feature,
+				  uint64_t body)
+{
+	struct perf_section section;
+	uint64_t n = 0, at;
+
+	for (unsigned i = 0; i < FEATURES; i++)
+		n += i == feature || perfsection_has(&perfsection->header, i);
+	at = perfsection->end + n * sizeof(section);
+	for (unsigned i = 0; i < FEATURES; i++)
+		at += i != feature && perfsection_moves(perfsection, i) ? perfsection->section[i].size : 0;
+	/* `at` is where the moved sections end now. */
+	section = (struct perf_section){ at, body };
+	at = perfsection->end + n * sizeof(section);
+	for (unsigned i = 0; i < FEATURES; i++) {
+		struct perf_section moved = perfsection->section[i];
+
+		if (i == feature) {
+			out_bytes(out, &section, sizeof(section));
+			continue;
+		}
+		if (!perfsection_has(&perfsection->header, i))
+			continue;
+		if (perfsection_moves(perfsection, i)) {
+			moved.offset = at;
+			at += moved.size;
+		}
+		out_bytes(out, &moved, sizeof(moved));
+	}
+}
+
+const char *perfsection_write(const struct perfsection *perfsection, struct in *input, struct out *out,
+			      unsigned feature, struct str body)
+{
+	static const char shrunk[] = "it became shorter while it was read";
+	struct perf_file_header header = perfsection->header;
+
+	header.features[feature / 64] |= UINT64_C(1) << feature % 64;
+	out_bytes(out, &header, sizeof(header));
+	if (!perfsection_copy(input, out, sizeof(header), perfsection->end - sizeof(header)))
+		return shrunk;
+	perfsection_put_table(perfsection, out, feature, body.n);
+	for (unsigned i = 0; i < FEATURES; i++)
+		if (i != feature && perfsection_moves(perfsection, i) &&
+		    !perfsection_copy(input, out, perfsection->section[i].offset, perfsection->section[i].size))
+			return shrunk;
+	out_str(out, body);
+	return NULL;
+}
