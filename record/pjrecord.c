@@ -8,6 +8,7 @@
 #include "record/hostcheck.h"
 #include "record/symsaver/symsaver.h"
 #include "common/process/parent.h"
+#include "record/portable.h"
 #include "record/perf/privileges.h"
 #include "record/recordopts.h"
 #include "common/process/sandbox.h"
@@ -405,11 +406,13 @@ static int record_single(const struct request *request, struct session_options *
 	bool pipe = str_eq(str_of(request->output), STR("-"));
 	uid_t uid = (uid_t)-1;
 	gid_t gid = (gid_t)-1;
+	struct portable portable = { 0 };
+	struct symsaver_counts counts;
 	struct single single;
 	struct session *session;
 	struct symsaver *saver;
 	int status = 0, error;
-	bool ran;
+	bool ran, written = true;
 
 	if (request->user)
 		privileges_user(request->user, &uid, &gid);
@@ -420,12 +423,20 @@ static int record_single(const struct request *request, struct session_options *
 	single_open(&single, pipe ? NULL : request->output);
 	report_start(request, session, events);
 	pjrecord_become(request, uid, gid);
-	saver = pjrecord_start_saver(request, NULL);
+	if (request->portable)
+		portable_begin(&portable, &single, request->verbose);
+	saver = pjrecord_start_saver(request, portable.symbols);
 	session_fork(session);
 	session_output(session, NULL, saver, single.fd);
 	ran = pjrecord_run(request, session, NULL, command, &status);
 	error = session_finish(session);
-	stop_saver(saver);
+	counts = stop_saver(saver);
+	if (request->portable)
+		report_saved(request, &counts);
+	if (request->portable && (!ran || error))
+		portable_abandon(&portable);
+	else if (request->portable)
+		written = portable_pack(&portable);
 	if (!ran) {
 		single_abandon(&single);
 		session_free(session);
@@ -434,7 +445,7 @@ static int record_single(const struct request *request, struct session_options *
 	single_close(&single, error);
 	report_end(request, session);
 	report_makers(session);
-	status = end_status(request, session, true, status);
+	status = end_status(request, session, written, status);
 	session_free(session);
 	return status;
 }

@@ -232,6 +232,11 @@ static void recordopts_check(struct request *request, bool in_windows)
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once, --align and "
 			  "--replace");
+	if (request->portable && (!request->output || str_eq(str_of(request->output), STR("-"))))
+		die_usage("--portable needs -o FILE: names are looked up in the complete recording%s",
+			  request->output ? ", which a pipe does not keep" : "; for windows use pjpack");
+	if (request->portable && !request->keep)
+		die_usage("--portable needs a symbol store: it excludes --keep-symbols=none");
 	if (request->replace && request->align && request->count)
 		die_usage("--replace begins at once: it excludes --align with --once or --windows");
 }
@@ -292,6 +297,8 @@ void record_parse(struct request *request, int argc, char **argv)
 		  "end the recorder of the same DIR and continue without a gap" },
 		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "write one recording, no windows; - is standard output, for a pipe" },
+		{ 0, "portable", NULL, OPT_FLAG, &request->portable, NULL,
+		  "with -o: add the names of functions, so that any machine can fold it" },
 		{ 0, "max-lost", "PCT", OPT_CALL, &request->max_lost, opt_share,
 		  "exit with status 3 if more samples were lost, or off-CPU time unknown" },
 		{ 0, "no-cmdline", NULL, OPT_NOFLAG, &request->cmdline, NULL,

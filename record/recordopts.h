@@ -55,6 +55,8 @@ struct request {
 	uint64_t length_s;
 	/* true: windows start at multiples of their length on the wall clock */
 	bool align;
+	/* true: pjpack adds the names of functions to the single file */
+	bool portable;
 	/* ends another recorder of the same directory and continues where its last window ends */
 	bool replace;
 	/* retention: bytes of all windows, and age of the oldest; 0 is no limit */

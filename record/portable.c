@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/portable.h"
+
+#include "common/diag.h"
+#include "common/process/capabilities.h"
+#include "common/process/program.h"
+#include "common/process/urgency.h"
+#include "common/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Depth of the deepest folder of a symbol store: symbols/tenants/TENANT/.build-id/xx */
+#define DEPTH_MAX 6
+
+/* ---- the folder ---------------------------------------------------------------------------------------------------
+ */
+
+/* Removes a folder and all in it. Follows no link. */
+static void portable_remove(int folder, const char *name, unsigned depth)
+{
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (unlinkat(fd, entry->d_name, 0) && depth < DEPTH_MAX)
+			portable_remove(fd, entry->d_name, depth + 1);
+	}
+	closedir(dir);
+	unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+static void portable_free(struct portable *portable)
+{
+	free(portable->program);
+	free(portable->symbols);
+	free(portable->name);
+	*portable = (struct portable){ 0 };
+}
+
+void portable_begin(struct portable *portable, const struct single *single, bool verbose)
+{
+	const struct outpath *place = &single->place;
+	struct text text = { 0 }, path = { 0 };
+	char link[64], real[4096];
+	ssize_t got;
+
+	*portable = (struct portable){ .program = program_find("pjpack"), .single = single, .verbose = verbose };
+	if (!portable->program)
+		die("--portable: pjpack is neither beside pjrecord nor in PATH");
+	if (!single->part)
+		die("--portable: '%s' is no regular file, and pjpack reads the recording again", single->path);
+	text_printf(&text, ".%s.symbols%c", place->name, 0);
+	portable->name = text.p;
+	portable_remove(place->folder, portable->name, 0);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place->folder);
+	got = readlink(link, real, sizeof(real));
+	if (mkdirat(place->folder, portable->name, 0700) || got < 0 || (size_t)got >= sizeof(real))
+		die_errno("cannot create the directory '%s' for symbols", portable->name);
+	text_printf(&path, "%.*s/%s%c", (int)got, real, portable->name, 0);
+	portable->symbols = path.p;
+}
+
+/* ---- pjpack -------------------------------------------------------------------------------------------------------
+ */
+
+/* Lets the program that this process executes next have its capabilities: by default it has none, as the recorder gave
+ * up the right to get any by exec. */
+static void portable_pass_capabilities(void)
+{
+	struct capabilities capabilities;
+
+	if (!capabilities_get(&capabilities))
+		return;
+	capabilities.inheritable = capabilities.permitted;
+	if (!capabilities_set(&capabilities))
+		return;
+	for (unsigned long cap = 0; cap < 64; cap++)
+		if (capabilities.permitted & CAPABILITY_BIT(cap))
+			prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0);
+}
+
+static NORETURN void portable_exec(const struct portable *portable)
+{
+	char *part = portable->single->part;
+	char *argv[] = { portable->program,
+			 portable->verbose ? (char[]){ "-v" } : (char[]){ "-q" },
+			 (char[]){ "--symbol-store" },
+			 portable->symbols,
+			 (char[]){ "-o" },
+			 part,
+			 (char[]){ "--" },
+			 part,
+			 NULL };
+
+	urgency_lower(URGENCY_USUAL);
+	portable_pass_capabilities();
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	if (fchdir(portable->single->place.folder) == 0)
+		execv(argv[0], argv);
+	_exit(127);
+}
+
+bool portable_pack(struct portable *portable)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		portable_exec(portable);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	portable_remove(portable->single->place.folder, portable->name, 0);
+	portable_free(portable);
+	if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return true;
+	warn("the recording is not portable, as pjpack failed: pack it on this host with pjpack -o FILE FILE");
+	return false;
+}
+
+void portable_abandon(struct portable *portable)
+{
+	portable_remove(portable->single->place.folder, portable->name, 0);
+	portable_free(portable);
+}
