@@ -129,7 +129,7 @@ static bool is_walked(const struct recording *recording, const struct perfdata_e
 }
 
 /* Returns true if the sample has what a stack walk needs: user registers and a stack copy. */
-static bool has_copy(const struct perfdata_record *record)
+static bool has_stack_copy(const struct perfdata_record *record)
 {
 	return record->sample.regs_abi && record->sample.stack.n;
 }
@@ -139,7 +139,7 @@ static bool has_copy(const struct perfdata_record *record)
 static void push_frames(struct recording *recording, const struct addrspace_thread *thread,
 			const struct perfdata_record *record)
 {
-	bool walks = has_copy(record);
+	bool walks = has_stack_copy(record);
 	enum stack_end end = STACK_COMPLETE;
 
 	/* Without a callchain, the leaf frame is the interrupted address. In user code the stack walk adds this frame,
@@ -314,7 +314,7 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		comm |= OF_JVM;
 	samples_open(&recording->samples, &key);
 	if (recording->samples.sample.state != SAMPLE_OPEN) {
-		if (has_copy(record))
+		if (has_stack_copy(record))
 			copiedstack_skip(&recording->copied);
 		return;
 	}

@@ -58,7 +58,8 @@ struct recorder {
 	/* Code of JVMs with its times; NULL if there is none. A file has it in PJ_END; a pipe has it before the samples
 	 * that need it. */
 	struct windowcode *code;
-	/* Names of all code of the recording, which pjpack added to it, also to one of perf record; NULL: not packed. */
+	/* Names of all code of the recording, which pjpack added to it, also to one of perf record; NULL: not packed.
+	 */
 	struct symbolized *symbolized;
 };
 

@@ -17,7 +17,7 @@ struct symbolizedwriter {
 	bool inlined;
 	/* Results that did not fit into the limits of the section. */
 	uint64_t left_out;
-	/* Addresses that got two names, since two files cannot be told apart: they have no name in the section. */
+	/* Addresses that got two names, since two files have one key: they have no name in the section. */
 	uint64_t conflicts;
 	/* Number of stacks, and of addresses with a name. */
 	uint64_t nstacks, named;

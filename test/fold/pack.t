@@ -73,8 +73,8 @@ pjfold -q bad >got 2>err
 is "damaged names: status" $? 1
 ok "  are reported with their place" grep -q '^pjfold: bad@[0-9]*: the stored names are [a-z]*; 1 record is not used$' err
 same "  and none is used" want got
-head -c $((size - 100)) packed >cut
-pjfold -q cut >got 2>err
+head -c $((size - 100)) packed >truncated
+pjfold -q truncated >got 2>err
 is "a truncated file: status" $? 1
 same "  and no name is used" want got
 

@@ -73,8 +73,8 @@ start mixed || skip_all "the JVM does not run: $(head -n 1 java.out)"
 
 # ---- a window of a directory, with a timeline of pjmap, in which some code is that pjrecord did not walk
 
-mkdir dir
-pjmap -q -d dir -i 2>map.err &
+mkdir dir none
+pjmap -q -d dir -i 1 --no-perf-map 2>map.err &
 mapper=$!
 started="$started $mapper"
 pjrecord -q -a -F 499 -e cpu-clock -w 600 -d dir --off-cpu >windows 2>said &
@@ -100,7 +100,9 @@ for event in cpu-clock offcpu-time offcpu-time-preempted; do
 	pjfold -q --only "event=$event" "$window" >want.event 2>/dev/null
 	elsewhere packed -q --only "event=$event" >got.event 2>/dev/null
 	same "  event $event: $(wc -l <want.event) stacks" want.event got.event
+	pjfold -q --maps none --only "event=$event" "$window" 2>/dev/null | cmp -s want.event - || timeline=1
 done
+is "  some names are those of the timeline" "${timeline:-0}" 1
 pjfold -q --root=both --addrs "$window" >want.both 2>/dev/null
 elsewhere packed -q --root=both --addrs >got.both 2>/dev/null
 same "  with threads and addresses" want.both got.both
@@ -150,7 +152,6 @@ pjrecord --portable -o - -- true >out 2>err
 is "--portable on a pipe: $(head -n 1 err)" $? 2
 pjrecord --portable -d dir -s 1 >out 2>err
 is "--portable with windows: $(head -n 1 err)" $? 2
-mkdir none
 cp "$(command -v pjrecord)" none
 PATH=/usr/bin:/bin none/pjrecord -q --portable -o two.data -- true 2>err
 ok "without pjpack: $(head -n 1 err)" [ ! -e two.data ]

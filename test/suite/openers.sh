@@ -14,7 +14,7 @@ parsers='^(common/formats/(elfhead|jmapfile)|unwind/.*|runtimes/.*|fold/.*|svg/.
 functions='^(elf|gelf|dwarf|dwfl|lzma|ZSTD|BZ2)_|^(inflate|uncompress|gzread|gzopen)'
 
 [ -d "$build/record" ] || { echo "openers: $build has no objects"; exit 2; }
-(cd "$build" && find common unwind runtimes fold record jmap svg diff send -name '*.o' ! -name 'pj[fmrsd]*.o') | sed "s:^:$build/:" | xargs nm -A -p --no-sort 2>/dev/null |
+(cd "$build" && find common unwind runtimes fold record jmap svg diff send -name '*.o' ! -name 'pj[fmrsdp]*.o') | sed "s:^:$build/:" | xargs nm -A -p --no-sort 2>/dev/null |
 	awk -v build="$build/" -v openers="$openers" -v parsers="$parsers" -v functions="$functions" '
 	{
 		# FILE:ADDRESS TYPE NAME, FILE: U NAME
