@@ -701,6 +701,7 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	tally->as_perf = options->as_perf;
 	recording.data = perfdata_open(input);
 	symstore_open(&recording.symstore, options->saved, input, &perfdata_info(recording.data)->recorder);
+	recording.symstore.by_tenant = options->packed || perfdata_info(recording.data)->recorder.symbolized;
 	recording_begin(&recording, input, samples);
 	recording_read_records(&recording, input);
 	samples_merge_counts(samples, &recording.samples);

@@ -416,6 +416,8 @@ static int record_single(const struct request *request, struct session_options *
 
 	if (request->user)
 		privileges_user(request->user, &uid, &gid);
+	if (request->portable)
+		portable_find(&portable);
 	options->pipe = pipe;
 	options->window_ns = 0;
 	session = open_session(request, options, events);

@@ -54,6 +54,13 @@ static void portable_free(struct portable *portable)
 	*portable = (struct portable){ 0 };
 }
 
+void portable_find(struct portable *portable)
+{
+	*portable = (struct portable){ .program = program_find("pjpack") };
+	if (!portable->program)
+		die("--portable: pjpack is neither beside pjrecord nor in PATH");
+}
+
 void portable_begin(struct portable *portable, const struct single *single, bool verbose)
 {
 	const struct outpath *place = &single->place;
@@ -61,9 +68,8 @@ void portable_begin(struct portable *portable, const struct single *single, bool
 	char link[64], real[4096];
 	ssize_t got;
 
-	*portable = (struct portable){ .program = program_find("pjpack"), .single = single, .verbose = verbose };
-	if (!portable->program)
-		die("--portable: pjpack is neither beside pjrecord nor in PATH");
+	portable->single = single;
+	portable->verbose = verbose;
 	if (!single->part)
 		die("--portable: '%s' is no regular file, and pjpack reads the recording again", single->path);
 	text_printf(&text, ".%s.symbols%c", place->name, 0);
@@ -71,8 +77,13 @@ void portable_begin(struct portable *portable, const struct single *single, bool
 	portable_remove(place->folder, portable->name, 0);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place->folder);
 	got = readlink(link, real, sizeof(real));
-	if (mkdirat(place->folder, portable->name, 0700) || got < 0 || (size_t)got >= sizeof(real))
+	if (got < 0 || (size_t)got >= sizeof(real) || mkdirat(place->folder, portable->name, 0700)) {
+		int error = errno;
+
+		unlinkat(place->folder, single->part, 0);
+		errno = error;
 		die_errno("cannot create the directory '%s' for symbols", portable->name);
+	}
 	text_printf(&path, "%.*s/%s%c", (int)got, real, portable->name, 0);
 	portable->symbols = path.p;
 }

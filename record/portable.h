@@ -7,8 +7,8 @@
  * runs with the capabilities of the recorder, and gives them up as pjfold does. A folder that a killed run left is
  * removed by the next one for the same file.
  *
- * Order of calls: portable_begin after privileges are dropped; then portable_pack when the recording is complete and
- * the symbol saver has ended, or portable_abandon.
+ * Order of calls: portable_find; portable_begin after privileges are dropped; then portable_pack when the recording is
+ * complete and the symbol saver has ended, or portable_abandon.
  */
 #ifndef PJ_PORTABLE_H
 #define PJ_PORTABLE_H
@@ -25,7 +25,10 @@ struct portable {
 	bool verbose;
 };
 
-/* Finds pjpack and creates the folder with the symbols. Exits with a message on failure. */
+/* Finds pjpack, before any file is created. Exits with a message if there is none. */
+void portable_find(struct portable *portable);
+
+/* Creates the folder with the symbols. Exits with a message on failure. */
 void portable_begin(struct portable *portable, const struct single *single, bool verbose);
 
 /* Packs the unfinished file of `single`, and removes the folder. Returns false, with a warning, if pjpack failed: the

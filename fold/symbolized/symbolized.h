@@ -40,8 +40,8 @@ uint64_t symbolized_left_out(const struct symbolized *symbolized);
 
 /* ---- DSOs ---- */
 
-/* Append the key of a DSO. File: of a process of this tenant (a folder of the symbol store; empty: of the host), with
- * its build-id, or, if it has none, its file id. Process: JIT code. Image: the kernel or the vDSO, by its name. */
+/* Append the key of a DSO. File: of a process of this tenant (its folder in the symbol store), with its build-id, or,
+ * if it has none, its file id. Process: JIT code. Image: the kernel or the vDSO, by its name. */
 void symbolized_key_file(struct text *key, struct str tenant, const struct build_id *id, const struct file_id *numbers,
 			 struct str path);
 void symbolized_key_process(struct text *key, uint32_t pid);

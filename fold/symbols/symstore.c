@@ -284,16 +284,14 @@ struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t
 	char folder[SYMSTORE_TENANT];
 	struct str own = symstore_tenant(symstore, pid, folder);
 
-	if (recorder_elsewhere(symstore->who, pid))
+	if (symstore->by_tenant || recorder_elsewhere(symstore->who, pid))
 		origin.tenant = hash_bytes(own.p, own.n) | 1;
 	return origin;
 }
 
 struct str symstore_tenant(const struct symstore *symstore, uint32_t pid, char folder[SYMSTORE_TENANT])
 {
-	folder[0] = 0;
-	if (recorder_elsewhere(symstore->who, pid))
-		tenant_of_pid(symstore, pid, 0, folder);
+	tenant_of_pid(symstore, pid, 0, folder);
 	return str_of(folder);
 }
 

@@ -25,6 +25,9 @@ struct symstore {
 	 * unfinished and therefore does not list its snapshots itself */
 	uint64_t kernel[RECORDER_KERNELS];
 	size_t nkernels;
+	/* Files of two tenants are different DSOs, also if both have the same symbols here: so that pjpack, which can
+	 * use the symbol store, and pjfold without it distinguish the same DSOs */
+	bool by_tenant;
 	struct symstore_index *index; /* index of the files in dir */
 	struct text jit_folders;      /* names of the folders in jit/BOOT, each ended by NUL */
 };
@@ -50,7 +53,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 
 /* Origin of the names of a mapping. Mappings of one path and build-id have the same names if their origins are equal.
  * file: inode of the saved file, 0 if there is none. tenant: hash of the tenant if the process is in another mount
- * namespace, since files below its root are used, too; otherwise 0. */
+ * namespace, since files below its root are used, too, and of each process with by_tenant; otherwise 0. */
 #define SYMSTORE_TENANT (TENANT_NAME + 16)
 struct symstore_origin {
 	uint64_t file, tenant;
@@ -58,8 +61,8 @@ struct symstore_origin {
 struct symstore_origin symstore_origin(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 				       const struct file_id *numbers);
 
-/* Returns the folder of the first tenant of a process that is in another mount namespace, in `folder`; empty for a
- * process of the host. Two such processes share DSOs only if their folders are equal. */
+/* Returns the folder of the first tenant of a process, in `folder`; empty if the process is unknown. With by_tenant,
+ * two processes share DSOs only if their folders are equal. */
 struct str symstore_tenant(const struct symstore *symstore, uint32_t pid, char folder[SYMSTORE_TENANT]);
 
 /* Returns true if the file of a process is saved for its tenant only and has the build-id of another file with other

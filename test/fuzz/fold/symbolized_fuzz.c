@@ -28,6 +28,24 @@ static void look_up_dso(const struct symbolized *symbolized, struct str key)
 	MUST(n == 0 && rows.rest.n == 0);
 }
 
+/* Looks up DSOs by keys as pjfold makes them. */
+static void look_up_keys(const struct symbolized *symbolized)
+{
+	const struct build_id id[] = { { 0 }, { 4, { 1, 2, 3, 4 } } };
+	struct text key = { 0 };
+
+	for (size_t i = 0; i < 2; i++, key.n = 0) {
+		symbolized_key_file(&key, STR(""), &id[i], &(struct file_id){ 0 }, STR("/x"));
+		look_up_dso(symbolized, text_view(&key));
+	}
+	symbolized_key_process(&key, 1);
+	look_up_dso(symbolized, text_view(&key));
+	key.n = 0;
+	symbolized_key_image(&key, STR("kernel"));
+	look_up_dso(symbolized, text_view(&key));
+	text_free(&key);
+}
+
 static void look_up_code(struct symbolized *symbolized)
 {
 	for (uint32_t pid = 0; pid < 16; pid++)
@@ -78,6 +96,9 @@ static void read_one(struct str section, struct str stream)
 		stream = str_from(stream, (size_t)n);
 	}
 	look_up_dso(symbolized, (struct str){ 0 });
+	look_up_keys(symbolized);
+	MUST(symbolized_count(symbolized) <= PJ_NAMES_DSOS + PJ_NAMES_PROCESSES);
+	MUST(!symbolized_has_inlined(symbolized) || symbolized_left_out(symbolized) < UINT64_MAX || section.n);
 	look_up_code(symbolized);
 	look_up_stacks(symbolized);
 	symbolized_free(symbolized);
