@@ -13,6 +13,12 @@ V       ?= 0
 SAN     ?= 0
 T       ?=
 SECS    ?= 60
+# Folders of what packages install beside (make install-system)
+DOCDIR  ?= $(PREFIX)/share/doc/pj
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+# STATIC=1: one program with all tools and all libraries in it (make static)
+STATIC  ?= 0
 # Warnings are errors for us (./check, make lint), not for those who only build.
 WERROR  ?= 0
 
@@ -24,6 +30,14 @@ endif
 # Inlined functions (--inline) need libdw; the same goes for it.
 ifndef LIBDW
 LIBDW := $(shell printf '\043include <elfutils/libdw.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
+endif
+
+# A static program cannot load libcurl; the one of the distribution has no static form of all that it needs. make static-curl builds another one.
+STATIC_CURL ?= build/static-curl
+ifeq ($(STATIC),1)
+CURL ?= $(if $(wildcard $(STATIC_CURL)/lib/libcurl.a),1,0)
+CURL_CFLAGS_1 := -isystem $(STATIC_CURL)/include -DCURL_STATICLIB -DPJ_TLS='"$(shell cat $(STATIC_CURL)/tls 2>/dev/null)"'
+CURL_LIBS_1 := -L$(STATIC_CURL)/lib -lcurl $(shell cat $(STATIC_CURL)/libs 2>/dev/null)
 endif
 
 # Stores behind HTTP (eve:, couch:, clickhouse:, pyroscope:) need libcurl (its headers here, the library when they are used: libcurl.h), and those
@@ -44,7 +58,7 @@ endif
 endif
 
 CCNAME  := $(notdir $(firstword $(CC)))
-VARIANT := $(if $(filter fuzz cover thread,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)$(if $(filter 0,$(LIBDW)),-nodw)$(if $(filter 0,$(CURL)),-nocurl)$(if $(filter 0,$(JANSSON)),-nojson)$(if $(filter 1,$(LZMA)),,-nolzma)
+VARIANT := $(if $(filter 1,$(STATIC)),static-)$(if $(filter fuzz cover thread,$(SAN)),$(SAN),$(if $(filter 1,$(SAN)),san,std))-$(CCNAME)$(if $(filter 0,$(ZSTD)),-nozstd)$(if $(filter 0,$(LIBDW)),-nodw)$(if $(filter 0,$(CURL)),-nocurl)$(if $(filter 0,$(JANSSON)),-nojson)$(if $(filter 1,$(LZMA)),,-nolzma)
 B       := build/$(VARIANT)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
@@ -57,9 +71,16 @@ OPTIM_fuzz = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recov
 # Basic blocks are steps of a fuzz target's budget (test/fuzz/cost.h). libFuzzer has the function that counts them, too: hence --wrap.
 STEPS := -fsanitize-coverage=trace-pc
 CFLAGS  ?= -g
-ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(CFLAGS)
+ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(STATIC_CFLAGS) $(CFLAGS)
 # as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
-LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),-ldl) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw -lelf) -liberty $(if $(filter 1,$(LZMA)),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),$(if $(filter 1,$(STATIC)),$(CURL_LIBS_1),-ldl)) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw -lelf) -liberty $(if $(filter 1,$(LZMA)),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
+
+# bzip2 is a need of libelf and libdw
+ifeq ($(STATIC),1)
+STATIC_CFLAGS = -DPJ_STATIC -fPIE -ffunction-sections -fdata-sections $(if $(filter 1,$(CURL)),$(CURL_CFLAGS_1))
+STATIC_LDFLAGS := -static-pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
+LDLIBS  += $(if $(filter 1,$(LIBDW)),-lelf -lbz2 -llzma -lzstd -lz)
+endif
 
 ALL_CFLAGS += -DPJ_LZMA=$(if $(filter 1,$(LZMA)),1,0)
 
@@ -99,9 +120,26 @@ LDLIBS += -Wl,--wrap=_exit -Wl,--wrap=kill $(B)/test/lib/gcovexit.o
 $(TOOLS) $(UNITS) $(WALK) $(REPLAYS): | $(B)/test/lib/gcovexit.o
 endif
 
+ifeq ($(STATIC),1)
+# One program; the tools are links to it. The main of each has a name of its own.
+MAINOBJS := $(patsubst %.c,$(B)/%.o,$(MAINS))
+$(foreach m,$(MAINS),$(eval $(B)/$(m:.c=.o): ALL_CFLAGS += -Dmain=main_of_$(notdir $(m:.c=)) -Wno-missing-prototypes))
+$(B)/packaging/multicall.o: ALL_CFLAGS += -DPJ_TOOLS='$(foreach t,$(notdir $(TOOLS)),X($(t)))'
+
+$(B)/pj.full: $(B)/packaging/multicall.o $(MAINOBJS) $(call parts,$(ROOMS)) $(LIB)
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(STATIC_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(B)/bin/pj: $(B)/pj.full
+	@mkdir -p $(@D)
+	$(call say,STRIP,$@)strip -o $@ $<
+
+$(TOOLS): $(B)/bin/pj
+	$(call say,LN,$@)ln -sf pj $@
+else
 $(TOOLS):
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+endif
 
 # A tool that is a shell script: one file of its parts.
 $(SCRIPTS): $(B)/bin/%: flame/%.sh $(wildcard flame/*) common/base.h
@@ -228,7 +266,7 @@ fresh: ## both scripts on a fresh Debian in a folder (root, debootstrap; 20 minu
 
 # ---- habits ----------------------------------------------------------------------------------------------------
 
-SOURCES := $(shell find $(LIBRARY) $(ROOMS) examples test -name '*.[ch]' -not -path 'test/corpus/*' -not -path 'test/*/cases/*' -not -path 'test/suite/older/*' -not -path 'test/attack/*')
+SOURCES := $(shell find $(LIBRARY) $(ROOMS) packaging examples test -name '*.[ch]' -not -path 'test/corpus/*' -not -path 'test/*/cases/*' -not -path 'test/suite/older/*' -not -path 'test/attack/*')
 HEADERS := $(filter %.h,$(SOURCES))
 
 headers: ## every header compiles alone, and twice
@@ -255,6 +293,32 @@ openers: $(PARTS) $(LIB) ## processes that open files of strangers refer to no p
 format: ## lay out all C as .clang-format says
 	clang-format -i $(SOURCES)
 
+# ---- packages --------------------------------------------------------------------------------------------------
+
+dist: ## the sources of HEAD as build/dist/pj-VERSION.tar.gz, the same bytes each time
+	$(Q)sh packaging/dist.sh
+
+static-curl: ## libcurl with TLS for make static, from the sources of Debian's packages (network), into STATIC_CURL
+	$(Q)CC='$(CC)' sh packaging/static-curl.sh $(STATIC_CURL)
+
+static: ## build/static/pj: all tools in one program that needs no library (with TLS after make static-curl)
+	$(Q)$(MAKE) --no-print-directory STATIC=1 static-program
+
+static-program: all
+	$(Q)sh packaging/static.sh $(B)
+
+image: static ## a container image of that program alone: build/image/pj.tar (buildah)
+	$(Q)sh packaging/image.sh
+
+deb: ## the package of Debian and Ubuntu of HEAD: build/deb (debhelper)
+	$(Q)sh packaging/deb.sh
+
+rpm: ## the package of Fedora, RHEL and SUSE of HEAD: build/rpm (rpmbuild)
+	$(Q)sh packaging/rpm.sh
+
+sbom: all ## build/sbom/pj-VERSION.spdx.json: sources, tools and libraries of this build
+	$(Q)PJ_BUILD=$(B) sh packaging/sbom.sh
+
 install: all ## tools, man pages and completions below DESTDIR/PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(TOOLS) $(SCRIPTS) $(DESTDIR)$(PREFIX)/bin
@@ -266,6 +330,20 @@ install: all ## tools, man pages and completions below DESTDIR/PREFIX
 		install -m 644 $(B)/completions/$$t.bash $(DESTDIR)$(BASHDIR)/$$t; \
 		install -m 644 $(B)/completions/_$$t $(DESTDIR)$(ZSHDIR); \
 		install -m 644 $(B)/completions/$$t.fish $(DESTDIR)$(FISHDIR); done
+
+SYSTEM := $(wildcard $(addprefix examples/*.,service target timer path socket slice))
+DOCS := README.md SECURITY.md NEWS $(addprefix docs/,guide.md INSTALL.md INPUTS.md OPTIONS.md units.md GLOSSARY.md)
+
+# Units name the tools below PREFIX; the commands in their comments are for those who copy them by hand.
+install-system: ## units, the user pj, documents and examples below DESTDIR/PREFIX, for packages; starts nothing
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR) $(DESTDIR)$(DOCDIR)/examples
+	set -e; for unit in $(SYSTEM); do \
+		sed '/^#\t/d; s|/usr/local/bin/|$(PREFIX)/bin/|g' $$unit >$(DESTDIR)$(UNITDIR)/$${unit##*/}; \
+		chmod 644 $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
+	install -m 644 packaging/pj.sysusers $(DESTDIR)$(SYSUSERSDIR)/pj.conf
+	install -m 644 $(DOCS) $(DESTDIR)$(DOCDIR)
+	set -e; for example in $(filter-out $(SYSTEM),$(wildcard examples/*)); do \
+		cp -R --preserve=mode $$example $(DESTDIR)$(DOCDIR)/examples/; done
 
 uninstall: ## what install put there
 	rm -f $(patsubst %,$(DESTDIR)$(PREFIX)/bin/%,$(notdir $(TOOLS) $(SCRIPTS)))
@@ -280,6 +358,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
+.PHONY: all dist static static-curl static-program image deb rpm sbom install-system tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

@@ -166,6 +166,7 @@ void diffopts_parse(struct request *request, int argc, char **argv)
 			   "         pjdiff --table before.folded after.folded",
 		.opts = opts,
 		.nopts = countof(opts),
+		.libraries = LIBRARY_ZLIB,
 	};
 	char **operand;
 

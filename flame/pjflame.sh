@@ -36,6 +36,12 @@ usage_error()
 	exit 2
 }
 
+version()
+{
+	echo "pjflame (pj) @VERSION@"
+	echo "a shell script; libraries: see pjrecord --version, pjfold --version"
+}
+
 help()
 {
 	cat <<'END'
@@ -255,7 +261,7 @@ while [ $# -gt 0 ]; do
 	-g) ;;
 	-h | --help) help || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
-	--version) echo "pjflame (pj) @VERSION@" || exit 1; exit 0 ;;
+	--version) version || exit 1; exit 0 ;;
 	-[pcsFeondf] | --pid | --container | --seconds | --duration | --frequency | --rate | --event | --unwind | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"

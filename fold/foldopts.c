@@ -591,6 +591,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 		.example = "example: perf record -F 99 -a -g -- sleep 10\n"
 			   "         pjfold perf.data | pjsvg > flame.svg",
 		.opts = options.row,
+		.libraries = LIBRARY_ZLIB | LIBRARY_ZSTD | LIBRARY_LZMA | LIBRARY_LIBDW,
 		.print_values = print_option_values,
 	};
 

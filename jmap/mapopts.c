@@ -109,6 +109,7 @@ void mapopts_parse(struct request *request, int argc, char **argv)
 			   "         pjmap --once --stdout 4711 | grep HashMap",
 		.opts = opts,
 		.nopts = countof(opts),
+		.libraries = LIBRARY_ZLIB,
 	};
 
 	char **operand;

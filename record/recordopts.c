@@ -336,6 +336,7 @@ void record_parse(struct request *request, int argc, char **argv)
 			"         pjrecord -o - -- make | pjfold | pjsvg > make.svg",
 		.opts = opts,
 		.nopts = countof(opts),
+		.libraries = LIBRARY_ZLIB,
 		.command = &command,
 		.starts_command = recordopts_is_command,
 		.print_values = recordopts_print_values,

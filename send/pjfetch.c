@@ -182,6 +182,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 			   "         pjfetch --list",
 		.opts = opts,
 		.nopts = countof(opts),
+		.libraries = LIBRARY_ZLIB | LIBRARY_ZSTD | LIBRARY_CURL | LIBRARY_JANSSON,
 		.print_values = store_print_values,
 	};
 	char **operand = opt_parse(&tool, argc, argv);

@@ -204,6 +204,7 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 			   "         pjfetch --store=dir:/srv/profiles --from=-1h | pjsvg > hour.svg",
 		.opts = opts,
 		.nopts = countof(opts),
+		.libraries = LIBRARY_ZLIB | LIBRARY_ZSTD | LIBRARY_CURL | LIBRARY_JANSSON,
 		.print_values = store_print_values,
 	};
 

@@ -277,6 +277,7 @@ char **request_parse(struct request *request, int argc, char **argv)
 			   "         perf script | pjfold | pjsvg --title \"$(hostname)\" > flame.svg",
 		.opts = opts,
 		.nopts = countof(opts),
+		.libraries = LIBRARY_ZLIB,
 		.single_dash_long = true,
 		.print_values = request_print_values,
 	};

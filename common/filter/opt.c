@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/filter/opt.h"
 
+#include "common/filter/features.h"
 #include "common/filter/out.h"
 #include "common/similar.h"
 #include "common/text.h"
@@ -74,6 +75,7 @@ static void opt_version(const struct tool *tool)
 
 	out_open(&out, NULL);
 	out_printf(&out, "%s (pj) %s\n", tool->name, PJ_VERSION);
+	features_print(&out, tool->libraries);
 	out_close(&out);
 	exit(PJ_OK);
 }

@@ -10,6 +10,7 @@
 #define PJ_OPT_H
 
 #include "common/diag.h"
+#include "common/filter/features.h"
 #include "common/filter/out.h"
 #include "common/str.h"
 
@@ -59,6 +60,7 @@ struct tool {
 	/* Function for --values=OPTION of an option whose `arg` is no list of choices "a|b|c": prints the words that
 	 * the option takes, one a line. NULL: no option has such words. */
 	void (*print_values)(struct out *out, const char *option);
+	unsigned libraries; /* that it uses, for --version: LIBRARY_ZLIB | ... of features.h */
 };
 
 /* Parses a decimal number from 0 to max at the start of *strings, sets *value, and moves *strings behind the number and

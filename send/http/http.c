@@ -344,6 +344,8 @@ static void set_trust(struct http *http)
 	if (http->options.cacert) {
 		lib->easy_setopt(handle, CURLOPT_CAINFO, http->options.cacert);
 		lib->easy_setopt(handle, CURLOPT_CAPATH, NULL);
+	} else if (libcurl_authorities()) {
+		lib->easy_setopt(handle, CURLOPT_CAINFO, libcurl_authorities());
 	}
 	if (http->options.cert)
 		lib->easy_setopt(handle, CURLOPT_SSLCERT, http->options.cert);

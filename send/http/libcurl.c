@@ -3,9 +3,48 @@
 
 #ifdef PJ_CURL
 
+#ifdef PJ_STATIC
+
+#include <stddef.h>
+#include <unistd.h>
+
+const struct libcurl *libcurl_load(const char **why)
+{
+	static const struct libcurl libcurl = {
+#define LIBCURL_ROW(name) .name = curl_##name,
+		LIBCURL_FUNCTIONS(LIBCURL_ROW)
+#undef LIBCURL_ROW
+	};
+
+	(void)why;
+	return &libcurl;
+}
+
+const char *libcurl_authorities(void)
+{
+	static const char *const files[] = {
+		"/etc/ssl/certs/ca-certificates.crt", /* Debian, Arch, Alpine */
+		"/etc/pki/tls/certs/ca-bundle.crt",   /* Fedora, RHEL */
+		"/etc/ssl/ca-bundle.pem",             /* SUSE */
+		"/etc/ssl/cert.pem",                  /* Alpine without ca-certificates */
+	};
+
+	for (size_t i = 0; i < countof(files); i++)
+		if (access(files[i], R_OK) == 0)
+			return files[i];
+	return NULL;
+}
+
+#else
+
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
+
+const char *libcurl_authorities(void)
+{
+	return NULL;
+}
 
 static const struct {
 	const char *name;
@@ -51,4 +90,5 @@ const struct libcurl *libcurl_load(const char **why)
 	return &libcurl;
 }
 
+#endif
 #endif

@@ -3,7 +3,7 @@
  * libcurl.h - access to libcurl, loaded before the first request to a server.
  *
  * libcurl loads thirty libraries, which costs 7 ms and 5 MB: as much as a query of a store in a directory, which needs
- * none of them. Without PJ_CURL this header declares nothing.
+ * none of them. A static program (PJ_STATIC) has it linked. Without PJ_CURL this header declares nothing.
  *
  *	const struct libcurl *lib = libcurl_load(&why);
  *	CURL *handle = lib->easy_init();
@@ -38,6 +38,10 @@ struct libcurl {
 /* Loads libcurl for the rest of the process's life; later calls return the same pointer. Returns NULL, and in *why
  * the missing library or function. */
 const struct libcurl *libcurl_load(const char **why);
+
+/* Returns the file of the certificate authorities that this host trusts, or NULL if libcurl knows it by itself: a
+ * libcurl in a static program was not built for this distribution. */
+const char *libcurl_authorities(void);
 
 #endif
 #endif

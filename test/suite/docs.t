@@ -69,7 +69,7 @@ for t in $(tools); do
 	main=$(ls "$top"/*/"$t".c "$top"/*/"$t".sh 2>/dev/null)
 	page=$top/man/$t.1
 	does=$("$t" --help | sed -n "1s/^$t - //p")
-	is "$t: --version" "$("$t" --version)" "$t (pj) $version"
+	is "$t: --version" "$("$t" --version | head -n 1)" "$t (pj) $version"
 	is "$t: the main's first comment is what --help says" \
 		"$(head -n 3 "$main" | sed -n "s|^/\* $t - \(.*\)\. \*/\$|\1|p; s|^# $t - \(.*\)\.\$|\1|p")" "$does"
 	long=$("$t" --help | awk 'length > 100')

@@ -1,11 +1,12 @@
 /* opt_test - the command line. */
-/* covers: common/filter/opt.c */
+/* covers: common/filter/opt.c common/filter/features.c */
 #include "common/filter/opt.h"
 
 #include "test/lib/child.h"
 #include "test/lib/tap.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 
 static struct child c;
 static bool flag, noflag;
@@ -37,7 +38,7 @@ static const struct opt opts[] = {
 };
 static struct tool tool = {
 	"pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts), false, NULL, NULL,
-	NULL
+	NULL, LIBRARY_ZLIB
 };
 
 /* Parses the words of a line and prints what came of it. */
@@ -170,6 +171,28 @@ static void values(void)
 	refuses("--values", "unknown option '--values'");
 }
 
+/* --version names each library of the tool, with its version or with what its absence costs. */
+static void version(void)
+{
+	static const char *const names[] = { "zlib", "libzstd", "liblzma", "libdw", "libcurl", "jansson" };
+	struct str line, rest;
+
+	tool.libraries = 63;
+	child_run(&c, parse, (void *)(uintptr_t) "--version");
+	rest = c.out;
+	str_cut(&rest, '\n');
+	line = str_cut(&rest, '\n');
+	for (size_t i = 0; i < countof(names); i++) {
+		char without[32];
+
+		snprintf(without, sizeof(without), "without %s: no ", names[i]);
+		ok((str_find_str(line, str_of(names[i])) >= 0) != (str_find_str(rest, str_of(without)) >= 0),
+		   names[i]);
+	}
+	ok(str_find_str(rest, STR("C library: ")) >= 0, "--version: the C library");
+	tool.libraries = LIBRARY_ZLIB;
+}
+
 /* A tool that runs a command. */
 static void commands(void)
 {
@@ -260,7 +283,9 @@ int main(void)
 	child_run(&c, parse, (void *)(uintptr_t) "-h --unknown");
 	ok(c.status == 0 && str_starts(c.out, STR("pjtest - ")), "-h");
 	child_run(&c, parse, (void *)(uintptr_t) "--version");
-	is_str(c.out, STR("pjtest (pj) " PJ_VERSION "\n"), "--version");
+	ok(c.status == 0 && str_starts(c.out, STR("pjtest (pj) " PJ_VERSION "\nlibraries: zlib " ZLIB_VERSION "\n")),
+	   "--version");
+	version();
 
 	tool.single_dash_long = true;
 	gives("-output x -number=5 -f", "flag=1 noflag=1 text=x number=5 decimal=0");

@@ -1,0 +1,29 @@
+#!/bin/sh
+# image.sh - a container image of build/static/pj as build/image/pj.tar, an archive of OCI: make image
+#
+# Needs buildah, and neither a daemon nor a registry. The same program gives the same layers.
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=packaging/version.sh
+. packaging/version.sh
+need buildah buildah
+out=build/image
+root=$out/root
+rm -rf "$out"
+mkdir -p "$root/bin" "$root/etc" "$root/tmp" "$root/var/lib/pj" "$root/proc" "$root/sys" "$root/dev"
+chmod 1777 "$root/tmp"
+cp build/static/pj "$root/bin/"
+find build/static -type l -exec cp -P {} "$root/bin/" \;
+printf 'root:x:0:0::/:\npj:x:65532:65532::/var/lib/pj:\n' >"$root/etc/passwd"
+printf 'root:x:0:\npj:x:65532:\n' >"$root/etc/group"
+find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+# storage of its own: the images of this user stay as they are
+storage=$(mktemp -d "${TMPDIR:-/tmp}/pj-image.XXXXXX")
+trap 'rm -rf "$storage"' EXIT
+with_buildah()
+{
+	buildah --root "$storage/root" --runroot "$storage/run" --storage-driver vfs "$@"
+}
+with_buildah bud --isolation=chroot --timestamp "$SOURCE_DATE_EPOCH" -q -f packaging/Containerfile -t "pj:$version" "$root" >"$out/id"
+with_buildah push -q "pj:$version" "oci-archive:$out/pj.tar:pj:$version"
+echo "image: $out/pj.tar: $(stat -c %s "$out/pj.tar") bytes, $(du -sb "$root/bin" | cut -f1) unpacked"

@@ -1,0 +1,39 @@
+#!/bin/sh
+# static.sh BUILD - build/static/: the program pj of a static build, links of its tools, pjflame, and their size: make static
+#
+# Fails if the program needs a library, or has more than 6 MB.
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=packaging/version.sh
+. packaging/version.sh
+build=$1
+out=build/static
+most=6000000
+if readelf -d "$build/bin/pj" | grep NEEDED; then
+	echo "static: these libraries are needed" >&2
+	exit 1
+fi
+rm -rf "$out"
+mkdir -p "$out"
+cp "$build/bin/pj" "$out/"
+for tool in "$build"/bin/pj?*; do
+	case $tool in
+	*/pjflame) cp "$tool" "$out/" ;;
+	*) ln -s pj "$out/${tool##*/}" ;;
+	esac
+done
+bytes=$(stat -c %s "$out/pj")
+"$out/pjsend" --version | sed -n '2,$s/^/static: pjsend: /p'
+# with man pages and completions, for hosts without a package
+archive=$top_name-$(uname -m)-static
+mkdir -p "$out/$archive/bin" "$out/$archive/man"
+cp -P "$out"/pj* "$out/$archive/bin/" 2>/dev/null || true
+rm -rf "$out/$archive/bin/$archive"
+cp man/*.[1-9] "$out/$archive/man/"
+cp -R "$build/completions" "$out/$archive/completions"
+rm -f "$out/$archive/completions/done"
+cp LICENSE NEWS docs/INSTALL.md "$out/$archive/"
+tar -cf - --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$out" "$archive" | gzip -n -9 >"$out/$archive.tar.gz"
+rm -rf "${out:?}/$archive"
+echo "static: $out/pj has $bytes bytes, with $(find "$out" -type l | wc -l) tools"
+[ "$bytes" -le "$most" ] || { echo "static: more than $most bytes" >&2; exit 1; }

@@ -1,0 +1,47 @@
+# shellcheck shell=sh
+# version.sh - what the scripts of packaging/ share; to be sourced in the top folder of a checkout or of an unpacked tarball.
+#
+# version: PJ_VERSION of common/base.h, the only place that has it.
+# package_version: version, for the tag vVERSION and for tarballs; VERSION~COUNTgCOMMIT between releases, which sorts before VERSION.
+# SOURCE_DATE_EPOCH: time of the commit; of a tarball, the newest file in it.
+
+version=$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)
+package_version=$version
+if git rev-parse -q --verify HEAD >/dev/null 2>&1 && [ -e .git ]; then
+	commit=$(git rev-parse --short=12 HEAD)
+	SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+	if ! git tag --points-at HEAD 2>/dev/null | grep -qx "v$version"; then
+		package_version=$version~$(git rev-list --count HEAD)g$(git rev-parse --short=8 HEAD)
+	fi
+	if [ -n "$(git status --porcelain --untracked-files=no)" ]; then echo "packaging: changes that are not committed are not packaged" >&2; fi
+else
+	commit=
+	SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(stat -c %Y NEWS)}
+fi
+package_version=${PJ_PACKAGE_VERSION:-$package_version} # ./release sets it: the tag is set last
+export SOURCE_DATE_EPOCH
+top_name=pj-$version
+
+fail()
+{
+	echo "packaging: $*" >&2
+	exit 1
+}
+
+# need COMMAND PACKAGE
+need()
+{
+	command -v "$1" >/dev/null 2>&1 || fail "$1 is not installed: apt-get install $2"
+}
+
+# unpack_sources DIR: the tarball of HEAD, unpacked below DIR; a tree without git is copied
+unpack_sources()
+{
+	if [ -n "$commit" ]; then
+		sh packaging/dist.sh
+		gzip -dc "build/dist/$top_name.tar.gz" | tar -xf - -C "$1"
+	else
+		mkdir -p "$1/$top_name"
+		tar -cf - --exclude=./build . | tar -xf - -C "$1/$top_name"
+	fi
+}
