@@ -121,13 +121,14 @@ $(TOOLS) $(UNITS) $(WALK) $(REPLAYS): | $(B)/test/lib/gcovexit.o
 endif
 
 ifeq ($(STATIC),1)
-# One program; the tools are links to it. The main of each has a name of its own.
+# One program; the tools are links to it. The linker's warnings of lookups are answered in multicall.c (restrict_lookups). The main of each has a name of its own.
 MAINOBJS := $(patsubst %.c,$(B)/%.o,$(MAINS))
 $(foreach m,$(MAINS),$(eval $(B)/$(m:.c=.o): ALL_CFLAGS += -Dmain=main_of_$(notdir $(m:.c=)) -Wno-missing-prototypes))
-$(B)/packaging/multicall.o: ALL_CFLAGS += -DPJ_TOOLS='$(foreach t,$(notdir $(TOOLS)),X($(t)))'
+$(B)/packaging/multicall.o: ALL_CFLAGS += -DPJ_TOOLS='$(foreach t,$(sort $(notdir $(TOOLS))),X($(t)))'
 
 $(B)/pj.full: $(B)/packaging/multicall.o $(MAINOBJS) $(call parts,$(ROOMS)) $(LIB)
-	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(STATIC_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call say,LD,$@)if $(CC) $(ALL_CFLAGS) $(STATIC_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) 2>$@.log; then \
+		grep -vE 'in function|requires at runtime the shared libraries' $@.log >&2 || :; else cat $@.log >&2; false; fi
 
 $(B)/bin/pj: $(B)/pj.full
 	@mkdir -p $(@D)

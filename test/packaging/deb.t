@@ -23,10 +23,14 @@ clean_up()
 	if [ -n "$root" ]; then dists_leave "$root"; fi
 }
 
-PJ_DEB=$scratch/deb
-export PJ_DEB
-ok "make deb; lintian finds nothing" make -s -C "$top" deb
-cat "$scratch/deb/lintian.log" 2>/dev/null | sed 's/^/# /'
+# PJ_DEB: a folder with the package that make deb made there before
+if [ -n "${PJ_DEB:-}" ]; then
+	cp -R "$PJ_DEB" deb
+	echo "# $PJ_DEB is not built again"
+else
+	ok "make deb; lintian finds nothing" env PJ_DEB="$scratch/deb" make -s -C "$top" deb
+fi
+sed 's/^/# /' deb/lintian.log 2>/dev/null
 have lintian || skip "lintian" "lintian is not installed"
 deb=$(ls "$scratch"/deb/pj_*.deb 2>/dev/null)
 [ -n "$deb" ] || done_testing
@@ -95,11 +99,11 @@ for suite in $suites; do
 	is "$suite: no service is enabled" "$(find "$root/etc/systemd" -name 'pj*' 2>/dev/null)" ""
 	is "$suite: the units are there" "$(find "$root/usr/lib/systemd/system" "$root/lib/systemd/system/" -name 'pjrecord.service' | wc -l)" "$(if [ -L "$root/lib" ]; then echo 2; else echo 1; fi)"
 	cp demo "$root/tmp/demo"
-	ok "$suite: pjflame of a C program" inside "$root" 'cd /tmp && pjflame -s 3 -o demo.svg --folded=demo.folded ./demo 3'
-	ok "$suite:   has its functions" named "$root/tmp/demo.folded" main
+	ok "$suite: pjflame of a C program" inside "$root" 'cd /tmp && pjflame -o demo.svg --folded=demo.folded ./demo 3 && test -s demo.svg'
+	ok "$suite:   has its functions" named "$root/tmp/demo.folded" parse_value next_random main
 	if [ -n "$java" ]; then
 		ok "$suite: pjflame of a JVM" inside "$root" "cd /tmp && pjflame -p $started -s 3 -o jvm.svg --folded=jvm.folded"
-		ok "$suite:   has names of Java and of libjvm" named "$root/tmp/jvm.folded" 'Demo' 'JavaCalls\|start_thread\|clone'
+		ok "$suite:   has names of Java, and the callers in libjvm" named "$root/tmp/jvm.folded" 'Demo[.]main' 'JavaCalls::call_helper.*Demo[.]'
 	else
 		skip "$suite: pjflame of a JVM" "no JDK below /usr/lib/jvm"
 	fi
@@ -116,8 +120,8 @@ for suite in $suites; do
 		mkdir "$root/opt/static"
 		cp -P "$top"/build/static/pj "$top"/build/static/pjflame "$root/opt/static/"
 		find "$top/build/static" -type l -exec cp -P {} "$root/opt/static/" \;
-		ok "$suite: the static program" inside "$root" 'cd /tmp && rm -f demo.svg demo.folded && /opt/static/pjflame -s 3 -o demo.svg --folded=demo.folded ./demo 3'
-		ok "$suite:   has the functions" named "$root/tmp/demo.folded" main
+		ok "$suite: the static program" inside "$root" 'cd /tmp && rm -f demo.svg demo.folded && /opt/static/pjflame -o demo.svg --folded=demo.folded ./demo 3'
+		ok "$suite:   has the functions" named "$root/tmp/demo.folded" parse_value next_random main
 		ok "$suite:   --user=nobody" inside "$root" 'cd /tmp && mkdir -p n && chmod 777 n && /opt/static/pjrecord -q --once -w 1 -d /tmp/n --user=nobody'
 	else
 		skip "$suite: the static program" "make static has not been run"

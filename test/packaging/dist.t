@@ -66,9 +66,9 @@ fi
 
 # ---- the static program
 if echo '#include <zlib.h>
-int main(void) { return zlibVersion()[0] == 0; }' | cc -static -x c - -lz -o zlib-static 2>said && make -s -j2 -C "$tree" static >static.log 2>&1; then
+int main(void) { return zlibVersion()[0] == 0; }' | cc -static -x c - -lz -o zlib-static 2>said && make -s -j2 -C "$top" static >static.log 2>&1; then
 	pass "make static: at most 6 MB, no library needed"
-	static=$tree/build/static
+	static=$top/build/static
 	is "  the tools are links to it" "$(find "$static" -type l | wc -l)" 7
 	for tool in pjdiff pjfetch pjfold pjmap pjrecord pjsend pjsvg; do
 		is "  $tool" "$("$static/$tool" --version | sed -n '1p; s/.*, linked //p' | tr '\n' ' ')" "$tool (pj) $version statically "
@@ -79,12 +79,32 @@ int main(void) { return zlibVersion()[0] == 0; }' | cc -static -x c - -lz -o zli
 	"$static/pj" --version >/dev/full 2>said
 	is "  a full disk is an error" $? 1
 	"$static/pjfold" "$top/examples/sample.script.gz" >static.folded
-	"$tree/build/std-cc/bin/pjfold" "$top/examples/sample.script.gz" >dynamic.folded
+	pjfold "$top/examples/sample.script.gz" >dynamic.folded
 	ok "  it folds" test -s static.folded
 	same "  as the other one does" static.folded dynamic.folded
 	"$static/pjsvg" static.folded >static.svg
-	"$tree/build/std-cc/bin/pjsvg" static.folded >dynamic.svg
+	pjsvg static.folded >dynamic.svg
 	same "  and draws" static.svg dynamic.svg
+	# TLS
+	if "$static/pjsend" --version | grep -q 'Mbed TLS' && have openssl && have node; then
+		openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost >said 2>&1
+		# shellcheck disable=SC2016 # node's
+		node -e 'const fs = require("fs"); const s = require("https").createServer({ key: fs.readFileSync("key.pem"), cert: fs.readFileSync("cert.pem") },
+			(q, a) => { q.resume(); fs.appendFileSync("requests", q.method + "\n"); a.statusCode = 404; a.end("no such table\n"); });
+			s.listen(0, "localhost", () => fs.writeFileSync("port", String(s.address().port)));' &
+		server=$!
+		tries=100
+		while [ ! -s port ] && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+		"$static/pjfetch" --store="clickhouse:https://localhost:$(cat port)/" --list >said 2>&1
+		is "  TLS: an unknown authority is refused" "$(grep -c 'BADCERT_NOT_TRUSTED' said) $(cat requests 2>/dev/null)" "1 "
+		"$static/pjfetch" --cacert=cert.pem --store="clickhouse:https://localhost:$(cat port)/" --list >said 2>&1
+		is "  TLS: --cacert" "$(head -n 1 requests)" POST
+		kill $server
+	else
+		skip "static: TLS" "make static-curl has not been run, or openssl or node is not installed"
+		"$static/pjsend" --version >said
+		ok "  --version names it" grep -q '^without libcurl: no stores over HTTP, no TLS' said
+	fi
 	# a root file system without glibc
 	if [ "$(id -u)" = 0 ] && have busybox; then
 		mkdir -p root/bin root/tmp root/proc
