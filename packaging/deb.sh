@@ -16,9 +16,11 @@ if [ -z "$in" ]; then
 	# -d: headers may be of another package of the same library
 	dpkg-checkbuilddeps packaging/debian/control 2>&1 | sed 's/^/deb: /' >&2 || true
 fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/pj-deb.XXXXXX")
-trap 'rm -rf "$work" ${in:+"$in/pj-deb"}' EXIT
 mkdir -p "$out"
+work=$out/work # the same path each time: ccache compares arguments
+rm -rf "$work"
+mkdir "$work"
+trap 'rm -rf "$work" ${in:+"$in/pj-deb"}' EXIT
 
 unpack_sources "$work"
 tree=$work/$top_name

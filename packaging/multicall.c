@@ -52,7 +52,8 @@ static const char *name_of(const char *path)
 /* Prints the tools. Returns the status: 0 if the output was written. */
 static int list_tools(FILE *to)
 {
-	fprintf(to, "pj (pj) %s: call it by the name of a tool (ln -s pj pjfold), or pj TOOL [ARGUMENT ...]\ntools:", PJ_VERSION);
+	fprintf(to, "pj (pj) %s: call it by the name of a tool (ln -s pj pjfold), or pj TOOL [ARGUMENT ...]\ntools:",
+		PJ_VERSION);
 	for (size_t i = 0; i < countof(tools); i++)
 		fprintf(to, " %s", tools[i].name);
 	fprintf(to, "\n");

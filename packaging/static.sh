@@ -27,8 +27,7 @@ bytes=$(stat -c %s "$out/pj")
 # with man pages and completions, for hosts without a package
 archive=$top_name-$(uname -m)-static
 mkdir -p "$out/$archive/bin" "$out/$archive/man"
-cp -P "$out"/pj* "$out/$archive/bin/" 2>/dev/null || true
-rm -rf "$out/$archive/bin/$archive"
+find "$out" -maxdepth 1 ! -type d -exec cp -P {} "$out/$archive/bin/" \;
 cp man/*.[1-9] "$out/$archive/man/"
 cp -R "$build/completions" "$out/$archive/completions"
 rm -f "$out/$archive/completions/done"

@@ -50,7 +50,7 @@ static const struct {
 	{ LIBRARY_JANSSON, "jansson", JANSSON_VERSION, "no stores that answer in JSON (couch:, eve:)" },
 };
 
-/* Appends what is said of a library behind its version: how libcurl is linked, and its TLS. */
+/* Appends how libcurl is linked, and its TLS; nothing for the other libraries. */
 static void features_put_linkage(struct out *out, unsigned library)
 {
 	const char *tls = PJ_TLS;

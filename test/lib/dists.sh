@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154 # what tap.sh sets
+# shellcheck shell=sh disable=SC2034,SC2154 # what tap.sh sets, and what tests use
 # dists.sh - root file systems of Debian releases, for tests of packages; source it after tap.sh. Needs root and debootstrap.
 #
 #	dists_base SUITE            makes $PJ_DISTS/SUITE once (100 MB, a minute); returns 1 and the reason in $why if it cannot be made

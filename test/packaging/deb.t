@@ -55,7 +55,7 @@ named()
 {
 	picture=$1
 	shift
-	for name in "$@"; do grep -q "$name" "$picture" || { echo "$picture has no $name"; return 1; }; done
+	for frame in "$@"; do grep -q "$frame" "$picture" || { echo "$picture has no $frame"; return 1; }; done
 }
 
 cc -O1 -g -static -fno-omit-frame-pointer -pthread -o demo "$top/examples/demo.c" || skip_all "the demo cannot be linked statically"
@@ -100,7 +100,7 @@ for suite in $suites; do
 	is "$suite: the units are there" "$(find "$root/usr/lib/systemd/system" "$root/lib/systemd/system/" -name 'pjrecord.service' | wc -l)" "$(if [ -L "$root/lib" ]; then echo 2; else echo 1; fi)"
 	cp demo "$root/tmp/demo"
 	ok "$suite: pjflame of a C program" inside "$root" 'cd /tmp && pjflame -o demo.svg --folded=demo.folded ./demo 3 && test -s demo.svg'
-	ok "$suite:   has its functions" named "$root/tmp/demo.folded" parse_value next_random main
+	ok "$suite:   has its functions" named "$root/tmp/demo.folded" parse_value next_random sort_results
 	if [ -n "$java" ]; then
 		ok "$suite: pjflame of a JVM" inside "$root" "cd /tmp && pjflame -p $started -s 3 -o jvm.svg --folded=jvm.folded"
 		ok "$suite:   has names of Java, and the callers in libjvm" named "$root/tmp/jvm.folded" 'Demo[.]main' 'JavaCalls::call_helper.*Demo[.]'
@@ -121,7 +121,7 @@ for suite in $suites; do
 		cp -P "$top"/build/static/pj "$top"/build/static/pjflame "$root/opt/static/"
 		find "$top/build/static" -type l -exec cp -P {} "$root/opt/static/" \;
 		ok "$suite: the static program" inside "$root" 'cd /tmp && rm -f demo.svg demo.folded && /opt/static/pjflame -o demo.svg --folded=demo.folded ./demo 3'
-		ok "$suite:   has the functions" named "$root/tmp/demo.folded" parse_value next_random main
+		ok "$suite:   has the functions" named "$root/tmp/demo.folded" parse_value next_random sort_results
 		ok "$suite:   --user=nobody" inside "$root" 'cd /tmp && mkdir -p n && chmod 777 n && /opt/static/pjrecord -q --once -w 1 -d /tmp/n --user=nobody'
 	else
 		skip "$suite: the static program" "make static has not been run"

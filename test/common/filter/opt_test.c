@@ -38,7 +38,7 @@ static const struct opt opts[] = {
 };
 static struct tool tool = {
 	"pjtest", "test the options", "[options] [file ...]", "  pjtest -f x", opts, countof(opts), false, NULL, NULL,
-	NULL, LIBRARY_ZLIB
+	NULL,     LIBRARY_ZLIB
 };
 
 /* Parses the words of a line and prints what came of it. */
@@ -186,8 +186,7 @@ static void version(void)
 		char without[32];
 
 		snprintf(without, sizeof(without), "without %s: no ", names[i]);
-		ok((str_find_str(line, str_of(names[i])) >= 0) != (str_find_str(rest, str_of(without)) >= 0),
-		   names[i]);
+		ok((str_find_str(line, str_of(names[i])) >= 0) != (str_find_str(rest, str_of(without)) >= 0), names[i]);
 	}
 	ok(str_find_str(rest, STR("C library: ")) >= 0, "--version: the C library");
 	tool.libraries = LIBRARY_ZLIB;
