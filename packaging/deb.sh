@@ -17,6 +17,7 @@ if [ -z "$in" ]; then
 	dpkg-checkbuilddeps packaging/debian/control 2>&1 | sed 's/^/deb: /' >&2 || true
 fi
 mkdir -p "$out"
+out=$(cd "$out" && pwd)
 work=$out/work # the same path each time: ccache compares arguments
 rm -rf "$work"
 mkdir "$work"

@@ -2,31 +2,38 @@
 # rpm.sh - the package of Fedora, RHEL and SUSE of HEAD as build/rpm/pj-VERSION-1.ARCH.rpm: make rpm
 #
 # On Debian rpmbuild knows no installed packages: build dependencies are not checked there. rpmlint checks the result if it is installed:
-# errors fail.
+# errors and warnings fail.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/version.sh
 . packaging/version.sh
 need rpmbuild rpm
 out=${PJ_RPM:-$PWD/build/rpm}
-work=$(mktemp -d "${TMPDIR:-/tmp}/pj-rpm.XXXXXX")
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+work=$out/work # the same path each time: ccache compares arguments
+rm -rf "$work"
+mkdir -p "$work/SOURCES"
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$out" "$work/SOURCES"
 unpack_sources "$work"
 mv "$work/$top_name" "$work/pj-$package_version"
 tar -cf - --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" "pj-$package_version" |
 	gzip -n -9 >"$work/SOURCES/pj-$package_version.tar.gz"
 nodeps=
 if ! rpm -q rpm >/dev/null 2>&1; then nodeps=--nodeps; fi
-rpmbuild -bb $nodeps --define "_topdir $work" --define "pj_version $package_version" \
-	--define "pj_date $(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')" \
+sed "s/@VERSION@/$package_version/; s/@DATE@/$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/pj.spec.in >"$out/pj.spec"
+# Debian's rpm strips nothing by itself; Fedora makes packages of debug information
+strip=
+if [ -n "$nodeps" ] && [ -x /usr/lib/rpm/brp-strip ]; then strip=/usr/lib/rpm/brp-strip; fi
+rpmbuild -bb $nodeps --define "_topdir $work" ${strip:+--define "__os_install_post $strip"} \
 	--define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1' --define '_buildhost localhost' \
-	packaging/pj.spec >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log" >&2; fail "see $out/build.log"; }
+	"$out/pj.spec" >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log" >&2; fail "see $out/build.log"; }
 rm -f "$out"/pj*.rpm
 cp "$work"/RPMS/*/pj*.rpm "$out"
 if command -v rpmlint >/dev/null 2>&1; then
-	rpmlint -c packaging/rpmlint.toml packaging/pj.spec "$out"/pj*.rpm >"$out/rpmlint.log" 2>&1 || { cat "$out/rpmlint.log" >&2; fail "rpmlint found errors"; }
+	rpmlint -c packaging/rpmlint.toml "$out/pj.spec" "$out"/pj*.rpm >"$out/rpmlint.log" 2>&1 || { cat "$out/rpmlint.log" >&2; fail "rpmlint found errors"; }
 	tail -n 1 "$out/rpmlint.log"
+	! grep -E ': [EW]: ' "$out/rpmlint.log" || fail "rpmlint found warnings"
 else
 	echo "rpm: rpmlint is not installed: not checked"
 fi

@@ -103,7 +103,7 @@ for suite in $suites; do
 	ok "$suite:   has its functions" named "$root/tmp/demo.folded" parse_value next_random sort_results
 	if [ -n "$java" ]; then
 		ok "$suite: pjflame of a JVM" inside "$root" "cd /tmp && pjflame -p $started -s 3 -o jvm.svg --folded=jvm.folded"
-		ok "$suite:   has names of Java, and the callers in libjvm" named "$root/tmp/jvm.folded" 'Demo[.]main' 'JavaCalls::call_helper.*Demo[.]'
+		ok "$suite:   has Java methods, and their callers in libjvm and libc" named "$root/tmp/jvm.folded" 'Demo[.]main' 'start_thread;.*libjvm.*;Demo[.]main'
 	else
 		skip "$suite: pjflame of a JVM" "no JDK below /usr/lib/jvm"
 	fi

@@ -2,7 +2,7 @@
 # dist.t - what is made of the sources: the tarball twice, its build without a network, the static program, the list of components, the rpm.
 # full: builds the tools three times
 # covers: packaging/dist.sh packaging/version.sh packaging/multicall.c packaging/static.sh packaging/sbom.sh packaging/sbom.awk
-# covers: packaging/rpm.sh packaging/pj.spec packaging/APKBUILD
+# covers: packaging/rpm.sh packaging/pj.spec.in packaging/APKBUILD
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
