@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 bool fullio_read(int fd, struct text *text, size_t max)
@@ -110,4 +111,10 @@ bool fullio_replace(int folder, const char *name, struct str bytes)
 		error = errno;
 	errno = error;
 	return error == 0;
+}
+
+bool fullio_rename_new(int from, const char *name, int to, const char *new_name)
+{
+	/* a system call: musl has no renameat2() */
+	return syscall(SYS_renameat2, from, name, to, new_name, 1u /* RENAME_NOREPLACE */) == 0;
 }

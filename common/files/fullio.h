@@ -34,4 +34,8 @@ bool fullio_copy(int to, int from, uint64_t n);
  * must call tempfile_sweep on the folder from time to time. */
 bool fullio_replace(int folder, const char *name, struct str bytes);
 
+/* Renames an entry, and never replaces one: returns false with EEXIST if there is one of the new name, with EINVAL if
+ * the file system cannot do that. */
+bool fullio_rename_new(int from, const char *name, int to, const char *new_name);
+
 #endif

@@ -68,6 +68,7 @@ static void features_put_linkage(struct out *out, unsigned library)
 void features_print(struct out *out, unsigned uses)
 {
 	const char *before = "libraries: ";
+	bool any = false;
 
 	for (size_t i = 0; i < countof(libraries); i++) {
 		if (!(uses & libraries[i].library) || !libraries[i].version)
@@ -75,8 +76,10 @@ void features_print(struct out *out, unsigned uses)
 		out_printf(out, "%s%s %s", before, libraries[i].name, libraries[i].version);
 		features_put_linkage(out, libraries[i].library);
 		before = ", ";
+		any = true;
 	}
-	out_printf(out, "\n");
+	if (any)
+		out_printf(out, "\n");
 	for (size_t i = 0; i < countof(libraries); i++)
 		if ((uses & libraries[i].library) && !libraries[i].version)
 			out_printf(out, "without %s: %s\n", libraries[i].name, libraries[i].lacks);

@@ -408,7 +408,7 @@ static bool change_user(uid_t uid)
 	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0;
 }
 
-static bool sandbox_limit(__rlimit_resource_t resource, uint64_t max)
+static bool sandbox_limit(int resource, uint64_t max)
 {
 	struct rlimit now;
 

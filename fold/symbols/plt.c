@@ -6,6 +6,10 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#ifndef R_AARCH64_IRELATIVE
+#define R_AARCH64_IRELATIVE 1032 /* musl's elf.h lacks it */
+#endif
+
 #define RELOCATIONS_MAX (64u << 20) /* maximum size in bytes of a relocation section */
 
 struct plt_slot {

@@ -82,7 +82,9 @@ void symparser_run(int saver)
 	bool sent = true;
 
 	/* returns the memory of large tables to the system as soon as they are freed */
+#ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
 	sandbox_enter(&limits);
 	while (sent && fdmessage_receive_all(saver, &request, sizeof(request), fd, 0) > 0) {
 		struct symparser_reply reply = { .serial = request.serial };

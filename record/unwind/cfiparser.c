@@ -58,7 +58,9 @@ void cfiparser_run(int opener)
 	int fd;
 
 	/* A low threshold, because malloc returns memory of sections to the kernel at once if it was mapped. */
+#ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+#endif
 	sandbox_enter(&limits);
 	while (fdmessage_receive(opener, &number, sizeof(number), &fd, 0) > 0 && fd >= 0) {
 		struct cfimaker_reply reply = { .number = number };

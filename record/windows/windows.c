@@ -6,6 +6,7 @@
 #include "common/filter/boot.h"
 #include "common/clocks.h"
 #include "common/diag.h"
+#include "common/files/fullio.h"
 #include "record/windows/epochs.h"
 #include "record/symsaver/saversweep.h"
 #include "record/windows/recorderlock.h"
@@ -97,7 +98,7 @@ static bool space_helps(int error)
 /* Renames a file as renameat does, but fails with EEXIST if the new name exists. */
 static bool windows_move(int from, const char *name, int to, const char *new_name)
 {
-	if (renameat2(from, name, to, new_name, RENAME_NOREPLACE) == 0)
+	if (fullio_rename_new(from, name, to, new_name))
 		return true;
 	if (errno != EINVAL && errno != ENOSYS)
 		return false;

@@ -169,7 +169,7 @@ static void make_recorder(struct spool *spool, const char *dir)
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
 	}
-	if (renameat2(spool->space, temp, spool->space, "recorder", RENAME_NOREPLACE) < 0)
+	if (!fullio_rename_new(spool->space, temp, spool->space, "recorder"))
 		unlinkat(spool->space, temp, 0);
 	close(fd);
 	if (!spool_synced(spool->space) || !read_recorder(spool))
@@ -546,7 +546,7 @@ static bool move_to_bad(const struct spool *spool, int from, const char *name, c
 		errno = EEXIST;
 		return false;
 	}
-	return spool_write_why(spool, to, why) && renameat2(from, name, spool->bad, to, RENAME_NOREPLACE) == 0 &&
+	return spool_write_why(spool, to, why) && fullio_rename_new(from, name, spool->bad, to) &&
 	       spool_synced(spool->bad);
 }
 

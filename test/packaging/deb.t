@@ -92,7 +92,7 @@ for suite in $suites; do
 		apt-get purge -y -qq pj' >first.log 2>&1
 	state "$root" >before
 	ok "$suite: apt install" inside "$root" 'apt-get install -y -qq --no-install-recommends /tmp/pj.deb'
-	for tool in pjdiff pjfetch pjflame pjfold pjmap pjrecord pjsend pjsvg; do
+	for tool in $(cd "$top" && echo */pj*.c | tr " " "\n" | sed "s|.*/||; s/[.]c$//") pjflame; do
 		ok "$suite: $tool --version" inside "$root" "$tool --version && $tool --help"
 	done
 	is "$suite: the user pj" "$(inside "$root" 'id -un pj; getent passwd pj | cut -d: -f6' | tr '\n' ' ')" "pj /var/lib/pj "
