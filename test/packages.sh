@@ -266,6 +266,14 @@ wish_for_all_tests()
 	wish busybox busybox-static
 	wish cpio cpio
 	wish ab apache2-utils
+	# packages and images (test/packaging)
+	wish dh debhelper
+	wish lintian lintian
+	wish rpmbuild rpm
+	wish rpmlint rpmlint
+	wish debootstrap debootstrap
+	wish buildah buildah
+	wish runc runc
 	wish /usr/share/tomcat10/bin/catalina.sh tomcat10
 	wish tomcat10-instance-create tomcat10-user
 	# record-complete.t and languages.t: 700 MB on the disk, most of them of the compilers of Go and Rust

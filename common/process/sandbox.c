@@ -56,14 +56,12 @@ enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, VERSION_FLAG =
 static const int protecting[] = { SYS_mmap, SYS_mprotect };
 
 static const int base[] = {
-	SYS_read,          SYS_write,        SYS_pread64,         SYS_close,      SYS_lseek,
+	SYS_read,       SYS_write,         SYS_pread64,      SYS_close,           SYS_lseek,
 #ifdef __GLIBC__
-	SYS_newfstatat, /* glibc implements fstat() by this call */
-#else
-	SYS_fstat,
+	SYS_newfstatat, /* fstat() of glibc until 2.38; a program runs with later ones, too */
 #endif
-	SYS_munmap,        SYS_mremap,       SYS_madvise,         SYS_brk,        SYS_futex,
-	SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+	SYS_fstat,      SYS_munmap,        SYS_mremap,       SYS_madvise,         SYS_brk,
+	SYS_futex,      SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
 #ifdef SYS_poll
 	SYS_poll,
 #else
@@ -101,12 +99,12 @@ static const int opening[] = {
 
 /* System calls of SANDBOX_ROOTS, in place of the base. allow_roots also allows openat for reading. */
 static const int in_roots[] = {
-	SYS_openat2,      SYS_newfstatat,      SYS_fstatfs,        SYS_read,         SYS_pread64,   SYS_write,
-	SYS_pwrite64,     SYS_lseek,           SYS_close,          SYS_memfd_create, SYS_ftruncate, SYS_fchown,
-	SYS_geteuid,      SYS_recvmsg,         SYS_sendmsg,        SYS_munmap,       SYS_mremap,    SYS_brk,
-	SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
+	SYS_openat2,      SYS_newfstatat,      SYS_fstatfs,    SYS_read,         SYS_pread64,   SYS_write,
+	SYS_pwrite64,     SYS_lseek,           SYS_close,      SYS_memfd_create, SYS_ftruncate, SYS_fchown,
+	SYS_geteuid,      SYS_recvmsg,         SYS_sendmsg,    SYS_munmap,       SYS_mremap,    SYS_brk,
+	SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group, SYS_fstat,
 #ifndef __GLIBC__
-	SYS_fstat,        SYS_futex,           SYS_rt_sigprocmask,
+	SYS_futex,        SYS_rt_sigprocmask,
 #ifdef SYS_stat
 	SYS_stat,
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # release.t - ./release in a scratch clone: refusals, figures, tarball, tag.
 # full: builds the tarball without ccache
-# covers: release test/figures.sh
+# covers: release test/figures.sh packaging/dist.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -112,6 +112,8 @@ CHECK_STATUS=1
 export CHECK_STATUS
 refused "./check that ends with 1" "./check failed" -n 9.9
 unset CHECK_STATUS
+in_tree env -u MAKEFLAGS -u MAKELEVEL ./release --no-check --no-bench --no-coverage -o "$out" 9.9 >"$scratch/said" 2>&1
+is "a package that cannot be built: no release" "$? $(grep -c 'a package cannot be built' "$scratch/said") $(git -C tree tag)" "1 1 "
 ok "all run" in_tree env -u MAKEFLAGS -u MAKELEVEL ./release --no-packages -n -o "$out" 9.9
 is "  and their figures" "$(cut -d, -f4- "$out/figures.csv" | tr '\n' ' ')" "./check: passed,1,tests ./check: failed,0,tests ./check: skipped,0,tests x,1,s coverage: total,50.0,% "
 done_testing
