@@ -17,6 +17,7 @@ SECS    ?= 60
 DOCDIR  ?= $(PREFIX)/share/doc/pj
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 # STATIC=1: one program with all tools and all libraries in it (make static)
 STATIC  ?= 0
 # Warnings are errors for us (./check, make lint), not for those who only build.
@@ -337,11 +338,12 @@ DOCS := README.md SECURITY.md NEWS $(addprefix docs/,guide.md INSTALL.md INPUTS.
 
 # Units name the tools below PREFIX; the commands in their comments are for those who copy them by hand.
 install-system: ## units, the user pj, documents and examples below DESTDIR/PREFIX, for packages; starts nothing
-	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR) $(DESTDIR)$(DOCDIR)/examples
+	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR) $(DESTDIR)$(TMPFILESDIR) $(DESTDIR)$(DOCDIR)/examples
 	set -e; for unit in $(SYSTEM); do \
 		sed '/^#\t/d; s|/usr/local/bin/|$(PREFIX)/bin/|g' $$unit >$(DESTDIR)$(UNITDIR)/$${unit##*/}; \
 		chmod 644 $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
-	install -m 644 packaging/pj.sysusers $(DESTDIR)$(SYSUSERSDIR)/pj.conf
+	install -m 644 examples/pj.sysusers $(DESTDIR)$(SYSUSERSDIR)/pj.conf
+	install -m 644 examples/pj.tmpfiles $(DESTDIR)$(TMPFILESDIR)/pj.conf
 	install -m 644 $(DOCS) $(DESTDIR)$(DOCDIR)
 	set -e; for example in $(filter-out $(SYSTEM),$(wildcard examples/*)); do \
 		cp -R --preserve=mode $$example $(DESTDIR)$(DOCDIR)/examples/; done

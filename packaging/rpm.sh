@@ -24,7 +24,7 @@ if ! rpm -q rpm >/dev/null 2>&1; then nodeps=--nodeps; fi
 sed "s/@VERSION@/$package_version/; s/@DATE@/$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/pj.spec.in >"$out/pj.spec"
 # Debian's rpm strips nothing by itself; Fedora makes packages of debug information
 strip=
-if [ -n "$nodeps" ]; then strip="find %{buildroot}%{_bindir} -type f ! -name pjflame -exec strip {} +"; fi
+if [ -n "$nodeps" ]; then strip="find %{buildroot}%{_bindir} -type f ! -name pjflame ! -name pjprofile -exec strip {} +"; fi
 rpmbuild -bb $nodeps --define "_topdir $work" ${strip:+--define "__os_install_post $strip"} \
 	--define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1' --define '_buildhost localhost' \
 	"$out/pj.spec" >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log" >&2; fail "see $out/build.log"; }

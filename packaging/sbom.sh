@@ -20,7 +20,7 @@ mkdir -p "$out"
 	done
 	if [ -e "$build/bin/pj" ]; then echo "file pj $(sha256sum "$build/bin/pj" | cut -d' ' -f1) $(sha1sum "$build/bin/pj" | cut -d' ' -f1)"; fi
 	for tool in "$build"/bin/pj*; do
-		case $tool in */pj | */pjflame) continue ;; esac
+		case $tool in */pj | */pjflame | */pjprofile) continue ;; esac
 		"$tool" --version
 	done | sed -n 's/^libraries: //p; s/^C library: \([a-z]* [0-9.]*\),.*/\1/p' | sed 's/ ([^)]*)//g' | tr ',' '\n' | sed 's/^ *//' | sort -u | sed 's/^/library /'
 	echo "library libiberty unknown"

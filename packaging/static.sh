@@ -1,5 +1,5 @@
 #!/bin/sh
-# static.sh BUILD - build/static/: the program pj of a static build, links of its tools, pjflame, and their size: make static
+# static.sh BUILD - build/static/: the program pj of a static build, links of its tools, pjflame, pjprofile, and their size: make static
 #
 # Fails if the program needs a library, or has more than 6 MB.
 set -eu
@@ -18,7 +18,7 @@ mkdir -p "$out"
 cp "$build/bin/pj" "$out/"
 for tool in "$build"/bin/pj?*; do
 	case $tool in
-	*/pjflame) cp "$tool" "$out/" ;;
+	*/pjflame | */pjprofile) cp "$tool" "$out/" ;;
 	*) ln -s pj "$out/${tool##*/}" ;;
 	esac
 done
