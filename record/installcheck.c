@@ -3,6 +3,7 @@
 
 #include "common/files/fullio.h"
 #include "common/process/child.h"
+#include "common/process/program.h"
 #include "record/checkreport.h"
 #include "record/perf/privileges.h"
 #include "record/windows/recorderlock.h"
@@ -126,7 +127,7 @@ static struct str version_of(const struct child *child)
 static bool check_program(struct install *install, const char *name)
 {
 	static const atomic_bool never;
-	char *path = child_find(name);
+	char *path = program_find(name);
 	char *argv[] = { path, (char *)(uintptr_t) "--version", NULL };
 	struct child child;
 	struct str version;
@@ -322,7 +323,7 @@ static bool newest_path(const struct install *install, const char *folder, char 
 static void installcheck_names(struct install *install)
 {
 	static const atomic_bool never;
-	char *pjfold = child_find("pjfold");
+	char *pjfold = program_find("pjfold");
 	char path[PATH_MOST];
 	bool making = false;
 
@@ -493,7 +494,7 @@ static const char *installed_variable(const char *name)
 static void ask_store(struct install *install, const char *store)
 {
 	static const atomic_bool never;
-	char *pjfetch = child_find("pjfetch");
+	char *pjfetch = program_find("pjfetch");
 	char option[4300], from[40];
 	char *argv[] = {
 		pjfetch, option, from, (char *)(uintptr_t) "--list", (char *)(uintptr_t) "--timeout=" STORE_TIMEOUT,
