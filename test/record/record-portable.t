@@ -34,11 +34,12 @@ for lib in $(ldd ./app | grep -o '/[^ ]*' | grep -v libapp); do
 	cp "$lib" "files$lib"
 done
 cp app stripped libapp.so files/
+ids=$(readelf -n app stripped libapp.so | awk '/Build ID/ { print $3 }')
 
 # container PROGRAM: with a file system, a /tmp and process numbers of its own, all of which end with it
 container()
 {
-	unshare -m -p -f sh -c 'mount -t tmpfs none ctr && cp -a files/. ctr/ && mount -t tmpfs none ctr/tmp && exec chroot ctr "$@"' - "$@" &
+	unshare -m -p -f --kill-child sh -c 'mount -t tmpfs none ctr && cp -a files/. ctr/ && mount -t tmpfs none ctr/tmp && exec chroot ctr "$@"' - "$@" &
 }
 
 # The empty root: pjfold with its libraries, and the file.
@@ -57,15 +58,28 @@ elsewhere()
 	unshare -m -u -p -n -f sh -c 'hostname elsewhere && exec chroot empty /bin/pjfold "$@" /file' - "$@"
 }
 
-# loads: for 6 s, two programs in containers that end, one that is stripped, and the kernel
+# saved DIR: the symbol store has the files of the containers, and a map of their JIT
+saved()
+{
+	for id in $ids; do
+		[ -n "$(find "$1/symbols" -name "${id#??}.debug" 2>/dev/null)" ] || return 1
+	done
+	[ -n "$(find "$1/jit" -name '*.map' 2>/dev/null)" ]
+}
+
+# loads DIR: two programs in containers that end when their files are saved, one that is stripped, and the kernel
 loads()
 {
-	container /app 6
-	container /stripped 6
+	container /app 300
+	first=$!
+	container /stripped 300
+	started="$started $first $!"
 	./stripped 6 >/dev/null &
 	dd if=/dev/zero of=/dev/null bs=4M count=4000 2>/dev/null &
 	wait $!
-	sleep 6
+	until_true saved "$1"
+	sleep 4
+	kill -9 $first "${started##* }"
 }
 
 root='' jdk=$(echo "$jdks" | sed 's/.* //')
@@ -81,7 +95,7 @@ pjrecord -q -a -F 499 -e cpu-clock -w 600 -d dir --off-cpu >windows 2>said &
 recorder=$!
 started="$started $recorder"
 until_true sh -c 'ls dir/recording/*.data dir/symbols/kallsyms*' >/dev/null 2>&1
-loads
+loads dir
 kill -TERM $recorder $mapper
 wait $recorder
 wait $mapper
@@ -150,7 +164,7 @@ pjrecord -q --portable -a -F 499 -o one.data 2>said &
 recorder=$!
 started="$started $recorder"
 until_true sh -c 'ls one.data.part .one.data.symbols/symbols/kallsyms*' >/dev/null 2>&1
-loads
+loads .one.data.symbols
 kill -TERM $recorder
 wait $recorder
 is "pjrecord --portable: status" $? 0
