@@ -10,7 +10,7 @@
 #include "fold/symbols/samehost.h"
 #include "fold/jit/jitdump.h"
 #include "fold/kernel/kernelsyms.h"
-#include "fold/packednames.h"
+#include "fold/process/packednames.h"
 #include "fold/jit/perfmap.h"
 
 #include <errno.h>
@@ -398,17 +398,23 @@ static enum resolve_why resolve_query(struct worker *worker, const struct dso *d
 				     .n = n,
 				     .raw = &worker->raw,
 				     .dso = dso,
-				     .options = task->o };
+				     .symstore = task->o->symstore,
+				     .as_perf = task->o->as_perf,
+				     .inlined = task->o->inlined,
+				     .named_source = task->o->named_source || task->o->kallsyms || task->o->symfs,
+				     .packed = task->o->packed };
 	bool packed = packednames_open(&names, task->origin->recorder);
 
 	if (!packed || packednames_needs_more(&names))
 		names.why = query_sources(worker, dso, n);
 	if (packed)
 		packednames_take(&names);
+	if (names.why >= WHY_REASONS)
+		names.why = WHY_NOT_IN_TABLE;
 	if (dso->kind == DSO_KERNEL && names.why == WHY_KERNEL && !task->out->kernel)
 		task->out->kernel = "pjpack found none when it packed the recording";
 	packednames_close(&names);
-	return names.why;
+	return (enum resolve_why)names.why;
 }
 
 /* Returns the id in worker->made of the frame of --root=both for a thread: its comm in brackets. */

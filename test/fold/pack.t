@@ -1,7 +1,7 @@
 #!/bin/sh
 # pack.t - pjpack: a packed recording folds to the same bytes without any other file, is still a perf.data of perf, and
 # damage of the names is an error that is reported once.
-# covers: fold/pjpack.c fold/packednames.c fold/perfdata/perfsection.c fold/symbolized/symbolized.c
+# covers: fold/pjpack.c fold/process/packednames.c fold/perfdata/perfsection.c fold/symbolized/symbolized.c
 # covers: fold/symbolized/symbolizedwriter.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

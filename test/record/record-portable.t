@@ -3,7 +3,7 @@
 # file of it, and pjfold in an empty root, with another host name and no process of these, makes the same bytes as on the recorded host.
 # stage: live
 # full: starts a JVM and a container, and records three times
-# covers: record/portable.c common/process/program.c fold/pjpack.c fold/packednames.c
+# covers: record/portable.c common/process/program.c fold/pjpack.c fold/process/packednames.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -10,10 +10,10 @@
 #ifndef PJ_PACKEDNAMES_H
 #define PJ_PACKEDNAMES_H
 
-#include "fold/resolve.h"
+#include "fold/process/addrspace.h"
 #include "fold/symbolized/symbolizedwriter.h"
 
-/* The lookups of one DSO. The owner sets the members up to `options`, before the other functions are called; `why` is
+/* The lookups of one DSO. The owner sets the members up to `packed`, before the other functions are called; `why` is
  * the result. */
 struct packednames {
 	/* n queries in ascending order of addresses, and by query the id of its module; ids are those of `raw`. */
@@ -22,9 +22,13 @@ struct packednames {
 	size_t n;
 	struct intern *raw;
 	const struct dso *dso;
-	const struct resolve_options *options;
-	/* Reason for addresses without a name. */
-	enum resolve_why why;
+	const struct symstore *symstore;
+	/* Use no names of the recording (--as-perf); look up inlined calls; the user named a source of names. */
+	bool as_perf, inlined, named_source;
+	/* The writer of pjpack; NULL: none. */
+	struct symbolizedwriter *packed;
+	/* Reason for addresses without a name: a number of resolve.h. */
+	unsigned why;
 
 	const struct symbolized *symbolized;
 	struct symbolized_rows rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/packednames.h"
+#include "fold/process/packednames.h"
 
 /* Returns true if the addresses of the DSO are looked up in any source: then it has a key. */
 static bool packednames_has_key(struct packednames *names)
@@ -10,9 +10,8 @@ static bool packednames_has_key(struct packednames *names)
 	switch (dso->kind) {
 	case DSO_FILE:
 		symbolized_key_file(&names->key,
-				    names->options->symstore ?
-					    symstore_tenant(names->options->symstore, dso->pid, folder) :
-					    (struct str){ 0 },
+				    names->symstore ? symstore_tenant(names->symstore, dso->pid, folder) :
+						      (struct str){ 0 },
 				    &dso->build_id, &dso->file_id, dso->path);
 		return true;
 	case DSO_JIT: symbolized_key_process(&names->key, dso->pid); return true;
@@ -27,7 +26,7 @@ static bool packednames_has_key(struct packednames *names)
 
 bool packednames_open(struct packednames *names, const struct recorder *recorder)
 {
-	if (names->options->as_perf || !packednames_has_key(names))
+	if (names->as_perf || !packednames_has_key(names))
 		return false;
 	names->symbolized = recorder->symbolized;
 	return names->symbolized && symbolized_find(names->symbolized, text_view(&names->key), &names->rows);
@@ -35,8 +34,7 @@ bool packednames_open(struct packednames *names, const struct recorder *recorder
 
 bool packednames_needs_more(const struct packednames *names)
 {
-	return names->options->named_source || names->options->kallsyms || names->options->symfs ||
-	       (names->options->inlined && !symbolized_has_inlined(names->symbolized));
+	return names->named_source || (names->inlined && !symbolized_has_inlined(names->symbolized));
 }
 
 void packednames_take(struct packednames *names)
@@ -45,7 +43,7 @@ void packednames_take(struct packednames *names)
 	size_t i = 0;
 
 	if (!packednames_needs_more(names))
-		names->why = names->rows.why < WHY_REASONS ? (enum resolve_why)names->rows.why : WHY_NOT_IN_TABLE;
+		names->why = names->rows.why;
 	while (symbolized_row(names->symbolized, &names->rows, &row)) {
 		while (i < names->n && names->query[i].address < row.address)
 			i++;
@@ -57,7 +55,7 @@ void packednames_take(struct packednames *names)
 			names->query[i].name = intern(names->raw, row.name);
 			names->module[i] = row.module.n ? intern(names->raw, row.module) : 0;
 		}
-		if (names->options->inlined && row.inlined.n)
+		if (names->inlined && row.inlined.n)
 			names->query[i].inlined = intern(names->raw, row.inlined);
 	}
 }
@@ -70,7 +68,7 @@ static struct str packednames_text(const struct packednames *names, uint32_t id)
 
 void packednames_close(struct packednames *names)
 {
-	struct symbolizedwriter *writer = names->options->packed;
+	struct symbolizedwriter *writer = names->packed;
 	size_t dso =
 		writer && names->key.n ? symbolizedwriter_dso(writer, text_view(&names->key), names->why) : SIZE_MAX;
 
