@@ -2,6 +2,7 @@
 #include "common/files/targetfile.h"
 
 #include "common/text.h"
+#include "common/syscalls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

@@ -8,6 +8,7 @@
 #include "common/files/targetfile.h"
 #include "common/process/sandbox.h"
 #include "common/files/fullio.h"
+#include "common/syscalls.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +23,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PATH_BYTES = 4096, PRIOR_MAX = 64, ABANDON_MS = 1000 };

@@ -3,6 +3,7 @@
 
 #include "common/debug.h"
 #include "common/process/urgency.h"
+#include "common/syscalls.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Makes the kernel kill this process first when memory runs out. Without effect if /proc/self belongs to another

@@ -2,13 +2,20 @@
 #include "common/process/urgency.h"
 
 #include <errno.h>
-#include <linux/ioprio.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#if __has_include(<linux/ioprio.h>)
+#include <linux/ioprio.h>
+#else /* headers before Linux 5.15 */
+#define IOPRIO_WHO_PROCESS 1
+#define IOPRIO_CLASS_IDLE 3
+#define IOPRIO_PRIO_VALUE(class, data) ((class) << 13 | (data))
+#endif
 
 #define SLICE_NS 100000 /* the shortest slice that the kernel accepts */
 

@@ -3,6 +3,11 @@
 
 #include "common/formats/perfrecord.h"
 
+/* bits of sample_type that linux/perf_event.h lacks before Linux 5.12 */
+#define SAMPLE_DATA_PAGE_SIZE (1u << 22)
+#define SAMPLE_CODE_PAGE_SIZE (1u << 23)
+#define SAMPLE_WEIGHT_STRUCT (1u << 24)
+
 enum perfrecords_use perfrecords_use(uint32_t type)
 {
 	switch (type) {
@@ -197,8 +202,8 @@ static const char *take_rest(struct words *words, uint64_t s, unsigned regs, str
 	const uint64_t *ignored;
 	uint64_t value = 0;
 	const char *why;
-	unsigned n = (s & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT) ? 1u : 0) +
-		     (s & PERF_SAMPLE_DATA_SRC ? 1u : 0) + (s & PERF_SAMPLE_TRANSACTION ? 1u : 0);
+	unsigned n = (s & (PERF_SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT) ? 1u : 0) + (s & PERF_SAMPLE_DATA_SRC ? 1u : 0) +
+		     (s & PERF_SAMPLE_TRANSACTION ? 1u : 0);
 
 	if (!take_some(words, n, &ignored))
 		return "it is too short for its event";
@@ -206,8 +211,8 @@ static const char *take_rest(struct words *words, uint64_t s, unsigned regs, str
 		return why;
 	if ((s & PERF_SAMPLE_PHYS_ADDR && !perfrecords_take(words, &value)) ||
 	    (s & PERF_SAMPLE_CGROUP && !perfrecords_take(words, &record->sample.cgroup)) ||
-	    (s & PERF_SAMPLE_DATA_PAGE_SIZE && !perfrecords_take(words, &value)) ||
-	    (s & PERF_SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(words, &value)))
+	    (s & SAMPLE_DATA_PAGE_SIZE && !perfrecords_take(words, &value)) ||
+	    (s & SAMPLE_CODE_PAGE_SIZE && !perfrecords_take(words, &value)))
 		return "it is too short for its event";
 	if (s & PERF_SAMPLE_AUX && (!perfrecords_take(words, &value) || value > words->n * 8))
 		return "AUX data end after the record";

@@ -4,6 +4,7 @@
 #include "common/clocks.h"
 #include "jmap/attach/replies.h"
 #include "common/files/fullio.h"
+#include "common/syscalls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>

@@ -6,6 +6,7 @@
 #include "common/diag.h"
 #include "common/process/fdmessage.h"
 #include "jmap/perfmap/mapfile.h"
+#include "common/syscalls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
