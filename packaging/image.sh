@@ -26,7 +26,7 @@ with_buildah()
 }
 with_buildah bud --isolation=chroot --timestamp "$SOURCE_DATE_EPOCH" -q -f packaging/Containerfile -t "pj:$version" "$root" >"$out/id"
 # not an oci-archive of buildah: its entries have the time of now
-with_buildah push -q "pj:$version" "oci:$out/oci:$version"
+with_buildah push -q "pj:$version" "oci:$out/oci:pj:$version"
 tar -cf "$out/pj.tar" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$out/oci" .
 rm -rf "$out/oci"
 echo "image: $out/pj.tar: $(stat -c %s "$out/pj.tar") bytes, $(du -sb "$root/bin" | cut -f1) unpacked"
