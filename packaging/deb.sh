@@ -40,7 +40,9 @@ if [ -z "$in" ]; then
 else
 	rm -rf "$in/pj-deb"
 	cp -R "$work" "$in/pj-deb"
-	chroot "$in" /bin/sh -c "export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH; apt-get -qq update &&
+	chroot "$in" /bin/sh -c "export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH
+		echo 'man-db man-db/auto-update boolean false' | debconf-set-selections # minutes of fsync
+		apt-get -qq update &&
 		apt-get install -y -qq --no-install-recommends dpkg-dev gcc make libc6-dev debhelper && cd /pj-deb/$top_name &&
 		apt-get build-dep -y -qq --no-install-recommends ./ && $build" </dev/null >"$out/build.log" 2>&1 ||
 		{ tail -n 30 "$out/build.log" >&2; fail "see $out/build.log"; }
