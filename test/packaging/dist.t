@@ -81,8 +81,8 @@ int main(void) { return zlibVersion()[0] == 0; }' | cc -static -x c - -lz -o zli
 	is "  pj UNKNOWN lists the tools" "$? $(tail -n 1 said)" "2 tools: $tools"
 	"$static/pj" --version >/dev/full 2>said
 	is "  a full disk is an error" $? 1
-	"$static/pjfold" "$top/examples/sample.script.gz" >static.folded
-	pjfold "$top/examples/sample.script.gz" >dynamic.folded
+	"$static/pjfold" -q "$top/examples/sample.script.gz" >static.folded
+	pjfold -q "$top/examples/sample.script.gz" >dynamic.folded
 	ok "  it folds" test -s static.folded
 	same "  as the other one does" static.folded dynamic.folded
 	"$static/pjsvg" static.folded >static.svg
