@@ -49,7 +49,7 @@ for t in $(filters); do
 	ok "$t: --help: status 0" test "$status" = 0
 	ok "$t: --help: on stdout" test -s out -a ! -s err
 	run "$t" --version
-	is "$t: --version" "$status $(cut -d' ' -f1,2 out)" "0 $t (pj)"
+	is "$t: --version" "$status $(sed -n "1s|^\\([^ ]* [^ ]*\\).*|\\1|p" out)" "0 $t (pj)"
 	run "$t" --no-such-option
 	fails "$t" "unknown option" 2 "unknown option '--no-such-option'.*--help"
 	ok "$t: unknown option: nothing on stdout" test ! -s out
