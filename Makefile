@@ -334,7 +334,7 @@ install: all ## tools, man pages and completions below DESTDIR/PREFIX
 		install -m 644 $(B)/completions/$$t.fish $(DESTDIR)$(FISHDIR); done
 
 SYSTEM := $(wildcard $(addprefix examples/*.,service target timer path socket slice))
-DOCS := README.md SECURITY.md NEWS $(addprefix docs/,guide.md INSTALL.md INPUTS.md OPTIONS.md units.md GLOSSARY.md)
+DOCS := README.md SECURITY.md NEWS $(addprefix docs/,guide.md gprofiler.md INSTALL.md INPUTS.md OPTIONS.md units.md GLOSSARY.md)
 
 # Units name the tools below PREFIX; the commands in their comments are for those who copy them by hand.
 install-system: ## units, the user pj, documents and examples below DESTDIR/PREFIX, for packages; starts nothing

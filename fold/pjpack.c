@@ -108,7 +108,7 @@ static void pjpack_report(const struct request *request, const struct symbolized
 		warn("%llu names are left out: more than %llu MB", (unsigned long long)writer->left_out,
 		     (unsigned long long)(PJ_NAMES_MAX >> 20));
 	if (writer->conflicts)
-		warn("%llu addresses have no name: two files with the same build-id have different ones",
+		warn("%llu addresses have no name: two files or processes with the same key have different ones",
 		     (unsigned long long)writer->conflicts);
 }
 

@@ -314,7 +314,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		comm |= OF_JVM;
 	samples_open(&recording->samples, &key);
 	if (recording->samples.sample.state != SAMPLE_OPEN) {
-		if (has_stack_copy(record))
+		/* A sample that would wait for its user callchain has no stack in a packed recording. */
+		if (has_stack_copy(record) && !record->sample.cookie)
 			copiedstack_skip(&recording->copied);
 		return;
 	}

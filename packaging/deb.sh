@@ -18,9 +18,9 @@ if [ -z "$in" ]; then
 fi
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-work=$out/work # the same path each time: ccache compares arguments
+work=$PWD/build/pj-deb-work # the same path each time: ccache compares arguments
 rm -rf "$work"
-mkdir "$work"
+mkdir -p "$work"
 trap 'rm -rf "$work" ${in:+"$in/pj-deb"}' EXIT
 
 unpack_sources "$work"
@@ -48,7 +48,7 @@ else
 		{ tail -n 30 "$out/build.log" >&2; fail "see $out/build.log"; }
 	cp "$in"/pj-deb/pj*.deb "$in"/pj-deb/pj_*.changes "$in"/pj-deb/pj_*.buildinfo "$work"
 fi
-rm -f "$out"/pj*.deb "$out"/pj_*.changes "$out"/pj_*.buildinfo
+rm -f "$out"/pj_*.deb "$out"/pj-dbgsym_*.deb "$out"/pj_*.changes "$out"/pj_*.buildinfo
 cp "$work"/pj*.deb "$work"/pj_*.changes "$work"/pj_*.buildinfo "$out"
 if command -v lintian >/dev/null 2>&1; then
 	lintian --allow-root --fail-on error,warning --suppress-tags bad-distribution-in-changes-file "$out"/pj_*.changes >"$out/lintian.log" 2>&1 ||

@@ -11,7 +11,9 @@ export LC_ALL
 [ -n "$commit" ] || fail "make dist needs the git checkout; this tree is what it makes"
 out=${PJ_DIST:-build/dist}
 mkdir -p "$out"
-git archive --format=tar --prefix="$top_name/" "${1:-HEAD}" | gzip -n -9 >"$out/$top_name.tar.gz.new"
+git archive --format=tar --prefix="$top_name/" -o "$out/$top_name.tar.new" "${1:-HEAD}"
+gzip -n -9 <"$out/$top_name.tar.new" >"$out/$top_name.tar.gz.new"
+rm "$out/$top_name.tar.new"
 mv "$out/$top_name.tar.gz.new" "$out/$top_name.tar.gz"
 (cd "$out" && sha256sum "$top_name.tar.gz" >"$top_name.tar.gz.sha256")
 cat "$out/$top_name.tar.gz.sha256"

@@ -13,6 +13,8 @@ rm -rf "$out"
 mkdir -p "$root/bin" "$root/etc" "$root/tmp" "$root/var/lib/pj" "$root/proc" "$root/sys" "$root/dev"
 chmod 1777 "$root/tmp"
 cp build/static/pj "$root/bin/"
+cp -R build/static/licenses "$root/licenses"
+cp LICENSE "$root/licenses/pj"
 find build/static -type l -exec cp -P {} "$root/bin/" \;
 printf 'root:x:0:0::/:\npj:x:65532:65532::/var/lib/pj:\n' >"$root/etc/passwd"
 printf 'root:x:0:\npj:x:65532:\n' >"$root/etc/group"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # rpm.sh - the package of Fedora, RHEL and SUSE of HEAD as build/rpm/pj-VERSION-1.ARCH.rpm: make rpm
 #
-# On Debian rpmbuild knows no installed packages: build dependencies are not checked there. rpmlint checks the result if it is installed:
+# On Debian rpmbuild cannot find installed packages, so build dependencies are not checked there. rpmlint checks the result if it is installed:
 # errors and warnings fail.
 set -eu
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ need rpmbuild rpm
 out=${PJ_RPM:-$PWD/build/rpm}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-work=$out/work # the same path each time: ccache compares arguments
+work=$PWD/build/pj-rpm-work # the same path each time: ccache compares arguments
 rm -rf "$work"
 mkdir -p "$work/SOURCES"
 trap 'rm -rf "$work"' EXIT

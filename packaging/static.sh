@@ -24,6 +24,11 @@ for tool in "$build"/bin/pj?*; do
 done
 bytes=$(stat -c %s "$out/pj")
 "$out/pjsend" --version | sed -n '2,$s/^/static: pjsend: /p'
+# notices of the libraries in the program
+mkdir "$out/licenses"
+for package in libc6 libdw-dev libelf-dev libiberty-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libjansson-dev libmbedtls-dev libcurl4-openssl-dev; do
+	if [ -e "/usr/share/doc/$package/copyright" ]; then cp -L "/usr/share/doc/$package/copyright" "$out/licenses/$package"; fi
+done
 # with man pages and completions, for hosts without a package
 archive=$top_name-$(uname -m)-static
 mkdir -p "$out/$archive/bin" "$out/$archive/man"
@@ -32,6 +37,7 @@ cp man/*.[1-9] "$out/$archive/man/"
 cp -R "$build/completions" "$out/$archive/completions"
 rm -f "$out/$archive/completions/done"
 cp LICENSE NEWS docs/INSTALL.md "$out/$archive/"
+cp -R "$out/licenses" "$out/$archive/"
 tar -cf - --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$out" "$archive" | gzip -n -9 >"$out/$archive.tar.gz"
 rm -rf "${out:?}/$archive"
 echo "static: $out/pj has $bytes bytes, with $(find "$out" -type l | wc -l) tools"

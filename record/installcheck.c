@@ -66,7 +66,7 @@ static int open_folder(const struct install *install, const char *name)
 
 bool installcheck_is(const char *dir)
 {
-	static const char *const name[] = { "out", "recording", "spool" };
+	static const char *const name[] = { "recording", "spool" }; /* pj.tmpfiles makes out/ before any recorder */
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is = false;
 
@@ -327,7 +327,9 @@ static void installcheck_names(struct install *install)
 	char path[PATH_MOST];
 	bool making = false;
 
-	for (unsigned attempt = 0; pjfold && attempt < ATTEMPTS; attempt++) {
+	if (!pjfold) /* check_programs reports it */
+		return;
+	for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
 		char *argv[] = { pjfold, (char *)(uintptr_t) "--top=1", path, NULL };
 		struct child child;
 		struct str line;

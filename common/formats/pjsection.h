@@ -43,13 +43,15 @@ struct pj_names {
 	uint32_t version;  /* PJ_NAMES_VERSION */
 	uint32_t flags;    /* PJ_NAMES_INLINED */
 	uint64_t size;     /* bytes of the stream when it is decompressed */
-	uint64_t left_out; /* DSOs, and entries of code, that did not fit into PJ_NAMES_MAX bytes */
+	uint64_t left_out; /* results (names, addresses, code, stacks) that are left out because of a limit */
 };
 
 enum { PJ_NAMES_VERSION = 1, PJ_NAMES_INLINED = 1 };
 
 /* Limits of the section, for writer and reader: bytes after decompression, texts, DSOs, processes, entries of code. */
 #define PJ_NAMES_MAX ((uint64_t)32 << 20)
+/* Bytes of all texts, each counted as often as an entry refers to it. */
+#define PJ_NAMES_REFERRED ((uint64_t)1 << 30)
 enum { PJ_NAMES_TEXTS = 1 << 21, PJ_NAMES_DSOS = 1 << 16, PJ_NAMES_PROCESSES = 1 << 16, PJ_NAMES_CODE = 1 << 18 };
 
 struct pj_item {

@@ -75,6 +75,7 @@ static int child_start(pid_t *pid, char *const argv[], const char *more, const i
 	sigaddset(&set, SIGPIPE);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGCHLD);
 	posix_spawnattr_setsigdefault(&attr, &set);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	error = posix_spawn(pid, argv[0], &files, &attr, argv, env);
@@ -99,10 +100,10 @@ static bool child_take(int fd, struct text *text, size_t max, int *error)
 	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-static void listen_to(struct child *child, pid_t pid, int out, int err, unsigned seconds, const atomic_bool *stop)
+/* Reads the output of a program until both streams end. Kills the program at time `end`, in ms, and if *stop is set. */
+static void listen_to(struct child *child, pid_t pid, int out, int err, uint64_t end, const atomic_bool *stop)
 {
 	struct pollfd polled[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
-	uint64_t end = clock_now_ms() + 1000 * (uint64_t)seconds;
 
 	while (polled[0].fd >= 0 || polled[1].fd >= 0) {
 		uint64_t now = clock_now_ms();
@@ -125,6 +126,25 @@ static void listen_to(struct child *child, pid_t pid, int out, int err, unsigned
 	}
 }
 
+/* Waits for the end of a program that may have closed its output before. Kills it at time `end`, in ms, and if *stop is
+ * set. Returns its wait status. */
+static int wait_for(struct child *child, pid_t pid, uint64_t end, const atomic_bool *stop)
+{
+	int status = 0;
+	pid_t got;
+
+	while ((got = waitpid(pid, &status, WNOHANG)) == 0 || (got < 0 && errno == EINTR)) {
+		if (clock_now_ms() >= end || *stop) {
+			child->late = child->late || clock_now_ms() >= end;
+			kill(pid, SIGKILL);
+		}
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	if (got < 0) /* SIGCHLD is ignored, so the kernel took the status */
+		child->error = errno;
+	return status;
+}
+
 /* Returns true if *stop is set now or within STOP_MS. */
 static bool is_stopped(const atomic_bool *stop)
 {
@@ -141,7 +161,8 @@ void child_run(struct child *child, char *const argv[], unsigned seconds, const 
 void child_run_with(struct child *child, char *const argv[], const char *more, unsigned seconds,
 		    const atomic_bool *stop)
 {
-	int out[2], err[2], status = 0;
+	uint64_t end = clock_now_ms() + 1000 * (uint64_t)seconds;
+	int out[2], err[2], status;
 	pid_t pid;
 
 	*child = (struct child){ .status = -1 };
@@ -159,9 +180,8 @@ void child_run_with(struct child *child, char *const argv[], const char *more, u
 	close(out[1]);
 	close(err[1]);
 	if (!child->error) {
-		listen_to(child, pid, out[0], err[0], seconds, stop);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
+		listen_to(child, pid, out[0], err[0], end, stop);
+		status = wait_for(child, pid, end, stop);
 		child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 		child->status = WIFEXITED(status) && !child->error ?
 					WEXITSTATUS(status) :

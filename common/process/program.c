@@ -4,18 +4,20 @@
 #include "common/text.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Returns FOLDER/NAME, which the caller frees, if that is a program; NULL otherwise. */
 static char *program_joined(struct str folder, const char *name)
 {
 	struct text text = { 0 };
+	struct stat status;
 
 	text_str(&text, folder);
 	text_char(&text, '/');
 	text_add(&text, name);
 	text_char(&text, 0);
-	if (access(text.p, X_OK) == 0)
+	if (stat(text.p, &status) == 0 && S_ISREG(status.st_mode) && access(text.p, X_OK) == 0)
 		return text.p;
 	text_free(&text);
 	return NULL;

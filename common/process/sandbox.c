@@ -406,7 +406,14 @@ static bool change_user(uid_t uid)
 	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0;
 }
 
-static bool sandbox_limit(int resource, uint64_t max)
+/* Type of the first parameter of setrlimit(): an enumeration in glibc, int in musl. */
+#ifdef __GLIBC__
+typedef __rlimit_resource_t rlimit_resource;
+#else
+typedef int rlimit_resource;
+#endif
+
+static bool sandbox_limit(rlimit_resource resource, uint64_t max)
 {
 	struct rlimit now;
 

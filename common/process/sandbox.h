@@ -18,7 +18,7 @@
 
 #include <sys/types.h>
 
-/* Groups of system calls; a helper process has at most 25 calls. The base, 19 calls that are allowed in all groups but
+/* Groups of system calls; a helper process has at most 26 calls. The base, 20 calls that are allowed in all groups but
  * SANDBOX_ROOTS, reads, writes and polls open descriptors and manages memory that is not executable. It has no recvfrom
  * and sendto, which libc's recv() and send() call: use recvmsg and sendmsg, or read and write. */
 enum sandbox_group {

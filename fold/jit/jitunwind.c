@@ -3,6 +3,15 @@
 
 #include <stdlib.h>
 
+/* Updates the memory of a table, which grows as rows are decoded. */
+static void jitunwind_measure(struct jitunwind *jitunwind, size_t i)
+{
+	size_t bytes = unwind_table_bytes(jitunwind->table[i]);
+
+	jitunwind->bytes += bytes - jitunwind->memory[i];
+	jitunwind->memory[i] = bytes;
+}
+
 bool jitunwind_find(struct jitunwind *jitunwind, const struct jit_code *code, struct unwind_code *tables)
 {
 	/* The jitdump stores equal sections once, so the address of the bytes identifies them. */
@@ -14,7 +23,7 @@ bool jitunwind_find(struct jitunwind *jitunwind, const struct jit_code *code, st
 	uint32_t id, had = jitunwind->keys.n;
 	const char *why;
 
-	if (code->unwind.n == 0)
+	if (code->unwind.n == 0 || code->size > UINT64_MAX - 7)
 		return false;
 	id = intern_find(&jitunwind->keys, name);
 	if (!id && (had == JITUNWIND_TABLES || code->unwind.n > JITUNWIND_SECTION)) {
@@ -25,9 +34,18 @@ bool jitunwind_find(struct jitunwind *jitunwind, const struct jit_code *code, st
 		id = intern(&jitunwind->keys, name);
 		jitunwind->table = mem_more(jitunwind->table, sizeof(struct unwind_table *), had);
 		jitunwind->table[id - 1] = unwind_table_memory(code->unwind, key.end, &why);
+		jitunwind->memory = mem_more(jitunwind->memory, sizeof(*jitunwind->memory), had);
+		jitunwind->memory[id - 1] = 0;
+	}
+	if (!jitunwind->table[id - 1])
+		return false;
+	jitunwind_measure(jitunwind, id - 1);
+	if (jitunwind->bytes > JITUNWIND_BYTES) {
+		jitunwind->refused++;
+		return false;
 	}
 	*tables = (struct unwind_code){ jitunwind->table[id - 1], code->start };
-	return tables->table;
+	return true;
 }
 
 void jitunwind_free(struct jitunwind *jitunwind)
@@ -35,6 +53,7 @@ void jitunwind_free(struct jitunwind *jitunwind)
 	for (uint32_t i = 0; i < jitunwind->keys.n; i++)
 		unwind_table_close(jitunwind->table[i]);
 	free(jitunwind->table);
+	free(jitunwind->memory);
 	intern_free(&jitunwind->keys);
 	*jitunwind = (struct jitunwind){ 0 };
 }

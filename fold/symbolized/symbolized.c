@@ -45,6 +45,7 @@ struct symbolized {
 	/* The stacks that symbolized_stack has not begun yet, their number, and the frames of the current one. */
 	struct str stacks, frames;
 	uint64_t nstacks, address;
+	uint64_t referred; /* bytes of texts, each counted as often as an entry refers to it */
 };
 
 static const char truncated[] = "the stored names are truncated", invalid[] = "the stored names are invalid",
@@ -119,6 +120,17 @@ static bool symbolized_take_numbers(const struct symbolized *symbolized, struct 
 	return true;
 }
 
+/* As symbolized_take_numbers, within the limit for the bytes of texts that entries refer to: without it, many entries
+ * with one long text would cost unlimited work. */
+static bool symbolized_take_references(struct symbolized *symbolized, struct str *rest, uint64_t *number, size_t n)
+{
+	if (!symbolized_take_numbers(symbolized, rest, number, n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		symbolized->referred += symbolized_text(symbolized, number[i]).n;
+	return symbolized->referred <= PJ_NAMES_REFERRED;
+}
+
 /* Reads the addresses of a DSO, of which only the position is kept. Returns NULL, or the error. */
 static const char *symbolized_take_rows(struct symbolized *symbolized, struct str *rest, struct symbolized_rows *rows)
 {
@@ -126,7 +138,7 @@ static const char *symbolized_take_rows(struct symbolized *symbolized, struct st
 
 	rows->rest = *rest;
 	for (uint64_t i = 0; i < rows->left; i++) {
-		if (!jmap_get(rest, &delta) || !symbolized_take_numbers(symbolized, rest, number, countof(number)))
+		if (!jmap_get(rest, &delta) || !symbolized_take_references(symbolized, rest, number, countof(number)))
 			return invalid;
 		if (delta > UINT64_MAX - address || (i && delta == 0))
 			return invalid;
@@ -151,7 +163,7 @@ static const char *symbolized_take_dsos(struct symbolized *symbolized, struct st
 		symbolized->dso = mem_more(symbolized->dso, sizeof(*symbolized->dso), symbolized->ndsos);
 		dso = &symbolized->dso[symbolized->ndsos];
 		*dso = (struct symbolized_dso){ 0 };
-		if (!symbolized_take_numbers(symbolized, rest, &key, 1) || !jmap_get(rest, &why) ||
+		if (!symbolized_take_references(symbolized, rest, &key, 1) || !jmap_get(rest, &why) ||
 		    !jmap_get(rest, &dso->rows.left))
 			return truncated;
 		dso->key = (uint32_t)key;
@@ -178,7 +190,7 @@ static const char *symbolized_take_entries(struct symbolized *symbolized, struct
 		struct symbolized_entry *entry;
 
 		if (!jmap_get(rest, &delta) || !jmap_get(rest, &time) ||
-		    !symbolized_take_numbers(symbolized, rest, number, countof(number)))
+		    !symbolized_take_references(symbolized, rest, number, countof(number)))
 			return truncated;
 		from = i && delta == 0 ? from : 0;
 		if (delta > UINT64_MAX - address || time > UINT64_MAX - from)

@@ -50,16 +50,21 @@ static bool symbolizedwriter_fits(struct symbolizedwriter *writer, uint64_t n)
 	return true;
 }
 
-/* Returns the number of a text; 0 for an empty one, and for one that is left out. */
+/* Returns the number of a text that an entry refers to; 0 for an empty one, and for one that is left out. */
 static uint32_t symbolizedwriter_text(struct symbolizedwriter *writer, struct str text)
 {
 	uint32_t id = text.n ? intern_find(&writer->texts, text) : 0;
 
-	if (id || text.n == 0)
-		return id;
-	if (writer->texts.n >= PJ_NAMES_TEXTS || !symbolizedwriter_fits(writer, text.n + NUMBER))
+	if (text.n == 0)
 		return 0;
-	return intern(&writer->texts, text);
+	if ((!id && writer->texts.n >= PJ_NAMES_TEXTS) || text.n > PJ_NAMES_REFERRED - writer->referred) {
+		writer->left_out++;
+		return 0;
+	}
+	if (!id && !symbolizedwriter_fits(writer, text.n + NUMBER))
+		return 0;
+	writer->referred += text.n;
+	return id ? id : intern(&writer->texts, text);
 }
 
 size_t symbolizedwriter_dso(struct symbolizedwriter *writer, struct str key, unsigned why)
@@ -68,8 +73,11 @@ size_t symbolizedwriter_dso(struct symbolizedwriter *writer, struct str key, uns
 
 	if (id)
 		return id - 1;
-	if (writer->keys.n >= PJ_NAMES_DSOS || symbolizedwriter_text(writer, key) == 0 ||
-	    !symbolizedwriter_fits(writer, ENTRY))
+	if (writer->keys.n >= PJ_NAMES_DSOS) {
+		writer->left_out++;
+		return SIZE_MAX;
+	}
+	if (symbolizedwriter_text(writer, key) == 0 || !symbolizedwriter_fits(writer, ENTRY))
 		return SIZE_MAX;
 	id = intern(&writer->keys, key);
 	writer->dso = mem_more(writer->dso, sizeof(*writer->dso), id - 1);
@@ -106,7 +114,11 @@ static bool symbolizedwriter_process(struct symbolizedwriter *writer, uint32_t p
 	uint32_t id = intern_find(&writer->pids, bytes);
 
 	if (!id) {
-		if (writer->pids.n >= PJ_NAMES_PROCESSES || !symbolizedwriter_fits(writer, ENTRY))
+		if (writer->pids.n >= PJ_NAMES_PROCESSES) {
+			writer->left_out++;
+			return false;
+		}
+		if (!symbolizedwriter_fits(writer, ENTRY))
 			return false;
 		id = intern(&writer->pids, bytes);
 		writer->replaces = mem_more(writer->replaces, 1, id - 1);
@@ -123,7 +135,8 @@ void symbolizedwriter_code(struct symbolizedwriter *writer, uint32_t pid, bool r
 	struct str bytes = { (const char *)&key, sizeof(key) };
 	uint32_t place = intern_find(&writer->places, bytes);
 	struct symbolizedwriter_code entry = { .pid = pid, .address = address, .time = time, .order = writer->ncode };
-	const struct symbolizedwriter_code *latest = place ? &writer->code[writer->latest[place - 1]] : NULL;
+	struct symbolizedwriter_code *latest = place ? &writer->code[writer->latest[place - 1]] : NULL;
+	bool full = writer->ncode >= PJ_NAMES_CODE;
 
 	if (!symbolizedwriter_process(writer, pid, replaces))
 		return;
@@ -131,8 +144,13 @@ void symbolizedwriter_code(struct symbolizedwriter *writer, uint32_t pid, bool r
 	entry.inlined = code ? symbolizedwriter_text(writer, code->inlined) : 0;
 	if (latest ? latest->name == entry.name && latest->inlined == entry.inlined : entry.name == 0)
 		return;
-	if (writer->ncode >= PJ_NAMES_CODE || !symbolizedwriter_fits(writer, ENTRY))
+	writer->left_out += full;
+	if (full || !symbolizedwriter_fits(writer, ENTRY)) {
+		/* The entry before would name the new code, too: it loses its name. */
+		if (latest)
+			latest->name = latest->inlined = 0;
 		return;
+	}
 	if (!place) {
 		place = intern(&writer->places, bytes);
 		writer->latest = mem_more(writer->latest, sizeof(*writer->latest), place - 1);
@@ -142,6 +160,7 @@ void symbolizedwriter_code(struct symbolizedwriter *writer, uint32_t pid, bool r
 
 bool symbolizedwriter_stack(struct symbolizedwriter *writer, uint64_t n, unsigned end)
 {
+	writer->left_out += writer->full;
 	writer->full = writer->full || !symbolizedwriter_fits(writer, 2 * NUMBER * (n + 1));
 	if (writer->full)
 		return false;

@@ -15,9 +15,9 @@
 struct symbolizedwriter {
 	/* The names of inlined calls are among the results. The owner sets it. */
 	bool inlined;
-	/* Results that did not fit into the limits of the section. */
+	/* Results (names, addresses, code, stacks) that are left out because of a limit. */
 	uint64_t left_out;
-	/* Addresses that got two names, since two files have one key: they have no name in the section. */
+	/* Addresses that got two names, since two files or processes have one key: they have no name in the section. */
 	uint64_t conflicts;
 	/* Number of stacks, and of addresses with a name. */
 	uint64_t nstacks, named;
@@ -25,6 +25,8 @@ struct symbolizedwriter {
 	/* The texts of the section, and the number of bytes that they and the entries take, at most. */
 	struct intern texts;
 	uint64_t bytes;
+	/* Bytes of the texts that entries refer to, each counted as often as it is. */
+	uint64_t referred;
 	/* The DSOs, by the id of their key in `keys`, minus 1. */
 	struct intern keys;
 	struct symbolizedwriter_dso *dso;

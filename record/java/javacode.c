@@ -424,8 +424,8 @@ static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob,
 
 /* Returns true if blob i is the code that existed at the time of the sample. A blob that was found before and after the
  * sample is the right one. HotSpot reuses code memory: so if the blob was first read after the sample, that must be
- * soon after, and the return address must follow a call. If HotSpot freed any nmethod meanwhile, it must follow a call
- * to the frame that was found before. */
+ * soon after, and the return address must follow a call. If a cached nmethod was found to be freed since the sample, it
+ * must follow a call to the frame that was found before. The reuse of memory of other nmethods is not noticed. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];

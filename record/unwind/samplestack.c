@@ -551,7 +551,15 @@ void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_
 	struct pj_unwinding *counts = &stack->counts;
 	uint64_t *const by_marks[] = { &counts->complete, &counts->cut, &counts->broken, &counts->unknown };
 	uint64_t marks = 0;
+	bool user = false;
 
+	for (uint64_t i = 0; i < nips; i++)
+		user |= ips[i] == CONTEXT_USER;
+	if (!user) { /* samplestack_sample does not count samples without user frames */
+		counts->stacks++;
+		counts->unknown++;
+		return;
+	}
 	while (marks < nips && marks + 1 < countof(by_marks) && ips[nips - 1 - marks] == CONTEXT_USER)
 		marks++;
 	if (*by_marks[marks])

@@ -12,7 +12,7 @@ have runc || skip_all "runc is not installed"
 
 # a copy: what root makes does not stay in the tree
 mkdir -p tree/build
-cp -R "$top/packaging" "$top/common" "$top/NEWS" tree/
+cp -R "$top/packaging" "$top/common" "$top/NEWS" "$top/LICENSE" tree/
 cp -R "$top/build/static" tree/build/
 ok "make image" sh tree/packaging/image.sh
 sha256sum <tree/build/image/pj.tar >first
@@ -29,8 +29,10 @@ tar -xf tree/build/image/pj.tar -C oci
 manifest=$(sed -n 's/.*"digest":"sha256:\([0-9a-f]*\)".*/\1/p' oci/index.json)
 layers=$(sed 's/.*"layers"//' "oci/blobs/sha256/$manifest" | grep -o 'sha256:[0-9a-f]*' | cut -d: -f2)
 for layer in $layers; do tar -xzf "oci/blobs/sha256/$layer" -C bundle/rootfs; done
-is "one layer: the tools, users and empty folders" "$(echo "$layers" | wc -l) $(cd bundle/rootfs && find . ! -type d | LC_ALL=C sort | tr '\n' ' ')" \
-	"1 $(cd "$top/build/static" && find . -name 'pj*' ! -name pjflame ! -name '*.gz' | sed 's|^./|./bin/|' | LC_ALL=C sort | tr '\n' ' ')./etc/group ./etc/passwd "
+is "one layer: the tools, users and empty folders" "$(echo "$layers" | wc -l) $(cd bundle/rootfs && find . ! -type d ! -path './licenses/*' | LC_ALL=C sort | tr '\n' ' ')" \
+	"1 $(cd "$top/build/static" && find . -name 'pj*' ! -name pjflame ! -name pjprofile ! -name '*.gz' | sed 's|^./|./bin/|' | LC_ALL=C sort | tr '\n' ' ')./etc/group ./etc/passwd "
+
+ok "  licenses of pj and of the libraries" test -s bundle/rootfs/licenses/pj -a -s bundle/rootfs/licenses/libc6
 
 # container CAPABILITIES ARGUMENT...: runs it with the processes of this machine, the root file system read-only; CAPABILITIES are words of JSON
 container()

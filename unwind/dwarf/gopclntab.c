@@ -16,7 +16,8 @@ enum { NAME = 4, PCSP = 16, FLAGS_18 = 37, FLAGS_20 = 41 };
 
 /* Bits of _func.flag. SP_WRITE: the function changes to another stack, as runtime.systemstack does; the values of pcsp
  * lead nowhere there. runtime.clone, where threads start, and with TOP_FRAME runtime.rt0_go, where the program starts,
- * are root frames. TOP_FRAME alone proves nothing: runtime.sigtramp has it, and signals interrupt a caller. */
+ * are root frames; the parent thread inside of clone(2) loses its callers by that. TOP_FRAME alone proves nothing:
+ * runtime.sigtramp has it, and signals interrupt a caller. */
 enum { TOP_FRAME = 1, SP_WRITE = 2 };
 
 /* Frames of functions are smaller than this; stacks of Go have at most 1 GB. Instructions of one function have fewer

@@ -4,8 +4,7 @@
 #include "common/formats/elfhead.h"
 #include "unwind/dwarf/gopclntab.h"
 
-/* Limits in bytes. GO_MAX: for .gopclntab; terraform has 26 MB. GO_FRAMES_MAX: for the FDEs made of it, of which it has
- * that. */
+/* Limits in bytes. GO_MAX: for .gopclntab; GO_FRAMES_MAX: for the FDEs made of it. terraform has 26 MB and 5.4 MB. */
 enum { PLT_CODE_MAX = 64, INIT_MAX = 4096, GO_MAX = 32 << 20, GO_FRAMES_MAX = 16 << 20 };
 
 struct reader {
@@ -127,17 +126,18 @@ static void unwindelf_read_go(struct reader *reader)
 	struct arena arena = { 0 };
 	struct text frames = { 0 };
 	struct str section;
+	uint64_t left = reader->left + elf->debug_frame.bytes.n; /* the .debug_frame of the file is replaced */
 
 	if (!reader->go || elf->processor->link)
 		return;
 	section = elfhead_section(&reader->head, reader->go, &arena, GO_MAX);
-	gopclntab_frames(section, reader->text, elf->entry,
-			 reader->left < GO_FRAMES_MAX ? (size_t)reader->left : GO_FRAMES_MAX, &frames);
+	gopclntab_frames(section, reader->text, elf->entry, left < GO_FRAMES_MAX ? (size_t)left : GO_FRAMES_MAX,
+			 &frames);
 	arena_free(&arena);
 	elf->go = frames.n == 0;
 	if (frames.n) {
 		elf->debug_frame = (struct cfi){ .bytes = arena_copy(&elf->arena, text_view(&frames)), .debug = true };
-		reader->left -= frames.n;
+		reader->left = left - frames.n;
 	}
 	text_free(&frames);
 }

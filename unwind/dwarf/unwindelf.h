@@ -48,7 +48,7 @@ struct unwind_elf {
 	struct unwind_load *load;
 	size_t nloads;
 	/* The file has code of Go's compiler, which keeps frame pointers in all functions with a frame, and
-	 * gopclntab.h does not know the layout of its table. */
+	 * no .debug_frame could be made of its table (gopclntab.h). */
 	bool go;
 	/* Address of the first instruction (e_entry); 0: none. */
 	uint64_t entry;
