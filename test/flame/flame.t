@@ -2,6 +2,7 @@
 # flame.t - pjflame on this machine: a container of two JVMs and a C program gives one picture with the right names and nothing else in it, the
 # table holds on a terminal, and nothing is left behind, whatever ends it. Run by ./check as root.
 # stage: live
+# full: 75 s; flame-habits.t runs pjflame in each ./check
 # covers: flame/pjflame.sh flame/assemble flame/record.sh flame/draw.sh flame/table.sh flame/widths.awk flame/life.sh
 # covers: flame/containers.sh common/process/parent.c
 # shellcheck source=test/lib/tap.sh

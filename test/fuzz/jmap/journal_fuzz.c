@@ -1,6 +1,7 @@
 /* journal: a timeline that is there already may hold any bytes, and the JVM any code: what is written is a timeline
  * that pjfold reads. Input: which JVM, changes to its memory before each scan but the first (a place, 8 bytes; four for
  * each), a byte 0xff, then the file. */
+/* full-san: 10 to 30 s with sanitizers */
 /* covers: jmap/timeline/journal.c jmap/timeline/journalfile.c jmap/timeline/frameinfo.c common/nametable.c */
 #include "fold/jvm/timeline.h"
 #include "runtimes/hotspot/hotspot.h"
