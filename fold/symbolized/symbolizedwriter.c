@@ -307,7 +307,7 @@ static void symbolizedwriter_put_processes(struct symbolizedwriter *writer, stru
 			end++;
 		jmap_number(body, pid[i]);
 		jmap_number(body, writer->replaces[id - 1]);
-		symbolizedwriter_put_code(writer->code + at, end - at, body);
+		symbolizedwriter_put_code(end > at ? writer->code + at : NULL, end - at, body);
 		at = end;
 	}
 	free(pid);

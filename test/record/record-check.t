@@ -67,7 +67,8 @@ if [ "$(id -u)" = 0 ] && have setpriv; then
 	INVOCATION_ID=1 as_nobody --no-new-privs ./record --check -d open >unit
 	ok "  in a unit, its lines are" grep -q '^no .*: add CAP_PERFMON to AmbientCapabilities= and CapabilityBoundingSet= of its unit' unit
 	if as_nobody --inh-caps +perfmon --ambient-caps +perfmon true 2>/dev/null; then
-		as_nobody --inh-caps +perfmon --ambient-caps +perfmon ./record --check -d open >perfmon 2>err
+		mkdir -m 777 fresh # no recorder has used it
+		as_nobody --inh-caps +perfmon --ambient-caps +perfmon ./record --check -d fresh >perfmon 2>err
 		is "with CAP_PERFMON alone: status" $? 0
 		ok "  others' processes are limited" grep -q '^limited *other users: .*run it as root, or: ' perfmon
 	else
