@@ -23,7 +23,7 @@ export T
 # come first, as two run at a time. Stages are `live` (samples this machine, as root), `stores` (starts servers) and `browser`.
 stage_tests()
 {
-	for t in test/suite/laws.t test/fold/script/conformance.t test/cases.sh test/svg/blob.t $(find test -name '*.t' | LC_ALL=C sort); do
+	for t in test/suite/units-guest.t test/packaging/dist.t test/suite/laws.t test/fold/script/conformance.t test/cases.sh test/svg/blob.t $(find test -name '*.t' | LC_ALL=C sort); do
 		if [ "$(sed -n '1,30s/^# stage: //p' "$t")" = "${1#all}" ] && [ -x "$t" ]; then echo "$t"; fi
 	done | awk '!seen[$0]++' | of_run
 	[ "$1" = all ] || return 0
