@@ -4,10 +4,11 @@
  *
  * The recorder never lists the code of a JVM. It reads a code blob (jvmreader.h) when an address in it first appears
  * on a stack. A cached nmethod is valid for a sample if its compile id, which HotSpot never reuses, was seen after
- * the sample; recently used ones are checked together before the samples since then are walked. HotSpot reuses code
- * memory: so if a blob was first read after the sample, that must be at most 1 s after, and the return address must
- * follow a call, to the callee on the stack if cached code was freed meanwhile. Blobs and JVMs that are not used for 60
- *s are dropped.
+ * the sample; recently used ones are checked together before the samples since then are walked.
+ *
+ * HotSpot reuses code memory. So a blob that was first read after the sample counts only if that was at most 1 s
+ * later, and if the return address follows a call: a call to the callee on the stack, if cached code was freed
+ * meanwhile. Blobs and JVMs that are not used for 60 s are dropped.
  *
  * Time and memory are bounded for each tenant (tenants.h) and for all: beyond its budget the JVMs of a tenant are
  * not read for a while, or the largest is dropped. Its samples stay, walked by frame pointers; JVMs of other tenants
