@@ -425,7 +425,8 @@ static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob,
 /* Returns true if blob i is the code that existed at the time of the sample. A blob that was found before and after the
  * sample is the right one. HotSpot reuses code memory: so if the blob was first read after the sample, that must be
  * soon after, and the return address must follow a call. If a cached nmethod was found to be freed since the sample, it
- * must follow a call to the frame that was found before. The reuse of memory of other nmethods is not noticed. */
+ * must follow a call to the frame that was found before. The reuse of memory of other nmethods is not noticed, nor
+ * is it for the frame that was interrupted. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -435,10 +436,10 @@ static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_sta
 		return true;
 	if (fact->since - time > FIRST_MAX_NS)
 		return false;
-	if (jvm->freed > time)
-		return !state->interrupted && !state->native && calls_callee(jvm, blob, state->ip);
 	if (state->interrupted || code_blob_is_deopt(blob, state->ip))
 		return true;
+	if (jvm->freed > time && !state->native)
+		return calls_callee(jvm, blob, state->ip);
 	return is_after_call(jvm, blob, state->ip);
 }
 
