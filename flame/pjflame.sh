@@ -300,26 +300,7 @@ if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=1
 
 # ---- the other tools -------------------------------------------------------------------------------------------------
 
-# Those beside this one come first, also where it is called by a link.
-find_tools()
-{
-	case $0 in
-	*/*)
-		here=$(readlink -f -- "$0" 2>/dev/null)
-		here=${here%/*}
-		if [ -x "$here/pjrecord" ]; then PATH=$here:$PATH; fi
-		;;
-	esac
-	missing=
-	for tool in pjrecord pjmap pjfold pjsvg awk mktemp; do
-		command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
-	done
-	[ -z "$missing" ] || die "not found:$missing (pj's tools are installed together: make install; PATH is $PATH)"
-	# A session of its own keeps the terminal's Ctrl-C from a recorder: it is told by us, once.
-	apart=
-	if command -v setsid >/dev/null 2>&1; then apart=setsid; fi
-}
-
+#include tools.sh
 #include containers.sh
 #include life.sh
 #include record.sh
@@ -341,7 +322,7 @@ print_values()
 
 # ---- main ------------------------------------------------------------------------------------------------------------
 
-find_tools
+find_tools pjrecord pjmap pjfold pjsvg awk mktemp
 if [ -n "$values" ]; then
 	print_values "$values" || exit "$failure"
 	exit 0

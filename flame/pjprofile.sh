@@ -153,22 +153,8 @@ done
 
 # ---- the other tools -------------------------------------------------------------------------------------------------
 
-# Those beside this one come first, also where it is called by a link.
-case $0 in
-*/*)
-	here=$(readlink -f -- "$0" 2>/dev/null)
-	here=${here%/*}
-	if [ -x "$here/pjrecord" ]; then PATH=$here:$PATH; fi
-	;;
-esac
-missing=
-for tool in pjrecord pjfold pjsvg awk mktemp mkfifo; do
-	command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
-done
-[ -z "$missing" ] || die "not found:$missing (pj's tools are installed together: make install; PATH is $PATH)"
-# A session of its own keeps the terminal's Ctrl-C from the recorder, which ends when this shell asks it to.
-apart=
-if command -v setsid >/dev/null 2>&1; then apart=setsid; fi
+#include tools.sh
+find_tools pjrecord pjfold pjsvg awk mktemp mkfifo
 
 if [ -n "$values" ]; then
 	case $values in

@@ -8,7 +8,6 @@ set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/version.sh
 . packaging/version.sh
-out=${PJ_DEB:-$PWD/build/deb}
 in=${PJ_IN:-}
 if [ -z "$in" ]; then
 	need dpkg-buildpackage dpkg-dev
@@ -16,11 +15,7 @@ if [ -z "$in" ]; then
 	# -d: headers may be of another package of the same library
 	dpkg-checkbuilddeps packaging/debian/control 2>&1 | sed 's/^/deb: /' >&2 || true
 fi
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-work=$PWD/build/pj-deb-work # the same path each time: ccache compares arguments
-rm -rf "$work"
-mkdir -p "$work"
+begin_build deb "${PJ_DEB:-build/deb}"
 trap 'rm -rf "$work" ${in:+"$in/pj-deb"}' EXIT
 
 unpack_sources "$work"

@@ -8,12 +8,8 @@ cd "$(dirname "$0")/.."
 # shellcheck source=packaging/version.sh
 . packaging/version.sh
 need rpmbuild rpm
-out=${PJ_RPM:-$PWD/build/rpm}
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
-work=$PWD/build/pj-rpm-work # the same path each time: ccache compares arguments
-rm -rf "$work"
-mkdir -p "$work/SOURCES"
+begin_build rpm "${PJ_RPM:-build/rpm}"
+mkdir "$work/SOURCES"
 trap 'rm -rf "$work"' EXIT
 unpack_sources "$work"
 mv "$work/$top_name" "$work/pj-$package_version"

@@ -3,7 +3,7 @@
 #
 # version: PJ_VERSION of common/base.h, the only place that has it.
 # package_version: version, for the tag vVERSION and for tarballs; VERSION~COUNTgCOMMIT between releases, which sorts before VERSION.
-# SOURCE_DATE_EPOCH: time of the commit; of a tarball, the newest file in it.
+# SOURCE_DATE_EPOCH: time of the commit; of a tarball, that of NEWS.
 
 version=$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)
 package_version=$version
@@ -32,6 +32,17 @@ fail()
 need()
 {
 	command -v "$1" >/dev/null 2>&1 || fail "$1 is not installed: apt-get install $2"
+}
+
+# begin_build KIND FOLDER: sets `out` to the path of FOLDER, which is made, and `work` to that of an empty folder for the build. It is the
+# same path each time: ccache compares arguments.
+begin_build()
+{
+	mkdir -p "$2"
+	out=$(cd "$2" && pwd)
+	work=$PWD/build/pj-$1-work
+	rm -rf "$work"
+	mkdir -p "$work"
 }
 
 # unpack_sources DIR: the tarball of HEAD, unpacked below DIR; a tree without git is copied

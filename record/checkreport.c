@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/checkreport.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 void checkreport_text(enum verdict verdict, const char *subject, const struct text *text)
@@ -14,16 +13,22 @@ void checkreport_text(enum verdict verdict, const char *subject, const struct te
 	putchar('\n');
 }
 
-void checkreport_line(enum verdict verdict, const char *subject, const char *fmt, ...)
+void checkreport_args(enum verdict verdict, const char *subject, const char *fmt, va_list args)
 {
 	struct text text = { 0 };
 	char buf[1000];
-	va_list args;
 
-	va_start(args, fmt);
 	vsnprintf(buf, sizeof(buf), fmt, args);
-	va_end(args);
 	text_add(&text, buf);
 	checkreport_text(verdict, subject, &text);
 	text_free(&text);
+}
+
+void checkreport_line(enum verdict verdict, const char *subject, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	checkreport_args(verdict, subject, fmt, args);
+	va_end(args);
 }

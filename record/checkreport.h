@@ -7,6 +7,8 @@
 
 #include "common/text.h"
 
+#include <stdarg.h>
+
 /* The first word of a line: "ok", "limited" or "no". */
 enum verdict { CHECK_OK, CHECK_LIMITED, CHECK_NO };
 
@@ -14,5 +16,6 @@ enum verdict { CHECK_OK, CHECK_LIMITED, CHECK_NO };
  * target processes and programs, which are hostile input, so '?' replaces bytes that control a terminal. */
 void checkreport_text(enum verdict verdict, const char *subject, const struct text *text);
 void checkreport_line(enum verdict verdict, const char *subject, const char *fmt, ...) PRINTF(3, 4);
+void checkreport_args(enum verdict verdict, const char *subject, const char *fmt, va_list args) PRINTF(3, 0);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/installcheck.h"
 
+#include "common/files/listing.h"
 #include "common/files/fullio.h"
 #include "common/process/child.h"
 #include "common/process/program.h"
@@ -45,16 +46,11 @@ static void installcheck_say(struct install *install, enum verdict verdict, cons
 	PRINTF(4, 5);
 static void installcheck_say(struct install *install, enum verdict verdict, const char *subject, const char *fmt, ...)
 {
-	struct text text = { 0 };
-	char buf[1000];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(buf, sizeof(buf), fmt, args);
+	checkreport_args(verdict, subject, fmt, args);
 	va_end(args);
-	text_add(&text, buf);
-	checkreport_text(verdict, subject, &text);
-	text_free(&text);
 	if (verdict == CHECK_NO)
 		install->working = false;
 }
@@ -392,8 +388,7 @@ struct waiting {
 static struct waiting count_windows(const struct install *install, const char *folder, const char *part)
 {
 	struct waiting waiting = { 0, UINT64_MAX };
-	int fd = open_folder(install, folder);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	DIR *list = listing_take(open_folder(install, folder));
 	const struct dirent *entry;
 
 	while (list && (entry = readdir(list))) {
@@ -407,8 +402,6 @@ static struct waiting count_windows(const struct install *install, const char *f
 	}
 	if (list)
 		closedir(list);
-	else if (fd >= 0)
-		close(fd);
 	return waiting;
 }
 

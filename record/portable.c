@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/portable.h"
 
+#include "common/files/listing.h"
 #include "common/diag.h"
 #include "common/process/capabilities.h"
 #include "common/process/program.h"
@@ -27,20 +28,16 @@
 /* Removes a folder and all in it. Follows no link. */
 static void portable_remove(int folder, const char *name, unsigned depth)
 {
-	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = listing_take(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	const struct dirent *entry;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
 	while ((entry = readdir(dir))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (unlinkat(fd, entry->d_name, 0) && depth < DEPTH_MAX)
-			portable_remove(fd, entry->d_name, depth + 1);
+		if (unlinkat(dirfd(dir), entry->d_name, 0) && depth < DEPTH_MAX)
+			portable_remove(dirfd(dir), entry->d_name, depth + 1);
 	}
 	closedir(dir);
 	unlinkat(folder, name, AT_REMOVEDIR);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/pipefolder.h"
 
+#include "common/files/listing.h"
 #include "common/files/tempfile.h"
 #include "common/str.h"
 
@@ -33,16 +34,12 @@ static bool is_listed(const char *const *names, const char *name)
  * are removed before. */
 static bool has_only(int folder, const char *const *names)
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = listing_open(folder);
 	const struct dirent *entry;
 	bool only = true;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return false;
-	}
 	tempfile_sweep(folder);
 	while ((entry = readdir(dir)))
 		only = only && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
@@ -125,18 +122,14 @@ void pipefolder_remove(const char *path, int lock)
 /* Removes the directories without windows that killed processes left in `tmp`. */
 static void pipefolder_sweep(const char *tmp)
 {
-	int fd = open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = listing_take(open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	const struct dirent *entry;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
 	while ((entry = readdir(dir)))
 		if (strncmp(entry->d_name, "pjsend.", 7) == 0)
-			pipefolder_remove_at(fd, entry->d_name, -1);
+			pipefolder_remove_at(dirfd(dir), entry->d_name, -1);
 	closedir(dir);
 }
 

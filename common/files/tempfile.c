@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/files/tempfile.h"
 
+#include "common/files/listing.h"
 #include "common/str.h"
 
 #include <dirent.h>
@@ -93,15 +94,11 @@ static void tempfile_sweep_file(int folder, const char *name)
 
 void tempfile_sweep(int folder)
 {
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = listing_open(folder);
 	const struct dirent *entry;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return;
-	}
 	while ((entry = readdir(dir)))
 		if (is_tempfile(entry->d_name))
 			tempfile_sweep_file(folder, entry->d_name);

@@ -476,13 +476,13 @@ static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
  * window. */
 static void javacode_note_use(struct javacode_jvm *jvm, size_t i, uint64_t time)
 {
-	const struct fact *fact = &jvm->fact[i];
+	struct fact *fact = &jvm->fact[i];
 
 	if (fact->blob.compiled)
 		jvm->callee = (struct callee){ jvm->blob[i].start, jvm->blob[i].end, fact->blob.method };
-	if (!jvm->fact[i].name)
-		jvm->fact[i].name = list_block(jvm, i);
-	codenames_use(jvm->names, jvm->fact[i].name, time);
+	if (!fact->name)
+		fact->name = list_block(jvm, i);
+	codenames_use(jvm->names, fact->name, time);
 }
 
 enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind_state *state, uint64_t time,

@@ -53,7 +53,8 @@ bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *a
 		      struct text *out);
 
 /* Counts a stack as one of unknown completeness that was counted by its end before: its callchain ips[0..nips), which
- * samplestack_sample composed, is replaced by that of a tenant over budget (overbudget.h). */
+ * samplestack_sample composed, is replaced by that of a tenant over budget (overbudget.h). A stack without user frames
+ * was not counted before. */
 void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_t nips);
 
 /* Returns the counts of stacks since the last samplestack_reset_counts. */

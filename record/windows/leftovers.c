@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/windows/leftovers.h"
 
+#include "common/files/listing.h"
 #include "common/diag.h"
 #include "record/windows/rescue.h"
 #include "common/files/tempfile.h"
@@ -41,8 +42,7 @@ static void sweep_one(int space, const char *name)
 
 static void sweep_dir(int space)
 {
-	int fd = openat(space, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = listing_open(space);
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir)))

@@ -13,14 +13,11 @@
 #define HOLDERS 64  /* recorders of one DIR that are asked; runs of cron are two */
 #define ATTEMPTS 16 /* while a holder ends and another one takes the lock */
 
-bool recorderlock_open(struct recorderlock *lock, int recording, uint64_t from, uint64_t to)
+/* Returns true if the file of the lock is open and regular; otherwise closes it, with errno. */
+static bool recorderlock_check(struct recorderlock *lock)
 {
 	struct stat status;
 
-	/* 0600: a user who can lock the file could stop the recorder */
-	*lock = (struct recorderlock){
-		openat(recording, "recorder", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), from, to
-	};
 	if (lock->fd < 0)
 		return false;
 	if (fstat(lock->fd, &status) == 0 && S_ISREG(status.st_mode))
@@ -30,19 +27,20 @@ bool recorderlock_open(struct recorderlock *lock, int recording, uint64_t from, 
 	return false;
 }
 
+bool recorderlock_open(struct recorderlock *lock, int recording, uint64_t from, uint64_t to)
+{
+	/* 0600: a user who can lock the file could stop the recorder */
+	*lock = (struct recorderlock){
+		openat(recording, "recorder", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), from, to
+	};
+	return recorderlock_check(lock);
+}
+
 bool recorderlock_look(struct recorderlock *lock, int recording)
 {
-	struct stat status;
-
 	*lock = (struct recorderlock){ openat(recording, "recorder", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), 0,
 				       RECORDERLOCK_END };
-	if (lock->fd < 0)
-		return false;
-	if (fstat(lock->fd, &status) == 0 && S_ISREG(status.st_mode))
-		return true;
-	recorderlock_close(lock);
-	errno = EINVAL;
-	return false;
+	return recorderlock_check(lock);
 }
 
 void recorderlock_close(struct recorderlock *lock)

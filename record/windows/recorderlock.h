@@ -31,7 +31,7 @@ struct recorderlock {
 bool recorderlock_open(struct recorderlock *lock, int recording, uint64_t from, uint64_t to);
 
 /* Opens the file for recorderlock_holder alone, of all seconds, and makes no file. Returns false and errno on failure;
- * ENOENT: nobody has recorded here. */
+ * ENOENT: no recorder has used the folder. */
 bool recorderlock_look(struct recorderlock *lock, int recording);
 
 /* Takes the lock. Returns false if another recorder holds a part of it (errno EAGAIN) or awaits it (EBUSY), or if locks

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/windows/windir.h"
 
+#include "common/files/listing.h"
 #include "common/diag.h"
 #include "common/files/outpath.h"
 #include "common/str.h"
@@ -50,16 +51,12 @@ bool windir_epoch(const char *name, uint64_t *epoch)
 
 bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg)
 {
-	int fd = openat(space, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = listing_open(space);
 	const struct dirent *entry;
 	uint64_t epoch;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (!dir)
 		return false;
-	}
 	while ((entry = readdir(dir)))
 		if (windir_epoch(entry->d_name, &epoch) && !f(arg, space, entry->d_name, epoch))
 			break;
@@ -135,8 +132,7 @@ static void act_as_root(gid_t gid)
 
 static bool is_empty(int dir)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	DIR *folder = listing_open(dir);
 	unsigned n = 0;
 
 	while (folder && readdir(folder))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/spool/spool.h"
 
+#include "common/files/listing.h"
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/diag.h"
@@ -76,16 +77,6 @@ static int epoch_cmp(const void *left, const void *right)
 	const uint64_t *a = left, *b = right;
 
 	return *a < *b ? -1 : *a > *b;
-}
-
-static DIR *spool_open_list(int folder)
-{
-	int fd = folder < 0 ? -1 : openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
 }
 
 static int spool_open_file(int folder, const char *name)
@@ -223,7 +214,7 @@ void spool_close(struct spool *spool)
 
 bool spool_windows(const struct spool *spool, struct spool_name **names, size_t *n)
 {
-	DIR *dir = spool_open_list(spool->space);
+	DIR *dir = listing_open(spool->space);
 	const struct dirent *entry;
 	struct spool_name name;
 	size_t retained = 0;
@@ -308,7 +299,7 @@ bool spool_chunks(struct spool *spool, uint64_t **epochs, size_t *n)
 		spool->out = spool_enter(spool->dir, spool->name, "out", false);
 	if (spool->out < 0)
 		return true;
-	dir = spool_open_list(spool->out);
+	dir = listing_open(spool->out);
 	if (!dir)
 		return false;
 	while ((entry = readdir(dir))) {
@@ -612,7 +603,7 @@ static bool is_ours(const char *name, uint64_t *epoch)
 
 static uint64_t spool_bytes_of(int folder)
 {
-	DIR *dir = spool_open_list(folder);
+	DIR *dir = listing_open(folder);
 	const struct dirent *entry;
 	uint64_t bytes = 0, epoch;
 
@@ -653,7 +644,7 @@ double spool_free(const struct spool *spool)
 
 bool spool_drop_bad(const struct spool *spool, uint64_t *bytes)
 {
-	DIR *dir = spool_open_list(spool->bad);
+	DIR *dir = listing_open(spool->bad);
 	const struct dirent *entry;
 	uint64_t epoch, least = UINT64_MAX;
 	char oldest[NAME + 24] = "", why[NAME + 32];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/stores/dirnames.h"
 
+#include "common/files/listing.h"
 #include "common/arena.h"
 
 #include <dirent.h>
@@ -105,16 +106,6 @@ bool dir_host_good(struct str host)
 
 /* ---- folders --------------------------------------------------------------------------------------------------- */
 
-static DIR *dirnames_open_list(int folder)
-{
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir && fd >= 0)
-		close(fd);
-	return dir;
-}
-
 static bool same_window(const struct dir_name *name, const struct dir_name *b)
 {
 	return name->epoch == b->epoch && name->until == b->until && name->stream == b->stream && name->hour == b->hour;
@@ -133,7 +124,7 @@ static bool is_within(const char *string, uint64_t from, uint64_t to)
 
 bool dir_files(int folder, uint64_t from, uint64_t to, struct dir_name **files, size_t *n)
 {
-	DIR *dir = dirnames_open_list(folder);
+	DIR *dir = listing_open(folder);
 	const struct dirent *entry;
 	struct dir_name name;
 	size_t retained = 0;
@@ -172,7 +163,7 @@ static int by_bytes(const void *a, const void *b)
 
 bool dir_folders(int folder, bool days, char ***names, size_t *n)
 {
-	DIR *dir = dirnames_open_list(folder);
+	DIR *dir = listing_open(folder);
 	const struct dirent *entry;
 	uint64_t day;
 

@@ -2,7 +2,7 @@
 # profile.t - pjprofile: files and links as gProfiler has them, rotation, a continuous run that is ended and one that is killed, and answers to what
 # gProfiler's users type.
 # stage: live
-# covers: flame/pjprofile.sh flame/words.sh
+# covers: flame/pjprofile.sh flame/words.sh flame/tools.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/record.sh

@@ -1,5 +1,5 @@
 /* outpath_test - paths are resolved as the kernel does it, but for what another user may have planted. */
-/* covers: common/files/outpath.c common/files/tempfile.c */
+/* covers: common/files/outpath.c common/files/tempfile.c common/files/listing.c */
 #include "common/files/outpath.h"
 
 #include "test/lib/tap.h"
