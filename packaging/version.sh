@@ -39,6 +39,7 @@ need()
 begin_build()
 {
 	mkdir -p "$2"
+	# shellcheck disable=SC2034 # deb.sh and rpm.sh use it
 	out=$(cd "$2" && pwd)
 	work=$PWD/build/pj-$1-work
 	rm -rf "$work"
