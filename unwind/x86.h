@@ -42,11 +42,13 @@ enum {
 #define X86_POP_RDX "\x5a"
 #define X86_POP_RBP "\x5d"
 #define X86_RET "\xc3"
+#define X86_ENDBR64 "\xf3\x0f\x1e\xfa"
 #define X86_LEAVE "\xc9"
 #define X86_VZEROUPPER "\xc5\xf8\x77"
 
 /* ---- the stack pointer ---- */
 #define X86_MOV_RBP_RSP "\x48\x8b\xec"
+#define X86_MOV_RBP_RSP_GAS "\x48\x89\xe5" /* the encoding of the GNU assembler and of compilers */
 #define X86_MOV_RSP_R13 "\x49\x8b\xe5"
 #define X86_MOV_R13_RSP "\x4c\x8b\xec"
 #define X86_MOV_R11_RSP "\x4c\x8b\xdc"
@@ -93,6 +95,7 @@ enum {
 #define X86_JMP_32 "\xe9"
 #define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp over the 5-byte call that follows */
 #define X86_CALL "\xe8"
+#define X86_CALL_RCX "\xff\xd1"
 
 /* Returns true if code, of which n bytes are readable, begins with the bytes of the pattern. */
 #define x86_is(code, n, pattern) ((size_t)(n) >= sizeof(pattern) - 1 && memcmp(code, pattern, sizeof(pattern) - 1) == 0)

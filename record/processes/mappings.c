@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "common/hash.h"
+#include "unwind/trampolines.h"
 
 #include <stdlib.h>
 
@@ -79,6 +80,7 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	file->path = (struct str){ path, like->path.n };
 	file->libjvm = runtime_hotspot.is_library(file->path);
 	file->jitdump = mappings_is_jitdump(file->path);
+	file->python = trampolines_is_python(file->path);
 	linktable_add(&pool->files, &file->link, hash);
 	return file;
 }
@@ -289,6 +291,7 @@ static void count_file(struct mappings *set, const struct mapped_file *file, uin
 	/* NOLINTNEXTLINE(clang-analyzer-core.*): each mapping of a block has a file */
 	set->libjvms += file->libjvm ? one : 0;
 	set->jitdumps += file->jitdump ? one : 0;
+	set->pythons += file->python ? one : 0;
 }
 
 /* Makes space for one mapping that starts at `start` and overlaps no mapping of the set. Sets *place to its place.
@@ -428,6 +431,13 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 	return mappings;
 }
 
+/* Returns true if memory of this kind can have other code than before although its mapping is the same: munmap, and
+ * mprotect that only forbids execution, have no record. */
+static bool may_have_changed(const struct mappings *set, const struct mapped_file *file)
+{
+	return set->pythons && mapped_file_is_memory(file);
+}
+
 enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **set, const struct tenant *payer,
 				  const struct mapping *mapping, const struct mapped_file *file)
 {
@@ -439,7 +449,7 @@ enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **s
 	if (__builtin_add_overflow(mapping->start, mapping->length, &end) || mapping->start == end)
 		return MAPPINGS_BAD;
 	if (same && same->start == new.start && same->length == new.length &&
-	    same->offset == new.offset &&mappings_same_file(same->file, file))
+	    same->offset == new.offset &&mappings_same_file(same->file, file) && !may_have_changed(*set, file))
 		return MAPPINGS_SAME;
 	mappings = own_set(pool, set);
 	mappings->version = ++pool->version;

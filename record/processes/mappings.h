@@ -42,8 +42,8 @@ struct mapped_file {
 	/* 1 + serial number of the latest window to whose build-ids the file was added (idlist_add); 0 if there was
 	 * none */
 	uint64_t window;
-	/* true if the path is that of a libjvm.so, or of a jitdump */
-	bool libjvm, jitdump;
+	/* true if the path is that of a libjvm.so, of a jitdump, or of CPython (trampolines.h) */
+	bool libjvm, jitdump, python;
 	/* tenant to which the memory of this struct is charged */
 	struct tenant payer;
 	/* number of bytes that are charged to payer */
@@ -51,6 +51,12 @@ struct mapped_file {
 	/* path as in the MMAP2 record */
 	struct str path;
 };
+
+/* Returns true if the mapping is of memory without a file, in which a process generates code. */
+static inline bool mapped_file_is_memory(const struct mapped_file *file)
+{
+	return !file->file_id.inode && !str_eq(file->path, STR("[vdso]"));
+}
 
 /* An executable mapping. start is its address; length and offset in the file are in bytes. */
 struct mapping {
@@ -73,8 +79,8 @@ struct mappings {
 	uint32_t references, n, nblocks, cap;
 	/* number that changes with each change of the set */
 	uint64_t version;
-	/* number of mappings of a libjvm.so, and of jitdumps */
-	uint32_t libjvms, jitdumps;
+	/* number of mappings of a libjvm.so, of jitdumps, and of CPython */
+	uint32_t libjvms, jitdumps, pythons;
 	/* bytes of the blocks and files that were made for this set; below MAPPINGS_FREE they are not charged */
 	uint32_t bytes;
 	/* nblocks non-empty blocks in order of address, whose mappings do not overlap */
@@ -96,7 +102,8 @@ struct mapping_pool {
 /* Result of mappings_put. */
 enum mappings_answer {
 	MAPPINGS_CHANGED,
-	/* the set had this mapping already; mprotect and a second reading of /proc report such mappings */
+	/* The set had this mapping already; mprotect and a second reading of /proc report such mappings. Never returned
+	 * for memory without a file of CPython: the code in it may be other code now, which gets an id of its own. */
 	MAPPINGS_SAME,
 	MAPPINGS_OVER, /* the payer is over budget or the set is full; the mapping is left out */
 	MAPPINGS_BAD   /* the mapping is empty or wraps around the end of memory; the set is unchanged */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfimaker.h - messages to and between the two helper processes that make unwind tables of target processes' files.
+ * cfimaker.h - messages to and between the two helper processes that make unwind tables of target processes' files,
+ * and of code that target processes generate (trampolines.h).
  *
  * 	recorder ──request──► opener ──descriptor──► parser
  * 	         ◄──reply, image──   ◄──reply, image──
  *
  * The opener has the recorder's capabilities: it finds the file, checks that it is the mapped one, and parses nothing
- * of it. The parser gets the descriptor. It has no capability and no file system (sandbox.h), and limits of memory and
- * of CPU time for each file. The recorder gets an image of the table (unwind_table_save) in sealed memory. Files are
- * processed one after the other. A file system that does not respond blocks the opener or the parser: the recorder
- * waits for neither, kills both, and avoids that tenant's files for a time (backoff.h). If one of the two ends, the
- * other one ends, too.
+ * of it. Generated code it copies from the memory of the process (taskid.h). The parser gets the descriptor. It has no
+ * capability and no file system (sandbox.h), and limits of memory and of CPU time for each file. The recorder gets an
+ * image of the table (unwind_table_save) in sealed memory. Files are processed one after the other. A file system that
+ * does not respond blocks the opener or the parser: the recorder waits for neither, kills both, and avoids that
+ * tenant's files for a time (backoff.h). If one of the two ends, the other one ends, too.
  */
 #ifndef PJ_CFIMAKER_H
 #define PJ_CFIMAKER_H
@@ -26,13 +27,21 @@
 #define CFIPARSER_MEMORY ((uint64_t)112 << 20)
 #define CFIPARSER_CPU_MS 2000
 
-/* Request for the table of a file that process `pid` mapped. All members come from the kernel's records. */
+/* Greatest number of bytes of generated code for one table. */
+#define CFIMAKER_CODE ((uint64_t)66 << 10)
+
+/* Address of the first byte of generated code in its table. */
+#define CFIMAKER_CODE_ADDRESS UINT64_C(4096)
+
+/* Request for the table of a file that process `pid` mapped, or of its memory. All members come from the kernel's
+ * records. */
 struct cfimaker_request {
 	/* number: chosen by the recorder, returned in the reply; pid: process that mapped the file */
 	uint32_t number, pid;
 	uint64_t start_ticks, mount_ns; /* start time of the process in clock ticks; inode of its mount namespace; 0:
 					 * unknown */
-	uint64_t address;               /* start address of the mapping */
+	uint64_t address;               /* start address of the mapping; with code_bytes: of the code */
+	uint64_t code_bytes; /* bytes of generated code, at most CFIMAKER_CODE; 0: the request is for a file */
 	struct file_id file_id;
 	/* number of used bytes of path, which has no NUL */
 	uint32_t npath;
@@ -53,12 +62,18 @@ struct cfimaker_reply {
 	uint32_t cpu_us; /* CPU time in us that the parser used for this file */
 };
 
+/* Request of the opener to the parser. The descriptor of the file comes with it; if code is nonzero: of a copy of
+ * generated code, whose first byte gets CFIMAKER_CODE_ADDRESS in the table. */
+struct cfimaker_parse {
+	uint32_t number, code;
+};
+
 /* Runs the opener: answers requests until the recorder or the parser closes its end of the socket, then returns; the
  * caller exits. recorder and parser are sockets; proc is "/proc". */
 void cfiopener_run(int recorder, int parser, const char *proc);
 
-/* Runs the parser: enters the sandbox and makes images of files. Their descriptors come with requests (a number,
- * uint32_t). Returns when the opener closes its end of the socket; the caller exits. */
+/* Runs the parser: enters the sandbox and makes images of files. Their descriptors come with requests
+ * (struct cfimaker_parse). Returns when the opener closes its end of the socket; the caller exits. */
 void cfiparser_run(int opener);
 
 #endif

@@ -2,12 +2,15 @@
 #include "record/unwind/cfimaker.h"
 
 #include "common/clocks.h"
+#include "common/files/fullio.h"
 #include "common/process/fdmessage.h"
+#include "common/process/taskid.h"
 #include "record/symsaver/targetfiles.h"
 #include "common/files/targetfile.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -62,13 +65,50 @@ static int cfiopener_open_mapped(struct targetfiles_roots *roots, const char *pr
 	return fd;
 }
 
+/* ---- generated code ---------------------------------------------------------------------------------------------- */
+
+/* Returns a descriptor of a copy of the first n bytes at an address of the memory fd, or -1. */
+static int copy_of_memory(int fd, uint64_t address, uint64_t n)
+{
+	static char code[CFIMAKER_CODE];
+	int copy = memfd_create("pjrecord-code", MFD_CLOEXEC);
+
+	if (copy < 0)
+		return -1;
+	if (fullio_pread(fd, code, n, address) == n && fullio_write(copy, (struct str){ code, n }))
+		return copy;
+	close(copy);
+	return -1;
+}
+
+/* Returns a descriptor of a copy of generated code; -1 if its process has ended, runs another program, or may not be
+ * read by its own user (taskid.h). */
+static int cfiopener_copy_code(const char *proc, const struct cfimaker_request *request)
+{
+	int process = target_process(proc, request->pid, request->start_ticks), memory = -1, copy = -1;
+	struct taskid_user user;
+	struct taskid id;
+
+	if (process < 0)
+		return -1;
+	if (taskid_read(process, &id) && taskid_open_memory(process, &id, &user, &memory) == TASKID_SAME) {
+		copy = copy_of_memory(memory, request->address, request->code_bytes);
+		close(memory);
+	}
+	close(process);
+	return copy;
+}
+
 /* ---- loop -------------------------------------------------------------------------------------------------------- */
 
-/* Lets the parser make the image of the file fd, and receives *reply and *image. Returns false if the parser has
- * ended. */
-static bool have_parsed(int parser, int fd, uint32_t number, struct cfimaker_reply *reply, int *image)
+/* Lets the parser make the image of the file or the copy of code fd, and receives *reply and *image. Returns false if
+ * the parser has ended. */
+static bool have_parsed(int parser, int fd, const struct cfimaker_request *request, struct cfimaker_reply *reply,
+			int *image)
 {
-	return fdmessage_send(parser, &number, sizeof(number), fd) &&
+	struct cfimaker_parse parse = { request->number, request->code_bytes != 0 };
+
+	return fdmessage_send(parser, &parse, sizeof(parse), fd) &&
 	       fdmessage_receive(parser, reply, sizeof(*reply), image, 0) > 0;
 }
 
@@ -76,8 +116,9 @@ static bool cfiopener_answer(int recorder, int parser, struct targetfiles_roots 
 			     const struct cfimaker_request *request)
 {
 	struct cfimaker_reply reply = { .number = request->number, .answer = CFIMAKER_GONE };
-	int fd = cfiopener_open_mapped(roots, proc, request), image = -1;
-	bool good = fd < 0 || have_parsed(parser, fd, request->number, &reply, &image);
+	int fd = request->code_bytes ? cfiopener_copy_code(proc, request) : cfiopener_open_mapped(roots, proc, request);
+	int image = -1;
+	bool good = fd < 0 || have_parsed(parser, fd, request, &reply, &image);
 
 	if (fd >= 0)
 		close(fd);
@@ -91,7 +132,8 @@ static bool cfiopener_is_complete(const struct cfimaker_request *request, size_t
 {
 	size_t head = offsetof(struct cfimaker_request, path);
 
-	return n >= head && request->npath <= sizeof(request->path) && n >= head + request->npath;
+	return n >= head && request->npath <= sizeof(request->path) && n >= head + request->npath &&
+	       request->code_bytes <= CFIMAKER_CODE;
 }
 
 /* Waits for a request and returns its size; 0 if the recorder or the parser has ended. The parser sends nothing between

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/cfimaker.h"
 
+#include "common/files/fullio.h"
 #include "common/process/helperprocess.h"
 #include "common/process/fdmessage.h"
 #include "common/process/sandbox.h"
 #include "unwind/dwarf/cfiunwind.h"
+#include "unwind/trampolines.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -40,6 +42,24 @@ static enum cfimaker_answer cfiparser_make(int fd, int *image)
 	return *image >= 0 ? CFIMAKER_MADE : CFIMAKER_LARGE;
 }
 
+/* Like cfiparser_make, of a copy of generated code. */
+static enum cfimaker_answer cfiparser_make_of_code(int fd, int *image)
+{
+	static char code[CFIMAKER_CODE];
+	struct text frames = { 0 };
+	struct unwind_table *table;
+	const char *why;
+
+	trampolines_frames((struct str){ code, fullio_pread(fd, code, sizeof(code), 0) }, CFIMAKER_CODE_ADDRESS,
+			   &frames);
+	close(fd);
+	table = unwind_table_memory(text_view(&frames), 0, &why);
+	*image = table ? image_of(table) : -1;
+	unwind_table_close(table);
+	text_free(&frames);
+	return *image >= 0 ? CFIMAKER_MADE : CFIMAKER_NONE;
+}
+
 static uint32_t cpu_us(void)
 {
 	struct timespec spec = { 0 };
@@ -54,7 +74,8 @@ void cfiparser_run(int opener)
 				  .files = 16,
 				  .file_bytes = UNWIND_TABLE_MAX + (1 << 20),
 				  .address_space = helperprocess_memory() + CFIPARSER_MEMORY };
-	uint32_t number, before;
+	struct cfimaker_parse parse;
+	uint32_t before;
 	int fd;
 
 	/* A low threshold, because malloc returns memory of sections to the kernel at once if it was mapped. */
@@ -62,14 +83,14 @@ void cfiparser_run(int opener)
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
 	sandbox_enter(&limits);
-	while (fdmessage_receive(opener, &number, sizeof(number), &fd, 0) > 0 && fd >= 0) {
-		struct cfimaker_reply reply = { .number = number };
+	while (fdmessage_receive(opener, &parse, sizeof(parse), &fd, 0) > 0 && fd >= 0) {
+		struct cfimaker_reply reply = { .number = parse.number };
 		int image = -1;
 		bool sent;
 
 		sandbox_deadline(CFIPARSER_CPU_MS);
 		before = cpu_us();
-		reply.answer = cfiparser_make(fd, &image);
+		reply.answer = parse.code ? cfiparser_make_of_code(fd, &image) : cfiparser_make(fd, &image);
 		reply.cpu_us = cpu_us() - before;
 		sandbox_deadline(0);
 		sent = fdmessage_send(opener, &reply, sizeof(reply), image);

@@ -6,6 +6,8 @@
 #include "record/symsaver/targetfiles.h"
 #include "common/hash.h"
 #include "record/unwind/cfihelpers.h"
+#include "unwind/dwarf/unwindtable.h"
+#include "unwind/trampolines.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,6 +27,7 @@
  * cache for the next attempt. */
 #define HANG_MS 2000
 #define VDSO_MAX (64u << 10)
+#define CODE_MAJOR UINT32_MAX /* file_id.major of tables of generated code: no device has it */
 
 enum state { FREE, WANTED, REQUESTED, READY, NONE };
 
@@ -34,7 +37,8 @@ struct shared_table {
 	unsigned references;
 };
 
-/* The table of one file for one tenant; mappings identify the file by its file id. Entry 0 is unused. */
+/* The table of one file for one tenant; mappings identify the file by its file id. A table of generated code has a file
+ * id that no file has (code_id). Entry 0 is unused. */
 struct entry {
 	uint64_t owner; /* tenant: key of its pair of helpers, see cfihelpers_owner */
 	struct file_id file_id;
@@ -138,9 +142,9 @@ static uint32_t *cfitables_bucket_of(struct cfitables *tables, const struct entr
 			       (BUCKETS - 1)];
 }
 
-static bool cfitables_is_of(const struct entry *entry, const struct mapped_file *mapped, uint64_t owner)
+static bool cfitables_is_of(const struct entry *entry, const struct file_id *file_id, uint64_t owner)
 {
-	return entry->state != FREE && entry->owner == owner && file_id_equal(&entry->file_id, &mapped->file_id);
+	return entry->state != FREE && entry->owner == owner && file_id_equal(&entry->file_id, file_id);
 }
 
 /* Drops a reference to a table, which is freed with the last one. Returns the number of bytes that became free. */
@@ -214,13 +218,13 @@ static uint32_t take_number(struct cfitables *tables, uint64_t now)
 	return tables->n++;
 }
 
-static uint32_t cfitables_entry_of(struct cfitables *tables, const struct mapped_file *mapped, uint64_t owner,
+static uint32_t cfitables_entry_of(struct cfitables *tables, const struct file_id *file_id, uint64_t owner,
 				   uint64_t now)
 {
-	struct entry like = { .owner = owner, .file_id = mapped->file_id };
+	struct entry like = { .owner = owner, .file_id = *file_id };
 	uint32_t i = *cfitables_bucket_of(tables, &like);
 
-	while (i && !cfitables_is_of(&tables->entry[i], mapped, owner))
+	while (i && !cfitables_is_of(&tables->entry[i], file_id, owner))
 		i = tables->entry[i].next;
 	if (i)
 		return i;
@@ -304,19 +308,26 @@ static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner 
 	return out;
 }
 
+/* A part of a process's generated code. n is 0 for code of a file. */
+struct code_range {
+	uint64_t start, n;
+};
+
 /* Requests the table of entry `number`. Returns false if that is impossible for this process, or at this time. */
 static bool cfitables_query(struct cfitables *tables, uint32_t number, const struct process *process,
-			    const struct mapping *mapping, const struct cfihelpers_owner *owner, uint64_t now)
+			    const struct mapping *mapping, struct code_range code, const struct cfihelpers_owner *owner,
+			    uint64_t now)
 {
 	struct entry *entry = &tables->entry[number];
 	struct cfimaker_request request = { .number = number,
 					    .pid = process->pid,
 					    .start_ticks = process->start_ticks,
 					    .mount_ns = process->mount_ns,
-					    .address = mapping->start,
+					    .address = code.n ? code.start : mapping->start,
+					    .code_bytes = code.n,
 					    .file_id = entry->file_id };
 	enum cfihelpers_pending result;
-	size_t n = mapping->file->path.n;
+	size_t n = code.n ? 0 : mapping->file->path.n;
 
 	if (n > sizeof(request.path) || (entry->refused == owner->place && now < entry->wanted + RETRY_NS) ||
 	    is_left_out(tables, owner, now) || !is_still_owner(tables, process, owner))
@@ -344,36 +355,107 @@ static enum cfitables_answer cfitables_found(const struct unwind_table *table, u
 	return CFITABLES_READY;
 }
 
+/* Returns the state of entry `number` for a sample, and requests its table if necessary. */
+static enum cfitables_answer cfitables_ask(struct cfitables *tables, uint32_t number, const struct process *process,
+					   const struct mapping *mapping, struct code_range code,
+					   const struct cfihelpers_owner *owner, uint64_t now)
+{
+	struct entry *entry = &tables->entry[number];
+
+	entry->used = now;
+	if (entry->state == WANTED && !cfitables_query(tables, number, process, mapping, code, owner, now))
+		return CFITABLES_NONE;
+	if (entry->state == READY)
+		return CFITABLES_READY;
+	if (entry->state != WANTED && entry->state != REQUESTED)
+		return CFITABLES_NONE;
+	return !entry->again && cfihelpers_answer_soon(tables->helpers, owner->key, now) &&
+			       now < entry->wanted + WAIT_NS ?
+		       CFITABLES_WAIT :
+		       CFITABLES_LATE;
+}
+
+static enum cfitables_answer find_of_file(struct cfitables *tables, const struct process *process,
+					  const struct mapping *mapping, uint64_t address, uint64_t now,
+					  struct unwind_code *code)
+{
+	struct mapped_file *mapped = mapping->file;
+	struct cfihelpers_owner owner =
+		cfitables_owner_of(tables, process, (uint64_t)mapped->file_id.major << 32 | mapped->file_id.minor);
+	enum cfitables_answer answer;
+
+	if (!mapped->table || mapped->table >= tables->n ||
+	    !cfitables_is_of(&tables->entry[mapped->table], &mapped->file_id, owner.key))
+		mapped->table = cfitables_entry_of(tables, &mapped->file_id, owner.key, now);
+	if (!mapped->table)
+		return CFITABLES_NONE;
+	answer = cfitables_ask(tables, mapped->table, process, mapping, (struct code_range){ 0 }, &owner, now);
+	if (answer != CFITABLES_READY)
+		return answer;
+	return cfitables_found(tables->entry[mapped->table].shared->table, address,
+			       address - mapping->start + mapping->offset, code);
+}
+
+/* ---- generated code ---------------------------------------------------------------------------------------------- */
+
+/* CPython maps 64 kB for trampolines at once, so that tables of all processes have equal bytes and are shared. */
+#define PART UINT64_C(65536)
+
+/* Returns the part of a mapping's code that has the trampoline at an address, also one across a border of parts. */
+static struct code_range code_part(const struct mapping *mapping, uint64_t address)
+{
+	uint64_t at = (address - mapping->start) / PART * PART, before = at ? TRAMPOLINES_LONGEST : 0;
+	uint64_t left = mapping->length - at + before, most = PART + before + TRAMPOLINES_LONGEST;
+
+	return (struct code_range){ mapping->start + at - before, left < most ? left : most };
+}
+
+/* Returns the file id of the table of generated code. `mapping->id` changes with the
+ * code (MAPPINGS_SAME); forks share it. */
+static struct file_id code_id(const struct process *process, const struct mapping *mapping, struct code_range code)
+{
+	return (struct file_id){ .major = CODE_MAJOR,
+				 .minor = process->pid,
+				 .inode = mapping->id,
+				 .generation = hash_pair(code.start, process->start_ticks) };
+}
+
+static enum cfitables_answer find_of_code(struct cfitables *tables, const struct process *process,
+					  const struct mapping *mapping, uint64_t address, uint64_t now,
+					  struct unwind_code *code)
+{
+	struct code_range part = code_part(mapping, address);
+	struct file_id file_id = code_id(process, mapping, part);
+	struct cfihelpers_owner owner = cfitables_owner_of(tables, process, 0);
+	uint32_t number = cfitables_entry_of(tables, &file_id, owner.key, now);
+	enum cfitables_answer answer =
+		number ? cfitables_ask(tables, number, process, mapping, part, &owner, now) : CFITABLES_NONE;
+
+	if (answer != CFITABLES_READY)
+		return answer;
+	code->table = tables->entry[number].shared->table;
+	code->bias = part.start - CFIMAKER_CODE_ADDRESS;
+	return unwind_table_row(code->table, address - code->bias) ? CFITABLES_READY : CFITABLES_NONE;
+}
+
+/* Returns true if the mapping may have trampolines of CPython: code that nothing but mprotect can change. */
+static bool may_have_trampolines(const struct process *process, const struct mapped_file *mapped)
+{
+	return processor_here() == &processor_x86_64 && mapped_file_is_memory(mapped) && process->maps &&
+	       process->maps->pythons && !(mapped->protection & PROT_WRITE);
+}
+
 enum cfitables_answer cfitables_find(struct cfitables *tables, const struct process *process,
 				     const struct mapping *mapping, uint64_t address, uint64_t now,
 				     struct unwind_code *code)
 {
-	struct mapped_file *mapped = mapping->file;
-	struct cfihelpers_owner owner;
-	struct entry *entry;
-
-	if (!is_file(mapped))
-		return str_eq(mapped->path, STR("[vdso]")) ?
-			       cfitables_found(tables->vdso, address, address - mapping->start, code) :
-			       CFITABLES_NONE;
-	owner = cfitables_owner_of(tables, process, (uint64_t)mapped->file_id.major << 32 | mapped->file_id.minor);
-	if (!mapped->table || mapped->table >= tables->n ||
-	    !cfitables_is_of(&tables->entry[mapped->table], mapped, owner.key))
-		mapped->table = cfitables_entry_of(tables, mapped, owner.key, now);
-	if (!mapped->table)
-		return CFITABLES_NONE;
-	entry = &tables->entry[mapped->table];
-	entry->used = now;
-	if (entry->state == WANTED && !cfitables_query(tables, mapped->table, process, mapping, &owner, now))
-		return CFITABLES_NONE;
-	if (entry->state == READY)
-		return cfitables_found(entry->shared->table, address, address - mapping->start + mapping->offset, code);
-	if (entry->state != WANTED && entry->state != REQUESTED)
-		return CFITABLES_NONE;
-	return !entry->again && cfihelpers_answer_soon(tables->helpers, owner.key, now) &&
-			       now < entry->wanted + WAIT_NS ?
-		       CFITABLES_WAIT :
-		       CFITABLES_LATE;
+	if (is_file(mapping->file))
+		return find_of_file(tables, process, mapping, address, now, code);
+	if (str_eq(mapping->file->path, STR("[vdso]")))
+		return cfitables_found(tables->vdso, address, address - mapping->start, code);
+	if (may_have_trampolines(process, mapping->file))
+		return find_of_code(tables, process, mapping, address, now, code);
+	return CFITABLES_NONE;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
@@ -412,19 +494,27 @@ static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 	entry->again = true;
 }
 
-/* Returns the shared table for `table` of an entry. If helpers of another tenant have made the same bytes from the same
- * file, both tenants share one table. Takes ownership of `table`. */
+/* Returns true if `other` may have the same table as an entry: that of the same file for another tenant, or one of
+ * generated code, which is the same in all processes of one interpreter. */
+static bool may_share(const struct entry *entry, const struct entry *other)
+{
+	if (entry->file_id.major == CODE_MAJOR)
+		return other->file_id.major == CODE_MAJOR;
+	return other->file_id.inode == entry->file_id.inode && other->file_id.generation == entry->file_id.generation &&
+	       device_of(other) == device_of(entry);
+}
+
+/* Returns the shared table for `table` of an entry: one with the same bytes that another entry has, if there is one.
+ * Takes ownership of `table`. */
 static struct shared_table *cfitables_share(struct cfitables *tables, const struct entry *entry,
 					    struct unwind_table *table)
 {
 	struct shared_table *s;
 
-	for (uint32_t i = *cfitables_bucket_of(tables, entry); i; i = tables->entry[i].next) {
+	for (uint32_t i = 1; i < tables->n; i++) {
 		const struct entry *other = &tables->entry[i];
 
-		if (!other->shared || other->file_id.inode != entry->file_id.inode ||
-		    other->file_id.generation != entry->file_id.generation || device_of(other) != device_of(entry) ||
-		    !unwind_table_is_same(other->shared->table, table))
+		if (!other->shared || !may_share(entry, other) || !unwind_table_is_same(other->shared->table, table))
 			continue;
 		unwind_table_close(table);
 		other->shared->references++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfitables.h - caches the unwind tables of all files whose code occurs in stacks, one table for each file and tenant.
+ * cfitables.h - caches the unwind tables of all files whose code occurs in stacks, one table for each file and tenant,
+ * and those of the trampolines of CPython (trampolines.h), one table for each 64 kB of a process's generated code.
  *
  * Helper processes of the tenant make a table (cfihelpers.h) when the first sample in code of the file comes. Until it
  * is ready cfitables_find returns CFITABLES_WAIT, but not longer than a second, and not while these helpers hang. A

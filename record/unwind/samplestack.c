@@ -43,11 +43,6 @@ struct sampled {
 
 /* ---- the code of a frame ------------------------------------------------------------------------------------- */
 
-static bool is_generated(const struct mapping *mapping)
-{
-	return !mapping->file->file_id.inode && !str_eq(mapping->file->path, STR("[vdso]"));
-}
-
 static struct javacode_jvm *samplestack_jvm(struct sampled *sampled)
 {
 	if (!sampled->jvm && sampled->stack->javacode)
@@ -66,7 +61,7 @@ static void samplestack_find_java(struct sampled *sampled, const struct unwind_s
 		return;
 	sampled->blob = (struct code_blob){ 0 };
 	answer = javacode_find(sampled->jvm, state, sampled->time, &sampled->blob);
-	code->late = answer == JAVACODE_LATE && is_generated(mapping);
+	code->late = answer == JAVACODE_LATE && mapped_file_is_memory(mapping->file);
 	code->gone = answer == JAVACODE_GONE || code->late;
 	if (answer == JAVACODE_BLOB || code->gone) {
 		code->unwinder = runtime_hotspot.unwinder;
@@ -256,7 +251,7 @@ static bool any_unproven(const struct sampled *sampled, size_t from, const struc
 	for (size_t at = from; at < out->n; at += 8) {
 		const struct mapping *mapping = processes_at(sampled->process, load64(out->p + at) - 1);
 
-		generated |= is_generated(mapping);
+		generated |= mapped_file_is_memory(mapping->file);
 		v8 |= walk_is_v8(mapping->file->path);
 	}
 	return !v8 && (sampled->stack->walk.unproven || (generated && !sampled->jvm));
@@ -312,7 +307,7 @@ static bool any_generated(const struct sampled *sampled, const uint64_t *fp, uin
 	for (; i < n && fp[i] <= INT64_MAX; i++) {
 		const struct mapping *mapping = processes_at(sampled->process, fp[i] - 1);
 
-		if (mapping && is_generated(mapping))
+		if (mapping && mapped_file_is_memory(mapping->file))
 			return true;
 	}
 	return false;

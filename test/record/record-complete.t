@@ -6,6 +6,7 @@
 # stage: live
 # full: records twenty programs, most of them in a runtime of its own
 # full-san: callers depend on runtimes, not on the build
+# covers: unwind/trampolines.c record/unwind/cfiopener.c record/unwind/cfiparser.c record/unwind/cfitables.c
 # covers: unwind/walk.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c record/unwind/samplestack.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -255,10 +256,50 @@ unproven "Erlang +JPperf true" 30 'p:inner_work p:main p:outer_work' erl +S 1 +J
 unproven Erlang 30 - erl +S 1 -noshell -s p main
 built=yes
 claim CPython 95 - python3 p.py
-for python in python3 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3; do
-	if [ -x "$(command -v "$python")" ] && "$python" -X perf -c 'import sys; sys.exit(0 if sys.version_info >= (3, 12) else 1)' 2>/dev/null; then
-		enough=0
-		claim "$("$python" --version) -X perf" 0 'py::inner_work py::<module> py::outer_work' "$python" -X perf p.py
-	fi
+pythons="python3 /usr/bin/python3.1[3-9] $HOME/.pyenv/versions/3.1[2-9]*/bin/python3"
+if [ "$HOME" != /root ]; then pythons="$pythons /root/.pyenv/versions/3.1[2-9]*/bin/python3"; fi
+for python in $pythons; do
+	for option in perf perf_jit; do
+		if [ -x "$(command -v "$python")" ] &&
+			"$python" -X "$option" -c 'import sys; sys.exit(sys.version_info < (3, 12) or not sys.is_stack_trampoline_active())' 2>/dev/null; then
+			claim "$("$python" --version) -X $option" 95 'py::inner_work py::<module> py::outer_work py::outer_work.<locals>.<lambda>' \
+				"$python" -X "$option" p.py
+		fi
+	done
 done
+
+# Trampolines like those of CPython, of a program with its name; and code that differs from them by one instruction, behind which callers are
+# unknown.
+cat >trampoline.c <<'X'
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+static volatile unsigned long sum;
+typedef void work(long n, long, long, void *callee);
+__attribute__((noinline)) static void inner_work(long n) { while (n--) sum += n * n; }
+__attribute__((noinline)) static void outer_work(work *trampoline, long n) { trampoline(n, 0, 0, (void *)inner_work); sum++; }
+#define CODE(name, text) __asm__(".pushsection .rodata\n" #name ":" text "\n" #name "_end: .byte 0\n.popsection"); extern const char name[], name##_end[]
+CODE(plain, "sub $8,%rsp;call *%rcx;add $8,%rsp;ret");
+CODE(protected, "endbr64;sub $8,%rsp;call *%rcx;add $8,%rsp;ret");
+CODE(pointer, "endbr64;push %rbp;mov %rsp,%rbp;call *%rcx;pop %rbp;ret");
+CODE(other, "sub $8,%rsp;call *%rcx;nop;add $8,%rsp;ret");
+int main(int n, char **arg)
+{
+	const char *start = plain, *end = plain_end;
+	char *code = mmap(0, 131072, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (n < 2) return 1;
+	if (!strcmp(arg[1], "protected")) start = protected, end = protected_end;
+	if (!strcmp(arg[1], "pointer")) start = pointer, end = pointer_end;
+	if (!strcmp(arg[1], "other")) start = other, end = other_end;
+	for (long at = 0; at + (end - start) <= 131072; at += end - start) memcpy(code + at, start, end - start);
+	mprotect(code, 131072, PROT_READ | PROT_EXEC);
+	for (long k = 0; clock() < CLOCKS_PER_SEC; k++) outer_work((work *)(code + k % 8192 * (end - start)), 40000);
+	return 0;
+}
+X
+build cc -O2 -fomit-frame-pointer -o python3-trampolines trampoline.c
+for form in plain protected pointer; do
+	claim "$form trampolines, in two tables" 98 '^inner_work ^main$ ^outer_work' ./python3-trampolines $form
+done
+unproven "./python3-trampolines other" 30 '^inner_work ^main$ ^outer_work' ./python3-trampolines other
 done_testing

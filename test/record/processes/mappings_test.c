@@ -127,11 +127,35 @@ static void check_memory(void)
 	mappings_pool_free(&pool);
 }
 
+/* Memory of CPython can have other trampolines at an address after the same mapping. */
+static void check_memory_of_python(void)
+{
+	struct mapping_pool pool = { .tenants = NULL };
+	struct mappings *set = NULL;
+	struct mapped_file memory = { .path = STR("//anon") };
+	struct mapping mapping = { .start = 1 << 20, .length = 65536 };
+	uint64_t id;
+
+	ok(mappings_put(&pool, &set, &payer, &mapping, &memory) == MAPPINGS_CHANGED &&
+		   mappings_put(&pool, &set, &payer, &mapping, &memory) == MAPPINGS_SAME,
+	   "memory that is mapped twice is the same");
+	put(&pool, &set, 4096, 4096, "/usr/bin/python3.12");
+	id = mappings_at(set, mapping.start)->id;
+	ok(mappings_put(&pool, &set, &payer, &mapping, &memory) == MAPPINGS_CHANGED &&
+		   mappings_at(set, mapping.start)->id != id,
+	   "  but not in a process of CPython");
+	is_u64(set->n, 2, "  it replaces the one before");
+	is_u64(set->pythons, 1, "  one mapping is CPython's");
+	mappings_drop(&pool, &set);
+	mappings_pool_free(&pool);
+}
+
 int main(void)
 {
 	check_random(0);
 	check_random(300000);
 	check_limit();
 	check_memory();
+	check_memory_of_python();
 	return done();
 }
