@@ -3,8 +3,8 @@
  * trampolines.h - call frame information of CPython's trampolines, from their code.
  *
  * CPython -X perf and -X perf_jit (3.12 and later) call each function through a trampoline of its own in memory without
- * a file, so that a perf map or a jitdump can name it. The trampoline keeps no frame pointer (Python/asm_trampoline.S
- * of 3.12 to 3.14), so frame pointers lead past its callers.
+ * a file, so that a perf map or a jitdump can name it. That of 3.12 and 3.13.5 (Python/asm_trampoline.S) keeps no frame
+ * pointer, so frame pointers lead past its callers; that of 3.13.18, 3.14.10 and 3.15.2 keeps it.
  *
  * The code alone proves the rules of a trampoline: from its first instruction to its return no instruction jumps, and
  * the only call returns with the stack pointer that it found. So the return address is at a known distance from sp

@@ -13,7 +13,7 @@
 	__asm__(".pushsection .rodata\n" #name "_code:\n" text "\n" #name "_end: .byte 0\n.popsection\n"); \
 	extern const char name##_code[] __asm__(#name "_code"), name##_end[] __asm__(#name "_end")
 
-/* Python/asm_trampoline.S of 3.12 to 3.14, one after the other as CPython lays them out; with -fcf-protection; with a
+/* Python/asm_trampoline.S of 3.12, one after the other as CPython lays them out; with -fcf-protection; with a
  * frame pointer. */
 CODE(plain, "sub $8,%rsp\ncall *%rcx\nadd $8,%rsp\nret\nsub $8,%rsp\ncall *%rcx\nadd $8,%rsp\nret");
 CODE(protected, ".zero 5\nendbr64\nsub $8,%rsp\ncall *%rcx\nadd $8,%rsp\nret\n.zero 16");
