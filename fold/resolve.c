@@ -103,9 +103,9 @@ static size_t make_queries(struct worker *worker, const uint32_t *id, uint32_t n
 static enum resolve_why resolve_why_of(enum dso_reason why)
 {
 	static const uint8_t whys[] = {
-		[DSO_FOUND] = WHY_NOT_IN_TABLE, [DSO_NO_FILE] = WHY_NO_FILE, [DSO_OTHER_BUILD] = WHY_OTHER_BUILD,
-		[DSO_STRIPPED] = WHY_STRIPPED,  [DSO_NOT_ELF] = WHY_NOT_ELF, [DSO_FORBIDDEN] = WHY_FORBIDDEN,
-		[DSO_SILENT] = WHY_SILENT,
+		[DSO_FOUND] = WHY_NOT_IN_TABLE, [DSO_NO_FILE] = WHY_NO_FILE,       [DSO_OTHER_BUILD] = WHY_OTHER_BUILD,
+		[DSO_STRIPPED] = WHY_STRIPPED,  [DSO_NOT_ELF] = WHY_NOT_ELF,       [DSO_FORBIDDEN] = WHY_FORBIDDEN,
+		[DSO_SILENT] = WHY_SILENT,      [DSO_OTHER_FILE] = WHY_OTHER_FILE,
 	};
 
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
@@ -164,6 +164,7 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 		.pid = dso->pid,
 		.live = provenance_process(task->origin, dso->pid, dso->mapped_ns),
 		.numbers = dso->file_id,
+		.until = task->origin->until,
 		.elsewhere = task->o->symstore && recorder_elsewhere(task->origin->recorder, dso->pid),
 	};
 
@@ -714,6 +715,7 @@ const char *resolve_why(const struct resolved *resolved, enum resolve_why why)
 		[WHY_ENDED] = "no perf map, and the process has ended",
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",
 		[WHY_NOT_RECORDED] = "the recording does not identify its machine; if it is this one: --symfs /",
+		[WHY_OTHER_FILE] = "without build-id, and the file was replaced or changed",
 		[WHY_OTHER_MACHINE] = "of another machine, without build-id: give its files by --symfs",
 	};
 

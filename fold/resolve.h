@@ -70,6 +70,8 @@ enum resolve_why {
 	WHY_OTHER_MACHINE,
 	/* There are no kernel symbols; resolved.kernel is the reason. */
 	WHY_KERNEL,
+	/* The mapping has no build-id, and the file at its path is not shown to be the mapped one. */
+	WHY_OTHER_FILE,
 	WHY_REASONS
 };
 

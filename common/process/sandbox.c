@@ -99,12 +99,12 @@ static const int opening[] = {
 
 /* System calls of SANDBOX_ROOTS, in place of the base. allow_roots also allows openat for reading. */
 static const int in_roots[] = {
-	SYS_openat2,      SYS_newfstatat,      SYS_fstatfs,    SYS_read,         SYS_pread64,   SYS_write,
-	SYS_pwrite64,     SYS_lseek,           SYS_close,      SYS_memfd_create, SYS_ftruncate, SYS_fchown,
-	SYS_geteuid,      SYS_recvmsg,         SYS_sendmsg,    SYS_munmap,       SYS_mremap,    SYS_brk,
-	SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group, SYS_fstat,
+	SYS_openat2, SYS_newfstatat,     SYS_statx,           SYS_fstatfs,    SYS_read,         SYS_pread64,
+	SYS_write,   SYS_pwrite64,       SYS_lseek,           SYS_close,      SYS_memfd_create, SYS_ftruncate,
+	SYS_fchown,  SYS_geteuid,        SYS_recvmsg,         SYS_sendmsg,    SYS_munmap,       SYS_mremap,
+	SYS_brk,     SYS_rt_sigreturn,   SYS_restart_syscall, SYS_exit_group, SYS_fstat,
 #ifndef __GLIBC__
-	SYS_futex,        SYS_rt_sigprocmask,
+	SYS_futex,   SYS_rt_sigprocmask,
 #ifdef SYS_stat
 	SYS_stat,
 #endif

@@ -8,6 +8,7 @@
 #include "fold/symbols/fileopener.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "runtimes/hotspot/javaunwind.h"
+#include "unwind/dwarf/unwindtable.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -78,7 +79,8 @@ static int copiedstack_open_cached(const struct build_id *id)
 
 /* Opens a mapped file: pjrecord's copy; otherwise the file as the live process sees it, the one below --symfs or of
  * this machine, the one in perf's cache, or a copy in the symbol store whose tenant is unknown (symstore_unclaimed), in
- * this order. The file must have the recorded build-id, if there is one. Returns a descriptor, or -1 if there is no
+ * this order. The file must have the recorded build-id; without one, that of a live process or of this machine must be
+ * shown to be the mapped one (fileopener_mapped). Returns a descriptor, or -1 if there is no
  * such file.
  */
 static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *dso, const struct provenance *origin,
@@ -98,9 +100,12 @@ static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *
 	if (fd >= 0)
 		return fd;
 	if (live && !stack->symfs)
-		fd = copiedstack_checked(fileopener_inside(live, dso->path), &id);
-	if (fd < 0 && (stack->symfs || origin->host || id.n))
+		fd = id.n ? copiedstack_checked(fileopener_inside(live, dso->path), &id) :
+			    fileopener_mapped(live, dso->path, &dso->file_id, 0);
+	if (fd < 0 && (stack->symfs || id.n))
 		fd = copiedstack_checked(fileopener_path(path), &id);
+	else if (fd < 0 && origin->host)
+		fd = fileopener_mapped(0, dso->path, &dso->file_id, origin->until);
 	fd = fd >= 0 ? fd : copiedstack_checked(copiedstack_open_cached(&id), &id);
 	if (fd < 0 && stack->symstore)
 		fd = copiedstack_checked(symstore_unclaimed(stack->symstore, dso->pid, &id, &dso->file_id), &id);
@@ -145,6 +150,52 @@ static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack,
 	return table;
 }
 
+/* ---- frame pointers ------------------------------------------------------------------------------------------- */
+
+/* Returns the processor of the recorded machine, or NULL if no unwinder supports it. */
+static const struct processor *copiedstack_processor_of(const struct perfdata *data)
+{
+	struct str machine = perfdata_info(data)->arch;
+
+	return machine.n ? processor_of_machine(machine) : processor_here();
+}
+
+/* Greatest memory of the tables that are loaded for copiedstack_keeps_pointer, in bytes. */
+#define KEEPS_MAX ((size_t)96 << 20)
+
+/* Returns true if the rule for an address finds the caller's frame from the frame pointer: with the standard frame on
+ * x86-64; on aarch64, where rules mostly use sp, if x29 is saved. */
+static bool is_by_pointer(const struct cfi_row *row, const struct processor *processor)
+{
+	if (row->flags & CFI_ROW_FULL)
+		return false;
+	if (!processor->link)
+		return row->reg == CFI_RBP && row->cfa == 16;
+	for (unsigned i = 0; i < CFI_NKEPT; i++)
+		if (cfi_saved[i] == CFI_RBP && row->saved & 1u << i)
+			return true;
+	return false;
+}
+
+bool copiedstack_keeps_pointer(struct copiedstack *stack, const struct addrspace *addrspace, uint32_t dso,
+			       uint64_t offset, const struct provenance *origin, const struct perfdata *data)
+{
+	struct copiedstack_table *table = copiedstack_table(stack, dso);
+	const struct processor *processor = copiedstack_processor_of(data);
+	bool tried = table->tried;
+	const struct cfi_row *row;
+	uint64_t bias;
+
+	if (!processor || (!tried && stack->bytes > KEEPS_MAX))
+		return false;
+	table = copiedstack_table_of(stack, addrspace, dso, origin, data);
+	if (!table->table || !unwind_table_bias(table->table, offset, offset, &bias))
+		return false;
+	stack->bytes += tried ? 0 : unwind_table_bytes(table->table);
+	row = unwind_table_row(table->table, offset - bias);
+	return row ? is_by_pointer(row, processor) : addrspace->dso[dso].v8;
+}
+
 /* ---- walking ------------------------------------------------------------------------------------------------ */
 
 /* The sample whose stack is walked; the owner of the callbacks of walk.h and javaunwind.h. */
@@ -183,14 +234,6 @@ static bool copiedstack_is_code(void *arg, uint64_t address)
 static int copiedstack_how(void *arg, const struct code_blob *blob, uint64_t address)
 {
 	return frametimes_how(((const struct copiedstack_sample *)arg)->frames, blob, address);
-}
-
-/* Returns the processor of the recorded machine, or NULL if no unwinder supports it. */
-static const struct processor *copiedstack_processor_of(const struct perfdata *data)
-{
-	struct str machine = perfdata_info(data)->arch;
-
-	return machine.n ? processor_of_machine(machine) : processor_here();
 }
 
 /* Loads the code blobs of the process at the time of record, if it is a JVM with a timeline. */

@@ -40,6 +40,7 @@ struct copiedstack {
 	struct buildids buildids;
 	struct copiedstack_table *table; /* unwind tables by index of the DSO; `cap` elements */
 	size_t cap;
+	size_t bytes; /* of the tables that were loaded for copiedstack_keeps_pointer */
 	/* Result of the last walk: its frames, and the reason why it ended. */
 	struct walk walk;
 	/* Number of stacks so far that were truncated at the end of their copy. */
@@ -52,6 +53,12 @@ struct copiedstack {
 void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspace,
 		      const struct addrspace_thread *thread, const struct perfdata_record *record,
 		      const struct provenance *origin, const struct perfdata *data);
+
+/* Returns true if code at a file offset of a DSO is known to keep a frame pointer: by the rule of its unwind table for
+ * this address, or because it is V8's. So the kernel's callchain has the caller of a frame there. False if the file is
+ * not found, or if the tables of all files exceed a limit. */
+bool copiedstack_keeps_pointer(struct copiedstack *stack, const struct addrspace *addrspace, uint32_t dso,
+			       uint64_t offset, const struct provenance *origin, const struct perfdata *data);
 
 /* Adds the unwind tables of jitdumps that were not used because they exceed a limit (jitunwind.h) to *errors. */
 void copiedstack_errors(const struct copiedstack *stack, const struct addrspace *addrspace,

@@ -64,7 +64,9 @@ static struct elfsyms *open_elf(struct search *search, int fd)
 
 	if (fd < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
-			dsofiles_note(search, errno == ETIMEDOUT ? DSO_SILENT : DSO_FORBIDDEN);
+			dsofiles_note(search, errno == ETIMEDOUT ? DSO_SILENT :
+					      errno == ESTALE    ? DSO_OTHER_FILE :
+								   DSO_FORBIDDEN);
 		return NULL;
 	}
 	elfsyms = elfsyms_open(fd, &search->options->elf, &why);
@@ -139,6 +141,25 @@ static int open_as_mapped(struct search *search, const char *path)
 		fd = fileopener_path(name.p);
 		text_free(&name);
 	}
+	return fd;
+}
+
+/* Returns true if no build-id can show that a file is the one that is searched, and nobody else does. */
+static bool is_unproven(const struct search *search)
+{
+	return !search->id.n && !search->options->symfs && !search->options->elf.as_perf;
+}
+
+/* Opens the mapped file at a path, which ends in a NUL. */
+static int open_mapped_file(struct search *search, const char *path)
+{
+	int fd;
+
+	if (!is_unproven(search))
+		return open_as_mapped(search, path);
+	fd = fileopener_mapped(search->query->live, str_of(path), &search->query->numbers, search->query->until);
+	if (fd < 0 && errno == ESTALE)
+		debug(DEBUG_FILES, "%s: not shown to be the mapped file", path);
 	return fd;
 }
 
@@ -246,7 +267,7 @@ static void try_cache(struct search *search, const char *what)
 }
 
 /* Returns true if the file at the path may be the mapped one. Without build-id, this is so only on the recorded
- * machine. */
+ * machine; open_mapped_file then requires a proof. */
 static bool is_recorded_by_path(const struct search *search)
 {
 	return search->id.n || search->options->symfs || search->query->live ||
@@ -255,7 +276,7 @@ static bool is_recorded_by_path(const struct search *search)
 
 static void try_debug_root(struct search *search, struct str path)
 {
-	if (search->query->elsewhere && !is_recorded_by_path(search))
+	if (is_unproven(search) || (search->query->elsewhere && !is_recorded_by_path(search)))
 		return;
 	dsofiles_begin(search, DEBUG_ROOT);
 	text_str(&search->name, path);
@@ -275,7 +296,7 @@ static void try_rest(struct search *search, struct str path)
 {
 	struct str dir = dir_of(path);
 
-	if (search->query->elsewhere && !is_recorded_by_path(search))
+	if (is_unproven(search) || (search->query->elsewhere && !is_recorded_by_path(search)))
 		return;
 	dsofiles_begin(search, "");
 	text_str(&search->name, dir);
@@ -308,7 +329,7 @@ static void open_path(struct search *search, struct str path)
 	text_str(&search->name, path);
 	text_char(&search->name, '\0');
 	if (fd < 0)
-		fd = open_as_mapped(search, search->name.p);
+		fd = open_mapped_file(search, search->name.p);
 	search->path = open_elf(search, fd);
 	if (search->options->symstore && search->id.n &&
 	    (!search->path || !dsofiles_same_build(search->id, elfsyms_build_id(search->path)))) {

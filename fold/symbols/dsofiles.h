@@ -3,7 +3,9 @@
  * dsofiles.h - finds the files that name the code of a DSO: pjrecord's symbol store first, then perf's search order,
  * with a build-id check at each step.
  *
- * A file of another build is worse than none: it is refused, and the reason is returned. Files below /proc/PID/root are
+ * A file of another build is worse than none: it is refused, and the reason is returned. Without a build-id, the mapped
+ * file is used only if its device, inode and times show that it is the mapped one, and debug files only if
+ * their CRC does (not with --symfs, whose user chose the files, and not with as_perf). Files below /proc/PID/root are
  * used only if the caller proves that this is the sampled process (live), and are opened so that nothing in a container
  * leads outside of it (openat2, RESOLVE_IN_ROOT, no magic links; regular files only).
  */
@@ -19,6 +21,7 @@ enum dso_reason {
 	DSO_FOUND,
 	DSO_NO_FILE,
 	DSO_OTHER_BUILD,
+	DSO_OTHER_FILE, /* there is no build-id, and the file at the path is not shown to be the mapped one */
 	DSO_STRIPPED,
 	DSO_NOT_ELF,
 	DSO_FORBIDDEN,
@@ -48,6 +51,8 @@ struct dsofiles_query {
 	struct build_id build_id;
 	/* File id of the mapped file; 0 if it is unknown. */
 	struct file_id numbers;
+	/* Time until which the file at the path must be unchanged without a build-id: provenance.until. */
+	uint64_t until;
 	/* PID of a recorded process that maps the file. It selects the tenant in the symbol store. */
 	uint32_t pid;
 	/* The path is valid in a container, not on the recorded host. */

@@ -23,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,6 +52,8 @@ enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, STAT, WHERE };
 struct request {
 	uint32_t kind;
 	int32_t pid;
+	uint64_t until;    /* time of fileopener_mapped */
+	struct file_id id; /* file that the path must have; inode 0: any */
 	uint32_t n;
 	char path[PATH_MAX_BYTES + 1];
 };
@@ -100,6 +103,59 @@ static int copy_stat(int32_t pid)
 	return copy;
 }
 
+/* File systems whose files have other devices, or in an overlay other upper bits of the inode, in fstat than in records
+ * of mappings. */
+enum { OVERLAY_FS = 0x794c7630, BTRFS = 0x9123683e };
+
+/* Returns true if the open file has the device and inode of a mapping. */
+static bool has_numbers(int fd, const struct stat *status, const struct file_id *id)
+{
+	uint64_t other = status->st_ino ^ id->inode;
+	struct statfs filesystem;
+
+	if (!other && major(status->st_dev) == id->major && minor(status->st_dev) == id->minor)
+		return true;
+	if (fstatfs(fd, &filesystem) < 0)
+		return false;
+	if ((uint32_t)filesystem.f_type == OVERLAY_FS)
+		return (other & 0xFFFFFFFFFFFF) == 0;
+	return (uint32_t)filesystem.f_type == BTRFS && !other;
+}
+
+static uint64_t statx_ns(struct statx_timestamp time)
+{
+	return time.tv_sec < 0 ? 0 : (uint64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
+}
+
+/* Returns true if the open file has existed and has had its bytes at the time `until`. Its inode was not that of
+ * another file before: the file was born earlier, or where the file system has no time of birth, nothing of it has
+ * changed. */
+static bool is_unchanged(int fd, uint64_t until)
+{
+	struct statx status;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &status) < 0)
+		return false;
+	return statx_ns(status.stx_mtime) <= until &&
+	       statx_ns(status.stx_mask & STATX_BTIME ? status.stx_btime : status.stx_ctime) <= until;
+}
+
+/* Returns fd if it is shown to be the file of the request (fileopener_mapped), or if that may be any. Otherwise closes
+ * it and returns -1 with ESTALE. */
+static int checked_mapped(int fd, const struct request *request)
+{
+	struct stat status;
+
+	if (fd < 0 || !request->id.inode)
+		return fd;
+	if (fstat(fd, &status) == 0 && has_numbers(fd, &status, &request->id) &&
+	    (request->pid || !request->until || is_unchanged(fd, request->until)))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
 static int open_request(const struct request *request)
 {
 	struct str path = { request->path, request->n };
@@ -108,13 +164,13 @@ static int open_request(const struct request *request)
 	if (request->kind == STAT)
 		return copy_stat(request->pid);
 	if (request->kind == BY_PATH)
-		return targetfile_reopen(refuse_proc(open(request->path, O_PATH | O_CLOEXEC)));
+		return checked_mapped(targetfile_reopen(refuse_proc(open(request->path, O_PATH | O_CLOEXEC))), request);
 	if (request->kind == PLAIN)
 		return targetfile_reopen(refuse_proc(open(request->path, O_PATH | O_CLOEXEC | O_NOFOLLOW)));
 	root = targetfile_root(request->pid);
 	if (root < 0)
 		return -1;
-	fd = refuse_proc(targetfile_open(root, path, true));
+	fd = checked_mapped(refuse_proc(targetfile_open(root, path, true)), request);
 	error = errno;
 	close(root);
 	errno = error;
@@ -611,11 +667,12 @@ static int fileopener_query(const struct request *request)
 	return fd;
 }
 
-static int open_as(enum kind kind, pid_t pid, struct str path)
+/* Makes the request for `path`; its other members are set. */
+static int open_by(struct request request, struct str path)
 {
-	struct request request = { .kind = kind, .pid = pid, .n = (uint32_t)path.n };
 	int fd, error;
 
+	request.n = (uint32_t)path.n;
 	if (path.n == 0 || path.n > PATH_MAX_BYTES || memchr(path.p, 0, path.n)) {
 		errno = ENOENT;
 		return -1;
@@ -627,6 +684,20 @@ static int open_as(enum kind kind, pid_t pid, struct str path)
 	pthread_mutex_unlock(&opener.lock);
 	errno = error;
 	return fd;
+}
+
+static int open_as(enum kind kind, pid_t pid, struct str path)
+{
+	return open_by((struct request){ .kind = kind, .pid = pid }, path);
+}
+
+int fileopener_mapped(pid_t pid, struct str path, const struct file_id *id, uint64_t until)
+{
+	if (!id->inode) {
+		errno = ESTALE;
+		return -1;
+	}
+	return open_by((struct request){ .kind = pid ? INSIDE : BY_PATH, .pid = pid, .until = until, .id = *id }, path);
 }
 
 int fileopener_path(const char *path)

@@ -27,11 +27,22 @@ static bool is_this_boot(const struct perfdata_info *info, const struct in *inpu
 	return clock_gettime(CLOCK_REALTIME, &now) == 0 && samehost_is_this_boot(ns_of(now), last_ns);
 }
 
+/* Returns the wall clock at the last record, or when the recording was written; 0 if both are unknown. */
+static uint64_t wall_of_end(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
+{
+	struct stat status;
+
+	if (info->has_clock_data)
+		return info->clock_wall + (last_ns - info->clock_record);
+	return fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode) ? ns_of(status.st_mtim) : 0;
+}
+
 struct provenance provenance_of(const struct perfdata_info *info, const struct in *input, uint64_t first_ns,
 				uint64_t last_ns)
 {
 	struct provenance provenance = { .first_ns = first_ns, .release = info->kernel, .recorder = &info->recorder };
 
+	provenance.until = wall_of_end(info, input, last_ns);
 	provenance.reported = info->host.n && info->kernel.n;
 	provenance.host = samehost_is_this_host(info->host, info->kernel);
 	provenance.boot = provenance.host && is_this_boot(info, input, last_ns);

@@ -13,11 +13,13 @@
 #include <sys/types.h>
 
 struct provenance {
-	bool reported;     /* the recording has host name and kernel release; recordings of killed recorders mostly lack
-			      them */
-	bool host;         /* made on this machine, by host name and kernel release */
-	bool boot;         /* made during this boot of this machine: processes and their files in /tmp may be used */
-	uint64_t first_ns; /* time of the first record, in ns of the record clock */
+	bool reported; /* the recording has host name and kernel release; recordings of killed recorders mostly lack
+			  them */
+	bool host;     /* made on this machine, by host name and kernel release */
+	bool boot;     /* made during this boot of this machine: processes and their files in /tmp may be used */
+	/* wall clock in ns at the last record, 0 if unknown: files that were changed later may be others */
+	uint64_t until;
+	uint64_t first_ns;               /* time of the first record, in ns of the record clock */
 	struct str release;              /* release of the recorded kernel; valid as long as the recording */
 	const struct recorder *recorder; /* identifies processes by their start times in recordings of pjrecord */
 };

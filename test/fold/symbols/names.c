@@ -14,6 +14,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,12 +60,18 @@ static size_t search(const char *file, const char *id, pid_t live, const struct 
 		     struct symbols_query *q, size_t n, struct intern *names)
 {
 	struct dsofiles_inlined answer = { 0 };
-	static const char *const why[] = { "found", "no file", "other build", "stripped", "not ELF", "forbidden" };
+	static const char *const why[] = { "found",    "no file", "other build", "other file",
+					   "stripped", "not ELF", "forbidden" };
 	struct dsofiles_options o = { .elf = *elf, .local = true, .inlined = inlined ? &answer : NULL };
 	struct dsofiles_query d = { .path = str_of(file), .live = live };
+	struct stat status;
 	size_t found = 0;
 	uint64_t byte;
 
+	if (stat(file, &status) == 0)
+		d.numbers = (struct file_id){ .major = major(status.st_dev),
+					      .minor = minor(status.st_dev),
+					      .inode = status.st_ino };
 	for (; *id != '-' && id[0] && id[1] && d.build_id.n < BUILD_ID_MAX && str_hex((struct str){ id, 2 }, &byte);
 	     id += 2)
 		d.build_id.byte[d.build_id.n++] = (uint8_t)byte;
