@@ -624,9 +624,18 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 	front = nametree_fronts(&tree);
 	if (!nametree_make(&tree, front, &samples->stacks))
 		samples->tally.overflow = true;
-	quality = (struct stack_quality){ &recording->as, &recording->locations, &recording->samples.stacks, front,
-					  &names,         &samples->stacks };
+	quality = (struct stack_quality){ .as = &recording->as,
+					  .locations = &recording->locations,
+					  .from = &recording->samples.stacks,
+					  .front = front,
+					  .names = &names,
+					  .to = &samples->stacks,
+					  .copied = &recording->copied,
+					  .origin = &recording->origin,
+					  .data = recording->data,
+					  .kept = mem_alloc(1, (size_t)recording->locations.n + 1) };
 	stackquality_measure(&quality, recording->tally, samples);
+	free(quality.kept);
 	troubles_of_names(&quality, &perfdata_info(recording->data)->recorder, &recording->tally->judgement);
 	free(front);
 	inputerrors_add(&recording->tally->maps, &names.maps);

@@ -2,6 +2,7 @@
 #include "fold/stackquality.h"
 
 #include "common/formats/folded.h"
+#include "fold/process/copiedstack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +80,8 @@ struct stack_facts {
 	uint32_t quality;
 	uint32_t depth, user;
 	bool reaches_root, java, v8, generated, unsymbolized_root;
+	/* A frame below the outermost one is in a file's code that is not known to keep frame pointers. */
+	bool unproven;
 	/* ends: the stack has a location for its end. end: its kind. addresses: for STACK_KERNEL_LIMIT, the number of
 	 * addresses of the callchain. */
 	bool ends;
@@ -104,6 +107,23 @@ static bool stackquality_is_walked(const struct stack_facts *facts)
 	return facts->ends && facts->end != STACK_EVENT_LIMIT && facts->end != STACK_KERNEL_LIMIT;
 }
 
+/* Returns true if the code at location `id` is known to keep a frame pointer, so that a callchain by frame pointers has
+ * its caller. Generated code is judged when all of the stack is known (stackquality_is_unknown). */
+static bool is_kept(const struct stack_quality *quality, uint32_t id)
+{
+	const struct location *location = &quality->locations->location[id];
+	const struct dso *dso = stackquality_dso(quality, location);
+
+	if (!is_user(dso) || location->kind == LOCATION_CODE || (dso && dso->kind == DSO_JIT))
+		return true;
+	if (!dso || dso->kind != DSO_FILE)
+		return false;
+	if (!quality->kept[id])
+		quality->kept[id] = 1 + copiedstack_keeps_pointer(quality->copied, quality->as, location->dso,
+								  location->address, quality->origin, quality->data);
+	return quality->kept[id] == 2;
+}
+
 /* Returns the properties of the stack that consists of the stack `above` and a frame or end, the location `id`. */
 static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t id)
 {
@@ -124,6 +144,8 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 			intern_str(&quality->to->frames, quality->names->frame[quality->names->first[id]]));
 	if (above.depth == 0)
 		above.unsymbolized_root = !above.ends && dso && dso->kind == DSO_FILE && !quality->names->named[id];
+	if (above.depth && above.reaches_root && !stackquality_is_walked(&above))
+		above.unproven = above.unproven || !is_kept(quality, id);
 	above.depth++;
 	above.user += is_user(dso);
 	above.java = above.java || (dso && str_ends(dso->path, STR("/libjvm.so")));
@@ -169,14 +191,14 @@ static bool count_cut(struct recording_tally *tally, const struct stack_facts *f
 }
 
 /* True if it is unknown whether the stack is complete. Frame-pointer unwinding skips callers where code does not keep
- * frame pointers. HotSpot and V8 keep them; a stack with other generated code proves nothing even if it reaches a root
- * frame. */
+ * frame pointers. V8's code keeps them; HotSpot's does only with -XX:+PreserveFramePointer, which a recording does not
+ * have. */
 static bool stackquality_is_unknown(const struct stack_facts *facts)
 {
 	if (stackquality_is_walked(facts))
 		return facts->end == STACK_UNKNOWN;
 	return (facts->unsymbolized_root && facts->user > 1) ||
-	       (facts->reaches_root && facts->generated && !facts->java && !facts->v8);
+	       (facts->reaches_root && (facts->unproven || (facts->generated && !facts->v8)));
 }
 
 /* Adds the samples of one stack to the counts of its first frame. */

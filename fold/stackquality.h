@@ -22,6 +22,12 @@ struct stack_quality {
 	const struct resolved *names;
 	/* Tree of names; it contains the frames to which `names` refers. */
 	const struct stacks *to;
+	/* Unwind tables, and what their files are found by. */
+	struct copiedstack *copied;
+	const struct provenance *origin;
+	const struct perfdata *data;
+	/* By location: is_kept, plus 1; 0: not asked yet. */
+	uint8_t *kept;
 };
 
 /* Adds the results to `tally`. Adds the number of frames, and that of frames without a name, to samples->tally. */

@@ -173,7 +173,8 @@ static enum trouble_kind trouble_of_file(const struct dso *dso, enum resolve_why
 	switch (why) {
 	case WHY_STRIPPED: return is_of_package(dso->path) ? TROUBLE_STRIPPED_PACKAGE : TROUBLE_STRIPPED;
 	case WHY_NO_FILE: return TROUBLE_NO_FILE;
-	case WHY_OTHER_BUILD: return TROUBLE_OTHER_BUILD;
+	case WHY_OTHER_BUILD:
+	case WHY_OTHER_FILE: return TROUBLE_OTHER_BUILD;
 	case WHY_FORBIDDEN: return TROUBLE_FORBIDDEN;
 	case WHY_SILENT: return TROUBLE_SILENT;
 	case WHY_NOT_RECORDED:
@@ -306,6 +307,13 @@ static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, 
 	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
 }
 
+static enum trouble_kind trouble_of_unknown(const struct recording_tally *tally, const struct samples *samples)
+{
+	bool offcpu = str_starts(samples_event_name(samples), STR("offcpu-time"));
+
+	return tally->unwound || offcpu ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
+}
+
 void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples, struct judgement *judgement)
 {
 	enum trouble_kind broken = trouble_of_broken(tally, samples);
@@ -321,7 +329,7 @@ void troubles_of_stacks(const struct recording_tally *tally, const struct sample
 		if (known < quality->user)
 			judgement_add(judgement, broken, quality->name, quality->user - known);
 		if (quality->unknown > quality->unsymbolized_root)
-			judgement_add(judgement, TROUBLE_UNKNOWN_END, quality->name,
+			judgement_add(judgement, trouble_of_unknown(tally, samples), quality->name,
 				      quality->unknown - quality->unsymbolized_root);
 	}
 	judgement_add(judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, tally->limit_cut);

@@ -58,6 +58,7 @@ enum trouble_kind {
 	TROUBLE_BROKEN_OFFCPU,
 	TROUBLE_BROKEN,
 	TROUBLE_UNKNOWN_END, /* stacks of unknown completeness: callers may be missing */
+	TROUBLE_UNKNOWN_FP,  /* the same, of callchains of the kernel */
 	/* The profile is too small for a judgement. */
 	TROUBLE_FEW,
 	TROUBLE_KINDS
