@@ -32,7 +32,7 @@ static uint64_t wall_of_end(const struct perfdata_info *info, const struct in *i
 {
 	struct stat status;
 
-	if (info->has_clock_data)
+	if (info->has_clock_data && last_ns)
 		return info->clock_wall + (last_ns - info->clock_record);
 	return fstat(input->fd, &status) == 0 && S_ISREG(status.st_mode) ? ns_of(status.st_mtim) : 0;
 }

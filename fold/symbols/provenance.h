@@ -24,7 +24,7 @@ struct provenance {
 	const struct recorder *recorder; /* identifies processes by their start times in recordings of pjrecord */
 };
 
-/* Returns the provenance of an open recording. first_ns, last_ns: times of its first and last record. */
+/* Returns the provenance of an open recording. first_ns, last_ns: times of its first and last record; 0: unknown. */
 struct provenance provenance_of(const struct perfdata_info *info, const struct in *input, uint64_t first_ns,
 				uint64_t last_ns);
 
