@@ -22,10 +22,11 @@ kept()
 	find win/symbols -path "*/$(echo "$1" | cut -c1-2)/$(echo "$1" | cut -c3-).debug" ! -path '*/user-65534/*' ! -path '*/shared/*' | sort
 }
 
-# honest NAME: a program that uses CPU in honest_NAME; $2: further flags
+# honest NAME: a program that uses a fifth of a CPU in honest_NAME
 honest()
 {
-	printf 'volatile unsigned long n;\n__attribute__((noinline)) void honest_%s(void) { for (;;) n++; }\nint main(void) { honest_%s(); }\n' "$1" "$1" >"$1.c"
+	printf '#include <unistd.h>\nvolatile unsigned long n;\n__attribute__((noinline)) void honest_%s(void) { for (;;) if (++n %% 4000000 == 0) usleep(20000); }\nint main(void) { honest_%s(); }\n' \
+		"$1" "$1" >"$1.c"
 	cc -O1 -g -Wl,--build-id=sha1 -o "$1" "$1.c"
 }
 
@@ -58,13 +59,13 @@ done
 # the attacker's are seen and kept first
 pjrecord -v -F 499 -w 2 -d win >out 2>err &
 recorder=$!
-until_ 20 sh -c 'ls win/symbols/tenants/user-65534/.build-id/*/*.debug' || echo "# nothing of the attacker is kept"
+until_ 60 sh -c 'ls win/symbols/tenants/user-65534/.build-id/*/*.debug' || echo "# nothing of the attacker is kept"
 run 0 "$scratch/host"
 run 4711 "$arena/guest"
 dd if=/dev/zero bs=1 2>/dev/null | tr '\0' x >/dev/null &
 attacks="$attacks $!"
-until_ 20 sh -c "find win/symbols -path '*/$(echo "$guest_id" | cut -c1-2)/*' | grep -q user-4711"
-until_ 20 sh -c "find win/symbols/.build-id -path '*/$(echo "$host_id" | cut -c1-2)/*' | grep -q ."
+until_ 60 sh -c "find win/symbols -path '*/$(echo "$guest_id" | cut -c1-2)/*' | grep -q user-4711"
+until_ 60 sh -c "find win/symbols/.build-id -path '*/$(echo "$host_id" | cut -c1-2)/*' | grep -q ."
 kept "$host_id" >before
 kept "$guest_id" >>before
 is "the host's program is kept for all, the user's for that user" "$(sed 's|/\.build-id.*||' before)" "win/symbols
