@@ -7,6 +7,7 @@
  * that process lives. -i: with -d, inlined calls too, as "OFFSET NAME+0xOFF|OUTER|INNER".
  */
 #include "fold/symbols/dsofiles.h"
+#include "fold/symbols/fileopener.h"
 
 #include "common/diag.h"
 
@@ -64,14 +65,19 @@ static size_t search(const char *file, const char *id, pid_t live, const struct 
 					   "stripped", "not ELF", "forbidden" };
 	struct dsofiles_options o = { .elf = *elf, .local = true, .inlined = inlined ? &answer : NULL };
 	struct dsofiles_query d = { .path = str_of(file), .live = live };
+	int fd = live ? fileopener_inside(live, str_of(file)) : open(file, O_RDONLY | O_CLOEXEC);
 	struct stat status;
 	size_t found = 0;
 	uint64_t byte;
 
-	if (stat(file, &status) == 0)
+	/* a file that cannot be opened has the numbers of no other one */
+	d.numbers.inode = 1;
+	if (fd >= 0 && fstat(fd, &status) == 0)
 		d.numbers = (struct file_id){ .major = major(status.st_dev),
 					      .minor = minor(status.st_dev),
 					      .inode = status.st_ino };
+	if (fd >= 0)
+		close(fd);
 	for (; *id != '-' && id[0] && id[1] && d.build_id.n < BUILD_ID_MAX && str_hex((struct str){ id, 2 }, &byte);
 	     id += 2)
 		d.build_id.byte[d.build_id.n++] = (uint8_t)byte;
