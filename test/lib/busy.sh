@@ -33,15 +33,21 @@ start()
 {
 	mode=$1
 	shift
+	start_java "$@" Load "$mode" 900
+	used "$pid" 3
+}
+
+# start_java ARGUMENT...: starts $jdk with the classes of this folder, in the root file system $root unless that is empty: $pid, java.out
+start_java()
+{
 	if [ -n "$root" ]; then
 		# shellcheck disable=SC2016 # the inner shell's
 		unshare -m sh -c 'r=$1 && mount --bind /proc "$r/proc" && mount --bind "$2" "$r/mnt" && shift 2 && exec chroot "$r" "$@"' - \
-			"$root" "$PWD" "$jdk/bin/java" -Xmx256m "$@" -cp /mnt Load "$mode" 900 >java.out 2>&1 &
+			"$root" "$PWD" "$jdk/bin/java" -Xmx256m -cp /mnt "$@" >java.out 2>&1 &
 	else
-		"$jdk/bin/java" -Xmx256m "$@" -cp . Load "$mode" 900 >java.out 2>&1 &
+		"$jdk/bin/java" -Xmx256m -cp . "$@" >java.out 2>&1 &
 	fi
 	pid=$!
-	used "$pid" 3
 }
 
 stop()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # record-paths.t - no stack of a program whose possible stacks are known is one that it cannot have, and its code has names
 #
-# Paths (test/lib/loads/paths.awk) runs on every JDK of jvm.sh: calls of all kinds, deoptimization, OSR, exceptions, code that is compiled and
+# Paths (test/lib/loads/paths.awk) runs on every JDK of jvm.sh, with PJ_PATHS also on those in the root file systems of PJ_ROOTFS: calls of all kinds, deoptimization, OSR, exceptions, code that is compiled and
 # freed all the time. Each JVM is recorded from its start, so while it interprets and compiles, too. PJ_PATHS: CPU time of each JVM in seconds
 # (./check --soak: 120; otherwise 12, of the newest JDK with its defaults), at PJ_PATHS_HZ samples a second (997). --soak accepts no impossible
 # stack. The short run accepts 3 of 10,000: on a busy machine HotSpot may reuse the memory of code before the code is read.
@@ -32,8 +32,7 @@ if [ -z "${PJ_PATHS:-}" ]; then
 fi
 record_paths()
 {
-	"$jdk/bin/java" -Xmx256m "$@" -cp . Paths 2 2 >java.out 2>&1 &
-	pid=$!
+	start_java "$@" Paths 2 2
 	pjrecord -o data -F "${PJ_PATHS_HZ:-997}" -p "$pid" >/dev/null 2>said &
 	recorder=$!
 	used "$pid" "${PJ_PATHS:-12}"
@@ -58,11 +57,15 @@ check_paths()
 	fi
 }
 
-for jdk in $jdks; do
+rooted=
+if [ -n "${PJ_PATHS:-}" ]; then find_rooted; fi
+for at in $jdks $rooted; do
+	jdk=${at#*:} root=
+	[ "$at" = "$jdk" ] || root=${at%%:*}
 	check_paths "${jdk##*/}"
 	ok "  $(awk '{ printf "%.2f %% of stacks have all names", 100 - 100 * $4 / ($2 + !$2) }' counts)" awk '{ exit !($4 <= .05 * $2) }' counts
 done
-jdk=${jdks##* }
+root='' jdk=${jdks##* }
 [ -n "${PJ_PATHS:-}" ] || done_testing
 check_paths "${jdk##*/}, interpreted" -Xint
 check_paths "${jdk##*/}, C1" -XX:TieredStopAtLevel=1
