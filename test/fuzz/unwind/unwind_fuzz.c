@@ -1,11 +1,13 @@
 /* unwind: a stack ends, whatever tables, expressions and stack say; the state stays sane. Input: registers, 256 bytes
  * of stack, then, by the first byte, .eh_frame at 0x10000, a whole ELF file, .debug_frame, or an expression. What its
- * table's image says is what the table says; or, with the highest bit, the input is an image. */
+ * table's image says is what the table says; or, with the highest bit, the input is an image. As .eh_frame, the bytes
+ * are code with trampolines, too. */
 /* covers: unwind/dwarf/cfiunwind.c unwind/dwarf/unwindtable.c unwind/dwarf/unwindelf.c unwind/dwarf/cfi.c */
-/* covers: unwind/dwarf/cfiexpr.c unwind/dwarf/dwarfbytes.h */
+/* covers: unwind/dwarf/cfiexpr.c unwind/dwarf/dwarfbytes.h unwind/trampolines.c */
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/cfiunwind.h"
 #include "unwind/dwarf/unwindtable.h"
+#include "unwind/trampolines.h"
 
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/mutate.h"
@@ -14,6 +16,28 @@
 
 enum { HEAD = 32, STACK = 256, STACK_AT = 0x700000, EH_FRAME_AT = 0x10000 };
 enum { EH_FRAME, ELF_FILE, DEBUG_FRAME, EXPRESSION };
+
+/* The trampolines of any code: each FDE is within the code, and its rows find the return address. */
+static void find_trampolines(struct str code)
+{
+	struct text frames = { 0 };
+	struct cfi c = { 0 };
+	struct cfi_entry e;
+	size_t next;
+
+	trampolines_frames(code, EH_FRAME_AT, &frames);
+	MUST(frames.n <= 4 * code.n + 32);
+	c.bytes = text_view(&frames);
+	for (size_t at = 0; at < frames.n; at = next) {
+		bool is_fde = cfi_entry_at(&c, at, &e, &next) == CFI_FDE;
+		struct cfi_rows *rows = is_fde ? cfi_rows_of(&c, &e, EH_FRAME_AT) : NULL;
+
+		MUST(is_fde == (at > 0) && is_fde == (rows != NULL));
+		MUST(!is_fde || (e.start >= EH_FRAME_AT && e.start + e.length <= EH_FRAME_AT + code.n && rows->n == 3));
+		cfi_rows_free(rows);
+	}
+	text_free(&frames);
+}
 
 /* Entries and rows of any section. */
 static void parse(struct str bytes, bool debug)
@@ -126,7 +150,10 @@ int fuzz_one(const uint8_t *data, size_t n)
 		return 0;
 	rest = (struct str){ (const char *)data + HEAD + STACK, n - HEAD - STACK };
 	switch (data[0] % 4) {
-	case EH_FRAME: t = unwind_table_memory(rest, EH_FRAME_AT, &why); break;
+	case EH_FRAME:
+		find_trampolines(rest);
+		t = unwind_table_memory(rest, EH_FRAME_AT, &why);
+		break;
 	case ELF_FILE:
 		if (data[0] & 0x80)
 			t = unwind_table_load(fuzz_file(rest.p, rest.n, path), &why);
