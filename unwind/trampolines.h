@@ -8,7 +8,7 @@
  *
  * The code alone proves the rules of a trampoline: from its first instruction to its return no instruction jumps, and
  * the only call returns with the stack pointer that it found. So the return address is at a known distance from sp
- * wherever a thread is in it, whoever wrote the code. x86-64 only: trampolines of aarch64 keep x29.
+ * wherever a thread is in it, whichever program made the code. x86-64 only: trampolines of aarch64 keep x29.
  */
 #ifndef PJ_TRAMPOLINES_H
 #define PJ_TRAMPOLINES_H
