@@ -318,6 +318,9 @@ deb: ## the package of Debian and Ubuntu of HEAD: build/deb (debhelper)
 rpm: ## the package of Fedora, RHEL and SUSE of HEAD: build/rpm (rpmbuild)
 	$(Q)sh packaging/rpm.sh
 
+apk: ## the sources of Alpine's package of HEAD: build/apk (there: abuild -r)
+	$(Q)sh packaging/apk.sh
+
 sbom: all ## build/sbom/pj-VERSION.spdx.json: sources, tools and libraries of this build
 	$(Q)PJ_BUILD=$(B) sh packaging/sbom.sh
 
@@ -361,6 +364,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all dist static static-curl static-program image deb rpm sbom install-system tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
+.PHONY: all dist static static-curl static-program image deb rpm apk sbom install-system tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
