@@ -128,7 +128,7 @@ $(foreach m,$(MAINS),$(eval $(B)/$(m:.c=.o): ALL_CFLAGS += -Dmain=main_of_$(notd
 $(B)/packaging/multicall.o: ALL_CFLAGS += -DPJ_TOOLS='$(foreach t,$(sort $(notdir $(TOOLS))),X($(t)))'
 
 $(B)/pj.full: $(B)/packaging/multicall.o $(MAINOBJS) $(call parts,$(ROOMS)) $(LIB)
-	$(call say,LD,$@)if $(CC) $(ALL_CFLAGS) $(STATIC_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) 2>$@.log; then \
+	$(call say,LD,$@)if $(CC) $(ALL_CFLAGS) $(STATIC_LDFLAGS) -Wl,-Map=$@.map $(LDFLAGS) -o $@ $^ $(LDLIBS) 2>$@.log; then \
 		grep -vE 'in function|requires at runtime the shared libraries' $@.log >&2 || :; else cat $@.log >&2; false; fi
 
 $(B)/bin/pj: $(B)/pj.full
@@ -318,11 +318,15 @@ deb: ## the package of Debian and Ubuntu of HEAD: build/deb (debhelper)
 rpm: ## the package of Fedora, RHEL and SUSE of HEAD: build/rpm (rpmbuild)
 	$(Q)sh packaging/rpm.sh
 
-sbom: all ## build/sbom/pj-VERSION.spdx.json: sources, tools and libraries of this build
+apk: ## the sources of Alpine's package of HEAD: build/apk (there: abuild -r)
+	$(Q)sh packaging/apk.sh
+
+sbom: all ## build/sbom/pj-VERSION.spdx.json: sources, tools and libraries of this build (STATIC=1: of the static program)
 	$(Q)PJ_BUILD=$(B) sh packaging/sbom.sh
 
 install: all ## tools, man pages and completions below DESTDIR/PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin
+	@install -d $(DESTDIR)$(PREFIX)/bin 2>/dev/null; test -w $(DESTDIR)$(PREFIX)/bin || { \
+		echo "make install: $(DESTDIR)$(PREFIX)/bin cannot be written: sudo make install, or make install PREFIX=\$$HOME/.local, or make static, whose folder build/static needs no installation" >&2; exit 1; }
 	install -m 755 $(TOOLS) $(SCRIPTS) $(DESTDIR)$(PREFIX)/bin
 	set -e; for m in $(MANS); do \
 		install -d $(DESTDIR)$(MANDIR)/man$${m##*.}; install -m 644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}; done
@@ -361,6 +365,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all dist static static-curl static-program image deb rpm sbom install-system tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
+.PHONY: all dist static static-curl static-program image deb rpm apk sbom install-system tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

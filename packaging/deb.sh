@@ -21,10 +21,11 @@ trap 'rm -rf "$work" ${in:+"$in/pj-deb"}' EXIT
 unpack_sources "$work"
 tree=$work/$top_name
 cp -R packaging/debian "$tree/debian"
+for template in control copyright; do fill "packaging/debian/$template" >"$tree/debian/$template"; done
 {
 	printf 'pj (%s) unstable; urgency=medium\n\n' "$package_version-1"
 	if [ "$package_version" = "$version" ]; then echo "  * New release: see NEWS, changelog.gz of this folder."; else echo "  * Snapshot${commit:+ of commit $commit}."; fi
-	printf '\n -- %s  %s\n' "$(sed -n 's/^Maintainer: //p' packaging/debian/control)" "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")"
+	printf '\n -- %s  %s\n' "$maintainer" "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")"
 } >"$tree/debian/changelog"
 tar -cf - --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" --exclude="$top_name/debian" "$top_name" |
 	gzip -n -9 >"$work/pj_$package_version.orig.tar.gz"

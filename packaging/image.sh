@@ -26,7 +26,9 @@ with_buildah()
 {
 	buildah --root "$storage/root" --runroot "$storage/run" --storage-driver vfs "$@"
 }
-with_buildah bud --isolation=chroot --timestamp "$SOURCE_DATE_EPOCH" -q -f packaging/Containerfile -t "pj:$version" "$root" >"$out/id"
+with_buildah bud --isolation=chroot --timestamp "$SOURCE_DATE_EPOCH" -q --label "org.opencontainers.image.title=pj" \
+	--label "org.opencontainers.image.description=$summary" --label "org.opencontainers.image.version=$package_version" --label "org.opencontainers.image.licenses=Apache-2.0" \
+	--label "org.opencontainers.image.vendor=$maintainer" --label "org.opencontainers.image.url=$homepage" -f packaging/Containerfile -t "pj:$version" "$root" >"$out/id"
 # not an oci-archive of buildah: its entries have the time of now
 with_buildah push -q "pj:$version" "oci:$out/oci:pj:$version"
 tar -cf "$out/pj.tar" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$out/oci" .

@@ -12,12 +12,11 @@ begin_build rpm "${PJ_RPM:-build/rpm}"
 mkdir "$work/SOURCES"
 trap 'rm -rf "$work"' EXIT
 unpack_sources "$work"
-mv "$work/$top_name" "$work/pj-$package_version"
-tar -cf - --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" "pj-$package_version" |
-	gzip -n -9 >"$work/SOURCES/pj-$package_version.tar.gz"
+tar -cf - --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" "$top_name" |
+	gzip -n -9 >"$work/SOURCES/$top_name.tar.gz"
 nodeps=
 if ! rpm -q rpm >/dev/null 2>&1; then nodeps=--nodeps; fi
-sed "s/@VERSION@/$package_version/; s/@DATE@/$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/pj.spec.in >"$out/pj.spec"
+fill packaging/pj.spec.in >"$out/pj.spec"
 # Debian's rpm strips nothing by itself; Fedora makes packages of debug information
 strip=
 if [ -n "$nodeps" ]; then strip="find %{buildroot}%{_bindir} -type f ! -name pjflame ! -name pjprofile -exec strip {} +"; fi

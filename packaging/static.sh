@@ -29,6 +29,8 @@ mkdir "$out/licenses"
 for package in libc6 libdw-dev libelf-dev libiberty-dev libbz2-dev liblzma-dev libzstd-dev zlib1g-dev libjansson-dev libmbedtls-dev libcurl4-openssl-dev; do
 	if [ -e "/usr/share/doc/$package/copyright" ]; then cp -L "/usr/share/doc/$package/copyright" "$out/licenses/$package"; fi
 done
+# the versions of these libraries
+PJ_BUILD=$build PJ_SBOM=$out/licenses sh packaging/sbom.sh
 # with man pages and completions, for hosts without a package
 archive=$top_name-$(uname -m)-static
 mkdir -p "$out/$archive/bin" "$out/$archive/man"

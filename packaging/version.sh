@@ -4,6 +4,7 @@
 # version: PJ_VERSION of common/base.h, the only place that has it.
 # package_version: version, for the tag vVERSION and for tarballs; VERSION~COUNTgCOMMIT between releases, which sorts before VERSION.
 # SOURCE_DATE_EPOCH: time of the commit; of a tarball, that of NEWS.
+# maintainer, homepage, summary: packaging/project.
 
 version=$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)
 package_version=$version
@@ -21,6 +22,8 @@ fi
 package_version=${PJ_PACKAGE_VERSION:-$package_version} # ./release sets it: the tag is set last
 export SOURCE_DATE_EPOCH
 top_name=pj-$version
+# shellcheck source=packaging/project
+. packaging/project
 
 fail()
 {
@@ -56,4 +59,26 @@ unpack_sources()
 		mkdir -p "$1/$top_name"
 		tar -cf - --exclude=./build . | tar -xf - -C "$1/$top_name"
 	fi
+}
+
+# fill FILE: a template of a package on standard output. @VERSION@ (of the package), @RELEASE@ (of the sources), @DATE@ (of an RPM changelog), @MAINTAINER@, @HOMEPAGE@ and @SUMMARY@ become
+# their values; each line of packaging/description replaces @DESCRIPTION@, after what precedes it in its line.
+fill()
+{
+	awk -v VERSION="$package_version" -v RELEASE="$version" -v DATE="$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')" -v MAINTAINER="$maintainer" \
+		-v HOMEPAGE="$homepage" -v SUMMARY="$summary" '
+		function put(name, value) {
+			gsub(/[\\&]/, "\\\\&", value)
+			gsub("@" name "@", value)
+		}
+		/@DESCRIPTION@/ {
+			before = substr($0, 1, index($0, "@") - 1)
+			while ((getline line <"packaging/description") > 0)
+				print before (line == "" && before != "" ? "." : line)
+			next
+		}
+		{
+			put("VERSION", VERSION); put("RELEASE", RELEASE); put("DATE", DATE); put("MAINTAINER", MAINTAINER); put("HOMEPAGE", HOMEPAGE); put("SUMMARY", SUMMARY)
+			print
+		}' "$1"
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,17 @@ static void check_programs(struct install *install)
 	if (good)
 		installcheck_say(install, CHECK_OK, "programs",
 				 "pjfold, pjsend, pjfetch and pjsvg have version %s, too", PJ_VERSION);
+}
+
+/* ---- user ---------------------------------------------------------------------------------------------------- */
+
+/* A package that dpkg unpacked but did not configure has units and no user pj: systemd does not start them. */
+static void check_user(struct install *install)
+{
+	if (has_unit("pjrecord.service") && !getpwnam("pj"))
+		installcheck_say(install, CHECK_NO, "user",
+				 "the services run as user pj, which does not exist, as the package is installed in "
+				 "part: sudo dpkg --configure -a, or without dpkg: sudo systemd-sysusers");
 }
 
 /* ---- recorder ------------------------------------------------------------------------------------------------ */
@@ -554,6 +566,7 @@ bool installcheck(const char *dir)
 	/* lines of this process precede those of programs that it runs */
 	fflush(stdout);
 	check_programs(&install);
+	check_user(&install);
 	check_recorder(&install);
 	installcheck_names(&install);
 	check_spool(&install);

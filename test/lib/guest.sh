@@ -2,7 +2,8 @@
 # fault of the machine; source it after tap.sh. No KVM is needed: under TCG Debian's kernel boots in about 10 seconds.
 # shellcheck shell=sh disable=SC2154 # what tap.sh sets
 #
-#	guest_need                      skips the test, and names what is missing
+#	guest_need                      skips the test, and names what is missing; makes a tree of busybox
+#	guest_need_machine              the same without the tree: for a test that lays out $guest_tree itself
 #	guest_add FILE [PATH]           copies a file to the same PATH (or another) of the guest; a program with all of its libraries
 #	guest_boot SECONDS <script      boots; the script is run by busybox sh as root; prints its output; returns its status, 124: too long
 #
@@ -17,7 +18,7 @@ guest_tree=$scratch/guest
 guest_init=/init
 guest_append=${PJ_GUEST_APPEND:-}
 
-guest_need()
+guest_need_machine()
 {
 	case $(uname -m) in
 	x86_64) ;;
@@ -29,6 +30,11 @@ guest_need()
 	# a kernel that another user put there is not run; -L: the folder may be a link
 	guest_kernel=$(find -L "$guest_folder" /boot -maxdepth 3 -name 'vmlinuz-*' \( -user 0 -o -user "$(id -u)" \) -size +1000k 2>/dev/null | sort -V | tail -n 1)
 	[ -n "$guest_kernel" ] || skip_all "no kernel for a guest in $guest_folder (see test/lib/guest.sh)"
+}
+
+guest_need()
+{
+	guest_need_machine
 	mkdir -p "$guest_tree/bin" "$guest_tree/proc" "$guest_tree/sys" "$guest_tree/dev" "$guest_tree/tmp" "$guest_tree/etc" "$guest_tree/root"
 	chmod 1777 "$guest_tree/tmp"
 	guest_add "$(command -v busybox)" /bin/busybox

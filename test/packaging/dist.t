@@ -2,7 +2,7 @@
 # dist.t - what is made of the sources: the tarball twice, its build without a network, the static program, the list of components, the rpm.
 # full: builds the tools three times
 # covers: packaging/dist.sh packaging/version.sh packaging/multicall.c packaging/static.sh packaging/sbom.sh packaging/sbom.awk
-# covers: packaging/rpm.sh packaging/pj.spec.in packaging/APKBUILD
+# covers: packaging/rpm.sh packaging/pj.spec.in packaging/APKBUILD packaging/apk.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -90,6 +90,16 @@ int main(void) { return zlibVersion()[0] == 0; }' | cc -static -x c - -lz -o zli
 	"$static/pjsvg" static.folded >static.svg
 	pjsvg static.folded >dynamic.svg
 	same "  and draws" static.svg dynamic.svg
+	# what is in it
+	list=$(ls "$static"/licenses/pj-*-static.spdx.json)
+	if have node; then
+		# shellcheck disable=SC2016 # node's
+		is "  the list of its libraries, each with a version" "$(node -e 'const s = JSON.parse(require("fs").readFileSync(process.argv[1])); console.log(
+			s.relationships.filter(r => r.relationshipType === "STATIC_LINK").length > 5, ["glibc", "zlib", "libiberty"].filter(n => !s.packages.some(p => p.name === n)).join(),
+			s.packages.filter(p => p.versionInfo === "unknown").map(p => p.name).join(), s.packages.filter(p => p.licenseConcluded === "NOASSERTION").map(p => p.name).join())' "$list")" "true   "
+	else
+		skip "  the list of its libraries" "node is not installed"
+	fi
 	# TLS
 	if "$static/pjsend" --version | grep -q 'Mbed TLS' && have openssl && have node; then
 		openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 30 -subj /CN=localhost -addext subjectAltName=DNS:localhost >said 2>&1
@@ -143,7 +153,55 @@ else
 	skip "make rpm" "rpmbuild is not installed"
 fi
 
-# ---- Alpine: nothing of Alpine is here; the file is sh, and names what exists
-ok "APKBUILD is sh" sh -n "$top/packaging/APKBUILD"
-is "APKBUILD: its install script exists" "$(cd "$top/packaging" && sh -c '. ./APKBUILD && ls $install')" "pj.pre-install"
+# ---- the spec as SUSE's rpm reads it: its macros are defined here, each prints its arguments
+if have rpmspec && [ -e one/build/rpm/pj.spec ]; then
+	cat >suse <<-'MACROS'
+		%suse_version 1600
+		%service_add_pre() add_pre %*
+		%service_add_post() add_post %*
+		%service_del_preun() del_preun %*
+		%service_del_postun() del_postun %*
+	MACROS
+	rpmspec --load suse -P one/build/rpm/pj.spec >suse.spec 2>said
+	units="pj.target pjrecord.service pjmap.service pjsend.service"
+	is "SUSE: the scripts of the services" "$(grep -E '^(add|del)_' suse.spec)" "$(for macro in add_pre add_post del_preun del_postun; do echo "$macro $units"; done)"
+	ok "SUSE: names of its packages" sh -c 'grep -q "^Requires(pre): *shadow$" suse.spec && grep -q "^Recommends: *libcurl4$" suse.spec && grep -q "^BuildRequires: *pkgconfig(libdw)$" suse.spec'
+	ok "SUSE: no macro is left" not grep -E '^[^#]*%(\{|systemd|service|pj)' suse.spec
+	ok "Fedora: other names" sh -c 'rpmspec -P one/build/rpm/pj.spec 2>/dev/null | grep -q "^Requires(pre): *shadow-utils$"'
+else
+	skip "the spec of SUSE" "rpmspec is not installed"
+fi
+
+# ---- each description names each tool
+for template in debian/control pj.spec.in; do
+	(cd one && . packaging/version.sh && fill "packaging/$template") >filled 2>said
+	missing=
+	for tool in $tools pjflame pjprofile; do grep -qw "$tool" filled || missing="$missing $tool"; done
+	is "$template names each tool" "$missing" ""
+	ok "$template is filled" not grep -E '@[A-Z]+@' filled
+done
+
+# ---- Alpine: abuild is not here, so its phases are: checksums, unpacking, build() and package() with its variables. Names are Alpine's
+ok "make apk" make -s -C one apk
+cat >abuild <<'ABUILD'
+set -e
+mkdir -p apk/src apk/pkg
+cp one/build/apk/* apk/
+cd apk
+srcdir=$PWD/src pkgdir=$PWD/pkg CFLAGS=-O0 LDFLAGS=
+. ./APKBUILD
+echo "$pkgver" | grep -qE '^[0-9]+([.][0-9]+)*(_(alpha|beta|pre|rc|git|p)[0-9]*)*$'
+ls $install
+echo "$sha512sums" | grep . | sha512sum -c
+gzip -dc "$source" | tar -xf - -C "$srcdir"
+cd "$builddir"
+build
+package
+ABUILD
+ok "APKBUILD: its checksums, build() and package()" sh abuild
+for file in bin/pjflame bin/pjrecord share/man/man1/pjrecord.1 share/bash-completion/completions/pjfold share/zsh/site-functions/_pjfold \
+	share/fish/vendor_completions.d/pjfold.fish share/doc/pj/examples/pjrecord.cron; do
+	ok "APKBUILD: $file" test -e "apk/pkg/usr/$file"
+done
+ok "APKBUILD: the tools run" sh -c 'for tool in apk/pkg/usr/bin/pj*; do $tool --version || exit 1; done'
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # record-install.t - pjrecord --check of an installation: a directory with a recorder and a sender that work, and each fault with its remedy: no
-# recorder, a missing tool, another version, no capability, no sender, a store with a typo, a full disk, no systemd.
+# recorder, a missing tool, a missing user, another version, no capability, no sender, a store with a typo, a full disk, no systemd.
 # stage: live
 # covers: record/installcheck.c record/checkreport.c record/windows/recorderlock.c common/process/child.c
 # shellcheck source=test/lib/tap.sh
@@ -119,6 +119,9 @@ if [ "$(id -u)" = 0 ] && have setpriv && [ "$(cat /proc/sys/kernel/perf_event_pa
 		ok "a full disk" grep -q '^limited *disk: 0 bytes* of .*below --min-free' lines || grep '^[a-z]* *disk' lines | sed 's/^/# /'
 		unshare -m sh -c 'mount -t tmpfs none /run && bin/pjrecord --check -d pj' >lines 2>err
 		ok "no systemd: cron" grep -q '^no *recorder: .*without systemd: sudo cp examples/pjrecord.cron /etc/cron.d/pj' lines
+		grep '^root:' /etc/passwd >passwd
+		unshare -m sh -c 'mount --bind passwd /etc/passwd && mount -t tmpfs none /run && mkdir -p /run/systemd/system && : >/run/systemd/system/pjrecord.service && bin/pjrecord --check -d pj' >lines 2>err
+		ok "a unit without its user: a package that is unpacked, not configured" grep -q '^no *user: the services run as user pj, which does not exist, .*: sudo dpkg --configure -a' lines
 		mkdir -p etc/pj
 		printf '# store\nPJ_STORE="dri:/srv"\n' >etc/pj/environment
 		unshare -m sh -c 'mkdir -p /etc/pj 2>/dev/null; [ -d /etc/pj ] && mount --bind etc/pj /etc/pj && bin/pjrecord --check -d pj' >lines 2>err
