@@ -1,0 +1,166 @@
+// actions.js - what a user does with the graph.
+import { saveAddress } from './address.js';
+import { storeTheme } from './colours.js';
+import { html } from './dom.js';
+import { center, draw } from './draw.js';
+import { countMatches, search } from './find.js';
+import { focusPane, input, page, pane, say } from './page.js';
+import { quoted } from './search.js';
+import { currentFrame, names, nameOf, screen, view } from './state.js';
+import { showCurrent } from './statusline.js';
+import { searchText } from './view.js';
+
+function renew() {
+  screen.hovered = screen.selected = -1;
+  countMatches();
+  draw();
+  saveAddress(true);
+}
+
+export function zoomTo(frame) {
+  if (frame === screen.zoom) return;
+  screen.zoom = frame;
+  renew();
+}
+
+export function zoomOut() {
+  if (screen.zoom) zoomTo(Math.max(view.tree.caller[screen.zoom], 0));
+}
+
+export function zoomSelected() {
+  if (screen.selected >= 0) zoomTo(screen.selected);
+}
+
+/** Changes the tree; the zoom stays where the same path is still there. */
+export function changeView(how) {
+  const path = view.pathOf(screen.zoom);
+  how();
+  view.rebuild();
+  pane.scrollTop = screen.height = 0;
+  screen.zoom = view.frameOf(path);
+  renew();
+  if (screen.lowest) center();
+}
+
+export function toggleOperation(letter) {
+  changeView(() => view.toggle(letter));
+}
+
+export function removeOperation(operation) {
+  changeView(() => {
+    view.operations = view.operations.filter(one => one !== operation);
+  });
+}
+
+/** An operation on the function of the current frame. */
+export function byFunction(letter) {
+  const frame = currentFrame();
+  if (frame < 1) return say('Point at a frame.');
+  return changeView(() => view.add(letter, names.functionKey(nameOf(frame))));
+}
+
+export function exactPattern(id) {
+  return '^' + quoted(names.text[id]) + '$';
+}
+
+/** An operation on what the search has found, or on the name of the current frame. */
+export function bySearch(letter) {
+  const frame = currentFrame(), { hits, query } = screen;
+  const named = frame > 0 && searchText(exactPattern(nameOf(frame)), { regexp: true, matchCase: true });
+  const text = hits ? searchText(query, screen) : named;
+  if (!text || hits && !screen.found.length) return say('Search first.');
+  return changeView(() => view.add(letter, text));
+}
+
+export function turnOver() {
+  screen.inverted = !screen.inverted;
+  pane.scrollTop = screen.height = 0;
+  draw();
+  saveAddress();
+  if (screen.lowest) center();
+}
+
+export function switchTheme() {
+  screen.theme = screen.dark ? 'light' : 'dark';
+  storeTheme(screen.theme);
+  draw();
+  saveAddress();
+}
+
+export function clearSearch() {
+  input.value = screen.query = '';
+  screen.selected = -1;
+  search();
+}
+
+/** One step back: the search, the selection, the dimming, the zoom, the last operation. */
+export function escape() {
+  if (screen.query) clearSearch();
+  else if (screen.selected >= 0) {
+    screen.selected = -1;
+    showCurrent();
+  } else if (screen.onlyKind) dimOthers('');
+  else if (screen.zoom) zoomTo(0);
+  else if (view.operations.length) changeView(() => view.operations.pop());
+  focusPane();
+}
+
+/** Dims all kinds of code but one, or none. */
+export function dimOthers(kind) {
+  screen.onlyKind = screen.onlyKind === kind ? '' : kind;
+  draw();
+}
+
+function stackOf(frame) {
+  const path = [];
+  for (let at = frame; at > 0 || at === 0 && view.operation('w'); at = view.tree.caller[at]) {
+    path.push(names.folded(nameOf(at)));
+  }
+  return (view.isOutward(frame) ? path : path.reverse()).join(';');
+}
+
+export function copyName() {
+  copyText(names.folded(nameOf(Math.max(currentFrame(), 0))));
+}
+
+export function copyStack() {
+  copyText(stackOf(Math.max(currentFrame(), 0)));
+}
+
+// Where there is no clipboard object: a page that is not secure, a sandbox.
+function copyBySelection(text) {
+  const box = html('textarea', {}, text);
+  page.append(box);
+  box.select();
+  say((document.execCommand('copy') ? 'Copied: ' : 'Copy: ') + text);
+  box.remove();
+  focusPane();
+}
+
+export function copyText(text) {
+  if (!navigator.clipboard) return copyBySelection(text);
+  return navigator.clipboard.writeText(text).then(() => say('Copied: ' + text), () => copyBySelection(text));
+}
+
+export function setWidths(widths) {
+  changeView(() => {
+    view.widths = widths;
+  });
+}
+
+export function switchComparison() {
+  changeView(() => {
+    view.byShare = !view.byShare;
+  });
+}
+
+/** Searches for one function, exactly. */
+export function searchFunction(id) {
+  const pattern = exactPattern(names.functionOf[id]), isShort = pattern.length <= 200;
+  screen.regexp = screen.matchCase = isShort;
+  input.value = screen.query = isShort ? pattern : names.text[id].slice(0, 200);
+  screen.selected = -1;
+  search();
+  focusPane();
+}
+
