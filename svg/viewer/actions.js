@@ -6,9 +6,10 @@ import { center, draw } from './draw.js';
 import { countMatches, search } from './find.js';
 import { focusPane, input, page, pane, say } from './page.js';
 import { quoted } from './search.js';
-import { currentFrame, names, nameOf, screen, view } from './state.js';
+import { stacksCommand } from './shell.js';
+import { currentFrame, isDocument, names, nameOf, screen, view } from './state.js';
 import { showCurrent } from './statusline.js';
-import { searchText } from './view.js';
+import { functionText, searchText } from './view.js';
 
 function renew() {
   screen.hovered = screen.selected = -1;
@@ -59,6 +60,12 @@ export function byFunction(letter) {
   return changeView(() => view.add(letter, names.functionKey(nameOf(frame))));
 }
 
+/** An operation on the stacks with the function of the current frame: only them (f), or without them (x). */
+export function onlyFunction(letter) {
+  const key = names.functionKey(nameOf(Math.max(currentFrame(), 0)));
+  changeView(() => view.add(letter, functionText(key)));
+}
+
 export function exactPattern(id) {
   return '^' + quoted(names.text[id]) + '$';
 }
@@ -70,6 +77,22 @@ export function bySearch(letter) {
   const text = hits ? searchText(query, screen) : named;
   if (!text || hits && !screen.found.length) return say('Search first.');
   return changeView(() => view.add(letter, text));
+}
+
+export function isChanged() {
+  return screen.zoom > 0 || Boolean(screen.query) || Boolean(screen.onlyKind) || view.operations.length > 0;
+}
+
+/** Back to the picture as it was opened; Back undoes it. */
+export function resetView() {
+  screen.onlyKind = screen.query = input.value = '';
+  screen.hits = null;
+  changeView(() => {
+    view.operations = [];
+    screen.zoom = 0;
+  });
+  search();
+  focusPane();
 }
 
 export function turnOver() {
@@ -113,7 +136,7 @@ export function dimOthers(kind) {
 
 function stackOf(frame) {
   const path = [];
-  for (let at = frame; at > 0 || at === 0 && view.operation('w'); at = view.tree.caller[at]) {
+  for (let at = frame; at > 0 || at === 0 && view.rooted; at = view.tree.caller[at]) {
     path.push(names.folded(nameOf(at)));
   }
   return (view.isOutward(frame) ? path : path.reverse()).join(';');
@@ -125,6 +148,12 @@ export function copyName() {
 
 export function copyStack() {
   copyText(stackOf(Math.max(currentFrame(), 0)));
+}
+
+/** The command that prints the folded stacks of a frame. */
+export function copyCommand(frame) {
+  const { pathname } = location, file = isDocument && decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
+  copyText(stacksCommand(view, frame, file || 'flame.svg'));
 }
 
 // Where there is no clipboard object: a page that is not secure, a sandbox.

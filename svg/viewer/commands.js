@@ -1,39 +1,48 @@
-// commands.js - every command by name and key: the keys, the buttons and the help are made of this list.
+// commands.js - every command by name and key: the keys, the menu, the buttons and the help are made of this list.
 import {
-  bySearch, byFunction, changeView, copyName, copyStack, setWidths, switchComparison, switchTheme, toggleOperation,
-  turnOver, zoomOut, zoomSelected, zoomTo,
+  bySearch, byFunction, changeView, copyName, copyStack, resetView, setWidths, switchComparison, switchTheme,
+  toggleOperation, turnOver, zoomOut, zoomSelected, zoomTo,
 } from './actions.js';
 import { button, division, html } from './dom.js';
 import { focusSearch, stepMatch } from './find.js';
+import { openCurrentMenu } from './framemenu.js';
 import { WIDTHS } from './legend.js';
-import { openPanel, panel, tools } from './page.js';
-import { config, diff, view } from './state.js';
+import { openPanel, panel } from './page.js';
+import { config, diff, screen, view } from './state.js';
 import { openTable } from './table.js';
 
-const comparing = diff ? [
-  ...WIDTHS.map(([key, text]) => ({ key, text: 'Widths: ' + text, act: () => setWidths(key) })),
-  { key: '%', text: 'Shares or counts', act: switchComparison },
-] : [];
+const has = letter => () => view.operation(letter);
 
+const widthCommands = WIDTHS.map(([key, text]) => ({
+  key, text: 'Widths: ' + text, act: () => setWidths(key), isOn: () => view.widths === key, inMenu: true,
+}));
+const comparisons = [{ key: '%', text: 'Shares or counts', act: switchComparison, inMenu: true }];
+const comparing = diff ? [...widthCommands, ...comparisons] : [];
+const turned = config.reverse ? 'Callees first' : 'Callers first';
+
+/** {key, text, act; inMenu: it is in the menu of the view; isOn: whether it is in effect}. */
 export const commands = [
   { key: '/', text: 'Search', act: focusSearch },
   { key: 'N', text: 'Next match', act: () => stepMatch(1) },
   { key: 'Shift+N', text: 'Previous match', act: () => stepMatch(-1) },
-  { key: 'T', text: diff ? 'Largest changes' : 'Table of functions', act: openTable },
-  { key: 'R', text: config.reverse ? 'Callees first' : 'Callers first', act: () => toggleOperation('r') },
+  { key: 'T', text: diff ? 'Largest changes' : 'Table of functions', act: openTable, inMenu: true },
+  { key: 'R', text: turned, act: () => toggleOperation('r'), isOn: has('r'), inMenu: true },
   { key: 'W', text: 'Callers and callees', act: () => byFunction('w') },
   { key: 'H', text: 'Hide a function', act: () => byFunction('h') },
-  { key: 'Shift+H', text: 'Show hidden', act: () => changeView(() => view.remove('h')) },
-  { key: 'F', text: 'Only matches', act: () => bySearch('f') },
-  { key: 'X', text: 'Without matches', act: () => bySearch('x') },
-  { key: 'S', text: 'Widest first', act: () => toggleOperation('s') },
-  { key: 'I', text: 'Turn over', act: turnOver },
+  { key: 'Shift+H', text: 'Show hidden', act: () => changeView(() => view.remove('h')), inMenu: true },
+  { key: 'F', text: 'Only matches', act: () => bySearch('f'), inMenu: true },
+  { key: 'X', text: 'Without matches', act: () => bySearch('x'), inMenu: true },
+  { key: 'S', text: 'Widest first', act: () => toggleOperation('s'), isOn: has('s'), inMenu: true },
+  { key: 'L', text: 'Collapse recursion', act: () => toggleOperation('c'), isOn: has('c'), inMenu: true },
+  { key: 'I', text: 'Turn over', act: turnOver, isOn: () => screen.inverted, inMenu: true },
   { key: 'C', text: 'Copy name', act: copyName },
   { key: 'Shift+C', text: 'Copy whole stack', act: copyStack },
-  { key: 'D', text: 'Dark or light', act: switchTheme },
-  { key: '0', text: 'Whole graph', act: () => zoomTo(0) },
-  { key: 'Backspace', text: 'Zoom out', act: zoomOut },
+  { key: 'D', text: 'Dark or light', act: switchTheme, inMenu: true },
+  { key: '0', text: 'Whole graph', act: () => zoomTo(0), inMenu: true },
+  { key: 'Backspace', text: 'Zoom out', act: zoomOut, inMenu: true },
   { key: 'Enter', text: 'Zoom in', act: zoomSelected },
+  { key: 'M', text: 'Menu of a frame', act: openCurrentMenu },
+  { key: 'Shift+R', text: 'Reset the view', act: resetView, inMenu: true },
   ...comparing,
 ];
 
@@ -49,12 +58,4 @@ function commandButton({ key, text, act }) {
 export function openHelp() {
   const close = button('x2', 'Close (Esc)', () => panel.close(), '\u00d7');
   openPanel('Keys and actions', close, division('mn', ...commands.map(commandButton)), html('p'));
-}
-
-export function buildTools() {
-  tools.append(
-    button('tb', diff ? 'Largest changes (T)' : 'Functions (T)', openTable, html('i')),
-    button('b', 'Help (?)', openHelp, '?'),
-    button('th', 'Theme (D)', switchTheme, html('i')),
-  );
 }

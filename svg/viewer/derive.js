@@ -68,19 +68,20 @@ export function reversed(tree, { root, sides }) {
   return trie;
 }
 
-/** One function as root: what it calls, and from `names.count` on, its callers. */
-export function sandwich(tree, { names, sides, config }, wanted) {
+/** One function as root: its callees, and with names from `names.count` on, its callers; or one of both. */
+export function sandwich(tree, { names, sides, config }, { wanted, callers, callees }) {
   const trie = new Trie(tree.count, wanted, sides), ends = makeEnds(tree), node = new Int32Array(tree.count);
   let inside = 0;
   for (let frame = 1; frame < tree.count; frame++) {
-    if (frame < inside) node[frame] = trie.child(node[tree.caller[frame]], tree.name[frame]);
-    else if (names.functionOf[tree.name[frame]] === wanted) {
+    if (frame < inside) {
+      if (callees) node[frame] = trie.child(node[tree.caller[frame]], tree.name[frame]);
+    } else if (names.functionOf[tree.name[frame]] === wanted) {
       inside = tree.end[frame];
       if (tree.caller[frame] > 0) addEnd(ends, tree.caller[frame], tree.total, frame);
     } else continue;
     for (const side of sides) trie.self[side][node[frame]] += tree.self[side][frame];
   }
-  climb(trie, tree, ends, names.count);
+  if (callers) climb(trie, tree, ends, names.count);
   trie.calleesBelow = Boolean(config.reverse);
   return trie;
 }

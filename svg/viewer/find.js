@@ -2,7 +2,7 @@
 import { button, setAttributes, setPressed } from './dom.js';
 import { draw } from './draw.js';
 import { grouped, listed, percent } from './numbers.js';
-import { input, matchCount, searchBox, tools } from './page.js';
+import { input, matchCount, searchBox } from './page.js';
 import { matchNames, mayBacktrack } from './search.js';
 import { saveAddress } from './address.js';
 import { choose } from './select.js';
@@ -66,7 +66,7 @@ function countText() {
   if (!count) return 'no match';
   const isPart = zoom || view.filtered !== profile.base;
   // Both halves of a sandwich have the same stacks.
-  const share = (zoom || !view.operation('w')) && percent(foundWeight, view.total[zoom]) + (isPart ? ' of view' : '');
+  const share = (zoom || !view.rooted) && percent(foundWeight, view.total[zoom]) + (isPart ? ' of view' : '');
   return listed([share, (turn < 0 ? '' : grouped(turn + 1) + ' of ') + grouped(count)]);
 }
 
@@ -96,7 +96,7 @@ export function focusSearch() {
 
 export function buildSearch() {
   searchBox.append(caseButton, regexpButton);
-  tools.append(previousButton, nextButton);
+  searchBox.append(previousButton, nextButton);
   input.oninput = typed;
   afterDrawing(showCount);
 }

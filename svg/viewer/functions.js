@@ -3,7 +3,7 @@ import { MOVED } from './significance.js';
 
 // The part of the view that the table is about: the stacks as they are, or what is below the zoomed frame.
 function scopeOf(view, zoom) {
-  const turned = view.operation('r') || view.operation('w'), tree = turned ? view.filtered : view.tree;
+  const turned = view.operation('r') || view.rooted, tree = turned ? view.filtered : view.tree;
   if (turned || !zoom) return { tree, first: 0, last: tree.count };
   return { tree, first: zoom, last: tree.end[zoom] };
 }

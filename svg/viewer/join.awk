@@ -15,7 +15,7 @@ function imported(file, text) {
 	sub(/';$/, "", text)
 	add(folder text)
 }
-# Notes the names that a line declares at the outermost level.
+# Notes the names that a line declares at the outermost level: the first, and constants in capitals after it.
 function declared(file, line,    name) {
 	if (line !~ /^(async )?(const|let|function|class) /) return
 	name = line
@@ -25,6 +25,8 @@ function declared(file, line,    name) {
 	name = substr(name, 1, RLENGTH)
 	if (name in owner) fail(file, line, "also declared in " owner[name])
 	owner[name] = file
+	line = substr(line, index(line, name) + length(name))
+	if (match(line, /, [A-Z_]+ = /)) declared(file, "const " substr(line, RSTART + 2))
 }
 function add(file,    line, statement, comment, out) {
 	if (file in seen) return

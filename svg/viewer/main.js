@@ -3,15 +3,17 @@
 import { readAddress } from './address.js';
 import { buildCrumbs } from './crumbs.js';
 import { onSystemTheme } from './colours.js';
-import { buildTools } from './commands.js';
 import { html, setAttributes } from './dom.js';
 import { center, draw, measureLabels } from './draw.js';
 import { buildSearch, search } from './find.js';
 import { listen } from './input.js';
 import { buildLegend } from './legend.js';
+import { buildMenu } from './menu.js';
 import { hole, input, page, pane } from './page.js';
 import { afterDrawing, config, isDocument, screen, svg } from './state.js';
 import { showCurrent } from './statusline.js';
+import { buildToolbar } from './toolbar.js';
+import { buildTooltip } from './tooltip.js';
 
 const PANE_MARGINS_PX = 24, PAPER_PX = 1e6;
 
@@ -63,7 +65,9 @@ function printed() {
 
 function start() {
   buildSearch();
-  buildTools();
+  buildToolbar();
+  buildMenu();
+  buildTooltip();
   buildCrumbs();
   afterDrawing(showCurrent);
   replacePicture();

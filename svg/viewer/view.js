@@ -11,7 +11,9 @@ const OPERATIONS = {
   s: { kind: 'widest' },
   r: { kind: 'reverse' },
   c: { kind: 'collapse' },
-  w: { kind: 'sandwich', key: true },
+  w: { kind: 'sandwich', key: true, callers: true, callees: true },
+  b: { kind: 'sandwich', key: true, callers: true },
+  d: { kind: 'sandwich', key: true, callees: true },
   h: { kind: 'hide', key: true },
   f: { kind: 'only', search: true },
   x: { kind: 'without', search: true },
@@ -41,6 +43,11 @@ export class View {
     return this.operations.find(one => one.letter === letter);
   }
 
+  /** The operation that shows the callers or callees of one function, if there is one. */
+  get rooted() {
+    return this.operations.find(one => one.kind === 'sandwich');
+  }
+
   /** Removes the operations of a letter; returns whether there was one. */
   remove(letter) {
     const found = this.operation(letter);
@@ -59,8 +66,8 @@ export class View {
   add(letter, text = '', fromLink = false) {
     const known = Object.hasOwn(OPERATIONS, letter) && OPERATIONS[letter];
     if (!known || !this.isUseful(known, text, fromLink)) return;
-    const replaced = known.kind === 'reverse' || known.kind === 'sandwich' ? 'rw' : '';
-    this.operations = this.operations.filter(one => !replaced.includes(one.letter)
+    const replaced = ['reverse', 'sandwich'].includes(known.kind) ? ['reverse', 'sandwich'] : [];
+    this.operations = this.operations.filter(one => !replaced.includes(one.kind)
       && !(one.letter === letter && one.text === text));
     this.operations.push({ letter, text, kind: known.kind });
   }
@@ -93,6 +100,8 @@ export class View {
       case 'c': return 'recursion collapsed';
       case 'h': return 'without ' + named();
       case 'w': return 'sandwich: ' + named();
+      case 'b': return 'callers of ' + named();
+      case 'd': return 'callees of ' + named();
       default: return (letter === 'f' ? 'only ' : 'no stacks with ') + this.describeSearch(text);
     }
   }
@@ -105,20 +114,25 @@ export class View {
 
   /** Makes the tree anew, after the operations, the widths or the comparison have changed. */
   rebuild() {
-    const { profile } = this, rules = this.filterRules(), sandwiched = this.operation('w');
+    const { profile } = this, rules = this.filterRules(), { rooted } = this;
     const collapse = Boolean(this.operation('c')), reverse = this.operation('r');
     const order = { names: profile.names.count, widestFirst: Boolean(this.operation('s')) };
-    const sorted = order.widestFirst && !reverse && !sandwiched;
+    const sorted = order.widestFirst && !reverse && !rooted;
     let tree = profile.base;
     if (rules.length || collapse || sorted) tree = numberTrie(filtered(profile, rules, collapse), order);
     this.filtered = tree; // the stacks, not turned
-    if (sandwiched) tree = numberTrie(sandwich(tree, profile, profile.names.functionByKey(sandwiched.text)), order);
+    if (rooted) tree = numberTrie(sandwich(tree, profile, this.rootOf(rooted)), order);
     else if (reverse) tree = numberTrie(reversed(tree, profile), order);
     this.tree = tree;
     // What --total adds to the root is no stack: it stays while all stacks do.
     const total = tree.total[0];
-    if (!profile.diff && !rules.length && !sandwiched) total[0] = Math.max(total[0], profile.config.total);
+    if (!profile.diff && !rules.length && !rooted) total[0] = Math.max(total[0], profile.config.total);
     this.layOut();
+  }
+
+  rootOf({ letter, text }) {
+    const { callers, callees } = OPERATIONS[letter];
+    return { wanted: this.profile.names.functionByKey(text), callers, callees };
   }
 
   filterRules() {
@@ -138,7 +152,7 @@ export class View {
       const factor = this.byShare ? diff.sums[1] / diff.sums[0] : 1;
       Object.assign(this, unionWeights(tree, factor));
     }
-    if (side && !this.operation('w')) {
+    if (side && !this.rooted) {
       Object.assign(this, appendGone(tree, profile.onlyBefore, frame => this.verdict(frame).code));
     }
     this.chains = null;

@@ -28,6 +28,9 @@ join()
 printf 'export const shared = 1;\n' >modules/other.js
 join 'a name of two modules is an error' "import { shared } from './other.js';
 const shared = 2;" 'also declared in modules/other.js'
+join 'the second of a line, too' "import { shared } from './other.js';
+const ONE = 1, LIMIT = 2;
+const TWO = 2, LIMIT = 2;" 'also declared in modules/main.js'
 join 'a renamed import is an error' "import { shared as mine } from './other.js';" 'an import that is not understood'
 join 'a missing module is an error' "import { gone } from './gone.js';" 'modules/gone.js: no such module'
 join 'a default export is an error' 'export default 5;' 'an export that is not understood'

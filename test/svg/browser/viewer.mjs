@@ -3,9 +3,10 @@
 import { createServer } from 'node:http';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { encode } from '../encode.mjs';
-import { test, ok, is, runTests, makeSvg, real, blank, open, settle, soon, resize, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
+import { test, ok, is, runTests, makeSvg, pjsvg, real, blank, open, settle, soon, resize, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
 
 const folded = `app;main;run;a.b[c]* 1500
 app;main;run;compute 4000
@@ -750,7 +751,7 @@ test('on a phone: its own width, nothing beside it, two taps to zoom, a table wi
   await soon(async () => is(await page.evaluate(() => innerWidth), 390, 'width'));
   await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, 390 - 24, 'width of the graph'));
   ok((await page.getByRole('status').last().boundingBox()).height <= 85, 'the foot is no higher than its place');
-  await page.getByRole('button', { name: 'Functions (T)' }).tap();
+  await page.getByRole('button', { name: 'Table (T)' }).tap();
   const dialog = page.getByRole('dialog');
   for (const t of ['Self', 'Total']) ok(await dialog.getByRole('button', { name: 'Sort by ' + t }).isVisible(), t);
   const r = await dialog.boundingBox();
@@ -837,6 +838,168 @@ test('hostile addresses with filters do no harm', async b => {
     ok(!/\(a/.test(await chips(p)), 'a dangerous pattern is not run');
     healthy(p);
   }
+});
+
+// ---- The menu of a frame, the toolbar and the tooltip: what a user finds by hand.
+const menu = page => page.getByRole('menu'), item = (page, name) => menu(page).getByRole(/^Collapse|first$|over$/.test(name) ? 'menuitemcheckbox' : 'menuitem', { name, exact: false });
+const rightClick = async (page, text) => {
+  const r = await frame(page, text).first().boundingBox();
+  await page.mouse.click(r.x + 4, r.y + r.height / 2, { button: 'right' });
+  await settle(page);
+};
+const doIn = async (page, text, name) => { await rightClick(page, text); await item(page, name).click(); await settle(page); };
+
+test('the menu of a frame: by right click, by keys, by a click on the selected and on the zoomed frame', async b => {
+  const page = await open(b, at), shown = async what => {
+    ok(await menu(page).isVisible(), what);
+    ok((await menu(page).innerText()).includes(`run\n${thousands(inclusive('app;main;run'))} samples · ${pct(inclusive('app;main;run'), total)} of total`), what + ': ' + await menu(page).innerText());
+    await page.keyboard.press('Escape');
+    is(await menu(page).count(), 0, what + ': Esc closes');
+  };
+  await rightClick(page, 'run');
+  await shown('right click');
+  is(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Flame graph', 'the focus returns');
+  for (const key of ['ContextMenu', 'Shift+F10', 'm']) {
+    await page.keyboard.press(key);   // (the frame stays selected)
+    await shown(key);
+  }
+  await click(page, 'run');
+  await shown('click on the selected frame');
+  await press(page, 'Enter');
+  is(await frame(page, 'parse').count(), 0, 'zoomed');
+  await click(page, 'run');
+  await shown('click on the zoomed frame');
+  await rightClick(page, 'run');
+  await page.mouse.click(5, 5);
+  is(await menu(page).count(), 0, 'a click elsewhere closes');
+  healthy(page);
+});
+
+test('the menu by keys: arrows, Home, End, Enter', async b => {
+  const page = await open(b, at), focused = () => page.evaluate(() => document.activeElement.innerText.split('\n')[0]);
+  await rightClick(page, 'compute');
+  is(await focused(), 'Zoom', 'the first item has the focus');
+  await press(page, 'ArrowDown');
+  is(await focused(), 'Who calls this', 'down');
+  await press(page, 'ArrowUp', 'ArrowUp');
+  is(await focused(), 'Copy command', 'around');
+  await press(page, 'Home', 'End', 'Home');
+  await press(page, 'Enter');
+  is((await page.getByRole('navigation').getByRole('button').allInnerTexts()).at(-1).trim(), 'compute', 'Enter does it');
+  healthy(page);
+});
+
+test('the menu acts: callers, callees, sandwich, only, without, hidden, collapsed; links have them', async b => {
+  const without = n => stacks.filter(([f]) => !f.includes(n)), only = n => stacks.filter(([f]) => f.includes(n));
+  const get = 'java/util/HashMap.get', all = top(get).reduce((s, [, w]) => s + w, 0);
+  const cases = [
+    ['loop', 'Who calls this', 'callers of loop', async p => { await tells(p, 'db', inclusive('db;loop'), 'caller'); is(await frame(p, 'read').count(), 0, 'no callees'); }],
+    [get, 'Who calls this', 'callers of ' + get, async p => { await hover(p, get); ok((await bar(p)).startsWith(`${get} — ${thousands(all)} samples`), 'all places: ' + await bar(p)); await tells(p, 'parse', inclusive('app;main;parse;' + get + '_[j]'), 'one caller'); await tells(p, 'loop', inclusive('db;loop;' + get + '_[j]'), 'another'); }],
+    ['run', 'What it calls', 'callees of run', async p => { await tells(p, 'compute', inclusive('app;main;run;compute'), 'callee'); is(await frame(p, 'main').count(), 0, 'no callers'); }],
+    ['run', 'Callers and callees', 'sandwich: run', async p => { await tells(p, 'compute', inclusive('app;main;run;compute'), 'callee'); await tells(p, 'main', inclusive('app;main;run'), 'caller'); }],
+    ['run', 'Only stacks with it', 'only run', async p => { await tells(p, 'main', weightOf(only('run'), 'app;main'), 'only'); is(await frame(p, 'db').count(), 0, 'no others'); }],
+    ['run', 'Without it', 'no stacks with run', async p => tells(p, 'main', weightOf(without('run'), 'app;main'), 'without')],
+    ['run', 'Hide this function', 'without run', async p => { is(await frame(p, 'run').count(), 0, 'gone'); await tells(p, 'main', inclusive('app;main'), 'its caller'); }],
+    ['compute', 'Collapse recursion', 'recursion collapsed', async p => { is(await frame(p, 'compute').count(), 1, 'one'); await tells(p, 'compute', inclusive('app;main;run;compute'), 'its weight'); }],
+  ];
+  for (const [label, name, chip, check] of cases) {
+    const page = await open(b, at);
+    await doIn(page, await frame(page, label).count() ? label : 'j.u.HashMap.get', name);
+    is(await chips(page), chip, name);
+    await page.mouse.move(640, 10);
+    await check(page);
+    const again = await open(b, at + await hash(page));
+    is(await chips(again), chip, name + ', from the address');
+    await check(again);
+    healthy(page);
+    healthy(again);
+    await page.context().close();
+    await again.context().close();
+  }
+});
+
+test('the menu: search it, copy name, stack and command; the command prints the stacks of the frame', async b => {
+  const page = await open(b, at);
+  await doIn(page, 'compute', 'Search it');
+  is(await said(page), `${pct(top('compute').reduce((s, [, w]) => s + w, 0), total)} · 2`, 'exactly that function');
+  await page.keyboard.press('Escape');
+  const copied = async () => { let text = ''; await soon(async () => { text = /^Cop(?:ied|y): (.*)$/.exec(await bar(page))?.[1]; ok(text, await bar(page)); }); return text; };
+  for (const [name, want] of [['Copy name', 'compute'], ['Copy stack', 'app;main;run;compute']]) {
+    await doIn(page, 'compute', name);
+    is(await copied(), want, name);
+  }
+  for (const [label, path] of [['compute', 'app;main;run;compute'], ['a.b[c]*', 'app;main;run;a.b[c]*'], ['loop', 'db;loop']]) {
+    await doIn(page, label, 'Copy command');
+    const command = await copied();
+    ok(command.startsWith("pjsvg --unpack 'basic.svg' | grep "), command);
+    if (!real) continue;
+    const out = execFileSync('sh', ['-c', command], { cwd: scratch, env: { ...process.env, PATH: dirname(pjsvg) + ':' + process.env.PATH }, encoding: 'utf8' });
+    const want = stacks.filter(([f]) => (f.join(';') + ';').startsWith(path + ';')).map(([f, w]) => f.join(';') + ' ' + w);
+    is(out.trim().split('\n').sort().join('\n'), want.sort().join('\n'), command);
+  }
+  healthy(page);
+});
+
+test('touch: a long press opens the menu and nothing else', async b => {
+  const page = await open(b, at, { hasTouch: true, viewport: { width: 375, height: 700 }, isMobile: true });
+  await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, 375 - 24, 'width of the graph'));
+  const r = await frame(page, 'parse').boundingBox(), cdp = await page.context().newCDPSession(page), point = { x: r.x + 5, y: r.y + 5 };
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [point] });
+  await soon(async () => ok(await menu(page).isVisible(), 'menu'));
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await settle(page);
+  ok(await menu(page).isVisible(), 'it stays');
+  is(await frame(page, 'db').count(), 1, 'no zoom');
+  const m = await menu(page).boundingBox();
+  ok(m.x >= 0 && m.x + m.width <= 375 && m.y >= 0 && m.y + m.height <= 700, JSON.stringify(m));
+  await item(page, 'Zoom').tap();
+  await soon(async () => is(await frame(page, 'db').count(), 0, 'zoomed'));
+  await page.getByRole('button', { name: 'Menu', exact: true }).tap();
+  ok(await item(page, 'Hide this function').isVisible() && await item(page, 'Callers first').isVisible(), 'the button has the actions of frame and view');
+  healthy(page);
+});
+
+test('toolbar: menu of the view, zoom out, reset', async b => {
+  const page = await open(b, at), button = name => page.getByRole('button', { name, exact: true });
+  for (const name of ['Zoom out (Backspace)', 'Reset the view (Shift+R)']) ok(await button(name).isDisabled(), name + ' has nothing to do');
+  await click(page, 'run');
+  await clickAt(page, 'Zoom out (Backspace)');
+  ok(await frame(page, 'parse').isVisible() && !(await frame(page, 'loop').count()), 'one out');
+  await clickAt(page, 'Menu');
+  is(await button('Menu').getAttribute('aria-expanded'), 'true', 'expanded');
+  await item(page, 'Callers first').click();
+  await settle(page);
+  is(await chips(page), 'callers first', 'done');
+  await clickAt(page, 'Menu');
+  is(await item(page, 'Callers first').getAttribute('aria-checked'), 'true', 'checked');
+  await page.keyboard.press('Escape');
+  is(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Menu', 'the focus returns to the button');
+  await find(page, 'read');
+  await clickAt(page, 'Reset the view (Shift+R)');
+  is([await chips(page), await value(page), await hash(page)].join(), ',,', 'as it was opened');
+  ok(await frame(page, 'loop').isVisible(), 'all of it');
+  await page.goBack();
+  await soon(async () => is(await chips(page), 'callers first', 'Back undoes it'));
+  healthy(page);
+});
+
+test('tooltip at the pointer: name, samples, shares, self; gone with the pointer and with the menu', async b => {
+  const page = await open(b, at), tip = page.locator('.pj-tip'), text = async () => (await tip.innerText()).replace(/\s+/g, ' ');
+  await hover(page, 'parse');
+  const w = inclusive('app;main;parse'), own = self('app;main;parse');
+  is(await text(), `parse total ${thousands(w)} samples of total ${pct(w, total)} self ${thousands(own)} (${pct(own, total)})`, 'numbers');
+  const r = await frame(page, 'parse').boundingBox(), t = await tip.boundingBox();
+  ok(Math.abs(t.x - (r.x + r.width / 2)) < 40 && t.x >= 0 && t.x + t.width <= 1280 && t.y >= 0, 'beside the pointer: ' + JSON.stringify([r, t]));
+  await click(page, 'run');
+  await hover(page, 'Computer');
+  ok((await text()).includes(`of view ${pct(inclusive('app;main;run;Computer'), inclusive('app;main;run'))}`), await text());
+  await page.mouse.move(640, 15);
+  await settle(page);
+  is(await tip.isVisible(), false, 'gone');
+  await hover(page, 'Computer');
+  await rightClick(page, 'Computer');
+  is(await tip.isVisible(), false, 'not beside the menu');
+  healthy(page);
 });
 
 // ---- Differences, as the reference encoder writes them.
