@@ -5,11 +5,13 @@ import { html } from './dom.js';
 import { center, draw } from './draw.js';
 import { countMatches, search } from './find.js';
 import { focusPane, input, page, pane, say } from './page.js';
-import { quoted } from './search.js';
+import { exactly } from './search.js';
 import { stacksCommand } from './shell.js';
 import { currentFrame, isDocument, names, nameOf, screen, view } from './state.js';
 import { showCurrent } from './statusline.js';
 import { functionText, searchText } from './view.js';
+
+const LONGEST_QUERY = 200;
 
 function renew() {
   screen.hovered = screen.selected = -1;
@@ -66,17 +68,12 @@ export function onlyFunction(letter) {
   changeView(() => view.add(letter, functionText(key)));
 }
 
-export function exactPattern(id) {
-  return '^' + quoted(names.text[id]) + '$';
-}
-
-/** An operation on what the search has found, or on the name of the current frame. */
+/** An operation on what the search has found, or on the function of the current frame. */
 export function bySearch(letter) {
-  const frame = currentFrame(), { hits, query } = screen;
-  const named = frame > 0 && searchText(exactPattern(nameOf(frame)), { regexp: true, matchCase: true });
-  const text = hits ? searchText(query, screen) : named;
-  if (!text || hits && !screen.found.length) return say('Search first.');
-  return changeView(() => view.add(letter, text));
+  const { hits, query } = screen;
+  if (!hits && currentFrame() > 0) return onlyFunction(letter);
+  if (!hits || !screen.found.length) return say('Search first.');
+  return changeView(() => view.add(letter, searchText(query, screen)));
 }
 
 export function isChanged() {
@@ -112,6 +109,7 @@ export function switchTheme() {
 
 export function clearSearch() {
   input.value = screen.query = '';
+  screen.regexp = screen.matchCase = false; // modes are of one search
   screen.selected = -1;
   search();
 }
@@ -183,11 +181,20 @@ export function switchComparison() {
   });
 }
 
+/** Shows the callers and callees of a function, or no longer. */
+export function toggleFunction(id) {
+  const key = names.functionKey(id), isShown = view.rooted?.text === key;
+  changeView(() => {
+    if (isShown) view.operations = view.operations.filter(one => one !== view.rooted);
+    else view.add('w', key);
+  });
+}
+
 /** Searches for one function, exactly. */
 export function searchFunction(id) {
-  const pattern = exactPattern(names.functionOf[id]), isShort = pattern.length <= 200;
-  screen.regexp = screen.matchCase = isShort;
-  input.value = screen.query = isShort ? pattern : names.text[id].slice(0, 200);
+  const name = names.text[id], query = exactly(name);
+  screen.regexp = screen.matchCase = false;
+  input.value = screen.query = query.length <= LONGEST_QUERY ? query : name.slice(0, LONGEST_QUERY);
   screen.selected = -1;
   search();
   focusPane();

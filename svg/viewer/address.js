@@ -1,7 +1,7 @@
 // address.js - the view in the fragment of the address: #z=zoom;s=search;f=flags;o=operations;m=widths;d=theme.
 import { config, diff, isDocument, screen, view } from './state.js';
 
-const MOST_OPERATIONS = 20, LONGEST_TEXT = 210, LONGEST_QUERY = 200;
+const MOST_OPERATIONS = 20, LONGEST_TEXT = 210, LONGEST_SEARCH = 200;
 
 function flagsOf({ regexp, matchCase, inverted }) {
   return (regexp ? 'r' : '') + (matchCase ? 'c' : '') + (inverted !== Boolean(config.inverted) ? 'i' : '');
@@ -50,7 +50,7 @@ function restoreOperations(text) {
 export function readAddress() {
   const values = new URLSearchParams(isDocument ? location.hash.slice(1).replace(/;/g, '&') : '');
   const value = key => values.get(key) || '', flags = value('f'), widths = value('m');
-  screen.query = value('s').slice(0, LONGEST_QUERY);
+  screen.query = value('s').slice(0, LONGEST_SEARCH);
   screen.regexp = flags.includes('r');
   screen.matchCase = flags.includes('c');
   screen.inverted = flags.includes('i') !== Boolean(config.inverted);

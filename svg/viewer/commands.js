@@ -9,7 +9,7 @@ import { openCurrentMenu } from './framemenu.js';
 import { WIDTHS } from './legend.js';
 import { openPanel, panel } from './page.js';
 import { config, diff, screen, view } from './state.js';
-import { openTable } from './table.js';
+import { isTableOpen, toggleTable } from './table.js';
 
 const has = letter => () => view.operation(letter);
 
@@ -18,6 +18,7 @@ const widthCommands = WIDTHS.map(([key, text]) => ({
 }));
 const comparisons = [{ key: '%', text: 'Shares or counts', act: switchComparison, inMenu: true }];
 const comparing = diff ? [...widthCommands, ...comparisons] : [];
+const tableName = diff ? 'Largest changes' : 'Table of functions';
 const turned = config.reverse ? 'Callees first' : 'Callers first';
 
 /** {key, text, act; inMenu: it is in the menu of the view; isOn: whether it is in effect}. */
@@ -25,7 +26,7 @@ export const commands = [
   { key: '/', text: 'Search', act: focusSearch },
   { key: 'N', text: 'Next match', act: () => stepMatch(1) },
   { key: 'Shift+N', text: 'Previous match', act: () => stepMatch(-1) },
-  { key: 'T', text: diff ? 'Largest changes' : 'Table of functions', act: openTable, inMenu: true },
+  { key: 'T', text: tableName, act: toggleTable, isOn: isTableOpen, inMenu: true },
   { key: 'R', text: turned, act: () => toggleOperation('r'), isOn: has('r'), inMenu: true },
   { key: 'W', text: 'Callers and callees', act: () => byFunction('w') },
   { key: 'H', text: 'Hide a function', act: () => byFunction('h') },

@@ -20,12 +20,14 @@ const previousButton = button('b', 'Previous (Shift+N)', () => stepMatch(-1), '\
 const nextButton = button('b', 'Next (N)', () => stepMatch(1), '\u203a');
 
 function findNames(runAnyway) {
-  const { query, regexp, matchCase } = screen, waits = regexp && !runAnyway && mayBacktrack(query);
+  const { query, regexp, matchCase } = screen;
   screen.hits = null;
-  screen.problem = waits ? 'Enter to run' : '';
-  if (!query || waits) return;
+  screen.problem = regexp && !runAnyway && mayBacktrack(query) ? 'Enter to run' : '';
+  if (!query || screen.problem) return;
   try {
-    screen.hits = matchNames(names, query, { regexp, matchCase });
+    const { hits, waits } = matchNames(names, query, { regexp, matchCase });
+    if (waits) screen.problem = 'Enter to run';
+    else screen.hits = hits;
   } catch {
     screen.problem = 'not a regexp';
   }
@@ -82,7 +84,10 @@ function showCount() {
 export function stepMatch(by) {
   const { found } = screen, count = found.length;
   if (screen.turn < 0) found.sort((one, other) => view.total[other] - view.total[one] || one - other);
-  if (!screen.hits) return search(false, true);
+  if (!screen.hits) {
+    screen.regexp ||= screen.problem !== ''; // what waits is a pattern
+    return search(false, true);
+  }
   if (!count) return undefined;
   screen.turn = screen.turn < 0 && by < 0 ? count - 1 : (screen.turn + by + count) % count;
   choose(found[screen.turn]);

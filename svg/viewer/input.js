@@ -6,7 +6,7 @@ import { focusSearch, stepMatch } from './find.js';
 import { openCurrentMenu, openFrameMenu } from './framemenu.js';
 import { frameAt } from './geometry.js';
 import { closeMenu, isMenuOpen, menuAction } from './menu.js';
-import { graph, page, pane, panel } from './page.js';
+import { focusPane, graph, input, page, pane, panel } from './page.js';
 import { choose, chooseAbove, chooseBeside } from './select.js';
 import { isDocument, nameOf, names, screen } from './state.js';
 import { showCurrent } from './statusline.js';
@@ -91,9 +91,18 @@ const keys = {
 };
 for (const { key, act } of commands) keys[key.toLowerCase()] = act;
 
+// Enter goes to the graph with the match selected, where N steps on and Enter zooms.
+function inputAction(event, key) {
+  if (event.target !== input || key !== 'enter') return null;
+  return () => {
+    stepMatch(event.shiftKey ? -1 : 1);
+    if (screen.found.length) focusPane();
+  };
+}
+
 function letterAction(event, key) {
   const target = event.target.localName;
-  if (target === 'input') return key === 'enter' && (() => stepMatch(event.shiftKey ? -1 : 1));
+  if (target === 'input') return inputAction(event, key);
   if (key === 'enter' && target === 'button') return null;
   return keys[(event.shiftKey && /^([a-z]|f10)$/.test(key) ? 'shift+' : '') + key];
 }
@@ -104,7 +113,8 @@ function keyAction(event) {
   if (panel.open) return key === 'escape' && (() => panel.close());
   if (key === 'f3' || command && key === 'f') return focusSearch;
   if (command || event.altKey) return null;
-  return key === 'escape' ? escape : letterAction(event, key);
+  if (key === 'escape') return event.target.localName === 'input' ? focusPane : escape;
+  return letterAction(event, key);
 }
 
 function listenToPointer() {

@@ -2,30 +2,40 @@
 import { dimOthers, setWidths, switchComparison } from './actions.js';
 import { button, division, html, setAttributes, setPressed } from './dom.js';
 import { percent } from './numbers.js';
-import { legend } from './page.js';
-import { afterDrawing, config, diff, names, profile, screen, view } from './state.js';
+import { colourWeights, viewWeight } from './functions.js';
+import { legend, showSums } from './page.js';
+import { afterDrawing, config, diff, screen, view } from './state.js';
 
 const LEAST_SHARE = 1e-3;
 export const WIDTHS = [['B', 'before'], ['A', 'after'], ['U', 'both']];
 
 // Kinds that differ in their suffix only are one.
 function weightsOfKinds() {
-  const { base: { count, name, self: [own] } } = profile, byColour = new Float64Array(config.colors.length);
-  const byLabel = new Map();
-  for (let frame = 1; frame < count; frame++) byColour[names.colour[name[frame]]] += own[frame];
+  const byColour = colourWeights(view, screen.zoom), byLabel = new Map();
   config.colors.forEach(([, , kind], colour) => {
     const label = config.kinds[kind]?.[0];
     byLabel.set(label, byColour[colour] + (byLabel.get(label) || 0));
   });
-  return [...byLabel].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1));
+  return byLabel;
 }
 
-function chipOf(label, weight) {
+// The weights of the view that is shown now.
+const shown = { tree: null, zoom: -1, kinds: null };
+
+function kindsOfView() {
+  if (shown.tree !== view.tree || shown.zoom !== screen.zoom) {
+    Object.assign(shown, { tree: view.tree, zoom: screen.zoom, kinds: weightsOfKinds() });
+  }
+  return shown.kinds;
+}
+
+function chipOf(label) {
   const box = html('i'), colour = config.colors.find(([, , kind]) => config.kinds[kind]?.[0] === label);
-  const share = html('span', {}, percent(weight, view.whole()));
+  const share = html('span');
   const chip = button('k', label + ': dim the rest', () => dimOthers(label), box, label, share);
   afterDrawing(() => {
     box.style.background = colour[Number(screen.dark)];
+    share.textContent = percent(kindsOfView().get(label), viewWeight(view, screen.zoom));
     setPressed(chip, screen.onlyKind === label);
   });
   return chip;
@@ -52,10 +62,10 @@ function buildScale() {
 }
 
 export function buildLegend() {
+  afterDrawing(() => showSums(viewWeight(view, screen.zoom)));
   if (diff) return buildScale();
   if (!config.legend) return undefined;
-  for (const [label, weight] of weightsOfKinds()) {
-    if (weight >= view.whole() * LEAST_SHARE) legend.append(chipOf(label, weight));
-  }
+  const kinds = [...kindsOfView()].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1));
+  for (const [label, weight] of kinds) if (weight >= view.whole() * LEAST_SHARE) legend.append(chipOf(label));
   return undefined;
 }

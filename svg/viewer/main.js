@@ -12,6 +12,7 @@ import { buildMenu } from './menu.js';
 import { hole, input, page, pane } from './page.js';
 import { afterDrawing, config, isDocument, screen, svg } from './state.js';
 import { showCurrent } from './statusline.js';
+import { buildTable } from './table.js';
 import { buildToolbar } from './toolbar.js';
 import { buildTooltip } from './tooltip.js';
 
@@ -25,6 +26,7 @@ function replacePicture() {
     if (!stays) element.remove();
   }
   svg.append(hole);
+  page.classList.toggle('pj-full', isDocument);
   // Phones take 980 px otherwise.
   if (isDocument) svg.prepend(html('meta', { name: 'viewport', content: 'width=device-width' }));
 }
@@ -67,6 +69,7 @@ function start() {
   buildSearch();
   buildToolbar();
   buildMenu();
+  buildTable();
   buildTooltip();
   buildCrumbs();
   afterDrawing(showCurrent);

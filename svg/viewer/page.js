@@ -13,17 +13,28 @@ export const searchBox = division('q', input, matchCount);
 export const tools = division('tl', searchBox);
 export const legend = division('lg');
 
-function totalsLine() {
+/** The first line of the header: the weight of the view, and of all. */
+export function showSums(size) {
+  sums.textContent = sumsText(size);
+}
+
+const sums = html('span');
+
+function sumsText(size) {
   const change = diff && ' (' + signed(100 * (diff.sums[1] / diff.sums[0] - 1), 1) + '%)';
-  const sums = !diff ? weights.text(view.whole())
-    : 'before ' + weights.amount(diff.sums[0]) + ARROW + 'after ' + weights.text(diff.sums[1]) + change;
+  const whole = view.whole();
+  if (!diff) return (size === whole ? '' : weights.amount(size) + ' of ') + weights.text(whole);
+  return 'before ' + weights.amount(diff.sums[0]) + ARROW + 'after ' + weights.text(diff.sums[1]) + change;
+}
+
+function totalsLine() {
   return listed([
-    sums, counted(profile.base.count - 1, 'frames'), counted(names.functions, 'functions'),
+    counted(profile.base.count - 1, 'frames'), counted(names.functions, 'functions'),
     'depth ' + profile.deepest, config.subtitle,
   ]);
 }
 
-const totals = division('t2', totalsLine());
+const totals = division('t2', sums, ' \u00b7 ' + totalsLine());
 totals.title = config.notes;
 const head = division('hd', division('tt', division('t1', config.title), totals), tools, legend);
 
@@ -41,7 +52,7 @@ export const chosen = setAttributes(division('cr'), { role: 'group', 'aria-label
 export const crumbs = setAttributes(division('cr'), { role: 'navigation', 'aria-label': 'Zoomed to' });
 export const status = setAttributes(division('st'), { role: 'status' });
 export const panel = html('dialog', { class: 'pj-dl' });
-export const page = division('x', head, pane, chosen, crumbs, division('ft', status), panel);
+export const page = division('x', head, division('bd', pane), chosen, crumbs, division('ft', status), panel);
 export const hole = drawn('foreignObject', {}, page);
 
 export function focusPane() {

@@ -1,75 +1,166 @@
-// table.js - the table of functions, or of the largest changes.
-import { searchFunction } from './actions.js';
+// table.js - the table of functions beside the graph, or of the largest changes. It has all rows; only those on the
+// screen are elements.
+import { toggleFunction } from './actions.js';
 import { changeColour, nameColour } from './colours.js';
-import { button, html } from './dom.js';
-import { changedFunctions, functionWeights, heaviestFunctions } from './functions.js';
-import { grouped, percent } from './numbers.js';
-import { openPanel, panel } from './page.js';
-import { diff, nameOf, names, screen, view, weights } from './state.js';
-import { changeText, ratioText } from './statusline.js';
+import { columnsOf } from './columns.js';
+import { button, division, html, refill, setAttributes, setPressed } from './dom.js';
+import { grouped } from './numbers.js';
+import { focusPane, page, pane } from './page.js';
+import { matchNames } from './search.js';
+import { afterDrawing, diff, names, screen, view } from './state.js';
 
-const MOST_ROWS = 200, MOST_CHANGES = 50;
+const ROW_PX = 24, SPARE_ROWS = 8, TITLE = diff ? 'Changes' : 'Functions';
 
-function closeButton() {
-  return button('x2', 'Close (Esc)', () => panel.close(), '\u00d7');
+const filter = html('input', {
+  placeholder: 'Filter', 'aria-label': 'Filter ' + TITLE.toLowerCase(), maxlength: 200, spellcheck: false,
+});
+const countLine = html('span', { role: 'status' });
+const headRow = html('tr', {}), body = html('tbody');
+const grid = html('table', { 'aria-label': TITLE }, html('thead', {}, headRow), body);
+const scroller = division('ds', grid);
+const close = button('b', 'Close the table (T)', () => toggleTable(), '\u00d7');
+const dock = setAttributes(division('dk', division('dh', html('b', {}, TITLE), countLine, close), filter, scroller), {
+  role: 'region', 'aria-label': TITLE, hidden: '',
+});
+
+// What the table shows; `of`: the view that its rows are of.
+const table = { columns: [], rows: [], sorted: diff ? 3 : 1, isAscending: false, of: null };
+
+export function isTableOpen() {
+  return !dock.hidden;
 }
 
-function tableRow(id, colour, cells) {
-  const box = html('i'), row = html('tr', {}, ...cells.map(text => html('td', {}, text)));
-  box.style.background = colour;
-  row.append(html('th', { scope: 'row' }, box, html('button', {}, names.text[id])));
-  row.onclick = () => {
-    panel.close();
-    searchFunction(id);
-  };
+function colourOf(id) {
+  if (!diff) return nameColour(id);
+  const [, before, after] = table.columns;
+  return changeColour(view.judge(before.value(id), after.value(id)).code);
+}
+
+function isRoot(id) {
+  return view.rooted?.text === names.functionKey(id);
+}
+
+function rowElement(id, index) {
+  const [, ...columns] = table.columns, box = html('i'), name = html('button', { type: 'button' }, names.text[id]);
+  box.style.background = colourOf(id);
+  setPressed(name, isRoot(id));
+  const shareOf = share => share ? [' ', html('span', {}, share(id))] : [];
+  const cells = columns.map(({ text, share }) => html('td', {}, text(id), ...shareOf(share)));
+  const row = html('tr', { 'aria-rowindex': index + 2 }, html('th', { scope: 'row' }, box, name), ...cells);
+  row.title = names.text[id];
+  row.onclick = () => toggleFunction(id);
   return row;
 }
 
-function changeRow(id, before, after) {
-  const cells = [weights.amount(before), weights.amount(after), changeText(before, after), ratioText(before, after)];
-  return tableRow(id, changeColour(view.judge(before, after).code), cells);
+function spacer(rows) {
+  const row = html('tr', { 'aria-hidden': true });
+  row.style.height = rows * ROW_PX + 'px';
+  return row;
 }
 
-function functionRow(id, self, total) {
-  const whole = view.whole();
-  return tableRow(id, nameColour(id), [percent(self, whole), weights.amount(self), percent(total, whole)]);
+// The rows that can be seen. The focus stays at its row.
+function renderRows() {
+  const { rows } = table, focused = focusedRow();
+  const first = Math.max(Math.floor(scroller.scrollTop / ROW_PX) - SPARE_ROWS, 0);
+  const last = Math.min(first + Math.ceil(scroller.clientHeight / ROW_PX) + 2 * SPARE_ROWS, rows.length);
+  const shown = rows.slice(first, last).map((id, at) => rowElement(id, first + at));
+  refill(body, spacer(first), ...shown, spacer(rows.length - last));
+  grid.setAttribute('aria-rowcount', rows.length + 1);
+  if (focused >= first && focused < last) focusRow(focused);
 }
 
-function tableOf(caption, headings, rows) {
-  return html('table', {}, html('caption', {}, caption),
-    html('thead', {}, html('tr', {}, ...headings)), html('tbody', {}, ...rows));
+function focusedRow() {
+  const row = document.activeElement?.closest('tr[aria-rowindex]');
+  return row && body.contains(row) ? row.getAttribute('aria-rowindex') - 2 : -1;
 }
 
-function heading(text) {
-  return html('th', { scope: 'col' }, text);
+function focusRow(index) {
+  body.querySelector('tr[aria-rowindex="' + (index + 2) + '"] button')?.focus({ preventScroll: true });
 }
 
-function sortHeading(text, isSorted, sort) {
-  const order = isSorted ? 'descending' : 'none';
-  return html('th', { scope: 'col', 'aria-sort': order }, button('b', 'Sort by ' + text, sort, text));
+/** To the next row (1), the one before (-1), or further. */
+function moveRow(by) {
+  const index = Math.max(0, Math.min(focusedRow() + by, table.rows.length - 1)), top = index * ROW_PX;
+  const room = scroller.clientHeight - 2 * ROW_PX;
+  scroller.scrollTop = Math.max(Math.min(scroller.scrollTop, top), top - room);
+  renderRows();
+  focusRow(index);
 }
 
-function openChanges() {
-  const sums = functionWeights(view, screen.zoom), [before, after] = sums.self, rows = changedFunctions(sums, view);
-  const caption = rows.length ? 'significant ones, by ' + (view.byShare ? 'shares' : 'counts') : 'none';
-  const shown = rows.slice(0, MOST_CHANGES).map(id => changeRow(id, before[id], after[id]));
-  const headings = ['Before', 'After', 'Change', '', 'Function'].map(heading);
-  openPanel('Changes of self ' + weights.unit, closeButton(), tableOf(caption, headings, shown));
+function compareRows() {
+  const { sorted, isAscending, columns } = table, { value } = columns[sorted] || columns[1];
+  const sign = isAscending ? -1 : 1, [, first] = columns;
+  if (!value) return (one, other) => sign * (names.text[one] < names.text[other] ? -1 : 1);
+  const rank = id => Math.abs(value(id));
+  return (one, other) => sign * (rank(other) - rank(one)) || first.value(other) - first.value(one);
 }
 
-function openFunctions(byTotal) {
-  const sums = functionWeights(view, screen.zoom), rows = heaviestFunctions(sums, names, byTotal);
-  const count = grouped(rows.length), caption = rows.length > MOST_ROWS ? 'the first 200 of ' + count : count;
-  const shown = rows.slice(0, MOST_ROWS).map(id => functionRow(id, sums.self[0][id], sums.total[0][id]));
-  const headings = [
-    sortHeading('Self', !byTotal, () => openFunctions(false)), heading(''),
-    sortHeading('Total', byTotal, () => openFunctions(true)), heading('Function'),
-  ];
-  const title = 'Functions' + (sums.first ? ' below ' + names.text[nameOf(sums.first)] : '');
-  openPanel(title, closeButton(), tableOf(caption, headings, shown));
+function sortBy(index) {
+  table.isAscending = table.sorted === index && !table.isAscending;
+  table.sorted = index;
+  scroller.scrollTop = 0;
+  fillTable();
 }
 
-export function openTable() {
-  if (diff) openChanges();
-  else openFunctions(false);
+function headingOf({ title, unsorted }, index) {
+  const order = table.sorted !== index ? 'none' : table.isAscending || !index ? 'ascending' : 'descending';
+  if (unsorted) return html('th', { scope: 'col' }, title);
+  const sorter = button('b', 'Sort by ' + title, () => sortBy(index), title);
+  return html('th', { scope: 'col', 'aria-sort': order }, sorter);
+}
+
+function fillTable() {
+  const { columns, ids, note } = columnsOf(view, screen.zoom);
+  const hits = filter.value && matchNames(names, filter.value, {}).hits;
+  table.columns = columns;
+  table.rows = ids.filter(id => !hits || hits[id]).sort(compareRows());
+  countLine.textContent = grouped(table.rows.length) + (hits ? ' of ' + grouped(ids.length) : '') + ' \u00b7 ' + note;
+  refill(headRow, ...columns.map(headingOf));
+  renderRows();
+}
+
+function stateOfView() {
+  return [view.tree, screen.zoom, view.byShare, screen.dark];
+}
+
+// The rows follow the view.
+function follow() {
+  if (dock.hidden) return;
+  const now = stateOfView();
+  if (table.of?.every((part, index) => part === now[index])) return;
+  table.of = now;
+  fillTable();
+}
+
+export function toggleTable() {
+  const hadFocus = dock.contains(document.activeElement);
+  dock.hidden = !dock.hidden;
+  page.classList.toggle('pj-docked', !dock.hidden);
+  table.of = null;
+  follow();
+  if (hadFocus) focusPane();
+}
+
+const rowKeys = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20, Home: -1e9, End: 1e9 };
+
+function dockKey(event) {
+  const by = rowKeys[event.key], inFilter = event.target === filter;
+  if (!by || inFilter && event.key !== 'ArrowDown') return;
+  event.preventDefault();
+  event.stopPropagation();
+  moveRow(by);
+}
+
+export function buildTable() {
+  pane.before(dock);
+  filter.oninput = () => {
+    scroller.scrollTop = 0;
+    fillTable();
+  };
+  scroller.onscroll = renderRows;
+  dock.addEventListener('keydown', dockKey);
+  new ResizeObserver(() => {
+    if (!dock.hidden && table.of) renderRows();
+  }).observe(scroller);
+  afterDrawing(follow);
 }

@@ -1,12 +1,12 @@
 // toolbar.js - the buttons beside the search box.
 import { isChanged, resetView, switchTheme, zoomOut } from './actions.js';
 import { commands, openHelp } from './commands.js';
-import { button, division, html, setAttributes } from './dom.js';
+import { button, division, html, setAttributes, setPressed } from './dom.js';
 import { frameSection } from './framemenu.js';
 import { openMenu } from './menu.js';
 import { tools } from './page.js';
 import { afterDrawing, currentFrame, diff, screen } from './state.js';
-import { openTable } from './table.js';
+import { isTableOpen, toggleTable } from './table.js';
 
 function viewSection() {
   const entries = commands.filter(({ inMenu }) => inMenu)
@@ -21,7 +21,12 @@ function openMainMenu() {
   openMenu('Menu', sections, { left: box.left, top: box.bottom + 2 }, menuButton);
 }
 
-const tableButton = button('w', diff ? 'Changes (T)' : 'Table (T)', openTable, html('i', { class: 'pj-tb' }),
+function switchTable() {
+  toggleTable();
+  setPressed(tableButton, isTableOpen());
+}
+
+const tableButton = button('w', diff ? 'Changes (T)' : 'Table (T)', switchTable, html('i', { class: 'pj-tb' }),
   diff ? 'Changes' : 'Table');
 const menuButton = setAttributes(button('w', 'Menu', openMainMenu, html('i', { class: 'pj-bu' }), 'Menu'),
   { 'aria-haspopup': 'menu', 'aria-expanded': false });
@@ -33,6 +38,7 @@ const helpButton = button('w', 'Help (?)', openHelp, '?');
 export function buildToolbar() {
   tools.append(division('tw', tableButton, menuButton, outButton, resetButton, themeButton, helpButton));
   afterDrawing(() => {
+    setPressed(tableButton, isTableOpen());
     outButton.disabled = !screen.zoom;
     resetButton.disabled = !isChanged();
   });

@@ -33,6 +33,7 @@ export function functionText(key) {
 export class View {
   constructor(profile) {
     this.profile = profile;
+    this.tree = this.filtered = profile.base;
     this.operations = [];
     this.widths = 'A'; // of a difference: before, after, or U: both
     this.byShare = profile.diff?.shares;
@@ -83,7 +84,7 @@ export class View {
   hits(text) {
     const { names } = this.profile, flags = text[0];
     return this.hitsOf[text] ||= flags & FUNCTION ? this.sameFunction(text.slice(1))
-      : matchNames(names, text.slice(1), { regexp: flags & REGEXP, matchCase: flags & CASE });
+      : matchNames(names, text.slice(1), { regexp: flags & REGEXP, matchCase: flags & CASE }).hits;
   }
 
   sameFunction(key) {

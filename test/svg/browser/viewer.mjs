@@ -149,13 +149,17 @@ test('search: literal, ignoring case, with the share of the view and without ove
     const [w, k] = matched(match, under), of = under ? inclusive(under) : total;
     is(await said(page), k ? `${pct(w, of)}${under ? ' of view' : ''} · ${thousands(k)}` : 'no match', 'search for ' + q);
   };
-  for (const q of ['read', 'COMPUTE', 'a.b[c]*', 'HashMap', 'tiny', 'zzz', '(', '.*', 'main']) {
+  for (const q of ['read', 'COMPUTE', 'a.b[c]*', 'HashMap', 'tiny', 'zzz', '(', 'main']) {
     await find(page, q);
     await expect(q, n => n.toLowerCase().includes(q.toLowerCase()));
   }
+  const kept = await said(page);
   await page.keyboard.press('Escape');
   await settle(page);
-  is(await said(page), '', 'Escape clears');
+  is(await said(page), kept, 'Escape leaves the box and keeps the match');
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await said(page), '', 'then it clears');
   await click(page, 'parse');
   await find(page, 'read');
   await expect('read in parse', n => n.includes('read'), 'app;main;parse');
@@ -195,7 +199,7 @@ test('search: next and previous', async b => {
   for (const [f] of stacks) f.forEach((n, i) => n.includes('read') && paths.add(f.slice(0, i + 1).join(';')));
   const widths = [...paths].map(inclusive).sort((a, b) => b - a);
   for (let i = 1; i <= k; i++) {
-    await page.keyboard.press('Enter');
+    await page.keyboard.press(i === 1 ? 'Enter' : 'n');   // Enter goes to the graph
     await settle(page);
     ok((await said(page)).endsWith(`${i} of ${k}`), await said(page));
     ok(/Function: read — /.test(await bar(page)), 'the bar tells of it: ' + await bar(page));
@@ -203,10 +207,10 @@ test('search: next and previous', async b => {
     ok(seen.at(-1).startsWith(`Function: read — ${thousands(widths[i - 1])} samples`), `the widest first: ${seen.at(-1)}`);
   }
   is(new Set(seen).size, k, 'each match once');
-  await page.keyboard.press('Enter');
+  await page.keyboard.press('n');
   await settle(page);
   ok((await said(page)).endsWith(`1 of ${k}`), 'around');
-  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.press('Shift+N');
   await settle(page);
   ok((await said(page)).endsWith(`${k} of ${k}`), 'and back');
   await page.mouse.click(640, 15);
@@ -232,7 +236,7 @@ test('search: of matches of one width the left one comes first', async b => {
   await find(page, 'hit');
   const at = [];
   for (let i = 0; i < 4; i++) {
-    await page.keyboard.press('Enter');
+    await page.keyboard.press(i ? 'n' : 'Enter');
     await settle(page);
     at.push((await page.locator('path.pj-on').boundingBox()).x);
   }
@@ -715,24 +719,77 @@ test('all places of a function: how many, and together', async b => {
   healthy(page);
 });
 
-test('T: the table of functions, by self and by total; a row searches its function', async b => {
+const dock = page => page.getByRole('region', { name: /^(Functions|Changes)$/ });
+const tableRows = async page => (await dock(page).getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean).join(' '));
+
+test('T: the table beside the graph: self and total, sorted, filtered; it stays', async b => {
   const page = await open(b, at), functions = [...new Set(stacks.flatMap(([f]) => f.map(bareName)))];
   const own = n => stacks.reduce((s, [f, w]) => s + (bareName(f.at(-1)) === n ? w : 0), 0), all = n => top(n).reduce((s, [, w]) => s + w, 0);
-  const dialog = page.getByRole('dialog'), rows = async () => (await dialog.getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean).join(' '));
   await press(page, 't');
-  const line = n => `${pct(own(n), total)} ${thousands(own(n))} ${pct(all(n), total)} ${n}`;
-  is((await rows())[0], line(functions.sort((x, y) => own(y) - own(x))[0]), 'the hottest');
-  is((await rows()).sort().join('\n'), functions.map(line).sort().join('\n'), 'all');
-  await dialog.getByRole('button', { name: 'Sort by Total' }).click();
+  const line = n => `${n} ${thousands(own(n))} ${pct(own(n), total)} ${thousands(all(n))} ${pct(all(n), total)}`;
+  is((await tableRows(page))[0], line(functions.sort((x, y) => own(y) - own(x))[0]), 'the hottest');
+  is((await tableRows(page)).sort().join('\n'), functions.map(line).sort().join('\n'), 'all');
+  const g = await page.getByRole('application').boundingBox(), d = await dock(page).boundingBox();
+  await soon(async () => ok((await page.getByRole('application').locator('svg').boundingBox()).width < 1280 - d.width, 'the graph makes room'));
+  ok(d.x + d.width <= g.x + 1, 'beside the graph');
+  await clickAt(page, 'Sort by Total');
+  is(Math.max(...functions.map(all)), all((await tableRows(page))[0].split(' ')[0]), 'by total');
+  is(await dock(page).getByRole('columnheader', { name: 'Total' }).getAttribute('aria-sort'), 'descending', 'said to be so');
+  await clickAt(page, 'Sort by Function');
+  const names = (await tableRows(page)).map(t => t.split(' ')[0]);
+  is(names.join(), [...names].sort().join(), 'by name');
+  await dock(page).getByRole('textbox').click();
+  await page.keyboard.insertText('tiny|get');
   await settle(page);
-  is(Math.max(...functions.map(all)), all((await rows())[0].split(' ').pop()), 'by total');
-  is(await dialog.getByRole('columnheader', { name: 'Total' }).getAttribute('aria-sort'), 'descending', 'said to be so');
-  await dialog.getByRole('button', { name: 'compute', exact: true }).focus();
+  is((await tableRows(page)).map(t => t.split(' ')[0]).sort().join(), 'java/util/HashMap.get,tiny_one,tiny_two', 'filtered');
+  ok((await dock(page).innerText()).includes(`3 of ${functions.length}`), await dock(page).innerText());
+  await page.keyboard.press('Escape');
+  await press(page, 't');
+  is(await dock(page).count(), 0, 'T closes');
+  healthy(page);
+});
+
+test('a click on a row shows callers and callees at once; again, no longer; the numbers are those of the view', async b => {
+  const page = await open(b, at), row = name => dock(page).getByRole('button', { name, exact: true });
+  await press(page, 't');
+  await row('compute').click();
+  await settle(page);
+  is(await chips(page), 'sandwich: compute', 'sandwich');
+  is(await row('compute').getAttribute('aria-pressed'), 'true', 'marked');
+  ok(await frame(page, 'main').isVisible(), 'its callers are seen');
+  is(await said(page), '', 'no search is left behind');
+  await row('compute').click();
+  await settle(page);
+  is(await chips(page), '', 'again: as before');
+  await frame(page, 'run').first().waitFor();
+  await click(page, 'run');
+  const w = inclusive('app;main;run'), compute = inclusive('app;main;run;compute');
+  const rows = await tableRows(page);
+  ok(rows.includes(`compute ${thousands(compute)} ${pct(compute, w)} ${thousands(compute)} ${pct(compute, w)} ${thousands(compute)} ${pct(compute, total)}`), rows.join('\n'));
+  ok(rows.includes(`read ${thousands(1200)} ${pct(1200, w)} ${thousands(1200)} ${pct(1200, w)} ${thousands(4198)} ${pct(4198, total)}`), 'in view and in all: ' + rows.join('\n'));
+  ok(!rows.some(r => r.startsWith('loop')), 'only what is in the view');
+  ok(await page.getByText(`${thousands(w)} of ${thousands(total)} samples`).first().isVisible(), 'header');
+  is((await page.getByRole('button', { name: /^native: / }).innerText()).replace(/\s+/g, ' '), 'native ' + pct(w - 1200, w), 'legend');
+  is((await page.getByRole('button', { name: /^Java: / }).innerText()).replace(/\s+/g, ' '), 'Java 0%', 'legend: not in view');
+  healthy(page);
+});
+
+test('the table by keys; all of 20,000 rows, few elements', async b => {
+  const lines = Array.from({ length: 20000 }, (_, k) => `a;f${k} ${k + 1}`).join('\n') + '\n', page = await open(b, url(makeSvg('rows', lines)));
+  await press(page, 't');
+  ok((await dock(page).innerText()).includes('20,001'), 'rows: ' + (await dock(page).innerText()).slice(0, 60));
+  ok(await page.evaluate(() => document.getElementsByTagName('*').length) <= 4000, 'elements');
+  const focused = () => page.evaluate(() => document.activeElement.innerText);
+  await dock(page).getByRole('textbox').focus();
+  await press(page, 'ArrowDown', 'ArrowDown');
+  is(await focused(), 'f19998', 'down');
+  await press(page, 'End');
+  await soon(async () => is(await focused(), 'a', 'the last: no self'));
+  await press(page, 'ArrowUp');
+  is(await focused(), 'f0', 'up');
   await press(page, 'Enter');
-  is(await dialog.count(), 0, 'closed');
-  is(await said(page), `${pct(all('compute'), total)} · 2`, 'exactly that function');
-  await press(page, 't', 'Escape');
-  is(await dialog.count(), 0, 'Escape closes');
+  is(await chips(page), 'sandwich: f0', 'Enter');
+  is(await focused(), 'f0', 'the focus stays at the row');
   healthy(page);
 });
 
@@ -740,9 +797,29 @@ test('header and table count the same functions; the kernel has its own', async 
   const page = await open(b, url(makeSvg('kinds', 'p;read;read_[k] 5\np;f_[j] 2\np;f_[i] 2\np;write_[k] 1\n')));   // p, read, read of the kernel, f, write
   const told = (await page.getByText(/ functions /).last().innerText()).match(/(\d+) functions/)[1];
   await press(page, 't');
-  is(await page.getByRole('dialog').getByRole('row').count() - 1, Number(told), 'rows');
+  is((await tableRows(page)).length, Number(told), 'rows');
   is(told, '5', 'functions');
   if (real) ok(read(join(scratch, 'kinds.svg')).includes(`${told} functions`), 'and the static layer');
+  healthy(page);
+});
+
+test('search without a switch: words, regular expressions, one name in quotes', async b => {
+  const page = await open(b, at), finds = async (q, match) => {
+    await find(page, q);
+    const [w, k] = matched(match);
+    is(await said(page), `${pct(w, total)} · ${k}`, q);
+  };
+  await finds('read|parse', n => /read|parse/i.test(n));
+  await finds('^comp.*r$', n => /^comp.*r$/i.test(n));
+  await finds('get util', n => /get/.test(n) && /util/.test(n));
+  await finds('"compute"', n => n === 'compute');
+  await finds('a.b[c]*', n => n === 'a.b[c]*');   // in a name as it is: no pattern
+  await page.getByRole('application').focus();
+  await press(page, 'f');
+  is(await chips(page), 'only “a.b[c]*”', 'only what was found');
+  await find(page, '(x+x+)+y');
+  ok(/Enter/.test(await said(page)), 'what may take long waits: ' + await said(page));
+  is(await page.getByRole('button', { name: 'Regexp' }).getAttribute('aria-pressed'), 'false', 'no mode was set');
   healthy(page);
 });
 
@@ -752,11 +829,10 @@ test('on a phone: its own width, nothing beside it, two taps to zoom, a table wi
   await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, 390 - 24, 'width of the graph'));
   ok((await page.getByRole('status').last().boundingBox()).height <= 85, 'the foot is no higher than its place');
   await page.getByRole('button', { name: 'Table (T)' }).tap();
-  const dialog = page.getByRole('dialog');
-  for (const t of ['Self', 'Total']) ok(await dialog.getByRole('button', { name: 'Sort by ' + t }).isVisible(), t);
-  const r = await dialog.boundingBox();
-  ok(r.x >= 0 && r.x + r.width <= 390, JSON.stringify(r));
-  await page.getByRole('button', { name: 'Close (Esc)' }).tap();
+  for (const t of ['Self', 'Total']) ok(await dock(page).getByRole('button', { name: 'Sort by ' + t }).isVisible(), t);
+  const r = await dock(page).boundingBox(), graph = await page.getByRole('application').boundingBox();
+  ok(r.x >= 0 && r.x + r.width <= 390 && r.y >= graph.y + graph.height - 1, 'below the graph: ' + JSON.stringify([r, graph]));
+  await page.getByRole('button', { name: 'Close the table (T)' }).tap();
   const f = await frame(page, 'parse').boundingBox(), tap = () => page.touchscreen.tap(f.x + 5, f.y + 5);
   await tap();
   await soon(async () => ok(/Function: parse/.test(await bar(page)), 'told: ' + await bar(page)));
@@ -1069,14 +1145,14 @@ test('a difference: widths of before, after and both; shares or counts', async b
 test('a difference: T lists the largest changes; callers first computes its own', async b => {
   const page = await open(b, diffSvg('list')), B = sumOf(1), A = sumOf(2);
   await press(page, 't');
-  const rows = (await page.getByRole('dialog').getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean));
+  const rows = (await tableRows(page)).map(t => t.split(' '));
   const own = {};
   for (const [f, x, y] of two) (own[f.at(-1)] ||= [0, 0]), own[f.at(-1)][0] += x, own[f.at(-1)][1] += y;
   const change = n => Math.abs(own[n][1] / A - own[n][0] / B);
-  is(rows.map(r => r.at(-1)).join(' '), ['fresh', 'slow', 'deep', 'fast', 'same'].filter(n => rows.some(r => r.at(-1) === n)).sort((x, y) => change(y) - change(x)).join(' '), 'order');
-  for (const n of ['fresh', 'slow', 'deep', 'fast']) ok(rows.some(r => r.at(-1) === n && r[0] === thousands(own[n][0]) && r[1] === thousands(own[n][1])), n);
-  ok(!rows.some(r => r.at(-1) === 'tiny'), 'no noise');
-  await press(page, 'Escape', 'r');
+  is(rows.map(r => r[0]).join(' '), ['fresh', 'slow', 'deep', 'fast', 'same'].filter(n => rows.some(r => r[0] === n)).sort((x, y) => change(y) - change(x)).join(' '), 'order');
+  for (const n of ['fresh', 'slow', 'deep', 'fast']) ok(rows.some(r => r[0] === n && r[1] === thousands(own[n][0]) && r[2] === thousands(own[n][1])), n);
+  ok(!rows.some(r => r[0] === 'tiny'), 'no noise');
+  await press(page, 't', 'r');
   await hover(page, 'slow');
   ok((await bar(page)).includes('before 1,000') && / · z \d/.test(await bar(page)), await bar(page));
   healthy(page);

@@ -4,11 +4,11 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { encode } from '../encode.mjs';
 import { decodeProfile } from '../../../svg/viewer/decode.js';
-import { changedFunctions, functionWeights, heaviestFunctions } from '../../../svg/viewer/functions.js';
+import { changedFunctions, functionWeights, viewWeight } from '../../../svg/viewer/functions.js';
 import { shorterForms } from '../../../svg/viewer/forms.js';
 import { Labels } from '../../../svg/viewer/labels.js';
 import { counted, grouped, percent, signed, Weights } from '../../../svg/viewer/numbers.js';
-import { mayBacktrack } from '../../../svg/viewer/search.js';
+import { exactly, matchNames, mayBacktrack } from '../../../svg/viewer/search.js';
 import { judge } from '../../../svg/viewer/significance.js';
 import { functionText, searchText, View } from '../../../svg/viewer/view.js';
 
@@ -131,13 +131,13 @@ test('the table: self, and total of places inside of places once', () => {
     self[path.at(-1)] = (self[path.at(-1)] || 0) + weight;
     for (const name of new Set(path)) total[name] = (total[name] || 0) + weight;
   }
-  for (const id of heaviestFunctions(sums, names)) {
-    // read_[k] and read would be two; here each name is one function
+  const ids = names.functionOf.filter((id, at) => id === at && at < names.colour.length);
+  for (const id of ids) { // read_[k] and read would be two; here each name is one function
     assert.equal(sums.self[0][id], self[names.text[id]] || 0, names.text[id]);
     assert.equal(sums.total[0][id], total[names.text[id]], names.text[id]);
   }
-  const order = heaviestFunctions(sums, names, true).map(id => sums.total[0][id]);
-  assert.deepEqual(order, [...order].sort((one, other) => other - one));
+  assert.equal(ids.length, Object.keys(total).length);
+  assert.equal(viewWeight(view, 0), stacks.reduce((sum, [, weight]) => sum + weight, 0));
 });
 
 const RULE = { sums: [10000, 10000], z: 2, points: .5, relative: .01, dispersion: 1, drift: 0, counted: 1 };
@@ -193,6 +193,17 @@ test('labels fit, and say something or nothing', () => {
     assert.ok([...label].length * 6 <= width, label);
   }
   assert.equal(labels.label(id, 70), 'HashMap.get');
+});
+
+test('a search is a name in quotes, a text, words, or a pattern: the first that finds something', () => {
+  const { names } = profileOf(folded), found = text => names.text.filter((name, id) => matchNames(names, text, {}).hits[id]);
+  assert.deepEqual([...new Set(found('READ'))], ['read']);
+  assert.deepEqual([...new Set(found('get util'))], ['java/util/HashMap.get']);
+  assert.deepEqual(found('^(run|db)$'), ['db', 'run']);
+  assert.deepEqual(found(exactly('run')), ['run']);
+  assert.deepEqual(found('('), []);
+  assert.ok(matchNames(names, '(a+)+$', {}).waits);
+  assert.throws(() => matchNames(names, '(', { regexp: true }));
 });
 
 test('patterns that might backtrack for long wait', () => {
