@@ -183,9 +183,11 @@ $(B)/%.o: %.S
 $(B)/svg/assets.o: $(B)/svg/viewer.js $(B)/svg/viewer.css
 $(B)/svg/assets.o: ALL_CFLAGS += -Wa,-I$(B)/svg
 
-$(B)/svg/viewer.%: svg/viewer.% svg/strip.awk
+$(B)/svg/viewer.js: $(wildcard svg/viewer/*.js)
+$(B)/svg/viewer.css: svg/viewer.css
+$(B)/svg/viewer.%: svg/viewer/assemble svg/viewer/join.awk svg/strip.awk
 	@mkdir -p $(@D)
-	$(call say,STRIP,$<)awk -f svg/strip.awk $< >$@.new && mv $@.new $@
+	$(call say,STRIP,$@)sh svg/viewer/assemble $(@F) >$@.new && mv $@.new $@
 
 # The agent of pjmap --method=agent: without a C library, so that it loads into any JVM; empty where its system calls are not known.
 $(B)/jmap/attach/agentimage.o: $(B)/jmap/agent.so

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The viewer's bytes (assets.h), as strip.awk leaves them in the build's folder. */
+/* The viewer's bytes (assets.h), as svg/viewer/assemble leaves them in the build's folder. */
 
 	.section .rodata
 	.global assets_viewer_begin, assets_viewer_end, assets_css_begin, assets_css_end

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assets.h - the viewer, as bytes in the program: svg/viewer.js and svg/viewer.css, stripped by strip.awk.
+ * assets.h - the viewer, as bytes in the program: the modules of svg/viewer and svg/viewer.css, as
+ * svg/viewer/assemble prints them.
  */
 #ifndef PJ_ASSETS_H
 #define PJ_ASSETS_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What travels in every picture. viewer.css: without indentation, empty lines, and comments that stand on lines of their own.
-# viewer.js: the same, then without blanks and line ends that no token needs, declarations in one where they follow each other, and
+# With -v script=1, the viewer's modules, joined (viewer/join.awk): the same, then without blanks and line ends that no token needs, declarations in one where they follow each other, and
 # with short names for what the script calls its own.
 # A name is shortened everywhere or nowhere; it is kept when it is also a property (after a dot, before a colon, or alone between
 # braces and commas), a word of the language, or never assigned, declared or a parameter (then it is the browser's).
@@ -10,7 +10,7 @@
 comment { if (/\*\//) comment = 0; next }
 /^[\t ]*(\/\/.*)?$/ { next }
 { sub(/^[\t ]+/, "") }
-FILENAME !~ /\.js$/ { print; next }
+!script { print; next }
 { split_line($0); tok[++n] = "\n" }
 
 # Tokens: strings, regular expressions, words, and single characters. Blanks stay only between two words.
@@ -50,12 +50,19 @@ function split_line(s,    c, q, i, t) {
 function is_word(t) { return t ~ /^[A-Za-z_$][A-Za-z0-9_$]*$/ }
 function near(i, step) { do i += step; while (tok[i] == " " || tok[i] == "\n"); return i }
 
+# Whether the bracket at token i begins the parameters of a function or a method.
+function is_head(i,    name) {
+	name = near(i, -1)
+	return is_word(tok[name]) && closes(near(i, 1)) ~ /^[{]/ && tok[name] !~ /^(if|for|while|switch)$/
+}
+
 function study(    i, b, depth, p, q, t, w) {
 	split("break case catch class const continue default delete do else false finally for function if in instanceof let new null of return switch this throw true try typeof undefined use void while", w, " ")
 	for (i in w) keep[w[i]] = 1
 	for (i = 1; i <= n; i++) {
-		if (tok[i] ~ /^[({[]$/) open[++depth] = tok[i] == "{" && tok[near(i, -1)] !~ /^([(,=:[?&|]|let|const)$/ ? "block" : tok[i]
+		if (tok[i] ~ /^[({[]$/) open[++depth] = tok[i] == "{" && tok[near(i, -1)] !~ /^([(,=:[?&|]|let|const|return)$/ ? "block" : tok[i]
 		else if (tok[i] ~ /^[]})]$/) depth--
+		if (tok[i] == "(") head[depth] = is_head(i)
 		if (depth == 2 && tok[i] ~ /^[,;]$/) parts++
 		part[i] = parts
 		t = tok[i]
@@ -68,7 +75,7 @@ function study(    i, b, depth, p, q, t, w) {
 		if (p == "." || q == ":" && p != "?" && p ~ /^[{,]$/ && open[depth] == "{" ||
 		    open[depth] == "{" && p ~ /^[{,]$/ && q ~ /^[,}]$/) keep[t] = 1
 		b = near(i, 1)
-		if (q == "=" && tok[b + 1] != "=" || q == "=" && tok[b + 1] == ">" || p == "let" || p == "const" || open[depth] == "(" && p ~ /^[(,]$/ && closes(b) ~ /^=>/ ||
+		if (q == "=" && tok[b + 1] != "=" || q == "=" && tok[b + 1] == ">" || p ~ /^(let|const|function|class)$/ || open[depth] == "(" && p ~ /^[(,.]/ && (closes(b) ~ /^=>/ || head[depth]) ||
 		    open[depth] == "[" && p ~ /^[[,]$/ && closes(b) ~ /^(=[^=>]|of)/) {
 			own[t] = 1
 			declared[parts, t]
@@ -111,18 +118,9 @@ function fresh(    k, s, a) {
 	return s
 }
 
-BEGIN { # properties of the viewer's own objects, which no object of the browser has
-	split("nm par dep end half from turned least same child owner code kids", ours)
-}
 END {
 	if (!n || bad) exit bad
 	study()
-	for (t in ours) {
-		delete keep[ours[t]]
-		mine[ours[t]]
-		own[ours[t]]
-		shared[ours[t]]
-	}
 	for (u = 0; u <= parts; u++) {
 		k = 0
 		for (t in own) if (!(t in keep) && !(t in shared) && (u, t) in uses) local[++k] = t
@@ -152,7 +150,7 @@ END {
 			continue
 		}
 		if ((part[i], t) in place && tok[near(i, -1)] != ".") t = short[place[part[i], t] " local"]
-		else if ((t in short) && (tok[near(i, -1)] != "." || t in mine)) t = short[t]
+		else if ((t in short) && tok[near(i, -1)] != ".") t = short[t]
 		if (t == "=" && tok[i + 1] ~ /^'/ && last == "=") continue # === and a string: == does
 		last = (t == "const") ? "let" : t
 		printf "%s", last

@@ -2,7 +2,7 @@
 # What an SVG carries, seen from outside, as TAP: node decodes the blob of the real pjsvg ($PJSVG) back to folded text, byte for
 # byte; the embedded script may not spell the end of a script or of CDATA; its size has a limit; output is well-formed.
 # full-san: 20 s with sanitizers
-# covers: svg/format/encode.c svg/document.c svg/assets.S svg/viewer.js svg/strip.awk
+# covers: svg/format/encode.c svg/document.c svg/assets.S svg/viewer.css svg/strip.awk
 cd "$(dirname "$0")/../.." || exit 1
 command -v node >/dev/null || { echo "1..0 # SKIP no node"; exit 0; }
 pjsvg=${PJSVG:-build/std-cc/bin/pjsvg}
@@ -13,6 +13,13 @@ draw() { if [ -x "$pjsvg" ]; then "$pjsvg"; else node test/svg/encode.mjs; fi; }
 round() {
     draw <"$1" >"$tmp/x.svg" && node test/svg/decode.mjs "$tmp/x.svg" >"$tmp/out" && LC_ALL=C sort "$1" | diff - "$tmp/out" | head -5 >"$tmp/d"
     cat "$tmp/d"; [ ! -s "$tmp/d" ]
+}
+# What a picture has beside its names and its call tree: static picture, config, style and script.
+beyond() {
+    awk '/class="pj-d"/ { sub(/class="pj-d">.*/, "class=\"pj-d\">"); print; data = 1 } data && /<\/script>/ { data = 0; sub(/.*<\/script>/, "</script>") } !data' "$1" >"$tmp/beyond"
+    plain=$(wc -c <"$tmp/beyond") packed=$(gzip -9c "$tmp/beyond" | wc -c)
+    echo "$plain bytes, $packed compressed"
+    [ "$plain" -gt 20000 ] && [ "$plain" -le 102400 ] && [ "$packed" -le 32768 ]
 }
 reference() { node test/svg/encode.mjs <"$1" >"$tmp/x.svg" && node test/svg/decode.mjs "$tmp/x.svg" | diff - "$2"; }
 well_formed() { command -v xmllint >/dev/null || return 0; draw <"$1" >"$tmp/x.svg" && xmllint --huge --noout "$tmp/x.svg"; }
@@ -32,9 +39,12 @@ process.stdout.write(out.join("\n") + "\n")' >"$tmp/odd"
 t "odd shapes: folded text comes back" round "$tmp/odd"
 LC_ALL=C sort "$tmp/odd" >"$tmp/odd.sorted"
 t "odd shapes: the reference encoder agrees with the decoder" reference "$tmp/odd" "$tmp/odd.sorted"
-t "the viewer spells no end of script or CDATA, no comment, no innerHTML, no eval" sh -c '! grep -nE "\]\]>|</script|<!--|innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|onload=" svg/viewer.js'
+sh svg/viewer/assemble viewer.js >"$tmp/viewer.js"
+t "the viewer spells no end of script or CDATA, no comment, no innerHTML, no eval" sh -c '! grep -nE "\]\]>|</script|<!--|innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|onload=" svg/viewer/*.js "$1"' sh "$tmp/viewer.js"
 t "the style spells no end of style or CDATA and names no address" sh -c '! grep -nE "\]\]>|</style|<!--|url\(|@import" svg/viewer.css'
-t "the viewer has at most 24 kB (design)" sh -c 'awk -f svg/strip.awk svg/viewer.js | wc -c; [ "$(awk -f svg/strip.awk svg/viewer.js | wc -c)" -le 24576 ]'
-t "the viewer is ASCII" sh -c '! LC_ALL=C grep -n "[^ -~	]" svg/viewer.js svg/viewer.css'
+node test/svg/generate.mjs 100000 7 >"$tmp/many"
+draw <"$tmp/many" >"$tmp/many.svg"
+t "a picture of 100,000 frames has at most 100 kB beyond names and call tree, 32 kB of them compressed" beyond "$tmp/many.svg"
+t "the viewer is ASCII" sh -c '! LC_ALL=C grep -n "[^ -~	]" svg/viewer/*.js svg/viewer.css'
 echo "1..$n"
 exit ${failed:-0}

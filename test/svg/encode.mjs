@@ -165,7 +165,7 @@ export function encode(bytes, options = {}) {
     kinds: KINDS, colors: COLORS, reverse: 0, chart: 0, header: '', attrs: [], legend: options.diff ? 0 : 1, ...options, ...extra };
   if (config.total < total) config.total = total;
   const esc = s => s.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-  const source = n => execFileSync('awk', ['-f', 'strip.awk', n], { cwd: join(here, '../../svg'), encoding: 'utf8' });
+  const source = n => execFileSync('sh', ['viewer/assemble', n], { cwd: join(here, '../../svg'), encoding: 'utf8' });
   const W = config.width || 1200, rects = [];
   let x = 12;
   for (const k of order.filter(f => f.depth === 1)) {   // token static layer: the first row

@@ -3,9 +3,10 @@
 import { createServer } from 'node:http';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { encode } from '../encode.mjs';
-import { test, ok, is, runTests, makeSvg, real, blank, open, settle, soon, resize, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
+import { test, ok, is, runTests, makeSvg, pjsvg, real, blank, open, settle, soon, resize, url, read, scratch, pixel, pixels, bar, box, said, frame, hover, click, find, hash, labels, value, fill } from './lib.mjs';
 
 const folded = `app;main;run;a.b[c]* 1500
 app;main;run;compute 4000
@@ -148,13 +149,17 @@ test('search: literal, ignoring case, with the share of the view and without ove
     const [w, k] = matched(match, under), of = under ? inclusive(under) : total;
     is(await said(page), k ? `${pct(w, of)}${under ? ' of view' : ''} · ${thousands(k)}` : 'no match', 'search for ' + q);
   };
-  for (const q of ['read', 'COMPUTE', 'a.b[c]*', 'HashMap', 'tiny', 'zzz', '(', '.*', 'main']) {
+  for (const q of ['read', 'COMPUTE', 'a.b[c]*', 'HashMap', 'tiny', 'zzz', '(', 'main']) {
     await find(page, q);
     await expect(q, n => n.toLowerCase().includes(q.toLowerCase()));
   }
+  const kept = await said(page);
   await page.keyboard.press('Escape');
   await settle(page);
-  is(await said(page), '', 'Escape clears');
+  is(await said(page), kept, 'Escape leaves the box and keeps the match');
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await said(page), '', 'then it clears');
   await click(page, 'parse');
   await find(page, 'read');
   await expect('read in parse', n => n.includes('read'), 'app;main;parse');
@@ -194,7 +199,7 @@ test('search: next and previous', async b => {
   for (const [f] of stacks) f.forEach((n, i) => n.includes('read') && paths.add(f.slice(0, i + 1).join(';')));
   const widths = [...paths].map(inclusive).sort((a, b) => b - a);
   for (let i = 1; i <= k; i++) {
-    await page.keyboard.press('Enter');
+    await page.keyboard.press(i === 1 ? 'Enter' : 'n');   // Enter goes to the graph
     await settle(page);
     ok((await said(page)).endsWith(`${i} of ${k}`), await said(page));
     ok(/Function: read — /.test(await bar(page)), 'the bar tells of it: ' + await bar(page));
@@ -202,10 +207,10 @@ test('search: next and previous', async b => {
     ok(seen.at(-1).startsWith(`Function: read — ${thousands(widths[i - 1])} samples`), `the widest first: ${seen.at(-1)}`);
   }
   is(new Set(seen).size, k, 'each match once');
-  await page.keyboard.press('Enter');
+  await page.keyboard.press('n');
   await settle(page);
   ok((await said(page)).endsWith(`1 of ${k}`), 'around');
-  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.press('Shift+N');
   await settle(page);
   ok((await said(page)).endsWith(`${k} of ${k}`), 'and back');
   await page.mouse.click(640, 15);
@@ -231,7 +236,7 @@ test('search: of matches of one width the left one comes first', async b => {
   await find(page, 'hit');
   const at = [];
   for (let i = 0; i < 4; i++) {
-    await page.keyboard.press('Enter');
+    await page.keyboard.press(i ? 'n' : 'Enter');
     await settle(page);
     at.push((await page.locator('path.pj-on').boundingBox()).x);
   }
@@ -714,24 +719,77 @@ test('all places of a function: how many, and together', async b => {
   healthy(page);
 });
 
-test('T: the table of functions, by self and by total; a row searches its function', async b => {
+const dock = page => page.getByRole('region', { name: /^(Functions|Changes)$/ });
+const tableRows = async page => (await dock(page).getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean).join(' '));
+
+test('T: the table beside the graph: self and total, sorted, filtered; it stays', async b => {
   const page = await open(b, at), functions = [...new Set(stacks.flatMap(([f]) => f.map(bareName)))];
   const own = n => stacks.reduce((s, [f, w]) => s + (bareName(f.at(-1)) === n ? w : 0), 0), all = n => top(n).reduce((s, [, w]) => s + w, 0);
-  const dialog = page.getByRole('dialog'), rows = async () => (await dialog.getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean).join(' '));
   await press(page, 't');
-  const line = n => `${pct(own(n), total)} ${thousands(own(n))} ${pct(all(n), total)} ${n}`;
-  is((await rows())[0], line(functions.sort((x, y) => own(y) - own(x))[0]), 'the hottest');
-  is((await rows()).sort().join('\n'), functions.map(line).sort().join('\n'), 'all');
-  await dialog.getByRole('button', { name: 'Sort by Total' }).click();
+  const line = n => `${n} ${thousands(own(n))} ${pct(own(n), total)} ${thousands(all(n))} ${pct(all(n), total)}`;
+  is((await tableRows(page))[0], line(functions.sort((x, y) => own(y) - own(x))[0]), 'the hottest');
+  is((await tableRows(page)).sort().join('\n'), functions.map(line).sort().join('\n'), 'all');
+  const g = await page.getByRole('application').boundingBox(), d = await dock(page).boundingBox();
+  await soon(async () => ok((await page.getByRole('application').locator('svg').boundingBox()).width < 1280 - d.width, 'the graph makes room'));
+  ok(d.x + d.width <= g.x + 1, 'beside the graph');
+  await clickAt(page, 'Sort by Total');
+  is(Math.max(...functions.map(all)), all((await tableRows(page))[0].split(' ')[0]), 'by total');
+  is(await dock(page).getByRole('columnheader', { name: 'Total' }).getAttribute('aria-sort'), 'descending', 'said to be so');
+  await clickAt(page, 'Sort by Function');
+  const names = (await tableRows(page)).map(t => t.split(' ')[0]);
+  is(names.join(), [...names].sort().join(), 'by name');
+  await dock(page).getByRole('textbox').click();
+  await page.keyboard.insertText('tiny|get');
   await settle(page);
-  is(Math.max(...functions.map(all)), all((await rows())[0].split(' ').pop()), 'by total');
-  is(await dialog.getByRole('columnheader', { name: 'Total' }).getAttribute('aria-sort'), 'descending', 'said to be so');
-  await dialog.getByRole('button', { name: 'compute', exact: true }).focus();
+  is((await tableRows(page)).map(t => t.split(' ')[0]).sort().join(), 'java/util/HashMap.get,tiny_one,tiny_two', 'filtered');
+  ok((await dock(page).innerText()).includes(`3 of ${functions.length}`), await dock(page).innerText());
+  await page.keyboard.press('Escape');
+  await press(page, 't');
+  is(await dock(page).count(), 0, 'T closes');
+  healthy(page);
+});
+
+test('a click on a row shows callers and callees at once; again, no longer; the numbers are those of the view', async b => {
+  const page = await open(b, at), row = name => dock(page).getByRole('button', { name, exact: true });
+  await press(page, 't');
+  await row('compute').click();
+  await settle(page);
+  is(await chips(page), 'sandwich: compute', 'sandwich');
+  is(await row('compute').getAttribute('aria-pressed'), 'true', 'marked');
+  ok(await frame(page, 'main').isVisible(), 'its callers are seen');
+  is(await said(page), '', 'no search is left behind');
+  await row('compute').click();
+  await settle(page);
+  is(await chips(page), '', 'again: as before');
+  await frame(page, 'run').first().waitFor();
+  await click(page, 'run');
+  const w = inclusive('app;main;run'), compute = inclusive('app;main;run;compute');
+  const rows = await tableRows(page);
+  ok(rows.includes(`compute ${thousands(compute)} ${pct(compute, w)} ${thousands(compute)} ${pct(compute, w)} ${thousands(compute)} ${pct(compute, total)}`), rows.join('\n'));
+  ok(rows.includes(`read ${thousands(1200)} ${pct(1200, w)} ${thousands(1200)} ${pct(1200, w)} ${thousands(4198)} ${pct(4198, total)}`), 'in view and in all: ' + rows.join('\n'));
+  ok(!rows.some(r => r.startsWith('loop')), 'only what is in the view');
+  ok(await page.getByText(`${thousands(w)} of ${thousands(total)} samples`).first().isVisible(), 'header');
+  is((await page.getByRole('button', { name: /^native: / }).innerText()).replace(/\s+/g, ' '), 'native ' + pct(w - 1200, w), 'legend');
+  is((await page.getByRole('button', { name: /^Java: / }).innerText()).replace(/\s+/g, ' '), 'Java 0%', 'legend: not in view');
+  healthy(page);
+});
+
+test('the table by keys; all of 20,000 rows, few elements', async b => {
+  const lines = Array.from({ length: 20000 }, (_, k) => `a;f${k} ${k + 1}`).join('\n') + '\n', page = await open(b, url(makeSvg('rows', lines)));
+  await press(page, 't');
+  ok((await dock(page).innerText()).includes('20,001'), 'rows: ' + (await dock(page).innerText()).slice(0, 60));
+  ok(await page.evaluate(() => document.getElementsByTagName('*').length) <= 4000, 'elements');
+  const focused = () => page.evaluate(() => document.activeElement.innerText);
+  await dock(page).getByRole('textbox').focus();
+  await press(page, 'ArrowDown', 'ArrowDown');
+  is(await focused(), 'f19998', 'down');
+  await press(page, 'End');
+  await soon(async () => is(await focused(), 'a', 'the last: no self'));
+  await press(page, 'ArrowUp');
+  is(await focused(), 'f0', 'up');
   await press(page, 'Enter');
-  is(await dialog.count(), 0, 'closed');
-  is(await said(page), `${pct(all('compute'), total)} · 2`, 'exactly that function');
-  await press(page, 't', 'Escape');
-  is(await dialog.count(), 0, 'Escape closes');
+  is(await chips(page), 'sandwich: f0', 'Enter');
+  is(await focused(), 'f0', 'the focus stays at the row');
   healthy(page);
 });
 
@@ -739,9 +797,29 @@ test('header and table count the same functions; the kernel has its own', async 
   const page = await open(b, url(makeSvg('kinds', 'p;read;read_[k] 5\np;f_[j] 2\np;f_[i] 2\np;write_[k] 1\n')));   // p, read, read of the kernel, f, write
   const told = (await page.getByText(/ functions /).last().innerText()).match(/(\d+) functions/)[1];
   await press(page, 't');
-  is(await page.getByRole('dialog').getByRole('row').count() - 1, Number(told), 'rows');
+  is((await tableRows(page)).length, Number(told), 'rows');
   is(told, '5', 'functions');
   if (real) ok(read(join(scratch, 'kinds.svg')).includes(`${told} functions`), 'and the static layer');
+  healthy(page);
+});
+
+test('search without a switch: words, regular expressions, one name in quotes', async b => {
+  const page = await open(b, at), finds = async (q, match) => {
+    await find(page, q);
+    const [w, k] = matched(match);
+    is(await said(page), `${pct(w, total)} · ${k}`, q);
+  };
+  await finds('read|parse', n => /read|parse/i.test(n));
+  await finds('^comp.*r$', n => /^comp.*r$/i.test(n));
+  await finds('get util', n => /get/.test(n) && /util/.test(n));
+  await finds('"compute"', n => n === 'compute');
+  await finds('a.b[c]*', n => n === 'a.b[c]*');   // in a name as it is: no pattern
+  await page.getByRole('application').focus();
+  await press(page, 'f');
+  is(await chips(page), 'only “a.b[c]*”', 'only what was found');
+  await find(page, '(x+x+)+y');
+  ok(/Enter/.test(await said(page)), 'what may take long waits: ' + await said(page));
+  is(await page.getByRole('button', { name: 'Regexp' }).getAttribute('aria-pressed'), 'false', 'no mode was set');
   healthy(page);
 });
 
@@ -750,12 +828,11 @@ test('on a phone: its own width, nothing beside it, two taps to zoom, a table wi
   await soon(async () => is(await page.evaluate(() => innerWidth), 390, 'width'));
   await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, 390 - 24, 'width of the graph'));
   ok((await page.getByRole('status').last().boundingBox()).height <= 85, 'the foot is no higher than its place');
-  await page.getByRole('button', { name: 'Functions (T)' }).tap();
-  const dialog = page.getByRole('dialog');
-  for (const t of ['Self', 'Total']) ok(await dialog.getByRole('button', { name: 'Sort by ' + t }).isVisible(), t);
-  const r = await dialog.boundingBox();
-  ok(r.x >= 0 && r.x + r.width <= 390, JSON.stringify(r));
-  await page.getByRole('button', { name: 'Close (Esc)' }).tap();
+  await page.getByRole('button', { name: 'Table (T)' }).tap();
+  for (const t of ['Self', 'Total']) ok(await dock(page).getByRole('button', { name: 'Sort by ' + t }).isVisible(), t);
+  const r = await dock(page).boundingBox(), graph = await page.getByRole('application').boundingBox();
+  ok(r.x >= 0 && r.x + r.width <= 390 && r.y >= graph.y + graph.height - 1, 'below the graph: ' + JSON.stringify([r, graph]));
+  await page.getByRole('button', { name: 'Close the table (T)' }).tap();
   const f = await frame(page, 'parse').boundingBox(), tap = () => page.touchscreen.tap(f.x + 5, f.y + 5);
   await tap();
   await soon(async () => ok(/Function: parse/.test(await bar(page)), 'told: ' + await bar(page)));
@@ -839,6 +916,168 @@ test('hostile addresses with filters do no harm', async b => {
   }
 });
 
+// ---- The menu of a frame, the toolbar and the tooltip: what a user finds by hand.
+const menu = page => page.getByRole('menu'), item = (page, name) => menu(page).getByRole(/^Collapse|first$|over$/.test(name) ? 'menuitemcheckbox' : 'menuitem', { name, exact: false });
+const rightClick = async (page, text) => {
+  const r = await frame(page, text).first().boundingBox();
+  await page.mouse.click(r.x + 4, r.y + r.height / 2, { button: 'right' });
+  await settle(page);
+};
+const doIn = async (page, text, name) => { await rightClick(page, text); await item(page, name).click(); await settle(page); };
+
+test('the menu of a frame: by right click, by keys, by a click on the selected and on the zoomed frame', async b => {
+  const page = await open(b, at), shown = async what => {
+    ok(await menu(page).isVisible(), what);
+    ok((await menu(page).innerText()).includes(`run\n${thousands(inclusive('app;main;run'))} samples · ${pct(inclusive('app;main;run'), total)} of total`), what + ': ' + await menu(page).innerText());
+    await page.keyboard.press('Escape');
+    is(await menu(page).count(), 0, what + ': Esc closes');
+  };
+  await rightClick(page, 'run');
+  await shown('right click');
+  is(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Flame graph', 'the focus returns');
+  for (const key of ['ContextMenu', 'Shift+F10', 'm']) {
+    await page.keyboard.press(key);   // (the frame stays selected)
+    await shown(key);
+  }
+  await click(page, 'run');
+  await shown('click on the selected frame');
+  await press(page, 'Enter');
+  is(await frame(page, 'parse').count(), 0, 'zoomed');
+  await click(page, 'run');
+  await shown('click on the zoomed frame');
+  await rightClick(page, 'run');
+  await page.mouse.click(5, 5);
+  is(await menu(page).count(), 0, 'a click elsewhere closes');
+  healthy(page);
+});
+
+test('the menu by keys: arrows, Home, End, Enter', async b => {
+  const page = await open(b, at), focused = () => page.evaluate(() => document.activeElement.innerText.split('\n')[0]);
+  await rightClick(page, 'compute');
+  is(await focused(), 'Zoom', 'the first item has the focus');
+  await press(page, 'ArrowDown');
+  is(await focused(), 'Who calls this', 'down');
+  await press(page, 'ArrowUp', 'ArrowUp');
+  is(await focused(), 'Copy command', 'around');
+  await press(page, 'Home', 'End', 'Home');
+  await press(page, 'Enter');
+  is((await page.getByRole('navigation').getByRole('button').allInnerTexts()).at(-1).trim(), 'compute', 'Enter does it');
+  healthy(page);
+});
+
+test('the menu acts: callers, callees, sandwich, only, without, hidden, collapsed; links have them', async b => {
+  const without = n => stacks.filter(([f]) => !f.includes(n)), only = n => stacks.filter(([f]) => f.includes(n));
+  const get = 'java/util/HashMap.get', all = top(get).reduce((s, [, w]) => s + w, 0);
+  const cases = [
+    ['loop', 'Who calls this', 'callers of loop', async p => { await tells(p, 'db', inclusive('db;loop'), 'caller'); is(await frame(p, 'read').count(), 0, 'no callees'); }],
+    [get, 'Who calls this', 'callers of ' + get, async p => { await hover(p, get); ok((await bar(p)).startsWith(`${get} — ${thousands(all)} samples`), 'all places: ' + await bar(p)); await tells(p, 'parse', inclusive('app;main;parse;' + get + '_[j]'), 'one caller'); await tells(p, 'loop', inclusive('db;loop;' + get + '_[j]'), 'another'); }],
+    ['run', 'What it calls', 'callees of run', async p => { await tells(p, 'compute', inclusive('app;main;run;compute'), 'callee'); is(await frame(p, 'main').count(), 0, 'no callers'); }],
+    ['run', 'Callers and callees', 'sandwich: run', async p => { await tells(p, 'compute', inclusive('app;main;run;compute'), 'callee'); await tells(p, 'main', inclusive('app;main;run'), 'caller'); }],
+    ['run', 'Only stacks with it', 'only run', async p => { await tells(p, 'main', weightOf(only('run'), 'app;main'), 'only'); is(await frame(p, 'db').count(), 0, 'no others'); }],
+    ['run', 'Without it', 'no stacks with run', async p => tells(p, 'main', weightOf(without('run'), 'app;main'), 'without')],
+    ['run', 'Hide this function', 'without run', async p => { is(await frame(p, 'run').count(), 0, 'gone'); await tells(p, 'main', inclusive('app;main'), 'its caller'); }],
+    ['compute', 'Collapse recursion', 'recursion collapsed', async p => { is(await frame(p, 'compute').count(), 1, 'one'); await tells(p, 'compute', inclusive('app;main;run;compute'), 'its weight'); }],
+  ];
+  for (const [label, name, chip, check] of cases) {
+    const page = await open(b, at);
+    await doIn(page, await frame(page, label).count() ? label : 'j.u.HashMap.get', name);
+    is(await chips(page), chip, name);
+    await page.mouse.move(640, 10);
+    await check(page);
+    const again = await open(b, at + await hash(page));
+    is(await chips(again), chip, name + ', from the address');
+    await check(again);
+    healthy(page);
+    healthy(again);
+    await page.context().close();
+    await again.context().close();
+  }
+});
+
+test('the menu: search it, copy name, stack and command; the command prints the stacks of the frame', async b => {
+  const page = await open(b, at);
+  await doIn(page, 'compute', 'Search it');
+  is(await said(page), `${pct(top('compute').reduce((s, [, w]) => s + w, 0), total)} · 2`, 'exactly that function');
+  await page.keyboard.press('Escape');
+  const copied = async () => { let text = ''; await soon(async () => { text = /^Cop(?:ied|y): (.*)$/.exec(await bar(page))?.[1]; ok(text, await bar(page)); }); return text; };
+  for (const [name, want] of [['Copy name', 'compute'], ['Copy stack', 'app;main;run;compute']]) {
+    await doIn(page, 'compute', name);
+    is(await copied(), want, name);
+  }
+  for (const [label, path] of [['compute', 'app;main;run;compute'], ['a.b[c]*', 'app;main;run;a.b[c]*'], ['loop', 'db;loop']]) {
+    await doIn(page, label, 'Copy command');
+    const command = await copied();
+    ok(command.startsWith("pjsvg --unpack 'basic.svg' | grep "), command);
+    if (!real) continue;
+    const out = execFileSync('sh', ['-c', command], { cwd: scratch, env: { ...process.env, PATH: dirname(pjsvg) + ':' + process.env.PATH }, encoding: 'utf8' });
+    const want = stacks.filter(([f]) => (f.join(';') + ';').startsWith(path + ';')).map(([f, w]) => f.join(';') + ' ' + w);
+    is(out.trim().split('\n').sort().join('\n'), want.sort().join('\n'), command);
+  }
+  healthy(page);
+});
+
+test('touch: a long press opens the menu and nothing else', async b => {
+  const page = await open(b, at, { hasTouch: true, viewport: { width: 375, height: 700 }, isMobile: true });
+  await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, 375 - 24, 'width of the graph'));
+  const r = await frame(page, 'parse').boundingBox(), cdp = await page.context().newCDPSession(page), point = { x: r.x + 5, y: r.y + 5 };
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [point] });
+  await soon(async () => ok(await menu(page).isVisible(), 'menu'));
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await settle(page);
+  ok(await menu(page).isVisible(), 'it stays');
+  is(await frame(page, 'db').count(), 1, 'no zoom');
+  const m = await menu(page).boundingBox();
+  ok(m.x >= 0 && m.x + m.width <= 375 && m.y >= 0 && m.y + m.height <= 700, JSON.stringify(m));
+  await item(page, 'Zoom').tap();
+  await soon(async () => is(await frame(page, 'db').count(), 0, 'zoomed'));
+  await page.getByRole('button', { name: 'Menu', exact: true }).tap();
+  ok(await item(page, 'Hide this function').isVisible() && await item(page, 'Callers first').isVisible(), 'the button has the actions of frame and view');
+  healthy(page);
+});
+
+test('toolbar: menu of the view, zoom out, reset', async b => {
+  const page = await open(b, at), button = name => page.getByRole('button', { name, exact: true });
+  for (const name of ['Zoom out (Backspace)', 'Reset the view (Shift+R)']) ok(await button(name).isDisabled(), name + ' has nothing to do');
+  await click(page, 'run');
+  await clickAt(page, 'Zoom out (Backspace)');
+  ok(await frame(page, 'parse').isVisible() && !(await frame(page, 'loop').count()), 'one out');
+  await clickAt(page, 'Menu');
+  is(await button('Menu').getAttribute('aria-expanded'), 'true', 'expanded');
+  await item(page, 'Callers first').click();
+  await settle(page);
+  is(await chips(page), 'callers first', 'done');
+  await clickAt(page, 'Menu');
+  is(await item(page, 'Callers first').getAttribute('aria-checked'), 'true', 'checked');
+  await page.keyboard.press('Escape');
+  is(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Menu', 'the focus returns to the button');
+  await find(page, 'read');
+  await clickAt(page, 'Reset the view (Shift+R)');
+  is([await chips(page), await value(page), await hash(page)].join(), ',,', 'as it was opened');
+  ok(await frame(page, 'loop').isVisible(), 'all of it');
+  await page.goBack();
+  await soon(async () => is(await chips(page), 'callers first', 'Back undoes it'));
+  healthy(page);
+});
+
+test('tooltip at the pointer: name, samples, shares, self; gone with the pointer and with the menu', async b => {
+  const page = await open(b, at), tip = page.locator('.pj-tip'), text = async () => (await tip.innerText()).replace(/\s+/g, ' ');
+  await hover(page, 'parse');
+  const w = inclusive('app;main;parse'), own = self('app;main;parse');
+  is(await text(), `parse total ${thousands(w)} samples of total ${pct(w, total)} self ${thousands(own)} (${pct(own, total)})`, 'numbers');
+  const r = await frame(page, 'parse').boundingBox(), t = await tip.boundingBox();
+  ok(Math.abs(t.x - (r.x + r.width / 2)) < 40 && t.x >= 0 && t.x + t.width <= 1280 && t.y >= 0, 'beside the pointer: ' + JSON.stringify([r, t]));
+  await click(page, 'run');
+  await hover(page, 'Computer');
+  ok((await text()).includes(`of view ${pct(inclusive('app;main;run;Computer'), inclusive('app;main;run'))}`), await text());
+  await page.mouse.move(640, 15);
+  await settle(page);
+  is(await tip.isVisible(), false, 'gone');
+  await hover(page, 'Computer');
+  await rightClick(page, 'Computer');
+  is(await tip.isVisible(), false, 'not beside the menu');
+  healthy(page);
+});
+
 // ---- Differences, as the reference encoder writes them.
 const pairs = `app;run;fast 1000 400
 app;run;slow 1000 1900
@@ -906,14 +1145,14 @@ test('a difference: widths of before, after and both; shares or counts', async b
 test('a difference: T lists the largest changes; callers first computes its own', async b => {
   const page = await open(b, diffSvg('list')), B = sumOf(1), A = sumOf(2);
   await press(page, 't');
-  const rows = (await page.getByRole('dialog').getByRole('row').allInnerTexts()).slice(1).map(t => t.split(/\s+/).filter(Boolean));
+  const rows = (await tableRows(page)).map(t => t.split(' '));
   const own = {};
   for (const [f, x, y] of two) (own[f.at(-1)] ||= [0, 0]), own[f.at(-1)][0] += x, own[f.at(-1)][1] += y;
   const change = n => Math.abs(own[n][1] / A - own[n][0] / B);
-  is(rows.map(r => r.at(-1)).join(' '), ['fresh', 'slow', 'deep', 'fast', 'same'].filter(n => rows.some(r => r.at(-1) === n)).sort((x, y) => change(y) - change(x)).join(' '), 'order');
-  for (const n of ['fresh', 'slow', 'deep', 'fast']) ok(rows.some(r => r.at(-1) === n && r[0] === thousands(own[n][0]) && r[1] === thousands(own[n][1])), n);
-  ok(!rows.some(r => r.at(-1) === 'tiny'), 'no noise');
-  await press(page, 'Escape', 'r');
+  is(rows.map(r => r[0]).join(' '), ['fresh', 'slow', 'deep', 'fast', 'same'].filter(n => rows.some(r => r[0] === n)).sort((x, y) => change(y) - change(x)).join(' '), 'order');
+  for (const n of ['fresh', 'slow', 'deep', 'fast']) ok(rows.some(r => r[0] === n && r[1] === thousands(own[n][0]) && r[2] === thousands(own[n][1])), n);
+  ok(!rows.some(r => r[0] === 'tiny'), 'no noise');
+  await press(page, 't', 'r');
   await hover(page, 'slow');
   ok((await bar(page)).includes('before 1,000') && / · z \d/.test(await bar(page)), await bar(page));
   healthy(page);

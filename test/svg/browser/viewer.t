@@ -2,7 +2,7 @@
 # Browser tests of the viewer, as TAP (prove test/svg/browser/viewer.t). Skips where there is no Chromium, node or playwright-core.
 # PJSVG: the pjsvg to test (default: the build's); CHROMIUM: the browser. Arguments go to the tests: part of a test's name.
 # stage: browser
-# covers: svg/viewer.js svg/document.c
+# covers: svg/viewer/main.js svg/document.c
 cd "$(dirname "$0")/../../.." || exit 1
 skip() { echo "1..0 # SKIP $1"; exit 0; }
 CHROMIUM=${CHROMIUM:-/usr/bin/chromium}

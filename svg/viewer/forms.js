@@ -1,0 +1,36 @@
+// forms.js - ever shorter forms of a name, for labels. Pure.
+
+/** C++ and Rust without template arguments, parameters and return type. */
+function withoutArguments(name) {
+  let text = name, before;
+  do {
+    before = text;
+    text = text.replace(/(?<!operator ?)(<[^<>]*>|\([^()]*\))|(?<=::)::/g, '');
+  } while (text !== before);
+  return text.replace(/ const$/, '').replace(/^.*(?<!operator) /, '');
+}
+
+function qualifiedForms(name) {
+  const forms = [name];
+  for (let rest = withoutArguments(name); rest; rest = rest.split('::').slice(1).join('::')) forms.push(rest);
+  return forms;
+}
+
+const JAVA = /^L?((?:[\w$-]+[/.])*)([\w$]+)(;?[.:#]+)([\w$<>]+)(\(.*)?$/;
+const GO = /^\w\S*\/(\w+\.(.*?(\w+)))$/;
+const FILE = /^\S*\/([^\s/]+)$/;
+
+function javaForms(name, [, packages, owner, separator, method]) {
+  const initials = packages.replace(/([\w$-])[\w$-]*[/.]/g, '$1.'), own = owner + separator + method;
+  return Object.assign([name, initials + own, own, method], { owner: owner.length });
+}
+
+/** From the full name to the function alone; `owner` is the length of a Java class's name. */
+export function shorterForms(name, isProcess) {
+  if (isProcess) return [name]; // no path and no packages, whatever it looks like
+  if (name.includes('::') && !name.includes(';::')) return qualifiedForms(name);
+  const java = /\/|(^|\.)[A-Z]/.test(name) && JAVA.exec(name);
+  if (java) return javaForms(name, java);
+  const other = GO.exec(name) || FILE.exec(name);
+  return [name, ...other ? other.slice(1) : []];
+}

@@ -1,0 +1,149 @@
+// input.js - pointer and keyboard.
+import { escape, zoomTo } from './actions.js';
+import { commands, openHelp } from './commands.js';
+import { draw } from './draw.js';
+import { focusSearch, stepMatch } from './find.js';
+import { openCurrentMenu, openFrameMenu } from './framemenu.js';
+import { frameAt } from './geometry.js';
+import { closeMenu, isMenuOpen, menuAction } from './menu.js';
+import { focusPane, graph, input, page, pane, panel } from './page.js';
+import { choose, chooseAbove, chooseBeside } from './select.js';
+import { isDocument, nameOf, names, screen } from './state.js';
+import { showCurrent } from './statusline.js';
+import { hideTooltip, moveTooltip, showTooltip } from './tooltip.js';
+
+const LONG_PRESS_MS = 500, LONG_PRESS_PX = 10;
+
+function leave() {
+  screen.hovered = -1;
+  hideTooltip();
+  showCurrent();
+}
+
+function hover(event) {
+  if (event.pointerType === 'touch' || isMenuOpen()) return;
+  const frame = frameAt(event, graph);
+  if (frame === screen.hovered) {
+    moveTooltip(event);
+    return;
+  }
+  screen.hovered = frame;
+  graph.style.cursor = frame < 0 ? '' : 'pointer';
+  showCurrent();
+  if (frame < 0) hideTooltip();
+  else showTooltip(frame, event);
+}
+
+// Addresses of the web only.
+function openLink(frame) {
+  const link = frame >= 0 && names.attributes(nameOf(frame))?.[2];
+  if (link && /^(https?:|[^:]*$|[^:]*[/?#])/i.test(link)) open(link, '_blank', 'noopener');
+}
+
+const placeOf = event => ({ left: event.clientX, top: event.clientY });
+
+// Of touches, the first selects and the second zooms. A click on what is selected or zoomed opens its menu.
+function click(event) {
+  const frame = frameAt(event, graph), isTouch = event.pointerType === 'touch';
+  hideTooltip();
+  if (event.ctrlKey || event.metaKey) openLink(frame);
+  else if (frame < 0) return;
+  else if (frame === screen.zoom || frame === screen.selected && !isTouch) openFrameMenu(frame, placeOf(event));
+  else if (isTouch && frame !== screen.selected) choose(frame);
+  else zoomTo(frame);
+}
+
+function openAt(event) {
+  const frame = frameAt(event, graph);
+  if (frame < 0) return;
+  event.preventDefault();
+  openFrameMenu(frame, placeOf(event));
+}
+
+// Not every browser makes a context menu of a long press.
+const press = { timer: 0, left: 0, top: 0, isLong: false };
+
+function startPress(event) {
+  press.isLong = false;
+  if (event.pointerType !== 'touch') return;
+  Object.assign(press, placeOf(event));
+  clearTimeout(press.timer);
+  press.timer = setTimeout(() => {
+    press.isLong = true;
+    if (!isMenuOpen()) openAt(event);
+  }, LONG_PRESS_MS);
+}
+
+function movePress(event) {
+  const distance = Math.hypot(event.clientX - press.left, event.clientY - press.top);
+  if (distance > LONG_PRESS_PX) clearTimeout(press.timer);
+}
+
+const keys = {
+  home: () => zoomTo(0),
+  arrowup: () => chooseAbove(1),
+  arrowdown: () => chooseAbove(-1),
+  arrowleft: () => chooseBeside(-1),
+  arrowright: () => chooseBeside(1),
+  contextmenu: openCurrentMenu,
+  'shift+f10': openCurrentMenu,
+  '?': openHelp,
+};
+for (const { key, act } of commands) keys[key.toLowerCase()] = act;
+
+// Enter goes to the graph with the match selected, where N steps on and Enter zooms.
+function inputAction(event, key) {
+  if (event.target !== input || key !== 'enter') return null;
+  return () => {
+    stepMatch(event.shiftKey ? -1 : 1);
+    if (screen.found.length) focusPane();
+  };
+}
+
+function letterAction(event, key) {
+  const target = event.target.localName;
+  if (target === 'input') return inputAction(event, key);
+  if (key === 'enter' && target === 'button') return null;
+  return keys[(event.shiftKey && /^([a-z]|f10)$/.test(key) ? 'shift+' : '') + key];
+}
+
+function keyAction(event) {
+  const key = event.key.toLowerCase(), command = event.ctrlKey || event.metaKey;
+  if (isMenuOpen()) return menuAction(key);
+  if (panel.open) return key === 'escape' && (() => panel.close());
+  if (key === 'f3' || command && key === 'f') return focusSearch;
+  if (command || event.altKey) return null;
+  if (key === 'escape') return event.target.localName === 'input' ? focusPane : escape;
+  return letterAction(event, key);
+}
+
+function listenToPointer() {
+  graph.addEventListener('pointermove', hover);
+  graph.addEventListener('pointermove', movePress);
+  graph.addEventListener('pointerdown', startPress);
+  for (const end of ['pointerup', 'pointercancel']) graph.addEventListener(end, () => clearTimeout(press.timer));
+  graph.addEventListener('pointerleave', leave);
+  graph.addEventListener('contextmenu', openAt);
+  graph.addEventListener('click', event => {
+    if (!press.isLong) click(event);
+  });
+}
+
+export function listen() {
+  listenToPointer();
+  pane.onscroll = () => {
+    hideTooltip();
+    closeMenu();
+    if (Math.abs(pane.scrollTop - screen.scrollTop) > screen.paneHeight / 2) draw();
+  };
+  panel.onclick = event => {
+    if (event.target === panel) panel.close();
+  };
+  (isDocument ? document : page).addEventListener('keydown', event => {
+    const act = keyAction(event);
+    if (!act) return;
+    event.preventDefault();
+    hideTooltip();
+    act();
+  });
+}

@@ -1,0 +1,56 @@
+// tooltip.js - the numbers of a frame beside the pointer. The line below the graph has the same for screen readers.
+import { division, html, refill, setAttributes } from './dom.js';
+import { page } from './page.js';
+import { percent } from './numbers.js';
+import { diff, nameOf, names, screen, svg, view, weights } from './state.js';
+import { changeText, ratioText, shareOfBoth } from './statusline.js';
+
+const BESIDE_PX = 14, EDGE_PX = 4;
+const tooltip = setAttributes(division('tip'), { 'aria-hidden': true, hidden: '' });
+
+export function hideTooltip() {
+  tooltip.hidden = true;
+}
+
+function differenceRows(frame) {
+  const before = view.before(frame), after = view.after(frame);
+  return [
+    ['before \u2192 after', shareOfBoth(before, after)],
+    ['change', changeText(before, after) + ' ' + ratioText(before, after)],
+  ];
+}
+
+function weightRows(frame) {
+  const { zoom } = screen, weight = view.total[frame], whole = view.whole();
+  const rows = [['total', weights.text(weight)], ['of total', percent(weight, whole)]];
+  if (view.total[zoom] !== whole && frame >= zoom) rows.push(['of view', percent(weight, view.total[zoom])]);
+  if (frame && !view.isOutward(frame)) rows.push(['self', weights.share(view.self[frame], whole)]);
+  return rows;
+}
+
+// Below the pointer on the right, or where there is room.
+function placeBeside({ clientX, clientY }) {
+  const box = svg.getBoundingClientRect(), left = clientX - box.left + BESIDE_PX, top = clientY - box.top + BESIDE_PX;
+  const fits = top + tooltip.offsetHeight + EDGE_PX < box.height;
+  const most = Math.max(box.width - tooltip.offsetWidth - EDGE_PX, EDGE_PX);
+  tooltip.style.left = Math.min(left, most) + 'px';
+  tooltip.style.top = Math.max(fits ? top : top - 2 * BESIDE_PX - tooltip.offsetHeight, EDGE_PX) + 'px';
+}
+
+/** Shows a frame's numbers at the place of a pointer event. */
+export function showTooltip(frame, event) {
+  const rows = diff ? differenceRows(frame) : weightRows(frame);
+  refill(tooltip, html('b', {}, names.text[nameOf(frame)]), html('dl', {}, ...rows.flatMap(([term, value]) => [
+    html('dt', {}, term), html('dd', {}, value),
+  ])));
+  tooltip.hidden = false;
+  placeBeside(event);
+}
+
+export function moveTooltip(event) {
+  if (!tooltip.hidden) placeBeside(event);
+}
+
+export function buildTooltip() {
+  page.append(tooltip);
+}
