@@ -20,7 +20,7 @@ fill packaging/pj.spec.in >"$out/pj.spec"
 # Debian's rpm strips nothing by itself; Fedora makes packages of debug information
 strip=
 if [ -n "$nodeps" ]; then strip="find %{buildroot}%{_bindir} -type f ! -name pjflame ! -name pjprofile -exec strip {} +"; fi
-rpmbuild -bb $nodeps --define "_topdir $work" ${strip:+--define "__os_install_post $strip"} \
+rpmbuild -bb $nodeps --define "_topdir $work" --define "packager $maintainer" ${strip:+--define "__os_install_post $strip"} \
 	--define 'use_source_date_epoch_as_buildtime 1' --define 'clamp_mtime_to_source_date_epoch 1' --define '_buildhost localhost' \
 	"$out/pj.spec" >"$out/build.log" 2>&1 || { tail -n 30 "$out/build.log" >&2; fail "see $out/build.log"; }
 rm -f "$out"/pj*.rpm

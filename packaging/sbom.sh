@@ -53,7 +53,7 @@ archives()
 		libz) library=zlib ;;
 		libbz2) library=bzip2 ;;
 		libjansson) library=jansson ;;
-		libc | libm | libpthread | libdl | librt) library=glibc ;;
+		libc | libm | libm-* | libmvec | libpthread | libdl | librt) library=glibc ;;
 		libmbed*) library=mbedtls ;;
 		libgcc*) library=libgcc ;;
 		esac
