@@ -57,4 +57,18 @@ struct threadcopy {
 	char bytes[];
 };
 
+/* Returns true if the plan is usable: 1 to THREADPLAN_HOPS hops, of which the first lies in the root's bytes, and a
+ * pointer to the caller within frame_bytes. */
+bool threadplan_valid(const struct threadplan *plan);
+
+/* Reads up to n bytes of the process from `address`. Returns the number of bytes that were read before the first one
+ * that is not there: 0 if the first is not. */
+typedef size_t threadcopy_read(void *to, uint64_t address, void *into, size_t n);
+
+/* Follows the plan from copy->root with at most THREADCOPY_READS calls of `read`, and fills end, nareas, nbytes, area
+ * and bytes, which has space for max_bytes. Other members stay unchanged. The list of frames may be a cycle or lead
+ * anywhere. Neither allocates nor waits, but for `read`. Pure over `read`. */
+void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, void *to, size_t max_bytes,
+		       struct threadcopy *copy);
+
 #endif

@@ -75,25 +75,25 @@ const char *syncread_verdict_name(enum syncread_verdict verdict);
 
 /* Counters since the start. */
 struct syncread_counters {
-	uint64_t samples;     /* samples of registered threads that readers found */
-	uint64_t copies;      /* copies that were made */
-	uint64_t failed;      /* of these: a read failed (THREADCOPY_FAILED) */
+	uint64_t samples; /* samples of registered threads that readers found */
+	uint64_t copies;  /* copies that were made */
+	uint64_t failed;  /* of these: a read failed (THREADCOPY_FAILED) */
 	uint64_t verdicts[SYNCREAD_VERDICTS];
-	uint64_t over_budget; /* samples without a copy: the reader had no CPU time left */
-	uint64_t ring_full;   /* samples without a copy: the ring of copies was full */
-	uint64_t off;         /* samples without a copy: records of switches were off on that CPU */
-	uint64_t overrun;     /* wakes at which the ring had more new records than a reader looks at */
-	uint64_t ns, wakes;   /* ns between wake and sleep of all readers, and number of wakes */
-	uint64_t longest_ns;  /* longest time between wake and sleep */
-	uint64_t demoted;     /* readers that lost their class because they ran too long without sleep */
-	uint64_t abandoned;   /* readers that did not return from a read, up to now */
-	uint64_t switches;    /* records of switches that were read */
-	uint64_t pauses;      /* times that records of switches were stopped on a CPU because of their rate */
+	uint64_t over_budget;   /* samples without a copy: the reader had no CPU time left */
+	uint64_t ring_full;     /* samples without a copy: the ring of copies was full */
+	uint64_t off;           /* samples without a copy: records of switches were off on that CPU */
+	uint64_t overrun;       /* wakes at which the ring had more new records than a reader looks at */
+	uint64_t ns, wakes;     /* ns between wake and sleep of all readers, and number of wakes */
+	uint64_t longest_ns;    /* longest time between wake and sleep */
+	uint64_t demoted;       /* readers that lost their class because they ran too long without sleep */
+	uint64_t abandoned;     /* readers that did not return from a read, up to now */
+	uint64_t switches;      /* records of switches that were read */
+	uint64_t pauses;        /* times that records of switches were stopped on a CPU because of their rate */
 	uint64_t wakes_refused; /* CPUs whose samples could not be made to wake a reader, or without a thread */
 	/* state now */
-	uint32_t processes, threads;              /* registered */
-	uint32_t active, readers;                 /* CPUs whose samples wake a reader; reader threads */
-	uint32_t readers_of[SYNCREAD_CLASSES];    /* reader threads by class */
+	uint32_t processes, threads;           /* registered */
+	uint32_t active, readers;              /* CPUs whose samples wake a reader; reader threads */
+	uint32_t readers_of[SYNCREAD_CLASSES]; /* reader threads by class */
 };
 
 struct syncread;
@@ -104,14 +104,14 @@ struct syncread *syncread_new(const struct syncread_options *options);
  * that it uses. Accepts NULL. */
 void syncread_free(struct syncread *syncread);
 
-/* Registers a process. memory: descriptor of its /proc/PID/mem, opened by a helper after taskid_check; the reader closes
- * it, also on failure. It is bound to the address space of the process. A process with the same pid that is registered
- * already is removed first. `since`: time in ns at which taskid_check identified the process. The first
+/* Registers a process. memory: descriptor of its /proc/PID/mem, opened by a helper after taskid_check; the reader
+ * closes it, also on failure. It is bound to the address space of the process. A process with the same pid that is
+ * registered already is removed first. `since`: time in ns at which taskid_check identified the process. The first
  * registration starts the reader threads. Returns false if a limit is reached (SYNCREAD_PROCESSES). */
 bool syncread_add_process(struct syncread *syncread, uint32_t pid, int memory, const struct threadplan *plan,
 			  uint64_t since);
-/* Registers a thread of a registered process, or changes its root. `since`: time in ns before the root was read from the
- * process. Records of the thread's end, or of its process's exec, that are not older than `since` make it invalid.
+/* Registers a thread of a registered process, or changes its root. `since`: time in ns before the root was read from
+ * the process. Records of the thread's end, or of its process's exec, that are not older than `since` make it invalid.
  * Returns false if the process is not registered or a limit is reached (SYNCREAD_THREADS). */
 bool syncread_add_thread(struct syncread *syncread, uint32_t pid, uint32_t tid, uint64_t root, uint64_t since);
 void syncread_remove_thread(struct syncread *syncread, uint32_t tid);
