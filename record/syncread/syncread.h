@@ -26,18 +26,10 @@
 #ifndef PJ_SYNCREAD_H
 #define PJ_SYNCREAD_H
 
-#include "common/process/taskid.h"
 #include "record/perf/rings.h"
 #include "record/perf/sources.h"
+#include "record/syncread/certificate.h"
 #include "runtimes/threadcopy.h"
-
-/* Scheduling classes of reader threads. Without the right to a class, a thread has the next one. */
-enum syncread_class {
-	SYNCREAD_FIFO,   /* SCHED_FIFO, priority 1: CAP_SYS_NICE */
-	SYNCREAD_URGENT, /* nice -20 with short slices: CAP_SYS_NICE */
-	SYNCREAD_NORMAL, /* the nice value of the recorder */
-	SYNCREAD_CLASSES
-};
 
 /* Options. Zero selects a default. sources and rings must outlive the reader. */
 struct syncread_options {
@@ -52,26 +44,8 @@ struct syncread_options {
 
 #define SYNCREAD_BUDGET_NS UINT64_C(100000000)
 #define SYNCREAD_HOLD_NS UINT64_C(1000000000)
-#define SYNCREAD_PAUSE_NS UINT64_C(10000000000)
+#define SYNCREAD_PAUSE_NS UINT64_C(1000000000)
 #define SYNCREAD_SWITCHES 20000u
-
-enum syncread_verdict {
-	SYNCREAD_CERTIFIED, /* the sampled thread ran nothing between the sample and the end of the copy */
-	SYNCREAD_WEAK,      /* the records are as for CERTIFIED, but the reader's class makes that no proof */
-	SYNCREAD_NO_COPY,   /* the thread is not registered, or its reader made no copy; the counters have the reason */
-	SYNCREAD_RENEWED,   /* the thread ended, or its process called exec, before the sample: the root was outdated */
-	SYNCREAD_NO_SWITCH, /* the thread did not leave the CPU to the reader as the next switch after the sample */
-	SYNCREAD_DELAYED,   /* it left the CPU to the reader too late after the sample */
-	SYNCREAD_RESUMED,   /* it ran on a CPU before the copy ended */
-	SYNCREAD_AWAKE,     /* the reader was not asleep at the sample */
-	SYNCREAD_LOST,      /* records of switches were lost */
-	SYNCREAD_UNWATCHED, /* records of switches were off on a CPU where the thread may have run */
-	SYNCREAD_LATE,      /* the copy or its switches came after the call of syncread_verdict */
-	SYNCREAD_VERDICTS
-};
-
-/* Text of a verdict for messages and metrics: "certified", "no switch". */
-const char *syncread_verdict_name(enum syncread_verdict verdict);
 
 /* Counters since the start. */
 struct syncread_counters {
@@ -81,11 +55,13 @@ struct syncread_counters {
 	uint64_t verdicts[SYNCREAD_VERDICTS];
 	uint64_t over_budget;   /* samples without a copy: the reader had no CPU time left */
 	uint64_t ring_full;     /* samples without a copy: the ring of copies was full */
+	uint64_t missed;        /* samples without a copy: a newer sample came, or the reader was awake at the sample */
 	uint64_t off;           /* samples without a copy: records of switches were off on that CPU */
 	uint64_t overrun;       /* wakes at which the ring had more new records than a reader looks at */
 	uint64_t ns, wakes;     /* ns between wake and sleep of all readers, and number of wakes */
 	uint64_t longest_ns;    /* longest time between wake and sleep */
 	uint64_t demoted;       /* readers that lost their class because they ran too long without sleep */
+	uint64_t hung;          /* processes that were removed because a read of their memory hangs */
 	uint64_t abandoned;     /* readers that did not return from a read, up to now */
 	uint64_t switches;      /* records of switches that were read */
 	uint64_t pauses;        /* times that records of switches were stopped on a CPU because of their rate */
@@ -107,21 +83,18 @@ void syncread_free(struct syncread *syncread);
 /* Registers a process. memory: descriptor of its /proc/PID/mem, opened by a helper after taskid_check; the reader
  * closes it, also on failure. It is bound to the address space of the process. A process with the same pid that is
  * registered already is removed first. `since`: time in ns at which taskid_check identified the process. The first
- * registration starts the reader threads. Returns false if a limit is reached (SYNCREAD_PROCESSES). */
+ * registration starts the reader threads. Returns false if a limit is reached (threadtable.h). */
 bool syncread_add_process(struct syncread *syncread, uint32_t pid, int memory, const struct threadplan *plan,
 			  uint64_t since);
 /* Registers a thread of a registered process, or changes its root. `since`: time in ns before the root was read from
  * the process. Records of the thread's end, or of its process's exec, that are not older than `since` make it invalid.
- * Returns false if the process is not registered or a limit is reached (SYNCREAD_THREADS). */
+ * Returns false if the process is not registered or a limit is reached. */
 bool syncread_add_thread(struct syncread *syncread, uint32_t pid, uint32_t tid, uint64_t root, uint64_t since);
 void syncread_remove_thread(struct syncread *syncread, uint32_t tid);
 /* Removes a process and its threads. */
 void syncread_remove_process(struct syncread *syncread, uint32_t pid);
 /* Returns true if the thread is registered; *root is its root. */
 bool syncread_has_thread(const struct syncread *syncread, uint32_t tid, uint64_t *root);
-
-#define SYNCREAD_PROCESSES 1024u
-#define SYNCREAD_THREADS 65536u
 
 /* Descriptor that becomes readable when copies wait, until syncread_take. Valid from syncread_new to syncread_free. */
 int syncread_copies_fd(const struct syncread *syncread);
