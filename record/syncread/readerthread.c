@@ -191,16 +191,39 @@ static size_t read_target(void *to, uint64_t address, void *into, size_t n)
 	const struct memory_of *memory = to;
 	ssize_t got;
 
-	if (load(&memory->reader->end))
-		return 0; /* the owner has given this thread up: the descriptor may be closed */
+	if (load(&memory->reader->end) || load(&memory->reader->reading) != READERTHREAD_READS)
+		return 0; /* the descriptor may be closed */
 	got = pread(memory->fd, into, n, (off_t)address);
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Makes the copy. Returns false if the owner has given this thread up meanwhile. */
+static bool follow(struct readerthread *reader, const struct threadtable_entry *entry, struct threadcopy *copy)
+{
+	struct threadtable_process *process = entry->process;
+	struct threadplan plan = process->plan;
+	struct memory_of memory = { reader, process->memory };
+	uint64_t none = 0;
+	uint32_t reads = READERTHREAD_READS;
+	bool first;
+
+	copy->root = entry->root;
+	copy->begun = clock_now();
+	first = __atomic_compare_exchange_n(&process->reading_since, &none, copy->begun, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+	store(&reader->reading_pid, process->pid);
+	store(&reader->reading, READERTHREAD_READS);
+	threadcopy_follow(&plan, read_target, &memory, THREADCOPY_BYTES, copy);
+	if (!__atomic_compare_exchange_n(&reader->reading, &reads, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return false;
+	copy->read_by = clock_now();
+	if (first)
+		store(&process->reading_since, 0);
+	return true;
+}
+
 static void copy_stack(struct readerthread *reader, const struct found *found, const struct threadtable_entry *entry)
 {
-	struct threadplan plan = entry->process->plan;
-	struct memory_of memory = { reader, entry->process->memory };
 	struct certificate_copy note = { .cpu = reader->cpu,
 					 .tid = found->tid,
 					 .reader = reader->tid,
@@ -217,24 +240,25 @@ static void copy_stack(struct readerthread *reader, const struct found *found, c
 	copy->pid = found->pid;
 	copy->tid = found->tid;
 	copy->time = found->time;
-	copy->root = entry->root;
-	copy->begun = clock_now();
-	store(&reader->reading_pid, found->pid);
-	store(&reader->reading, 1); /* the entry is not used from here on */
-	threadcopy_follow(&plan, read_target, &memory, THREADCOPY_BYTES, copy);
-	store(&reader->reading, 0);
-	copy->read_by = clock_now();
+	if (!follow(reader, entry, copy))
+		return;
 	note.begun = copy->begun;
 	note.ended = copy->read_by;
 	/* the class may have been taken during the copy */
 	note.class = reader->class > note.class ? reader->class : note.class;
-	if (load(&reader->end))
-		return;
 	copyring_end(&reader->copies, copy, &note);
 	add(&reader->counters.copies, 1);
 	add(&reader->counters.failed, copy->end == THREADCOPY_FAILED);
 	if (__atomic_exchange_n(&reader->shared->armed, 0, __ATOMIC_SEQ_CST))
 		eventfd_write(reader->shared->copies_fd, 1);
+}
+
+/* Returns true if another thread's read of the process takes long: its memory may hang. */
+static bool is_slow(const struct threadtable_entry *entry)
+{
+	uint64_t since = load(&entry->process->reading_since);
+
+	return since && clock_now() - since > READERTHREAD_SLOW_NS;
 }
 
 /* Copies the stack of the newest sample's thread, if it is registered. */
@@ -256,6 +280,8 @@ static void read_sample(struct readerthread *reader, bool within_budget)
 		add(&reader->counters.off, 1);
 	else if (found.time <= reader->waited)
 		add(&reader->counters.missed, 1);
+	else if (is_slow(entry))
+		add(&reader->counters.slow, 1);
 	else
 		copy_stack(reader, &found, entry);
 }
@@ -425,6 +451,14 @@ bool readerthread_hangs(const struct readerthread *reader, uint64_t before)
 	uint64_t since = load(&reader->busy_since);
 
 	return load(&reader->reading) && since && since < before;
+}
+
+bool readerthread_give_up(struct readerthread *reader)
+{
+	uint32_t reads = READERTHREAD_READS;
+
+	return __atomic_compare_exchange_n(&reader->reading, &reads, READERTHREAD_GIVEN_UP, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
 }
 
 void readerthread_end(struct readerthread *reader)

@@ -24,7 +24,11 @@
 
 #define READERTHREAD_RECORDS 256u
 #define READERTHREAD_BOUND_NS UINT64_C(5000000)
+/* Time for which one read of a process may take until other threads leave that process alone. */
+#define READERTHREAD_SLOW_NS UINT64_C(20000000)
 #define READERTHREAD_NAP_NS UINT64_C(5000000) /* sleep of a thread that is over budget */
+
+enum { READERTHREAD_READS = 1, READERTHREAD_GIVEN_UP };
 
 /* What all reader threads share. The last owner of `users` frees it. */
 struct readershared {
@@ -38,7 +42,8 @@ struct readershared {
 
 /* Counters of a thread, see struct syncread_counters. */
 struct readercounters {
-	uint64_t samples, copies, failed, over_budget, ring_full, off, missed, overrun, ns, wakes, longest_ns, demoted;
+	uint64_t samples, copies, failed, over_budget, ring_full, off, missed, slow, overrun, ns, wakes, longest_ns,
+		demoted;
 };
 
 struct readerthread {
@@ -54,7 +59,7 @@ struct readerthread {
 	uint32_t active, watched, end;
 	/* written by the thread; tid is 0 until it has started */
 	uint32_t tid, class, ended, broken;
-	uint32_t reading;     /* 1: it reads the memory of a target, and uses nothing that the owner may free */
+	uint32_t reading;     /* READERTHREAD_READS while it reads memory of a target, see readerthread_give_up */
 	uint32_t reading_pid; /* process of the last read */
 	uint64_t busy_since;  /* time of the wake; 0: asleep */
 	uint64_t sampled;     /* time at which it last found a sample of a registered thread */
@@ -76,6 +81,9 @@ struct readerthread *readerthread_start(struct readershared *shared, uint32_t cp
 void readerthread_set(struct readerthread *reader, bool active, bool watched);
 /* Returns true if the thread has been in a read since `before` or longer. */
 bool readerthread_hangs(const struct readerthread *reader, uint64_t before);
+/* Gives up a thread that hangs: it uses no entry of the table any longer when it returns. The owner requests its end
+ * then. Returns false if it has just returned. */
+bool readerthread_give_up(struct readerthread *reader);
 /* Requests the end of the thread; readerthread_has_ended returns true once it uses nothing that is shared. */
 void readerthread_end(struct readerthread *reader);
 bool readerthread_has_ended(const struct readerthread *reader);

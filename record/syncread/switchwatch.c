@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define CLOSE_NS \
+	(10 * SECOND_NS) /* time after which an event that is off is closed: each one slows down all switches */
 #define RATE_NS UINT64_C(100000000) /* time over which the rate of records is measured */
 
 struct watched_cpu {
@@ -21,7 +23,7 @@ struct watched_cpu {
 	bool on;
 	uint64_t paused_until;
 	uint64_t counted; /* records since `since`, without those of the reader's switches */
-	uint64_t since;
+	uint64_t since;   /* time at which the count or, if it is off, the pause began */
 };
 
 struct switchwatch {
@@ -102,6 +104,7 @@ static struct watched_cpu *open_watch(struct switchwatch *switchwatch, uint32_t 
 static void stop(struct watched_cpu *one, struct certificate *certificate)
 {
 	one->on = false;
+	one->since = clock_now();
 	certificate_watch(certificate, one->cpu, false, clock_now());
 	ioctl(one->fd, PERF_EVENT_IOC_DISABLE, 0);
 }
@@ -139,6 +142,13 @@ void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *cer
 		one->reader = tid;
 }
 
+static void close_one(struct switchwatch *switchwatch, struct watched_cpu *one)
+{
+	rings_remove(switchwatch->rings, one->cpu);
+	close(one->fd);
+	*one = switchwatch->cpu[--switchwatch->ncpus];
+}
+
 void switchwatch_close(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu)
 {
 	struct watched_cpu *one = watched(switchwatch, cpu);
@@ -146,9 +156,7 @@ void switchwatch_close(struct switchwatch *switchwatch, struct certificate *cert
 	certificate_without(certificate, cpu);
 	if (!one)
 		return;
-	rings_remove(switchwatch->rings, cpu);
-	close(one->fd);
-	*one = switchwatch->cpu[--switchwatch->ncpus];
+	close_one(switchwatch, one);
 }
 
 /* ---- records -------------------------------------------------------------------------------------------------- */
@@ -204,6 +212,14 @@ static void bound_rates(struct switchwatch *switchwatch, uint64_t now)
 	}
 }
 
+static void close_unused(struct switchwatch *switchwatch, uint64_t now)
+{
+	for (size_t i = switchwatch->ncpus; i-- > 0;)
+		if (!switchwatch->cpu[i].on && now > switchwatch->cpu[i].since &&
+		    now - switchwatch->cpu[i].since > CLOSE_NS)
+			close_one(switchwatch, switchwatch->cpu + i);
+}
+
 void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certificate, uint64_t now)
 {
 	uint64_t horizon = now - SWITCHWATCH_MARGIN_NS;
@@ -215,6 +231,7 @@ void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certi
 	rings_drain(switchwatch->rings, horizon, take_switch, switchwatch);
 	certificate_advance(certificate, horizon);
 	bound_rates(switchwatch, now);
+	close_unused(switchwatch, now);
 }
 
 uint64_t switchwatch_records(const struct switchwatch *switchwatch)

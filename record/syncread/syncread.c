@@ -167,6 +167,7 @@ static void add_counters(struct syncread_counters *sum, const struct readerthrea
 	ADD(ring_full);
 	ADD(off);
 	ADD(missed);
+	ADD(slow);
 	ADD(overrun);
 	ADD(ns);
 	ADD(wakes);
@@ -354,7 +355,7 @@ static void look_after(struct syncread *syncread, struct reader_cpu *one, uint64
 {
 	uint64_t sampled;
 
-	if (readerthread_hangs(one->reader, now - HANG_NS)) {
+	if (readerthread_hangs(one->reader, now - HANG_NS) && readerthread_give_up(one->reader)) {
 		/* or else the readers of other CPUs would hang, too */
 		threadtable_remove_process(syncread->shared->threads,
 					   __atomic_load_n(&one->reader->reading_pid, __ATOMIC_ACQUIRE));
@@ -399,7 +400,7 @@ static void free_unused(struct syncread *syncread)
 		if (syncread->cpu[i].reader)
 			epoch[n++] = &syncread->cpu[i].reader->epoch;
 	for (size_t i = 0; i < syncread->nabandoned; i++)
-		if (!__atomic_load_n(&syncread->abandoned[i]->reading, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&syncread->abandoned[i]->reading, __ATOMIC_ACQUIRE) != READERTHREAD_GIVEN_UP)
 			epoch[n++] = &syncread->abandoned[i]->epoch;
 	threadtable_free_unused(syncread->shared->threads, epoch, n);
 	free(epoch);

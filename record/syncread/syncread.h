@@ -61,6 +61,7 @@ struct syncread_counters {
 	uint64_t ns, wakes;     /* ns between wake and sleep of all readers, and number of wakes */
 	uint64_t longest_ns;    /* longest time between wake and sleep */
 	uint64_t demoted;       /* readers that lost their class because they ran too long without sleep */
+	uint64_t slow;          /* samples without a copy: another reader has read memory of the process for long */
 	uint64_t hung;          /* processes that were removed because a read of their memory hangs */
 	uint64_t abandoned;     /* readers that did not return from a read, up to now */
 	uint64_t switches;      /* records of switches that were read */

@@ -19,6 +19,7 @@ struct threadtable_process {
 	int memory; /* descriptor of /proc/PID/mem */
 	struct threadplan plan;
 	uint64_t since;
+	uint64_t reading_since;          /* for readers: time at which one of them began to read it, 0: none reads */
 	struct threadtable_entry *first; /* for the owner: its threads, linked by `next` */
 };
 
@@ -26,7 +27,7 @@ struct threadtable_entry {
 	uint32_t tid;
 	uint64_t root, since;
 	uint64_t serial; /* of this entry: no other one of the table ever has it */
-	const struct threadtable_process *process;
+	struct threadtable_process *process;
 	struct threadtable_entry *next, *previous; /* for the owner */
 };
 

@@ -7,6 +7,7 @@
 #include "common/clocks.h"
 #include "record/perf/eventattrs.h"
 #include "record/perf/events.h"
+#include "test/hostile/fuse.h"
 #include "test/lib/tap.h"
 
 #include <asm/perf_regs.h>
@@ -17,6 +18,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -325,6 +328,193 @@ static void check_truth(enum syncread_class class, unsigned busy, double seconds
 	close_run(&run);
 }
 
+/* ---- memory that hangs ------------------------------------------------------------------------------------------ */
+
+static char folder[] = "/tmp/pj-syncread.XXXXXX";
+
+/* Serves a file "file" of one page that can be opened and mapped; a read of it is never answered. */
+static void serve(int fd)
+{
+	static char bytes[1 << 17];
+	struct fuse_in_header in;
+
+	while (read(fd, bytes, sizeof(bytes)) >= (ssize_t)sizeof(in)) {
+		struct fuse_init_out init = { .major = 7, .minor = 31, .max_write = 4096, .max_readahead = 4096 };
+		struct fuse_entry_out entry = {
+			.nodeid = 2, .attr = { .ino = 2, .mode = S_IFREG | 0644, .nlink = 1, .size = 4096 }
+		};
+		struct fuse_attr_out attr = { .attr = entry.attr };
+		struct fuse_open_out opened = { .open_flags = FOPEN_KEEP_CACHE };
+
+		memcpy(&in, bytes, sizeof(in));
+		if (in.nodeid == 1)
+			attr.attr = (struct fuse_attr){ .ino = 1, .mode = S_IFDIR | 0755, .nlink = 2 };
+		if (in.opcode == FUSE_INIT)
+			fuse_answer(fd, &in, 0, &init, sizeof(init));
+		else if (in.opcode == FUSE_LOOKUP)
+			fuse_answer(fd, &in, 0, &entry, sizeof(entry));
+		else if (in.opcode == FUSE_GETATTR)
+			fuse_answer(fd, &in, 0, &attr, sizeof(attr));
+		else if (in.opcode == FUSE_OPEN)
+			fuse_answer(fd, &in, 0, &opened, sizeof(opened));
+		else if (in.opcode != FUSE_READ && in.opcode != FUSE_FORGET && in.opcode != FUSE_INTERRUPT)
+			fuse_answer(fd, &in, -ENOSYS, NULL, 0);
+	}
+}
+
+/* A target whose innermost frame is in a page that the server never delivers. */
+static NORETURN void hang_target(int ready)
+{
+	char path[64];
+	char *page;
+	int fd;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	snprintf(path, sizeof(path), "%s/file", folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd < 0 || page == MAP_FAILED)
+		_exit(1);
+	memory->root.frame = (uintptr_t)page + 2048;
+	pid_t self = getpid();
+	if (write(ready, &self, sizeof(self)) != sizeof(self))
+		_exit(1);
+	rewrite();
+}
+
+/* Starts the server and the target. Returns the server's pid; -1 if it cannot be made here. */
+static pid_t start_hanging(pid_t *target)
+{
+	int ready[2], fd;
+	char options[128];
+	pid_t server;
+
+	if (!mkdtemp(folder) || pipe2(ready, O_CLOEXEC) < 0)
+		return -1;
+	server = fork();
+	if (server == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+		snprintf(options, sizeof(options), "fd=%d,rootmode=40755,user_id=0,group_id=0,allow_other", fd);
+		if (fd < 0 || unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount("hang", folder, "fuse.hang", 0, options) < 0)
+			_exit(1);
+		if (fork() == 0) {
+			close(fd); /* or else the end of the server would not end the requests */
+			hang_target(ready[1]);
+		}
+		close(ready[1]);
+		serve(fd);
+		_exit(0);
+	}
+	close(ready[1]);
+	if (read(ready[0], target, sizeof(*target)) != sizeof(*target)) {
+		waitpid(server, NULL, 0);
+		server = -1;
+	}
+	close(ready[0]);
+	return server;
+}
+
+/* One target hangs the reader of a CPU; the stacks of another one are copied all the same, on other CPUs. */
+static void check_hang(void)
+{
+	struct run run;
+	pid_t hanging = 0, server = start_hanging(&hanging), target;
+	struct syncread_counters counters;
+	uint64_t before, certified;
+
+	if (server < 0) {
+		printf("ok %d - memory that hangs # SKIP FUSE cannot be mounted here\n", ++tap_n);
+		return;
+	}
+	open_run(&run, SYNCREAD_FIFO);
+	add_target(&run, hanging);
+	target = start(true);
+	usleep(100000);
+	add_target(&run, target);
+	record_for(&run, 1);
+	counters = syncread_counters(run.reader);
+	is_u64(counters.hung, 0, "a read hangs");
+	record_for(&run, 3);
+	counters = syncread_counters(run.reader);
+	ok(counters.hung >= 1 && counters.abandoned >= 1, "  after 2 s its thread is given up");
+	is_u64(counters.processes, 1, "  and its process removed");
+	certified = run.right[SYNCREAD_CERTIFIED];
+	record_for(&run, 2);
+	print_counters(&run);
+	ok(counters.abandoned >= (unsigned)sysconf(_SC_NPROCESSORS_ONLN) || run.right[SYNCREAD_CERTIFIED] > certified,
+	   "  other CPUs are read");
+	is_u64(run.wrong[SYNCREAD_CERTIFIED], 0, "  and no certified copy is wrong");
+	before = clock_now();
+	close_run(&run);
+	ok(clock_now() - before < 2 * SECOND_NS, "the end takes less than 2 s while a read hangs");
+	stop(target);
+	stop(server);
+	rmdir(folder);
+}
+
+/* ---- many threads ----------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 10000 };
+
+/* All threads of the target have the same root here: registration and lookup are what is tested. */
+static void check_threads(void)
+{
+	struct run run;
+	pid_t target = start(true);
+	unsigned added = 0;
+
+	open_run(&run, SYNCREAD_FIFO);
+	usleep(100000);
+	ok(add_target(&run, target), "a target");
+	for (uint32_t i = 0; i < THREADS; i++)
+		added += syncread_add_thread(run.reader, run.tid, 10000000 + i, (uintptr_t)&memory->root, clock_now());
+	is_u64(added, THREADS, "10,000 more threads are registered");
+	record_for(&run, 1);
+	for (uint32_t i = 0; i < THREADS; i++)
+		syncread_remove_thread(run.reader, 10000000 + i);
+	record_for(&run, 0.5);
+	print_counters(&run);
+	is_u64(syncread_counters(run.reader).threads, 1, "  and removed beside the readers");
+	ok(run.right[SYNCREAD_CERTIFIED] > 0 && run.wrong[SYNCREAD_CERTIFIED] == 0, "  copies are right");
+	stop(target);
+	record_for(&run, 0.5);
+	is_u64(syncread_counters(run.reader).threads, 0, "the record of its end removes a thread");
+	close_run(&run);
+}
+
+/* A CPU is parked when no registered thread is sampled: then nothing wakes its reader. */
+static void check_parking(void)
+{
+	struct run run;
+	pid_t target = start(true), busy;
+	uint64_t wakes;
+
+	open_run(&run, SYNCREAD_FIFO);
+	is_u64(syncread_counters(run.reader).readers, 0, "no reader before the first registration");
+	usleep(100000);
+	add_target(&run, target);
+	record_for(&run, 0.5);
+	ok(syncread_counters(run.reader).active > 0, "readers are active");
+	stop(target);
+	busy = start(false);
+	record_for(&run, 2);
+	is_u64(syncread_counters(run.reader).active, 0, "without samples of registered threads for a second, none is");
+	wakes = syncread_counters(run.reader).wakes;
+	record_for(&run, 1);
+	is_u64(syncread_counters(run.reader).wakes, wakes, "  and nothing wakes them");
+	stop(busy);
+	target = start(true);
+	usleep(100000);
+	add_target(&run, target);
+	record_for(&run, 1);
+	ok(syncread_counters(run.reader).wakes > wakes && run.right[SYNCREAD_CERTIFIED] > 0,
+	   "a new process wakes them");
+	stop(target);
+	close_run(&run);
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? strtod(argv[1], NULL) : 2;
@@ -344,5 +534,8 @@ int main(int argc, char **argv)
 	check_truth(SYNCREAD_FIFO, 4, seconds);
 	check_truth(SYNCREAD_URGENT, 4, seconds);
 	check_truth(SYNCREAD_NORMAL, 4, seconds);
+	check_parking();
+	check_threads();
+	check_hang();
 	return done();
 }
