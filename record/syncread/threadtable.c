@@ -107,7 +107,7 @@ static size_t home(const struct places *places, uint32_t tid)
 	return (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & places->mask;
 }
 
-/* Returns the place of the thread, or the first empty one for it. */
+/* Returns the place of the thread, or the first empty one for it. For the owner. */
 static size_t place_of(const struct places *places, uint32_t tid)
 {
 	size_t i = home(places, tid);
@@ -118,12 +118,16 @@ static size_t place_of(const struct places *places, uint32_t tid)
 	return i;
 }
 
+/* Each place is loaded once: the owner may fill it or empty it at any time. */
 const struct threadtable_entry *threadtable_find(const struct threadtable *threadtable, uint32_t tid)
 {
 	const struct places *places = __atomic_load_n(&threadtable->places, __ATOMIC_SEQ_CST);
-	const struct threadtable_entry *entry = load_place(places, place_of(places, tid));
+	const struct threadtable_entry *entry;
 
-	return entry == &gone ? NULL : entry; /* gone: removed since place_of */
+	for (size_t i = home(places, tid); (entry = load_place(places, i)); i = (i + 1) & places->mask)
+		if (entry != &gone && entry->tid == tid)
+			return entry;
+	return NULL;
 }
 
 /* Replaces the places by new ones without those that are gone, if less than half would be empty with one more. */
