@@ -198,7 +198,7 @@ static size_t read_target(void *to, uint64_t address, void *into, size_t n)
 }
 
 /* Makes the copy. Returns false if the owner has given this thread up meanwhile. */
-static bool follow(struct readerthread *reader, const struct threadtable_entry *entry, struct threadcopy *copy)
+static bool follow_plan(struct readerthread *reader, const struct threadtable_entry *entry, struct threadcopy *copy)
 {
 	struct threadtable_process *process = entry->process;
 	struct threadplan plan = process->plan;
@@ -240,7 +240,7 @@ static void copy_stack(struct readerthread *reader, const struct found *found, c
 	copy->pid = found->pid;
 	copy->tid = found->tid;
 	copy->time = found->time;
-	if (!follow(reader, entry, copy))
+	if (!follow_plan(reader, entry, copy))
 		return;
 	note.begun = copy->begun;
 	note.ended = copy->read_by;
@@ -289,7 +289,7 @@ static void read_sample(struct readerthread *reader, bool within_budget)
 /* ---- the thread ----------------------------------------------------------------------------------------------- */
 
 /* Returns true if the thread may read at `now`: its budget is refilled with time, up to a fifth of a second's. */
-static bool has_budget(struct readerthread *reader, uint64_t now)
+static bool reader_has_budget(struct readerthread *reader, uint64_t now)
 {
 	uint64_t budget = reader->shared->budget_ns, burst = budget / 5, past = now - reader->refilled;
 	uint64_t refill = past >= SECOND_NS ? budget : past * budget / SECOND_NS;
@@ -303,7 +303,7 @@ static bool has_budget(struct readerthread *reader, uint64_t now)
 static void work(struct readerthread *reader)
 {
 	uint64_t begin = clock_now(), ns;
-	bool within_budget = has_budget(reader, begin);
+	bool within_budget = reader_has_budget(reader, begin);
 
 	add(&reader->counters.wakes, 1);
 	store(&reader->busy_since, begin);

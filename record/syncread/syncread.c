@@ -86,7 +86,7 @@ struct syncread *syncread_new(const struct syncread_options *options)
 
 /* ---- CPUs ----------------------------------------------------------------------------------------------------- */
 
-static struct reader_cpu *find_cpu(const struct syncread *syncread, uint32_t cpu)
+static struct reader_cpu *reader_cpu_find(const struct syncread *syncread, uint32_t cpu)
 {
 	if (cpu < syncread->ncpus && syncread->cpu[cpu].cpu == cpu)
 		return syncread->cpu + cpu; /* the usual case: CPUs are 0 to n - 1 */
@@ -211,7 +211,7 @@ static void follow_cpus(struct syncread *syncread)
 		pthread_mutex_unlock(&syncread->lock);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (find_cpu(syncread, list[i]))
+		if (reader_cpu_find(syncread, list[i]))
 			continue;
 		pthread_mutex_lock(&syncread->lock);
 		syncread->cpu = mem_grow(syncread->cpu, sizeof(*syncread->cpu), syncread->ncpus + 1);
@@ -351,7 +351,7 @@ static void take_notes(struct syncread *syncread, struct reader_cpu *one)
 }
 
 /* Gives up readers that hang, parks CPUs without samples of registered threads, and ends pauses of the records. */
-static void look_after(struct syncread *syncread, struct reader_cpu *one, uint64_t now)
+static void maintain_reader(struct syncread *syncread, struct reader_cpu *one, uint64_t now)
 {
 	uint64_t sampled;
 
@@ -422,7 +422,7 @@ void syncread_settle(struct syncread *syncread)
 	switchwatch_take(syncread->watch, syncread->certificate, now);
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		if (syncread->cpu[i].reader)
-			look_after(syncread, syncread->cpu + i, now);
+			maintain_reader(syncread, syncread->cpu + i, now);
 	release_ended(syncread);
 	free_unused(syncread);
 	if (now - syncread->expired_at > VERDICTS_NS / 2) {
@@ -444,7 +444,7 @@ enum syncread_verdict syncread_verdict(struct syncread *syncread, uint32_t cpu, 
 	verdict = certificate_take(syncread->certificate, tid, time, &serial);
 	if (verdict != SYNCREAD_NO_COPY && verdict != SYNCREAD_LATE && (!entry || entry->serial != serial))
 		verdict = SYNCREAD_RENEWED;
-	if (entry && (one = find_cpu(syncread, cpu)) && !one->active)
+	if (entry && (one = reader_cpu_find(syncread, cpu)) && !one->active)
 		activate(syncread, one, clock_now());
 	if (entry || verdict != SYNCREAD_NO_COPY)
 		syncread->counters.verdicts[verdict]++;

@@ -51,6 +51,8 @@ static const struct threadplan plan = { .root_bytes = 64,
 
 static struct target_memory *memory;
 
+#define MEMORY_AT UINT64_C(0x100000000000) /* the same before and after exec */
+
 #if defined(__x86_64__)
 /* Writes n to frame n % FRAMES, for n = 1, 2, 3, ... r12 is n: all writes before it are done, and none after it. */
 static NORETURN void rewrite(void)
@@ -77,7 +79,8 @@ static NORETURN void rewrite(void)
 
 static void make_memory(void)
 {
-	memory = mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap((void *)MEMORY_AT, sizeof(*memory), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (memory == MAP_FAILED)
 		exit(1);
 	memory->root.frame = (uintptr_t)&memory->frame[0];
@@ -125,16 +128,26 @@ struct run {
 	uint64_t samples, wrong[SYNCREAD_VERDICTS], right[SYNCREAD_VERDICTS], none;
 };
 
-static bool open_run(struct run *run, enum syncread_class class)
+/* command: pid of the child to record (TARGET_COMMAND), 0: the host. */
+static bool open_run_of(struct run *run, enum syncread_class class, uint32_t command)
 {
-	struct events_options options = { .frequency = FREQUENCY };
+	struct events_options options = { .frequency = FREQUENCY, .inherit = command, .on_exec = command };
 	struct sources_failure why;
 
 	*run = (struct run){ .rings = rings_new() };
 	events_parse(&run->events, "cpu-clock", &options);
-	struct eventattrs_options attrs = { .event = run->events.event, .nevents = 1, .stack_bytes = 8192 };
+	struct eventattrs_options attrs = {
+		.event = run->events.event,
+		.nevents = 1,
+		.stack_bytes = 8192,
+		.children = command,
+		.on_exec = command,
+	};
 	eventattrs_make(&run->attrs, &attrs);
-	struct sources_options open = { .target = TARGET_HOST,
+	struct sources_options open = { .target = command ? TARGET_COMMAND : TARGET_HOST,
+					.pid = &command,
+					.npids = 1,
+					.twins = true,
 					.event = run->attrs.event,
 					.nevents = 1,
 					.state = &run->attrs.event[1].attr,
@@ -147,6 +160,11 @@ static bool open_run(struct run *run, enum syncread_class class)
 	run->reader = syncread_new(&reader);
 	sources_enable(run->sources);
 	return true;
+}
+
+static bool open_run(struct run *run, enum syncread_class class)
+{
+	return open_run_of(run, class, 0);
 }
 
 static void close_run(struct run *run)
@@ -326,6 +344,56 @@ static void check_truth(enum syncread_class class, unsigned busy, double seconds
 	for (unsigned i = 0; i < busy; i++)
 		stop(other[i]);
 	close_run(&run);
+}
+
+/* ---- a command -------------------------------------------------------------------------------------------------- */
+
+/* The command: a child of it is the target, whose pid it writes to its standard output. */
+static int be_command(void)
+{
+	pid_t pid;
+
+	make_memory();
+	pid = start(true);
+	if (write(1, &pid, sizeof(pid)) != sizeof(pid))
+		return 1;
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
+/* A command and its children inherit events and twins. */
+static void check_command(void)
+{
+	struct run run;
+	int go[2], out[2];
+	char byte;
+	pid_t command, target;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+		return;
+	command = fork();
+	if (command == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (read(go[0], &byte, 1) != 1 || dup2(out[1], 1) < 0)
+			_exit(1);
+		execl("/proc/self/exe", "syncread_test", "command", (char *)NULL);
+		_exit(1);
+	}
+	ok(open_run_of(&run, SYNCREAD_FIFO, (uint32_t)command), "the events of a command");
+	if (write(go[1], "x", 1) != 1 || read(out[0], &target, sizeof(target)) != sizeof(target))
+		return;
+	usleep(100000);
+	ok(add_target(&run, target), "  a child of it is registered");
+	record_for(&run, 1);
+	print_counters(&run);
+	ok(run.right[SYNCREAD_CERTIFIED] > 0 && run.wrong[SYNCREAD_CERTIFIED] == 0, "  its copies are right");
+	kill(target, SIGKILL);
+	stop(command);
+	close_run(&run);
+	for (unsigned i = 0; i < 2; i++) {
+		close(go[i]);
+		close(out[i]);
+	}
 }
 
 /* ---- memory that hangs ------------------------------------------------------------------------------------------ */
@@ -517,6 +585,9 @@ static void check_parking(void)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "command") == 0)
+		return be_command();
+
 	double seconds = argc > 1 ? strtod(argv[1], NULL) : 2;
 	struct run run;
 
@@ -534,6 +605,7 @@ int main(int argc, char **argv)
 	check_truth(SYNCREAD_FIFO, 4, seconds);
 	check_truth(SYNCREAD_URGENT, 4, seconds);
 	check_truth(SYNCREAD_NORMAL, 4, seconds);
+	check_command();
 	check_parking();
 	check_threads();
 	check_hang();
