@@ -11,10 +11,11 @@
  * (queue of the CPU), then the return of the thread (certificate->running). */
 struct cpu_state {
 	bool present, has_in, has_out, out_preempted;
-	uint64_t on, off;               /* records are complete from `on` to `off` */
-	uint32_t reader;                /* tid of R, 0 before the first copy */
-	uint64_t out, in;               /* times at which R last left and entered the CPU */
-	struct certificate_copy *queue; /* copies that wait for the switch after their sample */
+	uint64_t on, off;                   /* records of switches are complete from `on` to `off` */
+	uint64_t arrivals_on, arrivals_off; /* those of arrivals */
+	uint32_t reader;                    /* tid of R, 0 before the first copy */
+	uint64_t out, in;                   /* times at which R last left and entered the CPU */
+	struct certificate_copy *queue;     /* copies that wait for the switch after their sample */
 	size_t n;
 };
 
@@ -189,6 +190,19 @@ void certificate_watch(struct certificate *certificate, uint32_t cpu, bool on, u
 	}
 }
 
+void certificate_watch_arrivals(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time)
+{
+	struct cpu_state *state = cpu_of(certificate, cpu);
+
+	if (!state)
+		return;
+	state->present = true;
+	if (on)
+		state->arrivals_on = time;
+	if (on || state->arrivals_off > time)
+		state->arrivals_off = on ? UINT64_MAX : time;
+}
+
 void certificate_reader(struct certificate *certificate, uint32_t cpu, uint32_t tid)
 {
 	struct cpu_state *state = cpu_of(certificate, cpu);
@@ -216,10 +230,18 @@ static bool is_watched(const struct cpu_state *state, uint64_t from, uint64_t to
 	return state->present && state->on <= from && to < state->off;
 }
 
+static bool has_arrivals(const struct cpu_state *state, uint64_t from, uint64_t to)
+{
+	return state->arrivals_on <= from && to < state->arrivals_off;
+}
+
+/* Returns true if a record would show each thread that begins to run on a CPU, but for returns to the CPU of the
+ * sample, whose records of switches show them. */
 static bool all_watched(const struct certificate *certificate, uint64_t from, uint64_t to)
 {
 	for (size_t i = 0; i < certificate->ncpus; i++)
-		if (certificate->cpu[i].present && !is_watched(certificate->cpu + i, from, to))
+		if (certificate->cpu[i].present && !is_watched(certificate->cpu + i, from, to) &&
+		    !has_arrivals(certificate->cpu + i, from, to))
 			return false;
 	return true;
 }
@@ -336,6 +358,16 @@ void certificate_pass(struct certificate *certificate, const struct certificate_
 		state->has_in = true;
 		state->in = change->time;
 	}
+}
+
+void certificate_arrive(struct certificate *certificate, uint32_t cpu, uint32_t tid, uint64_t time)
+{
+	const struct certificate_switch change = { .cpu = cpu, .tid = tid, .time = time };
+
+	if (time > certificate->passed)
+		certificate->passed = time;
+	if (certificate->nrunning)
+		settle_running(certificate, time, &change);
 }
 
 void certificate_lose(struct certificate *certificate, uint64_t time)

@@ -10,9 +10,11 @@
  *    SCHED_FIFO the sample's wake preempts T before it gets back to its code, unless the kernel throttles real-time
  *    threads: hence the limit. With other classes the kernel may let T continue for a while: so the same records
  *    are a proof for SCHED_FIFO alone, and SYNCREAD_WEAK for the others.
- *  - No CPU switched to T before the end of the copy. Records must be complete on all CPUs for that; or else T is the
- *    thread to which R's CPU switched next, directly from R: T could have run elsewhere in between only if it had been
- *    migrated twice.
+ *  - No CPU switched to T before the end of the copy. For the CPU of the sample, its records of switches show that. On
+ * any other CPU, T would have arrived by migration: records of arrivals (PERF_COUNT_SW_CPU_MIGRATIONS) show it, of
+ * which there are far fewer than switches; records of switches do, too. If a CPU has neither, T must be the thread to
+ * which R's CPU switches next, directly from R: T could have run elsewhere in between only if it had been migrated
+ * twice.
  *
  * Records are passed in order of time. A copy must be passed before the records that are later than its sample: what
  * comes later gets SYNCREAD_LATE. Times are in ns of CLOCK_MONOTONIC.
@@ -82,12 +84,16 @@ void certificate_free(struct certificate *certificate);
 /* Sets that records of a CPU are complete from `time` on, or (false) that they end at `time`. A CPU that was never
  * passed is taken as one on which no thread runs: so each CPU that is online must be passed. */
 void certificate_watch(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time);
+/* The same for records of arrivals. */
+void certificate_watch_arrivals(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time);
 /* Sets the reader thread of a CPU. */
 void certificate_reader(struct certificate *certificate, uint32_t cpu, uint32_t tid);
 /* Forgets a CPU that is offline. Its undecided copies get SYNCREAD_UNWATCHED. */
 void certificate_without(struct certificate *certificate, uint32_t cpu);
 void certificate_add(struct certificate *certificate, const struct certificate_copy *copy);
 void certificate_pass(struct certificate *certificate, const struct certificate_switch *change);
+/* A thread begins to run on a CPU to which it was migrated. */
+void certificate_arrive(struct certificate *certificate, uint32_t cpu, uint32_t tid, uint64_t time);
 /* Records up to `time` may be missing: each undecided copy, and each later one whose sample is not after `time`, gets
  * SYNCREAD_LOST. To be called before the records after the gap are passed. */
 void certificate_lose(struct certificate *certificate, uint64_t time);

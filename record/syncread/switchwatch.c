@@ -12,15 +12,12 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#define CLOSE_NS \
-	(10 * SECOND_NS) /* time after which an event that is off is closed: each one slows down all switches */
 #define RATE_NS UINT64_C(100000000) /* time over which the rate of records is measured */
 
 struct watched_cpu {
 	uint32_t cpu, reader;
-	int fd;
-	bool on;
+	int arrivals, switches; /* descriptors of the two events */
+	bool on;                /* records of switches are on */
 	uint64_t paused_until;
 	uint64_t counted; /* records since `since`, without those of the reader's switches */
 	uint64_t since;   /* time at which the count or, if it is off, the pause began */
@@ -33,7 +30,9 @@ struct switchwatch {
 	uint32_t per_second;
 	uint64_t pause_ns, records, pauses;
 	int epoll;
-	struct certificate *certificate; /* during switchwatch_take */
+	struct certificate *certificate; /* during switchwatch_take, with the two below */
+	void (*arrived)(void *to, uint32_t cpu, uint32_t tid);
+	void *arrived_to;
 };
 
 struct switchwatch *switchwatch_new(uint32_t per_second, uint64_t pause_ns, int epoll)
@@ -51,8 +50,10 @@ void switchwatch_free(struct switchwatch *switchwatch)
 	if (!switchwatch)
 		return;
 	rings_free(switchwatch->rings);
-	for (size_t i = 0; i < switchwatch->ncpus; i++)
-		close(switchwatch->cpu[i].fd);
+	for (size_t i = 0; i < switchwatch->ncpus; i++) {
+		close(switchwatch->cpu[i].arrivals);
+		close(switchwatch->cpu[i].switches);
+	}
 	free(switchwatch->cpu);
 	free(switchwatch);
 }
@@ -65,40 +66,67 @@ static struct watched_cpu *watched(const struct switchwatch *switchwatch, uint32
 	return NULL;
 }
 
-static struct watched_cpu *open_watch(struct switchwatch *switchwatch, uint32_t cpu)
+/* Fields of both events: a sample begins, and other records end, as all records in rings do (rings.h). */
+#define SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+static int open_event(uint32_t cpu, bool switches)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = RING_SAMPLE_TYPE,
+		.config = switches ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_CPU_MIGRATIONS,
+		.sample_type = SAMPLE_TYPE,
 		.sample_period = 1,
 		.disabled = 1,
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.context_switch = 1,
-		.exclude_kernel = 1,
+		.context_switch = switches,
+		.exclude_kernel = switches, /* migrations occur in the kernel only */
 		.watermark = 1,
 		.wakeup_watermark = SWITCHWATCH_BYTES / 2,
 	};
-	struct epoll_event poll = { .events = EPOLLIN };
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool map_ring(const struct switchwatch *switchwatch, uint32_t cpu, int fd)
+{
 	size_t bytes = SWITCHWATCH_BYTES;
 
-	if (fd < 0)
-		return NULL;
 	while (!rings_add(switchwatch->rings, fd, bytes, RING_OF_SWITCHES, cpu)) {
 		bytes /= 2;
-		if ((errno != EPERM && errno != ENOMEM) || bytes < SWITCHWATCH_LEAST) {
-			close(fd);
-			return NULL;
-		}
+		if ((errno != EPERM && errno != ENOMEM) || bytes < SWITCHWATCH_LEAST)
+			return false;
 	}
-	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, fd, &poll); /* if it fails, the caller takes them later */
+	return true;
+}
+
+void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu)
+{
+	struct epoll_event poll = { .events = EPOLLIN };
+	struct watched_cpu one = { .cpu = cpu };
+
+	if (watched(switchwatch, cpu))
+		return;
+	one.arrivals = open_event(cpu, false);
+	one.switches = open_event(cpu, true);
+	if (one.arrivals < 0 || one.switches < 0 || !map_ring(switchwatch, cpu, one.arrivals)) {
+		close(one.arrivals);
+		close(one.switches);
+		return;
+	}
+	if (ioctl(one.switches, PERF_EVENT_IOC_SET_OUTPUT, one.arrivals) != 0 ||
+	    ioctl(one.arrivals, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+		rings_remove(switchwatch->rings, cpu);
+		close(one.arrivals);
+		close(one.switches);
+		return;
+	}
+	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.arrivals, &poll); /* if it fails, they are taken later */
 	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
-	switchwatch->cpu[switchwatch->ncpus] = (struct watched_cpu){ .cpu = cpu, .fd = fd };
-	return switchwatch->cpu + switchwatch->ncpus++;
+	switchwatch->cpu[switchwatch->ncpus++] = one;
+	certificate_watch_arrivals(certificate, cpu, true, clock_now());
 }
 
 static void stop(struct watched_cpu *one, struct certificate *certificate)
@@ -106,7 +134,7 @@ static void stop(struct watched_cpu *one, struct certificate *certificate)
 	one->on = false;
 	one->since = clock_now();
 	certificate_watch(certificate, one->cpu, false, clock_now());
-	ioctl(one->fd, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(one->switches, PERF_EVENT_IOC_DISABLE, 0);
 }
 
 bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, bool on)
@@ -114,8 +142,6 @@ bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certif
 	struct watched_cpu *one = watched(switchwatch, cpu);
 	uint64_t now = clock_now();
 
-	if (!one && on)
-		one = open_watch(switchwatch, cpu);
 	if (!one)
 		return false;
 	if (one->on == on || (on && now < one->paused_until))
@@ -124,7 +150,7 @@ bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certif
 		stop(one, certificate);
 		return false;
 	}
-	if (ioctl(one->fd, PERF_EVENT_IOC_ENABLE, 0) != 0)
+	if (ioctl(one->switches, PERF_EVENT_IOC_ENABLE, 0) != 0)
 		return false;
 	one->on = true;
 	one->counted = 0;
@@ -145,7 +171,8 @@ void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *cer
 static void close_one(struct switchwatch *switchwatch, struct watched_cpu *one)
 {
 	rings_remove(switchwatch->rings, one->cpu);
-	close(one->fd);
+	close(one->arrivals);
+	close(one->switches);
 	*one = switchwatch->cpu[--switchwatch->ncpus];
 }
 
@@ -157,6 +184,12 @@ void switchwatch_close(struct switchwatch *switchwatch, struct certificate *cert
 	if (!one)
 		return;
 	close_one(switchwatch, one);
+}
+
+void switchwatch_close_all(struct switchwatch *switchwatch, struct certificate *certificate)
+{
+	while (switchwatch->ncpus)
+		switchwatch_close(switchwatch, certificate, switchwatch->cpu[0].cpu);
 }
 
 /* ---- records -------------------------------------------------------------------------------------------------- */
@@ -171,26 +204,33 @@ struct switch_record {
 #define MISC_OUT (1 << 13)
 #define MISC_OUT_PREEMPT (1 << 14)
 
-static void take_switch(void *to, const struct ring_record *record)
+static void take_switch(struct switchwatch *switchwatch, const struct switch_record *got)
 {
-	struct switchwatch *switchwatch = to;
-	struct watched_cpu *one;
-	struct switch_record got;
+	struct watched_cpu *one = watched(switchwatch, got->id.cpu);
 
-	if (record->head->type != RECORD_SWITCH_CPU_WIDE || record->head->size != sizeof(got))
-		return;
-	memcpy(&got, record->head, sizeof(got));
-	switchwatch->records++;
-	one = watched(switchwatch, got.id.cpu);
-	if (one && got.id.tid != one->reader && got.next_prev_tid != one->reader)
+	if (one && got->id.tid != one->reader && got->next_prev_tid != one->reader)
 		one->counted++;
 	certificate_pass(switchwatch->certificate,
-			 &(struct certificate_switch){ .cpu = got.id.cpu,
-						       .tid = got.id.tid,
-						       .other = got.next_prev_tid,
-						       .out = got.head.misc & MISC_OUT,
-						       .preempted = got.head.misc & MISC_OUT_PREEMPT,
-						       .time = got.id.time });
+			 &(struct certificate_switch){ .cpu = got->id.cpu,
+						       .tid = got->id.tid,
+						       .other = got->next_prev_tid,
+						       .out = got->head.misc & MISC_OUT,
+						       .preempted = got->head.misc & MISC_OUT_PREEMPT,
+						       .time = got->id.time });
+}
+
+static void take_record(void *to, const struct ring_record *record)
+{
+	struct switchwatch *switchwatch = to;
+	const struct ring_sample *sample = (const void *)record->head;
+
+	switchwatch->records++;
+	if (record->head->type == RECORD_SWITCH_CPU_WIDE && record->head->size == sizeof(struct switch_record)) {
+		take_switch(switchwatch, (const void *)record->head);
+	} else if (record->head->type == RECORD_SAMPLE && record->head->size >= offsetof(struct ring_sample, period)) {
+		certificate_arrive(switchwatch->certificate, sample->cpu, sample->tid, sample->time);
+		switchwatch->arrived(switchwatch->arrived_to, sample->cpu, sample->tid);
+	}
 }
 
 /* Stops the records of CPUs that have too many. */
@@ -212,26 +252,20 @@ static void bound_rates(struct switchwatch *switchwatch, uint64_t now)
 	}
 }
 
-static void close_unused(struct switchwatch *switchwatch, uint64_t now)
-{
-	for (size_t i = switchwatch->ncpus; i-- > 0;)
-		if (!switchwatch->cpu[i].on && now > switchwatch->cpu[i].since &&
-		    now - switchwatch->cpu[i].since > CLOSE_NS)
-			close_one(switchwatch, switchwatch->cpu + i);
-}
-
-void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certificate, uint64_t now)
+void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certificate, uint64_t now,
+		      void (*arrived)(void *to, uint32_t cpu, uint32_t tid), void *to)
 {
 	uint64_t horizon = now - SWITCHWATCH_MARGIN_NS;
 
 	switchwatch->certificate = certificate;
+	switchwatch->arrived = arrived;
+	switchwatch->arrived_to = to;
 	/* Only this function empties the rings, so one that was full since the last call is still full. */
 	if (rings_lossy(switchwatch->rings, RING_OF_SWITCHES))
 		certificate_lose(certificate, clock_now());
-	rings_drain(switchwatch->rings, horizon, take_switch, switchwatch);
+	rings_drain(switchwatch->rings, horizon, take_record, switchwatch);
 	certificate_advance(certificate, horizon);
 	bound_rates(switchwatch, now);
-	close_unused(switchwatch, now);
 }
 
 uint64_t switchwatch_records(const struct switchwatch *switchwatch)

@@ -23,15 +23,22 @@ struct switchwatch *switchwatch_new(uint32_t per_second, uint64_t pause_ns, int 
 /* Accepts NULL. */
 void switchwatch_free(struct switchwatch *switchwatch);
 
-/* Starts or stops the records of a CPU. Returns true if they are on now: no if the kernel refuses, or during a pause.
+/* Opens the events of a CPU and starts its records of arrivals, unless they are open. */
+void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu);
+/* Closes the events of all CPUs: nothing is registered. */
+void switchwatch_close_all(struct switchwatch *switchwatch, struct certificate *certificate);
+/* Starts or stops the records of switches of a CPU. Returns true if they are on now: no if the kernel refuses, or
+ * during a pause.
  */
 bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, bool on);
 /* Sets the reader thread of a CPU, for the certificate; its own switches do not count for the rate. */
 void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, uint32_t tid);
 /* Closes the event of a CPU that is offline. */
 void switchwatch_close(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu);
-/* Passes all records that are older than SWITCHWATCH_MARGIN_NS at `now` to the certificate, and decides copies. */
-void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certificate, uint64_t now);
+/* Passes all records that are older than SWITCHWATCH_MARGIN_NS at `now` to the certificate, and decides copies. Calls
+ * arrived(to, cpu, tid) for each thread that arrived on a CPU. */
+void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certificate, uint64_t now,
+		      void (*arrived)(void *to, uint32_t cpu, uint32_t tid), void *to);
 
 /* Return the number of records that were passed, and of pauses. */
 uint64_t switchwatch_records(const struct switchwatch *switchwatch);

@@ -217,8 +217,10 @@ static void follow_cpus(struct syncread *syncread)
 		syncread->cpu = mem_grow(syncread->cpu, sizeof(*syncread->cpu), syncread->ncpus + 1);
 		syncread->cpu[syncread->ncpus++] = (struct reader_cpu){ .cpu = list[i] };
 		pthread_mutex_unlock(&syncread->lock);
-		/* a thread may run there, and no record shows it */
+		/* a thread may run there, and no record shows it before the events are open */
 		certificate_watch(syncread->certificate, list[i], false, 0);
+		if (threadtable_processes(syncread->shared->threads))
+			switchwatch_open(syncread->watch, syncread->certificate, list[i]);
 	}
 }
 
@@ -233,6 +235,8 @@ bool syncread_add_process(struct syncread *syncread, uint32_t pid, int memory, c
 		return false;
 	syncread->started = true;
 	follow_cpus(syncread);
+	for (size_t i = 0; i < syncread->ncpus; i++)
+		switchwatch_open(syncread->watch, syncread->certificate, syncread->cpu[i].cpu);
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		activate(syncread, syncread->cpu + i, now);
 	return true;
@@ -338,6 +342,16 @@ int syncread_fd(const struct syncread *syncread)
 	return syncread->epoll;
 }
 
+/* Activates a parked CPU to which a registered thread has moved. */
+static void on_arrival(void *to, uint32_t cpu, uint32_t tid)
+{
+	struct syncread *syncread = to;
+	struct reader_cpu *one = reader_cpu_find(syncread, cpu);
+
+	if (one && !one->active && threadtable_find(syncread->shared->threads, tid))
+		activate(syncread, one, clock_now());
+}
+
 /* Passes the notes of a reader to the certificate. */
 static void take_notes(struct syncread *syncread, struct reader_cpu *one)
 {
@@ -406,6 +420,14 @@ static void free_unused(struct syncread *syncread)
 	free(epoch);
 }
 
+static bool all_parked(const struct syncread *syncread)
+{
+	for (size_t i = 0; i < syncread->ncpus; i++)
+		if (syncread->cpu[i].active)
+			return false;
+	return true;
+}
+
 void syncread_settle(struct syncread *syncread)
 {
 	uint64_t now;
@@ -419,12 +441,14 @@ void syncread_settle(struct syncread *syncread)
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		if (syncread->cpu[i].reader)
 			take_notes(syncread, syncread->cpu + i);
-	switchwatch_take(syncread->watch, syncread->certificate, now);
+	switchwatch_take(syncread->watch, syncread->certificate, now, on_arrival, syncread);
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		if (syncread->cpu[i].reader)
 			maintain_reader(syncread, syncread->cpu + i, now);
 	release_ended(syncread);
 	free_unused(syncread);
+	if (!threadtable_processes(syncread->shared->threads) && all_parked(syncread))
+		switchwatch_close_all(syncread->watch, syncread->certificate);
 	if (now - syncread->expired_at > VERDICTS_NS / 2) {
 		syncread->expired_at = now;
 		certificate_expire(syncread->certificate, now - VERDICTS_NS);

@@ -156,7 +156,10 @@ static bool open_run_of(struct run *run, enum syncread_class class, uint32_t com
 	run->sources = sources_open(&open, run->rings, &why);
 	if (!run->sources)
 		return false;
-	struct syncread_options reader = { .sources = run->sources, .rings = run->rings, .best = class };
+	struct syncread_options reader = { .sources = run->sources,
+					   .rings = run->rings,
+					   .hold_ns = SECOND_NS,
+					   .best = class };
 	run->reader = syncread_new(&reader);
 	sources_enable(run->sources);
 	return true;
