@@ -36,11 +36,16 @@
 struct cpython_layout {
 	uint32_t version; /* minor version: 8 to 15 */
 	struct {
-		uint32_t interpreters, finalizing, gil_holder;
+		uint32_t interpreters; /* pointer to the first interpreter */
+		uint32_t gil;          /* the GIL itself, before 3.12 */
 	} runtime;
 	struct {
-		uint32_t next, threads, gil, id;
+		uint32_t next, threads;
+		uint32_t gil; /* pointer to the GIL, since 3.12 */
 	} interpreter;
+	struct {
+		uint32_t holder, locked; /* pointer to the thread that held it last; int: 1 while it is held */
+	} gil;
 	struct {
 		uint32_t next, prev, interpreter, thread_id, native_thread_id;
 		uint32_t frame;  /* pointer to the innermost frame, or to the _PyCFrame (3.11, 3.12) */
@@ -49,7 +54,7 @@ struct cpython_layout {
 	struct {
 		uint32_t code, previous, instruction, globals, bytes;
 		uint32_t is_entry, owner; /* one byte each */
-		uint64_t mask;            /* bits of the pointer to the code object that are the address */
+		uint32_t tag;             /* bits of the pointer to the code object that are no address */
 	} frame;
 	struct {
 		uint32_t filename, name, qualname, lines, firstline, bytecode, bytes;
