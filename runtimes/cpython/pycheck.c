@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define ATTEMPTS 32u
+#define EMPTY_ATTEMPTS 4u /* of these, attempts that find no frame: a thread may be between two functions */
 #define INTERPRETERS_MAX 1024u
 #define THREADS_PROVEN 64u /* threads whose frames are looked at in an attempt */
 #define FRAMES_PROVEN 64u
@@ -181,15 +182,15 @@ static bool prove_once(struct prover *prover, const char **why)
 enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why)
 {
 	struct prover prover = { .cpython = cpython };
+	unsigned empty = 0;
 	bool proven = false;
 
 	prover.copy = mem_grow(NULL, 1, sizeof(*prover.copy) + COPY_BYTES);
 	prover.stack = mem_grow(NULL, 1, sizeof(*prover.stack));
-	for (unsigned i = 0; i < ATTEMPTS && !proven; i++) {
+	for (unsigned i = 0; i < ATTEMPTS && !proven && empty < EMPTY_ATTEMPTS; i++) {
 		memory_forget(cpython->memory);
 		proven = prove_once(&prover, why);
-		if (!proven && !*why)
-			break;
+		empty += !proven && !*why;
 	}
 	free(prover.copy);
 	free(prover.stack);

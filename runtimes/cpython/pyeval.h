@@ -6,8 +6,9 @@
  * A part elsewhere has an FDE of its own and no symbol: Debian's 3.14 has 1,184 bytes at the symbol and 84,423 bytes
  * elsewhere. It is accepted if code of a known range jumps to the start of the FDE's range or into it, and code of the
  * FDE's range jumps back into the inside of a known range, not to the function's start. No other function does the
- * latter. Jumps are jmp and jcc with a displacement of 32 bits, at any byte: an accidental pair of both is improbable
- * (2^-32 for each byte and target).
+ * latter. A part that never jumps back is left out: it only ends the process (pyenv's 3.12 has one of 8 bytes). Jumps
+ * are jmp and jcc with a displacement of 32 bits, at any byte: an accidental pair of both is improbable (2^-32 for each
+ * byte and target).
  */
 #ifndef PJ_PYEVAL_H
 #define PJ_PYEVAL_H

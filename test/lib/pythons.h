@@ -71,7 +71,8 @@ struct pythonrun {
 	char *out;
 	size_t n;
 	struct memory memory;
-	char path[512]; /* path of the file that was opened */
+	char path[512]; /* path of the file that was opened, and the address of its first byte */
+	uint64_t base;
 };
 
 /* Reads truth.py, which the child gets as text: a python in a root of its own has no other file. */
@@ -155,6 +156,7 @@ static inline enum cpython_answer open_mapping(struct pythonrun *run, struct cpy
 	if (sscanf(line, "%llx-%*x %*4s %llx %*s %*u %n", &start, &offset, &at) != 2 || at == 0 || offset != 0)
 		return CPYTHON_OTHER_FILE;
 	snprintf(run->path, sizeof(run->path), "%.*s", (int)strcspn(line + at, "\n"), line + at);
+	run->base = start;
 	candidate = (struct cpython_candidate){ start, str_of(run->path) };
 	return cpython_is_library(candidate.path) ? cpython_open(cpython, &run->memory, &candidate) :
 						    CPYTHON_OTHER_FILE;

@@ -107,17 +107,95 @@ static void one_program(const struct python *python, size_t which)
 	python_end(&run);
 }
 
+/* Writes into the memory of a stopped process, as a build of another version would have it. */
+static bool poke(const struct pythonrun *run, uint64_t address, const void *bytes, size_t n)
+{
+	char path[64];
+	int fd;
+	bool good;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)run->pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	good = fd >= 0 && pwrite(fd, bytes, n, (off_t)address) == (ssize_t)n;
+	close(fd);
+	return good;
+}
+
+/* A version that no row of the tables has: the layouts of other versions are candidates, and only the right one is
+ * proven. */
+static void unknown_version(const struct python *python)
+{
+	uint64_t strange = python->minor >= 13 ? 0x031000f0 : 0x030700f0, address;
+	struct pythonrun run;
+	struct cpython cpython, other = { 0 };
+	struct cpython_candidate candidate = { .path = STR("/usr/bin/python3.7") };
+	unsigned borders = 0;
+	char what[400];
+	bool good = python_run(python, "exceptions", 0, &run) && python_open(&run, &cpython) == CPYTHON_OPEN;
+
+	candidate.base = run.base;
+	if (good && python->minor >= 13)
+		good = poke(&run, cpython.runtime + 8, &strange, 8);
+	if (good && loadedfile_symbol(&cpython.file, STR("Py_Version"), &address))
+		good = poke(&run, address, &strange, 8);
+	memory_forget(&run.memory);
+	good = good && cpython_open(&other, &run.memory, &candidate) == CPYTHON_OPEN;
+	snprintf(what, sizeof(what), "%s with the version number of another build: the same names", python->name);
+	if (!ok(good && is_truth(&run, &other, &borders), what))
+		printf("# %s\n", other.why);
+	python_end(&run);
+}
+
+/* Offsets that contradict the memory are refused. */
+static void wrong_offset(const struct python *python)
+{
+	uint64_t offset = 16, at = python->minor == 13 ? 184 : 208;
+	struct pythonrun run;
+	struct cpython cpython, other = { 0 };
+	struct cpython_candidate candidate = { .path = STR("/usr/bin/python3.7") };
+	char what[400];
+	bool good = python_run(python, "deep", 3, &run) && python_open(&run, &cpython) == CPYTHON_OPEN;
+
+	candidate.base = run.base;
+	/* _Py_DebugOffsets: thread_state.current_frame becomes that of interp. */
+	good = good && poke(&run, cpython.runtime + at, &offset, 8);
+	memory_forget(&run.memory);
+	snprintf(what, sizeof(what), "%s with a wrong offset in _Py_DebugOffsets is refused", python->name);
+	ok(good && cpython_open(&other, &run.memory, &candidate) == CPYTHON_REFUSED, what);
+	printf("# %s\n", other.why);
+	python_end(&run);
+}
+
+static void paths(void)
+{
+	ok(cpython_is_library(STR("/usr/bin/python3.11")) && cpython_is_library(STR("/opt/python3")) &&
+		   cpython_is_library(STR("/usr/lib/libpython3.13.so.1.0")) &&
+		   cpython_is_library(STR("/x/libpython3.8.so.1.0 (deleted)")) &&
+		   cpython_is_library(STR("python3.13t")) && cpython_is_library(STR("/x/libpython3.7m.so.1.0")),
+	   "paths of programs and libraries");
+	ok(!cpython_is_library(STR("/usr/bin/python2.7")) && !cpython_is_library(STR("/usr/lib/python3.11/os.py")) &&
+		   !cpython_is_library(STR("/x/libpython3.11.a")) && !cpython_is_library(STR("")) &&
+		   !cpython_is_library(STR("/x/_json.cpython-311-x86_64-linux-gnu.so")) &&
+		   !cpython_is_library(STR("/usr/bin/python3.11-config")) && !cpython_is_library(STR("python3.")),
+	   "paths of other files");
+}
+
 int main(void)
 {
 	struct python python[PYTHONS_MAX];
 	size_t n = pythons_find(python);
 
 	copy = malloc(sizeof(*copy) + THREADCOPY_BYTES);
+	paths();
 	if (n == 0)
 		printf("ok # skip no CPython 3.8 or newer\n");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		unknown_version(&python[i]);
+		if (python[i].minor >= 13)
+			wrong_offset(&python[i]);
 		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
 			one_program(&python[i], k);
+	}
 	free(copy);
 	return done();
 }
