@@ -182,12 +182,13 @@ static bool prove_once(struct prover *prover, const char **why)
 enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why)
 {
 	struct prover prover = { .cpython = cpython };
-	unsigned empty = 0;
+	/* An image does not change. */
+	unsigned attempts = cpython->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
 	bool proven = false;
 
 	prover.copy = mem_grow(NULL, 1, sizeof(*prover.copy) + COPY_BYTES);
 	prover.stack = mem_grow(NULL, 1, sizeof(*prover.stack));
-	for (unsigned i = 0; i < ATTEMPTS && !proven && empty < EMPTY_ATTEMPTS; i++) {
+	for (unsigned i = 0; i < attempts && !proven && empty < EMPTY_ATTEMPTS; i++) {
 		memory_forget(cpython->memory);
 		proven = prove_once(&prover, why);
 		empty += !proven && !*why;
