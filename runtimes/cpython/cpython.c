@@ -151,7 +151,7 @@ static enum cpython_answer find_layout(struct cpython *cpython, uint32_t minor)
 	return refuse(cpython, minor, why);
 }
 
-static bool find_symbols(struct cpython *cpython)
+static bool cpython_find_symbols(struct cpython *cpython)
 {
 	return loadedfile_symbol(&cpython->file, STR("_PyRuntime"), &cpython->runtime) &&
 	       loadedfile_symbol(&cpython->file, STR("PyCode_Type"), &cpython->code_type) &&
@@ -171,7 +171,7 @@ enum cpython_answer cpython_open(struct cpython *cpython, struct memory *memory,
 	*cpython = (struct cpython){ .memory = memory };
 	path_version(candidate->path, &minor);
 	why = loadedfile_open(&cpython->file, memory, candidate->base);
-	if (why || !find_symbols(cpython)) {
+	if (why || !cpython_find_symbols(cpython)) {
 		snprintf(cpython->why, sizeof(cpython->why), "%s", why ? why : "the file is not CPython");
 		return CPYTHON_OTHER_FILE;
 	}

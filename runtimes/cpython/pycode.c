@@ -92,7 +92,7 @@ enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpyt
 {
 	const struct cpython_layout *layout = &cpython->layout;
 	char bytes[CODE_BYTES_MAX];
-	uint64_t table_n;
+	uint64_t table_n, name;
 
 	*code = (struct cpython_code){ .address = frame->code, .globals = frame->globals };
 	if (layout->code.bytes > sizeof(bytes) ||
@@ -100,8 +100,10 @@ enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpyt
 	    code_word(bytes, PYOBJECT_TYPE) != cpython->code_type)
 		return CPYTHON_CODE_NONE;
 	memcpy(&code->firstline, bytes + layout->code.firstline, sizeof(code->firstline));
-	/* The code that calls __init__ (_Py_InitCleanup) has the same string as file and as name. */
-	if (layout->version >= 12 && code_word(bytes, layout->code.filename) == code_word(bytes, layout->code.name))
+	/* The code that calls __init__ (_Py_InitCleanup) has this string as file and as name. */
+	name = code_word(bytes, layout->code.name);
+	if (layout->version >= 12 && code_word(bytes, layout->code.filename) == name &&
+	    pystring_is(cpython, name, STR("__init__")))
 		return CPYTHON_CODE_INTERNAL;
 	code->lines = code_word(bytes, layout->code.lines);
 	if (!find_bytecode(cpython, bytes, code) || !is_bytes_object(cpython, code->lines, &table_n) ||

@@ -83,6 +83,19 @@ static bool is_truth(struct pythonrun *run, struct cpython *cpython, unsigned *b
 	return good && (truncated || have == run->n - 4);
 }
 
+/* Returns true if the main thread holds the GIL, alone. */
+static bool holds_gil(struct pythonrun *run, struct cpython *cpython)
+{
+	static struct cpython_thread thread[64];
+	size_t n = cpython_threads(cpython, thread, 64);
+
+	for (size_t i = 0; i < n; i++)
+		if ((cpython_gil_holder(cpython, thread[i].interpreter) == thread[i].state) !=
+		    (thread[i].tid == (uint32_t)run->pid))
+			return false;
+	return n > 0;
+}
+
 static void one_program(const struct python *python, size_t which)
 {
 	struct pythonrun run;
@@ -99,6 +112,9 @@ static void one_program(const struct python *python, size_t which)
 		memory_forget(&run.memory);
 		good = good && is_truth(&run, &cpython, &borders);
 	}
+	/* The thread that has stopped itself holds the GIL, as it runs Python code. */
+	if (good && answer == CPYTHON_OPEN && python->minor >= 9)
+		good = holds_gil(&run, &cpython);
 	snprintf(what, sizeof(what), "%s %s %u: frames, names and lines", python->name, programs[which].mode,
 		 programs[which].depth);
 	ok(good && answer == CPYTHON_OPEN, what);
