@@ -165,8 +165,8 @@ struct cpython_code {
 	uint64_t lines;          /* address of the bytes object with the table of lines */
 	int32_t firstline;
 	/* `module.qualname`, before 3.11 `module.name`: module is __name__ of the globals, otherwise the file's base
-	 * name without its suffix. NUL-terminated UTF-8; lone surrogates become U+FFFD. Bytes of control are not
-	 * replaced. A longer name ends with "...". */
+	 * name without its suffix. NUL-terminated UTF-8; NUL and lone surrogates become U+FFFD. Bytes of control are
+	 * not replaced. A longer name ends with "...". */
 	char name[CPYTHON_NAME_MAX];
 	char file[CPYTHON_NAME_MAX]; /* co_filename */
 };

@@ -33,7 +33,7 @@ void pytext_point(struct pytext *text, uint32_t point)
 {
 	char bytes[4];
 
-	if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+	if (point == 0 || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
 		point = 0xfffd;
 	if (point < 0x80) {
 		bytes[0] = (char)point;

@@ -15,7 +15,7 @@ struct pytext {
 };
 
 void pytext_bytes(struct pytext *text, const char *bytes, size_t n);
-/* Appends one code point in UTF-8; a surrogate or a number beyond Unicode becomes U+FFFD. */
+/* Appends one code point in UTF-8; NUL, a surrogate or a number beyond Unicode becomes U+FFFD. */
 void pytext_point(struct pytext *text, uint32_t point);
 /* Ends the text with a NUL, and with "..." in front of it if it was cut. The cut is at the start of a code point. */
 void pytext_end(struct pytext *text);
