@@ -69,6 +69,14 @@ static bool location_varint(const struct pylines_source *source, uint32_t *value
 	return false;
 }
 
+/* Skips bytes with columns. */
+static bool location_bytes(const struct pylines_source *source, unsigned n)
+{
+	while (n && table_byte(source) >= 0)
+		n--;
+	return n == 0;
+}
+
 static bool location_lines(const struct pylines_source *source, int64_t *lines)
 {
 	uint32_t value;
@@ -86,10 +94,10 @@ static bool location_entry(const struct pylines_source *source, unsigned kind, i
 
 	*lines = 0;
 	if (kind < LOCATION_ONE_LINE)
-		return table_byte(source) >= 0;
+		return location_bytes(source, 1);
 	if (kind < LOCATION_NO_COLUMNS) {
 		*lines = (int64_t)kind - LOCATION_ONE_LINE;
-		return table_byte(source) >= 0 && table_byte(source) >= 0;
+		return location_bytes(source, 2);
 	}
 	if (kind == LOCATION_NO_COLUMNS)
 		return location_lines(source, lines);

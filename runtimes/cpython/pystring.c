@@ -186,7 +186,7 @@ static bool new_entries(struct memory *memory, uint64_t keys, struct dict_entrie
 bool pydict_get(struct cpython *cpython, uint64_t address, struct str name, uint64_t *value)
 {
 	struct memory *memory = cpython->memory;
-	struct dict_entries entries;
+	struct dict_entries entries = { 0 };
 	uint64_t type, keys, values;
 
 	if (!memory_pointer(memory, address + PYOBJECT_TYPE, &type) || type != cpython->dict_type ||
