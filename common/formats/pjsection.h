@@ -163,7 +163,7 @@ struct pj_tenant {
 };
 
 /* The kinds of helper processes. */
-enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPERS };
+enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPER_INTERPRETER, PJ_HELPERS };
 
 struct pj_helper {
 	/* kind: enum pj_helper_kind; off: 1 if no helper of this kind ran at the end of the window */

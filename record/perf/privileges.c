@@ -20,6 +20,7 @@ static const struct {
 } wanted[] = {
 	{ PRIV_PERFMON, "perfmon" },       { PRIV_IPC_LOCK, "ipc_lock" },   { PRIV_SYSLOG, "syslog" },
 	{ PRIV_SYS_PTRACE, "sys_ptrace" }, { PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
+	{ PRIV_SYS_NICE, "sys_nice" },
 };
 
 /* Returns the subset of `permitted` to keep. It contains SYS_ADMIN only if PERFMON is not permitted: older kernels do
@@ -27,7 +28,7 @@ static const struct {
 static uint64_t to_keep(uint64_t permitted)
 {
 	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
-			BIT(PRIV_DAC_READ_SEARCH);
+			BIT(PRIV_DAC_READ_SEARCH) | BIT(PRIV_SYS_NICE);
 
 	if (!(permitted & BIT(PRIV_PERFMON)))
 		keep |= BIT(PRIV_SYS_ADMIN);
