@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -281,6 +282,31 @@ static void check_tracepoints(const struct check *check)
 	checkreport_line(CHECK_OK, "tracepoints, off-CPU time", "sched:sched_switch can be recorded");
 }
 
+/* ---- interpreters -------------------------------------------------------------------------------------------- */
+
+/* Returns true if a thread of this process may have real-time priority, by a trial: systemd (RestrictRealtime=), the
+ * bandwidth of a cgroup and the capability decide. */
+static bool may_be_realtime(void)
+{
+	struct sched_param usual = { 0 }, realtime = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+	int policy = sched_getscheduler(0);
+
+	if (policy < 0 || sched_getparam(0, &usual) < 0 || sched_setscheduler(0, SCHED_FIFO, &realtime) < 0)
+		return false;
+	sched_setscheduler(0, policy, &usual);
+	return true;
+}
+
+static void check_interpreters(void)
+{
+	if (may_be_realtime())
+		checkreport_line(CHECK_OK, "interpreters", "functions of Python are shown");
+	else
+		checkreport_line(CHECK_LIMITED, "interpreters",
+				 "functions of Python are not shown: no right to real-time priority: run it as root, or "
+				 "give it CAP_SYS_NICE (in a unit, RestrictRealtime=no, too)");
+}
+
 /* ---- place --------------------------------------------------------------------------------------------------- */
 
 static void check_place(const struct check *check)
@@ -505,6 +531,7 @@ bool hostcheck(const struct hostcheck_options *options)
 	check_descriptors(&check);
 	check_kallsyms(&check);
 	check_tracepoints(&check);
+	check_interpreters();
 	check_place(&check);
 	disk = check_disk(&check);
 	check_processes(&check);
