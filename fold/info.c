@@ -288,10 +288,10 @@ static void info_put_tenants(struct out *out, const struct pj_tenants *tenants)
 /* Writes a line for each kind of helper process of pjrecord that failed: for unwind tables, JVMs, symbols. */
 static void info_put_helpers(struct out *out, const struct recorder *recorder)
 {
-	static const char *const name[PJ_HELPERS] = {
-		[PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_SAVER] = "symbols",
-		[PJ_HELPER_INTERPRETER] = "interpreters"
-	};
+	static const char *const name[PJ_HELPERS] = { [PJ_HELPER_TABLES] = "unwind tables",
+						      [PJ_HELPER_JVM] = "JVMs",
+						      [PJ_HELPER_SAVER] = "symbols",
+						      [PJ_HELPER_INTERPRETER] = "interpreters" };
 
 	for (uint32_t i = 0; i < PJ_HELPERS; i++) {
 		const struct pj_helper *helper = &recorder->helper[i];

@@ -302,9 +302,10 @@ static void check_interpreters(void)
 	if (may_be_realtime())
 		checkreport_line(CHECK_OK, "interpreters", "functions of Python are shown");
 	else
-		checkreport_line(CHECK_LIMITED, "interpreters",
-				 "functions of Python are not shown: no right to real-time priority: run it as root, or "
-				 "give it CAP_SYS_NICE (in a unit, RestrictRealtime=no, too)");
+		checkreport_line(
+			CHECK_LIMITED, "interpreters",
+			"functions of Python are not shown: no right to real-time priority: run it as root, or "
+			"give it CAP_SYS_NICE (in a unit, RestrictRealtime=no, too)");
 }
 
 /* ---- place --------------------------------------------------------------------------------------------------- */

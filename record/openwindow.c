@@ -162,8 +162,7 @@ static void openwindow_put_helpers(const struct window_report *report, struct te
 	const struct helper_counts *counts[PJ_HELPERS] = { [PJ_HELPER_TABLES] = &report->helpers,
 							   [PJ_HELPER_JVM] = &report->jvm_helpers,
 							   [PJ_HELPER_SAVER] = &saver,
-							   [PJ_HELPER_INTERPRETER] =
-								   &report->interpreter_helpers };
+							   [PJ_HELPER_INTERPRETER] = &report->interpreter_helpers };
 
 	for (uint32_t kind = 0; kind < PJ_HELPERS; kind++) {
 		const struct helper_counts *c = counts[kind];

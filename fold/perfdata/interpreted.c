@@ -44,8 +44,7 @@ const char *interpreted_take_functions(struct interpreted *interpreted, struct a
 		if (!str_eq(name, last) || !copy.n)
 			copy = arena_copy(arena, name);
 		last = name;
-		interpreted_add(interpreted,
-				(struct interpreted_method){ row.address, head.pid, head.language, copy });
+		interpreted_add(interpreted, (struct interpreted_method){ row.address, head.pid, head.language, copy });
 	}
 	return rows.cut ? "the list of interpreted functions is truncated" : NULL;
 }

@@ -8,7 +8,8 @@
  * different names, its memory was freed and reused; no frame can then be assigned to one of the names, and the function
  * has no name.
  *
- * Call interpreted_take() or interpreted_take_functions() for each item, interpreted_sort() once, then interpreted_find().
+ * Call interpreted_take() or interpreted_take_functions() for each item, interpreted_sort() once, then
+ * interpreted_find().
  */
 #ifndef PJ_INTERPRETED_H
 #define PJ_INTERPRETED_H

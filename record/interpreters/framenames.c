@@ -137,11 +137,11 @@ static size_t framenames_put_item(const struct framenames *framenames, const str
 
 	item->n = 0;
 	text_bytes(item, &head, sizeof(head));
-	for (i = 0; i < n && listed[i].pid == head.pid && listed[i].row.language == head.language &&
-		    item->n < ITEM_BYTES;
+	for (i = 0;
+	     i < n && listed[i].pid == head.pid && listed[i].row.language == head.language && item->n < ITEM_BYTES;
 	     i++) {
-		struct str text = listed[i].row.text ? intern_str(&framenames->texts, listed[i].row.text) :
-						       (struct str){ 0 };
+		struct str text =
+			listed[i].row.text ? intern_str(&framenames->texts, listed[i].row.text) : (struct str){ 0 };
 		struct pj_function row = { listed[i].row.shown, listed[i].row.line, (uint32_t)text.n };
 
 		text_bytes(item, &row, sizeof(row));

@@ -40,7 +40,8 @@ void framestore_free(struct framestore *store);
 /* Adds a list, which becomes the store's. */
 void framestore_put(struct framestore *store, struct framelist *list);
 
-/* Removes the list of the sample of thread tid at `time`, and returns it; NULL if there is none. The caller frees it. */
+/* Removes the list of the sample of thread tid at `time`, and returns it; NULL if there is none. The caller frees it.
+ */
 struct framelist *framestore_take(struct framestore *store, uint32_t tid, uint64_t time);
 
 #endif

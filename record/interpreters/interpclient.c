@@ -149,10 +149,9 @@ static enum interpclient_answer interpclient_query(struct interpclient *client,
 	}
 	if (!client->pid)
 		return INTERPCLIENT_LOST;
-	client->request = (struct interp_request){ .serial = ++client->serial,
-						   .question = question,
-						   .slot = process->slot,
-						   .process = process->number };
+	client->request = (struct interp_request){
+		.serial = ++client->serial, .question = question, .slot = process->slot, .process = process->number
+	};
 	if (!fdmessage_send_soon(client->socket, &client->request, sizeof(client->request), fd, fd ? INTERP_FDS : 0) ||
 	    !interpclient_receive(client, &hung)) {
 		interpclient_charge(client, process->tenant);

@@ -4,8 +4,8 @@
  *
  * A request waits for its reply. A helper that does not answer within INTERPCLIENT_HANG_NS is killed and replaced, and
  * the tenant of the process is avoided for a time (backoff.h). The processes of a tenant take at most
- * INTERPCLIENT_CPU_NS of a second of the helper's CPU time. Everything that the helper returns is checked: a process may
- * have taken it over.
+ * INTERPCLIENT_CPU_NS of a second of the helper's CPU time. Everything that the helper returns is checked: a process
+ * may have taken it over.
  */
 #ifndef PJ_INTERPCLIENT_H
 #define PJ_INTERPCLIENT_H
@@ -23,8 +23,8 @@ struct interpclient *interpclient_new(void);
 /* Ends the helper. Accepts NULL. */
 void interpclient_free(struct interpclient *client);
 
-/* Returns the serial number of the helper that runs, from 1; 0 if none runs. A process is open in the helper that opened
- * it. */
+/* Returns the serial number of the helper that runs, from 1; 0 if none runs. A process is open in the helper that
+ * opened it. */
 uint64_t interpclient_helper(const struct interpclient *client);
 
 enum interpclient_answer {

@@ -214,7 +214,9 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy->time);
 		struct interp_frame *to = &helper->shared->frame[reply->n++];
 
-		*to = (struct interp_frame){ .frame = frame->frame, .entry = frame->entry, .named = INTERPRETER_UNNAMED };
+		*to = (struct interp_frame){ .frame = frame->frame,
+					     .entry = frame->entry,
+					     .named = INTERPRETER_UNNAMED };
 		if (!entry)
 			continue;
 		to->named = entry->named;
@@ -232,8 +234,7 @@ static void interphelper_query(struct interphelper *helper, struct interp_image 
 	bool frames = helper->request.question == INTERP_FRAMES;
 
 	image->used = helper->request.serial;
-	image->budget =
-		(struct readbudget){ .steps = frames ? FRAMES_STEPS : THREADS_STEPS, .bytes = READ_BYTES };
+	image->budget = (struct readbudget){ .steps = frames ? FRAMES_STEPS : THREADS_STEPS, .bytes = READ_BYTES };
 	interphelper_warm(helper, image);
 	if (frames) {
 		interphelper_frames(helper, image);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpreter.h - the interface of a language whose interpreter keeps its frames on the heap: one table of functions for
- * each language. All that is specific to a language is behind it.
+ * interpreter.h - the interface of a language whose interpreter keeps its frames on the heap: one table of functions
+ * for each language. All that is specific to a language is behind it.
  *
  * A file of a process that may be the interpreter (`is_library`) is opened in a helper process without capabilities
  * (interphelper.h). `open` proves the layout of the interpreter's structures on the memory of the process, or refuses

@@ -63,10 +63,8 @@ static struct script *interpreters_find(const struct interpreters *interpreters,
 static void script_order(struct interpreters *interpreters, const struct script *script, int what, uint64_t start)
 {
 	interpthread_order(interpreters->thread,
-			   &(struct interpthread_order){ .what = what,
-							 .pid = script->pid,
-							 .number = script->number,
-							 .start = start });
+			   &(struct interpthread_order){
+				   .what = what, .pid = script->pid, .number = script->number, .start = start });
 }
 
 static void script_close(struct interpreters *interpreters, struct script *script)
@@ -179,7 +177,8 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 	debug(DEBUG_UNWIND, "process %u: interpreter with %zu threads is read", script->pid, news->n);
 }
 
-static void script_listed(struct interpreters *interpreters, struct script *script, const struct interpthread_news *news)
+static void script_listed(struct interpreters *interpreters, struct script *script,
+			  const struct interpthread_news *news)
 {
 	bool any = !news->failed && script_register(interpreters, script, news);
 
@@ -243,8 +242,8 @@ void interpreters_tick(struct interpreters *interpreters, uint64_t now)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* Notes the names of the frames in a list, and fills interpreters->frame. Frames of the interpreter itself are left out:
- * if such a frame is an entry frame, the one that it called is. Returns the number of frames. */
+/* Notes the names of the frames in a list, and fills interpreters->frame. Frames of the interpreter itself are left
+ * out: if such a frame is an entry frame, the one that it called is. Returns the number of frames. */
 static size_t interpreters_frames(struct interpreters *interpreters, const struct script *script,
 				  const struct framelist *list, struct pj_unwinding *counts)
 {

@@ -151,8 +151,8 @@ static bool interpthread_open_files(struct interpthread *thread, struct interp_p
 	files = jvmopen_files(folder, process->start, &why);
 	if (files) {
 		int fd[INTERP_FDS] = { files->fd[JVM_FD_MEM], files->fd[JVM_FD_MAPS] };
-		enum interpclient_answer answer = interpclient_open(thread->client, &process->client, fd, &news->result,
-								    &news->thread, &news->n);
+		enum interpclient_answer answer =
+			interpclient_open(thread->client, &process->client, fd, &news->result, &news->thread, &news->n);
 
 		if (answer == INTERPCLIENT_DONE && news->result.answer == INTERPRETER_OPEN &&
 		    taskid_is(files->process, &files->id)) {
@@ -209,7 +209,8 @@ static void interpthread_add(struct interpthread *thread, const struct interpthr
 	struct interp_process *process = mem_alloc(sizeof(*process), 1);
 	uint32_t slot = 0;
 
-	*process = (struct interp_process){ .client = { .number = order->number }, .start = order->start,
+	*process = (struct interp_process){ .client = { .number = order->number },
+					    .start = order->start,
 					    .pid = order->pid };
 	while (slot < INTERP_SLOTS && thread->slot[slot])
 		slot++;

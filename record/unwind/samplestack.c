@@ -22,7 +22,7 @@ struct samplestack {
 	struct javacode *javacode;
 	struct javanames *names;
 	struct interpreters *interpreters; /* NULL: stacks keep the native frames of interpreters */
-	uint64_t unread; /* number of JVMs that could not be read before this window */
+	uint64_t unread;                   /* number of JVMs that could not be read before this window */
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct walk walk;
@@ -41,7 +41,7 @@ struct sampled {
 	uint64_t time, now;
 	uint32_t tid, cpu;
 	size_t nregs; /* number of registers in the sample */
-	bool wait; /* true: the sample waits for unwind tables that are being made */
+	bool wait;    /* true: the sample waits for unwind tables that are being made */
 };
 
 /* ---- the code of a frame ------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ struct unwinder {
 	struct javanames *names;
 	struct interpreters *interpreters; /* NULL: frames of interpreters are not read */
 	struct samplestack *unwinding;
-	int fd; /* epoll descriptor of all that unwinder_take has to take */
+	int fd;       /* epoll descriptor of all that unwinder_take has to take */
 	uint64_t now; /* time in ns of the current poll of the rings */
 	bool flush;
 };

@@ -37,10 +37,12 @@ int main(void)
 	ok(!framecache_find(&cache, &key, 103001 * MS), "another name makes it young");
 	put(&key, (struct str){ 0 }, 104000 * MS);
 	entry = framecache_find(&cache, &key, 104000 * MS);
-	ok(entry && entry->named == INTERPRETER_UNNAMED && !framecache_text(&cache, entry).n, "no name is a result, too");
+	ok(entry && entry->named == INTERPRETER_UNNAMED && !framecache_text(&cache, entry).n,
+	   "no name is a result, too");
 	for (uint64_t i = 0; i < FRAMECACHE_FRAMES + 1; i++)
 		put(&(struct framecache_key){ i, 9, 9, 9 }, STR("m.f\0m.py\0"), MS);
-	ok(cache.n <= FRAMECACHE_FRAMES && framecache_find(&cache, &(struct framecache_key){ FRAMECACHE_FRAMES, 9, 9, 9 }, MS),
+	ok(cache.n <= FRAMECACHE_FRAMES &&
+		   framecache_find(&cache, &(struct framecache_key){ FRAMECACHE_FRAMES, 9, 9, 9 }, MS),
 	   "a full cache starts again");
 	framecache_free(&cache);
 	return done();

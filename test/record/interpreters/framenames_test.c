@@ -31,8 +31,7 @@ static struct str name_of(uint32_t pid, uint64_t address)
 
 static uint64_t note(struct framenames *framenames, uint32_t pid, uint64_t address, uint32_t line, struct str text)
 {
-	return framenames_note(framenames, pid, PJ_LANGUAGE_PYTHON,
-			       &(struct framenames_frame){ address, line, text });
+	return framenames_note(framenames, pid, PJ_LANGUAGE_PYTHON, &(struct framenames_frame){ address, line, text });
 }
 
 static void windows(void)
@@ -77,7 +76,8 @@ static void limits(void)
 		text_add(&large, "0123456789abcdef");
 	note(framenames, 1, 2, 1, text_view(&large));
 	large.p[0] = 'x';
-	ok(note(framenames, 1, 4, 1, text_view(&large)) == PJ_FUNCTIONS_UNNAMED, "names beyond the bytes have no space");
+	ok(note(framenames, 1, 4, 1, text_view(&large)) == PJ_FUNCTIONS_UNNAMED,
+	   "names beyond the bytes have no space");
 	end(framenames);
 	ok(reported.interpreted.left_out == 1, "  and are counted");
 	text_free(&large);

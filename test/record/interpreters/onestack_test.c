@@ -25,10 +25,10 @@ static const char *merge(const char *stack, enum unwind_end end, const char *int
 	size_t i;
 
 	for (; stack[lists.nnative]; lists.nnative++)
-		native[lists.nnative] = (struct walk_frame){
-			.address = stack[lists.nnative] == 'E' ? EVAL + 1 : CODE + (uint64_t)stack[lists.nnative],
-			.exact = lists.nnative == 0
-		};
+		native[lists.nnative] = (struct walk_frame){ .address = stack[lists.nnative] == 'E' ?
+										EVAL + 1 :
+										CODE + (uint64_t)stack[lists.nnative],
+							     .exact = lists.nnative == 0 };
 	for (; *interpreted; interpreted++) {
 		if (*interpreted == '\'')
 			frame[lists.n - 1].entry = true;
