@@ -158,8 +158,8 @@ static void interphelper_warm(struct interphelper *helper, struct interp_image *
 	helper->warm[oldest] = image;
 }
 
-/* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now, if it is not too late.
- * Returns NULL if it is. */
+/* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now. Returns NULL if it is too late
+ * for that, unless a reading before the sample gave the same: then it is that of the sample. */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
 							const struct interpreter_frame *frame, uint64_t sampled)
 {
@@ -171,14 +171,13 @@ static const struct framecache_entry *interphelper_read(struct interphelper *hel
 
 	if (entry)
 		return entry;
-	if (now > sampled + INTERPRETER_NAME_NS)
-		return NULL;
 	helper->text.n = 0;
 	named = image->interpreter->describe(image->state, frame, &place, &helper->text);
 	if (image->budget.over)
 		return NULL;
-	return framecache_put(&helper->cache, &key, named, &place,
-			      named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, now);
+	entry = framecache_put(&helper->cache, &key, named, &place,
+			       named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, now);
+	return now <= sampled + INTERPRETER_NAME_NS || entry->since <= sampled ? entry : NULL;
 }
 
 /* Writes the name of a frame into the reply. Frames with one name, as in a recursion, share its text. */

@@ -3,11 +3,13 @@
 
 #include "common/arena.h"
 #include "common/clocks.h"
+#include "common/debug.h"
 #include "common/process/threads.h"
 #include "record/interpreters/innerthreads.h"
 #include "record/java/jvmopen.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -260,6 +262,8 @@ static void interpthread_name(void *to, const struct threadcopy *copy)
 
 	if (process && process->helper && process->helper == interpclient_helper(thread->client))
 		interpclient_frames(thread->client, &process->client, copy, &list);
+	debug(DEBUG_UNWIND, "thread %u: %u frames %" PRIu64 " us after the sample", copy->tid, list ? list->n : 0,
+	      (clock_now() - copy->time) / 1000);
 	if (list)
 		framestore_put(thread->store, list);
 }
