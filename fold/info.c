@@ -307,7 +307,7 @@ static void info_put_helpers(struct out *out, const struct recorder *recorder)
 }
 
 /* Writes the numbers of interpreted methods and functions that pjrecord listed. */
-static void put_interpreted(struct out *out, const struct interpreted *interpreted)
+static void info_put_interpreted(struct out *out, const struct interpreted *interpreted)
 {
 	size_t methods = 0, named = 0, functions = 0;
 
@@ -331,7 +331,7 @@ static void put_unwinding(struct out *out, const struct recorder *recorder)
 		unwindstats_text(&shown, &recorder->unwinding);
 		info_put_line(out, "stacks", text_view(&shown));
 	}
-	put_interpreted(out, &recorder->interpreted);
+	info_put_interpreted(out, &recorder->interpreted);
 	if (recorder->code)
 		out_printf(out, "%-10s %zu code blobs of JVMs, %llu frames beyond the limit of names\n", "code",
 			   windowcode_count(recorder->code), (unsigned long long)windowcode_left_out(recorder->code));

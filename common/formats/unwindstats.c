@@ -120,7 +120,7 @@ static void put_verified(struct text *text, const struct pj_unwinding *unwinding
 }
 
 /* Appends the number of samples of interpreters whose functions are shown, and the reasons why others are not. */
-static void put_interpreted(struct text *text, const struct pj_unwinding *unwinding)
+static void unwindstats_put_interpreted(struct text *text, const struct pj_unwinding *unwinding)
 {
 	const struct {
 		uint64_t n;
@@ -190,7 +190,7 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 		text_add(text, " of these complete");
 	}
 	if (unwinding->interpreted)
-		put_interpreted(text, unwinding);
+		unwindstats_put_interpreted(text, unwinding);
 	if (unwinding->late) {
 		text_add(text, "; ");
 		text_grouped(text, unwinding->late);

@@ -45,7 +45,7 @@ struct interphelper {
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
 /* Finds the files in /proc/PID/maps that may be an interpreter: those whose first byte is mapped. */
-static size_t find_candidates(struct str maps, struct interpreter_candidate candidate[CANDIDATES_MAX])
+static size_t interphelper_candidates(struct str maps, struct interpreter_candidate candidate[CANDIDATES_MAX])
 {
 	size_t n = 0;
 
@@ -67,11 +67,11 @@ static size_t find_candidates(struct str maps, struct interpreter_candidate cand
 }
 
 /* Opens the first candidate that is an interpreter. Sets reply->answer, and reply->why to the reason of the refusal. */
-static void try_candidates(struct interphelper *helper, struct interp_image *image, struct str maps)
+static void interphelper_try(struct interphelper *helper, struct interp_image *image, struct str maps)
 {
 	struct interpreter_candidate candidate[CANDIDATES_MAX];
 	struct interp_reply *reply = &helper->reply;
-	size_t n = find_candidates(maps, candidate);
+	size_t n = interphelper_candidates(maps, candidate);
 
 	reply->answer = INTERPRETER_OTHER;
 	for (size_t i = 0; i < n && reply->answer != INTERPRETER_OPEN; i++) {
@@ -130,7 +130,7 @@ static void interphelper_open(struct interphelper *helper, int fd[INTERP_FDS])
 	image->budget = (struct readbudget){ .steps = OPEN_STEPS, .bytes = READ_BYTES };
 	reply->answer = INTERPRETER_OTHER;
 	if (fullio_read(fd[INTERP_FD_MAPS], &maps, MAPS_MAX))
-		try_candidates(helper, image, text_view(&maps));
+		interphelper_try(helper, image, text_view(&maps));
 	text_free(&maps);
 	if (!image->interpreter)
 		return;
@@ -158,8 +158,8 @@ static void interphelper_warm(struct interphelper *helper, struct interp_image *
 	helper->warm[oldest] = image;
 }
 
-/* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now. Returns NULL if it is too late
- * for that, unless a reading before the sample gave the same: then it is that of the sample. */
+/* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now. Returns NULL if it is too
+ * late for that, unless a reading before the sample gave the same: then it is that of the sample. */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
 							const struct interpreter_frame *frame, uint64_t sampled)
 {

@@ -19,8 +19,8 @@
 #define THREADS_NS (50 * MS_NS)
 #define THREADS_MAX_NS SECOND_NS
 
-/* Time in ns for which a CPU stays watched: on a loaded host, a thread comes back to it after seconds, and a copy on one
- * CPU is not certain while it may run on another one that is not watched. */
+/* Time in ns for which a CPU stays watched: on a loaded host, a thread comes back to it after seconds, and a copy on
+ * one CPU is not certain while it may run on another one that is not watched. */
 #define HOLD_NS (5 * SECOND_NS)
 
 enum script_state { SCRIPT_CLOSED, SCRIPT_OPENING, SCRIPT_OPEN };
@@ -353,8 +353,9 @@ static void interpreters_debug(const struct interpreters *interpreters)
 	struct syncread_counters counters = syncread_counters(interpreters->syncread);
 
 	debug(DEBUG_UNWIND,
-	      "reader: %" PRIu64 " samples, %" PRIu64 " copies, %" PRIu64 " failed, %" PRIu64 " us; without a copy: %" PRIu64
-	      " over budget, %" PRIu64 " ring full, %" PRIu64 " records off; %" PRIu64 " pauses",
+	      "reader: %" PRIu64 " samples, %" PRIu64 " copies, %" PRIu64 " failed, %" PRIu64
+	      " us; without a copy: %" PRIu64 " over budget, %" PRIu64 " ring full, %" PRIu64 " records off; %" PRIu64
+	      " pauses",
 	      counters.samples, counters.copies, counters.failed, counters.ns / 1000, counters.over_budget,
 	      counters.ring_full, counters.off, counters.pauses);
 	for (unsigned i = 0; i < SYNCREAD_VERDICTS; i++)
@@ -386,8 +387,8 @@ void interpreters_start(struct interpreters *interpreters, const struct processe
 	interpreters->processes = processes;
 	interpreters->store = framestore_new();
 	interpreters->names = framenames_new();
-	interpreters->syncread = syncread_new(
-		&(struct syncread_options){ .sources = sources, .rings = rings, .hold_ns = HOLD_NS });
+	interpreters->syncread =
+		syncread_new(&(struct syncread_options){ .sources = sources, .rings = rings, .hold_ns = HOLD_NS });
 	interpreters->now = clock_now();
 }
 
