@@ -97,13 +97,14 @@ struct framelist *framestore_take(struct framestore *store, uint32_t tid, uint64
 
 void framestore_free(struct framestore *store)
 {
-	while (store && store->oldest) {
-		struct framelist *oldest = store->oldest;
+	struct framelist *newer;
 
-		framestore_unlink(store, oldest);
-		free(oldest);
+	if (!store)
+		return;
+	for (struct framelist *list = store->oldest; list; list = newer) {
+		newer = list->newer;
+		free(list);
 	}
-	if (store)
-		pthread_mutex_destroy(&store->lock);
+	pthread_mutex_destroy(&store->lock);
 	free(store);
 }

@@ -50,7 +50,7 @@ BEGIN {
 }
 END {
 	printf "%d %d %d %d", all, interpreted, named, impossible
-	printf " %.2f", all ? 100 * named / all : 0
+	printf " %.2f %.2f", all ? 100 * named / all : 0, interpreted ? 100 * named / interpreted : 0
 	for (i = split("fifty thirty twenty", known, " "); i > 0; i--) printf " %.2f", inleaves ? 100 * leaves[known[i]] / inleaves : 0
 	printf " %d\n", inleaves
 }

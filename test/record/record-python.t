@@ -3,7 +3,8 @@
 # and nearly all have all functions and names.
 #
 # Debian's CPython, those of pyenv, and those in PJ_PYTHONS (programs). Native stacks are in them, too, so the truth is compared without them. All
-# runs begin in the second second of the process. Bounds are wider than what is seen on a quiet machine. Run by ./check.
+# runs begin in the second second of the process. On a loaded machine many copies are not certain (0.1 % on a quiet one), so the share of all
+# samples has a wide bound (PJ_PYTHON_LEAST, in %), that of the stacks with functions a narrow one. Run by ./check.
 # stage: live
 # covers: record/interpreters/interpreters.c record/interpreters/interpthread.c record/interpreters/interpclient.c
 # covers: record/interpreters/interphelper.c record/interpreters/pythoninterpreter.c record/interpreters/interpreter.c
@@ -74,17 +75,17 @@ judged()
 	ok "$what: samples ($1)" [ "${1:-0}" -ge 500 ]
 	is "  all of $2 stacks with functions are possible" "${4:-}" 0
 	[ "${4:-0}" = 0 ] || fail "  impossible ones" impossible
-	if awk -v got="$5" -v least="$least" 'BEGIN { exit !(got >= least) }'; then
-		pass "  $5 % have all functions, with names: $(sed -n 's/.*; of \([^;]*in interpreters[^;]*\).*/\1/p' said | tail -n 1)"
+	if awk -v all="$5" -v shown="$6" -v least="$least" 'BEGIN { exit !(all >= least && shown >= 95) }'; then
+		pass "  $5 % have all functions, with names, $6 % of those with any: $(sed -n 's/.*; of \([^;]*in interpreters[^;]*\).*/\1/p' said | tail -n 1)"
 	else
-		fail "  only $5 % have all functions, with names" said figures
+		fail "  only $5 % have all functions, with names, $6 % of those with any" said figures
 	fi
 	[ -n "$shares" ] || return 0
-	if awk -v a="$8" -v b="$7" -v c="$6" -v n="$9" 'function far(got, want) { return (got - want) ^ 2 > 9 * want * (100 - want) / n + 4 }
+	if awk -v a="$9" -v b="$8" -v c="$7" -v n="${10}" 'function far(got, want) { return (got - want) ^ 2 > 9 * want * (100 - want) / n + 4 }
 		BEGIN { exit !(n >= 300 && !far(a, 50) && !far(b, 30) && !far(c, 20)) }'; then
-		pass "  the leaves have their shares: $8, $7, $6 of $9"
+		pass "  the leaves have their shares: $9, $8, $7 of ${10}"
 	else
-		fail "  the leaves have $8, $7, $6 of $9, not 50, 30, 20" figures
+		fail "  the leaves have $9, $8, $7 of ${10}, not 50, 30, 20" figures
 	fi
 }
 
@@ -103,7 +104,7 @@ for python in $pythons; do
 	for mode in parents deep callbacks generators exceptions renewed threads; do
 		shares=
 		[ "$mode" != parents ] && [ "$mode" != deep ] || shares=yes
-		one "$python" $mode 4 "${PJ_PYTHON_LEAST:-97}" $shares
+		one "$python" $mode 4 "${PJ_PYTHON_LEAST:-15}" $shares
 	done
 done
 
