@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -284,22 +283,9 @@ static void check_tracepoints(const struct check *check)
 
 /* ---- interpreters -------------------------------------------------------------------------------------------- */
 
-/* Returns true if a thread of this process may have real-time priority, by a trial: systemd (RestrictRealtime=), the
- * bandwidth of a cgroup and the capability decide. */
-static bool may_be_realtime(void)
-{
-	struct sched_param usual = { 0 }, realtime = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
-	int policy = sched_getscheduler(0);
-
-	if (policy < 0 || sched_getparam(0, &usual) < 0 || sched_setscheduler(0, SCHED_FIFO, &realtime) < 0)
-		return false;
-	sched_setscheduler(0, policy, &usual);
-	return true;
-}
-
 static void check_interpreters(void)
 {
-	if (may_be_realtime())
+	if (privileges_realtime())
 		checkreport_line(CHECK_OK, "interpreters", "functions of Python are shown");
 	else
 		checkreport_line(

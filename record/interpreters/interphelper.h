@@ -16,7 +16,7 @@
 #include "record/interpreters/interpreter.h"
 
 enum interp_question {
-	INTERP_OPEN,    /* opens a process: plan, evaluation function, threads */
+	INTERP_OPEN,    /* opens a process: plan, eval function, threads */
 	INTERP_THREADS, /* lists the threads again */
 	INTERP_FRAMES,  /* finds and names the frames in the copy */
 	INTERP_CLOSE    /* closes a process; has no reply */

@@ -6,7 +6,7 @@
  * A file of a process that may be the interpreter (`is_library`) is opened in a helper process without capabilities
  * (interphelper.h). `open` proves the layout of the interpreter's structures on the memory of the process, or refuses
  * it. Then `plan` has what to copy at a sample (runtimes/threadcopy.h), `threads` the threads with the roots of their
- * states, and `evals` the code of the evaluation function. `frames` finds the frames in a copy; `describe` reads
+ * states, and `evals` the code of the eval function. `frames` finds the frames in a copy; `describe` reads
  * function, file and line of a frame from live memory, at most INTERPRETER_NAME_NS after the sample: later, the memory
  * of code that has ended is another's.
  */
@@ -51,7 +51,7 @@ struct interpreter_frame {
 	 * instruction, or its offset in the code. */
 	uint64_t code, scope, instruction;
 	uint64_t frame;
-	bool entry; /* outermost frame of an activation of the evaluation function */
+	bool entry; /* outermost frame of an activation of the eval function */
 	uint8_t kind;
 };
 

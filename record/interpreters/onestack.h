@@ -2,7 +2,7 @@
 /*
  * onestack.h - puts the frames of an interpreter at their places between the native frames of a stack.
  *
- * The evaluation function of an interpreter runs several interpreted frames in one activation, and calls itself, by way
+ * The eval function of an interpreter runs several interpreted frames in one activation, and calls itself, by way
  * of other native code, for others. So the list of interpreted frames consists of segments: the outermost frame of each
  * is an entry frame. Each activation in the native stack is replaced by its segment.
  *
@@ -16,7 +16,7 @@
 
 #include "unwind/walk.h"
 
-/* Code of the evaluation function: [start, end). */
+/* Code of the eval function: [start, end). */
 struct onestack_range {
 	uint64_t start, end;
 };

@@ -9,7 +9,9 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define BIT CAPABILITY_BIT
@@ -45,6 +47,19 @@ bool privileges_has(unsigned cap)
 bool privileges_perfmon(void)
 {
 	return privileges_has(PRIV_PERFMON) || privileges_has(PRIV_SYS_ADMIN);
+}
+
+bool privileges_realtime(void)
+{
+	struct sched_param lowest = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(sched_setscheduler(0, SCHED_FIFO, &lowest) == 0 ? 0 : 1);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void privileges_text(struct text *text)

@@ -32,6 +32,10 @@ bool privileges_has(unsigned cap);
 /* Returns true if CAP_PERFMON or CAP_SYS_ADMIN is effective, so that perf_event_paranoid does not apply. */
 bool privileges_perfmon(void);
 
+/* Returns true if threads of this process may have real-time priority, by a trial in a child process: the capability
+ * SYS_NICE, systemd (RestrictRealtime=) and limits of cgroups decide. Call it before other threads start. */
+bool privileges_realtime(void);
+
 /* Appends the effective ones of the capabilities that pjrecord uses, such as "perfmon, ipc_lock", or "none". Used by
  * messages and --check. */
 void privileges_text(struct text *text);

@@ -56,7 +56,7 @@ for _ in $(seq 150); do
 	sleep 0.2
 done
 # Parsers are replaced now and then, for another tenant: several looks, each at the processes that have run for a second.
-names='pjrecord-table pjrecord-symbol'
+names='pjrecord-table pjrecord-symbol pjrecord-interp'
 [ -z "$jdk" ] || names="$names pjrecord-jvm"
 for _ in $(seq 10); do
 	descendants $recorder >old
@@ -78,7 +78,7 @@ own=$(awk '/^VmPeak:/ { print $2 * 1024 }' /proc/$recorder/status)
 sed 's/^/# calls: /' calls
 sed 's/^/# limits: /' limits
 
-for helper in pjrecord-table pjrecord-symbol pjrecord-jvm; do
+for helper in pjrecord-table pjrecord-symbol pjrecord-interp pjrecord-jvm; do
 	case $helper in
 	pjrecord-jvm) [ -n "$jdk" ] || { skip "$helper" "no JDK"; continue; } ;;
 	esac
@@ -92,7 +92,7 @@ for helper in pjrecord-table pjrecord-symbol pjrecord-jvm; do
 	else
 		ok "  26 system calls at most" awk -v name=$helper '$1 == name { n++; bad += $2 < 1 || $2 > 26 } END { exit !(n && !bad) }' calls
 	fi
-	# 128 MB resident; pjrecord-jvm has 256 MB of addresses, beside those it begins with
+	# 128 MB resident; pjrecord-jvm and pjrecord-interp have 256 MB of addresses, beside those it begins with
 	ok "  limits of memory, and the first to be ended for it" awk -v name=$helper -v own="$own" '$1 == name { n++; bad += $2 !~ /^[0-9]+$/ || $2 > own + 256 * 2^20 || $3 != 1000 || $4 > 128 * 1024 } END { exit !(n && !bad) }' limits
 done
 ok "no process holds more than six capabilities" awk -v six=$six '$2 !~ /^0+$/ && $2 != six { bad = 1 } END { exit bad || !NR }' seen

@@ -49,7 +49,7 @@ at_most()
 	while read -r name uid caps no_new seccomp mounts; do
 		[ "$uid" = "$(id -u pj)" ] && [ "$no_new" = 1 ] && [ "$seccomp" = 2 ] && [ "$mounts" = "$2" ] || return 1
 		[ $((0x$caps & ~0x$1)) = 0 ] || return 1
-		case $name in pjrecord-table | pjrecord-jvm | pjrecord-symbol | pjfold) [ $((0x$caps)) = 0 ] || return 1 ;; esac
+		case $name in pjrecord-table | pjrecord-jvm | pjrecord-interp | pjrecord-symbol | pjfold) [ $((0x$caps)) = 0 ] || return 1 ;; esac
 	done </tmp/rights
 }
 

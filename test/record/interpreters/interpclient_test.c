@@ -154,6 +154,33 @@ static void python(struct interpclient *client, const char *path)
 	waitpid(pid, NULL, 0);
 }
 
+/* Returns the pid of the helper, which is the only child of this process. */
+static pid_t helper_pid(void)
+{
+	char text[64] = "";
+	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return 0;
+	close(fd);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+static void failures(struct interpclient *client)
+{
+	struct interpclient_process process = { .slot = 0, .number = 9, .tenant = { TENANT_USER, 1234 } },
+				    other = { .slot = 1, .number = 10, .tenant = { TENANT_USER, 1235 } };
+	pid_t pid = helper_pid();
+
+	ok(pid > 0 && kill(pid, SIGSTOP) == 0, "the helper is stopped");
+	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_LOST,
+	   "  a request ends all the same");
+	ok(interpclient_count(client).hung == 1 && interpclient_helper(client) == 2, "  another helper replaces it");
+	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_OVER, "its tenant is avoided");
+	ok(interpclient_threads(client, &other, &thread, &nthreads) == INTERPCLIENT_LOST, "  another one is not");
+	ok(interpclient_helper(client) == 2, "  by the same helper");
+}
+
 static void stranger(struct interpclient *client)
 {
 	struct interpclient_process process = { .slot = 0, .number = 8 };
@@ -174,6 +201,7 @@ int main(void)
 
 	python(client, "/usr/bin/python3");
 	stranger(client);
+	failures(client);
 	interpclient_free(client);
 	ok(innerthreads_parse(STR("Name:\tx\nNSpid:\t70\t7\t3\nNSsid:\t1\n"), &outer, &inner) && outer == 70 &&
 		   inner == 3,

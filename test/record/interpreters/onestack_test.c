@@ -1,6 +1,6 @@
 /* Interpreted frames between native ones: one to one where the walk reached a root, from the innermost where the copy
  * was truncated, and not at all where the numbers differ. Stacks are texts, innermost first: E is an activation of the
- * evaluation function, other capitals are native code; small letters are interpreted frames, ' ends a segment. */
+ * eval function, other capitals are native code; small letters are interpreted frames, ' ends a segment. */
 /* covers: record/interpreters/onestack.c */
 #include "record/interpreters/onestack.h"
 #include "test/lib/tap.h"
