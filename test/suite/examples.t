@@ -101,7 +101,7 @@ done
 if have systemd-analyze; then
 	mkdir units
 	for tool in pjrecord pjmap pjsend; do have $tool && verified $tool; done
-	closed pjrecord 36
+	closed pjrecord 38
 	closed pjmap 20
 	closed pjsend 20
 else

@@ -31,7 +31,8 @@ static const struct perf_event_attr fast = { .type = PERF_TYPE_SOFTWARE, .freq =
 static const struct perf_event_attr user_only = { .type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1 };
 static const struct perf_event_attr tracepoint = { .type = PERF_TYPE_TRACEPOINT };
 
-#define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice=ep /usr/bin/pjrecord"
+#define SETCAP \
+	"sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice=ep /usr/bin/pjrecord"
 
 #define HINT(...)                          \
 	(struct hint)                      \

@@ -18,8 +18,7 @@ static char secret[] = "/tmp/pj-privileges-test.XXXXXX";
 static uint64_t six(void)
 {
 	return UINT64_C(1) << PRIV_PERFMON | UINT64_C(1) << PRIV_IPC_LOCK | UINT64_C(1) << PRIV_SYSLOG |
-	       UINT64_C(1) << PRIV_SYS_PTRACE | UINT64_C(1) << PRIV_DAC_READ_SEARCH |
-	       UINT64_C(1) << PRIV_SYS_NICE;
+	       UINT64_C(1) << PRIV_SYS_PTRACE | UINT64_C(1) << PRIV_DAC_READ_SEARCH | UINT64_C(1) << PRIV_SYS_NICE;
 }
 
 /* The hexadecimal or decimal first value of a line of /proc/self/status. */
