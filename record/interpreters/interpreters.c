@@ -293,8 +293,14 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 	lists.n = interpreters_frames(interpreters, script, list, &more);
 	lists.frame = interpreters->frame;
 	lists.leaf_sure = list->n && sample->holds(sample->owner, list->frame[0].frame);
-	if (!onestack_merge(merged, &lists, sample->max))
+	if (!onestack_merge(merged, &lists, sample->max)) {
+		debug(DEBUG_UNWIND,
+		      "process %u: %zu segments (%s) do not match %zu activations in %zu native frames from %" PRIx64
+		      ", end %d",
+		      script->pid, merged->segments, lists.complete ? "all" : "truncated", merged->activations, walk->n,
+		      walk->n ? walk->frame[0].address : 0, (int)walk->end);
 		return false;
+	}
 	*counts = more;
 	if (walk->capacity < merged->n) {
 		walk->capacity = merged->n;

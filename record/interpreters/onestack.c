@@ -59,9 +59,9 @@ static void onestack_put_segment(struct onestack *onestack, const struct onestac
 }
 
 /* Sets *native to the number of innermost activations that stay native. Returns false if the lists do not match. */
-static bool onestack_match(const struct onestack_lists *lists, size_t *native)
+static bool onestack_match(const struct onestack *onestack, const struct onestack_lists *lists, size_t *native)
 {
-	size_t activations = onestack_activations(lists), segments = onestack_segments(lists);
+	size_t activations = onestack->activations, segments = onestack->segments;
 	bool leaf = lists->nnative && onestack_is_activation(lists, 0);
 
 	*native = 0;
@@ -78,7 +78,9 @@ bool onestack_merge(struct onestack *onestack, const struct onestack_lists *list
 	bool cut = lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE;
 	size_t native, at = 0;
 
-	if (!onestack_match(lists, &native))
+	onestack->activations = onestack_activations(lists);
+	onestack->segments = onestack_segments(lists);
+	if (!onestack_match(onestack, lists, &native))
 		return false;
 	onestack->n = 0;
 	onestack->end = cut && lists->complete ? UNWIND_ROOT : lists->end;

@@ -46,7 +46,8 @@ struct onestack_lists {
 struct onestack {
 	struct walk_frame *frame;
 	size_t n, capacity;
-	enum unwind_end end; /* UNWIND_ROOT: all interpreted frames of a truncated stack are in it */
+	size_t activations, segments; /* in the lists, also if they do not match */
+	enum unwind_end end;          /* UNWIND_ROOT: all interpreted frames of a truncated stack are in it */
 };
 
 /* Merges the lists, up to max frames (then end is UNWIND_MORE). Returns false, and leaves *onestack without meaning, if
