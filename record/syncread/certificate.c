@@ -285,7 +285,8 @@ static enum syncread_verdict judge_leave(const struct cpu_state *state, const st
 		return SYNCREAD_AWAKE;
 	if (!change->out || change->tid != copy->tid || change->other != copy->reader || !change->preempted)
 		return SYNCREAD_NO_SWITCH;
-	if (change->time - copy->time > CERTIFICATE_DELAY_NS)
+	if (change->time - copy->time >
+	    (copy->class == SYNCREAD_FIFO ? CERTIFICATE_DELAY_NS : CERTIFICATE_DELAY_WEAK_NS))
 		return SYNCREAD_DELAYED;
 	return SYNCREAD_CERTIFIED;
 }

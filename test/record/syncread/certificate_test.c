@@ -156,6 +156,12 @@ static void check_leave(void)
 	certificate_add(certificate, &copy);
 	leaves(0, T, R, true, SAMPLE + CERTIFICATE_DELAY_NS);
 	is_verdict(SYNCREAD_CERTIFIED, "the switch came just in time");
+	begin();
+	copy.class = SYNCREAD_URGENT;
+	leaves(0, R, T, false, ASLEEP);
+	certificate_add(certificate, &copy);
+	leaves(0, T, R, true, SAMPLE + CERTIFICATE_DELAY_WEAK_NS + 1);
+	is_verdict(SYNCREAD_DELAYED, "with nice -20 it must come earlier");
 }
 
 static void check_resumed(void)
