@@ -195,7 +195,7 @@ size_t cpython_threads(struct cpython *cpython, struct cpython_thread *thread, s
 {
 	const char *why;
 
-	return pycheck_threads(cpython, thread, cap, &why);
+	return pycheck_one_state_each(cpython, thread, pycheck_threads(cpython, thread, cap, &why));
 }
 
 uint64_t cpython_gil_holder(struct cpython *cpython, uint64_t interpreter)

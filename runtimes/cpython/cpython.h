@@ -117,8 +117,10 @@ struct cpython_thread {
 	uint64_t interpreter;
 };
 
-/* Fills thread[0..cap) with the threads of all interpreters, and returns their number. A thread that is just starting
- * or ending, whose list entry contradicts itself, is left out. */
+/* Fills thread[0..cap) with the threads of all interpreters, by ascending tid, and returns their number. A thread that
+ * is just starting or ending, whose list entry contradicts itself, is left out. A thread that has states in several
+ * interpreters is there with the only one that has a frame; if several have one, which of them runs is unknown, and the
+ * thread is left out. */
 size_t cpython_threads(struct cpython *cpython, struct cpython_thread *thread, size_t cap);
 
 /* Returns the state of the thread that holds the GIL of an interpreter; 0 if none does or it is unknown. */

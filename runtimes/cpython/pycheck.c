@@ -14,6 +14,7 @@
 #define FRAMES_PROVEN 64u
 #define COPY_BYTES (128u << 10)
 #define STATE_BYTES 192u
+#define SMALL_COPY 2048u
 #define TID_MAX (1u << 22) /* the kernel's limit of pid_max */
 
 /* struct pthread of glibc for x86-64, 2.17 to 2.43: it points to itself (tcbhead_t.tcb and .self), and has the tid. */
@@ -113,6 +114,69 @@ size_t pycheck_threads(struct cpython *cpython, struct cpython_thread *thread, s
 		}
 	}
 	return n;
+}
+
+/* ---- several states of a thread ---------------------------------------------------------------------------------- */
+
+static int compare_tids(const void *one, const void *other)
+{
+	const struct cpython_thread *a = one, *b = other;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->state < b->state ? -1 : a->state > b->state;
+}
+
+/* Returns true if the thread runs a Python function in this state. */
+static bool runs_function(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
+{
+	struct {
+		struct threadcopy copy;
+		char bytes[SMALL_COPY];
+	} space;
+	struct threadplan plan;
+
+	cpython_plan(&cpython->layout, &plan);
+	/* The outermost frame, since 3.15, has no function. */
+	plan.frames = 2;
+	plan.before = 0;
+	plan.after = plan.frame_bytes;
+	livecopy_read(cpython->memory, &plan, state, &space.copy, SMALL_COPY);
+	return cpython_frames(&cpython->layout, &space.copy, stack) != CPYTHON_NO_FRAME;
+}
+
+/* Returns the number of the only state of thread[0..n) that has a frame, or n. */
+static size_t only_with_frame(struct cpython *cpython, const struct cpython_thread *thread, size_t n)
+{
+	struct cpython_stack *stack = mem_grow(NULL, 1, sizeof(*stack));
+	size_t found = n, with_frame = 0;
+
+	for (size_t i = 0; i < n && with_frame < 2; i++) {
+		if (runs_function(cpython, thread[i].state, stack)) {
+			found = i;
+			with_frame++;
+		}
+	}
+	free(stack);
+	return with_frame == 1 ? found : n;
+}
+
+size_t pycheck_one_state_each(struct cpython *cpython, struct cpython_thread *thread, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(thread, n, sizeof(*thread), compare_tids);
+	for (size_t i = 0, end; i < n; i = end) {
+		size_t chosen = 0;
+
+		for (end = i + 1; end < n && thread[end].tid == thread[i].tid; end++)
+			;
+		if (end - i > 1)
+			chosen = only_with_frame(cpython, thread + i, end - i);
+		if (chosen < end - i)
+			thread[kept++] = thread[i + chosen];
+	}
+	return kept;
 }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------ */

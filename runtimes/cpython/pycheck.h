@@ -22,7 +22,11 @@ enum pycheck_answer {
 /* Proves cpython->layout. *why is the reason of PYCHECK_CONTRADICTED. */
 enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why);
 
-/* Fills thread[0..cap) as cpython_threads does. *why is NULL, or the first contradiction of the lists. */
+/* Fills thread[0..cap) with all thread states. *why is NULL, or the first contradiction of the lists. */
 size_t pycheck_threads(struct cpython *cpython, struct cpython_thread *thread, size_t cap, const char **why);
+
+/* Sorts thread[0..n) by tid, leaves of several states of one thread the only one that has a frame, and returns the
+ * number of those that are left. */
+size_t pycheck_one_state_each(struct cpython *cpython, struct cpython_thread *thread, size_t n);
 
 #endif

@@ -5,6 +5,7 @@
  */
 /* covers: runtimes/cpython/pylayout.c runtimes/cpython/pylines.c runtimes/cpython/pystring.c runtimes/memory/livecopy.c
  */
+/* least: 80, as the rest is about running processes and several interpreters (test/runtimes/cpython/cpython_test.c) */
 /* largest: 65536 */
 #include "test/lib/pyimage.h"
 

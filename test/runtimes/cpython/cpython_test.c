@@ -7,6 +7,7 @@
 #include "test/lib/pythons.h"
 
 #include "common/text.h"
+#include "runtimes/cpython/pycheck.h"
 #include "runtimes/memory/livecopy.h"
 
 #include <stdlib.h>
@@ -18,10 +19,10 @@ static const struct {
 	const char *mode;
 	unsigned depth, stops;
 } programs[] = {
-	{ "deep", 2, 1 },   { "deep", 123, 1 },     { "deep", 1997, 1 },    { "sorted", 0, 1 },
-	{ "cross", 30, 1 }, { "generators", 0, 2 }, { "exceptions", 0, 1 }, { "init", 0, 1 },
-	{ "init", 1, 40 },  { "special", 0, 2 },    { "coroutine", 0, 1 },  { "names", 0, 1 },
-	{ "odd", 0, 1 },    { "large", 0, 1 },      { "threads", 0, 1 },    { "import", 0, 1 },
+	{ "deep", 2, 1 },       { "deep", 123, 1 },       { "deep", 1997, 1 }, { "sorted", 0, 1 }, { "cross", 30, 1 },
+	{ "generators", 0, 2 }, { "exceptions", 0, 1 },   { "init", 0, 1 },    { "init", 1, 40 },  { "special", 0, 2 },
+	{ "coroutine", 0, 1 },  { "names", 0, 1 },        { "odd", 0, 1 },     { "large", 0, 1 },  { "threads", 0, 1 },
+	{ "import", 0, 1 },     { "interpreters", 0, 1 },
 };
 
 /* Appends the frames of one thread as truth.py prints them. Counts frames of c_* and p_* functions with the wrong
@@ -182,6 +183,21 @@ static void wrong_offset(const struct python *python)
 	python_end(&run);
 }
 
+/* A thread that runs in a second interpreter, below a frame of the first: which state is the current one is unknown. */
+static void two_states(const struct python *python)
+{
+	struct cpython_thread thread[8];
+	struct pythonrun run;
+	struct cpython cpython;
+	const char *why;
+	char what[400];
+	bool good = python_run(python, "interpreters", 1, &run) && python_open(&run, &cpython) == CPYTHON_OPEN;
+
+	snprintf(what, sizeof(what), "%s in two interpreters: two states, no thread", python->name);
+	ok(good && pycheck_threads(&cpython, thread, 8, &why) == 2 && cpython_threads(&cpython, thread, 8) == 0, what);
+	python_end(&run);
+}
+
 static void paths(void)
 {
 	ok(cpython_is_library(STR("/usr/bin/python3.11")) && cpython_is_library(STR("/opt/python3")) &&
@@ -207,6 +223,7 @@ int main(void)
 		printf("ok # skip no CPython 3.8 or newer\n");
 	for (size_t i = 0; i < n; i++) {
 		unknown_version(&python[i]);
+		two_states(&python[i]);
 		if (python[i].minor >= 13)
 			wrong_offset(&python[i]);
 		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)

@@ -165,6 +165,26 @@ def p_import():
     import made_up
 
 
+def p_interpreters(run):
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        try:
+            import _xxsubinterpreters as interpreters
+        except ImportError:
+            import _testcapi
+
+            _testcapi.run_in_subinterp("x = 1")
+            return p_stop()
+    other = interpreters.create()
+    text = "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSTOP)\nf()\n"
+    if run:
+        print("end", flush=True)
+        interpreters.run_string(other, text) if hasattr(interpreters, "run_string") else interpreters.exec(other, text)
+    else:
+        p_stop()
+
+
 def p_main(mode, depth):
     if mode == "deep":
         sys.setrecursionlimit(depth + 1000)
@@ -192,6 +212,8 @@ def p_main(mode, depth):
         p_large()
     elif mode == "threads":
         p_threads()
+    elif mode == "interpreters":
+        p_interpreters(depth)
     elif mode == "import":
         p_import()
 
