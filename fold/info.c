@@ -288,9 +288,10 @@ static void info_put_tenants(struct out *out, const struct pj_tenants *tenants)
 /* Writes a line for each kind of helper process of pjrecord that failed: for unwind tables, JVMs, symbols. */
 static void info_put_helpers(struct out *out, const struct recorder *recorder)
 {
-	static const char *const name[PJ_HELPERS] = {
-		[PJ_HELPER_TABLES] = "unwind tables", [PJ_HELPER_JVM] = "JVMs", [PJ_HELPER_SAVER] = "symbols"
-	};
+	static const char *const name[PJ_HELPERS] = { [PJ_HELPER_TABLES] = "unwind tables",
+						      [PJ_HELPER_JVM] = "JVMs",
+						      [PJ_HELPER_SAVER] = "symbols",
+						      [PJ_HELPER_INTERPRETER] = "interpreters" };
 
 	for (uint32_t i = 0; i < PJ_HELPERS; i++) {
 		const struct pj_helper *helper = &recorder->helper[i];
@@ -305,21 +306,32 @@ static void info_put_helpers(struct out *out, const struct recorder *recorder)
 	}
 }
 
+/* Writes the numbers of interpreted methods and functions that pjrecord listed. */
+static void info_put_interpreted(struct out *out, const struct interpreted *interpreted)
+{
+	size_t methods = 0, named = 0, functions = 0;
+
+	for (size_t i = 0; i < interpreted->n; i++) {
+		methods += !interpreted->method[i].language;
+		functions += interpreted->method[i].language && interpreted->method[i].name.n;
+		named += !interpreted->method[i].language && interpreted->method[i].name.n;
+	}
+	if (functions)
+		out_printf(out, "%-10s %zu instructions of Python functions\n", "functions", functions);
+	if (methods)
+		out_printf(out, "%-10s %zu interpreted Java methods, %zu with a name\n", "methods", methods, named);
+}
+
 /* Writes the statistics of the stacks that pjrecord unwound, and of the Java methods and code that it listed. */
 static void put_unwinding(struct out *out, const struct recorder *recorder)
 {
 	struct text shown = { 0 };
-	size_t named = 0;
 
 	if (recorder->unwinding.stacks) {
 		unwindstats_text(&shown, &recorder->unwinding);
 		info_put_line(out, "stacks", text_view(&shown));
 	}
-	for (size_t i = 0; i < recorder->interpreted.n; i++)
-		named += recorder->interpreted.method[i].name.n > 0;
-	if (recorder->interpreted.n)
-		out_printf(out, "%-10s %zu interpreted Java methods, %zu with a name\n", "methods",
-			   recorder->interpreted.n, named);
+	info_put_interpreted(out, &recorder->interpreted);
 	if (recorder->code)
 		out_printf(out, "%-10s %zu code blobs of JVMs, %llu frames beyond the limit of names\n", "code",
 			   windowcode_count(recorder->code), (unsigned long long)windowcode_left_out(recorder->code));

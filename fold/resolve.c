@@ -525,8 +525,10 @@ static uint32_t make_method_name(struct worker *worker, const struct location *l
 		interpreted_find(&worker->task->origin->recorder->interpreted, location->pid, location->method);
 	struct names_frame frame = { .dso = resolve_dso(worker->task->a, location), .interpreted = true };
 
-	if (method)
+	if (method) {
 		frame.symbol = method->name;
+		frame.as_is = method->language != 0;
+	}
 	*named = frame.symbol.n > 0;
 	return resolve_intern_name(worker, frame, (struct str){ 0 }, location->method);
 }

@@ -281,6 +281,19 @@ static void check_tracepoints(const struct check *check)
 	checkreport_line(CHECK_OK, "tracepoints, off-CPU time", "sched:sched_switch can be recorded");
 }
 
+/* ---- interpreters -------------------------------------------------------------------------------------------- */
+
+static void check_interpreters(void)
+{
+	if (privileges_realtime())
+		checkreport_line(CHECK_OK, "interpreters", "functions of Python are shown");
+	else
+		checkreport_line(
+			CHECK_LIMITED, "interpreters",
+			"functions of Python are not shown: no right to real-time priority: run it as root, or "
+			"give it CAP_SYS_NICE (in a unit, RestrictRealtime=no, too)");
+}
+
 /* ---- place --------------------------------------------------------------------------------------------------- */
 
 static void check_place(const struct check *check)
@@ -505,6 +518,7 @@ bool hostcheck(const struct hostcheck_options *options)
 	check_descriptors(&check);
 	check_kallsyms(&check);
 	check_tracepoints(&check);
+	check_interpreters();
 	check_place(&check);
 	disk = check_disk(&check);
 	check_processes(&check);

@@ -161,7 +161,8 @@ static void openwindow_put_helpers(const struct window_report *report, struct te
 					     report->saved.off };
 	const struct helper_counts *counts[PJ_HELPERS] = { [PJ_HELPER_TABLES] = &report->helpers,
 							   [PJ_HELPER_JVM] = &report->jvm_helpers,
-							   [PJ_HELPER_SAVER] = &saver };
+							   [PJ_HELPER_SAVER] = &saver,
+							   [PJ_HELPER_INTERPRETER] = &report->interpreter_helpers };
 
 	for (uint32_t kind = 0; kind < PJ_HELPERS; kind++) {
 		const struct helper_counts *c = counts[kind];
@@ -226,6 +227,9 @@ static void count_helpers(struct openwindow *openwindow)
 	now = unwinder_jvm_helpers(openwindow->unwinder);
 	openwindow->report.jvm_helpers = helper_counts_since(&now, &openwindow->jvm_helpers);
 	openwindow->jvm_helpers = now;
+	now = unwinder_interpreter_helpers(openwindow->unwinder);
+	openwindow->report.interpreter_helpers = helper_counts_since(&now, &openwindow->interpreter_helpers);
+	openwindow->interpreter_helpers = now;
 }
 
 void openwindow_end(struct openwindow *openwindow, uint64_t end)

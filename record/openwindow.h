@@ -55,7 +55,7 @@ struct openwindow {
 
 	/* Counts at the end of the previous window, from which the window's counts are computed. */
 	struct symsaver_counts saved;
-	struct helper_counts helpers, jvm_helpers;
+	struct helper_counts helpers, jvm_helpers, interpreter_helpers;
 	/* number of windows that ended, including dropped ones */
 	uint64_t done;
 };

@@ -490,6 +490,7 @@ int main(int argc, char **argv)
 		.idle = request.idle,
 		.both = request.unwind >= UNWIND_BY_BOTH,
 		.verify = request.unwind == UNWIND_VERIFIED,
+		.interpreters = request.interpreters,
 		.shown = request.quiet ? 0 : SHOWN_DIFFERENT,
 		.stack_bytes = stack_bytes(&request),
 		.exactly = request.stack_given,

@@ -81,6 +81,13 @@ static void opt_unwind(void *to, const char *value, const char *name)
 	*(enum request_unwind *)to = (enum request_unwind)opt_choice(value, name, WAYS);
 }
 
+#define INTERPRETERS "on|off"
+
+static void opt_interpreters(void *to, const char *value, const char *name)
+{
+	*(bool *)to = opt_choice(value, name, INTERPRETERS) == 0;
+}
+
 /* Returns the directory of a cgroup, from malloc: the absolute path itself if it exists, else the path below the
  * mount point of the hierarchy that perf events use. */
 static char *cgroup_dir(struct str name)
@@ -276,6 +283,8 @@ void record_parse(struct request *request, int argc, char **argv)
 		  "as in perf record: fp, or dwarf[,BYTES] (stacks are always recorded)" },
 		{ 0, "unwind", WAYS, OPT_CALL, &request->unwind, opt_unwind,
 		  "auto (both), tables (unwind tables), fp (frame pointers), verify (auto)" },
+		{ 0, "interpreters", INTERPRETERS, OPT_CALL, &request->interpreters, opt_interpreters,
+		  "show the functions that Python runs (on)" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &request->stack_bytes, opt_bytes,
 		  "bytes of the stack copied with each sample, for unwind tables (24K)" },
 		{ 0, "max-frames", "N", OPT_U64, &request->max_frames, NULL,
@@ -345,6 +354,7 @@ void record_parse(struct request *request, int argc, char **argv)
 	*request = (struct request){
 		.frequency = 303,
 		.unwind = UNWIND_BY_BOTH,
+		.interpreters = true,
 		.stack_bytes = UINT64_MAX,
 		.max_frames = MAX_FRAMES,
 		.seconds = UINT64_MAX,

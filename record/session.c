@@ -246,8 +246,10 @@ static void session_take(void *to, const struct ring_record *record)
 	if (perf_record->type == RECORD_MMAP2)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	bool pass = state_record(session->w.state, perf_record, record->time);
-	if (record->kind == RING_OF_STATE)
+	if (record->kind == RING_OF_STATE) {
 		switches_record(session->w.switches, record);
+		unwinder_state(session->w.unwinder, record);
+	}
 	switch (perf_record->type) {
 	case RECORD_LOST:
 		/* assign the loss to the off-CPU event, as files do not contain the event context-switches */
@@ -435,7 +437,8 @@ struct session *session_new(const struct session_options *options, struct source
 void session_fork(struct session *session)
 {
 	if (session->totals.fallback.bytes)
-		session->w.unwinder = unwinder_fork();
+		session->w.unwinder =
+			unwinder_fork(session->o.interpreters && !session->o.verify && privileges_realtime());
 }
 
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd)
@@ -516,9 +519,13 @@ void session_start(struct session *session)
 				     session->rescan, openwindow_state_event(&session->w));
 	rings_skip(session->rings, skip_mapping, session);
 	mark_targets(session);
-	unwinder_start(session->w.unwinder, session->processes, session->w.budgets, session->o.max_frames);
-	if (session->o.verify)
-		unwinder_verify(session->w.unwinder, session->o.shown);
+	unwinder_start(session->w.unwinder, &(struct unwinder_options){ .processes = session->processes,
+									.budgets = session->w.budgets,
+									.sources = session->sources,
+									.rings = session->rings,
+									.max_frames = session->o.max_frames,
+									.verify = session->o.verify,
+									.shown = session->o.shown });
 	if (session->o.offcpu)
 		session->w.switches = start_switches(session);
 	session->drained = clock_now();

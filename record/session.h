@@ -52,6 +52,8 @@ struct session_options {
 	bool both;
 	/* true, with `both`: the two callchains are compared (--unwind=verify), so smaller copies are not accepted */
 	bool verify;
+	/* true: the functions that interpreters run are read and shown, except with `verify` */
+	bool interpreters;
 	/* greatest number of differing stacks that `verify` prints */
 	unsigned shown;
 	/* true: no stack copy smaller than stack_bytes is accepted */

@@ -103,9 +103,3 @@ void trampolines_frames(struct str code, uint64_t address, struct text *out)
 	}
 }
 
-bool trampolines_is_python(struct str path)
-{
-	struct str name = str_from(path, (size_t)(str_rfind(path, '/') + 1));
-
-	return str_starts(name, STR("python3")) || str_starts(name, STR("libpython3"));
-}

@@ -23,8 +23,4 @@ enum { TRAMPOLINES_LONGEST = 15 };
  * byte of code, and 32 more. Code is hostile: each byte costs a constant time. */
 void trampolines_frames(struct str code, uint64_t address, struct text *out);
 
-/* Returns true for the path of a file with CPython 3: a program like python3.12, or libpython3. A process may have any
- * file under this name: it only decides whether code is searched for trampolines. */
-bool trampolines_is_python(struct str path);
-
 #endif

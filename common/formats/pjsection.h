@@ -77,8 +77,10 @@ enum pj_item_type {
 	PJ_ITEM_TENANT,  /* struct pj_tenant, one each tenant that was over a budget; in END */
 	PJ_ITEM_HELPER,  /* struct pj_helper, one for each kind of helper process with a failure; in END */
 	PJ_ITEM_CODE_NAMES, /* struct pj_code_names and its entries: names that PJ_ITEM_CODE refers to; in END */
-	PJ_ITEM_CODE /* struct pj_codes and its entries: compiled code and stubs of a JVM on stacks of the window; in
-		      * END. In a pipe both precede the samples that need them. */
+	PJ_ITEM_CODE, /* struct pj_codes and its entries: compiled code and stubs of a JVM on stacks of the window; in
+		       * END. In a pipe both precede the samples that need them. */
+	PJ_ITEM_FUNCTIONS /* struct pj_functions and its entries: functions of interpreters on stacks, one item or more
+			   * for a process; in END */
 };
 
 struct pj_window {
@@ -161,7 +163,7 @@ struct pj_tenant {
 };
 
 /* The kinds of helper processes. */
-enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPERS };
+enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPER_INTERPRETER, PJ_HELPERS };
 
 struct pj_helper {
 	/* kind: enum pj_helper_kind; off: 1 if no helper of this kind ran at the end of the window */
@@ -234,6 +236,30 @@ struct pj_method {
 	uint32_t size; /* bytes of the name; 0 if it could not be read */
 } __attribute__((packed));
 
+/* Interpreted functions of one process, the head of an item. A frame in one has, behind the marker CONTEXT_USER, the
+ * address of its instruction, as the interpreter stores it (CPython: in the bytecode), so a row describes an
+ * instruction. If code was replaced within the window, the rows of later code have addresses from PJ_FUNCTIONS_MORE on
+ * instead, where no process can map anything. Rows follow up to the end of the item: a struct pj_function and its text,
+ * the name and the file, each of which ends before a NUL. Readers show the name as it is. */
+struct pj_functions {
+	uint32_t pid;      /* pid of the process as in the records */
+	uint32_t left_out; /* frames that got no row, because there were too many */
+	uint32_t language; /* enum pj_language */
+	uint32_t zero;
+};
+
+enum pj_language { PJ_LANGUAGE_PYTHON = 1 };
+
+struct pj_function {
+	uint64_t address;
+	uint32_t line; /* source line of the instruction; 0 if unknown */
+	uint32_t size; /* bytes of the text */
+};
+
+#define PJ_FUNCTIONS_MORE UINT64_C(0x00fffffffe000000)
+/* address of all frames without a name; their row has an empty text */
+#define PJ_FUNCTIONS_UNNAMED UINT64_C(0x00fffffffdfffffe)
+
 /* User stacks that the recorder unwound: stacks = complete + cut + broken + unknown. */
 struct pj_unwinding {
 	uint64_t stacks;
@@ -266,6 +292,15 @@ struct pj_unwinding {
 	/* Stacks of unknown completeness: they reach a root frame, but by frame pointers in code that is not known to
 	 * keep them. */
 	uint64_t unknown;
+	/* Samples of threads whose interpreter is read. Their interpreted frames are shown in `interpreted_shown`, and
+	 * in the others the stack has its native frames alone, for one of the reasons that follow. */
+	uint64_t interpreted, interpreted_shown;
+	uint64_t interpreted_late;    /* no copy of the frames was made, or it was not evaluated in time */
+	uint64_t interpreted_unsure;  /* the thread may have run before the copy was complete */
+	uint64_t interpreted_invalid; /* no list of frames was found in the copy */
+	uint64_t interpreted_other;   /* interpreted and native frames do not match */
+	/* Frames in `interpreted_shown`, and those of them that have no name. */
+	uint64_t functions, functions_unnamed;
 };
 
 #endif

@@ -119,6 +119,43 @@ static void put_verified(struct text *text, const struct pj_unwinding *unwinding
 	}
 }
 
+/* Appends the number of samples of interpreters whose functions are shown, and the reasons why others are not. */
+static void unwindstats_put_interpreted(struct text *text, const struct pj_unwinding *unwinding)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} part[] = {
+		{ unwinding->interpreted_late, "read too late" },
+		{ unwinding->interpreted_unsure, "ran on while they were read" },
+		{ unwinding->interpreted_invalid, "without a valid list of functions" },
+		{ unwinding->interpreted_other, "contradict the native frames" },
+	};
+	bool any = false;
+
+	text_add(text, "; of ");
+	text_grouped(text, unwinding->interpreted);
+	text_add(text, unwinding->interpreted == 1 ? " in an interpreter, " : " in interpreters, ");
+	unwindstats_share(text, unwinding->interpreted_shown, unwinding->interpreted);
+	text_add(text, " show its functions");
+	for (size_t i = 0; i < countof(part); i++) {
+		if (!part[i].n)
+			continue;
+		text_add(text, any ? ", " : " (");
+		unwindstats_share(text, part[i].n, unwinding->interpreted);
+		text_char(text, ' ');
+		text_add(text, part[i].what);
+		any = true;
+	}
+	if (any)
+		text_char(text, ')');
+	if (unwinding->functions_unnamed) {
+		text_add(text, ", ");
+		unwindstats_share(text, unwinding->functions_unnamed, unwinding->functions);
+		text_add(text, " of them without a name");
+	}
+}
+
 void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 {
 	unwindstats_share(text, unwinding->complete, unwinding->stacks);
@@ -152,6 +189,8 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 		unwindstats_share(text, unwinding->java_complete, unwinding->java);
 		text_add(text, " of these complete");
 	}
+	if (unwinding->interpreted)
+		unwindstats_put_interpreted(text, unwinding);
 	if (unwinding->late) {
 		text_add(text, "; ");
 		text_grouped(text, unwinding->late);

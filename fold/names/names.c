@@ -272,6 +272,17 @@ static void put_resolved(struct names *names, struct str string, enum names_kind
 	put_kind(names, kind);
 }
 
+/* Appends a name that needs no rule of a language, then the source line and the suffix of its kind. */
+static void put_as_is(struct names *names, struct str string, enum names_kind kind, struct str line)
+{
+	size_t from = names->text.n;
+
+	text_str(&names->text, string);
+	names_put_line(names, line);
+	make_safe(names, from);
+	put_kind(names, kind);
+}
+
 /* Maximum number of names that are split off one symbol; JVMs inline at most 15 deep. */
 #define INLINED_MAX 100
 
@@ -303,6 +314,11 @@ struct str names_make(struct names *names, struct names_frame frame)
 	names->text.n = 0;
 	if (names_unresolved(frame)) {
 		put_unresolved(names, frame, kind);
+		put_dso(names, frame.dso);
+		return text_view(&names->text);
+	}
+	if (frame.as_is) {
+		put_as_is(names, frame.symbol, kind, frame.line);
 		put_dso(names, frame.dso);
 		return text_view(&names->text);
 	}

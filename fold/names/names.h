@@ -47,8 +47,10 @@ struct names_frame {
 	/* An inlined call, by DWARF, HotSpot's scopes or a profiler's text: `symbol` is a callee without code of its
 	 * own. */
 	bool inlined;
-	/* A Java method that the interpreter runs: `symbol` has no code of its own. */
+	/* A function that an interpreter runs: `symbol` has no code of its own. */
 	bool interpreted;
+	/* The recorder has spelled `symbol` as it is shown: module.qualname of Python. */
+	bool as_is;
 	/* A Java method; whether it was compiled is not known. */
 	bool java;
 };

@@ -6,6 +6,12 @@
 
 #include <stdlib.h>
 
+static void interpreted_add(struct interpreted *interpreted, struct interpreted_method method)
+{
+	interpreted->method = mem_more(interpreted->method, sizeof(*interpreted->method), interpreted->n);
+	interpreted->method[interpreted->n++] = method;
+}
+
 const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body)
 {
 	struct pjrows rows = { .rest = body };
@@ -15,12 +21,32 @@ const char *interpreted_take(struct interpreted *interpreted, struct arena *aren
 
 	pjrows_head(&rows, &head, sizeof(head));
 	interpreted->left_out += head.left_out;
-	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_method, size), &name)) {
-		interpreted->method = mem_more(interpreted->method, sizeof(*interpreted->method), interpreted->n);
-		interpreted->method[interpreted->n++] =
-			(struct interpreted_method){ row.method, head.pid, arena_copy(arena, name) };
-	}
+	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_method, size), &name))
+		interpreted_add(interpreted,
+				(struct interpreted_method){ row.method, head.pid, 0, arena_copy(arena, name) });
 	return rows.cut ? "the list of interpreted methods is truncated" : NULL;
+}
+
+const char *interpreted_take_functions(struct interpreted *interpreted, struct arena *arena, struct str body)
+{
+	struct pjrows rows = { .rest = body };
+	struct pj_functions head = { 0 };
+	struct pj_function row;
+	struct str text, last = { 0 }, copy = { 0 };
+
+	pjrows_head(&rows, &head, sizeof(head));
+	interpreted->left_out += head.left_out;
+	head.language = head.language ? head.language : PJ_LANGUAGE_PYTHON;
+	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_function, size), &text)) {
+		struct str name = str_cut(&text, 0);
+
+		/* the rows of one function follow one another */
+		if (!str_eq(name, last) || !copy.n)
+			copy = arena_copy(arena, name);
+		last = name;
+		interpreted_add(interpreted, (struct interpreted_method){ row.address, head.pid, head.language, copy });
+	}
+	return rows.cut ? "the list of interpreted functions is truncated" : NULL;
 }
 
 static int interpreted_place_cmp(const struct interpreted_method *a, uint32_t pid, uint64_t method)

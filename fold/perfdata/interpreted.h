@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpreted.h - names of the Java methods of interpreted frames, from pjrecord's section PJ_ITEM_METHODS.
+ * interpreted.h - names of the functions of interpreted frames, from pjrecord's items PJ_ITEM_METHODS (Java) and
+ * PJ_ITEM_FUNCTIONS (other languages).
  *
- * An interpreted frame has no code of its own: its address in a callchain is that of HotSpot's Method. pjrecord read
- * the names of the methods while the JVM was alive. If one Method* is recorded with two different names, its memory was
- * freed and reused; no frame can then be assigned to one of the names, and the method has no name.
+ * An interpreted frame has no code of its own: its address in a callchain is that of HotSpot's Method, or that of the
+ * interpreted instruction. pjrecord read the names while the process was alive. If one address is recorded with two
+ * different names, its memory was freed and reused; no frame can then be assigned to one of the names, and the function
+ * has no name.
  *
- * Call interpreted_take() for each item, interpreted_sort() once, then interpreted_find().
+ * Call interpreted_take() or interpreted_take_functions() for each item, interpreted_sort() once, then
+ * interpreted_find().
  */
 #ifndef PJ_INTERPRETED_H
 #define PJ_INTERPRETED_H
@@ -16,11 +19,13 @@
 struct interpreted {
 	/* Sorted by pid, then address; each pair occurs once after interpreted_sort(). */
 	struct interpreted_method {
-		/* Address of the Method in the JVM with this pid. */
+		/* Address of the Method, or of the instruction, in the process with this pid. */
 		uint64_t method;
 		uint32_t pid;
-		/* Name as HotSpot spells it. Empty if pjrecord could not read it, if the address is no Method, or if it
-		 * was reused. */
+		/* enum pj_language; 0: Java */
+		uint32_t language;
+		/* Name as HotSpot spells it, or as it is shown if `language` is set. Empty if pjrecord could not read
+		 * it, if the address is no Method, or if it was reused. */
 		struct str name;
 	} * method;
 	size_t n;
@@ -31,6 +36,8 @@ struct interpreted {
 /* Adds the methods of `body`, the body of one PJ_ITEM_METHODS item. Names are copied into `arena`. Returns NULL, or a
  * static text with the error; methods before the error stay in the list. */
 const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body);
+/* The same for a PJ_ITEM_FUNCTIONS item. */
+const char *interpreted_take_functions(struct interpreted *interpreted, struct arena *arena, struct str body);
 
 /* Sorts the methods and removes duplicates. The caller calls it after the last item, before the first lookup. */
 void interpreted_sort(struct interpreted *interpreted);

@@ -164,6 +164,7 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 	case PJ_ITEM_UNWOUND: take_event(recorder, body); break;
 	case PJ_ITEM_BUILD_ID: recorder_take_file(recorder, body); break;
 	case PJ_ITEM_METHODS: return interpreted_take(&recorder->interpreted, arena, body);
+	case PJ_ITEM_FUNCTIONS: return interpreted_take_functions(&recorder->interpreted, arena, body);
 	case PJ_ITEM_CODE_NAMES:
 	case PJ_ITEM_CODE: return recorder_take_code(recorder, type, body);
 	case PJ_ITEM_TENANT: take_tenant(recorder, body); break;

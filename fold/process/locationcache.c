@@ -104,11 +104,12 @@ static bool has_history(struct locationcache *locations, const struct dso *dso)
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
-/* Returns true if an address that is in no code mapping may be the Method* of an interpreted frame, which pjrecord puts
- * into callchains. Pass 2 looks up the method: pjrecord lists methods at the end of the window. */
+/* Returns true if an address that is in no code mapping may be the Method* or the instruction of an interpreted frame,
+ * which pjrecord puts into callchains. Pass 2 looks it up: pjrecord lists both at the end of the window. Instructions
+ * of CPython have two bytes. */
 static bool may_be_method(const struct locationcache *locations, enum perfdata_mode mode, uint64_t ip)
 {
-	return mode == MODE_USER && ip && ip % 8 == 0 && locations->symstore && locations->symstore->who->unwound;
+	return mode == MODE_USER && ip && ip % 2 == 0 && locations->symstore && locations->symstore->who->unwound;
 }
 
 /* Returns the id of the location to count for an address in a DSO: that of the code blob, if a JIT's source has one.

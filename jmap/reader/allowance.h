@@ -2,7 +2,7 @@
 /*
  * allowance.h - limits the costs of JVMs for pjmap -i: for each scan, each tenant, and all together.
  *
- * Each scan of a JVM has a budget of steps, memory and time (runtimes/hotspot/readbudget.h). The CPU time of scans and
+ * Each scan of a JVM has a budget of steps, memory and time (runtimes/memory/readbudget.h). The CPU time of scans and
  * the bytes that they write are charged to the JVM's tenant (common/process/tenants.h). While a tenant is over budget,
  * its JVMs are not scanned, so only timelines of that tenant are late. Memory between scans has a limit for each tenant
  * and for all, which depends on the memory of the machine: a JVM that would exceed it keeps its memory, and its new
@@ -12,7 +12,7 @@
 #ifndef PJ_ALLOWANCE_H
 #define PJ_ALLOWANCE_H
 
-#include "runtimes/hotspot/readbudget.h"
+#include "runtimes/memory/readbudget.h"
 #include "common/process/tenants.h"
 
 #define ALLOWANCE_REPORTED 64 /* maximum number of tenants that messages name */

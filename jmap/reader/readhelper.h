@@ -14,7 +14,7 @@
 #ifndef PJ_READHELPER_H
 #define PJ_READHELPER_H
 
-#include "runtimes/hotspot/readbudget.h"
+#include "runtimes/memory/readbudget.h"
 #include "runtimes/hotspot/discover.h"
 
 /* Kinds of requests to the helper. */

@@ -9,7 +9,9 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define BIT CAPABILITY_BIT
@@ -20,6 +22,7 @@ static const struct {
 } wanted[] = {
 	{ PRIV_PERFMON, "perfmon" },       { PRIV_IPC_LOCK, "ipc_lock" },   { PRIV_SYSLOG, "syslog" },
 	{ PRIV_SYS_PTRACE, "sys_ptrace" }, { PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
+	{ PRIV_SYS_NICE, "sys_nice" },
 };
 
 /* Returns the subset of `permitted` to keep. It contains SYS_ADMIN only if PERFMON is not permitted: older kernels do
@@ -27,7 +30,7 @@ static const struct {
 static uint64_t to_keep(uint64_t permitted)
 {
 	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
-			BIT(PRIV_DAC_READ_SEARCH);
+			BIT(PRIV_DAC_READ_SEARCH) | BIT(PRIV_SYS_NICE);
 
 	if (!(permitted & BIT(PRIV_PERFMON)))
 		keep |= BIT(PRIV_SYS_ADMIN);
@@ -44,6 +47,19 @@ bool privileges_has(unsigned cap)
 bool privileges_perfmon(void)
 {
 	return privileges_has(PRIV_PERFMON) || privileges_has(PRIV_SYS_ADMIN);
+}
+
+bool privileges_realtime(void)
+{
+	struct sched_param lowest = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(sched_setscheduler(0, SCHED_FIFO, &lowest) == 0 ? 0 : 1);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 void privileges_text(struct text *text)

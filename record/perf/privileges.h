@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privileges.h - reduces the rights of pjrecord to five capabilities, irrevocably.
+ * privileges.h - reduces the rights of pjrecord to six capabilities, irrevocably.
  *
- * These are PERFMON (SYS_ADMIN if the process lacks that, as on kernels before 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE and
- * DAC_READ_SEARCH, each only if the process has it. There are no ambient or inheritable capabilities, no_new_privs is
- * set, and other capabilities are removed from the bounding set as far as allowed. The module uses system calls
- * directly.
+ * These are PERFMON (SYS_ADMIN if the process lacks that, as on kernels before 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE,
+ * DAC_READ_SEARCH and SYS_NICE (for real-time threads, syncread.h), each only if the process has it. There are no
+ * ambient or inheritable capabilities, no_new_privs is set, and other capabilities are removed from the bounding set as
+ * far as allowed. The module uses system calls directly.
  *
  * The rights cannot be regained, not even for a COMMAND that needs the rights of its user: fork it first, and let it
  * wait for a byte on a pipe before it calls exec (command.h). Capabilities belong to threads, so call
@@ -21,7 +21,7 @@
 /* Sets the uid and gid of `--user NAME`, a name or a number. Exits with a message if there is no such user. */
 void privileges_user(const char *name, uid_t *uid, gid_t *gid);
 
-/* Changes the process to uid:gid and keeps only the five capabilities. The supplementary groups become those of that
+/* Changes the process to uid:gid and keeps only the six capabilities. The supplementary groups become those of that
  * user. -1 keeps the current uid or gid; only root can change them. Exits with a message if the kernel refuses, or if
  * other threads run. */
 void privileges_drop(uid_t uid, gid_t gid);
@@ -31,6 +31,10 @@ bool privileges_has(unsigned cap);
 
 /* Returns true if CAP_PERFMON or CAP_SYS_ADMIN is effective, so that perf_event_paranoid does not apply. */
 bool privileges_perfmon(void);
+
+/* Returns true if threads of this process may have real-time priority, by a trial in a child process: the capability
+ * SYS_NICE, systemd (RestrictRealtime=) and limits of cgroups decide. Call it before other threads start. */
+bool privileges_realtime(void);
 
 /* Appends the effective ones of the capabilities that pjrecord uses, such as "perfmon, ipc_lock", or "none". Used by
  * messages and --check. */
@@ -44,6 +48,7 @@ enum {
 	PRIV_IPC_LOCK = 14,
 	PRIV_SYS_PTRACE = 19,
 	PRIV_SYS_ADMIN = 21,
+	PRIV_SYS_NICE = 23,
 	PRIV_SYS_RESOURCE = 24,
 	PRIV_SYSLOG = 34,
 	PRIV_PERFMON = 38

@@ -14,6 +14,7 @@ struct ring {
 	int fd;
 	uint32_t tag;
 	enum ring_kind kind;
+	bool quiet;
 	struct perf_event_mmap_page *page;
 	char *data;
 	size_t size;
@@ -365,7 +366,38 @@ size_t rings_bytes(const struct rings *rings)
 
 size_t rings_fds(const struct rings *rings, int *fd, size_t max)
 {
-	for (size_t i = 0; i < rings->n && i < max; i++)
-		fd[i] = rings->ring[i].fd;
-	return rings->n;
+	size_t n = 0;
+
+	for (size_t i = 0; i < rings->n; i++) {
+		if (rings->ring[i].quiet)
+			continue;
+		if (n < max)
+			fd[n] = rings->ring[i].fd;
+		n++;
+	}
+	return n;
+}
+
+static struct ring *rings_find(const struct rings *rings, enum ring_kind kind, uint32_t tag)
+{
+	for (size_t i = 0; i < rings->n; i++)
+		if (rings->ring[i].kind == kind && rings->ring[i].tag == tag)
+			return rings->ring + i;
+	return NULL;
+}
+
+int rings_fd(const struct rings *rings, enum ring_kind kind, uint32_t tag, size_t *bytes)
+{
+	const struct ring *ring = rings_find(rings, kind, tag);
+
+	*bytes = ring ? ring->size : 0;
+	return ring ? ring->fd : -1;
+}
+
+void rings_set_quiet(struct rings *rings, enum ring_kind kind, uint32_t tag, bool quiet)
+{
+	struct ring *ring = rings_find(rings, kind, tag);
+
+	if (ring)
+		ring->quiet = quiet;
 }

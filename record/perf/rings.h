@@ -113,7 +113,14 @@ uint64_t rings_broken(const struct rings *rings);
 /* Returns the number of bytes that all rings map, with their control pages. */
 size_t rings_bytes(const struct rings *rings);
 
-/* Stores up to `max` descriptors of rings in fd, for poll. Returns the number of all rings. */
+/* Stores up to `max` descriptors of rings in fd, for poll, without those of quiet rings. Returns the number of all
+ * rings that are not quiet. */
 size_t rings_fds(const struct rings *rings, int *fd, size_t max);
+
+/* Returns the descriptor of the ring of this kind and tag, and its size without the control page in *bytes; -1 if there
+ * is none. A second mapping of the descriptor, PROT_READ, shows the records. */
+int rings_fd(const struct rings *rings, enum ring_kind kind, uint32_t tag, size_t *bytes);
+/* Sets if a ring is quiet: another thread polls its descriptor. poll returns each wake of a ring to one caller only. */
+void rings_set_quiet(struct rings *rings, enum ring_kind kind, uint32_t tag, bool quiet);
 
 #endif

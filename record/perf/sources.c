@@ -23,8 +23,15 @@
 struct source {
 	int fd;
 	uint32_t cpu;
+	bool samples; /* true: it writes to the ring for samples; twin: it wakes at each sample (sources_wake_each) */
+	bool twin;
 	bool counts;   /* true if read() also returns the number of lost samples (FORMAT_LOST) */
 	uint64_t lost; /* this number at the last successful read() */
+};
+
+struct cpu_wakes {
+	uint32_t cpu;
+	bool each; /* the twins are enabled */
 };
 
 struct sources {
@@ -45,6 +52,8 @@ struct sources {
 	uint64_t lost_closed; /* lost samples of events that were closed with their CPU */
 	int *cgroup;          /* descriptors of the cgroup directories, o.ncgroups of them */
 	bool enabled, without_kernel;
+	struct cpu_wakes *wakes; /* CPUs whose events have twins */
+	size_t nwakes;
 };
 
 /* ---- CPUs ---------------------------------------------------------------------------------------------------- */
@@ -222,13 +231,14 @@ static int sources_open_event(struct sources *sources, struct perf_event_attr *a
 	}
 }
 
-static void keep_source(struct sources *sources, int fd, uint32_t cpu, bool counts)
+static struct source *keep_source(struct sources *sources, int fd, uint32_t cpu, bool counts)
 {
 	if (sources->n == sources->cap) {
 		sources->cap = sources->cap ? 2 * sources->cap : 16;
 		sources->source = mem_grow(sources->source, sizeof(*sources->source), sources->cap);
 	}
-	sources->source[sources->n++] = (struct source){ .fd = fd, .cpu = cpu, .counts = counts };
+	sources->source[sources->n] = (struct source){ .fd = fd, .cpu = cpu, .counts = counts };
+	return sources->source + sources->n++;
 }
 
 /* ---- all events of a CPU ------------------------------------------------------------------------------------- */
@@ -311,7 +321,8 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 	if (fd < 0)
 		/* a thread that ended after the threads were listed is no failure */
 		return sources->o.target == TARGET_THREADS && why->error == ESRCH;
-	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST);
+	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST)->samples =
+		kind == RING_OF_SAMPLES;
 	if (!give_ring(sources, fd, ring, kind, cpu)) {
 		why->step = SOURCES_MAP;
 		why->error = errno;
@@ -324,6 +335,110 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return true;
 }
+
+/* ---- twins ---------------------------------------------------------------------------------------------------- */
+
+/* Returns true for events that the kernel samples: the recorder makes the samples of off-CPU events itself. */
+static bool is_sampled(const struct perf_event_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static bool open_twin(struct sources *sources, size_t e, struct owner owner, uint32_t cpu, int ring)
+{
+	struct perf_event_attr attr = sources->o.event[e].attr;
+	uint64_t id;
+	int fd;
+
+	attr.watermark = 0;
+	attr.wakeup_events = 1;
+	attr.disabled = 1;
+	attr.enable_on_exec = 0;
+	fd = sources_open_event(sources, &attr, owner.pid, (int)cpu, owner.flags);
+	if (fd < 0)
+		return sources->o.target == TARGET_THREADS && errno == ESRCH;
+	struct source *source = keep_source(sources, fd, cpu, attr.read_format & FORMAT_LOST);
+	source->samples = source->twin = true;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring) != 0)
+		return false;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
+		name_event(sources, id, e + 1);
+	return true;
+}
+
+/* Opens the twins of all events that sample on a CPU, disabled. Returns false with errno, and closes those that were
+ * opened, if one cannot be. */
+static bool open_twins(struct sources *sources, uint32_t cpu)
+{
+	size_t bytes, before = sources->n, n = sources_whoms(sources);
+	int ring = rings_fd(sources->rings, RING_OF_SAMPLES, cpu, &bytes), error;
+	bool valid = ring >= 0;
+
+	errno = ENODEV;
+	for (size_t i = 0; i < n && valid; i++)
+		for (size_t e = 0; e < sources->o.nevents && valid; e++)
+			valid = !is_sampled(&sources->o.event[e].attr) ||
+				open_twin(sources, e, sources_owner(sources, i), cpu, ring);
+	if (valid) {
+		sources->wakes = mem_grow(sources->wakes, sizeof(*sources->wakes), sources->nwakes + 1);
+		sources->wakes[sources->nwakes++] = (struct cpu_wakes){ .cpu = cpu };
+		return true;
+	}
+	error = errno;
+	while (sources->n > before)
+		close(sources->source[--sources->n].fd);
+	errno = error;
+	return false;
+}
+
+static struct cpu_wakes *wakes_of(const struct sources *sources, uint32_t cpu)
+{
+	for (size_t i = 0; i < sources->nwakes; i++)
+		if (sources->wakes[i].cpu == cpu)
+			return sources->wakes + i;
+	return NULL;
+}
+
+/* Enables the twins of a CPU (each) or the events that they are twins of, and disables the others first. */
+static void switch_twins(const struct sources *sources, uint32_t cpu, bool each)
+{
+	for (int on = 0; on <= 1; on++)
+		for (size_t i = 0; i < sources->n; i++) {
+			const struct source *source = sources->source + i;
+
+			if (source->samples && source->cpu == cpu && (source->twin == each) == on)
+				ioctl(source->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+		}
+}
+
+bool sources_wake_each(struct sources *sources, uint32_t cpu, bool each)
+{
+	struct cpu_wakes *wakes = wakes_of(sources, cpu);
+
+	if (!wakes) {
+		if (!each)
+			return true;
+		if (!sources->enabled || sources->o.target == TARGET_COMMAND) {
+			errno = EOPNOTSUPP;
+			return false;
+		}
+		if (!open_twins(sources, cpu))
+			return false;
+		wakes = wakes_of(sources, cpu);
+	}
+	if (wakes->each != each)
+		switch_twins(sources, cpu, each);
+	wakes->each = each;
+	return true;
+}
+
+const uint32_t *sources_cpu_list(const struct sources *sources, size_t *n)
+{
+	*n = sources->ncpus;
+	return sources->cpu;
+}
+
+/* ---- CPUs that come and go -------------------------------------------------------------------------------------- */
 
 static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failure *why)
 {
@@ -339,9 +454,8 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 				      why))
 			return false;
 		for (size_t e = 0; e < sources->o.nevents; e++) {
-			if (sources->o.event[e].attr.type == PERF_TYPE_SOFTWARE &&
-			    sources->o.event[e].attr.config == PERF_COUNT_SW_BPF_OUTPUT)
-				continue; /* the recorder makes the samples of off-CPU events itself */
+			if (!is_sampled(&sources->o.event[e].attr))
+				continue;
 			if (!sources_open_one(sources, &sources->o.event[e].attr, sources->o.event[e].name, e + 1,
 					      owner, cpu, &ring, RING_OF_SAMPLES, why))
 				return false;
@@ -351,6 +465,8 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 				      cpu, &switches, RING_OF_SWITCHES, why))
 			return false;
 	}
+	if (sources->o.twins && sources->o.target == TARGET_COMMAND)
+		open_twins(sources, cpu);
 	return true;
 }
 
@@ -370,7 +486,11 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 {
 	size_t n = 0;
 
+	struct cpu_wakes *wakes = wakes_of(sources, cpu);
+
 	rings_remove(sources->rings, cpu);
+	if (wakes)
+		*wakes = sources->wakes[--sources->nwakes];
 	for (size_t i = 0; i < sources->n; i++) {
 		if (sources->source[i].cpu == cpu) {
 			sources->lost_closed += lost_of(&sources->source[i]);
@@ -541,6 +661,7 @@ void sources_close(struct sources *sources)
 	free(sources->cgroup);
 	free(sources->source);
 	free(sources->name);
+	free(sources->wakes);
 	free(sources->cpu);
 	free(sources->tid);
 	free(sources);

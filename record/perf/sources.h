@@ -52,6 +52,9 @@ struct sources_options {
 	size_t ring_least;
 	/* true if the recorder may lock memory without limit */
 	bool large;
+	/* TARGET_COMMAND: open twins for sources_wake_each, too. Children of the command inherit events only at their
+	 * start, so twins cannot be opened later. */
+	bool twins;
 };
 
 /* Sizes of rings in bytes. The large ones hold the samples of some seconds with deep stacks, and the records
@@ -96,6 +99,13 @@ void sources_close(struct sources *sources);
 /* Opens events on CPUs that came online and closes those of CPUs that went offline. Before a change it calls `drain`,
  * which takes the records out of the rings. Returns true if a CPU was added. */
 bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to);
+
+/* Sets if each sample on a CPU wakes those who poll its ring, or a quarter of the ring does. An event cannot be changed
+ * so: the first call opens a twin of each event that samples, which writes to the same ring, and later ones switch
+ * between both. Returns false with errno if that is not possible; then nothing changes. */
+bool sources_wake_each(struct sources *sources, uint32_t cpu, bool each);
+/* Returns the numbers of the CPUs, *n of them, valid until the next call of sources_follow_cpus. */
+const uint32_t *sources_cpu_list(const struct sources *sources, size_t *n);
 
 /* Translates the kernel's id of an event to the index of the event: 1 for event[0], nevents + 1 for the state event,
  * nevents + 2 for switches. Returns 0 for an unknown id. */

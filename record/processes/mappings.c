@@ -2,9 +2,9 @@
 #include "record/processes/mappings.h"
 
 #include "common/arena.h"
+#include "runtimes/cpython/cpython.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "common/hash.h"
-#include "unwind/trampolines.h"
 
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	file->path = (struct str){ path, like->path.n };
 	file->libjvm = runtime_hotspot.is_library(file->path);
 	file->jitdump = mappings_is_jitdump(file->path);
-	file->python = trampolines_is_python(file->path);
+	file->interpreter = cpython_is_library(file->path);
 	linktable_add(&pool->files, &file->link, hash);
 	return file;
 }
@@ -291,7 +291,7 @@ static void count_file(struct mappings *set, const struct mapped_file *file, uin
 	/* NOLINTNEXTLINE(clang-analyzer-core.*): each mapping of a block has a file */
 	set->libjvms += file->libjvm ? one : 0;
 	set->jitdumps += file->jitdump ? one : 0;
-	set->pythons += file->python ? one : 0;
+	set->interpreters += file->interpreter ? one : 0;
 }
 
 /* Makes space for one mapping that starts at `start` and overlaps no mapping of the set. Sets *place to its place.
@@ -435,7 +435,7 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
  * mprotect that only forbids execution, have no record. */
 static bool may_have_changed(const struct mappings *set, const struct mapped_file *file)
 {
-	return set->pythons && mapped_file_is_memory(file);
+	return set->interpreters && mapped_file_is_memory(file);
 }
 
 enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **set, const struct tenant *payer,

@@ -42,8 +42,8 @@ struct mapped_file {
 	/* 1 + serial number of the latest window to whose build-ids the file was added (idlist_add); 0 if there was
 	 * none */
 	uint64_t window;
-	/* true if the path is that of a libjvm.so, of a jitdump, or of CPython (trampolines.h) */
-	bool libjvm, jitdump, python;
+	/* true if the path is that of a libjvm.so, of a jitdump, or of an interpreter whose frames can be read */
+	bool libjvm, jitdump, interpreter;
 	/* tenant to which the memory of this struct is charged */
 	struct tenant payer;
 	/* number of bytes that are charged to payer */
@@ -79,8 +79,8 @@ struct mappings {
 	uint32_t references, n, nblocks, cap;
 	/* number that changes with each change of the set */
 	uint64_t version;
-	/* number of mappings of a libjvm.so, of jitdumps, and of CPython */
-	uint32_t libjvms, jitdumps, pythons;
+	/* number of mappings of a libjvm.so, of jitdumps, and of interpreters */
+	uint32_t libjvms, jitdumps, interpreters;
 	/* bytes of the blocks and files that were made for this set; below MAPPINGS_FREE they are not charged */
 	uint32_t bytes;
 	/* nblocks non-empty blocks in order of address, whose mappings do not overlap */

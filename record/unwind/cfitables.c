@@ -442,7 +442,7 @@ static enum cfitables_answer find_of_code(struct cfitables *tables, const struct
 static bool may_have_trampolines(const struct process *process, const struct mapped_file *mapped)
 {
 	return processor_here() == &processor_x86_64 && mapped_file_is_memory(mapped) && process->maps &&
-	       process->maps->pythons && !(mapped->protection & PROT_WRITE);
+	       process->maps->interpreters && !(mapped->protection & PROT_WRITE);
 }
 
 enum cfitables_answer cfitables_find(struct cfitables *tables, const struct process *process,

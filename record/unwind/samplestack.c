@@ -21,7 +21,8 @@ struct samplestack {
 	struct cfitables *tables;
 	struct javacode *javacode;
 	struct javanames *names;
-	uint64_t unread; /* number of JVMs that could not be read before this window */
+	struct interpreters *interpreters; /* NULL: stacks keep the native frames of interpreters */
+	uint64_t unread;                   /* number of JVMs that could not be read before this window */
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct walk walk;
@@ -38,7 +39,9 @@ struct sampled {
 	/* Indexes in the walk of the last compiled Java frame, and of the one before it; SIZE_MAX: there is none. */
 	size_t compiled, compiled_before;
 	uint64_t time, now;
-	bool wait; /* true: the sample waits for unwind tables that are being made */
+	uint32_t tid, cpu;
+	size_t nregs; /* number of registers in the sample */
+	bool wait;    /* true: the sample waits for unwind tables that are being made */
 };
 
 /* ---- the code of a frame ------------------------------------------------------------------------------------- */
@@ -449,6 +452,45 @@ static struct by_pointers samplestack_pointers(const struct samplerecord *record
 				     record->nips >= LIMIT };
 }
 
+/* Registers and stack copy of a sample, for samplestack_holds. */
+struct held {
+	const struct samplerecord *record;
+	size_t nregs;
+};
+
+enum { NEAR_LEAF = 512 }; /* bytes of the stack in which the leaf stores its variables */
+
+/* Implements interpreters_sample.holds. */
+static bool samplestack_holds(void *owner, uint64_t value)
+{
+	const struct held *held = owner;
+	struct str stack = held->record->stack;
+
+	for (size_t i = 0; i < held->nregs; i++)
+		if (held->record->regs[i] == value)
+			return true;
+	for (size_t at = 0; at + 8 <= stack.n && at < NEAR_LEAF; at += 8)
+		if (load64(stack.p + at) == value)
+			return true;
+	return false;
+}
+
+/* Puts the interpreted frames of the sample into its walk. */
+static void samplestack_add_interpreted(struct sampled *sampled, const struct samplerecord *record)
+{
+	struct samplestack *stack = sampled->stack;
+	struct held held = { record, sampled->nregs };
+	struct interpreters_sample sample = { .process = sampled->process,
+					      .tid = sampled->tid,
+					      .cpu = sampled->cpu,
+					      .time = sampled->time,
+					      .holds = samplestack_holds,
+					      .owner = &held,
+					      .max = (uint32_t)stack->walk.max };
+
+	interpreters_merge(stack->interpreters, &sample, &stack->walk, &stack->counts);
+}
+
 /* Walks the stack from state and appends the user's part of the resulting callchain to out. Returns false if unwind
  * tables are being made. */
 static bool samplestack_walk(struct sampled *sampled, const struct samplerecord *record, struct unwind_state *state,
@@ -462,6 +504,8 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	walk->owner = sampled;
 	if (!walk_stack(walk, state))
 		return false;
+	if (stack->interpreters)
+		samplestack_add_interpreted(sampled, record);
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;
 	if (!samplestack_put_frames(sampled, max, out))
@@ -500,6 +544,9 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 	struct sampled sampled = { .stack = stack,
 				   .process = processes_find(stack->processes, sample->pid),
 				   .time = sample->time,
+				   .tid = sample->tid,
+				   .cpu = sample->cpu,
+				   .nregs = (size_t)__builtin_popcountll(attr->sample_regs_user),
 				   .now = now,
 				   .wait = wait };
 	struct unwind_state state;
@@ -581,6 +628,11 @@ void samplestack_limit(struct samplestack *stack, uint32_t max_frames)
 {
 	if (max_frames)
 		stack->walk.max = max_frames;
+}
+
+void samplestack_interpret(struct samplestack *stack, struct interpreters *interpreters)
+{
+	stack->interpreters = interpreters;
 }
 
 void samplestack_verify(struct samplestack *stack, unsigned show)

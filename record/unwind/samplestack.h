@@ -10,6 +10,7 @@
 #ifndef PJ_SAMPLESTACK_H
 #define PJ_SAMPLESTACK_H
 
+#include "record/interpreters/interpreters.h"
 #include "record/java/javacode.h"
 #include "common/formats/pjsection.h"
 #include "record/processes/processes.h"
@@ -36,6 +37,9 @@ void samplestack_free(struct samplestack *stack);
 /* Sets the greatest number of frames of a stack, counted from the leaf; MAX_FRAMES by default. Deeper stacks are
  * truncated. */
 void samplestack_limit(struct samplestack *stack, uint32_t max_frames);
+
+/* Puts interpreted frames into all further stacks. `interpreters` must outlive the converter. */
+void samplestack_interpret(struct samplestack *stack, struct interpreters *interpreters);
 
 /* Compares all further stacks with frame-pointer callchains (fpcompare.h), which the event must request, too. Prints
  * the first `show` stacks that differ. */

@@ -4,44 +4,71 @@
 #include "common/arena.h"
 #include "record/perf/chunk.h"
 #include "record/unwind/cfitables.h"
+#include "record/interpreters/interpreters.h"
 #include "record/unwind/samplestack.h"
 
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 struct unwinder {
 	struct cfitables *tables;
 	struct javacode *javacode;
 	struct javanames *names;
+	struct interpreters *interpreters; /* NULL: frames of interpreters are not read */
 	struct samplestack *unwinding;
+	int fd;       /* epoll descriptor of all that unwinder_take has to take */
 	uint64_t now; /* time in ns of the current poll of the rings */
 	bool flush;
 };
 
-struct unwinder *unwinder_fork(void)
+struct unwinder *unwinder_fork(bool interpreters)
 {
 	struct unwinder *unwinder = mem_alloc(sizeof(*unwinder), 1);
 
 	unwinder->tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	unwinder->javacode = javacode_new();
+	unwinder->interpreters = interpreters ? interpreters_new() : NULL;
+	unwinder->fd = -1;
 	return unwinder;
 }
 
-void unwinder_start(struct unwinder *unwinder, const struct processes *processes, struct budgets *budgets,
-		    uint32_t max_frames)
+static void unwinder_watch(const struct unwinder *unwinder, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd >= 0)
+		epoll_ctl(unwinder->fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static void unwinder_start_interpreters(struct unwinder *unwinder, const struct unwinder_options *options)
+{
+	int fd[INTERPRETERS_FDS];
+
+	if (!unwinder->interpreters)
+		return;
+	interpreters_start(unwinder->interpreters, options->processes, options->sources, options->rings);
+	samplestack_interpret(unwinder->unwinding, unwinder->interpreters);
+	interpreters_fds(unwinder->interpreters, fd);
+	for (size_t i = 0; i < INTERPRETERS_FDS; i++)
+		unwinder_watch(unwinder, fd[i]);
+}
+
+void unwinder_start(struct unwinder *unwinder, const struct unwinder_options *options)
 {
 	if (!unwinder)
 		return;
-	cfitables_budgets(unwinder->tables, budgets);
-	javacode_start(unwinder->javacode, processes, budgets);
+	cfitables_budgets(unwinder->tables, options->budgets);
+	javacode_start(unwinder->javacode, options->processes, options->budgets);
 	unwinder->names = javanames_new();
-	unwinder->unwinding = samplestack_new(processes, unwinder->tables, unwinder->javacode, unwinder->names);
-	samplestack_limit(unwinder->unwinding, max_frames);
-}
-
-void unwinder_verify(struct unwinder *unwinder, unsigned show)
-{
-	if (unwinder)
-		samplestack_verify(unwinder->unwinding, show);
+	unwinder->unwinding =
+		samplestack_new(options->processes, unwinder->tables, unwinder->javacode, unwinder->names);
+	samplestack_limit(unwinder->unwinding, options->max_frames);
+	unwinder->fd = epoll_create1(EPOLL_CLOEXEC);
+	unwinder_watch(unwinder, cfitables_fd(unwinder->tables));
+	unwinder_start_interpreters(unwinder, options);
+	if (options->verify)
+		samplestack_verify(unwinder->unwinding, options->shown);
 }
 
 void unwinder_free(struct unwinder *unwinder)
@@ -49,21 +76,33 @@ void unwinder_free(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	samplestack_free(unwinder->unwinding);
+	interpreters_free(unwinder->interpreters);
 	javacode_free(unwinder->javacode);
 	javanames_free(unwinder->names);
 	cfitables_stop(unwinder->tables);
+	if (unwinder->fd >= 0)
+		close(unwinder->fd);
 	free(unwinder);
 }
 
 int unwinder_fd(const struct unwinder *unwinder)
 {
-	return unwinder ? cfitables_fd(unwinder->tables) : -1;
+	return unwinder ? unwinder->fd : -1;
 }
 
 void unwinder_take(struct unwinder *unwinder, uint64_t now)
 {
-	if (unwinder)
-		cfitables_take(unwinder->tables, now);
+	if (!unwinder)
+		return;
+	cfitables_take(unwinder->tables, now);
+	if (unwinder->interpreters)
+		interpreters_take(unwinder->interpreters, now);
+}
+
+void unwinder_state(struct unwinder *unwinder, const struct ring_record *record)
+{
+	if (unwinder && unwinder->interpreters)
+		interpreters_state(unwinder->interpreters, record);
 }
 
 void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, bool flush)
@@ -73,6 +112,8 @@ void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, b
 	unwinder->now = now;
 	unwinder->flush = flush;
 	javacode_begin(unwinder->javacode, horizon, now, flush);
+	if (unwinder->interpreters)
+		interpreters_take(unwinder->interpreters, now);
 }
 
 bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
@@ -104,6 +145,8 @@ void unwinder_tick(struct unwinder *unwinder, uint64_t now)
 		return;
 	cfitables_tick(unwinder->tables, now);
 	javacode_tick(unwinder->javacode, now);
+	if (unwinder->interpreters)
+		interpreters_tick(unwinder->interpreters, now);
 }
 
 struct pj_unwinding unwinder_end(struct unwinder *unwinder)
@@ -132,6 +175,8 @@ void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, 
 	javacode_put_names(unwinder->javacode, stream, text);
 	chunk_put_item(text, PJ_ITEM_UNWINDING, counts, sizeof(*counts));
 	javanames_end(unwinder->names, text);
+	if (unwinder->interpreters)
+		interpreters_end(unwinder->interpreters, text);
 }
 
 struct helper_counts unwinder_helpers(const struct unwinder *unwinder)
@@ -142,4 +187,10 @@ struct helper_counts unwinder_helpers(const struct unwinder *unwinder)
 struct helper_counts unwinder_jvm_helpers(const struct unwinder *unwinder)
 {
 	return unwinder ? javacode_count(unwinder->javacode).helpers : (struct helper_counts){ 0 };
+}
+
+struct helper_counts unwinder_interpreter_helpers(const struct unwinder *unwinder)
+{
+	return unwinder && unwinder->interpreters ? interpreters_helpers(unwinder->interpreters) :
+						    (struct helper_counts){ 0 };
 }

@@ -18,22 +18,33 @@
 
 struct unwinder;
 
-/* unwinder_fork returns a new object and forks the process that starts the helpers: the caller has dropped privileges
- * and has no threads yet. unwinder_start completes the object when the recording starts; processes and budgets must
- * outlive it. max_frames: greatest number of frames of a stack. unwinder_free ends the helpers and frees all. */
-struct unwinder *unwinder_fork(void);
-void unwinder_start(struct unwinder *unwinder, const struct processes *processes, struct budgets *budgets,
-		    uint32_t max_frames);
-void unwinder_free(struct unwinder *unwinder);
+struct unwinder_options {
+	const struct processes *processes;
+	struct budgets *budgets;
+	struct sources *sources;
+	struct rings *rings;
+	uint32_t max_frames; /* greatest number of frames of a stack */
+	/* The stacks are compared with frame-pointer callchains: the first `shown` that differ are printed
+	 * (samplestack_verify). */
+	bool verify;
+	unsigned shown;
+};
 
-/* Compares all further stacks with frame-pointer callchains and prints the first `show` that differ
- * (samplestack_verify). */
-void unwinder_verify(struct unwinder *unwinder, unsigned show);
+/* unwinder_fork returns a new object and forks the process that starts the helpers: the caller has dropped privileges
+ * and has no threads yet. interpreters: the frames of interpreters are read (interpreters.h). unwinder_start completes
+ * the object when the recording starts; what the options point to must outlive it. unwinder_free ends the helpers and
+ * frees all. */
+struct unwinder *unwinder_fork(bool interpreters);
+void unwinder_start(struct unwinder *unwinder, const struct unwinder_options *options);
+void unwinder_free(struct unwinder *unwinder);
 
 /* unwinder_fd returns a descriptor that becomes readable when unwinder_take has work; -1: never. unwinder_take takes
  * the unwind tables that helpers have made; it does not block. */
 int unwinder_fd(const struct unwinder *unwinder);
 void unwinder_take(struct unwinder *unwinder, uint64_t now);
+
+/* Takes a record of RING_OF_STATE, in order of time. */
+void unwinder_state(struct unwinder *unwinder, const struct ring_record *record);
 
 /* Prepares unwinding of samples up to the time horizon. flush: samples do not wait for helpers. */
 void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, bool flush);
@@ -64,9 +75,10 @@ void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, 
 /* Appends the items about code that is new since the last call, for a recording that is written to a pipe. */
 void unwinder_put_code(struct unwinder *unwinder, struct text *text);
 
-/* Return the counts of failures of helper processes since the start: of those that make unwind tables, and of those
- * that read JVMs. */
+/* Return the counts of failures of helper processes since the start: of those that make unwind tables, of those that
+ * read JVMs, and of those that read interpreters. */
 struct helper_counts unwinder_helpers(const struct unwinder *unwinder);
 struct helper_counts unwinder_jvm_helpers(const struct unwinder *unwinder);
+struct helper_counts unwinder_interpreter_helpers(const struct unwinder *unwinder);
 
 #endif

@@ -124,20 +124,27 @@ static const struct row {
 	{ "helpers_lost_total", "helper=\"tables\",reason=\"crashed\"", NULL, COUNTER, 0, AT(helpers.crashed) },
 	{ "helpers_lost_total", "helper=\"jvm\",reason=\"hung\"", NULL, COUNTER, 0, AT(jvm_helpers.hung) },
 	{ "helpers_lost_total", "helper=\"jvm\",reason=\"crashed\"", NULL, COUNTER, 0, AT(jvm_helpers.crashed) },
+	{ "helpers_lost_total", "helper=\"interpreter\",reason=\"hung\"", NULL, COUNTER, 0,
+	  AT(interpreter_helpers.hung) },
+	{ "helpers_lost_total", "helper=\"interpreter\",reason=\"crashed\"", NULL, COUNTER, 0,
+	  AT(interpreter_helpers.crashed) },
 	{ "helpers_avoided_total", "helper=\"tables\"",
 	  "Lookups in files that are avoided for a while, because helper processes failed at files "
 	  "of that tenant.",
 	  COUNTER, 0, AT(helpers.avoided) },
 	{ "helpers_avoided_total", "helper=\"jvm\"", NULL, COUNTER, 0, AT(jvm_helpers.avoided) },
+	{ "helpers_avoided_total", "helper=\"interpreter\"", NULL, COUNTER, 0, AT(interpreter_helpers.avoided) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
 	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0,
 	  AT(helpers.off) },
 	{ "helpers_off", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.off) },
+	{ "helpers_off", "helper=\"interpreter\"", NULL, GAUGE, 0, AT(interpreter_helpers.off) },
 	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(saved.off) },
 	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.",
 	  GAUGE, 0, AT(helpers.lingering) },
 	{ "helpers_lingering", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.lingering) },
+	{ "helpers_lingering", "helper=\"interpreter\"", NULL, GAUGE, 0, AT(interpreter_helpers.lingering) },
 	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(saved.lingering) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
 	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_SAVED, 0,
@@ -444,6 +451,7 @@ void metrics_add_dropped(struct metrics *metrics, const struct window_report *re
 {
 	add_helpers(&metrics->helpers, &report->helpers);
 	add_helpers(&metrics->jvm_helpers, &report->jvm_helpers);
+	add_helpers(&metrics->interpreter_helpers, &report->interpreter_helpers);
 	add_saved(metrics, &report->saved);
 	metrics_add_loss(&metrics->loss, &report->loss);
 	metrics->loss.ring_high = report->loss.ring_high;
@@ -515,6 +523,7 @@ static void metrics_put_helpers(struct text *text, const struct window_report *r
 	struct helper_counts sum = report->helpers;
 
 	add_helpers(&sum, &report->jvm_helpers);
+	add_helpers(&sum, &report->interpreter_helpers);
 	if (sum.hung)
 		put_count(text, "; ", sum.hung, "helper process hung", "helper processes hung");
 	if (sum.crashed)
@@ -525,6 +534,8 @@ static void metrics_put_helpers(struct text *text, const struct window_report *r
 		text_add(text, "; no helper process loads unwind tables");
 	if (report->jvm_helpers.off)
 		text_add(text, "; no helper process reads JVMs");
+	if (report->interpreter_helpers.off)
+		text_add(text, "; no helper process reads interpreters");
 }
 
 static uint64_t samples_over_budget(const struct pj_tenants *tenants)

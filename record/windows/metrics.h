@@ -40,7 +40,7 @@ struct window_report {
 	/* Failures of the helper processes that make unwind tables. */
 	struct helper_counts helpers;
 	/* Failures of the helper processes that read JVMs. */
-	struct helper_counts jvm_helpers;
+	struct helper_counts jvm_helpers, interpreter_helpers;
 };
 
 /* Reasons for which a recorded window was dropped. */
@@ -68,11 +68,11 @@ struct metrics {
 	struct pj_loss loss; /* ring_high is a gauge: the last window's */
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	struct pj_tenants tenants;        /* container keys without their low 16 bits, as in the file */
-	uint64_t cpu_us;                  /* CPU time of pjrecord itself in us */
-	struct symsaver_counts saved;     /* bytes is a gauge: the current value */
-	struct helper_counts helpers;     /* lingering and off are gauges: current values */
-	struct helper_counts jvm_helpers; /* lingering and off are gauges, too */
+	struct pj_tenants tenants;    /* container keys without their low 16 bits, as in the file */
+	uint64_t cpu_us;              /* CPU time of pjrecord itself in us */
+	struct symsaver_counts saved; /* bytes is a gauge: the current value */
+	struct helper_counts helpers; /* lingering and off are gauges: current values */
+	struct helper_counts jvm_helpers, interpreter_helpers; /* lingering and off are gauges, too */
 	/* The following members are gauges: current values. */
 	uint64_t last_success; /* time of the last complete window in s since 1970; 0: the value in the file stays */
 	uint64_t rss, retained_windows, saved_bytes, free_bytes;

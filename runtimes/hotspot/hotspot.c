@@ -113,7 +113,7 @@ static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uin
 	const char *why;
 
 	hotspot->memory.probe = base;
-	why = libjvm_open(&hotspot->libjvm, &hotspot->memory, base);
+	why = loadedfile_open(&hotspot->libjvm, &hotspot->memory, base);
 	if (why)
 		return hotspot_set_reason("no-vmstructs", "%s", why);
 	why = vmstructs_read(&hotspot->tables, &hotspot->libjvm);

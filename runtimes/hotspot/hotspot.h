@@ -20,7 +20,7 @@
 
 struct hotspot {
 	struct memory memory;
-	struct libjvm libjvm;
+	struct loadedfile libjvm;
 	struct vmstructs tables;
 	struct vmlayout layout;
 	struct codecache code;

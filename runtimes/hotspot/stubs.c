@@ -148,7 +148,7 @@ static bool walk_either(struct stubs *stubs, struct finder *finder, uint64_t fir
 /* Returns true if value may point to memory of malloc, that is, out of the library. Between the heap of a program at a
  * fixed address and all other memory (4 GB to 256 GB) there are only the Java heap and pairs of 32-bit numbers, so
  * these values do not count. */
-static bool is_outward(const struct libjvm *libjvm, uint64_t value)
+static bool is_outward(const struct loadedfile *libjvm, uint64_t value)
 {
 	return is_pointer(value) && value % 8 == 0 &&
 	       (value < libjvm->base || value >= libjvm->data + libjvm->data_n) &&
@@ -160,7 +160,7 @@ static bool is_outward(const struct libjvm *libjvm, uint64_t value)
  * Returns their number, 0 also if there are too many. */
 static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords, struct memory_want **want)
 {
-	const struct libjvm *libjvm = &finder->h->libjvm;
+	const struct loadedfile *libjvm = &finder->h->libjvm;
 	size_t n = 0, count = 0;
 
 	for (size_t i = 0; i < nwords; i++)
@@ -182,7 +182,7 @@ static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords,
  * each target that looks like a StubCodeDesc as the start of the list. */
 static bool stubs_search(struct stubs *stubs, struct finder *finder)
 {
-	const struct libjvm *libjvm = &finder->h->libjvm;
+	const struct loadedfile *libjvm = &finder->h->libjvm;
 	size_t n = 0, nwords = (size_t)(libjvm->data_n < DATA_MAX ? libjvm->data_n / 8 : 0);
 	uint64_t *data = readbudget_bytes(finder->h->memory.budget, nwords * 8) ? mem_try_alloc(8, nwords + 1) : NULL,
 		 *words = NULL;

@@ -16,14 +16,14 @@ struct table {
 	uint64_t offset[6];
 };
 
-static bool vmstructs_get_number(struct libjvm *libjvm, const char *symbol, uint64_t *value)
+static bool vmstructs_get_number(struct loadedfile *libjvm, const char *symbol, uint64_t *value)
 {
 	uint64_t address;
 
-	return libjvm_symbol(libjvm, str_of(symbol), &address) && memory_u64(libjvm->m, address, 8, value);
+	return loadedfile_symbol(libjvm, str_of(symbol), &address) && memory_u64(libjvm->m, address, 8, value);
 }
 
-static bool open_table(struct libjvm *libjvm, struct table *table, const char *name, const char *stride,
+static bool open_table(struct loadedfile *libjvm, struct table *table, const char *name, const char *stride,
 		       const char *const *offset, size_t n)
 {
 	if (!vmstructs_get_number(libjvm, name, &table->at) || table->at == 0 ||
@@ -36,7 +36,8 @@ static bool open_table(struct libjvm *libjvm, struct table *table, const char *n
 }
 
 /* Returns the value that belongs to a name, a new one if the name is new, or NULL if the budget is exceeded. */
-static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct libjvm *libjvm, struct str name)
+static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct loadedfile *libjvm,
+					   struct str name)
 {
 	uint32_t id;
 
@@ -56,7 +57,7 @@ static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const st
 
 /* Copies the C string that the char * at an address points to. Returns NULL if the pointer is 0 (end of the table) or
  * not readable. */
-static const char *string_at(struct libjvm *libjvm, uint64_t address, char to[NAME_MAX_BYTES])
+static const char *string_at(struct loadedfile *libjvm, uint64_t address, char to[NAME_MAX_BYTES])
 {
 	uint64_t p;
 
@@ -134,7 +135,7 @@ static uint8_t width_of(const struct vmstructs *vmstructs, struct str type)
 	return size == 1 || size == 2 || size == 4 || size == 8 ? (uint8_t)size : 0;
 }
 
-static const char *read_types(struct vmstructs *vmstructs, struct libjvm *libjvm)
+static const char *read_types(struct vmstructs *vmstructs, struct loadedfile *libjvm)
 {
 	static const char *const offset[] = { "gHotSpotVMTypeEntryTypeNameOffset", "gHotSpotVMTypeEntrySizeOffset" };
 	struct table table;
@@ -157,7 +158,7 @@ static const char *read_types(struct vmstructs *vmstructs, struct libjvm *libjvm
 	return vmstructs->types ? NULL : "its gHotSpotVMTypes cannot be read";
 }
 
-static const char *read_fields(struct vmstructs *vmstructs, struct libjvm *libjvm)
+static const char *read_fields(struct vmstructs *vmstructs, struct loadedfile *libjvm)
 {
 	static const char *const offset[] = {
 		"gHotSpotVMStructEntryTypeNameOffset",   "gHotSpotVMStructEntryFieldNameOffset",
@@ -202,7 +203,7 @@ static const char *read_fields(struct vmstructs *vmstructs, struct libjvm *libjv
 }
 
 /* Reads a table of constants. Constants are optional: a feature that lacks one is disabled. */
-static void read_constants(struct vmstructs *vmstructs, struct libjvm *libjvm, const char *at, const char *stride,
+static void read_constants(struct vmstructs *vmstructs, struct loadedfile *libjvm, const char *at, const char *stride,
 			   const char *name_offset, const char *value_offset, unsigned width)
 {
 	const char *const offset[] = { name_offset, value_offset };
@@ -230,7 +231,7 @@ static void read_constants(struct vmstructs *vmstructs, struct libjvm *libjvm, c
 	text_free(&name);
 }
 
-const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm)
+const char *vmstructs_read(struct vmstructs *vmstructs, struct loadedfile *libjvm)
 {
 	const char *why;
 

@@ -14,7 +14,7 @@
 #define PJ_VMSTRUCTS_H
 
 #include "common/intern.h"
-#include "runtimes/hotspot/libjvm.h"
+#include "runtimes/memory/loadedfile.h"
 
 /* Position of a field: its offset from the start of the object, or the address of a static variable (is_static). known:
  * the field exists. */
@@ -36,7 +36,7 @@ struct vmstructs {
 
 /* Reads all tables of libjvm. Returns NULL, or the reason of the failure as a static string; vmstructs is empty then.
  * Table contents are hostile: counts, strides and lengths are limited, and memory is taken from libjvm->m->budget. */
-const char *vmstructs_read(struct vmstructs *vmstructs, struct libjvm *libjvm);
+const char *vmstructs_read(struct vmstructs *vmstructs, struct loadedfile *libjvm);
 /* Frees the tables, which are empty afterwards. */
 void vmstructs_free(struct vmstructs *vmstructs);
 

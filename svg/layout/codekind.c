@@ -203,6 +203,18 @@ static enum code code_by_name(struct str string)
 	return is_cpp(string) ? CODE_CPP : CODE_NATIVE;
 }
 
+/* Returns true if the name of an interpreted function is spelled like module.qualname of Python: __main__.Foo.bar,
+ * json.decoder.JSONDecoder.decode. Names of Java begin with a class in the default package, or with a domain. */
+static bool is_qualified(struct str string)
+{
+	static const struct str domain[] = { STR("com."), STR("org."),   STR("net."),
+					     STR("edu."), STR("scala."), STR("kotlin.") };
+
+	return str_find(string, '.') > 0 && str_find(string, '/') < 0 && str_find(string, '(') < 0 &&
+	       str_find(string, ' ') < 0 && str_find(string, ':') < 0 && !is_upper(string.p[0]) &&
+	       !starts_with_any(string, domain, countof(domain));
+}
+
 /* Returns the kind of code of a frame with a suffix: letter is the suffix's letter, `named` the kind by the name
  * alone. */
 static enum code code_by_suffix(char letter, enum code named, struct str string)
@@ -215,6 +227,8 @@ static enum code code_by_suffix(char letter, enum code named, struct str string)
 		return named;
 	if (letter == 'i')
 		return java ? CODE_JAVA_INLINED : named;
+	if (letter == '0' && named != CODE_JAVA && named != CODE_UNKNOWN && is_qualified(string))
+		return CODE_PYTHON;
 	if (letter == '0')
 		return java ? CODE_JAVA_INTERPRETED : CODE_INTERPRETED;
 	return java ? CODE_JAVA : CODE_JIT;

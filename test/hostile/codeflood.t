@@ -3,7 +3,7 @@
 # disk and CPU time, and ends when it is told to; --list and --once end, too.
 # stage: live
 # full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
-# covers: jmap/reader/allowance.c jmap/follow.c runtimes/hotspot/readbudget.c jmap/perfmap/perfmaps.c
+# covers: jmap/reader/allowance.c jmap/follow.c runtimes/memory/readbudget.c jmap/perfmap/perfmaps.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

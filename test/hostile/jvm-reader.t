@@ -6,7 +6,7 @@
 # Runs with an attack and runs without take turns. Stacks are counted per second of CPU time (schedstat).
 # stage: live
 # full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
-# covers: record/java/jvmreader.c record/java/jvmhelper.c record/java/javabudget.c runtimes/hotspot/readbudget.c
+# covers: record/java/jvmreader.c record/java/jvmhelper.c record/java/javabudget.c runtimes/memory/readbudget.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

@@ -227,11 +227,11 @@ static uint64_t next(uint64_t below)
 	return seed % below;
 }
 
-static uint64_t number(struct libjvm *libjvm, const char *symbol)
+static uint64_t number(struct loadedfile *libjvm, const char *symbol)
 {
 	uint64_t address, value;
 
-	if (!libjvm_symbol(libjvm, str_of(symbol), &address) || !memory_u64(libjvm->m, address, 8, &value))
+	if (!loadedfile_symbol(libjvm, str_of(symbol), &address) || !memory_u64(libjvm->m, address, 8, &value))
 		die("no %s", symbol);
 	return value;
 }

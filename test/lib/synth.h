@@ -9,7 +9,7 @@
 #define PJ_SYNTH_H
 
 #include "common/arena.h"
-#include "runtimes/hotspot/memory.h"
+#include "runtimes/memory/memory.h"
 #include "common/text.h"
 
 #include <elf.h>

@@ -2,7 +2,7 @@
 # faults-jvm.t - memory whose amount a JVM determines cannot be had: readers of JVMs give the JVM up, and do not end the tool.
 # Allocations of more than the page cache of memory.c (2 MB, the same for every JVM) fail while the corpus of jvmimage is read, in which
 # there are JVMs with tables of hundreds of MB.
-# covers: runtimes/hotspot/memory.c runtimes/hotspot/codecache.c
+# covers: runtimes/memory/memory.c runtimes/hotspot/codecache.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,7 +1,7 @@
 /* Which program a process runs, and whether its memory may be shown: texts of /proc, and children that exec, share
  * their memory, change their user. The child is this program, run again with the name of what it is to do. */
 /* covers: common/process/taskid.c */
-#include "runtimes/hotspot/memory.h"
+#include "runtimes/memory/memory.h"
 #include "common/process/taskid.h"
 #include "test/lib/tap.h"
 

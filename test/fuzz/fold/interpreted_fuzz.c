@@ -1,5 +1,6 @@
-/* interpreted: what a recording tells of interpreted methods, any bytes: names are found by process and Method*, and
- * one that is told twice with different names has none. Input: bodies of items, each behind two bytes of size. */
+/* interpreted: what a recording tells of interpreted methods and functions, any bytes: names are found by process and
+ * address, and one that is told twice with different names has none. Input: bodies of items, each behind two bytes of
+ * size. */
 /* covers: fold/perfdata/interpreted.c */
 #include "fold/perfdata/interpreted.h"
 
@@ -35,7 +36,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 		rest = str_from(rest, 2);
 		body = str_head(rest, size < rest.n ? size : rest.n);
 		rest = str_from(rest, body.n);
-		why = interpreted_take(&s, &a, body);
+		why = size % 2 ? interpreted_take_functions(&s, &a, body) : interpreted_take(&s, &a, body);
 		MUST(!why || *why);
 	}
 	interpreted_sort(&s);

@@ -3,8 +3,8 @@
  * many bytes, and these; zeros behind (test/lib/synth.h makes such images; test/jmap/seeds writes them). A page with
  * the highest bit of its size set has a count of 4 bytes behind the size: it is repeated that often, so that a small
  * input can have tables of gigabytes, as a hostile JVM can. */
-/* covers: runtimes/hotspot/hotspot.c runtimes/hotspot/readbudget.c runtimes/hotspot/memory.c */
-/* covers: runtimes/hotspot/libjvm.c runtimes/hotspot/vmstructs.c runtimes/hotspot/vmlayout.c */
+/* covers: runtimes/hotspot/hotspot.c runtimes/memory/readbudget.c runtimes/memory/memory.c */
+/* covers: runtimes/memory/loadedfile.c runtimes/hotspot/vmstructs.c runtimes/hotspot/vmlayout.c */
 /* covers: runtimes/hotspot/codecache.c runtimes/hotspot/methods.c runtimes/hotspot/scopes.c */
 /* covers: runtimes/hotspot/codelets.c runtimes/hotspot/stubs.c runtimes/hotspot/blobframes.c */
 /* largest: 65536 */

@@ -315,8 +315,31 @@ static void check_lossy(void)
 	rings_free(r);
 }
 
+/* A ring that another thread polls is not in the list for poll, and is drained all the same. */
+static void check_quiet(void)
+{
+	struct rings *rings = rings_new();
+	struct fake sample = make(rings, RING_OF_SAMPLES, 3), state = make(rings, RING_OF_STATE, 3);
+	struct seen seen = { 0 };
+	size_t bytes;
+	int fd[4] = { 0 };
+
+	ok(rings_fd(rings, RING_OF_SAMPLES, 3, &bytes) == sample.fd && bytes == BYTES, "the ring of a kind and tag");
+	ok(rings_fd(rings, RING_OF_SAMPLES, 4, &bytes) == -1 && bytes == 0, "no such ring");
+	is_u64(rings_fds(rings, fd, 4), 2, "two rings to poll");
+	rings_set_quiet(rings, RING_OF_SAMPLES, 3, true);
+	rings_set_quiet(rings, RING_OF_SAMPLES, 4, true);
+	ok(rings_fds(rings, fd, 4) == 1 && fd[0] == state.fd, "a quiet one is left out");
+	put_sample(&sample, 5);
+	ok(rings_drain(rings, UINT64_MAX, see, &seen) == 1, "  and drained");
+	rings_set_quiet(rings, RING_OF_SAMPLES, 3, false);
+	is_u64(rings_fds(rings, NULL, 0), 2, "both again");
+	rings_free(rings);
+}
+
 int main(void)
 {
+	check_quiet();
 	check_lossy();
 	check_order();
 	check_hold();

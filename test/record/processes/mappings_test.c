@@ -145,7 +145,7 @@ static void check_memory_of_python(void)
 		   mappings_at(set, mapping.start)->id != id,
 	   "  but not in a process of CPython");
 	is_u64(set->n, 2, "  it replaces the one before");
-	is_u64(set->pythons, 1, "  one mapping is CPython's");
+	is_u64(set->interpreters, 1, "  one mapping is CPython's");
 	mappings_drop(&pool, &set);
 	mappings_pool_free(&pool);
 }

@@ -1,6 +1,6 @@
 /* What reading a hostile JVM costs: segment maps without an end, blocks of stubs with entries everywhere. All of it is
  * in an image of memory (synth.h), and the costs are counted in steps (readbudget.h) and pieces. */
-/* covers: runtimes/hotspot/blobframes.c runtimes/hotspot/codecache.c runtimes/hotspot/readbudget.c */
+/* covers: runtimes/hotspot/blobframes.c runtimes/hotspot/codecache.c runtimes/memory/readbudget.c */
 #include "runtimes/hotspot/blobframes.h"
 #include "test/lib/synth.h"
 #include "test/lib/tap.h"

@@ -1,7 +1,8 @@
 /* What is read of the memory of a JVM that was made for it (synth.h): JDK 8, 17, 21 and 25, fields and tables in any
  * order; a field that is not told takes away what needs it, and makes nothing wrong. */
 /* covers: runtimes/hotspot/hotspot.c runtimes/hotspot/blobframes.c runtimes/hotspot/codecache.c */
-/* covers: runtimes/hotspot/codelets.c runtimes/hotspot/libjvm.c runtimes/hotspot/memory.c runtimes/hotspot/methods.c */
+/* covers: runtimes/hotspot/codelets.c runtimes/memory/loadedfile.c runtimes/memory/memory.c */
+/* covers: runtimes/hotspot/methods.c */
 /* covers: runtimes/hotspot/scopes.c runtimes/hotspot/stubs.c runtimes/hotspot/vmlayout.c */
 /* covers: runtimes/hotspot/vmstructs.c jmap/perfmap/codemap.c */
 #include "runtimes/hotspot/blobframes.h"

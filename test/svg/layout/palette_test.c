@@ -30,8 +30,8 @@ static void test_suffixes(void)
 static void test_unknown_languages(void)
 {
 	static const char *const java[] = {
-		"Interpreter", "call_stub",    "StubRoutines (1)", "vtable stub",
-		"Main.run",    "a.b.Main.run", "Lorg/x/Foo;::bar", "void a.b.Main$1.<init>(int, a.B)",
+		"Interpreter", "call_stub",      "StubRoutines (1)", "vtable stub",
+		"Main.run",    "org.b.Main.run", "Lorg/x/Foo;::bar", "void a.b.Main$1.<init>(int, a.B)",
 	};
 	static const char *const js[] = {
 		"(anonymous) :1:1", "run file:///srv/x.js:1:2", "read node:fs:3:4", "(anonymous) /srv/wl:1:1",
@@ -39,11 +39,16 @@ static void test_unknown_languages(void)
 	};
 	static const char *const other[] = {
 		"[perf-4733.map]", "Foo::bar",          "stub",         "void [app] System.Foo::Bar(int32)",
-		"$lists:map/2",    "Elixir.Enum:map/2", "deadbeef0123", "a.b",
-		"Foo.cold",
+		"$lists:map/2",    "Elixir.Enum:map/2", "deadbeef0123", "Foo.cold",
 	};
+	static const char *const python[] = { "__main__.<module>", "__main__.Foo.bar",
+					      "json.decoder.JSONDecoder.decode", "a.b" };
 	char frame[80];
 
+	for (size_t i = 0; i < countof(python); i++) {
+		snprintf(frame, sizeof(frame), "%s_[0]", python[i]);
+		code_is(frame, CODE_PLAIN, CODE_PYTHON);
+	}
 	for (size_t i = 0; i < countof(java); i++) {
 		snprintf(frame, sizeof(frame), "%s_[j]", java[i]);
 		code_is(frame, CODE_PLAIN, CODE_JAVA);

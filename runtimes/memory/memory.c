@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtimes/hotspot/memory.h"
+#include "runtimes/memory/memory.h"
 
 #include "common/arena.h"
 #include "common/diag.h"

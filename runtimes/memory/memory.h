@@ -20,7 +20,7 @@
 #ifndef PJ_MEMORY_H
 #define PJ_MEMORY_H
 
-#include "runtimes/hotspot/readbudget.h"
+#include "runtimes/memory/readbudget.h"
 #include "common/str.h"
 #include "common/process/taskid.h"
 

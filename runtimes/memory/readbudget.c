@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtimes/hotspot/readbudget.h"
+#include "runtimes/memory/readbudget.h"
 
 #include "common/clocks.h"
 

@@ -1,9 +1,9 @@
 /* budget_test.c - what one JVM may cost: steps, bytes, time, and a flag that ends everything. */
-/* covers: runtimes/hotspot/readbudget.c runtimes/hotspot/memory.c */
+/* covers: runtimes/memory/readbudget.c runtimes/memory/memory.c */
 #include "test/lib/tap.h"
 
 #include "common/clocks.h"
-#include "runtimes/hotspot/memory.h"
+#include "runtimes/memory/memory.h"
 
 static void test_limits(void)
 {

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/framenames.h"
+
+#include "common/arena.h"
+#include "common/formats/pjsection.h"
+#include "common/intern.h"
+#include "record/perf/chunk.h"
+
+#include <stdlib.h>
+
+/* size of an item in bytes after which the next one begins; in a pipe, each item is in one record */
+#define ITEM_BYTES 32768u
+/* An address outside of all processes is even: pjfold takes no odd address for that of a function. */
+#define MORE_STEP 2u
+
+/* Identifies a row; compared by its bytes. `turn` counts the functions and lines that the address has had before. */
+struct row_key {
+	uint64_t address;
+	uint32_t pid, turn;
+};
+
+struct row {
+	uint64_t shown; /* address in callchains */
+	uint32_t language, line, text;
+};
+
+struct framenames {
+	struct intern keys, texts;
+	struct row *row; /* data of each key, at index id - 1 */
+	size_t bytes;    /* sum of the sizes of texts in bytes */
+	uint64_t more;   /* number of addresses outside of all processes that are in use */
+	uint32_t left_out;
+};
+
+struct framenames *framenames_new(void)
+{
+	return mem_alloc(sizeof(struct framenames), 1);
+}
+
+static void framenames_forget(struct framenames *framenames)
+{
+	intern_free(&framenames->keys);
+	intern_free(&framenames->texts);
+	free(framenames->row);
+	*framenames = (struct framenames){ 0 };
+}
+
+void framenames_free(struct framenames *framenames)
+{
+	if (framenames)
+		framenames_forget(framenames);
+	free(framenames);
+}
+
+static struct str row_key_bytes(const struct row_key *key)
+{
+	return (struct str){ (const char *)key, sizeof(*key) };
+}
+
+/* Returns the id of a text, or 0 if there is no space for it. */
+static uint32_t framenames_text(struct framenames *framenames, struct str text)
+{
+	uint32_t id = intern_find(&framenames->texts, text);
+
+	if (id || text.n > FRAMENAMES_BYTES - framenames->bytes)
+		return id;
+	framenames->bytes += text.n;
+	return intern(&framenames->texts, text);
+}
+
+/* Returns the row for key and text, which it adds if it is new; NULL if there is no space for it. *key becomes that of
+ * the row. */
+static const struct row *framenames_row(struct framenames *framenames, struct row_key *key, uint32_t language,
+					uint32_t line, uint32_t text)
+{
+	uint32_t id;
+
+	while ((id = intern_find(&framenames->keys, row_key_bytes(key)))) {
+		const struct row *row = &framenames->row[id - 1];
+
+		if (row->text == text && row->line == line)
+			return row;
+		key->turn++;
+	}
+	if (framenames->keys.n >= FRAMENAMES_MAX)
+		return NULL;
+	framenames->row = mem_more(framenames->row, sizeof(*framenames->row), framenames->keys.n);
+	id = intern(&framenames->keys, row_key_bytes(key));
+	framenames->row[id - 1] = (struct row){ key->address, language, line, text };
+	if (key->turn)
+		framenames->row[id - 1].shown = PJ_FUNCTIONS_MORE + MORE_STEP * framenames->more++;
+	return &framenames->row[id - 1];
+}
+
+uint64_t framenames_note(struct framenames *framenames, uint32_t pid, uint32_t language,
+			 const struct framenames_frame *frame)
+{
+	struct row_key key = { frame->address, pid, 0 }, unnamed = { PJ_FUNCTIONS_UNNAMED, pid, 0 };
+	uint32_t text = frame->text.n ? framenames_text(framenames, frame->text) : 0;
+	const struct row *row = text ? framenames_row(framenames, &key, language, frame->line, text) : NULL;
+
+	if (row)
+		return row->shown;
+	framenames->left_out += frame->text.n && framenames->left_out < UINT32_MAX;
+	framenames_row(framenames, &unnamed, language, 0, 0);
+	return PJ_FUNCTIONS_UNNAMED;
+}
+
+/* ---- the end of a window --------------------------------------------------------------------------------------- */
+
+/* A row and its process, for sorting. */
+struct listed {
+	uint32_t pid;
+	struct row row;
+};
+
+static int listed_cmp(const void *left, const void *right)
+{
+	const struct listed *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->row.language != b->row.language)
+		return a->row.language < b->row.language ? -1 : 1;
+	if (a->row.text != b->row.text)
+		return a->row.text < b->row.text ? -1 : 1;
+	return (a->row.shown > b->row.shown) - (a->row.shown < b->row.shown);
+}
+
+/* Writes an item with rows of the process and language of listed[0], up to ITEM_BYTES. Returns the number of rows that
+ * it contains. */
+static size_t framenames_put_item(const struct framenames *framenames, const struct listed *listed, size_t n,
+				  uint32_t left_out, struct text *item)
+{
+	struct pj_functions head = { .pid = listed[0].pid, .left_out = left_out, .language = listed[0].row.language };
+	size_t i;
+
+	item->n = 0;
+	text_bytes(item, &head, sizeof(head));
+	for (i = 0;
+	     i < n && listed[i].pid == head.pid && listed[i].row.language == head.language && item->n < ITEM_BYTES;
+	     i++) {
+		struct str text =
+			listed[i].row.text ? intern_str(&framenames->texts, listed[i].row.text) : (struct str){ 0 };
+		struct pj_function row = { listed[i].row.shown, listed[i].row.line, (uint32_t)text.n };
+
+		text_bytes(item, &row, sizeof(row));
+		text_str(item, text);
+	}
+	return i;
+}
+
+void framenames_end(struct framenames *framenames, struct text *text)
+{
+	size_t n = framenames->keys.n;
+	struct listed *listed = mem_alloc(sizeof(*listed), n);
+	struct text item = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		struct row_key key;
+
+		memcpy(&key, intern_str(&framenames->keys, (uint32_t)i + 1).p, sizeof(key));
+		listed[i] = (struct listed){ key.pid, framenames->row[i] };
+	}
+	if (n)
+		qsort(listed, n, sizeof(*listed), listed_cmp);
+	for (size_t i = 0; i < n;) {
+		i += framenames_put_item(framenames, listed + i, n - i, i ? 0 : framenames->left_out, &item);
+		chunk_put_item(text, PJ_ITEM_FUNCTIONS, item.p, item.n);
+	}
+	free(listed);
+	text_free(&item);
+	framenames_forget(framenames);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/framestore.h"
+
+#include "common/arena.h"
+#include "common/hash.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { FRAMESTORE_SLOTS = 4096 };
+
+struct framestore {
+	pthread_mutex_t lock;
+	struct framelist *slot[FRAMESTORE_SLOTS];
+	struct framelist *oldest, *newest;
+	size_t bytes;
+};
+
+static size_t framelist_size(uint32_t n, uint32_t bytes)
+{
+	return sizeof(struct framelist) + n * sizeof(struct interp_frame) + bytes;
+}
+
+struct framelist *framelist_new(uint32_t n, uint32_t bytes)
+{
+	struct framelist *list = mem_try_alloc(1, framelist_size(n, bytes));
+
+	if (!list)
+		return NULL;
+	list->n = n;
+	list->bytes = bytes;
+	list->text = (char *)(list->frame + n);
+	return list;
+}
+
+struct framestore *framestore_new(void)
+{
+	struct framestore *store = mem_alloc(sizeof(*store), 1);
+
+	pthread_mutex_init(&store->lock, NULL);
+	return store;
+}
+
+static struct framelist **framestore_slot(struct framestore *store, uint32_t tid, uint64_t time)
+{
+	return &store->slot[hash_pair(tid, time) % FRAMESTORE_SLOTS];
+}
+
+static void framestore_unlink(struct framestore *store, struct framelist *list)
+{
+	struct framelist **at = framestore_slot(store, list->tid, list->time);
+
+	while (*at != list)
+		at = &(*at)->chain;
+	*at = list->chain;
+	*(list->older ? &list->older->newer : &store->oldest) = list->newer;
+	*(list->newer ? &list->newer->older : &store->newest) = list->older;
+	store->bytes -= framelist_size(list->n, list->bytes);
+}
+
+void framestore_put(struct framestore *store, struct framelist *list)
+{
+	struct framelist **slot;
+
+	pthread_mutex_lock(&store->lock);
+	slot = framestore_slot(store, list->tid, list->time);
+	list->chain = *slot;
+	*slot = list;
+	list->older = store->newest;
+	list->newer = NULL;
+	*(store->newest ? &store->newest->newer : &store->oldest) = list;
+	store->newest = list;
+	store->bytes += framelist_size(list->n, list->bytes);
+	while (store->oldest != list &&
+	       (store->bytes > FRAMESTORE_BYTES || store->oldest->time + FRAMESTORE_NS < list->time)) {
+		struct framelist *oldest = store->oldest;
+
+		framestore_unlink(store, oldest);
+		free(oldest);
+	}
+	pthread_mutex_unlock(&store->lock);
+}
+
+struct framelist *framestore_take(struct framestore *store, uint32_t tid, uint64_t time)
+{
+	struct framelist *list;
+
+	pthread_mutex_lock(&store->lock);
+	list = *framestore_slot(store, tid, time);
+	while (list && (list->tid != tid || list->time != time))
+		list = list->chain;
+	if (list)
+		framestore_unlink(store, list);
+	pthread_mutex_unlock(&store->lock);
+	return list;
+}
+
+void framestore_free(struct framestore *store)
+{
+	struct framelist *newer;
+
+	if (!store)
+		return;
+	for (struct framelist *list = store->oldest; list; list = newer) {
+		newer = list->newer;
+		free(list);
+	}
+	pthread_mutex_destroy(&store->lock);
+	free(store);
+}

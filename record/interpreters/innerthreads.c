@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/innerthreads.h"
+
+#include "common/arena.h"
+#include "common/files/fullio.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STATUS_MAX ((size_t)64 << 10)
+
+struct innerthread {
+	uint32_t inner, outer;
+};
+
+bool innerthreads_parse(struct str status, uint32_t *outer, uint32_t *inner)
+{
+	while (status.n) {
+		struct str line = str_cut(&status, '\n');
+		uint64_t first, last;
+
+		if (!str_starts(line, STR("NSpid:\t")))
+			continue;
+		line = str_from(line, STR("NSpid:\t").n);
+		if (!str_u64(str_from(line, (size_t)(str_rfind(line, '\t') + 1)), &last) ||
+		    !str_u64(str_cut(&line, '\t'), &first) || first > INT32_MAX || last > INT32_MAX)
+			return false;
+		*outer = (uint32_t)first;
+		*inner = (uint32_t)last;
+		return true;
+	}
+	return false;
+}
+
+static bool innerthreads_read(int folder, const char *path, struct text *text, struct innerthread *thread)
+{
+	text->n = 0;
+	return fullio_read_at(folder, path, text, STATUS_MAX) &&
+	       innerthreads_parse(text_view(text), &thread->outer, &thread->inner);
+}
+
+static int innerthread_cmp(const void *left, const void *right)
+{
+	const struct innerthread *a = left, *b = right;
+
+	return (a->inner > b->inner) - (a->inner < b->inner);
+}
+
+/* Lists the threads of a process, sorted by the inner id. Returns their number. */
+static size_t innerthreads_list(int process, struct text *text, struct innerthread **list)
+{
+	int fd = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	size_t n = 0;
+
+	while (folder && n < INTERPRETER_THREADS_MAX && (entry = readdir(folder))) {
+		struct innerthread thread;
+		char path[300];
+
+		snprintf(path, sizeof(path), "%s/status", entry->d_name);
+		if (!byte_is_digit(entry->d_name[0]) || !innerthreads_read(fd, path, text, &thread))
+			continue;
+		*list = mem_more(*list, sizeof(**list), n);
+		(*list)[n++] = thread;
+	}
+	if (folder)
+		closedir(folder);
+	if (n)
+		qsort(*list, n, sizeof(**list), innerthread_cmp);
+	return n;
+}
+
+size_t innerthreads_translate(int process, struct interpreter_thread *thread, size_t n)
+{
+	struct innerthread own = { 0 }, *list = NULL;
+	struct text text = { 0 };
+	size_t all, left = 0;
+
+	if (!innerthreads_read(process, "status", &text, &own) || own.inner == own.outer) {
+		text_free(&text);
+		return n;
+	}
+	all = innerthreads_list(process, &text, &list);
+	for (size_t i = 0; i < n && all; i++) {
+		struct innerthread key = { .inner = thread[i].tid };
+		const struct innerthread *found = bsearch(&key, list, all, sizeof(*list), innerthread_cmp);
+
+		if (!found)
+			continue;
+		thread[left] = thread[i];
+		thread[left++].tid = found->outer;
+	}
+	free(list);
+	text_free(&text);
+	return left;
+}

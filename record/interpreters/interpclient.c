@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/interpclient.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/process/fdmessage.h"
+#include "common/process/helperprocess.h"
+#include "common/process/urgency.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* CPU time that a request costs the recorder itself, in ns */
+#define REQUEST_NS 10000
+/* burst of INTERPCLIENT_CPU_NS */
+#define CPU_AHEAD (UINT64_C(10) * INTERPCLIENT_CPU_NS)
+
+struct interpclient {
+	struct interp_shared *shared;
+	struct backoff backoff;
+	struct tenants *tenants;
+	uint64_t own_ns; /* inode of the recorder's mount namespace */
+	pid_t pid;       /* of the helper; 0: none runs */
+	int socket;
+	clockid_t clock;
+	uint64_t helper, cpu, serial;
+	struct interp_request request;
+	struct interp_reply reply;
+	_Atomic uint64_t hung, crashed, avoided, lingering, off;
+};
+
+/* ---- the process ------------------------------------------------------------------------------------------------ */
+
+static void interpclient_run_helper(void *to)
+{
+	urgency_short_slices();
+	interphelper_run(HELPERPROCESS_FD, to);
+}
+
+static void interpclient_start(struct interpclient *client)
+{
+	int pair[2];
+
+	if (!client->shared || !backoff_may_start(&client->backoff, clock_now()) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return;
+	client->pid = helperprocess_start(&(struct helperprocess){ "pjrecord-interp", &pair[1], 1, URGENCY_SOON,
+								   interpclient_run_helper, client->shared });
+	close(pair[1]);
+	if (!client->pid || clock_getcpuclockid(client->pid, &client->clock) != 0) {
+		close(pair[0]);
+		client->pid = 0;
+		return;
+	}
+	client->socket = pair[0];
+	client->helper++;
+	client->cpu = 0;
+}
+
+static void interpclient_publish(struct interpclient *client)
+{
+	struct helper_counts counts = backoff_counts(&client->backoff, !client->pid);
+
+	client->hung = counts.hung;
+	client->crashed = counts.crashed;
+	client->avoided = counts.avoided;
+	client->lingering = counts.lingering;
+	client->off = counts.off;
+}
+
+static uint64_t interpclient_place(const struct interpclient *client, const struct interpclient_process *process)
+{
+	return backoff_place(&process->tenant, client->own_ns, 0);
+}
+
+/* Kills the helper, which failed at this process, and starts another one. The memory that they shared is replaced: a
+ * helper that lingers may still write to it. */
+static void interpclient_fail(struct interpclient *client, const struct interpclient_process *process, bool hung)
+{
+	struct interp_shared *shared;
+
+	close(client->socket);
+	backoff_failed(&client->backoff, client->pid, interpclient_place(client, process), hung, clock_now());
+	client->pid = 0;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared != MAP_FAILED) {
+		munmap(client->shared, sizeof(*shared));
+		client->shared = shared;
+		interpclient_start(client);
+	}
+	interpclient_publish(client);
+}
+
+/* ---- requests --------------------------------------------------------------------------------------------------- */
+
+/* Charges the helper's CPU time since the last reading to a tenant. */
+static void interpclient_charge(struct interpclient *client, struct tenant tenant)
+{
+	struct timespec spec;
+	uint64_t cpu = client->cpu;
+
+	if (clock_gettime(client->clock, &spec) == 0)
+		cpu = (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
+	tenants_charge(client->tenants, tenant, TENANT_CPU_NS, cpu - client->cpu + REQUEST_NS, clock_now());
+	client->cpu = cpu;
+}
+
+/* Waits for the reply. Returns false if none came in time (*hung), or if the helper crashed. */
+static bool interpclient_receive(struct interpclient *client, bool *hung)
+{
+	uint64_t until = clock_now() + INTERPCLIENT_HANG_NS, now;
+	ssize_t got;
+
+	for (;;) {
+		struct pollfd polled = { .fd = client->socket, .events = POLLIN };
+
+		got = recv(client->socket, &client->reply, sizeof(client->reply), MSG_DONTWAIT);
+		if (got == (ssize_t)sizeof(client->reply) && client->reply.serial == client->serial)
+			return true;
+		now = clock_now();
+		*hung = got < 0 && (errno == EAGAIN || errno == EINTR);
+		if (!*hung || now >= until)
+			return false;
+		poll(&polled, 1, (int)((until - now) / 1000000) + 1);
+	}
+}
+
+/* Sends a request and waits for its reply, in client->reply. */
+static enum interpclient_answer interpclient_query(struct interpclient *client,
+						   const struct interpclient_process *process,
+						   enum interp_question question, const int *fd)
+{
+	bool hung = false;
+
+	if (!client->pid)
+		interpclient_start(client);
+	if (backoff_avoids(&client->backoff, interpclient_place(client, process), clock_now()) ||
+	    !tenants_may(client->tenants, process->tenant, TENANT_CPU_NS, clock_now())) {
+		interpclient_publish(client);
+		return INTERPCLIENT_OVER;
+	}
+	if (!client->pid)
+		return INTERPCLIENT_LOST;
+	client->request = (struct interp_request){
+		.serial = ++client->serial, .question = question, .slot = process->slot, .process = process->number
+	};
+	if (!fdmessage_send_soon(client->socket, &client->request, sizeof(client->request), fd, fd ? INTERP_FDS : 0) ||
+	    !interpclient_receive(client, &hung)) {
+		interpclient_charge(client, process->tenant);
+		interpclient_fail(client, process, hung);
+		return INTERPCLIENT_LOST;
+	}
+	interpclient_charge(client, process->tenant);
+	return client->reply.lost && question != INTERP_OPEN ? INTERPCLIENT_LOST : INTERPCLIENT_DONE;
+}
+
+/* Copies the threads of the reply. */
+static void interpclient_take_threads(struct interpclient *client, struct interpreter_thread **thread, size_t *n)
+{
+	*n = client->reply.n <= INTERPRETER_THREADS_MAX ? client->reply.n : 0;
+	*thread = mem_try_alloc(sizeof(**thread), *n ? *n : 1);
+	if (!*thread)
+		*n = 0;
+	else if (*n)
+		memcpy(*thread, client->shared->thread, *n * sizeof(**thread));
+}
+
+enum interpclient_answer interpclient_open(struct interpclient *client, const struct interpclient_process *process,
+					   const int fd[INTERP_FDS], struct interpclient_opened *opened,
+					   struct interpreter_thread **thread, size_t *n)
+{
+	const struct interp_reply *reply = &client->reply;
+	enum interpclient_answer answer = interpclient_query(client, process, INTERP_OPEN, fd);
+
+	*opened = (struct interpclient_opened){ .answer = INTERPRETER_OTHER };
+	*thread = NULL;
+	*n = 0;
+	if (answer != INTERPCLIENT_DONE)
+		return answer;
+	opened->answer = reply->answer <= INTERPRETER_REFUSED ? reply->answer : INTERPRETER_REFUSED;
+	opened->language = reply->language;
+	opened->nevals = reply->nevals <= INTERPRETER_EVALS_MAX ? reply->nevals : 0;
+	memcpy(opened->eval, reply->eval, sizeof(opened->eval));
+	opened->plan = reply->plan;
+	for (size_t i = 0; i + 1 < sizeof(opened->why) && reply->why[i]; i++)
+		opened->why[i] = reply->why[i] >= 0x20 && reply->why[i] < 0x7f ? reply->why[i] : '?';
+	if (opened->answer == INTERPRETER_OPEN)
+		interpclient_take_threads(client, thread, n);
+	return answer;
+}
+
+enum interpclient_answer interpclient_threads(struct interpclient *client, const struct interpclient_process *process,
+					      struct interpreter_thread **thread, size_t *n)
+{
+	enum interpclient_answer answer = interpclient_query(client, process, INTERP_THREADS, NULL);
+
+	*thread = NULL;
+	*n = 0;
+	if (answer == INTERPCLIENT_DONE)
+		interpclient_take_threads(client, thread, n);
+	return answer;
+}
+
+/* Checks a frame that the helper sent: its text must be within the list's, its address must be one of user code. */
+static void interpclient_check_frame(const struct framelist *list, struct interp_frame *frame)
+{
+	if (frame->address > INT64_MAX || frame->text > list->bytes || frame->bytes > list->bytes - frame->text)
+		frame->bytes = 0;
+	if (frame->named > INTERPRETER_UNNAMED || (frame->named == INTERPRETER_NAMED && !frame->bytes))
+		frame->named = INTERPRETER_UNNAMED;
+	frame->entry &= 1;
+}
+
+enum interpclient_answer interpclient_frames(struct interpclient *client, const struct interpclient_process *process,
+					     const struct threadcopy *copy, struct framelist **list)
+{
+	const struct interp_reply *reply = &client->reply;
+	enum interpclient_answer answer;
+
+	*list = NULL;
+	if (client->pid)
+		memcpy(client->shared->copy, copy, offsetof(struct threadcopy, bytes) + copy->nbytes);
+	answer = interpclient_query(client, process, INTERP_FRAMES, NULL);
+	if (answer != INTERPCLIENT_DONE)
+		return answer;
+	if (reply->n > INTERPRETER_FRAMES_MAX || reply->bytes > INTERP_TEXT_MAX ||
+	    reply->answer > INTERPRETER_IMPOSSIBLE)
+		return INTERPCLIENT_LOST;
+	*list = framelist_new(reply->n, reply->bytes);
+	if (!*list)
+		return answer;
+	(*list)->pid = copy->pid;
+	(*list)->tid = copy->tid;
+	(*list)->time = copy->time;
+	(*list)->end = reply->answer;
+	memcpy((*list)->frame, client->shared->frame, reply->n * sizeof(*(*list)->frame));
+	memcpy((*list)->text, client->shared->text, reply->bytes);
+	for (uint32_t i = 0; i < reply->n; i++)
+		interpclient_check_frame(*list, &(*list)->frame[i]);
+	return answer;
+}
+
+void interpclient_close(struct interpclient *client, const struct interpclient_process *process)
+{
+	client->request =
+		(struct interp_request){ .question = INTERP_CLOSE, .slot = process->slot, .process = process->number };
+	if (client->pid)
+		fdmessage_send_soon(client->socket, &client->request, sizeof(client->request), NULL, 0);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+uint64_t interpclient_helper(const struct interpclient *client)
+{
+	return client->pid ? client->helper : 0;
+}
+
+struct helper_counts interpclient_count(const struct interpclient *client)
+{
+	return (struct helper_counts){ .hung = client->hung,
+				       .crashed = client->crashed,
+				       .avoided = client->avoided,
+				       .lingering = client->lingering,
+				       .off = client->off };
+}
+
+struct interpclient *interpclient_new(void)
+{
+	struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_CPU_NS, CPU_AHEAD } };
+	struct interpclient *client = mem_alloc(sizeof(*client), 1);
+	struct stat own;
+
+	client->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
+	client->tenants = tenants_new(&limits);
+	client->shared = mmap(NULL, sizeof(*client->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (client->shared == MAP_FAILED)
+		client->shared = NULL;
+	interpclient_start(client);
+	interpclient_publish(client);
+	return client;
+}
+
+void interpclient_free(struct interpclient *client)
+{
+	if (!client)
+		return;
+	if (client->pid) {
+		close(client->socket);
+		backoff_abandon(&client->backoff, client->pid, 0);
+	}
+	if (client->shared)
+		munmap(client->shared, sizeof(*client->shared));
+	tenants_free(client->tenants);
+	free(client);
+}

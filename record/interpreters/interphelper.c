@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/interphelper.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/files/fullio.h"
+#include "common/process/fdmessage.h"
+#include "common/process/sandbox.h"
+#include "record/interpreters/framecache.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Maximum steps (of about 0.1 us) and bytes of one request. */
+enum { OPEN_STEPS = 2000000, THREADS_STEPS = 400000, FRAMES_STEPS = 200000, READ_BYTES = 64 << 20 };
+enum { WARM_MAX = 8, CANDIDATES_MAX = 8 }; /* WARM_MAX: processes whose read buffers (2 MB) stay between requests */
+#define ADDRESS_SPACE ((uint64_t)256 << 20)
+#define AWAKE_NS 50000 /* time in ns for which the helper polls for the next request before it sleeps */
+#define MAPS_MAX ((size_t)8 << 20)
+
+/* A process that is open. */
+struct interp_image {
+	struct memory memory;
+	struct readbudget budget;
+	const struct interpreter *interpreter; /* NULL: it was refused */
+	void *state;
+	uint64_t process, used;
+};
+
+struct interphelper {
+	int socket;
+	struct interp_shared *shared;
+	struct interp_image *image[INTERP_SLOTS];
+	struct interp_image *warm[WARM_MAX];
+	struct framecache cache;
+	struct interpreter_list list;
+	struct interp_request request;
+	struct interp_reply reply;
+	struct text text;
+};
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+/* Finds the files in /proc/PID/maps that may be an interpreter: those whose first byte is mapped. */
+static size_t interphelper_candidates(struct str maps, struct interpreter_candidate candidate[CANDIDATES_MAX])
+{
+	size_t n = 0;
+
+	while (maps.n && n < CANDIDATES_MAX) {
+		struct str line = str_cut(&maps, '\n'), start;
+		ptrdiff_t slash = str_find(line, '/');
+		uint64_t offset;
+
+		if (slash < 0 || !interpreter_of_path(str_from(line, (size_t)slash)))
+			continue;
+		candidate[n].path = str_from(line, (size_t)slash);
+		start = str_cut(&line, '-');
+		str_cut(&line, ' ');
+		str_cut(&line, ' ');
+		if (str_hex(start, &candidate[n].base) && str_hex(str_cut(&line, ' '), &offset) && offset == 0)
+			n++;
+	}
+	return n;
+}
+
+/* Opens the first candidate that is an interpreter. Sets reply->answer, and reply->why to the reason of the refusal. */
+static void interphelper_try(struct interphelper *helper, struct interp_image *image, struct str maps)
+{
+	struct interpreter_candidate candidate[CANDIDATES_MAX];
+	struct interp_reply *reply = &helper->reply;
+	size_t n = interphelper_candidates(maps, candidate);
+
+	reply->answer = INTERPRETER_OTHER;
+	for (size_t i = 0; i < n && reply->answer != INTERPRETER_OPEN; i++) {
+		const struct interpreter *interpreter = interpreter_of_path(candidate[i].path);
+		enum interpreter_answer answer;
+		char why[INTERPRETER_WHY] = "";
+
+		free(image->state);
+		image->state = mem_alloc(1, interpreter->size);
+		answer = interpreter->open(image->state, &image->memory, &candidate[i], why);
+		image->interpreter = answer == INTERPRETER_OPEN ? interpreter : NULL;
+		if (answer == INTERPRETER_OTHER || (reply->answer == INTERPRETER_REFUSED && answer != INTERPRETER_OPEN))
+			continue;
+		reply->answer = answer;
+		snprintf(reply->why, sizeof(reply->why), "%s", why);
+	}
+}
+
+static uint32_t interphelper_threads(struct interphelper *helper, struct interp_image *image)
+{
+	size_t n = image->interpreter->threads(image->state, helper->shared->thread, INTERPRETER_THREADS_MAX);
+
+	return (uint32_t)(n < INTERPRETER_THREADS_MAX ? n : INTERPRETER_THREADS_MAX);
+}
+
+static void interphelper_close(struct interphelper *helper, uint32_t slot)
+{
+	struct interp_image *image = helper->image[slot];
+
+	if (!image)
+		return;
+	for (size_t i = 0; i < WARM_MAX; i++)
+		if (helper->warm[i] == image)
+			helper->warm[i] = NULL;
+	memory_close(&image->memory);
+	free(image->state);
+	free(image);
+	helper->image[slot] = NULL;
+}
+
+/* Opens the process of a request. Takes the descriptor of its memory. */
+static void interphelper_open(struct interphelper *helper, int fd[INTERP_FDS])
+{
+	const struct interp_request *request = &helper->request;
+	struct interp_reply *reply = &helper->reply;
+	struct interp_image *image = mem_alloc(sizeof(*image), 1);
+	struct text maps = { 0 };
+
+	interphelper_close(helper, request->slot);
+	helper->image[request->slot] = image;
+	image->process = request->process;
+	image->memory.fd = fd[INTERP_FD_MEM];
+	image->memory.process = -1;
+	image->memory.budget = &image->budget;
+	fd[INTERP_FD_MEM] = -1;
+	image->budget = (struct readbudget){ .steps = OPEN_STEPS, .bytes = READ_BYTES };
+	reply->answer = INTERPRETER_OTHER;
+	if (fullio_read(fd[INTERP_FD_MAPS], &maps, MAPS_MAX))
+		interphelper_try(helper, image, text_view(&maps));
+	text_free(&maps);
+	if (!image->interpreter)
+		return;
+	reply->language = image->interpreter->language;
+	reply->nevals = (uint32_t)image->interpreter->evals(image->state, reply->eval);
+	image->interpreter->plan(image->state, &reply->plan);
+	reply->n = interphelper_threads(helper, image);
+}
+
+/* ---- frames ----------------------------------------------------------------------------------------------------- */
+
+/* Adds the process to those whose read buffers stay between requests, in place of the least recently used one. */
+static void interphelper_warm(struct interphelper *helper, struct interp_image *image)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 0; i < WARM_MAX; i++) {
+		if (helper->warm[i] == image)
+			return;
+		if (!helper->warm[i] || (helper->warm[oldest] && helper->warm[i]->used < helper->warm[oldest]->used))
+			oldest = i;
+	}
+	if (helper->warm[oldest])
+		memory_rest(&helper->warm[oldest]->memory);
+	helper->warm[oldest] = image;
+}
+
+/* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now. Returns NULL if it is too
+ * late for that, unless a reading before the sample gave the same: then it is that of the sample. */
+static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
+							const struct interpreter_frame *frame, uint64_t sampled)
+{
+	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
+	uint64_t now = clock_now();
+	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, now);
+	struct interpreter_place place = { 0 };
+	enum interpreter_named named;
+
+	if (entry)
+		return entry;
+	helper->text.n = 0;
+	named = image->interpreter->describe(image->state, frame, &place, &helper->text);
+	if (image->budget.over)
+		return NULL;
+	entry = framecache_put(&helper->cache, &key, named, &place,
+			       named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, now);
+	return now <= sampled + INTERPRETER_NAME_NS || entry->since <= sampled ? entry : NULL;
+}
+
+/* Writes the name of a frame into the reply. Frames with one name, as in a recursion, share its text. */
+static void interphelper_put_text(struct interphelper *helper, struct interp_frame *to, struct str text)
+{
+	const struct interp_frame *first = helper->shared->frame;
+	struct interp_reply *reply = &helper->reply;
+
+	for (const struct interp_frame *like = to; like > first && to - like < 64; like--) {
+		if (like[-1].bytes == text.n && memcmp(helper->shared->text + like[-1].text, text.p, text.n) == 0) {
+			to->text = like[-1].text;
+			to->bytes = (uint32_t)text.n;
+			return;
+		}
+	}
+	if (text.n > INTERP_TEXT_MAX - reply->bytes)
+		return;
+	memcpy(helper->shared->text + reply->bytes, text.p, text.n);
+	to->text = reply->bytes;
+	to->bytes = (uint32_t)text.n;
+	reply->bytes += to->bytes;
+}
+
+static void interphelper_frames(struct interphelper *helper, struct interp_image *image)
+{
+	const struct threadcopy *copy = (const void *)helper->shared->copy;
+	struct interp_reply *reply = &helper->reply;
+
+	memory_forget(&image->memory);
+	reply->answer = image->interpreter->frames(image->state, copy, &helper->list);
+	for (uint32_t i = 0; i < helper->list.n; i++) {
+		const struct interpreter_frame *frame = &helper->list.frame[i];
+		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy->time);
+		struct interp_frame *to = &helper->shared->frame[reply->n++];
+
+		*to = (struct interp_frame){ .frame = frame->frame,
+					     .entry = frame->entry,
+					     .named = INTERPRETER_UNNAMED };
+		if (!entry)
+			continue;
+		to->named = entry->named;
+		to->address = entry->address;
+		to->line = entry->line;
+		if (entry->text)
+			interphelper_put_text(helper, to, framecache_text(&helper->cache, entry));
+	}
+}
+
+/* ---- requests --------------------------------------------------------------------------------------------------- */
+
+static void interphelper_query(struct interphelper *helper, struct interp_image *image)
+{
+	bool frames = helper->request.question == INTERP_FRAMES;
+
+	image->used = helper->request.serial;
+	image->budget = (struct readbudget){ .steps = frames ? FRAMES_STEPS : THREADS_STEPS, .bytes = READ_BYTES };
+	interphelper_warm(helper, image);
+	if (frames) {
+		interphelper_frames(helper, image);
+		return;
+	}
+	memory_forget(&image->memory);
+	helper->reply.n = interphelper_threads(helper, image);
+}
+
+/* Performs a request and sends the reply. Returns false if the recorder has closed the socket. */
+static bool interphelper_answer(struct interphelper *helper, int fd[INTERP_FDS])
+{
+	const struct interp_request *request = &helper->request;
+	struct interp_image *image;
+
+	if (request->question == INTERP_CLOSE) {
+		interphelper_close(helper, request->slot);
+		return true;
+	}
+	memset(&helper->reply, 0, sizeof(helper->reply));
+	helper->reply.serial = request->serial;
+	if (request->question == INTERP_OPEN)
+		interphelper_open(helper, fd);
+	image = helper->image[request->slot];
+	helper->reply.lost = !image || !image->interpreter;
+	if (!helper->reply.lost && request->question != INTERP_OPEN)
+		interphelper_query(helper, image);
+	else if (image)
+		memory_rest(&image->memory);
+	return fdmessage_send(helper->socket, &helper->reply, sizeof(helper->reply), -1);
+}
+
+/* Receives a request and its descriptors. Returns false if the recorder has closed the socket, or if the request is
+ * malformed. */
+static bool interphelper_receive(struct interphelper *helper, int fd[FDMESSAGE_MAX])
+{
+	uint64_t awake = clock_now() + AWAKE_NS;
+	ssize_t got;
+
+	do {
+		got = fdmessage_receive_some_all(helper->socket, &helper->request, sizeof(helper->request), fd,
+						 clock_now() < awake ? MSG_DONTWAIT : 0);
+	} while (got < 0 && (errno == EINTR || errno == EAGAIN));
+	return got == (ssize_t)sizeof(helper->request) && helper->request.slot < INTERP_SLOTS;
+}
+
+void interphelper_run(int socket, struct interp_shared *shared)
+{
+	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES,
+					       .address_space = ADDRESS_SPACE,
+					       .files = INTERP_SLOTS + 32 };
+	struct interphelper *helper = mem_alloc(sizeof(*helper), 1);
+	int fd[FDMESSAGE_MAX];
+	bool go_on = true;
+
+	helper->socket = socket;
+	helper->shared = shared;
+	sandbox_enter(&rights);
+	while (go_on && interphelper_receive(helper, fd)) {
+		go_on = interphelper_answer(helper, fd);
+		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
+			if (fd[i] >= 0)
+				close(fd[i]);
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * interphelper.h - the process that parses the memory of interpreters and the copies of their frames, and the messages
+ * between it and the recorder (interpclient.h).
+ *
+ * The recorder opens /proc/PID/mem and /proc/PID/maps and sends the descriptors, as for JVMs (jvmhelper.h). The helper
+ * has no capability, opens no file, and has a memory limit. The recorder checks all that it receives: a process may
+ * have taken the helper over.
+ *
+ * Requests and replies are SOCK_SEQPACKET messages. Copies and arrays are too large for them: they are in memory that
+ * both processes share, which belongs to the helper from a request to its reply. Both ends are of one build.
+ */
+#ifndef PJ_INTERPHELPER_H
+#define PJ_INTERPHELPER_H
+
+#include "record/interpreters/interpreter.h"
+
+enum interp_question {
+	INTERP_OPEN,    /* opens a process: plan, eval function, threads */
+	INTERP_THREADS, /* lists the threads again */
+	INTERP_FRAMES,  /* finds and names the frames in the copy */
+	INTERP_CLOSE    /* closes a process; has no reply */
+};
+
+enum {
+	INTERP_SLOTS = 1024, /* maximum number of open processes */
+	/* maximum bytes of the names and files of one stack */
+	INTERP_TEXT_MAX = 256 << 10
+};
+
+/* Indexes of the descriptors of /proc/PID/mem and /proc/PID/maps that an INTERP_OPEN request carries. */
+enum { INTERP_FD_MEM, INTERP_FD_MAPS, INTERP_FDS };
+
+struct interp_request {
+	uint64_t serial; /* serial number of the request; the reply has the same one */
+	uint32_t question, slot;
+	uint64_t process; /* OPEN: number of the process in this recording, never reused */
+};
+
+/* A frame in the reply to INTERP_FRAMES, innermost first. */
+struct interp_frame {
+	uint64_t address; /* of the instruction */
+	uint64_t frame;   /* address of the frame in the process */
+	uint32_t line;
+	uint32_t text, bytes; /* offset of name and file in the text, and their size; 0 bytes: no name */
+	uint8_t entry, named; /* named: enum interpreter_named */
+	uint16_t zero;
+};
+
+struct interp_reply {
+	uint64_t serial;
+	uint32_t answer; /* OPEN: enum interpreter_answer; FRAMES: enum interpreter_end */
+	uint32_t n;      /* number of elements of the array: threads (OPEN, THREADS), frames (FRAMES) */
+	uint32_t bytes;  /* FRAMES: size of the text that follows the frames */
+	uint32_t language;
+	/* 1: the process cannot be read any longer */
+	uint32_t lost;
+	uint32_t nevals; /* OPEN */
+	struct onestack_range eval[INTERPRETER_EVALS_MAX];
+	struct threadplan plan;
+	char why[INTERPRETER_WHY];
+};
+
+/* Memory that recorder and helper share. */
+struct interp_shared {
+	_Alignas(8) char copy[sizeof(struct threadcopy) + THREADCOPY_BYTES]; /* FRAMES: a struct threadcopy */
+	union {
+		struct interpreter_thread thread[INTERPRETER_THREADS_MAX];
+		struct {
+			struct interp_frame frame[INTERPRETER_FRAMES_MAX];
+			char text[INTERP_TEXT_MAX];
+		};
+	};
+};
+
+/* Enters the sandbox and answers requests until the recorder closes the socket. */
+void interphelper_run(int socket, struct interp_shared *shared);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/interpreter.h"
+
+const struct interpreter *const interpreter_list[] = { &interpreter_python, NULL };
+
+const struct interpreter *interpreter_of_path(struct str path)
+{
+	for (size_t i = 0; interpreter_list[i]; i++)
+		if (interpreter_list[i]->is_library(path))
+			return interpreter_list[i];
+	return NULL;
+}

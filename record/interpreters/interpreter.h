@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * interpreter.h - the interface of a language whose interpreter keeps its frames on the heap: one table of functions
+ * for each language. All that is specific to a language is behind it.
+ *
+ * A file of a process that may be the interpreter (`is_library`) is opened in a helper process without capabilities
+ * (interphelper.h). `open` proves the layout of the interpreter's structures on the memory of the process, or refuses
+ * it. Then `plan` has what to copy at a sample (runtimes/threadcopy.h), `threads` the threads with the roots of their
+ * states, and `evals` the code of the eval function. `frames` finds the frames in a copy; `describe` reads
+ * function, file and line of a frame from live memory, at most INTERPRETER_NAME_NS after the sample: later, the memory
+ * of code that has ended is another's.
+ */
+#ifndef PJ_INTERPRETER_H
+#define PJ_INTERPRETER_H
+
+#include "common/text.h"
+#include "record/interpreters/onestack.h"
+#include "runtimes/memory/memory.h"
+#include "runtimes/threadcopy.h"
+
+#define INTERPRETER_NAME_NS UINT64_C(10000000) /* measured: no wrong name after 10 ms, 3.1 % after 100 ms */
+
+enum {
+	INTERPRETER_FRAMES_MAX = 4096,
+	INTERPRETER_THREADS_MAX = 16384,
+	INTERPRETER_EVALS_MAX = 8,
+	INTERPRETER_WHY = 160
+};
+
+/* A mapped file of a process. */
+struct interpreter_candidate {
+	uint64_t base; /* address at which its first byte is mapped */
+	struct str path;
+};
+
+enum interpreter_answer {
+	INTERPRETER_OPEN,
+	INTERPRETER_OTHER,  /* the file is not this interpreter */
+	INTERPRETER_EARLY,  /* it is starting, or ending: the caller may try again */
+	INTERPRETER_REFUSED /* the layout is unknown, or the memory is not readable: `why` has a sentence */
+};
+
+struct interpreter_thread {
+	uint64_t root; /* for threadplan */
+	uint32_t tid;  /* in the innermost PID namespace of the process */
+	uint32_t zero;
+};
+
+struct interpreter_frame {
+	/* Address of the code object; of what its name depends on besides (CPython: the global variables); of the
+	 * instruction, or its offset in the code. */
+	uint64_t code, scope, instruction;
+	uint64_t frame;
+	bool entry; /* outermost frame of an activation of the eval function */
+	uint8_t kind;
+};
+
+enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE };
+
+struct interpreter_list {
+	uint32_t n;
+	struct interpreter_frame frame[INTERPRETER_FRAMES_MAX]; /* the innermost first */
+};
+
+enum interpreter_named {
+	INTERPRETER_NAMED,
+	INTERPRETER_INTERNAL, /* a frame of the interpreter itself, which is not shown */
+	INTERPRETER_UNNAMED
+};
+
+struct interpreter_place {
+	uint64_t address; /* address of the instruction; 0 for a frame without a name */
+	uint32_t line;    /* 0: unknown */
+};
+
+struct interpreter {
+	const char *name;
+	uint32_t language; /* enum pj_language */
+	size_t size;       /* bytes of the state that `open` fills; it has no resources */
+	bool (*is_library)(struct str path);
+	/* why has INTERPRETER_WHY bytes. memory must exist as long as the state. */
+	enum interpreter_answer (*open)(void *state, struct memory *memory,
+					const struct interpreter_candidate *candidate, char *why);
+	void (*plan)(const void *state, struct threadplan *plan);
+	size_t (*evals)(const void *state, struct onestack_range range[INTERPRETER_EVALS_MAX]);
+	size_t (*threads)(void *state, struct interpreter_thread *thread, size_t cap);
+	enum interpreter_end (*frames)(const void *state, const struct threadcopy *copy, struct interpreter_list *list);
+	/* Appends the name and the file, each with a NUL, to text. */
+	enum interpreter_named (*describe)(void *state, const struct interpreter_frame *frame,
+					   struct interpreter_place *place, struct text *text);
+};
+
+extern const struct interpreter interpreter_python;
+
+/* All interpreters; NULL ends the list. */
+extern const struct interpreter *const interpreter_list[];
+
+/* Returns the interpreter whose file may have this path; NULL if there is none. Pure. */
+const struct interpreter *interpreter_of_path(struct str path);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/interpreters.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/debug.h"
+#include "record/interpreters/framenames.h"
+#include "record/interpreters/interpthread.h"
+#include "unwind/walk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MS_NS (SECOND_NS / 1000)
+/* Time in ns until a process that cannot be opened is tried again: at first, and at most. */
+#define RETRY_NS (50 * MS_NS)
+#define RETRY_MAX_NS (60 * SECOND_NS)
+/* The same for reading the list of threads again. */
+#define THREADS_NS (50 * MS_NS)
+#define THREADS_MAX_NS SECOND_NS
+
+/* Time in ns for which a CPU stays watched: on a loaded host, a thread comes back to it after seconds, and a copy on
+ * one CPU is not certain while it may run on another one that is not watched. */
+#define HOLD_NS (5 * SECOND_NS)
+
+enum script_state { SCRIPT_CLOSED, SCRIPT_OPENING, SCRIPT_OPEN };
+
+/* A process with an interpreter. */
+struct script {
+	uint64_t number;
+	uint32_t pid;
+	enum script_state state;
+	uint64_t began;   /* process.since: changes with an exec */
+	uint64_t version; /* of the mappings, at the last attempt to open it */
+	uint64_t retry, pause;
+	uint64_t threads_at, threads_pause; /* ns: earliest time of the next list of threads; time between two lists */
+	bool listing;                       /* a list of threads is on its way */
+	uint32_t language, nevals;
+	struct onestack_range eval[INTERPRETER_EVALS_MAX];
+	char why[INTERPRETER_WHY]; /* reason of the last refusal */
+};
+
+struct interpreters {
+	const struct processes *processes;
+	struct syncread *syncread;
+	struct interpthread *thread;
+	struct framestore *store;
+	struct framenames *names;
+	bool started, failed; /* the thread runs; it could not be started */
+	struct script **script;
+	size_t n;
+	uint64_t number, now;
+	struct onestack merged;
+	struct onestack_frame *frame; /* frames of the current sample */
+	size_t capacity;
+};
+
+/* ---- processes -------------------------------------------------------------------------------------------------- */
+
+static struct script *interpreters_find(const struct interpreters *interpreters, uint32_t pid)
+{
+	for (size_t i = 0; i < interpreters->n; i++)
+		if (interpreters->script[i]->pid == pid)
+			return interpreters->script[i];
+	return NULL;
+}
+
+static void script_order(struct interpreters *interpreters, const struct script *script, int what, uint64_t start)
+{
+	interpthread_order(interpreters->thread,
+			   &(struct interpthread_order){
+				   .what = what, .pid = script->pid, .number = script->number, .start = start });
+}
+
+static void script_close(struct interpreters *interpreters, struct script *script)
+{
+	if (script->state != SCRIPT_CLOSED)
+		script_order(interpreters, script, INTERPTHREAD_CLOSE, 0);
+	if (script->state == SCRIPT_OPEN)
+		syncread_remove_process(interpreters->syncread, script->pid);
+	script->state = SCRIPT_CLOSED;
+}
+
+static bool interpreters_run(struct interpreters *interpreters)
+{
+	if (!interpreters->started && !interpreters->failed) {
+		interpreters->started =
+			interpthread_start(interpreters->thread, interpreters->syncread, interpreters->store);
+		interpreters->failed = !interpreters->started;
+	}
+	return interpreters->started;
+}
+
+static void script_open(struct interpreters *interpreters, struct script *script, const struct process *process)
+{
+	if (!interpreters_run(interpreters))
+		return;
+	script->number = ++interpreters->number;
+	script->state = SCRIPT_OPENING;
+	script->version = process->maps->version;
+	script_order(interpreters, script, INTERPTHREAD_OPEN, process->start_ticks);
+}
+
+/* Returns the script of a process, which is opened, or listed, if necessary; NULL if it has no interpreter. */
+static struct script *interpreters_note(struct interpreters *interpreters, const struct process *process)
+{
+	struct script *script;
+
+	if (!process || process->exited || !process->maps || !process->maps->interpreters)
+		return NULL;
+	script = interpreters_find(interpreters, process->pid);
+	if (script && script->began != process->since) {
+		script_close(interpreters, script);
+		*script = (struct script){ .pid = process->pid, .began = process->since };
+	}
+	if (!script) {
+		script = mem_alloc(sizeof(*script), 1);
+		script->pid = process->pid;
+		script->began = process->since;
+		interpreters->script = mem_more(interpreters->script, sizeof(*interpreters->script), interpreters->n);
+		interpreters->script[interpreters->n++] = script;
+	}
+	if (script->state == SCRIPT_CLOSED && interpreters->now >= script->retry)
+		script_open(interpreters, script, process);
+	return script;
+}
+
+/* Requests the list of threads, since one is not registered. */
+static void script_list(struct interpreters *interpreters, struct script *script)
+{
+	if (script->listing || interpreters->now < script->threads_at)
+		return;
+	script->listing = true;
+	script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
+}
+
+/* ---- news ------------------------------------------------------------------------------------------------------- */
+
+/* Registers the threads in *news that are not registered yet. Returns true if there was one. */
+static bool script_register(struct interpreters *interpreters, const struct script *script,
+			    const struct interpthread_news *news)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < news->n; i++) {
+		uint64_t root;
+
+		if (syncread_has_thread(interpreters->syncread, news->thread[i].tid, &root) &&
+		    root == news->thread[i].root)
+			continue;
+		any |= syncread_add_thread(interpreters->syncread, script->pid, news->thread[i].tid,
+					   news->thread[i].root, news->since);
+	}
+	return any;
+}
+
+static void script_opened(struct interpreters *interpreters, struct script *script, struct interpthread_news *news)
+{
+	int memory = news->memory;
+
+	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
+	if (script->pause > RETRY_MAX_NS)
+		script->pause = RETRY_MAX_NS;
+	script->retry = interpreters->now + script->pause;
+	script->state = SCRIPT_CLOSED;
+	if (news->failed) {
+		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
+		      news->result.answer == INTERPRETER_EARLY ? "it is starting" : news->result.why);
+		memcpy(script->why, news->result.why, sizeof(script->why));
+		return;
+	}
+	news->memory = -1;
+	if (!syncread_add_process(interpreters->syncread, script->pid, memory, &news->result.plan, news->since)) {
+		script_order(interpreters, script, INTERPTHREAD_CLOSE, 0);
+		return;
+	}
+	script->state = SCRIPT_OPEN;
+	script->language = news->result.language;
+	script->nevals = news->result.nevals;
+	memcpy(script->eval, news->result.eval, sizeof(script->eval));
+	script_register(interpreters, script, news);
+	debug(DEBUG_UNWIND, "process %u: interpreter with %zu threads is read", script->pid, news->n);
+}
+
+static void script_listed(struct interpreters *interpreters, struct script *script,
+			  const struct interpthread_news *news)
+{
+	bool any = !news->failed && script_register(interpreters, script, news);
+
+	script->listing = false;
+	script->threads_pause = any || !script->threads_pause ? THREADS_NS : 2 * script->threads_pause;
+	if (script->threads_pause > THREADS_MAX_NS)
+		script->threads_pause = THREADS_MAX_NS;
+	script->threads_at = interpreters->now + script->threads_pause;
+	if (!news->failed)
+		return;
+	syncread_remove_process(interpreters->syncread, script->pid);
+	script->state = SCRIPT_CLOSED;
+	script->retry = interpreters->now + RETRY_NS;
+}
+
+void interpreters_take(struct interpreters *interpreters, uint64_t now)
+{
+	struct interpthread_news *news;
+
+	interpreters->now = now;
+	if (!interpreters->started)
+		return;
+	while ((news = interpthread_take(interpreters->thread))) {
+		struct script *script = interpreters_find(interpreters, news->pid);
+
+		if (!script || script->number != news->number)
+			; /* it was closed meanwhile */
+		else if (news->opened)
+			script_opened(interpreters, script, news);
+		else if (script->state == SCRIPT_OPEN)
+			script_listed(interpreters, script, news);
+		interpthread_news_free(news);
+	}
+	syncread_settle(interpreters->syncread);
+}
+
+void interpreters_state(struct interpreters *interpreters, const struct ring_record *record)
+{
+	if (interpreters->started)
+		syncread_state(interpreters->syncread, record);
+}
+
+void interpreters_tick(struct interpreters *interpreters, uint64_t now)
+{
+	size_t left = 0;
+
+	interpreters->now = now;
+	for (size_t i = 0; i < interpreters->n; i++) {
+		struct script *script = interpreters->script[i];
+		const struct process *process = processes_find(interpreters->processes, script->pid);
+
+		if (process && !process->exited && process->since == script->began) {
+			interpreters->script[left++] = script;
+			continue;
+		}
+		script_close(interpreters, script);
+		free(script);
+	}
+	interpreters->n = left;
+}
+
+/* ---- samples ---------------------------------------------------------------------------------------------------- */
+
+/* Notes the names of the frames in a list, and fills interpreters->frame. Frames of the interpreter itself are left
+ * out: if such a frame is an entry frame, the one that it called is. Returns the number of frames. */
+static size_t interpreters_frames(struct interpreters *interpreters, const struct script *script,
+				  const struct framelist *list, struct pj_unwinding *counts)
+{
+	size_t n = 0;
+
+	if (interpreters->capacity < list->n) {
+		interpreters->capacity = list->n;
+		interpreters->frame =
+			mem_grow(interpreters->frame, sizeof(*interpreters->frame), interpreters->capacity);
+	}
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct interp_frame *from = &list->frame[i];
+		struct framenames_frame frame = { from->address, from->line, { list->text + from->text, from->bytes } };
+
+		if (from->named == INTERPRETER_INTERNAL) {
+			if (n && from->entry)
+				interpreters->frame[n - 1].entry = true;
+			continue;
+		}
+		counts->functions++;
+		counts->functions_unnamed += from->named == INTERPRETER_UNNAMED;
+		interpreters->frame[n++] = (struct onestack_frame){
+			framenames_note(interpreters->names, script->pid, script->language, &frame), from->entry
+		};
+	}
+	return n;
+}
+
+/* Implements onestack_lists.is_trampoline: code of memory without a file, directly outside of the eval function. */
+static bool interpreters_is_trampoline(const void *owner, const struct walk_frame *frame)
+{
+	const struct mapping *mapping = processes_at(owner, walk_frame_lookup(frame));
+
+	return mapping && mapped_file_is_memory(mapping->file);
+}
+
+static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
+			      const struct interpreters_sample *sample, const struct framelist *list, struct walk *walk,
+			      struct pj_unwinding *counts)
+{
+	struct onestack_lists lists = { .native = walk->frame,
+					.nnative = walk->n,
+					.end = walk->end,
+					.eval = script->eval,
+					.nevals = script->nevals,
+					.complete = list->end == INTERPRETER_COMPLETE,
+					.is_trampoline = interpreters_is_trampoline,
+					.owner = sample->process };
+	struct pj_unwinding more = *counts;
+	struct onestack *merged = &interpreters->merged;
+
+	lists.n = interpreters_frames(interpreters, script, list, &more);
+	lists.frame = interpreters->frame;
+	lists.leaf_sure = list->n && sample->holds(sample->owner, list->frame[0].frame);
+	if (!onestack_merge(merged, &lists, sample->max)) {
+		debug(DEBUG_UNWIND,
+		      "process %u: %zu segments (%s) do not match %zu activations in %zu native frames from %" PRIx64
+		      ", end %d",
+		      script->pid, merged->segments, lists.complete ? "all" : "truncated", merged->activations, walk->n,
+		      walk->n ? walk->frame[0].address : 0, (int)walk->end);
+		return false;
+	}
+	*counts = more;
+	if (walk->capacity < merged->n) {
+		walk->capacity = merged->n;
+		walk->frame = mem_grow(walk->frame, sizeof(*walk->frame), walk->capacity);
+	}
+	if (merged->n)
+		memcpy(walk->frame, merged->frame, merged->n * sizeof(*walk->frame));
+	walk->n = merged->n;
+	walk->end = merged->end;
+	return true;
+}
+
+/* Counts why a sample without a certified copy shows no interpreted frames. */
+static void interpreters_drop(enum syncread_verdict verdict, struct pj_unwinding *counts)
+{
+	switch (verdict) {
+	case SYNCREAD_NO_COPY:
+	case SYNCREAD_LATE: counts->interpreted_late++; break;
+	default: counts->interpreted_unsure++; break;
+	}
+}
+
+void interpreters_merge(struct interpreters *interpreters, const struct interpreters_sample *sample, struct walk *walk,
+			struct pj_unwinding *counts)
+{
+	struct script *script = interpreters_note(interpreters, sample->process);
+	enum syncread_verdict verdict;
+	struct framelist *list;
+	uint64_t root;
+
+	if (!script || script->state != SCRIPT_OPEN)
+		return;
+	if (!syncread_has_thread(interpreters->syncread, sample->tid, &root)) {
+		script_list(interpreters, script);
+		return;
+	}
+	verdict = syncread_verdict(interpreters->syncread, sample->cpu, sample->tid, sample->time);
+	list = framestore_take(interpreters->store, sample->tid, sample->time);
+	counts->interpreted++;
+	if (verdict != SYNCREAD_CERTIFIED)
+		interpreters_drop(verdict, counts);
+	else if (!list)
+		counts->interpreted_late++;
+	else if (list->end == INTERPRETER_IMPOSSIBLE)
+		counts->interpreted_invalid++;
+	else if (interpreters_join(interpreters, script, sample, list, walk, counts))
+		counts->interpreted_shown++;
+	else
+		counts->interpreted_other++;
+	free(list);
+}
+
+/* With PJ_DEBUG=unwind, prints the counters of the synchronous reader. */
+static void interpreters_debug(const struct interpreters *interpreters)
+{
+	struct syncread_counters counters = syncread_counters(interpreters->syncread);
+
+	debug(DEBUG_UNWIND,
+	      "reader: %" PRIu64 " samples, %" PRIu64 " copies, %" PRIu64 " failed, %" PRIu64
+	      " us; without a copy: %" PRIu64 " over budget, %" PRIu64 " ring full, %" PRIu64 " records off; %" PRIu64
+	      " pauses",
+	      counters.samples, counters.copies, counters.failed, counters.ns / 1000, counters.over_budget,
+	      counters.ring_full, counters.off, counters.pauses);
+	for (unsigned i = 0; i < SYNCREAD_VERDICTS; i++)
+		if (counters.verdicts[i])
+			debug(DEBUG_UNWIND, "reader: %" PRIu64 " %s", counters.verdicts[i],
+			      syncread_verdict_name((enum syncread_verdict)i));
+}
+
+void interpreters_end(struct interpreters *interpreters, struct text *text)
+{
+	if (interpreters->started)
+		interpreters_debug(interpreters);
+	framenames_end(interpreters->names, text);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+struct interpreters *interpreters_new(void)
+{
+	struct interpreters *interpreters = mem_alloc(sizeof(*interpreters), 1);
+
+	interpreters->thread = interpthread_new();
+	return interpreters;
+}
+
+void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
+			struct rings *rings)
+{
+	interpreters->processes = processes;
+	interpreters->store = framestore_new();
+	interpreters->names = framenames_new();
+	interpreters->syncread =
+		syncread_new(&(struct syncread_options){ .sources = sources, .rings = rings, .hold_ns = HOLD_NS });
+	interpreters->now = clock_now();
+}
+
+void interpreters_fds(const struct interpreters *interpreters, int fd[INTERPRETERS_FDS])
+{
+	fd[0] = syncread_fd(interpreters->syncread);
+	fd[1] = interpthread_fd(interpreters->thread);
+}
+
+void interpreters_free(struct interpreters *interpreters)
+{
+	if (!interpreters)
+		return;
+	interpthread_free(interpreters->thread);
+	syncread_free(interpreters->syncread);
+	framestore_free(interpreters->store);
+	framenames_free(interpreters->names);
+	for (size_t i = 0; i < interpreters->n; i++)
+		free(interpreters->script[i]);
+	free(interpreters->script);
+	onestack_free(&interpreters->merged);
+	free(interpreters->frame);
+	free(interpreters);
+}
+
+struct helper_counts interpreters_helpers(const struct interpreters *interpreters)
+{
+	return interpthread_count(interpreters->thread);
+}

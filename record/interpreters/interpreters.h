@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * interpreters.h - the interpreted frames of sampled threads, for the main thread: which processes run an interpreter,
+ * and what their threads ran at the time of a sample.
+ *
+ * A process that maps a file of an interpreter is opened at its first sample (interpthread.h), in other threads and
+ * processes. Once it is open, its threads are registered with the synchronous reader (syncread.h), which copies their
+ * frames at each sample. A thread that is not registered makes the list of threads to be read again, at most each
+ * 50 ms. A list of frames is used only if the reader certifies that the thread ran nothing meanwhile, and if it matches
+ * the native stack (onestack.h); otherwise the stack keeps its native frames, and the reason is counted.
+ *
+ * Nothing is started before the first such process, except for one helper process.
+ */
+#ifndef PJ_INTERPRETERS_H
+#define PJ_INTERPRETERS_H
+
+#include "common/formats/pjsection.h"
+#include "common/process/backoff.h"
+#include "record/perf/rings.h"
+#include "record/perf/sources.h"
+#include "record/processes/processes.h"
+
+struct interpreters;
+struct walk; /* unwind/walk.h */
+
+/* Starts the helper process: the caller has dropped privileges and has no threads yet. */
+struct interpreters *interpreters_new(void);
+/* All arguments must outlive the result. */
+void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
+			struct rings *rings);
+/* Ends all threads and processes. Accepts NULL. */
+void interpreters_free(struct interpreters *interpreters);
+
+/* Descriptors that are readable when interpreters_take has work. */
+enum { INTERPRETERS_FDS = 2 };
+void interpreters_fds(const struct interpreters *interpreters, int fd[INTERPRETERS_FDS]);
+
+/* Takes what other threads found. Call it before each rings_drain, and when a descriptor is readable. */
+void interpreters_take(struct interpreters *interpreters, uint64_t now);
+
+/* Takes a record of RING_OF_STATE, in order of time: processes and threads that end. */
+void interpreters_state(struct interpreters *interpreters, const struct ring_record *record);
+
+/* A walked sample. */
+struct interpreters_sample {
+	const struct process *process; /* NULL: unknown */
+	uint32_t tid, cpu;
+	uint64_t time;
+	/* Returns true if a register, or the stack near the leaf, holds this value. */
+	bool (*holds)(void *owner, uint64_t value);
+	void *owner;
+	uint32_t max; /* maximum number of frames */
+};
+
+/* Puts the interpreted frames of a sample into its walk, and counts the result in *counts. To be called once for each
+ * sample, in order of time. */
+void interpreters_merge(struct interpreters *interpreters, const struct interpreters_sample *sample, struct walk *walk,
+			struct pj_unwinding *counts);
+
+/* Forgets processes that have ended. Call it every few seconds. */
+void interpreters_tick(struct interpreters *interpreters, uint64_t now);
+
+/* Appends the items of the window to text. */
+void interpreters_end(struct interpreters *interpreters, struct text *text);
+
+struct helper_counts interpreters_helpers(const struct interpreters *interpreters);
+
+#endif

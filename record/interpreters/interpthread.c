@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/interpthread.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/debug.h"
+#include "common/process/threads.h"
+#include "record/interpreters/innerthreads.h"
+#include "record/java/jvmopen.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Maximum number of orders that wait: those beyond it are dropped, and given again later. */
+enum { ORDERS_MAX = 4096 };
+
+/* A process that the main thread has ordered to open. */
+struct interp_process {
+	struct interpclient_process client;
+	uint64_t start;
+	uint64_t helper; /* serial number of the helper in which it is open; 0: none */
+	uint32_t pid;
+};
+
+struct interpthread {
+	struct interpclient *client;
+	struct syncread *copies;
+	struct framestore *store;
+	pthread_t thread;
+	bool running;
+	_Atomic bool stop;
+	int orders_fd, news_fd;
+	pthread_mutex_t lock; /* of the following */
+	struct interpthread_order order[ORDERS_MAX];
+	size_t norders;
+	struct interpthread_news *first, **last;
+	/* of the thread */
+	struct interp_process *slot[INTERP_SLOTS];
+	struct interpthread_order taken[ORDERS_MAX];
+};
+
+static void interpthread_signal(int fd)
+{
+	uint64_t one = 1;
+
+	if (write(fd, &one, sizeof(one)) < 0) {
+		/* the counter is at its limit, so the descriptor is readable */
+	}
+}
+
+static void interpthread_clear(int fd)
+{
+	uint64_t value;
+
+	if (read(fd, &value, sizeof(value)) < 0) {
+		/* it was not readable */
+	}
+}
+
+/* ---- news ------------------------------------------------------------------------------------------------------- */
+
+static struct interpthread_news *interpthread_news_new(const struct interp_process *process, bool opened)
+{
+	struct interpthread_news *news = mem_alloc(sizeof(*news), 1);
+
+	news->number = process->client.number;
+	news->pid = process->pid;
+	news->opened = opened;
+	news->memory = -1;
+	news->since = clock_now();
+	return news;
+}
+
+static void interpthread_tell(struct interpthread *thread, struct interpthread_news *news)
+{
+	pthread_mutex_lock(&thread->lock);
+	*thread->last = news;
+	thread->last = &news->next;
+	pthread_mutex_unlock(&thread->lock);
+	interpthread_signal(thread->news_fd);
+}
+
+void interpthread_news_free(struct interpthread_news *news)
+{
+	if (!news)
+		return;
+	if (news->memory >= 0)
+		close(news->memory);
+	free(news->thread);
+	free(news);
+}
+
+struct interpthread_news *interpthread_take(struct interpthread *thread)
+{
+	struct interpthread_news *news;
+
+	pthread_mutex_lock(&thread->lock);
+	news = thread->first;
+	if (news)
+		thread->first = news->next;
+	if (!thread->first) {
+		thread->last = &thread->first;
+		interpthread_clear(thread->news_fd);
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return news;
+}
+
+int interpthread_fd(const struct interpthread *thread)
+{
+	return thread->news_fd;
+}
+
+/* ---- processes -------------------------------------------------------------------------------------------------- */
+
+static struct interp_process *interpthread_find(const struct interpthread *thread, uint64_t number, uint32_t pid)
+{
+	for (size_t i = 0; i < INTERP_SLOTS; i++)
+		if (thread->slot[i] &&
+		    (number ? thread->slot[i]->client.number == number : thread->slot[i]->pid == pid))
+			return thread->slot[i];
+	return NULL;
+}
+
+static void interpthread_close(struct interpthread *thread, struct interp_process *process)
+{
+	if (process->helper && process->helper == interpclient_helper(thread->client))
+		interpclient_close(thread->client, &process->client);
+	thread->slot[process->client.slot] = NULL;
+	free(process);
+}
+
+/* Opens the memory of a process and lets the helper open it. Fills *news. Returns true if it is open. */
+static bool interpthread_open_files(struct interpthread *thread, struct interp_process *process,
+				    struct interpthread_news *news)
+{
+	struct hotspot_reason why;
+	struct jvmopen *files;
+	char path[64];
+	int folder;
+
+	snprintf(path, sizeof(path), "/proc/%u", process->pid);
+	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	process->client.tenant = tenant_of(folder);
+	files = jvmopen_files(folder, process->start, &why);
+	if (files) {
+		int fd[INTERP_FDS] = { files->fd[JVM_FD_MEM], files->fd[JVM_FD_MAPS] };
+		enum interpclient_answer answer =
+			interpclient_open(thread->client, &process->client, fd, &news->result, &news->thread, &news->n);
+
+		if (answer == INTERPCLIENT_DONE && news->result.answer == INTERPRETER_OPEN &&
+		    taskid_is(files->process, &files->id)) {
+			news->memory = fcntl(fd[INTERP_FD_MEM], F_DUPFD_CLOEXEC, 0);
+			news->n = innerthreads_translate(folder, news->thread, news->n);
+		} else if (answer != INTERPCLIENT_DONE) {
+			news->result.answer = INTERPRETER_EARLY; /* try again */
+		}
+		jvmopen_free(files);
+	} else {
+		news->result.answer = INTERPRETER_REFUSED;
+		snprintf(news->result.why, sizeof(news->result.why), "%s", why.why);
+	}
+	close(folder);
+	return news->memory >= 0;
+}
+
+static void interpthread_open(struct interpthread *thread, struct interp_process *process)
+{
+	struct interpthread_news *news = interpthread_news_new(process, true);
+
+	news->failed = !interpthread_open_files(thread, process, news);
+	process->helper = news->failed ? 0 : interpclient_helper(thread->client);
+	if (news->failed)
+		interpthread_close(thread, process);
+	interpthread_tell(thread, news);
+}
+
+static void interpthread_list(struct interpthread *thread, struct interp_process *process)
+{
+	struct interpthread_news *news = interpthread_news_new(process, false);
+	enum interpclient_answer answer = INTERPCLIENT_LOST;
+	char path[64];
+	int folder;
+
+	if (process->helper == interpclient_helper(thread->client))
+		answer = interpclient_threads(thread->client, &process->client, &news->thread, &news->n);
+	if (answer == INTERPCLIENT_LOST) {
+		news->failed = true;
+		news->result.answer = INTERPRETER_EARLY;
+		interpthread_close(thread, process);
+	} else if (news->n) {
+		snprintf(path, sizeof(path), "/proc/%u", process->pid);
+		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		news->n = innerthreads_translate(folder, news->thread, news->n);
+		if (folder >= 0)
+			close(folder);
+	}
+	interpthread_tell(thread, news);
+}
+
+static void interpthread_add(struct interpthread *thread, const struct interpthread_order *order)
+{
+	struct interp_process *process = mem_alloc(sizeof(*process), 1);
+	uint32_t slot = 0;
+
+	*process = (struct interp_process){ .client = { .number = order->number },
+					    .start = order->start,
+					    .pid = order->pid };
+	while (slot < INTERP_SLOTS && thread->slot[slot])
+		slot++;
+	if (slot == INTERP_SLOTS) {
+		struct interpthread_news *news = interpthread_news_new(process, true);
+
+		news->failed = true;
+		news->result.answer = INTERPRETER_REFUSED;
+		snprintf(news->result.why, sizeof(news->result.why), "too many processes");
+		free(process);
+		interpthread_tell(thread, news);
+		return;
+	}
+	process->client.slot = slot;
+	thread->slot[slot] = process;
+	interpthread_open(thread, process);
+}
+
+/* ---- orders ----------------------------------------------------------------------------------------------------- */
+
+void interpthread_order(struct interpthread *thread, const struct interpthread_order *order)
+{
+	pthread_mutex_lock(&thread->lock);
+	if (thread->norders < ORDERS_MAX)
+		thread->order[thread->norders++] = *order;
+	pthread_mutex_unlock(&thread->lock);
+	interpthread_signal(thread->orders_fd);
+}
+
+static void interpthread_obey(struct interpthread *thread, const struct interpthread_order *order)
+{
+	struct interp_process *process = interpthread_find(thread, order->number, 0);
+
+	if (order->what == INTERPTHREAD_OPEN && !process)
+		interpthread_add(thread, order);
+	else if (order->what == INTERPTHREAD_THREADS && process)
+		interpthread_list(thread, process);
+	else if (order->what == INTERPTHREAD_CLOSE && process)
+		interpthread_close(thread, process);
+}
+
+static void interpthread_name(void *to, const struct threadcopy *copy)
+{
+	struct interpthread *thread = to;
+	struct interp_process *process = interpthread_find(thread, 0, copy->pid);
+	struct framelist *list = NULL;
+
+	if (process && process->helper && process->helper == interpclient_helper(thread->client))
+		interpclient_frames(thread->client, &process->client, copy, &list);
+	debug(DEBUG_UNWIND, "thread %u: %u frames %" PRIu64 " us after the sample", copy->tid, list ? list->n : 0,
+	      (clock_now() - copy->time) / 1000);
+	if (list)
+		framestore_put(thread->store, list);
+}
+
+/* Takes orders one by one, and the copies that wait between two of them: copies are urgent. */
+static void interpthread_work(struct interpthread *thread)
+{
+	size_t n;
+
+	interpthread_clear(thread->orders_fd);
+	pthread_mutex_lock(&thread->lock);
+	n = thread->norders;
+	memcpy(thread->taken, thread->order, n * sizeof(*thread->taken));
+	thread->norders = 0;
+	pthread_mutex_unlock(&thread->lock);
+	syncread_take(thread->copies, interpthread_name, thread);
+	for (size_t i = 0; i < n && !thread->stop; i++) {
+		interpthread_obey(thread, &thread->taken[i]);
+		syncread_take(thread->copies, interpthread_name, thread);
+	}
+}
+
+static void *interpthread_run(void *to)
+{
+	struct interpthread *thread = to;
+	struct pollfd polled[] = { { .fd = thread->orders_fd, .events = POLLIN },
+				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN } };
+
+	while (!thread->stop) {
+		poll(polled, countof(polled), -1);
+		interpthread_work(thread);
+	}
+	return NULL;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+struct interpthread *interpthread_new(void)
+{
+	struct interpthread *thread = mem_alloc(sizeof(*thread), 1);
+
+	pthread_mutex_init(&thread->lock, NULL);
+	thread->last = &thread->first;
+	thread->orders_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	thread->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	thread->client = interpclient_new();
+	return thread;
+}
+
+bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct framestore *store)
+{
+	thread->copies = copies;
+	thread->store = store;
+	thread->running = thread->orders_fd >= 0 && thread->news_fd >= 0 &&
+			  threads_start(&thread->thread, 0, interpthread_run, thread) == 0;
+	return thread->running;
+}
+
+void interpthread_free(struct interpthread *thread)
+{
+	struct interpthread_news *news;
+
+	if (!thread)
+		return;
+	thread->stop = true;
+	if (thread->running) {
+		interpthread_signal(thread->orders_fd);
+		pthread_join(thread->thread, NULL);
+	}
+	for (size_t i = 0; i < INTERP_SLOTS; i++)
+		free(thread->slot[i]);
+	while ((news = interpthread_take(thread)))
+		interpthread_news_free(news);
+	interpclient_free(thread->client);
+	if (thread->orders_fd >= 0)
+		close(thread->orders_fd);
+	if (thread->news_fd >= 0)
+		close(thread->news_fd);
+	pthread_mutex_destroy(&thread->lock);
+	free(thread);
+}
+
+struct helper_counts interpthread_count(const struct interpthread *thread)
+{
+	return interpclient_count(thread->client);
+}

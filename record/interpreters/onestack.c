@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/interpreters/onestack.h"
+
+#include "common/arena.h"
+
+#include <stdlib.h>
+
+static bool onestack_is_activation(const struct onestack_lists *lists, size_t i)
+{
+	uint64_t address = walk_frame_lookup(&lists->native[i]);
+
+	for (size_t k = 0; k < lists->nevals; k++)
+		if (address >= lists->eval[k].start && address < lists->eval[k].end)
+			return true;
+	return false;
+}
+
+static size_t onestack_activations(const struct onestack_lists *lists)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < lists->nnative; i++)
+		n += onestack_is_activation(lists, i);
+	return n;
+}
+
+static size_t onestack_segments(const struct onestack_lists *lists)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < lists->n; i++)
+		n += lists->frame[i].entry;
+	return n;
+}
+
+static void onestack_put(struct onestack *onestack, struct walk_frame frame, size_t max)
+{
+	if (onestack->n == max) {
+		onestack->end = UNWIND_MORE;
+		return;
+	}
+	if (onestack->n == onestack->capacity) {
+		onestack->capacity = onestack->capacity ? 2 * onestack->capacity : 128;
+		onestack->frame = mem_grow(onestack->frame, sizeof(*onestack->frame), onestack->capacity);
+	}
+	onestack->frame[onestack->n++] = frame;
+}
+
+/* Appends the interpreted frames from index *at on: a segment, or all of them. */
+static void onestack_put_segment(struct onestack *onestack, const struct onestack_lists *lists, size_t *at, bool all,
+				 size_t max)
+{
+	bool entry = false;
+
+	for (; *at < lists->n && (all || !entry); ++*at) {
+		entry = lists->frame[*at].entry;
+		onestack_put(onestack, (struct walk_frame){ .address = lists->frame[*at].address, .exact = true }, max);
+	}
+}
+
+/* Sets *native to the number of innermost activations that stay native. Returns false if the lists do not match. */
+static bool onestack_match(const struct onestack *onestack, const struct onestack_lists *lists, size_t *native)
+{
+	size_t activations = onestack->activations, segments = onestack->segments;
+	bool leaf = lists->nnative && onestack_is_activation(lists, 0);
+
+	*native = 0;
+	if (lists->complete && lists->n && !lists->frame[lists->n - 1].entry)
+		return false;
+	if (lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE)
+		return activations <= segments && (!leaf || lists->leaf_sure);
+	*native = leaf && activations == segments + 1;
+	return lists->complete && activations == segments + *native;
+}
+
+static bool onestack_is_trampoline(const struct onestack_lists *lists, size_t i)
+{
+	return lists->is_trampoline && i < lists->nnative && lists->is_trampoline(lists->owner, &lists->native[i]);
+}
+
+bool onestack_merge(struct onestack *onestack, const struct onestack_lists *lists, size_t max)
+{
+	bool cut = lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE;
+	size_t native, at = 0;
+
+	onestack->activations = onestack_activations(lists);
+	onestack->segments = onestack_segments(lists);
+	if (!onestack_match(onestack, lists, &native))
+		return false;
+	onestack->n = 0;
+	onestack->end = cut && lists->complete ? UNWIND_ROOT : lists->end;
+	for (size_t i = 0; i < lists->nnative; i++) {
+		if (!onestack_is_activation(lists, i)) {
+			onestack_put(onestack, lists->native[i], max);
+		} else if (native) {
+			onestack_put(onestack, lists->native[i], max);
+			native--;
+		} else {
+			onestack_put_segment(onestack, lists, &at, false, max);
+			i += onestack_is_trampoline(lists, i + 1);
+		}
+	}
+	if (cut)
+		onestack_put_segment(onestack, lists, &at, true, max);
+	return true;
+}
+
+void onestack_free(struct onestack *onestack)
+{
+	free(onestack->frame);
+	*onestack = (struct onestack){ 0 };
+}

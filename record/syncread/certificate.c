@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/syncread/certificate.h"
+
+#include "common/arena.h"
+#include "common/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An undecided copy. Copies of a CPU are decided in order of their samples, in two steps: the switch after the sample
+ * (queue of the CPU), then the return of the thread (certificate->running). */
+struct cpu_state {
+	bool present, has_in, has_out, out_preempted;
+	uint64_t on, off;                   /* records of switches are complete from `on` to `off` */
+	uint64_t arrivals_on, arrivals_off; /* those of arrivals */
+	uint32_t reader;                    /* tid of R, 0 before the first copy */
+	uint64_t out, in;                   /* times at which R last left and entered the CPU */
+	struct certificate_copy *queue;     /* copies that wait for the switch after their sample */
+	size_t n;
+};
+
+struct verdict_row {
+	uint64_t time, serial;
+	uint32_t tid; /* 0: no row */
+	uint8_t verdict;
+};
+
+struct certificate {
+	struct cpu_state *cpu;
+	size_t ncpus;
+	struct certificate_copy *running; /* copies whose thread left for the reader and was not seen again */
+	size_t nrunning;
+	struct verdict_row *row; /* hash table by tid and time, with open addressing */
+	size_t nrows, mask;
+	uint64_t lost, passed, oldest; /* oldest: rows of older samples were forgotten */
+};
+
+struct certificate *certificate_new(void)
+{
+	struct certificate *certificate = mem_alloc(sizeof(*certificate), 1);
+
+	certificate->mask = 1023;
+	certificate->row = mem_alloc(sizeof(*certificate->row), certificate->mask + 1);
+	return certificate;
+}
+
+void certificate_free(struct certificate *certificate)
+{
+	if (!certificate)
+		return;
+	for (size_t i = 0; i < certificate->ncpus; i++)
+		free(certificate->cpu[i].queue);
+	free(certificate->cpu);
+	free(certificate->running);
+	free(certificate->row);
+	free(certificate);
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------------------------- */
+
+static size_t row_home(const struct certificate *certificate, uint32_t tid, uint64_t time)
+{
+	return (size_t)hash_mix(time ^ tid, 0x9E3779B97F4A7C15u) & certificate->mask;
+}
+
+static size_t row_place(const struct certificate *certificate, uint32_t tid, uint64_t time)
+{
+	size_t i = row_home(certificate, tid, time);
+
+	while (certificate->row[i].tid && (certificate->row[i].tid != tid || certificate->row[i].time != time))
+		i = (i + 1) & certificate->mask;
+	return i;
+}
+
+/* Makes a new table of the rows that are not older than certificate->oldest. */
+static void remake_rows(struct certificate *certificate)
+{
+	struct certificate old = *certificate;
+	size_t n = 0;
+
+	for (size_t i = 0; i <= old.mask; i++)
+		n += old.row[i].tid && old.row[i].time >= old.oldest;
+	for (certificate->mask = 1023; certificate->mask < 4 * n;)
+		certificate->mask = 2 * certificate->mask + 1;
+	certificate->row = mem_alloc(sizeof(*certificate->row), certificate->mask + 1);
+	certificate->nrows = n;
+	for (size_t i = 0; i <= old.mask; i++)
+		if (old.row[i].tid && old.row[i].time >= old.oldest)
+			certificate->row[row_place(certificate, old.row[i].tid, old.row[i].time)] = old.row[i];
+	free(old.row);
+}
+
+static void decide(struct certificate *certificate, const struct certificate_copy *copy, enum syncread_verdict verdict)
+{
+	size_t i;
+
+	if (2 * certificate->nrows >= certificate->mask)
+		remake_rows(certificate);
+	if (certificate->nrows >= CERTIFICATE_KEPT)
+		return;
+	if (verdict == SYNCREAD_CERTIFIED && copy->class != SYNCREAD_FIFO)
+		verdict = SYNCREAD_WEAK;
+	i = row_place(certificate, copy->tid, copy->time);
+	certificate->nrows += certificate->row[i].tid == 0;
+	certificate->row[i] = (struct verdict_row){
+		.time = copy->time, .serial = copy->serial, .tid = copy->tid, .verdict = (uint8_t)verdict
+	};
+}
+
+/* Removes a row. Rows after it that could not be found any longer move to the gap. */
+static void drop_row(struct certificate *certificate, size_t gap)
+{
+	struct verdict_row *row = certificate->row;
+
+	certificate->nrows--;
+	for (size_t i = (gap + 1) & certificate->mask; row[i].tid; i = (i + 1) & certificate->mask) {
+		size_t home = row_home(certificate, row[i].tid, row[i].time);
+
+		if (((i - home) & certificate->mask) < ((i - gap) & certificate->mask))
+			continue;
+		row[gap] = row[i];
+		gap = i;
+	}
+	row[gap].tid = 0;
+}
+
+static bool is_undecided(const struct certificate *certificate, uint32_t tid, uint64_t time)
+{
+	for (size_t i = 0; i < certificate->nrunning; i++)
+		if (certificate->running[i].tid == tid && certificate->running[i].time == time)
+			return true;
+	for (size_t i = 0; i < certificate->ncpus; i++)
+		for (size_t k = 0; k < certificate->cpu[i].n; k++)
+			if (certificate->cpu[i].queue[k].tid == tid && certificate->cpu[i].queue[k].time == time)
+				return true;
+	return false;
+}
+
+enum syncread_verdict certificate_take(struct certificate *certificate, uint32_t tid, uint64_t time, uint64_t *serial)
+{
+	size_t i = row_place(certificate, tid, time);
+	enum syncread_verdict verdict;
+
+	*serial = 0;
+	if (tid == 0 || certificate->row[i].tid == 0)
+		return is_undecided(certificate, tid, time) ? SYNCREAD_LATE : SYNCREAD_NO_COPY;
+	verdict = certificate->row[i].verdict;
+	*serial = certificate->row[i].serial;
+	drop_row(certificate, i);
+	return verdict;
+}
+
+void certificate_expire(struct certificate *certificate, uint64_t time)
+{
+	if (time <= certificate->oldest)
+		return;
+	certificate->oldest = time;
+	if (certificate->nrows)
+		remake_rows(certificate);
+}
+
+/* ---- CPUs ----------------------------------------------------------------------------------------------------- */
+
+static struct cpu_state *cpu_of(struct certificate *certificate, uint32_t cpu)
+{
+	if (cpu >= CERTIFICATE_CPUS)
+		return NULL;
+	if (cpu >= certificate->ncpus) {
+		certificate->cpu = mem_grow(certificate->cpu, sizeof(*certificate->cpu), (size_t)cpu + 1);
+		memset(certificate->cpu + certificate->ncpus, 0,
+		       (cpu + 1 - certificate->ncpus) * sizeof(*certificate->cpu));
+		certificate->ncpus = (size_t)cpu + 1;
+	}
+	return certificate->cpu + cpu;
+}
+
+void certificate_watch(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time)
+{
+	struct cpu_state *state = cpu_of(certificate, cpu);
+
+	if (!state)
+		return;
+	state->present = true;
+	if (on) {
+		state->on = time;
+		state->off = UINT64_MAX;
+		state->has_in = state->has_out = false;
+	} else if (state->off > time) {
+		state->off = time;
+	}
+}
+
+void certificate_watch_arrivals(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time)
+{
+	struct cpu_state *state = cpu_of(certificate, cpu);
+
+	if (!state)
+		return;
+	state->present = true;
+	if (on)
+		state->arrivals_on = time;
+	if (on || state->arrivals_off > time)
+		state->arrivals_off = on ? UINT64_MAX : time;
+}
+
+void certificate_reader(struct certificate *certificate, uint32_t cpu, uint32_t tid)
+{
+	struct cpu_state *state = cpu_of(certificate, cpu);
+
+	if (!state || state->reader == tid)
+		return;
+	state->reader = tid;
+	state->has_in = state->has_out = false;
+}
+
+void certificate_without(struct certificate *certificate, uint32_t cpu)
+{
+	struct cpu_state *state = cpu < certificate->ncpus ? certificate->cpu + cpu : NULL;
+
+	if (!state)
+		return;
+	for (size_t i = 0; i < state->n; i++)
+		decide(certificate, state->queue + i, SYNCREAD_UNWATCHED);
+	free(state->queue);
+	*state = (struct cpu_state){ 0 };
+}
+
+static bool is_watched(const struct cpu_state *state, uint64_t from, uint64_t to)
+{
+	return state->present && state->on <= from && to < state->off;
+}
+
+static bool has_arrivals(const struct cpu_state *state, uint64_t from, uint64_t to)
+{
+	return state->arrivals_on <= from && to < state->arrivals_off;
+}
+
+/* Returns true if a record would show each thread that begins to run on a CPU, but for returns to the CPU of the
+ * sample, whose records of switches show them. */
+static bool all_watched(const struct certificate *certificate, uint64_t from, uint64_t to)
+{
+	for (size_t i = 0; i < certificate->ncpus; i++)
+		if (certificate->cpu[i].present && !is_watched(certificate->cpu + i, from, to) &&
+		    !has_arrivals(certificate->cpu + i, from, to))
+			return false;
+	return true;
+}
+
+/* ---- copies --------------------------------------------------------------------------------------------------- */
+
+void certificate_add(struct certificate *certificate, const struct certificate_copy *copy)
+{
+	struct cpu_state *state = cpu_of(certificate, copy->cpu);
+
+	if (!state)
+		return;
+	if (copy->time <= certificate->lost) {
+		decide(certificate, copy, SYNCREAD_LOST);
+		return;
+	}
+	if (copy->time < certificate->passed || state->n >= CERTIFICATE_OPEN ||
+	    (state->n && state->queue[state->n - 1].time > copy->time)) {
+		decide(certificate, copy, SYNCREAD_LATE);
+		return;
+	}
+	state->queue = mem_more(state->queue, sizeof(*state->queue), state->n);
+	state->queue[state->n++] = *copy;
+	certificate_reader(certificate, copy->cpu, copy->reader);
+}
+
+/* Returns true if the reader was asleep, waiting for samples, at the sample. */
+static bool was_asleep(const struct cpu_state *state, const struct certificate_copy *copy)
+{
+	return state->has_out && !state->out_preempted && state->out >= copy->waited && state->out <= copy->time &&
+	       (!state->has_in || state->in <= state->out);
+}
+
+/* Decides if the first switch after the sample is that of the thread to the reader. */
+static enum syncread_verdict judge_leave(const struct cpu_state *state, const struct certificate_copy *copy,
+					 const struct certificate_switch *change)
+{
+	if (!is_watched(state, copy->time, copy->ended))
+		return SYNCREAD_UNWATCHED;
+	if (!was_asleep(state, copy))
+		return SYNCREAD_AWAKE;
+	if (!change->out || change->tid != copy->tid || change->other != copy->reader || !change->preempted)
+		return SYNCREAD_NO_SWITCH;
+	if (change->time - copy->time >
+	    (copy->class == SYNCREAD_FIFO ? CERTIFICATE_DELAY_NS : CERTIFICATE_DELAY_WEAK_NS))
+		return SYNCREAD_DELAYED;
+	return SYNCREAD_CERTIFIED;
+}
+
+static void leave(struct certificate *certificate, struct cpu_state *state, const struct certificate_switch *change)
+{
+	size_t n = 0;
+
+	for (; n < state->n && state->queue[n].time <= change->time; n++) {
+		const struct certificate_copy *copy = state->queue + n;
+		enum syncread_verdict verdict = judge_leave(state, copy, change);
+
+		if (verdict != SYNCREAD_CERTIFIED) {
+			decide(certificate, copy, verdict);
+			continue;
+		}
+		certificate->running =
+			mem_more(certificate->running, sizeof(*certificate->running), certificate->nrunning);
+		certificate->running[certificate->nrunning++] = *copy;
+	}
+	state->n -= n;
+	memmove(state->queue, state->queue + n, state->n * sizeof(*state->queue));
+}
+
+/* Decides the copies whose verdict does not depend on records from `time` on. change: the record of that time, or
+ * NULL. */
+static void settle_running(struct certificate *certificate, uint64_t time, const struct certificate_switch *change)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < certificate->nrunning; i++) {
+		const struct certificate_copy *copy = certificate->running + i;
+		bool enters = change && !change->out && change->tid == copy->tid;
+
+		if (enters && time < copy->ended)
+			decide(certificate, copy, SYNCREAD_RESUMED);
+		else if (time < copy->ended)
+			certificate->running[kept++] = *copy;
+		else if (all_watched(certificate, copy->time, copy->ended))
+			decide(certificate, copy, SYNCREAD_CERTIFIED);
+		else if (enters && change->cpu == copy->cpu && change->other == copy->reader)
+			decide(certificate, copy, SYNCREAD_CERTIFIED);
+		else if (enters || time - copy->ended > CERTIFICATE_RETURN_NS)
+			decide(certificate, copy, SYNCREAD_UNWATCHED);
+		else
+			certificate->running[kept++] = *copy;
+	}
+	certificate->nrunning = kept;
+}
+
+void certificate_pass(struct certificate *certificate, const struct certificate_switch *change)
+{
+	struct cpu_state *state = cpu_of(certificate, change->cpu);
+
+	if (change->time > certificate->passed)
+		certificate->passed = change->time;
+	if (certificate->nrunning)
+		settle_running(certificate, change->time, change);
+	if (!state)
+		return;
+	if (state->n)
+		leave(certificate, state, change);
+	if (!state->reader || change->tid != state->reader)
+		return;
+	if (change->out) {
+		state->has_out = true;
+		state->out = change->time;
+		state->out_preempted = change->preempted;
+	} else {
+		state->has_in = true;
+		state->in = change->time;
+	}
+}
+
+void certificate_arrive(struct certificate *certificate, uint32_t cpu, uint32_t tid, uint64_t time)
+{
+	const struct certificate_switch change = { .cpu = cpu, .tid = tid, .time = time };
+
+	if (time > certificate->passed)
+		certificate->passed = time;
+	if (certificate->nrunning)
+		settle_running(certificate, time, &change);
+}
+
+void certificate_lose(struct certificate *certificate, uint64_t time)
+{
+	for (size_t i = 0; i < certificate->nrunning; i++)
+		decide(certificate, certificate->running + i, SYNCREAD_LOST);
+	certificate->nrunning = 0;
+	for (size_t i = 0; i < certificate->ncpus; i++) {
+		struct cpu_state *state = certificate->cpu + i;
+
+		for (size_t k = 0; k < state->n; k++)
+			decide(certificate, state->queue + k, SYNCREAD_LOST);
+		state->n = 0;
+		state->has_in = state->has_out = false;
+	}
+	if (time > certificate->lost)
+		certificate->lost = time;
+}
+
+void certificate_advance(struct certificate *certificate, uint64_t time)
+{
+	if (time > certificate->passed)
+		certificate->passed = time;
+	settle_running(certificate, time, NULL);
+	for (size_t i = 0; i < certificate->ncpus; i++) {
+		struct cpu_state *state = certificate->cpu + i;
+		size_t n = 0;
+
+		for (; n < state->n && state->queue[n].ended < time; n++)
+			decide(certificate, state->queue + n, SYNCREAD_NO_SWITCH);
+		if (n == 0)
+			continue;
+		state->n -= n;
+		memmove(state->queue, state->queue + n, state->n * sizeof(*state->queue));
+	}
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/syncread/readerthread.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/formats/perfrecord.h"
+#include "common/process/threads.h"
+#include "common/process/urgency.h"
+#include "record/perf/rings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_BYTES ((size_t)128 << 10)
+
+#define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
+/* For counters with one writer. */
+#define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
+
+static __thread struct readerthread *self;
+
+/* ---- priority ------------------------------------------------------------------------------------------------- */
+
+/* The kernel's last bound: called after each READERTHREAD_BOUND_NS of CPU time of a reader thread. Takes the class from
+ * a thread that has not slept since the call before. */
+static void on_bound(int number)
+{
+	struct readerthread *reader = self;
+	int error = errno;
+	uint64_t wake = reader ? load(&reader->counters.wakes) : 0;
+
+	(void)number;
+	if (reader && load(&reader->busy_since) && reader->checked == wake && reader->class == SYNCREAD_FIFO) {
+		struct sched_param param = { 0 };
+
+		sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &param);
+		store(&reader->class, SYNCREAD_NORMAL);
+		add(&reader->counters.demoted, 1);
+	}
+	if (reader)
+		reader->checked = wake;
+	errno = error;
+}
+
+static bool set_bound(timer_t *timer)
+{
+	const struct itimerspec each = { .it_interval = { .tv_nsec = READERTHREAD_BOUND_NS },
+					 .it_value = { .tv_nsec = READERTHREAD_BOUND_NS } };
+	struct sigaction action = { .sa_handler = on_bound, .sa_flags = SA_RESTART };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN + 7 };
+	sigset_t set;
+
+#ifdef sigev_notify_thread_id
+	event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+#else
+	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+#endif
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN + 7);
+	return sigaction(SIGRTMIN + 7, &action, NULL) == 0 && pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0 &&
+	       timer_create(CLOCK_THREAD_CPUTIME_ID, &event, timer) == 0 && timer_settime(*timer, 0, &each, NULL) == 0;
+}
+
+/* Gives this thread the best class that is allowed, from `best` on. Without the bound there is no real-time class. */
+static enum syncread_class set_class(struct readerthread *reader)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	enum syncread_class best = reader->shared->best;
+
+	if (best == SYNCREAD_FIFO && (reader->bounded = set_bound(&reader->bound)) &&
+	    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) == 0)
+		return SYNCREAD_FIFO;
+	if (best <= SYNCREAD_URGENT) {
+		urgency_raise();
+		if (getpriority(PRIO_PROCESS, 0) <= URGENCY_NOW)
+			return SYNCREAD_URGENT;
+	}
+	if (best == SYNCREAD_NORMAL)
+		setpriority(PRIO_PROCESS, 0, URGENCY_USUAL);
+	return SYNCREAD_NORMAL;
+}
+
+static bool pin(uint32_t cpu)
+{
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+	size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+	bool pinned;
+
+	if (!set)
+		return false;
+	CPU_ZERO_S(bytes, set);
+	CPU_SET_S(cpu, bytes, set);
+	pinned = sched_setaffinity(0, bytes, set) == 0;
+	CPU_FREE(set);
+	return pinned;
+}
+
+/* ---- the ring for samples --------------------------------------------------------------------------------------- */
+
+struct found {
+	uint64_t at, time;
+	uint32_t pid, tid;
+};
+
+static uint64_t ring_word(const struct readerthread *reader, uint64_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, reader->data + (at & (reader->size - 1) & ~UINT64_C(7)), sizeof(word));
+	return word;
+}
+
+/* Looks at one sample: keeps it in *newest, unless it is one of this thread. */
+static void look_at_sample(struct readerthread *reader, uint64_t at, struct found *newest)
+{
+	uint64_t ids = ring_word(reader, at + offsetof(struct ring_sample, pid));
+	struct found found = { .at = at,
+			       .time = ring_word(reader, at + offsetof(struct ring_sample, time)),
+			       .pid = (uint32_t)ids,
+			       .tid = (uint32_t)(ids >> 32) };
+
+	if (found.tid == reader->tid || found.tid == 0)
+		return;
+	if (newest->tid && threadtable_find(reader->shared->threads, newest->tid)) {
+		add(&reader->counters.samples, 1);
+		add(&reader->counters.missed, 1);
+	}
+	*newest = found;
+}
+
+/* Wakes the main thread once each time that the ring gets over half full: it does not poll this ring meanwhile. */
+static void check_level(struct readerthread *reader, uint64_t used)
+{
+	bool full = used > reader->size / 2;
+
+	if (full && !reader->full && eventfd_write(reader->shared->rings_fd, 1) != 0)
+		return;
+	reader->full = full;
+}
+
+/* Moves the cursor to the end of the ring. Returns true if a sample was found since the last call: *newest is the
+ * newest one. */
+static bool look(struct readerthread *reader, struct found *newest)
+{
+	uint64_t head = load(&reader->page->data_head), tail = load(&reader->page->data_tail);
+	unsigned n = 0;
+
+	*newest = (struct found){ 0 };
+	if (reader->cursor < tail)
+		reader->cursor = tail;
+	for (; reader->cursor < head; n++) {
+		uint64_t word = ring_word(reader, reader->cursor), size = word >> 48;
+
+		if (n >= READERTHREAD_RECORDS || size < sizeof(struct perf_record) || size % 8 ||
+		    size > head - reader->cursor) {
+			add(&reader->counters.overrun, 1);
+			reader->cursor = head;
+			newest->tid = 0;
+			break;
+		}
+		if ((uint32_t)word == RECORD_SAMPLE && size >= sizeof(struct ring_sample))
+			look_at_sample(reader, reader->cursor, newest);
+		reader->cursor += size;
+	}
+	check_level(reader, head - load(&reader->page->data_tail));
+	/* what the main thread has taken may be overwritten already */
+	return newest->tid && newest->at >= load(&reader->page->data_tail);
+}
+
+/* ---- copies --------------------------------------------------------------------------------------------------- */
+
+struct memory_of {
+	const struct readerthread *reader;
+	int fd;
+};
+
+static size_t read_target(void *to, uint64_t address, void *into, size_t n)
+{
+	const struct memory_of *memory = to;
+	ssize_t got;
+
+	if (load(&memory->reader->end) || load(&memory->reader->reading) != READERTHREAD_READS)
+		return 0; /* the descriptor may be closed */
+	got = pread(memory->fd, into, n, (off_t)address);
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Makes the copy. Returns false if the owner has given this thread up meanwhile. */
+static bool follow_plan(struct readerthread *reader, const struct threadtable_entry *entry, struct threadcopy *copy)
+{
+	struct threadtable_process *process = entry->process;
+	struct threadplan plan = process->plan;
+	struct memory_of memory = { reader, process->memory };
+	uint64_t none = 0;
+	uint32_t reads = READERTHREAD_READS;
+	bool first;
+
+	copy->root = entry->root;
+	copy->begun = clock_now();
+	first = __atomic_compare_exchange_n(&process->reading_since, &none, copy->begun, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST);
+	store(&reader->reading_pid, process->pid);
+	store(&reader->reading, READERTHREAD_READS);
+	threadcopy_follow(&plan, read_target, &memory, THREADCOPY_BYTES, copy);
+	if (!__atomic_compare_exchange_n(&reader->reading, &reads, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return false;
+	copy->read_by = clock_now();
+	if (first)
+		store(&process->reading_since, 0);
+	return true;
+}
+
+static void copy_stack(struct readerthread *reader, const struct found *found, const struct threadtable_entry *entry)
+{
+	struct certificate_copy note = { .cpu = reader->cpu,
+					 .tid = found->tid,
+					 .reader = reader->tid,
+					 .class = reader->class,
+					 .serial = entry->serial,
+					 .waited = reader->waited,
+					 .time = found->time };
+	struct threadcopy *copy = copyring_begin(&reader->copies);
+
+	if (!copy) {
+		add(&reader->counters.ring_full, 1);
+		return;
+	}
+	copy->pid = found->pid;
+	copy->tid = found->tid;
+	copy->time = found->time;
+	if (!follow_plan(reader, entry, copy))
+		return;
+	note.begun = copy->begun;
+	note.ended = copy->read_by;
+	/* the class may have been taken during the copy */
+	note.class = reader->class > note.class ? reader->class : note.class;
+	copyring_end(&reader->copies, copy, &note);
+	add(&reader->counters.copies, 1);
+	add(&reader->counters.failed, copy->end == THREADCOPY_FAILED);
+	if (__atomic_exchange_n(&reader->shared->armed, 0, __ATOMIC_SEQ_CST))
+		eventfd_write(reader->shared->copies_fd, 1);
+}
+
+/* Returns true if another thread's read of the process takes long: its memory may hang. */
+static bool is_slow(const struct threadtable_entry *entry)
+{
+	uint64_t since = load(&entry->process->reading_since);
+
+	return since && clock_now() - since > READERTHREAD_SLOW_NS;
+}
+
+/* Copies the stack of the newest sample's thread, if it is registered. */
+static void read_sample(struct readerthread *reader, bool within_budget)
+{
+	const struct threadtable_entry *entry;
+	struct found found;
+
+	if (!look(reader, &found))
+		return;
+	entry = threadtable_find(reader->shared->threads, found.tid);
+	if (!entry || entry->process->pid != found.pid)
+		return;
+	add(&reader->counters.samples, 1);
+	store(&reader->sampled, found.time);
+	if (!within_budget)
+		add(&reader->counters.over_budget, 1);
+	else if (!load(&reader->watched))
+		add(&reader->counters.off, 1);
+	else if (found.time <= reader->waited)
+		add(&reader->counters.missed, 1);
+	else if (is_slow(entry))
+		add(&reader->counters.slow, 1);
+	else
+		copy_stack(reader, &found, entry);
+}
+
+/* ---- the thread ----------------------------------------------------------------------------------------------- */
+
+/* Returns true if the thread may read at `now`: its budget is refilled with time, up to a fifth of a second's. */
+static bool reader_has_budget(struct readerthread *reader, uint64_t now)
+{
+	uint64_t budget = reader->shared->budget_ns, burst = budget / 5, past = now - reader->refilled;
+	uint64_t refill = past >= SECOND_NS ? budget : past * budget / SECOND_NS;
+
+	reader->refilled = now;
+	reader->spent = reader->spent > refill ? reader->spent - refill : 0;
+	return reader->spent <= burst;
+}
+
+/* One wake: reads the sample. */
+static void work(struct readerthread *reader)
+{
+	uint64_t begin = clock_now(), ns;
+	bool within_budget = reader_has_budget(reader, begin);
+
+	add(&reader->counters.wakes, 1);
+	store(&reader->busy_since, begin);
+	threadtable_step(&reader->epoch);
+	read_sample(reader, within_budget);
+	threadtable_step(&reader->epoch);
+	ns = clock_now() - begin;
+	store(&reader->busy_since, 0);
+	reader->spent += ns;
+	add(&reader->counters.ns, ns);
+	if (ns > reader->counters.longest_ns)
+		store(&reader->counters.longest_ns, ns);
+	if (!within_budget) {
+		const struct timespec nap = { .tv_nsec = READERTHREAD_NAP_NS };
+
+		nanosleep(&nap, NULL);
+	}
+}
+
+static void clear_control(const struct readerthread *reader)
+{
+	eventfd_t value;
+
+	eventfd_read(reader->control, &value);
+}
+
+/* Waits for a sample, or for the owner if nothing is to be read. */
+static void wait_and_work(struct readerthread *reader, bool *was_active)
+{
+	struct pollfd poll_of[] = { { .fd = reader->control, .events = POLLIN },
+				    { .fd = reader->ring, .events = POLLIN } };
+	bool active = load(&reader->active) && !reader->broken;
+
+	if (active && !*was_active)
+		reader->cursor = load(&reader->page->data_head);
+	*was_active = active;
+	reader->waited = clock_now();
+	if (poll(poll_of, active ? 2 : 1, -1) < 0)
+		return;
+	if (poll_of[0].revents)
+		clear_control(reader);
+	if (!active)
+		return;
+	if (poll_of[1].revents & (POLLHUP | POLLERR | POLLNVAL))
+		store(&reader->broken, 1); /* poll would return at once for ever */
+	else if (poll_of[1].revents && load(&reader->active))
+		work(reader);
+}
+
+static void free_reader(struct readerthread *reader)
+{
+	munmap((void *)(uintptr_t)reader->page, reader->size + (size_t)(reader->data - (const char *)reader->page));
+	copyring_free(&reader->copies);
+	close(reader->ring);
+	close(reader->control);
+	readershared_release(reader->shared);
+	free(reader);
+}
+
+void readerthread_release(struct readerthread *reader)
+{
+	if (__atomic_sub_fetch(&reader->users, 1, __ATOMIC_ACQ_REL) == 0)
+		free_reader(reader);
+}
+
+static void *run(void *arg)
+{
+	struct readerthread *reader = arg;
+	bool was_active = false;
+
+	self = reader;
+	prctl(PR_SET_NAME, "pj-syncread");
+	if (!pin(reader->cpu))
+		store(&reader->broken, 1);
+	store(&reader->class, set_class(reader));
+	store(&reader->tid, (uint32_t)syscall(SYS_gettid));
+	reader->refilled = clock_now();
+	while (!load(&reader->end))
+		wait_and_work(reader, &was_active);
+	if (reader->bounded)
+		timer_delete(reader->bound);
+	store(&reader->ended, 1);
+	self = NULL;
+	readerthread_release(reader);
+	return NULL;
+}
+
+/* ---- for the owner -------------------------------------------------------------------------------------------- */
+
+static bool map_ring(struct readerthread *reader, int ring, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p;
+
+	reader->ring = fcntl(ring, F_DUPFD_CLOEXEC, 0);
+	reader->control = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p = reader->ring < 0 ? MAP_FAILED : mmap(NULL, page + bytes, PROT_READ, MAP_SHARED, reader->ring, 0);
+	if (p == MAP_FAILED)
+		return false;
+	reader->page = (void *)p;
+	reader->data = p + page;
+	reader->size = bytes;
+	return reader->control >= 0 && copyring_init(&reader->copies);
+}
+
+struct readerthread *readerthread_start(struct readershared *shared, uint32_t cpu, int ring, size_t bytes)
+{
+	struct readerthread *reader = mem_alloc(sizeof(*reader), 1);
+	int error;
+
+	*reader = (struct readerthread){ .shared = shared, .cpu = cpu, .users = 2, .ring = -1, .control = -1 };
+	__atomic_add_fetch(&shared->users, 1, __ATOMIC_ACQ_REL);
+	if (map_ring(reader, ring, bytes)) {
+		error = threads_start(NULL, STACK_BYTES, run, reader);
+		if (error == 0)
+			return reader;
+	} else {
+		error = errno;
+	}
+	if (reader->page)
+		munmap((void *)(uintptr_t)reader->page,
+		       reader->size + (size_t)(reader->data - (const char *)reader->page));
+	copyring_free(&reader->copies);
+	if (reader->ring >= 0)
+		close(reader->ring);
+	if (reader->control >= 0)
+		close(reader->control);
+	free(reader);
+	readershared_release(shared);
+	errno = error;
+	return NULL;
+}
+
+void readerthread_set(struct readerthread *reader, bool active, bool watched)
+{
+	store(&reader->watched, watched);
+	if (load(&reader->active) == active)
+		return;
+	store(&reader->active, active);
+	eventfd_write(reader->control, 1);
+}
+
+bool readerthread_hangs(const struct readerthread *reader, uint64_t before)
+{
+	uint64_t since = load(&reader->busy_since);
+
+	return load(&reader->reading) && since && since < before;
+}
+
+bool readerthread_give_up(struct readerthread *reader)
+{
+	uint32_t reads = READERTHREAD_READS;
+
+	return __atomic_compare_exchange_n(&reader->reading, &reads, READERTHREAD_GIVEN_UP, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
+
+void readerthread_end(struct readerthread *reader)
+{
+	store(&reader->end, 1);
+	eventfd_write(reader->control, 1);
+}
+
+bool readerthread_has_ended(const struct readerthread *reader)
+{
+	return load(&reader->ended);
+}
+
+void readershared_release(struct readershared *shared)
+{
+	if (__atomic_sub_fetch(&shared->users, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	close(shared->copies_fd);
+	close(shared->rings_fd);
+	threadtable_free(shared->threads);
+	free(shared);
+}

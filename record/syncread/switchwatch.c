@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/syncread/switchwatch.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "record/perf/rings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#define RATE_NS UINT64_C(100000000) /* time over which the rate of records is measured */
+
+struct watched_cpu {
+	uint32_t cpu, reader;
+	int arrivals, switches; /* descriptors of the two events */
+	bool on;                /* records of switches are on */
+	uint64_t paused_until;
+	uint64_t counted; /* records since `since`, without those of the reader's switches */
+	uint64_t since;   /* time at which the count or, if it is off, the pause began */
+};
+
+struct switchwatch {
+	struct rings *rings;
+	struct watched_cpu *cpu;
+	size_t ncpus;
+	uint32_t per_second;
+	uint64_t pause_ns, records, pauses;
+	int epoll;
+	struct certificate *certificate; /* during switchwatch_take, with the two below */
+	void (*arrived)(void *to, uint32_t cpu, uint32_t tid);
+	void *arrived_to;
+};
+
+struct switchwatch *switchwatch_new(uint32_t per_second, uint64_t pause_ns, int epoll)
+{
+	struct switchwatch *switchwatch = mem_alloc(sizeof(*switchwatch), 1);
+
+	*switchwatch = (struct switchwatch){
+		.rings = rings_new(), .per_second = per_second, .pause_ns = pause_ns, .epoll = epoll
+	};
+	return switchwatch;
+}
+
+void switchwatch_free(struct switchwatch *switchwatch)
+{
+	if (!switchwatch)
+		return;
+	rings_free(switchwatch->rings);
+	for (size_t i = 0; i < switchwatch->ncpus; i++) {
+		close(switchwatch->cpu[i].arrivals);
+		close(switchwatch->cpu[i].switches);
+	}
+	free(switchwatch->cpu);
+	free(switchwatch);
+}
+
+static struct watched_cpu *watched(const struct switchwatch *switchwatch, uint32_t cpu)
+{
+	for (size_t i = 0; i < switchwatch->ncpus; i++)
+		if (switchwatch->cpu[i].cpu == cpu)
+			return switchwatch->cpu + i;
+	return NULL;
+}
+
+/* Fields of both events: a sample begins, and other records end, as all records in rings do (rings.h). */
+#define SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+static int open_event(uint32_t cpu, bool switches)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = switches ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_CPU_MIGRATIONS,
+		.sample_type = SAMPLE_TYPE,
+		.sample_period = 1,
+		.disabled = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.context_switch = switches,
+		.exclude_kernel = switches, /* migrations occur in the kernel only */
+		.watermark = 1,
+		.wakeup_watermark = SWITCHWATCH_BYTES / 2,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool map_ring(const struct switchwatch *switchwatch, uint32_t cpu, int fd)
+{
+	size_t bytes = SWITCHWATCH_BYTES;
+
+	while (!rings_add(switchwatch->rings, fd, bytes, RING_OF_SWITCHES, cpu)) {
+		bytes /= 2;
+		if ((errno != EPERM && errno != ENOMEM) || bytes < SWITCHWATCH_LEAST)
+			return false;
+	}
+	return true;
+}
+
+void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu)
+{
+	struct epoll_event poll = { .events = EPOLLIN };
+	struct watched_cpu one = { .cpu = cpu };
+
+	if (watched(switchwatch, cpu))
+		return;
+	one.arrivals = open_event(cpu, false);
+	one.switches = open_event(cpu, true);
+	if (one.arrivals < 0 || one.switches < 0 || !map_ring(switchwatch, cpu, one.arrivals)) {
+		close(one.arrivals);
+		close(one.switches);
+		return;
+	}
+	if (ioctl(one.switches, PERF_EVENT_IOC_SET_OUTPUT, one.arrivals) != 0 ||
+	    ioctl(one.arrivals, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+		rings_remove(switchwatch->rings, cpu);
+		close(one.arrivals);
+		close(one.switches);
+		return;
+	}
+	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.arrivals, &poll); /* if it fails, they are taken later */
+	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
+	switchwatch->cpu[switchwatch->ncpus++] = one;
+	certificate_watch_arrivals(certificate, cpu, true, clock_now());
+}
+
+static void stop(struct watched_cpu *one, struct certificate *certificate)
+{
+	one->on = false;
+	one->since = clock_now();
+	certificate_watch(certificate, one->cpu, false, clock_now());
+	ioctl(one->switches, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, bool on)
+{
+	struct watched_cpu *one = watched(switchwatch, cpu);
+	uint64_t now = clock_now();
+
+	if (!one)
+		return false;
+	if (one->on == on || (on && now < one->paused_until))
+		return one->on;
+	if (!on) {
+		stop(one, certificate);
+		return false;
+	}
+	if (ioctl(one->switches, PERF_EVENT_IOC_ENABLE, 0) != 0)
+		return false;
+	one->on = true;
+	one->counted = 0;
+	one->since = clock_now();
+	certificate_watch(certificate, cpu, true, one->since);
+	return true;
+}
+
+void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, uint32_t tid)
+{
+	struct watched_cpu *one = watched(switchwatch, cpu);
+
+	certificate_reader(certificate, cpu, tid);
+	if (one)
+		one->reader = tid;
+}
+
+static void close_one(struct switchwatch *switchwatch, struct watched_cpu *one)
+{
+	rings_remove(switchwatch->rings, one->cpu);
+	close(one->arrivals);
+	close(one->switches);
+	*one = switchwatch->cpu[--switchwatch->ncpus];
+}
+
+void switchwatch_close(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu)
+{
+	struct watched_cpu *one = watched(switchwatch, cpu);
+
+	certificate_without(certificate, cpu);
+	if (!one)
+		return;
+	close_one(switchwatch, one);
+}
+
+void switchwatch_close_all(struct switchwatch *switchwatch, struct certificate *certificate)
+{
+	while (switchwatch->ncpus)
+		switchwatch_close(switchwatch, certificate, switchwatch->cpu[0].cpu);
+}
+
+/* ---- records -------------------------------------------------------------------------------------------------- */
+
+/* A SWITCH_CPU_WIDE record: misc has the direction; next_prev is the other thread. */
+struct switch_record {
+	struct perf_record head;
+	uint32_t next_prev_pid, next_prev_tid;
+	struct ring_sample_id id;
+};
+
+#define MISC_OUT (1 << 13)
+#define MISC_OUT_PREEMPT (1 << 14)
+
+static void take_switch(struct switchwatch *switchwatch, const struct switch_record *got)
+{
+	struct watched_cpu *one = watched(switchwatch, got->id.cpu);
+
+	if (one && got->id.tid != one->reader && got->next_prev_tid != one->reader)
+		one->counted++;
+	certificate_pass(switchwatch->certificate,
+			 &(struct certificate_switch){ .cpu = got->id.cpu,
+						       .tid = got->id.tid,
+						       .other = got->next_prev_tid,
+						       .out = got->head.misc & MISC_OUT,
+						       .preempted = got->head.misc & MISC_OUT_PREEMPT,
+						       .time = got->id.time });
+}
+
+static void take_record(void *to, const struct ring_record *record)
+{
+	struct switchwatch *switchwatch = to;
+	const struct ring_sample *sample = (const void *)record->head;
+
+	switchwatch->records++;
+	if (record->head->type == RECORD_SWITCH_CPU_WIDE && record->head->size == sizeof(struct switch_record)) {
+		take_switch(switchwatch, (const void *)record->head);
+	} else if (record->head->type == RECORD_SAMPLE && record->head->size >= offsetof(struct ring_sample, period)) {
+		certificate_arrive(switchwatch->certificate, sample->cpu, sample->tid, sample->time);
+		switchwatch->arrived(switchwatch->arrived_to, sample->cpu, sample->tid);
+	}
+}
+
+/* Stops the records of CPUs that have too many. */
+static void bound_rates(struct switchwatch *switchwatch, uint64_t now)
+{
+	for (size_t i = 0; i < switchwatch->ncpus; i++) {
+		struct watched_cpu *one = switchwatch->cpu + i;
+		uint64_t past = now - one->since;
+
+		if (!one->on || past < RATE_NS)
+			continue;
+		if (one->counted * SECOND_NS / past > switchwatch->per_second) {
+			stop(one, switchwatch->certificate);
+			one->paused_until = now + switchwatch->pause_ns;
+			switchwatch->pauses++;
+		}
+		one->counted = 0;
+		one->since = now;
+	}
+}
+
+void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certificate, uint64_t now,
+		      void (*arrived)(void *to, uint32_t cpu, uint32_t tid), void *to)
+{
+	uint64_t horizon = now - SWITCHWATCH_MARGIN_NS;
+
+	switchwatch->certificate = certificate;
+	switchwatch->arrived = arrived;
+	switchwatch->arrived_to = to;
+	/* Only this function empties the rings, so one that was full since the last call is still full. */
+	if (rings_lossy(switchwatch->rings, RING_OF_SWITCHES))
+		certificate_lose(certificate, clock_now());
+	rings_drain(switchwatch->rings, horizon, take_record, switchwatch);
+	certificate_advance(certificate, horizon);
+	bound_rates(switchwatch, now);
+}
+
+uint64_t switchwatch_records(const struct switchwatch *switchwatch)
+{
+	return switchwatch->records;
+}
+
+uint64_t switchwatch_pauses(const struct switchwatch *switchwatch)
+{
+	return switchwatch->pauses;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/syncread/threadtable.h"
+
+#include "common/arena.h"
+#include "common/hash.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The places of entries by tid, with open addressing. A place is empty (NULL), has an entry, or is GONE. */
+struct places {
+	size_t mask, used; /* used: places that are not empty */
+	const struct threadtable_entry *place[];
+};
+
+static const struct threadtable_entry gone;
+
+struct garbage {
+	void *memory;
+	int fd; /* -1: none */
+};
+
+struct garbage_list {
+	struct garbage *item;
+	size_t n;
+};
+
+struct threadtable {
+	struct places *places;
+	struct threadtable_process **process;
+	uint32_t nprocesses, nthreads;
+	uint64_t serial;
+	/* removed: not yet in `waiting`; waiting: freed when all readers have changed their epochs since epoch.seen */
+	struct garbage_list removed, waiting;
+};
+
+static struct places *places_new(size_t mask)
+{
+	struct places *places =
+		mem_alloc(1, sizeof(struct places) + (mask + 1) * sizeof(const struct threadtable_entry *));
+
+	places->mask = mask;
+	return places;
+}
+
+struct threadtable *threadtable_new(void)
+{
+	struct threadtable *threadtable = mem_alloc(sizeof(*threadtable), 1);
+
+	threadtable->places = places_new(63);
+	return threadtable;
+}
+
+/* ---- what was removed ----------------------------------------------------------------------------------------- */
+
+static void discard(struct threadtable *threadtable, const void *memory, int fd)
+{
+	struct garbage_list *removed = &threadtable->removed;
+
+	removed->item = mem_more(removed->item, sizeof(*removed->item), removed->n);
+	removed->item[removed->n++] = (struct garbage){ (void *)(uintptr_t)memory, fd };
+}
+
+static void empty_garbage(struct garbage_list *list)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->item[i].fd >= 0)
+			close(list->item[i].fd);
+		free(list->item[i].memory);
+	}
+	free(list->item);
+	*list = (struct garbage_list){ 0 };
+}
+
+static bool are_past(struct threadtable_epoch *const *epoch, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t now = __atomic_load_n(&epoch[i]->now, __ATOMIC_SEQ_CST);
+
+		if (epoch[i]->seen & 1 && now == epoch[i]->seen)
+			return false;
+	}
+	return true;
+}
+
+void threadtable_free_unused(struct threadtable *threadtable, struct threadtable_epoch *const *epoch, size_t n)
+{
+	if (threadtable->waiting.n && are_past(epoch, n))
+		empty_garbage(&threadtable->waiting);
+	if (threadtable->waiting.n || !threadtable->removed.n)
+		return;
+	threadtable->waiting = threadtable->removed;
+	threadtable->removed = (struct garbage_list){ 0 };
+	for (size_t i = 0; i < n; i++)
+		epoch[i]->seen = __atomic_load_n(&epoch[i]->now, __ATOMIC_SEQ_CST);
+}
+
+/* ---- threads -------------------------------------------------------------------------------------------------- */
+
+static const struct threadtable_entry *load_place(const struct places *places, size_t i)
+{
+	return __atomic_load_n(&places->place[i], __ATOMIC_SEQ_CST);
+}
+
+static size_t home(const struct places *places, uint32_t tid)
+{
+	return (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & places->mask;
+}
+
+/* Returns the place of the thread, or the first empty one for it. For the owner. */
+static size_t place_of(const struct places *places, uint32_t tid)
+{
+	size_t i = home(places, tid);
+
+	for (const struct threadtable_entry *entry; (entry = load_place(places, i)); i = (i + 1) & places->mask)
+		if (entry != &gone && entry->tid == tid)
+			break;
+	return i;
+}
+
+/* Each place is loaded once: the owner may fill it or empty it at any time. */
+const struct threadtable_entry *threadtable_find(const struct threadtable *threadtable, uint32_t tid)
+{
+	const struct places *places = __atomic_load_n(&threadtable->places, __ATOMIC_SEQ_CST);
+	const struct threadtable_entry *entry;
+
+	for (size_t i = home(places, tid); (entry = load_place(places, i)); i = (i + 1) & places->mask)
+		if (entry != &gone && entry->tid == tid)
+			return entry;
+	return NULL;
+}
+
+/* Replaces the places by new ones without those that are gone, if less than half would be empty with one more. */
+static void make_space(struct threadtable *threadtable)
+{
+	struct places *old = threadtable->places, *wide;
+	size_t mask = old->mask;
+
+	if (2 * (old->used + 1) <= old->mask)
+		return;
+	while (mask < 4 * ((size_t)threadtable->nthreads + 1))
+		mask = 2 * mask + 1;
+	wide = places_new(mask);
+	for (size_t i = 0; i <= old->mask; i++)
+		if (old->place[i] && old->place[i] != &gone) {
+			wide->place[place_of(wide, old->place[i]->tid)] = old->place[i];
+			wide->used++;
+		}
+	__atomic_store_n(&threadtable->places, wide, __ATOMIC_SEQ_CST);
+	discard(threadtable, old, -1);
+}
+
+static void unlink_entry(struct threadtable_process *process, struct threadtable_entry *entry)
+{
+	if (entry->previous)
+		entry->previous->next = entry->next;
+	else
+		process->first = entry->next;
+	if (entry->next)
+		entry->next->previous = entry->previous;
+}
+
+static struct threadtable_process *find_process(const struct threadtable *threadtable, uint32_t pid)
+{
+	for (uint32_t i = 0; i < threadtable->nprocesses; i++)
+		if (threadtable->process[i]->pid == pid)
+			return threadtable->process[i];
+	return NULL;
+}
+
+void threadtable_remove(struct threadtable *threadtable, uint32_t tid)
+{
+	struct places *places = threadtable->places;
+	size_t i = place_of(places, tid);
+	const struct threadtable_entry *entry = places->place[i];
+
+	if (!entry)
+		return;
+	__atomic_store_n(&places->place[i], &gone, __ATOMIC_SEQ_CST);
+	unlink_entry(find_process(threadtable, entry->process->pid), (struct threadtable_entry *)(uintptr_t)entry);
+	threadtable->nthreads--;
+	discard(threadtable, entry, -1);
+}
+
+bool threadtable_add(struct threadtable *threadtable, uint32_t pid, uint32_t tid, uint64_t root, uint64_t since)
+{
+	struct threadtable_process *process = find_process(threadtable, pid);
+	const struct threadtable_entry *old = threadtable_find(threadtable, tid);
+	struct threadtable_entry *entry;
+	size_t i;
+
+	if (!process || tid == 0)
+		return false;
+	if (old && old->process == process && old->root == root)
+		return true;
+	threadtable_remove(threadtable, tid);
+	if (threadtable->nthreads >= THREADTABLE_THREADS)
+		return false;
+	make_space(threadtable);
+	entry = mem_alloc(sizeof(*entry), 1);
+	*entry = (struct threadtable_entry){ .tid = tid,
+					     .root = root,
+					     .since = since,
+					     .serial = ++threadtable->serial,
+					     .process = process,
+					     .next = process->first };
+	if (process->first)
+		process->first->previous = entry;
+	process->first = entry;
+	i = place_of(threadtable->places, tid);
+	threadtable->places->used++;
+	__atomic_store_n(&threadtable->places->place[i], entry, __ATOMIC_SEQ_CST);
+	threadtable->nthreads++;
+	return true;
+}
+
+/* ---- processes ------------------------------------------------------------------------------------------------ */
+
+const struct threadtable_process *threadtable_process(const struct threadtable *threadtable, uint32_t pid)
+{
+	return find_process(threadtable, pid);
+}
+
+void threadtable_remove_process(struct threadtable *threadtable, uint32_t pid)
+{
+	for (uint32_t i = 0; i < threadtable->nprocesses; i++) {
+		struct threadtable_process *process = threadtable->process[i];
+
+		if (process->pid != pid)
+			continue;
+		while (process->first)
+			threadtable_remove(threadtable, process->first->tid);
+		threadtable->process[i] = threadtable->process[--threadtable->nprocesses];
+		discard(threadtable, process, process->memory);
+		return;
+	}
+}
+
+bool threadtable_add_process(struct threadtable *threadtable, uint32_t pid, int memory, const struct threadplan *plan,
+			     uint64_t since)
+{
+	struct threadtable_process *process;
+
+	threadtable_remove_process(threadtable, pid);
+	if (!threadplan_valid(plan) || threadtable->nprocesses >= THREADTABLE_PROCESSES) {
+		close(memory);
+		return false;
+	}
+	process = mem_alloc(sizeof(*process), 1);
+	*process = (struct threadtable_process){ .pid = pid, .memory = memory, .plan = *plan, .since = since };
+	threadtable->process =
+		mem_more(threadtable->process, sizeof(struct threadtable_process *), threadtable->nprocesses);
+	threadtable->process[threadtable->nprocesses++] = process;
+	return true;
+}
+
+uint32_t threadtable_processes(const struct threadtable *threadtable)
+{
+	return threadtable->nprocesses;
+}
+
+uint32_t threadtable_threads(const struct threadtable *threadtable)
+{
+	return threadtable->nthreads;
+}
+
+void threadtable_free(struct threadtable *threadtable)
+{
+	if (!threadtable)
+		return;
+	while (threadtable->nprocesses)
+		threadtable_remove_process(threadtable, threadtable->process[0]->pid);
+	empty_garbage(&threadtable->waiting);
+	empty_garbage(&threadtable->removed);
+	free(threadtable->process);
+	free(threadtable->places);
+	free(threadtable);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/cpython/pycheck.h"
+
+#include "common/arena.h"
+#include "runtimes/cpython/pylayout.h"
+#include "runtimes/memory/livecopy.h"
+
+#include <stdlib.h>
+
+#define ATTEMPTS 32u
+#define EMPTY_ATTEMPTS 4u /* of these, attempts that find no frame: a thread may be between two functions */
+#define INTERPRETERS_MAX 1024u
+#define THREADS_PROVEN 64u /* threads whose frames are looked at in an attempt */
+#define FRAMES_PROVEN 64u
+#define COPY_BYTES (128u << 10)
+#define STATE_BYTES 192u
+#define SMALL_COPY 2048u
+#define TID_MAX (1u << 22) /* the kernel's limit of pid_max */
+
+/* struct pthread of glibc for x86-64, 2.17 to 2.43: it points to itself (tcbhead_t.tcb and .self), and has the tid. */
+#define PTHREAD_SELF 16u
+#define PTHREAD_TID 0x2d0u
+
+static uint64_t state_word(const char *bytes, uint32_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + at, sizeof(value));
+	return value;
+}
+
+/* Returns the tid of a thread by its pthread_t, or 0. */
+static uint32_t tid_of_pthread(struct memory *memory, uint64_t pthread)
+{
+	uint64_t tcb, self, tid;
+
+	if (!memory_pointer(memory, pthread, &tcb) || !memory_pointer(memory, pthread + PTHREAD_SELF, &self) ||
+	    tcb != pthread || self != pthread || !memory_u64(memory, pthread + PTHREAD_TID, 4, &tid) || tid > TID_MAX)
+		return 0;
+	return (uint32_t)tid;
+}
+
+/* Reads a thread's state. Returns NULL, or the contradiction. thread->tid is 0 for a thread that is just starting. */
+static const char *read_thread(struct cpython *cpython, uint64_t interpreter, uint64_t state, uint64_t previous,
+			       struct cpython_thread *thread, uint64_t *next)
+{
+	const struct cpython_layout *layout = &cpython->layout;
+	char bytes[STATE_BYTES];
+	uint64_t id, pthread;
+
+	if (state % 8 != 0 || layout->thread.thread_id > STATE_BYTES - 8 ||
+	    (layout->thread.native_thread_id != CPYTHON_NO_FIELD &&
+	     layout->thread.native_thread_id > STATE_BYTES - 8) ||
+	    layout->thread.prev > STATE_BYTES - 8 || layout->thread.next > STATE_BYTES - 8 ||
+	    layout->thread.interpreter > STATE_BYTES - 8 || !memory_read(cpython->memory, state, bytes, sizeof(bytes)))
+		return "a thread state is not readable";
+	if (state_word(bytes, layout->thread.interpreter) != interpreter)
+		return "a thread has another interpreter";
+	if (state_word(bytes, layout->thread.prev) != previous)
+		return "the list of threads does not lead back";
+	*next = state_word(bytes, layout->thread.next);
+	*thread = (struct cpython_thread){ .state = state, .interpreter = interpreter };
+	pthread = state_word(bytes, layout->thread.thread_id);
+	if (layout->thread.native_thread_id == CPYTHON_NO_FIELD) {
+		thread->tid = pthread ? tid_of_pthread(cpython->memory, pthread) : 0;
+		return NULL;
+	}
+	id = state_word(bytes, layout->thread.native_thread_id);
+	if (id > TID_MAX || (id != 0 && pthread == 0))
+		return "a thread has no plausible id";
+	thread->tid = (uint32_t)id;
+	return NULL;
+}
+
+/* Adds the threads of one interpreter to thread[*n..cap). */
+static const char *read_threads(struct cpython *cpython, uint64_t interpreter, struct cpython_thread *thread,
+				size_t cap, size_t *n)
+{
+	uint64_t state, previous = 0, next = 0;
+
+	if (!memory_pointer(cpython->memory, interpreter + cpython->layout.interpreter.threads, &state))
+		return "an interpreter is not readable";
+	for (size_t i = 0; state && i < CPYTHON_THREADS_MAX && *n < cap; i++) {
+		const char *why = read_thread(cpython, interpreter, state, previous, &thread[*n], &next);
+
+		if (why)
+			return why;
+		if (thread[*n].tid)
+			++*n;
+		previous = state;
+		state = next;
+	}
+	return NULL;
+}
+
+size_t pycheck_threads(struct cpython *cpython, struct cpython_thread *thread, size_t cap, const char **why)
+{
+	uint64_t interpreter;
+	size_t n = 0;
+
+	*why = NULL;
+	if (!memory_pointer(cpython->memory, cpython->runtime + cpython->layout.runtime.interpreters, &interpreter)) {
+		*why = "the list of interpreters is not readable";
+		return 0;
+	}
+	for (unsigned i = 0; interpreter && i < INTERPRETERS_MAX && n < cap; i++) {
+		const char *contradiction = read_threads(cpython, interpreter, thread, cap, &n);
+
+		if (contradiction && !*why)
+			*why = contradiction;
+		if (!memory_pointer(cpython->memory, interpreter + cpython->layout.interpreter.next, &interpreter)) {
+			*why = "the list of interpreters is not readable";
+			return n;
+		}
+	}
+	return n;
+}
+
+/* ---- several states of a thread ---------------------------------------------------------------------------------- */
+
+static int compare_tids(const void *one, const void *other)
+{
+	const struct cpython_thread *a = one, *b = other;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->state < b->state ? -1 : a->state > b->state;
+}
+
+/* Returns true if the thread runs a Python function in this state. */
+static bool runs_function(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
+{
+	struct {
+		struct threadcopy copy;
+		char bytes[SMALL_COPY];
+	} space;
+	struct threadplan plan;
+
+	cpython_plan(&cpython->layout, &plan);
+	/* The outermost frame, since 3.15, has no function. */
+	plan.frames = 2;
+	plan.before = 0;
+	plan.after = plan.frame_bytes;
+	livecopy_read(cpython->memory, &plan, state, &space.copy, SMALL_COPY);
+	return cpython_frames(&cpython->layout, &space.copy, stack) != CPYTHON_NO_FRAME;
+}
+
+/* Returns the number of the only state of thread[0..n) that has a frame, or n. */
+static size_t only_with_frame(struct cpython *cpython, const struct cpython_thread *thread, size_t n)
+{
+	struct cpython_stack *stack = mem_grow(NULL, 1, sizeof(*stack));
+	size_t found = n, with_frame = 0;
+
+	for (size_t i = 0; i < n && with_frame < 2; i++) {
+		if (runs_function(cpython, thread[i].state, stack)) {
+			found = i;
+			with_frame++;
+		}
+	}
+	free(stack);
+	return with_frame == 1 ? found : n;
+}
+
+size_t pycheck_one_state_each(struct cpython *cpython, struct cpython_thread *thread, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(thread, n, sizeof(*thread), compare_tids);
+	for (size_t i = 0, end; i < n; i = end) {
+		size_t chosen = 0;
+
+		for (end = i + 1; end < n && thread[end].tid == thread[i].tid; end++)
+			;
+		if (end - i > 1)
+			chosen = only_with_frame(cpython, thread + i, end - i);
+		if (chosen < end - i)
+			thread[kept++] = thread[i + chosen];
+	}
+	return kept;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+struct prover {
+	struct cpython *cpython;
+	struct threadcopy *copy;
+	struct cpython_stack *stack;
+	struct cpython_thread thread[THREADS_PROVEN];
+};
+
+static const char *prove_frame(struct cpython *cpython, const struct cpython_frame *frame)
+{
+	struct cpython_code code;
+	uint64_t type;
+
+	switch (cpython_code(cpython, frame, &code)) {
+	case CPYTHON_CODE_NONE: return "a frame has no code object";
+	case CPYTHON_CODE_INTERNAL: return NULL;
+	case CPYTHON_CODE_READ: break;
+	}
+	if (!memory_pointer(cpython->memory, frame->globals + PYOBJECT_TYPE, &type) || type != cpython->dict_type)
+		return "a frame has no dict of globals";
+	if (cpython_instruction(&cpython->layout, &code, frame) == 0)
+		return "the instruction of a frame is not in its code";
+	return NULL;
+}
+
+/* Sets *proven if the thread's frames prove the layout. Returns NULL, or the contradiction. */
+static const char *prove_stack(struct prover *prover, const struct cpython_thread *thread, bool *proven)
+{
+	struct cpython *cpython = prover->cpython;
+	struct threadplan plan;
+	enum cpython_end end;
+
+	cpython_plan(&cpython->layout, &plan);
+	plan.frames = FRAMES_PROVEN;
+	livecopy_read(cpython->memory, &plan, thread->state, prover->copy, COPY_BYTES);
+	end = cpython_frames(&cpython->layout, prover->copy, prover->stack);
+	if (end == CPYTHON_NO_FRAME)
+		return NULL;
+	if (end == CPYTHON_IMPOSSIBLE)
+		return "the list of frames is impossible";
+	if (end == CPYTHON_TRUNCATED && prover->copy->end != THREADCOPY_LIMIT)
+		return "the list of frames is not readable";
+	for (uint32_t i = 0; i < prover->stack->n; i++) {
+		const char *why = prove_frame(cpython, &prover->stack->frame[i]);
+
+		if (why)
+			return why;
+	}
+	*proven = prover->stack->n > 0;
+	return NULL;
+}
+
+/* One attempt. *why is NULL, or the contradiction. Returns true if a thread's frames prove the layout. */
+static bool prove_once(struct prover *prover, const char **why)
+{
+	size_t n = pycheck_threads(prover->cpython, prover->thread, THREADS_PROVEN, why);
+	bool proven = false;
+
+	for (size_t i = 0; i < n && !*why; i++)
+		*why = prove_stack(prover, &prover->thread[i], &proven);
+	return proven && !*why;
+}
+
+enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why)
+{
+	struct prover prover = { .cpython = cpython };
+	/* An image does not change. */
+	unsigned attempts = cpython->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
+	bool proven = false;
+
+	prover.copy = mem_grow(NULL, 1, sizeof(*prover.copy) + COPY_BYTES);
+	prover.stack = mem_grow(NULL, 1, sizeof(*prover.stack));
+	for (unsigned i = 0; i < attempts && !proven && empty < EMPTY_ATTEMPTS; i++) {
+		memory_forget(cpython->memory);
+		proven = prove_once(&prover, why);
+		empty += !proven && !*why;
+	}
+	free(prover.copy);
+	free(prover.stack);
+	return proven ? PYCHECK_PROVEN : *why ? PYCHECK_CONTRADICTED : PYCHECK_NO_FRAME;
+}

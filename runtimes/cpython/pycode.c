@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/cpython/pylayout.h"
+#include "runtimes/cpython/pylines.h"
+#include "runtimes/cpython/pystring.h"
+
+#define CODE_BYTES_MAX 512u
+#define BYTECODE_MAX ((uint64_t)1 << 30)
+#define UNIT 2u
+#define TABLE_CHUNK 256u
+
+static uint64_t code_word(const char *bytes, uint32_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + at, sizeof(value));
+	return value;
+}
+
+static bool is_bytes_object(struct cpython *cpython, uint64_t address, uint64_t *n)
+{
+	uint64_t type;
+
+	return memory_pointer(cpython->memory, address + PYOBJECT_TYPE, &type) && type == cpython->bytes_type &&
+	       memory_pointer(cpython->memory, address + PYVAR_SIZE, n) && *n <= BYTECODE_MAX;
+}
+
+/* Sets the place of the bytecode. bytes is the start of the code object. */
+static bool find_bytecode(struct cpython *cpython, const char *bytes, struct cpython_code *code)
+{
+	const struct cpython_layout *layout = &cpython->layout;
+	uint64_t n, at;
+
+	if (layout->version >= 11) {
+		n = code_word(bytes, PYVAR_SIZE);
+		if (n == 0 || n > BYTECODE_MAX / UNIT)
+			return false;
+		code->bytecode = code->address + layout->code.bytecode;
+		code->bytecode_bytes = (uint32_t)n * UNIT;
+		return true;
+	}
+	at = code_word(bytes, layout->code.bytecode);
+	if (!is_bytes_object(cpython, at, &n))
+		return false;
+	code->bytecode = at + PYBYTES_DATA;
+	code->bytecode_bytes = (uint32_t)n;
+	return true;
+}
+
+/* Appends the base name of a path without its suffix: "view" of "/srv/shop/view.py". */
+static void append_base(const char *path, struct pytext *text)
+{
+	struct str base = str_of(path);
+	ptrdiff_t slash = str_rfind(base, '/'), dot;
+
+	base = str_from(base, (size_t)(slash + 1));
+	dot = str_rfind(base, '.');
+	pytext_bytes(text, base.p, dot > 0 ? (size_t)dot : base.n);
+}
+
+static bool append_module(struct cpython *cpython, const struct cpython_code *code, struct pytext *text)
+{
+	uint64_t name;
+
+	if (pydict_get(cpython, code->globals, STR("__name__"), &name) && pystring_append(cpython, name, text))
+		return true;
+	append_base(code->file, text);
+	/* A failed read is no missing module: the budget may be exceeded. */
+	return !cpython->memory->budget || !cpython->memory->budget->over;
+}
+
+static bool read_names(struct cpython *cpython, const char *bytes, struct cpython_code *code)
+{
+	const struct cpython_layout *layout = &cpython->layout;
+	uint32_t at = layout->version >= 11 ? layout->code.qualname : layout->code.name;
+	struct pytext file = { code->file, 0, sizeof(code->file) - 1, false };
+	struct pytext name = { code->name, 0, sizeof(code->name) - 1, false };
+
+	if (!pystring_append(cpython, code_word(bytes, layout->code.filename), &file))
+		return false;
+	pytext_end(&file);
+	if (!append_module(cpython, code, &name))
+		return false;
+	pytext_bytes(&name, ".", 1);
+	if (!pystring_append(cpython, code_word(bytes, at), &name))
+		return false;
+	pytext_end(&name);
+	return true;
+}
+
+enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpython_frame *frame,
+				      struct cpython_code *code)
+{
+	const struct cpython_layout *layout = &cpython->layout;
+	char bytes[CODE_BYTES_MAX];
+	uint64_t table_n, name;
+
+	*code = (struct cpython_code){ .address = frame->code, .globals = frame->globals };
+	if (layout->code.bytes > sizeof(bytes) ||
+	    !memory_read(cpython->memory, frame->code, bytes, layout->code.bytes) ||
+	    code_word(bytes, PYOBJECT_TYPE) != cpython->code_type)
+		return CPYTHON_CODE_NONE;
+	memcpy(&code->firstline, bytes + layout->code.firstline, sizeof(code->firstline));
+	/* The code that calls __init__ (_Py_InitCleanup) has this string as file and as name. */
+	name = code_word(bytes, layout->code.name);
+	if (layout->version >= 12 && code_word(bytes, layout->code.filename) == name &&
+	    pystring_is(cpython, name, STR("__init__")))
+		return CPYTHON_CODE_INTERNAL;
+	code->lines = code_word(bytes, layout->code.lines);
+	if (!find_bytecode(cpython, bytes, code) || !is_bytes_object(cpython, code->lines, &table_n) ||
+	    !read_names(cpython, bytes, code))
+		return CPYTHON_CODE_NONE;
+	return CPYTHON_CODE_READ;
+}
+
+/* Returns the offset of the instruction in the bytecode; -1: before the first one; INT64_MIN: elsewhere. */
+static int64_t instruction_offset(const struct cpython_layout *layout, const struct cpython_code *code,
+				  const struct cpython_frame *frame)
+{
+	int64_t offset =
+		layout->version >= 11 ? (int64_t)(frame->instruction - code->bytecode) : (int64_t)frame->instruction;
+
+	/* A new frame of 3.11 and 3.12 is one code unit before, of earlier versions one byte. */
+	if (offset < 0 && offset >= -(int64_t)UNIT)
+		return -1;
+	return offset >= 0 && offset < code->bytecode_bytes ? offset : INT64_MIN;
+}
+
+uint64_t cpython_instruction(const struct cpython_layout *layout, const struct cpython_code *code,
+			     const struct cpython_frame *frame)
+{
+	int64_t offset = instruction_offset(layout, code, frame);
+
+	if (offset == INT64_MIN)
+		return 0;
+	return code->bytecode + (offset > 0 ? (uint64_t)offset : 0);
+}
+
+/* The bytes of a table in memory, read in chunks. */
+struct table_reader {
+	struct memory *memory;
+	uint64_t at, left;
+	size_t n, taken;
+	unsigned char chunk[TABLE_CHUNK];
+};
+
+static int next_byte(void *arg)
+{
+	struct table_reader *reader = arg;
+
+	if (reader->taken == reader->n) {
+		reader->n = reader->left < TABLE_CHUNK ? (size_t)reader->left : TABLE_CHUNK;
+		reader->taken = 0;
+		if (reader->n == 0 || !memory_read(reader->memory, reader->at, reader->chunk, reader->n)) {
+			reader->n = 0;
+			reader->left = 0;
+			return -1;
+		}
+		reader->at += reader->n;
+		reader->left -= reader->n;
+	}
+	return reader->chunk[reader->taken++];
+}
+
+uint32_t cpython_line(struct cpython *cpython, const struct cpython_code *code, const struct cpython_frame *frame)
+{
+	int64_t offset = instruction_offset(&cpython->layout, code, frame);
+	struct table_reader reader = { .memory = cpython->memory, .at = code->lines + PYBYTES_DATA };
+	struct pylines_source source = { next_byte, &reader };
+
+	if (offset == INT64_MIN || !is_bytes_object(cpython, code->lines, &reader.left))
+		return 0;
+	return pylines_find(&source, cpython->layout.version, code->firstline, offset);
+}

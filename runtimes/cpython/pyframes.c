@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames in a copy: see ceval.c and pycore_frame.h of each version of CPython for the links that are followed here. */
+#include "runtimes/cpython/cpython.h"
+
+#define ROOT_BYTES 256u /* all versions have the pointer to the frame and the thread ids in them */
+#define ADDRESS_MAX ((uint64_t)1 << 47)
+
+/* Bytes around a frame that one read copies. Callers lie below their callee in a chunk of 16 kB, but frames of entries
+ * from C, since 3.12, lie in the native stack, above their callee. Frame objects, before 3.11, lie anywhere near. */
+#define BELOW_STACK_FRAME 7680u
+#define ABOVE_STACK_FRAME 4096u
+#define BESIDE_OBJECT 4096u
+
+/* Owners of frames that are entered from C and have no function: 3 in 3.12 and 3.13; 3 and 4 since 3.14. */
+#define OWNER_FIRST_SHIM 3u
+#define OWNER_LAST 4u
+
+void cpython_plan(const struct cpython_layout *layout, struct threadplan *plan)
+{
+	bool objects = layout->version < 11;
+
+	*plan = (struct threadplan){
+		.root_bytes = ROOT_BYTES,
+		.nhops = 1,
+		.hop = { layout->thread.frame },
+		.before = objects ? BESIDE_OBJECT : BELOW_STACK_FRAME,
+		.after = objects ? BESIDE_OBJECT : ABOVE_STACK_FRAME,
+		.frame_bytes = layout->frame.bytes,
+		.next = layout->frame.previous,
+		.mask = ~(uint64_t)0,
+		.frames = CPYTHON_FRAMES_MAX,
+	};
+	if (layout->thread.cframe != CPYTHON_NO_FIELD)
+		plan->hop[plan->nhops++] = layout->thread.cframe;
+}
+
+/* A copy, and the area that held the last frame. */
+struct copyview {
+	const struct threadcopy *copy;
+	uint32_t nareas, last;
+};
+
+static const char *area_bytes(const struct copyview *view, uint32_t i, uint64_t address, uint32_t n)
+{
+	const struct threadcopy_area *area = &view->copy->area[i];
+
+	if (address < area->address || n > area->n || address - area->address > area->n - n ||
+	    area->n > view->copy->nbytes || area->offset > view->copy->nbytes - area->n)
+		return NULL;
+	return view->copy->bytes + area->offset + (address - area->address);
+}
+
+/* Returns the n bytes at an address of the process, or NULL if no area has all of them. */
+static const char *copied(struct copyview *view, uint64_t address, uint32_t n)
+{
+	const char *bytes = view->last < view->nareas ? area_bytes(view, view->last, address, n) : NULL;
+
+	for (uint32_t i = 0; !bytes && i < view->nareas; i++) {
+		bytes = area_bytes(view, i, address, n);
+		view->last = i;
+	}
+	return bytes;
+}
+
+static uint64_t word_at(const char *bytes, uint32_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + at, sizeof(value));
+	return value;
+}
+
+static bool is_address(uint64_t value)
+{
+	return value % 8 == 0 && value >= 4096 && value < ADDRESS_MAX;
+}
+
+/* Sets *frame to the address of the thread's innermost frame; 0: it has none. */
+static enum cpython_end innermost(const struct cpython_layout *layout, struct copyview *view, uint64_t *frame)
+{
+	const char *bytes = copied(view, view->copy->root + layout->thread.frame, 8);
+
+	if (!bytes)
+		return CPYTHON_TRUNCATED;
+	*frame = word_at(bytes, 0);
+	if (layout->thread.cframe != CPYTHON_NO_FIELD && *frame) {
+		if (!is_address(*frame))
+			return CPYTHON_IMPOSSIBLE;
+		bytes = copied(view, *frame + layout->thread.cframe, 8);
+		if (!bytes)
+			return CPYTHON_TRUNCATED;
+		*frame = word_at(bytes, 0);
+	}
+	return *frame ? CPYTHON_COMPLETE : CPYTHON_NO_FRAME;
+}
+
+/* Result of reading one frame. */
+enum frame_kind { FRAME_OF_FUNCTION, FRAME_OF_ENTRY, FRAME_IMPOSSIBLE };
+
+static void read_instruction(const struct cpython_layout *layout, const char *bytes, struct cpython_frame *frame)
+{
+	int32_t index;
+
+	if (layout->version >= 11) {
+		frame->instruction = word_at(bytes, layout->frame.instruction);
+		return;
+	}
+	/* f_lasti: -1 before the first instruction. 3.10 counts code units of 2 bytes. */
+	memcpy(&index, bytes + layout->frame.instruction, sizeof(index));
+	frame->instruction = (uint64_t)((int64_t)index * (layout->version == 10 && index > 0 ? 2 : 1));
+}
+
+static enum frame_kind read_frame(const struct cpython_layout *layout, const char *bytes, struct cpython_frame *frame)
+{
+	bool owned = layout->frame.owner != CPYTHON_NO_FIELD;
+	unsigned owner = owned ? (unsigned char)bytes[layout->frame.owner] : CPYTHON_OWNED_BY_OBJECT;
+
+	if (owner >= OWNER_FIRST_SHIM && layout->version >= 12)
+		return owner <= (layout->version >= 14 ? OWNER_LAST : OWNER_FIRST_SHIM) ? FRAME_OF_ENTRY :
+											  FRAME_IMPOSSIBLE;
+	frame->owner = (uint8_t)owner;
+	frame->entry = !owned;
+	if (layout->frame.is_entry != CPYTHON_NO_FIELD) {
+		if ((unsigned char)bytes[layout->frame.is_entry] > 1)
+			return FRAME_IMPOSSIBLE;
+		frame->entry = bytes[layout->frame.is_entry] != 0;
+	}
+	frame->code = word_at(bytes, layout->frame.code) & ~(uint64_t)layout->frame.tag;
+	frame->globals = word_at(bytes, layout->frame.globals);
+	read_instruction(layout, bytes, frame);
+	/* The globals are not checked: frames of CPython's own use have none, and an old value there in 3.12. */
+	return owner <= CPYTHON_OWNED_BY_OBJECT && is_address(frame->code) ? FRAME_OF_FUNCTION : FRAME_IMPOSSIBLE;
+}
+
+/* Brent's search for a cycle: compares each frame with one that moves up at each power of two. */
+struct cycle {
+	uint64_t mark, steps, limit;
+};
+
+static bool closes_cycle(struct cycle *cycle, uint64_t frame)
+{
+	if (frame == cycle->mark)
+		return true;
+	if (++cycle->steps >= cycle->limit) {
+		cycle->steps = 0;
+		cycle->limit *= 2;
+		cycle->mark = frame;
+	}
+	return false;
+}
+
+enum cpython_end cpython_frames(const struct cpython_layout *layout, const struct threadcopy *copy,
+				struct cpython_stack *stack)
+{
+	struct copyview view = { copy, copy->nareas < THREADCOPY_READS ? copy->nareas : THREADCOPY_READS, 0 };
+	struct cycle cycle = { 0, 0, 1 };
+	uint64_t at = 0;
+	enum cpython_end end = innermost(layout, &view, &at);
+
+	stack->n = 0;
+	for (unsigned entries = 0; end == CPYTHON_COMPLETE && at;) {
+		struct cpython_frame *frame = &stack->frame[stack->n];
+		const char *bytes;
+		enum frame_kind kind;
+
+		if (stack->n == CPYTHON_FRAMES_MAX || entries == CPYTHON_FRAMES_MAX)
+			return CPYTHON_TRUNCATED;
+		if (!is_address(at) || closes_cycle(&cycle, at))
+			return CPYTHON_IMPOSSIBLE;
+		bytes = copied(&view, at, layout->frame.bytes);
+		if (!bytes)
+			return CPYTHON_TRUNCATED;
+		*frame = (struct cpython_frame){ .frame = at };
+		kind = read_frame(layout, bytes, frame);
+		if (kind == FRAME_IMPOSSIBLE)
+			return CPYTHON_IMPOSSIBLE;
+		if (kind == FRAME_OF_FUNCTION)
+			stack->n++;
+		else if (entries++, stack->n)
+			stack->frame[stack->n - 1].entry = true;
+		at = word_at(bytes, layout->frame.previous);
+	}
+	/* A thread that has entered the eval loop alone has entries, but no function. */
+	return end == CPYTHON_COMPLETE && stack->n == 0 ? CPYTHON_NO_FRAME : end;
+}

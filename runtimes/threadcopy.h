@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * threadcopy.h - the copy of an interpreter's frames that the synchronous reader makes at a sample.
+ *
+ * Frames of interpreters are on the heap, so they must be read before the sampled thread runs its next instruction.
+ * The synchronous reader (record/syncread) does that with real-time priority, so it does as little as possible: it
+ * follows a plan of a few numbers that the runtime's folder made before, and copies areas of memory. It neither knows
+ * nor checks what it copies. The runtime's folder finds the frames in the copy later, in a process without
+ * capabilities: threadcopy_areas makes the copy an image for memory_image.
+ *
+ * All addresses in the copy are hostile. A plan is trusted: it holds offsets of the runtime's layout alone.
+ */
+#ifndef PJ_THREADCOPY_H
+#define PJ_THREADCOPY_H
+
+#include "common/base.h"
+
+#define THREADPLAN_HOPS 3u            /* maximum number of pointers from the root to the innermost frame */
+#define THREADCOPY_READS 64u          /* maximum number of reads for one sample */
+#define THREADCOPY_BYTES (512u << 10) /* maximum number of bytes that are copied for one sample */
+
+/* The areas to copy. The root of a thread is the address of its state in the runtime (CPython: PyThreadState). */
+struct threadplan {
+	uint32_t root_bytes; /* bytes to copy at the root: all that the hops and the runtime's folder need of it */
+	/* Number of hops, and the offsets of the pointers that lead from the root to the innermost frame: the first is
+	 * an offset in the root, each other one an offset in the memory that the pointer before leads to. */
+	uint32_t nhops, hop[THREADPLAN_HOPS];
+	/* Bytes before and after the start of a frame that one read copies. A frame that an area contains from its
+	 * start to `frame_bytes` is not read again. */
+	uint32_t before, after, frame_bytes;
+	uint32_t next;   /* offset in a frame of the pointer to its caller; 0 there ends the list */
+	uint64_t mask;   /* bits of that pointer that are the address */
+	uint32_t frames; /* maximum number of frames to follow */
+};
+
+struct threadcopy_area {
+	uint64_t address;
+	uint32_t n, offset; /* size in bytes, and the offset in threadcopy.bytes */
+};
+
+/* Result of following a plan. */
+enum threadcopy_end {
+	THREADCOPY_COMPLETE, /* the list of frames was followed to its end */
+	THREADCOPY_NO_FRAME, /* the thread has no frame: a hop led to 0 */
+	THREADCOPY_LIMIT,    /* a maximum was reached; the areas hold the innermost frames */
+	THREADCOPY_FAILED    /* a read failed; the areas hold the frames before it */
+};
+
+struct threadcopy {
+	uint32_t pid, tid;
+	uint64_t time;           /* time of the sample, in ns of CLOCK_MONOTONIC */
+	uint64_t begun, read_by; /* times before the first and after the last read */
+	uint64_t root;
+	uint32_t end; /* enum threadcopy_end */
+	uint32_t nareas, nbytes;
+	struct threadcopy_area area[THREADCOPY_READS]; /* in the order in which they were read; they may overlap */
+	char bytes[];
+};
+
+/* Returns true if the plan is usable: 1 to THREADPLAN_HOPS hops, of which the first lies in the root's bytes, and a
+ * pointer to the caller within frame_bytes. */
+bool threadplan_valid(const struct threadplan *plan);
+
+/* Reads up to n bytes of the process from `address`. Returns the number of bytes that were read before the first one
+ * that is not there: 0 if the first is not. */
+typedef size_t threadcopy_read(void *to, uint64_t address, void *into, size_t n);
+
+/* Follows the plan from copy->root with at most THREADCOPY_READS calls of `read`, and fills end, nareas, nbytes, area
+ * and bytes, which has space for max_bytes. Other members stay unchanged. The list of frames may be a cycle or lead
+ * anywhere. Neither allocates nor waits, but for `read`. Pure over `read`. */
+void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, void *to, size_t max_bytes,
+		       struct threadcopy *copy);
+
+#endif

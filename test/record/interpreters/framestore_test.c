@@ -1,0 +1,52 @@
+/* Lists of frames wait for the samples that they belong to: each is taken once, old ones are dropped, and so are the
+ * oldest beyond the limit of bytes. */
+/* covers: record/interpreters/framestore.c */
+#include "record/interpreters/framestore.h"
+#include "test/lib/tap.h"
+
+#include <stdlib.h>
+
+static void put(struct framestore *store, uint32_t tid, uint64_t time, uint32_t bytes)
+{
+	struct framelist *list = framelist_new(1, bytes);
+
+	list->tid = tid;
+	list->time = time;
+	framestore_put(store, list);
+}
+
+static bool take(struct framestore *store, uint32_t tid, uint64_t time)
+{
+	struct framelist *list = framestore_take(store, tid, time);
+	bool found = list && list->tid == tid && list->time == time && list->n == 1;
+
+	free(list);
+	return found;
+}
+
+int main(void)
+{
+	struct framestore *store = framestore_new();
+	unsigned n = 0;
+
+	put(store, 7, 1000, 8);
+	put(store, 8, 1000, 8);
+	put(store, 7, 2000, 8);
+	ok(!take(store, 9, 1000) && !take(store, 7, 1001), "no list for other samples");
+	ok(take(store, 7, 1000), "a list by thread and time");
+	ok(!take(store, 7, 1000), "  once");
+	ok(take(store, 7, 2000) && take(store, 8, 1000), "  in any order");
+	put(store, 7, 1000, 8);
+	put(store, 8, 1000 + FRAMESTORE_NS, 8);
+	put(store, 8, 1001 + FRAMESTORE_NS, 8);
+	ok(!take(store, 7, 1000), "lists that nobody takes are dropped");
+	ok(take(store, 8, 1000 + FRAMESTORE_NS), "  not sooner");
+	for (uint32_t i = 0; i < 40; i++)
+		put(store, i, 1002 + FRAMESTORE_NS, 1 << 20);
+	for (uint32_t i = 0; i < 40; i++)
+		n += take(store, i, 1002 + FRAMESTORE_NS) ? 1 : 0;
+	ok(n == 31, "lists of 1 MB and some bytes fit into 32 MB 31 times");
+	put(store, 7, 1, 8);
+	framestore_free(store);
+	return done();
+}

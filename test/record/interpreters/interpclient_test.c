@@ -1,0 +1,213 @@
+/* The helper for interpreters on a real Python that waits in known functions: it is opened, its thread listed, and the
+ * frames in a copy of its memory are named; a process that is none is refused; a damaged copy gives no frames. */
+/* covers: record/interpreters/interpclient.c record/interpreters/interphelper.c */
+/* covers: record/interpreters/pythoninterpreter.c record/interpreters/interpreter.c */
+/* covers: record/interpreters/innerthreads.c */
+#include "record/interpreters/interpclient.h"
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "record/interpreters/innerthreads.h"
+#include "test/lib/tap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char program[] = "import time, sys\n"
+			      "class Waiter:\n"
+			      "    def rest(self):\n"
+			      "        sys.stdout.write('ready\\n'); sys.stdout.flush()\n"
+			      "        time.sleep(60)\n"
+			      "def outer():\n"
+			      "    return sorted([Waiter()], key=lambda w: w.rest())\n"
+			      "outer()\n";
+
+static struct interpclient_opened opened;
+static struct interpreter_thread *thread;
+static size_t nthreads;
+
+/* Starts a program whose output is a pipe, and waits for its first line. Returns its pid. */
+static pid_t start(const char *path)
+{
+	int out[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe(out) < 0)
+		return 0;
+	pid = fork();
+	if (pid == 0) {
+		dup2(out[1], STDOUT_FILENO);
+		execl(path, path, "-c", program, (char *)NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	if (read(out[0], &byte, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = 0;
+	}
+	close(out[0]);
+	usleep(100000); /* from the line to the wait */
+	return pid;
+}
+
+static int open_file(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static enum interpclient_answer open_process(struct interpclient *client, const struct interpclient_process *process,
+					     pid_t pid, int *memory)
+{
+	int fd[INTERP_FDS] = { open_file(pid, "mem"), open_file(pid, "maps") };
+	enum interpclient_answer answer = interpclient_open(client, process, fd, &opened, &thread, &nthreads);
+
+	close(fd[INTERP_FD_MAPS]);
+	*memory = fd[INTERP_FD_MEM];
+	return answer;
+}
+
+static size_t copy_memory(void *to, uint64_t address, void *into, size_t n)
+{
+	ssize_t got = pread(*(int *)to, into, n, (off_t)address);
+
+	return got < 0 ? 0 : (size_t)got;
+}
+
+static struct threadcopy *make_copy(pid_t pid, int memory)
+{
+	struct threadcopy *copy = mem_alloc(1, sizeof(*copy) + THREADCOPY_BYTES);
+
+	copy->pid = copy->tid = (uint32_t)pid;
+	copy->root = thread[0].root;
+	copy->time = copy->begun = clock_now();
+	threadcopy_follow(&opened.plan, copy_memory, &memory, THREADCOPY_BYTES, copy);
+	copy->read_by = clock_now();
+	return copy;
+}
+
+static struct str name_of(const struct framelist *list, uint32_t i)
+{
+	struct str text = { list->text + list->frame[i].text, list->frame[i].bytes };
+
+	return str_cut(&text, 0);
+}
+
+static void frames(struct interpclient *client, const struct interpclient_process *process, pid_t pid, int memory)
+{
+	struct threadcopy *copy = make_copy(pid, memory);
+	struct framelist *list = NULL;
+
+	ok(copy->end == THREADCOPY_COMPLETE, "its frames are copied");
+	ok(interpclient_frames(client, process, copy, &list) == INTERPCLIENT_DONE && list, "the copy is evaluated");
+	ok(list && list->n == 4 && list->end == INTERPRETER_COMPLETE, "  it has four frames");
+	if (list && list->n == 4) {
+		is_str(name_of(list, 0), STR("__main__.Waiter.rest"), "  the leaf");
+		is_str(name_of(list, 1), STR("__main__.outer.<locals>.<lambda>"), "  called by a lambda");
+		is_str(name_of(list, 2), STR("__main__.outer"), "  by a function");
+		is_str(name_of(list, 3), STR("__main__.<module>"), "  by the module");
+		ok(list->frame[0].line == 5 && list->frame[2].line == 7 && list->frame[3].line == 8, "  with lines");
+		ok(!list->frame[0].entry && list->frame[1].entry && !list->frame[2].entry && list->frame[3].entry,
+		   "  sorted() separates two activations");
+	}
+	free(list);
+	free(copy);
+	copy = make_copy(pid, memory);
+	for (uint32_t i = 0; i < copy->nbytes; i += 8)
+		memset(copy->bytes + i, 0x41, 8);
+	ok(interpclient_frames(client, process, copy, &list) == INTERPCLIENT_DONE && list && list->n == 0,
+	   "a damaged copy has no frames");
+	free(list);
+	free(copy);
+}
+
+static void python(struct interpclient *client, const char *path)
+{
+	struct interpclient_process process = { .slot = 3, .number = 7 };
+	pid_t pid = start(path);
+	int memory;
+
+	if (!pid) {
+		ok(true, "skipped: no such Python # SKIP");
+		return;
+	}
+	ok(open_process(client, &process, pid, &memory) == INTERPCLIENT_DONE, path);
+	ok(opened.answer == INTERPRETER_OPEN && opened.language == 1 && opened.nevals > 0, "  is opened");
+	if (opened.answer != INTERPRETER_OPEN)
+		printf("# %s\n", opened.why);
+	ok(nthreads == 1 && thread[0].tid == (uint32_t)pid, "  its thread is listed");
+	if (nthreads == 1)
+		frames(client, &process, pid, memory);
+	free(thread);
+	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_DONE && nthreads == 1,
+	   "its threads are listed again");
+	free(thread);
+	interpclient_close(client, &process);
+	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_LOST, "a closed process is lost");
+	close(memory);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* Returns the pid of the helper, which is the only child of this process. */
+static pid_t helper_pid(void)
+{
+	char text[64] = "";
+	int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return 0;
+	close(fd);
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+static void failures(struct interpclient *client)
+{
+	struct interpclient_process process = { .slot = 0, .number = 9, .tenant = { TENANT_USER, 1234 } },
+				    other = { .slot = 1, .number = 10, .tenant = { TENANT_USER, 1235 } };
+	pid_t pid = helper_pid();
+
+	ok(pid > 0 && kill(pid, SIGSTOP) == 0, "the helper is stopped");
+	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_LOST,
+	   "  a request ends all the same");
+	ok(interpclient_count(client).hung == 1 && interpclient_helper(client) == 2, "  another helper replaces it");
+	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_OVER, "its tenant is avoided");
+	ok(interpclient_threads(client, &other, &thread, &nthreads) == INTERPCLIENT_LOST, "  another one is not");
+	ok(interpclient_helper(client) == 2, "  by the same helper");
+}
+
+static void stranger(struct interpclient *client)
+{
+	struct interpclient_process process = { .slot = 0, .number = 8 };
+	int memory;
+
+	ok(open_process(client, &process, getpid(), &memory) == INTERPCLIENT_DONE &&
+		   opened.answer == INTERPRETER_OTHER && nthreads == 0,
+	   "this test is no interpreter");
+	close(memory);
+	free(thread);
+	ok(interpclient_helper(client) == 1, "all of this was one helper");
+}
+
+int main(void)
+{
+	struct interpclient *client = interpclient_new();
+	uint32_t outer, inner;
+
+	python(client, "/usr/bin/python3");
+	stranger(client);
+	failures(client);
+	interpclient_free(client);
+	ok(innerthreads_parse(STR("Name:\tx\nNSpid:\t70\t7\t3\nNSsid:\t1\n"), &outer, &inner) && outer == 70 &&
+		   inner == 3,
+	   "thread ids of a namespace");
+	ok(innerthreads_parse(STR("NSpid:\t70\n"), &outer, &inner) && outer == 70 && inner == 70, "  of ours");
+	ok(!innerthreads_parse(STR("NSpid:\tx\n"), &outer, &inner) && !innerthreads_parse(STR(""), &outer, &inner),
+	   "  none");
+	return done();
+}

@@ -1,0 +1,92 @@
+/* Interpreted frames between native ones: one to one where the walk reached a root, from the innermost where the copy
+ * was truncated, and not at all where the numbers differ. Stacks are texts, innermost first: E is an activation of the
+ * eval function, T a trampoline, other capitals are native code; small letters are interpreted frames, ' ends a
+ * segment. */
+/* covers: record/interpreters/onestack.c */
+#include "record/interpreters/onestack.h"
+#include "test/lib/tap.h"
+
+#include <stdio.h>
+
+#define EVAL 0x100000u
+#define CODE 0x200000u
+#define BYTECODE 0x300000u
+
+static struct onestack merged;
+static struct walk_frame native[64];
+static struct onestack_frame frame[64];
+
+static bool is_t(const void *owner, const struct walk_frame *at)
+{
+	return owner == &merged && at->address == CODE + 'T';
+}
+
+/* Sets the lists of a test, and returns the merged stack as text; "-" if they do not match. */
+static const char *merge(const char *stack, enum unwind_end end, const char *interpreted, bool complete, bool sure,
+			 size_t max)
+{
+	static const struct onestack_range eval[] = { { 0, 1 }, { EVAL, EVAL + 0x1000 } };
+	static char text[128];
+	struct onestack_lists lists = { native, 0, end, eval, countof(eval), frame, 0, complete, sure, is_t, &merged };
+	size_t i;
+
+	for (; stack[lists.nnative]; lists.nnative++)
+		native[lists.nnative] = (struct walk_frame){ .address = stack[lists.nnative] == 'E' ?
+										EVAL + 1 :
+										CODE + (uint64_t)stack[lists.nnative],
+							     .exact = lists.nnative == 0 };
+	for (; *interpreted; interpreted++) {
+		if (*interpreted == '\'')
+			frame[lists.n - 1].entry = true;
+		else
+			frame[lists.n++] = (struct onestack_frame){ BYTECODE + (uint64_t)*interpreted, false };
+	}
+	if (!onestack_merge(&merged, &lists, max))
+		return "-";
+	for (i = 0; i < merged.n; i++) {
+		uint64_t address = merged.frame[i].address;
+
+		text[i] = (char)(address >= BYTECODE ? address - BYTECODE : address >= CODE ? address - CODE : 'E');
+		if (address >= BYTECODE && !merged.frame[i].exact)
+			return "an interpreted frame is no return address";
+	}
+	text[i] = 0;
+	return text;
+}
+
+static void is(const char *got, const char *want, const char *what)
+{
+	is_str(str_of(got), str_of(want), what);
+}
+
+int main(void)
+{
+	is(merge("EMS", UNWIND_ROOT, "ab'", true, false, 99), "abMS", "one activation, two frames");
+	is(merge("XEMS", UNWIND_ROOT, "ab'", true, false, 99), "XabMS", "a native leaf");
+	is(merge("ELEMS", UNWIND_ROOT, "ab'cd'", true, false, 99), "abLcdMS", "a callback");
+	is(merge("ELEMS", UNWIND_ROOT, "ab'", true, false, 99), "ELabMS", "the innermost activation has no frame yet");
+	is(merge("XELEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "another one than the leaf always has");
+	is(merge("ELEMS", UNWIND_ROOT, "", true, false, 99), "-", "two activations without frames do not match");
+	is(merge("EMS", UNWIND_ROOT, "a'b'", true, false, 99), "-", "nor more segments than activations");
+	is(merge("EMS", UNWIND_ROOT, "ab", true, false, 99), "-", "nor a list that ends within an activation");
+	is(merge("EMS", UNWIND_ROOT, "ab'", false, false, 99), "-", "nor a truncated list");
+	is(merge("MS", UNWIND_ROOT, "", true, false, 99), "MS", "a thread outside of the interpreter");
+	ok(merged.end == UNWIND_ROOT, "  is complete");
+	is(merge("XEL", UNWIND_STACK_CUT, "ab'cd'e'", true, false, 99), "XabLcde", "a truncated stack");
+	ok(merged.end == UNWIND_ROOT, "  has all interpreted frames");
+	is(merge("XEL", UNWIND_STACK_CUT, "ab'cd", false, false, 99), "XabLcd", "a truncated list, too");
+	ok(merged.end == UNWIND_STACK_CUT, "  remains truncated");
+	is(merge("EL", UNWIND_STACK_CUT, "ab'c'", true, false, 99), "-", "truncated, the leaf may have no frame yet");
+	is(merge("EL", UNWIND_STACK_CUT, "ab'c'", true, true, 99), "abLc", "  but it is known to have one");
+	is(merge("XEEEL", UNWIND_STACK_CUT, "ab'c'", true, true, 99), "-", "more activations than segments");
+	is(merge("XEL", UNWIND_NO_CODE, "ab'c'", true, true, 99), "-", "a broken walk with segments left");
+	is(merge("XEL", UNWIND_NO_CODE, "ab'", true, true, 99), "XabL", "a broken walk with none left");
+	ok(merged.end == UNWIND_NO_CODE, "  remains broken");
+	is(merge("XELEMS", UNWIND_ROOT, "ab'cd'", true, false, 5), "XabLc", "the limit of frames");
+	ok(merged.end == UNWIND_MORE, "  truncates");
+	is(merge("XETLETTS", UNWIND_ROOT, "ab'cd'", true, false, 99), "XabLcdTS", "a trampoline that calls it is left out");
+	is(merge("ETETS", UNWIND_ROOT, "ab'", true, false, 99), "ETabS", "  with its activation");
+	is(merge("XTET", UNWIND_STACK_CUT, "ab'", true, false, 99), "XTab", "  and none that it calls");
+	onestack_free(&merged);
+	return done();
+}

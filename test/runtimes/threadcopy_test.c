@@ -1,0 +1,260 @@
+/* The copy of an interpreter's frames: areas, ends, cycles, missing pages, maxima. */
+/* covers: runtimes/threadcopy.c */
+#include "runtimes/threadcopy.h"
+#include "common/arena.h"
+#include "test/lib/tap.h"
+
+#include <stdlib.h>
+
+/* Memory of a process: one range from BASE, of which pages may be missing. */
+#define BASE UINT64_C(0x7f0000000000)
+enum { BYTES = 2 << 20, ROOT = 0x100, ROOT_BYTES = 64, HOP = 16, FRAME = 64, NEXT = 8 };
+
+struct memory {
+	char bytes[BYTES];
+	bool missing[BYTES / 4096];
+	unsigned reads;
+};
+
+static size_t read_memory(void *to, uint64_t address, void *into, size_t n)
+{
+	struct memory *memory = to;
+	size_t got = 0;
+
+	memory->reads++;
+	for (; got < n; got++) {
+		uint64_t at = address + got - BASE;
+
+		if (at >= BYTES || memory->missing[at / 4096])
+			break;
+		((char *)into)[got] = memory->bytes[at];
+	}
+	return got;
+}
+
+static const struct threadplan usual = { .root_bytes = ROOT_BYTES,
+					 .nhops = 1,
+					 .hop = { HOP },
+					 .before = 4096,
+					 .after = 4096,
+					 .frame_bytes = FRAME,
+					 .next = NEXT,
+					 .mask = ~UINT64_C(7),
+					 .frames = 5000 };
+
+static struct memory *memory;
+static struct threadcopy *copy;
+
+static void put(uint64_t at, uint64_t value)
+{
+	memcpy(memory->bytes + at, &value, 8);
+}
+
+/* Makes a list of n frames, each `step` bytes above the one before; the innermost is the last. Returns the offset of
+ * the innermost. */
+static uint64_t make_list(uint32_t n, uint64_t step)
+{
+	uint64_t at = 0x10000;
+
+	memset(memory, 0, sizeof(*memory));
+	for (uint32_t i = 0; i < n; i++, at += step)
+		put(at + NEXT, i ? (BASE + at - step) | 1 : 0);
+	put(ROOT + HOP, BASE + at - step);
+	return at - step;
+}
+
+static void follow(const struct threadplan *plan)
+{
+	copy->root = BASE + ROOT;
+	threadcopy_follow(plan, read_memory, memory, THREADCOPY_BYTES, copy);
+}
+
+/* Returns the bytes of the copy at an offset, NULL if no area has the n bytes. */
+static const char *find(uint64_t at, size_t n)
+{
+	for (uint32_t i = 0; i < copy->nareas; i++) {
+		const struct threadcopy_area *area = copy->area + i;
+
+		if (BASE + at >= area->address && BASE + at + n <= area->address + area->n)
+			return copy->bytes + area->offset + (BASE + at - area->address);
+	}
+	return NULL;
+}
+
+static bool all_found(uint32_t n, uint64_t step)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const char *bytes = find(0x10000 + i * step, FRAME);
+
+		if (!bytes || memcmp(bytes, memory->bytes + 0x10000 + i * step, FRAME) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void check_lists(void)
+{
+	make_list(1, 64);
+	follow(&usual);
+	ok(copy->end == THREADCOPY_COMPLETE && copy->nareas == 2 && all_found(1, 64),
+	   "one frame: the root and one area");
+	ok(find(ROOT, ROOT_BYTES) != NULL, "  the root's bytes are the first area");
+	make_list(126, 80);
+	follow(&usual);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(126, 80), "126 frames: all are copied");
+	ok(copy->nareas <= 5, "  in 4 areas at most");
+	make_list(5000, 64);
+	follow(&usual);
+	is_u64(copy->end, THREADCOPY_LIMIT, "5,000 frames: a maximum ends the copy");
+	is_u64(memory->reads, THREADCOPY_READS, "  of reads");
+	ok(find(0x10000 + 4999 * 64, FRAME) != NULL, "  the innermost frame is copied");
+	make_list(4, 64);
+	put(ROOT + HOP, 0);
+	follow(&usual);
+	is_u64(copy->end, THREADCOPY_NO_FRAME, "a thread without a frame");
+}
+
+static void check_hops(void)
+{
+	struct threadplan plan = usual;
+
+	make_list(3, 64);
+	put(0x8000 + 24, BASE + 0x9000);
+	put(0x9000 + 40, BASE + 0x10000 + 128);
+	put(ROOT + HOP, BASE + 0x8000);
+	plan.nhops = 3;
+	plan.hop[1] = 24;
+	plan.hop[2] = 40;
+	follow(&plan);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(3, 64), "three hops lead to the innermost frame");
+	ok(find(0x8000 + 24, 8) && find(0x9000 + 40, 8), "  their pointers are copied, too");
+	put(0x8000 + 24, 0);
+	follow(&plan);
+	is_u64(copy->end, THREADCOPY_NO_FRAME, "  one of them is 0");
+	put(0x8000 + 24, UINT64_MAX - 8);
+	follow(&plan);
+	is_u64(copy->end, THREADCOPY_FAILED, "  one of them is no address");
+}
+
+static void check_overlaps(void)
+{
+	struct threadplan plan = usual;
+	uint64_t total = 0, first, last;
+
+	make_list(500, 64);
+	follow(&plan);
+	first = UINT64_MAX;
+	last = 0;
+	for (uint32_t i = 1; i < copy->nareas; i++) {
+		total += copy->area[i].n;
+		first = copy->area[i].address < first ? copy->area[i].address : first;
+		last = copy->area[i].address + copy->area[i].n > last ? copy->area[i].address + copy->area[i].n : last;
+	}
+	is_u64(total, last - first, "areas of neighbours do not overlap");
+	ok(all_found(500, 64), "  and all frames are in them");
+	/* frames that overlap each other: each lies 8 bytes above the one before */
+	make_list(1000, 16);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(1000, 16), "frames that overlap each other");
+}
+
+static void check_cycles(void)
+{
+	uint64_t top = make_list(10, 64);
+
+	put(0x10000 + NEXT, BASE + top);
+	follow(&usual);
+	is_u64(copy->end, THREADCOPY_LIMIT, "a cycle of ten frames ends");
+	put(top + NEXT, BASE + top);
+	follow(&usual);
+	is_u64(copy->end, THREADCOPY_LIMIT, "a frame that is its own caller");
+	top = make_list(10, 64);
+	put(0x10000 + NEXT, BASE + 0x10000 + 3 * 64);
+	follow(&usual);
+	is_u64(copy->end, THREADCOPY_LIMIT, "a cycle that begins later");
+}
+
+static void check_missing(void)
+{
+	uint64_t top = make_list(2, 0x2000);
+
+	memory->missing[top / 4096 - 1] = true;
+	follow(&usual);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(2, 0x2000), "the page before a frame is missing");
+	memory->missing[top / 4096 + 1] = true;
+	follow(&usual);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(2, 0x2000), "the page after it, too");
+	memory->missing[0x10000 / 4096] = true;
+	follow(&usual);
+	ok(copy->end == THREADCOPY_FAILED && find(top, FRAME), "the caller's page: the frames before it are copied");
+	memory->missing[top / 4096] = true;
+	follow(&usual);
+	is_u64(copy->end, THREADCOPY_FAILED, "the page of the innermost frame");
+	memory->missing[0] = true;
+	follow(&usual);
+	ok(copy->end == THREADCOPY_FAILED && copy->nareas == 0, "the root's page");
+	copy->root = UINT64_MAX - 8;
+	threadcopy_follow(&usual, read_memory, memory, THREADCOPY_BYTES, copy);
+	ok(copy->end == THREADCOPY_FAILED && copy->nareas == 0, "a root that is no address");
+	make_list(2, 64);
+	put(0x10000 + 64 + NEXT, (UINT64_C(1) << 63) + 8);
+	follow(&usual);
+	ok(copy->end == THREADCOPY_FAILED && find(0x10000 + 64, FRAME), "a caller that is no address");
+}
+
+static void check_maxima(void)
+{
+	struct threadplan plan = usual;
+
+	make_list(100, 0x2000);
+	copy->root = BASE + ROOT;
+	threadcopy_follow(&usual, read_memory, memory, 20000, copy);
+	ok(copy->end == THREADCOPY_LIMIT && copy->nbytes <= 20000, "the caller's maximum of bytes");
+	ok(find(0x10000 + 99 * 0x2000, FRAME) != NULL, "  the innermost frame is copied");
+	plan.before = plan.after = 32 << 10;
+	make_list(100, 0x4000);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_LIMIT && copy->nbytes <= THREADCOPY_BYTES, "the maximum of bytes");
+	plan = usual;
+	plan.frames = 7;
+	make_list(100, 64);
+	follow(&plan);
+	is_u64(copy->end, THREADCOPY_LIMIT, "the plan's maximum of frames");
+}
+
+static void check_plans(void)
+{
+	struct threadplan plan = usual;
+
+	ok(threadplan_valid(&plan), "a usable plan");
+	plan.nhops = 4;
+	ok(!threadplan_valid(&plan), "too many hops");
+	plan = usual;
+	plan.hop[0] = ROOT_BYTES - 7;
+	ok(!threadplan_valid(&plan), "a hop beyond the root's bytes");
+	plan = usual;
+	plan.next = FRAME - 7;
+	ok(!threadplan_valid(&plan), "a caller's pointer beyond the frame");
+	plan = usual;
+	plan.next = plan.hop[0] = UINT32_MAX - 3;
+	ok(!threadplan_valid(&plan), "offsets that overflow");
+	plan = usual;
+	plan.after = FRAME - 1;
+	ok(!threadplan_valid(&plan), "a frame that is longer than its area");
+}
+
+int main(void)
+{
+	memory = mem_alloc(sizeof(*memory), 1);
+	copy = mem_alloc(1, sizeof(*copy) + THREADCOPY_BYTES);
+	check_lists();
+	check_hops();
+	check_overlaps();
+	check_cycles();
+	check_missing();
+	check_maxima();
+	check_plans();
+	free(memory);
+	free(copy);
+	return done();
+}
