@@ -175,10 +175,14 @@ public class Spin {
 END
 	"$javac" --release 8 -d . Spin.java 2>/dev/null || "$javac" -d . Spin.java
 	record java.data --unwind=fp -- "$jdk/bin/java" -XX:+PreserveFramePointer -XX:+UseSerialGC -cp . Spin
-	trouble "a JVM that has ended" 'frames without names: java [0-9]+ is a JVM that has ended \(recording with pjrecord' java.data
+	trouble "Java by frame pointers, which it may not keep" \
+		'stacks of unknown completeness: java was unwound by frame pointers, which its code may not keep \(pjrecord' java.data
+	pjfold -v java.data >/dev/null 2>said
+	ok "a JVM that has ended" grep -qE 'frames without names: java [0-9]+ is a JVM that has ended \(recording with pjrecord' said
 	record java2.data -- "$jdk/bin/java" -XX:+UseSerialGC -cp . Spin
 	mended "  names in the recording" 'JVM' java2.data
 else
+	skip "Java by frame pointers, which it may not keep" "no JDK"
 	skip "a JVM that has ended" "no JDK"
 	skip "  names in the recording" "no JDK"
 fi
