@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * installcheck.h - the part of `pjrecord --check` that verifies an installation: programs, user of the services, recorder,
- * names, spool, store.
+ * installcheck.h - the part of `pjrecord --check` that verifies an installation: programs, user of the services,
+ * recorder, names, spool, store.
  *
  * It prints one line for each fact (checkreport.h) and the remedy of each that is not ok. It observes what runs: the
  * recorder's lock and capabilities, the newest window as pjfold folds it, the windows that wait, and an answer of the
