@@ -90,7 +90,7 @@ static int open_event(uint32_t cpu, bool switches)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static bool map_ring(const struct switchwatch *switchwatch, uint32_t cpu, int fd)
+static bool switchwatch_map(const struct switchwatch *switchwatch, uint32_t cpu, int fd)
 {
 	size_t bytes = SWITCHWATCH_BYTES;
 
@@ -111,7 +111,7 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 		return;
 	one.arrivals = open_event(cpu, false);
 	one.switches = open_event(cpu, true);
-	if (one.arrivals < 0 || one.switches < 0 || !map_ring(switchwatch, cpu, one.arrivals)) {
+	if (one.arrivals < 0 || one.switches < 0 || !switchwatch_map(switchwatch, cpu, one.arrivals)) {
 		close(one.arrivals);
 		close(one.switches);
 		return;
@@ -219,7 +219,7 @@ static void take_switch(struct switchwatch *switchwatch, const struct switch_rec
 						       .time = got->id.time });
 }
 
-static void take_record(void *to, const struct ring_record *record)
+static void switchwatch_take_record(void *to, const struct ring_record *record)
 {
 	struct switchwatch *switchwatch = to;
 	const struct ring_sample *sample = (const void *)record->head;
@@ -263,7 +263,7 @@ void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certi
 	/* Only this function empties the rings, so one that was full since the last call is still full. */
 	if (rings_lossy(switchwatch->rings, RING_OF_SWITCHES))
 		certificate_lose(certificate, clock_now());
-	rings_drain(switchwatch->rings, horizon, take_record, switchwatch);
+	rings_drain(switchwatch->rings, horizon, switchwatch_take_record, switchwatch);
 	certificate_advance(certificate, horizon);
 	bound_rates(switchwatch, now);
 }

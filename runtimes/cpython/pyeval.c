@@ -111,7 +111,8 @@ static bool jumps_back(struct evalsearch *search, const struct cpython_range *ra
 {
 	uint64_t n = range->end - range->start, to;
 
-	if (!read_code(search, range, search->other))
+	/* A step for 32 bytes of code: a hostile table may have many large candidates. */
+	if (!budget_steps(search->cpython->memory->budget, n / 32) || !read_code(search, range, search->other))
 		return false;
 	for (uint64_t i = 0; i < n; i++)
 		if (jump_at(search->other + i, range->start + i, &to) && to != search->cpython->eval[0].start &&
