@@ -7,9 +7,9 @@
  * and puts the copy into a ring of its own. Nothing is started before the first process is registered. Reader threads
  * are blocked, and samples wake nobody, on CPUs where no registered thread was sampled for `hold_ns`.
  *
- * A copy is right only if the sampled thread did not run during it. Records of context switches prove that afterwards
- * (certificate.h): syncread_verdict returns the result. A copy without the verdict SYNCREAD_CERTIFIED must not be
- * shown.
+ * A copy is right only if the sampled thread did not run during it. Records of context switches and migrations prove
+ * that afterwards (certificate.h): syncread_verdict returns the result. A copy without the verdict SYNCREAD_CERTIFIED
+ * must not be shown.
  *
  * Threads: syncread_take and its descriptor belong to one consumer thread; all other functions belong to the main
  * thread, which also drains the rings. The consumer may be the main thread.
@@ -36,7 +36,7 @@ struct syncread_options {
 	struct sources *sources;
 	struct rings *rings;
 	uint64_t budget_ns; /* ns of a second for which one reader thread may run; default SYNCREAD_BUDGET_NS */
-	uint64_t hold_ns;   /* time after the last sample of a registered thread until a CPU is parked */
+	uint64_t hold_ns;   /* time after the last sample of a registered thread until a CPU is parked; default 10 s */
 	/* maximum number of records of switches per second and CPU: above it they stop for SYNCREAD_PAUSE_NS */
 	uint32_t switches;
 	enum syncread_class best; /* the class that is tried first */
@@ -64,7 +64,7 @@ struct syncread_counters {
 	uint64_t slow;          /* samples without a copy: another reader has read memory of the process for long */
 	uint64_t hung;          /* processes that were removed because a read of their memory hangs */
 	uint64_t abandoned;     /* readers that did not return from a read, up to now */
-	uint64_t switches;      /* records of switches that were read */
+	uint64_t switches;      /* records of switches and migrations that were read */
 	uint64_t pauses;        /* times that records of switches were stopped on a CPU because of their rate */
 	uint64_t wakes_refused; /* CPUs whose samples could not be made to wake a reader, or without a thread */
 	/* state now */
@@ -102,8 +102,9 @@ int syncread_copies_fd(const struct syncread *syncread);
 /* Calls fn with each copy that waits; it is valid until fn returns. Returns the number of copies. */
 size_t syncread_take(struct syncread *syncread, void (*fn)(void *to, const struct threadcopy *copy), void *to);
 
-/* Descriptor that becomes readable when a ring for samples is over half full on a CPU whose reader is awake: the main
- * thread does not poll such rings (rings_fds omits them). syncread_settle makes it unreadable again. */
+/* Descriptor that becomes readable when a ring for samples is over half full on a CPU whose reader is active, since the
+ * main thread does not poll such rings (rings_fds omits them), or when a ring for switches is half full.
+ * syncread_settle makes it unreadable again. */
 int syncread_fd(const struct syncread *syncread);
 
 /* Takes the records of switches, decides which copies are certified, parks CPUs, and frees what no reader uses
