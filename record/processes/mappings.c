@@ -438,18 +438,24 @@ static bool may_have_changed(const struct mappings *set, const struct mapped_fil
 	return set->interpreters && mapped_file_is_memory(file);
 }
 
+bool mappings_has(const struct mappings *set, const struct mapping *mapping, const struct mapped_file *file)
+{
+	const struct mapping *same = set ? mappings_at(set, mapping->start) : NULL;
+
+	return same && same->start == mapping->start && same->length == mapping->length &&
+	       same->offset == mapping->offset && mappings_same_file(same->file, file);
+}
+
 enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **set, const struct tenant *payer,
 				  const struct mapping *mapping, const struct mapped_file *file)
 {
-	const struct mapping *same = *set ? mappings_at(*set, mapping->start) : NULL;
 	struct mapping new = *mapping;
 	struct mappings *mappings;
 	uint64_t end;
 
 	if (__builtin_add_overflow(mapping->start, mapping->length, &end) || mapping->start == end)
 		return MAPPINGS_BAD;
-	if (same && same->start == new.start && same->length == new.length &&
-	    same->offset == new.offset &&mappings_same_file(same->file, file) && !may_have_changed(*set, file))
+	if (mappings_has(*set, mapping, file) && !may_have_changed(*set, file))
 		return MAPPINGS_SAME;
 	mappings = own_set(pool, set);
 	mappings->version = ++pool->version;

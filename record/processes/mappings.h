@@ -109,6 +109,10 @@ enum mappings_answer {
 	MAPPINGS_BAD   /* the mapping is empty or wraps around the end of memory; the set is unchanged */
 };
 
+/* Returns true if the set has this mapping of this file. Accepts NULL. A reading of /proc that shows it again is no
+ * sign that code in memory without a file has changed: a record would be. */
+bool mappings_has(const struct mappings *set, const struct mapping *mapping, const struct mapped_file *file);
+
 /* Adds a mapping of a file to *set, which is created if it is NULL, and copied if it is shared. Removes mappings, or
  * parts of them, that overlap the new one. Ignores mapping->file and mapping->id, and copies *file. */
 enum mappings_answer mappings_put(struct mapping_pool *pool, struct mappings **set, const struct tenant *payer,

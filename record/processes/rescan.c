@@ -217,7 +217,7 @@ static bool apply_maps(struct rescan *rescan, struct process *process, const str
 		struct mapping map = { 0 };
 		struct mapped_file file = { 0 };
 
-		if (!procfs_parse_map(str_cut(&lines, '\n'), &map, &file))
+		if (!procfs_parse_map(str_cut(&lines, '\n'), &map, &file) || mappings_has(process->maps, &map, &file))
 			continue;
 		switch (processes_map(rescan->processes, answer->pid, &map, &file)) {
 		case MAPPINGS_CHANGED: changed = true; break;

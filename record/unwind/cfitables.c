@@ -29,11 +29,17 @@
 #define VDSO_MAX (64u << 10)
 #define CODE_MAJOR UINT32_MAX /* file_id.major of tables of generated code: no device has it */
 
+/* Maximum number of entries of generated code for one owner: any process can claim gigabytes of it, and must not evict
+ * the tables of others. 128 parts have 500,000 trampolines. Owners are counted by hash. */
+#define CODE_ENTRIES_MAX 128u
+#define CODE_OWNERS 1024u
+
 enum state { FREE, WANTED, REQUESTED, READY, NONE };
 
 /* A table that entries of several tenants use: helpers of different tenants usually make the same bytes from a file. */
 struct shared_table {
 	struct unwind_table *table;
+	uint64_t hash; /* unwind_table_hash */
 	unsigned references;
 };
 
@@ -66,6 +72,8 @@ struct cfitables {
 	uint64_t own_ns; /* inode of the mount namespace of this process */
 	struct entry *entry;
 	uint32_t n, cap, free, bucket[BUCKETS];
+	/* Number of entries of generated code, by the owner's hash: see CODE_ENTRIES_MAX. */
+	uint16_t code_entries[CODE_OWNERS];
 	size_t bytes;
 	struct unwind_table *vdso;
 	struct cfitables_counts counts;
@@ -159,11 +167,20 @@ static size_t drop_shared(struct shared_table *table)
 	return bytes;
 }
 
+/* Returns the counter of an owner's entries of generated code. */
+static uint16_t *cfitables_code_entries(struct cfitables *tables, uint64_t owner)
+{
+	return &tables->code_entries[hash_number(owner) % CODE_OWNERS];
+}
+
 static size_t cfitables_forget(struct cfitables *tables, uint32_t number)
 {
 	size_t bytes;
 	struct entry *entry = &tables->entry[number];
 	uint32_t *link = cfitables_bucket_of(tables, entry);
+
+	if (entry->file_id.major == CODE_MAJOR)
+		--*cfitables_code_entries(tables, entry->owner);
 
 	while (*link != number)
 		link = &tables->entry[*link].next;
@@ -218,19 +235,24 @@ static uint32_t take_number(struct cfitables *tables, uint64_t now)
 	return tables->n++;
 }
 
+/* Returns the index of the entry of a file, which is made if there is none; 0 if that is impossible. */
 static uint32_t cfitables_entry_of(struct cfitables *tables, const struct file_id *file_id, uint64_t owner,
 				   uint64_t now)
 {
 	struct entry like = { .owner = owner, .file_id = *file_id };
+	bool code = file_id->major == CODE_MAJOR;
 	uint32_t i = *cfitables_bucket_of(tables, &like);
 
 	while (i && !cfitables_is_of(&tables->entry[i], file_id, owner))
 		i = tables->entry[i].next;
 	if (i)
 		return i;
+	if (code && *cfitables_code_entries(tables, owner) >= CODE_ENTRIES_MAX)
+		return 0;
 	i = take_number(tables, now);
 	if (!i)
 		return 0;
+	*cfitables_code_entries(tables, owner) += code;
 	like.state = WANTED;
 	like.wanted = like.used = now;
 	like.next = *cfitables_bucket_of(tables, &like);
@@ -509,19 +531,21 @@ static bool may_share(const struct entry *entry, const struct entry *other)
 static struct shared_table *cfitables_share(struct cfitables *tables, const struct entry *entry,
 					    struct unwind_table *table)
 {
+	uint64_t hash = unwind_table_hash(table);
 	struct shared_table *s;
 
 	for (uint32_t i = 1; i < tables->n; i++) {
 		const struct entry *other = &tables->entry[i];
 
-		if (!other->shared || !may_share(entry, other) || !unwind_table_is_same(other->shared->table, table))
+		if (!other->shared || other->shared->hash != hash || !may_share(entry, other) ||
+		    !unwind_table_is_same(other->shared->table, table))
 			continue;
 		unwind_table_close(table);
 		other->shared->references++;
 		return other->shared;
 	}
 	s = mem_alloc(sizeof(*s), 1);
-	*s = (struct shared_table){ table, 1 };
+	*s = (struct shared_table){ table, hash, 1 };
 	tables->bytes += unwind_table_bytes(table);
 	return s;
 }

@@ -46,6 +46,8 @@ bool unwind_table_save(const struct unwind_table *table, int fd);
 struct unwind_table *unwind_table_load(int fd, const char **why);
 /* Returns true if both tables were loaded from images with the same bytes, so that all lookups give equal results. */
 bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b);
+/* Returns a hash of the image that the table was loaded from, equal for equal images; 0 without an image. */
+uint64_t unwind_table_hash(const struct unwind_table *table);
 /* Returns true if all functions of the file that call others keep frame pointers, but for those with FDEs: Go's
  * compiler does so. Such a file has a table even without any FDE. */
 bool unwind_table_keeps_frame_pointers(const struct unwind_table *table);

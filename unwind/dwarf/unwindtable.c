@@ -2,6 +2,7 @@
 #include "unwind/dwarf/unwindtable.h"
 
 #include "common/arena.h"
+#include "common/hash.h"
 #include "unwind/dwarf/unwindelf.h"
 
 #include <fcntl.h>
@@ -383,6 +384,11 @@ struct unwind_table *unwind_table_load(int fd, const char **why)
 bool unwind_table_is_same(const struct unwind_table *table, const struct unwind_table *b)
 {
 	return table->image && b->image && table->size == b->size && memcmp(table->image, b->image, table->size) == 0;
+}
+
+uint64_t unwind_table_hash(const struct unwind_table *table)
+{
+	return table->image ? hash_bytes(table->image, table->size) : 0;
 }
 
 bool unwind_table_keeps_frame_pointers(const struct unwind_table *table)

@@ -144,6 +144,9 @@ static void check_memory_of_python(void)
 	ok(mappings_put(&pool, &set, &payer, &mapping, &memory) == MAPPINGS_CHANGED &&
 		   mappings_at(set, mapping.start)->id != id,
 	   "  but not in a process of CPython");
+	ok(mappings_has(set, &mapping, &memory), "  though the set has the mapping");
+	mapping.length = 4096;
+	ok(!mappings_has(set, &mapping, &memory) && !mappings_has(NULL, &mapping, &memory), "  but no other one");
 	is_u64(set->n, 2, "  it replaces the one before");
 	is_u64(set->interpreters, 1, "  one mapping is CPython's");
 	mappings_drop(&pool, &set);
