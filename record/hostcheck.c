@@ -286,11 +286,11 @@ static void check_tracepoints(const struct check *check)
 static void check_interpreters(void)
 {
 	if (privileges_realtime())
-		checkreport_line(CHECK_OK, "interpreters", "functions of Python are shown");
+		checkreport_line(CHECK_OK, "interpreters", "functions of Python can be shown, with --interpreters=on");
 	else
 		checkreport_line(
 			CHECK_LIMITED, "interpreters",
-			"functions of Python are not shown: no right to real-time priority: run it as root, or "
+			"functions of Python cannot be shown: no right to real-time priority: run it as root, or "
 			"give it CAP_SYS_NICE (in a unit, RestrictRealtime=no, too)");
 }
 

@@ -231,7 +231,6 @@ static void check_capabilities(struct install *install)
 		{ PRIV_SYSLOG, "CAP_SYSLOG", "kernel functions have no names" },
 		{ PRIV_SYS_PTRACE, "CAP_SYS_PTRACE", "code of processes of other users has no names" },
 		{ PRIV_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "code of other users' files has no names" },
-		{ PRIV_SYS_NICE, "CAP_SYS_NICE", "functions of Python have no names" },
 	};
 	uint64_t has = capabilities_of(install->recorder);
 	bool complete = true;

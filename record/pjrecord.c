@@ -105,6 +105,8 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 {
 	if (request->unwind != UNWIND_BY_POINTERS)
 		urgency_raise();
+	if (request->interpreters)
+		privileges_keep_realtime();
 	privileges_drop(uid, gid);
 	if (request->with_parent)
 		parent_bind(request->parent);

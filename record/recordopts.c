@@ -284,7 +284,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 0, "unwind", WAYS, OPT_CALL, &request->unwind, opt_unwind,
 		  "auto (both), tables (unwind tables), fp (frame pointers), verify (auto)" },
 		{ 0, "interpreters", INTERPRETERS, OPT_CALL, &request->interpreters, opt_interpreters,
-		  "show the functions that Python runs (on)" },
+		  "show the functions that Python runs: experimental (off)" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &request->stack_bytes, opt_bytes,
 		  "bytes of the stack copied with each sample, for unwind tables (24K)" },
 		{ 0, "max-frames", "N", OPT_U64, &request->max_frames, NULL,
@@ -354,7 +354,6 @@ void record_parse(struct request *request, int argc, char **argv)
 	*request = (struct request){
 		.frequency = 303,
 		.unwind = UNWIND_BY_BOTH,
-		.interpreters = true,
 		.stack_bytes = UINT64_MAX,
 		.max_frames = MAX_FRAMES,
 		.seconds = UINT64_MAX,

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define CAPS "cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice"
-#define OLD_CAPS "cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice"
+#define CAPS "cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
+#define OLD_CAPS "cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
 
 bool hint_no_pmu(int error)
 {

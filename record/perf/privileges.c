@@ -25,16 +25,25 @@ static const struct {
 	{ PRIV_SYS_NICE, "sys_nice" },
 };
 
+static bool with_realtime; /* privileges_keep_realtime was called */
+
 /* Returns the subset of `permitted` to keep. It contains SYS_ADMIN only if PERFMON is not permitted: older kernels do
  * not have PERFMON. */
 static uint64_t to_keep(uint64_t permitted)
 {
 	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
-			BIT(PRIV_DAC_READ_SEARCH) | BIT(PRIV_SYS_NICE);
+			BIT(PRIV_DAC_READ_SEARCH);
 
 	if (!(permitted & BIT(PRIV_PERFMON)))
 		keep |= BIT(PRIV_SYS_ADMIN);
+	if (with_realtime)
+		keep |= BIT(PRIV_SYS_NICE);
 	return keep & permitted;
+}
+
+void privileges_keep_realtime(void)
+{
+	with_realtime = true;
 }
 
 bool privileges_has(unsigned cap)

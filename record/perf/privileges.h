@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * privileges.h - reduces the rights of pjrecord to six capabilities, irrevocably.
+ * privileges.h - reduces the rights of pjrecord to five capabilities, irrevocably.
  *
- * These are PERFMON (SYS_ADMIN if the process lacks that, as on kernels before 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE,
- * DAC_READ_SEARCH and SYS_NICE (for real-time threads, syncread.h), each only if the process has it. There are no
- * ambient or inheritable capabilities, no_new_privs is set, and other capabilities are removed from the bounding set as
- * far as allowed. The module uses system calls directly.
+ * These are PERFMON (SYS_ADMIN if the process lacks that, as on kernels before 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE and
+ * DAC_READ_SEARCH, each only if the process has it. There are no ambient or inheritable capabilities, no_new_privs is
+ * set, and other capabilities are removed from the bounding set as far as allowed. The module uses system calls
+ * directly.
  *
  * The rights cannot be regained, not even for a COMMAND that needs the rights of its user: fork it first, and let it
  * wait for a byte on a pipe before it calls exec (command.h). Capabilities belong to threads, so call
@@ -21,10 +21,13 @@
 /* Sets the uid and gid of `--user NAME`, a name or a number. Exits with a message if there is no such user. */
 void privileges_user(const char *name, uid_t *uid, gid_t *gid);
 
-/* Changes the process to uid:gid and keeps only the six capabilities. The supplementary groups become those of that
+/* Changes the process to uid:gid and keeps only the five capabilities. The supplementary groups become those of that
  * user. -1 keeps the current uid or gid; only root can change them. Exits with a message if the kernel refuses, or if
  * other threads run. */
 void privileges_drop(uid_t uid, gid_t gid);
+
+/* Makes privileges_drop keep SYS_NICE, too, for real-time threads (syncread.h). */
+void privileges_keep_realtime(void);
 
 /* Returns true if this capability (number CAP_...) is in the effective set of the process. */
 bool privileges_has(unsigned cap);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # rights.t - what each process of a running pjrecord may do, read from the kernel: those that parse bytes of strangers hold no capability, may
-# make 26 system calls at most, and have limits of memory; those that open files hold the recorder's six at most.
+# make 26 system calls at most, and have limits of memory; those that open files hold the recorder's five at most.
 # stage: live
 # full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: common/process/sandbox.c common/process/capabilities.c record/perf/privileges.c record/symsaver/symparser.c
@@ -11,7 +11,7 @@ PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 
-six=0000004400884004 # DAC_READ_SEARCH, IPC_LOCK, SYS_PTRACE, SYS_NICE, SYSLOG, PERFMON
+five=0000004400084004 # DAC_READ_SEARCH, IPC_LOCK, SYS_PTRACE, SYSLOG, PERFMON
 
 # rights PID: NAME, CapEff, CapPrm, Seccomp, NoNewPrivs of a process
 rights()
@@ -56,7 +56,7 @@ for _ in $(seq 150); do
 	sleep 0.2
 done
 # Parsers are replaced now and then, for another tenant: several looks, each at the processes that have run for a second.
-names='pjrecord-table pjrecord-symbol pjrecord-interp'
+names='pjrecord-table pjrecord-symbol'
 [ -z "$jdk" ] || names="$names pjrecord-jvm"
 for _ in $(seq 10); do
 	descendants $recorder >old
@@ -78,7 +78,7 @@ own=$(awk '/^VmPeak:/ { print $2 * 1024 }' /proc/$recorder/status)
 sed 's/^/# calls: /' calls
 sed 's/^/# limits: /' limits
 
-for helper in pjrecord-table pjrecord-symbol pjrecord-interp pjrecord-jvm; do
+for helper in pjrecord-table pjrecord-symbol pjrecord-jvm; do
 	case $helper in
 	pjrecord-jvm) [ -n "$jdk" ] || { skip "$helper" "no JDK"; continue; } ;;
 	esac
@@ -92,10 +92,10 @@ for helper in pjrecord-table pjrecord-symbol pjrecord-interp pjrecord-jvm; do
 	else
 		ok "  26 system calls at most" awk -v name=$helper '$1 == name { n++; bad += $2 < 1 || $2 > 26 } END { exit !(n && !bad) }' calls
 	fi
-	# 128 MB resident; pjrecord-jvm and pjrecord-interp have 256 MB of addresses, beside those it begins with
+	# 128 MB resident; pjrecord-jvm has 256 MB of addresses, beside those it begins with
 	ok "  limits of memory, and the first to be ended for it" awk -v name=$helper -v own="$own" '$1 == name { n++; bad += $2 !~ /^[0-9]+$/ || $2 > own + 256 * 2^20 || $3 != 1000 || $4 > 128 * 1024 } END { exit !(n && !bad) }' limits
 done
-ok "no process holds more than six capabilities" awk -v six=$six '$2 !~ /^0+$/ && $2 != six { bad = 1 } END { exit bad || !NR }' seen
+ok "no process holds more than five capabilities" awk -v five=$five '$2 !~ /^0+$/ && $2 != five { bad = 1 } END { exit bad || !NR }' seen
 ok "SIGTERM is answered" ends_within 2 $recorder
 
 # Filters that root starts: each waits for an input; a second process opens files for it.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# record-python.t - Python programs whose stacks are known, recorded without any option of theirs: every stack is one that the program can have,
+# record-python.t - Python programs whose stacks are known, recorded with --interpreters=on, without any option of theirs: every stack is one that the program can have,
 # and nearly all have all functions and names.
 #
 # Debian's CPython, those of pyenv, and those in PJ_PYTHONS (programs). Native stacks are in them, too, so the truth is compared without them. All
@@ -94,7 +94,7 @@ one()
 {
 	start "$1" "$2"
 	sleep 0.5
-	recorded "$3" -p "$pid"
+	recorded "$3" --interpreters=on -p "$pid"
 	stop
 	judged "${1##*/}, $2" "$2" "$4" "$5"
 }
@@ -117,11 +117,11 @@ else
 	skip "perf script reads the window" "perf is not installed"
 fi
 
-# off: the functions of the interpreter, as before
+# off, the default: the functions of the interpreter, as before
 start "${pythons##* }" parents
 sleep 0.5
-recorded 2 --interpreters=off -p "$pid"
+recorded 2 -p "$pid"
 stop
-ok "--interpreters=off shows native frames" grep -q '_PyEval_EvalFrameDefault\|libpython\|python3' folded
+ok "without the option: native frames" grep -q '_PyEval_EvalFrameDefault\|libpython\|python3' folded
 ok "  and no functions" not grep -q '_\[0\]' folded
 done_testing

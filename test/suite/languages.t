@@ -161,7 +161,7 @@ row '^\| node .*--perf-basic-prof --interpreted-frames-native-stack'
 try unnamed "node without a flag" node p.js
 try named "node --perf-basic-prof" node --perf-basic-prof p.js
 try called "node --perf-basic-prof --interpreted-frames-native-stack" node --perf-basic-prof --interpreted-frames-native-stack p.js
-row '^\| Python .*-X perf.*\| yes, with'
+row '^\| Python .*-X perf.*\| yes \|'
 try unnamed "Python without a flag" python3 p.py
 for python in python3 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3 /root/.pyenv/versions/3.1[2-9]*/bin/python3; do
 	if [ -x "$(command -v "$python")" ] && "$python" -X perf -c 'import sys; sys.exit(0 if sys.version_info >= (3, 12) else 1)' 2>/dev/null; then

@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2086 # lists
 export SYSTEMD_COLORS=0 SYSTEMD_URLIFY=0 SYSTEMD_PAGER=
 units="pjrecord pjmap pjsend"
-six=4400884004 two=80004
+five=4400084004 two=80004
 host_mounts=$(readlink /proc/1/ns/mnt)
 
 check()
@@ -49,7 +49,7 @@ at_most()
 	while read -r name uid caps no_new seccomp mounts; do
 		[ "$uid" = "$(id -u pj)" ] && [ "$no_new" = 1 ] && [ "$seccomp" = 2 ] && [ "$mounts" = "$2" ] || return 1
 		[ $((0x$caps & ~0x$1)) = 0 ] || return 1
-		case $name in pjrecord-table | pjrecord-jvm | pjrecord-interp | pjrecord-symbol | pjfold) [ $((0x$caps)) = 0 ] || return 1 ;; esac
+		case $name in pjrecord-table | pjrecord-jvm | pjrecord-symbol | pjfold) [ $((0x$caps)) = 0 ] || return 1 ;; esac
 	done </tmp/rights
 }
 
@@ -117,7 +117,7 @@ fi
 check "pjmap is enabled and started" systemctl enable --now pjmap
 if [ -x /opt/java/bin/java ]; then check "  it names methods of a JVM, too" wait_for 150 java_named_or_late; fi
 check "pjrecord's lines are in the journal" sh -c 'journalctl --no-pager -b -u pjrecord | grep -q " samples\{0,1\}, "'
-check "pjrecord: user pj, six capabilities at most, seccomp, the host's mounts" at_most $six host pjrecord
+check "pjrecord: user pj, five capabilities at most, seccomp, the host's mounts" at_most $five host pjrecord
 check "pjmap: two capabilities at most, mounts of its own" at_most $two own pjmap
 check "pjsend: no capability, mounts of its own" at_most 0 own pjsend
 check "pjrecord: its limits are the kernel's" limits pjrecord 536870912 256 100000

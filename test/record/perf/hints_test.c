@@ -31,8 +31,7 @@ static const struct perf_event_attr fast = { .type = PERF_TYPE_SOFTWARE, .freq =
 static const struct perf_event_attr user_only = { .type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1 };
 static const struct perf_event_attr tracepoint = { .type = PERF_TYPE_TRACEPOINT };
 
-#define SETCAP \
-	"sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice=ep /usr/bin/pjrecord"
+#define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/pjrecord"
 
 #define HINT(...)                          \
 	(struct hint)                      \
@@ -71,7 +70,7 @@ static void permission(void)
 	ROW_WITH(
 		(f->old_kernel = true), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
 		"recording all threads of a CPU needs CAP_SYS_ADMIN, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: sudo "
-		"setcap cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice=ep /usr/bin/pjrecord, or: sudo sysctl "
+		"setcap cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/pjrecord, or: sudo sysctl "
 		"kernel.perf_event_paranoid=0",
 		"before CAP_PERFMON");
 	for (int level = 3; level <= 4; level++) {
