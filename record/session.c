@@ -646,12 +646,13 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
+	/* first, as it parks the readers of CPUs: it uses sources and rings for that */
+	unwinder_free(session->w.unwinder);
 	sources_close(session->sources);
 	rings_free(session->rings);
 	state_free(session->w.state);
 	rescan_free(session->rescan);
 	switches_free(session->w.switches);
-	unwinder_free(session->w.unwinder);
 	processes_free(session->processes);
 	budgets_free(session->w.budgets);
 	cgroups_free(session->w.cgroups);
