@@ -65,7 +65,8 @@ static struct script *interpreters_find(const struct interpreters *interpreters,
 	return NULL;
 }
 
-static void script_order(struct interpreters *interpreters, const struct script *script, int what, uint64_t start)
+static void script_order(struct interpreters *interpreters, const struct script *script, enum interpthread_kind what,
+			 uint64_t start)
 {
 	interpthread_order(interpreters->thread,
 			   &(struct interpthread_order){

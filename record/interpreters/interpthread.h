@@ -23,8 +23,10 @@ bool interpthread_start(struct interpthread *thread, struct syncread *copies, st
 void interpthread_free(struct interpthread *thread);
 
 /* Orders, from the main thread. number: number of the process in this recording, never reused and not 0. */
+enum interpthread_kind { INTERPTHREAD_OPEN, INTERPTHREAD_THREADS, INTERPTHREAD_CLOSE };
+
 struct interpthread_order {
-	enum { INTERPTHREAD_OPEN, INTERPTHREAD_THREADS, INTERPTHREAD_CLOSE } what;
+	enum interpthread_kind what;
 	uint32_t pid;
 	uint64_t number;
 	uint64_t start; /* OPEN: start time of the process in clock ticks since boot; 0: any */

@@ -130,10 +130,8 @@ static int compare_tids(const void *one, const void *other)
 /* Returns true if the thread runs a Python function in this state. */
 static bool runs_function(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
 {
-	struct {
-		struct threadcopy copy;
-		char bytes[SMALL_COPY];
-	} space;
+	_Alignas(struct threadcopy) char space[sizeof(struct threadcopy) + SMALL_COPY];
+	struct threadcopy *copy = (void *)space;
 	struct threadplan plan;
 
 	cpython_plan(&cpython->layout, &plan);
@@ -141,8 +139,8 @@ static bool runs_function(struct cpython *cpython, uint64_t state, struct cpytho
 	plan.frames = 2;
 	plan.before = 0;
 	plan.after = plan.frame_bytes;
-	livecopy_read(cpython->memory, &plan, state, &space.copy, SMALL_COPY);
-	return cpython_frames(&cpython->layout, &space.copy, stack) != CPYTHON_NO_FRAME;
+	livecopy_read(cpython->memory, &plan, state, copy, SMALL_COPY);
+	return cpython_frames(&cpython->layout, copy, stack) != CPYTHON_NO_FRAME;
 }
 
 /* Returns the number of the only state of thread[0..n) that has a frame, or n. */
