@@ -158,26 +158,32 @@ static void interphelper_warm(struct interphelper *helper, struct interp_image *
 	helper->warm[oldest] = image;
 }
 
+/* Returns true if an entry is that of a sample at time `sampled`, as far as its readings show that: the first one ended
+ * before the sample, or the last one soon after it. */
+static bool interphelper_is_timely(const struct framecache_entry *entry, uint64_t sampled)
+{
+	return entry->since <= sampled || entry->seen <= sampled + INTERPRETER_NAME_NS;
+}
+
 /* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now. Returns NULL if it is too
- * late for that, unless a reading before the sample gave the same: then it is that of the sample. */
+ * late for that. */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
 							const struct interpreter_frame *frame, uint64_t sampled)
 {
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
-	uint64_t now = clock_now();
-	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, now);
+	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, clock_now());
 	struct interpreter_place place = { 0 };
 	enum interpreter_named named;
 
-	if (entry)
+	if (entry && interphelper_is_timely(entry, sampled))
 		return entry;
 	helper->text.n = 0;
 	named = image->interpreter->describe(image->state, frame, &place, &helper->text);
 	if (image->budget.over)
 		return NULL;
 	entry = framecache_put(&helper->cache, &key, named, &place,
-			       named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, now);
-	return now <= sampled + INTERPRETER_NAME_NS || entry->since <= sampled ? entry : NULL;
+			       named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, clock_now());
+	return interphelper_is_timely(entry, sampled) ? entry : NULL;
 }
 
 /* Writes the name of a frame into the reply. Frames with one name, as in a recursion, share its text. */
