@@ -369,6 +369,7 @@ static struct sources *open_sources(struct session *session, struct sources_fail
 		.ring_wanted = fallback_ring(&session->totals.fallback),
 		.ring_least = fallback_ring_least(&session->totals.fallback),
 		.large = privileges_has(PRIV_IPC_LOCK),
+		.twins = options->interpreters && !options->verify && session->totals.fallback.bytes,
 	};
 
 	return sources_open(&so, session->rings, why);

@@ -270,7 +270,7 @@ static size_t sources_whoms(const struct sources *sources)
  * for files of windows and /proc that are open at the same time. */
 static uint64_t descriptors_needed(const struct sources *sources)
 {
-	uint64_t one = sources->o.nevents + 1 + (sources->o.switches ? 1 : 0);
+	uint64_t one = sources->o.nevents * (sources->o.twins ? 2 : 1) + 1 + (sources->o.switches ? 1 : 0);
 
 	return sources->ncpus * sources_whoms(sources) * one + DESCRIPTORS_BESIDE;
 }
@@ -342,6 +342,13 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 static bool is_sampled(const struct perf_event_attr *attr)
 {
 	return attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+/* Returns true if threads inherit the events. Then twins are opened with them, or never: a thread that started before
+ * has only the others, and would not be sampled while those are disabled. */
+static bool is_inherited(const struct sources *sources)
+{
+	return sources->o.target == TARGET_COMMAND || sources->o.target == TARGET_THREADS;
 }
 
 static bool open_twin(struct sources *sources, size_t e, struct owner owner, uint32_t cpu, int ring)
@@ -418,7 +425,7 @@ bool sources_wake_each(struct sources *sources, uint32_t cpu, bool each)
 	if (!wakes) {
 		if (!each)
 			return true;
-		if (!sources->enabled || sources->o.target == TARGET_COMMAND) {
+		if (!sources->enabled || is_inherited(sources)) {
 			errno = EOPNOTSUPP;
 			return false;
 		}
@@ -465,7 +472,7 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 				      cpu, &switches, RING_OF_SWITCHES, why))
 			return false;
 	}
-	if (sources->o.twins && sources->o.target == TARGET_COMMAND)
+	if (sources->o.twins && is_inherited(sources))
 		open_twins(sources, cpu);
 	return true;
 }
@@ -504,6 +511,21 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 
 /* ---- targets ------------------------------------------------------------------------------------------------- */
 
+/* Closes all twins: sources_wake_each fails from then on where events are inherited. */
+static void drop_twins(struct sources *sources)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sources->n; i++) {
+		if (sources->source[i].twin)
+			close(sources->source[i].fd);
+		else
+			sources->source[n++] = sources->source[i];
+	}
+	sources->n = n;
+	sources->nwakes = 0;
+}
+
 /* Lists the threads of all target processes in sources->tid. Threads that start later are children of these and inherit
  * their events. */
 static bool find_threads(struct sources *sources, struct sources_failure *why)
@@ -533,6 +555,23 @@ static bool find_threads(struct sources *sources, struct sources_failure *why)
 		closedir(dir);
 	}
 	return true;
+}
+
+/* Returns true if a target process has a thread that is not in sources->tid. It may have inherited an event and not its
+ * twin, which was opened later. */
+static bool has_new_threads(const struct sources *sources)
+{
+	struct sources now = { .o = sources->o };
+	struct sources_failure why;
+	bool any = !find_threads(&now, &why);
+
+	for (size_t i = 0, j = 0; i < now.ntids && !any; i++) {
+		for (j = 0; j < sources->ntids && sources->tid[j] != now.tid[i];)
+			j++;
+		any = j == sources->ntids;
+	}
+	free(now.tid);
+	return any;
 }
 
 static bool open_cgroups(struct sources *sources, struct sources_failure *why)
@@ -635,7 +674,11 @@ struct sources *sources_open(const struct sources_options *options, struct rings
 	set_sizes(sources);
 	bool valid = (options->target != TARGET_THREADS || find_threads(sources, why)) &&
 		     (options->target != TARGET_CGROUPS || open_cgroups(sources, why));
-	if (valid && open_with_less(sources, why) && can_open_more(sources, why))
+	valid = valid && open_with_less(sources, why);
+	if (valid && sources->nwakes &&
+	    ((options->target == TARGET_THREADS && has_new_threads(sources)) || !can_open_more(sources, why)))
+		drop_twins(sources);
+	if (valid && can_open_more(sources, why))
 		return sources;
 	sources_close(sources);
 	return NULL;
@@ -646,7 +689,8 @@ void sources_enable(struct sources *sources)
 	sources->enabled = true;
 	if (sources->o.target != TARGET_COMMAND)
 		for (size_t i = 0; i < sources->n; i++)
-			ioctl(sources->source[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+			if (!sources->source[i].twin)
+				ioctl(sources->source[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
 void sources_close(struct sources *sources)

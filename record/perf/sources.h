@@ -52,8 +52,8 @@ struct sources_options {
 	size_t ring_least;
 	/* true if the recorder may lock memory without limit */
 	bool large;
-	/* TARGET_COMMAND: open twins for sources_wake_each, too. Children of the command inherit events only at their
-	 * start, so twins cannot be opened later. */
+	/* TARGET_COMMAND and TARGET_THREADS: open twins for sources_wake_each, too. Threads inherit events only at
+	 * their start, so twins cannot be opened later. */
 	bool twins;
 };
 
