@@ -101,7 +101,7 @@ static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *
 		return fd;
 	if (live && !stack->symfs)
 		fd = id.n ? copiedstack_checked(fileopener_inside(live, dso->path), &id) :
-			    fileopener_mapped(live, dso->path, &dso->file_id, 0);
+			    fileopener_mapped(live, dso->path, &dso->file_id, origin->until);
 	if (fd < 0 && (stack->symfs || id.n))
 		fd = copiedstack_checked(fileopener_path(path), &id);
 	else if (fd < 0 && origin->host)
@@ -177,6 +177,36 @@ static bool is_by_pointer(const struct cfi_row *row, const struct processor *pro
 	return false;
 }
 
+/* Offset of the CFA from rsp in Go code without a frame. */
+enum { GO_NO_FRAME = 8 };
+
+static bool is_go_without_frame(const struct unwind_table *table, uint64_t address)
+{
+	const struct cfi_row *row = unwind_table_go_row(table, address);
+
+	return row && row->cfa <= GO_NO_FRAME;
+}
+
+/* Returns true if the frame pointer at an address of Go code is that of its function. Each Go function with a frame
+ * sets it: subq $n,rsp; movq rbp,n-8(rsp); leaq n-8(rsp),rbp (since Go 1.21: pushq rbp; movq rsp,rbp), and before ret
+ * restores it: movq n-8(rsp),rbp; addq $n,rsp. Its rows have the CFA from rsp and nothing of rbp. So the address must
+ * not be in the instructions between subq and the end of leaq, which starts up to 5 bytes after subq (8 in a large
+ * frame), nor at an addq of 4 or 7 bytes before the frame ends. A call is farther from both. */
+static bool is_go_by_pointer(const struct unwind_table *table, const struct cfi_row *row, uint64_t address)
+{
+	uint64_t setup = row->cfa > 128 ? 9 : 6;
+
+	if (row->cfa <= GO_NO_FRAME)
+		return false;
+	for (uint64_t back = 1; back <= setup; back++)
+		if (is_go_without_frame(table, address - back))
+			return false;
+	for (uint64_t size = 4; size <= 7; size += 3)
+		if (is_go_without_frame(table, address + size) && !is_go_without_frame(table, address + size - 1))
+			return false;
+	return true;
+}
+
 bool copiedstack_keeps_pointer(struct copiedstack *stack, const struct addrspace *addrspace, uint32_t dso,
 			       uint64_t offset, const struct provenance *origin, const struct perfdata *data)
 {
@@ -192,6 +222,9 @@ bool copiedstack_keeps_pointer(struct copiedstack *stack, const struct addrspace
 	if (!table->table || !unwind_table_bias(table->table, offset, offset, &bias))
 		return false;
 	stack->bytes += tried ? 0 : unwind_table_bytes(table->table);
+	row = unwind_table_go_row(table->table, offset - bias);
+	if (row)
+		return is_go_by_pointer(table->table, row, offset - bias);
 	row = unwind_table_row(table->table, offset - bias);
 	return row ? is_by_pointer(row, processor) : addrspace->dso[dso].v8;
 }

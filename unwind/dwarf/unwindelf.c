@@ -135,6 +135,7 @@ static void unwindelf_read_go(struct reader *reader)
 			 &frames);
 	arena_free(&arena);
 	elf->go = frames.n == 0;
+	elf->go_frames = frames.n != 0;
 	if (frames.n) {
 		elf->debug_frame = (struct cfi){ .bytes = arena_copy(&elf->arena, text_view(&frames)), .debug = true };
 		reader->left = left - frames.n;

@@ -50,6 +50,8 @@ struct unwind_elf {
 	/* The file has code of Go's compiler, which keeps frame pointers in all functions with a frame, and
 	 * no .debug_frame could be made of its table (gopclntab.h). */
 	bool go;
+	/* .debug_frame is the one that gopclntab.h makes, so its FDEs are those of Go functions only. */
+	bool go_frames;
 	/* Address of the first instruction (e_entry); 0: none. */
 	uint64_t entry;
 	/* Sections were left out because they exceed UNWIND_TABLE_MAX. */

@@ -578,3 +578,13 @@ const struct cfi_row *unwind_table_row(const struct unwind_table *table, uint64_
 		atomic_store_explicit(slot, row, memory_order_release);
 	return row ? row : plt_row(table, address);
 }
+
+const struct cfi_row *unwind_table_go_row(const struct unwind_table *table, uint64_t address)
+{
+	uint32_t at = (uint32_t)(address - table->base);
+
+	if (!table->elf.go_frames || address < table->base || address >= table->end ||
+	    frames_row(&table->frames[0], table->recent, table->base, at))
+		return NULL;
+	return frames_row(&table->frames[1], table->recent, table->base, at);
+}

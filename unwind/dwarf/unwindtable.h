@@ -16,6 +16,10 @@
  * is closed. */
 const struct cfi_row *unwind_table_row(const struct unwind_table *table, uint64_t address);
 
+/* As unwind_table_row, but returns NULL for code whose FDE is not made of a Go program's .gopclntab, and for tables
+ * loaded from images. */
+const struct cfi_row *unwind_table_go_row(const struct unwind_table *table, uint64_t address);
+
 /* Returns true if the ELF virtual address is that of the first code of a program (e_entry), which has no caller. In
  * ld.so this code has no FDE. */
 bool unwind_table_is_start(const struct unwind_table *table, uint64_t address);

@@ -53,4 +53,44 @@ fold keeps
 rm -f keeps
 pjfold --stacks data >stacks 2>err
 is "the file is gone, so nothing is known of its code: complete" "$(awk '$NF == "(all)" { print int($2) }' stacks)" 0
+
+# ---- Go: each function with a frame keeps the frame pointer; a leaf without one has that of its caller
+
+# build_go NAME: the program NAME of NAME.go
+build_go() { HOME=$scratch GOCACHE=$scratch/go GO111MODULE=off go build -o "$1" "$1.go" >said 2>&1; }
+
+cat >framed.go <<'X'
+package main
+
+import "time"
+
+var sum int
+
+//go:noinline
+func inner_work(n int) {
+	var a [16]int
+	for i := 0; i < n; i++ { a[(i+sum)&15] += i * i }
+	sum += a[sum&15]
+}
+
+//go:noinline
+func outer_work(n int) { inner_work(n); sum++ }
+
+func main() { for start := time.Now(); time.Since(start) < time.Second; { outer_work(40000) } }
+X
+sed 's/var a .*/a := sum/; s/a\[.*\] += i/a += i/; s/a\[sum&15\]/a/' framed.go >frameless.go
+# lacks_go: percent of the stacks of inner_work without outer_work
+lacks_go() { awk '/inner_work/ { all += $NF; if (!/outer_work/) n += $NF } END { print all ? int(100 * n / all) : -1 }' folded; }
+if ! have go; then
+	skip "Go" "go is not installed"
+elif ! build_go framed || ! build_go frameless; then
+	skip "Go" "the loads do not compile: $(head -n 1 said)"
+else
+	fold framed
+	is "Go, a leaf with a frame: percent of stacks that lack a caller" "$(lacks_go)" 0
+	ok "  most are complete: $complete %" [ "$complete" -ge 90 ]
+	fold frameless
+	ok "Go, a leaf without a frame: $(lacks_go) % lack a caller" [ "$(lacks_go)" -ge 90 ]
+	ok "  they are not complete: $complete %" [ "$complete" -le 10 ]
+fi
 done_testing
