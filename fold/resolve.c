@@ -105,7 +105,7 @@ static enum resolve_why resolve_why_of(enum dso_reason why)
 	static const uint8_t whys[] = {
 		[DSO_FOUND] = WHY_NOT_IN_TABLE, [DSO_NO_FILE] = WHY_NO_FILE,       [DSO_OTHER_BUILD] = WHY_OTHER_BUILD,
 		[DSO_STRIPPED] = WHY_STRIPPED,  [DSO_NOT_ELF] = WHY_NOT_ELF,       [DSO_FORBIDDEN] = WHY_FORBIDDEN,
-		[DSO_SILENT] = WHY_SILENT,      [DSO_OTHER_FILE] = WHY_OTHER_FILE,
+		[DSO_SILENT] = WHY_SILENT,      [DSO_OTHER_FILE] = WHY_OTHER_FILE, [DSO_UNPROVEN] = WHY_UNPROVEN,
 	};
 
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
@@ -718,6 +718,7 @@ const char *resolve_why(const struct resolved *resolved, enum resolve_why why)
 		[WHY_ELSEWHERE] = "not a process of this machine and boot",
 		[WHY_NOT_RECORDED] = "the recording does not identify its machine; if it is this one: --symfs /",
 		[WHY_OTHER_FILE] = "without build-id, and the file was replaced or changed",
+		[WHY_UNPROVEN] = "without build-id, inode and time, so its file may be another: give it by --symfs",
 		[WHY_OTHER_MACHINE] = "of another machine, without build-id: give its files by --symfs",
 	};
 

@@ -72,6 +72,8 @@ enum resolve_why {
 	WHY_KERNEL,
 	/* The mapping has no build-id, and the file at its path is not shown to be the mapped one. */
 	WHY_OTHER_FILE,
+	/* The recording has nothing to compare the file at the path with. */
+	WHY_UNPROVEN,
 	WHY_REASONS
 };
 

@@ -178,6 +178,7 @@ static enum trouble_kind trouble_of_file(const struct dso *dso, enum resolve_why
 	case WHY_FORBIDDEN: return TROUBLE_FORBIDDEN;
 	case WHY_SILENT: return TROUBLE_SILENT;
 	case WHY_NOT_RECORDED:
+	case WHY_UNPROVEN:
 	case WHY_OTHER_MACHINE: return TROUBLE_OTHER_MACHINE;
 	default: return TROUBLE_NO_SYMBOL;
 	}

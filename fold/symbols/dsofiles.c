@@ -66,6 +66,7 @@ static struct elfsyms *open_elf(struct search *search, int fd)
 		if (errno != ENOENT && errno != ENOTDIR)
 			dsofiles_note(search, errno == ETIMEDOUT ? DSO_SILENT :
 					      errno == ESTALE    ? DSO_OTHER_FILE :
+					      errno == ENODATA   ? DSO_UNPROVEN :
 								   DSO_FORBIDDEN);
 		return NULL;
 	}
@@ -158,7 +159,7 @@ static int open_mapped_file(struct search *search, const char *path)
 	if (!is_unproven(search))
 		return open_as_mapped(search, path);
 	fd = fileopener_mapped(search->query->live, str_of(path), &search->query->numbers, search->query->until);
-	if (fd < 0 && errno == ESTALE)
+	if (fd < 0 && (errno == ESTALE || errno == ENODATA))
 		debug(DEBUG_FILES, "%s: not shown to be the mapped file", path);
 	return fd;
 }

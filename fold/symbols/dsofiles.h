@@ -21,6 +21,7 @@ enum dso_reason {
 	DSO_FOUND,
 	DSO_NO_FILE,
 	DSO_OTHER_BUILD,
+	DSO_UNPROVEN,   /* there is no build-id, and neither numbers nor times to compare the file at the path with */
 	DSO_OTHER_FILE, /* there is no build-id, and the file at the path is not shown to be the mapped one */
 	DSO_STRIPPED,
 	DSO_NOT_ELF,

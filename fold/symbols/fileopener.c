@@ -53,7 +53,7 @@ struct request {
 	uint32_t kind;
 	int32_t pid;
 	uint64_t until;    /* time of fileopener_mapped */
-	struct file_id id; /* file that the path must have; inode 0: any */
+	struct file_id id; /* file that the path must have; inode 0: any, if it is unchanged since `until` */
 	uint32_t n;
 	char path[PATH_MAX_BYTES + 1];
 };
@@ -144,12 +144,13 @@ static bool is_unchanged(int fd, uint64_t until)
  * it and returns -1 with ESTALE. */
 static int checked_mapped(int fd, const struct request *request)
 {
+	bool numbered = request->id.inode;
 	struct stat status;
 
-	if (fd < 0 || !request->id.inode)
+	if (fd < 0 || (!numbered && !request->until))
 		return fd;
-	if (fstat(fd, &status) == 0 && has_numbers(fd, &status, &request->id) &&
-	    (request->pid || !request->until || is_unchanged(fd, request->until)))
+	if ((!numbered || (fstat(fd, &status) == 0 && has_numbers(fd, &status, &request->id))) &&
+	    ((numbered && request->pid) || !request->until || is_unchanged(fd, request->until)))
 		return fd;
 	close(fd);
 	errno = ESTALE;
@@ -693,8 +694,8 @@ static int open_as(enum kind kind, pid_t pid, struct str path)
 
 int fileopener_mapped(pid_t pid, struct str path, const struct file_id *id, uint64_t until)
 {
-	if (!id->inode) {
-		errno = ESTALE;
+	if (!id->inode && !pid && !until) {
+		errno = ENODATA;
 		return -1;
 	}
 	return open_by((struct request){ .kind = pid ? INSIDE : BY_PATH, .pid = pid, .until = until, .id = *id }, path);

@@ -46,7 +46,8 @@ int fileopener_path(const char *path);
 /* Opens the file at a path, below the root of process pid unless that is 0, if it is shown to be the file `id` of a
  * mapping that was recorded before `until` (wall clock, ns; 0: unknown). errno is ESTALE if it has another device or
  * inode, or if pid is 0 and it was written or made after `until`: it may have the inode of a deleted file. The mapping
- * of a living process prevents that. */
+ * of a living process prevents that. Inode 0 (a plain PERF_RECORD_MMAP): the times alone decide, also below the root of
+ * a process; without `until` any file below that root is accepted, and none if pid is 0 (ENODATA). */
 int fileopener_mapped(pid_t pid, struct str path, const struct file_id *id, uint64_t until);
 /* Opens a path; fails if the last component is a link. */
 int fileopener_plain(const char *path);

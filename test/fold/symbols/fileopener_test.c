@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/pj-fileopener.XXXXXX";
@@ -103,12 +104,33 @@ static void check_late_answer(void)
 	is_str(str_of(read_all(fileopener_plain(path_of("second")))), STR("second"), "  nor to the one after that");
 }
 
+/* Without inode the times decide; without time, only a live process. */
+static void check_no_inode(void)
+{
+	struct file_id none = { 0 };
+	struct str path = str_of(path_of("first"));
+	struct timespec now;
+	uint64_t later;
+
+	put("first");
+	clock_gettime(CLOCK_REALTIME, &now);
+	later = ((uint64_t)now.tv_sec + 60) * 1000000000u;
+	is_str(str_of(read_all(fileopener_mapped(0, path, &none, later))), STR("first"), "no inode: an unchanged file");
+	ok(fileopener_mapped(0, path, &none, later - 120000000000u) < 0 && errno == ESTALE, "  not one made later");
+	ok(fileopener_mapped(getpid(), path, &none, later - 120000000000u) < 0 && errno == ESTALE,
+	   "  nor below the root of a process");
+	is_str(str_of(read_all(fileopener_mapped(getpid(), path, &none, 0))), STR("first"),
+	       "  without time: the file below the root of a process");
+	ok(fileopener_mapped(0, path, &none, 0) < 0 && errno == ENODATA, "  but no other, as nothing is known");
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir))
 		return 1;
 	check_stat();
 	check_late_answer();
+	check_no_inode();
 	unlink(path_of("first"));
 	unlink(path_of("second"));
 	rmdir(dir);
