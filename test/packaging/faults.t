@@ -67,15 +67,15 @@ umount prefix
 
 # ---- a full disk
 
-# leave KB: /usr has so much room
+# leave KB: /usr has so much room; the name of its device has a blank
 leave()
 {
 	rm -f "$root/usr/filler"
-	free=$(df -Pk "$root/usr" | awk 'NR == 2 { print $4 }')
+	free=$(stat -f -c '%f %S' "$root/usr" | awk '{ printf "%.0f", int($1 * $2 / 1024) }')
 	head -c $(((free - $1) * 1024)) /dev/zero >"$root/usr/filler"
 }
 mkdir "$root/usr.small"
-mount -t tmpfs -o size=$(($(du -xsk "$root/usr" | cut -f1) + 65536))k none "$root/usr.small" && cp -a "$root/usr/." "$root/usr.small/" && mount --bind "$root/usr.small" "$root/usr"
+mount -t tmpfs -o size=$(($(du -xsk "$root/usr" | cut -f1) + 65536))k "a disk" "$root/usr.small" && cp -a "$root/usr/." "$root/usr.small/" && mount --bind "$root/usr.small" "$root/usr"
 leave 2000
 state >before
 inside "$root" 'dpkg -i /root/next.deb' >said 2>&1
