@@ -254,7 +254,8 @@ static void interpthread_obey(struct interpthread *thread, const struct interpth
 		interpthread_close(thread, process);
 }
 
-static void interpthread_name(void *to, const struct threadcopy *copy)
+/* Lets the helper find the frames of a copy. Returns false if the thread is to end. */
+static bool interpthread_name(void *to, const struct threadcopy *copy)
 {
 	struct interpthread *thread = to;
 	struct interp_process *process = interpthread_find(thread, 0, copy->pid);
@@ -266,6 +267,7 @@ static void interpthread_name(void *to, const struct threadcopy *copy)
 	      (clock_now() - copy->time) / 1000);
 	if (list)
 		framestore_put(thread->store, list);
+	return !thread->stop;
 }
 
 /* Takes orders one by one, and the copies that wait between two of them: copies are urgent. */

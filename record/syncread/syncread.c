@@ -308,29 +308,33 @@ int syncread_copies_fd(const struct syncread *syncread)
 	return syncread->shared->copies_fd;
 }
 
-static size_t take_from(struct readerthread *reader, void (*fn)(void *to, const struct threadcopy *copy), void *to)
+/* Takes the copies of a reader that wait now. Returns false if fn did. */
+static bool take_from(struct readerthread *reader, bool (*fn)(void *to, const struct threadcopy *copy), void *to,
+		      size_t *n)
 {
+	uint64_t end = __atomic_load_n(&reader->copies.head, __ATOMIC_SEQ_CST);
 	const struct threadcopy *copy;
-	size_t n = 0;
+	bool more = true;
 
-	for (; (copy = copyring_oldest(&reader->copies)); n++) {
-		fn(to, copy);
+	for (; more && reader->copies.tail < end && (copy = copyring_oldest(&reader->copies)); ++*n) {
+		more = fn(to, copy);
 		copyring_drop(&reader->copies);
 	}
-	return n;
+	return more;
 }
 
-size_t syncread_take(struct syncread *syncread, void (*fn)(void *to, const struct threadcopy *copy), void *to)
+size_t syncread_take(struct syncread *syncread, bool (*fn)(void *to, const struct threadcopy *copy), void *to)
 {
 	eventfd_t value;
+	bool more = true;
 	size_t n = 0;
 
 	eventfd_read(syncread->shared->copies_fd, &value);
 	__atomic_store_n(&syncread->shared->armed, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&syncread->lock);
-	for (size_t i = 0; i < syncread->ncpus; i++)
+	for (size_t i = 0; i < syncread->ncpus && more; i++)
 		if (syncread->cpu[i].reader)
-			n += take_from(syncread->cpu[i].reader, fn, to);
+			more = take_from(syncread->cpu[i].reader, fn, to, &n);
 	pthread_mutex_unlock(&syncread->lock);
 	return n;
 }

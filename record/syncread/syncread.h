@@ -99,8 +99,9 @@ bool syncread_has_thread(const struct syncread *syncread, uint32_t tid, uint64_t
 
 /* Descriptor that becomes readable when copies wait, until syncread_take. Valid from syncread_new to syncread_free. */
 int syncread_copies_fd(const struct syncread *syncread);
-/* Calls fn with each copy that waits; it is valid until fn returns. Returns the number of copies. */
-size_t syncread_take(struct syncread *syncread, void (*fn)(void *to, const struct threadcopy *copy), void *to);
+/* Calls fn with each copy that waits at the time of the call, until fn returns false; the copy is valid until fn
+ * returns. Copies that come meanwhile wait for the next call. Returns the number of copies. */
+size_t syncread_take(struct syncread *syncread, bool (*fn)(void *to, const struct threadcopy *copy), void *to);
 
 /* Descriptor that becomes readable when a ring for samples is over half full on a CPU whose reader is active, since the
  * main thread does not poll such rings (rings_fds omits them), or when a ring for switches is half full.

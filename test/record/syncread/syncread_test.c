@@ -129,10 +129,12 @@ struct run {
 	uint64_t samples, wrong[SYNCREAD_VERDICTS], right[SYNCREAD_VERDICTS], none;
 };
 
-/* command: pid of the child to record (TARGET_COMMAND), 0: the host. */
-static bool open_run_of(struct run *run, enum syncread_class class, uint32_t command)
+/* process: pid to record for TARGET_COMMAND and TARGET_THREADS; 0 for TARGET_HOST. */
+static bool open_run_of(struct run *run, enum syncread_class class, enum target target, uint32_t process)
 {
-	struct events_options options = { .frequency = FREQUENCY, .inherit = command, .on_exec = command };
+	struct events_options options = { .frequency = FREQUENCY,
+					  .inherit = process,
+					  .on_exec = target == TARGET_COMMAND };
 	struct sources_failure why;
 
 	*run = (struct run){ .rings = rings_new() };
@@ -141,12 +143,12 @@ static bool open_run_of(struct run *run, enum syncread_class class, uint32_t com
 		.event = run->events.event,
 		.nevents = 1,
 		.stack_bytes = 8192,
-		.children = command,
-		.on_exec = command,
+		.children = process,
+		.on_exec = target == TARGET_COMMAND,
 	};
 	eventattrs_make(&run->attrs, &attrs);
-	struct sources_options open = { .target = command ? TARGET_COMMAND : TARGET_HOST,
-					.pid = &command,
+	struct sources_options open = { .target = target,
+					.pid = &process,
 					.npids = 1,
 					.twins = true,
 					.event = run->attrs.event,
@@ -168,7 +170,7 @@ static bool open_run_of(struct run *run, enum syncread_class class, uint32_t com
 
 static bool open_run(struct run *run, enum syncread_class class)
 {
-	return open_run_of(run, class, 0);
+	return open_run_of(run, class, TARGET_HOST, 0);
 }
 
 static void close_run(struct run *run)
@@ -181,7 +183,7 @@ static void close_run(struct run *run)
 	free(run->copy);
 }
 
-static void keep_copy(void *to, const struct threadcopy *copy)
+static bool keep_copy(void *to, const struct threadcopy *copy)
 {
 	struct run *run = to;
 	struct taken_copy *taken;
@@ -205,6 +207,7 @@ static void keep_copy(void *to, const struct threadcopy *copy)
 		}
 		taken->complete = found;
 	}
+	return true;
 }
 
 static const struct taken_copy *find_copy(const struct run *run, uint64_t time)
@@ -419,8 +422,8 @@ static int be_command(void)
 	return 0;
 }
 
-/* A command and its children inherit events and twins. */
-static void check_command(void)
+/* The children of a command, and those of a process whose threads are recorded, inherit events and twins. */
+static void check_children(enum target recorded)
 {
 	struct run run;
 	int go[2], out[2];
@@ -437,7 +440,8 @@ static void check_command(void)
 		execl("/proc/self/exe", "syncread_test", "command", (char *)NULL);
 		_exit(1);
 	}
-	ok(open_run_of(&run, SYNCREAD_FIFO, (uint32_t)command), "the events of a command");
+	ok(open_run_of(&run, SYNCREAD_FIFO, recorded, (uint32_t)command),
+	   recorded == TARGET_COMMAND ? "the events of a command" : "the events of the threads of a process");
 	if (write(go[1], "x", 1) != 1 || read(out[0], &target, sizeof(target)) != sizeof(target))
 		return;
 	usleep(100000);
@@ -668,7 +672,8 @@ int main(int argc, char **argv)
 	check_truth(SYNCREAD_NORMAL, 4, seconds);
 	check_realtime(1);
 	check_realtime(50);
-	check_command();
+	check_children(TARGET_COMMAND);
+	check_children(TARGET_THREADS);
 	check_parking();
 	check_threads();
 	check_hang();
