@@ -102,4 +102,3 @@ void trampolines_frames(struct str code, uint64_t address, struct text *out)
 		end = at += form->bytes;
 	}
 }
-

@@ -84,7 +84,8 @@ int main(void)
 	ok(merged.end == UNWIND_NO_CODE, "  remains broken");
 	is(merge("XELEMS", UNWIND_ROOT, "ab'cd'", true, false, 5), "XabLc", "the limit of frames");
 	ok(merged.end == UNWIND_MORE, "  truncates");
-	is(merge("XETLETTS", UNWIND_ROOT, "ab'cd'", true, false, 99), "XabLcdTS", "a trampoline that calls it is left out");
+	is(merge("XETLETTS", UNWIND_ROOT, "ab'cd'", true, false, 99), "XabLcdTS",
+	   "a trampoline that calls it is left out");
 	is(merge("ETETS", UNWIND_ROOT, "ab'", true, false, 99), "ETabS", "  with its activation");
 	is(merge("XTET", UNWIND_STACK_CUT, "ab'", true, false, 99), "XTab", "  and none that it calls");
 	onestack_free(&merged);
