@@ -68,7 +68,8 @@ static uint32_t framenames_text(struct framenames *framenames, struct str text)
 	return intern(&framenames->texts, text);
 }
 
-/* Returns the row for key and text, which it adds if it is new; NULL if there is no space for it. *key becomes that of
+/* Returns the row for key and text, which it adds if it is new; NULL if there is no space for it, or the
+ * address has had too many. *key becomes that of
  * the row. */
 static const struct row *framenames_row(struct framenames *framenames, struct row_key *key, uint32_t language,
 					uint32_t line, uint32_t text)
@@ -80,7 +81,8 @@ static const struct row *framenames_row(struct framenames *framenames, struct ro
 
 		if (row->text == text && row->line == line)
 			return row;
-		key->turn++;
+		if (++key->turn >= FRAMENAMES_TURNS)
+			return NULL;
 	}
 	if (framenames->keys.n >= FRAMENAMES_MAX)
 		return NULL;

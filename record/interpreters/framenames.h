@@ -6,7 +6,8 @@
  * read at the sample, and gets the address to write into the callchain. An interpreter reuses the memory of code that
  * it has freed: if an address has had another function or line before in the window, the frame gets an address of its
  * own, outside of all memory of processes (PJ_FUNCTIONS_MORE), so that each keeps its name; a frame without a name must
- * not get that of another one at its address, either. The table is emptied with each window. Its size is bounded;
+ * not get that of another one at its address, either. After FRAMENAMES_TURNS functions and lines at one address,
+ * further ones have no name. The table is emptied with each window. Its size is bounded;
  * further frames are counted, and have no name.
  */
 #ifndef PJ_FRAMENAMES_H
@@ -15,6 +16,7 @@
 #include "common/text.h"
 
 #define FRAMENAMES_MAX 65536u       /* maximum number of rows in a window */
+#define FRAMENAMES_TURNS 16u        /* maximum number of functions and lines at one address in a window */
 #define FRAMENAMES_BYTES (8u << 20) /* maximum bytes of the distinct names and files of a window */
 
 struct framenames;

@@ -248,10 +248,9 @@ void interpreters_tick(struct interpreters *interpreters, uint64_t now)
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
 
-/* Notes the names of the frames in a list, and fills interpreters->frame. Frames of the interpreter itself are left
+/* Fills interpreters->frame with the frames in a list, without addresses. Frames of the interpreter itself are left
  * out: if such a frame is an entry frame, the one that it called is. Returns the number of frames. */
-static size_t interpreters_frames(struct interpreters *interpreters, const struct script *script,
-				  const struct framelist *list, struct pj_unwinding *counts)
+static size_t interpreters_frames(struct interpreters *interpreters, const struct framelist *list)
 {
 	size_t n = 0;
 
@@ -262,20 +261,34 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 	}
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct interp_frame *from = &list->frame[i];
-		struct framenames_frame frame = { from->address, from->line, { list->text + from->text, from->bytes } };
 
 		if (from->named == INTERPRETER_INTERNAL) {
 			if (n && from->entry)
 				interpreters->frame[n - 1].entry = true;
 			continue;
 		}
-		counts->functions++;
-		counts->functions_unnamed += from->named == INTERPRETER_UNNAMED;
-		interpreters->frame[n++] = (struct onestack_frame){
-			framenames_note(interpreters->names, script->pid, script->language, &frame), from->entry
-		};
+		interpreters->frame[n++] = (struct onestack_frame){ .entry = from->entry };
 	}
 	return n;
+}
+
+/* Notes the names of the frames in a list, and sets the addresses in interpreters->frame. */
+static void interpreters_name(struct interpreters *interpreters, const struct script *script,
+			      const struct framelist *list, struct pj_unwinding *counts)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct interp_frame *from = &list->frame[i];
+		struct framenames_frame frame = { from->address, from->line, { list->text + from->text, from->bytes } };
+
+		if (from->named == INTERPRETER_INTERNAL)
+			continue;
+		counts->functions++;
+		counts->functions_unnamed += from->named == INTERPRETER_UNNAMED;
+		interpreters->frame[n++].address =
+			framenames_note(interpreters->names, script->pid, script->language, &frame);
+	}
 }
 
 /* Implements onestack_lists.is_trampoline: code of memory without a file, directly outside of the eval function. */
@@ -298,13 +311,12 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.complete = list->end == INTERPRETER_COMPLETE,
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };
-	struct pj_unwinding more = *counts;
 	struct onestack *merged = &interpreters->merged;
 
-	lists.n = interpreters_frames(interpreters, script, list, &more);
+	lists.n = interpreters_frames(interpreters, list);
 	lists.frame = interpreters->frame;
 	lists.leaf_sure = list->n && sample->holds(sample->owner, list->frame[0].frame);
-	if (!onestack_merge(merged, &lists, sample->max)) {
+	if (!onestack_matches(merged, &lists)) {
 		debug(DEBUG_UNWIND,
 		      "process %u: %zu segments (%s) do not match %zu activations in %zu native frames from %" PRIx64
 		      ", end %d",
@@ -312,7 +324,8 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 		      walk->n ? walk->frame[0].address : 0, (int)walk->end);
 		return false;
 	}
-	*counts = more;
+	interpreters_name(interpreters, script, list, counts);
+	onestack_merge(merged, &lists, sample->max);
 	if (walk->capacity < merged->n) {
 		walk->capacity = merged->n;
 		walk->frame = mem_grow(walk->frame, sizeof(*walk->frame), walk->capacity);

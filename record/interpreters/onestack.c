@@ -78,14 +78,26 @@ static bool onestack_is_trampoline(const struct onestack_lists *lists, size_t i)
 	return lists->is_trampoline && i < lists->nnative && lists->is_trampoline(lists->owner, &lists->native[i]);
 }
 
+static bool onestack_compare(struct onestack *onestack, const struct onestack_lists *lists, size_t *native)
+{
+	onestack->activations = onestack_activations(lists);
+	onestack->segments = onestack_segments(lists);
+	return onestack_match(onestack, lists, native);
+}
+
+bool onestack_matches(struct onestack *onestack, const struct onestack_lists *lists)
+{
+	size_t native;
+
+	return onestack_compare(onestack, lists, &native);
+}
+
 bool onestack_merge(struct onestack *onestack, const struct onestack_lists *lists, size_t max)
 {
 	bool cut = lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE;
 	size_t native, at = 0;
 
-	onestack->activations = onestack_activations(lists);
-	onestack->segments = onestack_segments(lists);
-	if (!onestack_match(onestack, lists, &native))
+	if (!onestack_compare(onestack, lists, &native))
 		return false;
 	onestack->n = 0;
 	onestack->end = cut && lists->complete ? UNWIND_ROOT : lists->end;

@@ -54,6 +54,9 @@ struct onestack {
 	enum unwind_end end;          /* UNWIND_ROOT: all interpreted frames of a truncated stack are in it */
 };
 
+/* Returns true if the lists match: onestack_merge merges them. Addresses of interpreted frames are not used. */
+bool onestack_matches(struct onestack *onestack, const struct onestack_lists *lists);
+
 /* Merges the lists, up to max frames (then end is UNWIND_MORE). Returns false, and leaves *onestack without meaning, if
  * they do not match. */
 bool onestack_merge(struct onestack *onestack, const struct onestack_lists *lists, size_t max);

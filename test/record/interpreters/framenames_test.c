@@ -66,6 +66,14 @@ static void limits(void)
 {
 	struct framenames *framenames = framenames_new();
 	struct text large = { 0 };
+	uint32_t named = 0;
+
+	for (uint32_t line = 1; line <= FRAMENAMES_TURNS + 3; line++)
+		named += note(framenames, 7, 0x1002, line, STR("m.f\0m.py\0")) != PJ_FUNCTIONS_UNNAMED;
+	ok(named == FRAMENAMES_TURNS, "lines of one address are named up to a number");
+	ok(note(framenames, 7, 0x1002, 1, STR("m.f\0m.py\0")) == 0x1002, "  of which each keeps its name");
+	end(framenames);
+	ok(reported.interpreted.left_out == 3, "  and the others are counted");
 
 	for (uint32_t i = 0; i < FRAMENAMES_MAX + 10; i++)
 		note(framenames, 1 + i % 3, 0x10000 + 2 * (uint64_t)i, i, STR("m.f\0m.py\0"));
