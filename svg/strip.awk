@@ -107,7 +107,7 @@ function closes(i,    d) {
 	return tok[i] tok[i + 1]
 }
 
-# The next of a .. z, A .. Z, aa .. that nobody uses.
+# The next of a .. z, A .. Z, aa .. that is not in use.
 function fresh(    k, s, a) {
 	a = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$"
 	do {

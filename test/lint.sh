@@ -42,7 +42,7 @@ fi
 for t in $(find test -name '*.t') quickstart check release .ci/run; do
 	if [ ! -x "$t" ]; then complain "$t is not executable"; fi
 done
-scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check release .ci/run flame/assemble packaging/*.sh packaging/APKBUILD packaging/project packaging/debian/pj.p* packaging/pj.pre-install $(find test -name '*.sh' -o -name '*.t') examples/* 2>/dev/null)
+scripts=$(grep -lE '^#!/bin/(sh|bash)|^# shellcheck shell=' quickstart check release .ci/run flame/assemble svg/viewer/assemble packaging/*.sh packaging/APKBUILD packaging/project packaging/debian/pj.p* packaging/pj.pre-install $(find test -name '*.sh' -o -name '*.t') examples/* 2>/dev/null)
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2086 # names without blanks
 	shellcheck -x -S warning $scripts || complain "shellcheck"

@@ -1,5 +1,5 @@
 // actions.js - what a user does with the graph.
-import { saveAddress } from './address.js';
+import { isViewChanged, restoreFile, saveAddress } from './address.js';
 import { storeTheme } from './colours.js';
 import { html } from './dom.js';
 import { center, draw } from './draw.js';
@@ -77,18 +77,17 @@ export function bySearch(letter) {
 }
 
 export function isChanged() {
-  return screen.zoom > 0 || Boolean(screen.query) || Boolean(screen.onlyKind) || view.operations.length > 0;
+  return Boolean(screen.onlyKind) || isViewChanged();
 }
 
-/** Back to the picture as it was opened; Back undoes it. */
+/** Shows the picture as its file has it, in the theme that it has now; Back undoes it. */
 export function resetView() {
-  screen.onlyKind = screen.query = input.value = '';
-  screen.hits = null;
-  changeView(() => {
-    view.operations = [];
-    screen.zoom = 0;
-  });
-  search();
+  screen.onlyKind = input.value = '';
+  restoreFile();
+  pane.scrollTop = 0;
+  search(true);
+  saveAddress(true);
+  if (screen.lowest) center();
   focusPane();
 }
 
@@ -148,10 +147,18 @@ export function copyStack() {
   copyText(stackOf(Math.max(currentFrame(), 0)));
 }
 
+function fileName() {
+  const { pathname } = location, name = pathname.slice(pathname.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // not UTF-8, or a % of its own
+  }
+}
+
 /** The command that prints the folded stacks of a frame. */
 export function copyCommand(frame) {
-  const { pathname } = location, file = isDocument && decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
-  copyText(stacksCommand(view, frame, file || 'flame.svg'));
+  copyText(stacksCommand(view, frame, isDocument && fileName() || 'flame.svg'));
 }
 
 // Where there is no clipboard object: a page that is not secure, a sandbox.

@@ -11,17 +11,31 @@ function widthsOf({ widths, byShare }) {
   return diff && (widths === 'A' ? '' : widths) + (!byShare === !diff.shares ? '' : '%');
 }
 
+// What differs from the picture as its file has it: [key, text] each.
+function addressParts() {
+  const { zoom, query, theme } = screen;
+  return [
+    ['z', zoom && view.pathOf(zoom)],
+    ['s', query],
+    ['f', flagsOf(screen)],
+    ['o', view.operations.map(one => one.letter + one.text).join('\n')],
+    ['m', widthsOf(view)],
+    ['d', theme],
+  ].filter(([, text]) => text);
+}
+
+// Half of a surrogate pair, left where a limit has cut a text, would be an error of encodeURIComponent.
+function encoded(text) {
+  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd'));
+}
+
 function currentAddress() {
-  const { zoom, query, theme } = screen, flags = flagsOf(screen), widths = widthsOf(view);
-  const operations = view.operations.map(one => one.letter + one.text).join('\n');
-  return '#' + [
-    zoom && 'z=' + view.pathOf(zoom),
-    query && 's=' + encodeURIComponent(query),
-    flags && 'f=' + flags,
-    operations && 'o=' + encodeURIComponent(operations),
-    widths && 'm=' + encodeURIComponent(widths),
-    theme && 'd=' + theme,
-  ].filter(part => part).join(';');
+  return '#' + addressParts().map(([key, text]) => key + '=' + encoded(text)).join(';');
+}
+
+/** Whether the address has more than a theme. */
+export function isViewChanged() {
+  return addressParts().some(([key]) => key !== 'd');
 }
 
 /** `isStep`: Back undoes it. */
@@ -46,15 +60,13 @@ function restoreOperations(text) {
   }
 }
 
-/** Sets state and view to what the address has; anything else in it has no effect. */
-export function readAddress() {
-  const values = new URLSearchParams(isDocument ? location.hash.slice(1).replace(/;/g, '&') : '');
-  const value = key => values.get(key) || '', flags = value('f'), widths = value('m');
+// All but the theme.
+function restoreView(value) {
+  const flags = value('f'), widths = value('m');
   screen.query = value('s').slice(0, LONGEST_SEARCH);
   screen.regexp = flags.includes('r');
   screen.matchCase = flags.includes('c');
   screen.inverted = flags.includes('i') !== Boolean(config.inverted);
-  screen.theme = /^(dark|light)$/.test(value('d')) ? value('d') : '';
   view.widths = /[BAU]/.exec(widths)?.[0] || 'A';
   view.byShare = Boolean(diff?.shares) !== widths.includes('%');
   restoreOperations(value('o'));
@@ -62,4 +74,17 @@ export function readAddress() {
   screen.height = 0;
   screen.zoom = view.frameOf(value('z'));
   screen.hovered = screen.selected = -1;
+}
+
+/** Sets state and view to what the address has; anything else in it has no effect. */
+export function readAddress() {
+  const values = new URLSearchParams(isDocument ? location.hash.slice(1).replace(/;/g, '&') : '');
+  const value = key => values.get(key) || '';
+  screen.theme = /^(dark|light)$/.test(value('d')) ? value('d') : '';
+  restoreView(value);
+}
+
+/** Sets state and view to what the file has; the theme stays. */
+export function restoreFile() {
+  restoreView(() => '');
 }

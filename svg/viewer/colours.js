@@ -52,10 +52,10 @@ export function storeTheme(theme) {
   }
 }
 
-/** Sets the theme that the user, the file or the system asks for; paper is light. */
+/** Sets the theme: the user's choice, else the file's, else the system's; paper is light. */
 export function applyTheme(svg) {
-  const asked = screen.theme || storedTheme(), lightPaper = config.bg && isLight(config.bg);
-  const wanted = asked ? asked === 'dark' : config.bg ? !lightPaper : systemTheme.matches;
+  const chosenTheme = screen.theme || storedTheme(), lightPaper = config.bg && isLight(config.bg);
+  const wanted = chosenTheme ? chosenTheme === 'dark' : config.bg ? !lightPaper : systemTheme.matches;
   screen.dark = !screen.printing && wanted;
   svg.classList.toggle('pj-dark', screen.dark);
   svg.style.setProperty('--bg', config.bg && lightPaper === !screen.dark ? config.bg : '');

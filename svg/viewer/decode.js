@@ -95,7 +95,7 @@ function decodeValues(values, section) {
   return values;
 }
 
-// What pjsvg says of each frame of a difference: a code, and |z| of those that it tested.
+// The verdict of pjsvg on each frame of a difference: a code, and |z| of those that it tested.
 function decodeVerdicts(count, section) {
   const reader = new NumberReader(section), code = new Uint8Array(count), deviation = new Float32Array(count);
   for (let frame = 1; reader.more; frame++) {

@@ -118,7 +118,7 @@ function labelOf(frame, { isCaller, isDim, isThin, fill }) {
   return drawn('text', { x: rounded(leftOf(frame) + 4), y: rounded(baseline), fill: colour }, text);
 }
 
-// New code is hatched, so that it can be told from more of the same without colours.
+// New code is hatched: without colours, too, it looks different from more of the same.
 function hatchesOf(frame) {
   const left = leftOf(frame), width = widthOf(frame), height = config.fh - 1;
   const bottom = topOf(view.tree.depth[frame]) + height;

@@ -49,7 +49,7 @@ export function countMatches() {
   }
 }
 
-/** Searches for what the state has. `quiet`: the address stays; `runAnyway`: somebody asked for it. */
+/** Searches for what the state has. `quiet`: the address stays; `runAnyway`: also a pattern that may run for long. */
 export function search(quiet, runAnyway) {
   findNames(runAnyway);
   countMatches();

@@ -46,12 +46,17 @@ export function frameSection(frame) {
   };
 }
 
-/** Opens the menu of a frame, at a place in the window. The frame is selected, so that actions are about it. */
-export function openFrameMenu(frame, at) {
+/** Selects the frame of a menu, so that actions are about it wherever the pointer goes. */
+export function selectForMenu(frame) {
   screen.selected = frame;
   screen.hovered = -1;
   hideTooltip();
   showCurrent();
+}
+
+/** Opens the menu of a frame, at a place in the window. */
+export function openFrameMenu(frame, at) {
+  selectForMenu(frame);
   openMenu(names.text[nameOf(frame)], [frameSection(frame)], at);
 }
 

@@ -124,6 +124,10 @@ function listenToPointer() {
   for (const end of ['pointerup', 'pointercancel']) graph.addEventListener(end, () => clearTimeout(press.timer));
   graph.addEventListener('pointerleave', leave);
   graph.addEventListener('contextmenu', openAt);
+  // The menu key: its keydown opens the frame's menu; some browsers open their own when it is released.
+  page.addEventListener('contextmenu', event => {
+    if (isMenuOpen()) event.preventDefault();
+  });
   graph.addEventListener('click', event => {
     if (!press.isLong) click(event);
   });

@@ -1,4 +1,4 @@
-// search.js - names that match what somebody types: a text, words, or a regular expression. Pure.
+// search.js - names that match a search: a text, words, or a regular expression. Pure.
 
 function quoted(text) {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -6,7 +6,7 @@ function quoted(text) {
 
 /**
  * Whether a pattern might backtrack for long: more than one choice is repeated, or a group, or two groups choose.
- * Nothing may freeze the page, so such a pattern is not run before somebody asks for it.
+ * Nothing may freeze the page, so such a pattern runs only after Enter.
  */
 export function mayBacktrack(pattern) {
   return /\)[*+{?]|\\\d|([*+{?].*){2}|\|.*\).*\|/s.test(pattern.replace(/\\\W/g, ''));

@@ -23,8 +23,9 @@ const dock = setAttributes(division('dk', division('dh', html('b', {}, TITLE), c
   role: 'region', 'aria-label': TITLE, hidden: '',
 });
 
-// What the table shows; `of`: the view that its rows are of.
-const table = { columns: [], rows: [], sorted: diff ? 3 : 1, isAscending: false, of: null };
+// What the table shows. First come names from A and the largest numbers; `isReversed`: last. `of`: the view that its
+// rows are of.
+const table = { columns: [], rows: [], sorted: diff ? 3 : 1, isReversed: false, of: null };
 
 export function isTableOpen() {
   return !dock.hidden;
@@ -87,23 +88,27 @@ function moveRow(by) {
   focusRow(index);
 }
 
+function compareTexts(one, other) {
+  return one < other ? -1 : Number(one > other);
+}
+
 function compareRows() {
-  const { sorted, isAscending, columns } = table, { value } = columns[sorted] || columns[1];
-  const sign = isAscending ? -1 : 1, [, first] = columns;
-  if (!value) return (one, other) => sign * (names.text[one] < names.text[other] ? -1 : 1);
+  const { sorted, isReversed, columns } = table, { value } = columns[sorted] || columns[1];
+  const sign = isReversed ? -1 : 1, [, first] = columns;
+  if (!value) return (one, other) => sign * compareTexts(names.text[one], names.text[other]);
   const rank = id => Math.abs(value(id));
   return (one, other) => sign * (rank(other) - rank(one)) || first.value(other) - first.value(one);
 }
 
 function sortBy(index) {
-  table.isAscending = table.sorted === index && !table.isAscending;
+  table.isReversed = table.sorted === index && !table.isReversed;
   table.sorted = index;
   scroller.scrollTop = 0;
   fillTable();
 }
 
 function headingOf({ title, unsorted }, index) {
-  const order = table.sorted !== index ? 'none' : table.isAscending || !index ? 'ascending' : 'descending';
+  const order = table.sorted !== index ? 'none' : (index === 0) !== table.isReversed ? 'ascending' : 'descending';
   if (unsorted) return html('th', { scope: 'col' }, title);
   const sorter = button('b', 'Sort by ' + title, () => sortBy(index), title);
   return html('th', { scope: 'col', 'aria-sort': order }, sorter);

@@ -2,7 +2,7 @@
 import { isChanged, resetView, switchTheme, zoomOut } from './actions.js';
 import { commands, openHelp } from './commands.js';
 import { button, division, html, setAttributes, setPressed } from './dom.js';
-import { frameSection } from './framemenu.js';
+import { frameSection, selectForMenu } from './framemenu.js';
 import { openMenu } from './menu.js';
 import { tools } from './page.js';
 import { afterDrawing, currentFrame, diff, screen } from './state.js';
@@ -17,6 +17,7 @@ function viewSection() {
 // With the actions of the selected or zoomed frame, so that a finger reaches them.
 function openMainMenu() {
   const box = menuButton.getBoundingClientRect(), frame = currentFrame();
+  if (frame > 0) selectForMenu(frame);
   const sections = [...frame > 0 ? [frameSection(frame)] : [], viewSection()];
   openMenu('Menu', sections, { left: box.left, top: box.bottom + 2 }, menuButton);
 }

@@ -62,7 +62,7 @@ export class View {
 
   /**
    * Adds an operation, if its text means something here. One stands for each thing: reversed and sandwich exclude each
-   * other. `fromLink`: nobody has asked for it on this page.
+   * other. `fromLink`: it comes from the address, not from the user.
    */
   add(letter, text = '', fromLink = false) {
     const known = Object.hasOwn(OPERATIONS, letter) && OPERATIONS[letter];
@@ -200,7 +200,7 @@ export class View {
 
   /**
    * All places of the function in a frame: {count, weights: for each side}; places inside of places are counted, not
-   * weighed. The frames of each function are a chain, made when somebody asks.
+   * weighed. The frames of each function are a chain, made by the first call.
    */
   places(frame) {
     const { tree, profile: { names, sides } } = this, { name, half, end, total } = tree;

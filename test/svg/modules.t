@@ -42,6 +42,7 @@ awk -f "$viewer/join.awk" modules/main.js >joined.js
 is 'modules come behind what they import' "$(tr '\n' ' ' <joined.js)" "(() => { 'use strict'; const shared = 1; console.log(shared + 1); })(); "
 
 sh "$viewer/assemble" viewer.js >script.cjs
+ok 'the script is not empty' [ "$(wc -c <script.cjs)" -gt 20000 ]
 ok 'the script has no comment and no import' not grep -nE '^[[:space:]]*//|^import|^export' script.cjs
 if have node; then
 	ok 'node parses the script' node --check script.cjs

@@ -738,6 +738,11 @@ test('T: the table beside the graph: self and total, sorted, filtered; it stays'
   await clickAt(page, 'Sort by Function');
   const names = (await tableRows(page)).map(t => t.split(' ')[0]);
   is(names.join(), [...names].sort().join(), 'by name');
+  const order = () => dock(page).getByRole('columnheader', { name: 'Function' }).getAttribute('aria-sort');
+  is(await order(), 'ascending', 'from A');
+  await clickAt(page, 'Sort by Function');
+  is((await tableRows(page)).map(t => t.split(' ')[0]).join(), [...names].reverse().join(), 'the other way');
+  is(await order(), 'descending', 'from Z');
   await dock(page).getByRole('textbox').click();
   await page.keyboard.insertText('tiny|get');
   await settle(page);
@@ -1016,6 +1021,16 @@ test('the menu: search it, copy name, stack and command; the command prints the 
   healthy(page);
 });
 
+test('copy command: a file name that is no escape of UTF-8', async b => {
+  const server = createServer((request, response) => response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(read(svg))).listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  const page = await open(b, `http://127.0.0.1:${server.address().port}/a%E9.svg`);
+  await doIn(page, 'compute', 'Copy command');
+  await soon(async () => ok((await bar(page)).includes("pjsvg --unpack 'a%E9.svg' | grep "), await bar(page)));
+  healthy(page);
+  server.close();
+});
+
 test('touch: a long press opens the menu and nothing else', async b => {
   const page = await open(b, at, { hasTouch: true, viewport: { width: 375, height: 700 }, isMobile: true });
   await soon(async () => is((await page.getByRole('application').locator('svg').boundingBox()).width, 375 - 24, 'width of the graph'));
@@ -1056,6 +1071,56 @@ test('toolbar: menu of the view, zoom out, reset', async b => {
   ok(await frame(page, 'loop').isVisible(), 'all of it');
   await page.goBack();
   await soon(async () => is(await chips(page), 'callers first', 'Back undoes it'));
+  healthy(page);
+});
+
+test('reset: inverted, widths, comparison and the modes of the search, too; the theme stays', async b => {
+  const page = await open(b, at), reset = page.getByRole('button', { name: 'Reset the view (Shift+R)', exact: true });
+  const above = async () => (await frame(page, 'all').boundingBox()).y < (await frame(page, 'main').boundingBox()).y;
+  await press(page, 'd');
+  const theme = await hash(page);
+  ok(/^#d=(dark|light)$/.test(theme) && await reset.isDisabled(), 'a theme is no change: ' + theme);
+  const upright = await above();
+  await press(page, 'i');
+  is(await above(), !upright, 'turned over');
+  await reset.click();
+  await settle(page);
+  is(await above(), upright, 'as in the file');
+  for (const name of ['Match case', 'Regexp']) {
+    await clickAt(page, name);
+    await reset.click();
+    await settle(page);
+    is(await page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed'), 'false', name);
+  }
+  is(await hash(page), theme, 'the theme stays');
+  ok(await reset.isDisabled(), 'nothing is left');
+  const diff = await open(b, diffSvg('reset')), pressed = name => diff.getByRole('button', { name, exact: true }).getAttribute('aria-pressed');
+  await press(diff, 'u', '%');
+  ok(await diff.getByText('compared as counts').isVisible(), 'counts');
+  is(await pressed('Widths: both (U)'), 'true', 'both');
+  await press(diff, 'Shift+R');
+  is(await pressed('Widths: after (A)'), 'true', 'after');
+  is(await diff.getByText('compared as counts').count(), 0, 'shares');
+  is(await hash(diff), '', 'nothing in the address');
+  healthy(page);
+  healthy(diff);
+});
+
+test('the menu of a frame stays the only one; its frame stays that of the menu', async b => {
+  const page = await open(b, at), prevented = () => page.evaluate(() => !(document.activeElement || document.documentElement).dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true })));
+  is(await prevented(), false, 'without a menu, the menu of the browser');
+  await hover(page, 'run');
+  await press(page, 'm');
+  is(await prevented(), true, 'no menu of the browser on the menu');
+  await press(page, 'Escape', 'Escape');
+  await hover(page, 'parse');
+  await page.getByRole('button', { name: 'Menu', exact: true }).focus();   // the pointer stays on the graph
+  await page.keyboard.press('Enter');
+  await settle(page);
+  await page.mouse.move(640, 10);
+  await item(page, 'Hide this function').click();
+  await settle(page);
+  is(await chips(page), 'without parse', 'the frame that the menu was opened for');
   healthy(page);
 });
 
