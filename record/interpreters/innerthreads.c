@@ -74,6 +74,21 @@ static size_t innerthreads_list(int process, struct text *text, struct innerthre
 	return n;
 }
 
+/* Removes the threads that are not in /proc/PID/task. Returns the number of those that remain. */
+static size_t innerthreads_own(int process, struct interpreter_thread *thread, size_t n)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "task/%u", thread[i].tid);
+		if (faccessat(process, path, F_OK, 0) == 0)
+			thread[left++] = thread[i];
+	}
+	return left;
+}
+
 size_t innerthreads_translate(int process, struct interpreter_thread *thread, size_t n)
 {
 	struct innerthread own = { 0 }, *list = NULL;
@@ -82,7 +97,7 @@ size_t innerthreads_translate(int process, struct interpreter_thread *thread, si
 
 	if (!innerthreads_read(process, "status", &text, &own) || own.inner == own.outer) {
 		text_free(&text);
-		return n;
+		return own.outer ? innerthreads_own(process, thread, n) : 0;
 	}
 	all = innerthreads_list(process, &text, &list);
 	for (size_t i = 0; i < n && all; i++) {

@@ -193,6 +193,8 @@ bool threadtable_add(struct threadtable *threadtable, uint32_t pid, uint32_t tid
 		return false;
 	if (old && old->process == process && old->root == root)
 		return true;
+	if (old && old->process != process)
+		return false;
 	threadtable_remove(threadtable, tid);
 	if (threadtable->nthreads >= THREADTABLE_THREADS)
 		return false;

@@ -42,7 +42,8 @@ void threadtable_free(struct threadtable *threadtable);
 bool threadtable_add_process(struct threadtable *threadtable, uint32_t pid, int memory, const struct threadplan *plan,
 			     uint64_t since);
 /* Adds a thread to a process. An entry of the thread with the same root and process stays as it is; another one is
- * replaced. Returns false if the process is not there, or there are too many threads. */
+ * replaced. Returns false if the process is not there, if the thread is that of another process, or if there
+ * are too many threads. */
 bool threadtable_add(struct threadtable *threadtable, uint32_t pid, uint32_t tid, uint64_t root, uint64_t since);
 void threadtable_remove(struct threadtable *threadtable, uint32_t tid);
 void threadtable_remove_process(struct threadtable *threadtable, uint32_t pid);

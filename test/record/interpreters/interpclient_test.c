@@ -201,6 +201,20 @@ static void stranger(struct interpclient *client)
 	ok(interpclient_helper(client) == 1, "all of this was one helper");
 }
 
+/* A process that lists threads of others does not get them. */
+static void threads_of_others(void)
+{
+	uint32_t own = (uint32_t)getpid();
+	struct interpreter_thread claimed[] = { { .tid = 1 }, { .tid = own }, { .tid = (uint32_t)getppid() } };
+	int folder = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	ok(innerthreads_translate(folder, claimed, 3) == 1 && claimed[0].tid == own,
+	   "of the threads that a process lists, those that are its own");
+	close(folder);
+	claimed[0].tid = own;
+	ok(innerthreads_translate(-1, claimed, 1) == 0, "  none of a process that has ended");
+}
+
 int main(void)
 {
 	struct interpclient *client = interpclient_new();
@@ -216,5 +230,6 @@ int main(void)
 	ok(innerthreads_parse(STR("NSpid:\t70\n"), &outer, &inner) && outer == 70 && inner == 70, "  of ours");
 	ok(!innerthreads_parse(STR("NSpid:\tx\n"), &outer, &inner) && !innerthreads_parse(STR(""), &outer, &inner),
 	   "  none");
+	threads_of_others();
 	return done();
 }

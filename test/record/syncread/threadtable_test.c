@@ -44,6 +44,10 @@ static void check_changes(void)
 	threadtable_add(table, 5, 6, 0x2000, 9);
 	ok(threadtable_find(table, 6)->serial != serial && threadtable_find(table, 6)->root == 0x2000,
 	   "with another root it is another entry");
+	ok(threadtable_add_process(table, 9, -1, &plan, 1) && !threadtable_add(table, 9, 6, 0x3000, 9) &&
+		   threadtable_find(table, 6)->process->pid == 5,
+	   "another process does not get it");
+	threadtable_remove_process(table, 9);
 	ok(!threadtable_find(table, 5) && !threadtable_find(table, 0), "other threads are not found");
 	next = open_null();
 	ok(threadtable_add_process(table, 5, next, &plan, 20) && !threadtable_find(table, 6),
@@ -144,6 +148,7 @@ static void check_readers(void)
 
 		if (round % 50 < 7)
 			threadtable_add_process(table, pid, -1, &plan, 1);
+		threadtable_remove(table, 1 + (round * 31) % TIDS);
 		threadtable_add(table, pid, 1 + (round * 31) % TIDS, pid * 1000 + round % 1000, 1);
 		threadtable_free_unused(table, epoch, READERS);
 	}
