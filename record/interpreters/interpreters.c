@@ -65,21 +65,24 @@ static struct script *interpreters_find(const struct interpreters *interpreters,
 	return NULL;
 }
 
-static void script_order(struct interpreters *interpreters, const struct script *script, enum interpthread_kind what,
+/* Returns false if too many orders wait. */
+static bool script_order(struct interpreters *interpreters, const struct script *script, enum interpthread_kind what,
 			 uint64_t start)
 {
-	interpthread_order(interpreters->thread,
-			   &(struct interpthread_order){
-				   .what = what, .pid = script->pid, .number = script->number, .start = start });
+	return interpthread_order(interpreters->thread,
+				  &(struct interpthread_order){
+					  .what = what, .pid = script->pid, .number = script->number, .start = start });
 }
 
-static void script_close(struct interpreters *interpreters, struct script *script)
+/* Returns false if it could not be ordered: then the script stays as it is, for another attempt. */
+static bool script_close(struct interpreters *interpreters, struct script *script)
 {
-	if (script->state != SCRIPT_CLOSED)
-		script_order(interpreters, script, INTERPTHREAD_CLOSE, 0);
+	if (script->state != SCRIPT_CLOSED && !script_order(interpreters, script, INTERPTHREAD_CLOSE, 0))
+		return false;
 	if (script->state == SCRIPT_OPEN)
 		syncread_remove_process(interpreters->syncread, script->pid);
 	script->state = SCRIPT_CLOSED;
+	return true;
 }
 
 static bool interpreters_run(struct interpreters *interpreters)
@@ -97,9 +100,11 @@ static void script_open(struct interpreters *interpreters, struct script *script
 	if (!interpreters_run(interpreters))
 		return;
 	script->number = ++interpreters->number;
+	if (!script_order(interpreters, script, INTERPTHREAD_OPEN, process->start_ticks))
+		return;
 	script->state = SCRIPT_OPENING;
+	script->listing = false;
 	script->version = process->maps->version;
-	script_order(interpreters, script, INTERPTHREAD_OPEN, process->start_ticks);
 }
 
 /* Returns the script of a process, which is opened, or listed, if necessary; NULL if it has no interpreter. */
@@ -111,7 +116,8 @@ static struct script *interpreters_note(struct interpreters *interpreters, const
 		return NULL;
 	script = interpreters_find(interpreters, process->pid);
 	if (script && script->began != process->since) {
-		script_close(interpreters, script);
+		if (!script_close(interpreters, script))
+			return NULL;
 		*script = (struct script){ .pid = process->pid, .began = process->since };
 	}
 	if (!script) {
@@ -131,8 +137,7 @@ static void script_list(struct interpreters *interpreters, struct script *script
 {
 	if (script->listing || interpreters->now < script->threads_at)
 		return;
-	script->listing = true;
-	script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
+	script->listing = script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
 }
 
 /* ---- news ------------------------------------------------------------------------------------------------------- */
@@ -171,11 +176,11 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		return;
 	}
 	news->memory = -1;
+	script->state = SCRIPT_OPEN;
 	if (!syncread_add_process(interpreters->syncread, script->pid, memory, &news->result.plan, news->since)) {
-		script_order(interpreters, script, INTERPTHREAD_CLOSE, 0);
+		script_close(interpreters, script);
 		return;
 	}
-	script->state = SCRIPT_OPEN;
 	script->language = news->result.language;
 	script->nevals = news->result.nevals;
 	memcpy(script->eval, news->result.eval, sizeof(script->eval));
@@ -236,11 +241,11 @@ void interpreters_tick(struct interpreters *interpreters, uint64_t now)
 		struct script *script = interpreters->script[i];
 		const struct process *process = processes_find(interpreters->processes, script->pid);
 
-		if (process && !process->exited && process->since == script->began) {
+		if ((process && !process->exited && process->since == script->began) ||
+		    !script_close(interpreters, script)) {
 			interpreters->script[left++] = script;
 			continue;
 		}
-		script_close(interpreters, script);
 		free(script);
 	}
 	interpreters->n = left;

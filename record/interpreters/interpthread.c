@@ -17,7 +17,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Maximum number of orders that wait: those beyond it are dropped, and given again later. */
+/* Maximum number of orders that wait: those beyond it are refused, and given again later. */
 enum { ORDERS_MAX = 4096 };
 
 /* A process that the main thread has ordered to open. */
@@ -183,6 +183,16 @@ static void interpthread_open(struct interpthread *thread, struct interp_process
 	interpthread_tell(thread, news);
 }
 
+/* Closes a process that the helper has lost, as it was started again, with news of a failure: the main thread opens it
+ * again. */
+static void interpthread_lose(struct interpthread *thread, struct interp_process *process,
+			      struct interpthread_news *news)
+{
+	news->failed = true;
+	news->result.answer = INTERPRETER_EARLY;
+	interpthread_close(thread, process);
+}
+
 static void interpthread_list(struct interpthread *thread, struct interp_process *process)
 {
 	struct interpthread_news *news = interpthread_news_new(process, false);
@@ -193,9 +203,7 @@ static void interpthread_list(struct interpthread *thread, struct interp_process
 	if (process->helper == interpclient_helper(thread->client))
 		answer = interpclient_threads(thread->client, &process->client, &news->thread, &news->n);
 	if (answer == INTERPCLIENT_LOST) {
-		news->failed = true;
-		news->result.answer = INTERPRETER_EARLY;
-		interpthread_close(thread, process);
+		interpthread_lose(thread, process, news);
 	} else if (news->n) {
 		snprintf(path, sizeof(path), "/proc/%u", process->pid);
 		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -233,13 +241,17 @@ static void interpthread_add(struct interpthread *thread, const struct interpthr
 
 /* ---- orders ----------------------------------------------------------------------------------------------------- */
 
-void interpthread_order(struct interpthread *thread, const struct interpthread_order *order)
+bool interpthread_order(struct interpthread *thread, const struct interpthread_order *order)
 {
+	bool taken;
+
 	pthread_mutex_lock(&thread->lock);
-	if (thread->norders < ORDERS_MAX)
+	taken = thread->norders < ORDERS_MAX;
+	if (taken)
 		thread->order[thread->norders++] = *order;
 	pthread_mutex_unlock(&thread->lock);
 	interpthread_signal(thread->orders_fd);
+	return taken;
 }
 
 static void interpthread_obey(struct interpthread *thread, const struct interpthread_order *order)
@@ -259,10 +271,17 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 {
 	struct interpthread *thread = to;
 	struct interp_process *process = interpthread_find(thread, 0, copy->pid);
+	enum interpclient_answer answer = INTERPCLIENT_LOST;
 	struct framelist *list = NULL;
 
-	if (process && process->helper && process->helper == interpclient_helper(thread->client))
-		interpclient_frames(thread->client, &process->client, copy, &list);
+	if (process && process->helper == interpclient_helper(thread->client))
+		answer = interpclient_frames(thread->client, &process->client, copy, &list);
+	if (process && answer == INTERPCLIENT_LOST) {
+		struct interpthread_news *news = interpthread_news_new(process, false);
+
+		interpthread_lose(thread, process, news);
+		interpthread_tell(thread, news);
+	}
 	debug(DEBUG_UNWIND, "thread %u: %u frames %" PRIu64 " us after the sample", copy->tid, list ? list->n : 0,
 	      (clock_now() - copy->time) / 1000);
 	if (list)

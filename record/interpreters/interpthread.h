@@ -31,7 +31,8 @@ struct interpthread_order {
 	uint64_t number;
 	uint64_t start; /* OPEN: start time of the process in clock ticks since boot; 0: any */
 };
-void interpthread_order(struct interpthread *thread, const struct interpthread_order *order);
+/* Returns false if too many orders wait: give it again later. */
+bool interpthread_order(struct interpthread *thread, const struct interpthread_order *order);
 
 /* News for the main thread. */
 struct interpthread_news {
