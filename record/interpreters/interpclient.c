@@ -140,8 +140,10 @@ static enum interpclient_answer interpclient_query(struct interpclient *client,
 {
 	bool hung = false;
 
-	if (!client->pid)
+	if (!client->pid) {
 		interpclient_start(client);
+		interpclient_publish(client);
+	}
 	if (backoff_avoids(&client->backoff, interpclient_place(client, process), clock_now()) ||
 	    !tenants_may(client->tenants, process->tenant, TENANT_CPU_NS, clock_now())) {
 		interpclient_publish(client);
