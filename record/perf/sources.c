@@ -346,7 +346,7 @@ static bool is_sampled(const struct perf_event_attr *attr)
 
 /* Returns true if threads inherit the events. Then twins are opened with them, or never: a thread that started before
  * has only the others, and would not be sampled while those are disabled. */
-static bool is_inherited(const struct sources *sources)
+static bool sources_inherits(const struct sources *sources)
 {
 	return sources->o.target == TARGET_COMMAND || sources->o.target == TARGET_THREADS;
 }
@@ -425,7 +425,7 @@ bool sources_wake_each(struct sources *sources, uint32_t cpu, bool each)
 	if (!wakes) {
 		if (!each)
 			return true;
-		if (!sources->enabled || is_inherited(sources)) {
+		if (!sources->enabled || sources_inherits(sources)) {
 			errno = EOPNOTSUPP;
 			return false;
 		}
@@ -472,7 +472,7 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 				      cpu, &switches, RING_OF_SWITCHES, why))
 			return false;
 	}
-	if (sources->o.twins && is_inherited(sources))
+	if (sources->o.twins && sources_inherits(sources))
 		open_twins(sources, cpu);
 	return true;
 }
