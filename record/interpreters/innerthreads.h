@@ -10,8 +10,8 @@
 
 #include "record/interpreters/interpreter.h"
 
-/* Replaces the ids of n threads of a process by ours, and removes threads that it does not have: the ids are data of the
- * process. process: descriptor of its /proc/PID. Returns the number of threads that remain. */
+/* Replaces the ids of n threads of a process by ours, and removes threads that it does not have: the ids are data of
+ * the process. process: descriptor of its /proc/PID. Returns the number of threads that remain. */
 size_t innerthreads_translate(int process, struct interpreter_thread *thread, size_t n);
 
 /* Parses the line NSpid of a status file: *outer is the first id, *inner the last one. Returns false if there is no
