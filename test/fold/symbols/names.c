@@ -61,8 +61,11 @@ static size_t search(const char *file, const char *id, pid_t live, const struct 
 		     struct symbols_query *q, size_t n, struct intern *names)
 {
 	struct dsofiles_inlined answer = { 0 };
-	static const char *const why[] = { "found",    "no file", "other build", "other file",
-					   "stripped", "not ELF", "forbidden" };
+	static const char *const why[] = {
+		[DSO_FOUND] = "found",       [DSO_NO_FILE] = "no file",       [DSO_OTHER_BUILD] = "other build",
+		[DSO_UNPROVEN] = "unproven", [DSO_OTHER_FILE] = "other file", [DSO_STRIPPED] = "stripped",
+		[DSO_NOT_ELF] = "not ELF",   [DSO_FORBIDDEN] = "forbidden",   [DSO_SILENT] = "silent",
+	};
 	struct dsofiles_options o = { .elf = *elf, .local = true, .inlined = inlined ? &answer : NULL };
 	struct dsofiles_query d = { .path = str_of(file), .live = live };
 	int fd = live ? fileopener_inside(live, str_of(file)) : open(file, O_RDONLY | O_CLOEXEC);
