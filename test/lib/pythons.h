@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,12 +47,13 @@ static inline void add_pythons(struct python *python, size_t *n, const char *pat
 	globfree(&found);
 }
 
-/* Finds CPython 3.8 and newer: /usr/bin, /usr/local/bin, pyenv's, and those that rootfs.sh unpacked in PJ_PYTHONS (else
- * /var/tmp/pj-cpython). Returns their number. */
+/* Finds CPython 3.8 and newer: /usr/bin, /usr/local/bin, pyenv's, and those that rootfs.sh unpacked in PJ_CPYTHONS
+ * (else /var/tmp/pj-cpython). Returns their number. */
 static inline size_t pythons_find(struct python *python)
 {
-	const char *roots = getenv("PJ_PYTHONS"), *home = getenv("HOME");
+	const char *roots = getenv("PJ_CPYTHONS"), *home = getenv("HOME");
 	char pattern[PATH_MAX];
+	struct stat status;
 	size_t n = 0;
 
 	add_pythons(python, &n, "/usr/bin/python3.*", false);
@@ -59,7 +61,8 @@ static inline size_t pythons_find(struct python *python)
 	snprintf(pattern, sizeof(pattern), "%s/.pyenv/versions/3.*/bin/python3.*", home ? home : "/root");
 	add_pythons(python, &n, pattern, false);
 	snprintf(pattern, sizeof(pattern), "%s/*/usr/bin/python3.*", roots ? roots : "/var/tmp/pj-cpython");
-	if (geteuid() == 0)
+	/* root runs no programs that others unpacked */
+	if (geteuid() == 0 && stat(roots ? roots : "/var/tmp/pj-cpython", &status) == 0 && status.st_uid == 0)
 		add_pythons(python, &n, pattern, true);
 	return n;
 }

@@ -271,7 +271,8 @@ done
 # Releases of Debian, unpacked: their trampolines begin with endbr64, those of 3.13.18, 3.14 and 3.15 keep a frame pointer.
 for python in "${PJ_CPYTHONS:-/var/tmp/pj-cpython}"/*/usr/bin/python3.1[2-9]; do
 	root=${python%/usr/bin/*}
-	if [ -x "$python" ] && [ -x "$root/lib64/ld-linux-x86-64.so.2" ]; then
+	# root runs no programs that others unpacked
+	if [ -O "$(dirname "$root")" ] && [ -x "$python" ] && [ -x "$root/lib64/ld-linux-x86-64.so.2" ]; then
 		for option in perf perf_jit; do
 			claim "$(basename "$root"), $(basename "$python") -X $option" 95 \
 				'py::inner_work py::<module> py::outer_work py::outer_work.<locals>.<lambda>' env PYTHONHOME="$root/usr" \

@@ -1,11 +1,13 @@
 #!/bin/sh
-# record-python.t - Python programs whose stacks are known, recorded with --interpreters=on, without any option of theirs: every stack is one that the program can have,
-# and nearly all have all functions and names.
+# record-python.t - Python programs whose stacks are known, recorded with --interpreters=on, without any option of theirs: every stack is
+# one that the program can have, and nearly all have all functions and names.
 #
 # Debian's CPython, those of pyenv, and those in PJ_PYTHONS (programs). Native stacks are in them, too, so the truth is compared without them. All
 # runs begin in the second second of the process. On a loaded machine many copies are not certain (0.1 % on a quiet one), so the share of all
-# samples has a wide bound (PJ_PYTHON_LEAST, in %), that of the stacks with functions a narrow one. Run by ./check.
+# samples has a wide bound (PJ_PYTHON_LEAST, in %), that of the stacks with functions a narrow one. PJ_PYTHON_ALL=1
+# tries all versions, otherwise the oldest, Debian's and the newest.
 # stage: live
+# full: 50 s for each CPython
 # covers: record/interpreters/interpreters.c record/interpreters/interpthread.c record/interpreters/interpclient.c
 # covers: record/interpreters/interphelper.c record/interpreters/pythoninterpreter.c record/interpreters/interpreter.c
 # covers: record/interpreters/innerthreads.c record/interpreters/onestack.c record/unwind/samplestack.c
@@ -26,6 +28,9 @@ for at in /usr/bin/python3.[0-9]* "$homes"/3.*/bin/python3.[0-9]*; do
 	case ${at##*/} in python3.8 | python3.9 | python3.1[0-9]) [ ! -x "$at" ] || pythons="$pythons $at" ;; esac
 done
 [ -n "$pythons" ] || skip_all "no CPython is installed"
+# shellcheck disable=SC2086
+pythons=$(printf '%s\n' $pythons | sed 's|.*/python3[.]|& |' | sort -k2n | sed 's| ||')
+[ -n "${PJ_PYTHON_ALL:-}" ] || pythons=$(echo "$pythons" | awk 'NR == 1 || /^\/usr\/bin/ { print; next } { last = $0 } END { if (last) print last }')
 
 pid=
 clean_up()
@@ -118,7 +123,7 @@ else
 fi
 
 # off, the default: the functions of the interpreter, as before
-start "${pythons##* }" parents
+start "$(echo "$pythons" | tail -n 1)" parents
 sleep 0.5
 recorded 2 -p "$pid"
 stop

@@ -63,7 +63,20 @@ static int fake_inside(pid_t pid, struct str path)
 	return fake_path(name);
 }
 
+static int fake_mapped(pid_t pid, struct str path, const struct file_id *id, uint64_t until)
+{
+	char name[4096];
+
+	(void)id;
+	(void)until;
+	if (pid)
+		return fake_inside(pid, path);
+	snprintf(name, sizeof(name), "%.*s", (int)path.n, path.p);
+	return fake_path(name);
+}
+
 #define fileopener_path fake_path
+#define fileopener_mapped fake_mapped
 #define fileopener_inside fake_inside
 #include "fold/symbols/dsofiles.c"
 

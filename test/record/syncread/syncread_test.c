@@ -656,6 +656,10 @@ int main(int argc, char **argv)
 	double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
 	struct run run;
 
+	if (argc == 1 && !getenv("PJ_LIVE")) {
+		printf("1..0 # SKIP it samples this machine: syncread.t runs it\n");
+		return 0;
+	}
 #if !defined(__x86_64__)
 	printf("1..0 # SKIP the target is x86-64 code\n");
 	return 0;

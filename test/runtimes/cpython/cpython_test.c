@@ -220,7 +220,7 @@ int main(void)
 	copy = malloc(sizeof(*copy) + THREADCOPY_BYTES);
 	paths();
 	if (n == 0)
-		printf("ok # skip no CPython 3.8 or newer\n");
+		printf("ok %d - CPython # SKIP no CPython 3.8 or newer\n", ++tap_n);
 	for (size_t i = 0; i < n; i++) {
 		unknown_version(&python[i]);
 		two_states(&python[i]);
