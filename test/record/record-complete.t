@@ -154,6 +154,8 @@ nested()
 			n = split(stack, frame, ";")
 			all += weight
 			why = frame[2] ~ start || frame[3] ~ /^__libc_start_main/ ? "" : "no start"
+			# the first instruction of a program is on a page that is not there yet, and has no name in a stripped file
+			if (frame[2] ~ /^\[[a-z_0-9.]+\]$/ && frame[3] ~ /^asm_exc_page_fault/) why = ""
 			has = 0
 			for (i = 2; i <= n && !has; i++)
 				if (leaf != "-" && frame[i] ~ leaf) has = i
@@ -310,9 +312,10 @@ int main(int n, char **arg)
 	return 0;
 }
 X
-build cc -O2 -fomit-frame-pointer -o python3-trampolines trampoline.c
+mkdir -p trampolines
+build cc -O2 -fomit-frame-pointer -o trampolines/python3.12 trampoline.c
 for form in plain protected pointer; do
-	claim "$form trampolines, in two tables" 98 '^inner_work ^main$ ^outer_work' ./python3-trampolines $form
+	claim "$form trampolines, in two tables" 98 '^inner_work ^main$ ^outer_work' ./trampolines/python3.12 $form
 done
-unproven "./python3-trampolines other" 30 '^inner_work ^main$ ^outer_work' ./python3-trampolines other
+unproven "./trampolines/python3.12 other" 30 '^inner_work ^main$ ^outer_work' ./trampolines/python3.12 other
 done_testing
