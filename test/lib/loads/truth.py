@@ -10,21 +10,21 @@ import time
 def fifty():
     x = 0
     for i in range(50):
-        x += i * i
+        x = (x + 7) & 127
     return x
 
 
 def thirty():
     x = 0
     for i in range(30):
-        x += i * i
+        x = (x + 7) & 127
     return x
 
 
 def twenty():
     x = 0
     for i in range(20):
-        x += i * i
+        x = (x + 7) & 127
     return x
 
 
