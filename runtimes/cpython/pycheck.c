@@ -21,14 +21,6 @@
 #define PTHREAD_SELF 16u
 #define PTHREAD_TID 0x2d0u
 
-static uint64_t state_word(const char *bytes, uint32_t at)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + at, sizeof(value));
-	return value;
-}
-
 /* Returns the tid of a thread by its pthread_t, or 0. */
 static uint32_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 {
@@ -54,18 +46,18 @@ static const char *read_thread(struct cpython *cpython, uint64_t interpreter, ui
 	    layout->thread.prev > STATE_BYTES - 8 || layout->thread.next > STATE_BYTES - 8 ||
 	    layout->thread.interpreter > STATE_BYTES - 8 || !memory_read(cpython->memory, state, bytes, sizeof(bytes)))
 		return "a thread state is not readable";
-	if (state_word(bytes, layout->thread.interpreter) != interpreter)
+	if (pylayout_word(bytes, layout->thread.interpreter) != interpreter)
 		return "a thread has another interpreter";
-	if (state_word(bytes, layout->thread.prev) != previous)
+	if (pylayout_word(bytes, layout->thread.prev) != previous)
 		return "the list of threads does not lead back";
-	*next = state_word(bytes, layout->thread.next);
+	*next = pylayout_word(bytes, layout->thread.next);
 	*thread = (struct cpython_thread){ .state = state, .interpreter = interpreter };
-	pthread = state_word(bytes, layout->thread.thread_id);
+	pthread = pylayout_word(bytes, layout->thread.thread_id);
 	if (layout->thread.native_thread_id == CPYTHON_NO_FIELD) {
 		thread->tid = pthread ? tid_of_pthread(cpython->memory, pthread) : 0;
 		return NULL;
 	}
-	id = state_word(bytes, layout->thread.native_thread_id);
+	id = pylayout_word(bytes, layout->thread.native_thread_id);
 	if (id > TID_MAX || (id != 0 && pthread == 0))
 		return "a thread has no plausible id";
 	thread->tid = (uint32_t)id;

@@ -8,14 +8,6 @@
 #define UNIT 2u
 #define TABLE_CHUNK 256u
 
-static uint64_t code_word(const char *bytes, uint32_t at)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + at, sizeof(value));
-	return value;
-}
-
 static bool is_bytes_object(struct cpython *cpython, uint64_t address, uint64_t *n)
 {
 	uint64_t type;
@@ -31,14 +23,14 @@ static bool find_bytecode(struct cpython *cpython, const char *bytes, struct cpy
 	uint64_t n, at;
 
 	if (layout->version >= 11) {
-		n = code_word(bytes, PYVAR_SIZE);
+		n = pylayout_word(bytes, PYVAR_SIZE);
 		if (n == 0 || n > BYTECODE_MAX / UNIT)
 			return false;
 		code->bytecode = code->address + layout->code.bytecode;
 		code->bytecode_bytes = (uint32_t)n * UNIT;
 		return true;
 	}
-	at = code_word(bytes, layout->code.bytecode);
+	at = pylayout_word(bytes, layout->code.bytecode);
 	if (!is_bytes_object(cpython, at, &n))
 		return false;
 	code->bytecode = at + PYBYTES_DATA;
@@ -75,13 +67,13 @@ static bool read_names(struct cpython *cpython, const char *bytes, struct cpytho
 	struct pytext file = { code->file, 0, sizeof(code->file) - 1, false };
 	struct pytext name = { code->name, 0, sizeof(code->name) - 1, false };
 
-	if (!pystring_append(cpython, code_word(bytes, layout->code.filename), &file))
+	if (!pystring_append(cpython, pylayout_word(bytes, layout->code.filename), &file))
 		return false;
 	pytext_end(&file);
 	if (!append_module(cpython, code, &name))
 		return false;
 	pytext_bytes(&name, ".", 1);
-	if (!pystring_append(cpython, code_word(bytes, at), &name))
+	if (!pystring_append(cpython, pylayout_word(bytes, at), &name))
 		return false;
 	pytext_end(&name);
 	return true;
@@ -97,15 +89,15 @@ enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpyt
 	*code = (struct cpython_code){ .address = frame->code, .globals = frame->globals };
 	if (layout->code.bytes > sizeof(bytes) ||
 	    !memory_read(cpython->memory, frame->code, bytes, layout->code.bytes) ||
-	    code_word(bytes, PYOBJECT_TYPE) != cpython->code_type)
+	    pylayout_word(bytes, PYOBJECT_TYPE) != cpython->code_type)
 		return CPYTHON_CODE_NONE;
 	memcpy(&code->firstline, bytes + layout->code.firstline, sizeof(code->firstline));
 	/* The code that calls __init__ (_Py_InitCleanup) has this string as file and as name. */
-	name = code_word(bytes, layout->code.name);
-	if (layout->version >= 12 && code_word(bytes, layout->code.filename) == name &&
+	name = pylayout_word(bytes, layout->code.name);
+	if (layout->version >= 12 && pylayout_word(bytes, layout->code.filename) == name &&
 	    pystring_is(cpython, name, STR("__init__")))
 		return CPYTHON_CODE_INTERNAL;
-	code->lines = code_word(bytes, layout->code.lines);
+	code->lines = pylayout_word(bytes, layout->code.lines);
 	if (!find_bytecode(cpython, bytes, code) || !is_bytes_object(cpython, code->lines, &table_n) ||
 	    !read_names(cpython, bytes, code))
 		return CPYTHON_CODE_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Frames in a copy: see ceval.c and pycore_frame.h of each version of CPython for the links that are followed here. */
-#include "runtimes/cpython/cpython.h"
+#include "runtimes/cpython/pylayout.h"
 
 #define ROOT_BYTES 256u /* all versions have the pointer to the frame and the thread ids in them */
 #define ADDRESS_MAX ((uint64_t)1 << 47)
@@ -62,14 +62,6 @@ static const char *copied(struct copyview *view, uint64_t address, uint32_t n)
 	return bytes;
 }
 
-static uint64_t word_at(const char *bytes, uint32_t at)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + at, sizeof(value));
-	return value;
-}
-
 static bool is_address(uint64_t value)
 {
 	return value % 8 == 0 && value >= 4096 && value < ADDRESS_MAX;
@@ -82,14 +74,14 @@ static enum cpython_end innermost(const struct cpython_layout *layout, struct co
 
 	if (!bytes)
 		return CPYTHON_TRUNCATED;
-	*frame = word_at(bytes, 0);
+	*frame = pylayout_word(bytes, 0);
 	if (layout->thread.cframe != CPYTHON_NO_FIELD && *frame) {
 		if (!is_address(*frame))
 			return CPYTHON_IMPOSSIBLE;
 		bytes = copied(view, *frame + layout->thread.cframe, 8);
 		if (!bytes)
 			return CPYTHON_TRUNCATED;
-		*frame = word_at(bytes, 0);
+		*frame = pylayout_word(bytes, 0);
 	}
 	return *frame ? CPYTHON_COMPLETE : CPYTHON_NO_FRAME;
 }
@@ -102,7 +94,7 @@ static void read_instruction(const struct cpython_layout *layout, const char *by
 	int32_t index;
 
 	if (layout->version >= 11) {
-		frame->instruction = word_at(bytes, layout->frame.instruction);
+		frame->instruction = pylayout_word(bytes, layout->frame.instruction);
 		return;
 	}
 	/* f_lasti: -1 before the first instruction. 3.10 counts code units of 2 bytes. */
@@ -125,8 +117,8 @@ static enum frame_kind read_frame(const struct cpython_layout *layout, const cha
 			return FRAME_IMPOSSIBLE;
 		frame->entry = bytes[layout->frame.is_entry] != 0;
 	}
-	frame->code = word_at(bytes, layout->frame.code) & ~(uint64_t)layout->frame.tag;
-	frame->globals = word_at(bytes, layout->frame.globals);
+	frame->code = pylayout_word(bytes, layout->frame.code) & ~(uint64_t)layout->frame.tag;
+	frame->globals = pylayout_word(bytes, layout->frame.globals);
 	read_instruction(layout, bytes, frame);
 	/* The globals are not checked: frames of CPython's own use have none, and an old value there in 3.12. */
 	return owner <= CPYTHON_OWNED_BY_OBJECT && is_address(frame->code) ? FRAME_OF_FUNCTION : FRAME_IMPOSSIBLE;
@@ -178,7 +170,7 @@ enum cpython_end cpython_frames(const struct cpython_layout *layout, const struc
 			stack->n++;
 		else if (entries++, stack->n)
 			stack->frame[stack->n - 1].entry = true;
-		at = word_at(bytes, layout->frame.previous);
+		at = pylayout_word(bytes, layout->frame.previous);
 	}
 	/* A thread that has entered the eval loop alone has entries, but no function. */
 	return end == CPYTHON_COMPLETE && stack->n == 0 ? CPYTHON_NO_FRAME : end;

@@ -85,17 +85,9 @@ static const struct debug_order {
 	{ 15, 120, 176, 240, 312, 376, 464, 712 },
 };
 
-static uint64_t debug_word(const char *bytes, uint32_t at)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + at, sizeof(value));
-	return value;
-}
-
 bool pylayout_has_debug(const char *bytes, struct pylayout_debug *debug)
 {
-	uint64_t version = debug_word(bytes, 8), free_threaded = debug_word(bytes, 16);
+	uint64_t version = pylayout_word(bytes, 8), free_threaded = pylayout_word(bytes, 16);
 
 	if (memcmp(bytes, "xdebugpy", 8) != 0 || version >> 24 != 3 || free_threaded > 1)
 		return false;
@@ -106,7 +98,7 @@ bool pylayout_has_debug(const char *bytes, struct pylayout_debug *debug)
 /* Sets *to to a word that is an offset. Returns false if it is no plausible one. */
 static bool debug_offset(const char *bytes, uint32_t at, uint32_t *to)
 {
-	uint64_t value = debug_word(bytes, at);
+	uint64_t value = pylayout_word(bytes, at);
 
 	if (value >= OFFSET_MAX)
 		return false;
@@ -186,9 +178,10 @@ bool pylayout_of_debug(const char *bytes, uint32_t version, struct cpython_layou
 	if (!order)
 		return false;
 	/* Words that are the same in all builds with a GIL: sizeof(PyObject), ob_type; length and state of a str. */
-	if (debug_word(bytes, order->object) != 16 || debug_word(bytes, order->object + 8) != PYOBJECT_TYPE ||
-	    debug_word(bytes, order->string + 8) != PYSTRING_STATE ||
-	    debug_word(bytes, order->string + 16) != PYSTRING_LENGTH || debug_word(bytes, order->string + 24) != 40)
+	if (pylayout_word(bytes, order->object) != 16 || pylayout_word(bytes, order->object + 8) != PYOBJECT_TYPE ||
+	    pylayout_word(bytes, order->string + 8) != PYSTRING_STATE ||
+	    pylayout_word(bytes, order->string + 16) != PYSTRING_LENGTH ||
+	    pylayout_word(bytes, order->string + 24) != 40)
 		return false;
 	return debug_threads(bytes, order, layout) && debug_frames(bytes, order, layout) &&
 	       debug_code(bytes, order, layout);

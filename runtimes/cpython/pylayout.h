@@ -26,6 +26,15 @@
 #define PYTYPE_NAME 24u
 #define PYTYPE_MEMBERS 240u
 
+/* Returns the word at an offset in a copied structure. */
+static inline uint64_t pylayout_word(const char *bytes, uint32_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + at, sizeof(value));
+	return value;
+}
+
 /* Sets *layout to the layout of a version before 3.13. Returns false if the version is not in the table. Pure. */
 bool pylayout_of_version(uint32_t minor, struct cpython_layout *layout);
 
