@@ -26,7 +26,7 @@ struct stack_quality {
 	struct copiedstack *copied;
 	const struct provenance *origin;
 	const struct perfdata *data;
-	/* By location: is_kept, plus 1; 0: not asked yet. */
+	/* By location: is_kept, plus 1; 0: not looked up yet. */
 	uint8_t *kept;
 };
 

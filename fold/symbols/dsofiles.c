@@ -145,7 +145,7 @@ static int open_as_mapped(struct search *search, const char *path)
 	return fd;
 }
 
-/* Returns true if no build-id can show that a file is the one that is searched, and nobody else does. */
+/* Returns true if neither a build-id nor an option of the user identifies the file that is searched. */
 static bool is_unproven(const struct search *search)
 {
 	return !search->id.n && !search->options->symfs && !search->options->elf.as_perf;

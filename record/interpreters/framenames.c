@@ -69,8 +69,7 @@ static uint32_t framenames_text(struct framenames *framenames, struct str text)
 }
 
 /* Returns the row for key and text, which it adds if it is new; NULL if there is no space for it, or the
- * address has had too many. *key becomes that of
- * the row. */
+ * address has had too many. *key becomes that of the row. */
 static const struct row *framenames_row(struct framenames *framenames, struct row_key *key, uint32_t language,
 					uint32_t line, uint32_t text)
 {

@@ -5,7 +5,7 @@
  * Each CPU has one reader thread, pinned to it, with the lowest real-time priority. A sample wakes it, so it preempts
  * the sampled thread; it follows the thread's plan (runtimes/threadcopy.h) through the memory descriptor of the process
  * and puts the copy into a ring of its own. Nothing is started before the first process is registered. Reader threads
- * are blocked, and samples wake nobody, on CPUs where no registered thread was sampled for `hold_ns`.
+ * are blocked, and samples wake no thread, on CPUs where no registered thread was sampled for `hold_ns`.
  *
  * A copy is right only if the sampled thread did not run during it. Records of context switches and migrations prove
  * that afterwards (certificate.h): syncread_verdict returns the result. A copy without the verdict SYNCREAD_CERTIFIED
@@ -118,7 +118,7 @@ void syncread_state(struct syncread *syncread, const struct ring_record *record)
 
 /* Returns the verdict on the copy of the sample of thread tid on `cpu` at `time`, once for each sample: the verdict is
  * forgotten then. Activates a parked CPU if the thread is registered. Copies are decided about 10 ms after the sample;
- * before that the verdict is SYNCREAD_LATE. Verdicts that nobody requests are forgotten after 10 s. */
+ * before that the verdict is SYNCREAD_LATE. Verdicts that are not requested are forgotten after 10 s. */
 enum syncread_verdict syncread_verdict(struct syncread *syncread, uint32_t cpu, uint32_t tid, uint64_t time);
 
 /* Sums the counters of all threads. */

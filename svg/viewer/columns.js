@@ -14,14 +14,14 @@ let inAll = null;
 
 function functionColumns(view, zoom) {
   const { names, base } = view.profile, sums = functionWeights(view, zoom), [self] = sums.self, [total] = sums.total;
-  const size = viewWeight(view, zoom), whole = view.whole(), isPart = size !== whole, ids = [];
+  const size = viewWeight(view, zoom), allWeight = view.all(), isPart = size !== allWeight, ids = [];
   const columns = [{ title: 'Function' }, weightColumn('Self', self, size), weightColumn('Total', total, size)];
   if (isPart) {
     inAll ||= functionWeights(view, 0, base).total[0];
-    columns.push(weightColumn('In all', inAll, whole));
+    columns.push(weightColumn('In all', inAll, allWeight));
   }
   for (let id = 0; id < names.colour.length; id++) if (total[id]) ids.push(id);
-  return { columns, ids, note: (isPart ? weights.amount(size) + ' of ' : '') + weights.text(whole) };
+  return { columns, ids, note: (isPart ? weights.amount(size) + ' of ' : '') + weights.text(allWeight) };
 }
 
 function changeColumns(view, zoom) {

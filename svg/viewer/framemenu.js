@@ -14,7 +14,7 @@ import { hideTooltip } from './tooltip.js';
 function noteOf(frame) {
   const weight = view.total[frame];
   if (diff) return '';
-  return weights.text(weight) + ' \u00b7 ' + percent(weight, view.whole()) + ' of total';
+  return weights.text(weight) + ' \u00b7 ' + percent(weight, view.all()) + ' of total';
 }
 
 function functionEntries(isCode) {

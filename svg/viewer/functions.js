@@ -18,9 +18,9 @@ export function viewWeight(view, zoom) {
  * Of the view, or of all of a tree: {self, total: columns by function for each side; moved: functions of a difference
  * that were only moved}. Totals count places inside of places once.
  */
-export function functionWeights(view, zoom, whole = null) {
+export function functionWeights(view, zoom, allTree = null) {
   const { names, sides, config, base, verdicts } = view.profile;
-  const { tree, first, last } = whole ? { tree: whole, first: 0, last: whole.count } : scopeOf(view, zoom);
+  const { tree, first, last } = allTree ? { tree: allTree, first: 0, last: allTree.count } : scopeOf(view, zoom);
   const columns = () => sides.map(() => new Float64Array(names.count));
   const self = columns(), total = columns(), moved = new Uint8Array(names.count);
   const verdict = tree === base && verdicts[view.byShare ? 0 : 1];

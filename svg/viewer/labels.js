@@ -49,10 +49,10 @@ export class Labels {
     const name = this.names.text[id];
     if (this.truncate !== 'smart') return this.fittingOrCut(name, width, this.truncate === 'left');
     if (this.fitting(name, width)) return name;
-    const all = this.forms(id), last = all.at(-1), whole = all.at(-2);
+    const all = this.forms(id), last = all.at(-1), qualified = all.at(-2);
     const found = all.find(form => form !== last && this.fitting(form, width));
     if (found || !all.owner) return found || this.fittingOrCut(last, width);
-    const tail = this.cut(whole, width, true); // is worth something with at least half of the class
-    return tail.length - 1 >= whole.length - all.owner / 2 ? tail : this.fittingOrCut(last, width);
+    const tail = this.cut(qualified, width, true); // is worth something with at least half of the class
+    return tail.length - 1 >= qualified.length - all.owner / 2 ? tail : this.fittingOrCut(last, width);
   }
 }

@@ -66,6 +66,6 @@ export function buildLegend() {
   if (diff) return buildScale();
   if (!config.legend) return undefined;
   const kinds = [...kindsOfView()].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1));
-  for (const [label, weight] of kinds) if (weight >= view.whole() * LEAST_SHARE) legend.append(chipOf(label));
+  for (const [label, weight] of kinds) if (weight >= view.all() * LEAST_SHARE) legend.append(chipOf(label));
   return undefined;
 }

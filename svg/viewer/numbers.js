@@ -16,8 +16,8 @@ export function counted(value, noun) {
   return text + ' ' + (text === '1' ? noun.replace(/([a-z]{2}[a-rt-z])s$/i, '$1') : noun);
 }
 
-export function percent(part, whole) {
-  const value = 100 * part / whole || 0;
+export function percent(part, total) {
+  const value = 100 * part / total || 0;
   if (value === 0 || value === 100) return value + '%';
   return (value < .005 ? '<0.01' : value.toFixed(value < 1 ? 2 : 1)) + '%';
 }
@@ -55,7 +55,7 @@ export class Weights {
     return this.scale.units.length ? this.amount(weight) : counted(weight * this.factor, this.unit);
   }
 
-  share(weight, whole) {
-    return this.amount(weight) + ' (' + percent(weight, whole) + ')';
+  share(weight, total) {
+    return this.amount(weight) + ' (' + percent(weight, total) + ')';
   }
 }

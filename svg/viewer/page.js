@@ -22,8 +22,8 @@ const sums = html('span');
 
 function sumsText(size) {
   const change = diff && ' (' + signed(100 * (diff.sums[1] / diff.sums[0] - 1), 1) + '%)';
-  const whole = view.whole();
-  if (!diff) return (size === whole ? '' : weights.amount(size) + ' of ') + weights.text(whole);
+  const total = view.all();
+  if (!diff) return (size === total ? '' : weights.amount(size) + ' of ') + weights.text(total);
   return 'before ' + weights.amount(diff.sums[0]) + ARROW + 'after ' + weights.text(diff.sums[1]) + change;
 }
 

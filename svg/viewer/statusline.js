@@ -51,14 +51,14 @@ function sharesOf(frame) {
   const kin = view.isOutward(frame) ? ' of callee' : ' of caller';
   return [
     weights.text(weight),
-    percent(weight, view.whole()) + ' of total',
+    percent(weight, view.all()) + ' of total',
     frame && percent(weight, view.total[up]) + kin,
   ];
 }
 
 function placesText(frame) {
   const { count, weights: both } = view.places(frame);
-  const share = diff ? shareOfBoth(...both) : percent(both[0], view.whole());
+  const share = diff ? shareOfBoth(...both) : percent(both[0], view.all());
   return count > 1 && grouped(count) + ' places, ' + share + ' together';
 }
 
@@ -68,7 +68,7 @@ export function numbersOf(frame) {
   return [
     ...diff ? changeOf(frame) : sharesOf(frame),
     zoom && frame >= zoom && percent(view.total[frame], view.total[zoom]) + ' of view',
-    !diff && frame && !view.isOutward(frame) && 'self ' + weights.share(view.self[frame], view.whole()),
+    !diff && frame && !view.isOutward(frame) && 'self ' + weights.share(view.self[frame], view.all()),
     frame && placesText(frame),
     config.legend && !diff && names.kindLabel(id),
   ];

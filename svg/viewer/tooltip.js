@@ -21,10 +21,10 @@ function differenceRows(frame) {
 }
 
 function weightRows(frame) {
-  const { zoom } = screen, weight = view.total[frame], whole = view.whole();
-  const rows = [['total', weights.text(weight)], ['of total', percent(weight, whole)]];
-  if (view.total[zoom] !== whole && frame >= zoom) rows.push(['of view', percent(weight, view.total[zoom])]);
-  if (frame && !view.isOutward(frame)) rows.push(['self', weights.share(view.self[frame], whole)]);
+  const { zoom } = screen, weight = view.total[frame], allWeight = view.all();
+  const rows = [['total', weights.text(weight)], ['of total', percent(weight, allWeight)]];
+  if (view.total[zoom] !== allWeight && frame >= zoom) rows.push(['of view', percent(weight, view.total[zoom])]);
+  if (frame && !view.isOutward(frame)) rows.push(['self', weights.share(view.self[frame], allWeight)]);
   return rows;
 }
 

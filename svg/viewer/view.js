@@ -193,7 +193,7 @@ export class View {
   }
 
   /** The weight that 100% is. */
-  whole() {
+  all() {
     const { diff, base, config } = this.profile;
     return diff ? diff.sums[this.widths === 'B' ? 0 : 1] : Math.max(base.total[0][0], config.total);
   }
