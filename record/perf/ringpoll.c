@@ -19,6 +19,7 @@ static void ringpoll_learn(struct ringpoll *ringpoll, const struct rings *rings)
 		ringpoll->poll[i] = (struct pollfd){ .fd = fd[i], .events = POLLIN };
 	ringpoll->n = n;
 	ringpoll->known = true;
+	ringpoll->generation = rings_generation(rings);
 	free(fd);
 }
 
@@ -46,7 +47,7 @@ void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, 
 	sigset_t mask;
 
 	set_pause(ringpoll, rings);
-	if (!ringpoll->known || rings_fds(rings, NULL, 0) != ringpoll->n)
+	if (!ringpoll->known || rings_generation(rings) != ringpoll->generation)
 		ringpoll_learn(ringpoll, rings);
 	ringpoll->poll[ringpoll->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	sigprocmask(SIG_SETMASK, NULL, &mask);

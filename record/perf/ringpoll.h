@@ -13,8 +13,9 @@ struct ringpoll {
 	/* skipped: rings_skipped at the last wait; pause: ns for which rings do not wake the recorder during a storm, 0
 	 * outside */
 	uint64_t skipped, pause;
-	/* true if `poll` lists the descriptors of all current rings */
+	/* true if `poll` lists the descriptors of all rings at that generation (rings_generation) */
 	bool known;
+	uint64_t generation;
 };
 
 /*

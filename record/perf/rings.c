@@ -33,6 +33,7 @@ struct rings {
 	unsigned high, left;
 	bool hold;
 	size_t bytes;
+	uint64_t generation;                  /* see rings_generation */
 	bool (*skip)(void *to, uint32_t pid); /* filter for records of processes; NULL if there is none */
 	void *skip_to;
 	uint64_t skipped;
@@ -56,6 +57,7 @@ bool rings_add(struct rings *rings, int fd, size_t bytes, enum ring_kind kind, u
 		return false;
 	rings->ring = mem_grow(rings->ring, sizeof(*rings->ring), rings->n + 1);
 	rings->heap = mem_grow(rings->heap, sizeof(*rings->heap), rings->n + 1);
+	rings->generation++;
 	rings->ring[rings->n++] =
 		(struct ring){ .fd = fd, .tag = tag, .kind = kind, .page = (void *)p, .data = p + page, .size = bytes };
 	rings->bytes += page + bytes;
@@ -80,6 +82,7 @@ void rings_remove(struct rings *rings, uint32_t tag)
 		else
 			rings->ring[n++] = rings->ring[i];
 	}
+	rings->generation += rings->n != n;
 	rings->n = n;
 }
 
@@ -398,6 +401,13 @@ void rings_set_quiet(struct rings *rings, enum ring_kind kind, uint32_t tag, boo
 {
 	struct ring *ring = rings_find(rings, kind, tag);
 
-	if (ring)
-		ring->quiet = quiet;
+	if (!ring || ring->quiet == quiet)
+		return;
+	ring->quiet = quiet;
+	rings->generation++;
+}
+
+uint64_t rings_generation(const struct rings *rings)
+{
+	return rings->generation;
 }

@@ -120,6 +120,8 @@ size_t rings_fds(const struct rings *rings, int *fd, size_t max);
 /* Returns the descriptor of the ring of this kind and tag, and its size without the control page in *bytes; -1 if there
  * is none. A second mapping of the descriptor, PROT_READ, shows the records. */
 int rings_fd(const struct rings *rings, enum ring_kind kind, uint32_t tag, size_t *bytes);
+/* Returns a number that changes whenever rings_fds may return other descriptors. */
+uint64_t rings_generation(const struct rings *rings);
 /* Sets if a ring is quiet: another thread polls its descriptor. poll returns each wake of a ring to one caller only. */
 void rings_set_quiet(struct rings *rings, enum ring_kind kind, uint32_t tag, bool quiet);
 
