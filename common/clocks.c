@@ -26,6 +26,11 @@ uint64_t clock_since_boot(void)
 	return clocks_read_clock(CLOCK_BOOTTIME);
 }
 
+uint64_t clock_thread_cpu(void)
+{
+	return clocks_read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 uint64_t clock_now_ms(void)
 {
 	return clock_now() / 1000000;

@@ -16,6 +16,8 @@ uint64_t clock_now(void);
 uint64_t clock_wall(void);
 uint64_t clock_since_boot(void);
 uint64_t clock_now_ms(void);
+/* Returns the CPU time of the calling thread. */
+uint64_t clock_thread_cpu(void);
 
 /* Converts a time of CLOCK_MONOTONIC, in ns, to wall time, by the present difference of the two clocks. */
 uint64_t clock_wall_of(uint64_t ns);

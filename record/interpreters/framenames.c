@@ -30,11 +30,24 @@ struct framenames {
 	size_t bytes;    /* sum of the sizes of texts in bytes */
 	uint64_t more;   /* number of addresses outside of all processes that are in use */
 	uint32_t left_out;
+	struct tenants *tenants; /* stocks of this window: TENANT_MEMORY for rows, TENANT_SAVED_BYTES for texts */
 };
+
+static struct tenants *framenames_limits(void)
+{
+	const struct tenant_limits limits = {
+		.stock = { [TENANT_MEMORY] = FRAMENAMES_MAX / 2, [TENANT_SAVED_BYTES] = FRAMENAMES_BYTES / 2 },
+	};
+
+	return tenants_new(&limits);
+}
 
 struct framenames *framenames_new(void)
 {
-	return mem_alloc(sizeof(struct framenames), 1);
+	struct framenames *framenames = mem_alloc(sizeof(*framenames), 1);
+
+	framenames->tenants = framenames_limits();
+	return framenames;
 }
 
 static void framenames_forget(struct framenames *framenames)
@@ -42,6 +55,7 @@ static void framenames_forget(struct framenames *framenames)
 	intern_free(&framenames->keys);
 	intern_free(&framenames->texts);
 	free(framenames->row);
+	tenants_free(framenames->tenants);
 	*framenames = (struct framenames){ 0 };
 }
 
@@ -58,52 +72,56 @@ static struct str row_key_bytes(const struct row_key *key)
 }
 
 /* Returns the id of a text, or 0 if there is no space for it. */
-static uint32_t framenames_text(struct framenames *framenames, struct str text)
+static uint32_t framenames_text(struct framenames *framenames, struct tenant tenant, struct str text)
 {
 	uint32_t id = intern_find(&framenames->texts, text);
 
-	if (id || text.n > FRAMENAMES_BYTES - framenames->bytes)
+	if (id || text.n > FRAMENAMES_BYTES - framenames->bytes ||
+	    !tenants_hold(framenames->tenants, tenant, TENANT_SAVED_BYTES, text.n))
 		return id;
 	framenames->bytes += text.n;
 	return intern(&framenames->texts, text);
 }
 
-/* Returns the row for key and text, which it adds if it is new; NULL if there is no space for it, or the
- * address has had too many. *key becomes that of the row. */
-static const struct row *framenames_row(struct framenames *framenames, struct row_key *key, uint32_t language,
-					uint32_t line, uint32_t text)
+/* Returns the row for key and `wanted`, which it adds if it is new; NULL if there is no space for it, or the address
+ * has had too many. *key becomes that of the row. tenant: NULL if the row is not charged. */
+static const struct row *framenames_row(struct framenames *framenames, struct row_key *key, const struct tenant *tenant,
+					const struct row *wanted)
 {
 	uint32_t id;
 
 	while ((id = intern_find(&framenames->keys, row_key_bytes(key)))) {
 		const struct row *row = &framenames->row[id - 1];
 
-		if (row->text == text && row->line == line)
+		if (row->text == wanted->text && row->line == wanted->line)
 			return row;
 		if (++key->turn >= FRAMENAMES_TURNS)
 			return NULL;
 	}
-	if (framenames->keys.n >= FRAMENAMES_MAX)
+	if (framenames->keys.n >= FRAMENAMES_MAX ||
+	    (tenant && !tenants_hold(framenames->tenants, *tenant, TENANT_MEMORY, 1)))
 		return NULL;
 	framenames->row = mem_more(framenames->row, sizeof(*framenames->row), framenames->keys.n);
 	id = intern(&framenames->keys, row_key_bytes(key));
-	framenames->row[id - 1] = (struct row){ key->address, language, line, text };
+	framenames->row[id - 1] = *wanted;
 	if (key->turn)
 		framenames->row[id - 1].shown = PJ_FUNCTIONS_MORE + MORE_STEP * framenames->more++;
 	return &framenames->row[id - 1];
 }
 
-uint64_t framenames_note(struct framenames *framenames, uint32_t pid, uint32_t language,
+uint64_t framenames_note(struct framenames *framenames, uint32_t pid, struct tenant tenant,
 			 const struct framenames_frame *frame)
 {
-	struct row_key key = { frame->address, pid, 0 }, unnamed = { PJ_FUNCTIONS_UNNAMED, pid, 0 };
-	uint32_t text = frame->text.n ? framenames_text(framenames, frame->text) : 0;
-	const struct row *row = text ? framenames_row(framenames, &key, language, frame->line, text) : NULL;
+	struct row_key key = { frame->address, pid, 0 }, unnamed_key = { PJ_FUNCTIONS_UNNAMED, pid, 0 };
+	const struct row unnamed = { PJ_FUNCTIONS_UNNAMED, frame->language, 0, 0 };
+	uint32_t text = frame->text.n ? framenames_text(framenames, tenant, frame->text) : 0;
+	const struct row named = { frame->address, frame->language, frame->line, text };
+	const struct row *row = text ? framenames_row(framenames, &key, &tenant, &named) : NULL;
 
 	if (row)
 		return row->shown;
 	framenames->left_out += frame->text.n && framenames->left_out < UINT32_MAX;
-	framenames_row(framenames, &unnamed, language, 0, 0);
+	framenames_row(framenames, &unnamed_key, NULL, &unnamed);
 	return PJ_FUNCTIONS_UNNAMED;
 }
 
@@ -172,4 +190,5 @@ void framenames_end(struct framenames *framenames, struct text *text)
 	free(listed);
 	text_free(&item);
 	framenames_forget(framenames);
+	framenames->tenants = framenames_limits();
 }

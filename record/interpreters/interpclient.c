@@ -250,6 +250,11 @@ enum interpclient_answer interpclient_frames(struct interpclient *client, const 
 	return answer;
 }
 
+void interpclient_spend(struct interpclient *client, const struct interpclient_process *process, uint64_t ns)
+{
+	tenants_charge(client->tenants, process->tenant, TENANT_CPU_NS, ns, clock_now());
+}
+
 void interpclient_close(struct interpclient *client, const struct interpclient_process *process)
 {
 	client->request =

@@ -63,6 +63,9 @@ enum interpclient_answer interpclient_threads(struct interpclient *client, const
 enum interpclient_answer interpclient_frames(struct interpclient *client, const struct interpclient_process *process,
 					     const struct threadcopy *copy, struct framelist **list);
 
+/* Charges CPU time of the calling thread, spent for a process, to its tenant. */
+void interpclient_spend(struct interpclient *client, const struct interpclient_process *process, uint64_t ns);
+
 /* Closes a process. */
 void interpclient_close(struct interpclient *client, const struct interpclient_process *process);
 

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MS_NS (SECOND_NS / 1000)
 /* Time in ns until a process that cannot be opened is tried again: at first, and at most. */
@@ -29,6 +30,7 @@ enum script_state { SCRIPT_CLOSED, SCRIPT_OPENING, SCRIPT_OPEN };
 struct script {
 	uint64_t number;
 	uint32_t pid;
+	struct tenant tenant;
 	enum script_state state;
 	uint64_t began;   /* process.since: changes with an exec */
 	uint64_t version; /* of the mappings, at the last attempt to open it */
@@ -57,12 +59,40 @@ struct interpreters {
 
 /* ---- processes -------------------------------------------------------------------------------------------------- */
 
+/* Returns the index of the script of a process, or the one at which it belongs. */
+static size_t interpreters_index(const struct interpreters *interpreters, uint32_t pid)
+{
+	size_t low = 0, high = interpreters->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (interpreters->script[middle]->pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static struct script *interpreters_find(const struct interpreters *interpreters, uint32_t pid)
 {
-	for (size_t i = 0; i < interpreters->n; i++)
-		if (interpreters->script[i]->pid == pid)
-			return interpreters->script[i];
-	return NULL;
+	size_t i = interpreters_index(interpreters, pid);
+
+	return i < interpreters->n && interpreters->script[i]->pid == pid ? interpreters->script[i] : NULL;
+}
+
+static struct script *interpreters_add(struct interpreters *interpreters, uint32_t pid, uint64_t began)
+{
+	struct script *script = mem_alloc(sizeof(*script), 1);
+	size_t i = interpreters_index(interpreters, pid);
+
+	*script = (struct script){ .pid = pid, .began = began };
+	interpreters->script = mem_more(interpreters->script, sizeof(*interpreters->script), interpreters->n);
+	memmove(interpreters->script + i + 1, interpreters->script + i,
+		(interpreters->n++ - i) * sizeof(*interpreters->script));
+	interpreters->script[i] = script;
+	return script;
 }
 
 /* Returns false if too many orders wait. */
@@ -120,12 +150,13 @@ static struct script *interpreters_note(struct interpreters *interpreters, const
 			return NULL;
 		*script = (struct script){ .pid = process->pid, .began = process->since };
 	}
-	if (!script) {
-		script = mem_alloc(sizeof(*script), 1);
-		script->pid = process->pid;
-		script->began = process->since;
-		interpreters->script = mem_more(interpreters->script, sizeof(*interpreters->script), interpreters->n);
-		interpreters->script[interpreters->n++] = script;
+	if (!script)
+		script = interpreters_add(interpreters, process->pid, process->since);
+	script->tenant = process->tenant_window ? process->tenant : (struct tenant){ .kind = TENANT_UNKNOWN };
+	if (script->state == SCRIPT_OPEN && !syncread_has_process(interpreters->syncread, process->pid)) {
+		/* the reader has removed it: its memory blocks, or it calls exec */
+		if (script_close(interpreters, script))
+			script->retry = interpreters->now + RETRY_MAX_NS;
 	}
 	if (script->state == SCRIPT_CLOSED && interpreters->now >= script->retry)
 		script_open(interpreters, script, process);
@@ -177,7 +208,11 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 	}
 	news->memory = -1;
 	script->state = SCRIPT_OPEN;
-	if (!syncread_add_process(interpreters->syncread, script->pid, memory, &news->result.plan, news->since)) {
+	if (!syncread_add_process(interpreters->syncread, &(struct syncread_process){ .pid = script->pid,
+										      .tenant = script->tenant,
+										      .memory = memory,
+										      .plan = &news->result.plan,
+										      .since = news->since })) {
 		script_close(interpreters, script);
 		return;
 	}
@@ -285,14 +320,19 @@ static void interpreters_name(struct interpreters *interpreters, const struct sc
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct interp_frame *from = &list->frame[i];
-		struct framenames_frame frame = { from->address, from->line, { list->text + from->text, from->bytes } };
+		struct framenames_frame frame = {
+			.address = from->address,
+			.language = script->language,
+			.line = from->line,
+			.text = { list->text + from->text, from->bytes },
+		};
 
 		if (from->named == INTERPRETER_INTERNAL)
 			continue;
 		counts->functions++;
 		counts->functions_unnamed += from->named == INTERPRETER_UNNAMED;
 		interpreters->frame[n++].address =
-			framenames_note(interpreters->names, script->pid, script->language, &frame);
+			framenames_note(interpreters->names, script->pid, script->tenant, &frame);
 	}
 }
 
@@ -366,7 +406,12 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 		script_list(interpreters, script);
 		return;
 	}
-	verdict = syncread_verdict(interpreters->syncread, sample->cpu, sample->tid, sample->time);
+	verdict =
+		syncread_verdict(interpreters->syncread, &(struct syncread_sample){ .cpu = sample->cpu,
+										    .tid = sample->tid,
+										    .time = sample->time,
+										    .registers = sample->registers,
+										    .nregisters = sample->nregisters });
 	list = framestore_take(interpreters->store, sample->tid, sample->time);
 	counts->interpreted++;
 	if (verdict != SYNCREAD_CERTIFIED)

@@ -46,6 +46,8 @@ struct interpreters_sample {
 	const struct process *process; /* NULL: unknown */
 	uint32_t tid, cpu;
 	uint64_t time;
+	const uint64_t *registers; /* user registers, as processor_here()->perf selects them */
+	size_t nregisters;
 	/* Returns true if a register, or the stack near the leaf, holds this value. */
 	bool (*holds)(void *owner, uint64_t value);
 	void *owner;

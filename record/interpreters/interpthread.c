@@ -136,6 +136,16 @@ static void interpthread_close(struct interpthread *thread, struct interp_proces
 	free(process);
 }
 
+/* Translates the thread ids in *news to those of the kernel's records; `folder` is /proc/PID. */
+static void interpthread_translate(struct interpthread *thread, const struct interp_process *process, int folder,
+				   struct interpthread_news *news)
+{
+	uint64_t begin = clock_thread_cpu();
+
+	news->n = innerthreads_translate(folder, news->thread, news->n);
+	interpclient_spend(thread->client, &process->client, clock_thread_cpu() - begin);
+}
+
 /* Opens the memory of a process and lets the helper open it. Fills *news. Returns true if it is open. */
 static bool interpthread_open_files(struct interpthread *thread, struct interp_process *process,
 				    struct interpthread_news *news)
@@ -159,7 +169,7 @@ static bool interpthread_open_files(struct interpthread *thread, struct interp_p
 		if (answer == INTERPCLIENT_DONE && news->result.answer == INTERPRETER_OPEN &&
 		    taskid_is(files->process, &files->id)) {
 			news->memory = fcntl(fd[INTERP_FD_MEM], F_DUPFD_CLOEXEC, 0);
-			news->n = innerthreads_translate(folder, news->thread, news->n);
+			interpthread_translate(thread, process, folder, news);
 		} else if (answer != INTERPCLIENT_DONE) {
 			news->result.answer = INTERPRETER_EARLY; /* try again */
 		}
@@ -207,7 +217,7 @@ static void interpthread_list(struct interpthread *thread, struct interp_process
 	} else if (news->n) {
 		snprintf(path, sizeof(path), "/proc/%u", process->pid);
 		folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		news->n = innerthreads_translate(folder, news->thread, news->n);
+		interpthread_translate(thread, process, folder, news);
 		if (folder >= 0)
 			close(folder);
 	}

@@ -20,20 +20,31 @@ struct cpu_state {
 };
 
 struct verdict_row {
-	uint64_t time, serial;
+	uint64_t time, serial, registers;
 	uint32_t tid; /* 0: no row */
 	uint8_t verdict;
+};
+
+/* A copy whose thread left for the reader and was not seen again. */
+struct left_copy {
+	struct certificate_copy copy;
+	uint64_t registers; /* of the thread when it left; 0: unknown */
 };
 
 struct certificate {
 	struct cpu_state *cpu;
 	size_t ncpus;
-	struct certificate_copy *running; /* copies whose thread left for the reader and was not seen again */
+	struct left_copy *running;
 	size_t nrunning;
 	struct verdict_row *row; /* hash table by tid and time, with open addressing */
 	size_t nrows, mask;
 	uint64_t lost, passed, oldest; /* oldest: rows of older samples were forgotten */
 };
+
+uint64_t registers_hash(const uint64_t *value, size_t n)
+{
+	return hash_bytes(value, n * sizeof(*value)) | 1;
+}
 
 struct certificate *certificate_new(void)
 {
@@ -90,7 +101,8 @@ static void remake_rows(struct certificate *certificate)
 	free(old.row);
 }
 
-static void decide(struct certificate *certificate, const struct certificate_copy *copy, enum syncread_verdict verdict)
+static void decide_left(struct certificate *certificate, const struct certificate_copy *copy, uint64_t registers,
+			enum syncread_verdict verdict)
 {
 	size_t i;
 
@@ -103,8 +115,17 @@ static void decide(struct certificate *certificate, const struct certificate_cop
 	i = row_place(certificate, copy->tid, copy->time);
 	certificate->nrows += certificate->row[i].tid == 0;
 	certificate->row[i] = (struct verdict_row){
-		.time = copy->time, .serial = copy->serial, .tid = copy->tid, .verdict = (uint8_t)verdict
+		.time = copy->time,
+		.serial = copy->serial,
+		.registers = registers,
+		.tid = copy->tid,
+		.verdict = (uint8_t)verdict,
 	};
+}
+
+static void decide(struct certificate *certificate, const struct certificate_copy *copy, enum syncread_verdict verdict)
+{
+	decide_left(certificate, copy, 0, verdict);
 }
 
 /* Removes a row. Rows after it that could not be found any longer move to the gap. */
@@ -127,7 +148,7 @@ static void drop_row(struct certificate *certificate, size_t gap)
 static bool is_undecided(const struct certificate *certificate, uint32_t tid, uint64_t time)
 {
 	for (size_t i = 0; i < certificate->nrunning; i++)
-		if (certificate->running[i].tid == tid && certificate->running[i].time == time)
+		if (certificate->running[i].copy.tid == tid && certificate->running[i].copy.time == time)
 			return true;
 	for (size_t i = 0; i < certificate->ncpus; i++)
 		for (size_t k = 0; k < certificate->cpu[i].n; k++)
@@ -136,18 +157,21 @@ static bool is_undecided(const struct certificate *certificate, uint32_t tid, ui
 	return false;
 }
 
-enum syncread_verdict certificate_take(struct certificate *certificate, uint32_t tid, uint64_t time, uint64_t *serial)
+struct certificate_result certificate_take(struct certificate *certificate, uint32_t tid, uint64_t time)
 {
 	size_t i = row_place(certificate, tid, time);
-	enum syncread_verdict verdict;
+	struct certificate_result result = { .verdict = SYNCREAD_NO_COPY };
 
-	*serial = 0;
-	if (tid == 0 || certificate->row[i].tid == 0)
-		return is_undecided(certificate, tid, time) ? SYNCREAD_LATE : SYNCREAD_NO_COPY;
-	verdict = certificate->row[i].verdict;
-	*serial = certificate->row[i].serial;
+	if (tid == 0 || certificate->row[i].tid == 0) {
+		if (is_undecided(certificate, tid, time))
+			result.verdict = SYNCREAD_LATE;
+		return result;
+	}
+	result.verdict = certificate->row[i].verdict;
+	result.serial = certificate->row[i].serial;
+	result.registers = certificate->row[i].registers;
 	drop_row(certificate, i);
-	return verdict;
+	return result;
 }
 
 void certificate_expire(struct certificate *certificate, uint64_t time)
@@ -305,7 +329,7 @@ static void leave(struct certificate *certificate, struct cpu_state *state, cons
 		}
 		certificate->running =
 			mem_more(certificate->running, sizeof(*certificate->running), certificate->nrunning);
-		certificate->running[certificate->nrunning++] = *copy;
+		certificate->running[certificate->nrunning++] = (struct left_copy){ *copy, change->registers };
 	}
 	state->n -= n;
 	memmove(state->queue, state->queue + n, state->n * sizeof(*state->queue));
@@ -318,21 +342,22 @@ static void settle_running(struct certificate *certificate, uint64_t time, const
 	size_t kept = 0;
 
 	for (size_t i = 0; i < certificate->nrunning; i++) {
-		const struct certificate_copy *copy = certificate->running + i;
+		const struct left_copy left = certificate->running[i];
+		const struct certificate_copy *copy = &left.copy;
 		bool enters = change && !change->out && change->tid == copy->tid;
 
 		if (enters && time < copy->ended)
 			decide(certificate, copy, SYNCREAD_RESUMED);
 		else if (time < copy->ended)
-			certificate->running[kept++] = *copy;
+			certificate->running[kept++] = left;
 		else if (all_watched(certificate, copy->time, copy->ended))
-			decide(certificate, copy, SYNCREAD_CERTIFIED);
+			decide_left(certificate, copy, left.registers, SYNCREAD_CERTIFIED);
 		else if (enters && change->cpu == copy->cpu && change->other == copy->reader)
-			decide(certificate, copy, SYNCREAD_CERTIFIED);
+			decide_left(certificate, copy, left.registers, SYNCREAD_CERTIFIED);
 		else if (enters || time - copy->ended > CERTIFICATE_RETURN_NS)
 			decide(certificate, copy, SYNCREAD_UNWATCHED);
 		else
-			certificate->running[kept++] = *copy;
+			certificate->running[kept++] = left;
 	}
 	certificate->nrunning = kept;
 }
@@ -374,7 +399,7 @@ void certificate_arrive(struct certificate *certificate, uint32_t cpu, uint32_t 
 void certificate_lose(struct certificate *certificate, uint64_t time)
 {
 	for (size_t i = 0; i < certificate->nrunning; i++)
-		decide(certificate, certificate->running + i, SYNCREAD_LOST);
+		decide(certificate, &certificate->running[i].copy, SYNCREAD_LOST);
 	certificate->nrunning = 0;
 	for (size_t i = 0; i < certificate->ncpus; i++) {
 		struct cpu_state *state = certificate->cpu + i;

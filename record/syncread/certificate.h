@@ -7,10 +7,13 @@
  *  - R was asleep at the sample: the last time that R left the CPU before the sample it was not preempted, and that was
  *    after R began to wait for samples. Otherwise T may have run on after the sample, until R was ready.
  *  - The next switch on the CPU after the sample is T, preempted, to R, not later than CERTIFICATE_DELAY_NS. With
- *    SCHED_FIFO the sample's wake preempts T before it gets back to its code, unless the kernel throttles real-time
- * threads: hence the limit. (Seen: 44,400 copies, 0 wrong at any delay; 0.1 % beyond 200 us.) With other classes the
- * kernel may let T continue for a while: the same records are no proof, only SYNCREAD_WEAK. (Seen within 100 us: 38 of
- * 20,415 wrong with nice -20, 10 of 6,201 with nice 0; within 40 us: none.)
+ *    SCHED_FIFO the sample's wake preempts T before it gets back to its code, unless the kernel keeps real-time threads
+ * from the CPU for others to run: hence the limit. (Seen: 44,400 copies, 0 wrong at any delay; 0.1 % beyond 200 us.)
+ * With other classes the kernel may let T continue for a while: the same records are no proof, only SYNCREAD_WEAK.
+ * (Seen within 100 us: 38 of 20,415 wrong with nice -20, 10 of 6,201 with nice 0; within 40 us: none.)
+ *  - T's user registers are the same at the sample and at that switch. (Without this, one or two of 5,000 copies beside
+ * a real-time loop were wrong: the kernel's deadline server for normal threads, which runs T in place of R, can end
+ * within the limit after a sample.)
  *  - No CPU switched to T before the end of the copy. For the CPU of the sample, its records of switches show that. On
  * any other CPU, T would have arrived by migration: records of arrivals (PERF_COUNT_SW_CPU_MIGRATIONS) show it, of
  * which there are far fewer than switches; records of switches do, too. If a CPU has neither, T must be the thread to
@@ -48,6 +51,7 @@ enum syncread_verdict {
 	SYNCREAD_RENEWED,   /* the thread ended, or its process called exec, before the sample: the root was outdated */
 	SYNCREAD_NO_SWITCH, /* the thread did not leave the CPU to the reader as the next switch after the sample */
 	SYNCREAD_DELAYED,   /* it left the CPU to the reader too late after the sample */
+	SYNCREAD_CONTINUED, /* its registers at that switch are not those of the sample, or are not known */
 	SYNCREAD_RESUMED,   /* it ran on a CPU before the copy ended */
 	SYNCREAD_AWAKE,     /* the reader was not asleep at the sample */
 	SYNCREAD_LOST,      /* records of switches were lost */
@@ -75,7 +79,18 @@ struct certificate_switch {
 	uint32_t cpu, tid, other;
 	bool out, preempted; /* preempted: it left the CPU though it can run */
 	uint64_t time;
+	uint64_t registers; /* hash of the user registers of a thread that leaves (registers_hash); 0: unknown */
 };
+
+/* A verdict, with what must be equal for it to hold. */
+struct certificate_result {
+	enum syncread_verdict verdict;
+	uint64_t serial;    /* of the copy */
+	uint64_t registers; /* of the thread when it left the CPU to the reader; 0: unknown */
+};
+
+/* Returns a hash of the user registers of a sample, never 0. The same registers must have been requested. */
+uint64_t registers_hash(const uint64_t *value, size_t n);
 
 struct certificate;
 
@@ -102,9 +117,9 @@ void certificate_lose(struct certificate *certificate, uint64_t time);
 /* All records before `time` were passed: decides all copies that ended before. */
 void certificate_advance(struct certificate *certificate, uint64_t time);
 
-/* Returns the verdict on the copy of the sample of a thread at a time, and forgets it; *serial is that of the copy.
- * SYNCREAD_NO_COPY: none was added. */
-enum syncread_verdict certificate_take(struct certificate *certificate, uint32_t tid, uint64_t time, uint64_t *serial);
+/* Returns the verdict on the copy of the sample of a thread at a time, and forgets it. SYNCREAD_CERTIFIED and
+ * SYNCREAD_WEAK hold only if the registers are those of the sample. SYNCREAD_NO_COPY: none was added. */
+struct certificate_result certificate_take(struct certificate *certificate, uint32_t tid, uint64_t time);
 /* Forgets verdicts on samples before `time`. */
 void certificate_expire(struct certificate *certificate, uint64_t time);
 

@@ -48,6 +48,7 @@ static void on_bound(int number)
 		sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &param);
 		store(&reader->class, SYNCREAD_NORMAL);
 		add(&reader->counters.demoted, 1);
+		store(&reader->demoted_at, clock_now());
 	}
 	if (reader)
 		reader->checked = wake;
@@ -90,6 +91,21 @@ static enum syncread_class set_class(struct readerthread *reader)
 	if (best == SYNCREAD_NORMAL)
 		setpriority(PRIO_PROCESS, 0, URGENCY_USUAL);
 	return SYNCREAD_NORMAL;
+}
+
+/* Gives a thread that on_bound took the class from its class back after a while: a virtual CPU that did not run for
+ * some ms may have been the reason. The pause doubles each time. */
+static void regain_class(struct readerthread *reader)
+{
+	struct sched_param param = { .sched_priority = 1 };
+	uint64_t pause = READERTHREAD_DEMOTED_NS << (reader->regained < 6 ? reader->regained : 6);
+
+	if (!load(&reader->demoted_at) || clock_now() - reader->demoted_at < pause)
+		return;
+	store(&reader->demoted_at, 0);
+	reader->regained++;
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) == 0)
+		store(&reader->class, SYNCREAD_FIFO);
 }
 
 static bool pin(uint32_t cpu)
@@ -197,6 +213,22 @@ static size_t read_target(void *to, uint64_t address, void *into, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
+/* Returns the number of times that this thread has slept or waited. */
+static long times_blocked(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+/* Notes that reads of a process's memory took `ns`, for page faults that wait: the time is the process's, not one of
+ * the reader's budget. */
+static void note_blocked(struct readerthread *reader, struct threadtable_process *process, uint64_t ns)
+{
+	reader->blocked += ns;
+	__atomic_add_fetch(&process->blocked_ns, ns, __ATOMIC_RELAXED);
+}
+
 /* Makes the copy. Returns false if the owner has given this thread up meanwhile. */
 static bool follow_plan(struct readerthread *reader, const struct threadtable_entry *entry, struct threadcopy *copy)
 {
@@ -205,6 +237,7 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	struct memory_of memory = { reader, process->memory };
 	uint64_t none = 0;
 	uint32_t reads = READERTHREAD_READS;
+	long blocked = times_blocked();
 	bool first;
 
 	copy->root = entry->root;
@@ -217,6 +250,8 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	if (!__atomic_compare_exchange_n(&reader->reading, &reads, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return false;
 	copy->read_by = clock_now();
+	if (times_blocked() != blocked)
+		note_blocked(reader, process, copy->read_by - copy->begun);
 	if (first)
 		store(&process->reading_since, 0);
 	return true;
@@ -307,12 +342,13 @@ static void work(struct readerthread *reader)
 
 	add(&reader->counters.wakes, 1);
 	store(&reader->busy_since, begin);
+	reader->blocked = 0;
 	threadtable_step(&reader->epoch);
 	read_sample(reader, within_budget);
 	threadtable_step(&reader->epoch);
 	ns = clock_now() - begin;
 	store(&reader->busy_since, 0);
-	reader->spent += ns;
+	reader->spent += ns > reader->blocked ? ns - reader->blocked : 0;
 	add(&reader->counters.ns, ns);
 	if (ns > reader->counters.longest_ns)
 		store(&reader->counters.longest_ns, ns);
@@ -340,6 +376,7 @@ static void wait_and_work(struct readerthread *reader, bool *was_active)
 	if (active && !*was_active)
 		reader->cursor = load(&reader->page->data_head);
 	*was_active = active;
+	regain_class(reader);
 	reader->waited = clock_now();
 	if (poll(poll_of, active ? 2 : 1, -1) < 0)
 		return;

@@ -10,8 +10,8 @@
  * Bounds of a thread with real-time priority: at most READERTHREAD_RECORDS records of the ring, THREADCOPY_READS reads
  * and THREADCOPY_BYTES bytes for one wake; budget_ns of CPU time per second, after which it sleeps; and at last a timer
  * of its CPU time, by which the kernel interrupts it: a thread that ran for READERTHREAD_BOUND_NS without sleep gets
- * SCHED_OTHER for the rest of its life. RLIMIT_RTTIME is not used: it belongs to the process, helpers and the command
- * of pjrecord inherit it, and its hard limit ends the process.
+ * SCHED_OTHER for a second, and for longer each time. RLIMIT_RTTIME is not used: it belongs to the process, helpers and
+ * the command of pjrecord inherit it, and its hard limit ends the process.
  */
 #ifndef PJ_READERTHREAD_H
 #define PJ_READERTHREAD_H
@@ -24,6 +24,7 @@
 
 #define READERTHREAD_RECORDS 256u
 #define READERTHREAD_BOUND_NS UINT64_C(5000000)
+#define READERTHREAD_DEMOTED_NS UINT64_C(1000000000) /* time until it gets its class back; doubles up to 64 times */
 /* Time for which one read of a process may take until other threads leave that process alone. */
 #define READERTHREAD_SLOW_NS UINT64_C(20000000)
 #define READERTHREAD_NAP_NS UINT64_C(5000000) /* sleep of a thread that is over budget */
@@ -69,7 +70,10 @@ struct readerthread {
 
 	/* of the thread alone */
 	uint64_t cursor, waited, spent, refilled, checked;
-	bool full, bounded; /* bounded: `bound` is the timer of its CPU time */
+	uint64_t demoted_at; /* time at which it lost its class; 0: it has it */
+	unsigned regained;   /* number of times that it got its class back */
+	uint64_t blocked;    /* ns of this wake for which memory of a target blocked it */
+	bool full, bounded;  /* bounded: `bound` is the timer of its CPU time */
 	timer_t bound;
 };
 

@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "record/perf/rings.h"
+#include "unwind/dwarf/processor.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,12 +13,19 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
 #define RATE_NS UINT64_C(100000000) /* time over which the rate of records is measured */
+
+/* Events of a CPU. The first has the ring of all: records of arrivals, of switches, and of the registers of threads
+ * that leave, each just before the record of the switch. */
+enum { ARRIVALS, SWITCHES, REGISTERS, EVENTS };
 
 struct watched_cpu {
 	uint32_t cpu, reader;
-	int arrivals, switches; /* descriptors of the two events */
-	bool on;                /* records of switches are on */
+	int event[EVENTS]; /* descriptors */
+	bool on;           /* records of switches are on */
+	uint32_t left;     /* thread whose registers were sampled since the last switch; 0: none */
+	uint64_t registers;
 	uint64_t paused_until;
 	uint64_t counted; /* records since `since`, without those of the reader's switches */
 	uint64_t since;   /* time at which the count or, if it is off, the pause began */
@@ -51,8 +59,8 @@ void switchwatch_free(struct switchwatch *switchwatch)
 		return;
 	rings_free(switchwatch->rings);
 	for (size_t i = 0; i < switchwatch->ncpus; i++) {
-		close(switchwatch->cpu[i].arrivals);
-		close(switchwatch->cpu[i].switches);
+		for (unsigned event = 0; event < EVENTS; event++)
+			close(switchwatch->cpu[i].event[event]);
 	}
 	free(switchwatch->cpu);
 	free(switchwatch);
@@ -66,23 +74,27 @@ static struct watched_cpu *watched(const struct switchwatch *switchwatch, uint32
 	return NULL;
 }
 
-/* Fields of both events: a sample begins, and other records end, as all records in rings do (rings.h). */
+/* Fields of all events: a sample begins, and other records end, as all records in rings do (rings.h). */
 #define SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-static int open_event(uint32_t cpu, bool switches)
+static int open_event(uint32_t cpu, unsigned event)
 {
+	static const uint64_t config[EVENTS] = { [ARRIVALS] = PERF_COUNT_SW_CPU_MIGRATIONS,
+						 [SWITCHES] = PERF_COUNT_SW_DUMMY,
+						 [REGISTERS] = PERF_COUNT_SW_CONTEXT_SWITCHES };
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = switches ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_CPU_MIGRATIONS,
-		.sample_type = SAMPLE_TYPE,
+		.config = config[event],
+		.sample_type = SAMPLE_TYPE | (event == REGISTERS ? PERF_SAMPLE_REGS_USER : 0),
+		.sample_regs_user = event == REGISTERS ? processor_here()->perf : 0,
 		.sample_period = 1,
 		.disabled = 1,
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.context_switch = switches,
-		.exclude_kernel = switches, /* migrations occur in the kernel only */
+		.context_switch = event == SWITCHES,
+		.exclude_kernel = event == SWITCHES, /* the other two occur in the kernel only */
 		.watermark = 1,
 		.wakeup_watermark = SWITCHWATCH_BYTES / 2,
 	};
@@ -102,6 +114,32 @@ static bool switchwatch_map(const struct switchwatch *switchwatch, uint32_t cpu,
 	return true;
 }
 
+static void close_events(const struct watched_cpu *one)
+{
+	for (unsigned event = 0; event < EVENTS; event++)
+		if (one->event[event] >= 0)
+			close(one->event[event]);
+}
+
+/* Opens the events of a CPU, starts that of arrivals, and maps the ring. The caller closes them if this fails. */
+static bool open_events(const struct switchwatch *switchwatch, struct watched_cpu *one)
+{
+	bool opened = true;
+
+	for (unsigned event = 0; event < EVENTS; event++) {
+		one->event[event] = open_event(one->cpu, event);
+		opened = opened && one->event[event] >= 0;
+	}
+	if (!opened || !switchwatch_map(switchwatch, one->cpu, one->event[ARRIVALS]))
+		return false;
+	if (ioctl(one->event[SWITCHES], PERF_EVENT_IOC_SET_OUTPUT, one->event[ARRIVALS]) == 0 &&
+	    ioctl(one->event[REGISTERS], PERF_EVENT_IOC_SET_OUTPUT, one->event[ARRIVALS]) == 0 &&
+	    ioctl(one->event[ARRIVALS], PERF_EVENT_IOC_ENABLE, 0) == 0)
+		return true;
+	rings_remove(switchwatch->rings, one->cpu);
+	return false;
+}
+
 void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu)
 {
 	struct epoll_event poll = { .events = EPOLLIN };
@@ -109,21 +147,16 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 
 	if (watched(switchwatch, cpu))
 		return;
-	one.arrivals = open_event(cpu, false);
-	one.switches = open_event(cpu, true);
-	if (one.arrivals < 0 || one.switches < 0 || !switchwatch_map(switchwatch, cpu, one.arrivals)) {
-		close(one.arrivals);
-		close(one.switches);
+	/* a thread may run there, and no record shows it before the events are open */
+	certificate_watch(certificate, cpu, false, 0);
+	if (!processor_here())
+		return;
+	if (!open_events(switchwatch, &one)) {
+		close_events(&one);
 		return;
 	}
-	if (ioctl(one.switches, PERF_EVENT_IOC_SET_OUTPUT, one.arrivals) != 0 ||
-	    ioctl(one.arrivals, PERF_EVENT_IOC_ENABLE, 0) != 0) {
-		rings_remove(switchwatch->rings, cpu);
-		close(one.arrivals);
-		close(one.switches);
-		return;
-	}
-	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.arrivals, &poll); /* if it fails, they are taken later */
+	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS],
+		  &poll); /* if it fails, they are taken later */
 	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
 	switchwatch->cpu[switchwatch->ncpus++] = one;
 	certificate_watch_arrivals(certificate, cpu, true, clock_now());
@@ -134,7 +167,8 @@ static void stop(struct watched_cpu *one, struct certificate *certificate)
 	one->on = false;
 	one->since = clock_now();
 	certificate_watch(certificate, one->cpu, false, clock_now());
-	ioctl(one->switches, PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(one->event[SWITCHES], PERF_EVENT_IOC_DISABLE, 0);
+	ioctl(one->event[REGISTERS], PERF_EVENT_IOC_DISABLE, 0);
 }
 
 bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, bool on)
@@ -150,7 +184,8 @@ bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certif
 		stop(one, certificate);
 		return false;
 	}
-	if (ioctl(one->switches, PERF_EVENT_IOC_ENABLE, 0) != 0)
+	if (ioctl(one->event[REGISTERS], PERF_EVENT_IOC_ENABLE, 0) != 0 ||
+	    ioctl(one->event[SWITCHES], PERF_EVENT_IOC_ENABLE, 0) != 0)
 		return false;
 	one->on = true;
 	one->counted = 0;
@@ -171,8 +206,7 @@ void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *cer
 static void close_one(struct switchwatch *switchwatch, struct watched_cpu *one)
 {
 	rings_remove(switchwatch->rings, one->cpu);
-	close(one->arrivals);
-	close(one->switches);
+	close_events(one);
 	*one = switchwatch->cpu[--switchwatch->ncpus];
 }
 
@@ -207,6 +241,7 @@ struct switch_record {
 static void take_switch(struct switchwatch *switchwatch, const struct switch_record *got)
 {
 	struct watched_cpu *one = watched(switchwatch, got->id.cpu);
+	bool out = got->head.misc & MISC_OUT, known = one && out && one->left == got->id.tid;
 
 	if (one && got->id.tid != one->reader && got->next_prev_tid != one->reader)
 		one->counted++;
@@ -214,9 +249,30 @@ static void take_switch(struct switchwatch *switchwatch, const struct switch_rec
 			 &(struct certificate_switch){ .cpu = got->id.cpu,
 						       .tid = got->id.tid,
 						       .other = got->next_prev_tid,
-						       .out = got->head.misc & MISC_OUT,
+						       .out = out,
 						       .preempted = got->head.misc & MISC_OUT_PREEMPT,
-						       .time = got->id.time });
+						       .time = got->id.time,
+						       .registers = known ? one->registers : 0 });
+	if (one)
+		one->left = 0;
+}
+
+/* A sample of the event REGISTERS: the thread leaves the CPU. */
+struct registers_sample {
+	char start[offsetof(struct ring_sample, period)];
+	uint64_t abi, value[];
+};
+
+static void take_registers(struct switchwatch *switchwatch, const struct ring_sample *sample)
+{
+	const struct registers_sample *registers = (const void *)sample;
+	struct watched_cpu *one = watched(switchwatch, sample->cpu);
+	size_t n = (sample->head.size - sizeof(*registers)) / sizeof(registers->value[0]);
+
+	if (!one || !registers->abi)
+		return;
+	one->left = sample->tid;
+	one->registers = registers_hash(registers->value, n);
 }
 
 static void switchwatch_take_record(void *to, const struct ring_record *record)
@@ -225,7 +281,9 @@ static void switchwatch_take_record(void *to, const struct ring_record *record)
 	const struct ring_sample *sample = (const void *)record->head;
 
 	switchwatch->records++;
-	if (record->head->type == RECORD_SWITCH_CPU_WIDE && record->head->size == sizeof(struct switch_record)) {
+	if (record->head->type == RECORD_SAMPLE && record->head->size >= sizeof(struct registers_sample)) {
+		take_registers(switchwatch, sample);
+	} else if (record->head->type == RECORD_SWITCH_CPU_WIDE && record->head->size == sizeof(struct switch_record)) {
 		take_switch(switchwatch, (const void *)record->head);
 	} else if (record->head->type == RECORD_SAMPLE && record->head->size >= offsetof(struct ring_sample, period)) {
 		certificate_arrive(switchwatch->certificate, sample->cpu, sample->tid, sample->time);

@@ -44,9 +44,9 @@ struct syncread {
 
 const char *syncread_verdict_name(enum syncread_verdict verdict)
 {
-	static const char *const name[SYNCREAD_VERDICTS] = { "certified", "weak",      "no copy", "renewed",
-							     "no switch", "delayed",   "resumed", "awake",
-							     "lost",      "unwatched", "late" };
+	static const char *const name[SYNCREAD_VERDICTS] = { "certified", "weak",    "no copy",   "renewed",
+							     "no switch", "delayed", "continued", "resumed",
+							     "awake",     "lost",    "unwatched", "late" };
 
 	return name[verdict];
 }
@@ -217,8 +217,6 @@ static void follow_cpus(struct syncread *syncread)
 		syncread->cpu = mem_grow(syncread->cpu, sizeof(*syncread->cpu), syncread->ncpus + 1);
 		syncread->cpu[syncread->ncpus++] = (struct reader_cpu){ .cpu = list[i] };
 		pthread_mutex_unlock(&syncread->lock);
-		/* a thread may run there, and no record shows it before the events are open */
-		certificate_watch(syncread->certificate, list[i], false, 0);
 		if (threadtable_processes(syncread->shared->threads))
 			switchwatch_open(syncread->watch, syncread->certificate, list[i]);
 	}
@@ -226,12 +224,17 @@ static void follow_cpus(struct syncread *syncread)
 
 /* ---- registration ---------------------------------------------------------------------------------------------- */
 
-bool syncread_add_process(struct syncread *syncread, uint32_t pid, int memory, const struct threadplan *plan,
-			  uint64_t since)
+bool syncread_add_process(struct syncread *syncread, const struct syncread_process *process)
 {
 	uint64_t now = clock_now();
 
-	if (!threadtable_add_process(syncread->shared->threads, pid, memory, plan, since))
+	if (!threadtable_add_process(syncread->shared->threads,
+				     &(struct threadtable_process){ .pid = process->pid,
+								    .tenant = process->tenant,
+								    .memory = process->memory,
+								    .plan = *process->plan,
+								    .since = process->since },
+				     now))
 		return false;
 	syncread->started = true;
 	follow_cpus(syncread);
@@ -255,6 +258,11 @@ void syncread_remove_thread(struct syncread *syncread, uint32_t tid)
 void syncread_remove_process(struct syncread *syncread, uint32_t pid)
 {
 	threadtable_remove_process(syncread->shared->threads, pid);
+}
+
+bool syncread_has_process(const struct syncread *syncread, uint32_t pid)
+{
+	return threadtable_process(syncread->shared->threads, pid) != NULL;
 }
 
 bool syncread_has_thread(const struct syncread *syncread, uint32_t tid, uint64_t *root)
@@ -449,6 +457,7 @@ void syncread_settle(struct syncread *syncread)
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		if (syncread->cpu[i].reader)
 			maintain_reader(syncread, syncread->cpu + i, now);
+	syncread->counters.blocked += threadtable_remove_blockers(syncread->shared->threads, now);
 	release_ended(syncread);
 	free_unused(syncread);
 	if (!threadtable_processes(syncread->shared->threads) && all_parked(syncread))
@@ -459,20 +468,24 @@ void syncread_settle(struct syncread *syncread)
 	}
 }
 
-enum syncread_verdict syncread_verdict(struct syncread *syncread, uint32_t cpu, uint32_t tid, uint64_t time)
+enum syncread_verdict syncread_verdict(struct syncread *syncread, const struct syncread_sample *sample)
 {
 	const struct threadtable_entry *entry;
+	struct certificate_result result;
 	enum syncread_verdict verdict;
 	struct reader_cpu *one;
-	uint64_t serial;
 
 	if (!syncread->started)
 		return SYNCREAD_NO_COPY;
-	entry = threadtable_find(syncread->shared->threads, tid);
-	verdict = certificate_take(syncread->certificate, tid, time, &serial);
-	if (verdict != SYNCREAD_NO_COPY && verdict != SYNCREAD_LATE && (!entry || entry->serial != serial))
+	entry = threadtable_find(syncread->shared->threads, sample->tid);
+	result = certificate_take(syncread->certificate, sample->tid, sample->time);
+	verdict = result.verdict;
+	if (verdict != SYNCREAD_NO_COPY && verdict != SYNCREAD_LATE && (!entry || entry->serial != result.serial))
 		verdict = SYNCREAD_RENEWED;
-	if (entry && (one = reader_cpu_find(syncread, cpu)) && !one->active)
+	if ((verdict == SYNCREAD_CERTIFIED || verdict == SYNCREAD_WEAK) &&
+	    (!sample->nregisters || registers_hash(sample->registers, sample->nregisters) != result.registers))
+		verdict = SYNCREAD_CONTINUED;
+	if (entry && (one = reader_cpu_find(syncread, sample->cpu)) && !one->active)
 		activate(syncread, one, clock_now());
 	if (entry || verdict != SYNCREAD_NO_COPY)
 		syncread->counters.verdicts[verdict]++;

@@ -20,12 +20,13 @@
  *   syncread_settle(sr)                               before each rings_drain, and when syncread_fd is readable
  *   in the callback of rings_drain, in order of time:
  *     syncread_state(sr, record)                      for each record of RING_OF_STATE
- *     syncread_verdict(sr, cpu, tid, time)            for each sample
+ *     syncread_verdict(sr, &sample)                   for each sample
  *   syncread_free(sr)
  */
 #ifndef PJ_SYNCREAD_H
 #define PJ_SYNCREAD_H
 
+#include "common/process/tenants.h"
 #include "record/perf/rings.h"
 #include "record/perf/sources.h"
 #include "record/syncread/certificate.h"
@@ -63,6 +64,7 @@ struct syncread_counters {
 	uint64_t demoted;       /* readers that lost their class because they ran too long without sleep */
 	uint64_t slow;          /* samples without a copy: another reader has read memory of the process for long */
 	uint64_t hung;          /* processes that were removed because a read of their memory hangs */
+	uint64_t blocked;       /* processes that were removed because their memory often blocks readers */
 	uint64_t abandoned;     /* readers that did not return from a read, up to now */
 	uint64_t switches;      /* records of switches and migrations that were read */
 	uint64_t pauses;        /* times that records of switches were stopped on a CPU because of their rate */
@@ -81,12 +83,20 @@ struct syncread *syncread_new(const struct syncread_options *options);
  * that it uses. Accepts NULL. */
 void syncread_free(struct syncread *syncread);
 
-/* Registers a process. memory: descriptor of its /proc/PID/mem, opened by a helper after taskid_check; the reader
- * closes it, also on failure. It is bound to the address space of the process. A process with the same pid that is
- * registered already is removed first. `since`: time in ns at which taskid_check identified the process. The first
- * registration starts the reader threads. Returns false if a limit is reached (threadtable.h). */
-bool syncread_add_process(struct syncread *syncread, uint32_t pid, int memory, const struct threadplan *plan,
-			  uint64_t since);
+/* A process to register. memory: descriptor of its /proc/PID/mem, opened by a helper after taskid_check; it is bound to
+ * the address space of the process. since: time in ns at which taskid_check identified the process. */
+struct syncread_process {
+	uint32_t pid;
+	struct tenant tenant;
+	int memory;
+	const struct threadplan *plan;
+	uint64_t since;
+};
+
+/* Registers a process. The reader closes its descriptor, also on failure. A process with the same pid that is
+ * registered already is removed first. The first registration starts the reader threads. Returns false if a limit is
+ * reached (threadtable.h). */
+bool syncread_add_process(struct syncread *syncread, const struct syncread_process *process);
 /* Registers a thread of a registered process, or changes its root. `since`: time in ns before the root was read from
  * the process. Records of the thread's end, or of its process's exec, that are not older than `since` make it invalid.
  * Returns false if the process is not registered or a limit is reached. */
@@ -94,6 +104,9 @@ bool syncread_add_thread(struct syncread *syncread, uint32_t pid, uint32_t tid, 
 void syncread_remove_thread(struct syncread *syncread, uint32_t tid);
 /* Removes a process and its threads. */
 void syncread_remove_process(struct syncread *syncread, uint32_t pid);
+/* Returns true if the process is registered. The reader removes one that calls exec, and one whose memory blocks its
+ * threads. */
+bool syncread_has_process(const struct syncread *syncread, uint32_t pid);
 /* Returns true if the thread is registered; *root is its root. */
 bool syncread_has_thread(const struct syncread *syncread, uint32_t tid, uint64_t *root);
 
@@ -116,10 +129,18 @@ void syncread_settle(struct syncread *syncread);
 /* Removes the thread or process whose EXIT, FORK or COMM record (with exec) this is. */
 void syncread_state(struct syncread *syncread, const struct ring_record *record);
 
-/* Returns the verdict on the copy of the sample of thread tid on `cpu` at `time`, once for each sample: the verdict is
- * forgotten then. Activates a parked CPU if the thread is registered. Copies are decided about 10 ms after the sample;
- * before that the verdict is SYNCREAD_LATE. Verdicts that are not requested are forgotten after 10 s. */
-enum syncread_verdict syncread_verdict(struct syncread *syncread, uint32_t cpu, uint32_t tid, uint64_t time);
+/* A sample, with its user registers as processor_here()->perf selects them. Without these no copy is certified. */
+struct syncread_sample {
+	uint32_t cpu, tid;
+	uint64_t time;
+	const uint64_t *registers;
+	size_t nregisters;
+};
+
+/* Returns the verdict on the copy of a sample, once for each sample: the verdict is forgotten then. Activates a parked
+ * CPU if the thread is registered. Copies are decided about 10 ms after the sample; before that the verdict is
+ * SYNCREAD_LATE. Verdicts that are not requested are forgotten after 10 s. */
+enum syncread_verdict syncread_verdict(struct syncread *syncread, const struct syncread_sample *sample);
 
 /* Sums the counters of all threads. */
 struct syncread_counters syncread_counters(const struct syncread *syncread);

@@ -28,7 +28,9 @@ struct garbage_list {
 struct threadtable {
 	struct places *places;
 	struct threadtable_process **process;
-	uint32_t nprocesses, nthreads;
+	struct threadtable_tenant **tenant; /* those with processes */
+	uint32_t nprocesses, nthreads, ntenants;
+	uint64_t looked; /* time of the last threadtable_remove_blockers */
 	uint64_t serial;
 	/* removed: not yet in `waiting`; waiting: freed when all readers have changed their epochs since epoch.seen */
 	struct garbage_list removed, waiting;
@@ -168,6 +170,12 @@ static struct threadtable_process *find_process(const struct threadtable *thread
 	return NULL;
 }
 
+/* Returns true if one of `max` places is left for a tenant that has `own` of the `used` ones. */
+static bool has_place(uint32_t own, uint32_t used, uint32_t max)
+{
+	return used < max && own < (max - (used - own) + 1) / 2;
+}
+
 void threadtable_remove(struct threadtable *threadtable, uint32_t tid)
 {
 	struct places *places = threadtable->places;
@@ -179,6 +187,7 @@ void threadtable_remove(struct threadtable *threadtable, uint32_t tid)
 	__atomic_store_n(&places->place[i], &gone, __ATOMIC_SEQ_CST);
 	unlink_entry(find_process(threadtable, entry->process->pid), (struct threadtable_entry *)(uintptr_t)entry);
 	threadtable->nthreads--;
+	entry->process->account->threads--;
 	discard(threadtable, entry, -1);
 }
 
@@ -196,7 +205,7 @@ bool threadtable_add(struct threadtable *threadtable, uint32_t pid, uint32_t tid
 	if (old && old->process != process)
 		return false;
 	threadtable_remove(threadtable, tid);
-	if (threadtable->nthreads >= THREADTABLE_THREADS)
+	if (!has_place(process->account->threads, threadtable->nthreads, THREADTABLE_THREADS))
 		return false;
 	make_space(threadtable);
 	entry = mem_alloc(sizeof(*entry), 1);
@@ -213,6 +222,7 @@ bool threadtable_add(struct threadtable *threadtable, uint32_t pid, uint32_t tid
 	threadtable->places->used++;
 	__atomic_store_n(&threadtable->places->place[i], entry, __ATOMIC_SEQ_CST);
 	threadtable->nthreads++;
+	process->account->threads++;
 	return true;
 }
 
@@ -221,6 +231,31 @@ bool threadtable_add(struct threadtable *threadtable, uint32_t pid, uint32_t tid
 const struct threadtable_process *threadtable_process(const struct threadtable *threadtable, uint32_t pid)
 {
 	return find_process(threadtable, pid);
+}
+
+/* Returns the entry of a tenant with one process more. */
+static struct threadtable_tenant *enter_tenant(struct threadtable *threadtable, struct tenant tenant)
+{
+	struct threadtable_tenant *entry;
+
+	for (uint32_t i = 0; i < threadtable->ntenants; i++) {
+		entry = threadtable->tenant[i];
+		if (tenant_same(entry->tenant, tenant)) {
+			entry->processes++;
+			return entry;
+		}
+	}
+	entry = mem_alloc(sizeof(*entry), 1);
+	*entry = (struct threadtable_tenant){ .tenant = tenant, .processes = 1 };
+	threadtable->tenant = mem_more(threadtable->tenant, sizeof(struct threadtable_tenant *), threadtable->ntenants);
+	threadtable->tenant[threadtable->ntenants++] = entry;
+	return entry;
+}
+
+/* An entry without processes is freed by refill_accounts. */
+static void leave_tenant(struct threadtable_tenant *entry)
+{
+	entry->processes--;
 }
 
 void threadtable_remove_process(struct threadtable *threadtable, uint32_t pid)
@@ -233,27 +268,78 @@ void threadtable_remove_process(struct threadtable *threadtable, uint32_t pid)
 		while (process->first)
 			threadtable_remove(threadtable, process->first->tid);
 		threadtable->process[i] = threadtable->process[--threadtable->nprocesses];
+		leave_tenant(process->account);
 		discard(threadtable, process, process->memory);
 		return;
 	}
 }
 
-bool threadtable_add_process(struct threadtable *threadtable, uint32_t pid, int memory, const struct threadplan *plan,
-			     uint64_t since)
+bool threadtable_add_process(struct threadtable *threadtable, const struct threadtable_process *process, uint64_t now)
 {
-	struct threadtable_process *process;
+	struct threadtable_process *added;
+	struct threadtable_tenant *account;
 
-	threadtable_remove_process(threadtable, pid);
-	if (!threadplan_valid(plan) || threadtable->nprocesses >= THREADTABLE_PROCESSES) {
-		close(memory);
+	threadtable_remove_process(threadtable, process->pid);
+	account = enter_tenant(threadtable, process->tenant);
+	if (!threadplan_valid(&process->plan) || account->until > now ||
+	    !has_place(account->processes - 1, threadtable->nprocesses, THREADTABLE_PROCESSES)) {
+		leave_tenant(account);
+		close(process->memory);
 		return false;
 	}
-	process = mem_alloc(sizeof(*process), 1);
-	*process = (struct threadtable_process){ .pid = pid, .memory = memory, .plan = *plan, .since = since };
+	if (account->until)
+		account->until = account->blocked_ns = 0;
+	added = mem_alloc(sizeof(*added), 1);
+	*added = (struct threadtable_process){ .pid = process->pid,
+					       .tenant = process->tenant,
+					       .account = account,
+					       .memory = process->memory,
+					       .plan = process->plan,
+					       .since = process->since };
 	threadtable->process =
 		mem_more(threadtable->process, sizeof(struct threadtable_process *), threadtable->nprocesses);
-	threadtable->process[threadtable->nprocesses++] = process;
+	threadtable->process[threadtable->nprocesses++] = added;
 	return true;
+}
+
+/* Frees the accounts that are not needed, and lets the others forget blocked time. */
+static void refill_accounts(struct threadtable *threadtable, uint64_t now)
+{
+	uint64_t forgotten = (now - threadtable->looked) / THREADTABLE_BLOCKED_SHARE;
+	uint32_t kept = 0;
+
+	threadtable->looked = now;
+	for (uint32_t i = 0; i < threadtable->ntenants; i++) {
+		struct threadtable_tenant *account = threadtable->tenant[i];
+
+		account->blocked_ns -= account->blocked_ns < forgotten ? account->blocked_ns : forgotten;
+		if (account->processes || account->until > now)
+			threadtable->tenant[kept++] = account;
+		else
+			free(account);
+	}
+	threadtable->ntenants = kept;
+}
+
+uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now)
+{
+	uint32_t removed = 0;
+
+	for (uint32_t i = 0; i < threadtable->nprocesses; i++) {
+		struct threadtable_process *process = threadtable->process[i];
+
+		process->account->blocked_ns += __atomic_exchange_n(&process->blocked_ns, 0, __ATOMIC_RELAXED);
+		if (process->account->blocked_ns >= THREADTABLE_BLOCKED_NS)
+			process->account->until = now + THREADTABLE_AVOID_NS;
+	}
+	for (uint32_t i = threadtable->nprocesses; i-- > 0;) {
+		if (!threadtable->process[i]->account->until)
+			continue;
+		threadtable_remove_process(threadtable, threadtable->process[i]->pid);
+		removed++;
+	}
+	refill_accounts(threadtable, now);
+	return removed;
 }
 
 uint32_t threadtable_processes(const struct threadtable *threadtable)
@@ -274,7 +360,10 @@ void threadtable_free(struct threadtable *threadtable)
 		threadtable_remove_process(threadtable, threadtable->process[0]->pid);
 	empty_garbage(&threadtable->waiting);
 	empty_garbage(&threadtable->removed);
+	for (uint32_t i = 0; i < threadtable->ntenants; i++)
+		free(threadtable->tenant[i]);
 	free(threadtable->process);
+	free(threadtable->tenant);
 	free(threadtable->places);
 	free(threadtable);
 }

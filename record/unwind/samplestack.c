@@ -484,6 +484,8 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 					      .tid = sampled->tid,
 					      .cpu = sampled->cpu,
 					      .time = sampled->time,
+					      .registers = record->regs,
+					      .nregisters = sampled->nregs,
 					      .holds = samplestack_holds,
 					      .owner = &held,
 					      .max = (uint32_t)stack->walk.max };

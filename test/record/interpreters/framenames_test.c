@@ -31,7 +31,9 @@ static struct str name_of(uint32_t pid, uint64_t address)
 
 static uint64_t note(struct framenames *framenames, uint32_t pid, uint64_t address, uint32_t line, struct str text)
 {
-	return framenames_note(framenames, pid, PJ_LANGUAGE_PYTHON, &(struct framenames_frame){ address, line, text });
+	const struct framenames_frame frame = { address, PJ_LANGUAGE_PYTHON, line, text };
+
+	return framenames_note(framenames, pid, (struct tenant){ TENANT_USER, pid }, &frame);
 }
 
 static void windows(void)
@@ -75,12 +77,17 @@ static void limits(void)
 	end(framenames);
 	ok(reported.interpreted.left_out == 3, "  and the others are counted");
 
+	for (uint32_t i = 0; i < FRAMENAMES_MAX; i++)
+		note(framenames, 1, 0x10000 + 2 * (uint64_t)i, i, STR("m.f\0m.py\0"));
+	ok(note(framenames, 2, 0x1002, 1, STR("m.f\0m.py\0")) == 0x1002, "a tenant leaves half of the table to others");
+	end(framenames);
+	ok(reported.interpreted.left_out == FRAMENAMES_MAX / 2, "  and its further frames are counted");
 	for (uint32_t i = 0; i < FRAMENAMES_MAX + 10; i++)
 		note(framenames, 1 + i % 3, 0x10000 + 2 * (uint64_t)i, i, STR("m.f\0m.py\0"));
 	end(framenames);
 	ok(reported.interpreted.n == FRAMENAMES_MAX && reported.interpreted.left_out == 10,
 	   "a full table counts what it leaves out");
-	while (large.n < FRAMENAMES_BYTES / 2 + 1)
+	while (large.n < FRAMENAMES_BYTES / 4 + 1)
 		text_add(&large, "0123456789abcdef");
 	note(framenames, 1, 2, 1, text_view(&large));
 	large.p[0] = 'x';

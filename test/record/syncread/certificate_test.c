@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { T = 100, R = 7, X = 55, R2 = 8 };
+enum { T = 100, R = 7, X = 55, R2 = 8, REGISTERS = 77 };
 
 /* Times of the usual case, in ns: R sleeps at 1000, the sample is at 5000, T leaves for R at 20000, the copy is made
  * from 21000 to 30000, and R sleeps again at 35000. */
@@ -25,8 +25,8 @@ static void begin(void)
 
 static void leaves(uint32_t cpu, uint32_t tid, uint32_t other, bool preempted, uint64_t time)
 {
-	struct certificate_switch out = { cpu, tid, other, true, preempted, time };
-	struct certificate_switch in = { cpu, other, tid, false, false, time + 10 };
+	struct certificate_switch out = { cpu, tid, other, true, preempted, time, REGISTERS };
+	struct certificate_switch in = { cpu, other, tid, false, false, time + 10, 0 };
 
 	certificate_pass(certificate, &out);
 	certificate_pass(certificate, &in);
@@ -47,9 +47,7 @@ static struct certificate_copy usual(void)
 
 static enum syncread_verdict take(void)
 {
-	uint64_t serial;
-
-	return certificate_take(certificate, T, SAMPLE, &serial);
+	return certificate_take(certificate, T, SAMPLE).verdict;
 }
 
 static void is_verdict(enum syncread_verdict want, const char *text)
@@ -66,7 +64,7 @@ static void is_verdict(enum syncread_verdict want, const char *text)
 static void check_usual(void)
 {
 	struct certificate_copy copy = usual();
-	uint64_t serial;
+	struct certificate_result result;
 
 	begin();
 	leaves(0, R, T, false, ASLEEP);
@@ -74,8 +72,9 @@ static void check_usual(void)
 	leaves(0, T, R, true, LEFT);
 	ok(take() == SYNCREAD_LATE, "before the copy's end, nothing is decided");
 	leaves(0, R, T, false, BACK);
-	ok(certificate_take(certificate, T, SAMPLE, &serial) == SYNCREAD_CERTIFIED && serial == 42,
-	   "after it, the copy is certified");
+	result = certificate_take(certificate, T, SAMPLE);
+	ok(result.verdict == SYNCREAD_CERTIFIED && result.serial == 42, "after it, the copy is certified");
+	is_u64(result.registers, REGISTERS, "  for the registers with which the thread left the CPU to the reader");
 	ok(take() == SYNCREAD_NO_COPY, "  once");
 	for (uint32_t class = SYNCREAD_URGENT; class < SYNCREAD_CLASSES; class ++) {
 		begin();
@@ -304,7 +303,6 @@ static void check_many(void)
 	enum { N = 20000 };
 	struct certificate_copy copy = usual();
 	unsigned certified = 0, absent = 0;
-	uint64_t serial;
 
 	begin();
 	for (uint64_t i = 0; i < N; i++) {
@@ -325,18 +323,18 @@ static void check_many(void)
 	for (uint64_t i = N; i-- > 0;)
 		if (i % 3)
 			certified +=
-				certificate_take(certificate, T, i * 100000 + SAMPLE, &serial) == SYNCREAD_CERTIFIED;
+				certificate_take(certificate, T, i * 100000 + SAMPLE).verdict == SYNCREAD_CERTIFIED;
 	is_u64(certified, N - (N + 2) / 3, "20,000 copies: two thirds are taken");
 	certificate_expire(certificate, N / 2 * 100000);
 	for (uint64_t i = 0; i < N; i += 3)
-		absent += certificate_take(certificate, T, i * 100000 + SAMPLE, &serial) == SYNCREAD_NO_COPY;
+		absent += certificate_take(certificate, T, i * 100000 + SAMPLE).verdict == SYNCREAD_NO_COPY;
 	is_u64(absent, (N / 2 + 2) / 3, "  and the old ones of the others are forgotten");
 	certificate_watch(certificate, UINT32_MAX, true, 0);
 	certificate_without(certificate, UINT32_MAX);
 	copy.cpu = UINT32_MAX;
 	copy.time = 3;
 	certificate_add(certificate, &copy);
-	ok(certificate_take(certificate, T, 3, &serial) == SYNCREAD_NO_COPY, "a CPU number beyond all");
+	ok(certificate_take(certificate, T, 3).verdict == SYNCREAD_NO_COPY, "a CPU number beyond all");
 }
 
 int main(void)
