@@ -34,6 +34,8 @@ struct interpclient {
 	uint64_t helper, cpu, serial;
 	struct interp_request request;
 	struct interp_reply reply;
+	uint32_t copied_pid, copied_tid; /* sample of the copy that was sent */
+	uint64_t copied_time;
 	_Atomic uint64_t hung, crashed, avoided, lingering, off;
 };
 
@@ -133,13 +135,19 @@ static bool interpclient_receive(struct interpclient *client, bool *hung)
 	}
 }
 
-/* Sends a request and waits for its reply, in client->reply. */
-static enum interpclient_answer interpclient_query(struct interpclient *client,
-						   const struct interpclient_process *process,
-						   enum interp_question question, const int *fd)
+/* Kills the helper, which gave no reply to the request for this process. */
+static enum interpclient_answer interpclient_lose(struct interpclient *client,
+						  const struct interpclient_process *process, bool hung)
 {
-	bool hung = false;
+	interpclient_charge(client, process->tenant);
+	interpclient_fail(client, process, hung);
+	return INTERPCLIENT_LOST;
+}
 
+static enum interpclient_answer interpclient_send(struct interpclient *client,
+						  const struct interpclient_process *process,
+						  enum interp_question question, const int *fd)
+{
 	if (!client->pid) {
 		interpclient_start(client);
 		interpclient_publish(client);
@@ -154,14 +162,30 @@ static enum interpclient_answer interpclient_query(struct interpclient *client,
 	client->request = (struct interp_request){
 		.serial = ++client->serial, .question = question, .slot = process->slot, .process = process->number
 	};
-	if (!fdmessage_send_soon(client->socket, &client->request, sizeof(client->request), fd, fd ? INTERP_FDS : 0) ||
-	    !interpclient_receive(client, &hung)) {
-		interpclient_charge(client, process->tenant);
-		interpclient_fail(client, process, hung);
-		return INTERPCLIENT_LOST;
-	}
+	if (!fdmessage_send_soon(client->socket, &client->request, sizeof(client->request), fd, fd ? INTERP_FDS : 0))
+		return interpclient_lose(client, process, false);
+	return INTERPCLIENT_DONE;
+}
+
+/* Waits for the reply to the last request, in client->reply. */
+static enum interpclient_answer interpclient_take(struct interpclient *client,
+						  const struct interpclient_process *process)
+{
+	bool hung = false;
+
+	if (!interpclient_receive(client, &hung))
+		return interpclient_lose(client, process, hung);
 	interpclient_charge(client, process->tenant);
-	return client->reply.lost && question != INTERP_OPEN ? INTERPCLIENT_LOST : INTERPCLIENT_DONE;
+	return client->reply.lost && client->request.question != INTERP_OPEN ? INTERPCLIENT_LOST : INTERPCLIENT_DONE;
+}
+
+static enum interpclient_answer interpclient_query(struct interpclient *client,
+						   const struct interpclient_process *process,
+						   enum interp_question question, const int *fd)
+{
+	enum interpclient_answer answer = interpclient_send(client, process, question, fd);
+
+	return answer == INTERPCLIENT_DONE ? interpclient_take(client, process) : answer;
 }
 
 /* Copies the threads of the reply. */
@@ -221,16 +245,24 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 	frame->entry &= 1;
 }
 
-enum interpclient_answer interpclient_frames(struct interpclient *client, const struct interpclient_process *process,
-					     const struct threadcopy *copy, struct framelist **list)
+enum interpclient_answer interpclient_send_copy(struct interpclient *client, const struct interpclient_process *process,
+						const struct threadcopy *copy)
 {
-	const struct interp_reply *reply = &client->reply;
-	enum interpclient_answer answer;
-
-	*list = NULL;
+	client->copied_pid = copy->pid;
+	client->copied_tid = copy->tid;
+	client->copied_time = copy->time;
 	if (client->pid)
 		memcpy(client->shared->copy, copy, offsetof(struct threadcopy, bytes) + copy->nbytes);
-	answer = interpclient_query(client, process, INTERP_FRAMES, NULL);
+	return interpclient_send(client, process, INTERP_FRAMES, NULL);
+}
+
+enum interpclient_answer interpclient_take_frames(struct interpclient *client,
+						  const struct interpclient_process *process, struct framelist **list)
+{
+	const struct interp_reply *reply = &client->reply;
+	enum interpclient_answer answer = interpclient_take(client, process);
+
+	*list = NULL;
 	if (answer != INTERPCLIENT_DONE)
 		return answer;
 	if (reply->n > INTERPRETER_FRAMES_MAX || reply->bytes > INTERP_TEXT_MAX ||
@@ -239,9 +271,9 @@ enum interpclient_answer interpclient_frames(struct interpclient *client, const 
 	*list = framelist_new(reply->n, reply->bytes);
 	if (!*list)
 		return answer;
-	(*list)->pid = copy->pid;
-	(*list)->tid = copy->tid;
-	(*list)->time = copy->time;
+	(*list)->pid = client->copied_pid;
+	(*list)->tid = client->copied_tid;
+	(*list)->time = client->copied_time;
 	(*list)->end = reply->answer;
 	memcpy((*list)->frame, client->shared->frame, reply->n * sizeof(*(*list)->frame));
 	memcpy((*list)->text, client->shared->text, reply->bytes);

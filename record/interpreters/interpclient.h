@@ -59,9 +59,13 @@ enum interpclient_answer interpclient_open(struct interpclient *client, const st
 enum interpclient_answer interpclient_threads(struct interpclient *client, const struct interpclient_process *process,
 					      struct interpreter_thread **thread, size_t *n);
 
-/* Finds the frames in a copy. *list: to be freed by the caller; NULL if memory is not available. */
-enum interpclient_answer interpclient_frames(struct interpclient *client, const struct interpclient_process *process,
-					     const struct threadcopy *copy, struct framelist **list);
+/* Find the frames in a copy: interpclient_send_copy sends it, interpclient_take_frames waits for the reply. Between the
+ * two, no other function is called but interpclient_helper and interpclient_count. *list: to be freed by the caller;
+ * NULL if memory is not available. */
+enum interpclient_answer interpclient_send_copy(struct interpclient *client, const struct interpclient_process *process,
+						const struct threadcopy *copy);
+enum interpclient_answer interpclient_take_frames(struct interpclient *client,
+						  const struct interpclient_process *process, struct framelist **list);
 
 /* Charges CPU time of the calling thread, spent for a process, to its tenant. */
 void interpclient_spend(struct interpclient *client, const struct interpclient_process *process, uint64_t ns);

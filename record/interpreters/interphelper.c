@@ -18,7 +18,9 @@
 enum { OPEN_STEPS = 2000000, THREADS_STEPS = 400000, FRAMES_STEPS = 200000, READ_BYTES = 64 << 20 };
 enum { WARM_MAX = 8, CANDIDATES_MAX = 8 }; /* WARM_MAX: processes whose read buffers (2 MB) stay between requests */
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
-#define AWAKE_NS 50000 /* time in ns for which the helper polls for the next request before it sleeps */
+/* Time in ns for which the helper polls for the next request before it sleeps, if the last one came within that time:
+ * requests come in bursts, or 10 ms apart. */
+#define AWAKE_NS 50000
 #define MAPS_MAX ((size_t)8 << 20)
 
 /* A process that is open. */
@@ -36,6 +38,7 @@ struct interphelper {
 	struct interp_image *image[INTERP_SLOTS];
 	struct interp_image *warm[WARM_MAX];
 	struct framecache cache;
+	bool busy; /* the last request came within AWAKE_NS */
 	struct interpreter_list list;
 	struct interp_request request;
 	struct interp_reply reply;
@@ -276,13 +279,14 @@ static bool interphelper_answer(struct interphelper *helper, int fd[INTERP_FDS])
  * malformed. */
 static bool interphelper_receive(struct interphelper *helper, int fd[FDMESSAGE_MAX])
 {
-	uint64_t awake = clock_now() + AWAKE_NS;
+	uint64_t begin = clock_now(), awake = begin + (helper->busy ? AWAKE_NS : 0);
 	ssize_t got;
 
 	do {
 		got = fdmessage_receive_some_all(helper->socket, &helper->request, sizeof(helper->request), fd,
 						 clock_now() < awake ? MSG_DONTWAIT : 0);
 	} while (got < 0 && (errno == EINTR || errno == EAGAIN));
+	helper->busy = clock_now() - begin < AWAKE_NS;
 	return got == (ssize_t)sizeof(helper->request) && helper->request.slot < INTERP_SLOTS;
 }
 

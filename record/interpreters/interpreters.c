@@ -152,7 +152,6 @@ static struct script *interpreters_note(struct interpreters *interpreters, const
 	}
 	if (!script)
 		script = interpreters_add(interpreters, process->pid, process->since);
-	script->tenant = process->tenant_window ? process->tenant : (struct tenant){ .kind = TENANT_UNKNOWN };
 	if (script->state == SCRIPT_OPEN && !syncread_has_process(interpreters->syncread, process->pid)) {
 		/* the reader has removed it: its memory blocks, or it calls exec */
 		if (script_close(interpreters, script))
@@ -207,6 +206,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		return;
 	}
 	news->memory = -1;
+	script->tenant = news->tenant;
 	script->state = SCRIPT_OPEN;
 	if (!syncread_add_process(interpreters->syncread, &(struct syncread_process){ .pid = script->pid,
 										      .tenant = script->tenant,
@@ -409,6 +409,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 	verdict =
 		syncread_verdict(interpreters->syncread, &(struct syncread_sample){ .cpu = sample->cpu,
 										    .tid = sample->tid,
+										    .in_kernel = sample->in_kernel,
 										    .time = sample->time,
 										    .registers = sample->registers,
 										    .nregisters = sample->nregisters });

@@ -45,6 +45,7 @@ void interpreters_state(struct interpreters *interpreters, const struct ring_rec
 struct interpreters_sample {
 	const struct process *process; /* NULL: unknown */
 	uint32_t tid, cpu;
+	bool in_kernel; /* sampled in kernel mode */
 	uint64_t time;
 	const uint64_t *registers; /* user registers, as processor_here()->perf selects them */
 	size_t nregisters;

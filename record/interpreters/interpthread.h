@@ -44,6 +44,7 @@ struct interpthread_news {
 	bool failed;
 	struct interpclient_opened result; /* opened */
 	int memory;                        /* opened: descriptor for syncread_add_process; -1: none */
+	struct tenant tenant;              /* opened */
 	uint64_t since;                    /* ns: time before anything of this was read */
 	struct interpreter_thread *thread; /* n threads, with thread ids as the kernel's records have them */
 	size_t n;

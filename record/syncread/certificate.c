@@ -20,7 +20,8 @@ struct cpu_state {
 };
 
 struct verdict_row {
-	uint64_t time, serial, registers;
+	uint64_t time, serial;
+	struct userregs registers;
 	uint32_t tid; /* 0: no row */
 	uint8_t verdict;
 };
@@ -28,7 +29,7 @@ struct verdict_row {
 /* A copy whose thread left for the reader and was not seen again. */
 struct left_copy {
 	struct certificate_copy copy;
-	uint64_t registers; /* of the thread when it left; 0: unknown */
+	struct userregs registers; /* of the thread when it left */
 };
 
 struct certificate {
@@ -40,11 +41,6 @@ struct certificate {
 	size_t nrows, mask;
 	uint64_t lost, passed, oldest; /* oldest: rows of older samples were forgotten */
 };
-
-uint64_t registers_hash(const uint64_t *value, size_t n)
-{
-	return hash_bytes(value, n * sizeof(*value)) | 1;
-}
 
 struct certificate *certificate_new(void)
 {
@@ -101,7 +97,7 @@ static void remake_rows(struct certificate *certificate)
 	free(old.row);
 }
 
-static void decide_left(struct certificate *certificate, const struct certificate_copy *copy, uint64_t registers,
+static void decide_left(struct certificate *certificate, const struct certificate_copy *copy, struct userregs registers,
 			enum syncread_verdict verdict)
 {
 	size_t i;
@@ -125,7 +121,7 @@ static void decide_left(struct certificate *certificate, const struct certificat
 
 static void decide(struct certificate *certificate, const struct certificate_copy *copy, enum syncread_verdict verdict)
 {
-	decide_left(certificate, copy, 0, verdict);
+	decide_left(certificate, copy, (struct userregs){ 0 }, verdict);
 }
 
 /* Removes a row. Rows after it that could not be found any longer move to the gap. */

@@ -11,9 +11,9 @@
  * from the CPU for others to run: hence the limit. (Seen: 44,400 copies, 0 wrong at any delay; 0.1 % beyond 200 us.)
  * With other classes the kernel may let T continue for a while: the same records are no proof, only SYNCREAD_WEAK.
  * (Seen within 100 us: 38 of 20,415 wrong with nice -20, 10 of 6,201 with nice 0; within 40 us: none.)
- *  - T's user registers are the same at the sample and at that switch. (Without this, one or two of 5,000 copies beside
- * a real-time loop were wrong: the kernel's deadline server for normal threads, which runs T in place of R, can end
- * within the limit after a sample.)
+ *  - T's user registers are the same at the sample and at that switch (userregs.h). (Without this, one of some 1,000
+ * copies beside a real-time loop was wrong in two runs of three on one machine: the kernel's deadline server for normal
+ * threads, which runs T in place of R, can end within the limit after a sample.)
  *  - No CPU switched to T before the end of the copy. For the CPU of the sample, its records of switches show that. On
  * any other CPU, T would have arrived by migration: records of arrivals (PERF_COUNT_SW_CPU_MIGRATIONS) show it, of
  * which there are far fewer than switches; records of switches do, too. If a CPU has neither, T must be the thread to
@@ -26,7 +26,7 @@
 #ifndef PJ_CERTIFICATE_H
 #define PJ_CERTIFICATE_H
 
-#include "common/base.h"
+#include "record/syncread/userregs.h"
 
 #define CERTIFICATE_DELAY_NS UINT64_C(200000)     /* SYNCREAD_FIFO */
 #define CERTIFICATE_DELAY_WEAK_NS UINT64_C(40000) /* other classes: wrong copies began 50 us after the sample */
@@ -79,18 +79,15 @@ struct certificate_switch {
 	uint32_t cpu, tid, other;
 	bool out, preempted; /* preempted: it left the CPU though it can run */
 	uint64_t time;
-	uint64_t registers; /* hash of the user registers of a thread that leaves (registers_hash); 0: unknown */
+	struct userregs registers; /* of a thread that leaves */
 };
 
 /* A verdict, with what must be equal for it to hold. */
 struct certificate_result {
 	enum syncread_verdict verdict;
-	uint64_t serial;    /* of the copy */
-	uint64_t registers; /* of the thread when it left the CPU to the reader; 0: unknown */
+	uint64_t serial;           /* of the copy */
+	struct userregs registers; /* of the thread when it left the CPU to the reader */
 };
-
-/* Returns a hash of the user registers of a sample, never 0. The same registers must have been requested. */
-uint64_t registers_hash(const uint64_t *value, size_t n);
 
 struct certificate;
 

@@ -102,10 +102,13 @@ static void regain_class(struct readerthread *reader)
 
 	if (!load(&reader->demoted_at) || clock_now() - reader->demoted_at < pause)
 		return;
-	store(&reader->demoted_at, 0);
 	reader->regained++;
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) == 0)
-		store(&reader->class, SYNCREAD_FIFO);
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) != 0) {
+		store(&reader->demoted_at, clock_now());
+		return;
+	}
+	store(&reader->demoted_at, 0);
+	store(&reader->class, SYNCREAD_FIFO);
 }
 
 static bool pin(uint32_t cpu)
@@ -213,20 +216,42 @@ static size_t read_target(void *to, uint64_t address, void *into, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Returns the number of times that this thread has slept or waited. */
-static long times_blocked(void)
-{
-	struct rusage usage;
+/* The number of times that a thread slept or waited, and its CPU time. */
+struct waits {
+	long n;
+	uint64_t cpu;
+};
 
-	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+static struct waits count_waits(void)
+{
+	struct rusage usage = { .ru_nvcsw = 0 };
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (struct waits){ usage.ru_nvcsw, clock_thread_cpu() };
 }
 
-/* Notes that reads of a process's memory took `ns`, for page faults that wait: the time is the process's, not one of
- * the reader's budget. */
-static void note_blocked(struct readerthread *reader, struct threadtable_process *process, uint64_t ns)
+/* Charges the time for which this thread waited during a copy to the process: it is not one of the reader's budget. To
+ * count waits costs some us, so it is done once a copy of the process took long, which makes it suspect. before: NULL
+ * if it is not. ns: time of the copy. */
+static void charge_blocked(struct readerthread *reader, struct threadtable_process *process, const struct waits *before,
+			   uint64_t ns)
 {
-	reader->blocked += ns;
-	__atomic_add_fetch(&process->blocked_ns, ns, __ATOMIC_RELAXED);
+	struct waits after;
+	uint64_t cpu;
+
+	if (!before) {
+		if (ns <= READERTHREAD_SUSPECT_NS)
+			return;
+		__atomic_store_n(&process->suspect, 1, __ATOMIC_RELAXED);
+		reader->blocked += ns; /* the timer bounds CPU time all the same */
+		return;
+	}
+	after = count_waits();
+	cpu = after.cpu - before->cpu;
+	if (after.n == before->n || cpu >= ns)
+		return;
+	reader->blocked += ns - cpu;
+	__atomic_add_fetch(&process->blocked_ns, ns - cpu, __ATOMIC_RELAXED);
 }
 
 /* Makes the copy. Returns false if the owner has given this thread up meanwhile. */
@@ -237,7 +262,8 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	struct memory_of memory = { reader, process->memory };
 	uint64_t none = 0;
 	uint32_t reads = READERTHREAD_READS;
-	long blocked = times_blocked();
+	bool suspect = __atomic_load_n(&process->suspect, __ATOMIC_RELAXED);
+	struct waits before = suspect ? count_waits() : (struct waits){ 0 };
 	bool first;
 
 	copy->root = entry->root;
@@ -250,8 +276,7 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	if (!__atomic_compare_exchange_n(&reader->reading, &reads, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return false;
 	copy->read_by = clock_now();
-	if (times_blocked() != blocked)
-		note_blocked(reader, process, copy->read_by - copy->begun);
+	charge_blocked(reader, process, suspect ? &before : NULL, copy->read_by - copy->begun);
 	if (first)
 		store(&process->reading_since, 0);
 	return true;

@@ -27,7 +27,8 @@
 #define READERTHREAD_DEMOTED_NS UINT64_C(1000000000) /* time until it gets its class back; doubles up to 64 times */
 /* Time for which one read of a process may take until other threads leave that process alone. */
 #define READERTHREAD_SLOW_NS UINT64_C(20000000)
-#define READERTHREAD_NAP_NS UINT64_C(5000000) /* sleep of a thread that is over budget */
+#define READERTHREAD_SUSPECT_NS UINT64_C(1000000) /* time of a copy after which those of the process are watched */
+#define READERTHREAD_NAP_NS UINT64_C(5000000)     /* sleep of a thread that is over budget */
 
 enum { READERTHREAD_READS = 1, READERTHREAD_GIVEN_UP };
 

@@ -25,7 +25,7 @@ struct watched_cpu {
 	int event[EVENTS]; /* descriptors */
 	bool on;           /* records of switches are on */
 	uint32_t left;     /* thread whose registers were sampled since the last switch; 0: none */
-	uint64_t registers;
+	struct userregs registers;
 	uint64_t paused_until;
 	uint64_t counted; /* records since `since`, without those of the reader's switches */
 	uint64_t since;   /* time at which the count or, if it is off, the pause began */
@@ -252,7 +252,7 @@ static void take_switch(struct switchwatch *switchwatch, const struct switch_rec
 						       .out = out,
 						       .preempted = got->head.misc & MISC_OUT_PREEMPT,
 						       .time = got->id.time,
-						       .registers = known ? one->registers : 0 });
+						       .registers = known ? one->registers : (struct userregs){ 0 } });
 	if (one)
 		one->left = 0;
 }
@@ -272,7 +272,7 @@ static void take_registers(struct switchwatch *switchwatch, const struct ring_sa
 	if (!one || !registers->abi)
 		return;
 	one->left = sample->tid;
-	one->registers = registers_hash(registers->value, n);
+	one->registers = userregs_of(processor_here(), registers->value, n);
 }
 
 static void switchwatch_take_record(void *to, const struct ring_record *record)
@@ -294,13 +294,15 @@ static void switchwatch_take_record(void *to, const struct ring_record *record)
 /* Stops the records of CPUs that have too many. */
 static void bound_rates(struct switchwatch *switchwatch, uint64_t now)
 {
+	const uint64_t rate_max = switchwatch->per_second * RATE_NS / SECOND_NS;
+
 	for (size_t i = 0; i < switchwatch->ncpus; i++) {
 		struct watched_cpu *one = switchwatch->cpu + i;
 		uint64_t past = now - one->since;
 
-		if (!one->on || past < RATE_NS)
+		if (!one->on || (past < RATE_NS && one->counted < rate_max))
 			continue;
-		if (one->counted * SECOND_NS / past > switchwatch->per_second) {
+		if (one->counted >= rate_max || one->counted * SECOND_NS / past > switchwatch->per_second) {
 			stop(one, switchwatch->certificate);
 			one->paused_until = now + switchwatch->pause_ns;
 			switchwatch->pauses++;

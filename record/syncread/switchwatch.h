@@ -3,15 +3,15 @@
  * switchwatch.h - records of context switches by CPU, for certificates: opened, bounded by their rate, passed on in
  * order.
  *
- * Each CPU has an event and a ring of its own, so that a flood of switches drops no sample. Switches are recorded only
- * on CPUs where the caller requests it, and stop for a while on a CPU with more than a maximum of records a second.
+ * Each CPU has events and a ring of its own, so that a flood of switches drops no sample. Switches are recorded only on
+ * CPUs where the caller requests it, and stop for a while on a CPU with more than a maximum of records a second.
  */
 #ifndef PJ_SWITCHWATCH_H
 #define PJ_SWITCHWATCH_H
 
 #include "record/syncread/certificate.h"
 
-#define SWITCHWATCH_BYTES ((size_t)256 << 10) /* size of a ring; less if the kernel does not allow it */
+#define SWITCHWATCH_BYTES ((size_t)512 << 10) /* size of a ring; less if the kernel does not allow it */
 #define SWITCHWATCH_LEAST ((size_t)16 << 10)
 #define SWITCHWATCH_MARGIN_NS UINT64_C(5000000) /* age at which records are taken: notes of copies come first */
 

@@ -316,6 +316,14 @@ int syncread_copies_fd(const struct syncread *syncread)
 	return syncread->shared->copies_fd;
 }
 
+void syncread_arm(struct syncread *syncread)
+{
+	eventfd_t value;
+
+	eventfd_read(syncread->shared->copies_fd, &value);
+	__atomic_store_n(&syncread->shared->armed, 1, __ATOMIC_SEQ_CST);
+}
+
 /* Takes the copies of a reader that wait now. Returns false if fn did. */
 static bool take_from(struct readerthread *reader, bool (*fn)(void *to, const struct threadcopy *copy), void *to,
 		      size_t *n)
@@ -333,12 +341,9 @@ static bool take_from(struct readerthread *reader, bool (*fn)(void *to, const st
 
 size_t syncread_take(struct syncread *syncread, bool (*fn)(void *to, const struct threadcopy *copy), void *to)
 {
-	eventfd_t value;
 	bool more = true;
 	size_t n = 0;
 
-	eventfd_read(syncread->shared->copies_fd, &value);
-	__atomic_store_n(&syncread->shared->armed, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&syncread->lock);
 	for (size_t i = 0; i < syncread->ncpus && more; i++)
 		if (syncread->cpu[i].reader)
@@ -383,8 +388,8 @@ static void maintain_reader(struct syncread *syncread, struct reader_cpu *one, u
 
 	if (readerthread_hangs(one->reader, now - HANG_NS) && readerthread_give_up(one->reader)) {
 		/* or else the readers of other CPUs would hang, too */
-		threadtable_remove_process(syncread->shared->threads,
-					   __atomic_load_n(&one->reader->reading_pid, __ATOMIC_ACQUIRE));
+		threadtable_avoid(syncread->shared->threads,
+				  __atomic_load_n(&one->reader->reading_pid, __ATOMIC_ACQUIRE), now);
 		syncread->counters.hung++;
 		park(syncread, one);
 		drop_reader(syncread, one);
@@ -401,6 +406,15 @@ static void maintain_reader(struct syncread *syncread, struct reader_cpu *one, u
 		park(syncread, one);
 	else
 		set_watch(syncread, one, true);
+}
+
+static uint32_t count_readers(const struct syncread *syncread)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < syncread->ncpus; i++)
+		n += syncread->cpu[i].reader != NULL;
+	return n;
 }
 
 /* Releases readers that have returned. */
@@ -457,7 +471,8 @@ void syncread_settle(struct syncread *syncread)
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		if (syncread->cpu[i].reader)
 			maintain_reader(syncread, syncread->cpu + i, now);
-	syncread->counters.blocked += threadtable_remove_blockers(syncread->shared->threads, now);
+	syncread->counters.blocked +=
+		threadtable_remove_blockers(syncread->shared->threads, now, count_readers(syncread));
 	release_ended(syncread);
 	free_unused(syncread);
 	if (!threadtable_processes(syncread->shared->threads) && all_parked(syncread))
@@ -466,6 +481,18 @@ void syncread_settle(struct syncread *syncread)
 		syncread->expired_at = now;
 		certificate_expire(syncread->certificate, now - VERDICTS_NS);
 	}
+}
+
+/* Returns true if the thread left the CPU with the registers of the sample. */
+static bool has_stayed(const struct syncread_sample *sample, const struct certificate_result *result)
+{
+	const struct processor *processor = processor_here();
+	struct userregs registers;
+
+	if (!processor || !sample->nregisters)
+		return false;
+	registers = userregs_of(processor, sample->registers, sample->nregisters);
+	return userregs_same(&registers, &result->registers, sample->in_kernel);
 }
 
 enum syncread_verdict syncread_verdict(struct syncread *syncread, const struct syncread_sample *sample)
@@ -482,8 +509,7 @@ enum syncread_verdict syncread_verdict(struct syncread *syncread, const struct s
 	verdict = result.verdict;
 	if (verdict != SYNCREAD_NO_COPY && verdict != SYNCREAD_LATE && (!entry || entry->serial != result.serial))
 		verdict = SYNCREAD_RENEWED;
-	if ((verdict == SYNCREAD_CERTIFIED || verdict == SYNCREAD_WEAK) &&
-	    (!sample->nregisters || registers_hash(sample->registers, sample->nregisters) != result.registers))
+	if ((verdict == SYNCREAD_CERTIFIED || verdict == SYNCREAD_WEAK) && !has_stayed(sample, &result))
 		verdict = SYNCREAD_CONTINUED;
 	if (entry && (one = reader_cpu_find(syncread, sample->cpu)) && !one->active)
 		activate(syncread, one, clock_now());

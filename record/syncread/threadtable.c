@@ -28,7 +28,8 @@ struct garbage_list {
 struct threadtable {
 	struct places *places;
 	struct threadtable_process **process;
-	struct threadtable_tenant **tenant; /* those with processes */
+	struct threadtable_tenant *
+		*tenant; /* those with processes, and those that are avoided or have blocked readers */
 	uint32_t nprocesses, nthreads, ntenants;
 	uint64_t looked; /* time of the last threadtable_remove_blockers */
 	uint64_t serial;
@@ -252,6 +253,17 @@ static struct threadtable_tenant *enter_tenant(struct threadtable *threadtable, 
 	return entry;
 }
 
+/* Charges the time for which a process has blocked readers to its account; now: also that of a read that has not
+ * returned, or 0. */
+static void charge_account(struct threadtable_process *process, uint64_t now)
+{
+	uint64_t since = __atomic_load_n(&process->reading_since, __ATOMIC_RELAXED);
+
+	process->account->blocked_ns += __atomic_exchange_n(&process->blocked_ns, 0, __ATOMIC_RELAXED);
+	if (since && now > since)
+		process->account->blocked_ns += now - since;
+}
+
 /* An entry without processes is freed by refill_accounts. */
 static void leave_tenant(struct threadtable_tenant *entry)
 {
@@ -268,6 +280,7 @@ void threadtable_remove_process(struct threadtable *threadtable, uint32_t pid)
 		while (process->first)
 			threadtable_remove(threadtable, process->first->tid);
 		threadtable->process[i] = threadtable->process[--threadtable->nprocesses];
+		charge_account(process, threadtable->looked);
 		leave_tenant(process->account);
 		discard(threadtable, process, process->memory);
 		return;
@@ -303,9 +316,9 @@ bool threadtable_add_process(struct threadtable *threadtable, const struct threa
 }
 
 /* Frees the accounts that are not needed, and lets the others forget blocked time. */
-static void refill_accounts(struct threadtable *threadtable, uint64_t now)
+static void refill_accounts(struct threadtable *threadtable, uint64_t now, uint32_t readers)
 {
-	uint64_t forgotten = (now - threadtable->looked) / THREADTABLE_BLOCKED_SHARE;
+	uint64_t forgotten = (now - threadtable->looked) * readers / THREADTABLE_BLOCKED_SHARE;
 	uint32_t kept = 0;
 
 	threadtable->looked = now;
@@ -313,7 +326,7 @@ static void refill_accounts(struct threadtable *threadtable, uint64_t now)
 		struct threadtable_tenant *account = threadtable->tenant[i];
 
 		account->blocked_ns -= account->blocked_ns < forgotten ? account->blocked_ns : forgotten;
-		if (account->processes || account->until > now)
+		if (account->processes || account->until > now || account->blocked_ns)
 			threadtable->tenant[kept++] = account;
 		else
 			free(account);
@@ -321,24 +334,43 @@ static void refill_accounts(struct threadtable *threadtable, uint64_t now)
 	threadtable->ntenants = kept;
 }
 
-uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now)
+/* Removes the processes of tenants that are avoided. */
+static uint32_t remove_avoided(struct threadtable *threadtable)
 {
 	uint32_t removed = 0;
 
-	for (uint32_t i = 0; i < threadtable->nprocesses; i++) {
-		struct threadtable_process *process = threadtable->process[i];
-
-		process->account->blocked_ns += __atomic_exchange_n(&process->blocked_ns, 0, __ATOMIC_RELAXED);
-		if (process->account->blocked_ns >= THREADTABLE_BLOCKED_NS)
-			process->account->until = now + THREADTABLE_AVOID_NS;
-	}
 	for (uint32_t i = threadtable->nprocesses; i-- > 0;) {
 		if (!threadtable->process[i]->account->until)
 			continue;
 		threadtable_remove_process(threadtable, threadtable->process[i]->pid);
 		removed++;
 	}
-	refill_accounts(threadtable, now);
+	return removed;
+}
+
+void threadtable_avoid(struct threadtable *threadtable, uint32_t pid, uint64_t now)
+{
+	const struct threadtable_process *process = find_process(threadtable, pid);
+
+	if (!process)
+		return;
+	process->account->until = now + THREADTABLE_HUNG_NS;
+	remove_avoided(threadtable);
+}
+
+uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now, uint32_t readers)
+{
+	uint32_t removed;
+
+	for (uint32_t i = 0; i < threadtable->nprocesses; i++) {
+		struct threadtable_process *process = threadtable->process[i];
+
+		charge_account(process, 0);
+		if (process->account->blocked_ns >= THREADTABLE_BLOCKED_NS)
+			process->account->until = now + THREADTABLE_AVOID_NS;
+	}
+	removed = remove_avoided(threadtable);
+	refill_accounts(threadtable, now, readers);
 	return removed;
 }
 

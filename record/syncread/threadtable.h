@@ -14,14 +14,14 @@
 
 #define THREADTABLE_PROCESSES 1024u /* maximum number of processes */
 #define THREADTABLE_THREADS 65536u  /* maximum number of threads */
-/* Time for which the memory of a tenant's processes may block readers at once, and the divisor that is the share of all
- * time for which it may. A page from a disk takes 0.1 to 10 ms. */
+/* Time for which the memory of a tenant's processes may block readers at once, and the divisor that gives the share of
+ * all readers' time for which it may. A page from a disk takes 0.1 to 10 ms. */
 #define THREADTABLE_BLOCKED_NS UINT64_C(250000000)
 #define THREADTABLE_BLOCKED_SHARE 100u
 #define THREADTABLE_AVOID_NS UINT64_C(60000000000)
+#define THREADTABLE_HUNG_NS UINT64_C(600000000000) /* time for which a tenant is avoided after a read that hangs */
 
-/* The processes and threads of a tenant. It has at most half of the places that the others leave, so that another
- * tenant always finds one. */
+/* The processes and threads of a tenant. It has at most half of the places that the others leave. */
 struct threadtable_tenant {
 	struct tenant tenant;
 	uint32_t processes, threads;
@@ -37,6 +37,7 @@ struct threadtable_process {
 	struct threadplan plan;
 	uint64_t since;
 	uint64_t reading_since;          /* for readers: time at which one of them began to read it, 0: none reads */
+	uint32_t suspect;                /* for readers: 1: a copy took long */
 	uint64_t blocked_ns;             /* time for which its memory has blocked readers since the last look */
 	struct threadtable_entry *first; /* for the owner: its threads, linked by `next` */
 };
@@ -70,8 +71,11 @@ void threadtable_remove_process(struct threadtable *threadtable, uint32_t pid);
 const struct threadtable_process *threadtable_process(const struct threadtable *threadtable, uint32_t pid);
 const struct threadtable_entry *threadtable_find(const struct threadtable *threadtable, uint32_t tid);
 /* Removes all processes of tenants whose memory has blocked readers for THREADTABLE_BLOCKED_NS; for
- * THREADTABLE_AVOID_NS, none of theirs is added. Returns the number of processes. */
-uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now);
+ * THREADTABLE_AVOID_NS, none of theirs is added. readers: number of readers. Returns the number of processes. */
+uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now, uint32_t readers);
+/* Removes a process whose read hangs, and all others of its tenant; for THREADTABLE_HUNG_NS, none of theirs is added.
+ */
+void threadtable_avoid(struct threadtable *threadtable, uint32_t pid, uint64_t now);
 uint32_t threadtable_processes(const struct threadtable *threadtable);
 uint32_t threadtable_threads(const struct threadtable *threadtable);
 

@@ -40,8 +40,9 @@ struct sampled {
 	size_t compiled, compiled_before;
 	uint64_t time, now;
 	uint32_t tid, cpu;
-	size_t nregs; /* number of registers in the sample */
-	bool wait;    /* true: the sample waits for unwind tables that are being made */
+	bool in_kernel; /* sampled in kernel mode */
+	size_t nregs;   /* number of registers in the sample */
+	bool wait;      /* true: the sample waits for unwind tables that are being made */
 };
 
 /* ---- the code of a frame ------------------------------------------------------------------------------------- */
@@ -483,6 +484,7 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 	struct interpreters_sample sample = { .process = sampled->process,
 					      .tid = sampled->tid,
 					      .cpu = sampled->cpu,
+					      .in_kernel = sampled->in_kernel,
 					      .time = sampled->time,
 					      .registers = record->regs,
 					      .nregisters = sampled->nregs,
@@ -548,6 +550,7 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 				   .time = sample->time,
 				   .tid = sample->tid,
 				   .cpu = sample->cpu,
+				   .in_kernel = (sample->head.misc & MISC_CPUMODE) == PERF_RECORD_MISC_KERNEL,
 				   .nregs = (size_t)__builtin_popcountll(attr->sample_regs_user),
 				   .now = now,
 				   .wait = wait };

@@ -10,6 +10,7 @@ const struct processor processor_x86_64 = {
 	.of_perf = { 0,  3,  2,  1,  4,  5,  6,  7,  NO, NO, NO, NO, NO, NO, NO, NO, 8,  9,  10, 11,
 		     12, 13, 14, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO },
 	.perf = UINT64_C(0xff01ff),
+	.perf_entry = UINT64_C(0x0700b8), /* dx si di sp r8-r10 */
 	.perf_ip = 8,
 	.elf = 62,
 	.saved = 1U << CFI_RBX | 1U << CFI_RBP | 1U << CFI_RSP | 0xF000,
@@ -25,6 +26,7 @@ const struct processor processor_aarch64 = {
 	.of_perf = { NO, NO, NO, NO, NO, NO, NO, NO, NO, NO,      NO,     NO,      NO, NO, NO, 11, 8,  9,  10, CFI_RBX,
 		     12, 13, 14, 15, 0,  1,  2,  4,  5,  CFI_RBP, CFI_RA, CFI_RSP, NO, NO, NO, NO, NO, NO, NO, NO },
 	.perf = UINT64_C(0x1ffffffff),
+	.perf_entry = UINT64_C(0x0fffffffe), /* without x0 and pc */
 	.perf_ip = 32,
 	.elf = 183,
 	.saved = 1U << CFI_RBX | 1U << CFI_RBP | 1U << CFI_RSP | 0xF000 | 0x37,

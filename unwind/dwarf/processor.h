@@ -26,6 +26,8 @@ struct processor {
 	uint8_t of_perf[40];
 	/* registers to sample, as mask of perf numbers (perf_event_attr.sample_regs_user) */
 	uint64_t perf;
+	/* of these, the registers that a system call does not change and that all kernels report for it */
+	uint64_t perf_entry;
 	/* perf's number of the instruction pointer */
 	uint8_t perf_ip;
 	/* e_machine of ELF files for this processor */

@@ -98,6 +98,14 @@ static struct str name_of(const struct framelist *list, uint32_t i)
 	return str_cut(&text, 0);
 }
 
+static enum interpclient_answer frames_of(struct interpclient *client, const struct interpclient_process *process,
+					  const struct threadcopy *copy, struct framelist **list)
+{
+	enum interpclient_answer answer = interpclient_send_copy(client, process, copy);
+
+	return answer == INTERPCLIENT_DONE ? interpclient_take_frames(client, process, list) : answer;
+}
+
 static void frames(struct interpclient *client, const struct interpclient_process *process, pid_t pid, int memory)
 {
 	struct threadcopy *copy = make_copy(pid, memory);
@@ -106,12 +114,12 @@ static void frames(struct interpclient *client, const struct interpclient_proces
 	ok(copy->end == THREADCOPY_COMPLETE, "its frames are copied");
 	/* on a loaded machine, names may be read too late for a sample; those of a second one are then proven by them
 	 */
-	interpclient_frames(client, process, copy, &list);
+	frames_of(client, process, copy, &list);
 	free(list);
 	list = NULL;
 	free(copy);
 	copy = make_copy(pid, memory);
-	ok(interpclient_frames(client, process, copy, &list) == INTERPCLIENT_DONE && list, "the copy is evaluated");
+	ok(frames_of(client, process, copy, &list) == INTERPCLIENT_DONE && list, "the copy is evaluated");
 	ok(list && list->n == 4 && list->end == INTERPRETER_COMPLETE, "  it has four frames");
 	if (list && list->n == 4) {
 		is_str(name_of(list, 0), STR("__main__.Waiter.rest"), "  the leaf");
@@ -127,7 +135,7 @@ static void frames(struct interpclient *client, const struct interpclient_proces
 	copy = make_copy(pid, memory);
 	for (uint32_t i = 0; i < copy->nbytes; i += 8)
 		memset(copy->bytes + i, 0x41, 8);
-	ok(interpclient_frames(client, process, copy, &list) == INTERPCLIENT_DONE && list && list->n == 0,
+	ok(frames_of(client, process, copy, &list) == INTERPCLIENT_DONE && list && list->n == 0,
 	   "a damaged copy has no frames");
 	free(list);
 	free(copy);

@@ -25,8 +25,8 @@ static void begin(void)
 
 static void leaves(uint32_t cpu, uint32_t tid, uint32_t other, bool preempted, uint64_t time)
 {
-	struct certificate_switch out = { cpu, tid, other, true, preempted, time, REGISTERS };
-	struct certificate_switch in = { cpu, other, tid, false, false, time + 10, 0 };
+	struct certificate_switch out = { cpu, tid, other, true, preempted, time, { REGISTERS, 0 } };
+	struct certificate_switch in = { cpu, other, tid, false, false, time + 10, { 0, 0 } };
 
 	certificate_pass(certificate, &out);
 	certificate_pass(certificate, &in);
@@ -74,7 +74,7 @@ static void check_usual(void)
 	leaves(0, R, T, false, BACK);
 	result = certificate_take(certificate, T, SAMPLE);
 	ok(result.verdict == SYNCREAD_CERTIFIED && result.serial == 42, "after it, the copy is certified");
-	is_u64(result.registers, REGISTERS, "  for the registers with which the thread left the CPU to the reader");
+	is_u64(result.registers.all, REGISTERS, "  for the registers with which the thread left the CPU to the reader");
 	ok(take() == SYNCREAD_NO_COPY, "  once");
 	for (uint32_t class = SYNCREAD_URGENT; class < SYNCREAD_CLASSES; class ++) {
 		begin();

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,8 +69,30 @@ static NORETURN void rewrite(void)
 			 : "rax", "r12", "memory");
 	__builtin_unreachable();
 }
+
+/* The same, with a system call after each write: most samples are in kernel mode. */
+static NORETURN void rewrite_with_calls(void)
+{
+	__asm__ volatile("mov $1, %%r12\n"
+			 "1: mov %%r12, %%rax\n"
+			 "and %1, %%rax\n"
+			 "shl $6, %%rax\n"
+			 "mov %%r12, (%0,%%rax)\n"
+			 "inc %%r12\n"
+			 "mov %2, %%eax\n"
+			 "syscall\n"
+			 "jmp 1b\n" ::"r"(&memory->frame[0].value),
+			 "i"(FRAMES - 1), "i"(SYS_getppid)
+			 : "rax", "rcx", "r11", "r12", "memory");
+	__builtin_unreachable();
+}
 #else
 static NORETURN void rewrite(void)
+{
+	_exit(1);
+}
+
+static NORETURN void rewrite_with_calls(void)
 {
 	_exit(1);
 }
@@ -88,7 +111,9 @@ static void make_memory(void)
 		memory->frame[i].next = (uintptr_t)&memory->frame[i + 1];
 }
 
-static pid_t start(bool target)
+enum load { LOAD_BUSY, LOAD_TARGET, LOAD_CALLS };
+
+static pid_t start(enum load load)
 {
 	pid_t pid = fork();
 
@@ -96,8 +121,10 @@ static pid_t start(bool target)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setpriority(PRIO_PROCESS, 0, 0);
-	if (target)
+	if (load == LOAD_TARGET)
 		rewrite();
+	if (load == LOAD_CALLS)
+		rewrite_with_calls();
 	for (volatile uint64_t n = 0;; n++)
 		;
 }
@@ -127,6 +154,7 @@ struct run {
 	/* results */
 	uint64_t delay[2][DELAYS]; /* right and wrong copies by the time from sample to first read, in steps of 10 us */
 	uint64_t samples, wrong[SYNCREAD_VERDICTS], right[SYNCREAD_VERDICTS], none;
+	uint64_t in_kernel, certified_in_kernel;
 	uint64_t altered, accepted; /* samples with one register altered, and of these, those that are certified */
 };
 
@@ -261,11 +289,16 @@ static enum syncread_verdict verdict_on(struct run *run, const struct ring_sampl
 	size_t n = registers[0] ? (size_t)__builtin_popcountll(attr->sample_regs_user) : 0;
 	uint64_t value[64] = { 0 };
 	struct syncread_sample given = {
-		.cpu = sample->cpu, .tid = sample->tid, .time = sample->time, .registers = value, .nregisters = n
+		.cpu = sample->cpu,
+		.tid = sample->tid,
+		.in_kernel = (sample->head.misc & MISC_CPUMODE) == PERF_RECORD_MISC_KERNEL,
+		.time = sample->time,
+		.registers = value,
+		.nregisters = n,
 	};
 
 	memcpy(value, registers + 1, n * sizeof(*value));
-	value[n / 2] ^= change;
+	value[5] ^= change; /* di */
 	return syncread_verdict(run->reader, &given);
 }
 
@@ -291,6 +324,10 @@ static void take_record(void *to, const struct ring_record *record)
 	}
 	verdict = verdict_on(run, sample, 0);
 	copy = find_copy(run, sample->time);
+	if (copy && (sample->head.misc & MISC_CPUMODE) == PERF_RECORD_MISC_KERNEL) {
+		run->in_kernel++;
+		run->certified_in_kernel += verdict == SYNCREAD_CERTIFIED;
+	}
 	if (!copy || n <= FRAMES)
 		run->none++;
 	else if (is_right(copy, n))
@@ -313,6 +350,7 @@ static void record_for(struct run *run, double seconds)
 				       { syncread_fd(run->reader), POLLIN, 0 } };
 
 		poll(fd, 2, 20);
+		syncread_arm(run->reader);
 		syncread_take(run->reader, keep_copy, run);
 		syncread_settle(run->reader);
 		rings_drain(run->rings, clock_now() - SECOND_NS / 10, take_record, run);
@@ -325,7 +363,9 @@ static void record_for(struct run *run, double seconds)
 
 static bool add_target(struct run *run, pid_t pid)
 {
-	struct syncread_process process = { .pid = (uint32_t)pid, .plan = &plan, .since = clock_now() };
+	struct syncread_process process = {
+		.pid = (uint32_t)pid, .tenant = { TENANT_USER, (uint64_t)pid }, .plan = &plan, .since = clock_now()
+	};
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
@@ -371,9 +411,9 @@ static void check_truth(enum syncread_class class, unsigned busy, double seconds
 		ok(false, "events");
 		return;
 	}
-	target = start(true);
+	target = start(LOAD_TARGET);
 	for (unsigned i = 0; i < busy; i++)
-		other[i] = start(false);
+		other[i] = start(LOAD_BUSY);
 	usleep(100000);
 	ok(add_target(&run, target), "the target is registered");
 	record_for(&run, seconds);
@@ -398,6 +438,27 @@ static void check_truth(enum syncread_class class, unsigned busy, double seconds
 	close_run(&run);
 }
 
+/* A thread that is sampled in a system call leaves the CPU there, or at the end of the call, with its result. */
+static void check_calls(double seconds)
+{
+	struct run run;
+	pid_t target;
+
+	if (!open_run(&run, SYNCREAD_FIFO))
+		return;
+	target = start(LOAD_CALLS);
+	usleep(100000);
+	add_target(&run, target);
+	record_for(&run, seconds);
+	print_counters(&run);
+	printf("# in kernel mode: %" PRIu64 ", certified %" PRIu64 "\n", run.in_kernel, run.certified_in_kernel);
+	ok(run.in_kernel > 100 && run.certified_in_kernel > run.in_kernel * 9 / 10,
+	   "samples in system calls are certified");
+	is_u64(run.wrong[SYNCREAD_CERTIFIED], 0, "  and none is wrong");
+	stop(target);
+	close_run(&run);
+}
+
 /* ---- beside a real-time thread ---------------------------------------------------------------------------------- */
 
 static void pin_to(pid_t pid, unsigned cpu)
@@ -415,7 +476,7 @@ static void check_realtime(int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 	struct run run;
-	pid_t target = start(true), loop;
+	pid_t target = start(LOAD_TARGET), loop;
 	char text[128];
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2 || !open_run(&run, SYNCREAD_FIFO)) {
@@ -425,7 +486,7 @@ static void check_realtime(int priority)
 	pin_to(target, 0);
 	usleep(100000);
 	add_target(&run, target);
-	loop = start(false);
+	loop = start(LOAD_BUSY);
 	pin_to(loop, 0);
 	if (sched_setscheduler(loop, SCHED_FIFO, &param) != 0)
 		printf("# no right to SCHED_FIFO\n");
@@ -447,7 +508,7 @@ static int be_command(void)
 	pid_t pid;
 
 	make_memory();
-	pid = start(true);
+	pid = start(LOAD_TARGET);
 	if (write(1, &pid, sizeof(pid)) != sizeof(pid))
 		return 1;
 	waitpid(pid, NULL, 0);
@@ -595,7 +656,7 @@ static void check_hang(void)
 	}
 	open_run(&run, SYNCREAD_FIFO);
 	add_target(&run, hanging);
-	target = start(true);
+	target = start(LOAD_TARGET);
 	usleep(100000);
 	add_target(&run, target);
 	record_for(&run, 1);
@@ -660,7 +721,7 @@ enum { THREADS = 10000 };
 static void check_threads(void)
 {
 	struct run run;
-	pid_t target = start(true);
+	pid_t target = start(LOAD_TARGET);
 	unsigned added = 0;
 
 	open_run(&run, SYNCREAD_FIFO);
@@ -686,7 +747,7 @@ static void check_threads(void)
 static void check_parking(void)
 {
 	struct run run;
-	pid_t target = start(true), busy;
+	pid_t target = start(LOAD_TARGET), busy;
 	uint64_t wakes;
 
 	open_run(&run, SYNCREAD_FIFO);
@@ -696,14 +757,14 @@ static void check_parking(void)
 	record_for(&run, 0.5);
 	ok(syncread_counters(run.reader).active > 0, "readers are active");
 	stop(target);
-	busy = start(false);
+	busy = start(LOAD_BUSY);
 	record_for(&run, 2);
 	is_u64(syncread_counters(run.reader).active, 0, "without samples of registered threads for a second, none is");
 	wakes = syncread_counters(run.reader).wakes;
 	record_for(&run, 1);
 	is_u64(syncread_counters(run.reader).wakes, wakes, "  and nothing wakes them");
 	stop(busy);
-	target = start(true);
+	target = start(LOAD_TARGET);
 	usleep(100000);
 	add_target(&run, target);
 	record_for(&run, 1);
@@ -739,6 +800,7 @@ int main(int argc, char **argv)
 	check_truth(SYNCREAD_FIFO, 4, seconds);
 	check_truth(SYNCREAD_URGENT, 4, seconds);
 	check_truth(SYNCREAD_NORMAL, 4, seconds);
+	check_calls(seconds);
 	check_realtime(1);
 	check_realtime(50);
 	check_children(TARGET_COMMAND);

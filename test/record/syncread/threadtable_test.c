@@ -130,20 +130,20 @@ static void check_blockers(void)
 	threadtable_add_process(table, &c, now);
 	threadtable_add(table, 5, 5, 0x1000, 1);
 	threadtable_add(table, 7, 7, 0x1000, 1);
-	threadtable_remove_blockers(table, now);
+	threadtable_remove_blockers(table, now, 1);
 	threadtable_find(table, 5)->process->blocked_ns = THREADTABLE_BLOCKED_NS / 2;
 	threadtable_find(table, 7)->process->blocked_ns = THREADTABLE_BLOCKED_NS - 1;
-	is_u64(threadtable_remove_blockers(table, now), 0, "processes may block readers for a while");
+	is_u64(threadtable_remove_blockers(table, now, 1), 0, "processes may block readers for a while");
 	is_u64(threadtable_find(table, 5)->process->blocked_ns, 0, "  which is charged to their tenants");
 	threadtable_find(table, 5)->process->blocked_ns = THREADTABLE_BLOCKED_NS / 2;
-	is_u64(threadtable_remove_blockers(table, now), 2, "beyond that all processes of the tenant are removed");
+	is_u64(threadtable_remove_blockers(table, now, 1), 2, "beyond that all processes of the tenant are removed");
 	ok(threadtable_process(table, 7) && !threadtable_process(table, 6), "  but not those of others");
 	ok(!threadtable_add_process(table, &b, now + THREADTABLE_AVOID_NS - 1), "  and none is added for a time");
 	ok(threadtable_add_process(table, &b, now + THREADTABLE_AVOID_NS), "  but afterwards");
 	now += THREADTABLE_AVOID_NS;
-	is_u64(threadtable_remove_blockers(table, now), 0, "its blocked time is forgotten");
+	is_u64(threadtable_remove_blockers(table, now, 1), 0, "its blocked time is forgotten");
 	threadtable_find(table, 7)->process->blocked_ns = THREADTABLE_BLOCKED_NS / 2;
-	is_u64(threadtable_remove_blockers(table, now), 0, "so is that of a tenant that blocks rarely");
+	is_u64(threadtable_remove_blockers(table, now, 1), 0, "so is that of a tenant that blocks rarely");
 	threadtable_free(table);
 }
 
