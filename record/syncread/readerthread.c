@@ -233,8 +233,8 @@ static struct waits count_waits(void)
 /* Charges the time for which this thread waited during a copy to the process: it is not one of the reader's budget. To
  * count waits costs some us, so it is done once a copy of the process took long, which makes it suspect. before: NULL
  * if it is not. ns: time of the copy. */
-static void charge_blocked(struct readerthread *reader, struct threadtable_process *process, const struct waits *before,
-			   uint64_t ns)
+static void readerthread_charge(struct readerthread *reader, struct threadtable_process *process,
+				const struct waits *before, uint64_t ns)
 {
 	struct waits after;
 	uint64_t cpu;
@@ -276,7 +276,7 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	if (!__atomic_compare_exchange_n(&reader->reading, &reads, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return false;
 	copy->read_by = clock_now();
-	charge_blocked(reader, process, suspect ? &before : NULL, copy->read_by - copy->begun);
+	readerthread_charge(reader, process, suspect ? &before : NULL, copy->read_by - copy->begun);
 	if (first)
 		store(&process->reading_since, 0);
 	return true;

@@ -114,7 +114,7 @@ static bool switchwatch_map(const struct switchwatch *switchwatch, uint32_t cpu,
 	return true;
 }
 
-static void close_events(const struct watched_cpu *one)
+static void switchwatch_close_events(const struct watched_cpu *one)
 {
 	for (unsigned event = 0; event < EVENTS; event++)
 		if (one->event[event] >= 0)
@@ -122,7 +122,7 @@ static void close_events(const struct watched_cpu *one)
 }
 
 /* Opens the events of a CPU, starts that of arrivals, and maps the ring. The caller closes them if this fails. */
-static bool open_events(const struct switchwatch *switchwatch, struct watched_cpu *one)
+static bool switchwatch_open_all(const struct switchwatch *switchwatch, struct watched_cpu *one)
 {
 	bool opened = true;
 
@@ -151,8 +151,8 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 	certificate_watch(certificate, cpu, false, 0);
 	if (!processor_here())
 		return;
-	if (!open_events(switchwatch, &one)) {
-		close_events(&one);
+	if (!switchwatch_open_all(switchwatch, &one)) {
+		switchwatch_close_events(&one);
 		return;
 	}
 	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS],
@@ -206,7 +206,7 @@ void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *cer
 static void close_one(struct switchwatch *switchwatch, struct watched_cpu *one)
 {
 	rings_remove(switchwatch->rings, one->cpu);
-	close_events(one);
+	switchwatch_close_events(one);
 	*one = switchwatch->cpu[--switchwatch->ncpus];
 }
 
@@ -241,20 +241,20 @@ struct switch_record {
 static void take_switch(struct switchwatch *switchwatch, const struct switch_record *got)
 {
 	struct watched_cpu *one = watched(switchwatch, got->id.cpu);
-	bool out = got->head.misc & MISC_OUT, known = one && out && one->left == got->id.tid;
+	struct certificate_switch change = { .cpu = got->id.cpu,
+					     .tid = got->id.tid,
+					     .other = got->next_prev_tid,
+					     .out = got->head.misc & MISC_OUT,
+					     .preempted = got->head.misc & MISC_OUT_PREEMPT,
+					     .time = got->id.time };
 
-	if (one && got->id.tid != one->reader && got->next_prev_tid != one->reader)
-		one->counted++;
-	certificate_pass(switchwatch->certificate,
-			 &(struct certificate_switch){ .cpu = got->id.cpu,
-						       .tid = got->id.tid,
-						       .other = got->next_prev_tid,
-						       .out = out,
-						       .preempted = got->head.misc & MISC_OUT_PREEMPT,
-						       .time = got->id.time,
-						       .registers = known ? one->registers : (struct userregs){ 0 } });
-	if (one)
+	if (one) {
+		one->counted += change.tid != one->reader && change.other != one->reader;
+		if (change.out && one->left == change.tid)
+			change.registers = one->registers;
 		one->left = 0;
+	}
+	certificate_pass(switchwatch->certificate, &change);
 }
 
 /* A sample of the event REGISTERS: the thread leaves the CPU. */
