@@ -64,6 +64,7 @@ Events:
   -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
       --unwind=auto|tables|fp
                              auto (both), tables (unwind tables), fp (frame pointers) (auto)
+      --interpreters=on|off  show the functions of Python (on for root)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
 
 Output:
@@ -99,7 +100,7 @@ END
 
 # ---- command line ----------------------------------------------------------------------------------------------------
 
-whom='' pids='' container='' seconds='' frequency='' event='' unwind='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
+whom='' pids='' container='' seconds='' frequency='' event='' unwind='' interpreters='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
 top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
 failure=1
 
@@ -184,6 +185,9 @@ take()
 	-F | --frequency | --rate) number "$1" "$2" 1 1000000; frequency=$2 ;;
 	-e | --event) take_event "$1" "$2" ;;
 	--unwind) filled "$1" "$2"; unwind=$2 ;;
+	--interpreters)
+		case $2 in on | off) interpreters=$2 ;; *) usage_error "--interpreters=$2: on or off" ;; esac
+		;;
 	-o | -f | --output | --file) take_output "$1" "$2" ;;
 	--folded) filled "$1" "$2"; folded=$2 ;;
 	--keep) filled "$1" "$2"; keep=$2 ;;
@@ -262,12 +266,12 @@ while [ $# -gt 0 ]; do
 	-h | --help) help || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
 	--version) version || exit 1; exit 0 ;;
-	-[pcsFeondf] | --pid | --container | --seconds | --duration | --frequency | --rate | --event | --unwind | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)
+	-[pcsFeondf] | --pid | --container | --seconds | --duration | --frequency | --rate | --event | --unwind | --interpreters | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"
 		shift
 		;;
-	--pid=* | --container=* | --seconds=* | --duration=* | --frequency=* | --rate=* | --event=* | --unwind=* | --output=* | --file=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
+	--pid=* | --container=* | --seconds=* | --duration=* | --frequency=* | --rate=* | --event=* | --unwind=* | --interpreters=* | --output=* | --file=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
 		take "${1%%=*}" "${1#*=}"
 		;;
 	-[pcsFeondf]?*)
@@ -293,9 +297,11 @@ elif [ -n "$tables$rows" ]; then
 	usage_error "--tables and --rows need --top"
 fi
 [ -z "$seconds" ] || [ "$whom" != command ] || usage_error "--seconds excludes a command, which is recorded to its end"
-[ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$offcpu$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
+[ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$interpreters$offcpu$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
+# only root may have the priority that the reader of interpreters needs; pjrecord reads none by frame pointers alone
+if [ -z "$interpreters$offcpu" ] && [ "$unwind" != fp ] && [ "$(id -u)" = 0 ]; then interpreters=on; fi
 if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
 # ---- the other tools -------------------------------------------------------------------------------------------------
@@ -312,6 +318,7 @@ print_values()
 	case $1 in
 	by) printf '%s\n' $groupings ;;
 	unwind) printf '%s\n' auto tables fp ;;
+	interpreters) printf '%s\n' on off ;;
 	event) pjrecord --values=event ;;
 	colors) pjsvg --values=colors ;;
 	# others choose these names: without those that a shell could take for more than a word

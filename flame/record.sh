@@ -30,7 +30,7 @@ end_mapper()
 # The options that all recordings have, then those of this one.
 recorder()
 {
-	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} "$@"
+	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} "$@"
 	exec $apart pjrecord --with-parent "$@"
 }
 
@@ -85,7 +85,7 @@ record_command()
 	window=$dir/out/$(date +%s).data
 	in_command=1
 	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
-	pjrecord ${verbose:--q} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
+	pjrecord ${verbose:--q} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
 	command_status=$?
 	quiet_layers
 	exec 5>&-

@@ -159,6 +159,28 @@ else
 	skip "a JVM" "no JDK below /usr/lib/jvm"
 fi
 
+# ---- functions of Python, without an option
+cat >spin.py <<'P'
+import time
+end = time.process_time() + 2
+def inner(n):
+    return sum(str(i) != '' for i in range(n))
+def outer():
+    while time.process_time() < end:
+        inner(2000)
+outer()
+P
+python=$(for at in /usr/bin/python3.[0-9]*; do case ${at##*/} in python3.8 | python3.9 | python3.1[0-5]) echo "$at" ;; esac; done | head -n 1)
+if [ -n "$python" ] && pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters'; then
+	ok "pjflame python3 FILE" pjflame -q -o py.svg "$python" spin.py
+	ok "  has its functions" shows py.svg '__main__\.outer_\[0\];.*__main__\.inner_\[0\]'
+	ok "--interpreters=off" pjflame -q --interpreters=off -o off.svg "$python" spin.py
+	ok "  does not" sh -c '! pjsvg --unpack off.svg | grep -q __main__'
+else
+	skip "functions of Python" "no Python from 3.8 to 3.15 in /usr/bin, or no right to real-time priority"
+fi
+refused "--interpreters=maybe" "on or off" pjflame --interpreters=maybe 1
+
 root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
 	if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5
 	if (type == "cgroup2" && !second) second = $5 } END { print own ? own : second }' /proc/self/mountinfo)
@@ -173,6 +195,8 @@ if [ -n "$root" ] && mkdir "$service" 2>why; then
 	pjflame -q -s 1 -c pjwbe$$ -o near.svg 2>err
 	is "-c with swapped letters: status" $? 1
 	is "  and the unit that was meant" "$(cat err)" "pjflame: no process is in a container, unit or cgroup called 'pjwbe$$': did you mean pjweb$$? (pjflame --list)"
+	pjflame -q -s 1 -c "b$$" -o near.svg 2>err
+	ok "-c with a part of a name: the unit is named" grep -qF "did you mean pjweb$$.service?" err
 	echo $load >"$root/cgroup.procs"
 	rmdir "$service"
 else
