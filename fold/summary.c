@@ -256,6 +256,8 @@ static struct judgement judge(const struct request *request, const struct result
 	judgement.unnamed = tally->unresolved;
 	/* A program may block only a few times, so few off-CPU samples are no trouble. */
 	judgement.may_be_small = str_starts(samples_event_name(samples), STR("offcpu-time"));
+	if (res->text && !res->foreign && !res->recording.recordings)
+		judgement_add(&judgement, TROUBLE_TEXT, (struct str){ 0 }, tally->unresolved);
 	if (tally->deep == 0 && !res->foreign)
 		judgement_add(&judgement, TROUBLE_NO_CALLCHAIN, (struct str){ 0 }, tally->samples);
 	else if (res->recording.recordings && !request->recording.packed)

@@ -33,6 +33,7 @@ enum trouble_kind {
 	TROUBLE_SILENT,
 	TROUBLE_OTHER_MACHINE,
 	TROUBLE_NO_SYMBOL,
+	TROUBLE_TEXT, /* in text of perf script */
 	TROUBLE_NO_MAPPING,
 	/* Frames without names: the kernel; the subject is the reason why there are no kernel symbols. */
 	TROUBLE_KERNEL,
