@@ -20,9 +20,10 @@
 /* Maximum number of orders that wait: those beyond it are refused, and given again later. */
 enum { ORDERS_MAX = 4096 };
 
-/* Time in ms between two looks at the copies, and the number of looks without one after which a copy wakes the thread.
- * Names were right 10 ms after the sample, and 3 % wrong after 100 ms. */
-enum { LOOK_MS = 8, EMPTY_LOOKS = 8 };
+/* Time in ns from one look at the copies to the next, and the number of looks without one after which a copy wakes the
+ * thread. The helper takes no name 10 ms after the sample (INTERPRETER_NAME_NS): 3 % were wrong after 100 ms. */
+#define LOOK_NS UINT64_C(5000000)
+enum { EMPTY_LOOKS = 8 };
 
 /* A process that the main thread has ordered to open. */
 struct interp_process {
@@ -45,8 +46,9 @@ struct interpthread {
 	size_t norders;
 	struct interpthread_news *first, **last;
 	/* of the thread */
-	unsigned empty; /* number of looks without a copy */
-	uint64_t sent;  /* number of the process whose copy was sent, and whose frames were not taken; 0: none */
+	unsigned empty;  /* number of looks without a copy */
+	uint64_t looked; /* time of the last look */
+	uint64_t sent;   /* number of the process whose copy was sent, and whose frames were not taken; 0: none */
 	struct interp_process *slot[INTERP_SLOTS];
 	struct interpthread_order taken[ORDERS_MAX];
 };
@@ -333,6 +335,7 @@ static void interpthread_work(struct interpthread *thread)
 {
 	size_t n, copies;
 
+	thread->looked = clock_now();
 	interpthread_clear(thread->orders_fd);
 	interpthread_collect(thread);
 	pthread_mutex_lock(&thread->lock);
@@ -356,7 +359,10 @@ static void interpthread_wait(struct interpthread *thread)
 				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN } };
 
 	if (thread->empty < EMPTY_LOOKS) {
-		poll(polled, 1, LOOK_MS);
+		uint64_t past = clock_now() - thread->looked;
+		struct timespec left = { .tv_nsec = past < LOOK_NS ? (long)(LOOK_NS - past) : 0 };
+
+		ppoll(polled, 1, &left, NULL);
 		return;
 	}
 	syncread_arm(thread->copies);

@@ -202,6 +202,7 @@ static bool look(struct readerthread *reader, struct found *newest)
 
 struct memory_of {
 	const struct readerthread *reader;
+	uint32_t copy; /* reader->reading */
 	int fd;
 };
 
@@ -210,7 +211,7 @@ static size_t read_target(void *to, uint64_t address, void *into, size_t n)
 	const struct memory_of *memory = to;
 	ssize_t got;
 
-	if (load(&memory->reader->end) || load(&memory->reader->reading) != READERTHREAD_READS)
+	if (load(&memory->reader->end) || load(&memory->reader->reading) != memory->copy)
 		return 0; /* the descriptor may be closed */
 	got = pread(memory->fd, into, n, (off_t)address);
 	return got > 0 ? (size_t)got : 0;
@@ -244,6 +245,8 @@ static void readerthread_charge(struct readerthread *reader, struct threadtable_
 			return;
 		__atomic_store_n(&process->suspect, 1, __ATOMIC_RELAXED);
 		reader->blocked += ns; /* the timer bounds CPU time all the same */
+		if (ns > READERTHREAD_SLOW_NS)
+			__atomic_add_fetch(&process->blocked_ns, ns, __ATOMIC_RELAXED);
 		return;
 	}
 	after = count_waits();
@@ -259,9 +262,9 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 {
 	struct threadtable_process *process = entry->process;
 	struct threadplan plan = process->plan;
-	struct memory_of memory = { reader, process->memory };
+	struct memory_of memory = { reader, reader->next, process->memory };
 	uint64_t none = 0;
-	uint32_t reads = READERTHREAD_READS;
+	uint32_t number = reader->next;
 	bool suspect = __atomic_load_n(&process->suspect, __ATOMIC_RELAXED);
 	struct waits before = suspect ? count_waits() : (struct waits){ 0 };
 	bool first;
@@ -270,11 +273,14 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	copy->begun = clock_now();
 	first = __atomic_compare_exchange_n(&process->reading_since, &none, copy->begun, false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST);
-	store(&reader->reading_pid, process->pid);
-	store(&reader->reading, READERTHREAD_READS);
+	reader->next = reader->next == UINT32_MAX ? 2 : reader->next + 1;
+	reader->reading_tenant = process->tenant;
+	store(&reader->reading, number);
 	threadcopy_follow(&plan, read_target, &memory, THREADCOPY_BYTES, copy);
-	if (!__atomic_compare_exchange_n(&reader->reading, &reads, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	if (!__atomic_compare_exchange_n(&reader->reading, &number, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+		store(&reader->end, 1);
 		return false;
+	}
 	copy->read_by = clock_now();
 	readerthread_charge(reader, process, suspect ? &before : NULL, copy->read_by - copy->begun);
 	if (first)
@@ -476,7 +482,8 @@ struct readerthread *readerthread_start(struct readershared *shared, uint32_t cp
 	struct readerthread *reader = mem_alloc(sizeof(*reader), 1);
 	int error;
 
-	*reader = (struct readerthread){ .shared = shared, .cpu = cpu, .users = 2, .ring = -1, .control = -1 };
+	*reader =
+		(struct readerthread){ .shared = shared, .cpu = cpu, .users = 2, .next = 2, .ring = -1, .control = -1 };
 	__atomic_add_fetch(&shared->users, 1, __ATOMIC_ACQ_REL);
 	if (map_ring(reader, ring, bytes)) {
 		error = threads_start(NULL, STACK_BYTES, run, reader);
@@ -508,18 +515,17 @@ void readerthread_set(struct readerthread *reader, bool active, bool watched)
 	eventfd_write(reader->control, 1);
 }
 
-bool readerthread_hangs(const struct readerthread *reader, uint64_t before)
+uint32_t readerthread_hangs(const struct readerthread *reader, uint64_t before)
 {
+	uint32_t copy = load(&reader->reading);
 	uint64_t since = load(&reader->busy_since);
 
-	return load(&reader->reading) && since && since < before;
+	return copy != READERTHREAD_GIVEN_UP && since && since < before ? copy : 0;
 }
 
-bool readerthread_give_up(struct readerthread *reader)
+bool readerthread_give_up(struct readerthread *reader, uint32_t copy)
 {
-	uint32_t reads = READERTHREAD_READS;
-
-	return __atomic_compare_exchange_n(&reader->reading, &reads, READERTHREAD_GIVEN_UP, false, __ATOMIC_SEQ_CST,
+	return __atomic_compare_exchange_n(&reader->reading, &copy, READERTHREAD_GIVEN_UP, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
 }
 

@@ -30,7 +30,7 @@
 #define READERTHREAD_SUSPECT_NS UINT64_C(1000000) /* time of a copy after which those of the process are watched */
 #define READERTHREAD_NAP_NS UINT64_C(5000000)     /* sleep of a thread that is over budget */
 
-enum { READERTHREAD_READS = 1, READERTHREAD_GIVEN_UP };
+#define READERTHREAD_GIVEN_UP 1u
 
 /* What all reader threads share. The last owner of `users` frees it. */
 struct readershared {
@@ -61,15 +61,18 @@ struct readerthread {
 	uint32_t active, watched, end;
 	/* written by the thread; tid is 0 until it has started */
 	uint32_t tid, class, ended, broken;
-	uint32_t reading;     /* READERTHREAD_READS while it reads memory of a target, see readerthread_give_up */
-	uint32_t reading_pid; /* process of the last read */
-	uint64_t busy_since;  /* time of the wake; 0: asleep */
-	uint64_t sampled;     /* time at which it last found a sample of a registered thread */
+	/* Number of the copy for which it reads memory of a target, from 2; 0: it reads none; or READERTHREAD_GIVEN_UP.
+	 */
+	uint32_t reading;
+	struct tenant reading_tenant; /* of the process that it reads */
+	uint64_t busy_since;          /* time of the wake; 0: asleep */
+	uint64_t sampled;             /* time at which it last found a sample of a registered thread */
 	struct readercounters counters;
 	struct threadtable_epoch epoch;
 	struct copyring copies;
 
 	/* of the thread alone */
+	uint32_t next; /* number of the next copy */
 	uint64_t cursor, waited, spent, refilled, checked;
 	uint64_t demoted_at; /* time at which it lost its class; 0: it has it */
 	unsigned regained;   /* number of times that it got its class back */
@@ -84,11 +87,11 @@ struct readerthread *readerthread_start(struct readershared *shared, uint32_t cp
 /* Starts and stops the reading of samples. watched: the records of switches are complete; otherwise nothing is copied.
  */
 void readerthread_set(struct readerthread *reader, bool active, bool watched);
-/* Returns true if the thread has been in a read since `before` or longer. */
-bool readerthread_hangs(const struct readerthread *reader, uint64_t before);
+/* Returns the number of the copy in which the thread has been since `before` or longer; 0 if it is in none. */
+uint32_t readerthread_hangs(const struct readerthread *reader, uint64_t before);
 /* Gives up a thread that hangs: it uses no entry of the table any longer when it returns. The owner requests its end
  * then. Returns false if it has just returned. */
-bool readerthread_give_up(struct readerthread *reader);
+bool readerthread_give_up(struct readerthread *reader, uint32_t copy);
 /* Requests the end of the thread; readerthread_has_ended returns true once it uses nothing that is shared. */
 void readerthread_end(struct readerthread *reader);
 bool readerthread_has_ended(const struct readerthread *reader);

@@ -77,7 +77,7 @@ static struct watched_cpu *watched(const struct switchwatch *switchwatch, uint32
 /* Fields of all events: a sample begins, and other records end, as all records in rings do (rings.h). */
 #define SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-static int open_event(uint32_t cpu, unsigned event)
+static int open_event(uint32_t cpu, unsigned event, size_t bytes)
 {
 	static const uint64_t config[EVENTS] = { [ARRIVALS] = PERF_COUNT_SW_CPU_MIGRATIONS,
 						 [SWITCHES] = PERF_COUNT_SW_DUMMY,
@@ -96,22 +96,10 @@ static int open_event(uint32_t cpu, unsigned event)
 		.context_switch = event == SWITCHES,
 		.exclude_kernel = event == SWITCHES, /* the other two occur in the kernel only */
 		.watermark = 1,
-		.wakeup_watermark = SWITCHWATCH_BYTES / 2,
+		.wakeup_watermark = (uint32_t)bytes / 2,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static bool switchwatch_map(const struct switchwatch *switchwatch, uint32_t cpu, int fd)
-{
-	size_t bytes = SWITCHWATCH_BYTES;
-
-	while (!rings_add(switchwatch->rings, fd, bytes, RING_OF_SWITCHES, cpu)) {
-		bytes /= 2;
-		if ((errno != EPERM && errno != ENOMEM) || bytes < SWITCHWATCH_LEAST)
-			return false;
-	}
-	return true;
 }
 
 static void switchwatch_close_events(const struct watched_cpu *one)
@@ -121,22 +109,40 @@ static void switchwatch_close_events(const struct watched_cpu *one)
 			close(one->event[event]);
 }
 
-/* Opens the events of a CPU, starts that of arrivals, and maps the ring. The caller closes them if this fails. */
-static bool switchwatch_open_all(const struct switchwatch *switchwatch, struct watched_cpu *one)
+/* Opens the events of a CPU, starts that of arrivals, and maps a ring of this size. Closes them if it fails, with
+ * errno.
+ */
+static bool switchwatch_open_all(const struct switchwatch *switchwatch, struct watched_cpu *one, size_t bytes)
 {
 	bool opened = true;
+	int error;
 
 	for (unsigned event = 0; event < EVENTS; event++) {
-		one->event[event] = open_event(one->cpu, event);
+		one->event[event] = open_event(one->cpu, event, bytes);
 		opened = opened && one->event[event] >= 0;
 	}
-	if (!opened || !switchwatch_map(switchwatch, one->cpu, one->event[ARRIVALS]))
-		return false;
-	if (ioctl(one->event[SWITCHES], PERF_EVENT_IOC_SET_OUTPUT, one->event[ARRIVALS]) == 0 &&
-	    ioctl(one->event[REGISTERS], PERF_EVENT_IOC_SET_OUTPUT, one->event[ARRIVALS]) == 0 &&
-	    ioctl(one->event[ARRIVALS], PERF_EVENT_IOC_ENABLE, 0) == 0)
-		return true;
-	rings_remove(switchwatch->rings, one->cpu);
+	if (opened && rings_add(switchwatch->rings, one->event[ARRIVALS], bytes, RING_OF_SWITCHES, one->cpu)) {
+		if (ioctl(one->event[SWITCHES], PERF_EVENT_IOC_SET_OUTPUT, one->event[ARRIVALS]) == 0 &&
+		    ioctl(one->event[REGISTERS], PERF_EVENT_IOC_SET_OUTPUT, one->event[ARRIVALS]) == 0 &&
+		    ioctl(one->event[ARRIVALS], PERF_EVENT_IOC_ENABLE, 0) == 0)
+			return true;
+		rings_remove(switchwatch->rings, one->cpu);
+	}
+	error = errno;
+	switchwatch_close_events(one);
+	errno = error;
+	return false;
+}
+
+/* The same, with the largest ring that the kernel allows. */
+static bool switchwatch_open_largest(const struct switchwatch *switchwatch, struct watched_cpu *one)
+{
+	for (size_t bytes = SWITCHWATCH_BYTES; bytes >= SWITCHWATCH_LEAST; bytes /= 2) {
+		if (switchwatch_open_all(switchwatch, one, bytes))
+			return true;
+		if (errno != EPERM && errno != ENOMEM)
+			return false;
+	}
 	return false;
 }
 
@@ -151,10 +157,8 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 	certificate_watch(certificate, cpu, false, 0);
 	if (!processor_here())
 		return;
-	if (!switchwatch_open_all(switchwatch, &one)) {
-		switchwatch_close_events(&one);
+	if (!switchwatch_open_largest(switchwatch, &one))
 		return;
-	}
 	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS],
 		  &poll); /* if it fails, they are taken later */
 	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
@@ -291,21 +295,22 @@ static void switchwatch_take_record(void *to, const struct ring_record *record)
 	}
 }
 
-/* Stops the records of CPUs that have too many. */
+/* Stops the records of CPUs that have too many: more than allowed in RATE_NS, or in the longer time since the last
+ * look. */
 static void bound_rates(struct switchwatch *switchwatch, uint64_t now)
 {
-	const uint64_t rate_max = switchwatch->per_second * RATE_NS / SECOND_NS;
-
 	for (size_t i = 0; i < switchwatch->ncpus; i++) {
 		struct watched_cpu *one = switchwatch->cpu + i;
-		uint64_t past = now - one->since;
+		uint64_t past = now - one->since, window = past > RATE_NS ? past : RATE_NS;
 
-		if (!one->on || (past < RATE_NS && one->counted < rate_max))
+		if (!one->on)
 			continue;
-		if (one->counted >= rate_max || one->counted * SECOND_NS / past > switchwatch->per_second) {
+		if (one->counted * SECOND_NS / window > switchwatch->per_second) {
 			stop(one, switchwatch->certificate);
 			one->paused_until = now + switchwatch->pause_ns;
 			switchwatch->pauses++;
+		} else if (past < RATE_NS) {
+			continue;
 		}
 		one->counted = 0;
 		one->since = now;

@@ -384,12 +384,12 @@ static void take_notes(struct syncread *syncread, struct reader_cpu *one)
 /* Gives up readers that hang, parks CPUs without samples of registered threads, and ends pauses of the records. */
 static void maintain_reader(struct syncread *syncread, struct reader_cpu *one, uint64_t now)
 {
+	uint32_t copy = readerthread_hangs(one->reader, now - HANG_NS);
 	uint64_t sampled;
 
-	if (readerthread_hangs(one->reader, now - HANG_NS) && readerthread_give_up(one->reader)) {
+	if (copy && readerthread_give_up(one->reader, copy)) {
 		/* or else the readers of other CPUs would hang, too */
-		threadtable_avoid(syncread->shared->threads,
-				  __atomic_load_n(&one->reader->reading_pid, __ATOMIC_ACQUIRE), now);
+		threadtable_avoid(syncread->shared->threads, one->reader->reading_tenant, now);
 		syncread->counters.hung++;
 		park(syncread, one);
 		drop_reader(syncread, one);

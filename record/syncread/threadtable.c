@@ -259,6 +259,7 @@ static void charge_account(struct threadtable_process *process, uint64_t now)
 {
 	uint64_t since = __atomic_load_n(&process->reading_since, __ATOMIC_RELAXED);
 
+	process->account->suspect |= __atomic_load_n(&process->suspect, __ATOMIC_RELAXED);
 	process->account->blocked_ns += __atomic_exchange_n(&process->blocked_ns, 0, __ATOMIC_RELAXED);
 	if (since && now > since)
 		process->account->blocked_ns += now - since;
@@ -308,6 +309,7 @@ bool threadtable_add_process(struct threadtable *threadtable, const struct threa
 					       .account = account,
 					       .memory = process->memory,
 					       .plan = process->plan,
+					       .suspect = account->suspect,
 					       .since = process->since };
 	threadtable->process =
 		mem_more(threadtable->process, sizeof(struct threadtable_process *), threadtable->nprocesses);
@@ -318,7 +320,8 @@ bool threadtable_add_process(struct threadtable *threadtable, const struct threa
 /* Frees the accounts that are not needed, and lets the others forget blocked time. */
 static void refill_accounts(struct threadtable *threadtable, uint64_t now, uint32_t readers)
 {
-	uint64_t forgotten = (now - threadtable->looked) * readers / THREADTABLE_BLOCKED_SHARE;
+	uint64_t counted = readers < THREADTABLE_BLOCKED_READERS ? readers : THREADTABLE_BLOCKED_READERS;
+	uint64_t forgotten = (now - threadtable->looked) * counted / THREADTABLE_BLOCKED_SHARE;
 	uint32_t kept = 0;
 
 	threadtable->looked = now;
@@ -332,6 +335,12 @@ static void refill_accounts(struct threadtable *threadtable, uint64_t now, uint3
 			free(account);
 	}
 	threadtable->ntenants = kept;
+}
+
+static void avoid_until(struct threadtable_tenant *account, uint64_t until)
+{
+	if (account->until < until)
+		account->until = until;
 }
 
 /* Removes the processes of tenants that are avoided. */
@@ -348,13 +357,12 @@ static uint32_t remove_avoided(struct threadtable *threadtable)
 	return removed;
 }
 
-void threadtable_avoid(struct threadtable *threadtable, uint32_t pid, uint64_t now)
+void threadtable_avoid(struct threadtable *threadtable, struct tenant tenant, uint64_t now)
 {
-	const struct threadtable_process *process = find_process(threadtable, pid);
+	struct threadtable_tenant *account = enter_tenant(threadtable, tenant);
 
-	if (!process)
-		return;
-	process->account->until = now + THREADTABLE_HUNG_NS;
+	avoid_until(account, now + THREADTABLE_HUNG_NS);
+	leave_tenant(account);
 	remove_avoided(threadtable);
 }
 
@@ -362,13 +370,11 @@ uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t n
 {
 	uint32_t removed;
 
-	for (uint32_t i = 0; i < threadtable->nprocesses; i++) {
-		struct threadtable_process *process = threadtable->process[i];
-
-		charge_account(process, 0);
-		if (process->account->blocked_ns >= THREADTABLE_BLOCKED_NS)
-			process->account->until = now + THREADTABLE_AVOID_NS;
-	}
+	for (uint32_t i = 0; i < threadtable->nprocesses; i++)
+		charge_account(threadtable->process[i], 0);
+	for (uint32_t i = 0; i < threadtable->ntenants; i++)
+		if (threadtable->tenant[i]->blocked_ns >= THREADTABLE_BLOCKED_NS)
+			avoid_until(threadtable->tenant[i], now + THREADTABLE_AVOID_NS);
 	removed = remove_avoided(threadtable);
 	refill_accounts(threadtable, now, readers);
 	return removed;

@@ -18,6 +18,7 @@
  * all readers' time for which it may. A page from a disk takes 0.1 to 10 ms. */
 #define THREADTABLE_BLOCKED_NS UINT64_C(250000000)
 #define THREADTABLE_BLOCKED_SHARE 100u
+#define THREADTABLE_BLOCKED_READERS 10u /* number of readers whose time counts */
 #define THREADTABLE_AVOID_NS UINT64_C(60000000000)
 #define THREADTABLE_HUNG_NS UINT64_C(600000000000) /* time for which a tenant is avoided after a read that hangs */
 
@@ -25,6 +26,7 @@
 struct threadtable_tenant {
 	struct tenant tenant;
 	uint32_t processes, threads;
+	uint32_t suspect;    /* 1: a copy of one of its processes took long */
 	uint64_t blocked_ns; /* time for which the memory of its processes has blocked readers */
 	uint64_t until;      /* time until which none of its processes is added; 0: it may have some */
 };
@@ -37,7 +39,7 @@ struct threadtable_process {
 	struct threadplan plan;
 	uint64_t since;
 	uint64_t reading_since;          /* for readers: time at which one of them began to read it, 0: none reads */
-	uint32_t suspect;                /* for readers: 1: a copy took long */
+	uint32_t suspect;                /* for readers: 1: a copy of one of the tenant's processes took long */
 	uint64_t blocked_ns;             /* time for which its memory has blocked readers since the last look */
 	struct threadtable_entry *first; /* for the owner: its threads, linked by `next` */
 };
@@ -73,9 +75,8 @@ const struct threadtable_entry *threadtable_find(const struct threadtable *threa
 /* Removes all processes of tenants whose memory has blocked readers for THREADTABLE_BLOCKED_NS; for
  * THREADTABLE_AVOID_NS, none of theirs is added. readers: number of readers. Returns the number of processes. */
 uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now, uint32_t readers);
-/* Removes a process whose read hangs, and all others of its tenant; for THREADTABLE_HUNG_NS, none of theirs is added.
- */
-void threadtable_avoid(struct threadtable *threadtable, uint32_t pid, uint64_t now);
+/* Removes all processes of a tenant, a read of whose memory hangs; for THREADTABLE_HUNG_NS, none of theirs is added. */
+void threadtable_avoid(struct threadtable *threadtable, struct tenant tenant, uint64_t now);
 uint32_t threadtable_processes(const struct threadtable *threadtable);
 uint32_t threadtable_threads(const struct threadtable *threadtable);
 

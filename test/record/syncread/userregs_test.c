@@ -46,13 +46,26 @@ int main(void)
 		seen_in_kernel += !userregs_same(&a, &b, true);
 	}
 	is_u64(seen, REGISTERS - 1, "a change of each register is seen, but for the instruction pointer");
-	is_u64(seen_in_kernel, 7, "at a sample in kernel mode, of those that a system call keeps");
+	is_u64(seen_in_kernel, REGISTERS - 1, "at a sample in kernel mode, but for the result of a system call");
 	fill(other);
 	other[AX] = 5;
+	b = hash_of(other);
+	ok(userregs_same(&b, &a, true) && !userregs_same(&b, &a, false), "the end of a system call");
 	lose_saved(other);
 	b = hash_of(other);
 	ok(userregs_same(&b, &a, true), "a sample from an NMI in a system call, and its end");
 	ok(userregs_same(&a, &b, false), "a kernel that lacks the callee-saved registers when a thread leaves");
+	seen = 0;
+	for (unsigned i = 0; i < REGISTERS; i++) {
+		fill(other);
+		other[i]++;
+		lose_saved(other);
+		b = hash_of(other);
+		seen += !userregs_same(&a, &b, false);
+	}
+	is_u64(seen, 8, "  a change is seen of those that it has and a system call keeps");
+	fill(other);
+	lose_saved(other);
 	other[SP]++;
 	b = hash_of(other);
 	ok(!userregs_same(&a, &b, false) && !userregs_same(&a, &b, true), "  another stack pointer is seen there, too");
