@@ -119,8 +119,10 @@ choose_container()
 	0)
 		list_containers >"$tmp/list"
 		near=$(c_awk 'NR > 1 { for (i = 1; i < 3; i++) if ($i != "-") { print $i; if (sub(/\.(service|scope)$/, "", $i)) print $i } }' "$tmp/list" | similar "$container")
-		# else the shortest name that has the word in it
-		[ -n "$near" ] || near=$(word=$container c_awk 'NR > 1 { for (i = 1; i < 3; i++) if ($i != "-" && index($i, ENVIRON["word"])) print length($i), $i }' "$tmp/list" | sort -n | sed -n '1s/^[0-9]* //p')
+		# otherwise suggests the shortest name that contains the word
+		if [ -z "$near" ] && [ ${#container} -ge 3 ]; then
+			near=$(word=$container c_awk 'NR > 1 && $2 != "-" && index($2, ENVIRON["word"]) { print length($2), $2 }' "$tmp/list" | LC_ALL=C sort -n | sed -n '1s/^[0-9]* //p')
+		fi
 		[ -z "$near" ] || die "no process is in a container, unit or cgroup called '$container': did you mean $near? (pjflame --list)"
 		say "no process is in a container, unit or cgroup called '$container'"
 		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then sed -n '1,20p' "$tmp/list" >&2; else say "this user can see no containers"; fi

@@ -186,7 +186,7 @@ take()
 	-e | --event) take_event "$1" "$2" ;;
 	--unwind) filled "$1" "$2"; unwind=$2 ;;
 	--interpreters)
-		case $2 in on | off) interpreters=$2 ;; *) usage_error "--interpreters=$2: on or off" ;; esac
+		case $2 in on | off) interpreters=$2 ;; *) usage_error "--interpreters: '$2' is neither on nor off" ;; esac
 		;;
 	-o | -f | --output | --file) take_output "$1" "$2" ;;
 	--folded) filled "$1" "$2"; folded=$2 ;;
@@ -300,8 +300,9 @@ fi
 [ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$interpreters$offcpu$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
-# only root may have the priority that the reader of interpreters needs; pjrecord reads none by frame pointers alone
-if [ -z "$interpreters$offcpu" ] && [ "$unwind" != fp ] && [ "$(id -u)" = 0 ]; then interpreters=on; fi
+[ "$interpreters" != on ] || [ "$unwind" != fp ] || usage_error "--interpreters=on and --unwind=fp exclude each other"
+# the reader of interpreters needs real-time priority, mostly a right of root, and knows x86-64
+if [ -z "$interpreters$offcpu" ] && [ "$unwind" != fp ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then interpreters=on; fi
 if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
 # ---- the other tools -------------------------------------------------------------------------------------------------

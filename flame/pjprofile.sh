@@ -41,6 +41,7 @@ Targets:
 Events:
   -s, --seconds=SECONDS      duration of a profile (60)
   -F, --frequency=HZ         samples a second on each busy CPU (11)
+      --interpreters=on|off  show the functions of Python (on for root)
 
 Output:
   -o, --output=DIR           directory of the profiles; it is made if it is missing
@@ -53,7 +54,7 @@ Output:
   -q, --quiet                print errors only
   -v, --verbose              print all counts of each profile
 
-Also, as gProfiler has them: -d is -s, -f is -F, --rotating-output is --rotate=1.
+Also, as gProfiler has them: -d is -s, -f is -F, --rotating-output is --rotate=1, --no-python is --interpreters=off.
 
       --help                 show this text
       --version              show the version
@@ -65,7 +66,7 @@ END
 
 # ---- command line ----------------------------------------------------------------------------------------------------
 
-output='' pids='' all='' seconds=60 frequency=11 continuous='' by=container picture=1 rotate=0 title='' quiet='' verbose='' values=''
+output='' pids='' all='' seconds=60 frequency=11 continuous='' by=container interpreters='' picture=1 rotate=0 title='' quiet='' verbose='' values=''
 
 # number NAME VALUE LEAST MOST
 number()
@@ -105,6 +106,16 @@ take()
 		by=$(printf '%s\n' $groupings | similar "$2")
 		usage_error "$1: '$2' is not one of process, thread, container, pod, cgroup${by:+: did you mean $by?}"
 		;;
+	--interpreters)
+		case $2 in on | off) interpreters=$2 ;; *) usage_error "--interpreters: '$2' is neither on nor off" ;; esac
+		;;
+	--python-mode)
+		case $2 in
+		auto | enabled | pyperf | pyspy | py-spy) interpreters=on ;;
+		disabled | none) interpreters=off ;;
+		*) usage_error "--python-mode=$2: auto, enabled, pyperf, pyspy, disabled or none" ;;
+		esac
+		;;
 	--rotate) number "$1" "$2" 0 99999999; rotate=$2 ;;
 	--title) filled "$1" "$2"; title=$2 ;;
 	esac
@@ -117,7 +128,7 @@ of_gprofiler()
 	-u | --upload-results | --token* | --service-name* | --server-host*)
 		usage_error "$1: a store gets profiles from pjrecord -d DIR and pjsend -s STORE -l service=NAME DIR (man pjsend)" ;;
 	--perf-mode*) usage_error "$1: stacks are complete without a mode; pjrecord --unwind=fp has frame pointers alone" ;;
-	--java-* | --no-java* | --python-* | --no-python* | --php-* | --no-php* | --ruby-* | --no-ruby* | --nodejs-* | --no-nodejs* | --dotnet-* | --no-dotnet*)
+	--java-* | --no-java* | --python-* | --pyperf-* | --php-* | --no-php* | --ruby-* | --no-ruby* | --nodejs-* | --no-nodejs* | --dotnet-* | --no-dotnet*)
 		usage_error "$1: one sampler records all languages, and there is nothing to switch; docs/gprofiler.md has a table" ;;
 	esac
 }
@@ -128,17 +139,18 @@ while [ $# -gt 0 ]; do
 	-c | --continuous) continuous=1 ;;
 	--no-flamegraph) picture= ;;
 	--rotating-output) rotate=1 ;;
+	--no-python) interpreters=off ;;
 	-q | --quiet) quiet=-q ;;
 	-v | --verbose) verbose=-v ;;
 	-h | --help) help || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
 	--version) echo "pjprofile (pj) @VERSION@" || exit 1; exit 0 ;;
-	-[opsdFf] | --output | --output-dir | --pid | --pids | --seconds | --profiling-duration | --frequency | --profiling-frequency | --by | --rotate | --title)
+	-[opsdFf] | --output | --output-dir | --pid | --pids | --seconds | --profiling-duration | --frequency | --profiling-frequency | --by | --interpreters | --python-mode | --rotate | --title)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"
 		shift
 		;;
-	--output=* | --output-dir=* | --pid=* | --pids=* | --seconds=* | --profiling-duration=* | --frequency=* | --profiling-frequency=* | --by=* | --rotate=* | --title=*)
+	--output=* | --output-dir=* | --pid=* | --pids=* | --seconds=* | --profiling-duration=* | --frequency=* | --profiling-frequency=* | --by=* | --interpreters=* | --python-mode=* | --rotate=* | --title=*)
 		take "${1%%=*}" "${1#*=}"
 		;;
 	-[opsdFf]?*)
@@ -159,12 +171,15 @@ find_tools pjrecord pjfold pjsvg awk mktemp mkfifo
 if [ -n "$values" ]; then
 	case $values in
 	by) printf '%s\n' $groupings || exit 1 ;;
+	interpreters) printf '%s\n' on off || exit 1 ;;
 	*) case $(help) in *"--$values="* | *"--$values "*) ;; *) usage_error "--values=$values: there is no option --$values" ;; esac ;;
 	esac
 	exit 0
 fi
 [ -n "$output" ] || usage_error "-o DIR names the directory of the profiles"
 [ -z "$all" ] || [ -z "$pids" ] || usage_error "-a and -p exclude each other"
+# the reader of interpreters needs real-time priority, mostly a right of root, and knows x86-64
+if [ -z "$interpreters" ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then interpreters=on; fi
 
 # ---- life ------------------------------------------------------------------------------------------------------------
 
@@ -275,6 +290,7 @@ record()
 	set -- -q -F "$frequency" -w "$seconds" --keep-symbols=256M -d "$work"
 	if [ -n "$pids" ]; then set -- "$@" -p "$pids"; else set -- "$@" -a; fi
 	if [ -z "$continuous" ]; then set -- "$@" --once; fi
+	if [ -n "$interpreters" ]; then set -- "$@" --interpreters="$interpreters"; fi
 	$apart pjrecord --with-parent "$@" >"$tmp/windows" </dev/null &
 	recorder=$!
 	PJ_SANDBOX_REPORTED=1

@@ -285,6 +285,10 @@ static void check_tracepoints(const struct check *check)
 
 static void check_interpreters(void)
 {
+#if !defined(__x86_64__)
+	checkreport_line(CHECK_LIMITED, "interpreters", "functions of Python can be shown on x86-64 only");
+	return;
+#endif
 	if (privileges_realtime())
 		checkreport_line(CHECK_OK, "interpreters", "functions of Python can be shown, with --interpreters=on");
 	else

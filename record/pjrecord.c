@@ -112,6 +112,16 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 		parent_bind(request->parent);
 }
 
+/* Returns true if interpreters are read. Warns if the user requests it without the right to it. */
+static bool reads_interpreters(const struct request *request)
+{
+	if (!request->interpreters || privileges_realtime())
+		return request->interpreters;
+	if (!request->quiet)
+		warn("--interpreters=on has no effect: it needs the right to real-time priority (root, or CAP_SYS_NICE)");
+	return false;
+}
+
 static enum target target_of(const struct request *request)
 {
 	return request->npids    ? TARGET_PROCESSES :
@@ -492,7 +502,7 @@ int main(int argc, char **argv)
 		.idle = request.idle,
 		.both = request.unwind >= UNWIND_BY_BOTH,
 		.verify = request.unwind == UNWIND_VERIFIED,
-		.interpreters = request.interpreters,
+		.interpreters = reads_interpreters(&request),
 		.shown = request.quiet ? 0 : SHOWN_DIFFERENT,
 		.stack_bytes = stack_bytes(&request),
 		.exactly = request.stack_given,

@@ -175,11 +175,13 @@ if [ -n "$python" ] && pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpr
 	ok "pjflame python3 FILE" pjflame -q -o py.svg "$python" spin.py
 	ok "  has its functions" shows py.svg '__main__\.outer_\[0\];.*__main__\.inner_\[0\]'
 	ok "--interpreters=off" pjflame -q --interpreters=off -o off.svg "$python" spin.py
-	ok "  does not" sh -c '! pjsvg --unpack off.svg | grep -q __main__'
+	is "  does not: samples with them" "$(pjsvg --unpack off.svg >off.folded; echo "$? $(grep -c __main__ off.folded)")" "0 0"
 else
 	skip "functions of Python" "no Python from 3.8 to 3.15 in /usr/bin, or no right to real-time priority"
 fi
-refused "--interpreters=maybe" "on or off" pjflame --interpreters=maybe 1
+refused "--interpreters=maybe" "neither on nor off" pjflame --interpreters=maybe 1
+refused "--interpreters=on with --unwind=fp" "exclude each other" pjflame --interpreters=on --unwind=fp 1
+is "--values=interpreters" "$(pjflame --values=interpreters | tr '\n' ' ')" "on off "
 
 root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
 	if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5
