@@ -81,6 +81,7 @@ struct trouble_walk {
 	/* enum runtime_kind. of_dso: by DSO, runtime of the file, or, for JIT code, of the stacks that contain it.
 	 * of_function: by location, runtime whose code this function interprets. */
 	uint8_t *of_dso, *of_function;
+	bool interpreters; /* the recorder read interpreters */
 	/* By DSO of JIT code: id of the first frame of a stack that contains the code, mostly the name of its process.
 	 */
 	uint32_t *process;
@@ -120,9 +121,12 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 		[RUNTIME_NODE] = TROUBLE_NODE_INTERPRETED,
 	};
 
+	enum trouble_kind kind = (enum trouble_kind)kinds[facts->interprets];
+
+	if (kind == TROUBLE_PYTHON && walk->interpreters)
+		kind = TROUBLE_PYTHON_UNREAD;
 	if (facts->interprets && !facts->jit && facts->process)
-		judgement_add(judgement, (enum trouble_kind)kinds[facts->interprets],
-			      intern_str(&walk->quality->from->frames, facts->process), samples);
+		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process), samples);
 }
 
 /* Sets the runtimes of all files by their file names, and of all functions that interpret by their names. */
@@ -276,7 +280,7 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 	const struct stacks *from = quality->from;
 	uint64_t *samples = stacks_totals(from, 1);
 	uint64_t *frames = mem_alloc(sizeof(*frames), (size_t)quality->locations->n + 1);
-	struct trouble_walk walk = { .quality = quality };
+	struct trouble_walk walk = { .quality = quality, .interpreters = recorder->unwinding.interpreted != 0 };
 
 	walk.of_dso = mem_alloc(sizeof(*walk.of_dso), (size_t)quality->as->keys.n + 1);
 	walk.process = mem_alloc(sizeof(*walk.process), (size_t)quality->as->keys.n + 1);

@@ -43,8 +43,10 @@ static void each_kind(void)
 		  NAMED "; 50 % of samples without callers: recorded without callchains (perf record -g, or pjrecord, "
 			"helps)" },
 		{ TROUBLE_PYTHON, "python3",
-		  FIGURES "; 50 % of samples in an interpreter: python3 does not name its Python functions (pjrecord "
-			  "--interpreters=on, or Python 3.12 or later with -X perf, helps)" },
+		  FIGURES "; 50 % of samples in an interpreter: python3 does not name its Python functions (pjflame as "
+			  "root, pjrecord --interpreters=on, or Python 3.12 or later with -X perf, helps)" },
+		{ TROUBLE_PYTHON_UNREAD, "python3",
+		  FIGURES "; 50 % of samples in an interpreter: python3 was not read, or not with certainty" },
 		{ TROUBLE_RUBY, "ruby",
 		  FIGURES "; 50 % of samples in an interpreter: ruby does not name its Ruby methods (Ruby 3.3 or later "
 			  "with --yjit --yjit-perf helps)" },
@@ -78,8 +80,9 @@ static void each_kind(void)
 			  "files of the recorded machine helps)" },
 		{ TROUBLE_NO_SYMBOL, "prog", FIGURES "; 3 % of frames without names: prog has no symbols there" },
 		{ TROUBLE_TEXT, "",
-		  FIGURES "; 3 % of frames without names: perf script had no symbols for them (pjfold of the perf.data "
-			  "itself, where the files are, helps)" },
+		  FIGURES
+		  "; 3 % of frames without names: perf script had no symbols for them (pjfold of the perf.data, "
+		  "on the machine with the files, helps)" },
 		{ TROUBLE_NO_MAPPING, "", FIGURES "; 3 % of frames without names: addresses in no known file" },
 		{ TROUBLE_KERNEL, "addresses are hidden (run as root)",
 		  FIGURES "; 3 % of frames are of the kernel and without names: addresses are hidden (run as root)" },
