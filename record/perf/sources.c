@@ -23,10 +23,9 @@
 struct source {
 	int fd;
 	uint32_t cpu;
-	bool samples; /* true: it writes to the ring for samples; twin: it wakes at each sample (sources_wake_each) */
-	bool twin;
-	bool counts;   /* true if read() also returns the number of lost samples (FORMAT_LOST) */
-	uint64_t lost; /* this number at the last successful read() */
+	bool twinned, twin; /* twin: it is like one that is twinned, and wakes at each sample (sources_wake_each) */
+	bool counts;        /* true if read() also returns the number of lost samples (FORMAT_LOST) */
+	uint64_t lost;      /* this number at the last successful read() */
 };
 
 struct cpu_wakes {
@@ -302,6 +301,19 @@ static bool give_ring(struct sources *sources, int fd, int *ring, enum ring_kind
 	return true;
 }
 
+/* Returns true for events that the kernel samples: the recorder makes the samples of off-CPU events itself. */
+static bool is_sampled(const struct perf_event_attr *attr)
+{
+	return attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+/* Returns true for events that get twins: those that are sampled at a frequency, with a copy of the stack. Each
+ * occurrence of a counted event, as a context switch, would wake a reader, which causes two more. */
+static bool is_twinned(const struct perf_event_attr *attr)
+{
+	return is_sampled(attr) && attr->freq && attr->sample_type & PERF_SAMPLE_STACK_USER;
+}
+
 static bool sources_open_one(struct sources *sources, struct perf_event_attr *attr, const char *what, uint64_t number,
 			     struct owner owner, uint32_t cpu, int *ring, enum ring_kind kind,
 			     struct sources_failure *why)
@@ -321,8 +333,8 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 	if (fd < 0)
 		/* a thread that ended after the threads were listed is no failure */
 		return sources->o.target == TARGET_THREADS && why->error == ESRCH;
-	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST)->samples =
-		kind == RING_OF_SAMPLES;
+	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST)->twinned =
+		kind == RING_OF_SAMPLES && is_twinned(attr);
 	if (!give_ring(sources, fd, ring, kind, cpu)) {
 		why->step = SOURCES_MAP;
 		why->error = errno;
@@ -337,12 +349,6 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 }
 
 /* ---- twins ---------------------------------------------------------------------------------------------------- */
-
-/* Returns true for events that the kernel samples: the recorder makes the samples of off-CPU events itself. */
-static bool is_sampled(const struct perf_event_attr *attr)
-{
-	return attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_BPF_OUTPUT;
-}
 
 /* Returns true if threads inherit the events. Then twins are opened with them, or never: a thread that started before
  * has only the others, and would not be sampled while those are disabled. */
@@ -365,7 +371,7 @@ static bool open_twin(struct sources *sources, size_t e, struct owner owner, uin
 	if (fd < 0)
 		return sources->o.target == TARGET_THREADS && errno == ESRCH;
 	struct source *source = keep_source(sources, fd, cpu, attr.read_format & FORMAT_LOST);
-	source->samples = source->twin = true;
+	source->twin = true;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring) != 0)
 		return false;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
@@ -373,7 +379,7 @@ static bool open_twin(struct sources *sources, size_t e, struct owner owner, uin
 	return true;
 }
 
-/* Opens the twins of all events that sample on a CPU, disabled. Returns false with errno, and closes those that were
+/* Opens the twins of events on a CPU, disabled. Returns false with errno, and closes those that were
  * opened, if one cannot be. */
 static bool open_twins(struct sources *sources, uint32_t cpu)
 {
@@ -384,7 +390,7 @@ static bool open_twins(struct sources *sources, uint32_t cpu)
 	errno = ENODEV;
 	for (size_t i = 0; i < n && valid; i++)
 		for (size_t e = 0; e < sources->o.nevents && valid; e++)
-			valid = !is_sampled(&sources->o.event[e].attr) ||
+			valid = !is_twinned(&sources->o.event[e].attr) ||
 				open_twin(sources, e, sources_owner(sources, i), cpu, ring);
 	if (valid) {
 		sources->wakes = mem_grow(sources->wakes, sizeof(*sources->wakes), sources->nwakes + 1);
@@ -413,7 +419,7 @@ static void switch_twins(const struct sources *sources, uint32_t cpu, bool each)
 		for (size_t i = 0; i < sources->n; i++) {
 			const struct source *source = sources->source + i;
 
-			if (source->samples && source->cpu == cpu && (source->twin == each) == on)
+			if ((source->twin || source->twinned) && source->cpu == cpu && (source->twin == each) == on)
 				ioctl(source->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 		}
 }
