@@ -231,7 +231,7 @@ static struct waits count_waits(void)
 	return (struct waits){ usage.ru_nvcsw, clock_thread_cpu() };
 }
 
-/* Charges the time for which this thread waited during a copy to the process: it is not one of the reader's budget. To
+/* Charges the process for the time that this thread waited during a copy; the reader's budget is not charged. To
  * count waits costs some us, so it is done once a copy of the process took long, which makes it suspect. before: NULL
  * if it is not. ns: time of the copy. */
 static void readerthread_charge(struct readerthread *reader, struct threadtable_process *process,
@@ -513,14 +513,6 @@ void readerthread_set(struct readerthread *reader, bool active, bool watched)
 		return;
 	store(&reader->active, active);
 	eventfd_write(reader->control, 1);
-}
-
-uint32_t readerthread_hangs(const struct readerthread *reader, uint64_t before)
-{
-	uint32_t copy = load(&reader->reading);
-	uint64_t since = load(&reader->busy_since);
-
-	return copy != READERTHREAD_GIVEN_UP && since && since < before ? copy : 0;
 }
 
 bool readerthread_give_up(struct readerthread *reader, uint32_t copy)

@@ -25,9 +25,9 @@
 #define READERTHREAD_RECORDS 256u
 #define READERTHREAD_BOUND_NS UINT64_C(5000000)
 #define READERTHREAD_DEMOTED_NS UINT64_C(1000000000) /* time until it gets its class back; doubles up to 64 times */
-/* Time for which one read of a process may take until other threads leave that process alone. */
+/* Duration in ns of one copy after which other readers skip the process. */
 #define READERTHREAD_SLOW_NS UINT64_C(20000000)
-#define READERTHREAD_SUSPECT_NS UINT64_C(1000000) /* time of a copy after which those of the process are watched */
+#define READERTHREAD_SUSPECT_NS UINT64_C(1000000) /* duration of a copy that makes its process suspect */
 #define READERTHREAD_NAP_NS UINT64_C(5000000)     /* sleep of a thread that is over budget */
 
 #define READERTHREAD_GIVEN_UP 1u
@@ -87,10 +87,8 @@ struct readerthread *readerthread_start(struct readershared *shared, uint32_t cp
 /* Starts and stops the reading of samples. watched: the records of switches are complete; otherwise nothing is copied.
  */
 void readerthread_set(struct readerthread *reader, bool active, bool watched);
-/* Returns the number of the copy in which the thread has been since `before` or longer; 0 if it is in none. */
-uint32_t readerthread_hangs(const struct readerthread *reader, uint64_t before);
-/* Gives up a thread that hangs: it uses no entry of the table any longer when it returns. The owner requests its end
- * then. Returns false if it has just returned. */
+/* Gives up a thread that hangs in a copy, by its number in `reading`: it uses no entry of the table any longer when it
+ * returns. The owner requests its end then. Returns false if it has just returned. */
 bool readerthread_give_up(struct readerthread *reader, uint32_t copy);
 /* Requests the end of the thread; readerthread_has_ended returns true once it uses nothing that is shared. */
 void readerthread_end(struct readerthread *reader);

@@ -166,6 +166,11 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 	certificate_watch_arrivals(certificate, cpu, true, clock_now());
 }
 
+bool switchwatch_has(const struct switchwatch *switchwatch, uint32_t cpu)
+{
+	return watched(switchwatch, cpu) != NULL;
+}
+
 static void stop(struct watched_cpu *one, struct certificate *certificate)
 {
 	one->on = false;

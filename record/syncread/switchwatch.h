@@ -31,6 +31,8 @@ void switchwatch_close_all(struct switchwatch *switchwatch, struct certificate *
  * during a pause.
  */
 bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, bool on);
+/* Returns true if the events of a CPU are open. */
+bool switchwatch_has(const struct switchwatch *switchwatch, uint32_t cpu);
 /* Sets the reader thread of a CPU, for the certificate; its own switches do not count for the rate. */
 void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, uint32_t tid);
 /* Closes the event of a CPU that is offline. */

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define HANG_LOOKS 3u
 #define HANG_NS (2 * SECOND_NS)      /* a read that takes longer hangs */
 #define END_NS SECOND_NS             /* time for which syncread_free waits for threads */
 #define RETRY_NS (10 * SECOND_NS)    /* time after which a CPU without a reader gets one again */
@@ -24,6 +25,9 @@ struct reader_cpu {
 	struct readerthread *reader; /* NULL: none yet, or the last one hangs in a read */
 	bool active;
 	uint64_t active_since, retry_at;
+	/* number of the copy that the reader makes, number of times that it was the same, and since when */
+	uint32_t copy, copy_seen;
+	uint64_t copy_since;
 };
 
 struct syncread {
@@ -138,7 +142,8 @@ static void activate(struct syncread *syncread, struct reader_cpu *one, uint64_t
 	if (one->active || now < one->retry_at)
 		return;
 	one->retry_at = now + RETRY_NS;
-	if ((!one->reader && !start_reader(syncread, one)) || __atomic_load_n(&one->reader->broken, __ATOMIC_ACQUIRE)) {
+	if (!switchwatch_has(syncread->watch, one->cpu) || (!one->reader && !start_reader(syncread, one)) ||
+	    __atomic_load_n(&one->reader->broken, __ATOMIC_ACQUIRE)) {
 		syncread->counters.wakes_refused++;
 		return;
 	}
@@ -381,13 +386,26 @@ static void take_notes(struct syncread *syncread, struct reader_cpu *one)
 		certificate_add(syncread->certificate, &note);
 }
 
+/* Returns true if the reader has been making one copy for HANG_NS, which was seen several times: a recorder that was
+ * stopped itself proves nothing. */
+static bool reader_hangs(struct reader_cpu *one, uint32_t copy, uint64_t now)
+{
+	if (copy == 0 || copy == READERTHREAD_GIVEN_UP || copy != one->copy) {
+		one->copy = copy;
+		one->copy_seen = 0;
+		one->copy_since = now;
+		return false;
+	}
+	return ++one->copy_seen >= HANG_LOOKS && now - one->copy_since > HANG_NS;
+}
+
 /* Gives up readers that hang, parks CPUs without samples of registered threads, and ends pauses of the records. */
 static void maintain_reader(struct syncread *syncread, struct reader_cpu *one, uint64_t now)
 {
-	uint32_t copy = readerthread_hangs(one->reader, now - HANG_NS);
+	uint32_t copy = __atomic_load_n(&one->reader->reading, __ATOMIC_ACQUIRE);
 	uint64_t sampled;
 
-	if (copy && readerthread_give_up(one->reader, copy)) {
+	if (reader_hangs(one, copy, now) && readerthread_give_up(one->reader, copy)) {
 		/* or else the readers of other CPUs would hang, too */
 		threadtable_avoid(syncread->shared->threads, one->reader->reading_tenant, now);
 		syncread->counters.hung++;

@@ -63,8 +63,8 @@ struct syncread_counters {
 	uint64_t longest_ns;    /* longest time between wake and sleep */
 	uint64_t demoted;       /* readers that lost their class because they ran too long without sleep */
 	uint64_t slow;          /* samples without a copy: another reader has read memory of the process for long */
-	uint64_t hung;          /* processes that were removed because a read of their memory hangs */
-	uint64_t blocked;       /* processes that were removed because their memory often blocks readers */
+	uint64_t hung;          /* reads of memory that hang: the processes of the tenant were removed */
+	uint64_t blocked;       /* processes that were removed because memory of their tenant often blocks readers */
 	uint64_t abandoned;     /* readers that did not return from a read, up to now */
 	uint64_t switches;      /* records of switches and migrations that were read */
 	uint64_t pauses;        /* times that records of switches were stopped on a CPU because of their rate */

@@ -265,7 +265,7 @@ static void charge_account(struct threadtable_process *process, uint64_t now)
 		process->account->blocked_ns += now - since;
 }
 
-/* An entry without processes is freed by refill_accounts. */
+/* refill_accounts frees an entry without processes. */
 static void leave_tenant(struct threadtable_tenant *entry)
 {
 	entry->processes--;
@@ -301,8 +301,7 @@ bool threadtable_add_process(struct threadtable *threadtable, const struct threa
 		close(process->memory);
 		return false;
 	}
-	if (account->until)
-		account->until = account->blocked_ns = 0;
+	account->until = 0;
 	added = mem_alloc(sizeof(*added), 1);
 	*added = (struct threadtable_process){ .pid = process->pid,
 					       .tenant = process->tenant,
@@ -372,9 +371,17 @@ uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t n
 
 	for (uint32_t i = 0; i < threadtable->nprocesses; i++)
 		charge_account(threadtable->process[i], 0);
-	for (uint32_t i = 0; i < threadtable->ntenants; i++)
-		if (threadtable->tenant[i]->blocked_ns >= THREADTABLE_BLOCKED_NS)
-			avoid_until(threadtable->tenant[i], now + THREADTABLE_AVOID_NS);
+	for (uint32_t i = 0; i < threadtable->nprocesses; i++)
+		if (threadtable->process[i]->account->suspect)
+			__atomic_store_n(&threadtable->process[i]->suspect, 1, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < threadtable->ntenants; i++) {
+		struct threadtable_tenant *account = threadtable->tenant[i];
+
+		if (account->blocked_ns < THREADTABLE_BLOCKED_NS)
+			continue;
+		account->blocked_ns = 0;
+		avoid_until(account, now + THREADTABLE_AVOID_NS);
+	}
 	removed = remove_avoided(threadtable);
 	refill_accounts(threadtable, now, readers);
 	return removed;

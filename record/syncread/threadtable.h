@@ -75,7 +75,8 @@ const struct threadtable_entry *threadtable_find(const struct threadtable *threa
 /* Removes all processes of tenants whose memory has blocked readers for THREADTABLE_BLOCKED_NS; for
  * THREADTABLE_AVOID_NS, none of theirs is added. readers: number of readers. Returns the number of processes. */
 uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now, uint32_t readers);
-/* Removes all processes of a tenant, a read of whose memory hangs; for THREADTABLE_HUNG_NS, none of theirs is added. */
+/* Removes all processes of a tenant after a read of its memory hangs; for THREADTABLE_HUNG_NS, none of theirs is added.
+ */
 void threadtable_avoid(struct threadtable *threadtable, struct tenant tenant, uint64_t now);
 uint32_t threadtable_processes(const struct threadtable *threadtable);
 uint32_t threadtable_threads(const struct threadtable *threadtable);
