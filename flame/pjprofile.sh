@@ -54,7 +54,8 @@ Output:
   -q, --quiet                print errors only
   -v, --verbose              print all counts of each profile
 
-Also, as gProfiler has them: -d is -s, -f is -F, --rotating-output is --rotate=1, --no-python is --interpreters=off.
+Also, as gProfiler has them: -d is -s, -f is -F, --rotating-output is --rotate=1,
+--no-python is --interpreters=off.
 
       --help                 show this text
       --version              show the version

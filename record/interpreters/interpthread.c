@@ -285,7 +285,7 @@ static void interpthread_obey(struct interpthread *thread, const struct interpth
 		interpthread_close(thread, process);
 }
 
-/* Tells the main thread that the helper has lost a process. */
+/* Sends the main thread the news that the helper has lost a process. */
 static void interpthread_lost(struct interpthread *thread, struct interp_process *process)
 {
 	struct interpthread_news *news = interpthread_news_new(process, false);
