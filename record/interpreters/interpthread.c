@@ -20,10 +20,8 @@
 /* Maximum number of orders that wait: those beyond it are refused, and given again later. */
 enum { ORDERS_MAX = 4096 };
 
-/* Time in ns from one look at the copies to the next, and the number of looks without one after which a copy wakes the
- * thread. The helper takes no name 10 ms after the sample (INTERPRETER_NAME_NS): 3 % were wrong after 100 ms. */
-#define LOOK_NS UINT64_C(5000000)
-enum { EMPTY_LOOKS = 8 };
+/* Time in ms after which the reply to the last copy is taken, if no other copy comes. */
+enum { REPLY_MS = 20 };
 
 /* A process that the main thread has ordered to open. */
 struct interp_process {
@@ -46,9 +44,7 @@ struct interpthread {
 	size_t norders;
 	struct interpthread_news *first, **last;
 	/* of the thread */
-	unsigned empty;  /* number of looks without a copy */
-	uint64_t looked; /* time of the last look */
-	uint64_t sent;   /* number of the process whose copy was sent, and whose frames were not taken; 0: none */
+	uint64_t sent; /* number of the process whose copy was sent, and whose frames were not taken; 0: none */
 	struct interp_process *slot[INTERP_SLOTS];
 	struct interpthread_order taken[ORDERS_MAX];
 };
@@ -333,9 +329,8 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 /* Takes orders one by one, and the copies that wait between two of them: copies are urgent. */
 static void interpthread_work(struct interpthread *thread)
 {
-	size_t n, copies;
+	size_t n;
 
-	thread->looked = clock_now();
 	interpthread_clear(thread->orders_fd);
 	interpthread_collect(thread);
 	pthread_mutex_lock(&thread->lock);
@@ -343,33 +338,21 @@ static void interpthread_work(struct interpthread *thread)
 	memcpy(thread->taken, thread->order, n * sizeof(*thread->taken));
 	thread->norders = 0;
 	pthread_mutex_unlock(&thread->lock);
-	copies = syncread_take(thread->copies, interpthread_name, thread);
+	syncread_take(thread->copies, interpthread_name, thread);
 	for (size_t i = 0; i < n && !thread->stop; i++) {
 		interpthread_collect(thread);
 		interpthread_obey(thread, &thread->taken[i]);
-		copies += syncread_take(thread->copies, interpthread_name, thread);
+		syncread_take(thread->copies, interpthread_name, thread);
 	}
-	thread->empty = copies ? 0 : thread->empty + 1;
 }
 
-/* Waits for orders and copies: for the next look at the copies while there are some, else until a copy wakes it. */
+/* Waits for orders and copies, and for the reply to the last copy at most REPLY_MS. */
 static void interpthread_wait(struct interpthread *thread)
 {
 	struct pollfd polled[] = { { .fd = thread->orders_fd, .events = POLLIN },
 				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN } };
 
-	if (thread->empty < EMPTY_LOOKS) {
-		uint64_t past = clock_now() - thread->looked;
-		struct timespec left = { .tv_nsec = past < LOOK_NS ? (long)(LOOK_NS - past) : 0 };
-
-		ppoll(polled, 1, &left, NULL);
-		return;
-	}
-	syncread_arm(thread->copies);
-	/* a copy that came before wakes nobody */
-	if (syncread_take(thread->copies, interpthread_name, thread) == 0)
-		poll(polled, countof(polled), -1);
-	thread->empty = 0;
+	poll(polled, countof(polled), thread->sent ? REPLY_MS : -1);
 }
 
 static void *interpthread_run(void *to)

@@ -2,7 +2,7 @@
 /*
  * interpthread.h - the thread that takes copies of frames from the synchronous reader and lets the helper name them.
  *
- * Names must be read within 10 ms of the sample, but the main thread comes to its records twice a second. So this
+ * Names must be read within 1 ms of the sample, but the main thread comes to its records twice a second. So this
  * thread waits for the copies, and stores what the helper finds in them (framestore.h). It also opens processes, which
  * may take 20 ms each, and lists their threads. The main thread sends it orders, and takes its news, which never
  * blocks.

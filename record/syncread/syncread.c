@@ -321,14 +321,6 @@ int syncread_copies_fd(const struct syncread *syncread)
 	return syncread->shared->copies_fd;
 }
 
-void syncread_arm(struct syncread *syncread)
-{
-	eventfd_t value;
-
-	eventfd_read(syncread->shared->copies_fd, &value);
-	__atomic_store_n(&syncread->shared->armed, 1, __ATOMIC_SEQ_CST);
-}
-
 /* Takes the copies of a reader that wait now. Returns false if fn did. */
 static bool take_from(struct readerthread *reader, bool (*fn)(void *to, const struct threadcopy *copy), void *to,
 		      size_t *n)
@@ -346,9 +338,12 @@ static bool take_from(struct readerthread *reader, bool (*fn)(void *to, const st
 
 size_t syncread_take(struct syncread *syncread, bool (*fn)(void *to, const struct threadcopy *copy), void *to)
 {
+	eventfd_t value;
 	bool more = true;
 	size_t n = 0;
 
+	eventfd_read(syncread->shared->copies_fd, &value);
+	__atomic_store_n(&syncread->shared->armed, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&syncread->lock);
 	for (size_t i = 0; i < syncread->ncpus && more; i++)
 		if (syncread->cpu[i].reader)

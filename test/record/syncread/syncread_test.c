@@ -350,7 +350,6 @@ static void record_for(struct run *run, double seconds)
 				       { syncread_fd(run->reader), POLLIN, 0 } };
 
 		poll(fd, 2, 20);
-		syncread_arm(run->reader);
 		syncread_take(run->reader, keep_copy, run);
 		syncread_settle(run->reader);
 		rings_drain(run->rings, clock_now() - SECOND_NS / 10, take_record, run);
