@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -174,14 +173,6 @@ static void procreader_scan_threads(struct procreader_answer *answer)
 		closedir(dir);
 }
 
-static uint64_t cpu_ns(void)
-{
-	struct timespec spec;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spec);
-	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
-}
-
 struct reading {
 	struct request q;
 	struct procreader_answer *a;
@@ -192,7 +183,7 @@ static void read_request(void *arg)
 	struct reading *reading = arg;
 	struct procreader_answer *answer = reading->a;
 	uint32_t tid = reading->q.tid;
-	uint64_t before = cpu_ns();
+	uint64_t before = clock_thread_cpu();
 
 	answer->start_ticks = start_ticks(answer->pid);
 	answer->there = answer->start_ticks;
@@ -204,7 +195,7 @@ static void read_request(void *arg)
 			add_thread(answer, answer->pid, tid, true);
 	}
 	read_maps(answer);
-	answer->cost_ns = cpu_ns() - before;
+	answer->cost_ns = clock_thread_cpu() - before;
 }
 
 static void drop_reading(void *arg)
@@ -238,10 +229,10 @@ static struct procreader_answer *procreader_send_answer(struct request request)
 
 	/* A thread scan lists /proc only, which no process can block, so it runs without a time limit. */
 	if (!request.pid) {
-		uint64_t before = cpu_ns();
+		uint64_t before = clock_thread_cpu();
 
 		procreader_scan_threads(answer);
-		answer->cost_ns = cpu_ns() - before;
+		answer->cost_ns = clock_thread_cpu() - before;
 		return answer;
 	}
 	reading = mem_alloc(sizeof(*reading), 1);

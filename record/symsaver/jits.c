@@ -141,14 +141,6 @@ static void jits_count(struct jits *jits, struct jit *jit, enum jitcopy_why why)
 	jits->count[event[why]]++;
 }
 
-static uint64_t jits_cpu_now(void)
-{
-	struct timespec spec;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spec);
-	return (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
-}
-
 /* Copies new bytes of one file. Returns false if nothing was read: there is nothing new, the copy has ended, or the
  * budget of the tenant or the space on disk is used up. */
 static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
@@ -168,9 +160,9 @@ static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcop
 		jits_count(jits, jit, JITCOPY_DISK);
 		return false;
 	}
-	cpu = jits_cpu_now();
+	cpu = clock_thread_cpu();
 	jits_count(jits, jit, jitcopy_go_on(jitcopy, folder, &jits->limits, &cost));
-	saverbudget_charge(&jits->dir->budget, jit->tenant, cost.read, jits_cpu_now() - cpu, now);
+	saverbudget_charge(&jits->dir->budget, jit->tenant, cost.read, clock_thread_cpu() - cpu, now);
 	jits->dir->bytes += cost.written;
 	if (cost.read && !*counted) {
 		*counted = true;
