@@ -185,9 +185,7 @@ take()
 	-F | --frequency | --rate) number "$1" "$2" 1 1000000; frequency=$2 ;;
 	-e | --event) take_event "$1" "$2" ;;
 	--unwind) filled "$1" "$2"; unwind=$2 ;;
-	--interpreters)
-		case $2 in on | off) interpreters=$2 ;; *) usage_error "--interpreters: '$2' is neither on nor off" ;; esac
-		;;
+	--interpreters) on_or_off "$1" "$2"; interpreters=$2 ;;
 	-o | -f | --output | --file) take_output "$1" "$2" ;;
 	--folded) filled "$1" "$2"; folded=$2 ;;
 	--keep) filled "$1" "$2"; keep=$2 ;;

@@ -107,9 +107,7 @@ take()
 		by=$(printf '%s\n' $groupings | similar "$2")
 		usage_error "$1: '$2' is not one of process, thread, container, pod, cgroup${by:+: did you mean $by?}"
 		;;
-	--interpreters)
-		case $2 in on | off) interpreters=$2 ;; *) usage_error "--interpreters: '$2' is neither on nor off" ;; esac
-		;;
+	--interpreters) on_or_off "$1" "$2"; interpreters=$2 ;;
 	--python-mode)
 		case $2 in
 		auto | enabled | pyperf | pyspy | py-spy) interpreters=on ;;

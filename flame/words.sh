@@ -1,4 +1,10 @@
-# words.sh - answers to mistyped words, of pjflame and pjprofile. Needs c_awk, help and usage_error.
+# words.sh - checks of words, and answers to mistyped ones, of pjflame and pjprofile. Needs c_awk, help and usage_error.
+
+# on_or_off NAME VALUE
+on_or_off()
+{
+	case $2 in on | off) ;; *) usage_error "$1: '$2' is neither on nor off" ;; esac
+}
 
 # similar WORD: of the lines of standard input, the one that a mistyped WORD most likely stands for, or nothing; as common/similar.h
 similar()

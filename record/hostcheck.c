@@ -287,8 +287,7 @@ static void check_interpreters(void)
 {
 #if !defined(__x86_64__)
 	checkreport_line(CHECK_LIMITED, "interpreters", "functions of Python can be shown on x86-64 only");
-	return;
-#endif
+#else
 	if (privileges_realtime())
 		checkreport_line(CHECK_OK, "interpreters", "functions of Python can be shown, with --interpreters=on");
 	else
@@ -296,6 +295,7 @@ static void check_interpreters(void)
 			CHECK_LIMITED, "interpreters",
 			"functions of Python cannot be shown: no right to real-time priority: run it as root, or "
 			"give it CAP_SYS_NICE (in a unit, RestrictRealtime=no, too)");
+#endif
 }
 
 /* ---- place --------------------------------------------------------------------------------------------------- */

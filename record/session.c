@@ -438,8 +438,7 @@ struct session *session_new(const struct session_options *options, struct source
 void session_fork(struct session *session)
 {
 	if (session->totals.fallback.bytes)
-		session->w.unwinder =
-			unwinder_fork(session->o.interpreters && !session->o.verify && privileges_realtime());
+		session->w.unwinder = unwinder_fork(session->o.interpreters && !session->o.verify);
 }
 
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd)

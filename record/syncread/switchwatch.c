@@ -155,12 +155,10 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 		return;
 	/* a thread may run there, and no record shows it before the events are open */
 	certificate_watch(certificate, cpu, false, 0);
-	if (!processor_here())
+	if (!processor_here() || !switchwatch_open_largest(switchwatch, &one))
 		return;
-	if (!switchwatch_open_largest(switchwatch, &one))
-		return;
-	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS],
-		  &poll); /* if it fails, they are taken later */
+	/* if this fails, the records are taken later */
+	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS], &poll);
 	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
 	switchwatch->cpu[switchwatch->ncpus++] = one;
 	certificate_watch_arrivals(certificate, cpu, true, clock_now());

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANG_LOOKS 3u
+#define HANG_LOOKS 3u                /* number of looks that find it, at least */
 #define HANG_NS (2 * SECOND_NS)      /* a read that takes longer hangs */
 #define END_NS SECOND_NS             /* time for which syncread_free waits for threads */
 #define RETRY_NS (10 * SECOND_NS)    /* time after which a CPU without a reader gets one again */

@@ -55,35 +55,29 @@ static struct target_memory *memory;
 #define MEMORY_AT UINT64_C(0x100000000000) /* the same before and after exec */
 
 #if defined(__x86_64__)
-/* Writes n to frame n % FRAMES, for n = 1, 2, 3, ... r12 is n: all writes before it are done, and none after it. */
+/* Writes n to frame n % FRAMES, for n = 1, 2, 3, ... and executes `more` after each write. r12 is n: all writes before
+ * it are done, and none after it. */
+#define REWRITE(more)                                                                  \
+	__asm__ volatile("mov $1, %%r12\n"                                             \
+			 "1: mov %%r12, %%rax\n"                                       \
+			 "and %1, %%rax\n"                                             \
+			 "shl $6, %%rax\n"                                             \
+			 "mov %%r12, (%0,%%rax)\n"                                     \
+			 "inc %%r12\n" more "jmp 1b\n" ::"r"(&memory->frame[0].value), \
+			 "i"(FRAMES - 1), "i"(SYS_getppid)                             \
+			 : "rax", "rcx", "r11", "r12", "memory")
+
 static NORETURN void rewrite(void)
 {
-	__asm__ volatile("mov $1, %%r12\n"
-			 "1: mov %%r12, %%rax\n"
-			 "and %1, %%rax\n"
-			 "shl $6, %%rax\n"
-			 "mov %%r12, (%0,%%rax)\n"
-			 "inc %%r12\n"
-			 "jmp 1b\n" ::"r"(&memory->frame[0].value),
-			 "i"(FRAMES - 1)
-			 : "rax", "r12", "memory");
+	REWRITE("");
 	__builtin_unreachable();
 }
 
-/* The same, with a system call after each write: most samples are in kernel mode. */
+/* A system call after each write: most samples are in kernel mode. */
 static NORETURN void rewrite_with_calls(void)
 {
-	__asm__ volatile("mov $1, %%r12\n"
-			 "1: mov %%r12, %%rax\n"
-			 "and %1, %%rax\n"
-			 "shl $6, %%rax\n"
-			 "mov %%r12, (%0,%%rax)\n"
-			 "inc %%r12\n"
-			 "mov %2, %%eax\n"
-			 "syscall\n"
-			 "jmp 1b\n" ::"r"(&memory->frame[0].value),
-			 "i"(FRAMES - 1), "i"(SYS_getppid)
-			 : "rax", "rcx", "r11", "r12", "memory");
+	REWRITE("mov %2, %%eax\n"
+		"syscall\n");
 	__builtin_unreachable();
 }
 #else
