@@ -301,7 +301,7 @@ static void drain_rings(struct session *session, uint64_t horizon)
 	session->drained = session->held ? session->held : horizon;
 }
 
-/* Drains the rings: delivers the records before horizon. If a ring is still more than 40 % full after that, delivers
+/* Drains the rings: delivers the records before horizon. If a ring is still more than 60 % full after that, delivers
  * nearly all records, without waiting for helpers. */
 static void session_drain(struct session *session, uint64_t horizon)
 {
@@ -310,7 +310,7 @@ static void session_drain(struct session *session, uint64_t horizon)
 	read_until(session);
 	drain_rings(session, horizon);
 	unsigned high = rings_high(session->rings);
-	if (rings_left(session->rings) > 400) {
+	if (rings_left(session->rings) > 600) {
 		session->flush = true;
 		drain_rings(session, clock_now() - SLACK_FULL);
 		session->flush = false;

@@ -72,6 +72,16 @@ void urgency_lower(int max)
 		cut_slices(0);
 }
 
+void urgency_lower_child(pid_t pid)
+{
+	int now;
+
+	errno = 0;
+	now = getpriority(PRIO_PROCESS, (id_t)pid);
+	if (now < URGENCY_USUAL && errno == 0)
+		setpriority(PRIO_PROCESS, (id_t)pid, URGENCY_USUAL);
+}
+
 void urgency_idle_disk(void)
 {
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));

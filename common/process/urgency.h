@@ -13,6 +13,8 @@
 #ifndef PJ_URGENCY_H
 #define PJ_URGENCY_H
 
+#include <sys/types.h>
+
 /* Nice values of pj's processes. */
 enum {
 	URGENCY_NOW = -20,  /* for processes that samples wait for */
@@ -26,6 +28,9 @@ void urgency_raise(void);
 
 /* Raises the nice value of a forked process to `max` if it is lower, and gives it the kernel's default slices. */
 void urgency_lower(int max);
+
+/* Like urgency_lower(URGENCY_USUAL), for a child process; its slices stay as they are. */
+void urgency_lower_child(pid_t pid);
 
 /* Requests short slices without a change of the nice value: for a helper process whose answers others wait for. */
 void urgency_short_slices(void);

@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/process/fdmessage.h"
+#include "common/process/urgency.h"
 #include "record/symsaver/targetfiles.h"
 #include "record/unwind/cfistarter.h"
 
@@ -22,6 +23,10 @@
 #define LOOK_NS (SECOND_NS / 50)    /* ns between checks whether a pair waits for a file system */
 #define HANG_TIMES 6                /* a pair hangs after so many times hang_ms without answer, even if it runs */
 #define RESTART_NS (SECOND_NS / 5)  /* ns between a crash and the next start of a pair */
+/* A parser has raised priority for so much CPU time in us, and until a request takes so long in ns. Samples wait for its
+ * tables: at usual priority on a busy machine, the first second of a JVM had no complete stacks. */
+#define URGENT_US 300000u
+#define URGENT_NS (SECOND_NS / 2)
 enum { END_TRIES = 25 };
 
 /* The two helper processes of one tenant: one opens files, the other parses them. */
@@ -35,6 +40,8 @@ struct pair {
 	uint64_t running;  /* time in ns at which one of the processes was last seen running */
 	uint64_t polled;   /* time in ns of the last check whether the pair waits for a file system */
 	bool blocked;
+	bool urgent;       /* the parser has raised priority */
+	uint64_t parse_us; /* CPU time of the parser's answers */
 	uint64_t used;    /* time in ns of the last request */
 	uint64_t restart; /* earliest time in ns of the next start */
 };
@@ -80,6 +87,8 @@ static void cfihelpers_start_pair(struct cfihelpers *helpers, struct pair *pair,
 	    !cfistarter_begin(&helpers->starter, &pair->socket, &pair->opener, &pair->parser))
 		return;
 	helpers->off = false;
+	pair->urgent = true;
+	pair->parse_us = 0;
 	epoll_ctl(helpers->epoll, EPOLL_CTL_ADD, pair->socket, &event);
 	pair->progress = pair->running = now;
 }
@@ -269,6 +278,7 @@ static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, ui
 		}
 		request = next_request(pair);
 		pair->progress = now;
+		pair->parse_us += reply.cpu_us;
 		helpers->user.answered(helpers->user.to, &request, &reply, image, now);
 	}
 	return got != 0;
@@ -306,6 +316,16 @@ static void cfihelpers_fail(struct cfihelpers *helpers, struct pair *pair, bool 
 	backoff_abandon(&helpers->backoff, parser, place);
 }
 
+/* Lowers the priority of a parser that has used its share of CPU time at raised priority: tenants make the files. */
+static void cfihelpers_lower(struct pair *pair, uint64_t now)
+{
+	if (!pair->urgent ||
+	    (pair->parse_us < URGENT_US && (!pair->nrequests || now < pair->progress + URGENT_NS)))
+		return;
+	urgency_lower_child(pair->parser);
+	pair->urgent = false;
+}
+
 static void look_after(struct cfihelpers *helpers, uint64_t now)
 {
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++) {
@@ -314,6 +334,8 @@ static void look_after(struct cfihelpers *helpers, uint64_t now)
 
 		if (ended || (cfihelpers_runs(pair) && cfihelpers_hangs(helpers, pair, now)))
 			cfihelpers_fail(helpers, pair, !ended, now);
+		if (cfihelpers_runs(pair))
+			cfihelpers_lower(pair, now);
 	}
 }
 

@@ -39,7 +39,7 @@ static struct started start_both(int recorder, const char *proc)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return started;
 	started.parser = helperprocess_start_sibling(
-		&(struct helperprocess){ "pjrecord-table", &pair[1], 1, URGENCY_USUAL, cfistarter_run_parser, NULL });
+		&(struct helperprocess){ "pjrecord-table", &pair[1], 1, URGENCY_SOON, cfistarter_run_parser, NULL });
 	if (started.parser)
 		started.opener = helperprocess_start_sibling(
 			&(struct helperprocess){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2, URGENCY_SOON,
