@@ -64,7 +64,7 @@ Events:
   -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
       --unwind=auto|tables|fp
                              auto (both), tables (unwind tables), fp (frame pointers) (auto)
-      --interpreters=on|off  show the functions of Python, as root (off)
+      --interpreters=on|off  show the functions of Python (on for root)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
 
 Output:
@@ -299,6 +299,8 @@ fi
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
 [ "$interpreters" != on ] || [ "$unwind" != fp ] || usage_error "--interpreters=on and --unwind=fp exclude each other"
+# the reader of interpreters needs real-time priority, mostly a right of root, and knows x86-64
+if [ -z "$interpreters$offcpu" ] && [ "$unwind" != fp ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then interpreters=on; fi
 if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
 # ---- the other tools -------------------------------------------------------------------------------------------------

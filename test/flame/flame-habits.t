@@ -159,7 +159,7 @@ else
 	skip "a JVM" "no JDK below /usr/lib/jvm"
 fi
 
-# ---- functions of Python, without an option of it
+# ---- functions of Python, without an option
 cat >spin.py <<'P'
 import time
 end = time.process_time() + 2
@@ -172,7 +172,7 @@ outer()
 P
 python=$(for at in /usr/bin/python3.[0-9]*; do case ${at##*/} in python3.8 | python3.9 | python3.1[0-5]) echo "$at" ;; esac; done | head -n 1)
 if [ -n "$python" ] && pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters'; then
-	ok "pjflame --interpreters=on python3 FILE" pjflame -q --interpreters=on -o py.svg "$python" spin.py
+	ok "pjflame python3 FILE" pjflame -q -o py.svg "$python" spin.py
 	ok "  has its functions" shows py.svg '__main__\.outer_\[0\];.*__main__\.inner_\[0\]'
 	ok "--interpreters=off" pjflame -q --interpreters=off -o off.svg "$python" spin.py
 	is "  does not: samples with them" "$(pjsvg --unpack off.svg >off.folded; echo "$? $(grep -c __main__ off.folded)")" "0 0"

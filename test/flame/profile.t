@@ -67,14 +67,14 @@ pjprofile -q -d 1 -F 99 --rotating-output -o profiles >out 2>err
 is "--rotating-output keeps the last" "$? $(find profiles -name 'profile_*' | wc -l | tr -d ' ') $(find profiles -name 'flamegraph_*' | wc -l | tr -d ' ')" "0 1 1"
 ok "  the links work" test -s profiles/last_profile.col -a -s profiles/last_flamegraph.svg
 
-# ---- functions of Python, without an option of it
+# ---- functions of Python, without an option
 
 python=$(for at in /usr/bin/python3.[0-9]*; do case ${at##*/} in python3.8 | python3.9 | python3.1[0-5]) echo "$at" ;; esac; done | head -n 1)
 if [ -n "$python" ] && pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters'; then
 	printf 'def inner(n):\n    return sum(str(i) != "" for i in range(n))\nwhile True:\n    inner(2000)\n' >spin.py
 	"$python" spin.py &
 	spin=$!
-	pjprofile -q -d 3 -p $spin --by=process --python-mode=auto -o python >out 2>err
+	pjprofile -q -d 3 -p $spin --by=process -o python >out 2>err
 	ok "functions of Python are in the profile" grep -q '__main__\.<module>_\[0\];.*__main__\.inner' python/last_profile.col
 	pjprofile -q -d 2 -f 99 -p $spin --by=process --no-python -o native >out 2>err
 	is "--no-python: they are not: status, samples with them" "$? $(grep -c __main__ native/last_profile.col)" "0 0"

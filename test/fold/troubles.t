@@ -157,7 +157,7 @@ interpreter()
 	record "$name.data" -- "$@"
 	trouble "$name" "samples in an interpreter: $pattern" "$name.data"
 }
-interpreter Python 'python3[^ ]* does not name its Python functions \(--interpreters=on of pjflame or pjrecord, or Python 3.12' python3 -S -c 'for i in range(30000000): pass'
+interpreter Python 'python3[^ ]* does not name its Python functions \(pjflame as root, pjrecord --interpreters=on, or Python 3.12' python3 -S -c 'for i in range(30000000): pass'
 # shellcheck disable=SC2016 # of Perl and PHP
 interpreter Perl 'perl does not name its Perl functions$' perl -e 'for ($i = 0; $i < 10000000; $i++) { $x += $i }'
 interpreter Ruby 'ruby[^ ]* does not name its Ruby methods' ruby -e 'i = 0; while i < 30000000; i += 1; end'
