@@ -596,6 +596,7 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 	struct resolve_options options = {
 		.as_perf = recording->o->as_perf,
 		.inlined = recording->o->inlined,
+		.srcline = recording->o->samples->srcline,
 		.kallsyms = recording->o->kallsyms,
 		.symfs = recording->o->symfs,
 		.symstore = recording->o->as_perf ? NULL : &recording->symstore,

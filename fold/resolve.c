@@ -36,6 +36,8 @@ struct worker {
 	size_t cap;
 	/* Buffer for the text of the frames of one location. */
 	struct text frames;
+	/* Buffer for the file and line of one location. */
+	struct text place;
 	/* Invalid lines of perf maps that this thread read. Its text is from the DSO maps_dso, the one with the lowest
 	 * index among those with an invalid line, so that it does not depend on the order in which threads take jobs.
 	 */
@@ -517,6 +519,20 @@ static void make_dso_names(struct worker *worker, const uint32_t *id, uint32_t n
 	}
 }
 
+/* Returns "file:line" of an interpreted function for --srcline, with the file's base name, as perf script prints it;
+ * empty if it is unknown. The result is valid until the next call. */
+static struct str method_place(struct worker *worker, const struct interpreted_method *method)
+{
+	struct str base = str_from(method->file, (size_t)(str_rfind(method->file, '/') + 1));
+
+	worker->place.n = 0;
+	if (worker->task->o->srcline && base.n) {
+		text_str(&worker->place, base);
+		text_printf(&worker->place, ":%u", (unsigned)method->line);
+	}
+	return text_view(&worker->place);
+}
+
 /* Returns the id in worker->made of the name of an interpreted method. Sets *named to false if pjrecord's list has no
  * name for it. */
 static uint32_t make_method_name(struct worker *worker, const struct location *location, bool *named)
@@ -528,6 +544,7 @@ static uint32_t make_method_name(struct worker *worker, const struct location *l
 	if (method) {
 		frame.symbol = method->name;
 		frame.as_is = method->language != 0;
+		frame.line = method_place(worker, method);
 	}
 	*named = frame.symbol.n > 0;
 	return resolve_intern_name(worker, frame, (struct str){ 0 }, location->method);
@@ -693,6 +710,7 @@ void resolve(struct resolved *out, const struct resolve_options *options, const 
 		free(worker->q);
 		free(worker->module);
 		text_free(&worker->frames);
+		text_free(&worker->place);
 	}
 	free(task.worker);
 	free(task.made);

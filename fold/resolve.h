@@ -26,6 +26,8 @@ struct resolve_options {
 	bool canonical;
 	/* Look up inlined calls, and show them as frames of their own. */
 	bool inlined;
+	/* Append file and line to the names of interpreted functions. */
+	bool srcline;
 	/* Path of a file with kernel symbols (--kallsyms), or NULL. */
 	const char *kallsyms;
 	/* Symbol store of pjrecord, or NULL. */

@@ -42,7 +42,7 @@ struct names_frame {
 	struct str dso;
 	/* Address in hex digits, for frames without symbol with --addrs; otherwise empty. */
 	struct str address;
-	/* Source line, "file:line", appended to the innermost name; empty: none. */
+	/* Source line, "file:line", appended to the innermost name before the suffix of its kind; empty: none. */
 	struct str line;
 	/* An inlined call, by DWARF, HotSpot's scopes or a profiler's text: `symbol` is a callee without code of its
 	 * own. */

@@ -22,9 +22,26 @@ const char *interpreted_take(struct interpreted *interpreted, struct arena *aren
 	pjrows_head(&rows, &head, sizeof(head));
 	interpreted->left_out += head.left_out;
 	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_method, size), &name))
-		interpreted_add(interpreted,
-				(struct interpreted_method){ row.method, head.pid, 0, arena_copy(arena, name) });
+		interpreted_add(interpreted, (struct interpreted_method){ .method = row.method,
+									  .pid = head.pid,
+									  .name = arena_copy(arena, name) });
 	return rows.cut ? "the list of interpreted methods is truncated" : NULL;
+}
+
+static void method_forget_place(struct interpreted_method *method)
+{
+	method->file.n = 0;
+	method->line = 0;
+}
+
+/* Sets the name, file and line of a function from the text of its row. */
+static void method_set_text(struct interpreted_method *method, struct str text, uint32_t line)
+{
+	method->name = str_cut(&text, 0);
+	method->file = str_cut(&text, 0);
+	method->line = line;
+	if (!method->name.n || !method->file.n || !method->line)
+		method_forget_place(method);
 }
 
 const char *interpreted_take_functions(struct interpreted *interpreted, struct arena *arena, struct str body)
@@ -32,19 +49,21 @@ const char *interpreted_take_functions(struct interpreted *interpreted, struct a
 	struct pjrows rows = { .rest = body };
 	struct pj_functions head = { 0 };
 	struct pj_function row;
-	struct str text, last = { 0 }, copy = { 0 };
+	struct str text, copy = { 0 };
 
 	pjrows_head(&rows, &head, sizeof(head));
 	interpreted->left_out += head.left_out;
 	head.language = head.language ? head.language : PJ_LANGUAGE_PYTHON;
 	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_function, size), &text)) {
-		struct str name = str_cut(&text, 0);
+		struct interpreted_method method = { .method = row.address,
+						     .pid = head.pid,
+						     .language = head.language };
 
 		/* the rows of one function follow one another */
-		if (!str_eq(name, last) || !copy.n)
-			copy = arena_copy(arena, name);
-		last = name;
-		interpreted_add(interpreted, (struct interpreted_method){ row.address, head.pid, head.language, copy });
+		if (!str_eq(text, copy))
+			copy = arena_copy(arena, text);
+		method_set_text(&method, copy, row.line);
+		interpreted_add(interpreted, method);
 	}
 	return rows.cut ? "the list of interpreted functions is truncated" : NULL;
 }
@@ -61,7 +80,20 @@ static int method_cmp(const void *left, const void *right)
 	const struct interpreted_method *method = left, *b = right;
 	int c = interpreted_place_cmp(method, b->pid, b->method);
 
-	return c ? c : str_cmp(method->name, b->name);
+	c = c ? c : str_cmp(method->name, b->name);
+	c = c ? c : str_cmp(method->file, b->file);
+	return c ? c : (method->line > b->line) - (method->line < b->line);
+}
+
+/* Removes from *method what another row for its address contradicts: the name with its place, or the place alone. */
+static void method_settle(struct interpreted_method *method, const struct interpreted_method *other)
+{
+	bool same = str_eq(method->name, other->name);
+
+	if (!same)
+		method->name.n = 0;
+	if (!same || method->line != other->line || !str_eq(method->file, other->file))
+		method_forget_place(method);
 }
 
 void interpreted_sort(struct interpreted *interpreted)
@@ -76,8 +108,8 @@ void interpreted_sort(struct interpreted *interpreted)
 
 		if (!last || interpreted_place_cmp(last, method.pid, method.method) != 0)
 			interpreted->method[retained++] = method;
-		else if (!str_eq(last->name, method.name))
-			last->name.n = 0;
+		else
+			method_settle(last, &method);
 	}
 	interpreted->n = retained;
 }

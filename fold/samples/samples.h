@@ -39,7 +39,7 @@ struct samples_options {
 	bool counts;
 	/* Text of the first frame: comm-PID with `pid`, comm-PID/TID with `tid`. */
 	bool pid, tid;
-	/* Append file:line to frames whose input has it. */
+	/* Append file:line to frames for which the input has it: perf script text, or windows of pjrecord. */
 	bool srcline;
 	bool collapse_recursion;
 	/* Names of frames whose callers are left out of the stack. */

@@ -83,6 +83,23 @@ static bool drop_number(struct str *string)
 	return true;
 }
 
+struct str code_without_place(struct str name)
+{
+	struct str place = name, function;
+	bool digits = true;
+
+	if (!drop_number(&place))
+		return name;
+	function = str_cut(&place, ':');
+	for (size_t i = 0; i < place.n; i++) {
+		if (place.p[i] == ':' || place.p[i] == '/')
+			return name;
+		digits = digits && byte_is_digit(place.p[i]);
+	}
+	return digits || function.n == 0 || str_find(function, ' ') >= 0 || str_find(function, '/') >= 0 ? name :
+													   function;
+}
+
 /* Returns true if V8 has appended line and column: "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4". */
 static bool is_v8_place(struct str string)
 {
@@ -227,7 +244,7 @@ static enum code code_by_suffix(char letter, enum code named, struct str string)
 		return named;
 	if (letter == 'i')
 		return java ? CODE_JAVA_INLINED : named;
-	if (letter == '0' && named != CODE_JAVA && named != CODE_UNKNOWN && is_qualified(string))
+	if (letter == '0' && named != CODE_JAVA && named != CODE_UNKNOWN && is_qualified(code_without_place(string)))
 		return CODE_PYTHON;
 	if (letter == '0')
 		return java ? CODE_JAVA_INTERPRETED : CODE_INTERPRETED;

@@ -42,6 +42,10 @@ const char *code_label(enum code code); /* Returns the name of a kind of code fo
 bool code_enters_kernel(struct str name);
 bool code_is_separator(struct str name); /* Returns true for `-` and `--`, with which flamegraph.pl separates stacks. */
 
+/* Returns the function of a name with the file and line that pjfold --srcline appends: a.B.f of a.B.f:b.py:12. Returns
+ * other names unchanged. */
+struct str code_without_place(struct str name);
+
 /* Returns the kind of code of a frame. string is the frame's name without suffix; suffix is as `_[k]`, or empty. */
 enum code code_of(struct str string, struct str suffix, enum code_place place);
 

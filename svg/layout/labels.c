@@ -2,6 +2,7 @@
 #include "svg/layout/labels.h"
 
 #include "common/visible.h"
+#include "svg/layout/codekind.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
@@ -283,7 +284,7 @@ static void fit_smart(struct text *text, struct str name, size_t max)
 	struct parts parts;
 	struct text plain = { 0 };
 
-	name = without_tag(name);
+	name = code_without_place(without_tag(name));
 	if (labels_fits(name, max)) {
 		text_str(text, name);
 		return;

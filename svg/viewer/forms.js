@@ -18,6 +18,7 @@ function qualifiedForms(name) {
 
 const JAVA = /^L?((?:[\w$-]+[/.])*)([\w$]+)(;?[.:#]+)([\w$<>]+)(\(.*)?$/;
 const GO = /^\w\S*\/(\w+\.(.*?(\w+)))$/;
+const PLACED = /^([^\s:/]+):(?!\d+:)[^:/]+:\d+$/; // a.B.f:b.py:12, of pjfold --srcline
 const FILE = /^\S*\/([^\s/]+)$/;
 
 function javaForms(name, [, packages, owner, separator, method]) {
@@ -28,6 +29,12 @@ function javaForms(name, [, packages, owner, separator, method]) {
 /** From the full name to the function alone; `owner` is the length of a Java class's name. */
 export function shorterForms(name, isProcess) {
   if (isProcess) return [name]; // no path and no packages, whatever it looks like
+  const placed = PLACED.exec(name);
+  if (placed) { // keeps `owner`
+    const forms = shorterForms(placed[1]);
+    forms.unshift(name);
+    return forms;
+  }
   if (name.includes('::') && !name.includes(';::')) return qualifiedForms(name);
   const java = /\/|(^|\.)[A-Z]/.test(name) && JAVA.exec(name);
   if (java) return javaForms(name, java);

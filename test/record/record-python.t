@@ -122,6 +122,16 @@ else
 	skip "perf script reads the window" "perf is not installed"
 fi
 
+# --srcline: the windows are those of the last program
+# shellcheck disable=SC2086
+pjfold -q --srcline --root=process $windows 2>why | grep '^python' >lines
+awk -f "$top/test/record/record-python-lines.awk" "$top/test/lib/loads/truth.py" lines >figures 2>wrong
+read -r all good distinct <figures
+ok "--srcline: functions with a line ($all)" [ "${all:-0}" -ge 200 ]
+is "  all are lines of the function" "${good:-}" "$all"
+[ "$good" = "$all" ] || fail "  wrong ones" wrong
+ok "  several of each function ($distinct)" [ "${distinct:-0}" -ge 6 ]
+
 # off, the default: the functions of the interpreter, as before
 start "$(echo "$pythons" | tail -n 1)" parents
 sleep 0.5

@@ -174,6 +174,15 @@ static void interpreted(struct names *names)
 	is_str(names_make(names, (struct names_frame){ .symbol = STR("void a.B.f(int)"), .interpreted = true }),
 	       STR("void a.B.f(int)_[0]"), "as the JDK says");
 	names->hotspot = false;
+	is_str(names_make(names,
+			  (struct names_frame){
+				  .symbol = STR("m.f"), .line = STR("m.py:3"), .interpreted = true, .as_is = true }),
+	       STR("m.f:m.py:3_[0]"), "a Python function and its line");
+	is_str(names_make(names, (struct names_frame){ .symbol = STR("m.f"),
+						       .line = STR("a;b\n\x7f 12:3"),
+						       .interpreted = true,
+						       .as_is = true }),
+	       STR("m.f:a:b\\x0a\\x7f 12:3_[0]"), "  of a file of hostile bytes");
 }
 
 int main(void)

@@ -194,6 +194,62 @@ static void methods(void)
 	arena_free(&a);
 }
 
+static void function(struct text *text, uint64_t at, uint32_t line, struct str name_and_file)
+{
+	struct pj_function f = { at, line, (uint32_t)name_and_file.n };
+
+	text_bytes(text, &f, sizeof(f));
+	text_str(text, name_and_file);
+}
+
+static void place_is(const struct recorder *recorder, uint64_t at, const char *want, const char *what)
+{
+	const struct interpreted_method *m = interpreted_find(&recorder->interpreted, 7, at);
+	char got[80];
+
+	snprintf(got, sizeof(got), "%.*s %.*s:%u", (int)m->name.n, m->name.p, (int)m->file.n, m->file.p, m->line);
+	is_str(str_of(got), str_of(want), what);
+}
+
+static void functions(void)
+{
+	struct pj_functions head = { .pid = 7, .language = PJ_LANGUAGE_PYTHON };
+	struct recorder r = { 0 };
+	struct arena a = { 0 };
+	struct text t = { 0 }, body = { 0 };
+
+	text_bytes(&body, &head, sizeof(head));
+	function(&body, 0x10, 3, STR("m.f\0/m.py\0"));
+	function(&body, 0x12, 4, STR("m.f\0/m.py\0"));
+	function(&body, 0x14, 0, STR("m.f\0/m.py\0"));
+	function(&body, 0x16, 5, STR("m.g"));
+	function(&body, 0x18, 6, STR("\0/m.py\0"));
+	function(&body, 0x20, 8, STR("m.h\0/m.py\0"));
+	function(&body, 0x20, 7, STR("m.h\0/m.py\0"));
+	function(&body, 0x20, 8, STR("m.h\0/m.py\0"));
+	function(&body, 0x22, 7, STR("m.h\0/m.py\0"));
+	function(&body, 0x22, 7, STR("m.h\0/n.py\0"));
+	function(&body, 0x24, 7, STR("m.i\0/m.py\0"));
+	function(&body, 0x24, 7, STR("m.j\0/m.py\0"));
+	function(&body, 0x24, 7, STR("m.j\0/m.py\0"));
+	function(&body, 0x26, 9, STR("m.k\0a\0b\0"));
+	item(&t, PJ_ITEM_FUNCTIONS, body.p, body.n);
+	ok(!recorder_read(&r, &a, text_view(&t)) && r.interpreted.n == 9, "functions");
+	place_is(&r, 0x10, "m.f /m.py:3", "  each instruction with its line");
+	place_is(&r, 0x12, "m.f /m.py:4", "  that of another");
+	place_is(&r, 0x14, "m.f :0", "  without a line: no file, either");
+	place_is(&r, 0x16, "m.g :0", "  without a file: no line");
+	place_is(&r, 0x18, " :0", "  without a name: neither");
+	place_is(&r, 0x20, "m.h :0", "  an address with two lines keeps its name alone");
+	place_is(&r, 0x22, "m.h :0", "  so does one with two files");
+	place_is(&r, 0x24, " :0", "  one with two names has nothing");
+	place_is(&r, 0x26, "m.k a:9", "  what follows the file is not used");
+	recorder_free(&r);
+	text_free(&t);
+	text_free(&body);
+	arena_free(&a);
+}
+
 static void walked_events(void)
 {
 	struct recorder r = { 0 };
@@ -286,6 +342,7 @@ int main(void)
 	items();
 	files();
 	methods();
+	functions();
 	walked_events();
 	tenants();
 	hostile();

@@ -24,7 +24,8 @@
  *	killed=0       1: the file ends as after kill -9
  *	strange=0      1: unknown records and features
  *	pj=0           1: pjrecord's own records, those of the start in front of the data, too; 2: damaged;
- *	               3: as 1, with stacks that pjrecord unwound, with frames of interpreted Java methods
+ *	               3: as 1, with stacks that pjrecord unwound, with frames of interpreted Java methods;
+ *	               4: as 3, with Python functions in their place; 5: as 4, the list of one process is cut
  *	deferred=0     1: callchains of user space are records of their own
  *	cgroups=0      N cgroups, of all shapes; needs sample=0x2...
  *	misled=0       1: mappings without build-id are marked as if they had one, as Linux does while another recorder
@@ -470,6 +471,39 @@ static void put_methods(struct text *text, uint32_t pid)
 	text_free(&item);
 }
 
+static void put_function(struct text *text, uint64_t i, uint32_t line, struct str name_and_file)
+{
+	struct pj_function f = { METHOD_AT + METHOD_SIZE * i, line, (uint32_t)name_and_file.n };
+
+	text_bytes(text, &f, sizeof(f));
+	text_str(text, name_and_file);
+}
+
+/* Two lines of one function; a file of hostile bytes; a function without a line, one with two lines at its address, and
+ * one without a file. Process 102 lacks the last one. */
+static void put_functions(struct text *text, uint32_t pid)
+{
+	struct pj_functions f = { .pid = pid, .language = PJ_LANGUAGE_PYTHON };
+	struct text item = { 0 };
+
+	text_bytes(&item, &f, sizeof(f));
+	put_function(&item, 0, 3, STR("m.f\0/srv/m.py\0"));
+	put_function(&item, 1, 4, STR("m.f\0/srv/m.py\0"));
+	put_function(&item, 2, 7, STR("m.g\0/srv/a;b\n\x1b[31m\xff_[k] 12\0"));
+	put_function(&item, 3, 0, STR("m.h\0/srv/m.py\0"));
+	put_function(&item, 4, 8, STR("m.k\0/srv/m.py\0"));
+	put_function(&item, 4, 9, STR("m.k\0/srv/m.py\0"));
+	if (pid != 102)
+		put_function(&item, 5, 5, STR("m.only\0"));
+	u32(text, PJ_ITEM_FUNCTIONS);
+	item.n -= opt("pj") == 5 && pid == 101 ? 3 : 0;
+	u32(text, item.n);
+	text_str(text, text_view(&item));
+	for (size_t n = item.n; n % 8; n++)
+		text_char(text, 0);
+	text_free(&item);
+}
+
 static void put_chain(struct text *text)
 {
 	uint64_t n = any(opt("chain") + 1), kernel = any(n + 1);
@@ -601,7 +635,7 @@ static void put_sample(struct text *text, const struct where *where)
 		u64(text, 1 + any(1 << 20));
 	if (s & PERF_SAMPLE_READ)
 		put_values(text, where);
-	if (s & PERF_SAMPLE_CALLCHAIN && opt("pj") == 3)
+	if (s & PERF_SAMPLE_CALLCHAIN && opt("pj") >= 3)
 		put_walked(text);
 	else if (s & PERF_SAMPLE_CALLCHAIN)
 		put_chain(text);
@@ -865,7 +899,7 @@ static bool put_recorder(struct text *text, bool at_start)
 			   opt("pj") == 2 ? "../../../../../../etc/passwd" : "01234567-89ab-cdef-0123-456789abcdef");
 		put_item(text, PJ_ITEM_WINDOW, &window, sizeof(window));
 		put_string(text, PJ_ITEM_VERSION, "0.1");
-		if (opt("pj") == 3)
+		if (opt("pj") >= 3)
 			put_string(text, PJ_ITEM_UNWINDING, "");
 		put_string(text, 4711, "of a newer one");
 		return true;
@@ -882,8 +916,8 @@ static bool put_recorder(struct text *text, bool at_start)
 		put_item(text, PJ_ITEM_IDLE, &idle, sizeof(idle));
 	}
 	put_item(text, PJ_ITEM_LOSS, &loss, sizeof(loss));
-	for (uint32_t pid = 103; opt("pj") == 3 && pid >= 100; pid--)
-		put_methods(text, pid);
+	for (uint32_t pid = 103; opt("pj") >= 3 && pid >= 100; pid--)
+		opt("pj") == 3 ? put_methods(text, pid) : put_functions(text, pid);
 	put_string(text, PJ_ITEM_KALLSYMS,
 		   opt("pj") == 2 ? "../kallsyms" : "kallsyms-01234567-89ab-cdef-0123-456789abcdef.1.gz");
 	return true;

@@ -1,6 +1,6 @@
 /* interpreted: what a recording tells of interpreted methods and functions, any bytes: names are found by process and
- * address, and one that is told twice with different names has none. Input: bodies of items, each behind two bytes of
- * size. */
+ * address, one that is told twice with different names has none, and a line has a file and a name. Input: bodies of
+ * items, each behind two bytes of size. */
 /* covers: fold/perfdata/interpreted.c */
 #include "fold/perfdata/interpreted.h"
 
@@ -13,7 +13,8 @@ static void check(const struct interpreted *interpreted, size_t bytes)
 	for (size_t i = 0; i < interpreted->n; i++) {
 		const struct interpreted_method *m = &interpreted->method[i], *last = m - 1;
 
-		MUST(m->name.n <= bytes && interpreted_find(interpreted, m->pid, m->method) == m);
+		MUST(m->name.n + m->file.n <= bytes && !m->file.n == !m->line && (m->name.n || !m->line));
+		MUST(interpreted_find(interpreted, m->pid, m->method) == m);
 		MUST(i == 0 || last->pid < m->pid || (last->pid == m->pid && last->method < m->method));
 	}
 	MUST(interpreted->n == 0 ||

@@ -71,6 +71,11 @@ static void test_others(void)
 {
 	label_is("github.com/x/y.(*T).Run", 10, "y.(*T).Run");
 	label_is("LazyCompile:*parse /srv/app/index.js:12", 20, "parse");
+	label_is("json.decoder.JSONDecoder.decode:decoder.py:338", 46,
+		 "json.decoder.JSONDecoder.decode:decoder.py:338");
+	label_is("json.decoder.JSONDecoder.decode:decoder.py:338", 45, "json.decoder.JSONDecoder.decode");
+	label_is("json.decoder.JSONDecoder.decode:decoder.py:338", 18, "JSONDecoder.decode");
+	label_is("__main__.main:tool:12", 20, "__main__.main");
 	label_is("Builtins_RunMicrotasks", 16, "RunMicrotasks");
 	label_is("[libpthread-2.19.so]", 10, "[libpthre" DOTS);
 	label_is("account_kernel_stack.isra.0", 10, "account_k" DOTS);

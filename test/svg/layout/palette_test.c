@@ -38,11 +38,25 @@ static void test_unknown_languages(void)
 		"Builtin:Call",     "BytecodeHandler:Ldar",     "RegExp:a.*b",      "node:fs:3:4",
 	};
 	static const char *const other[] = {
-		"[perf-4733.map]", "Foo::bar",          "stub",         "void [app] System.Foo::Bar(int32)",
-		"$lists:map/2",    "Elixir.Enum:map/2", "deadbeef0123", "Foo.cold",
+		"[perf-4733.map]",
+		"Foo::bar",
+		"stub",
+		"void [app] System.Foo::Bar(int32)",
+		"$lists:map/2",
+		"Elixir.Enum:map/2",
+		"deadbeef0123",
+		"Foo.cold",
+		"a:b:3",
+		"a.b:3",
 	};
-	static const char *const python[] = { "__main__.<module>", "__main__.Foo.bar",
-					      "json.decoder.JSONDecoder.decode", "a.b" };
+	static const char *const python[] = { "__main__.<module>",
+					      "__main__.Foo.bar",
+					      "json.decoder.JSONDecoder.decode",
+					      "a.b",
+					      "__main__.main:tool:12",
+					      "a.b:m.py:3",
+					      "a.<lambda>:<string>:1",
+					      "importlib._bootstrap._find:<frozen importlib._bootstrap>:7" };
 	char frame[80];
 
 	for (size_t i = 0; i < countof(python); i++) {

@@ -182,6 +182,11 @@ test('shorter forms of names', () => {
   assert.deepEqual([...shorterForms('java/util/HashMap.get')], ['java/util/HashMap.get', 'j.u.HashMap.get', 'HashMap.get', 'get']);
   assert.deepEqual(shorterForms('std::sort<int*>(int*)'), ['std::sort<int*>(int*)', 'std::sort', 'sort']);
   assert.deepEqual(shorterForms('github.com/x/y.(*T).Run'), ['github.com/x/y.(*T).Run', 'y.(*T).Run', '(*T).Run', 'Run']);
+  const placed = shorterForms('json.decoder.JSONDecoder.decode:decoder.py:338');
+  assert.deepEqual([...placed], ['json.decoder.JSONDecoder.decode:decoder.py:338', 'json.decoder.JSONDecoder.decode', 'j.d.JSONDecoder.decode', 'JSONDecoder.decode', 'decode']);
+  assert.equal(placed.owner, 'JSONDecoder'.length);
+  assert.deepEqual(shorterForms('__main__.main:tool:12'), ['__main__.main:tool:12', '__main__.main']);
+  assert.deepEqual(shorterForms('run node:fs:3:4'), ['run node:fs:3:4']);
   assert.deepEqual(shorterForms('kworker/1:1H-kb', true), ['kworker/1:1H-kb']);
 });
 
