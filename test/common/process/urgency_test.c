@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/ioprio.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -81,6 +82,28 @@ static bool lower_helper(void)
 	return nice_of_self() == URGENCY_USUAL;
 }
 
+/* Starts a process with a nice value, lowers it from here, and returns its value then. */
+static int lower_child_of(int nice_value)
+{
+	int ready[2], found;
+	pid_t pid;
+	char any;
+
+	if (pipe(ready) < 0 || (pid = fork()) < 0)
+		return -99;
+	if (pid == 0) {
+		setpriority(PRIO_PROCESS, 0, nice_value);
+		_exit(write(ready[1], "", 1) == 1 && pause());
+	}
+	if (read(ready[0], &any, 1) != 1)
+		return -99;
+	urgency_lower_child(pid);
+	found = getpriority(PRIO_PROCESS, (id_t)pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return found;
+}
+
 static bool lower_lowered(void)
 {
 	setpriority(PRIO_PROCESS, 0, 7);
@@ -111,14 +134,17 @@ int main(void)
 		ok(in_child(raise_usual), "the usual nice value is raised");
 		ok(in_child(raise_raised), "another one stays");
 		ok(in_child(lower_helper), "a helper process has a lower one, in two steps");
+		ok(lower_child_of(URGENCY_SOON) == URGENCY_USUAL, "that of a child process is lowered");
 	} else {
 		ok(in_child(raise_without_right), "without CAP_SYS_NICE the nice value stays");
 		ok(true, "another one stays # SKIP no CAP_SYS_NICE");
 		ok(true, "a helper process has a lower one, in two steps # SKIP no CAP_SYS_NICE");
+		ok(true, "that of a child process is lowered # SKIP no CAP_SYS_NICE");
 	}
 	ok(in_child(raise_lowered), "a lower one stays");
 	ok(in_child(raise_batch), "another policy stays, with its nice value");
 	ok(in_child(lower_lowered), "nothing is raised by lowering");
+	ok(lower_child_of(7) == 7, "  nor in a child process");
 	ok(in_child(short_slices), "short slices leave nice value and policy");
 	ok(in_child(idle_disk), "the disk serves the process last");
 	return done();

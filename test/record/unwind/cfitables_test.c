@@ -16,12 +16,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FILES_MAX = 64, HANGS = 666, LIES = 667, CRASHES = 668, WITH_TABLE = 9 };
+enum { FILES_MAX = 64, HANGS = 666, LIES = 667, CRASHES = 668, EXPENSIVE = 669, WITH_TABLE = 9 };
 
 static unsigned started;     /* pairs */
 static pid_t started_pid[2]; /* opener and parser of the first pair */
@@ -53,6 +54,7 @@ static void help(int socket)
 		while (r.file_id.inode == HANGS)
 			pause();
 		reply.number += r.file_id.inode == LIES;
+		reply.cpu_us = r.file_id.inode == EXPENSIVE ? 301000 : 1000;
 		fdmessage_send(socket, &reply, sizeof(reply), r.file_id.inode == WITH_TABLE ? image() : -1);
 	}
 	_exit(0);
@@ -291,6 +293,40 @@ static void test_limits(void)
 	cfitables_stop(t);
 }
 
+/* Returns the nice value of the first pair's parser. */
+static int nice_of_parser(void)
+{
+	return getpriority(PRIO_PROCESS, (id_t)started_pid[1]);
+}
+
+static void test_priority(void)
+{
+	struct cfitables *t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	uint64_t now = SECOND_NS;
+
+	started = 0;
+	find_by(t, 1, 5, now);
+	if (setpriority(PRIO_PROCESS, (id_t)started_pid[1], URGENCY_SOON) < 0) {
+		ok(true, "priority of a parser # SKIP no CAP_SYS_NICE");
+		cfitables_stop(t);
+		return;
+	}
+	ok(answered(t, 1, now) && nice_of_parser() == URGENCY_SOON, "a parser that takes little time keeps its priority");
+	find_by(t, 1, EXPENSIVE, now);
+	ok(answered(t, 2, now) && nice_of_parser() == URGENCY_USUAL, "  after 0.3 s of CPU time it has the usual one");
+	cfitables_stop(t);
+
+	t = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
+	started = 0;
+	find_by(t, 1, HANGS, now);
+	setpriority(PRIO_PROCESS, (id_t)started_pid[1], URGENCY_SOON);
+	cfitables_take(t, now + SECOND_NS / 4);
+	ok(nice_of_parser() == URGENCY_SOON, "one that works on a request for 0.25 s keeps it, too");
+	cfitables_take(t, now + SECOND_NS / 2);
+	ok(nice_of_parser() == URGENCY_USUAL, "  after 0.5 s it has the usual one");
+	cfitables_stop(t);
+}
+
 /* The real ones, started by the process that does that. */
 static void test_starter(void)
 {
@@ -324,6 +360,7 @@ int main(void)
 	test_failures();
 	test_trust();
 	test_limits();
+	test_priority();
 	test_starter();
 	return done();
 }
