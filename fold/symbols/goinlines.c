@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/symbols/goinlines.h"
 
-#include "fold/symbols/gomodule.h"
+#include "fold/symbols/gosyms.h"
 #include "unwind/dwarf/dwarfbytes.h"
 
 #include <stdlib.h>
@@ -219,8 +219,8 @@ bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *quer
 	struct gosyms_function function;
 	struct gosyms_place *place;
 
-	if (!gosyms_open(&inlines.gosyms, elffile) || (!inlines.gosyms.gofunc && !gomodule_find(&inlines.gosyms)) ||
-	    !inlines.gosyms.gofunc)
+	if (!gosyms_open(&inlines.gosyms, elffile) ||
+	    (!inlines.gosyms.gofunc && !gosyms_find_module(&inlines.gosyms)) || !inlines.gosyms.gofunc)
 		return false;
 	/* limit of steps: 1 million, 1 for each byte of the section, 64 for each query */
 	inlines.max = (1u << 20) + inlines.gosyms.size + 64 * (uint64_t)n;

@@ -5,7 +5,7 @@
  * pctab has, for each address of a function, the index of the innermost inlined call or -1. The inline tree of the
  * function, in read-only data at an offset from go.func.*, has for each call the name of the called function and an
  * address of the call's position: the index at that address is the call that contains it. So the lookup needs the
- * moduledata (gomodule.h). All bytes are hostile: a call that is damaged, or whose outer call has no smaller index,
+ * moduledata (gomodule.c). All bytes are hostile: a call that is damaged, or whose outer call has no smaller index,
  * gives no inlined calls at this address; the steps of all lookups are bounded.
  */
 #ifndef PJ_GOINLINES_H

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/symbols/gomodule.h"
+/*
+ * Finds the moduledata of a Go program without symbols.
+ *
+ * The structure begins with the address of .gopclntab. A data section holds that word, or, in a program of variable
+ * address, a relocation writes it. More than one word may be equal to that address, so a structure counts as found only
+ * if the addresses and sizes of all parts of .gopclntab in it are those of the section's header.
+ * Layouts: moduledata in src/runtime/symtab.go, of Go 1.18 to 1.27.
+ */
+#include "fold/symbols/gosyms.h"
 
 #include <stdlib.h>
 
@@ -220,7 +228,7 @@ static bool gomodule_in_data(struct gomodule *module)
 	return found;
 }
 
-bool gomodule_find(struct gosyms *gosyms)
+bool gosyms_find_module(struct gosyms *gosyms)
 {
 	struct gomodule module = { .gosyms = gosyms, .left = SEARCH_MAX };
 

@@ -2,7 +2,6 @@
 #include "fold/symbols/gosyms.h"
 
 #include "fold/symbols/elfsyms.h"
-#include "fold/symbols/gomodule.h"
 
 #include <stdlib.h>
 
@@ -162,7 +161,7 @@ static bool gosyms_search(struct gosyms *gosyms, const struct elf_section *secti
 
 			memcpy(&magic, block + i, sizeof(magic));
 			found = (magic == MAGIC_18 || magic == MAGIC_20) && gosyms_take(gosyms, section, at + i) &&
-				++proofs && gomodule_find(gosyms);
+				++proofs && gosyms_find_module(gosyms);
 		}
 	}
 	free(block);
@@ -189,7 +188,7 @@ bool gosyms_open(struct gosyms *gosyms, const struct elffile *elffile)
 		/* .data.rel.ro.gopclntab in programs of variable address that Go links */
 		if (str_ends(section->name, STR(".gopclntab")))
 			return gosyms_take(gosyms, section, 0) &&
-			       (gosyms->text || gomodule_find(gosyms) || gosyms_guess_text(gosyms));
+			       (gosyms->text || gosyms_find_module(gosyms) || gosyms_guess_text(gosyms));
 		if (str_eq(section->name, STR(".data.rel.ro")))
 			relocated = section;
 	}

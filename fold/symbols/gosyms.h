@@ -52,7 +52,7 @@ struct gosyms_place {
 };
 
 /* Opens the table of a file. Returns false if the file has none, if its layout is another or damaged, or if the address
- * of the code is not proven: neither the header nor moduledata (gomodule.h) has it, and no function begins in .text
+ * of the code is not proven: neither the header nor moduledata has it, and no function begins in .text
  * where the program does. Without a section of that name the table is searched in .data.rel.ro, into which linkers of C
  * put it for programs of variable address; then moduledata must prove it. elffile stays the caller's, and must live as
  * long as the table. */
@@ -79,5 +79,10 @@ bool gosyms_name(struct gosyms *gosyms, uint64_t offset, struct text *out);
  * does. Leaves the answers for code of no Go function, as that of C. */
 void gosyms_resolve(struct gosyms *gosyms, struct symtab_search *search, const uint64_t *at, size_t n,
 		    struct symtab_answer *answer);
+
+/* Finds the moduledata of the program, the structure by which Go's runtime finds its tables (gomodule.c). Sets
+ * gosyms->gofunc, and gosyms->text if the header lacks it. Changes nothing and returns false if no moduledata is
+ * proven. The cost is bounded by a limit of bytes that are searched. */
+bool gosyms_find_module(struct gosyms *gosyms);
 
 #endif

@@ -3,7 +3,7 @@
 # stripped; and at each instruction the inlined calls that its debug information has. Static, of variable address, and with cgo.
 # full: links eight Go programs
 # full-san: 30 s with sanitizers
-# covers: fold/symbols/gosyms.c fold/symbols/gomodule.c fold/symbols/goinlines.c
+# covers: fold/symbols/gosyms.c fold/symbols/gomodule.c fold/symbols/goinlines.c record/symsaver/elfreducer.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C
@@ -105,23 +105,32 @@ compare()
 		skip "$title" "it does not link: $(tail -n 1 why)"
 		return
 	fi
-	places whole >at
-	"$names" whole <at >whole.names
-	"$names" bare <at >bare.names
+	places whole >spots
+	"$names" whole <spots >whole.names
+	"$names" bare <spots >bare.names
 	known whole.names >want
 	known bare.names >got
 	count=$(wc -l <want)
 	if [ "$count" -gt 3000 ] && cmp -s want got; then pass "$title: $count names"; else diff want got >other; fail "$title: $count names" other; fi
-	is "$title: perf names none" "$("$names" -p bare <at | grep -v unknown | grep -c "main\.")" 0
-	if [ $lines = yes ]; then inlined "$title"; fi
+	if [ -z "$*" ]; then reduced "$title"; fi
+	is "$title: perf names none" "$("$names" -p bare <spots | grep -v unknown | grep -c "main\.")" 0
+	if [ "$lines" = yes ]; then inlined "$title"; fi
+}
+
+# reduced NAME: what pjrecord keeps of the program has the same names
+reduced()
+{
+	"$PJ_BUILD/test/record/symsaver/reduce" bare small >why 2>&1
+	"$names" small <spots >small.names
+	same "$1: names of the copy in the symbol store" bare.names small.names
 }
 
 # inlined NAME: the inlined calls of both programs
 inlined()
 {
-	instructions whole >at
-	"$names" -i -d - "$scratch/whole" <at >whole.names 2>why
-	"$names" -i -d - "$scratch/bare" <at >bare.names 2>>why
+	instructions whole >spots
+	"$names" -i -d - "$scratch/whole" <spots >whole.names 2>why
+	"$names" -i -d - "$scratch/bare" <spots >bare.names 2>>why
 	# Go 1.19 writes no debug information for calls in wrappers of methods
 	known whole.names | grep -v ' runtime\.(\*' >want
 	known bare.names | grep -v ' runtime\.(\*' >got

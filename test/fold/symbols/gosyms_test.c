@@ -5,7 +5,6 @@
 
 #include "fold/symbols/elfsyms.h"
 #include "fold/symbols/goinlines.h"
-#include "fold/symbols/gomodule.h"
 #include "test/lib/tap.h"
 
 #include <elf.h>
@@ -23,15 +22,29 @@ enum { TEXT = 1, PCLNTAB, DATA, RODATA, RELA, SHSTRTAB, SECTIONS };
 enum { AT_PCLNTAB = 0x600, AT_DATA = 0xa00, AT_RELA = 0xc00, AT_RODATA = 0x1100, C = 16 };
 
 /* Parts of .gopclntab, by offset. */
-enum { NAMES = 72, UNITS = 152, FILES = 156, VALUES = 160, TABLE = 200, FUNC = 28, FUNC_SIZE = 80, SIZE = TABLE + 280 };
+enum { NAMES = 72, UNITS = 152, FILES = 156, VALUES = 160, TABLE = 200, FUNC = 28, FUNC_SIZE = 80, SIZE = TABLE + 400 };
 
 /* Names, by offset in their table. */
 enum { MAIN = 0, SUM = 10, EXIT = 24, A = 39, B = 46 };
 static const char strings[] = "main.main\0main.Sum[...]\0runtime.goexit\0main.a\0main.b";
 
 struct go {
-	bool since_20, relocated;
+	bool since_20, since_26;
+	bool relocated; /* moduledata by relocations, no address of the code in the header */
+	bool searched;  /* the table is in .data.rel.ro, and the section starts before it */
 	char bytes[LENGTH];
+};
+
+static const struct kind {
+	const char *what;
+	bool since_20, since_26, relocated, searched;
+} kinds[] = {
+	{ .what = "Go 1.18" },
+	{ .what = "Go 1.20", .since_20 = true },
+	{ .what = "Go 1.26", .since_20 = true, .since_26 = true },
+	{ .what = "Go 1.18, moduledata by relocations", .relocated = true },
+	{ .what = "Go 1.20, moduledata by relocations", .since_20 = true, .relocated = true },
+	{ .what = "Go 1.20, the table in .data.rel.ro", .since_20 = true, .relocated = true, .searched = true },
 };
 
 static void put_at(struct go *go, size_t at, uint64_t value, size_t size)
@@ -66,10 +79,16 @@ static void put_table(struct go *go)
 	}
 }
 
+/* The offset of go.func.* in the file: read-only data, since Go 1.26 the table. */
+static size_t gofunc_of(const struct go *go)
+{
+	return go->since_26 ? AT_PCLNTAB + TABLE + 300 : AT_RODATA;
+}
+
 /* The tree of main.main, at go.func.*+8: main.a, whose position is in main.main, and main.b, in main.a. */
 static void put_tree(struct go *go)
 {
-	size_t at = AT_RODATA + 8, size = go->since_20 ? 16 : 20, name = go->since_20 ? 4 : 12;
+	size_t at = gofunc_of(go) + 8, size = go->since_20 ? 16 : 20, name = go->since_20 ? 4 : 12;
 
 	put_at(go, at + name, A, 4);
 	put_at(go, at + name + 4, 4, 4);
@@ -106,8 +125,10 @@ static void put_module(struct go *go)
 	put_word(go, 21, BASE + CODE + C + 0x80);
 	put_word(go, 22, BASE + CODE + C);
 	put_word(go, 23, BASE + CODE + C + 0x80);
-	put_word(go, gofunc - 1, BASE + AT_RODATA);
-	put_word(go, gofunc, BASE + AT_RODATA);
+	put_word(go, gofunc - 1, BASE);
+	put_word(go, gofunc, BASE + gofunc_of(go));
+	if (go->since_26)
+		put_word(go, ++gofunc, BASE + AT_PCLNTAB + SIZE);
 	put_word(go, gofunc + 1, BASE + AT_RODATA);
 	put_word(go, gofunc + 2, 1);
 	put_word(go, gofunc + 3, 1);
@@ -122,7 +143,8 @@ static void put_section(struct go *go, size_t i, uint32_t name, uint32_t type, u
 
 static void put_headers(struct go *go)
 {
-	static const char names[] = "\0.text\0.data.rel.ro.gopclntab\0.noptrdata\0.rodata\0.rela.dyn\0.shstrtab";
+	static const char names[] = "\0.text\0.data.rel.ro.gopclntab\0.noptrdata\0.rodata\0.rela.dyn\0.shstrtab\0"
+				    ".data.rel.ro\0.go.buildinfo";
 	Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 			      .e_type = ET_EXEC,
 			      .e_machine = EM_X86_64,
@@ -144,24 +166,30 @@ static void put_headers(struct go *go)
 	memcpy(go->bytes + sizeof(header), &segment, sizeof(segment));
 	memcpy(go->bytes + 0x300, names, sizeof(names));
 	put_section(go, TEXT, 1, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, CODE, 0x100);
-	put_section(go, PCLNTAB, go->relocated ? 7 : 19, SHT_PROGBITS, SHF_ALLOC, AT_PCLNTAB, SIZE);
+	if (go->searched)
+		put_section(go, PCLNTAB, 69, SHT_PROGBITS, SHF_ALLOC, AT_PCLNTAB - 64, SIZE + 64);
+	else
+		put_section(go, PCLNTAB, go->relocated ? 7 : 19, SHT_PROGBITS, SHF_ALLOC, AT_PCLNTAB, SIZE);
 	put_section(go, DATA, 30, SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, AT_DATA, 0x200);
-	put_section(go, RODATA, 41, SHT_PROGBITS, SHF_ALLOC, AT_RODATA, 0x80);
+	put_section(go, RODATA, go->searched ? 82 : 41, SHT_PROGBITS, SHF_ALLOC, AT_RODATA, 0x80);
 	put_section(go, RELA, 49, go->relocated ? SHT_RELA : SHT_NOTE, SHF_ALLOC, AT_RELA, AT_RODATA - AT_RELA);
 	put_section(go, SHSTRTAB, 59, SHT_STRTAB, 0, 0x300, sizeof(names));
 }
 
-static void fill(struct go *go, bool since_20, bool relocated)
+static void fill(struct go *go, const struct kind *kind)
 {
 	static const unsigned part[] = { NAMES, UNITS, FILES, VALUES, TABLE };
 
-	*go = (struct go){ .since_20 = since_20, .relocated = relocated };
+	*go = (struct go){ .since_20 = kind->since_20,
+			   .since_26 = kind->since_26,
+			   .relocated = kind->relocated,
+			   .searched = kind->searched };
 	put_headers(go);
-	put_at(go, AT_PCLNTAB, since_20 ? 0xfffffff1 : 0xfffffff0, 4);
+	put_at(go, AT_PCLNTAB, kind->since_20 ? 0xfffffff1 : 0xfffffff0, 4);
 	put_at(go, AT_PCLNTAB + 6, 1, 1);
 	put_at(go, AT_PCLNTAB + 7, 8, 1);
 	put_at(go, AT_PCLNTAB + 8, FUNCTIONS, 8);
-	put_at(go, AT_PCLNTAB + 24, relocated ? 0 : BASE + CODE + C, 8);
+	put_at(go, AT_PCLNTAB + 24, kind->relocated ? 0 : BASE + CODE + C, 8);
 	for (size_t i = 0; i < countof(part); i++)
 		put_at(go, AT_PCLNTAB + 32 + 8 * i, part[i], 8);
 	put_table(go);
@@ -235,13 +263,12 @@ static void check_all_at_once(const struct go *go)
 	intern_free(&names);
 }
 
-static void check_answers(bool since_20, bool relocated)
+static void check_answers(const struct kind *kind)
 {
 	struct go go;
 
-	fill(&go, since_20, relocated);
-	printf("# Go %s, %s\n", since_20 ? "1.20" : "1.18",
-	       relocated ? "moduledata by relocations, without address of the code" : "moduledata in place");
+	fill(&go, kind);
+	printf("# %s\n", kind->what);
 	is_answer(&go, (uint64_t)-1, "-", "C before Go's code");
 	is_answer(&go, 0, "main.main+0x0", "the first instruction of a function");
 	is_answer(&go, 7, "main.main+0x7", "the last before an inlined call");
@@ -274,7 +301,7 @@ static const struct damage {
 	{ AT_PCLNTAB + 6, 1, 8, "-", "instructions of 8 bytes" },
 	{ AT_PCLNTAB + 7, 1, 4, "-", "pointers of 4 bytes" },
 	{ AT_PCLNTAB + 8, 8, 0, "-", "no functions" },
-	{ AT_PCLNTAB + 8, 8, 35, "-", "more functions than the section has space for" },
+	{ AT_PCLNTAB + 8, 8, 50, "-", "more functions than the section has space for" },
 	{ AT_PCLNTAB + 8, 8, UINT64_MAX, "-", "far more functions" },
 	{ AT_PCLNTAB + 8, 8, 2, "main.main+0xc", "another number of functions than in moduledata" },
 	{ AT_PCLNTAB + 24, 8, BASE + CODE + C - 4, "main.main+0x10", "another address than in moduledata" },
@@ -324,7 +351,7 @@ static void check_damaged(void)
 	struct go go;
 
 	for (size_t i = 0; i < countof(damages); i++) {
-		fill(&go, false, false);
+		fill(&go, &kinds[0]);
 		put_at(&go, damages[i].at, damages[i].value, damages[i].size);
 		is_answer(&go, 0xc, damages[i].want, damages[i].what);
 	}
@@ -336,7 +363,7 @@ static void check_without_address(void)
 {
 	struct go go;
 
-	fill(&go, false, false);
+	fill(&go, &kinds[0]);
 	put_at(&go, AT_PCLNTAB + 24, 0, 8);
 	is_answer(&go, 0xc, "main.main+0xc|main.a|main.b", "the address of the code in moduledata");
 	put_at(&go, AT_DATA + 16, 0, 8);
@@ -354,11 +381,11 @@ static void check_any_damage(void)
 	struct go go;
 	unsigned unknown = 0;
 
-	for (size_t at = 0; at < 2 * LENGTH; at++) {
+	for (size_t at = 0; at < (size_t)2 * LENGTH; at++) {
 		const char *answer;
 		size_t k = 0;
 
-		fill(&go, at & 1, at & 2);
+		fill(&go, &kinds[at % countof(kinds)]);
 		if (at < LENGTH)
 			go.bytes[at] ^= (char)(0x55 + at % 7);
 		answer = answer_of(&go, at < LENGTH ? LENGTH : at - LENGTH, CODE + C + 0xc,
@@ -373,10 +400,29 @@ static void check_any_damage(void)
 	is_u64(unknown, 0, "changed or cut at each byte: names of the table, or none");
 }
 
-int main(void)
+/* Writes the files into a folder, as a corpus for test/fuzz/fold/gosyms_fuzz.c. */
+static int write_files(const char *folder)
 {
-	for (unsigned i = 0; i < 4; i++)
-		check_answers(i & 1, i & 2);
+	struct go go;
+	char path[4096];
+	FILE *file;
+
+	for (size_t i = 0; i < countof(kinds); i++) {
+		fill(&go, &kinds[i]);
+		snprintf(path, sizeof(path), "%s/kind-%zu", folder, i);
+		file = fopen(path, "w");
+		if (!file || fwrite(go.bytes, 1, LENGTH, file) != LENGTH || fclose(file) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return write_files(argv[1]);
+	for (size_t i = 0; i < countof(kinds); i++)
+		check_answers(&kinds[i]);
 	check_damaged();
 	check_without_address();
 	check_any_damage();
