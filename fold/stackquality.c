@@ -54,7 +54,6 @@ static bool is_beginning(struct str name)
 		STR("thread_start"),
 		STR("_dl_start"),
 		STR("runtime.goexit"),
-		STR("runtime.goexit.abi0"),
 		STR("runtime.mstart"),
 		STR("runtime.rt0_go"),
 		STR("ret_from_fork"),

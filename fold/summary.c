@@ -203,7 +203,7 @@ static void print_recording(const struct result *res)
 	if (tally->timelines.files)
 		print_timelines(&tally->timelines);
 	if (tally->inlined.files + tally->inlined.without)
-		warn("inlined functions: %llu file%s have debug information, %llu have none",
+		warn("inlined functions: %llu file%s have debug information or tables of Go, %llu have none",
 		     summary_ull(tally->inlined.files), summary_plural(tally->inlined.files),
 		     summary_ull(tally->inlined.without));
 	if (tally->kernel)

@@ -255,6 +255,18 @@ static void put_unresolved(struct names *names, struct names_frame frame, enum n
 	put_kind(names, kind);
 }
 
+/* Returns the name of a Go symbol without the mark of its calling convention. Go's linker appends it if the function
+ * exists in both conventions: "runtime.goexit.abi0". Go's own tables of names lack it. */
+static struct str names_without_abi(struct str string)
+{
+	static const struct str marks[] = { STR(".abi0"), STR(".abiinternal") };
+
+	for (size_t i = 0; i < countof(marks); i++)
+		if (string.n > marks[i].n && str_ends(string, marks[i]))
+			return str_head(string, string.n - marks[i].n);
+	return string;
+}
+
 /* Appends the name of a symbol by the rules of its language, then the source line and the suffix of its kind. */
 static void put_resolved(struct names *names, struct str string, enum names_kind kind, bool jit, struct str line)
 {
@@ -266,7 +278,7 @@ static void put_resolved(struct names *names, struct str string, enum names_kind
 	else if (kind == KIND_KERNEL)
 		text_str(&names->text, string);
 	else if (!rust_name(&names->text, string))
-		cxx_name(&names->text, string, true);
+		cxx_name(&names->text, names_without_abi(string), true);
 	names_put_line(names, line);
 	make_safe(names, from);
 	put_kind(names, kind);

@@ -416,8 +416,8 @@ static void find_vdso(struct search *search)
 
 /* ---- lookups ---------------------------------------------------------------------------------------------------- */
 
-/* Looks up symbols in the debug file, then, for addresses without a symbol there, in .dynsym and .gnu_debugdata of the
- * mapped file. */
+/* Looks up symbols in the debug file, then, for addresses without a symbol there, in .dynsym, .gnu_debugdata and
+ * .gopclntab of the mapped file. */
 static size_t dsofiles_query_one(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
 {
 	/* Segments of the mapped file relate offsets to addresses, since those of a debug file have other offsets. (For
@@ -493,6 +493,14 @@ static int dsofiles_open_shared(void *with, const char *name, struct str build_i
 	return fd;
 }
 
+/* Looks up inlined calls of Go in the mapped file, which has no debug information. */
+static bool query_go_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
+{
+	struct elfsyms *mapped = search->path ? search->path : search->runtime;
+
+	return mapped && !search->options->elf.as_perf && elfsyms_go_inlines(mapped, query, n, names);
+}
+
 static void query_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
 {
 	struct inlines_options options = { .as_perf = search->options->elf.as_perf,
@@ -501,7 +509,10 @@ static void query_inlined(struct search *search, struct symbols_query *query, si
 	struct dsofiles_inlined *i = search->options->inlined;
 
 	*i = (struct dsofiles_inlined){ .is_requested = true, .found = search->debug };
-	i->why = search->debug ? elfsyms_inlines(search->debug, runtime, &options, query, n, names) : NULL;
+	if (search->debug)
+		i->why = elfsyms_inlines(search->debug, runtime, &options, query, n, names);
+	else
+		i->found = query_go_inlined(search, query, n, names);
 }
 
 static void close_files(struct search *search)
@@ -536,7 +547,7 @@ enum dso_reason dsofiles_resolve(const struct dsofiles_options *options, const s
 	answered = dsofiles_query_one(&search, q, n, names);
 	if (options->inlined)
 		query_inlined(&search, q, n, names);
-	if (search.symbols || (answered == open && search.runtime))
+	if (search.symbols || (answered == open && (search.runtime || search.path)))
 		search.why = DSO_FOUND;
 	else if (search.runtime || search.path)
 		search.why = DSO_STRIPPED;

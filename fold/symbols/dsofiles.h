@@ -32,7 +32,7 @@ enum dso_reason {
 /* Result of the lookup of inlined calls. */
 struct dsofiles_inlined {
 	bool is_requested;
-	bool found;      /* a file with debug information was found */
+	bool found;      /* a file with debug information, or with the tables of Go (goinlines.h), was found */
 	const char *why; /* reason why inlined calls may be missing; NULL: they are complete */
 };
 

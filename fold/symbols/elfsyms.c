@@ -2,6 +2,8 @@
 #include "fold/symbols/elfsyms.h"
 
 #include "fold/symbols/dwarfimage.h"
+#include "fold/symbols/goinlines.h"
+#include "fold/symbols/gosyms.h"
 #include "fold/symbols/inlines.h"
 #include "fold/symbols/minidebug.h"
 #include "fold/symbols/plt.h"
@@ -244,6 +246,19 @@ static void resolve_stubs(struct symtab_search *search, struct elffile *runtime,
 	plt_close(&plt);
 }
 
+/* Names code of Go by its own table if no table of the file has all symbols. .dynsym has few of Go's functions, and
+ * their sizes are not those of Go. */
+static void resolve_go(struct elfsyms *elfsyms, struct symtab_search *search, const uint64_t *at, size_t n,
+		       struct symtab_answer *answer)
+{
+	struct gosyms gosyms;
+
+	if (elfsyms->options.as_perf || elfsyms->symtab || elfsyms->mini.sections)
+		return;
+	if (gosyms_open(&gosyms, &elfsyms->file))
+		gosyms_resolve(&gosyms, search, at, n, answer);
+}
+
 /* Copies the addresses of the queries without a name to `at`, and their indices in `query` to `index`. Returns the
  * number of these queries. */
 static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64_t *at, size_t *index)
@@ -276,6 +291,8 @@ static size_t elfsyms_resolve_query(struct elfsyms *elfsyms, struct elffile *run
 	gather_tables(elfsyms);
 	search.n_tables = elfsyms->tables;
 	symtab_resolve(&search, at, open, answer);
+	if (runtime)
+		resolve_go(elfsyms, &search, at, open, answer);
 	if (runtime &&
 	    (search.any || !elfsyms->options.as_perf)) /* perf 6.1 names stubs only of files with a usable symbol */
 		resolve_stubs(&search, runtime, elfsyms->options.as_perf, at, open, answer);
@@ -331,4 +348,9 @@ const char *elfsyms_inlines(struct elfsyms *elfsyms, const struct elfsyms *runti
 			    struct intern *names)
 {
 	return inlines_resolve(options, &elfsyms->file, &runtime->file, query, n, names);
+}
+
+bool elfsyms_go_inlines(const struct elfsyms *elfsyms, struct symbols_query *query, size_t n, struct intern *names)
+{
+	return goinlines_resolve(&elfsyms->file, query, n, names);
 }

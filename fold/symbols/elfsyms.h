@@ -3,8 +3,9 @@
  * elfsyms.h - looks up names of functions in an ELF file, with the choices of perf.
  *
  * Addresses are file offsets, as mappings give them, so ET_EXEC, PIE and prelinked files are treated alike. Sources are
- * .symtab, .dynsym, .gnu_debugdata and the PLT; of aliases the one that perf chooses; names are demangled by libiberty
- * as in perf (without parameters). The file is hostile: it may be truncated during the read, or be no ELF file.
+ * .symtab, .dynsym, .gnu_debugdata and the PLT; for Go's code, in files without .symtab, .gopclntab (gosyms.h). Of
+ * aliases the one that perf chooses is taken; names are demangled by libiberty as in perf (without parameters). The
+ * file is hostile: it may be truncated during the read, or be no ELF file.
  */
 #ifndef PJ_ELFSYMS_H
 #define PJ_ELFSYMS_H
@@ -14,7 +15,8 @@
 #include "fold/symbols/symbols.h"
 
 struct elfsyms_options {
-	bool as_perf; /* choose symbols as perf 6.1 does, which ignores .plt.sec, .gnu_debugdata and others */
+	bool as_perf; /* choose symbols as perf 6.1 does, which ignores .plt.sec, .gnu_debugdata, .gopclntab and others
+		       */
 	bool mangled; /* return symbols mangled, as in the file */
 };
 
@@ -55,6 +57,9 @@ bool elfsyms_has_debug_info(const struct elfsyms *elfsyms);
 const char *elfsyms_inlines(struct elfsyms *elfsyms, const struct elfsyms *runtime,
 			    const struct inlines_options *options, struct symbols_query *query, size_t n,
 			    struct intern *names);
+
+/* As goinlines_resolve (goinlines.h). */
+bool elfsyms_go_inlines(const struct elfsyms *elfsyms, struct symbols_query *query, size_t n, struct intern *names);
 
 void elfsyms_close(struct elfsyms *elfsyms);
 

@@ -17,6 +17,7 @@ struct elfreducer {
 	struct elfhead head;
 	int out;
 	bool has_got_stubs; /* true if the file has a section .plt.got */
+	bool has_symtab;    /* true if the file has a section .symtab */
 	bool *keep;         /* true for each section that is kept, by index of the section */
 	uint64_t *from;     /* offset of each section's bytes in the original file, by index of the section */
 	uint64_t end;       /* end of the sections that have an offset in the reduced file so far */
@@ -34,8 +35,15 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 	return false;
 }
 
+/* Returns true for Go's table of functions, and for the section with its address and that of the code (Go 1.26). */
+static bool elfreducer_is_go(struct str name)
+{
+	return str_ends(name, STR(".gopclntab")) || str_eq(name, STR(".go.module"));
+}
+
 /* Returns true for sections that are kept: symbols, notes, those by which plt.c names stubs, those that lead to symbols
- * elsewhere or contain packed symbols, and unwind tables. String tables of symbols are selected later. */
+ * elsewhere or contain packed symbols, and unwind tables; without .symtab, Go's table of functions. String tables of
+ * symbols are selected later. */
 static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 {
 	static const struct str names[] = {
@@ -61,6 +69,8 @@ static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 		 * is long. */
 		if (str_eq(elfreducer->head.name[i], STR(".rela.dyn")))
 			return elfreducer->has_got_stubs;
+		if (elfreducer_is_go(elfreducer->head.name[i]))
+			return !elfreducer->has_symtab;
 		return is_one_of(elfreducer->head.name[i], names, countof(names));
 	}
 }
@@ -69,8 +79,10 @@ static void elfreducer_choose(struct elfreducer *elfreducer)
 {
 	const struct elfhead *elfhead = &elfreducer->head;
 
-	for (size_t i = 1; i < elfhead->sections && !elfreducer->has_got_stubs; i++)
-		elfreducer->has_got_stubs = str_eq(elfhead->name[i], STR(".plt.got"));
+	for (size_t i = 1; i < elfhead->sections; i++) {
+		elfreducer->has_got_stubs |= str_eq(elfhead->name[i], STR(".plt.got"));
+		elfreducer->has_symtab |= elfhead->section[i].sh_type == SHT_SYMTAB;
+	}
 	for (size_t i = 1; i < elfhead->sections; i++)
 		elfreducer->keep[i] = elfreducer->keep[i] || is_wanted(elfreducer, i);
 	for (size_t i = 1; i < elfhead->sections; i++) {
@@ -94,7 +106,8 @@ static bool names_code(const struct elfreducer *elfreducer)
 		if (elfreducer->keep[i] && elfreducer->head.section[i].sh_size &&
 		    (elfreducer->head.section[i].sh_type == SHT_SYMTAB ||
 		     elfreducer->head.section[i].sh_type == SHT_DYNSYM ||
-		     str_eq(elfreducer->head.name[i], STR(".gnu_debugdata"))))
+		     str_eq(elfreducer->head.name[i], STR(".gnu_debugdata")) ||
+		     elfreducer_is_go(elfreducer->head.name[i])))
 			return true;
 	return false;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elfreducer.h - reduces an ELF file to headers, symbols, notes, the sections that name stubs, and unwind tables;
- * without code and data.
+ * elfreducer.h - reduces an ELF file to headers, symbols, notes, the sections that name stubs, unwind tables, and the
+ * table of functions of a Go program without .symtab; without code and data.
  *
  * Kept sections that are part of the program keep their file offsets, which mappings and symbol tables refer to;
  * between them are holes, which take no space. Other kept sections (.symtab, .strtab) move up behind these. All others
- * become NOBITS. So every tool finds the same names in the result as in the original.
+ * become NOBITS. So every tool finds the same names in the result as in the original, but for Go's functions in
+ * programs of variable address that a linker of C made, and for inlined calls.
  */
 #ifndef PJ_ELFREDUCER_H
 #define PJ_ELFREDUCER_H

@@ -154,6 +154,7 @@ row '^\| Go .*\| yes'
 GOFLAGS=-mod=mod GO111MODULE=off
 export GOFLAGS GO111MODULE
 build env "HOME=$PWD" go build -o go-program p.go && try called Go ./go-program
+build env "HOME=$PWD" go build -ldflags '-s -w' -o go-stripped p.go && try called "Go, stripped" ./go-stripped
 row '^\| Java.*\| yes'
 build javac -d . P.java && try called Java java -cp . P
 built=yes

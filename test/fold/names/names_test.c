@@ -105,7 +105,10 @@ static const struct row rows[] = {
 	{ "a C name that looks like a hash", "f::habc", "/x", "f::habc" },
 	/* Go */
 	{ "method", "net/http.(*conn).serve", "/x", "net/http.(*conn).serve" },
-	{ "function", "runtime.goexit.abi0", "/x", "runtime.goexit.abi0" },
+	{ "function", "runtime.goexit", "/x", "runtime.goexit" },
+	{ "mark of the calling convention", "runtime.goexit.abi0", "/x", "runtime.goexit" },
+	{ "mark in a shared library", "runtime.goexit.abiinternal", "/x", "runtime.goexit" },
+	{ "the mark alone", ".abi0", "/x", ".abi0" },
 	{ "closure of a method", "main.(*T).Run.func1", "/x", "main.(*T).Run.func1" },
 	{ "generic", "main.Map[go.shape.int]", "/x", "main.Map[go.shape.int]" },
 	/* Java */

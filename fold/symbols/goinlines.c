@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fold/symbols/goinlines.h"
+
+#include "fold/symbols/gosyms.h"
+#include "unwind/dwarf/dwarfbytes.h"
+
+#include <stdlib.h>
+
+/* Offsets in struct _func: number of tables of pctab; by layout, number of data, and the offsets of these tables, which
+ * the offsets of data follow. */
+enum { TABLES = 28, DATA_18 = 39, DATA_20 = 43, OFFSETS_18 = 40, OFFSETS_20 = 44 };
+
+/* PCDATA_InlTreeIndex, FUNCDATA_InlTree; the offset of data that a function lacks. */
+enum { INLINE_TABLE = 2, INLINE_TREE = 3 };
+#define NO_DATA UINT32_MAX
+
+/* An inlined call in the tree, by layout: size, and offsets of name and position. */
+enum { SIZE_18 = 20, NAME_18 = 12, POSITION_18 = 16, SIZE_20 = 16, NAME_20 = 4, POSITION_20 = 8 };
+
+enum {
+	CALLS_MAX = 255,     /* limit for the nesting of calls */
+	SPANS_MAX = 1 << 20, /* limit for the spans of one function */
+	VALUES_BLOCK = 4096, /* number of bytes of pctab that are read at a time */
+	VALUE_MAX = 20,      /* bytes that a span takes in pctab at most: two numbers of 10 bytes */
+};
+
+/* Addresses of a function with one inlined call: up to `end`, relative to the function. */
+struct span {
+	uint32_t end;
+	int32_t call; /* index in the tree; -1: none */
+};
+
+struct goinlines {
+	struct gosyms gosyms;
+	struct intern *names;
+	struct gosyms_function function; /* the function of the spans */
+	struct span *span;
+	size_t n, cap;
+	uint64_t tree; /* address of the function's tree; 0: it has none */
+	int32_t last;  /* call of the previous query in this function, and the id of its names */
+	uint32_t last_id;
+	uint64_t work, max; /* number of spans read so far, and their limit */
+	struct text text;
+};
+
+/* ---- spans of a function ---------------------------------------------------------------------------------------- */
+
+/* Adds a span. Returns false if there are too many. */
+static bool goinlines_add(struct goinlines *inlines, uint64_t end, int64_t call)
+{
+	if (inlines->n == SPANS_MAX || ++inlines->work > inlines->max || call < -1 || call > INT32_MAX)
+		return false;
+	if (inlines->n == inlines->cap) {
+		inlines->cap = inlines->cap ? 2 * inlines->cap : 256;
+		inlines->span = mem_grow(inlines->span, sizeof(*inlines->span), inlines->cap);
+	}
+	inlines->span[inlines->n++] = (struct span){ (uint32_t)end, (int32_t)call };
+	return true;
+}
+
+/* Reads the table at offset `at` of the section for a function of `size` bytes: pairs of the change of the value, which
+ * begins at -1, and of the length of code with that value. Returns false if it is damaged. */
+static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_t size)
+{
+	const struct gosyms *gosyms = &inlines->gosyms;
+	char block[VALUES_BLOCK];
+	struct dwarf_bytes bytes = { 0 };
+	uint64_t end = 0, read = at;
+	int64_t call = -1;
+
+	while (end < size) {
+		uint64_t change, length;
+
+		if (dwarf_left(&bytes) < VALUE_MAX && read < gosyms->table) {
+			size_t left = dwarf_left(&bytes), want = sizeof(block) - left;
+
+			if (left)
+				memmove(block, bytes.p, left);
+			want = gosyms->table - read < want ? (size_t)(gosyms->table - read) : want;
+			want = gosyms_read(gosyms, read, block + left, want);
+			read = want ? read + want : gosyms->table;
+			bytes = dwarf_bytes_of((struct str){ block, left + want });
+		}
+		change = dwarf_uleb(&bytes);
+		if (change == 0 && end)
+			break; /* the rest is padding */
+		call += change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
+		length = dwarf_uleb(&bytes) * gosyms->quantum;
+		if (bytes.bad || change > UINT32_MAX || length == 0 || length > size - end)
+			return false;
+		end += length;
+		if (!goinlines_add(inlines, end, call))
+			return false;
+	}
+	return !bytes.bad;
+}
+
+/* Reads the spans and the place of the tree of a function. On failure it has none. */
+static void goinlines_enter(struct goinlines *inlines, const struct gosyms_function *function)
+{
+	const struct gosyms *gosyms = &inlines->gosyms;
+	uint64_t place = function->place, offsets = place + (gosyms->since_20 ? OFFSETS_20 : OFFSETS_18),
+		 tables = gosyms_number(gosyms, place + TABLES, 4),
+		 data = gosyms_number(gosyms, place + (gosyms->since_20 ? DATA_20 : DATA_18), 1), at, tree;
+
+	inlines->function = *function;
+	inlines->n = 0;
+	inlines->tree = 0;
+	inlines->last = -1;
+	if (tables > UINT32_MAX || data > UINT8_MAX || tables <= INLINE_TABLE || data <= INLINE_TREE)
+		return;
+	at = gosyms_number(gosyms, offsets + 4 * INLINE_TABLE, 4);
+	tree = gosyms_number(gosyms, offsets + 4 * tables + 4 * INLINE_TREE, 4);
+	if (at == 0 || at >= gosyms->table - gosyms->values || tree >= NO_DATA)
+		return;
+	if (goinlines_read_spans(inlines, gosyms->values + at, function->end - function->start))
+		inlines->tree = gosyms->gofunc + tree;
+	else
+		inlines->n = 0;
+}
+
+/* Returns the index of the innermost inlined call at an offset of the function; -1: there is none. */
+static int32_t goinlines_call_at(const struct goinlines *inlines, uint64_t offset)
+{
+	size_t low = 0, high = inlines->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (inlines->span[middle].end <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < inlines->n ? inlines->span[low].call : -1;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------ */
+
+/* Reads the call with an index of the tree: the offset of its name, and an offset in the function that is in the call
+ * around it. */
+static bool goinlines_read_call(const struct goinlines *inlines, int32_t call, uint32_t *name, uint32_t *position)
+{
+	const struct gosyms *gosyms = &inlines->gosyms;
+	size_t size = gosyms->since_20 ? SIZE_20 : SIZE_18;
+	char bytes[SIZE_18];
+	uint64_t offset;
+
+	if (!elffile_offset(gosyms->file, inlines->tree + (uint64_t)call * size, &offset) ||
+	    elffile_read(gosyms->file, offset, bytes, size) < size)
+		return false;
+	memcpy(name, bytes + (gosyms->since_20 ? NAME_20 : NAME_18), sizeof(*name));
+	memcpy(position, bytes + (gosyms->since_20 ? POSITION_20 : POSITION_18), sizeof(*position));
+	return true;
+}
+
+/* Returns the id of the names of an inlined call and of those that contain it, outermost first, separated by NUL; 0 if
+ * one of them is damaged. */
+static uint32_t goinlines_names(struct goinlines *inlines, int32_t call)
+{
+	uint32_t chain[CALLS_MAX], n = 0, position;
+
+	while (call >= 0) {
+		int32_t inner = call;
+
+		if (n == CALLS_MAX || ++inlines->work > inlines->max ||
+		    !goinlines_read_call(inlines, call, &chain[n++], &position))
+			return 0;
+		call = goinlines_call_at(inlines, position);
+		if (call >= inner)
+			return 0;
+	}
+	inlines->text.n = 0;
+	while (n-- > 0) {
+		if (!gosyms_name(&inlines->gosyms, chain[n], &inlines->text))
+			return 0;
+		if (n)
+			text_char(&inlines->text, 0);
+	}
+	return intern(inlines->names, text_view(&inlines->text));
+}
+
+/* Returns the id of the names of the inlined calls at an address; 0: there are none. */
+static uint32_t goinlines_at(struct goinlines *inlines, const struct gosyms_function *function, uint64_t address)
+{
+	int32_t call;
+
+	if (inlines->function.place != function->place || inlines->function.start != function->start)
+		goinlines_enter(inlines, function);
+	call = inlines->tree ? goinlines_call_at(inlines, address - function->start) : -1;
+	if (call < 0)
+		return 0;
+	if (call != inlines->last)
+		inlines->last_id = goinlines_names(inlines, call);
+	inlines->last = call;
+	return inlines->last_id;
+}
+
+/* ---- the file --------------------------------------------------------------------------------------------------- */
+
+/* Returns the addresses of the queries, ascending, and sets *n to their number. */
+static struct gosyms_place *goinlines_places(const struct elffile *elffile, const struct symbols_query *query,
+					     size_t *n)
+{
+	uint64_t *at = mem_alloc(sizeof(*at), *n + 1);
+	struct gosyms_place *place;
+
+	for (size_t i = 0; i < *n; i++)
+		at[i] = query[i].address;
+	place = gosyms_places(elffile, at, n);
+	free(at);
+	return place;
+}
+
+bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *query, size_t n, struct intern *names)
+{
+	struct goinlines inlines = { .names = names };
+	struct gosyms_finder *finder;
+	struct gosyms_function function;
+	struct gosyms_place *place;
+
+	if (!gosyms_open(&inlines.gosyms, elffile) ||
+	    (!inlines.gosyms.gofunc && !gosyms_find_module(&inlines.gosyms)) || !inlines.gosyms.gofunc)
+		return false;
+	/* limit of steps: 1 million, 1 for each byte of the section, 64 for each query */
+	inlines.max = (1u << 20) + inlines.gosyms.size + 64 * (uint64_t)n;
+	finder = mem_alloc(sizeof(*finder), 1);
+	finder->gosyms = &inlines.gosyms;
+	place = goinlines_places(elffile, query, &n);
+	for (size_t i = 0; i < n; i++)
+		if (gosyms_find(finder, place[i].address, &function))
+			query[place[i].index].inlined = goinlines_at(&inlines, &function, place[i].address);
+	free(place);
+	free(finder);
+	free(inlines.span);
+	text_free(&inlines.text);
+	return true;
+}

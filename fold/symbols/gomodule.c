@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the moduledata of a Go program without symbols.
+ *
+ * The structure begins with the address of .gopclntab. A data section holds that word, or, in a program of variable
+ * address, a relocation writes it. More than one word may be equal to that address, so a structure counts as found only
+ * if the addresses and sizes of all parts of .gopclntab in it are those of the section's header.
+ * Layouts: moduledata in src/runtime/symtab.go, of Go 1.18 to 1.27.
+ */
+#include "fold/symbols/gosyms.h"
+
+#include <stdlib.h>
+
+#define SEARCH_MAX ((uint64_t)128 << 20) /* limit for all bytes of data and relocations that are read */
+enum {
+	CANDIDATES = 4,      /* limit for structures that are checked */
+	WORDS = 48,          /* number of words that are read of a structure */
+	BLOCK = 4096,        /* number of words, and of relocations, that are read at a time */
+	SECTIONS_MAX = 4096, /* limit for the text sections of a program */
+};
+
+/* R_X86_64_RELATIVE, R_AARCH64_RELATIVE */
+enum { RELATIVE_X86 = 8, RELATIVE_ARM = 1027 };
+
+/* Words of moduledata. Slices have three: address, length, capacity. */
+enum {
+	HEADER,
+	NAMES = 1,
+	UNITS = 4,
+	FILES = 7,
+	VALUES = 10,
+	TABLE = 13,
+	FUNCTIONS = 16,
+	FIRST = 20,
+	LAST,
+	TEXT,
+	TEXT_END,
+};
+
+/* Where go.func.* is, by version: 1.18, 1.20, 1.26, 1.27. The slice of text sections follows it. Since 1.26 go.func.*
+ * is in .gopclntab, and the end of that lies between both. */
+static const struct layout {
+	size_t gofunc;
+	bool since_20, in_table;
+} layouts[] = { { 38, false, false }, { 40, true, false }, { 40, true, true }, { 43, true, true } };
+
+struct gomodule {
+	struct gosyms *gosyms;
+	unsigned candidates; /* number of structures checked */
+	uint64_t left;       /* number of bytes that may still be read */
+	uint64_t word[WORDS];
+};
+
+/* ---- the proof -------------------------------------------------------------------------------------------------- */
+
+/* Returns true if words i to i + 2 are a slice that begins at an offset of .gopclntab and has at most max elements. */
+static bool gomodule_is_slice(const struct gomodule *module, size_t i, uint64_t offset, uint64_t max)
+{
+	const uint64_t *word = &module->word[i];
+
+	return word[0] == module->gosyms->address + offset && word[1] == word[2] && word[1] <= max;
+}
+
+/* Returns true if the words are the moduledata of the table. */
+static bool gomodule_is_proven(const struct gomodule *module)
+{
+	const struct gosyms *gosyms = module->gosyms;
+	const uint64_t *word = module->word;
+	uint64_t start = gosyms_number(gosyms, gosyms->table, 4);
+
+	return word[HEADER] == gosyms->address && (!gosyms->text || gosyms->text == word[TEXT]) &&
+	       gomodule_is_slice(module, NAMES, gosyms->names, gosyms->units - gosyms->names) &&
+	       gomodule_is_slice(module, UNITS, gosyms->units, gosyms->files - gosyms->units) &&
+	       gomodule_is_slice(module, FILES, gosyms->files, gosyms->values - gosyms->files) &&
+	       gomodule_is_slice(module, VALUES, gosyms->values, gosyms->table - gosyms->values) &&
+	       gomodule_is_slice(module, TABLE, gosyms->table, gosyms->size - gosyms->table) &&
+	       gomodule_is_slice(module, FUNCTIONS, gosyms->table, gosyms->functions + 1) &&
+	       word[FUNCTIONS + 1] == gosyms->functions + 1 && word[TEXT] && word[FIRST] == word[TEXT] + start &&
+	       word[FIRST] < word[LAST] && word[LAST] <= word[TEXT_END];
+}
+
+/* Returns true if proven words have a layout: the start of read-only data precedes go.func.*, and the slice behind it
+ * has one element for most programs. */
+static bool gomodule_has_layout(const struct gomodule *module, const struct layout *layout)
+{
+	const struct gosyms *gosyms = module->gosyms;
+	const uint64_t *word = &module->word[layout->gofunc], *slice = word + 1 + layout->in_table;
+	uint64_t offset;
+
+	if (layout->since_20 != gosyms->since_20 || word[-1] > word[0] || !slice[0] || slice[1] != slice[2] ||
+	    !slice[1] || slice[1] > SECTIONS_MAX)
+		return false;
+	if (layout->in_table)
+		return word[0] >= gosyms->address && word[0] <= word[1] && word[1] - gosyms->address <= gosyms->size;
+	return elffile_offset(gosyms->file, word[0], &offset);
+}
+
+/* Returns go.func.* from proven words; 0: it is not proven. */
+static uint64_t gomodule_gofunc(const struct gomodule *module)
+{
+	for (size_t i = 0; i < countof(layouts); i++)
+		if (gomodule_has_layout(module, &layouts[i]))
+			return module->word[layouts[i].gofunc];
+	return 0;
+}
+
+/* ---- words of the program --------------------------------------------------------------------------------------- */
+
+/* Takes a number of bytes from the limit. Returns false if fewer are left. */
+static bool gomodule_spend(struct gomodule *module, uint64_t bytes)
+{
+	if (bytes > module->left)
+		return false;
+	module->left -= bytes;
+	return true;
+}
+
+/* Callback for a relocation that writes an address (value) to an address (at). Returns true to end the search. */
+typedef bool each_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with);
+
+static bool gomodule_relocations(struct gomodule *module, const struct elf_section *section, each_relocation *each,
+				 void *with)
+{
+	Elf64_Rela *block = mem_alloc(sizeof(*block), BLOCK);
+	uint64_t n = section->size / sizeof(*block);
+	bool found = false;
+
+	for (uint64_t done = 0; done < n && !found;) {
+		size_t want = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
+		size_t got = elffile_read(module->gosyms->file, section->offset + done * sizeof(*block), block,
+					  want * sizeof(*block)) /
+			     sizeof(*block);
+
+		if (got == 0 || !gomodule_spend(module, got * sizeof(*block)))
+			break;
+		for (size_t i = 0; i < got && !found; i++) {
+			uint64_t type = ELF64_R_TYPE(block[i].r_info);
+
+			if (type == RELATIVE_X86 || type == RELATIVE_ARM)
+				found = each(module, block[i].r_offset, (uint64_t)block[i].r_addend, with);
+		}
+		done += got;
+	}
+	free(block);
+	return found;
+}
+
+/* Calls back for each relocation of the program. */
+static bool gomodule_all_relocations(struct gomodule *module, each_relocation *each, void *with)
+{
+	const struct elffile *elffile = module->gosyms->file;
+	bool found = false;
+
+	for (size_t i = 1; i < elffile->sections && !found; i++)
+		if (elffile->section[i].type == SHT_RELA && elffile->section[i].flags & SHF_ALLOC)
+			found = gomodule_relocations(module, &elffile->section[i], each, with);
+	return found;
+}
+
+/* Writes the value of a relocation to the words, which begin at address *with. */
+static bool gomodule_relocate(struct gomodule *module, uint64_t at, uint64_t value, void *with)
+{
+	uint64_t offset = at - *(const uint64_t *)with;
+
+	if (offset < sizeof(module->word) && offset % sizeof(*module->word) == 0)
+		module->word[offset / sizeof(*module->word)] = value;
+	return false;
+}
+
+/* Reads the words at an address and returns true if they are proven. */
+static bool gomodule_try(struct gomodule *module, uint64_t address)
+{
+	uint64_t offset;
+
+	if (++module->candidates > CANDIDATES || !elffile_offset(module->gosyms->file, address, &offset) ||
+	    elffile_read(module->gosyms->file, offset, module->word, sizeof(module->word)) < sizeof(module->word))
+		return false;
+	gomodule_all_relocations(module, gomodule_relocate, &address);
+	return gomodule_is_proven(module);
+}
+
+/* ---- the search ------------------------------------------------------------------------------------------------- */
+
+/* Returns true if a relocation writes the address of .gopclntab at the start of proven moduledata. */
+static bool gomodule_try_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with)
+{
+	(void)with;
+	return value == module->gosyms->address && gomodule_try(module, at);
+}
+
+/* Searches a section for the address of .gopclntab. */
+static bool gomodule_in_section(struct gomodule *module, const struct elf_section *section)
+{
+	uint64_t *block = mem_alloc(sizeof(*block), BLOCK), n = section->size / sizeof(*block);
+	bool found = false;
+
+	for (uint64_t done = 0; done < n && !found;) {
+		size_t want = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
+		size_t got = elffile_read(module->gosyms->file, section->offset + done * sizeof(*block), block,
+					  want * sizeof(*block)) /
+			     sizeof(*block);
+
+		if (got == 0 || !gomodule_spend(module, got * sizeof(*block)))
+			break;
+		for (size_t i = 0; i < got && !found; i++)
+			found = block[i] == module->gosyms->address &&
+				gomodule_try(module, section->addr + (done + i) * sizeof(*block));
+		done += got;
+	}
+	free(block);
+	return found;
+}
+
+/* Searches the data of the program, and section .go.module, which Go 1.26 has. */
+static bool gomodule_in_data(struct gomodule *module)
+{
+	const struct elffile *elffile = module->gosyms->file;
+	bool found = false;
+
+	for (size_t i = 1; i < elffile->sections && !found; i++) {
+		const struct elf_section *section = &elffile->section[i];
+
+		if (section->type == SHT_PROGBITS && section->addr != module->gosyms->address &&
+		    section->flags & SHF_ALLOC && !(section->flags & SHF_COMPRESSED) &&
+		    (section->flags & SHF_WRITE || str_ends(section->name, STR(".go.module"))))
+			found = gomodule_in_section(module, section);
+	}
+	return found;
+}
+
+bool gosyms_find_module(struct gosyms *gosyms)
+{
+	struct gomodule module = { .gosyms = gosyms, .left = SEARCH_MAX };
+
+	if (!gomodule_in_data(&module) && !gomodule_all_relocations(&module, gomodule_try_relocation, NULL))
+		return false;
+	gosyms->text = module.word[TEXT];
+	gosyms->gofunc = gomodule_gofunc(&module);
+	return true;
+}
