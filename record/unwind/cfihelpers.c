@@ -23,8 +23,8 @@
 #define LOOK_NS (SECOND_NS / 50)    /* ns between checks whether a pair waits for a file system */
 #define HANG_TIMES 6                /* a pair hangs after so many times hang_ms without answer, even if it runs */
 #define RESTART_NS (SECOND_NS / 5)  /* ns between a crash and the next start of a pair */
-/* A parser has raised priority for so much CPU time in us, and until a request takes so long in ns. Samples wait for its
- * tables: at usual priority on a busy machine, the first second of a JVM had no complete stacks. */
+/* A parser has raised priority for so much CPU time in us, and until a request takes so long in ns. Samples wait for
+ * its tables: at usual priority on a busy machine, the first second of a JVM had no complete stacks. */
 #define URGENT_US 300000u
 #define URGENT_NS (SECOND_NS / 2)
 enum { END_TRIES = 25 };
@@ -42,8 +42,8 @@ struct pair {
 	bool blocked;
 	bool urgent;       /* the parser has raised priority */
 	uint64_t parse_us; /* CPU time of the parser's answers */
-	uint64_t used;    /* time in ns of the last request */
-	uint64_t restart; /* earliest time in ns of the next start */
+	uint64_t used;     /* time in ns of the last request */
+	uint64_t restart;  /* earliest time in ns of the next start */
 };
 
 struct cfihelpers {
@@ -319,8 +319,7 @@ static void cfihelpers_fail(struct cfihelpers *helpers, struct pair *pair, bool 
 /* Lowers the priority of a parser that has used its share of CPU time at raised priority: tenants make the files. */
 static void cfihelpers_lower(struct pair *pair, uint64_t now)
 {
-	if (!pair->urgent ||
-	    (pair->parse_us < URGENT_US && (!pair->nrequests || now < pair->progress + URGENT_NS)))
+	if (!pair->urgent || (pair->parse_us < URGENT_US && (!pair->nrequests || now < pair->progress + URGENT_NS)))
 		return;
 	urgency_lower_child(pair->parser);
 	pair->urgent = false;

@@ -311,7 +311,8 @@ static void test_priority(void)
 		cfitables_stop(t);
 		return;
 	}
-	ok(answered(t, 1, now) && nice_of_parser() == URGENCY_SOON, "a parser that takes little time keeps its priority");
+	ok(answered(t, 1, now) && nice_of_parser() == URGENCY_SOON,
+	   "a parser that takes little time keeps its priority");
 	find_by(t, 1, EXPENSIVE, now);
 	ok(answered(t, 2, now) && nice_of_parser() == URGENCY_USUAL, "  after 0.3 s of CPU time it has the usual one");
 	cfitables_stop(t);
