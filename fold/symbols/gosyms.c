@@ -225,6 +225,20 @@ bool gosyms_name(struct gosyms *gosyms, uint64_t offset, struct text *out)
 	return false;
 }
 
+/* Replaces each middle dot (U+00B7) by '.', as Go's linker does for .symtab. */
+static void gosyms_plain_dots(struct text *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text->n; i++) {
+		bool dot = i + 1 < text->n && text->p[i] == '\xc2' && text->p[i + 1] == '\xb7';
+
+		text->p[n++] = dot ? '.' : text->p[i];
+		i += dot;
+	}
+	text->n = n;
+}
+
 /* Returns the id of the name of a function; 0: it has none. */
 static uint32_t gosyms_name_of(struct gosyms *gosyms, struct symtab_search *search, uint64_t place)
 {
@@ -234,6 +248,7 @@ static uint32_t gosyms_name_of(struct gosyms *gosyms, struct symtab_search *sear
 	text->n = 0;
 	if (!gosyms_name(gosyms, gosyms_number(gosyms, place + NAME, 4), text))
 		return 0;
+	gosyms_plain_dots(text);
 	if (!search->mangled && elfsyms_demangle(&plain, text_view(text)))
 		name = intern(search->names, text_view(&plain));
 	else

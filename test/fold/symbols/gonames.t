@@ -92,7 +92,7 @@ instructions()
 # neither type arguments nor the linker's mark of a function with another calling convention.
 known()
 {
-	awk -F'[ +|]' 'NR == FNR { if ($2 !~ /unknown/ && $2 !~ /^(_?x?_?cgo_|_start|_init|_fini|_dl_|deregister|register|frame_dummy|__|fatalf|main$|threadentry)/) is[$1]; next } $1 in is' whole.names "$1" |
+	awk -F'[ +|]' 'NR == FNR { if ($2 !~ /unknown/ && $2 !~ /^(_?x?_?cgo_|_start|_init|_fini|_dl_|deregister|register|frame_dummy|__|fatalf|main$|threadentry|crosscall1|pthread_|runtime[.]etext)/) is[$1]; next } $1 in is' whole.names "$1" |
 		sed 's/\.abi0+/+/; s/\[[^|]*\]/[...]/g'
 }
 

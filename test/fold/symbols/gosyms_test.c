@@ -366,6 +366,9 @@ static void check_without_address(void)
 	fill(&go, &kinds[0]);
 	put_at(&go, AT_PCLNTAB + 24, 0, 8);
 	is_answer(&go, 0xc, "main.main+0xc|main.a|main.b", "the address of the code in moduledata");
+	memcpy(go.bytes + AT_PCLNTAB + NAMES, "mai\xc2\xb7main", 9);
+	is_answer(&go, 0, "mai.main+0x0", "a middle dot in a name");
+	memcpy(go.bytes + AT_PCLNTAB + NAMES, strings, 10);
 	put_at(&go, AT_DATA + 16, 0, 8);
 	is_str(str_of(answer_of(&go, LENGTH, CODE + 4, (struct elfsyms_options){ 0 })), STR("main.main+0x4"),
 	       "without moduledata: .text");

@@ -19,13 +19,15 @@ static void find_places(size_t n, struct symbols_query query[PLACES])
 		query[i] = (struct symbols_query){ .address = i * step };
 }
 
-/* Each name of a list, separated by NUL, is in the file. */
+/* Each name of a list, separated by NUL, is in the file, up to a dot that may have been U+00B7 there. */
 static void check_names(struct str file, struct str list)
 {
 	while (list.n) {
 		struct str name = str_cut(&list, 0);
 
-		MUST(name.n && memmem(file.p, file.n, name.p, name.n));
+		MUST(name.n);
+		name = str_cut(&name, '.');
+		MUST(name.n == 0 || memmem(file.p, file.n, name.p, name.n));
 	}
 }
 
