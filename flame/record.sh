@@ -56,7 +56,7 @@ choose_target()
 tell_recorder()
 {
 	if [ -z "$verbose" ]; then
-		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: --interpreters=on has no effect' -e '^pjrecord: no hardware counters: ' "$tmp/rec.err" >&2
+		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: no hardware counters: ' "$tmp/rec.err" >&2
 	else
 		sed -e '/^pjrecord: symbol store: /d' -e 's|^pjrecord: .*/out/[0-9]*\.data: |pjrecord: |' "$tmp/rec.err" >&2
 	fi

@@ -547,7 +547,8 @@ enum dso_reason dsofiles_resolve(const struct dsofiles_options *options, const s
 	answered = dsofiles_query_one(&search, q, n, names);
 	if (options->inlined)
 		query_inlined(&search, q, n, names);
-	if (search.symbols || (answered == open && (search.runtime || search.path)))
+	if (search.symbols || (answered && !search.runtime && search.path) ||
+	    (answered == open && (search.runtime || search.path)))
 		search.why = DSO_FOUND;
 	else if (search.runtime || search.path)
 		search.why = DSO_STRIPPED;

@@ -18,10 +18,11 @@ enum { INLINE_TABLE = 2, INLINE_TREE = 3 };
 enum { SIZE_18 = 20, NAME_18 = 12, POSITION_18 = 16, SIZE_20 = 16, NAME_20 = 4, POSITION_20 = 8 };
 
 enum {
-	CALLS_MAX = 255,     /* limit for the nesting of calls */
-	SPANS_MAX = 1 << 20, /* limit for the spans of one function */
-	VALUES_BLOCK = 4096, /* number of bytes of pctab that are read at a time */
-	VALUE_MAX = 20,      /* bytes that a span takes in pctab at most: two numbers of 10 bytes */
+	CALLS_MAX = 255,      /* limit for the nesting of calls */
+	SPANS_MAX = 1 << 20,  /* limit for the spans of one function */
+	VALUES_BLOCK = 4096,  /* number of bytes of pctab that are read at a time */
+	WORK_MAX = 128 << 20, /* limit for the part of `max` that a section gives */
+	VALUE_MAX = 20,       /* bytes that a span takes in pctab at most: two numbers of 10 bytes */
 };
 
 /* Addresses of a function with one inlined call: up to `end`, relative to the function. */
@@ -84,9 +85,11 @@ static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_
 		change = dwarf_uleb(&bytes);
 		if (change == 0 && end)
 			break; /* the rest is padding */
+		if (bytes.bad || change > UINT32_MAX)
+			return false;
 		call += change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
 		length = dwarf_uleb(&bytes) * gosyms->quantum;
-		if (bytes.bad || change > UINT32_MAX || length == 0 || length > size - end)
+		if (bytes.bad || length == 0 || length > size - end)
 			return false;
 		end += length;
 		if (!goinlines_add(inlines, end, call))
@@ -223,7 +226,7 @@ bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *quer
 	    (!inlines.gosyms.gofunc && !gosyms_find_module(&inlines.gosyms)) || !inlines.gosyms.gofunc)
 		return false;
 	/* limit of steps: 1 million, 1 for each byte of the section, 64 for each query */
-	inlines.max = (1u << 20) + inlines.gosyms.size + 64 * (uint64_t)n;
+	inlines.max = (1u << 20) + (inlines.gosyms.size < WORK_MAX ? inlines.gosyms.size : WORK_MAX) + 64 * (uint64_t)n;
 	finder = mem_alloc(sizeof(*finder), 1);
 	finder->gosyms = &inlines.gosyms;
 	place = goinlines_places(elffile, query, &n);

@@ -10,20 +10,21 @@
 
 /* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. Size of an entry of the
  * table of functions. */
-enum { HEADER = 72, ENTRY = 8 };
+enum { START = 8, HEADER = 72, ENTRY = 8 };
 
 /* Offset of the name in struct _func. */
 enum { NAME = 4 };
 
 /* Search for the table in a section: bytes read at a time, alignment of the table, limit for tables whose moduledata is
  * searched. */
-enum { SEARCH_BLOCK = 1 << 16, SEARCH_STEP = 32, PROOFS_MAX = 4 };
+enum { SEARCH_BLOCK = 1 << 16, SEARCH_STEP = 32, PROOFS_MAX = 4, CANDIDATES_MAX = 1024 };
 #define SEARCH_MAX ((uint64_t)128 << 20) /* limit for the bytes of the section */
 
-#define LONGEST (16u << 10)    /* limit for one name in bytes */
-#define SPEND_SOME (1u << 20)  /* limit for all names read, in bytes: this constant part, */
-#define SPEND_TIMES 8          /* plus this factor times the size of the section, */
-#define SPEND_MAX (128u << 20) /* but at most this in all */
+#define FUNCTIONS_MAX (16u << 20) /* limit for the functions of a table; terraform has 0.1 million */
+#define LONGEST (16u << 10)       /* limit for one name in bytes */
+#define SPEND_SOME (1u << 20)     /* limit for all names read, in bytes: this constant part, */
+#define SPEND_TIMES 8             /* plus this factor times the size of the section, */
+#define SPEND_MAX (128u << 20)    /* but at most this in all */
 
 /* ---- the section ------------------------------------------------------------------------------------------------ */
 
@@ -41,21 +42,28 @@ uint64_t gosyms_number(const struct gosyms *gosyms, uint64_t offset, unsigned si
 	return gosyms_read(gosyms, offset, &value, size) == size ? value : UINT64_MAX;
 }
 
+/* Returns true if the START bytes at p can begin a table: magic, two zeros, quantum, size of a pointer. */
+static bool gosyms_is_start(const char *p)
+{
+	uint32_t magic;
+
+	memcpy(&magic, p, sizeof(magic));
+	return (magic == MAGIC_18 || magic == MAGIC_20) && !p[4] && !p[5] && p[6] > 0 && p[6] <= 4 && p[7] == 8;
+}
+
 /* Reads the header. Returns false if it has another layout, or if its parts are not in the section and in order. */
 static bool gosyms_read_header(struct gosyms *gosyms)
 {
 	uint64_t number[8]; /* functions, files, address of the code, offsets of the five parts */
-	uint8_t start[8];
+	char start[START];
 	uint32_t magic;
 
-	if (gosyms_read(gosyms, 0, start, sizeof(start)) < sizeof(start) ||
+	if (gosyms_read(gosyms, 0, start, sizeof(start)) < sizeof(start) || !gosyms_is_start(start) ||
 	    gosyms_read(gosyms, sizeof(start), number, sizeof(number)) < sizeof(number))
 		return false;
 	memcpy(&magic, start, sizeof(magic));
-	if ((magic != MAGIC_18 && magic != MAGIC_20) || start[4] || start[5] || start[7] != 8)
-		return false;
 	gosyms->since_20 = magic == MAGIC_20;
-	gosyms->quantum = start[6];
+	gosyms->quantum = (unsigned char)start[6];
 	gosyms->functions = number[0];
 	gosyms->text = number[2];
 	gosyms->names = number[3];
@@ -65,8 +73,8 @@ static bool gosyms_read_header(struct gosyms *gosyms)
 	gosyms->table = number[7];
 	return gosyms->names >= HEADER && gosyms->names <= gosyms->units && gosyms->units <= gosyms->files &&
 	       gosyms->files <= gosyms->values && gosyms->values <= gosyms->table && gosyms->table < gosyms->size &&
-	       gosyms->functions && gosyms->functions < (gosyms->size - gosyms->table) / ENTRY && start[6] &&
-	       start[6] <= 4;
+	       gosyms->functions && gosyms->functions <= FUNCTIONS_MAX &&
+	       gosyms->functions < (gosyms->size - gosyms->table) / ENTRY;
 }
 
 /* ---- functions -------------------------------------------------------------------------------------------------- */
@@ -112,7 +120,19 @@ bool gosyms_find(struct gosyms_finder *finder, uint64_t address, struct gosyms_f
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Takes .text for the code, if a function of the table starts at the first instruction of the program. */
+/* Returns true if a function is one at which programs of Go begin, as _rt0_amd64_linux. */
+static bool gosyms_is_entry(struct gosyms *gosyms, const struct gosyms_function *function)
+{
+	struct text name = { 0 };
+	bool entry = gosyms_name(gosyms, gosyms_number(gosyms, function->place + NAME, 4), &name) &&
+		     str_starts(text_view(&name), STR("_rt0_"));
+
+	text_free(&name);
+	return entry;
+}
+
+/* Takes .text for the code, if the function of the table that starts at the first instruction of the program is one at
+ * which programs of Go begin. */
 static bool gosyms_guess_text(struct gosyms *gosyms)
 {
 	const struct elf_section *section = elffile_section(gosyms->file, STR(".text"));
@@ -124,7 +144,8 @@ static bool gosyms_guess_text(struct gosyms *gosyms)
 	if (section) {
 		gosyms->text = section->addr;
 		finder->gosyms = gosyms;
-		found = gosyms_find(finder, entry, &function) && function.start == entry;
+		found = gosyms_find(finder, entry, &function) && function.start == entry &&
+			gosyms_is_entry(gosyms, &function);
 	}
 	free(finder);
 	return found;
@@ -148,7 +169,7 @@ static bool gosyms_take(struct gosyms *gosyms, const struct elf_section *section
 static bool gosyms_search(struct gosyms *gosyms, const struct elf_section *section)
 {
 	char *block = mem_alloc(1, SEARCH_BLOCK);
-	unsigned proofs = 0;
+	unsigned proofs = 0, candidates = 0;
 	bool found = false;
 
 	for (uint64_t at = 0; at < section->size && at < SEARCH_MAX && !found; at += SEARCH_BLOCK) {
@@ -156,23 +177,20 @@ static bool gosyms_search(struct gosyms *gosyms, const struct elf_section *secti
 		size_t got = elffile_read(gosyms->file, section->offset + at, block,
 					  left < SEARCH_BLOCK ? (size_t)left : SEARCH_BLOCK);
 
-		for (size_t i = 0; i + HEADER <= got && !found && proofs < PROOFS_MAX; i += SEARCH_STEP) {
-			uint32_t magic;
-
-			memcpy(&magic, block + i, sizeof(magic));
-			found = (magic == MAGIC_18 || magic == MAGIC_20) && gosyms_take(gosyms, section, at + i) &&
-				++proofs && gosyms_find_module(gosyms);
-		}
+		for (size_t i = 0; i + START <= got && !found && proofs < PROOFS_MAX; i += SEARCH_STEP)
+			found = gosyms_is_start(block + i) && ++candidates <= CANDIDATES_MAX &&
+				gosyms_take(gosyms, section, at + i) && ++proofs && gosyms_find_module(gosyms);
 	}
 	free(block);
 	return found;
 }
 
-/* Returns true if the file has all bytes of a section, uncompressed. */
+/* Returns true if the file has all bytes of a section, uncompressed and not in a hole. */
 static bool gosyms_usable(const struct elffile *elffile, const struct elf_section *section)
 {
 	return section->type == SHT_PROGBITS && !(section->flags & SHF_COMPRESSED) &&
-	       section->offset <= elffile->size && section->size <= elffile->size - section->offset;
+	       section->offset <= elffile->size && section->size <= elffile->size - section->offset &&
+	       elfhead_is_dense(&elffile->head, section->offset, section->size);
 }
 
 bool gosyms_open(struct gosyms *gosyms, const struct elffile *elffile)
@@ -242,19 +260,13 @@ static void gosyms_plain_dots(struct text *text)
 /* Returns the id of the name of a function; 0: it has none. */
 static uint32_t gosyms_name_of(struct gosyms *gosyms, struct symtab_search *search, uint64_t place)
 {
-	struct text *text = &search->text, plain = { 0 };
-	uint32_t name = 0;
+	struct text *text = &search->text;
 
 	text->n = 0;
 	if (!gosyms_name(gosyms, gosyms_number(gosyms, place + NAME, 4), text))
 		return 0;
-	gosyms_plain_dots(text);
-	if (!search->mangled && elfsyms_demangle(&plain, text_view(text)))
-		name = intern(search->names, text_view(&plain));
-	else
-		name = intern(search->names, text_view(text));
-	text_free(&plain);
-	return name;
+	gosyms_plain_dots(text); /* Go's names are not mangled */
+	return intern(search->names, text_view(text));
 }
 
 static int gosyms_compare(const void *left, const void *right)

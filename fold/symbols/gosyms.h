@@ -52,10 +52,10 @@ struct gosyms_place {
 };
 
 /* Opens the table of a file. Returns false if the file has none, if its layout is another or damaged, or if the address
- * of the code is not proven: neither the header nor moduledata has it, and no function begins in .text
- * where the program does. Without a section of that name the table is searched in .data.rel.ro, into which linkers of C
- * put it for programs of variable address; then moduledata must prove it. elffile stays the caller's, and must live as
- * long as the table. */
+ * of the code is not proven: neither the header nor moduledata has it, and no function of that
+ * purpose begins in .text where the program does. Without a section of that name the table is searched in .data.rel.ro,
+ * into which linkers of C put it for programs of variable address; then moduledata must prove it. elffile stays the
+ * caller's, and must live as long as the table. */
 bool gosyms_open(struct gosyms *gosyms, const struct elffile *elffile);
 
 /* Reads bytes of the section from an offset. Returns their number, less than n at the end of the section. */

@@ -127,6 +127,22 @@ static bool elfreducer_stays(const struct elfreducer *elfreducer, size_t i)
 	return elfreducer->head.section[i].sh_flags & SHF_ALLOC || str_starts(elfreducer->head.name[i], STR(".plt"));
 }
 
+/* Drops a table of Go's functions that does not fit, or that the file does not have as a whole: the other symbols stay.
+ * Returns true if it did. */
+static bool drop_large_go(struct elfreducer *elfreducer, size_t i)
+{
+	const struct elfhead *elfhead = &elfreducer->head;
+	const Elf64_Shdr *section = &elfhead->section[i];
+
+	if (!elfreducer_is_go(elfhead->name[i]) || (section->sh_offset <= elfhead->source.size &&
+						    section->sh_size <= elfhead->source.size - section->sh_offset &&
+						    section->sh_size <= (elfreducer->max - elfreducer->bytes) / 2 &&
+						    elfhead_is_dense(elfhead, section->sh_offset, section->sh_size)))
+		return false;
+	elfreducer->keep[i] = false;
+	return true;
+}
+
 static const char *check_sizes(struct elfreducer *elfreducer)
 {
 	const struct elfhead *elfhead = &elfreducer->head;
@@ -134,7 +150,7 @@ static const char *check_sizes(struct elfreducer *elfreducer)
 	for (size_t i = 1; i < elfhead->sections; i++) {
 		const Elf64_Shdr *section = &elfhead->section[i];
 
-		if (!elfreducer->keep[i])
+		if (!elfreducer->keep[i] || drop_large_go(elfreducer, i))
 			continue;
 		if (section->sh_offset > elfhead->source.size ||
 		    section->sh_size > elfhead->source.size - section->sh_offset)

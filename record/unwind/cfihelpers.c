@@ -23,10 +23,9 @@
 #define LOOK_NS (SECOND_NS / 50)    /* ns between checks whether a pair waits for a file system */
 #define HANG_TIMES 6                /* a pair hangs after so many times hang_ms without answer, even if it runs */
 #define RESTART_NS (SECOND_NS / 5)  /* ns between a crash and the next start of a pair */
-/* A parser has raised priority for so much CPU time in us, and until a request takes so long in ns. Samples wait for
- * its tables: at usual priority on a busy machine, the first second of a JVM had no complete stacks. */
-#define URGENT_US 300000u
-#define URGENT_NS (SECOND_NS / 2)
+/* A parser has raised priority for so much CPU time in ns. Samples wait for its tables: at usual priority on a busy
+ * machine, the first second of a JVM had no complete stacks. */
+#define URGENT_NS (SECOND_NS * 3 / 10)
 enum { END_TRIES = 25 };
 
 /* The two helper processes of one tenant: one opens files, the other parses them. */
@@ -40,10 +39,10 @@ struct pair {
 	uint64_t running;  /* time in ns at which one of the processes was last seen running */
 	uint64_t polled;   /* time in ns of the last check whether the pair waits for a file system */
 	bool blocked;
-	bool urgent;       /* the parser has raised priority */
-	uint64_t parse_us; /* CPU time of the parser's answers */
-	uint64_t used;     /* time in ns of the last request */
-	uint64_t restart;  /* earliest time in ns of the next start */
+	bool urgent;      /* the parser has raised priority */
+	clockid_t clock;  /* CPU time of the parser, as the kernel counts it: a parser may be hostile */
+	uint64_t used;    /* time in ns of the last request */
+	uint64_t restart; /* earliest time in ns of the next start */
 };
 
 struct cfihelpers {
@@ -87,8 +86,9 @@ static void cfihelpers_start_pair(struct cfihelpers *helpers, struct pair *pair,
 	    !cfistarter_begin(&helpers->starter, &pair->socket, &pair->opener, &pair->parser))
 		return;
 	helpers->off = false;
-	pair->urgent = true;
-	pair->parse_us = 0;
+	pair->urgent = clock_getcpuclockid(pair->parser, &pair->clock) == 0;
+	if (!pair->urgent)
+		urgency_lower_child(pair->parser);
 	epoll_ctl(helpers->epoll, EPOLL_CTL_ADD, pair->socket, &event);
 	pair->progress = pair->running = now;
 }
@@ -278,7 +278,6 @@ static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, ui
 		}
 		request = next_request(pair);
 		pair->progress = now;
-		pair->parse_us += reply.cpu_us;
 		helpers->user.answered(helpers->user.to, &request, &reply, image, now);
 	}
 	return got != 0;
@@ -317,9 +316,12 @@ static void cfihelpers_fail(struct cfihelpers *helpers, struct pair *pair, bool 
 }
 
 /* Lowers the priority of a parser that has used its share of CPU time at raised priority: tenants make the files. */
-static void cfihelpers_lower(struct pair *pair, uint64_t now)
+static void cfihelpers_lower(struct pair *pair)
 {
-	if (!pair->urgent || (pair->parse_us < URGENT_US && (!pair->nrequests || now < pair->progress + URGENT_NS)))
+	struct timespec spec;
+
+	if (!pair->urgent ||
+	    (clock_gettime(pair->clock, &spec) == 0 && spec.tv_sec == 0 && spec.tv_nsec < (long)URGENT_NS))
 		return;
 	urgency_lower_child(pair->parser);
 	pair->urgent = false;
@@ -334,7 +336,7 @@ static void look_after(struct cfihelpers *helpers, uint64_t now)
 		if (ended || (cfihelpers_runs(pair) && cfihelpers_hangs(helpers, pair, now)))
 			cfihelpers_fail(helpers, pair, !ended, now);
 		if (cfihelpers_runs(pair))
-			cfihelpers_lower(pair, now);
+			cfihelpers_lower(pair);
 	}
 }
 

@@ -74,7 +74,7 @@ if [ "$mine" != 0 ]; then
 elif [ -n "$(nice -n -20 true 2>&1)" ]; then
 	skip "priority is raised" "not allowed here"
 else
-	is "priority: the recorder's, not that of processes that parse files of others, or the command's" "$(priorities env)" "-20 0 0 0"
+	is "priority: the recorder's, that of the process that parses unwind tables at first, no other's" "$(priorities env)" "-20 -15 0 0"
 	is "  as it was wanted, when another one was" "$(priorities nice -n 3)" "3 3 3 3"
 	usual=$(slice_of $$)
 	if [ -z "$usual" ] || [ "$(uname -r | awk -F. '{ print 100 * $1 + $2 }')" -lt 612 ]; then
@@ -83,7 +83,7 @@ else
 		is "  slices, too" "$(cat slices)" "$usual $usual $usual $usual"
 		priorities env >/dev/null
 		is "  the recorder's are short, no other's" "$(cat slices)" "100000 $usual $usual $usual"
-		is "  also of one that was started as urgent: it stays so" "$(priorities nice -n -10) $(cat slices)" "-10 0 0 -10 100000 $usual $usual $usual"
+		is "  also of one that was started as urgent: it stays so" "$(priorities nice -n -10) $(cat slices)" "-10 -10 0 -10 100000 $usual $usual $usual"
 	fi
 fi
 

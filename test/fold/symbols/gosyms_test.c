@@ -328,6 +328,7 @@ static const struct damage {
 	{ AT_PCLNTAB + VALUES + 2, 1, 0, "main.main+0xc", "a span of no bytes" },
 	{ AT_PCLNTAB + VALUES + 2, 1, 0x7f, "main.main+0xc", "a span behind the function" },
 	{ AT_PCLNTAB + VALUES + 1, 8, UINT64_MAX, "main.main+0xc", "numbers without end" },
+	{ AT_PCLNTAB + VALUES, 8, UINT64_MAX, "main.main+0xc", "changes without end" },
 	{ AT_PCLNTAB + VALUES + 5, 1, 0x7e, "main.main+0xc", "an index behind the tree" },
 	{ AT_RODATA + 8 + 20 + 12, 4, A + 1, "main.main+0xc", "an inlined call whose name starts inside of another" },
 	{ AT_RODATA + 8 + 20 + 12, 4, UINT32_MAX, "main.main+0xc", "one whose name is behind the names" },
@@ -357,8 +358,8 @@ static void check_damaged(void)
 	}
 }
 
-/* Without the address of the code and without moduledata, .text is the code if a function starts at the first
- * instruction of the program. */
+/* Without the address of the code and without moduledata, .text is the code if _rt0_... starts at the first instruction
+ * of the program. */
 static void check_without_address(void)
 {
 	struct go go;
@@ -370,8 +371,11 @@ static void check_without_address(void)
 	is_answer(&go, 0, "mai.main+0x0", "a middle dot in a name");
 	memcpy(go.bytes + AT_PCLNTAB + NAMES, strings, 10);
 	put_at(&go, AT_DATA + 16, 0, 8);
-	is_str(str_of(answer_of(&go, LENGTH, CODE + 4, (struct elfsyms_options){ 0 })), STR("main.main+0x4"),
-	       "without moduledata: .text");
+	is_str(str_of(answer_of(&go, LENGTH, CODE + 4, (struct elfsyms_options){ 0 })), STR("-"),
+	       "without moduledata: nothing, if another function is where the program begins");
+	memcpy(go.bytes + AT_PCLNTAB + NAMES, "_rt0_main", 10);
+	is_str(str_of(answer_of(&go, LENGTH, CODE + 4, (struct elfsyms_options){ 0 })), STR("_rt0_main+0x4"),
+	       "  .text, if it is Go's");
 	put_at(&go, offsetof(Elf64_Ehdr, e_entry), BASE + CODE + 1, 8);
 	is_str(str_of(answer_of(&go, LENGTH, CODE + 4, (struct elfsyms_options){ 0 })), STR("-"),
 	       "  unless the program begins inside of a function");
