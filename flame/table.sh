@@ -70,22 +70,34 @@ table()
 	done
 }
 
+# Returns true if the shell that started this subshell has ended. It may still be a zombie, so kill -0 cannot tell.
+is_orphan()
+{
+	read -r stat </proc/self/stat || return 1
+	# shellcheck disable=SC2086 # words
+	set -- ${stat##*) }
+	[ "$2" != $$ ]
+}
+
+# Removes the directory of the killed shell when the recorder and the mapper have ended: the kernel has signalled them
+# (--with-parent), they write until they end, and are no children of this process.
+clean_up_alone()
+{
+	left=300
+	while kill -0 "$recorder" 2>/dev/null || { [ -n "$mapper" ] && kill -0 "$mapper" 2>/dev/null; }; do
+		[ $((left -= 1)) -gt 0 ] || break
+		sleep 0.1
+	done
+	rm -rf "$tmp"
+	exit 1
+}
+
 # Reads names of windows, shows and removes them. On a terminal, those that came meanwhile are passed over: it shows what is now.
 show_tables()
 {
 	count=0
 	while IFS= read -r window; do
-		if ! kill -0 $$ 2>/dev/null; then # killed, so nobody else cleans up
-			kill -TERM "$recorder" ${mapper:+"$mapper"}
-			# they write until they end, and are not ours to wait for
-			left=300
-			while kill -0 "$recorder" 2>/dev/null || { [ -n "$mapper" ] && kill -0 "$mapper" 2>/dev/null; }; do
-				[ $((left -= 1)) -gt 0 ] || break
-				sleep 0.1
-			done
-			rm -rf "$tmp"
-			exit 1
-		fi
+		if is_orphan; then clean_up_alone; fi
 		newest=$(find "$dir/out" -name '[0-9]*.data' | sort | tail -n 1)
 		if [ -z "$screen" ] || [ -z "$newest" ] || [ "$newest" = "$window" ]; then
 			if table "$window" >"$tmp/next"; then
@@ -98,6 +110,8 @@ show_tables()
 		fi
 		rm -f -- "$window"
 	done
+	# the recorder ends when the shell is killed, maybe without another window
+	if is_orphan; then clean_up_alone; fi
 }
 
 show()
