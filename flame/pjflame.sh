@@ -299,8 +299,7 @@ fi
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
 [ "$interpreters" != on ] || [ "$unwind" != fp ] || usage_error "--interpreters=on and --unwind=fp exclude each other"
-# the reader of interpreters needs real-time priority, mostly a right of root, and knows x86-64
-if [ -z "$interpreters$offcpu" ] && [ "$unwind" != fp ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then interpreters=on; fi
+[ -n "$offcpu" ] || [ "$unwind" = fp ] || default_interpreters
 if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
 # ---- the other tools -------------------------------------------------------------------------------------------------

@@ -177,8 +177,7 @@ if [ -n "$values" ]; then
 fi
 [ -n "$output" ] || usage_error "-o DIR names the directory of the profiles"
 [ -z "$all" ] || [ -z "$pids" ] || usage_error "-a and -p exclude each other"
-# the reader of interpreters needs real-time priority, mostly a right of root, and knows x86-64
-if [ -z "$interpreters" ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then interpreters=on; fi
+default_interpreters
 
 # ---- life ------------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,13 @@ on_or_off()
 	case $2 in on | off) ;; *) usage_error "$1: '$2' is neither on nor off" ;; esac
 }
 
+# Sets $interpreters to on, unless it is set, where interpreters can be read: this needs real-time priority, mostly a right of
+# root, and x86-64.
+default_interpreters()
+{
+	if [ -z "$interpreters" ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then interpreters=on; fi
+}
+
 # similar WORD: of the lines of standard input, the one that a mistyped WORD most likely stands for, or nothing; as common/similar.h
 similar()
 {

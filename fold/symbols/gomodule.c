@@ -115,6 +115,19 @@ static bool gomodule_spend(struct gomodule *module, uint64_t bytes)
 	return true;
 }
 
+/* Reads elements of a section, the first of which has index `done`, to a block of BLOCK elements. Returns their number;
+ * 0 at the end of the section, if it cannot be read, or if the limit of bytes is reached. */
+static size_t gomodule_read(struct gomodule *module, const struct elf_section *section, uint64_t done, void *block,
+			    size_t element)
+{
+	uint64_t left = section->size / element - done;
+	size_t want = left < BLOCK ? (size_t)left : BLOCK;
+	size_t got =
+		elffile_read(module->gosyms->file, section->offset + done * element, block, want * element) / element;
+
+	return gomodule_spend(module, got * element) ? got : 0;
+}
+
 /* Callback for a relocation that writes an address (value) to an address (at). Returns true to end the search. */
 typedef bool each_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with);
 
@@ -122,25 +135,17 @@ static bool gomodule_relocations(struct gomodule *module, const struct elf_secti
 				 void *with)
 {
 	Elf64_Rela *block = mem_alloc(sizeof(*block), BLOCK);
-	uint64_t n = section->size / sizeof(*block);
 	bool found = false;
+	size_t got;
 
-	for (uint64_t done = 0; done < n && !found;) {
-		size_t want = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
-		size_t got = elffile_read(module->gosyms->file, section->offset + done * sizeof(*block), block,
-					  want * sizeof(*block)) /
-			     sizeof(*block);
-
-		if (got == 0 || !gomodule_spend(module, got * sizeof(*block)))
-			break;
+	for (uint64_t done = 0; !found && (got = gomodule_read(module, section, done, block, sizeof(*block))) > 0;
+	     done += got)
 		for (size_t i = 0; i < got && !found; i++) {
 			uint64_t type = ELF64_R_TYPE(block[i].r_info);
 
 			if (type == RELATIVE_X86 || type == RELATIVE_ARM)
 				found = each(module, block[i].r_offset, (uint64_t)block[i].r_addend, with);
 		}
-		done += got;
-	}
 	free(block);
 	return found;
 }
@@ -191,22 +196,15 @@ static bool gomodule_try_relocation(struct gomodule *module, uint64_t at, uint64
 /* Searches a section for the address of .gopclntab. */
 static bool gomodule_in_section(struct gomodule *module, const struct elf_section *section)
 {
-	uint64_t *block = mem_alloc(sizeof(*block), BLOCK), n = section->size / sizeof(*block);
+	uint64_t *block = mem_alloc(sizeof(*block), BLOCK);
 	bool found = false;
+	size_t got;
 
-	for (uint64_t done = 0; done < n && !found;) {
-		size_t want = n - done < BLOCK ? (size_t)(n - done) : BLOCK;
-		size_t got = elffile_read(module->gosyms->file, section->offset + done * sizeof(*block), block,
-					  want * sizeof(*block)) /
-			     sizeof(*block);
-
-		if (got == 0 || !gomodule_spend(module, got * sizeof(*block)))
-			break;
+	for (uint64_t done = 0; !found && (got = gomodule_read(module, section, done, block, sizeof(*block))) > 0;
+	     done += got)
 		for (size_t i = 0; i < got && !found; i++)
 			found = block[i] == module->gosyms->address &&
 				gomodule_try(module, section->addr + (done + i) * sizeof(*block));
-		done += got;
-	}
 	free(block);
 	return found;
 }

@@ -127,8 +127,8 @@ static bool elfreducer_stays(const struct elfreducer *elfreducer, size_t i)
 	return elfreducer->head.section[i].sh_flags & SHF_ALLOC || str_starts(elfreducer->head.name[i], STR(".plt"));
 }
 
-/* Drops a table of Go's functions that does not fit, or that the file does not have as a whole: the other symbols stay.
- * Returns true if it did. */
+/* Drops a table of Go's functions that is too large for the copy, or of which the file lacks bytes. The other symbols
+ * stay. Returns true if the table was dropped. */
 static bool drop_large_go(struct elfreducer *elfreducer, size_t i)
 {
 	const struct elfhead *elfhead = &elfreducer->head;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# interpreted.t - frames of interpreted Java methods and Python functions in a recording of pjrecord: named by what it told, counted where it
-# told none, with their lines by --srcline.
+# interpreted.t - frames of interpreted Java methods and Python functions in a recording of pjrecord: the names that it contains, the number
+# of frames without one, and lines with --srcline.
 # covers: fold/perfdata/interpreted.c fold/resolve.c fold/names/names.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"

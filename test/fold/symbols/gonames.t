@@ -92,7 +92,7 @@ instructions()
 # neither type arguments nor the linker's mark of a function with another calling convention.
 known()
 {
-	awk -F'[ +|]' 'NR == FNR { if ($2 !~ /unknown/ && $2 !~ /^(_?x?_?cgo_|_start|_init|_fini|_dl_|deregister|register|frame_dummy|__|fatalf|main$|threadentry|crosscall1|pthread_|runtime[.]etext)/) is[$1]; next } $1 in is' whole.names "$1" |
+	awk -F'[ +|]' 'NR == FNR { if ($2 !~ /unknown/ && $2 !~ /^(_?x?_?cgo_|_start|_init|_fini|_dl_|deregister|register|frame_dummy|__|fatalf|main$|threadentry|crosscall1|pthread_|runtime[.]etext)/) is[$1]; next } $1 in is' unstripped.names "$1" |
 		sed 's/\.abi0+/+/; s/\[[^|]*\]/[...]/g'
 }
 
@@ -101,39 +101,39 @@ compare()
 {
 	title=$1 folder=$2
 	shift 2
-	if ! (cd "$folder" && "$go" build "$@" -o ../whole p.go && "$go" build "$@" -ldflags '-s -w' -o ../bare p.go) >why 2>&1; then
+	if ! (cd "$folder" && "$go" build "$@" -o ../unstripped p.go && "$go" build "$@" -ldflags '-s -w' -o ../stripped p.go) >why 2>&1; then
 		skip "$title" "it does not link: $(tail -n 1 why)"
 		return
 	fi
-	places whole >spots
-	"$names" whole <spots >whole.names
-	"$names" bare <spots >bare.names
-	known whole.names >want
-	known bare.names >got
+	places unstripped >spots
+	"$names" unstripped <spots >unstripped.names
+	"$names" stripped <spots >stripped.names
+	known unstripped.names >want
+	known stripped.names >got
 	count=$(wc -l <want)
 	if [ "$count" -gt 3000 ] && cmp -s want got; then pass "$title: $count names"; else diff want got >other; fail "$title: $count names" other; fi
 	if [ -z "$*" ]; then reduced "$title"; fi
-	is "$title: perf names none" "$("$names" -p bare <spots | grep -v unknown | grep -c "main\.")" 0
+	is "$title: perf names none" "$("$names" -p stripped <spots | grep -v unknown | grep -c "main\.")" 0
 	if [ "$lines" = yes ]; then inlined "$title"; fi
 }
 
 # reduced NAME: what pjrecord keeps of the program has the same names
 reduced()
 {
-	"$PJ_BUILD/test/record/symsaver/reduce" bare small >why 2>&1
+	"$PJ_BUILD/test/record/symsaver/reduce" stripped small >why 2>&1
 	"$names" small <spots >small.names
-	same "$1: names of the copy in the symbol store" bare.names small.names
+	same "$1: names of the copy in the symbol store" stripped.names small.names
 }
 
 # inlined NAME: the inlined calls of both programs
 inlined()
 {
-	instructions whole >spots
-	"$names" -i -d - "$scratch/whole" <spots >whole.names 2>why
-	"$names" -i -d - "$scratch/bare" <spots >bare.names 2>>why
+	instructions unstripped >spots
+	"$names" -i -d - "$scratch/unstripped" <spots >unstripped.names 2>why
+	"$names" -i -d - "$scratch/stripped" <spots >stripped.names 2>>why
 	# Go 1.19 writes no debug information for calls in wrappers of methods
-	known whole.names | grep -v ' runtime\.(\*' >want
-	known bare.names | grep -v ' runtime\.(\*' >got
+	known unstripped.names | grep -v ' runtime\.(\*' >want
+	known stripped.names | grep -v ' runtime\.(\*' >got
 	count=$(grep -c '|' want)
 	if [ "$count" -gt 1000 ] && cmp -s want got; then
 		pass "$1: $count of $(wc -l <want) instructions in inlined calls"
