@@ -146,7 +146,8 @@ void mapopts_parse(struct request *request, int argc, char **argv)
 
 void mapopts_limit(const struct request *request)
 {
-	uint64_t needed = CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH);
+	uint64_t needed =
+		CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_RESOURCE);
 
 	if (request->method != JCMDMAP_NOT)
 		needed |= CAPABILITY_BIT(CAP_SETUID) | CAPABILITY_BIT(CAP_SETGID);

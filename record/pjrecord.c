@@ -7,6 +7,7 @@
 #include "record/perf/hints.h"
 #include "record/hostcheck.h"
 #include "record/symsaver/symsaver.h"
+#include "common/process/fdmessage.h"
 #include "common/process/parent.h"
 #include "record/portable.h"
 #include "record/perf/privileges.h"
@@ -99,14 +100,15 @@ static void check_pids(const struct request *request)
 			die("--pid=%u: no such process", request->pid[i]);
 }
 
-/* Raises the priority, drops privileges and binds the recorder to its parent, in this order: the kernel resets the
- * parent-death signal when credentials change, so it is set last. */
+/* Raises the priority and the limit of descriptors, drops privileges and binds the recorder to its parent, in this
+ * order: the kernel resets the parent-death signal when credentials change, so it is set last. */
 static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 {
 	if (request->unwind != UNWIND_BY_POINTERS)
 		urgency_raise();
 	if (request->interpreters)
 		privileges_keep_realtime();
+	fdmessage_prepare();
 	privileges_drop(uid, gid);
 	if (request->with_parent)
 		parent_bind(request->parent);

@@ -27,11 +27,11 @@
 
 enum { PATH_BYTES = 4096, PRIOR_MAX = 64, ABANDON_MS = 1000 };
 
-/* Capabilities that the broker keeps: to read any file, /proc/kallsyms and files of other processes in /proc, and to
- * write where its starter may. */
+/* Capabilities that the broker keeps: to read any file, /proc/kallsyms and files of other processes in /proc, to write
+ * where its starter may, and to send descriptors however many are in flight (fdmessage_prepare). */
 #define CAPABILITIES                                                                                               \
 	(CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_SYS_PTRACE) | \
-	 CAPABILITY_BIT(CAP_SYSLOG))
+	 CAPABILITY_BIT(CAP_SYSLOG) | CAPABILITY_BIT(CAP_SYS_RESOURCE))
 
 enum operation {
 	OPEN,
@@ -305,6 +305,11 @@ static int broker_serve(const struct request *request, int given, struct reply *
 
 /* ---- the broker ------------------------------------------------------------------------------------------------- */
 
+static bool broker_reply(int socket, const struct reply *reply, int fd)
+{
+	return fdmessage_put(socket, reply, offsetof(struct reply, why.text) + strlen(reply->why.text) + 1, fd);
+}
+
 static bool broker_answer(int socket, const struct request *request, int given)
 {
 	static struct reply reply;
@@ -313,7 +318,11 @@ static bool broker_answer(int socket, const struct request *request, int given)
 
 	reply = (struct reply){ 0 };
 	fd = broker_serve(request, given >= 0 ? given : AT_FDCWD, &reply);
-	sent = fdmessage_put(socket, &reply, offsetof(struct reply, why.text) + strlen(reply.why.text) + 1, fd);
+	sent = broker_reply(socket, &reply, fd);
+	if (!sent && errno == ETOOMANYREFS) {
+		reply.error = errno;
+		sent = broker_reply(socket, &reply, -1);
+	}
 	if (fd >= 0)
 		close(fd);
 	return sent;
@@ -451,6 +460,7 @@ bool broker_start(const struct broker *broker)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
 	server.setup = *broker;
+	fdmessage_prepare();
 	childend_prepare();
 	pid = fork();
 	if (pid == 0) {
@@ -491,8 +501,12 @@ static int broker_exchange(const struct request *request, size_t size, int given
 	int fd = -1;
 	ssize_t got;
 
-	if (client.broken || !fdmessage_put(client.socket, request, size, given))
+	if (client.broken)
 		return -1;
+	if (!fdmessage_put(client.socket, request, size, given)) {
+		reply->error = errno == ETOOMANYREFS ? errno : EPIPE;
+		return -1;
+	}
 	got = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
 	if (got <= (ssize_t)offsetof(struct reply, why.text)) {
 		/* no further requests: the late reply would be taken for that of the next request */

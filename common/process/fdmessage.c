@@ -2,9 +2,14 @@
 #include "common/process/fdmessage.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* Time for which a message with descriptors is sent again while its user has too many of them in flight. */
+enum { CROWDED_MS = 50 };
 
 union control {
 	struct cmsghdr head;
@@ -24,7 +29,23 @@ static bool send_with(int socket, const void *p, size_t n, const int *fd, size_t
 		header.msg_control = control.bytes;
 		header.msg_controllen = CMSG_SPACE(fds * sizeof(int));
 	}
-	return sendmsg(socket, &header, flags | MSG_NOSIGNAL) == (ssize_t)n;
+	for (unsigned tries = 0;; tries++) {
+		if (sendmsg(socket, &header, flags | MSG_NOSIGNAL) == (ssize_t)n)
+			return true;
+		if (errno != ETOOMANYREFS || (flags & MSG_DONTWAIT) || tries == CROWDED_MS)
+			return false;
+		poll(NULL, 0, 1);
+	}
+}
+
+void fdmessage_prepare(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 bool fdmessage_send_all(int socket, const void *p, size_t n, const int *fd, size_t fds)

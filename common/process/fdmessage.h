@@ -9,8 +9,17 @@
 
 enum { FDMESSAGE_MAX = 4 }; /* largest number of descriptors in one message */
 
+/* Raises this process's limit of open descriptors to its hard limit. Call it before the processes start that send
+ * descriptors.
+ *
+ * The kernel counts the descriptors in flight of each user, over all processes, also those of root in containers. Where
+ * they are more than the sender's limit of open descriptors, it refuses the message with ETOOMANYREFS, unless the
+ * sender has CAP_SYS_RESOURCE. So whoever sends descriptors has the greatest limit, and keeps that capability if it has
+ * it; a process without capabilities, whose limit is low, sends none. */
+void fdmessage_prepare(void);
+
 /* Sends a message of n bytes, with descriptor fd unless it is -1. fd stays open. Returns false with errno if not all
- * was sent. */
+ * was sent: ETOOMANYREFS if too many descriptors are in flight even after 50 ms. */
 bool fdmessage_send(int socket, const void *p, size_t n, int fd);
 
 /* Receives a message of exactly n bytes into p. *fd becomes its descriptor (close-on-exec), -1 if it has none or

@@ -74,7 +74,6 @@ static const struct {
 	int call[3];
 } grouped[] = {
 	{ SANDBOX_MESSAGES, { SYS_recvmsg, SYS_sendmsg, -1 } },
-	{ SANDBOX_MEMFD, { SYS_memfd_create, SYS_ftruncate, SYS_fcntl } },
 	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
 	{ SANDBOX_OUTPUT, { SYS_pwrite64, SYS_ftruncate, -1 } },
 #ifdef __GLIBC__

@@ -23,7 +23,6 @@
  * and sendto, which libc's recv() and send() call: use recvmsg and sendmsg, or read and write. */
 enum sandbox_group {
 	SANDBOX_MESSAGES = 1, /* recvmsg, sendmsg: to pass descriptors over a socket */
-	SANDBOX_MEMFD = 2,    /* memfd_create, ftruncate, fcntl: for results in sealed memory */
 	SANDBOX_DEADLINE = 4, /* setitimer: for sandbox_deadline */
 	SANDBOX_OUTPUT = 16,  /* pwrite64, ftruncate: for results in a file that the opener created */
 	/* For a filter such as pjfold, which is no helper process: adds tgkill of itself, removes getrandom. Other

@@ -42,9 +42,11 @@ enum {
 #define BLOCK ((size_t)1 << 20)
 #define MS_NS (SECOND_NS / 1000)
 
-/* Capabilities of helpers: they read files of any user, also below /proc/PID/root, and give copies the owners of the
- * files. */
-#define CAPABILITIES (CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN))
+/* Capabilities of helpers: they read files of any user, also below /proc/PID/root, give copies the owners of the
+ * files, and send descriptors however many are in flight (fdmessage_prepare). */
+#define CAPABILITIES                                                                                        \
+	(CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN) | \
+	 CAPABILITY_BIT(CAP_SYS_RESOURCE))
 
 /* Kinds of requests. STAT is a copy of /proc/PID/stat, WHERE the mount namespace of a process. */
 enum kind { BY_PATH, PLAIN, INSIDE, MAP_INSIDE, STAT, WHERE };
@@ -404,6 +406,7 @@ void fileopener_start(bool unprivileged)
 
 	if (opener.control >= 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
+	fdmessage_prepare();
 	childend_prepare();
 	pid = fork();
 	if (pid == 0)

@@ -3,6 +3,7 @@
 
 #include "common/clocks.h"
 #include "common/diag.h"
+#include "common/process/fdmessage.h"
 #include "jmap/perfmap/perfmaps.h"
 
 #include <sys/resource.h>
@@ -104,10 +105,9 @@ size_t allowance_files(void)
 {
 	struct rlimit limit;
 
+	fdmessage_prepare();
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 16;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
 	return limit.rlim_cur / 16 < JVMS_MAX ? limit.rlim_cur / 16 : JVMS_MAX;
 }
 

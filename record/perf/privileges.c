@@ -20,20 +20,24 @@ static const struct {
 	unsigned cap;
 	const char *name;
 } wanted[] = {
-	{ PRIV_PERFMON, "perfmon" },       { PRIV_IPC_LOCK, "ipc_lock" },   { PRIV_SYSLOG, "syslog" },
-	{ PRIV_SYS_PTRACE, "sys_ptrace" }, { PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
-	{ PRIV_SYS_NICE, "sys_nice" },
+	{ PRIV_PERFMON, "perfmon" },     { PRIV_IPC_LOCK, "ipc_lock" },
+	{ PRIV_SYSLOG, "syslog" },       { PRIV_SYS_PTRACE, "sys_ptrace" },
+	{ PRIV_SYS_ADMIN, "sys_admin" }, { PRIV_DAC_READ_SEARCH, "dac_read_search" },
+	{ PRIV_SYS_NICE, "sys_nice" },   { PRIV_SYS_RESOURCE, "sys_resource" },
 };
 
 static bool with_realtime; /* privileges_keep_realtime was called */
 
-/* Returns the subset of `permitted` to keep. It contains SYS_ADMIN only if PERFMON is not permitted: older kernels do
- * not have PERFMON. */
-static uint64_t to_keep(uint64_t permitted)
+/* Returns the subset of `permitted` that the process keeps as user uid. It contains SYS_ADMIN only if PERFMON is not
+ * permitted, since older kernels do not have PERFMON, and SYS_RESOURCE only for root, whose descriptors in flight are
+ * counted together with those of root in containers (fdmessage_prepare). */
+static uint64_t to_keep(uint64_t permitted, uid_t uid)
 {
 	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
 			BIT(PRIV_DAC_READ_SEARCH);
 
+	if (uid == 0)
+		keep |= BIT(PRIV_SYS_RESOURCE);
 	if (!(permitted & BIT(PRIV_PERFMON)))
 		keep |= BIT(PRIV_SYS_ADMIN);
 	if (with_realtime)
@@ -145,9 +149,9 @@ void privileges_drop(uid_t uid, gid_t gid)
 		die("set-uid is not supported: use setcap (see pjrecord --check)");
 	if (!capabilities_get(&capabilities))
 		die_errno("cannot read capabilities");
-	keep = to_keep(capabilities.permitted);
 	uid = uid == (uid_t)-1 ? geteuid() : uid;
 	gid = gid == (gid_t)-1 ? getegid() : gid;
+	keep = to_keep(capabilities.permitted, uid);
 	if ((uid != geteuid() || gid != getegid()) && geteuid() != 0)
 		die("only root can become another user");
 	if (capabilities.effective & BIT(CAP_SETPCAP))

@@ -3,9 +3,9 @@
  * privileges.h - reduces the rights of pjrecord to five capabilities, irrevocably.
  *
  * These are PERFMON (SYS_ADMIN if the process lacks that, as on kernels before 5.8), IPC_LOCK, SYSLOG, SYS_PTRACE and
- * DAC_READ_SEARCH, each only if the process has it. There are no ambient or inheritable capabilities, no_new_privs is
- * set, and other capabilities are removed from the bounding set as far as allowed. The module uses system calls
- * directly.
+ * DAC_READ_SEARCH, each only if the process has it; root keeps SYS_RESOURCE, too (fdmessage_prepare). There are no
+ * ambient or inheritable capabilities, no_new_privs is set, and other capabilities are removed from the bounding set as
+ * far as allowed. The module uses system calls directly.
  *
  * The rights cannot be regained, not even for a COMMAND that needs the rights of its user: fork it first, and let it
  * wait for a byte on a pipe before it calls exec (command.h). Capabilities belong to threads, so call

@@ -179,16 +179,6 @@ static bool request_less(struct sources *sources, struct perf_event_attr *attr)
 	return attr->exclude_kernel = attr->exclude_hv = 1, true;
 }
 
-static bool more_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
 static int sources_open_event(struct sources *sources, struct perf_event_attr *attr, pid_t pid, int cpu,
 			      unsigned long flags)
 {
@@ -220,11 +210,6 @@ static int sources_open_event(struct sources *sources, struct perf_event_attr *a
 			errno = error;
 			return -1;
 		}
-		case EMFILE:
-			if (more_descriptors())
-				continue;
-			errno = EMFILE;
-			return -1;
 		default: return -1;
 		}
 	}
@@ -607,9 +592,7 @@ static bool can_open_more(const struct sources *sources, struct sources_failure 
 					 .target = sources->o.target,
 					 .cpu = -1,
 					 .needed = sources->n + DESCRIPTORS_BESIDE };
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= why->needed)
-		return true;
-	return more_descriptors() && getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= why->needed;
+	return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= why->needed;
 }
 
 /* Halves the size of a ring with stack copies until the rings of all CPUs use at most 1/RING_SHARE of the memory, or

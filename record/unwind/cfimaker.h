@@ -3,15 +3,16 @@
  * cfimaker.h - messages to and between the two helper processes that make unwind tables of target processes' files,
  * and of code that target processes generate (trampolines.h).
  *
- * 	recorder ──request──► opener ──descriptor──► parser
- * 	         ◄──reply, image──   ◄──reply, image──
+ * 	recorder ──request──► opener ──file, memory──► parser
+ * 	         ◄──reply, image──   ◄──reply───────
  *
  * The opener has the recorder's capabilities: it finds the file, checks that it is the mapped one, and parses nothing
- * of it. Generated code it copies from the memory of the process (taskid.h). The parser gets the descriptor. It has no
- * capability and no file system (sandbox.h), and limits of memory and of CPU time for each file. The recorder gets an
- * image of the table (unwind_table_save) in sealed memory. Files are processed one after the other. A file system that
- * does not respond blocks the opener or the parser: the recorder waits for neither, kills both, and avoids that
- * tenant's files for a time (backoff.h). If one of the two ends, the other one ends, too.
+ * of it. Generated code it copies from the memory of the process (taskid.h). The parser gets the descriptor, and
+ * memory for the image of the table (unwind_table_save), which the opener seals and passes to the recorder. The parser
+ * has no capability and no file system (sandbox.h), and limits of memory and of CPU time for each file. Files are
+ * processed one after the other. A file system that does not respond blocks the opener or the parser: the recorder
+ * waits for neither, kills both, and avoids that tenant's files for a time (backoff.h). If one of the two ends, the
+ * other one ends, too.
  */
 #ifndef PJ_CFIMAKER_H
 #define PJ_CFIMAKER_H
@@ -62,8 +63,11 @@ struct cfimaker_reply {
 	uint32_t cpu_us; /* CPU time in us that the parser used for this file */
 };
 
-/* Request of the opener to the parser. The descriptor of the file comes with it; if code is nonzero: of a copy of
- * generated code, whose first byte gets CFIMAKER_CODE_ADDRESS in the table. */
+/* Descriptors that come with struct cfimaker_parse: of the file, and of empty memory for the image. */
+enum { CFIMAKER_IN, CFIMAKER_OUT };
+
+/* Request of the opener to the parser. If code is nonzero, the first descriptor is that of a copy of generated code,
+ * whose first byte gets CFIMAKER_CODE_ADDRESS in the table. */
 struct cfimaker_parse {
 	uint32_t number, code;
 };
@@ -72,8 +76,8 @@ struct cfimaker_parse {
  * caller exits. recorder and parser are sockets; proc is "/proc". */
 void cfiopener_run(int recorder, int parser, const char *proc);
 
-/* Runs the parser: enters the sandbox and makes images of files. Their descriptors come with requests
- * (struct cfimaker_parse). Returns when the opener closes its end of the socket; the caller exits. */
+/* Runs the parser: enters the sandbox and makes images of files. Descriptors come with requests (struct
+ * cfimaker_parse). Returns when the opener closes its end of the socket; the caller exits. */
 void cfiparser_run(int opener);
 
 #endif

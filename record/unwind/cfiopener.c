@@ -9,6 +9,7 @@
 #include "common/files/targetfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -101,15 +102,22 @@ static int cfiopener_copy_code(const char *proc, const struct cfimaker_request *
 
 /* ---- loop -------------------------------------------------------------------------------------------------------- */
 
-/* Lets the parser make the image of the file or the copy of code fd, and receives *reply and *image. Returns false if
- * the parser has ended. */
+/* Lets the parser write the image of the file or the copy of code fd to `image`, and receives *reply. Seals the image,
+ * which no process can change or shrink afterwards; with a writable mapping the kernel refuses that. Returns false if
+ * the parser has ended, or kept such a mapping. */
 static bool have_parsed(int parser, int fd, const struct cfimaker_request *request, struct cfimaker_reply *reply,
-			int *image)
+			int image)
 {
 	struct cfimaker_parse parse = { request->number, request->code_bytes != 0 };
+	int none;
 
-	return fdmessage_send(parser, &parse, sizeof(parse), fd) &&
-	       fdmessage_receive(parser, reply, sizeof(*reply), image, 0) > 0;
+	if (!fdmessage_send_all(parser, &parse, sizeof(parse), (int[]){ fd, image }, 2) ||
+	    fdmessage_receive(parser, reply, sizeof(*reply), &none, 0) <= 0)
+		return false;
+	if (none >= 0)
+		close(none);
+	return reply->answer != CFIMAKER_MADE ||
+	       fcntl(image, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) == 0;
 }
 
 static bool cfiopener_answer(int recorder, int parser, struct targetfiles_roots *roots, const char *proc,
@@ -117,12 +125,12 @@ static bool cfiopener_answer(int recorder, int parser, struct targetfiles_roots 
 {
 	struct cfimaker_reply reply = { .number = request->number, .answer = CFIMAKER_GONE };
 	int fd = request->code_bytes ? cfiopener_copy_code(proc, request) : cfiopener_open_mapped(roots, proc, request);
-	int image = -1;
-	bool good = fd < 0 || have_parsed(parser, fd, request, &reply, &image);
+	int image = fd >= 0 ? memfd_create("pjrecord-table", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
+	bool good = image < 0 || have_parsed(parser, fd, request, &reply, image);
 
 	if (fd >= 0)
 		close(fd);
-	good = good && fdmessage_send(recorder, &reply, sizeof(reply), image);
+	good = good && fdmessage_send(recorder, &reply, sizeof(reply), reply.answer == CFIMAKER_MADE ? image : -1);
 	if (image >= 0)
 		close(image);
 	return good;

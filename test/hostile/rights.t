@@ -36,7 +36,7 @@ limits()
 jdk=$(find /usr/lib/jvm -maxdepth 3 -name java -path '*/bin/*' 2>/dev/null | sort | head -n 1)
 if [ -n "$jdk" ]; then
 	cp "$PJ_TOP/test/jmap/Work.java" "$PJ_TOP/examples/Demo.java" . 2>/dev/null
-	"$jdk" Demo.java >/dev/null 2>&1 &
+	"$jdk" Demo.java 600 >/dev/null 2>&1 &
 	attacks="$attacks $!"
 fi
 pjrecord -v --all -F 199 --window=2 --dir=out >/dev/null 2>log &
