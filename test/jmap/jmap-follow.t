@@ -40,10 +40,10 @@ end_record()
 	wait "$rec"
 }
 
-# said FILE: addresses in compiled code, and percent not seen, as pjfold's summary has them
-said()
+# timeline_figures FILE: addresses in compiled code, percent without a name, and percent between two scans, by the summary of pjfold
+timeline_figures()
 {
-	sed -n 's/.*timelines of [0-9]* JVMs*: \([0-9]*\) addresses in compiled code, .* ambiguous), \([0-9.]*\) % unknown.*/\1 \2/p' "$1"
+	sed -n 's/.*timelines of [0-9]* JVMs*: \([0-9]*\) addresses in compiled code, \([0-9.]*\) % between .* ambiguous), \([0-9.]*\) % unknown.*/\1 \3 \2/p' "$1"
 }
 
 for jdk in $jdks; do
@@ -60,7 +60,7 @@ for jdk in $jdks; do
 	is "$jvm: two JVMs that lived for a second: pjmap's status" $? 0
 	ok "  both were followed" [ "$(find "short.$jvm/maps" -name "*.jmap" | wc -l)" -ge 2 ]
 	pjfold -v "$(cat "short.$jvm/window")" >folded 2>err
-	said err >numbers
+	timeline_figures err >numbers
 	ok "  at least 90 % of the addresses in their code have names" awk '{ n = $1; bad = $2 } END { exit !(n > 200 && bad < 10) }' numbers
 	# on a busy machine what was sampled of their second may all be of the library
 	ok "  as pj spells them, after they ended" grep -qE ';(Work\.|java/)[^; ]*_\[j\]' folded
@@ -101,7 +101,7 @@ done
 jdk=${jdks##* }
 mkdir life
 follow life 1
-"$jdk/bin/java" -Xmx64m -cp . Work idle 900 >ready 2>java.err &
+"$jdk/bin/java" -Xmx64m -cp . Work churn 900 >ready 2>java.err &
 pid=$!
 started="$started $pid"
 until_true sh -c 'find life -name "$1-*.jmap" -size +8k | grep -q .' - "$pid"
@@ -129,6 +129,7 @@ is "goes on after a crash: status" $? 0
 ok "  what was torn is cut off, and nothing else" cmp -n "$before" "$file" "$file"
 head -c "$before" "$file" >whole
 record life
+sleep 1
 kill -9 "$pid"
 end_record
 window=$(cat life/window)
@@ -137,14 +138,9 @@ ok "  the file is read to its end" not grep -q "$pid-[0-9]*\.jmap@" err
 printf 'garbage at its end' >>"$file"
 pjfold -v "$window" >folded2 2>err
 is "damage at its end: status" $? 0
-pjfold -v --only "pid=$pid" "$window" >mine 2>mine.err # other JVMs of the machine do not count; nothing of it: status 1
-if grep -q "timelines of" mine.err; then
-	ok "  told with its place" grep -q "maps/.*$pid-[0-9]*\.jmap@[0-9]*: torn or damaged" err
-	pjfold -v --strict "$window" >folded2 2>err
-	is "  --strict: status" $? 1
-else
-	skip "  told with its place" "the JVM rested: no sample of its code in the window"
-fi
+ok "  a message has its place" grep -q "maps/.*$pid-[0-9]*\.jmap@[0-9]*: truncated or damaged" err
+pjfold -v --strict "$window" >folded2 2>err
+is "  --strict: status" $? 1
 
 # ---- a code cache that is too small ----
 
@@ -173,15 +169,16 @@ for jdk in $jdks; do
 	for which in churn fine; do
 		pjfold -v --only "pid=$pid" --maps "$which.$jvm/maps" "$window" >"$which.folded" 2>"$which.err"
 	done
-	said churn.err >numbers
-	echo "# $jvm: addresses, percent not seen: $(cat numbers); $(find "churn.$jvm" -name '*.jmap' -printf '%s') bytes; $(grep timelines churn.err)"
+	timeline_figures churn.err >numbers
+	echo "# $jvm: addresses, percent without a name, percent between two scans: $(cat numbers); $(find "churn.$jvm" -name '*.jmap' -printf '%s') bytes; $(grep timelines churn.err)"
 	ok "$jvm: code that comes and goes: at most 2 % without a name" awk '{ n = $1; bad = $2 } END { exit !(n > 1000 && bad <= 2) }' numbers
 	# frames whose names differ, over both
 	cat churn.folded fine.folded | awk -v first="$(wc -l <churn.folded)" '
 		{ w = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); for (i = 1; i <= k; i++) if (f[i] ~ /_\[j\]$/) { d[i ";" f[i]] += NR <= first ? w : -w; if (NR <= first) all += w } }
 		END { for (x in d) sum += d[x] < 0 ? -d[x] : d[x]; printf "%d %.3f\n", all, all ? 50 * sum / all : 100 }' >differ
 	echo "# $jvm: compiled frames, percent that have other names than with a scan each 50 ms: $(cat differ)"
-	ok "  at most 8 % have another name than with a scan each 50 ms (0.5 on a quiet machine)" awk '{ exit !($1 > 1000 && $2 <= 8) }' differ
+	# Names differ only where code changed between two scans. Stacks have more frames than these.
+	ok "  other names have at most twice the share of addresses between two scans" awk -v between="$(cut -d ' ' -f 3 numbers)" '{ exit !($1 > 1000 && $2 <= 2 * between + 1) }' differ
 	rm -rf tmp
 done
 done_testing
