@@ -44,7 +44,7 @@ table()
 		for (i = 3; i <= NF; i++) { at = index($i, "="); value[substr($i, 1, at - 1)] = substr($i, at + 1) }
 		line = ENVIRON["now"] "  " ENVIRON["what"] ", " ENVIRON["seconds"] " s: "
 		if (value["unit"] == "ns") line = line sprintf("%d waits", value["samples"])
-		else line = line sprintf("%d samples of %s", value["samples"], value["event"])
+		else line = line sprintf("%d samples", value["samples"]) (value["event"] == "" ? "" : " of " value["event"])
 		if (value["frequency"] > 0 && value["event"] ~ /^(cycles|cpu-clock|task-clock)/) line = line sprintf(", %.2f CPUs busy", value["samples"] / value["frequency"] / ENVIRON["seconds"])
 		print fit(line sprintf(", %d lost", value["lost"]), ENVIRON["width"] + 0, 0)
 		print "   self   total  function"
