@@ -63,7 +63,7 @@ static bool goinlines_add(struct goinlines *inlines, uint64_t end, int64_t call)
  * begins at -1, and of the length of code with that value. Returns false if it is damaged. */
 static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_t size)
 {
-	const struct gosyms *gosyms = &inlines->gosyms;
+	const struct gotable *gotable = &inlines->gosyms.gotable;
 	char block[VALUES_BLOCK];
 	struct dwarf_bytes bytes = { 0 };
 	uint64_t end = 0, read = at;
@@ -72,14 +72,14 @@ static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_
 	while (end < size) {
 		uint64_t change, length;
 
-		if (dwarf_left(&bytes) < VALUE_MAX && read < gosyms->table) {
+		if (dwarf_left(&bytes) < VALUE_MAX && read < gotable->table) {
 			size_t left = dwarf_left(&bytes), want = sizeof(block) - left;
 
 			if (left)
 				memmove(block, bytes.p, left);
-			want = gosyms->table - read < want ? (size_t)(gosyms->table - read) : want;
-			want = gosyms_read(gosyms, read, block + left, want);
-			read = want ? read + want : gosyms->table;
+			want = gotable->table - read < want ? (size_t)(gotable->table - read) : want;
+			want = gotable_read(gotable, read, block + left, want);
+			read = want ? read + want : gotable->table;
 			bytes = dwarf_bytes_of((struct str){ block, left + want });
 		}
 		change = dwarf_uleb(&bytes);
@@ -88,7 +88,7 @@ static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_
 		if (bytes.bad || change > UINT32_MAX)
 			return false;
 		call += change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
-		length = dwarf_uleb(&bytes) * gosyms->quantum;
+		length = dwarf_uleb(&bytes) * gotable->quantum;
 		if (bytes.bad || length == 0 || length > size - end)
 			return false;
 		end += length;
@@ -101,10 +101,10 @@ static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_
 /* Reads the spans and the place of the tree of a function. On failure it has none. */
 static void goinlines_enter(struct goinlines *inlines, const struct gosyms_function *function)
 {
-	const struct gosyms *gosyms = &inlines->gosyms;
-	uint64_t place = function->place, offsets = place + (gosyms->since_20 ? OFFSETS_20 : OFFSETS_18),
-		 tables = gosyms_number(gosyms, place + TABLES, 4),
-		 data = gosyms_number(gosyms, place + (gosyms->since_20 ? DATA_20 : DATA_18), 1), at, tree;
+	const struct gotable *gotable = &inlines->gosyms.gotable;
+	uint64_t place = function->place, offsets = place + (gotable->since_20 ? OFFSETS_20 : OFFSETS_18),
+		 tables = gotable_number(gotable, place + TABLES, 4),
+		 data = gotable_number(gotable, place + (gotable->since_20 ? DATA_20 : DATA_18), 1), at, tree;
 
 	inlines->function = *function;
 	inlines->n = 0;
@@ -112,12 +112,12 @@ static void goinlines_enter(struct goinlines *inlines, const struct gosyms_funct
 	inlines->last = -1;
 	if (tables > UINT32_MAX || data > UINT8_MAX || tables <= INLINE_TABLE || data <= INLINE_TREE)
 		return;
-	at = gosyms_number(gosyms, offsets + 4 * INLINE_TABLE, 4);
-	tree = gosyms_number(gosyms, offsets + 4 * tables + 4 * INLINE_TREE, 4);
-	if (at == 0 || at >= gosyms->table - gosyms->values || tree >= NO_DATA)
+	at = gotable_number(gotable, offsets + 4 * INLINE_TABLE, 4);
+	tree = gotable_number(gotable, offsets + 4 * tables + 4 * INLINE_TREE, 4);
+	if (at == 0 || at >= gotable->table - gotable->values || tree >= NO_DATA)
 		return;
-	if (goinlines_read_spans(inlines, gosyms->values + at, function->end - function->start))
-		inlines->tree = gosyms->gofunc + tree;
+	if (goinlines_read_spans(inlines, gotable->values + at, function->end - function->start))
+		inlines->tree = gotable->gofunc + tree;
 	else
 		inlines->n = 0;
 }
@@ -144,16 +144,16 @@ static int32_t goinlines_call_at(const struct goinlines *inlines, uint64_t offse
  * around it. */
 static bool goinlines_read_call(const struct goinlines *inlines, int32_t call, uint32_t *name, uint32_t *position)
 {
-	const struct gosyms *gosyms = &inlines->gosyms;
-	size_t size = gosyms->since_20 ? SIZE_20 : SIZE_18;
+	const struct gotable *gotable = &inlines->gosyms.gotable;
+	size_t size = gotable->since_20 ? SIZE_20 : SIZE_18;
 	char bytes[SIZE_18];
 	uint64_t offset;
 
-	if (!elffile_offset(gosyms->file, inlines->tree + (uint64_t)call * size, &offset) ||
-	    elffile_read(gosyms->file, offset, bytes, size) < size)
+	if (!gotable_offset(gotable, inlines->tree + (uint64_t)call * size, &offset) ||
+	    elfhead_bytes(gotable->head, offset, bytes, size) < size)
 		return false;
-	memcpy(name, bytes + (gosyms->since_20 ? NAME_20 : NAME_18), sizeof(*name));
-	memcpy(position, bytes + (gosyms->since_20 ? POSITION_20 : POSITION_18), sizeof(*position));
+	memcpy(name, bytes + (gotable->since_20 ? NAME_20 : NAME_18), sizeof(*name));
+	memcpy(position, bytes + (gotable->since_20 ? POSITION_20 : POSITION_18), sizeof(*position));
 	return true;
 }
 
@@ -223,10 +223,12 @@ bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *quer
 	struct gosyms_place *place;
 
 	if (!gosyms_open(&inlines.gosyms, elffile) ||
-	    (!inlines.gosyms.gofunc && !gosyms_find_module(&inlines.gosyms)) || !inlines.gosyms.gofunc)
+	    (!inlines.gosyms.gotable.gofunc && !gotable_find_module(&inlines.gosyms.gotable)) ||
+	    !inlines.gosyms.gotable.gofunc)
 		return false;
 	/* limit of steps: 1 million, 1 for each byte of the section, 64 for each query */
-	inlines.max = (1u << 20) + (inlines.gosyms.size < WORK_MAX ? inlines.gosyms.size : WORK_MAX) + 64 * (uint64_t)n;
+	inlines.max = (1u << 20) + (inlines.gosyms.gotable.size < WORK_MAX ? inlines.gosyms.gotable.size : WORK_MAX) +
+		      64 * (uint64_t)n;
 	finder = mem_alloc(sizeof(*finder), 1);
 	finder->gosyms = &inlines.gosyms;
 	place = goinlines_places(elffile, query, &n);

@@ -3,7 +3,7 @@
 # stripped; and at each instruction the inlined calls that its debug information has. Static, of variable address, and with cgo.
 # full: links eight Go programs
 # full-san: 30 s with sanitizers
-# covers: fold/symbols/gosyms.c fold/symbols/gomodule.c fold/symbols/goinlines.c record/symsaver/elfreducer.c
+# covers: common/formats/gotable.c common/formats/gomodule.c fold/symbols/gosyms.c fold/symbols/goinlines.c record/symsaver/elfreducer.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

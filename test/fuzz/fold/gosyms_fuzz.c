@@ -1,6 +1,6 @@
 /* gosyms: whatever a Go program has in its tables, answers are names that the file contains, at or before the place; a
  * place that has an answer among others has it alone, too: all share a limit of bytes and steps. */
-/* covers: fold/symbols/gosyms.c fold/symbols/gomodule.c fold/symbols/goinlines.c */
+/* covers: common/formats/gotable.c common/formats/gomodule.c fold/symbols/gosyms.c fold/symbols/goinlines.c */
 /* largest: 32768 */
 #include "fold/symbols/gosyms.h"
 

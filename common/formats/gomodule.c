@@ -7,7 +7,7 @@
  * if the addresses and sizes of all parts of .gopclntab in it are those of the section's header.
  * Layouts: moduledata in src/runtime/symtab.go, of Go 1.18 to 1.27.
  */
-#include "fold/symbols/gosyms.h"
+#include "common/formats/gotable.h"
 
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static const struct layout {
 } layouts[] = { { 38, false, false }, { 40, true, false }, { 40, true, true }, { 43, true, true } };
 
 struct gomodule {
-	struct gosyms *gosyms;
+	struct gotable *gotable;
 	unsigned candidates; /* number of structures checked */
 	uint64_t left;       /* number of bytes that may still be read */
 	uint64_t word[WORDS];
@@ -58,24 +58,24 @@ static bool gomodule_is_slice(const struct gomodule *module, size_t i, uint64_t 
 {
 	const uint64_t *word = &module->word[i];
 
-	return word[0] == module->gosyms->address + offset && word[1] == word[2] && word[1] <= max;
+	return word[0] == module->gotable->address + offset && word[1] == word[2] && word[1] <= max;
 }
 
 /* Returns true if the words are the moduledata of the table. */
 static bool gomodule_is_proven(const struct gomodule *module)
 {
-	const struct gosyms *gosyms = module->gosyms;
+	const struct gotable *gotable = module->gotable;
 	const uint64_t *word = module->word;
-	uint64_t start = gosyms_number(gosyms, gosyms->table, 4);
+	uint64_t start = gotable_number(gotable, gotable->table, 4);
 
-	return word[HEADER] == gosyms->address && (!gosyms->text || gosyms->text == word[TEXT]) &&
-	       gomodule_is_slice(module, NAMES, gosyms->names, gosyms->units - gosyms->names) &&
-	       gomodule_is_slice(module, UNITS, gosyms->units, gosyms->files - gosyms->units) &&
-	       gomodule_is_slice(module, FILES, gosyms->files, gosyms->values - gosyms->files) &&
-	       gomodule_is_slice(module, VALUES, gosyms->values, gosyms->table - gosyms->values) &&
-	       gomodule_is_slice(module, TABLE, gosyms->table, gosyms->size - gosyms->table) &&
-	       gomodule_is_slice(module, FUNCTIONS, gosyms->table, gosyms->functions + 1) &&
-	       word[FUNCTIONS + 1] == gosyms->functions + 1 && word[TEXT] && word[FIRST] == word[TEXT] + start &&
+	return word[HEADER] == gotable->address && (!gotable->text || gotable->text == word[TEXT]) &&
+	       gomodule_is_slice(module, NAMES, gotable->names, gotable->units - gotable->names) &&
+	       gomodule_is_slice(module, UNITS, gotable->units, gotable->files - gotable->units) &&
+	       gomodule_is_slice(module, FILES, gotable->files, gotable->values - gotable->files) &&
+	       gomodule_is_slice(module, VALUES, gotable->values, gotable->table - gotable->values) &&
+	       gomodule_is_slice(module, TABLE, gotable->table, gotable->size - gotable->table) &&
+	       gomodule_is_slice(module, FUNCTIONS, gotable->table, gotable->functions + 1) &&
+	       word[FUNCTIONS + 1] == gotable->functions + 1 && word[TEXT] && word[FIRST] == word[TEXT] + start &&
 	       word[FIRST] < word[LAST] && word[LAST] <= word[TEXT_END];
 }
 
@@ -83,16 +83,16 @@ static bool gomodule_is_proven(const struct gomodule *module)
  * has one element for most programs. */
 static bool gomodule_has_layout(const struct gomodule *module, const struct layout *layout)
 {
-	const struct gosyms *gosyms = module->gosyms;
+	const struct gotable *gotable = module->gotable;
 	const uint64_t *word = &module->word[layout->gofunc], *slice = word + 1 + layout->in_table;
 	uint64_t offset;
 
-	if (layout->since_20 != gosyms->since_20 || word[-1] > word[0] || !slice[0] || slice[1] != slice[2] ||
+	if (layout->since_20 != gotable->since_20 || word[-1] > word[0] || !slice[0] || slice[1] != slice[2] ||
 	    !slice[1] || slice[1] > SECTIONS_MAX)
 		return false;
 	if (layout->in_table)
-		return word[0] >= gosyms->address && word[0] <= word[1] && word[1] - gosyms->address <= gosyms->size;
-	return elffile_offset(gosyms->file, word[0], &offset);
+		return word[0] >= gotable->address && word[0] <= word[1] && word[1] - gotable->address <= gotable->size;
+	return gotable_offset(gotable, word[0], &offset);
 }
 
 /* Returns go.func.* from proven words; 0: it is not proven. */
@@ -117,13 +117,13 @@ static bool gomodule_spend(struct gomodule *module, uint64_t bytes)
 
 /* Reads elements of a section, the first of which has index `done`, to a block of BLOCK elements. Returns their number;
  * 0 at the end of the section, if it cannot be read, or if the limit of bytes is reached. */
-static size_t gomodule_read(struct gomodule *module, const struct elf_section *section, uint64_t done, void *block,
+static size_t gomodule_read(struct gomodule *module, const Elf64_Shdr *section, uint64_t done, void *block,
 			    size_t element)
 {
-	uint64_t left = section->size / element - done;
+	uint64_t left = section->sh_size / element - done;
 	size_t want = left < BLOCK ? (size_t)left : BLOCK;
-	size_t got =
-		elffile_read(module->gosyms->file, section->offset + done * element, block, want * element) / element;
+	size_t got = elfhead_bytes(module->gotable->head, section->sh_offset + done * element, block, want * element) /
+		     element;
 
 	return gomodule_spend(module, got * element) ? got : 0;
 }
@@ -131,8 +131,7 @@ static size_t gomodule_read(struct gomodule *module, const struct elf_section *s
 /* Callback for a relocation that writes an address (value) to an address (at). Returns true to end the search. */
 typedef bool each_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with);
 
-static bool gomodule_relocations(struct gomodule *module, const struct elf_section *section, each_relocation *each,
-				 void *with)
+static bool gomodule_relocations(struct gomodule *module, const Elf64_Shdr *section, each_relocation *each, void *with)
 {
 	Elf64_Rela *block = mem_alloc(sizeof(*block), BLOCK);
 	bool found = false;
@@ -153,12 +152,12 @@ static bool gomodule_relocations(struct gomodule *module, const struct elf_secti
 /* Calls back for each relocation of the program. */
 static bool gomodule_all_relocations(struct gomodule *module, each_relocation *each, void *with)
 {
-	const struct elffile *elffile = module->gosyms->file;
+	const struct elfhead *head = module->gotable->head;
 	bool found = false;
 
-	for (size_t i = 1; i < elffile->sections && !found; i++)
-		if (elffile->section[i].type == SHT_RELA && elffile->section[i].flags & SHF_ALLOC)
-			found = gomodule_relocations(module, &elffile->section[i], each, with);
+	for (size_t i = 1; i < head->sections && !found; i++)
+		if (head->section[i].sh_type == SHT_RELA && head->section[i].sh_flags & SHF_ALLOC)
+			found = gomodule_relocations(module, &head->section[i], each, with);
 	return found;
 }
 
@@ -177,8 +176,8 @@ static bool gomodule_try(struct gomodule *module, uint64_t address)
 {
 	uint64_t offset;
 
-	if (++module->candidates > CANDIDATES || !elffile_offset(module->gosyms->file, address, &offset) ||
-	    elffile_read(module->gosyms->file, offset, module->word, sizeof(module->word)) < sizeof(module->word))
+	if (++module->candidates > CANDIDATES || !gotable_offset(module->gotable, address, &offset) ||
+	    elfhead_bytes(module->gotable->head, offset, module->word, sizeof(module->word)) < sizeof(module->word))
 		return false;
 	gomodule_all_relocations(module, gomodule_relocate, &address);
 	return gomodule_is_proven(module);
@@ -190,11 +189,11 @@ static bool gomodule_try(struct gomodule *module, uint64_t address)
 static bool gomodule_try_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with)
 {
 	(void)with;
-	return value == module->gosyms->address && gomodule_try(module, at);
+	return value == module->gotable->address && gomodule_try(module, at);
 }
 
 /* Searches a section for the address of .gopclntab. */
-static bool gomodule_in_section(struct gomodule *module, const struct elf_section *section)
+static bool gomodule_in_section(struct gomodule *module, const Elf64_Shdr *section)
 {
 	uint64_t *block = mem_alloc(sizeof(*block), BLOCK);
 	bool found = false;
@@ -203,8 +202,8 @@ static bool gomodule_in_section(struct gomodule *module, const struct elf_sectio
 	for (uint64_t done = 0; !found && (got = gomodule_read(module, section, done, block, sizeof(*block))) > 0;
 	     done += got)
 		for (size_t i = 0; i < got && !found; i++)
-			found = block[i] == module->gosyms->address &&
-				gomodule_try(module, section->addr + (done + i) * sizeof(*block));
+			found = block[i] == module->gotable->address &&
+				gomodule_try(module, section->sh_addr + (done + i) * sizeof(*block));
 	free(block);
 	return found;
 }
@@ -212,27 +211,28 @@ static bool gomodule_in_section(struct gomodule *module, const struct elf_sectio
 /* Searches the data of the program, and section .go.module, which Go 1.26 has. */
 static bool gomodule_in_data(struct gomodule *module)
 {
-	const struct elffile *elffile = module->gosyms->file;
+	const struct elfhead *head = module->gotable->head;
 	bool found = false;
 
-	for (size_t i = 1; i < elffile->sections && !found; i++) {
-		const struct elf_section *section = &elffile->section[i];
+	for (size_t i = 1; i < head->sections && !found; i++) {
+		const Elf64_Shdr *section = &head->section[i];
 
-		if (section->type == SHT_PROGBITS && section->addr != module->gosyms->address &&
-		    section->flags & SHF_ALLOC && !(section->flags & SHF_COMPRESSED) &&
-		    (section->flags & SHF_WRITE || str_ends(section->name, STR(".go.module"))))
+		if (section->sh_type == SHT_PROGBITS && section->sh_addr != module->gotable->address &&
+		    section->sh_flags & SHF_ALLOC && !(section->sh_flags & SHF_COMPRESSED) &&
+		    (section->sh_flags & SHF_WRITE || str_ends(head->name[i], STR(".go.module"))))
 			found = gomodule_in_section(module, section);
 	}
 	return found;
 }
 
-bool gosyms_find_module(struct gosyms *gosyms)
+bool gotable_find_module(struct gotable *gotable)
 {
-	struct gomodule module = { .gosyms = gosyms, .left = SEARCH_MAX };
+	struct gomodule module = { .gotable = gotable, .left = SEARCH_MAX };
 
 	if (!gomodule_in_data(&module) && !gomodule_all_relocations(&module, gomodule_try_relocation, NULL))
 		return false;
-	gosyms->text = module.word[TEXT];
-	gosyms->gofunc = gomodule_gofunc(&module);
+	gotable->text = module.word[TEXT];
+	gotable->gofunc = gomodule_gofunc(&module);
+	gotable->size = gotable->table + module.word[TABLE + 1];
 	return true;
 }

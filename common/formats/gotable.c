@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/formats/gotable.h"
+
+#include <stdlib.h>
+
+#define MAGIC_18 0xfffffff0u
+#define MAGIC_20 0xfffffff1u
+
+/* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. Size of an entry of the
+ * table of functions. */
+enum { START = 8, HEADER = 72, ENTRY = 8 };
+
+/* Offset of the name in struct _func. */
+enum { NAME = 4 };
+
+/* Search for the table in a section: bytes read at a time, alignment of the table, limit for tables whose moduledata is
+ * searched, and for those whose header is read. */
+enum { SEARCH_BLOCK = 1 << 16, SEARCH_STEP = 32, PROOFS_MAX = 4, CANDIDATES_MAX = 1024 };
+#define SEARCH_MAX ((uint64_t)128 << 20) /* limit for the bytes of the section */
+
+#define FUNCTIONS_MAX (16u << 20) /* limit for the functions of a table; terraform has 0.1 million */
+
+/* ---- bytes ------------------------------------------------------------------------------------------------------- */
+
+size_t gotable_read(const struct gotable *gotable, uint64_t offset, void *p, size_t n)
+{
+	uint64_t left = offset < gotable->size ? gotable->size - offset : 0;
+
+	return elfhead_bytes(gotable->head, gotable->at + offset, p, n < left ? n : (size_t)left);
+}
+
+uint64_t gotable_number(const struct gotable *gotable, uint64_t offset, unsigned size)
+{
+	uint64_t value = 0;
+
+	return gotable_read(gotable, offset, &value, size) == size ? value : UINT64_MAX;
+}
+
+bool gotable_offset(const struct gotable *gotable, uint64_t address, uint64_t *offset)
+{
+	for (size_t i = 0; i < gotable->head->segments; i++) {
+		const Elf64_Phdr *segment = &gotable->head->segment[i];
+
+		if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_filesz) {
+			*offset = address - segment->p_vaddr + segment->p_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- header ------------------------------------------------------------------------------------------------------ */
+
+/* Returns true if the START bytes at p can begin a table: magic, two zeros, quantum, size of a pointer. */
+static bool gotable_is_start(const char *p)
+{
+	uint32_t magic;
+
+	memcpy(&magic, p, sizeof(magic));
+	return (magic == MAGIC_18 || magic == MAGIC_20) && !p[4] && !p[5] && p[6] > 0 && p[6] <= 4 && p[7] == 8;
+}
+
+/* Reads the header. Returns false if it has another layout, or if its parts are not in the section and in order. */
+static bool gotable_read_header(struct gotable *gotable)
+{
+	uint64_t number[8]; /* functions, files, address of the code, offsets of the five parts */
+	char start[START];
+	uint32_t magic;
+
+	if (gotable_read(gotable, 0, start, sizeof(start)) < sizeof(start) || !gotable_is_start(start) ||
+	    gotable_read(gotable, sizeof(start), number, sizeof(number)) < sizeof(number))
+		return false;
+	memcpy(&magic, start, sizeof(magic));
+	gotable->since_20 = magic == MAGIC_20;
+	gotable->quantum = (unsigned char)start[6];
+	gotable->functions = number[0];
+	gotable->text = number[2];
+	gotable->names = number[3];
+	gotable->units = number[4];
+	gotable->files = number[5];
+	gotable->values = number[6];
+	gotable->table = number[7];
+	return gotable->names >= HEADER && gotable->names <= gotable->units && gotable->units <= gotable->files &&
+	       gotable->files <= gotable->values && gotable->values <= gotable->table &&
+	       gotable->table < gotable->size && gotable->functions && gotable->functions <= FUNCTIONS_MAX &&
+	       gotable->functions < (gotable->size - gotable->table) / ENTRY;
+}
+
+/* Takes the bytes of a section from an offset for the table. Returns false if no table of a known layout begins there.
+ */
+static bool gotable_take(struct gotable *gotable, const Elf64_Shdr *section, uint64_t offset)
+{
+	*gotable = (struct gotable){ .head = gotable->head,
+				     .at = section->sh_offset + offset,
+				     .size = section->sh_size - offset,
+				     .address = section->sh_addr + offset };
+	return gotable_read_header(gotable);
+}
+
+/* ---- address of the code ----------------------------------------------------------------------------------------- */
+
+/* Returns true if function i is one at which programs of Go begin, as _rt0_amd64_linux. */
+static bool gotable_is_entry(const struct gotable *gotable, uint64_t i)
+{
+	static const struct str start = STR("_rt0_");
+	uint64_t place = gotable_number(gotable, gotable->table + ENTRY * i + 4, 4),
+		 name = gotable_number(gotable, gotable->table + place + NAME, 4);
+	char bytes[8];
+
+	return gotable_read(gotable, gotable->names + name, bytes, start.n) == start.n &&
+	       memcmp(bytes, start.p, start.n) == 0;
+}
+
+/* Takes .text for the code, if the function of the table that starts at the first instruction of the program is one at
+ * which programs of Go begin. */
+static bool gotable_guess_text(struct gotable *gotable, const Elf64_Shdr *text)
+{
+	uint64_t low = 0, high = gotable->functions, entry;
+
+	if (!text || gotable->head->header.e_entry < text->sh_addr)
+		return false;
+	entry = gotable->head->header.e_entry - text->sh_addr;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (gotable_number(gotable, gotable->table + ENTRY * middle, 4) < entry)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == gotable->functions || gotable_number(gotable, gotable->table + ENTRY * low, 4) != entry ||
+	    !gotable_is_entry(gotable, low))
+		return false;
+	gotable->text = text->sh_addr;
+	return true;
+}
+
+/* ---- search ------------------------------------------------------------------------------------------------------ */
+
+/* Searches a section for a table that moduledata proves. */
+static bool gotable_search(struct gotable *gotable, const Elf64_Shdr *section)
+{
+	char *block = mem_alloc(1, SEARCH_BLOCK);
+	unsigned proofs = 0, candidates = 0;
+	bool found = false;
+
+	for (uint64_t at = 0; at < section->sh_size && at < SEARCH_MAX && !found; at += SEARCH_BLOCK) {
+		uint64_t left = section->sh_size - at;
+		size_t got = elfhead_bytes(gotable->head, section->sh_offset + at, block,
+					   left < SEARCH_BLOCK ? (size_t)left : SEARCH_BLOCK);
+
+		for (size_t i = 0; i + START <= got && !found && proofs < PROOFS_MAX; i += SEARCH_STEP)
+			found = gotable_is_start(block + i) && ++candidates <= CANDIDATES_MAX &&
+				gotable_take(gotable, section, at + i) && ++proofs && gotable_find_module(gotable);
+	}
+	free(block);
+	return found;
+}
+
+/* Returns the first section of a name; NULL: there is none. */
+static const Elf64_Shdr *gotable_section(const struct elfhead *elfhead, struct str name)
+{
+	for (size_t i = 1; i < elfhead->sections; i++)
+		if (str_eq(elfhead->name[i], name))
+			return &elfhead->section[i];
+	return NULL;
+}
+
+/* Returns true if the file has all bytes of a section, uncompressed and not in a hole. */
+static bool gotable_is_usable(const struct elfhead *elfhead, const Elf64_Shdr *section)
+{
+	return section->sh_type == SHT_PROGBITS && !(section->sh_flags & SHF_COMPRESSED) &&
+	       section->sh_offset <= elfhead->source.size &&
+	       section->sh_size <= elfhead->source.size - section->sh_offset &&
+	       elfhead_is_dense(elfhead, section->sh_offset, section->sh_size);
+}
+
+bool gotable_open(struct gotable *gotable, const struct elfhead *elfhead)
+{
+	const Elf64_Shdr *relocated = NULL;
+
+	*gotable = (struct gotable){ .head = elfhead };
+	for (size_t i = 1; i < elfhead->sections && elfhead->wide; i++) {
+		const Elf64_Shdr *section = &elfhead->section[i];
+		/* .data.rel.ro.gopclntab in programs of variable address that Go links */
+		bool named = str_ends(elfhead->name[i], STR(".gopclntab"));
+
+		if ((!named && !str_eq(elfhead->name[i], STR(".data.rel.ro"))) || !gotable_is_usable(elfhead, section))
+			continue;
+		if (named)
+			return gotable_take(gotable, section, 0) &&
+			       (gotable->text || gotable_guess_text(gotable, gotable_section(elfhead, STR(".text"))) ||
+				gotable_find_module(gotable));
+		relocated = section;
+	}
+	return relocated && gotable_section(elfhead, STR(".go.buildinfo")) && gotable_search(gotable, relocated);
+}
