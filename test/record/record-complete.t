@@ -78,6 +78,40 @@ func main() {
 }
 X
 sed 's/s += i \* i ^ s/s += len(make([]*int, i % 300 + s % 2))/; s/40000/4000/' p.go >garbage.go
+mkdir cgo
+cat >cgo/p.go <<'X'
+package main
+
+// extern void outer_c(long);
+// extern void call_back(int);
+import "C"
+import "syscall"
+
+//go:noinline
+func inner_work(n int) int { s := 0; for i := 0; i < n; i++ { s += i * i ^ s }; return s }
+
+//go:noinline
+func outer_work(n int) int { return inner_work(n) + 1 }
+
+//export back_work
+func back_work(n C.int) C.int { return C.int(outer_work(int(n))) }
+
+func main() {
+	var u syscall.Rusage
+	for s := 0; u.Utime.Sec < 2; syscall.Getrusage(0, &u) {
+		s += outer_work(40000)
+		C.outer_c(40000)
+		C.call_back(40000)
+	}
+}
+X
+cat >cgo/c.c <<'X'
+#include "_cgo_export.h"
+static volatile unsigned long sum;
+__attribute__((noinline)) static void inner_c(long n) { while (n--) sum += n * n; }
+void outer_c(long n) { inner_c(n); sum++; }
+void call_back(int n) { sum += (unsigned long)back_work(n); }
+X
 cat >P.java <<'X'
 public class P {
 	static int inner_work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i * i % 7; return s; }
@@ -238,6 +272,21 @@ build env "HOME=$PWD" GOFLAGS=-mod=mod GO111MODULE=off go build -o go-program p.
 claim Go 95 '^main\.inner_work ^main\.main ^main\.outer_work' ./go-program
 build env "HOME=$PWD" GOFLAGS=-mod=mod GO111MODULE=off go build -ldflags=-w -o go-program p.go
 claim "Go without .debug_frame" 95 '^main\.inner_work ^main\.main ^main\.outer_work' ./go-program
+for mode in -trimpath -buildmode=pie -linkmode=external; do
+	flags='-s -w' options=$mode
+	if [ $mode = -linkmode=external ]; then flags="$flags $mode" options=-buildmode=pie; fi
+	build env "HOME=$PWD" GOFLAGS=-mod=mod GO111MODULE=off go build $options -ldflags "$flags" -o go-program p.go
+	claim "Go without symbols, $mode" 95 '^main\.inner_work ^main\.main ^main\.outer_work' ./go-program
+done
+# Go and C are on two stacks: that of C ends where Go called it, that of Go where C called it back, and neither is complete.
+build sh -c 'cd cgo && HOME=$PWD GOFLAGS=-mod=mod GO111MODULE=off go build -buildmode=pie -ldflags=-w -o ../cgo-program'
+claim "Go that calls C that calls Go" 25 '^main\.inner_work ^main\.main ^main\.outer_work' ./cgo-program
+if [ -n "$recorded" ]; then
+	ok "  all frames are in order" awk '
+		/inner_c/ { c++; bad += !/runtime\.asmcgocall(;_cgo_[^;]*)?;outer_c;inner_c/ }
+		/back_work/ { back++; bad += !/runtime\.cgocallback;(runtime\.cgocallbackg[0-9]*;)+_cgoexp_[^;]*_back_work;|runtime\.asmcgocall(;_cgo_[^;]*)?;call_back;back_work/ }
+		END { print c + 0 " stacks of C, " back + 0 " of Go in C, " bad + 0 " out of order"; exit bad > 2 || c < 5 || back < 5 }' folded
+fi
 build env "HOME=$PWD" GOFLAGS=-mod=mod GO111MODULE=off go build -o go-program garbage.go
 claim "Go with garbage, some on the system stack of a thread" 40 '^main\.inner_work ^main\.main ^main\.outer_work' ./go-program
 build javac -d . P.java

@@ -49,23 +49,7 @@ static uint64_t gopclntab_start(const struct pclntab *tab, uint64_t i)
 	return gopclntab_number(tab->table, ENTRY * i, 4);
 }
 
-/* Returns true if a function starts at an address. Starts ascend. */
-static bool gopclntab_has(const struct pclntab *tab, uint64_t address)
-{
-	uint64_t low = 0, high = tab->functions;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (tab->text + gopclntab_start(tab, middle) < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < tab->functions && tab->text + gopclntab_start(tab, low) == address;
-}
-
-static bool gopclntab_open(struct pclntab *tab, struct str section, uint64_t text, uint64_t entry)
+static bool gopclntab_open(struct pclntab *tab, struct str section, uint64_t text)
 {
 	uint64_t magic = gopclntab_number(section, 0, 4), pointer = gopclntab_number(section, 7, 1),
 		 names = gopclntab_number(section, 32, 8), values = gopclntab_number(section, 56, 8),
@@ -74,18 +58,13 @@ static bool gopclntab_open(struct pclntab *tab, struct str section, uint64_t tex
 	if (section.n < HEADER || (magic != MAGIC_18 && magic != MAGIC_20) || pointer != 8 || table >= section.n ||
 	    values >= table || names >= table)
 		return false;
-	*tab = (struct pclntab){ .text = gopclntab_number(section, 24, 8),
+	*tab = (struct pclntab){ .text = text,
 				 .functions = gopclntab_number(section, 8, 8),
 				 .names = str_from(str_head(section, (size_t)table), (size_t)names),
 				 .values = str_from(str_head(section, (size_t)table), (size_t)values),
 				 .table = str_from(section, (size_t)table),
 				 .flags = magic == MAGIC_18 ? FLAGS_18 : FLAGS_20 };
-	if (tab->functions >= tab->table.n / ENTRY)
-		return false;
-	if (tab->text)
-		return true;
-	tab->text = text;
-	return text && gopclntab_has(tab, entry);
+	return tab->functions < tab->table.n / ENTRY;
 }
 
 static void gopclntab_advance(struct text *out, uint64_t bytes)
@@ -204,12 +183,12 @@ static size_t gopclntab_fde(const struct pclntab *tab, uint64_t i, struct text *
 	return made;
 }
 
-void gopclntab_frames(struct str section, uint64_t text, uint64_t entry, size_t max, struct text *out)
+void gopclntab_frames(struct str table, uint64_t text, size_t max, struct text *out)
 {
 	struct pclntab tab;
 	size_t start = out->n, made = 0;
 
-	if (!gopclntab_open(&tab, section, text, entry))
+	if (!gopclntab_open(&tab, table, text))
 		return;
 	gopclntab_cie(out);
 	for (uint64_t i = 0; i < tab.functions; i++) {

@@ -2,17 +2,17 @@
 #include "unwind/dwarf/unwindelf.h"
 
 #include "common/formats/elfhead.h"
+#include "common/formats/gotable.h"
 #include "unwind/dwarf/gopclntab.h"
 
-/* Limits in bytes. GO_MAX: for .gopclntab; GO_FRAMES_MAX: for the FDEs made of it. terraform has 26 MB and 5.4 MB. */
+/* Limits in bytes. GO_MAX: for the table of Go's functions; GO_FRAMES_MAX: for the FDEs made of it. terraform has 26 MB
+ * and 5.4 MB. */
 enum { PLT_CODE_MAX = 64, INIT_MAX = 4096, GO_MAX = 32 << 20, GO_FRAMES_MAX = 16 << 20 };
 
 struct reader {
 	struct elfhead head;
 	struct unwind_elf *e;
 	uint64_t left; /* number of bytes of sections that may still be read from the file */
-	const Elf64_Shdr *go;
-	uint64_t text; /* address of section .text */
 };
 
 /* ---- sections ---------------------------------------------------------------------------------------------------- */
@@ -108,10 +108,6 @@ static void unwindelf_read_sections(struct reader *reader)
 			read_frames(reader, section, &elf->header);
 		else if (str_eq(name, STR(".debug_frame")))
 			read_frames(reader, section, &elf->debug_frame);
-		else if (str_ends(name, STR(".gopclntab")))
-			reader->go = section; /* .data.rel.ro.gopclntab in a PIE */
-		else if (str_eq(name, STR(".text")))
-			reader->text = section->sh_addr;
 		else if (str_starts(name, STR(".plt")))
 			note_plt(reader, section, str_eq(name, STR(".plt")));
 		else if (str_eq(name, STR(".init")) || str_eq(name, STR(".fini")))
@@ -119,22 +115,41 @@ static void unwindelf_read_sections(struct reader *reader)
 	}
 }
 
+/* Returns true if a section has the name of Go's table. */
+static bool unwindelf_is_go(const struct reader *reader)
+{
+	for (size_t i = 1; i < reader->head.sections; i++)
+		if (reader->head.section[i].sh_type != SHT_NOBITS && str_ends(reader->head.name[i], STR(".gopclntab")))
+			return true;
+	return false;
+}
+
+/* Appends the .debug_frame that gopclntab.h makes of the table of a Go program; nothing if there is none. */
+static void unwindelf_make_go(struct reader *reader, size_t max, struct text *out)
+{
+	struct arena arena = { 0 };
+	struct gotable gotable;
+	Elf64_Shdr bytes = { .sh_type = SHT_PROGBITS };
+
+	if (!gotable_open(&gotable, &reader->head))
+		return;
+	bytes.sh_offset = gotable.at;
+	bytes.sh_size = gotable.size;
+	gopclntab_frames(elfhead_section(&reader->head, &bytes, &arena, GO_MAX), gotable.text, max, out);
+	arena_free(&arena);
+}
+
 /* Makes .debug_frame of a Go program, in place of the one that it may have. */
 static void unwindelf_read_go(struct reader *reader)
 {
 	struct unwind_elf *elf = reader->e;
-	struct arena arena = { 0 };
 	struct text frames = { 0 };
-	struct str section;
 	uint64_t left = reader->left + elf->debug_frame.bytes.n; /* the .debug_frame of the file is replaced */
 
-	if (!reader->go || elf->processor->link)
+	if (elf->processor->link)
 		return;
-	section = elfhead_section(&reader->head, reader->go, &arena, GO_MAX);
-	gopclntab_frames(section, reader->text, elf->entry, left < GO_FRAMES_MAX ? (size_t)left : GO_FRAMES_MAX,
-			 &frames);
-	arena_free(&arena);
-	elf->go = frames.n == 0;
+	unwindelf_make_go(reader, left < GO_FRAMES_MAX ? (size_t)left : GO_FRAMES_MAX, &frames);
+	elf->go = frames.n == 0 && unwindelf_is_go(reader);
 	elf->go_frames = frames.n != 0;
 	if (frames.n) {
 		elf->debug_frame = (struct cfi){ .bytes = arena_copy(&elf->arena, text_view(&frames)), .debug = true };

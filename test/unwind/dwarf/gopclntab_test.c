@@ -32,7 +32,6 @@ static size_t fill(char bytes[512])
 	put_at(bytes, 6, 1, 1);
 	put_at(bytes, 7, 8, 1);
 	put_at(bytes, 8, FUNCTIONS, 8);
-	put_at(bytes, 24, TEXT, 8);
 	put_at(bytes, 56, VALUES, 8);
 	put_at(bytes, 64, TABLE, 8);
 	memcpy(bytes + VALUES, values, sizeof(values));
@@ -69,12 +68,12 @@ static int cfa_at(const struct text *frames, uint64_t address)
 	return cfa;
 }
 
-static int cfa_of(const char *bytes, size_t n, uint64_t text, uint64_t entry, uint64_t address)
+static int cfa_of(const char *bytes, size_t n, uint64_t address)
 {
 	struct text frames = { 0 };
 	int cfa;
 
-	gopclntab_frames((struct str){ bytes, n }, text, entry, MAX, &frames);
+	gopclntab_frames((struct str){ bytes, n }, TEXT, MAX, &frames);
 	cfa = cfa_at(&frames, address);
 	text_free(&frames);
 	return cfa;
@@ -85,36 +84,32 @@ static void check_rows(void)
 	char bytes[512];
 	size_t n = fill(bytes);
 
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT), 8, "at the first instruction: rsp+8");
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 3), 8, "  up to the end of the prologue");
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 4), 32, "in the body: rsp+8 and the frame");
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 0x2c), 8, "after the epilogue");
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 0x5f), 8, "a leaf without frame");
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 0x60), 0, "a function without values has no row");
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 0x80), 0, "nor has one whose values end behind it");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT), 8, "at the first instruction: rsp+8");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 3), 8, "  up to the end of the prologue");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 4), 32, "in the body: rsp+8 and the frame");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 0x2c), 8, "after the epilogue");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 0x5f), 8, "a leaf without frame");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 0x60), 0, "a function without values has no row");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 0x80), 0, "nor has one whose values end behind it");
 	put_at(bytes, TABLE + FUNCS + 37, 1, 1);
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 4), 32, "TOPFRAME alone: a caller, as of runtime.sigtramp");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 4), 32, "TOPFRAME alone: a caller, as of runtime.sigtramp");
 	put_at(bytes, TABLE + FUNCS + 37, 3, 1);
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 4), ROOT, "  and SPWRITE: the start of the program");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 4), ROOT, "  and SPWRITE: the start of the program");
 	put_at(bytes, TABLE + FUNCS + 37, 2, 1);
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 4), 0, "SPWRITE: a change to another stack has no row");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 4), 0, "SPWRITE: a change to another stack has no row");
 	put_at(bytes, 32, TABLE - 16, 8);
 	memcpy(bytes + TABLE - 16, "runtime.clone", 14);
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 4), ROOT, "  except for runtime.clone, the start of a thread");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 4), ROOT, "  except for runtime.clone, the start of a thread");
 	put_at(bytes, TABLE + FUNCS + 37, 0, 1);
 	put_at(bytes, 0, 0xfffffff1, 4);
-	is_u64((uint64_t)cfa_of(bytes, n, 0, 0, TEXT + 4), 32, "the layout of Go 1.20");
-	put_at(bytes, 24, 0, 8);
-	is_u64((uint64_t)cfa_of(bytes, n, TEXT, TEXT + 0x40, TEXT + 4), 32, "without the address of the code: .text");
-	is_u64((uint64_t)cfa_of(bytes, n, TEXT, TEXT + 0x41, TEXT + 4), 0,
-	       "  only if the program begins at a function");
+	is_u64((uint64_t)cfa_of(bytes, n, TEXT + 4), 32, "the layout of Go 1.20");
 }
 
 static void check_refused(const char *bytes, size_t n, const char *what)
 {
 	struct text frames = { 0 };
 
-	gopclntab_frames((struct str){ bytes, n }, TEXT, TEXT, MAX, &frames);
+	gopclntab_frames((struct str){ bytes, n }, TEXT, MAX, &frames);
 	ok(frames.n == 0, what);
 	text_free(&frames);
 }
@@ -146,13 +141,13 @@ static void check_damaged(void)
 		fill(bytes);
 		memcpy(copy, bytes, cut);
 		frames.n = 0;
-		gopclntab_frames((struct str){ copy, cut }, TEXT, TEXT, MAX, &frames);
+		gopclntab_frames((struct str){ copy, cut }, TEXT, MAX, &frames);
 		free(copy);
 	}
 	ok(true, "cut at each byte");
 	fill(bytes);
 	frames.n = 0;
-	gopclntab_frames((struct str){ bytes, n }, TEXT, TEXT, 40, &frames);
+	gopclntab_frames((struct str){ bytes, n }, TEXT, 40, &frames);
 	ok(frames.n == 0, "nothing of a section with more rows than the limit");
 	text_free(&frames);
 }
