@@ -494,11 +494,12 @@ static int dsofiles_open_shared(void *with, const char *name, struct str build_i
 }
 
 /* Looks up inlined calls of Go in the mapped file, which has no debug information. */
-static bool query_go_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
+static bool query_go_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names,
+			     const char **why)
 {
 	struct elfsyms *mapped = search->path ? search->path : search->runtime;
 
-	return mapped && !search->options->elf.as_perf && elfsyms_go_inlines(mapped, query, n, names);
+	return mapped && !search->options->elf.as_perf && elfsyms_go_inlines(mapped, query, n, names, why);
 }
 
 static void query_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
@@ -512,7 +513,7 @@ static void query_inlined(struct search *search, struct symbols_query *query, si
 	if (search->debug)
 		i->why = elfsyms_inlines(search->debug, runtime, &options, query, n, names);
 	else
-		i->found = query_go_inlined(search, query, n, names);
+		i->found = query_go_inlined(search, query, n, names, &i->why);
 }
 
 static void close_files(struct search *search)

@@ -350,7 +350,8 @@ const char *elfsyms_inlines(struct elfsyms *elfsyms, const struct elfsyms *runti
 	return inlines_resolve(options, &elfsyms->file, &runtime->file, query, n, names);
 }
 
-bool elfsyms_go_inlines(const struct elfsyms *elfsyms, struct symbols_query *query, size_t n, struct intern *names)
+bool elfsyms_go_inlines(const struct elfsyms *elfsyms, struct symbols_query *query, size_t n, struct intern *names,
+			const char **why)
 {
-	return goinlines_resolve(&elfsyms->file, query, n, names);
+	return goinlines_resolve(&elfsyms->file, query, n, names, why);
 }

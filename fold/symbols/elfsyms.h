@@ -59,7 +59,8 @@ const char *elfsyms_inlines(struct elfsyms *elfsyms, const struct elfsyms *runti
 			    struct intern *names);
 
 /* As goinlines_resolve (goinlines.h). */
-bool elfsyms_go_inlines(const struct elfsyms *elfsyms, struct symbols_query *query, size_t n, struct intern *names);
+bool elfsyms_go_inlines(const struct elfsyms *elfsyms, struct symbols_query *query, size_t n, struct intern *names,
+			const char **why);
 
 void elfsyms_close(struct elfsyms *elfsyms);
 

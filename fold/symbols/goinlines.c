@@ -41,6 +41,7 @@ struct goinlines {
 	int32_t last;  /* call of the previous query in this function, and the id of its names */
 	uint32_t last_id;
 	uint64_t work, max; /* number of spans read so far, and their limit */
+	bool damaged;       /* a table of a function or an inlined call is */
 	struct text text;
 };
 
@@ -110,16 +111,21 @@ static void goinlines_enter(struct goinlines *inlines, const struct gosyms_funct
 	inlines->n = 0;
 	inlines->tree = 0;
 	inlines->last = -1;
+	inlines->damaged |= tables > UINT32_MAX || data > UINT8_MAX;
 	if (tables > UINT32_MAX || data > UINT8_MAX || tables <= INLINE_TABLE || data <= INLINE_TREE)
 		return;
 	at = gotable_number(gotable, offsets + 4 * INLINE_TABLE, 4);
 	tree = gotable_number(gotable, offsets + 4 * tables + 4 * INLINE_TREE, 4);
-	if (at == 0 || at >= gotable->table - gotable->values || tree >= NO_DATA)
+	if (at == 0 || tree == NO_DATA)
+		return;
+	inlines->damaged |= at >= gotable->table - gotable->values || tree > NO_DATA;
+	if (at >= gotable->table - gotable->values || tree > NO_DATA)
 		return;
 	if (goinlines_read_spans(inlines, gotable->values + at, function->end - function->start))
 		inlines->tree = gotable->gofunc + tree;
 	else
 		inlines->n = 0;
+	inlines->damaged |= !inlines->tree;
 }
 
 /* Returns the index of the innermost inlined call at an offset of the function; -1: there is none. */
@@ -195,6 +201,7 @@ static uint32_t goinlines_at(struct goinlines *inlines, const struct gosyms_func
 		return 0;
 	if (call != inlines->last)
 		inlines->last_id = goinlines_names(inlines, call);
+	inlines->damaged |= !inlines->last_id;
 	inlines->last = call;
 	return inlines->last_id;
 }
@@ -215,7 +222,8 @@ static struct gosyms_place *goinlines_places(const struct elffile *elffile, cons
 	return place;
 }
 
-bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *query, size_t n, struct intern *names)
+bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *query, size_t n, struct intern *names,
+		       const char **why)
 {
 	struct goinlines inlines = { .names = names };
 	struct gosyms_finder *finder;
@@ -235,6 +243,9 @@ bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *quer
 	for (size_t i = 0; i < n; i++)
 		if (gosyms_find(finder, place[i].address, &function))
 			query[place[i].index].inlined = goinlines_at(&inlines, &function, place[i].address);
+	*why = NULL;
+	if (inlines.damaged)
+		*why = inlines.work > inlines.max ? "exceeds the limit for one file" : "damaged table of inlined calls";
 	free(place);
 	free(finder);
 	free(inlines.span);

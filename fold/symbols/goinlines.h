@@ -6,7 +6,7 @@
  * function, in read-only data at an offset from go.func.*, has for each call the name of the called function and an
  * address of the call's position: the index at that address is the call that contains it. So the lookup needs the
  * moduledata (gomodule.c). All bytes are hostile: a call that is damaged, or whose outer call has no smaller index,
- * gives no inlined calls at this address; the steps of all lookups are bounded.
+ * gives no inlined calls at this address, and a reason; the steps of all lookups are bounded.
  */
 #ifndef PJ_GOINLINES_H
 #define PJ_GOINLINES_H
@@ -16,7 +16,8 @@
 struct elffile;
 
 /* Sets query[i].inlined as inlines_resolve (inlines.h) does. elffile: the mapped file. Returns false if it has no table
- * that can be used. */
-bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *query, size_t n, struct intern *names);
+ * that can be used; else sets *why to NULL, or to the reason if calls may be missing. */
+bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *query, size_t n, struct intern *names,
+		       const char **why);
 
 #endif

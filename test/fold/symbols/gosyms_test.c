@@ -14,7 +14,7 @@
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
 
-/* Returns "NAME+0xOFFSET|OUTER|INNER" of a file offset, as elfsyms finds them, "-" without a name. */
+/* Returns "NAME+0xOFFSET|OUTER|INNER!REASON" of a file offset, as elfsyms finds them, "-" without a name. */
 static const char *answer_of(const struct goimage *go, size_t n, uint64_t at, struct elfsyms_options options)
 {
 	static char out[400];
@@ -27,7 +27,8 @@ static const char *answer_of(const struct goimage *go, size_t n, uint64_t at, st
 	if (!elfsyms)
 		return "no file";
 	elfsyms_resolve(elfsyms, elfsyms, &query, 1, &names);
-	elfsyms_go_inlines(elfsyms, &query, 1, &names);
+	why = NULL;
+	elfsyms_go_inlines(elfsyms, &query, 1, &names, &why);
 	if (query.name)
 		used = snprintf(out, sizeof(out), "%.*s+0x%x", (int)intern_str(&names, query.name).n,
 				intern_str(&names, query.name).p, query.offset);
@@ -36,6 +37,8 @@ static const char *answer_of(const struct goimage *go, size_t n, uint64_t at, st
 
 		used += snprintf(out + used, sizeof(out) - (size_t)used, "|%.*s", (int)call.n, call.p);
 	}
+	if (why)
+		snprintf(out + used, sizeof(out) - (size_t)used, "!%s", why);
 	elfsyms_close(elfsyms);
 	intern_free(&names);
 	return out;
@@ -60,7 +63,7 @@ static void check_all_at_once(const struct goimage *go)
 		query[i].address = CODE + i;
 	named = elfsyms_resolve(elfsyms, elfsyms, query, countof(query), &names);
 	is_u64(named, 0x80, "all at once: each address of Go's code has a name, and no other");
-	elfsyms_go_inlines(elfsyms, query, countof(query), &names);
+	elfsyms_go_inlines(elfsyms, query, countof(query), &names, &why);
 	for (size_t i = 0; i < countof(query); i++)
 		inlined += query[i].inlined != 0;
 	is_u64(inlined, 0x10, "  and those of the inlined call have it");
@@ -93,6 +96,8 @@ static void check_answers(const struct goimage_kind *kind)
 
 /* ---- other and damaged files ------------------------------------------------------------------------------------ */
 
+#define DAMAGED "!damaged table of inlined calls"
+
 /* A value written to a place in the file, and the answer at main.main+0xc after that. */
 static const struct damage {
 	size_t at, size;
@@ -116,29 +121,30 @@ static const struct damage {
 	{ AT_PCLNTAB + 56, 8, TABLE + 1, "-", "pctab behind the table of functions" },
 	{ AT_PCLNTAB + 64, 8, SIZE, "-", "a table of functions behind the section" },
 	{ AT_PCLNTAB + TABLE, 4, 0x20, "-", "a function that starts later" },
-	{ AT_PCLNTAB + TABLE + 4, 4, SIZE, "-", "a struct behind the section" },
-	{ AT_PCLNTAB + TABLE + 4, 4, UINT32_MAX, "-", "a struct far behind it" },
+	{ AT_PCLNTAB + TABLE + 4, 4, SIZE, "-" DAMAGED, "a struct behind the section" },
+	{ AT_PCLNTAB + TABLE + 4, 4, UINT32_MAX, "-" DAMAGED, "a struct far behind it" },
 	{ AT_PCLNTAB + TABLE + FUNC + 4, 4, UNITS - NAMES, "-|main.a|main.b", "a name behind the names" },
 	{ AT_PCLNTAB + TABLE + FUNC + 4, 4, UINT32_MAX, "-|main.a|main.b", "a name far behind them" },
 	{ AT_PCLNTAB + TABLE + FUNC + 4, 4, MAIN + 2, "-|main.a|main.b", "a name that starts inside of another" },
 	{ AT_PCLNTAB + TABLE + FUNC + 4, 4, B + 7, "-|main.a|main.b", "an empty name" },
 	{ AT_PCLNTAB + TABLE + FUNC + 28, 4, 2, "main.main+0xc", "fewer tables of pctab" },
-	{ AT_PCLNTAB + TABLE + FUNC + 28, 4, UINT32_MAX, "main.main+0xc", "more than the section has" },
+	{ AT_PCLNTAB + TABLE + FUNC + 28, 4, UINT32_MAX, "main.main+0xc" DAMAGED, "more than the section has" },
 	{ AT_PCLNTAB + TABLE + FUNC + 39, 1, 3, "main.main+0xc", "fewer data" },
 	{ AT_PCLNTAB + TABLE + FUNC + 48, 4, 0, "main.main+0xc", "no table of inlined calls" },
-	{ AT_PCLNTAB + TABLE + FUNC + 48, 4, 0x7fffffff, "main.main+0xc", "a table behind the section" },
+	{ AT_PCLNTAB + TABLE + FUNC + 48, 4, 0x7fffffff, "main.main+0xc" DAMAGED, "a table behind the section" },
 	{ AT_PCLNTAB + TABLE + FUNC + 64, 4, UINT32_MAX, "main.main+0xc", "no tree" },
-	{ AT_PCLNTAB + TABLE + FUNC + 64, 4, LENGTH, "main.main+0xc", "a tree behind the file" },
-	{ AT_PCLNTAB + VALUES + 1, 1, 3, "main.main+0xc", "an index below -1" },
-	{ AT_PCLNTAB + VALUES + 2, 1, 0, "main.main+0xc", "a span of no bytes" },
-	{ AT_PCLNTAB + VALUES + 2, 1, 0x7f, "main.main+0xc", "a span behind the function" },
-	{ AT_PCLNTAB + VALUES + 1, 8, UINT64_MAX, "main.main+0xc", "numbers without end" },
-	{ AT_PCLNTAB + VALUES, 8, UINT64_MAX, "main.main+0xc", "changes without end" },
-	{ AT_PCLNTAB + VALUES + 5, 1, 0x7e, "main.main+0xc", "an index behind the tree" },
-	{ AT_RODATA + 8 + 20 + 12, 4, A + 1, "main.main+0xc", "an inlined call whose name starts inside of another" },
-	{ AT_RODATA + 8 + 20 + 12, 4, UINT32_MAX, "main.main+0xc", "one whose name is behind the names" },
-	{ AT_RODATA + 8 + 20 + 16, 4, 12, "main.main+0xc", "one that contains itself" },
-	{ AT_RODATA + 8 + 16, 4, 12, "main.main+0xc", "two that contain each other" },
+	{ AT_PCLNTAB + TABLE + FUNC + 64, 4, LENGTH, "main.main+0xc" DAMAGED, "a tree behind the file" },
+	{ AT_PCLNTAB + VALUES + 1, 1, 3, "main.main+0xc" DAMAGED, "an index below -1" },
+	{ AT_PCLNTAB + VALUES + 2, 1, 0, "main.main+0xc" DAMAGED, "a span of no bytes" },
+	{ AT_PCLNTAB + VALUES + 2, 1, 0x7f, "main.main+0xc" DAMAGED, "a span behind the function" },
+	{ AT_PCLNTAB + VALUES + 1, 8, UINT64_MAX, "main.main+0xc" DAMAGED, "numbers without end" },
+	{ AT_PCLNTAB + VALUES, 8, UINT64_MAX, "main.main+0xc" DAMAGED, "changes without end" },
+	{ AT_PCLNTAB + VALUES + 5, 1, 0x7e, "main.main+0xc" DAMAGED, "an index behind the tree" },
+	{ AT_RODATA + 8 + 20 + 12, 4, A + 1, "main.main+0xc" DAMAGED,
+	  "an inlined call whose name starts inside of another" },
+	{ AT_RODATA + 8 + 20 + 12, 4, UINT32_MAX, "main.main+0xc" DAMAGED, "one whose name is behind the names" },
+	{ AT_RODATA + 8 + 20 + 16, 4, 12, "main.main+0xc" DAMAGED, "one that contains itself" },
+	{ AT_RODATA + 8 + 16, 4, 12, "main.main+0xc" DAMAGED, "two that contain each other" },
 	{ AT_RODATA + 8 + 20 + 16, 4, 0x3f, "main.main+0xc|main.b", "one that is called from the function" },
 	{ AT_RODATA + 8 + 20 + 16, 4, UINT32_MAX, "main.main+0xc|main.b", "  or from no place in it" },
 	{ AT_DATA + 16, 8, 0, "main.main+0xc", "no moduledata" },

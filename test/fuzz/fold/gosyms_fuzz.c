@@ -63,7 +63,9 @@ static void check_functions(const struct elffile *elffile, struct str file, cons
 static void check_inlines(const struct elffile *elffile, struct str file, struct symbols_query *query,
 			  struct intern *names)
 {
-	if (!goinlines_resolve(elffile, query, PLACES, names))
+	const char *why, *one_why;
+
+	if (!goinlines_resolve(elffile, query, PLACES, names, &why))
 		return;
 	for (size_t i = 0; i < PLACES; i++) {
 		struct symbols_query one = { .address = query[i].address };
@@ -72,7 +74,8 @@ static void check_inlines(const struct elffile *elffile, struct str file, struct
 		if (query[i].inlined)
 			check_names(file, intern_str(names, query[i].inlined));
 		if (i % (PLACES / 4) == 0) {
-			goinlines_resolve(elffile, &one, 1, names);
+			goinlines_resolve(elffile, &one, 1, names, &one_why);
+			MUST(why || !one_why);
 			MUST(!query[i].inlined || one.inlined == query[i].inlined);
 		}
 	}
