@@ -14,8 +14,8 @@ enum { FDMESSAGE_MAX = 4 }; /* largest number of descriptors in one message */
  *
  * The kernel counts the descriptors in flight of each user, over all processes, also those of root in containers. Where
  * they are more than the sender's limit of open descriptors, it refuses the message with ETOOMANYREFS, unless the
- * sender has CAP_SYS_RESOURCE. So whoever sends descriptors has the greatest limit, and keeps that capability if it has
- * it; a process without capabilities, whose limit is low, sends none. */
+ * sender has CAP_SYS_RESOURCE. So senders have the greatest limit and keep that capability, if they have it; a process
+ * without capabilities, whose limit is low, sends no descriptors. */
 void fdmessage_prepare(void);
 
 /* Sends a message of n bytes, with descriptor fd unless it is -1. fd stays open. Returns false with errno if not all
