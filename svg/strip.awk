@@ -1,17 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-# What travels in every picture. viewer.css: without indentation, empty lines, and comments that stand on lines of their own.
-# With -v script=1, the viewer's modules, joined (viewer/join.awk): the same, then without blanks and line ends that no token needs, declarations in one where they follow each other, and
-# with short names for what the script calls its own.
-# A name is shortened everywhere or nowhere; it is kept when it is also a property (after a dot, before a colon, or alone between
-# braces and commas), a word of the language, or never assigned, declared or a parameter (then it is the browser's).
-# Scopes: the script is one function; a part is what stands between commas or semicolons of that function itself. A name that every
-# part with it declares, and that stands in none outside of brackets, is local: the k-th local of each part gets the same short name.
+# What travels in every picture. viewer.css: without indentation, empty lines, comments that stand on lines of their own, and blanks
+# that no rule needs.
+# With -v script=1, the viewer's modules, joined (viewer/join.awk): the same, then without blanks, commas and line ends that no token
+# needs, declarations in one where they follow each other, and with short names for what the script calls its own. Statements end
+# with a semicolon in the source: a line end is none.
+# A part is what stands between commas or semicolons of the script's function itself. A name that every part with it declares, and
+# that stands in none outside of brackets, is local: the k-th local of each part gets the same short name. In a part where it is also
+# a key of an object, is alone between braces and commas, or is the name of a method, it is kept.
+# Other names are shortened everywhere or nowhere: a name is kept when it is also a property, a key or a method, a word of the
+# language, or never assigned, declared or a parameter (then it is the browser's).
 /^[\t ]*\/\*/ { comment = 1 }
 comment { if (/\*\//) comment = 0; next }
 /^[\t ]*(\/\/.*)?$/ { next }
 { sub(/^[\t ]+/, "") }
-!script { print; next }
+!script { print_style($0); next }
 { split_line($0); tok[++n] = "\n" }
+
+# Rules of the style without blanks beside braces, colons, commas and semicolons; strings stay as they are.
+function print_style(line,    i, count, piece) {
+	count = split(line, piece, "\"")
+	for (i = 1; i <= count; i++) {
+		if (i % 2) while (match(piece[i], / [{};,]|[{};,] |[a-z]: /)) {
+			line = substr(piece[i], RSTART, RLENGTH)
+			gsub(/ /, "", line)
+			piece[i] = substr(piece[i], 1, RSTART - 1) line substr(piece[i], RSTART + RLENGTH)
+		}
+		printf "%s%s", (i > 1 ? "\"" : ""), piece[i]
+	}
+	print ""
+}
 
 # Tokens: strings, regular expressions, words, and single characters. Blanks stay only between two words.
 function split_line(s,    c, q, i, t) {
@@ -67,14 +84,22 @@ function study(    i, b, depth, p, q, t, w) {
 		part[i] = parts
 		t = tok[i]
 		if (!is_word(t)) continue
+		p = tok[near(i, -1)]
+		q = tok[near(i, 1)]
+		b = near(i, 1)
+		if (p == ".") { # a property, also where locals have its name
+			property[t]
+			continue
+		}
+		if (q == ":" && p != "?" && p ~ /^[{,]$/ && open[depth] == "{" ||
+		    open[depth] == "{" && p ~ /^[{,]$/ && q ~ /^[,}=]$/ || q == "(" && p != "function" && is_head(b)) {
+			property[t]
+			kept[parts, t]
+			declared[parts, t]
+		}
 		count[t]++
 		uses[parts, t]++
 		if (depth == 2) shared[t]
-		p = tok[near(i, -1)]
-		q = tok[near(i, 1)]
-		if (p == "." || q == ":" && p != "?" && p ~ /^[{,]$/ && open[depth] == "{" ||
-		    open[depth] == "{" && p ~ /^[{,]$/ && q ~ /^[,}]$/) keep[t] = 1
-		b = near(i, 1)
 		if (q == "=" && tok[b + 1] != "=" || q == "=" && tok[b + 1] == ">" || p ~ /^(let|const|function|class)$/ || open[depth] == "(" && p ~ /^[(,.]/ && (closes(b) ~ /^=>/ || head[depth]) ||
 		    open[depth] == "[" && p ~ /^[[,]$/ && closes(b) ~ /^(=[^=>]|of)/) {
 			own[t] = 1
@@ -85,6 +110,7 @@ function study(    i, b, depth, p, q, t, w) {
 		split(i, w, SUBSEP)
 		shared[w[2]]
 	}
+	for (t in shared) if (t in property) keep[t] = 1
 }
 # Gives the locals of a part their places, the most used first.
 function rank_locals(u, names, n,    i, k, best) {
@@ -114,7 +140,7 @@ function fresh(    k, s, a) {
 		k = serial++
 		s = substr(a, k % 54 + 1, 1)
 		if (k >= 54) s = s substr(a, int(k / 54), 1)
-	} while (s in keep || (s in count) && !(s in own))
+	} while (s in keep || s in property || (s in count) && !(s in own))
 	return s
 }
 
@@ -123,7 +149,7 @@ END {
 	study()
 	for (u = 0; u <= parts; u++) {
 		k = 0
-		for (t in own) if (!(t in keep) && !(t in shared) && (u, t) in uses) local[++k] = t
+		for (t in own) if (!(t in shared) && (u, t) in uses && !((u, t) in kept)) local[++k] = t
 		rank_locals(u, local, k)
 	}
 	for (t in own) if (!(t in keep) && t in shared) weight[t] = count[t]
@@ -136,11 +162,15 @@ END {
 	for (i = 1; i <= n; i++) {
 		t = tok[i]
 		b = tok[near(i, 1)]
-		if (t == "\n" && (last ~ /^[,;{(]$/ || b ~ /^[]})?:]$/)) continue
-		if (t == ";" && b == "}" && last != ")") continue
+		if (t == "\n" && (last ~ /^[,;{(]$/ || b ~ /^[]})?:]$/ || last == "}" && depth > 2)) continue
+		if (t == "," && b ~ /^[]})]$/) continue
+		if (t == ";" && b == "}" && !(last == ")" && is_loop[depth + 1])) continue # a loop may have no body
 		# let a = 1; let b = 2: one statement. Those of a loop's head are in brackets.
 		if (last ~ /^[;{\n]$/) declares[depth] = is_let(t)
-		if (t ~ /^[({[]$/) declares[++depth] = 0
+		if (t ~ /^[({[]$/) {
+			declares[++depth] = 0
+			is_loop[depth] = last ~ /^(for|while)$/
+		}
 		else if (t ~ /^[]})]$/) depth--
 		if (t == ";" && declares[depth] && is_let(b)) {
 			t = last = ","
