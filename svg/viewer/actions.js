@@ -106,8 +106,8 @@ export function switchTheme() {
   saveAddress();
 }
 
-export function clearSearch() {
-  input.value = screen.query = '';
+function searchFor(query) {
+  input.value = screen.query = query;
   screen.regexp = screen.matchCase = false; // modes are of one search
   screen.selected = -1;
   search();
@@ -115,7 +115,7 @@ export function clearSearch() {
 
 /** One step back: the search, the selection, the dimming, the zoom, the last operation. */
 export function escape() {
-  if (screen.query) clearSearch();
+  if (screen.query) searchFor('');
   else if (screen.selected >= 0) {
     screen.selected = -1;
     showCurrent();
@@ -190,20 +190,15 @@ export function switchComparison() {
 
 /** Shows the callers and callees of a function, or no longer. */
 export function toggleFunction(id) {
-  const key = names.functionKey(id), isShown = view.rooted?.text === key;
-  changeView(() => {
-    if (isShown) view.operations = view.operations.filter(one => one !== view.rooted);
-    else view.add('w', key);
-  });
+  const key = names.functionKey(id), { rooted } = view;
+  if (rooted?.text === key) removeOperation(rooted);
+  else changeView(() => view.add('w', key));
 }
 
 /** Searches for one function, exactly. */
 export function searchFunction(id) {
   const name = names.text[id], query = exactly(name);
-  screen.regexp = screen.matchCase = false;
-  input.value = screen.query = query.length <= LONGEST_QUERY ? query : name.slice(0, LONGEST_QUERY);
-  screen.selected = -1;
-  search();
+  searchFor(query.length <= LONGEST_QUERY ? query : name.slice(0, LONGEST_QUERY));
   focusPane();
 }
 

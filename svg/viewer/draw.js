@@ -1,9 +1,11 @@
 // draw.js - draws the frames that can be seen. Cost follows pixels, not frames: subtrees below config.min px are jumped
 // over, boxes of one colour share a path.
+import { collectFrames } from './collect.js';
 import { applyTheme, frameColour, hitColour, isLight } from './colours.js';
 import { drawn, html, refill, setAttributes, tracePath } from './dom.js';
-import { GAP, isAbove, lastShown, leftOf, outlineOf, rounded, rowOf, topOf, widthOf } from './geometry.js';
+import { boxPath, boxWidth, GAP, isAbove, leftOf, outlineOf, rounded, rowOf, topOf, widthOf } from './geometry.js';
 import { Labels } from './labels.js';
+import { grouped } from './numbers.js';
 import { graph, hole, ink, outlines, page, pane } from './page.js';
 import { LESS, MOVED, ONE_SIDED } from './significance.js';
 import { config, diff, drawingDone, isDocument, nameOf, names, screen, svg, view } from './state.js';
@@ -26,35 +28,6 @@ function setScale() {
   const { zoom } = screen, { total, gone } = view;
   screen.perWeight = zoom || !gone ? screen.width / (total[zoom] || 1)
     : (screen.width - GAP) / (total[0] + total[gone]);
-  screen.lowest = 0;
-}
-
-// The frames that are wide enough; sets the lowest row and returns the highest as well. Of slivers, one for each half
-// pixel can be seen.
-function collectFrames() {
-  const { tree: { depth, caller, end, name } } = view, { zoom, hits } = screen;
-  const last = lastShown(), seen = [], edge = [];
-  let highest = Math.max(depth[zoom], 0), lowest = 0, next;
-  for (let frame = zoom; frame >= 0; frame = caller[frame]) {
-    seen.push(frame);
-    lowest = Math.min(lowest, depth[frame]);
-  }
-  for (let frame = zoom + 1; frame < last; frame = next) {
-    const width = widthOf(frame), row = depth[frame];
-    if (!width || width < config.min) {
-      next = end[frame];
-      continue;
-    }
-    next = frame + 1;
-    highest = Math.max(highest, row);
-    lowest = Math.min(lowest, row);
-    const right = Math.ceil(2 * (leftOf(frame) + width));
-    if (width < .5 && right === edge[row] && !hits?.[name[frame]]) continue;
-    seen.push(frame);
-    edge[row] = right;
-  }
-  screen.lowest = lowest;
-  return { seen, highest };
 }
 
 // Growth is sky: what was seen stays where it was.
@@ -96,12 +69,11 @@ class Boxes {
 
   add(frame, { fill, opacity, isThin }) {
     const width = widthOf(frame), radius = width < LEAST_ROUND_PX ? 0 : 1.5, paint = fill + opacity + radius + isThin;
-    const box = width < 2 ? Math.max(width * .9, .5) : width - 1;
     if (!this.paths.has(paint)) {
       const filled = { fill, opacity, stroke: radius ? fill : 'none', 'stroke-width': 2 * radius };
       this.paths.set(paint, { attributes: isThin ? { class: 'pj-gh' } : filled, parts: [] });
     }
-    this.paths.get(paint).parts.push(outlineOf(frame, box, isThin ? .5 : radius));
+    this.paths.get(paint).parts.push(outlineOf(frame, boxWidth(width), isThin ? .5 : radius));
   }
 
   elements() {
@@ -109,13 +81,17 @@ class Boxes {
   }
 }
 
+function textAt(left, depth, fill, text) {
+  const baseline = topOf(depth) + config.fh / 2 + config.fs * .3;
+  return drawn('text', { x: rounded(left + 4), y: rounded(baseline), fill }, text);
+}
+
 function labelOf(frame, { isCaller, isDim, isThin, fill }) {
   const text = labels.label(nameOf(frame), widthOf(frame) - LABEL_MARGIN_PX);
   if (!text) return null;
   const muted = isCaller || isDim || isThin;
-  const baseline = topOf(view.tree.depth[frame]) + config.fh / 2 + config.fs * .3;
   const colour = muted ? 'var(--mu)' : isLight(fill) ? '#16181d' : '#fff';
-  return drawn('text', { x: rounded(leftOf(frame) + 4), y: rounded(baseline), fill: colour }, text);
+  return textAt(leftOf(frame), view.tree.depth[frame], colour, text);
 }
 
 // New code is hatched: without colours, too, it looks different from more of the same.
@@ -130,7 +106,22 @@ function hatchesOf(frame) {
   return parts;
 }
 
-function drawFrames(seen) {
+// Frames that are too narrow: one muted path, and the number of frames where there is room.
+function drawBlocks(blocks) {
+  const parts = [], texts = [];
+  screen.blocks = [];
+  for (const block of blocks) {
+    const top = topOf(block.row), width = block.right - block.left;
+    if (!isOnScreen(top)) continue;
+    (screen.blocks[rowOf(block.row)] ||= []).push(block);
+    parts.push(boxPath(block.left, top, boxWidth(width)));
+    const text = width >= LEAST_LABEL_PX && labels.fitting(grouped(block.count) + ' narrow', width - LABEL_MARGIN_PX);
+    if (text) texts.push(textAt(block.left, block.row, 'var(--mu)', text));
+  }
+  return parts.length ? [drawn('path', { class: 'pj-bl', d: parts.join('') }), ...texts] : [];
+}
+
+function drawFrames(seen, blocks) {
   const boxes = new Boxes(), texts = [], hatch = [], ring = [], { depth } = view.tree;
   screen.rows = [];
   for (const frame of seen) {
@@ -143,7 +134,7 @@ function drawFrames(seen) {
     const text = width >= LEAST_LABEL_PX && texts.length < MOST_LABELS && labelOf(frame, looks);
     if (text) texts.push(text);
   }
-  refill(ink, ...boxes.elements(), ...texts);
+  refill(ink, ...drawBlocks(blocks), ...boxes.elements(), ...texts);
   tracePath(outlines.hits, ring);
   tracePath(outlines.hatch, hatch);
 }
@@ -158,10 +149,11 @@ export function beforeDrawing(act) {
 export function draw() {
   applyTheme(svg);
   setScale();
-  const { seen, highest } = collectFrames();
+  const { seen, blocks, highest, lowest } = collectFrames();
+  screen.lowest = lowest;
   for (const act of preparations) act();
   setHeight(highest);
-  drawFrames(seen);
+  drawFrames(seen, blocks);
   drawingDone();
   if (isDocument || screen.printing) return; // a page gives no height
   setAttributes(hole, { height: innerHeight });

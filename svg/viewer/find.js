@@ -37,16 +37,16 @@ function findNames(runAnyway) {
 export function countMatches() {
   const { hits, zoom } = screen, { tree: { name, end }, total, count, gone } = view;
   const last = zoom ? end[zoom] : count, weighed = zoom ? last : gone || count;
-  screen.found = [];
-  screen.foundWeight = 0;
-  screen.turn = -1;
+  const found = [];
+  let weight = 0;
   for (let frame = zoom, inside = 0; hits && frame < last; frame++) {
     if (!hits[name[frame]] || !total[frame]) continue;
-    screen.found.push(frame);
+    found.push(frame);
     if (frame < inside || frame >= weighed) continue;
-    screen.foundWeight += total[frame];
+    weight += total[frame];
     inside = end[frame];
   }
+  Object.assign(screen, { found, foundWeight: weight, turn: -1 });
 }
 
 /** Searches for what the state has. `quiet`: the address stays; `runAnyway`: also a pattern that may run for long. */

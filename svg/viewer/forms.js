@@ -23,18 +23,14 @@ const FILE = /^\S*\/([^\s/]+)$/;
 
 function javaForms(name, [, packages, owner, separator, method]) {
   const initials = packages.replace(/([\w$-])[\w$-]*[/.]/g, '$1.'), own = owner + separator + method;
-  return Object.assign([name, initials + own, own, method], { owner: owner.length });
+  return [name, initials + own, own, method];
 }
 
-/** From the full name to the function alone; `owner` is the length of a Java class's name. */
+/** From the full name to the function alone. */
 export function shorterForms(name, isProcess) {
   if (isProcess) return [name]; // no path and no packages, whatever it looks like
   const placed = PLACED.exec(name);
-  if (placed) { // keeps `owner`
-    const forms = shorterForms(placed[1]);
-    forms.unshift(name);
-    return forms;
-  }
+  if (placed) return [name, ...shorterForms(placed[1])];
   if (name.includes('::') && !name.includes(';::')) return qualifiedForms(name);
   const java = /\/|(^|\.)[A-Z]/.test(name) && JAVA.exec(name);
   if (java) return javaForms(name, java);

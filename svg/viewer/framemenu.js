@@ -6,15 +6,12 @@ import {
 import { leftOf, topOf } from './geometry.js';
 import { graph } from './page.js';
 import { openMenu } from './menu.js';
-import { percent } from './numbers.js';
-import { currentFrame, diff, nameOf, names, screen, view, weights } from './state.js';
-import { showCurrent } from './statusline.js';
+import { currentFrame, diff, nameOf, names, screen, view } from './state.js';
+import { shareOfTotal, showCurrent } from './statusline.js';
 import { hideTooltip } from './tooltip.js';
 
 function noteOf(frame) {
-  const weight = view.total[frame];
-  if (diff) return '';
-  return weights.text(weight) + ' \u00b7 ' + percent(weight, view.all()) + ' of total';
+  return diff ? '' : shareOfTotal(view.total[frame]);
 }
 
 function functionEntries(isCode) {

@@ -42,8 +42,8 @@ export function functionWeights(view, zoom, allTree = null) {
 
 /** The self weight of each colour in the view. */
 export function colourWeights(view, zoom) {
-  const { names, config } = view.profile, { tree: { name, self: [own] }, first, last } = scopeOf(view, zoom);
-  const { colour } = names, sums = new Float64Array(config.colors.length);
+  const { names: { colour }, config } = view.profile, { tree, first, last } = scopeOf(view, zoom);
+  const { name, self: [own] } = tree, sums = new Float64Array(config.colors.length);
   for (let frame = Math.max(first, 1); frame < last; frame++) sums[colour[name[frame]]] += own[frame];
   return sums;
 }

@@ -4,34 +4,50 @@ import { commands, openHelp } from './commands.js';
 import { draw } from './draw.js';
 import { focusSearch, stepMatch } from './find.js';
 import { openCurrentMenu, openFrameMenu } from './framemenu.js';
-import { frameAt } from './geometry.js';
+import { blockAt, frameAt } from './geometry.js';
 import { closeMenu, isMenuOpen, menuAction } from './menu.js';
-import { focusPane, graph, input, page, pane, panel } from './page.js';
+import { focusPane, graph, input, page, pane, panel, say } from './page.js';
 import { choose, chooseAbove, chooseBeside } from './select.js';
 import { isDocument, nameOf, names, screen } from './state.js';
-import { showCurrent } from './statusline.js';
-import { hideTooltip, moveTooltip, showTooltip } from './tooltip.js';
+import { blockText, showCurrent } from './statusline.js';
+import { hideTooltip, moveTooltip, showBlockTooltip, showTooltip } from './tooltip.js';
 
 const LONG_PRESS_MS = 500, LONG_PRESS_PX = 10;
 
+// The block of narrow frames under the pointer.
+const pointed = { block: null };
+
 function leave() {
+  pointed.block = null;
   screen.hovered = -1;
   hideTooltip();
   showCurrent();
 }
 
+function pointAtBlock(block, event) {
+  say(blockText(block));
+  showBlockTooltip(block, event);
+}
+
+// To the caller of the narrow frames; where that is zoomed, to the widest of them.
+function zoomToBlock({ caller, widest }) {
+  zoomTo(caller > screen.zoom ? caller : widest);
+}
+
 function hover(event) {
   if (event.pointerType === 'touch' || isMenuOpen()) return;
-  const frame = frameAt(event, graph);
-  if (frame === screen.hovered) {
+  const frame = frameAt(event, graph), block = frame < 0 ? blockAt(event, graph) : null;
+  if (frame === screen.hovered && block === pointed.block) {
     moveTooltip(event);
     return;
   }
   screen.hovered = frame;
-  graph.style.cursor = frame < 0 ? '' : 'pointer';
+  pointed.block = block;
+  graph.style.cursor = frame < 0 && !block ? '' : 'pointer';
   showCurrent();
-  if (frame < 0) hideTooltip();
-  else showTooltip(frame, event);
+  if (frame >= 0) showTooltip(frame, event);
+  else if (block) pointAtBlock(block, event);
+  else hideTooltip();
 }
 
 // Addresses of the web only.
@@ -42,12 +58,17 @@ function openLink(frame) {
 
 const placeOf = event => ({ left: event.clientX, top: event.clientY });
 
+function clickBlock(event) {
+  const block = blockAt(event, graph);
+  if (block) zoomToBlock(block);
+}
+
 // Of touches, the first selects and the second zooms. A click on what is selected or zoomed opens its menu.
 function click(event) {
   const frame = frameAt(event, graph), isTouch = event.pointerType === 'touch';
   hideTooltip();
   if (event.ctrlKey || event.metaKey) openLink(frame);
-  else if (frame < 0) return;
+  else if (frame < 0) clickBlock(event);
   else if (frame === screen.zoom || frame === screen.selected && !isTouch) openFrameMenu(frame, placeOf(event));
   else if (isTouch && frame !== screen.selected) choose(frame);
   else zoomTo(frame);

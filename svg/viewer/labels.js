@@ -45,14 +45,22 @@ export class Labels {
     return this.fitting(text, width) || this.cut(text, width, keepEnd);
   }
 
+  /** Whole words of the beginning, and an ellipsis. */
+  cutAtWord(text, width) {
+    const kept = this.cut(text, width, false).slice(0, -1), rest = text.slice(kept.length);
+    if (/^[^a-z]/.test(rest) && /[a-z\d]$/.test(kept)) return kept + ELLIPSIS; // it ends where a word does
+    const words = /^.*[a-z\d](?=[^a-z\d])/.exec(kept)?.[0] || '';
+    return words.length < 2 ? '' : words + ELLIPSIS;
+  }
+
   label(id, width) {
     const name = this.names.text[id];
     if (this.truncate !== 'smart') return this.fittingOrCut(name, width, this.truncate === 'left');
     if (this.fitting(name, width)) return name;
-    const all = this.forms(id), last = all.at(-1), qualified = all.at(-2);
-    const found = all.find(form => form !== last && this.fitting(form, width));
-    if (found || !all.owner) return found || this.fittingOrCut(last, width);
-    const tail = this.cut(qualified, width, true); // is worth something with at least half of the class
-    return tail.length - 1 >= qualified.length - all.owner / 2 ? tail : this.fittingOrCut(last, width);
+    const all = this.forms(id), last = all.at(-1), found = all.find(form => this.fitting(form, width));
+    if (found) return found;
+    // A process has no words that could stand alone.
+    return all.length === 1 && this.names.kindLabel(id) === 'process' ? this.cut(last, width, false)
+      : this.cutAtWord(last, width);
   }
 }

@@ -25,8 +25,9 @@ export const screen = {
   hovered: -1, selected: -1, onlyKind: '', dark: false, printing: false,
   // What the search has found: for each name whether it matches, the frames, their weight, the current one.
   hits: null, found: [], foundWeight: 0, turn: -1, problem: '',
-  // Measures in px; lists of the drawn frames by row; depth of the lowest row.
-  width: 0, height: 0, paneHeight: 0, scrollTop: 0, perWeight: 0, rows: [], lowest: 0,
+  // Measures in px; the drawn frames and the blocks of narrow ones by row; depth of the lowest row.
+  width: 0, height: 0, paneHeight: 0, scrollTop: 0, perWeight: 0, rows: [], blocks: [],
+  lowest: 0,
 };
 
 /** The frame that actions are about: pointed at, else selected, else zoomed to. */

@@ -2,7 +2,7 @@
 import { frameColour } from './colours.js';
 import { html, refill, setAttributes, tracePath } from './dom.js';
 import { isAbove, lastShown, outlineOf, widthOf } from './geometry.js';
-import { grouped, listed, percent, signed } from './numbers.js';
+import { counted, grouped, listed, percent, signed } from './numbers.js';
 import { ARROW, outlines, status } from './page.js';
 import { MOVED, STEP } from './significance.js';
 import { config, currentFrame, diff, functionOf, names, nameOf, screen, view, weights } from './state.js';
@@ -46,12 +46,15 @@ function changeOf(frame) {
   ];
 }
 
+export function shareOfTotal(weight) {
+  return listed([weights.text(weight), percent(weight, view.all()) + ' of total']);
+}
+
 function sharesOf(frame) {
   const weight = view.total[frame], up = view.tree.caller[frame];
   const kin = view.isOutward(frame) ? ' of callee' : ' of caller';
   return [
-    weights.text(weight),
-    percent(weight, view.all()) + ' of total',
+    shareOfTotal(weight),
     frame && percent(weight, view.total[up]) + kin,
   ];
 }
@@ -72,6 +75,11 @@ export function numbersOf(frame) {
     frame && placesText(frame),
     config.legend && !diff && names.kindLabel(id),
   ];
+}
+
+/** What a block of narrow frames holds. */
+export function blockText({ count, weight }) {
+  return counted(count, 'narrow frames') + ' \u2014 ' + listed([shareOfTotal(weight), 'click to zoom in']);
 }
 
 function traceFrame(element, frame, least) {

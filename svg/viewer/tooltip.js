@@ -1,9 +1,9 @@
 // tooltip.js - the numbers of a frame beside the pointer. The line below the graph has the same for screen readers.
 import { division, html, refill, setAttributes } from './dom.js';
 import { page } from './page.js';
-import { percent } from './numbers.js';
+import { counted, percent } from './numbers.js';
 import { diff, nameOf, names, screen, svg, view, weights } from './state.js';
-import { changeText, ratioText, shareOfBoth } from './statusline.js';
+import { changeText, ratioText, shareOfBoth, shareOfTotal } from './statusline.js';
 
 const BESIDE_PX = 14, EDGE_PX = 4;
 const tooltip = setAttributes(division('tip'), { 'aria-hidden': true, hidden: '' });
@@ -37,14 +37,23 @@ function placeBeside({ clientX, clientY }) {
   tooltip.style.top = Math.max(fits ? top : top - 2 * BESIDE_PX - tooltip.offsetHeight, EDGE_PX) + 'px';
 }
 
+function showLines(event, ...lines) {
+  refill(tooltip, ...lines);
+  tooltip.hidden = false;
+  placeBeside(event);
+}
+
 /** Shows a frame's numbers at the place of a pointer event. */
 export function showTooltip(frame, event) {
   const rows = diff ? differenceRows(frame) : weightRows(frame);
-  refill(tooltip, html('b', {}, names.text[nameOf(frame)]), html('dl', {}, ...rows.flatMap(([term, value]) => [
+  showLines(event, html('b', {}, names.text[nameOf(frame)]), html('dl', {}, ...rows.flatMap(([term, value]) => [
     html('dt', {}, term), html('dd', {}, value),
   ])));
-  tooltip.hidden = false;
-  placeBeside(event);
+}
+
+export function showBlockTooltip({ count, weight }, event) {
+  const name = html('b', {}, counted(count, 'narrow frames'));
+  showLines(event, name, html('div', {}, shareOfTotal(weight)), html('div', {}, 'Click to zoom in'));
 }
 
 export function moveTooltip(event) {

@@ -1143,6 +1143,56 @@ test('tooltip at the pointer: name, samples, shares, self; gone with the pointer
   healthy(page);
 });
 
+// ---- Frames that are too narrow to be drawn.
+test('narrow frames are one block of their joint width, with count and share; a click zooms in', async b => {
+  const many = 4000, big = 1000, sum = many * 2 + big, lines = Array.from({ length: many }, (_, k) => `app;parent;n${k} 2`).join('\n') + `\napp;other ${big}\n`;
+  const page = await open(b, url(makeSvg('narrow', lines))), W = 1280 - 24, label = frame(page, '4,000 narrow');
+  ok(await label.isVisible(), 'label: ' + await labels(page));
+  const r = await label.boundingBox(), row = r.y + r.height / 2, width = W * many * 2 / sum, at0 = (await frame(page, 'parent').boundingBox()).x - 4;
+  const shot = await pixels(page, { x: at0 + 1, y: row + 6, width: width - 3, height: 1 });
+  for (let x = 0; x < shot.width; x++) ok(!shot.at(x, 0).every(v => v > 250), `white at ${x} of ${shot.width}`);
+  await page.mouse.move(at0 + width / 2, row);
+  await settle(page);
+  is(await bar(page), `4,000 narrow frames — ${thousands(many * 2)} samples · ${pct(many * 2, sum)} of total · click to zoom in`, 'bar');
+  ok((await page.locator('.pj-tip').innerText()).startsWith('4,000 narrow frames'), 'tooltip');
+  await page.mouse.move(at0 + width + 3, row);
+  await settle(page);
+  ok(!/narrow/.test(await bar(page)), 'it ends where the frames end: ' + await bar(page));
+  await page.mouse.click(at0 + width / 2, row);
+  await settle(page);
+  const crumb = async () => (await page.getByRole('navigation').getByRole('button').allInnerTexts()).at(-1).trim();
+  is(await crumb(), 'parent', 'to their caller');
+  await page.mouse.click(640, row);
+  await settle(page);
+  ok(/^n\d+$/.test(await crumb()), 'then to one of them: ' + await crumb());
+  healthy(page);
+});
+
+test('a match in a block is seen, and blocks of wide callers stay apart', async b => {
+  const lines = ['a', 'b'].flatMap(p => Array.from({ length: 3000 }, (_, k) => `${p};${p}${k} 1`)).join('\n') + '\n', page = await open(b, url(makeSvg('apart', lines)));
+  is((await labels(page)).filter(t => t === '3,000 narrow').length, 2, 'two blocks');
+  const place = await frame(page, '3,000 narrow').last().boundingBox();
+  await find(page, '"b1500"');
+  const shot = await pixels(page, { x: 12, y: Math.round(place.y + 4), width: 1256, height: 1 }), pink = [];
+  for (let x = 0; x < shot.width; x++) if ((([red, green, blue]) => red - green > 25 && blue - green > 15)(shot.at(x, 0))) pink.push(x);
+  ok(pink.length >= 1 && pink.length <= 3 && pink[0] > 628, 'it has its colour at its place: ' + pink);
+  await press(page, 'Enter');
+  ok((await bar(page)).startsWith('Function: b1500 — 1 sample'), await bar(page));
+  healthy(page);
+});
+
+test('labels are never cut inside of a word', async b => {
+  const names = ['java/util/ComparableTimSort.binarySortOfAll_[j]', 'read_pages_of_file', 'Loop'];
+  const page = await open(b, url(makeSvg('words', names.map(n => `p;m;${n} 1\n`).join(''))));
+  const good = new Set(['all', 'p', 'm', 'java/util/ComparableTimSort.binarySortOfAll', 'j.u.ComparableTimSort.binarySortOfAll', 'ComparableTimSort.binarySortOfAll',
+    'binarySortOfAll', 'binarySortOf…', 'binarySort…', 'binary…', 'read_pages_of_file', 'read_pages_of…', 'read_pages…', 'read…', 'Loop']);
+  for (let width = 200; width < 1400; width += 37) {
+    await resize(page, width, 400);
+    for (const l of await labels(page)) ok(good.has(l), `${width}: ${l}`);
+  }
+  healthy(page);
+});
+
 // ---- Differences, as the reference encoder writes them.
 const pairs = `app;run;fast 1000 400
 app;run;slow 1000 1900

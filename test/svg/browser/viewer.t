@@ -2,7 +2,7 @@
 # Browser tests of the viewer, as TAP (prove test/svg/browser/viewer.t). Skips where there is no Chromium, node or playwright-core.
 # PJSVG: the pjsvg to test (default: the build's); CHROMIUM: the browser. Arguments go to the tests: part of a test's name.
 # stage: browser
-# covers: svg/document.c svg/viewer/actions.js svg/viewer/address.js svg/viewer/colours.js
+# covers: svg/document.c svg/viewer/actions.js svg/viewer/address.js svg/viewer/collect.js svg/viewer/colours.js
 # covers: svg/viewer/columns.js svg/viewer/commands.js svg/viewer/crumbs.js svg/viewer/dom.js svg/viewer/draw.js
 # covers: svg/viewer/find.js svg/viewer/framemenu.js svg/viewer/geometry.js svg/viewer/input.js svg/viewer/legend.js
 # covers: svg/viewer/main.js svg/viewer/menu.js svg/viewer/page.js svg/viewer/select.js svg/viewer/state.js
