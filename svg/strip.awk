@@ -16,18 +16,18 @@ comment { if (/\*\//) comment = 0; next }
 !script { print_style($0); next }
 { split_line($0); tok[++n] = "\n" }
 
-# Rules of the style without blanks beside braces, colons, commas and semicolons; strings stay as they are.
+# Rules of the style, in one line, without blanks beside braces, colons, commas, semicolons and the combinators > and + (a sum in
+# calc() would lose the blanks that it needs); strings stay as they are.
 function print_style(line,    i, count, piece) {
 	count = split(line, piece, "\"")
 	for (i = 1; i <= count; i++) {
-		if (i % 2) while (match(piece[i], / [{};,]|[{};,] |[a-z]: /)) {
+		if (i % 2) while (match(piece[i], / [{};,>+]|[{};,>+] |[a-z]: /)) {
 			line = substr(piece[i], RSTART, RLENGTH)
 			gsub(/ /, "", line)
 			piece[i] = substr(piece[i], 1, RSTART - 1) line substr(piece[i], RSTART + RLENGTH)
 		}
 		printf "%s%s", (i > 1 ? "\"" : ""), piece[i]
 	}
-	print ""
 }
 
 # Tokens: strings, regular expressions, words, and single characters. Blanks stay only between two words.
@@ -133,9 +133,9 @@ function closes(i,    d) {
 	return tok[i] tok[i + 1]
 }
 
-# The next of a .. z, A .. Z, aa .. that is not in use.
+# The next name that is not in use. Letters are ordered by their number in the script: so it compresses better.
 function fresh(    k, s, a) {
-	a = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$"
+	a = "etnraiosclfhdugpmvbxykwqjzABCDEFGHIJKLMNOPQRSTUVWXYZ_$"
 	do {
 		k = serial++
 		s = substr(a, k % 54 + 1, 1)
@@ -145,6 +145,7 @@ function fresh(    k, s, a) {
 }
 
 END {
+	if (!script) print ""
 	if (!n || bad) exit bad
 	study()
 	for (u = 0; u <= parts; u++) {
@@ -160,9 +161,13 @@ END {
 		short[best] = fresh()
 	}
 	for (i = 1; i <= n; i++) {
+		if (tok[i] == " " && tok[i - 1] == "return" && tok[i + 1] == "undefined") i += 2
 		t = tok[i]
 		b = tok[near(i, 1)]
-		if (t == "\n" && (last ~ /^[,;{(]$/ || b ~ /^[]})?:]$/ || last == "}" && depth > 2)) continue
+		if (t == "\n") {
+			if (last ~ /[A-Za-z0-9_$]$/ && b ~ /^[A-Za-z0-9_$]/) printf " "
+			continue
+		}
 		if (t == "," && b ~ /^[]})]$/) continue
 		if (t == ";" && b == "}" && !(last == ")" && is_loop[depth + 1])) continue # a loop may have no body
 		# let a = 1; let b = 2: one statement. Those of a loop's head are in brackets.
@@ -182,6 +187,7 @@ END {
 		if ((part[i], t) in place && tok[near(i, -1)] != ".") t = short[place[part[i], t] " local"]
 		else if ((t in short) && tok[near(i, -1)] != ".") t = short[t]
 		if (t == "=" && tok[i + 1] ~ /^'/ && last == "=") continue # === and a string: == does
+		if (t ~ /^(true|false)$/ && last !~ /^[. ]$/) t = (t == "true") ? "!0" : "!1"
 		last = (t == "const") ? "let" : t
 		printf "%s", last
 	}

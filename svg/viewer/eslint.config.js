@@ -29,6 +29,7 @@ export default [{
     'no-unused-vars': 'error',
     'no-var': 'error',
     'one-var-declaration-per-line': 'off',
+    'semi': 'error', // strip.awk leaves line ends out
     'prefer-const': ['error', { destructuring: 'all' }],
   },
 }];

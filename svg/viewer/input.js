@@ -88,16 +88,20 @@ function startPress(event) {
   press.isLong = false;
   if (event.pointerType !== 'touch') return;
   Object.assign(press, placeOf(event));
-  clearTimeout(press.timer);
+  endPress();
   press.timer = setTimeout(() => {
     press.isLong = true;
     if (!isMenuOpen()) openAt(event);
   }, LONG_PRESS_MS);
 }
 
+function endPress() {
+  clearTimeout(press.timer);
+}
+
 function movePress(event) {
   const distance = Math.hypot(event.clientX - press.left, event.clientY - press.top);
-  if (distance > LONG_PRESS_PX) clearTimeout(press.timer);
+  if (distance > LONG_PRESS_PX) endPress();
 }
 
 const keys = {
@@ -139,18 +143,20 @@ function keyAction(event) {
 }
 
 function listenToPointer() {
-  graph.addEventListener('pointermove', hover);
-  graph.addEventListener('pointermove', movePress);
-  graph.addEventListener('pointerdown', startPress);
-  for (const end of ['pointerup', 'pointercancel']) graph.addEventListener(end, () => clearTimeout(press.timer));
-  graph.addEventListener('pointerleave', leave);
-  graph.addEventListener('contextmenu', openAt);
+  const acts = {
+    pointerdown: startPress, pointerup: endPress, pointercancel: endPress, pointerleave: leave, contextmenu: openAt,
+    pointermove: event => {
+      hover(event);
+      movePress(event);
+    },
+    click: event => {
+      if (!press.isLong) click(event);
+    },
+  };
+  for (const type in acts) graph.addEventListener(type, acts[type]);
   // The menu key: its keydown opens the frame's menu; some browsers open their own when it is released.
   page.addEventListener('contextmenu', event => {
     if (isMenuOpen()) event.preventDefault();
-  });
-  graph.addEventListener('click', event => {
-    if (!press.isLong) click(event);
   });
 }
 
