@@ -3,8 +3,8 @@ import { MOVED } from './significance.js';
 
 /** What numbers of the view are about: the stacks that filters leave, or what is below the zoomed frame. */
 export function scopeOf(view, zoom) {
-  const turned = view.operation('r') || view.rooted, tree = turned ? view.filtered : view.tree;
-  if (turned || !zoom) return { tree, first: 0, last: tree.count };
+  const { isTurned } = view, tree = isTurned ? view.filtered : view.tree;
+  if (isTurned || !zoom) return { tree, first: 0, last: tree.count };
   return { tree, first: zoom, last: tree.end[zoom] };
 }
 

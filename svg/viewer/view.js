@@ -49,6 +49,16 @@ export class View {
     return this.operations.find(one => one.kind === 'sandwich');
   }
 
+  /** Whether stacks are reversed, or begin at one function. */
+  get isTurned() {
+    return Boolean(this.rooted || this.operation('r'));
+  }
+
+  /** Whether the widest siblings come first: always among callers, which would be slivers in the order of names. */
+  get widestFirst() {
+    return Boolean(this.operation('s') || this.rooted || this.operation('r') && !this.profile.config.reverse);
+  }
+
   /** Removes the operations of a letter; returns whether there was one. */
   remove(letter) {
     const found = this.operation(letter);
@@ -75,7 +85,7 @@ export class View {
 
   isUseful({ kind, key, search }, text, fromLink) {
     if (key) return this.profile.names.functionByKey(text) >= 0;
-    if (!search) return !text && !(kind === 'widest' && this.profile.config.chart);
+    if (!search) return !text && !(kind === 'widest' && (this.profile.config.chart || this.widestFirst));
     if (fromLink && text[0] & REGEXP && mayBacktrack(text)) return false;
     return this.hits(text).includes(true);
   }
@@ -117,8 +127,8 @@ export class View {
   rebuild() {
     const { profile } = this, rules = this.filterRules(), { rooted } = this;
     const collapse = Boolean(this.operation('c')), reverse = this.operation('r');
-    const order = { names: profile.names.count, widestFirst: Boolean(this.operation('s')) };
-    const sorted = order.widestFirst && !reverse && !rooted;
+    const order = { names: profile.names.count, widestFirst: this.widestFirst };
+    const sorted = order.widestFirst && !this.isTurned;
     let tree = profile.base;
     if (rules.length || collapse || sorted) tree = numberTrie(filtered(profile, rules, collapse), order);
     this.filtered = tree; // the stacks, not turned

@@ -101,12 +101,28 @@ test('a sandwich has the callers below its root, and weighs each stack once', ()
   assert.deepEqual(rows, { '0compute': 4560, '1compute': 500, '1helper': 60, '2compute': 60, '-1run': 4560, '-2main': 4560, '-3app': 4560 });
 });
 
-test('widest first', () => {
-  const { tree, total } = viewOf(folded, ['s', '']);
-  for (let frame = 1; frame < tree.count; frame++) {
-    const next = tree.end[frame];
-    if (next < tree.count && tree.caller[next] === tree.caller[frame]) assert.ok(total[frame] >= total[next]);
-  }
+// Names of the frames of one depth, from left to right.
+function namesAt({ tree, profile: { names } }, depth) {
+  return [...tree.name.slice(0, tree.count)].filter((id, frame) => tree.depth[frame] === depth).map(id => names.text[id]);
+}
+
+test('widest first, and among callers always', () => {
+  const text = 'a;b;f 1\na;f;g 2\na;f;h 30\na;z;f 5\nm 3\n', key = keyOf(viewOf(text), 'f');
+  assert.deepEqual(namesAt(viewOf(text), 2), ['b', 'f', 'z']);
+  assert.deepEqual(namesAt(viewOf(text, ['s', '']), 2), ['f', 'z', 'b']);
+  assert.deepEqual(namesAt(viewOf(text, ['r', '']), 1), ['h', 'f', 'm', 'g']);
+  for (const letter of ['w', 'b']) assert.deepEqual(namesAt(viewOf(text, [letter, key]), -1), ['a', 'z', 'b']);
+  for (const letter of ['w', 'd']) assert.deepEqual(namesAt(viewOf(text, [letter, key]), 1), ['h', 'g']);
+  const turned = viewOf(text, ['r', ''], ['s', '']); // has no effect there, so it is not in the address
+  assert.deepEqual(turned.operations.map(one => one.letter), ['r']);
+});
+
+test('a picture of reversed stacks, reversed again, has the order of its file', () => {
+  const view = new View(profileOf('h;f;a 9\nb;f;a 1\n', { reverse: true }));
+  view.add('r');
+  view.rebuild();
+  assert.equal(view.widestFirst, false);
+  assert.deepEqual(namesAt(view, 3), ['b', 'h']);
 });
 
 test('left edges are sums of the siblings before', () => {
