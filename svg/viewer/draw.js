@@ -129,7 +129,7 @@ function drawFrames(seen, blocks) {
     (screen.rows[rowOf(depth[frame])] ||= []).push(frame);
     const looks = looksOf(frame), width = widthOf(frame);
     boxes.add(frame, looks);
-    if (diff && looks.isHit) ring.push(outlineOf(frame, Math.max(width - 1, 2)));
+    if (diff && looks.isHit || !frame && view.rooted) ring.push(outlineOf(frame, Math.max(width - 1, 2)));
     if (diff) hatch.push(...hatchesOf(frame));
     const text = width >= LEAST_LABEL_PX && texts.length < MOST_LABELS && labelOf(frame, looks);
     if (text) texts.push(text);

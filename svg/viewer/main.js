@@ -44,24 +44,44 @@ function showAddress() {
   if (screen.lowest) center();
 }
 
+function setWidth(width) {
+  screen.width = Math.max(width - PANE_MARGINS_PX, 0);
+}
+
+// Of a lower pane, the lowest rows stay.
 function followSize() {
-  const width = pane.clientWidth - PANE_MARGINS_PX;
-  if (screen.printing || width <= 0 || width === screen.width && pane.clientHeight <= screen.paneHeight) return;
+  const width = pane.clientWidth - PANE_MARGINS_PX, lost = screen.paneHeight - pane.clientHeight;
+  if (screen.printing || width <= 0) return;
+  if (lost > 0 && !screen.inverted) pane.scrollTop += lost;
+  screen.paneHeight = pane.clientHeight;
+  if (width === screen.width && lost >= 0) return;
   screen.width = width;
   draw();
 }
 
-// On paper: everything, on one page, light.
-function print() {
-  screen.printing = true;
-  setSize(page.offsetWidth, PAPER_PX);
+function setPrinting(printing) {
+  screen.printing = printing;
+  page.classList.toggle('pj-paper', printing);
+}
+
+function drawOnPaper(width) {
+  setSize(width, PAPER_PX);
+  setWidth(width);
   draw();
+}
+
+// On paper: the whole graph, on one page, light. A high graph is made as wide, so that it is no narrow strip.
+function print() {
+  setPrinting(true);
+  drawOnPaper(page.offsetWidth);
+  if (page.offsetHeight > page.offsetWidth) drawOnPaper(page.offsetHeight);
   setAttributes(svg, { viewBox: '0 0 ' + page.offsetWidth + ' ' + page.offsetHeight });
 }
 
 function printed() {
-  screen.printing = false;
+  setPrinting(false);
   setSize();
+  setWidth(pane.clientWidth);
   draw();
 }
 
@@ -77,7 +97,7 @@ function start() {
   buildLegend();
   setSize();
   measureLabels();
-  screen.width = Math.max(pane.clientWidth - PANE_MARGINS_PX, 0);
+  setWidth(pane.clientWidth);
   listen();
   showAddress();
   new ResizeObserver(followSize).observe(pane);

@@ -16,7 +16,7 @@ const filter = html('input', {
 });
 const countLine = html('span', { role: 'status' });
 const headRow = html('tr', {}), body = html('tbody');
-const grid = html('table', { 'aria-label': TITLE }, html('thead', {}, headRow), body);
+const grid = html('table', { 'aria-label': TITLE, class: diff ? 'pj-df' : '' }, html('thead', {}, headRow), body);
 const scroller = division('ds', grid);
 const close = button('b', 'Close the table (T)', () => toggleTable(), '\u00d7');
 const dock = setAttributes(division('dk', division('dh', html('b', {}, TITLE), countLine, close), filter, scroller), {

@@ -44,6 +44,7 @@ const pct = (a, b) => {
 const thousands = n => n.toLocaleString('en-US');
 const svg = makeSvg('basic', folded, { title: 'A <b>title</b> & more' }), at = url(svg);
 const healthy = page => is(page.trouble.join('\n'), '', 'trouble on the page');
+const near = (a, c) => a.every((v, i) => Math.abs(v - c[i]) <= 3);
 const clickAt = async (page, name) => { await page.getByRole('button', { name, exact: true }).click(); await settle(page); };
 
 test('title, totals and legend are shown', async b => {
@@ -317,7 +318,7 @@ test('/, Ctrl+F and F3 go to the search box', async b => {
 });
 
 test('matches are coloured, the rest fades', async b => {
-  const page = await open(b, at), near = (a, c) => a.every((v, i) => Math.abs(v - c[i]) <= 3);
+  const page = await open(b, at);
   const spot = await frame(page, 'parse').boundingBox(), other = await frame(page, 'loop').boundingBox();
   const was = await pixel(page, other.x - 2, other.y + 4);
   await find(page, 'parse');
@@ -558,6 +559,41 @@ test('print: one page', async b => {
   healthy(page);
 });
 
+// The page as it is laid out for paper: its size in the picture's units.
+async function onPaper(page) {
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  return (await page.locator('svg.pj').getAttribute('viewBox')).split(' ').slice(2).map(Number);
+}
+
+test('print: the table stays on the screen; a high graph is as wide', async b => {
+  const page = await open(b, at), plain = await onPaper(page);
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen' });
+  await press(page, 't');
+  is(String(await onPaper(page)), String(plain), 'size, with the table open');
+  ok(!await dock(page).isVisible(), 'no table on paper');
+  ok(Math.abs((await frame(page, 'all').locator('xpath=ancestor::*[local-name()="svg"][1]').boundingBox()).width * plain[0] / 1280 - plain[0] + 24) < 3, 'the graph has the width');
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen' });
+  ok(await dock(page).isVisible(), 'it is there again');
+  healthy(page);
+  const high = await open(b, url(makeSvg('high', Array.from({ length: 200 }, (_, row) => 'f' + row).join(';') + ' 1\n'))), [width, height] = await onPaper(high);
+  ok(height > 200 * 18 && width > .99 * height, `${width} x ${height}`);
+  healthy(high);
+});
+
+test('a lower window keeps the lowest rows', async b => {
+  const page = await open(b, url(makeSvg('deep-enough', Array.from({ length: 90 }, (_, row) => 'f' + row).join(';') + ' 1\n')));
+  const lowest = async () => { const r = await frame(page, 'all').boundingBox(), p = await page.getByRole('application').boundingBox(); return r.y > p.y && r.y + r.height <= p.y + p.height; };
+  ok(await lowest(), 'as it was opened');
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await soon(async () => ok(await lowest(), 'lower'));
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await soon(async () => ok(await lowest(), 'higher'));
+  healthy(page);
+});
+
 test('the DOM has a ceiling, however large the tree is', async b => {
   const lines = [];
   for (let i = 0; i < 60; i++) for (let k = 0; k < 60; k++) lines.push(Array.from({ length: 120 }, (_, d) => `f${i}_${d % 7}` + (d > 60 ? '_' + k : '')).join(';') + ' 3');
@@ -687,6 +723,8 @@ test('W: sandwich of a function, callees above and callers below', async b => {
   await page.mouse.move(640, 10);
   const root = await frame(page, 'java/util/HashMap.get').boundingBox(), loop = await frame(page, 'loop').boundingBox(), read = await frame(page, 'read').boundingBox();
   ok(read.y < root.y && root.y < loop.y, `callee above, caller below: ${read.y} ${root.y} ${loop.y}`);
+  const edge = await pixel(page, root.x - 4, root.y + root.height / 2);
+  ok(near(edge, [0xd6, 0x24, 0x9f]), 'the function has an outline: ' + edge);
   await tells(page, 'loop', weightOf(stacks, 'db;loop'), 'a caller');
   await tells(page, 'parse', weightOf(stacks, 'app;main;parse;java/util/HashMap.get_[j]'), 'another');
   await tells(page, 'read', weightOf(stacks, 'db;loop;java/util/HashMap.get_[j];read_[k]'), 'a callee');
@@ -1267,6 +1305,7 @@ test('a difference: T lists the largest changes; callers first computes its own'
   is(rows.map(r => r[0]).join(' '), ['fresh', 'slow', 'deep', 'fast', 'same'].filter(n => rows.some(r => r[0] === n)).sort((x, y) => change(y) - change(x)).join(' '), 'order');
   for (const n of ['fresh', 'slow', 'deep', 'fast']) ok(rows.some(r => r[0] === n && r[1] === thousands(own[n][0]) && r[2] === thousands(own[n][1])), n);
   ok(!rows.some(r => r[0] === 'tiny'), 'no noise');
+  ok((await dock(page).getByRole('columnheader', { name: 'Function' }).boundingBox()).width > 170, 'names have room');
   await press(page, 't', 'r');
   await hover(page, 'slow');
   ok((await bar(page)).includes('before 1,000') && / · z \d/.test(await bar(page)), await bar(page));
