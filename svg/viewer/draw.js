@@ -116,7 +116,7 @@ function drawBlocks(blocks) {
     (screen.blocks[rowOf(block.row)] ||= []).push(block);
     parts.push(boxPath(block.left, top, boxWidth(width)));
     const text = width >= LEAST_LABEL_PX && labels.fitting(grouped(block.count) + ' narrow', width - LABEL_MARGIN_PX);
-    if (text) texts.push(textAt(block.left, block.row, 'var(--mu)', text));
+    if (text) texts.push(textAt(block.left, block.row, 'var(--fg)', text));
   }
   return parts.length ? [drawn('path', { class: 'pj-bl', d: parts.join('') }), ...texts] : [];
 }

@@ -191,7 +191,7 @@ export class View {
   verdict(frame) {
     const { tree, profile: { base, verdicts } } = this, known = verdicts[this.byShare ? 0 : 1];
     if (frame >= tree.count) return { code: 28, deviation: 0 };
-    if (!frame) return { code: 0, deviation: 0 };
+    if (!frame && !this.rooted) return { code: 0, deviation: 0 };
     const original = tree === base ? frame : tree.from ? tree.from[frame] : -1;
     if (original >= 0) return { code: known.code[original], deviation: known.deviation[original] };
     return this.judge(this.before(frame), this.after(frame));

@@ -183,6 +183,16 @@ test('a difference: what is gone stands beside the root, and the tree stays', ()
   assert.deepEqual(changed.slice(0, 2).sort(), ['deep', 'rest']);
 });
 
+test('a difference: the function of a sandwich has a verdict, and all has none', () => {
+  const view = new View(profileOf('app;fast 1000 400\napp;rest 5000 5900\n', { diff: {} }));
+  view.rebuild();
+  assert.equal(view.verdict(0).code, 0);
+  view.add('w', keyOf(view, 'fast'));
+  view.rebuild();
+  assert.ok(view.verdict(0).code);
+  assert.deepEqual(view.verdict(0).code, view.judge(1000, 400).code);
+});
+
 test('numbers', () => {
   assert.equal(grouped(1234567.891), '1,234,567.89');
   assert.equal(signed(-1.25, 1), '\u22121.3');
