@@ -283,18 +283,28 @@ static void check_tracepoints(const struct check *check)
 
 /* ---- interpreters -------------------------------------------------------------------------------------------- */
 
-static void check_interpreters(void)
+static void check_interpreters(const struct check *check)
 {
 #if !defined(__x86_64__)
+	(void)check;
 	checkreport_line(CHECK_LIMITED, "interpreters", "functions of Python can be shown on x86-64 only");
 #else
-	if (privileges_realtime())
+	struct hint hint = { .step = HINT_REALTIME, .facts = check->facts };
+	bool realtime = privileges_realtime();
+	struct text text = { 0 };
+
+	if (realtime) {
+		hint.step = HINT_MEMORY;
+		hint.error = privileges_memory();
+	}
+	if (realtime && hint.error == 0) {
 		checkreport_line(CHECK_OK, "interpreters", "functions of Python can be shown, with --interpreters=on");
-	else
-		checkreport_line(
-			CHECK_LIMITED, "interpreters",
-			"functions of Python cannot be shown: no right to real-time priority: run it as root, or "
-			"give it CAP_SYS_NICE (in a unit, RestrictRealtime=no, too)");
+	} else {
+		text_add(&text, "functions of Python cannot be shown: ");
+		hint_text(&text, &hint);
+		checkreport_text(CHECK_LIMITED, "interpreters", &text);
+	}
+	text_free(&text);
 #endif
 }
 
@@ -522,7 +532,7 @@ bool hostcheck(const struct hostcheck_options *options)
 	check_descriptors(&check);
 	check_kallsyms(&check);
 	check_tracepoints(&check);
-	check_interpreters();
+	check_interpreters(&check);
 	check_place(&check);
 	disk = check_disk(&check);
 	check_processes(&check);

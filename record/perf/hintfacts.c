@@ -113,6 +113,7 @@ void hint_gather(struct hint_facts *facts)
 	*facts = (struct hint_facts){ .memlock = HINT_UNKNOWN, .files_soft = HINT_UNKNOWN, .files_hard = HINT_UNKNOWN };
 	facts->paranoid = (int)sysctl_of("/proc/sys/kernel/perf_event_paranoid");
 	facts->kptr_restrict = (int)sysctl_of("/proc/sys/kernel/kptr_restrict");
+	facts->yama = (int)sysctl_of("/proc/sys/kernel/yama/ptrace_scope");
 	facts->max_sample_rate = sysctl_of("/proc/sys/kernel/perf_event_max_sample_rate");
 	facts->mlock_kb = sysctl_of("/proc/sys/kernel/perf_event_mlock_kb");
 	facts->seccomp = (int)hintfacts_number(hintfacts_field(status, "Seccomp"));

@@ -416,6 +416,57 @@ static void kallsyms_failed(struct text *text, const struct hint *hint)
 	}
 }
 
+/* A user without rights has one remedy here: the capabilities of the setcap command do not include SYS_NICE. */
+static void realtime_failed(struct text *text, const struct hint *hint)
+{
+	const struct hint_facts *facts = &hint->facts;
+
+	if (!hints_has(facts->cap_effective, PRIV_SYS_NICE) || facts->user_ns == 1) {
+		text_add(text, "real-time priority needs CAP_SYS_NICE: ");
+		if (facts->uid != 0 && facts->unit != 1 && facts->container != 1 && facts->user_ns != 1)
+			text_add(text, "run it as root");
+		else
+			hint_capability(text, facts, "cap_sys_nice");
+	} else if (facts->seccomp != 2) {
+		text_add(text,
+			 "the kernel refuses real-time priority, though CAP_SYS_NICE is there: allow it with sysctl "
+			 "kernel.sched_rt_runtime_us, and cpu.rt_runtime_us of the cgroup");
+	} else if (facts->container == 1) {
+		text_add(text,
+			 "a seccomp filter forbids real-time priority: start the container with a profile that allows "
+			 "sched_setscheduler");
+	} else {
+		text_add(text, "a seccomp filter forbids real-time priority: set RestrictRealtime=no in its unit, and "
+			       "SystemCallFilter=sched_setscheduler");
+	}
+}
+
+static void memory_failed(struct text *text, const struct hint *hint)
+{
+	const struct hint_facts *facts = &hint->facts;
+
+	if (facts->yama != HINT_UNKNOWN && facts->yama >= 3) {
+		text_printf(
+			text,
+			"kernel.yama.ptrace_scope is %d, at which no process may read the memory of another one: set "
+			"it to 2 in /etc/sysctl.d and boot again",
+			facts->yama);
+	} else if (!hints_has(facts->cap_effective, PRIV_SYS_PTRACE) || facts->user_ns == 1) {
+		text_add(text, "reading the memory of other processes needs CAP_SYS_PTRACE");
+		if (facts->yama != HINT_UNKNOWN && facts->yama > 0)
+			text_printf(text, ", or kernel.yama.ptrace_scope 0 (now %d)", facts->yama);
+		text_add(text, ": ");
+		hint_capability(text, facts, "cap_sys_ptrace");
+	} else if (hint->error == EACCES || hint->error == EPERM) {
+		text_add(
+			text,
+			"a security module (SELinux, AppArmor) forbids to read the memory of other processes: look for "
+			"'denied' in: sudo journalctl -k -g denied");
+	} else {
+		put_error(text, "/proc/PID/mem", hint->error);
+	}
+}
+
 void hint_text(struct text *text, const struct hint *hint)
 {
 	switch (hint->step) {
@@ -426,5 +477,7 @@ void hint_text(struct text *text, const struct hint *hint)
 	case HINT_PROC: proc_failed(text, hint); break;
 	case HINT_CGROUP: cgroup_failed(text, hint); break;
 	case HINT_KALLSYMS: kallsyms_failed(text, hint); break;
+	case HINT_REALTIME: realtime_failed(text, hint); break;
+	case HINT_MEMORY: memory_failed(text, hint); break;
 	}
 }

@@ -20,13 +20,15 @@
 
 /* The step that failed. `name` and `pid` are members of struct hint. */
 enum hint_step {
-	HINT_OPEN,    /* perf_event_open failed */
-	HINT_RING,    /* mmap of a ring failed */
-	HINT_FILES,   /* no file descriptor was free: EMFILE or ENFILE of any call, or a failed setrlimit */
-	HINT_TRACEFS, /* reading the id or format of tracepoint `name` failed */
-	HINT_PROC,    /* reading /proc/PID of process `pid` failed */
-	HINT_CGROUP,  /* opening the directory of cgroup `name` failed */
-	HINT_KALLSYMS /* addresses of kernel symbols are all zero, or cannot be read */
+	HINT_OPEN,     /* perf_event_open failed */
+	HINT_RING,     /* mmap of a ring failed */
+	HINT_FILES,    /* no file descriptor was free: EMFILE or ENFILE of any call, or a failed setrlimit */
+	HINT_TRACEFS,  /* reading the id or format of tracepoint `name` failed */
+	HINT_PROC,     /* reading /proc/PID of process `pid` failed */
+	HINT_CGROUP,   /* opening the directory of cgroup `name` failed */
+	HINT_KALLSYMS, /* addresses of kernel symbols are all zero, or cannot be read */
+	HINT_REALTIME, /* a thread may not have real-time priority */
+	HINT_MEMORY    /* opening /proc/PID/mem of another process of the same user failed */
 };
 
 #define HINT_UNKNOWN INT32_MIN
@@ -38,6 +40,7 @@ struct hint_facts {
 	 * exist */
 	int paranoid;
 	int kptr_restrict;
+	int yama;         /* kernel.yama.ptrace_scope; HINT_UNKNOWN if the kernel has no Yama */
 	int seccomp;      /* seccomp mode: 0 off, 1 strict, 2 filter */
 	int no_new_privs; /* 1: no_new_privs is set, so capabilities of files have no effect */
 	int unit;         /* 1: the recorder is a systemd unit with NoNewPrivileges= */

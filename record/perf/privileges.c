@@ -6,10 +6,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,17 +65,47 @@ bool privileges_perfmon(void)
 	return privileges_has(PRIV_PERFMON) || privileges_has(PRIV_SYS_ADMIN);
 }
 
+/* Waits for a child process and returns its exit status, or -1 if there is none. */
+static int privileges_wait(pid_t pid)
+{
+	int status = -1;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 bool privileges_realtime(void)
 {
 	struct sched_param lowest = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
-	int status = -1;
 	pid_t pid = fork();
 
 	if (pid == 0)
 		_exit(sched_setscheduler(0, SCHED_FIFO, &lowest) == 0 ? 0 : 1);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	return privileges_wait(pid) == 0;
+}
+
+int privileges_memory(void)
+{
+	pid_t other = fork(), reader;
+	char path[40];
+	int error;
+
+	if (other == 0) {
+		pause();
+		_exit(0);
+	}
+	if (other < 0)
+		return errno;
+	reader = fork();
+	if (reader == 0) {
+		snprintf(path, sizeof(path), "/proc/%ld/mem", (long)other);
+		_exit(open(path, O_RDONLY | O_CLOEXEC) >= 0 ? 0 : errno);
+	}
+	error = privileges_wait(reader);
+	kill(other, SIGKILL);
+	privileges_wait(other);
+	return error < 0 ? ECHILD : error;
 }
 
 void privileges_text(struct text *text)

@@ -39,6 +39,11 @@ bool privileges_perfmon(void);
  * SYS_NICE, systemd (RestrictRealtime=) and limits of cgroups decide. Call it before other threads start. */
 bool privileges_realtime(void);
 
+/* Returns 0 if a process may open the memory of another process of the same user, else the errno of that, by a trial
+ * with two child processes: kernel.yama.ptrace_scope 1 allows a parent what it forbids others. Call it before other
+ * threads start. */
+int privileges_memory(void);
+
 /* Appends the effective ones of the capabilities that pjrecord uses, such as "perfmon, ipc_lock", or "none". Used by
  * messages and --check. */
 void privileges_text(struct text *text);

@@ -116,6 +116,19 @@ fi
 container=1 ./deny EPERM ./record --check -d open >denied
 ok "  in a container: what to start it with" grep -qE 'start the container with --(cap-add=PERFMON|security-opt)' denied
 
+# ---- interpreters: the right to real-time priority; that to memory of other processes is in privileges_test.c
+
+if [ "$(uname -m)" = x86_64 ] && grep -q '^ok *interpreters: .*--interpreters=on' mine; then
+	cannot='^limited *interpreters: functions of Python cannot be shown:'
+	# 144: sched_setscheduler
+	./deny EPERM:144 ./record --check -d open >realtime
+	ok "no real-time priority: what helps" grep -q "$cannot a seccomp filter forbids real-time priority: set RestrictRealtime=no in its unit, and SystemCallFilter=sched_setscheduler" realtime
+	ok "  well-formed" well_formed realtime
+	if [ -s nobody ]; then ok "  as nobody" grep -q "$cannot real-time priority needs CAP_SYS_NICE: run it as root$" nobody; fi
+else
+	skip "no real-time priority" "not on this host: $(grep ' interpreters: ' mine)"
+fi
+
 if unshare -U -r true 2>/dev/null; then
 	unshare -U -r ./record --check -d open >user 2>err
 	if grep -q '^pjrecord cannot' user; then

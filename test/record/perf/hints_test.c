@@ -24,6 +24,7 @@ static const struct hint_facts host = { .paranoid = 2,
 					.tracefs = 1,
 					.cgroup2 = 1,
 					.lockdown = HINT_UNKNOWN,
+					.yama = HINT_UNKNOWN,
 					.program = "/usr/bin/pjrecord" };
 
 static const struct perf_event_attr cycles = { .type = PERF_TYPE_HARDWARE, .freq = 1, .sample_freq = 303 };
@@ -262,13 +263,72 @@ static void files(void)
 	    "kptr_restrict 0 alone does not show them");
 }
 
+static void realtime(void)
+{
+	row(HINT(.step = HINT_REALTIME), "real-time priority needs CAP_SYS_NICE: run it as root", "a user");
+	ROW_WITH((f->uid = 0), HINT(.step = HINT_REALTIME),
+		 "real-time priority needs CAP_SYS_NICE: root has lost CAP_SYS_NICE here: allow it (systemd: "
+		 "CapabilityBoundingSet=)",
+		 "root without the capability");
+	ROW_WITH((f->unit = 1), HINT(.step = HINT_REALTIME),
+		 "real-time priority needs CAP_SYS_NICE: add CAP_SYS_NICE to AmbientCapabilities= and "
+		 "CapabilityBoundingSet= of its unit",
+		 "a unit");
+	ROW_WITH((f->uid = 0, f->container = 1), HINT(.step = HINT_REALTIME),
+		 "real-time priority needs CAP_SYS_NICE: start the container with --cap-add=SYS_NICE (Kubernetes: "
+		 "securityContext.capabilities.add: [SYS_NICE])",
+		 "a container");
+	ROW_WITH(
+		(f->uid = 0, f->user_ns = f->container = 1, f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+		"real-time priority needs CAP_SYS_NICE: capabilities of a user namespace (a rootless container) do not "
+		"count here: run it outside",
+		"root of a user namespace");
+	ROW_WITH((f->seccomp = 2, f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+		 "a seccomp filter forbids real-time priority: set RestrictRealtime=no in its unit, and "
+		 "SystemCallFilter=sched_setscheduler",
+		 "a unit with the capability");
+	ROW_WITH((f->seccomp = 2, f->container = 1, f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+		 "a seccomp filter forbids real-time priority: start the container with a profile that allows "
+		 "sched_setscheduler",
+		 "a container with the capability");
+	ROW_WITH((f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+		 "the kernel refuses real-time priority, though CAP_SYS_NICE is there: allow it with sysctl "
+		 "kernel.sched_rt_runtime_us, and cpu.rt_runtime_us of the cgroup",
+		 "a cgroup without real-time budget");
+}
+
+static void memory(void)
+{
+	row(HINT(.step = HINT_MEMORY, .error = EPERM),
+	    "reading the memory of other processes needs CAP_SYS_PTRACE: run it as root, or: " SETCAP, "a user");
+	ROW_WITH(
+		(f->yama = 1), HINT(.step = HINT_MEMORY, .error = EPERM),
+		"reading the memory of other processes needs CAP_SYS_PTRACE, or kernel.yama.ptrace_scope 0 (now 1): run "
+		"it as root, or: " SETCAP,
+		"a user of a kernel with Yama");
+	ROW_WITH(
+		(f->yama = 3, f->cap_effective = ALL), HINT(.step = HINT_MEMORY, .error = EPERM),
+		"kernel.yama.ptrace_scope is 3, at which no process may read the memory of another one: set it to 2 in "
+		"/etc/sysctl.d and boot again",
+		"Yama forbids it to all");
+	ROW_WITH((f->container = 1), HINT(.step = HINT_MEMORY, .error = EACCES),
+		 "reading the memory of other processes needs CAP_SYS_PTRACE: start the container with "
+		 "--cap-add=SYS_PTRACE (Kubernetes: securityContext.capabilities.add: [SYS_PTRACE])",
+		 "a container");
+	ROW_WITH(
+		(f->yama = 1, f->cap_effective = ALL), HINT(.step = HINT_MEMORY, .error = EACCES),
+		"a security module (SELinux, AppArmor) forbids to read the memory of other processes: look for 'denied' "
+		"in: sudo journalctl -k -g denied",
+		"a security module");
+}
+
 /* No combination of step, error and facts gives an empty line, or one of two. */
 static void never_empty(void)
 {
 	static const struct perf_event_attr *const attr[] = { NULL, &cycles, &fast, &user_only, &tracepoint };
 	uint64_t bad = 0, n = 0;
 
-	for (int step = HINT_OPEN; step <= HINT_KALLSYMS; step++)
+	for (int step = HINT_OPEN; step <= HINT_MEMORY; step++)
 		for (int error = 0; error < 134; error++)
 			for (unsigned bits = 0; bits < 1024; bits++) {
 				struct hint h = { .step = (enum hint_step)step,
@@ -285,6 +345,7 @@ static void never_empty(void)
 				h.facts.container = bits & 64 ? 1 : 0;
 				h.facts.cap_effective = bits & 128 ? ALL : 0;
 				h.facts.uid = bits & 256 ? 0 : 1000;
+				h.facts.yama = bits & 512 ? (int)(bits & 3) : HINT_UNKNOWN;
 				t.n = 0;
 				hint_text(&t, &h);
 				bad += t.n < 12 || t.n > 700 || str_find(text_view(&t), '\n') >= 0;
@@ -302,6 +363,8 @@ int main(void)
 	containers();
 	other_reasons();
 	files();
+	realtime();
+	memory();
 	never_empty();
 	hint_gather(&f);
 	ok(f.cpus > 0 && f.files_hard > 0 && f.program[0] == '/', "facts of this machine");

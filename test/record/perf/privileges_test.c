@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -157,6 +158,20 @@ static void users(void)
 	ok(c.status == 2, "an empty name");
 }
 
+static void opens_memory(void *arg)
+{
+	(void)arg;
+	printf("%d\n", privileges_memory());
+}
+
+/* Processes of a user that are not dumpable are closed to that user, unless SYS_PTRACE is there. */
+static void opens_closed_memory(void *arg)
+{
+	as_nobody(arg);
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	opens_memory(arg);
+}
+
 int main(void)
 {
 	uid_t nobody = 65534, stay = (uid_t)-1;
@@ -172,6 +187,10 @@ int main(void)
 		printf("ok %d - as root # SKIP needs root with all capabilities\n", ++tap_n);
 		return done();
 	}
+	child_run(&c, opens_memory, NULL);
+	is_str(c.out, STR("0\n"), "root may open the memory of another process of root");
+	child_run(&c, opens_closed_memory, NULL);
+	ok(str_ends(c.out, STR("13\n")), "a user not that of a process that is not dumpable: EACCES");
 	fd = mkstemp(secret);
 	if (fd < 0 || fchmod(fd, 0600) < 0)
 		return 1;
