@@ -6,11 +6,14 @@ on_or_off()
 	case $2 in on | off) ;; *) usage_error "$1: '$2' is neither on nor off" ;; esac
 }
 
-# Sets $interpreters to on, unless it is set, where interpreters can be read: this needs real-time priority, mostly a right of
-# root, and x86-64.
+# Sets $interpreters to on, unless it is set, where interpreters can be read: on x86-64, by root with CAP_SYS_NICE (bit 23) in the first user
+# namespace, since real-time priority needs it. Elsewhere pjrecord would warn of an option that nobody gave.
 default_interpreters()
 {
-	if [ -z "$interpreters" ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then interpreters=on; fi
+	[ -z "$interpreters" ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] || return 0
+	[ "$(readlink /proc/self/ns/user 2>/dev/null)" = 'user:[4026531837]' ] || return 0
+	effective=$(sed -n 's/^CapEff:[[:blank:]]*//p' /proc/self/status 2>/dev/null)
+	if [ $((0x0$effective >> 23 & 1)) = 1 ]; then interpreters=on; fi
 }
 
 # similar WORD: of the lines of standard input, the one that a mistyped WORD most likely stands for, or nothing; as common/similar.h

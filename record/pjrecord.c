@@ -114,13 +114,19 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 		parent_bind(request->parent);
 }
 
-/* Returns true if interpreters are read. Warns if the user requests it without the right to it. */
+/* Returns true if interpreters are read. Warns if the user requests it without the right to it, also with --quiet,
+ * which pjflame and pjprofile pass: an option without effect is not a matter of summaries. */
 static bool reads_interpreters(const struct request *request)
 {
+	struct text text = { 0 };
+	struct hint hint = { .step = HINT_REALTIME };
+
 	if (!request->interpreters || privileges_realtime())
 		return request->interpreters;
-	if (!request->quiet)
-		warn("--interpreters=on has no effect: it needs the right to real-time priority (root, or CAP_SYS_NICE)");
+	hint_gather(&hint.facts);
+	hint_text(&text, &hint);
+	warn("--interpreters=on has no effect: %.*s", (int)text.n, text.p);
+	text_free(&text);
 	return false;
 }
 
