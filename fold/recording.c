@@ -637,7 +637,7 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 					  .kept = mem_alloc(1, (size_t)recording->locations.n + 1) };
 	stackquality_measure(&quality, recording->tally, samples);
 	free(quality.kept);
-	troubles_of_names(&quality, &perfdata_info(recording->data)->recorder, &recording->tally->judgement);
+	troubles_of_names(&quality, &perfdata_info(recording->data)->recorder, samples, &recording->tally->judgement);
 	free(front);
 	inputerrors_add(&recording->tally->maps, &names.maps);
 	recording->tally->conflicts += names.conflicts;

@@ -81,7 +81,7 @@ struct trouble_walk {
 	/* enum runtime_kind. of_dso: by DSO, runtime of the file, or, for JIT code, of the stacks that contain it.
 	 * of_function: by location, runtime whose code this function interprets. */
 	uint8_t *of_dso, *of_function;
-	bool interpreters; /* the recorder read interpreters */
+	enum trouble_kind python; /* trouble of Python code without names, by the way of recording */
 	/* By DSO of JIT code: id of the first frame of a stack that contains the code, mostly the name of its process.
 	 */
 	uint32_t *process;
@@ -114,17 +114,15 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 			    struct judgement *judgement)
 {
 	static const uint8_t kinds[RUNTIMES] = {
-		[RUNTIME_PYTHON] = TROUBLE_PYTHON,
 		[RUNTIME_RUBY] = TROUBLE_RUBY,
 		[RUNTIME_PHP] = TROUBLE_PHP,
 		[RUNTIME_PERL] = TROUBLE_PERL,
 		[RUNTIME_NODE] = TROUBLE_NODE_INTERPRETED,
 	};
 
-	enum trouble_kind kind = (enum trouble_kind)kinds[facts->interprets];
+	enum trouble_kind kind =
+		facts->interprets == RUNTIME_PYTHON ? walk->python : (enum trouble_kind)kinds[facts->interprets];
 
-	if (kind == TROUBLE_PYTHON && walk->interpreters)
-		kind = TROUBLE_PYTHON_UNREAD;
 	if (facts->interprets && !facts->jit && facts->process)
 		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process), samples);
 }
@@ -274,13 +272,28 @@ static void add_unnamed(const struct trouble_walk *walk, const struct location *
 	}
 }
 
+static bool is_offcpu(const struct samples *samples)
+{
+	return str_starts(samples_event_name(samples), STR("offcpu-time"));
+}
+
+/* Returns the trouble of Python code without names: its advice must differ from what the reader did already. */
+static enum trouble_kind trouble_of_python(const struct recorder *recorder, const struct samples *samples)
+{
+	if (recorder->unwinding.interpreters || recorder->unwinding.interpreted)
+		return TROUBLE_PYTHON_UNREAD;
+	if (is_offcpu(samples))
+		return TROUBLE_PYTHON_OFFCPU;
+	return recorder->is && !recorder->unwound ? TROUBLE_PYTHON_FP : TROUBLE_PYTHON;
+}
+
 void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
-		       struct judgement *judgement)
+		       const struct samples *samples, struct judgement *judgement)
 {
 	const struct stacks *from = quality->from;
-	uint64_t *samples = stacks_totals(from, 1);
+	uint64_t *totals = stacks_totals(from, 1);
 	uint64_t *frames = mem_alloc(sizeof(*frames), (size_t)quality->locations->n + 1);
-	struct trouble_walk walk = { .quality = quality, .interpreters = recorder->unwinding.interpreted != 0 };
+	struct trouble_walk walk = { .quality = quality, .python = trouble_of_python(recorder, samples) };
 
 	walk.of_dso = mem_alloc(sizeof(*walk.of_dso), (size_t)quality->as->keys.n + 1);
 	walk.process = mem_alloc(sizeof(*walk.process), (size_t)quality->as->keys.n + 1);
@@ -289,14 +302,14 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 	walk_stacks(&walk, judgement);
 	for (uint32_t id = 1; id < from->n; id++)
 		if (from->node[id].frame & LOCATION_BIT)
-			frames[from->node[id].frame & ~LOCATION_BIT] += samples[id];
+			frames[from->node[id].frame & ~LOCATION_BIT] += totals[id];
 	for (uint32_t id = 1; id <= quality->locations->n; id++) {
 		const struct location *location = &quality->locations->location[id];
 
 		if (location_is_code(location) && !quality->names->named[id])
 			add_unnamed(&walk, location, recorder, frames[id], judgement);
 	}
-	free(samples);
+	free(totals);
 	free(frames);
 	free(walk.of_dso);
 	free(walk.process);
@@ -307,16 +320,14 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 
 static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, const struct samples *samples)
 {
-	if (str_starts(samples_event_name(samples), STR("offcpu-time")))
+	if (is_offcpu(samples))
 		return TROUBLE_BROKEN_OFFCPU;
 	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
 }
 
 static enum trouble_kind trouble_of_unknown(const struct recording_tally *tally, const struct samples *samples)
 {
-	bool offcpu = str_starts(samples_event_name(samples), STR("offcpu-time"));
-
-	return tally->unwound || offcpu ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
+	return tally->unwound || is_offcpu(samples) ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
 }
 
 void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples, struct judgement *judgement)

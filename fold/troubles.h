@@ -12,9 +12,10 @@
 #include "fold/perfdata/recorder.h"
 
 /* Adds the causes of frames without names to the judgement, and the samples in interpreters, whose functions have no
- * names in the recording. `recorder` describes the recording. The caller calls stackquality_measure() first. */
+ * names in the recording. `recorder` describes the recording, `samples` has the name of its event. The caller calls
+ * stackquality_measure() first. */
 void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
-		       struct judgement *judgement);
+		       const struct samples *samples, struct judgement *judgement);
 
 /* Adds to the judgement the causes of incomplete stacks, and the numbers of stacks and complete stacks, of all
  * recordings. */

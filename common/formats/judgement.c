@@ -47,7 +47,20 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 			     .cause = "does not name its Python functions",
 			     .cause_many = "do not name their Python functions",
 			     .advice =
-				     "pjflame as root, pjrecord --interpreters=on, or Python 3.12 or later with -X perf, helps" },
+				     "--interpreters=on of pjflame or pjrecord, as root, or Python 3.12 or later with -X "
+				     "perf, helps" },
+	[TROUBLE_PYTHON_FP] = { .unit = OF_SAMPLES,
+				.what = INTERPRETED,
+				.cause = "does not name its Python functions",
+				.cause_many = "do not name their Python functions",
+				.advice =
+					"--interpreters=on in place of --unwind=fp, as root, or Python 3.12 or later with "
+					"-X perf, helps" },
+	[TROUBLE_PYTHON_OFFCPU] = { .unit = OF_SAMPLES,
+				    .what = INTERPRETED,
+				    .cause = "does not name its Python functions",
+				    .cause_many = "do not name their Python functions",
+				    .advice = "Python 3.12 or later with -X perf helps" },
 	[TROUBLE_PYTHON_UNREAD] = { .unit = OF_SAMPLES,
 				    .what = INTERPRETED,
 				    .cause = "was not read, or not with certainty",

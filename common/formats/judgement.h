@@ -20,6 +20,8 @@ enum trouble_kind {
 	TROUBLE_NO_CALLCHAIN,
 	/* Samples in an interpreter whose functions have no names. */
 	TROUBLE_PYTHON,
+	TROUBLE_PYTHON_FP,     /* pjrecord --unwind=fp reads no interpreters */
+	TROUBLE_PYTHON_OFFCPU, /* nor does pjrecord --off-cpu */
 	TROUBLE_PYTHON_UNREAD, /* pjrecord read interpreters, but not this one, or not at these samples */
 	TROUBLE_RUBY,
 	TROUBLE_PHP,

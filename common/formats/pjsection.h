@@ -301,6 +301,8 @@ struct pj_unwinding {
 	uint64_t interpreted_other;   /* interpreted and native frames do not match */
 	/* Frames in `interpreted_shown`, and those of them that have no name. */
 	uint64_t functions, functions_unnamed;
+	/* 1: pjrecord was to read interpreters in this window, with the right to it, even if it read none. */
+	uint64_t interpreters;
 };
 
 #endif

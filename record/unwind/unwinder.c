@@ -159,6 +159,7 @@ struct pj_unwinding unwinder_end(struct unwinder *unwinder)
 	unwinder_name(unwinder);
 	counts = samplestack_counts(unwinder->unwinding);
 	samplestack_reset_counts(unwinder->unwinding);
+	counts.interpreters = unwinder->interpreters != NULL;
 	return counts;
 }
 

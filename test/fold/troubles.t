@@ -157,7 +157,33 @@ interpreter()
 	record "$name.data" -- "$@"
 	trouble "$name" "samples in an interpreter: $pattern" "$name.data"
 }
-interpreter Python 'python3[^ ]* does not name its Python functions \(pjflame as root, pjrecord --interpreters=on, or Python 3.12' python3 -S -c 'for i in range(30000000): pass'
+interpreter Python 'python3[^ ]* does not name its Python functions \(--interpreters=on of pjflame or pjrecord, as root, or Python 3.12' python3 -S -c 'for i in range(30000000): pass'
+# The advice for Python is another one for those who did this already, or for whom it does not help.
+python=$(python3 -S -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null)
+if [ -n "$python" ]; then
+	record fp.data --unwind=fp -- "$python" -S -c 'for i in range(30000000): pass'
+	pjfold -v fp.data >/dev/null 2>said # its broken stacks come first
+	if grep -qE 'in an interpreter: python3[^ ]* does not name its Python functions \(--interpreters=on in place of --unwind=fp, as root, or Python 3.12' said; then
+		pass "Python by frame pointers"
+	else
+		fail "Python by frame pointers" said
+	fi
+	if [ "$(id -u)" = 0 ] && pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters'; then
+		record read.data --interpreters=on -- "$python" -S -c 'for i in range(30000000): pass'
+		mended "  --interpreters=on" 'python3[^ ]* does not name' read.data
+		cp "$python" snake # only python3* and libpython3* are read
+		record snake.data --interpreters=on -- ./snake -S -c 'for i in range(30000000): pass'
+		if pjfold -q snake.data 2>/dev/null | grep -q '_PyEval_EvalFrameDefault'; then
+			trouble "Python that --interpreters=on does not read: no advice" 'in an interpreter: snake was not read, or not with certainty$' snake.data
+		else
+			skip "Python that --interpreters=on does not read: no advice" "a copy of it does not run, or is stripped"
+		fi
+	else
+		skip "  --interpreters=on" "interpreters cannot be read here"
+	fi
+else
+	skip "Python by frame pointers" "python3 is not installed"
+fi
 # shellcheck disable=SC2016 # of Perl and PHP
 interpreter Perl 'perl does not name its Perl functions$' perl -e 'for ($i = 0; $i < 10000000; $i++) { $x += $i }'
 interpreter Ruby 'ruby[^ ]* does not name its Ruby methods' ruby -e 'i = 0; while i < 30000000; i += 1; end'

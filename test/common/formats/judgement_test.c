@@ -43,8 +43,17 @@ static void each_kind(void)
 		  NAMED "; 50 % of samples without callers: recorded without callchains (perf record -g, or pjrecord, "
 			"helps)" },
 		{ TROUBLE_PYTHON, "python3",
-		  FIGURES "; 50 % of samples in an interpreter: python3 does not name its Python functions (pjflame as "
-			  "root, pjrecord --interpreters=on, or Python 3.12 or later with -X perf, helps)" },
+		  FIGURES "; 50 % of samples in an interpreter: python3 does not name its Python functions "
+			  "(--interpreters=on of pjflame or pjrecord, as root, or Python 3.12 or later with -X perf, "
+			  "helps)" },
+		{ TROUBLE_PYTHON_FP, "python3",
+		  FIGURES "; 50 % of samples in an interpreter: python3 does not name its Python functions "
+			  "(--interpreters=on in place of --unwind=fp, as root, or Python 3.12 or later with -X perf, "
+			  "helps)" },
+		{ TROUBLE_PYTHON_OFFCPU, "python3",
+		  FIGURES
+		  "; 50 % of samples in an interpreter: python3 does not name its Python functions (Python 3.12 "
+		  "or later with -X perf helps)" },
 		{ TROUBLE_PYTHON_UNREAD, "python3",
 		  FIGURES "; 50 % of samples in an interpreter: python3 was not read, or not with certainty" },
 		{ TROUBLE_RUBY, "ruby",
