@@ -289,15 +289,14 @@ static void check_interpreters(const struct check *check)
 	(void)check;
 	checkreport_line(CHECK_LIMITED, "interpreters", "functions of Python can be shown on x86-64 only");
 #else
-	struct hint hint = { .step = HINT_REALTIME, .facts = check->facts };
-	bool realtime = privileges_realtime();
+	struct hint hint = { .step = HINT_REALTIME, .error = privileges_realtime(), .facts = check->facts };
 	struct text text = { 0 };
 
-	if (realtime) {
+	if (hint.error == 0) {
 		hint.step = HINT_MEMORY;
 		hint.error = privileges_memory();
 	}
-	if (realtime && hint.error == 0) {
+	if (hint.error == 0) {
 		checkreport_line(CHECK_OK, "interpreters", "functions of Python can be shown, with --interpreters=on");
 	} else {
 		text_add(&text, "functions of Python cannot be shown: ");

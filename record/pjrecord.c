@@ -121,8 +121,11 @@ static bool reads_interpreters(const struct request *request)
 	struct text text = { 0 };
 	struct hint hint = { .step = HINT_REALTIME };
 
-	if (!request->interpreters || privileges_realtime())
-		return request->interpreters;
+	if (!request->interpreters)
+		return false;
+	hint.error = privileges_realtime();
+	if (hint.error == 0)
+		return true;
 	hint_gather(&hint.facts);
 	hint_text(&text, &hint);
 	warn("--interpreters=on has no effect: %.*s", (int)text.n, text.p);

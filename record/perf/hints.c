@@ -427,10 +427,11 @@ static void realtime_failed(struct text *text, const struct hint *hint)
 			text_add(text, "run it as root");
 		else
 			hint_capability(text, facts, "cap_sys_nice");
-	} else if (facts->seccomp != 2) {
-		text_add(text,
-			 "the kernel refuses real-time priority, though CAP_SYS_NICE is there: allow it with sysctl "
-			 "kernel.sched_rt_runtime_us, and cpu.rt_runtime_us of the cgroup");
+	} else if (hint->error != ENOSYS) {
+		text_add(
+			text,
+			"the kernel refuses real-time priority, though CAP_SYS_NICE is there: allow it with sysctl "
+			"kernel.sched_rt_runtime_us, or cpu.rt_runtime_us of the cgroup (docker run --cpu-rt-runtime)");
 	} else if (facts->container == 1) {
 		text_add(text,
 			 "a seccomp filter forbids real-time priority: start the container with a profile that allows "

@@ -27,8 +27,8 @@ enum hint_step {
 	HINT_PROC,     /* reading /proc/PID of process `pid` failed */
 	HINT_CGROUP,   /* opening the directory of cgroup `name` failed */
 	HINT_KALLSYMS, /* addresses of kernel symbols are all zero, or cannot be read */
-	HINT_REALTIME, /* a thread may not have real-time priority */
-	HINT_MEMORY    /* opening /proc/PID/mem of another process of the same user failed */
+	HINT_REALTIME, /* privileges_realtime failed */
+	HINT_MEMORY    /* privileges_memory failed */
 };
 
 #define HINT_UNKNOWN INT32_MIN

@@ -75,14 +75,21 @@ static int privileges_wait(pid_t pid)
 	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-bool privileges_realtime(void)
+int privileges_realtime(void)
 {
 	struct sched_param lowest = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
 	pid_t pid = fork();
+	int error;
 
-	if (pid == 0)
-		_exit(sched_setscheduler(0, SCHED_FIFO, &lowest) == 0 ? 0 : 1);
-	return privileges_wait(pid) == 0;
+	if (pid == 0) {
+		if (sched_setscheduler(0, SCHED_FIFO, &lowest) == 0)
+			_exit(0);
+		/* No process has this pid, which the kernel finds out before it looks at rights, and a filter before
+		 * that. */
+		_exit(sched_setscheduler(INT32_MAX, SCHED_FIFO, &lowest) < 0 && errno == ESRCH ? EPERM : ENOSYS);
+	}
+	error = privileges_wait(pid);
+	return error < 0 ? ENOSYS : error;
 }
 
 int privileges_memory(void)

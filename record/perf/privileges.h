@@ -35,9 +35,10 @@ bool privileges_has(unsigned cap);
 /* Returns true if CAP_PERFMON or CAP_SYS_ADMIN is effective, so that perf_event_paranoid does not apply. */
 bool privileges_perfmon(void);
 
-/* Returns true if threads of this process may have real-time priority, by a trial in a child process: the capability
- * SYS_NICE, systemd (RestrictRealtime=) and limits of cgroups decide. Call it before other threads start. */
-bool privileges_realtime(void);
+/* Returns 0 if threads of this process may have real-time priority, by a trial in a child process. Else returns EPERM
+ * if the kernel refuses (capability SYS_NICE, limits of cgroups), or ENOSYS if a filter of system calls does (systemd's
+ * RestrictRealtime=). Call it before other threads start. */
+int privileges_realtime(void);
 
 /* Returns 0 if a process may open the memory of another process of the same user, else the errno of that, by a trial
  * with two child processes: kernel.yama.ptrace_scope 1 allows a parent what it forbids others. Call it before other

@@ -265,35 +265,38 @@ static void files(void)
 
 static void realtime(void)
 {
-	row(HINT(.step = HINT_REALTIME), "real-time priority needs CAP_SYS_NICE: run it as root", "a user");
-	ROW_WITH((f->uid = 0), HINT(.step = HINT_REALTIME),
+	row(HINT(.step = HINT_REALTIME, .error = EPERM), "real-time priority needs CAP_SYS_NICE: run it as root",
+	    "a user");
+	ROW_WITH((f->uid = 0), HINT(.step = HINT_REALTIME, .error = EPERM),
 		 "real-time priority needs CAP_SYS_NICE: root has lost CAP_SYS_NICE here: allow it (systemd: "
 		 "CapabilityBoundingSet=)",
 		 "root without the capability");
-	ROW_WITH((f->unit = 1), HINT(.step = HINT_REALTIME),
+	ROW_WITH((f->unit = 1), HINT(.step = HINT_REALTIME, .error = EPERM),
 		 "real-time priority needs CAP_SYS_NICE: add CAP_SYS_NICE to AmbientCapabilities= and "
 		 "CapabilityBoundingSet= of its unit",
 		 "a unit");
-	ROW_WITH((f->uid = 0, f->container = 1), HINT(.step = HINT_REALTIME),
+	ROW_WITH((f->uid = 0, f->container = 1), HINT(.step = HINT_REALTIME, .error = EPERM),
 		 "real-time priority needs CAP_SYS_NICE: start the container with --cap-add=SYS_NICE (Kubernetes: "
 		 "securityContext.capabilities.add: [SYS_NICE])",
 		 "a container");
 	ROW_WITH(
-		(f->uid = 0, f->user_ns = f->container = 1, f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+		(f->uid = 0, f->user_ns = f->container = 1, f->cap_effective = ALL),
+		HINT(.step = HINT_REALTIME, .error = EPERM),
 		"real-time priority needs CAP_SYS_NICE: capabilities of a user namespace (a rootless container) do not "
 		"count here: run it outside",
 		"root of a user namespace");
-	ROW_WITH((f->seccomp = 2, f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+	ROW_WITH((f->cap_effective = ALL), HINT(.step = HINT_REALTIME, .error = ENOSYS),
 		 "a seccomp filter forbids real-time priority: set RestrictRealtime=no in its unit, and "
 		 "SystemCallFilter=sched_setscheduler",
 		 "a unit with the capability");
-	ROW_WITH((f->seccomp = 2, f->container = 1, f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+	ROW_WITH((f->container = 1, f->cap_effective = ALL), HINT(.step = HINT_REALTIME, .error = ENOSYS),
 		 "a seccomp filter forbids real-time priority: start the container with a profile that allows "
 		 "sched_setscheduler",
 		 "a container with the capability");
-	ROW_WITH((f->cap_effective = ALL), HINT(.step = HINT_REALTIME),
+	ROW_WITH((f->seccomp = 2, f->container = 1, f->cap_effective = ALL),
+		 HINT(.step = HINT_REALTIME, .error = EPERM),
 		 "the kernel refuses real-time priority, though CAP_SYS_NICE is there: allow it with sysctl "
-		 "kernel.sched_rt_runtime_us, and cpu.rt_runtime_us of the cgroup",
+		 "kernel.sched_rt_runtime_us, or cpu.rt_runtime_us of the cgroup (docker run --cpu-rt-runtime)",
 		 "a cgroup without real-time budget");
 }
 

@@ -158,6 +158,13 @@ static void users(void)
 	ok(c.status == 2, "an empty name");
 }
 
+static void has_realtime(void *arg)
+{
+	if (arg)
+		as_nobody(NULL);
+	printf("%s\n", strerror(privileges_realtime()));
+}
+
 static void opens_memory(void *arg)
 {
 	(void)arg;
@@ -187,6 +194,8 @@ int main(void)
 		printf("ok %d - as root # SKIP needs root with all capabilities\n", ++tap_n);
 		return done();
 	}
+	child_run(&c, has_realtime, &nobody);
+	ok(str_ends(c.out, STR("Operation not permitted\n")), "a user without rights has no real-time priority");
 	child_run(&c, opens_memory, NULL);
 	is_str(c.out, STR("0\n"), "root may open the memory of another process of root");
 	child_run(&c, opens_closed_memory, NULL);
