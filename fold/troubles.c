@@ -272,7 +272,7 @@ static void add_unnamed(const struct trouble_walk *walk, const struct location *
 	}
 }
 
-static bool is_offcpu(const struct samples *samples)
+static bool troubles_offcpu(const struct samples *samples)
 {
 	return str_starts(samples_event_name(samples), STR("offcpu-time"));
 }
@@ -282,7 +282,7 @@ static enum trouble_kind trouble_of_python(const struct recorder *recorder, cons
 {
 	if (recorder->unwinding.interpreters || recorder->unwinding.interpreted)
 		return TROUBLE_PYTHON_UNREAD;
-	if (is_offcpu(samples))
+	if (troubles_offcpu(samples))
 		return TROUBLE_PYTHON_OFFCPU;
 	return recorder->is && !recorder->unwound ? TROUBLE_PYTHON_FP : TROUBLE_PYTHON;
 }
@@ -320,14 +320,14 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 
 static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, const struct samples *samples)
 {
-	if (is_offcpu(samples))
+	if (troubles_offcpu(samples))
 		return TROUBLE_BROKEN_OFFCPU;
 	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
 }
 
 static enum trouble_kind trouble_of_unknown(const struct recording_tally *tally, const struct samples *samples)
 {
-	return tally->unwound || is_offcpu(samples) ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
+	return tally->unwound || troubles_offcpu(samples) ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
 }
 
 void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples, struct judgement *judgement)
