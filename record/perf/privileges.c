@@ -77,7 +77,7 @@ static int privileges_wait(pid_t pid)
 
 int privileges_realtime(void)
 {
-	struct sched_param lowest = { .sched_priority = sched_get_priority_min(SCHED_FIFO) };
+	struct sched_param lowest = { .sched_priority = 1 };
 	pid_t pid = fork();
 	int error;
 
