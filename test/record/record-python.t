@@ -139,4 +139,23 @@ recorded 2 -p "$pid"
 stop
 ok "without the option: native frames" grep -q '_PyEval_EvalFrameDefault\|libpython\|python3' folded
 ok "  and no functions" not grep -q '_\[0\]' folded
+
+# the cron line with the option, for a shorter time: root becomes another user and keeps the right
+if [ "$(id -u)" = 0 ]; then
+	chmod 755 .
+	mkdir windows
+	chown 65534 windows
+	# shellcheck disable=SC2046 # words
+	set -- $(grep -v '^#' "$top/examples/pjrecord.cron" |
+		sed -n 's/.* root *pjrecord //; s/>.*//; s/ --align//; s/--user=pj/--user=65534/; s|=/var/lib/pj|=windows|; s/ --window=60/ --interpreters=on --window=5/p')
+	start "$(echo "$pythons" | tail -n 1)" parents
+	sleep 0.5
+	pjrecord "$@" >out 2>err
+	is "the cron line with --interpreters=on: status, messages" "$? $(cat err)" "0 "
+	stop
+	pjfold -q --root=process windows/out/*.data 2>why | grep '^python' >folded
+	ok "  functions" grep -q '_\[0\];' folded
+else
+	skip "the cron line with --interpreters=on" "needs root"
+fi
 done_testing

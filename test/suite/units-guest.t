@@ -10,6 +10,7 @@ PJ_GUEST_MB=${PJ_GUEST_MB:-1536}
 # shellcheck source=test/lib/guest.sh
 . "$PJ_TOP/test/lib/guest.sh"
 
+part=${PJ_GUEST_PART:-units-guest} # units-python-guest.t has another one
 build=${PJ_BUILD:-$top/build/std-cc}
 case $build in /*) ;; *) build=$top/$build ;; esac
 for tool in pjrecord pjmap pjsend pjfold pjfetch pjsvg; do
@@ -60,9 +61,21 @@ cp "$top/examples/pj.target" "$guest_tree/etc/systemd/system/"
 mkdir -p "$guest_tree/usr/lib/sysusers.d" "$guest_tree/usr/lib/tmpfiles.d"
 cp "$top/examples/pj.sysusers" "$guest_tree/usr/lib/sysusers.d/pj.conf"
 cp "$top/examples/pj.tmpfiles" "$guest_tree/usr/lib/tmpfiles.d/pj.conf"
+if [ "$part" = units-python-guest ]; then
+	python=$(python3 -S -c 'import os, sys; print(os.path.realpath(sys.executable), os.path.dirname(os.__file__))' 2>/dev/null)
+	modules=${python##* } python=${python%% *}
+	case ${python##*/} in python3.8 | python3.9 | python3.1[0-5]) ;; *) skip_all "no Python from 3.8 to 3.15" ;; esac
+	guest_add "$python"
+	guest_add "$(command -v install)" /usr/bin/install # busybox may lack it
+	mkdir -p "$guest_tree$modules" "$guest_tree/opt/python"
+	cp -R "$modules/encodings" "$modules"/*.py "$guest_tree$modules/"
+	cp "$top/examples/pjrecord-interpreters.conf" "$guest_tree/opt/python/"
+	printf 'def inner(n):\n    return sum(str(i) != "" for i in range(n))\nwhile True:\n    inner(2000)\n' >"$guest_tree/opt/python/spin.py"
+	echo "$python" >"$guest_tree/opt/python/program"
+fi
 java=
 for home in /usr/lib/jvm/*; do
-	if [ -n "$java" ] || [ -L "$home" ] || [ ! -x "$home/bin/jlink" ] || [ ! -e "$home/jmods/java.base.jmod" ]; then continue; fi
+	if [ "$part" != units-guest ] || [ -n "$java" ] || [ -L "$home" ] || [ ! -x "$home/bin/jlink" ] || [ ! -e "$home/jmods/java.base.jmod" ]; then continue; fi
 	"$home/bin/jlink" --add-modules java.base --strip-debug --no-header-files --no-man-pages --output "$guest_tree/opt/java" >jlink.log 2>&1 || continue
 	mkdir "$guest_tree/opt/work"
 	cat >Work.java <<-'JAVA'
@@ -78,7 +91,8 @@ for home in /usr/lib/jvm/*; do
 done
 
 guest_add "$(command -v nice)" /usr/bin/nice # busybox may lack it
-guest_boot "${PJ_GUEST_SECS:-560}" <"$PJ_TOP/test/suite/units-guest.sh" >results
+cat "$PJ_TOP/test/suite/units-guest-lib.sh" "$PJ_TOP/test/suite/$part.sh" >script
+guest_boot "${PJ_GUEST_SECS:-560}" <script >results
 status=$?
 is "the guest ran to its end" $status 0
 [ $status = 0 ] || sed 's/^/# /' "$scratch/guest.console" | tail -n 40

@@ -1,0 +1,9 @@
+#!/bin/sh
+# units-python-guest.t - pjrecord.service with the drop-in for functions of Python, under systemd as PID 1 of a guest, with a system call filter that
+# kills: no call is made that it forbids, the functions are in the store, and only pjrecord has the right to real-time priority.
+# full: boots a virtual machine
+# covers: record/syncread/readerthread.c record/pjrecord.c
+PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+PJ_GUEST_PART=units-python-guest
+# shellcheck source=test/suite/units-guest.t
+. "$PJ_TOP/test/suite/units-guest.t"
