@@ -100,7 +100,7 @@ static void check_pids(const struct request *request)
 			die("--pid=%u: no such process", request->pid[i]);
 }
 
-/* Raises the priority and the limit of descriptors, drops privileges and binds the recorder to its parent, in this
+/* Raises the priority, drops privileges and binds the recorder to its parent, in this
  * order: the kernel resets the parent-death signal when credentials change, so it is set last. */
 static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 {
@@ -108,7 +108,6 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 		urgency_raise();
 	if (request->interpreters)
 		privileges_keep_realtime();
-	fdmessage_prepare();
 	privileges_drop(uid, gid);
 	if (request->with_parent)
 		parent_bind(request->parent);
@@ -499,6 +498,7 @@ int main(int argc, char **argv)
 						     .exactly = request.stack_given,
 						     .min_free = request.min_free };
 
+		fdmessage_prepare();
 		status = hostcheck(&options) ? PJ_OK : PJ_FAILED;
 		record_free(&request);
 		return status;
@@ -532,6 +532,7 @@ int main(int argc, char **argv)
 		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")));
 		child = (uint32_t)command.pid;
 	}
+	fdmessage_prepare(); /* the command keeps its own limit */
 	if (o.target == TARGET_COMMAND) {
 		o.pid = &child;
 		o.npids = 1;

@@ -54,7 +54,7 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 				.cause = "does not name its Python functions",
 				.cause_many = "do not name their Python functions",
 				.advice =
-					"--interpreters=on in place of --unwind=fp, as root, or Python 3.12 or later with "
+					"--interpreters=on without --unwind=fp, as root, or Python 3.12 or later with "
 					"-X perf, helps" },
 	[TROUBLE_PYTHON_OFFCPU] = { .unit = OF_SAMPLES,
 				    .what = INTERPRETED,

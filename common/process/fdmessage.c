@@ -8,8 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Time for which a message with descriptors is sent again while its user has too many of them in flight. */
-enum { CROWDED_MS = 50 };
+/* Number of times that a message with descriptors is sent again while its user has too many of them in flight: each
+ * 1 ms, or at once where a sandbox forbids poll. */
+enum { CROWDED_TRIES = 50 };
 
 union control {
 	struct cmsghdr head;
@@ -32,7 +33,7 @@ static bool send_with(int socket, const void *p, size_t n, const int *fd, size_t
 	for (unsigned tries = 0;; tries++) {
 		if (sendmsg(socket, &header, flags | MSG_NOSIGNAL) == (ssize_t)n)
 			return true;
-		if (errno != ETOOMANYREFS || (flags & MSG_DONTWAIT) || tries == CROWDED_MS)
+		if (errno != ETOOMANYREFS || (flags & MSG_DONTWAIT) || tries == CROWDED_TRIES)
 			return false;
 		poll(NULL, 0, 1);
 	}

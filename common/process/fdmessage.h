@@ -19,7 +19,8 @@ enum { FDMESSAGE_MAX = 4 }; /* largest number of descriptors in one message */
 void fdmessage_prepare(void);
 
 /* Sends a message of n bytes, with descriptor fd unless it is -1. fd stays open. Returns false with errno if not all
- * was sent: ETOOMANYREFS if too many descriptors are in flight even after 50 ms. */
+ * was sent: ETOOMANYREFS if too many descriptors are in flight, after 50 tries, 1 ms apart where the
+ * process may sleep. */
 bool fdmessage_send(int socket, const void *p, size_t n, int fd);
 
 /* Receives a message of exactly n bytes into p. *fd becomes its descriptor (close-on-exec), -1 if it has none or

@@ -262,6 +262,14 @@ static uint64_t target_mount_ns(int32_t pid)
 													   0;
 }
 
+/* Sends the result of a request. Where too many descriptors are in flight, the error takes the place of the descriptor.
+ * Returns false if pjfold has ended, or gets no reply. */
+static bool fileopener_answer(int socket, int error, int fd)
+{
+	return send_reply(socket, (struct reply){ .error = error }, fd) ||
+	       (errno == ETOOMANYREFS && send_reply(socket, (struct reply){ .error = ETOOMANYREFS }, -1));
+}
+
 static void fileopener_run_helper(int socket)
 {
 	static struct request request;
@@ -284,7 +292,7 @@ static void fileopener_run_helper(int socket)
 		    !is_local(fd, request.kind == INSIDE || request.kind == MAP_INSIDE))
 			fd = fileopener_copied(fd, request.kind == PLAIN || request.kind == MAP_INSIDE, socket);
 		error = fd < 0 ? errno : 0;
-		sent = send_reply(socket, (struct reply){ .error = error }, fd);
+		sent = fileopener_answer(socket, error, fd);
 		if (fd >= 0)
 			close(fd);
 		if (!sent)

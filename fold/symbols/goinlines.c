@@ -245,7 +245,8 @@ bool goinlines_resolve(const struct elffile *elffile, struct symbols_query *quer
 			query[place[i].index].inlined = goinlines_at(&inlines, &function, place[i].address);
 	*why = NULL;
 	if (inlines.damaged)
-		*why = inlines.work > inlines.max ? "exceeds the limit for one file" : "damaged table of inlined calls";
+		*why = inlines.work > inlines.max ? "exceeds the limit for one file" :
+						    "table of inlined calls is damaged, or beyond a limit";
 	free(place);
 	free(finder);
 	free(inlines.span);

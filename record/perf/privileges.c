@@ -88,6 +88,8 @@ int privileges_realtime(void)
 		 * that. */
 		_exit(sched_setscheduler(INT32_MAX, SCHED_FIFO, &lowest) < 0 && errno == ESRCH ? EPERM : ENOSYS);
 	}
+	if (pid < 0)
+		return errno;
 	error = privileges_wait(pid);
 	return error < 0 ? ENOSYS : error;
 }

@@ -21,7 +21,7 @@
 /* Sets the uid and gid of `--user NAME`, a name or a number. Exits with a message if there is no such user. */
 void privileges_user(const char *name, uid_t *uid, gid_t *gid);
 
-/* Changes the process to uid:gid and keeps only the five capabilities. The supplementary groups become those of that
+/* Changes the process to uid:gid and keeps only these capabilities. The supplementary groups become those of that
  * user. -1 keeps the current uid or gid; only root can change them. Exits with a message if the kernel refuses, or if
  * other threads run. */
 void privileges_drop(uid_t uid, gid_t gid);

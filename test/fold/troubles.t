@@ -163,7 +163,7 @@ python=$(python3 -S -c 'import os, sys; print(os.path.realpath(sys.executable))'
 if [ -n "$python" ]; then
 	record fp.data --unwind=fp -- "$python" -S -c 'for i in range(30000000): pass'
 	pjfold -v fp.data >/dev/null 2>said # its broken stacks come first
-	if grep -qE 'in an interpreter: python3[^ ]* does not name its Python functions \(--interpreters=on in place of --unwind=fp, as root, or Python 3.12' said; then
+	if grep -qE 'in an interpreter: python3[^ ]* does not name its Python functions \(--interpreters=on without --unwind=fp, as root, or Python 3.12' said; then
 		pass "Python by frame pointers"
 	else
 		fail "Python by frame pointers" said

@@ -35,7 +35,7 @@ leave()
 {
 	[ -z "$attacks" ] || end_attacks
 	: >ready
-	setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$(program inflight)" "$1" 120 >ready 2>log &
+	setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$(program inflight)" "$1" 400 >ready 2>log &
 	attacks=$!
 	for _ in $(seq 100); do
 		! grep -q ready ready || return 0
@@ -73,8 +73,11 @@ else
 	skip "pjmap: status" "no JDK is installed"
 fi
 
+# shellcheck disable=SC2086 # a list
+ok "  all the while the descriptors were in flight" kill -0 $attacks
+
 # Without CAP_SYS_RESOURCE the limit counts: the greatest that the tool may have.
-leave 600
+ok "descriptors in flight" leave 600
 without 4096 pjfold -q busy.data >again 2>err
 is "without CAP_SYS_RESOURCE, the hard limit counts: status" $? 0
 ok "  the same" test -s again

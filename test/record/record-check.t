@@ -149,6 +149,8 @@ if have prlimit && [ "$(tail -n 1 mine)" = 'pjrecord can record the whole host.'
 	more=$(sed -n 's/.*descriptors are required.*: ulimit -n \([0-9]*\) .*/\1/p' err)
 	prlimit --nofile="${more:-14}" ./record -q -a -d few -w 1 -n 1 >out 2>err
 	is "  with as many as it says it works" "$? $(grep -c few/out/ out)" "0 1"
+	prlimit --nofile=14:4096 ./record -q -a -d few -w 1 -n 1 >out 2>err
+	is "  a low limit that may be raised is raised" "$? $(grep -c few/out/ out)" "0 1"
 else
 	skip "few descriptors" "they would suffice"
 fi

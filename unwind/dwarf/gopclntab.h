@@ -4,7 +4,7 @@
  *
  * Go programs have no .eh_frame, and no .debug_frame if they are built with -ldflags=-w. Go's compiler keeps frame
  * pointers except in leaf functions without a frame. Interrupted there, rbp is the frame pointer of the caller, so
- * frame pointers lose the caller. The table pcsp of it has the distance from sp to the return address for each
+ * frame pointers lose the caller. The table pcsp in .gopclntab has the distance from sp to the return address for each
  * instruction; the linker of Go makes .debug_frame of it, and this module makes the same, but for functions that change
  * to another stack. There .debug_frame takes the end of the new stack for the end of the callers.
  *

@@ -48,7 +48,7 @@ static void each_kind(void)
 			  "helps)" },
 		{ TROUBLE_PYTHON_FP, "python3",
 		  FIGURES "; 50 % of samples in an interpreter: python3 does not name its Python functions "
-			  "(--interpreters=on in place of --unwind=fp, as root, or Python 3.12 or later with -X perf, "
+			  "(--interpreters=on without --unwind=fp, as root, or Python 3.12 or later with -X perf, "
 			  "helps)" },
 		{ TROUBLE_PYTHON_OFFCPU, "python3",
 		  FIGURES

@@ -96,7 +96,7 @@ static void check_answers(const struct goimage_kind *kind)
 
 /* ---- other and damaged files ------------------------------------------------------------------------------------ */
 
-#define DAMAGED "!damaged table of inlined calls"
+#define DAMAGED "!table of inlined calls is damaged, or beyond a limit"
 
 /* A value written to a place in the file, and the answer at main.main+0xc after that. */
 static const struct damage {
