@@ -30,6 +30,11 @@ function print_style(line,    i, count, piece) {
 	}
 }
 
+function fail(why) {
+	print "strip.awk: " why >"/dev/stderr"
+	bad = 1
+}
+
 # Tokens: strings, regular expressions, words, and single characters. Blanks stay only between two words.
 function split_line(s,    c, q, i, t) {
 	while (s != "") {
@@ -42,7 +47,7 @@ function split_line(s,    c, q, i, t) {
 			if (s ~ /^\/\/ /) return
 			continue
 		}
-		if (c ~ /['"`]/ || c == "/" && tok[n] ~ /^([(,=>:&|?!{};\n]|return)$/) {
+		if (c ~ /['"`]/ || c == "/" && tok[near(n + 1, -1)] ~ /^([[(,=:>&|?!{};]|return|case|typeof)?$/) {
 			q = c
 			t = ""
 			for (i = 2; i <= length(s); i++) {
@@ -52,14 +57,12 @@ function split_line(s,    c, q, i, t) {
 				else if (q == "]" && t == "]") q = "/"
 				else if (t == q) break
 			}
+			if (i > length(s)) fail("not closed in its line: " s)
 			if (q == "/") while (substr(s, i + 1, 1) ~ /[a-z]/) i++
 		} else if (match(s, /^([A-Za-z0-9_$]+|\.\.\.)/)) i = RLENGTH
 		else i = 1
 		tok[++n] = substr(s, 1, i)
-		if (q == "`" && index(tok[n], "${")) {
-			print "strip.awk: names in a template: " tok[n] >"/dev/stderr"
-			bad = 1
-		}
+		if (q == "`" && index(tok[n], "${")) fail("names in a template: " tok[n])
 		s = substr(s, i + 1)
 	}
 }
@@ -79,6 +82,11 @@ function study(    i, b, depth, p, q, t, w) {
 	for (i = 1; i <= n; i++) {
 		if (tok[i] ~ /^[({[]$/) open[++depth] = tok[i] == "{" && tok[near(i, -1)] !~ /^([(,=:[?&|]|let|const|return)$/ ? "block" : tok[i]
 		else if (tok[i] ~ /^[]})]$/) depth--
+		if (tok[i] == "class" && is_word(tok[near(i, 1)])) in_class = 1
+		if (tok[i] == "{" && in_class) {
+			open[depth] = "class"
+			in_class = 0
+		}
 		if (tok[i] == "(") head[depth] = is_head(i)
 		if (depth == 2 && tok[i] ~ /^[,;]$/) parts++
 		part[i] = parts
@@ -87,6 +95,7 @@ function study(    i, b, depth, p, q, t, w) {
 		p = tok[near(i, -1)]
 		q = tok[near(i, 1)]
 		b = near(i, 1)
+		if (open[depth] == "class" && p ~ /^[{};]$/ && q ~ /^[=;]$/) fail("a field of a class, which is also a property: " t)
 		if (p == ".") { # a property, also where locals have its name
 			property[t]
 			continue
@@ -148,6 +157,7 @@ END {
 	if (!script) print ""
 	if (!n || bad) exit bad
 	study()
+	if (bad) exit bad
 	for (u = 0; u <= parts; u++) {
 		k = 0
 		for (t in own) if (!(t in shared) && (u, t) in uses && !((u, t) in kept)) local[++k] = t
@@ -186,7 +196,7 @@ END {
 		}
 		if ((part[i], t) in place && tok[near(i, -1)] != ".") t = short[place[part[i], t] " local"]
 		else if ((t in short) && tok[near(i, -1)] != ".") t = short[t]
-		if (t == "=" && tok[i + 1] ~ /^'/ && last == "=") continue # === and a string: == does
+		if (t == "=" && tok[i + 1] ~ /^'[A-Za-z]/ && last == "=") continue # === and a string that is no number: == does
 		if (t ~ /^(true|false)$/ && last !~ /^[. ]$/) t = (t == "true") ? "!0" : "!1"
 		last = (t == "const") ? "let" : t
 		printf "%s", last

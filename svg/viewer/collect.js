@@ -1,11 +1,11 @@
 // collect.js - which frames can be seen, and what stands for those that are too narrow.
-import { GAP, lastShown } from './geometry.js';
+import { lastShown, leftOf } from './geometry.js';
 import { config, screen, view } from './state.js';
 
 const LEAST_PX = .5, TOUCHING_PX = .5, MERGED_CALLER_PX = 1;
 
-// In each row, narrow frames that touch are one block: {row, left, right, caller, widest, count, weight}. Blocks hold
-// frames of several callers only where these are narrow themselves.
+// In each row, narrow frames that touch are one block: {row, left, right, caller of the first frame, nearest common
+// caller, widest frame, count, weight}. Blocks hold frames of several callers only where these are narrow themselves.
 class Blocks {
   constructor() {
     this.open = []; // by row
@@ -13,14 +13,15 @@ class Blocks {
   }
 
   add(frame, row, left, width) {
-    const { tree: { caller }, total } = view, up = caller[frame];
+    const { tree: { caller, end }, total } = view, up = caller[frame];
     let block = this.open[row];
-    const joins = block && left - block.right < TOUCHING_PX
-      && (block.caller === up || total[up] * screen.perWeight < MERGED_CALLER_PX);
+    const joins = block && left - block.right < TOUCHING_PX && (block.caller === up
+      || Math.max(total[up], total[block.caller]) * screen.perWeight < MERGED_CALLER_PX);
     if (!joins) {
-      block = this.open[row] = { row, left, right: left, caller: up, widest: frame, count: 0, weight: 0 };
+      block = this.open[row] = { row, left, right: left, caller: up, common: up, widest: frame, count: 0, weight: 0 };
       this.done.push(block);
     }
+    while (frame >= end[block.common]) block.common = caller[block.common];
     block.right = left + width;
     block.count++;
     block.weight += total[frame];
@@ -28,11 +29,10 @@ class Blocks {
   }
 }
 
-// The frames that stand on the zoomed one; none of them is a caller, so places need no case. Subtrees below config.min
-// px are jumped over.
+// The frames that stand on the zoomed one. Subtrees below config.min px are jumped over.
 function collectAbove(seen, blocks) {
-  const { tree: { depth, end, name }, total, left, gone } = view, { zoom, hits, perWeight } = screen;
-  const last = lastShown(), least = Math.max(config.min, LEAST_PX), origin = left[zoom];
+  const { tree: { depth, end, name }, total } = view, { zoom, hits, perWeight } = screen;
+  const last = lastShown(), least = Math.max(config.min, LEAST_PX);
   let highest = Math.max(depth[zoom], 0), lowest = 0, next;
   for (let frame = zoom + 1; frame < last; frame = next) {
     const width = total[frame] * perWeight, row = depth[frame];
@@ -41,7 +41,7 @@ function collectAbove(seen, blocks) {
     if (row > highest) highest = row;
     else if (row < lowest) lowest = row;
     const isNarrow = width < least;
-    if (isNarrow) blocks.add(frame, row, (left[frame] - origin) * perWeight + (frame >= gone ? GAP : 0), width);
+    if (isNarrow) blocks.add(frame, row, leftOf(frame), width);
     if (!isNarrow || hits?.[name[frame]]) seen.push(frame);
   }
   return { highest, lowest };

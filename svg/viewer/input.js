@@ -29,9 +29,9 @@ function pointAtBlock(block, event) {
   showBlockTooltip(block, event);
 }
 
-// To the caller of the narrow frames; where that is zoomed, to the widest of them.
-function zoomToBlock({ caller, widest }) {
-  zoomTo(caller > screen.zoom ? caller : widest);
+// To the nearest common caller of the narrow frames; where that is zoomed, to the widest of them.
+function zoomToBlock({ common, widest }) {
+  zoomTo(common > screen.zoom ? common : widest);
 }
 
 function hover(event) {

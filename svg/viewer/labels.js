@@ -45,11 +45,10 @@ export class Labels {
     return this.fitting(text, width) || this.cut(text, width, keepEnd);
   }
 
-  /** Whole words of the beginning, and an ellipsis. */
+  /** Whole words of the beginning, and an ellipsis. Words end before what is neither letter nor digit, or a capital. */
   cutAtWord(text, width) {
-    const kept = this.cut(text, width, false).slice(0, -1), rest = text.slice(kept.length);
-    if (/^[^a-z]/.test(rest) && /[a-z\d]$/.test(kept)) return kept + ELLIPSIS; // it ends where a word does
-    const words = /^.*[a-z\d](?=[^a-z\d])/.exec(kept)?.[0] || '';
+    const { length } = this.cut(text, width, false); // with the ellipsis: one character beyond what fits
+    const words = /^.*([\p{L}\d](?=[^\p{L}\d])|[\p{Ll}\d](?=\p{Lu}))/u.exec(text.slice(0, length))?.[0] || '';
     return words.length < 2 ? '' : words + ELLIPSIS;
   }
 

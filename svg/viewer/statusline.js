@@ -26,7 +26,7 @@ export function ratioText(before, after) {
 
 function judgementOf(frame, test) {
   const { code, deviation } = view.verdict(frame);
-  if (!frame || view.isGone(frame) && view.thin.has(frame)) {
+  if (!frame && !view.rooted || view.isGone(frame) && view.thin.has(frame)) {
     return frame === view.gone && view.rest && 'and ' + weights.text(view.rest) + ' in stacks too small to judge';
   }
   if (code & MOVED) return 'moved: same code, reached another way';
@@ -36,7 +36,7 @@ function judgementOf(frame, test) {
 
 function changeOf(frame) {
   const before = view.before(frame), after = view.after(frame), [ownBefore, ownAfter] = view.tree.self;
-  const hasOwn = frame && (ownBefore[frame] || ownAfter[frame]);
+  const hasOwn = ownBefore[frame] || ownAfter[frame];
   return [
     'before ' + shareOfBoth(before, after).replace(ARROW, ARROW + 'after '),
     changeText(before, after),

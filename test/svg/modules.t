@@ -41,6 +41,49 @@ printf '%s\n' "import { shared } from './other.js';" '// a comment' 'console.log
 awk -f "$viewer/join.awk" modules/main.js >joined.js
 is 'modules come behind what they import' "$(tr '\n' ' ' <joined.js)" "(() => { 'use strict'; const shared = 1; console.log(shared + 1); })(); "
 
+# what the shortener must keep
+cat >forms.js <<'JS'
+(() => {
+  'use strict';
+  const total = [8, 4], unit = 2, found = [/^foo bar/i, /[/]"/];
+  class Shape {
+    constructor(width) {
+      this.width = width;
+    }
+
+    area(width) {
+      return this.width * width;
+    }
+  }
+  function share(frame) {
+    return total[frame]
+      / unit * 100;
+  }
+  function part({ width, unit }) {
+    const share = { width, unit: unit + 1 };
+    for (let total = 0; total < 3; total++);
+    return share;
+  }
+  const empty = value => value === '' ? 'empty' : value === '1' ? 'one' : 'other';
+  console.log(share(0), found.map(one => one.test('FOO BAR"/')), new Shape(3).area(4), part({ width: 5, unit: 6 }),
+    empty(0), empty(''), empty(1), empty('1'), typeof /a/, 8 / unit / unit);
+})();
+JS
+awk -v script=1 -f "$PJ_TOP/svg/strip.awk" forms.js >short.js
+ok 'the shortener makes a script shorter' [ "$(wc -c <short.js)" -lt "$(($(wc -c <forms.js) * 2 / 3))" ]
+if have node; then
+	is '  and leaves its meaning' "$(node short.js)" "$(node forms.js)"
+fi
+# refuses NAME CODE: the shortener ends with an error
+refuses()
+{
+	printf '(() => {\n%s\n})();\n' "$2" >bad.js
+	ok "refused: $1" sh -c '! awk -v script=1 -f "$1/svg/strip.awk" bad.js >/dev/null 2>why && grep -q strip.awk why' sh "$PJ_TOP"
+}
+refuses 'a template of two lines' 'const text = `one
+two`;'
+refuses 'a field of a class' 'class Shape { width = 0; area() { return this.width; } }'
+
 sh "$viewer/assemble" viewer.js >script.cjs
 ok 'the script is not empty' [ "$(wc -c <script.cjs)" -gt 20000 ]
 ok 'the script has no comment and no import' not grep -nE '^[[:space:]]*//|^import|^export' script.cjs

@@ -225,10 +225,13 @@ test('labels fit, and say something or nothing', () => {
 });
 
 test('labels are cut between words only', () => {
-  const text = 'p_[=];a/Loop.binarySortOfAll_[j];read_pages_of_file;x 1\n', { names } = profileOf(text);
-  const widths = Array(127).fill(1), labels = new Labels(names, { truncate: 'smart', widths, em: 2 });
+  const text = 'p_[=];a/Loop.binarySortOfAll_[j];read_pages_of_file;größe_lesen;sha256_update;SSL_CTX_new_ex;x 1\n', { names } = profileOf(text);
+  const widths = Array(256).fill(1), labels = new Labels(names, { truncate: 'smart', widths, em: 2 });
   const all = name => [...new Set(Array.from({ length: name.length }, (_, width) => labels.label(names.text.indexOf(name), width)))];
   assert.deepEqual(all('a/Loop.binarySortOfAll'), ['', 'binary\u2026', 'binarySort\u2026', 'binarySortOf\u2026', 'binarySortOfAll', 'Loop.binarySortOfAll']);
+  assert.deepEqual(all('gr\u00f6\u00dfe_lesen'), ['', 'gr\u00f6\u00dfe\u2026']);
+  assert.deepEqual(all('sha256_update'), ['', 'sha256\u2026']);
+  assert.deepEqual(all('SSL_CTX_new_ex'), ['', 'SSL\u2026', 'SSL_CTX\u2026', 'SSL_CTX_new\u2026']);
   assert.deepEqual(all('read_pages_of_file'), ['', 'read\u2026', 'read_pages\u2026', 'read_pages_of\u2026']);
 });
 
