@@ -19,8 +19,8 @@ finish()
 	stop "$job"
 	stop "$recorder"
 	stop "$mapper"
-	# a screen of tables hid this; a failure shows it with all else
-	if [ -n "$tmp" ] && [ -n "$top" ] && [ "$status" = 0 ]; then grep ' has no effect: ' "$tmp/rec.err" >&2; fi
+	# a screen of tables hid this
+	if [ -n "$tmp" ] && [ -n "$top" ]; then grep ' has no effect: ' "$tmp/rec.err" >&2 2>/dev/null; fi
 	if [ -n "$tmp" ]; then rm -rf "$tmp"; fi
 	exit "$status"
 }

@@ -210,6 +210,7 @@ top()
 	leave_screen
 	if [ "$result" != 0 ]; then
 		cat "$tmp/rec.err" >&2
+		: >"$tmp/rec.err" # shown
 		exit "$failure"
 	fi
 	[ -s "$tmp/table" ] || die "no window could be read"

@@ -90,7 +90,7 @@ passes on "  root without CAP_SYS_NICE" without_nice "$flame" --interpreters=on 
 
 warning='pjrecord: --interpreters=on has no effect: real-time priority needs CAP_SYS_NICE: run it as root'
 if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
-	setpriv --reuid=65534 --regid=65534 --clear-groups sleep 300 &
+	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'while :; do :; done' &
 	target=$!
 	trap 'kill $target 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
