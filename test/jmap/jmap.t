@@ -315,15 +315,16 @@ fi
 # ---- at any moment ----
 
 : >ready.young # the shell may be slow to open it
+: >odd
 "$jdk/bin/java" -Xmx64m -cp . Work idle 30 >ready.young 2>java.err &
 pid=$!
 started="$started $pid"
 bad=0
 while ! grep -q ready ready.young; do
-	pjmap --once --stdout --names hotspot "$pid" >young 2>err || grep -q 'starting:\|no JVM\|no-vmstructs:\|unreadable:' err || { bad=1; cat err; }
-	grep -vqE '^0x[0-9a-f]{16} 0x[0-9a-f]{16} [ -~]+$' young && bad=1
+	pjmap --once --stdout --names hotspot "$pid" >young 2>err || grep -q 'starting:\|no JVM\|no-vmstructs:\|unreadable:' err || { bad=1; cat err >>odd; }
+	grep -vE '^0x[0-9a-f]{16} 0x[0-9a-f]{16} [ -~]+$' young >>odd && bad=1
 done
-is "from its first moment on: a map or a reason" $bad 0
+if [ $bad = 0 ]; then pass "from its first moment on: a map or a reason"; else fail "from its first moment on: a map or a reason" odd; fi
 stop "$pid"
 for jdk in $jdks; do
 	jvm=${jdk##*/}
