@@ -116,6 +116,18 @@ void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *sectio
 		memcpy(to, &n, sizeof(n));
 }
 
+const Elf64_Phdr *elfhead_segment(const struct elfhead *elfhead, uint64_t address)
+{
+	for (size_t i = 0; i < elfhead->segments; i++) {
+		const Elf64_Phdr *segment = &elfhead->segment[i];
+
+		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
+		    address - segment->p_vaddr < segment->p_filesz)
+			return segment;
+	}
+	return NULL;
+}
+
 size_t elfhead_section_size(const struct elfhead *elfhead)
 {
 	return elfhead->wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);

@@ -58,6 +58,9 @@ struct elfhead_source elfhead_image(struct str image);
 const char *elfhead_read(struct elfhead *elfhead, const struct elfhead_source *source, bool sections);
 void elfhead_free(struct elfhead *elfhead); /* frees the headers; needed after a failed elfhead_read, too */
 
+/* Returns the loaded segment whose bytes in the file have this address; NULL if there is none. */
+const Elf64_Phdr *elfhead_segment(const struct elfhead *elfhead, uint64_t address);
+
 /* Returns the build-id of the file; its n is 0 if there is none. memory: true if the source takes addresses, false if
  * it takes offsets in the file. */
 struct build_id elfhead_build_id(const struct elfhead *elfhead, bool memory);

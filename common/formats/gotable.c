@@ -6,12 +6,8 @@
 #define MAGIC_18 0xfffffff0u
 #define MAGIC_20 0xfffffff1u
 
-/* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. Size of an entry of the
- * table of functions. */
-enum { START = 8, HEADER = 72, ENTRY = 8 };
-
-/* Offset of the name in struct _func. */
-enum { NAME = 4 };
+/* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. */
+enum { START = 8, HEADER = 72 };
 
 /* Search for the table in a section: bytes read at a time, alignment of the table, limit for tables whose moduledata is
  * searched, and for those whose header is read. */
@@ -38,15 +34,11 @@ uint64_t gotable_number(const struct gotable *gotable, uint64_t offset, unsigned
 
 bool gotable_offset(const struct gotable *gotable, uint64_t address, uint64_t *offset)
 {
-	for (size_t i = 0; i < gotable->head->segments; i++) {
-		const Elf64_Phdr *segment = &gotable->head->segment[i];
+	const Elf64_Phdr *segment = elfhead_segment(gotable->head, address);
 
-		if (segment->p_type == PT_LOAD && address - segment->p_vaddr < segment->p_filesz) {
-			*offset = address - segment->p_vaddr + segment->p_offset;
-			return true;
-		}
-	}
-	return false;
+	if (segment)
+		*offset = address - segment->p_vaddr + segment->p_offset;
+	return segment != NULL;
 }
 
 /* ---- header ------------------------------------------------------------------------------------------------------ */
@@ -83,7 +75,7 @@ static bool gotable_read_header(struct gotable *gotable)
 	return gotable->names >= HEADER && gotable->names <= gotable->units && gotable->units <= gotable->files &&
 	       gotable->files <= gotable->values && gotable->values <= gotable->table &&
 	       gotable->table < gotable->size && gotable->functions && gotable->functions <= FUNCTIONS_MAX &&
-	       gotable->functions < (gotable->size - gotable->table) / ENTRY;
+	       gotable->functions < (gotable->size - gotable->table) / GOTABLE_ENTRY;
 }
 
 /* Takes the bytes of a section from an offset for the table. Returns false if no table of a known layout begins there.
@@ -103,8 +95,8 @@ static bool gotable_take(struct gotable *gotable, const Elf64_Shdr *section, uin
 static bool gotable_is_entry(const struct gotable *gotable, uint64_t i)
 {
 	static const struct str start = STR("_rt0_");
-	uint64_t place = gotable_number(gotable, gotable->table + ENTRY * i + 4, 4),
-		 name = gotable_number(gotable, gotable->table + place + NAME, 4);
+	uint64_t place = gotable_number(gotable, gotable->table + GOTABLE_ENTRY * i + 4, 4),
+		 name = gotable_number(gotable, gotable->table + place + GOTABLE_NAME, 4);
 	char bytes[8];
 
 	return gotable_read(gotable, gotable->names + name, bytes, start.n) == start.n &&
@@ -123,12 +115,12 @@ static bool gotable_guess_text(struct gotable *gotable, const Elf64_Shdr *text)
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (gotable_number(gotable, gotable->table + ENTRY * middle, 4) < entry)
+		if (gotable_number(gotable, gotable->table + GOTABLE_ENTRY * middle, 4) < entry)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == gotable->functions || gotable_number(gotable, gotable->table + ENTRY * low, 4) != entry ||
+	if (low == gotable->functions || gotable_number(gotable, gotable->table + GOTABLE_ENTRY * low, 4) != entry ||
 	    !gotable_is_entry(gotable, low))
 		return false;
 	gotable->text = text->sh_addr;

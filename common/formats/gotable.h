@@ -14,6 +14,10 @@
 
 #include "common/formats/elfhead.h"
 
+/* Size of an entry of the table of functions: the start of a function, and the place of its struct _func, 4 bytes each.
+ * Offset of the name in struct _func. */
+enum { GOTABLE_ENTRY = 8, GOTABLE_NAME = 4 };
+
 /* An open table. */
 struct gotable {
 	const struct elfhead *head;

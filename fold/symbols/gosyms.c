@@ -5,12 +5,6 @@
 
 #include <stdlib.h>
 
-/* Size of an entry of the table of functions. */
-enum { ENTRY = 8 };
-
-/* Offset of the name in struct _func. */
-enum { NAME = 4 };
-
 #define LONGEST (16u << 10)    /* limit for one name in bytes */
 #define SPEND_SOME (1u << 20)  /* limit for all names read, in bytes: this constant part, */
 #define SPEND_TIMES 8          /* plus this factor times the size of the section, */
@@ -30,7 +24,7 @@ static bool gosyms_load(struct gosyms_finder *finder, uint64_t i)
 	finder->first = i;
 	finder->n = left < GOSYMS_BLOCK ? left : GOSYMS_BLOCK;
 	size = (2 * (size_t)finder->n + 1) * sizeof(*finder->block);
-	if (gotable_read(&gosyms->gotable, gosyms->gotable.table + ENTRY * i, finder->block, size) == size)
+	if (gotable_read(&gosyms->gotable, gosyms->gotable.table + GOTABLE_ENTRY * i, finder->block, size) == size)
 		return true;
 	finder->n = 0;
 	return false;
@@ -118,7 +112,7 @@ static uint32_t gosyms_name_of(struct gosyms *gosyms, struct symtab_search *sear
 	struct text *text = &search->text;
 
 	text->n = 0;
-	if (!gosyms_name(gosyms, gotable_number(&gosyms->gotable, place + NAME, 4), text))
+	if (!gosyms_name(gosyms, gotable_number(&gosyms->gotable, place + GOTABLE_NAME, 4), text))
 		return 0;
 	gosyms_plain_dots(text); /* Go's names are not mangled */
 	return intern(search->names, text_view(text));

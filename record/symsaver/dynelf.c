@@ -38,20 +38,17 @@ static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t a
 /* Reads up to n bytes at a linked address. Returns the number of bytes that were read. */
 static size_t dynelf_bytes_at(const struct program *program, uint64_t address, void *to, size_t n)
 {
+	const Elf64_Phdr *segment;
+	uint64_t left;
+
 	if (!program->file.read)
 		return elfhead_bytes(&program->head, address, to, n);
-	for (size_t i = 0; i < program->head.segments; i++) {
-		const Elf64_Phdr *segment = &program->head.segment[i];
-
-		if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
-		    address - segment->p_vaddr < segment->p_filesz) {
-			uint64_t left = segment->p_filesz - (address - segment->p_vaddr);
-
-			return program->file.read(&program->file, address - segment->p_vaddr + segment->p_offset, to,
-						  n < left ? n : (size_t)left);
-		}
-	}
-	return 0;
+	segment = elfhead_segment(&program->head, address);
+	if (!segment)
+		return 0;
+	left = segment->p_filesz - (address - segment->p_vaddr);
+	return program->file.read(&program->file, address - segment->p_vaddr + segment->p_offset, to,
+				  n < left ? n : (size_t)left);
 }
 
 /* ---- the dynamic section ---------------------------------------------------------------------------------------- */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/dwarf/gopclntab.h"
 
+#include "common/formats/gotable.h"
 #include "unwind/dwarf/dwarfbytes.h"
 
 /* Magic numbers of the layouts. */
 #define MAGIC_18 0xfffffff0u
 #define MAGIC_20 0xfffffff1u
 
-/* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. Size of an entry of the
- * table of functions: their start, and the place of their struct _func, 4 bytes each. */
-enum { HEADER = 72, ENTRY = 8 };
+/* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. */
+enum { HEADER = 72 };
 
 /* Offsets in struct _func; FLAGS_18, FLAGS_20: in either layout. */
-enum { NAME = 4, PCSP = 16, FLAGS_18 = 37, FLAGS_20 = 41 };
+enum { PCSP = 16, FLAGS_18 = 37, FLAGS_20 = 41 };
 
 /* Bits of _func.flag. SP_WRITE: the function changes to another stack, as runtime.systemstack does; the values of pcsp
  * lead nowhere there. runtime.clone, where threads start, and with TOP_FRAME runtime.rt0_go, where the program starts,
@@ -46,7 +46,7 @@ static uint64_t gopclntab_number(struct str bytes, uint64_t at, unsigned size)
 /* Returns the start of function i relative to the code; i == functions: the end of the last one. */
 static uint64_t gopclntab_start(const struct pclntab *tab, uint64_t i)
 {
-	return gopclntab_number(tab->table, ENTRY * i, 4);
+	return gopclntab_number(tab->table, GOTABLE_ENTRY * i, 4);
 }
 
 static bool gopclntab_open(struct pclntab *tab, struct str section, uint64_t text)
@@ -64,7 +64,7 @@ static bool gopclntab_open(struct pclntab *tab, struct str section, uint64_t tex
 				 .values = str_from(str_head(section, (size_t)table), (size_t)values),
 				 .table = str_from(section, (size_t)table),
 				 .flags = magic == MAGIC_18 ? FLAGS_18 : FLAGS_20 };
-	return tab->functions < tab->table.n / ENTRY;
+	return tab->functions < tab->table.n / GOTABLE_ENTRY;
 }
 
 static void gopclntab_advance(struct text *out, uint64_t bytes)
@@ -147,7 +147,7 @@ static bool gopclntab_is_root(const struct pclntab *tab, uint64_t place, bool *s
 {
 	static const struct str clone = STR("runtime.clone");
 	uint64_t flags = gopclntab_number(tab->table, place + tab->flags, 1) & (TOP_FRAME | SP_WRITE),
-		 name = gopclntab_number(tab->table, place + NAME, 4);
+		 name = gopclntab_number(tab->table, place + GOTABLE_NAME, 4);
 	bool root = flags == (TOP_FRAME | SP_WRITE);
 
 	if (flags == SP_WRITE && name < tab->names.n && tab->names.n - name > clone.n)
@@ -160,7 +160,7 @@ static bool gopclntab_is_root(const struct pclntab *tab, uint64_t place, bool *s
 static size_t gopclntab_fde(const struct pclntab *tab, uint64_t i, struct text *out)
 {
 	uint64_t from = gopclntab_start(tab, i), size = gopclntab_start(tab, i + 1) - from, address = tab->text + from,
-		 place = gopclntab_number(tab->table, ENTRY * i + 4, 4),
+		 place = gopclntab_number(tab->table, GOTABLE_ENTRY * i + 4, 4),
 		 at = gopclntab_number(tab->table, place + PCSP, 4);
 	bool skip, root = gopclntab_is_root(tab, place, &skip);
 	size_t start = out->n, made;

@@ -173,14 +173,12 @@ static struct str unwindelf_take_bytes(struct reader *reader, uint64_t offset, u
 /* Returns the bytes of the file from an address to the end of the segment that contains it. */
 static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 {
-	for (size_t i = 0; i < reader->head.segments; i++) {
-		const Elf64_Phdr *p = &reader->head.segment[i];
+	const Elf64_Phdr *segment = elfhead_segment(&reader->head, address);
 
-		if (p->p_type == PT_LOAD && address - p->p_vaddr < p->p_filesz)
-			return unwindelf_take_bytes(reader, p->p_offset + (address - p->p_vaddr),
-						    p->p_filesz - (address - p->p_vaddr));
-	}
-	return (struct str){ 0 };
+	if (!segment)
+		return (struct str){ 0 };
+	return unwindelf_take_bytes(reader, segment->p_offset + (address - segment->p_vaddr),
+				    segment->p_filesz - (address - segment->p_vaddr));
 }
 
 /* Reads .eh_frame of a file without section headers: PT_GNU_EH_FRAME points to .eh_frame_hdr, which points to
