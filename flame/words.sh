@@ -7,7 +7,7 @@ on_or_off()
 }
 
 # Sets $interpreters to on, unless it is set, where interpreters can be read: on x86-64, by root with CAP_SYS_NICE (bit 23) in the first user
-# namespace, since real-time priority needs it. Elsewhere pjrecord would warn of an option that nobody gave.
+# namespace, since real-time priority needs it. Elsewhere pjrecord would warn of an option that the user did not give.
 default_interpreters()
 {
 	[ -z "$interpreters" ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] || return 0

@@ -100,8 +100,8 @@ static void check_pids(const struct request *request)
 			die("--pid=%u: no such process", request->pid[i]);
 }
 
-/* Raises the priority, drops privileges and binds the recorder to its parent, in this
- * order: the kernel resets the parent-death signal when credentials change, so it is set last. */
+/* Raises the priority, drops privileges and binds the recorder to its parent, in this order: the kernel resets the
+ * parent-death signal when credentials change, so it is set last. */
 static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 {
 	if (request->unwind != UNWIND_BY_POINTERS)

@@ -18,15 +18,15 @@ comment { if (/\*\//) comment = 0; next }
 
 # Rules of the style, in one line, without blanks beside braces, colons, commas, semicolons and the combinators > and + (a sum in
 # calc() would lose the blanks that it needs); strings stay as they are.
-function print_style(line,    i, count, piece) {
-	count = split(line, piece, "\"")
+function print_style(line,    i, count, chunk) {
+	count = split(line, chunk, "\"")
 	for (i = 1; i <= count; i++) {
-		if (i % 2) while (match(piece[i], / [{};,>+]|[{};,>+] |[a-z]: /)) {
-			line = substr(piece[i], RSTART, RLENGTH)
+		if (i % 2) while (match(chunk[i], / [{};,>+]|[{};,>+] |[a-z]: /)) {
+			line = substr(chunk[i], RSTART, RLENGTH)
 			gsub(/ /, "", line)
-			piece[i] = substr(piece[i], 1, RSTART - 1) line substr(piece[i], RSTART + RLENGTH)
+			chunk[i] = substr(chunk[i], 1, RSTART - 1) line substr(chunk[i], RSTART + RLENGTH)
 		}
-		printf "%s%s", (i > 1 ? "\"" : ""), piece[i]
+		printf "%s%s", (i > 1 ? "\"" : ""), chunk[i]
 	}
 }
 

@@ -45,7 +45,7 @@ export class Labels {
     return this.fitting(text, width) || this.cut(text, width, keepEnd);
   }
 
-  /** Whole words of the beginning, and an ellipsis. Words end before what is neither letter nor digit, or a capital. */
+  /** Whole words of the beginning, and an ellipsis. A word ends before a capital, or a sign. */
   cutAtWord(text, width) {
     const { length } = this.cut(text, width, false); // with the ellipsis: one character beyond what fits
     const words = /^.*([\p{L}\d](?=[^\p{L}\d])|[\p{Ll}\d](?=\p{Lu}))/u.exec(text.slice(0, length))?.[0] || '';

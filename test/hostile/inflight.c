@@ -1,5 +1,5 @@
 /*
- * inflight.c - leaves descriptors in flight: it sends them to a socket that nobody reads. The kernel counts them for
+ * inflight.c - leaves descriptors in flight: it sends them in messages that stay unread. The kernel counts them for
  * the user, over all processes.
  *
  * inflight COUNT SECS
