@@ -4,7 +4,8 @@
 # (covers.sh) a module or a folder of this name. PJ_TESTS: run these instead (./check does).
 # PJ_LIST: print the names of the chosen tests only, and those of cases that T selects.
 # PJ_FULL=0: leave out the tests that belong to ./check --full: those with a line `# full: REASON`, and in a build with sanitizers
-# those with `# full-san: REASON`. PJ_FULL=only: run these alone.
+# those with `# full-san: REASON`. PJ_FULL=only: run these alone. A test with `# once: REASON` does not depend on the build: no build with
+# sanitizers runs it.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PJ_TOP=$PWD
@@ -33,19 +34,29 @@ stage_tests()
 	done | of_run
 }
 
+# has_mark TEST MARK: the header of a test has a line for this mark, an extended regular expression
+has_mark()
+{
+	source=$1
+	case $1 in build/*) source=${1#build/*/}.c ;; esac
+	sed -n 1,30p "$source" | grep -qE "^(#|/[*]) ($2): "
+}
+
 # of_run: of the tests in the input, those of this run (PJ_FULL)
 of_run()
 {
-	case ${PJ_FULL:-}:$PJ_BUILD in
-	:*) cat && return ;;
-	*:*/san-*) mark='full(-san)?' ;;
-	*) mark=full ;;
+	mark=full never=
+	case $PJ_BUILD in
+	*/san-*) mark='full|full-san' never=once ;;
+	*/thread-*) never=once ;;
 	esac
 	while read -r t; do
-		source=$t
-		case $t in build/*) source=${t#build/*/}.c ;; esac
-		if sed -n 1,30p "$source" | grep -qE "^(#|/[*]) $mark: "; then left_out=only; else left_out=0; fi
-		if [ "$left_out" = "$PJ_FULL" ]; then echo "$t"; fi
+		if [ -n "$never" ] && has_mark "$t" $never; then continue; fi
+		if [ -n "${PJ_FULL:-}" ]; then
+			if has_mark "$t" "$mark"; then left_out=only; else left_out=0; fi
+			[ "$left_out" = "$PJ_FULL" ] || continue
+		fi
+		echo "$t"
 	done
 }
 

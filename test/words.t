@@ -1,5 +1,6 @@
 #!/bin/sh
 # words.t - no comment, message, man page or document uses a banned word (words.allowed), and words.awk finds those that do.
+# once: reads sources
 # covers: test/words.awk test/words.allowed
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/lib/tap.sh"

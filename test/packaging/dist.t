@@ -1,6 +1,7 @@
 #!/bin/sh
 # dist.t - what is made of the sources: the tarball twice, its build without a network, the static program, the list of components, the rpm.
 # full: builds the tools three times
+# once: builds its own tools
 # covers: packaging/dist.sh packaging/version.sh packaging/multicall.c packaging/static.sh packaging/sbom.sh packaging/sbom.awk
 # covers: packaging/rpm.sh packaging/pj.spec.in packaging/APKBUILD packaging/apk.sh
 # shellcheck source=test/lib/tap.sh

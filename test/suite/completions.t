@@ -1,6 +1,6 @@
 #!/bin/sh
 # completions.t - completions for bash, zsh and fish: options, words of enumerations, files, PIDs, events, and names that others chose.
-# full-san: files that are made from texts of the tools, which do not depend on the build
+# once: files that are made from texts of the tools, which do not depend on the build
 # covers: common/filter/completions.awk common/filter/opt.c flame/pjflame.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # docs.t - help, man pages, README and NEWS say what the tools do; the examples of the man pages run.
-# full-san: texts of the tools, which do not depend on the build
+# once: texts of the tools, which do not depend on the build
 # covers: common/filter/opt.c fold/foldopts.c svg/request.c diff/diffopts.c record/recordopts.c jmap/mapopts.c
 # covers: send/sendopts.c flame/pjflame.sh
 # shellcheck source=test/lib/tap.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # examples.t - the units, the cron line, the DaemonSet and the compose file in examples/: well-formed, and with options that the tools have;
 # what adds the functions of Python to each; compare-builds on two builds of a program.
-# full-san: scripts beside the tools
+# once: scripts beside the tools
 # covers: record/recordopts.c diff/pjdiff.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

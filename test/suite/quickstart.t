@@ -4,7 +4,7 @@
 # The package managers of Fedora, Arch and Alpine are stand-ins that record their calls, as these systems are not at hand: the test shows
 # that the right manager gets its own names, not that it has them. Debian's apt-get is asked for real, but installs nothing (-s).
 # covers: common/base.h
-# full-san: scripts beside the tools
+# once: scripts beside the tools
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,6 +1,7 @@
 #!/bin/sh
 # release.t - ./release in a scratch clone: refusals, figures, tarball, tag.
 # full: builds the tarball without ccache
+# once: builds its own tools
 # covers: release test/figures.sh packaging/dist.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -2,6 +2,7 @@
 # units-guest.t - the units of examples/ under systemd as PID 1 of a guest: installed as docs/units.md shows, beside a JVM, until windows were
 # written and sent; killed, and stopped as pj.target. Then with a system call filter that kills: no call is made that it forbids.
 # full: boots a virtual machine
+# once: sanitizers make more system calls than the units allow, and are slow in an emulated machine
 # covers: record/pjrecord.c jmap/pjmap.c send/pjsend.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

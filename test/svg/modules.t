@@ -1,6 +1,7 @@
 #!/bin/sh
 # The viewer's source, as TAP: what the modules that need no page compute (node --test); their form: at most 300 lines of 120
 # columns, and the rules of svg/viewer/eslint.config.js where eslint is (in PATH or build/node); errors that the join reports.
+# once: runs modules of the viewer without a tool
 # covers: svg/viewer/join.awk svg/viewer/assemble svg/viewer/eslint.config.js svg/strip.awk svg/viewer/decode.js
 # covers: svg/viewer/derive.js svg/viewer/forms.js svg/viewer/functions.js svg/viewer/labels.js svg/viewer/layout.js
 # covers: svg/viewer/names.js svg/viewer/numbers.js svg/viewer/search.js svg/viewer/shell.js svg/viewer/significance.js
