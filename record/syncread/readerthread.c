@@ -33,6 +33,15 @@ static __thread struct readerthread *self;
 
 /* ---- priority ------------------------------------------------------------------------------------------------- */
 
+/* Sets the scheduling class of this thread. Returns false if that is not allowed. The system call itself, because musl's
+ * sched_setscheduler() fails with ENOSYS always. */
+static bool set_policy(int policy, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	return syscall(SYS_sched_setscheduler, 0, policy | SCHED_RESET_ON_FORK, &param) == 0;
+}
+
 /* The kernel's last bound: called after each READERTHREAD_BOUND_NS of CPU time of a reader thread. Takes the class from
  * a thread that has not slept since the call before. */
 static void on_bound(int number)
@@ -43,9 +52,7 @@ static void on_bound(int number)
 
 	(void)number;
 	if (reader && load(&reader->busy_since) && reader->checked == wake && reader->class == SYNCREAD_FIFO) {
-		struct sched_param param = { 0 };
-
-		sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &param);
+		set_policy(SCHED_OTHER, 0);
 		store(&reader->class, SYNCREAD_NORMAL);
 		add(&reader->counters.demoted, 1);
 		store(&reader->demoted_at, clock_now());
@@ -77,11 +84,10 @@ static bool set_bound(timer_t *timer)
 /* Gives this thread the best class that is allowed, from `best` on. Without the bound there is no real-time class. */
 static enum syncread_class set_class(struct readerthread *reader)
 {
-	struct sched_param param = { .sched_priority = 1 };
 	enum syncread_class best = reader->shared->best;
 
 	if (best == SYNCREAD_FIFO && (reader->bounded = set_bound(&reader->bound)) &&
-	    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) == 0)
+	    set_policy(SCHED_FIFO, 1))
 		return SYNCREAD_FIFO;
 	if (best <= SYNCREAD_URGENT) {
 		urgency_raise();
@@ -97,13 +103,12 @@ static enum syncread_class set_class(struct readerthread *reader)
  * some ms may have been the reason. The pause doubles each time. */
 static void regain_class(struct readerthread *reader)
 {
-	struct sched_param param = { .sched_priority = 1 };
 	uint64_t pause = READERTHREAD_DEMOTED_NS << (reader->regained < 6 ? reader->regained : 6);
 
 	if (!load(&reader->demoted_at) || clock_now() - reader->demoted_at < pause)
 		return;
 	reader->regained++;
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) != 0) {
+	if (!set_policy(SCHED_FIFO, 1)) {
 		store(&reader->demoted_at, clock_now());
 		return;
 	}
