@@ -13,6 +13,7 @@
 #include "fold/process/copiedstack.h"
 #include "fold/symbols/fileopener.h"
 
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -264,9 +265,18 @@ static void join_user(struct recording *recording, const struct perfdata_record 
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
+/* Returns true if an event samples CPU time: cycles, cpu-clock or task-clock. */
+static bool samples_cpu_time(const struct perfdata_event *event)
+{
+	/* The upper half of config is the PMU of a hybrid CPU. */
+	return event->is_time ||
+	       (event->type == PERF_TYPE_HARDWARE && (uint32_t)event->config == PERF_COUNT_HW_CPU_CYCLES);
+}
+
 /* Returns the event to fold if the user chose none: "offcpu-time" in a recording of pjrecord --off-cpu, whose three
- * events are in random order; otherwise an empty name, which means the first event, as in perf. A recording of pjrecord
- * --off-cpu is recognized by its event "offcpu-time-preempted". */
+ * events are in random order, and which is recognized by its event "offcpu-time-preempted"; the first event of the file
+ * if that samples CPU time. Otherwise an empty name, which means the event of the first sample: other events may have
+ * no samples, as the first one of perf mem. */
 static struct str preferred_event(const struct recording *recording)
 {
 	const struct perfdata_event *event;
@@ -277,7 +287,9 @@ static struct str preferred_event(const struct recording *recording)
 	for (size_t i = 0; i < n; i++)
 		found += str_eq(event[i].name, STR("offcpu-time")) ||
 			 str_eq(event[i].name, STR("offcpu-time-preempted"));
-	return found == 2 ? STR("offcpu-time") : (struct str){ 0 };
+	if (found == 2)
+		return STR("offcpu-time");
+	return n > 1 && samples_cpu_time(&event[0]) ? samplekey_event_key(event[0].name) : (struct str){ 0 };
 }
 
 /* Adds a sample if the options select it. A sample whose user callchain is deferred waits for it. */

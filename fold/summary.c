@@ -301,6 +301,22 @@ static void summary_print_missing(const struct request *request, const struct re
 		warn("the input has no losses: perf script prints them with --show-lost-events");
 }
 
+/* Warns that no sample of the input was counted, with the cause and the option that lists the choices. */
+static void warn_none_selected(const struct samples *samples)
+{
+	const struct select *select = &samples->options->select;
+	uint64_t all = all_samples(samples);
+
+	if (!all)
+		warn("no samples: the input has none");
+	else if (samples->tally.deselected)
+		warn("no samples: the options select none of %llu%s", summary_ull(samples->tally.deselected),
+		     select->comm.n ? " (--top --sort=comm lists the names of threads)" : "");
+	else
+		warn("no samples: none of %llu is of a chosen event (--list-events lists the events)",
+		     summary_ull(all));
+}
+
 /* True if a file with names (perf map, jitdump, timeline, debug information) was not used completely. */
 static bool skipped_target(const struct recording_tally *tally)
 {
@@ -335,8 +351,7 @@ static int finish_script(const struct request *request, struct result *res)
 		return PJ_OK;
 	}
 	if (tally->samples == 0) {
-		warn("no samples: the input has %llu, %llu of the folded event, and none was selected",
-		     summary_ull(all_samples(samples)), summary_ull(tally->deselected));
+		warn_none_selected(samples);
 		return PJ_FAILED;
 	}
 	if (request->strict && (tally->skipped || tally->deferred || skipped_target(&res->recording)))

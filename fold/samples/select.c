@@ -216,8 +216,8 @@ bool select_sample(const struct select *select, const struct sample_key *key, ui
 			return false;
 	}
 	return in_ranges(&select->pid, key->pid) && in_ranges(&select->tid, key->tid) &&
-	       in_ranges(&select->cpu, key->cpu) && comm_in_globs(&select->comm, key->comm) &&
-	       in_globs(&select->cgroup, key->cgroup);
+	       in_ranges(&select->cpu, key->cpu) && in_globs(&select->cgroup, key->cgroup) &&
+	       (comm_in_globs(&select->comm, key->comm) || (key->first.n && comm_in_globs(&select->comm, key->first)));
 }
 
 bool select_needs_wall(const struct select *select)
