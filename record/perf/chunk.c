@@ -438,6 +438,9 @@ void chunk_stream_items(struct chunk *chunk, struct str items)
 
 void chunk_end(struct chunk *chunk, const struct chunk_end *end)
 {
+	/* perf takes a data size of 0 for a file whose recorder did not end. */
+	if (!chunk->pipe && chunk->written + chunk->n == chunk->data)
+		chunk->records = 1;
 	chunk_flush(chunk);
 	if (chunk->pipe) {
 		chunk_stream_items(chunk, end->pj);
