@@ -81,6 +81,18 @@ write_picture()
 	esac
 }
 
+# advise_without_samples: prints how to record what processes without a sample do: by the PIDs of their child processes, or by their waits
+advise_without_samples()
+{
+	children=$(cat $(printf '/proc/%s/task/*/children\n' $(echo "$pids" | tr ',' ' ')) 2>/dev/null | tr -s ' \n' ',,')
+	children=${children%,}
+	if [ "$whom" = pids ] && [ -n "$children" ]; then
+		echo ": its child processes are not recorded with it, as they started before (-p $pids,$children records them, too)"
+	elif [ -z "$offcpu" ]; then
+		echo ": it did not run on a CPU (--off-cpu shows where it waits)"
+	fi
+}
+
 draw()
 {
 	began=$(date '+%Y-%m-%d %H:%M:%S %Z')
@@ -104,8 +116,7 @@ draw()
 	[ -e "$tmp/folded" ] || exit "$failure"
 	tell_frame_pointers "$window"
 	if ! LC_ALL=C grep -qv '^#' "$tmp/folded"; then
-		if [ -z "$offcpu" ]; then what_helps=": it did not run on a CPU (--off-cpu shows where it waits)"; else what_helps=; fi
-		die "no samples of $what${what_helps}"
+		die "no samples of $what$(advise_without_samples)"
 	fi
 	subtitle="$what, $began"
 	set -- --title "${title:-$kind of $what}" --subtitle "$began"

@@ -54,7 +54,7 @@ FILE is a perf.data, text of perf script or folded stacks: it is drawn, and noth
 
 Targets:
   -a, --all                  record the whole host (the default without a command)
-  -p, --pid=PID,...          record these processes and their children
+  -p, --pid=PID,...          record these processes and those that they start
   -c, --container=CONTAINER  record a container, by name or start of its id; or a unit
   -l, --list                 list the containers and units that -c accepts, and exit
 
@@ -230,6 +230,9 @@ take_operand()
 		return 0
 	fi
 	if is_command "$1"; then return 1; fi
+	case $1 in
+	*/* | *.data | *.folded | *.gz | *.txt | *.svg) [ -e "$1" ] || usage_error "'$1': no such file" ;;
+	esac
 	[ ! -d "$1" ] || usage_error "'$1' is a directory: pjfold '$1'/out/*.data | pjsvg -o $output draws the windows of a recorder"
 	usage_error "'$1' is no PID, no file with samples and no command: -c takes a container or a service, -p a PID"
 }
@@ -338,6 +341,8 @@ if [ -n "$list" ]; then
 	exit 0
 fi
 [ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }
+# said by pjsvg
+[ -z "$colors" ] || echo "main 1" | pjsvg --colors "$colors" >/dev/null || exit 2
 prepare
 case $whom in command | file) ;; *) choose_target ;; esac
 if [ -n "$top" ]; then top; elif [ "$whom" = file ]; then draw_file; else draw "$@"; fi

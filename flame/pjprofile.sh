@@ -36,7 +36,7 @@ usage: pjprofile -o DIR [options]
 
 Targets:
   -a, --all                  record the whole host (the default)
-  -p, --pid=PID,...          record these processes and their children
+  -p, --pid=PID,...          record these processes and those that they start
 
 Events:
   -s, --seconds=SECONDS      duration of a profile (60)
@@ -181,7 +181,7 @@ default_interpreters
 
 # ---- life ------------------------------------------------------------------------------------------------------------
 
-recorder='' tmp='' work=''
+recorder='' tmp='' work='' made=''
 
 finish()
 {
@@ -192,6 +192,7 @@ finish()
 		wait "$recorder" 2>/dev/null
 	fi
 	if [ -n "$tmp" ]; then rm -rf "$tmp"; fi
+	if [ -n "$made" ] && [ "$status" != 0 ]; then rmdir -- "$made" 2>/dev/null; fi # nothing came of it
 	exit "$status"
 }
 
@@ -206,6 +207,7 @@ on_signal()
 
 prepare()
 {
+	[ -d "$output" ] || made=$output
 	mkdir -p -- "$output" 2>/dev/null || die "cannot create the directory '$output': name another one with -o, or make it for this user"
 	[ -w "$output" ] || die "cannot write to '$output': it is read-only or belongs to another user: name another one with -o"
 	case $output in /*) ;; *) output=$PWD/$output ;; esac

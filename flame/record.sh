@@ -73,7 +73,10 @@ record_window()
 	result=$?
 	recorder=
 	tell_recorder
-	[ "$result" = 0 ] || exit "$failure"
+	if [ "$result" != 0 ]; then
+		[ -s "$tmp/rec.err" ] || say "the recording failed, without space for its messages: free some in ${TMPDIR:-/tmp}, or set TMPDIR"
+		exit "$failure"
+	fi
 	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
 }
 

@@ -31,6 +31,20 @@ static void open_fifo(struct single *single)
 	outpath_close(&single->place);
 }
 
+/* Exits with a message if the output is an existing file that is neither empty nor a recording, as `-o main.c`. */
+static void refuse_other_file(const struct single *single)
+{
+	static const char perf[] = "PERFILE2";
+	char start[sizeof(perf) - 1];
+	int fd = openat(single->place.folder, single->place.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, start, sizeof(start)) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (n > 0 && memcmp(start, perf, (size_t)n) != 0)
+		die("%s is not a recording, and is not replaced: remove it, or name another file", single->path);
+}
+
 static void single_open_file(struct single *single)
 {
 	struct outpath *outpath = &single->place;
@@ -42,6 +56,7 @@ static void single_open_file(struct single *single)
 		open_fifo(single);
 		return;
 	}
+	refuse_other_file(single);
 	text_printf(&text, "%s.part%c", outpath->name, 0);
 	single->part = text.p;
 	/* removes an unfinished file that a killed run left or another user planted; such a file is never opened */

@@ -33,8 +33,8 @@ static __thread struct readerthread *self;
 
 /* ---- priority ------------------------------------------------------------------------------------------------- */
 
-/* Sets the scheduling class of this thread. Returns false if that is not allowed. The system call itself, because musl's
- * sched_setscheduler() fails with ENOSYS always. */
+/* Sets the scheduling class of this thread. Returns false if that is not allowed. The system call itself, because
+ * musl's sched_setscheduler() fails with ENOSYS always. */
 static bool set_policy(int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -86,8 +86,7 @@ static enum syncread_class set_class(struct readerthread *reader)
 {
 	enum syncread_class best = reader->shared->best;
 
-	if (best == SYNCREAD_FIFO && (reader->bounded = set_bound(&reader->bound)) &&
-	    set_policy(SCHED_FIFO, 1))
+	if (best == SYNCREAD_FIFO && (reader->bounded = set_bound(&reader->bound)) && set_policy(SCHED_FIFO, 1))
 		return SYNCREAD_FIFO;
 	if (best <= SYNCREAD_URGENT) {
 		urgency_raise();

@@ -52,6 +52,8 @@ ok "  and no picture" test ! -e notes.svg
 
 # ---- what is not done is answered in one line
 refused "a word" "no PID, no file with samples and no command" pjflame no-such-word
+refused "a file that is not there" "no such file" pjflame no-such.data
+refused "an unknown palette, before the recording" "unknown palette 'jav'" pjflame --colors=jav -s 1
 refused "a page of HTML" "-f x.svg" pjflame -d 5 -f x.html 1
 refused "wall clock" "--off-cpu records where threads wait" pjflame -e wall 1
 refused "allocations" "allocations are not recorded" pjflame -e alloc 1
@@ -84,6 +86,14 @@ pjrecord -q -a -w 1 --once -d try >out 2>why || { skip "recordings" "recording i
 load=$!
 ok "pjflame PID" pjflame -q -s 1 $load
 ok "  is its picture" shows flame.svg burn
+sh -c 'sleep 60 & wait' &
+idle=$!
+until_true pgrep -P "$idle"
+children=$(pgrep -P "$idle")
+pjflame -q -s 1 -o idle.svg $idle 2>err
+is "a process that sleeps, with a child process: status" $? 1
+ok "  with the PIDs to record" grep -qF -- "(-p $idle,$children " err
+kill $idle $children
 ok "options after a PID: -d and -f" pjflame $load -q -d 1s -f after.svg
 ok "  is its picture" shows after.svg burn
 ok "record --pid PID --rate N -g, as py-spy has it" pjflame record -q -g --rate 199 --duration 1 --pid $load -o spy.svg

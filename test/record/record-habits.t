@@ -27,6 +27,11 @@ ok "--call-graph dwarf,SIZE" pjrecord -q -F 99 --call-graph dwarf,16384 ./$burn 
 is "perf.data is kept as perf.data.old" "$(stat -c %i perf.data.old)" "$inode"
 ok "  and is a recording" pjfold -q -o out perf.data.old
 rm -f perf.data perf.data.old
+echo 'int main;' >main.c
+pjrecord -q -o main.c -- true 2>err
+is "-o with a file that is no recording: status" $? 125
+ok "  is refused" grep -q 'is not a recording, and is not replaced' err
+is "  and stays" "$(cat main.c)" "int main;"
 
 ./$burn shares 60 &
 load=$!
