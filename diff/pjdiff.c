@@ -70,6 +70,33 @@ static void pjdiff_check_units(const struct request *request, const struct compa
 		     b->event.p);
 }
 
+/* Warns if no first frame is on both sides, and each has callees: the names of two programs make all stacks new or
+ * gone.
+ */
+static void check_roots(const struct comparison *comparison)
+{
+	const struct stacks *stacks = &comparison->profile.s;
+	uint64_t *before = stacks_totals(stacks, 0), *after = stacks_totals(stacks, 1);
+	bool common = !before[0] || !after[0];
+	uint32_t first[2] = { 0 };
+
+	for (uint32_t id = 1; id < stacks->n && !common; id++) {
+		if (stacks->node[id].parent)
+			continue;
+		common = (before[id] && after[id]) || stacks->self[0][id] || stacks->self[1][id];
+		first[before[id] == 0] = stacks->node[id].frame;
+	}
+	if (!common && first[0] && first[1]) {
+		struct str name[2] = { intern_str(&stacks->frames, first[0]), intern_str(&stacks->frames, first[1]) };
+
+		warn("all stacks differ from the first frame on (%.*s, %.*s): pjfold --comm=none leaves out the names of programs",
+		     (int)(name[0].n < 40 ? name[0].n : 40), name[0].p, (int)(name[1].n < 40 ? name[1].n : 40),
+		     name[1].p);
+	}
+	free(before);
+	free(after);
+}
+
 /* ---- judging ------------------------------------------------------------------------------------------------- */
 
 static void choose_rule(const struct request *request, struct comparison *comparison)
@@ -87,6 +114,7 @@ static void choose_rule(const struct request *request, struct comparison *compar
 	empty = !rule->sum[0] || !rule->sum[1];
 	rule->shares = request->compare == COMPARE_SHARES ||
 		       (request->compare == COMPARE_DEFAULT && sig_by_shares(rule->sum[0], rule->sum[1]));
+	comparison->chosen = request->compare != COMPARE_DEFAULT;
 	rule->shares = rule->shares && !empty; /* a side without weight has no shares */
 	comparison->noise.dispersion = 1;
 	if (!rule->counted || empty)
@@ -288,6 +316,8 @@ int main(int argc, char **argv)
 	give_up_rights(&request);
 	pjdiff_read_all(&request, &comparison);
 	pjdiff_check_units(&request, &comparison);
+	if (!request.quiet)
+		check_roots(&comparison);
 	choose_rule(&request, &comparison);
 	empty = !comparison.rule.sum[0] && !comparison.rule.sum[1];
 	if (!empty || !request.out) /* an empty result does not replace an existing file */

@@ -61,13 +61,16 @@ void verdict_describe(const struct comparison *comparison, const struct table *t
 	const struct sig_rule *rule = &comparison->rule;
 	struct text text = { 0 };
 	char unit[32];
+	bool shared;
 
 	unit_of(comparison, unit, sizeof(unit));
-	text_printf(&text, "before %llu, after %llu %s (%u and %u window%s): %s are compared",
+	shared = rule->shares && !comparison->chosen;
+	text_printf(&text, "before %llu, after %llu %s (%u and %u window%s): %s are compared%s",
 		    verdict_ull(rule->sum[0]), verdict_ull(rule->sum[1]), unit, comparison->profile.windows[0],
 		    comparison->profile.windows[1],
 		    comparison->profile.windows[0] == 1 && comparison->profile.windows[1] == 1 ? "" : "s",
-		    rule->shares ? "shares of the totals" : "counts");
+		    rule->shares ? "shares of the totals" : "counts",
+		    shared ? "; --counts if both sides did the same work" : "");
 	text_char(&text, 0);
 	line(to, text.p);
 	text.n = 0;

@@ -18,6 +18,7 @@ struct comparison {
 	struct side side[2];
 	struct profile profile;
 	struct sig_rule rule;
+	bool chosen; /* the user chose shares or counts */
 	struct noise noise;
 	struct arena arena; /* owns the texts of the headers */
 };
