@@ -265,7 +265,7 @@ static void check_tracepoints(const struct check *check)
 
 	if (!tracepoint_id(&id)) {
 		hint.error = errno;
-		hint_line(CHECK_LIMITED, "tracepoints, off-CPU time", &hint);
+		hint_line(CHECK_LIMITED, "tracepoints", &hint);
 		return;
 	}
 	attr.config = id;
@@ -274,11 +274,11 @@ static void check_tracepoints(const struct check *check)
 		hint.step = HINT_OPEN;
 		hint.error = errno;
 		hint.attr = &attr;
-		hint_line(CHECK_LIMITED, "tracepoints, off-CPU time", &hint);
+		hint_line(CHECK_LIMITED, "tracepoints", &hint);
 		return;
 	}
 	close(fd);
-	checkreport_line(CHECK_OK, "tracepoints, off-CPU time", "sched:sched_switch can be recorded");
+	checkreport_line(CHECK_OK, "tracepoints", "sched:sched_switch can be recorded");
 }
 
 /* ---- interpreters -------------------------------------------------------------------------------------------- */
