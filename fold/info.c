@@ -291,7 +291,8 @@ static void info_put_helpers(struct out *out, const struct recorder *recorder)
 	static const char *const name[PJ_HELPERS] = { [PJ_HELPER_TABLES] = "unwind tables",
 						      [PJ_HELPER_JVM] = "JVMs",
 						      [PJ_HELPER_SAVER] = "symbols",
-						      [PJ_HELPER_INTERPRETER] = "interpreters" };
+						      [PJ_HELPER_INTERPRETER] = "interpreters",
+						      [PJ_HELPER_WAIT] = "stacks off the CPU" };
 
 	for (uint32_t i = 0; i < PJ_HELPERS; i++) {
 		const struct pj_helper *helper = &recorder->helper[i];

@@ -106,8 +106,10 @@ static void push_limit(struct recording *recording, const struct perfdata_event 
 					       location_of_end(STACK_KERNEL_LIMIT, addresses));
 }
 
+enum { NOT_VERIFIED = 4 }; /* marks of a callchain that pjrecord took from the kernel (PJ_ITEM_UNWINDING) */
+
 /* Adds the end of the stack to an open sample that pjrecord unwound, from the number of CONTEXT_USER marks at the end
- * of the callchain (PJ_ITEM_UNWINDING). Adds none to a callchain without user part. */
+ * of the callchain (PJ_ITEM_UNWINDING). Adds none to a callchain without user part, or of the kernel. */
 static void push_end(struct recording *recording, const uint64_t *ips, uint64_t n)
 {
 	static const enum stack_end ends[] = { STACK_COMPLETE, STACK_TRUNCATED, STACK_BROKEN, STACK_UNKNOWN };
@@ -117,7 +119,7 @@ static void push_end(struct recording *recording, const uint64_t *ips, uint64_t 
 		marks++;
 	while (user > 0 && ips[user - 1] != CONTEXT_USER)
 		user--;
-	if (user)
+	if (user && marks != NOT_VERIFIED)
 		push_location(recording, location_of_end(ends[marks < countof(ends) ? marks : 2], 0));
 }
 

@@ -5,6 +5,7 @@
 #include "record/processes/kernel.h"
 #include "record/processes/overbudget.h"
 #include "common/formats/unwindstats.h"
+#include "record/waitstacks.h"
 
 uint64_t openwindow_state_event(const struct openwindow *openwindow)
 {
@@ -162,7 +163,8 @@ static void openwindow_put_helpers(const struct window_report *report, struct te
 	const struct helper_counts *counts[PJ_HELPERS] = { [PJ_HELPER_TABLES] = &report->helpers,
 							   [PJ_HELPER_JVM] = &report->jvm_helpers,
 							   [PJ_HELPER_SAVER] = &saver,
-							   [PJ_HELPER_INTERPRETER] = &report->interpreter_helpers };
+							   [PJ_HELPER_INTERPRETER] = &report->interpreter_helpers,
+							   [PJ_HELPER_WAIT] = &report->wait_helpers };
 
 	for (uint32_t kind = 0; kind < PJ_HELPERS; kind++) {
 		const struct helper_counts *c = counts[kind];
@@ -230,6 +232,9 @@ static void count_helpers(struct openwindow *openwindow)
 	now = unwinder_interpreter_helpers(openwindow->unwinder);
 	openwindow->report.interpreter_helpers = helper_counts_since(&now, &openwindow->interpreter_helpers);
 	openwindow->interpreter_helpers = now;
+	now = waitstacks_helpers(openwindow->waits);
+	openwindow->report.wait_helpers = helper_counts_since(&now, &openwindow->wait_helpers);
+	openwindow->wait_helpers = now;
 }
 
 void openwindow_end(struct openwindow *openwindow, uint64_t end)

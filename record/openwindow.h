@@ -37,6 +37,8 @@ struct openwindow {
 	struct state *state;
 	/* state of off-CPU times; NULL without --off-cpu */
 	struct switches *switches;
+	/* stacks that are read while threads are off the CPU; NULL: none are */
+	struct waitstacks *waits;
 	/* the unwinder; NULL if the kernel unwinds all stacks, by frame pointers */
 	struct unwinder *unwinder;
 
@@ -55,7 +57,7 @@ struct openwindow {
 
 	/* Counts at the end of the previous window, from which the window's counts are computed. */
 	struct symsaver_counts saved;
-	struct helper_counts helpers, jvm_helpers, interpreter_helpers;
+	struct helper_counts helpers, jvm_helpers, interpreter_helpers, wait_helpers;
 	/* number of windows that ended, including dropped ones */
 	uint64_t done;
 };

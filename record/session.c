@@ -18,6 +18,7 @@
 #include "record/offcpu/switches.h"
 #include "record/unwind/samplestack.h"
 #include "record/perf/ringpoll.h"
+#include "record/waitstacks.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,7 @@
 #define LOOK_NS (2 * SECOND_NS)   /* ns between checks of CPUs and helper processes */
 #define FLUSH_NS (SECOND_NS / 20) /* ns between writes while the rings are drained more often */
 #define HANDOVER_NS SECOND_NS     /* ns from the request to other recorders to their end */
+#define WAITS_MS 100              /* ms between drains while stacks are read: copies wait in limited space */
 #define HELD_MS 20                /* ms between retries while a sample waits for unwind tables */
 
 struct session {
@@ -75,6 +77,7 @@ static void turn_to(struct session *session, uint64_t ns)
 	while (ns >= session->w.end && session->w.end != UINT64_MAX) {
 		uint64_t border = session->w.end;
 
+		waitstacks_settle(session->w.waits, border);
 		openwindow_end(&session->w, border);
 		session->ended = session->until && border >= session->until;
 		if (session_complete(session)) {
@@ -224,6 +227,17 @@ static void take_offcpu(void *to, const struct ring_sample *sample)
 		openwindow_sample(&session->w, sample);
 }
 
+/* Takes a record of a context switch. The return of a thread waits if unwind tables for its stack are being made. */
+static void take_switch(struct session *session, const struct ring_record *record)
+{
+	if (waitstacks_record(session->w.waits, record)) {
+		switches_record(session->w.switches, record);
+		return;
+	}
+	session->held = record->time;
+	rings_hold(session->rings);
+}
+
 static void session_take(void *to, const struct ring_record *record)
 {
 	struct session *session = to;
@@ -232,7 +246,7 @@ static void session_take(void *to, const struct ring_record *record)
 
 	turn_to(session, record->time);
 	if (record->kind == RING_OF_SWITCHES && perf_record->type != RECORD_LOST) {
-		switches_record(session->w.switches, record);
+		take_switch(session, record);
 		return;
 	}
 	if (perf_record->type == RECORD_SAMPLE) {
@@ -247,6 +261,7 @@ static void session_take(void *to, const struct ring_record *record)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	bool pass = state_record(session->w.state, perf_record, record->time);
 	if (record->kind == RING_OF_STATE) {
+		waitstacks_record(session->w.waits, record);
 		switches_record(session->w.switches, record);
 		unwinder_state(session->w.unwinder, record);
 	}
@@ -292,6 +307,7 @@ static void drain_rings(struct session *session, uint64_t horizon)
 	session->held = 0;
 	session->now = clock_now();
 	unwinder_begin(session->w.unwinder, horizon, session->now, session->flush);
+	waitstacks_begin(session->w.waits);
 	if (session->w.switches && rings_lossy(session->rings, RING_OF_SWITCHES))
 		switches_mark_stale(session->w.switches, session->drained);
 	rings_drain(session->rings, horizon, session_take, session);
@@ -299,6 +315,7 @@ static void drain_rings(struct session *session, uint64_t horizon)
 		switches_mark_stale(session->w.switches, session->drained);
 	switches_sure(session->w.switches);
 	session->drained = session->held ? session->held : horizon;
+	waitstacks_settle(session->w.waits, session->drained);
 }
 
 /* Drains the rings: delivers the records before horizon. If a ring is still more than 60 % full after that, delivers
@@ -439,6 +456,8 @@ void session_fork(struct session *session)
 {
 	if (session->totals.fallback.bytes)
 		session->w.unwinder = unwinder_fork(session->o.interpreters && !session->o.verify);
+	if (session->w.unwinder && eventattrs_waits(&session->attrs))
+		session->w.waits = waitstacks_new(&session->attrs.switches, session->rings, session->sources);
 }
 
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd)
@@ -496,6 +515,7 @@ static struct switches *start_switches(struct session *session)
 		.event = session->o.offcpu,
 		.least_ns = session->o.offcpu_least_ns,
 		.cgroup = session->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
+		.marks = eventattrs_waits(&session->attrs),
 		.all = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
 		.processes = session->processes,
 		.wanted = is_target,
@@ -524,10 +544,16 @@ void session_start(struct session *session)
 									.sources = session->sources,
 									.rings = session->rings,
 									.max_frames = session->o.max_frames,
+									.waits = session->w.waits,
 									.verify = session->o.verify,
 									.shown = session->o.shown });
 	if (session->o.offcpu)
 		session->w.switches = start_switches(session);
+	waitstacks_start(session->w.waits, &(struct waitstacks_options){ .switches = session->w.switches,
+									 .unwinder = session->w.unwinder,
+									 .state = session->w.state,
+									 .budgets = session->w.budgets,
+									 .max_frames = session->o.max_frames });
 	session->drained = clock_now();
 	sources_enable(session->sources);
 	if (session->o.target == TARGET_THREADS)
@@ -550,6 +576,8 @@ static int time_to_wait(const struct session *session, int wait_ms)
 
 	if (wait_ms > DRAIN_MS)
 		wait_ms = DRAIN_MS;
+	if (session->w.waits && wait_ms > WAITS_MS)
+		wait_ms = WAITS_MS;
 	if (session->held && wait_ms > HELD_MS)
 		wait_ms = HELD_MS;
 	if (border <= now)
@@ -566,6 +594,7 @@ static void session_look(struct session *session, uint64_t now)
 	if (on_cpus && sources_follow_cpus(session->sources, drain_all, session)) {
 		switches_mark_stale(session->w.switches, session->polled);
 		switches_sure(session->w.switches);
+		waitstacks_follow(session->w.waits);
 	}
 	if (session->w.keep)
 		symsaver_tick(session->w.keep);
@@ -583,6 +612,7 @@ bool session_step(struct session *session, int wait_ms)
 	now = clock_now();
 	unwinder_take(session->w.unwinder, now);
 	session_drain(session, now - SLACK);
+	waitstacks_tick(session->w.waits, now);
 	if (rescan_tick(session->rescan, now))
 		switches_mend(session->w.switches);
 	/* While a sample waits for unwind tables, processes that ended after its time are not forgotten, however long
@@ -652,6 +682,7 @@ void session_free(struct session *session)
 	rings_free(session->rings);
 	state_free(session->w.state);
 	rescan_free(session->rescan);
+	waitstacks_free(session->w.waits);
 	switches_free(session->w.switches);
 	processes_free(session->processes);
 	budgets_free(session->w.budgets);

@@ -70,7 +70,8 @@ enum pj_item_type {
 	PJ_ITEM_BUILD_ID,  /* struct pj_build_id, one for each file whose mappings lack it; in END */
 	PJ_ITEM_UNWINDING, /* of a recording with --unwind: empty in START, struct pj_unwinding in END. One
 			    * CONTEXT_USER at the end of a callchain then marks a truncated stack, two a broken one,
-			    * three one of unknown completeness, and none a complete one. */
+			    * three one of unknown completeness, four one of the kernel's frame-pointer unwinding
+			    * whose end was not verified, and none a complete one. */
 	PJ_ITEM_METHODS,   /* struct pj_methods and its entries, one or more for a JVM; in END */
 	PJ_ITEM_UNWOUND, /* u64, one for each event whose stacks were unwound: number of the event in the file, from 1;
 			    in START. Without this item: all events */
@@ -163,7 +164,14 @@ struct pj_tenant {
 };
 
 /* The kinds of helper processes. */
-enum pj_helper_kind { PJ_HELPER_TABLES, PJ_HELPER_JVM, PJ_HELPER_SAVER, PJ_HELPER_INTERPRETER, PJ_HELPERS };
+enum pj_helper_kind {
+	PJ_HELPER_TABLES,
+	PJ_HELPER_JVM,
+	PJ_HELPER_SAVER,
+	PJ_HELPER_INTERPRETER,
+	PJ_HELPER_WAIT,
+	PJ_HELPERS
+};
 
 struct pj_helper {
 	/* kind: enum pj_helper_kind; off: 1 if no helper of this kind ran at the end of the window */
@@ -220,6 +228,10 @@ struct pj_offcpu {
 	/* Threads that were off the CPU during the whole recording; 0 if unknown, or if this is not the last window. */
 	uint64_t never;
 	uint64_t lost; /* switch records that the kernel could not store */
+	/* Samples whose user stack was read while the thread was off the CPU, and certified; of these, those that end in a
+	 * root frame; samples whose user stack is the callchain of the kernel. In windows of earlier versions the struct
+	 * ends before these fields. */
+	uint64_t read, read_ns, complete, complete_ns, unread, unread_ns;
 };
 
 /* Names of methods of one JVM, the head of an item. For an interpreted frame, a callchain has the marker CONTEXT_USER

@@ -76,6 +76,11 @@ static const struct {
 	{ SANDBOX_MESSAGES, { SYS_recvmsg, SYS_sendmsg, -1 } },
 	{ SANDBOX_DEADLINE, { SYS_setitimer, -1, -1 } },
 	{ SANDBOX_OUTPUT, { SYS_pwrite64, SYS_ftruncate, -1 } },
+#ifdef SYS_nanosleep
+	{ SANDBOX_READER, { SYS_process_vm_readv, SYS_clock_nanosleep, SYS_nanosleep } },
+#else
+	{ SANDBOX_READER, { SYS_process_vm_readv, SYS_clock_nanosleep, -1 } },
+#endif
 #ifdef __GLIBC__
 	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_rseq } }, /* in addition to clone (allow_threads) */
 #else
@@ -492,7 +497,7 @@ unsigned sandbox_enter(const struct sandbox *sandbox)
 	if (!change_user(sandbox->uid))
 		missing |= SANDBOX_USER;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    (!INSTRUMENTED && !(sandbox->groups & SANDBOX_ROOTS) && !forbid_files(sandbox)))
+	    (!INSTRUMENTED && !(sandbox->groups & (SANDBOX_ROOTS | SANDBOX_READER)) && !forbid_files(sandbox)))
 		missing |= SANDBOX_LANDLOCK;
 	if (!sandbox->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;

@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "record/offcpu/chains.h"
+#include "common/formats/offcpustats.h"
 #include "common/hash.h"
 
 #include <stdlib.h>
@@ -36,6 +37,9 @@ struct slot {
 	struct chain *chain;
 	/* number of losses (offcpu.retries) when the callchain, or the switch-out, was recorded */
 	uint64_t stale;
+	uint64_t sampled; /* time of the sample of the switch-out */
+	/* read: the user part of the chain is that of a certified copy of the stack; complete: it ends in a root frame */
+	bool read, complete;
 };
 
 struct offcpu {
@@ -134,6 +138,7 @@ static void drop_chain(struct offcpu *offcpu, struct slot *slot)
 {
 	chains_put(&offcpu->chains, slot->chain);
 	slot->chain = NULL;
+	slot->read = slot->complete = false;
 }
 
 static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
@@ -164,6 +169,31 @@ static uint64_t certain_until(const struct offcpu *offcpu, const struct slot *sl
 	return slot->stale >= offcpu->old_retries && i < RETRIES_MAX ? offcpu->certain[i] : 0;
 }
 
+static bool has_user_part(const struct chain *chain)
+{
+	uint32_t i = 0;
+
+	while (i < chain->n && chain->ips[i] != CONTEXT_USER)
+		i++;
+	return i < chain->n;
+}
+
+/* Counts the stack of an off-CPU time by its origin. Threads of the kernel have no user stack. */
+static void count_stack(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
+{
+	struct pj_offcpu *counts = &offcpu->counts;
+
+	if (slot->read) {
+		counts->read++;
+		counts->read_ns += ns;
+		counts->complete += slot->complete;
+		counts->complete_ns += slot->complete ? ns : 0;
+	} else if (has_user_part(slot->chain)) {
+		counts->unread++;
+		counts->unread_ns += ns;
+	}
+}
+
 /* Emits a thread's off-CPU time up to `end` as a sample with timestamp `time`. If the thread has no callchain, only
  * counts it. */
 static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
@@ -173,7 +203,8 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 					.cpu = slot->cpu,
 					.preempted = slot->preempted,
 					.time = time,
-					.cgroup = slot->cgroup };
+					.cgroup = slot->cgroup,
+					.read = slot->read };
 	uint64_t start = start_of(offcpu, slot);
 
 	if (end <= start)
@@ -188,6 +219,7 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	sample.n = slot->chain->n;
 	*(sample.preempted ? &offcpu->counts.preempted : &offcpu->counts.blocked) += 1;
 	*(sample.preempted ? &offcpu->counts.preempted_ns : &offcpu->counts.blocked_ns) += sample.ns;
+	count_stack(offcpu, slot, sample.ns);
 	offcpu->emit(offcpu->to, &sample);
 }
 
@@ -255,6 +287,7 @@ static void offcpu_take_chain(struct offcpu *offcpu, const struct ring_sample *s
 	slot->chain = chains_get(&offcpu->chains, sample->ips, (uint32_t)sample->nips);
 	slot->cgroup = cgroup ? load64((const char *)sample + sample->head.size - 8) : 0;
 	slot->stale = offcpu->retries;
+	slot->sampled = sample->time;
 }
 
 static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_id, bool preempted)
@@ -380,6 +413,50 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 	}
 }
 
+/* ---- copies of stacks ----------------------------------------------------------------------------------------- */
+
+enum offcpu_verdict offcpu_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until)
+{
+	const struct slot *slot = offcpu_find(offcpu, copy->tid);
+
+	if (!slot || slot->status != OFF || slot->sampled != copy->sampled || copy->begun < slot->since ||
+	    copy->ended < copy->begun || copy->ended > UINT64_MAX - OFFCPU_MARGIN_NS)
+		return OFFCPU_RESUMED;
+	if (!is_certain(offcpu, slot) || offcpu->doubtful)
+		return OFFCPU_UNCERTAIN;
+	return copy->ended + OFFCPU_MARGIN_NS < until ? OFFCPU_CERTIFIED : OFFCPU_RESUMED;
+}
+
+bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample *sample)
+{
+	const struct slot *slot = offcpu_find(offcpu, tid);
+
+	if (!slot || slot->status != OFF || !slot->chain)
+		return false;
+	*sample = (struct offcpu_sample){ .pid = slot->pid,
+					  .tid = slot->tid,
+					  .cpu = slot->cpu,
+					  .preempted = slot->preempted,
+					  .time = slot->sampled,
+					  .ips = slot->chain->ips,
+					  .n = slot->chain->n };
+	return true;
+}
+
+bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const uint64_t *ips, uint32_t n, bool complete)
+{
+	struct slot *slot = offcpu_find(offcpu, tid);
+	struct chain *chain = slot && slot->status == OFF ? chains_get(&offcpu->chains, ips, n) : NULL;
+
+	if (!chain)
+		return false;
+	drop_chain(offcpu, slot);
+	slot->chain = chain;
+	slot->read = true;
+	slot->complete = complete;
+	return true;
+}
+
 /* ---- borders and losses -------------------------------------------------------------------------------------- */
 
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns)
@@ -461,6 +538,12 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->before_ns += more->before_ns;
 	sum->never = more->never;
 	sum->lost += more->lost;
+	sum->read += more->read;
+	sum->read_ns += more->read_ns;
+	sum->complete += more->complete;
+	sum->complete_ns += more->complete_ns;
+	sum->unread += more->unread;
+	sum->unread_ns += more->unread_ns;
 }
 
 size_t offcpu_threads(const struct offcpu *offcpu)
@@ -507,5 +590,9 @@ void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
 			 offcpu->before ? " and " : "; off the CPU since before the recording, without callchain: ");
 		text_grouped(text, offcpu->never);
 		text_add(text, " that did not return");
+	}
+	if (offcpu->read || offcpu->unread) {
+		text_add(text, "; ");
+		offcpustats_text(text, offcpu);
 	}
 }

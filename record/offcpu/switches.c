@@ -13,6 +13,21 @@ struct switches {
 	uint64_t lost, live;
 };
 
+enum { NOT_VERIFIED = 4 }; /* marks of a callchain of the kernel whose end is not verified (PJ_ITEM_UNWINDING) */
+
+/* Returns the number of marks that the callchain of a sample gets: that of a certified copy has its own, and one without user
+ * part gets none. */
+static uint32_t marks_of(const struct switches *switches, const struct offcpu_sample *sample)
+{
+	uint32_t i = 0;
+
+	if (!switches->o.marks || sample->read)
+		return 0;
+	while (i < sample->n && sample->ips[i] != CONTEXT_USER)
+		i++;
+	return i < sample->n && sample->n <= UINT16_MAX / 8 - 64 ? NOT_VERIFIED : 0;
+}
+
 static void make_sample(void *to, const struct offcpu_sample *sample)
 {
 	struct switches *switches = to;
@@ -23,7 +38,8 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 				 .time = sample->time,
 				 .cpu = sample->cpu,
 				 .period = sample->ns,
-				 .nips = sample->n };
+				 .nips = sample->n + marks_of(switches, sample) };
+	const uint64_t mark = CONTEXT_USER;
 	struct text *text = &switches->sample;
 	uint16_t size;
 
@@ -34,6 +50,8 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 	text->n = 0;
 	text_bytes(text, &r, sizeof(r));
 	text_bytes(text, sample->ips, sample->n * sizeof(*sample->ips));
+	for (uint64_t i = sample->n; i < r.nips; i++)
+		text_bytes(text, &mark, sizeof(mark));
 	if (switches->o.cgroup)
 		text_bytes(text, &sample->cgroup, sizeof(sample->cgroup));
 	size = (uint16_t)text->n;
@@ -83,6 +101,11 @@ void switches_record(struct switches *switches, const struct ring_record *record
 {
 	if (switches && switches->o.wanted(switches->o.to, switches_pid_of(record)))
 		offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
+}
+
+struct offcpu *switches_offcpu(struct switches *switches)
+{
+	return switches ? switches->offcpu : NULL;
 }
 
 void switches_lost(struct switches *switches, uint64_t n)

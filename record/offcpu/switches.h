@@ -17,6 +17,8 @@ struct switches_options {
 	/* off-CPU times shorter than this, in ns, are counted and are no samples */
 	uint64_t least_ns;
 	bool cgroup; /* true: samples of context switches end with their cgroup id */
+	/* true: callchains end with the marks of PJ_ITEM_UNWINDING, as stacks are read while threads are off the CPU */
+	bool marks;
 	bool all;    /* true: all threads of the host are known, so those that never ran are counted */
 	struct processes *processes;
 	/* returns true if the off-CPU times of process pid are recorded */
@@ -37,6 +39,8 @@ void switches_begin(struct switches *switches, uint64_t ns);
 
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);
+/* Returns the state of off-CPU times; NULL if switches is NULL. */
+struct offcpu *switches_offcpu(struct switches *switches);
 /* Adds n to the number of lost records of switch rings. */
 void switches_lost(struct switches *switches, uint64_t n);
 

@@ -40,14 +40,18 @@ static struct perf_event_attr state_attr(const struct eventattrs_options *option
 }
 
 /* Returns the attributes of the event that reports each context switch of a thread: with the callchain and the reason
- * when the thread leaves a CPU, and without them when it returns. */
+ * when the thread leaves a CPU, and without them when it returns. Where stacks are unwound by tables, user registers are
+ * included, so that the stack can be read while the thread is off the CPU. */
 static struct perf_event_attr switch_attr(const struct eventattrs_options *options)
 {
+	bool registers = options->stack_bytes && processor_here();
+
 	return (struct perf_event_attr){
+		.sample_regs_user = registers ? processor_here()->perf : 0,
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(struct perf_event_attr),
 		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-		.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_CGROUP,
+		.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_CGROUP | (registers ? PERF_SAMPLE_REGS_USER : 0),
 		.sample_period = 1,
 		.disabled = 1,
 		.sample_id_all = 1,
@@ -119,7 +123,13 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 static void follow_switches(struct eventattrs *eventattrs)
 {
 	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu + 1; i++)
-		eventattrs->event[i].attr.sample_type = eventattrs->switches.sample_type;
+		eventattrs->event[i].attr.sample_type =
+			eventattrs->switches.sample_type & ~(uint64_t)PERF_SAMPLE_REGS_USER;
+}
+
+bool eventattrs_waits(const struct eventattrs *eventattrs)
+{
+	return eventattrs->o.offcpu && eventattrs->switches.sample_type & PERF_SAMPLE_REGS_USER;
 }
 
 /* Gives each event its id for the files: its index, counted from 1. */
@@ -146,6 +156,8 @@ void eventattrs_opened(struct eventattrs *eventattrs)
 			omit_stack(&eventattrs->reported[i].attr);
 			eventattrs->reported[i].unwound = true;
 		}
+	for (size_t i = 0; i < 2 && eventattrs_waits(eventattrs); i++)
+		eventattrs->reported[eventattrs->o.offcpu - 1 + i].unwound = true;
 }
 
 bool eventattrs_cgroups(const struct eventattrs *eventattrs)

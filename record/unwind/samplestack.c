@@ -26,6 +26,7 @@ struct samplestack {
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct walk walk;
+	size_t used; /* samplestack_used */
 	struct fpcompare_walk *verify; /* the last walk, for the comparison; NULL: walks are not compared */
 	unsigned show;                 /* number of differing walks that are still to be printed */
 };
@@ -508,6 +509,9 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	walk->owner = sampled;
 	if (!walk_stack(walk, state))
 		return false;
+	stack->used = walk->end == UNWIND_STACK_CUT || state->sp < state->stack_start ?
+			      SIZE_MAX :
+			      (size_t)(state->sp - state->stack_start);
 	if (stack->interpreters)
 		samplestack_add_interpreted(sampled, record);
 	samplestack_put(out, CONTEXT_USER);
@@ -574,6 +578,11 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 	}
 	samplerecord_end(&record, chain, out);
 	return true;
+}
+
+size_t samplestack_used(const struct samplestack *stack)
+{
+	return stack->used;
 }
 
 bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,

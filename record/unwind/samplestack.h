@@ -51,6 +51,10 @@ void samplestack_verify(struct samplestack *stack, unsigned show);
 bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
 			bool wait, uint64_t now, struct text *out);
 
+/* Returns the number of bytes of the stack copy up to the root frame of the last stack; SIZE_MAX if the stack goes on above
+ * the copy. */
+size_t samplestack_used(const struct samplestack *stack);
+
 /* As samplestack_sample, without unwinding: the callchain becomes that of a tenant over budget (overbudget.h).
  * It counts as a stack of unknown completeness. Returns false if the record does not match attr. */
 bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,

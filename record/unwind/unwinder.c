@@ -17,6 +17,7 @@ struct unwinder {
 	struct javanames *names;
 	struct interpreters *interpreters; /* NULL: frames of interpreters are not read */
 	struct samplestack *unwinding;
+	struct samplestack *waiting; /* for unwinder_wait; NULL: it is not called */
 	int fd;       /* epoll descriptor of all that unwinder_take has to take */
 	uint64_t now; /* time in ns of the current poll of the rings */
 	bool flush;
@@ -64,6 +65,11 @@ void unwinder_start(struct unwinder *unwinder, const struct unwinder_options *op
 	unwinder->unwinding =
 		samplestack_new(options->processes, unwinder->tables, unwinder->javacode, unwinder->names);
 	samplestack_limit(unwinder->unwinding, options->max_frames);
+	if (options->waits) {
+		unwinder->waiting =
+			samplestack_new(options->processes, unwinder->tables, unwinder->javacode, unwinder->names);
+		samplestack_limit(unwinder->waiting, options->max_frames);
+	}
 	unwinder->fd = epoll_create1(EPOLL_CLOEXEC);
 	unwinder_watch(unwinder, cfitables_fd(unwinder->tables));
 	unwinder_start_interpreters(unwinder, options);
@@ -76,6 +82,7 @@ void unwinder_free(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	samplestack_free(unwinder->unwinding);
+	samplestack_free(unwinder->waiting);
 	interpreters_free(unwinder->interpreters);
 	javacode_free(unwinder->javacode);
 	javanames_free(unwinder->names);
@@ -120,6 +127,15 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 		     struct text *out)
 {
 	return samplestack_sample(unwinder->unwinding, attr, sample, !unwinder->flush, unwinder->now, out);
+}
+
+bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		   struct text *out, size_t *used)
+{
+	if (!samplestack_sample(unwinder->waiting, attr, sample, !unwinder->flush, unwinder->now, out))
+		return false;
+	*used = samplestack_used(unwinder->waiting);
+	return true;
 }
 
 bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,

@@ -28,6 +28,7 @@ struct unwinder_options {
 	 * (samplestack_verify). */
 	bool verify;
 	unsigned shown;
+	bool waits; /* unwinder_wait will be called */
 };
 
 /* unwinder_fork returns a new object and forks the process that starts the helpers: the caller has dropped privileges
@@ -53,6 +54,11 @@ void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, b
  * sample has to wait. */
 bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		     struct text *out);
+
+/* As unwinder_sample, for a stack that was read while its thread was off the CPU: without interpreters, and not counted in
+ * unwinder_end. Sets *used as samplestack_used does. */
+bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		   struct text *out, size_t *used);
 
 /* As samplestack_skip. */
 bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,

@@ -73,6 +73,11 @@ static const struct row {
 	{ "offcpu_seconds_total", "state=\"preempted\"", NULL, COUNTER, 9, AT(offcpu.preempted_ns) },
 	{ "offcpu_seconds_total", "state=\"brief\"", NULL, COUNTER, 9, AT(offcpu.brief_ns) },
 	{ "offcpu_seconds_total", "state=\"unknown\"", NULL, COUNTER, 9, AT(offcpu.unknown_ns) },
+	{ "offcpu_stacks_seconds_total", "stack=\"complete\"",
+	  "With --off-cpu: off-CPU times of user threads, by the origin of their stacks.", COUNTER, 9,
+	  AT(offcpu.complete_ns) },
+	{ "offcpu_stacks_seconds_total", "stack=\"incomplete\"", NULL, COUNTER, 9, AT(offcpu_incomplete_ns) },
+	{ "offcpu_stacks_seconds_total", "stack=\"unread\"", NULL, COUNTER, 9, AT(offcpu.unread_ns) },
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
 	{ "stacks_total", "end=\"root\"", "With --unwind: user stacks, by their end.", COUNTER, 0,
@@ -128,23 +133,28 @@ static const struct row {
 	  AT(interpreter_helpers.hung) },
 	{ "helpers_lost_total", "helper=\"interpreter\",reason=\"crashed\"", NULL, COUNTER, 0,
 	  AT(interpreter_helpers.crashed) },
+	{ "helpers_lost_total", "helper=\"wait\",reason=\"hung\"", NULL, COUNTER, 0, AT(wait_helpers.hung) },
+	{ "helpers_lost_total", "helper=\"wait\",reason=\"crashed\"", NULL, COUNTER, 0, AT(wait_helpers.crashed) },
 	{ "helpers_avoided_total", "helper=\"tables\"",
 	  "Lookups in files that are avoided for a while, because helper processes failed at files "
 	  "of that tenant.",
 	  COUNTER, 0, AT(helpers.avoided) },
 	{ "helpers_avoided_total", "helper=\"jvm\"", NULL, COUNTER, 0, AT(jvm_helpers.avoided) },
 	{ "helpers_avoided_total", "helper=\"interpreter\"", NULL, COUNTER, 0, AT(interpreter_helpers.avoided) },
+	{ "helpers_avoided_total", "helper=\"wait\"", NULL, COUNTER, 0, AT(wait_helpers.avoided) },
 	{ "cpu_seconds_total", "", "Processor time of pjrecord itself.", COUNTER, 6, AT(cpu_us) },
 	{ "ring_high_ratio", "", "Fullest ring in the last window.", GAUGE, 3, AT(loss.ring_high) },
 	{ "helpers_off", "helper=\"tables\"", "1: helper processes of this kind are not running.", GAUGE, 0,
 	  AT(helpers.off) },
 	{ "helpers_off", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.off) },
 	{ "helpers_off", "helper=\"interpreter\"", NULL, GAUGE, 0, AT(interpreter_helpers.off) },
+	{ "helpers_off", "helper=\"wait\"", NULL, GAUGE, 0, AT(wait_helpers.off) },
 	{ "helpers_off", "helper=\"keeper\"", NULL, GAUGE, 0, AT(saved.off) },
 	{ "helpers_lingering", "helper=\"tables\"", "Helper processes that were killed and wait for a file system.",
 	  GAUGE, 0, AT(helpers.lingering) },
 	{ "helpers_lingering", "helper=\"jvm\"", NULL, GAUGE, 0, AT(jvm_helpers.lingering) },
 	{ "helpers_lingering", "helper=\"interpreter\"", NULL, GAUGE, 0, AT(interpreter_helpers.lingering) },
+	{ "helpers_lingering", "helper=\"wait\"", NULL, GAUGE, 0, AT(wait_helpers.lingering) },
 	{ "helpers_lingering", "helper=\"keeper\"", NULL, GAUGE, 0, AT(saved.lingering) },
 	{ "resident_bytes", "", "Memory of pjrecord itself.", GAUGE, 0, AT(rss) },
 	{ "last_success_timestamp_seconds", "", "When the last window became complete.", GAUGE_SAVED, 0,
@@ -403,6 +413,10 @@ void metrics_add(struct metrics *metrics, const struct window_report *report)
 	metrics->offcpu.brief_ns = metrics_sum(metrics->offcpu.brief_ns, report->offcpu.brief_ns);
 	metrics->offcpu.unknown_ns = metrics_sum(metrics->offcpu.unknown_ns, report->offcpu.unknown_ns);
 	metrics->offcpu.lost = metrics_sum(metrics->offcpu.lost, report->offcpu.lost);
+	metrics->offcpu.complete_ns = metrics_sum(metrics->offcpu.complete_ns, report->offcpu.complete_ns);
+	metrics->offcpu.unread_ns = metrics_sum(metrics->offcpu.unread_ns, report->offcpu.unread_ns);
+	metrics->offcpu_incomplete_ns =
+		metrics_sum(metrics->offcpu_incomplete_ns, report->offcpu.read_ns - report->offcpu.complete_ns);
 	unwindstats_add(&metrics->unwinding, &report->unwinding);
 	add_tenants(&metrics->tenants, &report->tenants);
 }
@@ -452,6 +466,7 @@ void metrics_add_dropped(struct metrics *metrics, const struct window_report *re
 	add_helpers(&metrics->helpers, &report->helpers);
 	add_helpers(&metrics->jvm_helpers, &report->jvm_helpers);
 	add_helpers(&metrics->interpreter_helpers, &report->interpreter_helpers);
+	add_helpers(&metrics->wait_helpers, &report->wait_helpers);
 	add_saved(metrics, &report->saved);
 	metrics_add_loss(&metrics->loss, &report->loss);
 	metrics->loss.ring_high = report->loss.ring_high;
@@ -524,6 +539,7 @@ static void metrics_put_helpers(struct text *text, const struct window_report *r
 
 	add_helpers(&sum, &report->jvm_helpers);
 	add_helpers(&sum, &report->interpreter_helpers);
+	add_helpers(&sum, &report->wait_helpers);
 	if (sum.hung)
 		put_count(text, "; ", sum.hung, "helper process hung", "helper processes hung");
 	if (sum.crashed)
@@ -536,6 +552,8 @@ static void metrics_put_helpers(struct text *text, const struct window_report *r
 		text_add(text, "; no helper process reads JVMs");
 	if (report->interpreter_helpers.off)
 		text_add(text, "; no helper process reads interpreters");
+	if (report->wait_helpers.off)
+		text_add(text, "; no helper process reads stacks off the CPU");
 }
 
 static uint64_t samples_over_budget(const struct pj_tenants *tenants)

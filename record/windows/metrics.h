@@ -40,7 +40,7 @@ struct window_report {
 	/* Failures of the helper processes that make unwind tables. */
 	struct helper_counts helpers;
 	/* Failures of the helper processes that read JVMs. */
-	struct helper_counts jvm_helpers, interpreter_helpers;
+	struct helper_counts jvm_helpers, interpreter_helpers, wait_helpers;
 };
 
 /* Reasons for which a recorded window was dropped. */
@@ -72,7 +72,8 @@ struct metrics {
 	uint64_t cpu_us;              /* CPU time of pjrecord itself in us */
 	struct symsaver_counts saved; /* bytes is a gauge: the current value */
 	struct helper_counts helpers; /* lingering and off are gauges: current values */
-	struct helper_counts jvm_helpers, interpreter_helpers; /* lingering and off are gauges, too */
+	uint64_t offcpu_incomplete_ns; /* off-CPU times whose stack was read, but ends in no root frame */
+	struct helper_counts jvm_helpers, interpreter_helpers, wait_helpers; /* lingering and off are gauges, too */
 	/* The following members are gauges: current values. */
 	uint64_t last_success; /* time of the last complete window in s since 1970; 0: the value in the file stays */
 	uint64_t rss, retained_windows, saved_bytes, free_bytes;

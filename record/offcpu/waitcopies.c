@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/offcpu/waitcopies.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/hash.h"
+#include "common/process/capabilities.h"
+#include "common/process/fdmessage.h"
+#include "common/process/helperprocess.h"
+#include "common/process/sandbox.h"
+#include "common/process/urgency.h"
+#include "record/offcpu/waithelper.h"
+#include "unwind/dwarf/processor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HANG_NS (SECOND_NS / 4)      /* duration of a read after which the process is replaced */
+#define ANSWER_NS (5 * SECOND_NS)    /* the same on a machine so loaded that the process waits for a CPU */
+#define RESTART_NS (2 * SECOND_NS)   /* least time between two starts */
+#define ADDRESS_SPACE ((uint64_t)64 << 20) /* beside the rings that it maps */
+enum { BUCKETS = 4096, AVOIDED_MAX = 64 };
+
+struct noted {
+	struct waitcopies_copy copy;
+	uint64_t before; /* number, from 1, of an earlier copy in the same bucket; 0: none */
+};
+
+struct waitcopies {
+	struct waithelper_options o;
+	struct waitshare *share;
+	pid_t pid;
+	int socket;
+	uint64_t started, own_ns;
+	const struct rings *rings;
+	const struct sources *sources;
+	size_t sent; /* number of CPUs whose rings were sent to the process */
+
+	uint64_t at; /* position in the ring behind the newest copy that is known */
+	struct noted noted[WAITCOPIES_MAX];
+	uint64_t head, tail; /* numbers of the next copy and of the oldest one */
+	uint64_t bucket[BUCKETS]; /* number, from 1, of the newest copy of threads with this hash; 0: none */
+
+	struct backoff backoff;
+	struct {
+		uint64_t place;
+		uint8_t class;
+	} avoided[AVOIDED_MAX]; /* tenants that may be avoided at present */
+	size_t navoided;
+	struct waitcounters counters; /* of processes that were replaced */
+};
+
+/* ---- the process ------------------------------------------------------------------------------------------------ */
+
+/* Keeps the right to read other processes alone. Landlock is left out (SANDBOX_READER), as it would deny that. */
+static void waitcopies_run(void *to)
+{
+	const struct waitcopies *waitcopies = to;
+	struct waithelper_options options = waitcopies->o;
+	options.socket = HELPERPROCESS_FD;
+	options.share = waitcopies->share;
+	urgency_short_slices();
+	capabilities_limit(CAPABILITY_BIT(CAP_SYS_PTRACE));
+	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_MESSAGES | SANDBOX_READER,
+					 .address_space = helperprocess_memory() + ADDRESS_SPACE +
+							  2 * rings_bytes(waitcopies->rings),
+					 .files = 32,
+					 .keep_capabilities = true });
+	waithelper_run(&options);
+}
+
+static void waitcopies_start(struct waitcopies *waitcopies)
+{
+	int pair[2];
+
+	waitcopies->started = clock_now();
+	waitcopies->sent = 0;
+	if (!waitcopies->share || !backoff_may_start(&waitcopies->backoff, waitcopies->started) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return;
+	waitcopies->pid = helperprocess_start(
+		&(struct helperprocess){ "pjrecord-wait", &pair[1], 1, URGENCY_NOW, waitcopies_run, waitcopies });
+	close(pair[1]);
+	if (!waitcopies->pid) {
+		close(pair[0]);
+		return;
+	}
+	waitcopies->socket = pair[0];
+}
+
+/* Sends rings, as far as the socket takes them. */
+static void send_rings(struct waitcopies *waitcopies)
+{
+	size_t n;
+	const uint32_t *cpus = sources_cpu_list(waitcopies->sources, &n);
+
+	while (waitcopies->pid && waitcopies->sent < n) {
+		uint32_t cpu = cpus[waitcopies->sent];
+		struct waithelper_ring message = { .cpu = cpu };
+		size_t bytes;
+		int fd = rings_fd(waitcopies->rings, RING_OF_SWITCHES, cpu, &bytes);
+
+		message.bytes = bytes;
+		if (fd >= 0 && !fdmessage_send_soon(waitcopies->socket, &message, sizeof(message), &fd, 1))
+			return;
+		waitcopies->sent++;
+	}
+}
+
+struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings, const struct sources *sources)
+{
+	const struct processor *processor = processor_here();
+	struct waitcopies *waitcopies;
+	struct stat own;
+	unsigned sp = 0;
+
+	while (processor && sp < countof(processor->of_perf) && processor->of_perf[sp] != CFI_RSP)
+		sp++;
+	if (!processor || sp == countof(processor->of_perf) || !(attr->sample_regs_user >> sp & 1) ||
+	    __builtin_popcountll(attr->sample_regs_user) > WAIT_REGISTERS)
+		return NULL;
+	waitcopies = mem_alloc(sizeof(*waitcopies), 1);
+	waitcopies->o = (struct waithelper_options){
+		.nregisters = (uint32_t)__builtin_popcountll(attr->sample_regs_user),
+		.sp = (uint32_t)__builtin_popcountll(attr->sample_regs_user & ((UINT64_C(1) << sp) - 1)),
+		.sample_type = attr->sample_type,
+	};
+	waitcopies->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
+	waitcopies->rings = rings;
+	waitcopies->sources = sources;
+	waitcopies->share = waitshare_new();
+	waitcopies_start(waitcopies);
+	return waitcopies;
+}
+
+/* Kills the process. `hung`: it hung in a read of the process reading_pid, or (false) it has ended itself. */
+static void waitcopies_end(struct waitcopies *waitcopies, uint64_t place, bool hung, uint64_t now)
+{
+	close(waitcopies->socket);
+	backoff_failed(&waitcopies->backoff, waitcopies->pid, place, hung, now);
+	waitcopies->pid = 0;
+}
+
+void waitcopies_free(struct waitcopies *waitcopies)
+{
+	if (!waitcopies)
+		return;
+	if (waitcopies->pid) {
+		close(waitcopies->socket);
+		backoff_abandon(&waitcopies->backoff, waitcopies->pid, 0);
+	}
+	waitshare_free(waitcopies->share);
+	free(waitcopies);
+}
+
+void waitcopies_follow(struct waitcopies *waitcopies)
+{
+	waitcopies->sent = 0;
+	send_rings(waitcopies);
+}
+
+/* ---- copies ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t *bucket_of(struct waitcopies *waitcopies, uint32_t tid)
+{
+	return &waitcopies->bucket[hash_mix(tid, 0x9E3779B97F4A7C15u) & (BUCKETS - 1)];
+}
+
+static void forget_all(struct waitcopies *waitcopies)
+{
+	waitcopies->at = 0;
+	waitcopies->tail = waitcopies->head;
+}
+
+/* Adds the counters of the process that was replaced to those of all, and gives the next one fresh memory. */
+static void renew_share(struct waitcopies *waitcopies)
+{
+	struct waitshare *share = waitcopies->share;
+
+	if (share) {
+		waitcopies->counters = waitcopies_counters(waitcopies);
+		waitshare_free(share);
+	}
+	forget_all(waitcopies);
+	waitcopies->share = waitshare_new();
+}
+
+void waitcopies_collect(struct waitcopies *waitcopies)
+{
+	struct waitcopies_copy copy = { .done = false };
+	bool broken = false;
+
+	if (!waitcopies || !waitcopies->share)
+		return;
+	while (waitcopies->head - waitcopies->tail < WAITCOPIES_MAX &&
+	       waitshare_next(waitcopies->share, &waitcopies->at, &copy.head, &copy.stack, &broken)) {
+		uint64_t *bucket = bucket_of(waitcopies, copy.head.wait.tid);
+
+		copy.end = waitcopies->at;
+		waitcopies->noted[waitcopies->head++ % WAITCOPIES_MAX] =
+			(struct noted){ copy, *bucket > waitcopies->tail ? *bucket : 0 };
+		*bucket = waitcopies->head;
+	}
+	if (broken && waitcopies->pid) {
+		waitcopies_end(waitcopies, 0, false, clock_now());
+		renew_share(waitcopies);
+	}
+}
+
+struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled)
+{
+	uint64_t number = *bucket_of(waitcopies, tid);
+
+	while (number > waitcopies->tail) {
+		struct noted *noted = &waitcopies->noted[(number - 1) % WAITCOPIES_MAX];
+
+		if (noted->copy.head.wait.tid == tid && noted->copy.head.wait.time == sampled)
+			return noted->copy.done ? NULL : &noted->copy;
+		number = noted->before;
+	}
+	return NULL;
+}
+
+struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i)
+{
+	if (i >= waitcopies->head - waitcopies->tail)
+		return NULL;
+	return &waitcopies->noted[(waitcopies->tail + i) % WAITCOPIES_MAX].copy;
+}
+
+void waitcopies_release(struct waitcopies *waitcopies)
+{
+	uint64_t end = 0;
+
+	while (waitcopies->tail < waitcopies->head) {
+		const struct waitcopies_copy *copy = &waitcopies->noted[waitcopies->tail % WAITCOPIES_MAX].copy;
+
+		if (!copy->done)
+			break;
+		end = copy->end;
+		waitcopies->tail++;
+	}
+	if (end && waitcopies->share)
+		waitshare_drop(waitcopies->share, end);
+}
+
+bool waitcopies_press(const struct waitcopies *waitcopies)
+{
+	return waitcopies->head - waitcopies->tail > WAITCOPIES_MAX / 2 ||
+	       (waitcopies->share && waitshare_level(waitcopies->share) > 500);
+}
+
+void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, size_t used)
+{
+	if (waitcopies->share)
+		waitshare_learn(waitcopies->share, tid, used);
+}
+
+/* ---- tenants ---------------------------------------------------------------------------------------------------- */
+
+/* Returns the class of a tenant, from 1. */
+static uint8_t class_of(const struct tenant *tenant)
+{
+	return (uint8_t)(1 + hash_pair(tenant->key, tenant->kind) % (WAITSHARE_CLASSES - 1));
+}
+
+static uint8_t *class_at(const struct waitcopies *waitcopies, uint32_t pid)
+{
+	return &waitcopies->share->class[pid & (WAITSHARE_PIDS - 1)];
+}
+
+void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant)
+{
+	if (waitcopies->share && tenant->kind != TENANT_UNKNOWN)
+		__atomic_store_n(class_at(waitcopies, pid), class_of(tenant), __ATOMIC_RELAXED);
+}
+
+void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid)
+{
+	if (waitcopies->share)
+		__atomic_store_n(class_at(waitcopies, pid), 0, __ATOMIC_RELAXED);
+}
+
+bool waitcopies_is_new(const struct waitcopies *waitcopies, uint32_t pid)
+{
+	return waitcopies->share && *class_at(waitcopies, pid) == 0;
+}
+
+/* Passes to the process which tenants are avoided. While some are, it reads no process whose tenant is unknown. */
+static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
+{
+	size_t n = 0;
+
+	if (!waitcopies->share)
+		return;
+	memset(waitcopies->share->refused, 0, sizeof(waitcopies->share->refused));
+	for (size_t i = 0; i < waitcopies->navoided; i++)
+		if (backoff_avoided_until(&waitcopies->backoff, waitcopies->avoided[i].place, now)) {
+			waitcopies->share->refused[waitcopies->avoided[i].class] = 1;
+			waitcopies->avoided[n++] = waitcopies->avoided[i];
+		}
+	waitcopies->navoided = n;
+	__atomic_store_n(&waitcopies->share->strict, n > 0, __ATOMIC_RELEASE);
+}
+
+/* ---- hangs and ends --------------------------------------------------------------------------------------------- */
+
+/* Replaces a process that hangs in a read. If too many tenants are avoided already, none is read until one is not any more. */
+static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct tenant tenant)
+{
+	uint64_t place = backoff_place(&tenant, waitcopies->own_ns, 0);
+
+	if (waitcopies->navoided < AVOIDED_MAX) {
+		waitcopies->avoided[waitcopies->navoided].place = place;
+		waitcopies->avoided[waitcopies->navoided++].class = class_of(&tenant);
+	}
+	waitcopies_end(waitcopies, place, true, now);
+	renew_share(waitcopies);
+}
+
+/* Returns true if the process neither runs nor waits for a CPU. */
+static bool waitcopies_is_blocked(const struct waitcopies *waitcopies)
+{
+	char path[64], text[128];
+	const char *state;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)waitcopies->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[got < 0 ? 0 : got] = 0;
+	state = strrchr(text, ')');
+	return state && state[1] && state[2] != 'R';
+}
+
+static bool waitcopies_has_ended(const struct waitcopies *waitcopies)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)waitcopies->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+}
+
+static void check_process(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid),
+			  void *to)
+{
+	uint64_t since = __atomic_load_n(&waitcopies->share->reading_since, __ATOMIC_ACQUIRE);
+
+	if (since && since < now && now - since > HANG_NS &&
+	    (waitcopies_is_blocked(waitcopies) || now - since > ANSWER_NS)) {
+		replace_hung(waitcopies, now,
+			     owner(to, __atomic_load_n(&waitcopies->share->reading_pid, __ATOMIC_RELAXED)));
+	} else if (waitcopies_has_ended(waitcopies)) {
+		waitcopies_end(waitcopies, 0, false, now);
+		renew_share(waitcopies);
+	}
+}
+
+void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid), void *to)
+{
+	if (!waitcopies)
+		return;
+	if (waitcopies->pid && waitcopies->share)
+		check_process(waitcopies, now, owner, to);
+	if (!waitcopies->pid && waitcopies->started && waitcopies->navoided < AVOIDED_MAX &&
+	    now - waitcopies->started > RESTART_NS) {
+		if (!waitcopies->share)
+			renew_share(waitcopies);
+		waitcopies_start(waitcopies);
+	}
+	show_avoided(waitcopies, now);
+	send_rings(waitcopies);
+}
+
+/* ---- counts ----------------------------------------------------------------------------------------------------- */
+
+struct helper_counts waitcopies_helpers(const struct waitcopies *waitcopies)
+{
+	struct helper_counts counts;
+
+	if (!waitcopies)
+		return (struct helper_counts){ 0 };
+	counts = backoff_counts(&waitcopies->backoff, !waitcopies->pid);
+	counts.avoided = waitcopies_counters(waitcopies).refused;
+	return counts;
+}
+
+struct waitcounters waitcopies_counters(const struct waitcopies *waitcopies)
+{
+	struct waitcounters sum = waitcopies->counters;
+	const struct waitcounters *now = waitcopies->share ? &waitcopies->share->counters : NULL;
+
+	if (!now)
+		return sum;
+	sum.copies += now->copies;
+	sum.failed += now->failed;
+	sum.ring_full += now->ring_full;
+	sum.queue_full += now->queue_full;
+	sum.over_budget += now->over_budget;
+	sum.refused += now->refused;
+	sum.missed += now->missed;
+	sum.rounds += now->rounds;
+	return sum;
+}

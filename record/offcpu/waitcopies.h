@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waitcopies.h - copies of the stacks of threads that are off the CPU: runs the process pjrecord-wait (waithelper.h), and keeps
+ * its copies until their verdict.
+ *
+ * Nothing here waits for that process. A read of a target's memory may hang: then the process is killed and replaced, and
+ * processes of that tenant are not read for 10 s, after each further failure for longer (backoff.h). The memory that both
+ * share is replaced, too, since a killed process that hangs in a page fault may still write to it.
+ */
+#ifndef PJ_WAITCOPIES_H
+#define PJ_WAITCOPIES_H
+
+#include "common/process/backoff.h"
+#include "record/offcpu/waitshare.h"
+#include "record/perf/sources.h"
+
+enum { WAITCOPIES_MAX = 8192 }; /* most copies without a verdict */
+
+struct waitcopies;
+
+/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result. Returns NULL if the
+ * processor is not supported, or if the samples lack registers. */
+struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings, const struct sources *sources);
+void waitcopies_free(struct waitcopies *waitcopies);
+
+/* Passes the rings of context switches to the process. To be called again if CPUs come. */
+void waitcopies_follow(struct waitcopies *waitcopies);
+
+/* A copy of the stack of a thread. Valid until waitcopies_release. */
+struct waitcopies_copy {
+	struct waitcopy head;
+	const char *stack; /* head.n bytes, which a process that failed may still change */
+	uint64_t end;      /* its end in the ring */
+	bool done;         /* set by the caller: the copy is not needed any more */
+};
+
+/* Makes new copies known. */
+void waitcopies_collect(struct waitcopies *waitcopies);
+/* Returns the copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL if there is
+ * none. Copies of later switch-outs may be there already. */
+struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled);
+/* Returns the copy with number i, from 0, in the order in which they were made; NULL beyond the last one. */
+struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i);
+/* Removes the oldest copies, up to the first one that is not done. */
+void waitcopies_release(struct waitcopies *waitcopies);
+/* Returns true if half of the space for copies is in use. */
+bool waitcopies_press(const struct waitcopies *waitcopies);
+/* Stores how many bytes of the stack of a thread were needed (samplestack_used). */
+void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, size_t used);
+
+/* Sets the tenant of a process, or that it has ended. */
+void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant);
+void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid);
+/* Returns true if the tenant of the process is not known yet. */
+bool waitcopies_is_new(const struct waitcopies *waitcopies, uint32_t pid);
+
+/* Replaces the process if it hangs or has ended. owner returns the tenant of a pid. */
+void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid), void *to);
+
+struct helper_counts waitcopies_helpers(const struct waitcopies *waitcopies);
+/* Returns the counters of all processes since the start. */
+struct waitcounters waitcopies_counters(const struct waitcopies *waitcopies);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/offcpu/waitshare.h"
+
+#include "common/hash.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define MASK (WAITSHARE_BYTES - 1)
+
+#define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define store(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
+
+struct waitshare *waitshare_new(void)
+{
+	struct waitshare *waitshare =
+		mmap(NULL, sizeof(*waitshare), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return waitshare == MAP_FAILED ? NULL : waitshare;
+}
+
+void waitshare_free(struct waitshare *waitshare)
+{
+	if (waitshare)
+		munmap(waitshare, sizeof(*waitshare));
+}
+
+/* ---- the writer ------------------------------------------------------------------------------------------------ */
+
+static size_t waitshare_space(size_t n)
+{
+	return (sizeof(struct waitcopy) + n + 7) & ~(size_t)7;
+}
+
+struct waitcopy *waitshare_begin(struct waitshare *waitshare, size_t n)
+{
+	uint64_t head = waitshare->head, used = head - load(&waitshare->tail);
+	size_t size = waitshare_space(n), at = (size_t)(head & MASK), left = WAITSHARE_BYTES - at, skipped = 0;
+	struct waitcopy *copy;
+
+	/* a copy is in one part: what is left before the end of the ring is skipped, with a head if one fits */
+	if (size > left)
+		skipped = left;
+	if (used > WAITSHARE_BYTES || skipped + size > WAITSHARE_BYTES - used)
+		return NULL;
+	if (skipped >= sizeof(*copy)) {
+		copy = (void *)(waitshare->bytes + at);
+		*copy = (struct waitcopy){ .size = (uint32_t)skipped };
+	}
+	if (skipped)
+		store(&waitshare->head, head + skipped);
+	return (void *)(waitshare->bytes + ((head + skipped) & MASK));
+}
+
+void waitshare_publish(struct waitshare *waitshare, struct waitcopy *copy)
+{
+	copy->size = (uint32_t)waitshare_space(copy->n);
+	store(&waitshare->head, waitshare->head + copy->size);
+}
+
+/* ---- the taker -------------------------------------------------------------------------------------------------- */
+
+bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct waitcopy *copy, const char **stack, bool *broken)
+{
+	uint64_t head = load(&waitshare->head);
+
+	while (*at < head) {
+		size_t place = (size_t)(*at & MASK), left = WAITSHARE_BYTES - place;
+
+		if (left < sizeof(*copy)) {
+			*at += left;
+			continue;
+		}
+		memcpy(copy, waitshare->bytes + place, sizeof(*copy));
+		if (copy->size % 8 || copy->size < sizeof(*copy) || copy->size > left || copy->size > head - *at ||
+		    copy->n > copy->size - sizeof(*copy) || copy->n > WAITSHARE_STACK ||
+		    copy->wait.nregisters > WAIT_REGISTERS) {
+			*broken = true;
+			return false;
+		}
+		*at += copy->size;
+		*stack = waitshare->bytes + place + sizeof(*copy);
+		if (copy->wait.tid)
+			return true;
+	}
+	return false;
+}
+
+void waitshare_drop(struct waitshare *waitshare, uint64_t at)
+{
+	store(&waitshare->tail, at);
+}
+
+unsigned waitshare_level(const struct waitshare *waitshare)
+{
+	uint64_t used = load(&waitshare->head) - waitshare->tail;
+
+	return (unsigned)((used < WAITSHARE_BYTES ? used : WAITSHARE_BYTES) * 1000 / WAITSHARE_BYTES);
+}
+
+/* ---- depths ----------------------------------------------------------------------------------------------------- */
+
+static size_t waitshare_slot(uint32_t tid)
+{
+	return (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & (WAITSHARE_DEPTHS - 1);
+}
+
+size_t waitshare_wanted(const struct waitshare *waitshare, uint32_t tid)
+{
+	size_t depth = __atomic_load_n(&waitshare->depth[waitshare_slot(tid)], __ATOMIC_RELAXED) * WAITSHARE_UNIT;
+
+	return depth == 0 ? WAITSHARE_FIRST : depth < WAITSHARE_STACK ? depth : WAITSHARE_STACK;
+}
+
+void waitshare_learn(struct waitshare *waitshare, uint32_t tid, size_t used)
+{
+	uint8_t *depth = &waitshare->depth[waitshare_slot(tid)];
+	const size_t most = WAITSHARE_STACK / WAITSHARE_UNIT;
+	/* half more than was needed, and 2 kB: a wait in a deeper call is complete, too, as long as it is not much deeper */
+	size_t units = used > WAITSHARE_STACK / 2 ? most : (used + used / 2) / WAITSHARE_UNIT + 2;
+
+	units = units < most ? units : most;
+	/* towards the larger value at once, towards the smaller one slowly */
+	if (units < *depth)
+		units = *depth - (*depth - units + 7) / 8;
+	__atomic_store_n(depth, (uint8_t)units, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * waitshare.h - the memory that pjrecord shares with its process pjrecord-wait: copies of the stacks of sleeping threads,
+ * counters, and what pjrecord knows of processes and threads.
+ *
+ * The copies are in a ring with one writer and one taker. The writer never waits: a ring that is full refuses. The taker reads
+ * the memory of another process, so it takes no size from there unchecked.
+ */
+#ifndef PJ_WAITSHARE_H
+#define PJ_WAITSHARE_H
+
+#include "record/offcpu/waitqueue.h"
+
+#define WAITSHARE_BYTES ((size_t)4 << 20) /* size of the ring of copies; a power of two */
+#define WAITSHARE_STACK ((size_t)56 << 10) /* largest copy of a stack: a perf record has at most 64 kB */
+#define WAITSHARE_FIRST ((size_t)16 << 10) /* largest copy of a thread whose stacks are not known yet */
+#define WAITSHARE_UNIT ((size_t)1 << 10)   /* unit of waitshare.depth, in bytes */
+enum { WAITSHARE_DEPTHS = 16384, WAITSHARE_PIDS = 65536, WAITSHARE_CLASSES = 256 };
+
+/* Head of a copy in the ring; n bytes of the stack follow, from sp on. */
+struct waitcopy {
+	uint32_t size; /* bytes up to the next head, a multiple of 8 */
+	uint32_t n;
+	uint64_t begun, ended; /* before and after the reads, in ns of CLOCK_MONOTONIC */
+	struct wait wait;      /* wait.tid 0: space that is skipped, without a copy */
+};
+
+struct waitcounters {
+	uint64_t copies, failed, ring_full, queue_full, over_budget, refused, missed, rounds;
+};
+
+struct waitshare {
+	/* written by pjrecord-wait */
+	uint64_t head; /* end of what was written, in bytes since the start */
+	/* time at which a read began that has not ended, 0: none; its process */
+	uint64_t reading_since;
+	uint32_t reading_pid;
+	struct waitcounters counters;
+
+	/* written by pjrecord */
+	uint64_t tail;
+	uint32_t strict; /* 1: processes of class 0 are not read */
+	/* class of each process, by the low bits of its pid: a hash of its tenant, from 1; 0: unknown */
+	uint8_t class[WAITSHARE_PIDS];
+	uint8_t refused[WAITSHARE_CLASSES]; /* 1: processes of this class are not read */
+	/* bytes of the stack of a thread that were needed last, in WAITSHARE_UNIT, by a hash of its tid; 0: unknown */
+	uint8_t depth[WAITSHARE_DEPTHS];
+
+	char bytes[WAITSHARE_BYTES];
+};
+
+/* Maps a zeroed object that forked processes share. Returns NULL on failure. */
+struct waitshare *waitshare_new(void);
+void waitshare_free(struct waitshare *waitshare);
+
+/* For the writer: returns space for a copy of n bytes of stack, NULL if the ring is full. waitshare_publish publishes that copy,
+ * of which all members but size are set; n may be smaller than before. */
+struct waitcopy *waitshare_begin(struct waitshare *waitshare, size_t n);
+void waitshare_publish(struct waitshare *waitshare, struct waitcopy *copy);
+
+/* For the taker: sets *copy to the head of the copy at position *at, *stack to its bytes in the ring, and moves *at behind it.
+ * Returns false if there is none yet. A ring that is malformed sets *broken and returns false. */
+bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct waitcopy *copy, const char **stack, bool *broken);
+/* Gives the space before position `at` back to the writer. */
+void waitshare_drop(struct waitshare *waitshare, uint64_t at);
+/* Returns the share of the ring that is in use, in thousandths. */
+unsigned waitshare_level(const struct waitshare *waitshare);
+
+/* Bytes that a copy of this thread's stack should have, and the setter: `used` bytes were needed, SIZE_MAX: more than there were. */
+size_t waitshare_wanted(const struct waitshare *waitshare, uint32_t tid);
+void waitshare_learn(struct waitshare *waitshare, uint32_t tid, size_t used);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/waitstacks.h"
+
+#include "common/arena.h"
+#include "common/clocks.h"
+#include "common/debug.h"
+#include "record/unwind/samplerecord.h"
+
+#include <stdlib.h>
+
+#define LATE_NS (2 * SECOND_NS) /* longest time for which a copy waits for unwind tables */
+enum { SWITCHED_OUT = 1 << 13 };
+
+/* Numbers of copies by their verdict, for PJ_DEBUG=unwind. */
+struct verdicts {
+	uint64_t certified, resumed, uncertain, over_budget, malformed, late;
+};
+
+struct waitstacks {
+	struct waitstacks_options o;
+	struct waitcopies *copies;
+	struct perf_event_attr attr; /* of a sample with a copy of the stack */
+	struct text sample, unwound;
+	struct verdicts verdicts;
+};
+
+struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const struct rings *rings,
+				  const struct sources *sources)
+{
+	struct waitstacks *waitstacks;
+	struct waitcopies *copies = waitcopies_fork(attr, rings, sources);
+
+	if (!copies)
+		return NULL;
+	waitstacks = mem_alloc(sizeof(*waitstacks), 1);
+	waitstacks->copies = copies;
+	waitstacks->attr = *attr;
+	waitstacks->attr.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	waitstacks->attr.sample_stack_user = WAITSHARE_STACK;
+	return waitstacks;
+}
+
+void waitstacks_free(struct waitstacks *waitstacks)
+{
+	if (!waitstacks)
+		return;
+	waitcopies_free(waitstacks->copies);
+	text_free(&waitstacks->sample);
+	text_free(&waitstacks->unwound);
+	free(waitstacks);
+}
+
+void waitstacks_start(struct waitstacks *waitstacks, const struct waitstacks_options *options)
+{
+	if (!waitstacks)
+		return;
+	waitstacks->o = *options;
+	waitstacks_follow(waitstacks);
+}
+
+void waitstacks_follow(struct waitstacks *waitstacks)
+{
+	if (waitstacks)
+		waitcopies_follow(waitstacks->copies);
+}
+
+void waitstacks_begin(struct waitstacks *waitstacks)
+{
+	if (waitstacks)
+		waitcopies_collect(waitstacks->copies);
+}
+
+/* ---- unwinding -------------------------------------------------------------------------------------------------- */
+
+/* Composes a sample with the registers and the copy of the stack. Returns false if it would be too large. */
+static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct waitcopies_copy *copy)
+{
+	const struct waitcopy *head = &copy->head;
+	struct ring_sample sample = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
+				      .pid = wait->pid,
+				      .tid = wait->tid,
+				      .time = wait->time,
+				      .cpu = wait->cpu,
+				      .nips = wait->n };
+	struct text *text = &waitstacks->sample;
+	uint64_t abi = head->wait.abi, copied = head->n, space = (copied + 7) & ~UINT64_C(7);
+	size_t n = sizeof(sample) + 8 * ((size_t)wait->n + head->wait.nregisters + 3) + (size_t)space;
+	const char zeros[8] = { 0 };
+
+	if (n > SAMPLERECORD_MAX || head->wait.nregisters != (uint32_t)__builtin_popcountll(waitstacks->attr.sample_regs_user))
+		return false;
+	sample.head.size = (uint16_t)n;
+	text->n = 0;
+	text_bytes(text, &sample, sizeof(sample));
+	text_bytes(text, wait->ips, 8 * (size_t)wait->n);
+	text_bytes(text, &abi, sizeof(abi));
+	text_bytes(text, head->wait.registers, 8 * (size_t)head->wait.nregisters);
+	text_bytes(text, &space, sizeof(space));
+	text_bytes(text, copy->stack, (size_t)copied);
+	text_bytes(text, zeros, (size_t)(space - copied));
+	text_bytes(text, &copied, sizeof(copied));
+	return true;
+}
+
+/* Gives the thread the callchain that was unwound. */
+static void give_stack(struct waitstacks *waitstacks, uint32_t tid)
+{
+	const struct ring_sample *sample = (const void *)waitstacks->unwound.p;
+
+	if (waitstacks->unwound.n < sizeof(*sample) || sample->nips == 0)
+		return;
+	offcpu_set_stack(switches_offcpu(waitstacks->o.switches), tid, sample->ips, (uint32_t)sample->nips,
+			 sample->ips[sample->nips - 1] != CONTEXT_USER);
+}
+
+/* Unwinds a certified copy. Returns false if unwind tables are being made. */
+static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy)
+{
+	uint32_t tid = copy->head.wait.tid;
+	struct offcpu_sample wait;
+	struct tenant tenant;
+	size_t used;
+
+	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait) || !compose(waitstacks, &wait, copy)) {
+		waitstacks->verdicts.malformed++;
+		return true;
+	}
+	tenant = state_tenant(waitstacks->o.state, wait.pid);
+	state_note(waitstacks->o.state, wait.pid, wait.tid, 0);
+	if (state_is_stale(waitstacks->o.state, wait.pid) ||
+	    !budgets_has(waitstacks->o.budgets, tenant, 8 * (uint64_t)waitstacks->o.max_frames, wait.time)) {
+		waitstacks->verdicts.over_budget++;
+		return true;
+	}
+	if (!unwinder_wait(waitstacks->o.unwinder, &waitstacks->attr, (const void *)waitstacks->sample.p,
+			   &waitstacks->unwound, &used))
+		return false;
+	waitcopies_learn(waitstacks->copies, tid, used);
+	give_stack(waitstacks, tid);
+	waitstacks->verdicts.certified++;
+	return true;
+}
+
+/* Decides on a copy: all records before `until` were taken. Returns false if unwind tables are being made. */
+static bool waitstacks_decide(struct waitstacks *waitstacks, struct waitcopies_copy *copy, uint64_t until)
+{
+	const struct offcpu_copy read = {
+		.tid = copy->head.wait.tid, .sampled = copy->head.wait.time, .begun = copy->head.begun, .ended = copy->head.ended
+	};
+
+	switch (offcpu_verdict(switches_offcpu(waitstacks->o.switches), &read, until)) {
+	case OFFCPU_CERTIFIED:
+		if (!waitstacks_unwind(waitstacks, copy))
+			return false;
+		break;
+	case OFFCPU_RESUMED: waitstacks->verdicts.resumed++; break;
+	default: waitstacks->verdicts.uncertain++; break;
+	}
+	copy->done = true;
+	return true;
+}
+
+/* ---- records ---------------------------------------------------------------------------------------------------- */
+
+static void note_process(struct waitstacks *waitstacks, uint32_t pid)
+{
+	struct tenant tenant;
+
+	if (!waitcopies_is_new(waitstacks->copies, pid))
+		return;
+	tenant = state_tenant(waitstacks->o.state, pid);
+	waitcopies_process(waitstacks->copies, pid, &tenant);
+}
+
+bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record)
+{
+	const struct perf_record *head = record->head;
+	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
+	struct waitcopies_copy *copy;
+	struct offcpu_sample wait;
+
+	if (!waitstacks)
+		return true;
+	if (record->kind == RING_OF_STATE) {
+		if (head->type == RECORD_EXIT && id->pid == id->tid)
+			waitcopies_exit(waitstacks->copies, id->pid);
+		return true;
+	}
+	if (head->type != RECORD_SWITCH && head->type != RECORD_SWITCH_CPU_WIDE)
+		return true;
+	if (head->misc & SWITCHED_OUT) {
+		note_process(waitstacks, id->pid);
+		return true;
+	}
+	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), id->tid, &wait))
+		return true;
+	copy = waitcopies_find(waitstacks->copies, id->tid, wait.time);
+	return !copy || waitstacks_decide(waitstacks, copy, record->time);
+}
+
+void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until)
+{
+	struct waitcopies_copy *copy;
+
+	if (!waitstacks)
+		return;
+	for (size_t i = 0; (copy = waitcopies_at(waitstacks->copies, i)) != NULL; i++) {
+		if (copy->done)
+			continue;
+		if (copy->head.ended >= until || until - copy->head.ended <= OFFCPU_MARGIN_NS)
+			break;
+		if (waitstacks_decide(waitstacks, copy, until))
+			continue;
+		if (waitcopies_press(waitstacks->copies) || until - copy->head.ended > LATE_NS) {
+			waitstacks->verdicts.late++;
+			copy->done = true;
+		}
+	}
+	waitcopies_release(waitstacks->copies);
+}
+
+static struct tenant waitstacks_tenant(void *to, uint32_t pid)
+{
+	return state_tenant(((struct waitstacks *)to)->o.state, pid);
+}
+
+void waitstacks_tick(struct waitstacks *waitstacks, uint64_t now)
+{
+	const struct verdicts *verdicts;
+	struct waitcounters counters;
+
+	if (!waitstacks)
+		return;
+	waitcopies_tick(waitstacks->copies, now, waitstacks_tenant, waitstacks);
+	verdicts = &waitstacks->verdicts;
+	counters = waitcopies_counters(waitstacks->copies);
+	debug(DEBUG_UNWIND,
+	      "waits: %llu certified, %llu resumed, %llu uncertain, %llu over budget, %llu malformed, %llu late; %llu read, %llu "
+	      "not readable, %llu ring full, %llu queue full, %llu over rate, %llu refused, %llu gaps, %llu rounds",
+	      (unsigned long long)verdicts->certified, (unsigned long long)verdicts->resumed,
+	      (unsigned long long)verdicts->uncertain, (unsigned long long)verdicts->over_budget,
+	      (unsigned long long)verdicts->malformed, (unsigned long long)verdicts->late,
+	      (unsigned long long)counters.copies, (unsigned long long)counters.failed, (unsigned long long)counters.ring_full,
+	      (unsigned long long)counters.queue_full, (unsigned long long)counters.over_budget,
+	      (unsigned long long)counters.refused, (unsigned long long)counters.missed, (unsigned long long)counters.rounds);
+}
+
+struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks)
+{
+	return waitstacks ? waitcopies_helpers(waitstacks->copies) : (struct helper_counts){ 0 };
+}
