@@ -30,7 +30,7 @@
 #define LOOK_NS (2 * SECOND_NS)   /* ns between checks of CPUs and helper processes */
 #define FLUSH_NS (SECOND_NS / 20) /* ns between writes while the rings are drained more often */
 #define HANDOVER_NS SECOND_NS     /* ns from the request to other recorders to their end */
-#define WAITS_MS 100              /* ms between drains while stacks are read: copies wait in limited space */
+#define WAITS_MS 50               /* ms between drains while stacks are read: copies wait in limited space */
 #define HELD_MS 20                /* ms between retries while a sample waits for unwind tables */
 
 struct session {

@@ -73,9 +73,9 @@ void waitstacks_begin(struct waitstacks *waitstacks)
 /* ---- unwinding -------------------------------------------------------------------------------------------------- */
 
 /* Composes a sample with the registers and the copy of the stack. Returns false if it would be too large. */
-static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct waitcopies_copy *copy)
+static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct waitcopy *head,
+		    const char *stack)
 {
-	const struct waitcopy *head = &copy->head;
 	struct ring_sample sample = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
 				      .pid = wait->pid,
 				      .tid = wait->tid,
@@ -96,7 +96,7 @@ static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *w
 	text_bytes(text, &abi, sizeof(abi));
 	text_bytes(text, head->wait.registers, 8 * (size_t)head->wait.nregisters);
 	text_bytes(text, &space, sizeof(space));
-	text_bytes(text, copy->stack, (size_t)copied);
+	text_bytes(text, stack, (size_t)copied);
 	text_bytes(text, zeros, (size_t)(space - copied));
 	text_bytes(text, &copied, sizeof(copied));
 	return true;
@@ -116,12 +116,16 @@ static void give_stack(struct waitstacks *waitstacks, uint32_t tid)
 /* Unwinds a certified copy. Returns false if unwind tables are being made. */
 static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy)
 {
-	uint32_t tid = copy->head.wait.tid;
+	uint32_t tid = copy->tid;
 	struct offcpu_sample wait;
+	struct waitcopy head;
+	const char *stack;
 	struct tenant tenant;
 	size_t used;
 
-	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait) || !compose(waitstacks, &wait, copy)) {
+	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait) ||
+	    !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) || head.wait.tid != tid ||
+	    !compose(waitstacks, &wait, &head, stack)) {
 		waitstacks->verdicts.malformed++;
 		return true;
 	}
@@ -145,7 +149,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 static bool waitstacks_decide(struct waitstacks *waitstacks, struct waitcopies_copy *copy, uint64_t until)
 {
 	const struct offcpu_copy read = {
-		.tid = copy->head.wait.tid, .sampled = copy->head.wait.time, .begun = copy->head.begun, .ended = copy->head.ended
+		.tid = copy->tid, .sampled = copy->sampled, .begun = copy->begun, .ended = copy->ended
 	};
 
 	switch (offcpu_verdict(switches_offcpu(waitstacks->o.switches), &read, until)) {
@@ -207,11 +211,11 @@ void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until)
 	for (size_t i = 0; (copy = waitcopies_at(waitstacks->copies, i)) != NULL; i++) {
 		if (copy->done)
 			continue;
-		if (copy->head.ended >= until || until - copy->head.ended <= OFFCPU_MARGIN_NS)
+		if (copy->ended >= until || until - copy->ended <= OFFCPU_MARGIN_NS)
 			break;
 		if (waitstacks_decide(waitstacks, copy, until))
 			continue;
-		if (waitcopies_press(waitstacks->copies) || until - copy->head.ended > LATE_NS) {
+		if (waitcopies_press(waitstacks->copies) || until - copy->ended > LATE_NS) {
 			waitstacks->verdicts.late++;
 			copy->done = true;
 		}

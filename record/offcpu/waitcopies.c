@@ -196,16 +196,24 @@ static void renew_share(struct waitcopies *waitcopies)
 
 void waitcopies_collect(struct waitcopies *waitcopies)
 {
-	struct waitcopies_copy copy = { .done = false };
 	bool broken = false;
+	const char *stack;
+	struct waitcopy head;
+	uint64_t at;
 
 	if (!waitcopies || !waitcopies->share)
 		return;
-	while (waitcopies->head - waitcopies->tail < WAITCOPIES_MAX &&
-	       waitshare_next(waitcopies->share, &waitcopies->at, &copy.head, &copy.stack, &broken)) {
-		uint64_t *bucket = bucket_of(waitcopies, copy.head.wait.tid);
+	for (at = waitcopies->at; waitcopies->head - waitcopies->tail < WAITCOPIES_MAX &&
+				  waitshare_next(waitcopies->share, &waitcopies->at, &head, &stack, &broken);
+	     at = waitcopies->at) {
+		struct waitcopies_copy copy = { .tid = head.wait.tid,
+						.sampled = head.wait.time,
+						.begun = head.begun,
+						.ended = head.ended,
+						.at = at,
+						.end = waitcopies->at };
+		uint64_t *bucket = bucket_of(waitcopies, copy.tid);
 
-		copy.end = waitcopies->at;
 		waitcopies->noted[waitcopies->head++ % WAITCOPIES_MAX] =
 			(struct noted){ copy, *bucket > waitcopies->tail ? *bucket : 0 };
 		*bucket = waitcopies->head;
@@ -223,7 +231,7 @@ struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t 
 	while (number > waitcopies->tail) {
 		struct noted *noted = &waitcopies->noted[(number - 1) % WAITCOPIES_MAX];
 
-		if (noted->copy.head.wait.tid == tid && noted->copy.head.wait.time == sampled)
+		if (noted->copy.tid == tid && noted->copy.sampled == sampled)
 			return noted->copy.done ? NULL : &noted->copy;
 		number = noted->before;
 	}
@@ -235,6 +243,15 @@ struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i)
 	if (i >= waitcopies->head - waitcopies->tail)
 		return NULL;
 	return &waitcopies->noted[(waitcopies->tail + i) % WAITCOPIES_MAX].copy;
+}
+
+bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopies_copy *copy, struct waitcopy *head,
+		      const char **stack)
+{
+	uint64_t at = copy->at;
+	bool broken = false;
+
+	return waitcopies->share && waitshare_next(waitcopies->share, &at, head, stack, &broken) && at == copy->end;
 }
 
 void waitcopies_release(struct waitcopies *waitcopies)

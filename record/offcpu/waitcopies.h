@@ -14,7 +14,7 @@
 #include "record/offcpu/waitshare.h"
 #include "record/perf/sources.h"
 
-enum { WAITCOPIES_MAX = 8192 }; /* most copies without a verdict */
+enum { WAITCOPIES_MAX = 4096 }; /* most copies without a verdict */
 
 struct waitcopies;
 
@@ -28,10 +28,10 @@ void waitcopies_follow(struct waitcopies *waitcopies);
 
 /* A copy of the stack of a thread. Valid until waitcopies_release. */
 struct waitcopies_copy {
-	struct waitcopy head;
-	const char *stack; /* head.n bytes, which a process that failed may still change */
-	uint64_t end;      /* its end in the ring */
-	bool done;         /* set by the caller: the copy is not needed any more */
+	uint32_t tid;
+	bool done;                      /* set by the caller: the copy is not needed any more */
+	uint64_t sampled, begun, ended; /* time of the sample of its switch-out; before and after the reads */
+	uint64_t at, end;               /* positions in the ring */
 };
 
 /* Makes new copies known. */
@@ -41,6 +41,10 @@ void waitcopies_collect(struct waitcopies *waitcopies);
 struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled);
 /* Returns the copy with number i, from 0, in the order in which they were made; NULL beyond the last one. */
 struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i);
+/* Sets *head to the head of a copy, and *stack to its bytes, which the process can still change. Returns false if it has changed the
+ * head. */
+bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopies_copy *copy, struct waitcopy *head,
+		      const char **stack);
 /* Removes the oldest copies, up to the first one that is not done. */
 void waitcopies_release(struct waitcopies *waitcopies);
 /* Returns true if half of the space for copies is in use. */

@@ -203,7 +203,7 @@ static bool may_read(struct waithelper *helper, const struct wait *wait, uint64_
 		add(&share->counters.refused, 1);
 		return false;
 	}
-	if (!take_credit(&helper->class[class], WAITHELPER_READS / 2, now) ||
+	if (!take_credit(&helper->class[class], WAITHELPER_CLASS, now) ||
 	    !take_credit(&helper->all, WAITHELPER_READS, now)) {
 		add(&share->counters.over_budget, 1);
 		return false;

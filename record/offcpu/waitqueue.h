@@ -11,7 +11,7 @@
 
 #include "common/base.h"
 
-enum { WAITQUEUE_MAX = 4096, WAIT_REGISTERS = 33 };
+enum { WAITQUEUE_MAX = 1024, WAIT_REGISTERS = 33 };
 
 /* A thread that left the CPU. */
 struct wait {

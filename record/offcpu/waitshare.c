@@ -116,8 +116,8 @@ void waitshare_learn(struct waitshare *waitshare, uint32_t tid, size_t used)
 {
 	uint8_t *depth = &waitshare->depth[waitshare_slot(tid)];
 	const size_t most = WAITSHARE_STACK / WAITSHARE_UNIT;
-	/* half more than was needed, and 2 kB: a wait in a deeper call is complete, too, as long as it is not much deeper */
-	size_t units = used > WAITSHARE_STACK / 2 ? most : (used + used / 2) / WAITSHARE_UNIT + 2;
+	/* a quarter more than was needed, and 1 kB: a wait in a deeper call is complete, too, if it is not much deeper */
+	size_t units = used > WAITSHARE_STACK ? most : (used + used / 4) / WAITSHARE_UNIT + 2;
 
 	units = units < most ? units : most;
 	/* towards the larger value at once, towards the smaller one slowly */
