@@ -6,6 +6,7 @@
 #include "common/diag.h"
 #include "common/filter/out.h"
 #include "common/process/tenants.h"
+#include "common/formats/offcpustats.h"
 #include "common/formats/unwindstats.h"
 #include "common/visible.h"
 
@@ -331,6 +332,11 @@ static void put_unwinding(struct out *out, const struct recorder *recorder)
 	if (recorder->unwinding.stacks) {
 		unwindstats_text(&shown, &recorder->unwinding);
 		info_put_line(out, "stacks", text_view(&shown));
+	}
+	shown.n = 0;
+	if (recorder->offcpu.read || recorder->offcpu.unread) {
+		offcpustats_text(&shown, &recorder->offcpu);
+		info_put_line(out, "off CPU", text_view(&shown));
 	}
 	info_put_interpreted(out, &recorder->interpreted);
 	if (recorder->code)

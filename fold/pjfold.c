@@ -220,7 +220,7 @@ static void pjfold_write_result(const struct request *request, struct result *re
 	else if (request->unresolved)
 		quality_missing(out, &res->recording, samples);
 	else if (request->stacks)
-		quality_stacks(out, &res->recording);
+		quality_stacks(out, &res->recording, samples_event_name(&res->run.script.samples));
 	else if (request->as_flamegraph && res->script)
 		asflamegraph_write(out, stacks);
 	else

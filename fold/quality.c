@@ -115,7 +115,20 @@ static void quality_put_row(struct out *out, const struct recording_quality *qua
 	out_char(out, '\n');
 }
 
-void quality_stacks(struct out *out, const struct recording_tally *tally)
+/* Writes the off-CPU time of user threads by the origin of its stacks, if stacks were read. */
+static void quality_put_waits(struct out *out, const struct pj_offcpu *offcpu)
+{
+	double all = (double)offcpu->read_ns + (double)offcpu->unread_ns;
+
+	if (all <= 0)
+		return;
+	out_printf(out, "%12s %8s %8s %8s\n", "seconds", "complete", "not", "not read");
+	out_printf(out, "%12.3f %7.1f%% %7.1f%% %7.1f%%  off-CPU time of both events, stacks read while the thread was off the CPU\n",
+		   all / 1e9, 100 * (double)offcpu->complete_ns / all,
+		   100 * (double)(offcpu->read_ns - offcpu->complete_ns) / all, 100 * (double)offcpu->unread_ns / all);
+}
+
+void quality_stacks(struct out *out, const struct recording_tally *tally, struct str event)
 {
 	uint32_t n = tally->quality_keys.n;
 	struct recording_quality *quality = mem_alloc(sizeof(*quality), n), all = quality_sum(tally);
@@ -129,6 +142,8 @@ void quality_stacks(struct out *out, const struct recording_tally *tally)
 		quality_put_row(out, &quality[i]);
 	quality_put_row(out, &all);
 	free(quality);
+	if (str_starts(event, STR("offcpu-time")))
+		quality_put_waits(out, &tally->offcpu);
 }
 
 /* Returns the first frame (mostly a process) with the most stacks of a single frame of user code, if these are more
@@ -148,10 +163,12 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 	return quality;
 }
 
-/* Returns advice for a process whose stacks lack callers. For off-CPU events, the kernel has no user registers to copy,
- * so that unwind tables cannot help. */
-static const char *quality_remedy(const struct recording_quality *quality, struct str event)
+/* Returns advice for a process whose stacks lack callers. waits_read: stacks were read while threads were off the CPU, so frame
+ * pointers help only where the wait was too short for that. */
+static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read)
 {
+	if (str_starts(event, STR("offcpu-time")) && waits_read)
+		return "its threads were off the CPU too briefly to be read";
 	if (str_starts(event, STR("offcpu-time")))
 		return quality->java ?
 			       "off-CPU callchains need frame pointers: run Java with -XX:+PreserveFramePointer" :
@@ -206,5 +223,6 @@ void quality_print(const struct recording_tally *tally, struct str event)
 		     quality_percent(all.unsymbolized_root, all.user));
 	if (quality)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)quality->name.n,
-		     quality->name.p, quality_percent(quality->single, quality->user), quality_remedy(quality, event));
+		     quality->name.p, quality_percent(quality->single, quality->user),
+		     quality_remedy(quality, event, tally->offcpu.read || tally->offcpu.unread));
 }

@@ -15,7 +15,7 @@ void quality_missing(struct out *out, const struct recording_tally *tally, const
 
 /* Writes the table of --stacks, a row for each first frame: shares of complete, truncated, broken and unknown stacks,
  * and of frames without a name. */
-void quality_stacks(struct out *out, const struct recording_tally *tally);
+void quality_stacks(struct out *out, const struct recording_tally *tally, struct str event);
 
 /* Prints lines of --verbose: the shares of complete, truncated and possibly complete stacks, and a remedy for the
  * process with the most stacks of a single frame. The remedy depends on the name of the event. */

@@ -8,6 +8,7 @@
 #include "fold/nametree.h"
 #include "fold/stackquality.h"
 #include "fold/troubles.h"
+#include "common/formats/offcpustats.h"
 #include "common/formats/perfrecord.h"
 #include "fold/resolve.h"
 #include "fold/process/copiedstack.h"
@@ -517,6 +518,7 @@ static void take_over(struct recording *recording, struct samples *samples)
 	recording->tally->code_left_out += recording->o->as_perf ? 0 : windowcode_left_out(info->recorder.code);
 	recording->tally->garbage += recording->callchain.garbage;
 	recording->tally->unwound |= info->recorder.is && info->recorder.unwound;
+	offcpustats_add(&recording->tally->offcpu, &info->recorder.offcpu);
 	if (!samples->host.n)
 		samples->host = arena_copy(&samples->text, info->host);
 	event = perfdata_events(recording->data, &n);

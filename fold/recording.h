@@ -9,6 +9,7 @@
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
 
+#include "common/formats/pjsection.h"
 #include "common/formats/containers.h"
 #include "common/formats/judgement.h"
 #include "fold/samples/inputerrors.h"
@@ -166,6 +167,8 @@ struct recording_tally {
 	struct intern pids;
 	/* pjrecord unwound the stacks of at least one recording. */
 	bool unwound;
+	/* Off-CPU times by the origin of their stacks: the sum of the members read to unread_ns of all recordings. */
+	struct pj_offcpu offcpu;
 	/* Number of frames of the deepest stack. */
 	uint32_t depth;
 };

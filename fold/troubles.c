@@ -320,8 +320,12 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 
 static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, const struct samples *samples)
 {
-	if (troubles_offcpu(samples))
+	const struct pj_offcpu *offcpu = &tally->offcpu;
+
+	if (troubles_offcpu(samples) && !offcpu->read && !offcpu->unread)
 		return TROUBLE_BROKEN_OFFCPU;
+	if (troubles_offcpu(samples) && offcpu->read - offcpu->complete <= offcpu->unread)
+		return TROUBLE_UNREAD_OFFCPU;
 	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
 }
 

@@ -74,6 +74,12 @@ static bool is_summed(struct openwindow *openwindow, const struct ring_sample *s
 	return added;
 }
 
+/* Returns true for an off-CPU sample whose stack was read: the limit of the kernel's callchains is not its own. */
+static bool is_read(const struct openwindow *openwindow, const struct ring_sample *sample, const uint64_t *ips, uint64_t nips)
+{
+	return openwindow->waits && is_offcpu(openwindow, sample) && !switches_is_unread(ips, nips);
+}
+
 static bool has_budget(struct openwindow *openwindow, const struct ring_sample *sample, struct tenant tenant,
 		       uint64_t nips)
 {
@@ -91,7 +97,8 @@ void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *
 		       nips = *chain;
 	struct tenant tenant;
 
-	if (!(type & PERF_SAMPLE_STACK_USER) && nips >= openwindow->totals->depth_limit &&
+	if (!(type & PERF_SAMPLE_STACK_USER) && !is_read(openwindow, sample, ips, nips) &&
+	    nips >= openwindow->totals->depth_limit &&
 	    nips - state_markers(ips, nips) >= openwindow->totals->depth_limit)
 		openwindow->report.loss.depth++;
 	openwindow->text.n = 0;

@@ -230,6 +230,8 @@ static void take_offcpu(void *to, const struct ring_sample *sample)
 /* Takes a record of a context switch. The return of a thread waits if unwind tables for its stack are being made. */
 static void take_switch(struct session *session, const struct ring_record *record)
 {
+	if (waitstacks_is_own(session->w.waits, record))
+		return;
 	if (waitstacks_record(session->w.waits, record)) {
 		switches_record(session->w.switches, record);
 		return;

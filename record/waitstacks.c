@@ -139,7 +139,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	if (!unwinder_wait(waitstacks->o.unwinder, &waitstacks->attr, (const void *)waitstacks->sample.p,
 			   &waitstacks->unwound, &used))
 		return false;
-	waitcopies_learn(waitstacks->copies, tid, used);
+	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
 	give_stack(waitstacks, tid);
 	waitstacks->verdicts.certified++;
 	return true;
@@ -174,6 +174,15 @@ static void note_process(struct waitstacks *waitstacks, uint32_t pid)
 		return;
 	tenant = state_tenant(waitstacks->o.state, pid);
 	waitcopies_process(waitstacks->copies, pid, &tenant);
+}
+
+bool waitstacks_is_own(const struct waitstacks *waitstacks, const struct ring_record *record)
+{
+	const struct perf_record *head = record->head;
+	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
+	uint32_t pid = head->type == RECORD_SAMPLE ? ((const struct ring_sample *)(const void *)head)->pid : id->pid;
+
+	return waitstacks && record->kind == RING_OF_SWITCHES && pid && pid == waitcopies_pid(waitstacks->copies);
 }
 
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record)

@@ -39,6 +39,9 @@ void waitstacks_follow(struct waitstacks *waitstacks);
 
 /* To be called before records are taken out of the rings. */
 void waitstacks_begin(struct waitstacks *waitstacks);
+/* Returns true for a record of a context switch of the process that reads stacks. Its sleeps are left out of a recording: there are
+ * up to some thousand a second, and none but this recording causes them. */
+bool waitstacks_is_own(const struct waitstacks *waitstacks, const struct ring_record *record);
 /* To be called before switches_record with the same record, of switches or state. Returns false if the record must stay in its
  * ring (rings_hold): unwind tables are being made. */
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record);

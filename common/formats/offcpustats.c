@@ -3,9 +3,25 @@
 
 #include "common/formats/unwindstats.h"
 
+/* Returns a + b, at most UINT64_MAX. */
+static uint64_t offcpustats_sum(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+void offcpustats_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
+{
+	sum->read = offcpustats_sum(sum->read, more->read);
+	sum->read_ns = offcpustats_sum(sum->read_ns, more->read_ns);
+	sum->complete = offcpustats_sum(sum->complete, more->complete);
+	sum->complete_ns = offcpustats_sum(sum->complete_ns, more->complete_ns);
+	sum->unread = offcpustats_sum(sum->unread, more->unread);
+	sum->unread_ns = offcpustats_sum(sum->unread_ns, more->unread_ns);
+}
+
 void offcpustats_text(struct text *text, const struct pj_offcpu *offcpu)
 {
-	uint64_t all = offcpu->read_ns + offcpu->unread_ns;
+	uint64_t all = offcpustats_sum(offcpu->read_ns, offcpu->unread_ns);
 
 	text_printf(text, "stacks of %.3f s off the CPU: ", (double)all / 1e9);
 	unwindstats_share(text, offcpu->complete_ns, all);

@@ -119,6 +119,15 @@ static void take_event(struct recorder *recorder, struct str body)
 	recorder->walked[event] = true;
 }
 
+static void take_offcpu_times(struct recorder *recorder, struct str body)
+{
+	struct pj_offcpu *offcpu = &recorder->offcpu;
+
+	recorder_load(offcpu, sizeof(*offcpu), body);
+	offcpu->complete = offcpu->complete < offcpu->read ? offcpu->complete : offcpu->read;
+	offcpu->complete_ns = offcpu->complete_ns < offcpu->read_ns ? offcpu->complete_ns : offcpu->read_ns;
+}
+
 static const char *recorder_take_code(struct recorder *recorder, uint32_t type, struct str body)
 {
 	if (!recorder->code)
@@ -161,6 +170,7 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 		if (body.n)
 			recorder_load(&recorder->unwinding, sizeof(recorder->unwinding), body);
 		break;
+	case PJ_ITEM_OFFCPU: take_offcpu_times(recorder, body); break;
 	case PJ_ITEM_UNWOUND: take_event(recorder, body); break;
 	case PJ_ITEM_BUILD_ID: recorder_take_file(recorder, body); break;
 	case PJ_ITEM_METHODS: return interpreted_take(&recorder->interpreted, arena, body);

@@ -40,6 +40,8 @@ struct recorder {
 	struct pj_loss loss;
 	/* Statistics of the unwinder. They are in PJ_END; an unfinished window lacks them. */
 	struct pj_unwinding unwinding;
+	/* Off-CPU times, of a recording with --off-cpu. They are in PJ_END. */
+	struct pj_offcpu offcpu;
 	/* Processes of the window, sorted by pid, then start time. */
 	struct pj_process *process;
 	size_t nprocesses;

@@ -28,6 +28,15 @@ static uint32_t marks_of(const struct switches *switches, const struct offcpu_sa
 	return i < sample->n && sample->n <= UINT16_MAX / 8 - 64 ? NOT_VERIFIED : 0;
 }
 
+bool switches_is_unread(const uint64_t *ips, uint64_t nips)
+{
+	uint64_t marks = 0;
+
+	while (marks < nips && ips[nips - 1 - marks] == CONTEXT_USER)
+		marks++;
+	return marks == NOT_VERIFIED;
+}
+
 static void make_sample(void *to, const struct offcpu_sample *sample)
 {
 	struct switches *switches = to;

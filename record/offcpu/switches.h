@@ -39,6 +39,8 @@ void switches_begin(struct switches *switches, uint64_t ns);
 
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);
+/* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
+bool switches_is_unread(const uint64_t *ips, uint64_t nips);
 /* Returns the state of off-CPU times; NULL if switches is NULL. */
 struct offcpu *switches_offcpu(struct switches *switches);
 /* Adds n to the number of lost records of switch rings. */

@@ -276,10 +276,10 @@ bool waitcopies_press(const struct waitcopies *waitcopies)
 	       (waitcopies->share && waitshare_level(waitcopies->share) > 500);
 }
 
-void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, size_t used)
+void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, size_t used)
 {
 	if (waitcopies->share)
-		waitshare_learn(waitcopies->share, tid, used);
+		waitshare_learn(waitcopies->share, tid, sp, used);
 }
 
 /* ---- tenants ---------------------------------------------------------------------------------------------------- */
@@ -401,6 +401,11 @@ void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant 
 }
 
 /* ---- counts ----------------------------------------------------------------------------------------------------- */
+
+uint32_t waitcopies_pid(const struct waitcopies *waitcopies)
+{
+	return (uint32_t)waitcopies->pid;
+}
 
 struct helper_counts waitcopies_helpers(const struct waitcopies *waitcopies)
 {

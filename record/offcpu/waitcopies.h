@@ -49,8 +49,8 @@ bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopi
 void waitcopies_release(struct waitcopies *waitcopies);
 /* Returns true if half of the space for copies is in use. */
 bool waitcopies_press(const struct waitcopies *waitcopies);
-/* Stores how many bytes of the stack of a thread were needed (samplestack_used). */
-void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, size_t used);
+/* Stores how many bytes above sp the root frame of a thread is (samplestack_used). */
+void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, size_t used);
 
 /* Sets the tenant of a process, or that it has ended. */
 void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant);
@@ -61,6 +61,8 @@ bool waitcopies_is_new(const struct waitcopies *waitcopies, uint32_t pid);
 /* Replaces the process if it hangs or has ended. owner returns the tenant of a pid. */
 void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid), void *to);
 
+/* Returns the pid of the process, 0 if none runs. */
+uint32_t waitcopies_pid(const struct waitcopies *waitcopies);
 struct helper_counts waitcopies_helpers(const struct waitcopies *waitcopies);
 /* Returns the counters of all processes since the start. */
 struct waitcounters waitcopies_counters(const struct waitcopies *waitcopies);

@@ -56,7 +56,7 @@ static void unmap_ring(const struct followed *ring)
 	munmap((void *)(uintptr_t)ring->page, page + ring->bytes);
 }
 
-/* Follows a ring, from its present end on, in place of an earlier one of the same CPU. */
+/* Follows a ring, from the records on that pjrecord has not taken yet, in place of an earlier one of the same CPU. */
 static void add_ring(struct waithelper *helper, const struct waithelper_ring *message, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i = 0;
@@ -77,7 +77,7 @@ static void add_ring(struct waithelper *helper, const struct waithelper_ring *me
 	helper->ring[i] = (struct followed){
 		.cpu = message->cpu, .page = (void *)p, .data = p + page, .bytes = (size_t)message->bytes
 	};
-	helper->ring[i].cursor = load(&helper->ring[i].page->data_head);
+	helper->ring[i].cursor = load(&helper->ring[i].page->data_tail);
 }
 
 /* Takes the messages of the socket. Returns false if pjrecord has ended. */
@@ -224,7 +224,7 @@ static size_t read_stack(uint32_t tid, uint64_t from, void *into, size_t n)
 static void copy_wait(struct waithelper *helper, const struct wait *wait)
 {
 	struct waitshare *share = helper->o.share;
-	size_t n = waitshare_wanted(share, wait->tid);
+	size_t n = waitshare_wanted(share, wait->tid, wait->sp);
 	struct waitcopy *copy = waitshare_begin(share, n);
 
 	if (!copy) {
@@ -286,7 +286,7 @@ void waithelper_run(const struct waithelper_options *options)
 	for (;;) {
 		uint64_t now = clock_now(), cpu;
 
-		if (now - asked >= ALIVE_NS) {
+		if (now - asked >= ALIVE_NS || helper->nrings == 0) {
 			if (!take_messages(helper))
 				break;
 			asked = now;

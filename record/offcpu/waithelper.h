@@ -18,7 +18,7 @@
 
 #define WAITHELPER_DELAY_NS UINT64_C(50000)       /* shortest time off the CPU after which a thread is read */
 #define WAITHELPER_POLL_NS UINT64_C(200000)       /* shortest sleep between two looks at the rings */
-#define WAITHELPER_POLL_MOST_NS UINT64_C(5000000) /* longest one */
+#define WAITHELPER_POLL_MOST_NS UINT64_C(10000000) /* longest one */
 #define WAITHELPER_SHARE 25u                      /* it sleeps for so many times its CPU time of a look */
 #define WAITHELPER_READS 8000u                    /* most reads in a second */
 #define WAITHELPER_CLASS 6000u                    /* the same for the processes of one class (waitshare.class) */

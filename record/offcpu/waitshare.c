@@ -98,30 +98,27 @@ unsigned waitshare_level(const struct waitshare *waitshare)
 	return (unsigned)((used < WAITSHARE_BYTES ? used : WAITSHARE_BYTES) * 1000 / WAITSHARE_BYTES);
 }
 
-/* ---- depths ----------------------------------------------------------------------------------------------------- */
+/* ---- root frames ------------------------------------------------------------------------------------------------ */
 
-static size_t waitshare_slot(uint32_t tid)
+enum { PART = 15, /* log2 of the bytes of a part of a stack */ ABOVE = 256 /* bytes above the start of a root frame */ };
+
+static size_t waitshare_slot(uint32_t tid, uint64_t sp)
 {
-	return (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & (WAITSHARE_DEPTHS - 1);
+	return (size_t)hash_mix(tid ^ (sp >> PART << 32), 0x9E3779B97F4A7C15u) & (WAITSHARE_TOPS - 1);
 }
 
-size_t waitshare_wanted(const struct waitshare *waitshare, uint32_t tid)
+size_t waitshare_wanted(const struct waitshare *waitshare, uint32_t tid, uint64_t sp)
 {
-	size_t depth = __atomic_load_n(&waitshare->depth[waitshare_slot(tid)], __ATOMIC_RELAXED) * WAITSHARE_UNIT;
+	uint64_t top = __atomic_load_n(&waitshare->top[waitshare_slot(tid, sp)], __ATOMIC_RELAXED);
 
-	return depth == 0 ? WAITSHARE_FIRST : depth < WAITSHARE_STACK ? depth : WAITSHARE_STACK;
+	if (top <= sp || top - sp > WAITSHARE_STACK)
+		return WAITSHARE_FIRST;
+	return top - sp > WAITSHARE_STACK - ABOVE ? WAITSHARE_STACK : (size_t)(top - sp) + ABOVE;
 }
 
-void waitshare_learn(struct waitshare *waitshare, uint32_t tid, size_t used)
+void waitshare_learn(struct waitshare *waitshare, uint32_t tid, uint64_t sp, size_t used)
 {
-	uint8_t *depth = &waitshare->depth[waitshare_slot(tid)];
-	const size_t most = WAITSHARE_STACK / WAITSHARE_UNIT;
-	/* a quarter more than was needed, and 1 kB: a wait in a deeper call is complete, too, if it is not much deeper */
-	size_t units = used > WAITSHARE_STACK ? most : (used + used / 4) / WAITSHARE_UNIT + 2;
-
-	units = units < most ? units : most;
-	/* towards the larger value at once, towards the smaller one slowly */
-	if (units < *depth)
-		units = *depth - (*depth - units + 7) / 8;
-	__atomic_store_n(depth, (uint8_t)units, __ATOMIC_RELAXED);
+	if (used > WAITSHARE_STACK)
+		used = WAITSHARE_STACK;
+	__atomic_store_n(&waitshare->top[waitshare_slot(tid, sp)], sp + used, __ATOMIC_RELAXED);
 }

@@ -14,8 +14,7 @@
 #define WAITSHARE_BYTES ((size_t)4 << 20) /* size of the ring of copies; a power of two */
 #define WAITSHARE_STACK ((size_t)56 << 10) /* largest copy of a stack: a perf record has at most 64 kB */
 #define WAITSHARE_FIRST ((size_t)16 << 10) /* largest copy of a thread whose stacks are not known yet */
-#define WAITSHARE_UNIT ((size_t)1 << 10)   /* unit of waitshare.depth, in bytes */
-enum { WAITSHARE_DEPTHS = 16384, WAITSHARE_PIDS = 65536, WAITSHARE_CLASSES = 256 };
+enum { WAITSHARE_TOPS = 4096, WAITSHARE_PIDS = 65536, WAITSHARE_CLASSES = 256 };
 
 /* Head of a copy in the ring; n bytes of the stack follow, from sp on. */
 struct waitcopy {
@@ -43,8 +42,8 @@ struct waitshare {
 	/* class of each process, by the low bits of its pid: a hash of its tenant, from 1; 0: unknown */
 	uint8_t class[WAITSHARE_PIDS];
 	uint8_t refused[WAITSHARE_CLASSES]; /* 1: processes of this class are not read */
-	/* bytes of the stack of a thread that were needed last, in WAITSHARE_UNIT, by a hash of its tid; 0: unknown */
-	uint8_t depth[WAITSHARE_DEPTHS];
+	/* address of the root frame, by a hash of the thread and of a part of its stack; 0: unknown */
+	uint64_t top[WAITSHARE_TOPS];
 
 	char bytes[WAITSHARE_BYTES];
 };
@@ -66,8 +65,9 @@ void waitshare_drop(struct waitshare *waitshare, uint64_t at);
 /* Returns the share of the ring that is in use, in thousandths. */
 unsigned waitshare_level(const struct waitshare *waitshare);
 
-/* Bytes that a copy of this thread's stack should have, and the setter: `used` bytes were needed, SIZE_MAX: more than there were. */
-size_t waitshare_wanted(const struct waitshare *waitshare, uint32_t tid);
-void waitshare_learn(struct waitshare *waitshare, uint32_t tid, size_t used);
+/* Returns how many bytes of the stack of a thread are to be read from sp on: up to its root frame, which stays where it is. */
+size_t waitshare_wanted(const struct waitshare *waitshare, uint32_t tid, uint64_t sp);
+/* Stores that the root frame is `used` bytes above sp; SIZE_MAX: above all bytes that were read. */
+void waitshare_learn(struct waitshare *waitshare, uint32_t tid, uint64_t sp, size_t used);
 
 #endif

@@ -151,6 +151,8 @@ static void each_kind(void)
 		{ TROUBLE_BROKEN_OFFCPU, "prog",
 		  NAMED "; 50 % of stacks broken: prog has no frame pointers, which off-CPU callchains need "
 			"(-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps)" },
+		{ TROUBLE_UNREAD_OFFCPU, "prog",
+		  NAMED "; 50 % of stacks incomplete: prog was off the CPU too briefly to be read" },
 		{ TROUBLE_BROKEN, "prog", NAMED "; 50 % of stacks broken: prog has code without unwind tables" },
 	};
 
