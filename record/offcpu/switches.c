@@ -177,6 +177,8 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 	offcpu_border(switches->offcpu, ns);
 	counts = offcpu_counts(switches->offcpu);
 	offcpu_count_from_here(switches->offcpu);
+	if (!switches->o.marks)
+		counts.unread = counts.unread_ns = 0; /* none is read */
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
 	switches->lost = 0;

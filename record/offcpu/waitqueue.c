@@ -5,7 +5,7 @@
 
 static uint64_t *waitqueue_last(struct waitqueue *waitqueue, uint32_t tid)
 {
-	return &waitqueue->last[hash_mix(tid, 0x9E3779B97F4A7C15u) & (WAITQUEUE_MAX - 1)];
+	return &waitqueue->last[hash_mix(tid, 0x9E3779B97F4A7C15u) & (WAITQUEUE_SLOTS - 1)];
 }
 
 struct wait *waitqueue_out(struct waitqueue *waitqueue, uint32_t tid)

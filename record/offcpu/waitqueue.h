@@ -11,7 +11,7 @@
 
 #include "common/base.h"
 
-enum { WAITQUEUE_MAX = 1024, WAIT_REGISTERS = 33 };
+enum { WAITQUEUE_MAX = 1024, WAITQUEUE_SLOTS = 8192, WAIT_REGISTERS = 33 };
 
 /* A thread that left the CPU. */
 struct wait {
@@ -25,7 +25,7 @@ struct wait {
 struct waitqueue {
 	struct wait wait[WAITQUEUE_MAX];
 	uint64_t head, tail; /* numbers of the next entry to add, and of the oldest one */
-	uint64_t last[WAITQUEUE_MAX]; /* number of the newest entry, from 1, of the threads with this hash */
+	uint64_t last[WAITQUEUE_SLOTS]; /* number of the newest entry, from 1, of the threads with this hash */
 };
 
 /* Returns the entry for a thread that leaves the CPU, for the caller to fill, or NULL if the queue is full. An older entry of the

@@ -103,7 +103,7 @@ static NAMED void *feeder(void *arg)
 
 	(void)arg;
 	while (!over) {
-		struct timespec t = { .tv_nsec = 200000 + (random >> 8) % 1000000 };
+		struct timespec t = { .tv_nsec = 500000 + (random >> 8) % 2000000 };
 
 		random = random * 1664525u + 1013904223u;
 		nanosleep(&t, NULL);

@@ -422,6 +422,104 @@ static void check_text(void)
 	text_free(&t);
 }
 
+/* ---- copies of stacks ---------------------------------------------------------------------------------------- */
+
+/* The verdict on a copy of thread 7, which left the CPU at 100 with the sample of 99. */
+static enum offcpu_verdict verdict(struct offcpu *offcpu, uint64_t begun, uint64_t ended, uint64_t until)
+{
+	return offcpu_verdict(offcpu, &(struct offcpu_copy){ .tid = 7, .sampled = 99, .begun = begun, .ended = ended },
+			      until);
+}
+
+static void check_certificate(void)
+{
+	struct offcpu *o = start(0);
+	const uint64_t end = 200 + OFFCPU_MARGIN_NS;
+
+	is_u64(verdict(o, 150, 200, 9000), OFFCPU_RESUMED, "a copy of an unknown thread");
+	leave(o, 7, 100, 0xa);
+	is_u64(verdict(o, 150, 200, end + 1), OFFCPU_CERTIFIED, "a copy that ends before the thread returns");
+	is_u64(verdict(o, 150, 200, end), OFFCPU_RESUMED, "  not by more than the clocks may differ");
+	is_u64(verdict(o, 150, 200, 180), OFFCPU_RESUMED, "  after the thread returns");
+	is_u64(verdict(o, 99, 200, 9000), OFFCPU_RESUMED, "  begun before the thread left");
+	is_u64(verdict(o, 150, 140, 9000), OFFCPU_RESUMED, "  ended before it began");
+	is_u64(verdict(o, 150, UINT64_MAX, UINT64_MAX), OFFCPU_RESUMED, "  ended at no time");
+	is_u64(offcpu_verdict(o, &(struct offcpu_copy){ 7, 98, 150, 200 }, 9000), OFFCPU_RESUMED,
+	       "  of another switch-out");
+	is_u64(offcpu_verdict(o, &(struct offcpu_copy){ 8, 99, 150, 200 }, 9000), OFFCPU_RESUMED, "  of another thread");
+	in(o, 7, 2000);
+	is_u64(verdict(o, 150, 200, 9000), OFFCPU_RESUMED, "  of a wait that is over");
+	leave(o, 7, 3000, 0xa);
+	is_u64(verdict(o, 3100, 3200, 9000), OFFCPU_RESUMED, "  with the registers of the wait before");
+	offcpu_free(o);
+}
+
+/* A copy whose thread could have run without a record of it. */
+static void check_certificate_losses(void)
+{
+	struct offcpu *o = start(0);
+
+	leave(o, 7, 100, 0xa);
+	offcpu_mark_stale(o, 120);
+	is_u64(verdict(o, 150, 200, 9000), OFFCPU_UNCERTAIN, "records were lost after the switch-out");
+	offcpu_sure(o);
+	is_u64(verdict(o, 150, 200, 9000), OFFCPU_UNCERTAIN, "  and the records after that are complete");
+	in(o, 7, 300);
+	leave(o, 7, 400, 0xa);
+	is_u64(offcpu_verdict(o, &(struct offcpu_copy){ 7, 399, 450, 500 }, 9000), OFFCPU_CERTIFIED, "the next wait");
+	offcpu_free(o);
+}
+
+static void check_exec_and_exit(void)
+{
+	struct offcpu *o = start(0);
+
+	leave(o, 7, 100, 0xa);
+	task(o, RECORD_EXIT, 7, 150);
+	is_u64(verdict(o, 160, 200, 9000), OFFCPU_RESUMED, "a thread that ended: its record of the return was lost");
+	task(o, RECORD_FORK, 7, 170);
+	is_u64(verdict(o, 180, 200, 9000), OFFCPU_RESUMED, "  and whose tid another thread has");
+	offcpu_free(o);
+	o = start(0);
+	leave(o, 7, 100, 0xa);
+	record(o, RING_OF_STATE, RECORD_COMM, MISC_COMM_EXEC, 1, 7, 150, 0);
+	is_u64(verdict(o, 160, 200, 9000), OFFCPU_RESUMED, "a thread that called exec");
+	offcpu_free(o);
+}
+
+static void check_set_stack(void)
+{
+	const uint64_t read[] = { CONTEXT_USER, 1, 2, 3 };
+	struct offcpu *o = start(0);
+	struct offcpu_sample wait;
+	struct pj_offcpu c;
+
+	ok(!offcpu_wait(o, 7, &wait), "no wait of an unknown thread");
+	ok(!offcpu_set_stack(o, 7, read, 4, true), "  which gets no stack");
+	leave(o, 7, 100, 0xa);
+	ok(offcpu_wait(o, 7, &wait) && wait.time == 99 && wait.n == 2 && wait.ips[0] == 0xa, "the wait of a thread");
+	ok(offcpu_set_stack(o, 7, read, 4, true), "  gets a stack");
+	offcpu_border(o, 150);
+	in(o, 7, 200);
+	ok(!offcpu_wait(o, 7, &wait), "no wait of a thread that runs");
+	ok(!offcpu_set_stack(o, 7, read, 4, true), "  which gets no stack");
+	chain_in(o, 1, 7, 299, CONTEXT_USER, 0xa, 0);
+	out(o, 7, 300);
+	in(o, 7, 400);
+	leave(o, 7, 500, 0xa);
+	in(o, 7, 600);
+	c = offcpu_counts(o);
+	is_u64(c.read, 2, "times with a stack that was read: two parts of one wait");
+	is_u64(c.read_ns, 100, "  how long");
+	is_u64(c.complete_ns, 100, "  with a complete one");
+	is_u64(c.unread, 1, "times with the callchain of the kernel");
+	is_u64(c.unread_ns, 100, "  how long, without threads of the kernel");
+	check(o,
+	      "7:99+50@3 fffffffffffffe00,1,2,3| 7:150+50@3 fffffffffffffe00,1,2,3| 7:300+100@3 fffffffffffffe00,a| "
+	      "7:500+100@3 a,f",
+	      0, 0, "each time has its own stack");
+}
+
 int main(void)
 {
 	check_pairs();
@@ -431,6 +529,10 @@ int main(void)
 	check_threads();
 	check_many();
 	check_text();
+	check_certificate();
+	check_certificate_losses();
+	check_exec_and_exit();
+	check_set_stack();
 	text_free(&got);
 	return done();
 }

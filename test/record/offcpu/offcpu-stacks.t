@@ -1,0 +1,92 @@
+#!/bin/sh
+# offcpu-stacks.t - stacks of threads that were off the CPU, read meanwhile: none is wrong, as the kernel's frames of the same switch show,
+# and far more are complete than by frame pointers.
+#
+# The paths of the load have one instruction that waits and, two of them, one stack pointer (knownwaits.c). On a loaded machine
+# fewer stacks are read in time, so the share of complete ones has a wide bound: observed are 88 % of the time, and 0 % by frame
+# pointers.
+# stage: live
+# covers: record/waitstacks.c record/offcpu/waitcopies.c record/offcpu/waithelper.c record/offcpu/waitshare.c record/offcpu/offcpu.c
+# covers: common/formats/offcpustats.c record/offcpu/switches.c
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../../lib/tap.sh"
+LC_ALL=C
+export LC_ALL
+
+{ have pjrecord && have pjfold; } || skip_all "pjrecord or pjfold is not built"
+have cc || skip_all "no compiler for the load"
+[ "$(id -u)" = 0 ] || skip_all "the memory of other processes is read as root"
+cc -O2 -fomit-frame-pointer -pthread -o knownwaits "$top/test/record/offcpu/knownwaits.c" || skip_all "the load does not compile"
+timeout 60 pjrecord -q --off-cpu -o probe.data -- true 2>why || skip_all "context switches may not be recorded here: $(head -n 1 why)"
+
+# paths FILE: ns of the stacks of workers that reach the root, by "right" or "wrong": the path is that of the kernel's frames
+paths()
+{
+	pjfold --only event=offcpu-time "$1" 2>/dev/null | awk '
+		/;worker;.*;step;/ && /;(clone3|__clone|clone);/ {
+			n = $NF
+			path = $0
+			sub(/.*;worker;/, "", path)
+			sub(/;step;.*/, "", path)
+			gsub(/path_futex;path_futex/, "path_futex", path)
+			while (gsub(/path_futex;path_futex/, "path_futex", path)) ;
+			want = /nanosleep/ ? "path_sleep" : /pipe_read/ ? "path_read" : /_poll/ ? "path_buffer" : /futex_/ ? "path_futex" : "none"
+			if (want == "none") next
+			sum[path == want ? "right" : "wrong"] += n
+			seen[want] = 1
+			if (path != want) print "wrong: " $0 >"wrong"
+		}
+		END { for (path in seen) npaths++
+			printf "%d %.0f %.0f\n", npaths, sum["right"], sum["wrong"] }'
+}
+
+: >wrong
+timeout 60 pjrecord -v --off-cpu -o known.data -- ./knownwaits 4 2>said
+is "the load is recorded" "$?" 0
+# shellcheck disable=SC2046
+set -- $(paths known.data)
+if [ "${1:-0}" = 0 ]; then
+	skip "stacks by the kernel's frames" "kernel frames have no names here"
+else
+	is "each path is seen" "$1" 4
+	if [ "$3" = 0 ]; then pass "no stack is wrong"; else fail "no stack is wrong" wrong; fi
+fi
+pjfold --stacks known.data >table 2>/dev/null
+share=$(awk '/off-CPU time of both events/ { sub(/%/, "", $2); print int($2) }' table)
+if [ "${share:-0}" -ge 30 ]; then pass "of the time, 30 % at least have a complete stack"; else fail "of the time, 30 % at least have a complete stack" table said; fi
+ok "the summary has the share, too" grep -q 'stacks of [0-9.]* s off the CPU: [0-9.]* % complete, read while' said
+ok "  and pjfold --info" sh -c 'pjfold --info known.data | grep -q "^off CPU  *stacks of "'
+ok "no remedy is offered that does not help" sh -c 'pjfold known.data 2>&1 >/dev/null | tee sentence | grep -q "stacks" && ! grep -q "frame-pointer" sentence'
+
+timeout 60 pjrecord -q --off-cpu --unwind=fp -o fp.data -- ./knownwaits 1 2>err
+ok "--unwind=fp reads no stacks" sh -c '! pjfold --stacks fp.data 2>/dev/null | grep -q "off-CPU time of both"'
+
+# the process that reads is replaced when it ends, and the recording goes on
+pjrecord -v -a --off-cpu -w 4 -n 2 -d dir --keep-symbols none >windows 2>said &
+recorder=$!
+child()
+{
+	for at in /proc/[0-9]*/status; do
+		awk -v parent=$recorder '/^Name:/ { name = $2 } /^PPid:/ { ppid = $2 } /^Pid:/ { pid = $2 }
+			END { if (name == "pjrecord-wait" && ppid == parent) print pid }' "$at" 2>/dev/null
+	done
+}
+helper=
+for _ in $(seq 50); do
+	helper=$(child)
+	[ -z "$helper" ] || break
+	sleep 0.1
+done
+if [ -n "$helper" ]; then
+	is "it has one capability, CAP_SYS_PTRACE" "$(awk '/^CapEff/ { print $2 }' "/proc/$helper/status")" 0000000000080000
+	kill -9 "$helper"
+	wait $recorder
+	is "a recording goes on when it is killed" "$?" 0
+	is "  and counts that" "$(awk '/^pj_record_helpers_lost_total[{]helper="wait",reason="crashed"[}]/ { print $2 }' dir/pjrecord.prom)" 1
+	ok "  metrics have the time by its stacks" grep -q '^pj_record_offcpu_stacks_seconds_total{stack="complete"} [0-9.]*[1-9]' dir/pjrecord.prom
+else
+	fail "the process that reads stacks runs" said
+	kill $recorder
+	wait $recorder
+fi
+done_testing
