@@ -123,9 +123,11 @@ static void quality_put_waits(struct out *out, const struct pj_offcpu *offcpu)
 	if (all <= 0)
 		return;
 	out_printf(out, "%12s %8s %8s %8s\n", "seconds", "complete", "not", "not read");
-	out_printf(out, "%12.3f %7.1f%% %7.1f%% %7.1f%%  off-CPU time of both events, stacks read while the thread was off the CPU\n",
-		   all / 1e9, 100 * (double)offcpu->complete_ns / all,
-		   100 * (double)(offcpu->read_ns - offcpu->complete_ns) / all, 100 * (double)offcpu->unread_ns / all);
+	out_printf(
+		out,
+		"%12.3f %7.1f%% %7.1f%% %7.1f%%  off-CPU time of both events, stacks read while the thread was off the CPU\n",
+		all / 1e9, 100 * (double)offcpu->complete_ns / all,
+		100 * (double)(offcpu->read_ns - offcpu->complete_ns) / all, 100 * (double)offcpu->unread_ns / all);
 }
 
 void quality_stacks(struct out *out, const struct recording_tally *tally, struct str event)
@@ -163,8 +165,8 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 	return quality;
 }
 
-/* Returns advice for a process whose stacks lack callers. waits_read: stacks were read while threads were off the CPU, so frame
- * pointers help only where the wait was too short for that. */
+/* Returns advice for a process whose stacks lack callers. waits_read: stacks were read while threads were off the CPU,
+ * so frame pointers help only where the wait was too short for that. */
 static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read)
 {
 	if (str_starts(event, STR("offcpu-time")) && waits_read)

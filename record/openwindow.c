@@ -75,7 +75,8 @@ static bool is_summed(struct openwindow *openwindow, const struct ring_sample *s
 }
 
 /* Returns true for an off-CPU sample whose stack was read: the limit of the kernel's callchains is not its own. */
-static bool is_read(const struct openwindow *openwindow, const struct ring_sample *sample, const uint64_t *ips, uint64_t nips)
+static bool is_read(const struct openwindow *openwindow, const struct ring_sample *sample, const uint64_t *ips,
+		    uint64_t nips)
 {
 	return openwindow->waits && is_offcpu(openwindow, sample) && !switches_is_unread(ips, nips);
 }

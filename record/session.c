@@ -223,21 +223,22 @@ static void take_offcpu(void *to, const struct ring_sample *sample)
 {
 	struct session *session = to;
 
-	if (sample->time >= session->w.begin)
-		openwindow_sample(&session->w, sample);
+	if (sample->time < session->w.begin)
+		return;
+	if (sample->time - sample->period <= session->w.begin) /* unwound for an earlier window, maybe */
+		unwinder_note(session->w.unwinder, sample->pid, sample->time, sample->ips, sample->nips);
+	openwindow_sample(&session->w, sample);
 }
 
-/* Takes a record of a context switch. The return of a thread waits if unwind tables for its stack are being made. */
-static void take_switch(struct session *session, const struct ring_record *record)
+/* Takes a record of a context switch, which waits if unwind tables for the thread's stack are being made. */
+static void session_switch(struct session *session, const struct ring_record *record)
 {
-	if (waitstacks_is_own(session->w.waits, record))
-		return;
 	if (waitstacks_record(session->w.waits, record)) {
 		switches_record(session->w.switches, record);
-		return;
+	} else if (waitstacks_holds(session->w.waits)) {
+		session->held = record->time;
+		rings_hold(session->rings);
 	}
-	session->held = record->time;
-	rings_hold(session->rings);
 }
 
 static void session_take(void *to, const struct ring_record *record)
@@ -248,7 +249,7 @@ static void session_take(void *to, const struct ring_record *record)
 
 	turn_to(session, record->time);
 	if (record->kind == RING_OF_SWITCHES && perf_record->type != RECORD_LOST) {
-		take_switch(session, record);
+		session_switch(session, record);
 		return;
 	}
 	if (perf_record->type == RECORD_SAMPLE) {

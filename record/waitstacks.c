@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define LATE_NS (2 * SECOND_NS) /* longest time for which a copy waits for unwind tables */
-enum { SWITCHED_OUT = 1 << 13 };
+enum { SWITCHED_OUT = 1 << 13, MARKS = 4 /* of a callchain of the kernel (PJ_ITEM_UNWINDING) */ };
 
 /* Numbers of copies by their verdict, for PJ_DEBUG=unwind. */
 struct verdicts {
@@ -22,6 +22,7 @@ struct waitstacks {
 	struct perf_event_attr attr; /* of a sample with a copy of the stack */
 	struct text sample, unwound;
 	struct verdicts verdicts;
+	bool holds; /* the last record must stay in its ring */
 };
 
 struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const struct rings *rings,
@@ -87,7 +88,8 @@ static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *w
 	size_t n = sizeof(sample) + 8 * ((size_t)wait->n + head->wait.nregisters + 3) + (size_t)space;
 	const char zeros[8] = { 0 };
 
-	if (n > SAMPLERECORD_MAX || head->wait.nregisters != (uint32_t)__builtin_popcountll(waitstacks->attr.sample_regs_user))
+	if (n > SAMPLERECORD_MAX ||
+	    head->wait.nregisters != (uint32_t)__builtin_popcountll(waitstacks->attr.sample_regs_user))
 		return false;
 	sample.head.size = (uint16_t)n;
 	text->n = 0;
@@ -102,14 +104,51 @@ static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *w
 	return true;
 }
 
+/* Returns true if the callchain ends with the two marks of a broken stack. */
+static bool is_broken(const struct ring_sample *sample)
+{
+	uint64_t n = sample->nips;
+
+	return n > 3 && sample->ips[n - 1] == CONTEXT_USER && sample->ips[n - 2] == CONTEXT_USER &&
+	       sample->ips[n - 3] != CONTEXT_USER;
+}
+
+/* Continues a broken callchain by that of the kernel, from the address on where it broke, if it has that: code without
+ * unwind tables, and stacks on which Go runs its scheduler, are passed by frame pointers. The result has the marks of a
+ * callchain of the kernel, as its end is not verified. Returns false if nothing was appended. */
+static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait)
+{
+	struct text *text = &waitstacks->unwound;
+	struct ring_sample *sample = (void *)text->p;
+	const uint64_t mark = CONTEXT_USER, last = sample->ips[sample->nips - 3];
+	uint64_t n = sample->nips - 2;
+	uint32_t i = wait->n;
+
+	while (i > 0 && wait->ips[i - 1] != last && wait->ips[i - 1] != CONTEXT_USER)
+		i--;
+	if (i == 0 || wait->ips[i - 1] != last || i == wait->n ||
+	    text->n + 8 * ((size_t)wait->n - i + MARKS) > SAMPLERECORD_MAX)
+		return false;
+	text->n -= 16;
+	text_bytes(text, wait->ips + i, 8 * ((size_t)wait->n - i));
+	for (unsigned k = 0; k < MARKS; k++)
+		text_bytes(text, &mark, sizeof(mark));
+	n += wait->n - i + MARKS;
+	sample = (void *)text->p;
+	sample->nips = n;
+	return true;
+}
+
 /* Gives the thread the callchain that was unwound. */
-static void give_stack(struct waitstacks *waitstacks, uint32_t tid)
+static void give_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait)
 {
 	const struct ring_sample *sample = (const void *)waitstacks->unwound.p;
 
 	if (waitstacks->unwound.n < sizeof(*sample) || sample->nips == 0)
 		return;
-	offcpu_set_stack(switches_offcpu(waitstacks->o.switches), tid, sample->ips, (uint32_t)sample->nips,
+	if (is_broken(sample) && continue_stack(waitstacks, wait))
+		sample = (const void *)waitstacks->unwound.p;
+	offcpu_set_stack(switches_offcpu(waitstacks->o.switches), wait->tid, sample->ips, (uint32_t)sample->nips,
 			 sample->ips[sample->nips - 1] != CONTEXT_USER);
 }
 
@@ -140,7 +179,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 			   &waitstacks->unwound, &used))
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
-	give_stack(waitstacks, tid);
+	give_stack(waitstacks, &wait);
 	waitstacks->verdicts.certified++;
 	return true;
 }
@@ -166,7 +205,7 @@ static bool waitstacks_decide(struct waitstacks *waitstacks, struct waitcopies_c
 
 /* ---- records ---------------------------------------------------------------------------------------------------- */
 
-static void note_process(struct waitstacks *waitstacks, uint32_t pid)
+static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 {
 	struct tenant tenant;
 
@@ -176,13 +215,14 @@ static void note_process(struct waitstacks *waitstacks, uint32_t pid)
 	waitcopies_process(waitstacks->copies, pid, &tenant);
 }
 
-bool waitstacks_is_own(const struct waitstacks *waitstacks, const struct ring_record *record)
+/* Returns true for a record of a context switch of the process that reads stacks. */
+static bool is_own(const struct waitstacks *waitstacks, const struct ring_record *record)
 {
 	const struct perf_record *head = record->head;
 	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
 	uint32_t pid = head->type == RECORD_SAMPLE ? ((const struct ring_sample *)(const void *)head)->pid : id->pid;
 
-	return waitstacks && record->kind == RING_OF_SWITCHES && pid && pid == waitcopies_pid(waitstacks->copies);
+	return record->kind == RING_OF_SWITCHES && pid && pid == waitcopies_pid(waitstacks->copies);
 }
 
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record)
@@ -194,6 +234,9 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 
 	if (!waitstacks)
 		return true;
+	waitstacks->holds = false;
+	if (is_own(waitstacks, record))
+		return false;
 	if (record->kind == RING_OF_STATE) {
 		if (head->type == RECORD_EXIT && id->pid == id->tid)
 			waitcopies_exit(waitstacks->copies, id->pid);
@@ -202,13 +245,19 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 	if (head->type != RECORD_SWITCH && head->type != RECORD_SWITCH_CPU_WIDE)
 		return true;
 	if (head->misc & SWITCHED_OUT) {
-		note_process(waitstacks, id->pid);
+		note_tenant(waitstacks, id->pid);
 		return true;
 	}
 	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), id->tid, &wait))
 		return true;
 	copy = waitcopies_find(waitstacks->copies, id->tid, wait.time);
-	return !copy || waitstacks_decide(waitstacks, copy, record->time);
+	waitstacks->holds = copy && !waitstacks_decide(waitstacks, copy, record->time);
+	return !waitstacks->holds;
+}
+
+bool waitstacks_holds(const struct waitstacks *waitstacks)
+{
+	return waitstacks->holds;
 }
 
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until)
@@ -253,9 +302,10 @@ void waitstacks_tick(struct waitstacks *waitstacks, uint64_t now)
 	      (unsigned long long)verdicts->certified, (unsigned long long)verdicts->resumed,
 	      (unsigned long long)verdicts->uncertain, (unsigned long long)verdicts->over_budget,
 	      (unsigned long long)verdicts->malformed, (unsigned long long)verdicts->late,
-	      (unsigned long long)counters.copies, (unsigned long long)counters.failed, (unsigned long long)counters.ring_full,
-	      (unsigned long long)counters.queue_full, (unsigned long long)counters.over_budget,
-	      (unsigned long long)counters.refused, (unsigned long long)counters.missed, (unsigned long long)counters.rounds);
+	      (unsigned long long)counters.copies, (unsigned long long)counters.failed,
+	      (unsigned long long)counters.ring_full, (unsigned long long)counters.queue_full,
+	      (unsigned long long)counters.over_budget, (unsigned long long)counters.refused,
+	      (unsigned long long)counters.missed, (unsigned long long)counters.rounds);
 }
 
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waitstacks.h - complete stacks of threads that are off the CPU: unwinds copies of their stacks that the records of switches
- * certify.
+ * waitstacks.h - complete stacks of threads that are off the CPU: unwinds copies of their stacks that the records of
+ * switches certify.
  *
- * The process pjrecord-wait makes the copies (waitcopies.h), offcpu.h gives the verdicts, the unwinder makes callchains as of
- * samples. A copy is unwound when the stream of records has reached the end of its read, so the mappings are those of its
- * time; where unwind tables are being made, the record of the thread's return waits in its ring. A wait without
- * certified copy keeps the callchain of the kernel. All functions but waitstacks_new accept NULL and do nothing.
+ * The process pjrecord-wait makes the copies (waitcopies.h), offcpu.h gives the verdicts, the unwinder makes callchains
+ * as of samples. A copy is unwound when the stream of records has reached the end of its read, so the mappings are
+ * those of its time; where unwind tables are being made, the record of the thread's return waits in its ring. A wait
+ * without certified copy keeps the callchain of the kernel. All functions but waitstacks_new accept NULL and do
+ * nothing.
  */
 #ifndef PJ_WAITSTACKS_H
 #define PJ_WAITSTACKS_H
@@ -27,8 +28,9 @@ struct waitstacks_options {
 
 struct waitstacks;
 
-/* Returns a new object for an event of context switches with this attr, whose rings and sources outlive it, and forks the process
- * that reads stacks: the caller has dropped privileges and has no threads yet. Returns NULL if the processor is not supported. */
+/* Returns a new object for an event of context switches with this attr, whose rings and sources outlive it, and forks
+ * the process that reads stacks: the caller has dropped privileges and has no threads yet. Returns NULL if the
+ * processor is not supported. */
 struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const struct rings *rings,
 				  const struct sources *sources);
 void waitstacks_free(struct waitstacks *waitstacks);
@@ -39,12 +41,12 @@ void waitstacks_follow(struct waitstacks *waitstacks);
 
 /* To be called before records are taken out of the rings. */
 void waitstacks_begin(struct waitstacks *waitstacks);
-/* Returns true for a record of a context switch of the process that reads stacks. Its sleeps are left out of a recording: there are
- * up to some thousand a second, and none but this recording causes them. */
-bool waitstacks_is_own(const struct waitstacks *waitstacks, const struct ring_record *record);
-/* To be called before switches_record with the same record, of switches or state. Returns false if the record must stay in its
- * ring (rings_hold): unwind tables are being made. */
+/* To be called before switches_record with the same record, of switches or state. Returns false if that is not to be
+ * called: if waitstacks_holds returns true then, because the record must stay in its ring (rings_hold), as unwind
+ * tables are being made; else because the thread is that which reads stacks. Its sleeps are left out of a recording:
+ * there are up to some thousand a second, and nothing but this recording causes them. */
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record);
+bool waitstacks_holds(const struct waitstacks *waitstacks);
 /* Gives stacks to the threads that are still off the CPU: all records before `until` were taken, and none after it. */
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until);
 /* Checks the process that reads stacks. */

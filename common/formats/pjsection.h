@@ -228,9 +228,9 @@ struct pj_offcpu {
 	/* Threads that were off the CPU during the whole recording; 0 if unknown, or if this is not the last window. */
 	uint64_t never;
 	uint64_t lost; /* switch records that the kernel could not store */
-	/* Samples whose user stack was read while the thread was off the CPU, and certified; of these, those that end in a
-	 * root frame; samples whose user stack is the callchain of the kernel. In windows of earlier versions the struct
-	 * ends before these fields. */
+	/* Samples whose user stack was read while the thread was off the CPU, and certified; of these, those that end
+	 * in a root frame; samples whose user stack is the callchain of the kernel. In windows of earlier versions the
+	 * struct ends before these fields. */
 	uint64_t read, read_ns, complete, complete_ns, unread, unread_ns;
 };
 

@@ -36,8 +36,8 @@ enum sandbox_group {
 	 * reading and copies them into memory. Landlock is left out, since it denies /proc/PID/root of every process
 	 * outside of the caller's domain. Other calls fail with EPERM. */
 	SANDBOX_ROOTS = 128,
-	/* For a process that reads memory of others (process_vm_readv) and sleeps in between. Landlock is left out, since it denies
-	 * that for every process outside of the caller's domain. */
+	/* For a process that reads memory of others (process_vm_readv) and sleeps in between. Landlock is left out,
+	 * since it denies that for every process outside of the caller's domain. */
 	SANDBOX_READER = 512,
 	SANDBOX_FORK = 256 /* in addition to SANDBOX_ROOTS: to fork processes, end them, and send them sockets */
 };

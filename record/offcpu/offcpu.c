@@ -38,7 +38,8 @@ struct slot {
 	/* number of losses (offcpu.retries) when the callchain, or the switch-out, was recorded */
 	uint64_t stale;
 	uint64_t sampled; /* time of the sample of the switch-out */
-	/* read: the user part of the chain is that of a certified copy of the stack; complete: it ends in a root frame */
+	/* read: the user part of the chain is that of a certified copy of the stack; complete: it ends in a root frame
+	 */
 	bool read, complete;
 };
 

@@ -13,10 +13,10 @@
  * counts as unknown until its next record. Pure: bytes in, samples out. Memory holds the threads that ever ran (80
  * bytes each) and the callchains of chains.h.
  *
- * A copy of the stack of a thread that was off the CPU is certified by the same records: the thread left the CPU with the sample
- * that the copy belongs to, before the first read; it was not on a CPU before the end of the last read; and no record was lost
- * in between. A thread that does not run cannot exit or call exec, and its tid stays its own, so the bytes are those of
- * that thread at its switch-out, but for what other threads wrote there.
+ * A copy of the stack of a thread that was off the CPU is certified by the same records: the thread left the CPU with
+ * the sample that the copy belongs to, before the first read; it was not on a CPU before the end of the last read; and
+ * no record was lost in between. A thread that does not run cannot exit or call exec, and its tid stays its own, so the
+ * bytes are those of that thread at its switch-out, but for what other threads wrote there.
  */
 #ifndef PJ_OFFCPU_H
 #define PJ_OFFCPU_H
@@ -55,8 +55,8 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns);
 void offcpu_sure(struct offcpu *offcpu);
 
-/* Time in ns by which a switch-in must be later than the end of a read: the kernel's clock for records (ktime_get_mono_fast_ns)
- * may differ from that of clock_gettime for a moment while the kernel adjusts it. */
+/* Time in ns by which a switch-in must be later than the end of a read: the kernel's clock for records
+ * (ktime_get_mono_fast_ns) may differ from that of clock_gettime for a moment while the kernel adjusts it. */
 #define OFFCPU_MARGIN_NS UINT64_C(1000)
 
 enum offcpu_verdict {
@@ -65,20 +65,21 @@ enum offcpu_verdict {
 	OFFCPU_UNCERTAIN /* records were lost */
 };
 
-/* A copy of a stack: `sampled` is the time of the sample of the switch-out; begun and ended are before the first and after the
- * last read. */
+/* A copy of a stack: `sampled` is the time of the sample of the switch-out; begun and ended are before the first and
+ * after the last read. */
 struct offcpu_copy {
 	uint32_t tid;
 	uint64_t sampled, begun, ended;
 };
 
-/* Returns the verdict on a copy. All records before `until` were taken, and none after it: it is the time of the record that
- * offcpu_record takes next, or up to which the rings are drained. */
+/* Returns the verdict on a copy. All records before `until` were taken, and none after it: it is the time of the record
+ * that offcpu_record takes next, or up to which the rings are drained. */
 enum offcpu_verdict offcpu_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
-/* Sets *sample to the wait of a thread that is off the CPU; ns and cgroup are 0. The callchain is valid until the next call of
- * another function. Returns false if the thread is not off the CPU or has no callchain. */
+/* Sets *sample to the wait of a thread that is off the CPU; ns and cgroup are 0. The callchain is valid until the next
+ * call of another function. Returns false if the thread is not off the CPU or has no callchain. */
 bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample *sample);
-/* Replaces the callchain of a thread that is off the CPU by that of a certified copy. Returns false if there is no space. */
+/* Replaces the callchain of a thread that is off the CPU by that of a certified copy. Returns false if there is no
+ * space. */
 bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const uint64_t *ips, uint32_t n, bool complete);
 
 /* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the timestamp ns - 1. After lost

@@ -15,8 +15,8 @@ struct switches {
 
 enum { NOT_VERIFIED = 4 }; /* marks of a callchain of the kernel whose end is not verified (PJ_ITEM_UNWINDING) */
 
-/* Returns the number of marks that the callchain of a sample gets: that of a certified copy has its own, and one without user
- * part gets none. */
+/* Returns the number of marks that the callchain of a sample gets: that of a certified copy has its own, and one
+ * without user part gets none. */
 static uint32_t marks_of(const struct switches *switches, const struct offcpu_sample *sample)
 {
 	uint32_t i = 0;

@@ -19,7 +19,7 @@ struct switches_options {
 	bool cgroup; /* true: samples of context switches end with their cgroup id */
 	/* true: callchains end with the marks of PJ_ITEM_UNWINDING, as stacks are read while threads are off the CPU */
 	bool marks;
-	bool all;    /* true: all threads of the host are known, so those that never ran are counted */
+	bool all; /* true: all threads of the host are known, so those that never ran are counted */
 	struct processes *processes;
 	/* returns true if the off-CPU times of process pid are recorded */
 	bool (*wanted)(void *to, uint32_t pid);

@@ -24,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HANG_NS (SECOND_NS / 4)      /* duration of a read after which the process is replaced */
-#define ANSWER_NS (5 * SECOND_NS)    /* the same on a machine so loaded that the process waits for a CPU */
-#define RESTART_NS (2 * SECOND_NS)   /* least time between two starts */
+#define HANG_NS (SECOND_NS / 4)            /* duration of a read after which the process is replaced */
+#define ANSWER_NS (5 * SECOND_NS)          /* the same on a machine so loaded that the process waits for a CPU */
+#define RESTART_NS (2 * SECOND_NS)         /* least time between two starts */
 #define ADDRESS_SPACE ((uint64_t)64 << 20) /* beside the rings that it maps */
 enum { BUCKETS = 4096, AVOIDED_MAX = 64 };
 
@@ -47,7 +47,7 @@ struct waitcopies {
 
 	uint64_t at; /* position in the ring behind the newest copy that is known */
 	struct noted noted[WAITCOPIES_MAX];
-	uint64_t head, tail; /* numbers of the next copy and of the oldest one */
+	uint64_t head, tail;      /* numbers of the next copy and of the oldest one */
 	uint64_t bucket[BUCKETS]; /* number, from 1, of the newest copy of threads with this hash; 0: none */
 
 	struct backoff backoff;
@@ -116,7 +116,8 @@ static void send_rings(struct waitcopies *waitcopies)
 	}
 }
 
-struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings, const struct sources *sources)
+struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
+				   const struct sources *sources)
 {
 	const struct processor *processor = processor_here();
 	struct waitcopies *waitcopies;
@@ -331,7 +332,8 @@ static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
 
 /* ---- hangs and ends --------------------------------------------------------------------------------------------- */
 
-/* Replaces a process that hangs in a read. If too many tenants are avoided already, none is read until one is not any more. */
+/* Replaces a process that hangs in a read. If too many tenants are avoided already, none is read until one is not any
+ * more. */
 static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct tenant tenant)
 {
 	uint64_t place = backoff_place(&tenant, waitcopies->own_ns, 0);
@@ -384,7 +386,8 @@ static void check_process(struct waitcopies *waitcopies, uint64_t now, struct te
 	}
 }
 
-void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid), void *to)
+void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid),
+		     void *to)
 {
 	if (!waitcopies)
 		return;

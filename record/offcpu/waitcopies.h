@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waitcopies.h - copies of the stacks of threads that are off the CPU: runs the process pjrecord-wait (waithelper.h), and keeps
- * its copies until their verdict.
+ * waitcopies.h - copies of the stacks of threads that are off the CPU: runs the process pjrecord-wait (waithelper.h),
+ * and keeps its copies until their verdict.
  *
- * Nothing here waits for that process. A read of a target's memory may hang: then the process is killed and replaced, and
- * processes of that tenant are not read for 10 s, after each further failure for longer (backoff.h). The memory that both
- * share is replaced, too, since a killed process that hangs in a page fault may still write to it.
+ * Nothing here waits for that process. A read of a target's memory may hang: then the process is killed and replaced,
+ * and processes of that tenant are not read for 10 s, after each further failure for longer (backoff.h). The memory
+ * that both share is replaced, too, since a killed process that hangs in a page fault may still write to it.
  */
 #ifndef PJ_WAITCOPIES_H
 #define PJ_WAITCOPIES_H
@@ -18,9 +18,10 @@ enum { WAITCOPIES_MAX = 4096 }; /* most copies without a verdict */
 
 struct waitcopies;
 
-/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result. Returns NULL if the
- * processor is not supported, or if the samples lack registers. */
-struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings, const struct sources *sources);
+/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result. Returns NULL if
+ * the processor is not supported, or if the samples lack registers. */
+struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
+				   const struct sources *sources);
 void waitcopies_free(struct waitcopies *waitcopies);
 
 /* Passes the rings of context switches to the process. To be called again if CPUs come. */
@@ -36,13 +37,13 @@ struct waitcopies_copy {
 
 /* Makes new copies known. */
 void waitcopies_collect(struct waitcopies *waitcopies);
-/* Returns the copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL if there is
- * none. Copies of later switch-outs may be there already. */
+/* Returns the copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL if there
+ * is none. Copies of later switch-outs may be there already. */
 struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled);
 /* Returns the copy with number i, from 0, in the order in which they were made; NULL beyond the last one. */
 struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i);
-/* Sets *head to the head of a copy, and *stack to its bytes, which the process can still change. Returns false if it has changed the
- * head. */
+/* Sets *head to the head of a copy, and *stack to its bytes, which the process can still change. Returns false if it
+ * has changed the head. */
 bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopies_copy *copy, struct waitcopy *head,
 		      const char **stack);
 /* Removes the oldest copies, up to the first one that is not done. */
@@ -59,7 +60,8 @@ void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid);
 bool waitcopies_is_new(const struct waitcopies *waitcopies, uint32_t pid);
 
 /* Replaces the process if it hangs or has ended. owner returns the tenant of a pid. */
-void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid), void *to);
+void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid),
+		     void *to);
 
 /* Returns the pid of the process, 0 if none runs. */
 uint32_t waitcopies_pid(const struct waitcopies *waitcopies);

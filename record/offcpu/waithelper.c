@@ -104,7 +104,7 @@ static uint64_t followed_word(const struct followed *ring, uint64_t at)
 }
 
 /* A sample: a thread is about to leave the CPU. The callchain and the registers follow the fixed part. */
-static void take_left(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size)
+static void take_switched_out(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size)
 {
 	uint64_t ids = followed_word(ring, at + offsetof(struct ring_sample, pid)),
 		 before = helper->o.sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) :
@@ -115,7 +115,8 @@ static void take_left(struct waithelper *helper, const struct followed *ring, ui
 
 	nips = followed_word(ring, at + before);
 	before += 8;
-	if (tid == 0 || tid == UINT32_MAX || nips > size / 8 || before + 8 * nips + 8 * (1 + helper->o.nregisters) > size)
+	if (tid == 0 || tid == UINT32_MAX || nips > size / 8 ||
+	    before + 8 * nips + 8 * (1 + helper->o.nregisters) > size)
 		return;
 	before += 8 * nips;
 	abi = followed_word(ring, at + before);
@@ -140,7 +141,8 @@ static void take_left(struct waithelper *helper, const struct followed *ring, ui
 }
 
 /* A switch record: takes a thread out that is back on a CPU. */
-static void take_returned(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size, uint64_t head)
+static void take_returned(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size,
+			  uint64_t head)
 {
 	uint64_t ids = followed_word(ring, at + size - sizeof(struct ring_sample_id));
 
@@ -148,7 +150,7 @@ static void take_returned(struct waithelper *helper, const struct followed *ring
 		waitqueue_in(&helper->queue, (uint32_t)(ids >> 32));
 }
 
-static void follow(struct waithelper *helper, struct followed *ring)
+static void follow_ring(struct waithelper *helper, struct followed *ring)
 {
 	uint64_t head = load(&ring->page->data_head), tail = load(&ring->page->data_tail);
 	unsigned n = 0;
@@ -167,7 +169,7 @@ static void follow(struct waithelper *helper, struct followed *ring)
 			return;
 		}
 		if (type == RECORD_SAMPLE && size >= sizeof(struct ring_sample))
-			take_left(helper, ring, ring->cursor, size);
+			take_switched_out(helper, ring, ring->cursor, size);
 		else if ((type == RECORD_SWITCH || type == RECORD_SWITCH_CPU_WIDE) &&
 			 size >= sizeof(struct perf_record) + sizeof(struct ring_sample_id))
 			take_returned(helper, ring, ring->cursor, size, word);
@@ -264,8 +266,8 @@ static void read_due(struct waithelper *helper)
 
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
-/* Returns the time to sleep after a look that took cpu ns: such that the process takes a share of 1 / (WAITHELPER_SHARE + 1) of
- * a CPU at most while threads leave CPUs, and less the longer none does. */
+/* Returns the time to sleep after a look that took cpu ns: such that the process takes a share of 1 / (WAITHELPER_SHARE
+ * + 1) of a CPU at most while threads leave CPUs, and less the longer none does. */
 static uint64_t next_sleep(const struct waithelper *helper, uint64_t cpu, uint64_t last)
 {
 	uint64_t least = cpu * WAITHELPER_SHARE;
@@ -293,7 +295,7 @@ void waithelper_run(const struct waithelper_options *options)
 		}
 		helper->found = false;
 		for (size_t i = 0; i < helper->nrings; i++)
-			follow(helper, helper->ring + i);
+			follow_ring(helper, helper->ring + i);
 		read_due(helper);
 		add(&helper->o.share->counters.rounds, 1);
 		cpu = clock_thread_cpu();

@@ -2,27 +2,27 @@
 /*
  * waithelper.h - the process pjrecord-wait: reads the stacks of threads while they are off the CPU.
  *
- * It maps the rings of context switches a second time, read-only, and follows them with cursors of its own; pjrecord takes the
- * records out, whatever this process does. A thread that has been off the CPU for WAITHELPER_DELAY_NS is read by
- * process_vm_readv, from sp upwards: the kernel checks at each read whether this process may read that one. Whether the
- * thread was off the CPU all the time is not known here: pjrecord decides that when it has the records of all CPUs
+ * It maps the rings of context switches a second time, read-only, and follows them with cursors of its own; pjrecord
+ * takes the records out, whatever this process does. A thread that has been off the CPU for WAITHELPER_DELAY_NS is read
+ * by process_vm_readv, from sp upwards: the kernel checks at each read whether this process may read that one. Whether
+ * the thread was off the CPU all the time is not known here: pjrecord decides that when it has the records of all CPUs
  * (offcpu_copy_verdict).
  *
- * The process keeps CAP_SYS_PTRACE alone, parses records of the kernel and no byte of a target, and may hang in a read for as
- * long as the target decides (userfaultfd, FUSE): pjrecord then kills and replaces it.
+ * The process keeps CAP_SYS_PTRACE alone, parses records of the kernel and no byte of a target, and may hang in a read
+ * for as long as the target decides (userfaultfd, FUSE): pjrecord then kills and replaces it.
  */
 #ifndef PJ_WAITHELPER_H
 #define PJ_WAITHELPER_H
 
 #include "record/offcpu/waitshare.h"
 
-#define WAITHELPER_DELAY_NS UINT64_C(50000)       /* shortest time off the CPU after which a thread is read */
-#define WAITHELPER_POLL_NS UINT64_C(200000)       /* shortest sleep between two looks at the rings */
+#define WAITHELPER_DELAY_NS UINT64_C(50000)        /* shortest time off the CPU after which a thread is read */
+#define WAITHELPER_POLL_NS UINT64_C(200000)        /* shortest sleep between two looks at the rings */
 #define WAITHELPER_POLL_MOST_NS UINT64_C(10000000) /* longest one */
-#define WAITHELPER_SHARE 25u                      /* it sleeps for so many times its CPU time of a look */
-#define WAITHELPER_READS 8000u                    /* most reads in a second */
-#define WAITHELPER_CLASS 6000u                    /* the same for the processes of one class (waitshare.class) */
-enum { WAITHELPER_CPUS = 1024 };                  /* most CPUs whose rings it follows */
+#define WAITHELPER_SHARE 25u                       /* it sleeps for so many times its CPU time of a look */
+#define WAITHELPER_READS 8000u                     /* most reads in a second */
+#define WAITHELPER_CLASS 6000u                     /* the same for the processes of one class (waitshare.class) */
+enum { WAITHELPER_CPUS = 1024 };                   /* most CPUs whose rings it follows */
 
 /* A ring of context switches, sent with its descriptor. */
 struct waithelper_ring {
@@ -30,9 +30,9 @@ struct waithelper_ring {
 	uint64_t bytes; /* without the control page */
 };
 
-/* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_ring. mask: registers of
- * samples (perf_event_attr.sample_regs_user); sp: index of the stack pointer among them. period: a sample has
- * PERF_SAMPLE_PERIOD. */
+/* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_ring. mask:
+ * registers of samples (perf_event_attr.sample_regs_user); sp: index of the stack pointer among them. period: a sample
+ * has PERF_SAMPLE_PERIOD. */
 struct waithelper_options {
 	int socket;
 	struct waitshare *share;

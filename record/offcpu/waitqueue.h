@@ -2,9 +2,9 @@
 /*
  * waitqueue.h - the threads whose stacks are to be read while they are off the CPU, in the order in which they left it.
  *
- * Memory is fixed: WAITQUEUE_MAX threads; beyond that, waits are not queued. waitqueue_in takes a thread out that is back on a
- * CPU. It may miss one (two threads share a slot of its table), which is then read in vain: the certificate refuses that
- * copy. Pure.
+ * Memory is fixed: WAITQUEUE_MAX threads; beyond that, waits are not queued. waitqueue_in takes a thread out that is
+ * back on a CPU. It may miss one (two threads share a slot of its table), which is then read in vain: the certificate
+ * refuses that copy. Pure.
  */
 #ifndef PJ_WAITQUEUE_H
 #define PJ_WAITQUEUE_H
@@ -24,12 +24,12 @@ struct wait {
 
 struct waitqueue {
 	struct wait wait[WAITQUEUE_MAX];
-	uint64_t head, tail; /* numbers of the next entry to add, and of the oldest one */
+	uint64_t head, tail;            /* numbers of the next entry to add, and of the oldest one */
 	uint64_t last[WAITQUEUE_SLOTS]; /* number of the newest entry, from 1, of the threads with this hash */
 };
 
-/* Returns the entry for a thread that leaves the CPU, for the caller to fill, or NULL if the queue is full. An older entry of the
- * thread is taken out. */
+/* Returns the entry for a thread that leaves the CPU, for the caller to fill, or NULL if the queue is full. An older
+ * entry of the thread is taken out. */
 struct wait *waitqueue_out(struct waitqueue *waitqueue, uint32_t tid);
 /* Takes a thread out that is back on a CPU. */
 void waitqueue_in(struct waitqueue *waitqueue, uint32_t tid);

@@ -60,7 +60,8 @@ void waitshare_publish(struct waitshare *waitshare, struct waitcopy *copy)
 
 /* ---- the taker -------------------------------------------------------------------------------------------------- */
 
-bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct waitcopy *copy, const char **stack, bool *broken)
+bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct waitcopy *copy, const char **stack,
+		    bool *broken)
 {
 	uint64_t head = load(&waitshare->head);
 
@@ -100,7 +101,10 @@ unsigned waitshare_level(const struct waitshare *waitshare)
 
 /* ---- root frames ------------------------------------------------------------------------------------------------ */
 
-enum { PART = 15, /* log2 of the bytes of a part of a stack */ ABOVE = 256 /* bytes above the start of a root frame */ };
+enum {
+	PART = 15,
+	/* log2 of the bytes of a part of a stack */ ABOVE = 256 /* bytes above the start of a root frame */
+};
 
 static size_t waitshare_slot(uint32_t tid, uint64_t sp)
 {

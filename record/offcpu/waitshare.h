@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waitshare.h - the memory that pjrecord shares with its process pjrecord-wait: copies of the stacks of sleeping threads,
- * counters, and what pjrecord knows of processes and threads.
+ * waitshare.h - the memory that pjrecord shares with its process pjrecord-wait: copies of the stacks of sleeping
+ * threads, counters, and what pjrecord knows of processes and threads.
  *
- * The copies are in a ring with one writer and one taker. The writer never waits: a ring that is full refuses. The taker reads
- * the memory of another process, so it takes no size from there unchecked.
+ * The copies are in a ring with one writer and one taker. The writer never waits: a ring that is full refuses. The
+ * taker reads the memory of another process, so it takes no size from there unchecked.
  */
 #ifndef PJ_WAITSHARE_H
 #define PJ_WAITSHARE_H
 
 #include "record/offcpu/waitqueue.h"
 
-#define WAITSHARE_BYTES ((size_t)4 << 20) /* size of the ring of copies; a power of two */
+#define WAITSHARE_BYTES ((size_t)4 << 20)  /* size of the ring of copies; a power of two */
 #define WAITSHARE_STACK ((size_t)56 << 10) /* largest copy of a stack: a perf record has at most 64 kB */
 #define WAITSHARE_FIRST ((size_t)16 << 10) /* largest copy of a thread whose stacks are not known yet */
 enum { WAITSHARE_TOPS = 4096, WAITSHARE_PIDS = 65536, WAITSHARE_CLASSES = 256 };
@@ -52,20 +52,22 @@ struct waitshare {
 struct waitshare *waitshare_new(void);
 void waitshare_free(struct waitshare *waitshare);
 
-/* For the writer: returns space for a copy of n bytes of stack, NULL if the ring is full. waitshare_publish publishes that copy,
- * of which all members but size are set; n may be smaller than before. */
+/* For the writer: returns space for a copy of n bytes of stack, NULL if the ring is full. waitshare_publish publishes
+ * that copy, of which all members but size are set; n may be smaller than before. */
 struct waitcopy *waitshare_begin(struct waitshare *waitshare, size_t n);
 void waitshare_publish(struct waitshare *waitshare, struct waitcopy *copy);
 
-/* For the taker: sets *copy to the head of the copy at position *at, *stack to its bytes in the ring, and moves *at behind it.
- * Returns false if there is none yet. A ring that is malformed sets *broken and returns false. */
-bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct waitcopy *copy, const char **stack, bool *broken);
+/* For the taker: sets *copy to the head of the copy at position *at, *stack to its bytes in the ring, and moves *at
+ * behind it. Returns false if there is none yet. A ring that is malformed sets *broken and returns false. */
+bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct waitcopy *copy, const char **stack,
+		    bool *broken);
 /* Gives the space before position `at` back to the writer. */
 void waitshare_drop(struct waitshare *waitshare, uint64_t at);
 /* Returns the share of the ring that is in use, in thousandths. */
 unsigned waitshare_level(const struct waitshare *waitshare);
 
-/* Returns how many bytes of the stack of a thread are to be read from sp on: up to its root frame, which stays where it is. */
+/* Returns how many bytes of the stack of a thread are to be read from sp on: up to its root frame, which stays where it
+ * is. */
 size_t waitshare_wanted(const struct waitshare *waitshare, uint32_t tid, uint64_t sp);
 /* Stores that the root frame is `used` bytes above sp; SIZE_MAX: above all bytes that were read. */
 void waitshare_learn(struct waitshare *waitshare, uint32_t tid, uint64_t sp, size_t used);

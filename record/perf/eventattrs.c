@@ -40,8 +40,8 @@ static struct perf_event_attr state_attr(const struct eventattrs_options *option
 }
 
 /* Returns the attributes of the event that reports each context switch of a thread: with the callchain and the reason
- * when the thread leaves a CPU, and without them when it returns. Where stacks are unwound by tables, user registers are
- * included, so that the stack can be read while the thread is off the CPU. */
+ * when the thread leaves a CPU, and without them when it returns. Where stacks are unwound by tables, user registers
+ * are included, so that the stack can be read while the thread is off the CPU. */
 static struct perf_event_attr switch_attr(const struct eventattrs_options *options)
 {
 	bool registers = options->stack_bytes && processor_here();

@@ -56,8 +56,8 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 /* Completes the attributes for files, and gives events their ids, after the events were opened: the kernel may support
  * less than was requested. */
 void eventattrs_opened(struct eventattrs *eventattrs);
-/* Returns true if the event of context switches has user registers, so that stacks can be read while threads are off the CPU. Call
- * it after the events were opened. */
+/* Returns true if the event of context switches has user registers, so that stacks can be read while threads are off
+ * the CPU. Call it after the events were opened. */
 bool eventattrs_waits(const struct eventattrs *eventattrs);
 /* Frees the arrays of *eventattrs and zeroes the struct. */
 void eventattrs_free(struct eventattrs *eventattrs);

@@ -26,7 +26,7 @@ struct samplestack {
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct walk walk;
-	size_t used; /* samplestack_used */
+	size_t used;                   /* samplestack_used */
 	struct fpcompare_walk *verify; /* the last walk, for the comparison; NULL: walks are not compared */
 	unsigned show;                 /* number of differing walks that are still to be printed */
 };
@@ -583,6 +583,33 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 size_t samplestack_used(const struct samplestack *stack)
 {
 	return stack->used;
+}
+
+/* Notes a frame: code of the JVM, or else an interpreted method, whose address is in no executable mapping. */
+static void note_frame(struct sampled *sampled, uint64_t address, bool exact)
+{
+	struct unwind_state state = { .ip = address, .interrupted = exact };
+	const struct mapping *mapping = processes_at(sampled->process, walk_code_address(&state));
+	struct code_blob blob;
+
+	if (mapping && mapped_file_is_memory(mapping->file))
+		javacode_find(sampled->jvm, &state, sampled->time, &blob);
+	else if (!mapping && exact)
+		javanames_note(sampled->stack->names, sampled->process->pid, address);
+}
+
+void samplestack_note(struct samplestack *stack, uint32_t pid, uint64_t time, const uint64_t *ips, uint64_t nips)
+{
+	struct sampled sampled = { .stack = stack, .process = processes_find(stack->processes, pid), .time = time };
+	uint64_t i = 0;
+
+	if (!sampled.process || !samplestack_jvm(&sampled))
+		return;
+	while (i < nips && ips[i] != CONTEXT_USER)
+		i++;
+	for (; i < nips; i++)
+		if (ips[i] < CONTEXT_MAX)
+			note_frame(&sampled, ips[i], ips[i - 1] == CONTEXT_USER);
 }
 
 bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,

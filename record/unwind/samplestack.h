@@ -51,9 +51,13 @@ void samplestack_verify(struct samplestack *stack, unsigned show);
 bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
 			bool wait, uint64_t now, struct text *out);
 
-/* Returns the number of bytes of the stack copy up to the root frame of the last stack; SIZE_MAX if the stack goes on above
- * the copy. */
+/* Returns the number of bytes of the stack copy up to the root frame of the last stack; SIZE_MAX if the stack goes on
+ * above the copy. */
 size_t samplestack_used(const struct samplestack *stack);
+
+/* Makes a window name the Java frames of a stack that was unwound for an earlier window: ips[0..nips) is its callchain.
+ */
+void samplestack_note(struct samplestack *stack, uint32_t pid, uint64_t time, const uint64_t *ips, uint64_t nips);
 
 /* As samplestack_sample, without unwinding: the callchain becomes that of a tenant over budget (overbudget.h).
  * It counts as a stack of unknown completeness. Returns false if the record does not match attr. */

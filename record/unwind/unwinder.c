@@ -18,8 +18,8 @@ struct unwinder {
 	struct interpreters *interpreters; /* NULL: frames of interpreters are not read */
 	struct samplestack *unwinding;
 	struct samplestack *waiting; /* for unwinder_wait; NULL: it is not called */
-	int fd;       /* epoll descriptor of all that unwinder_take has to take */
-	uint64_t now; /* time in ns of the current poll of the rings */
+	int fd;                      /* epoll descriptor of all that unwinder_take has to take */
+	uint64_t now;                /* time in ns of the current poll of the rings */
 	bool flush;
 };
 
@@ -136,6 +136,12 @@ bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr
 		return false;
 	*used = samplestack_used(unwinder->waiting);
 	return true;
+}
+
+void unwinder_note(struct unwinder *unwinder, uint32_t pid, uint64_t time, const uint64_t *ips, uint64_t nips)
+{
+	if (unwinder && unwinder->waiting)
+		samplestack_note(unwinder->waiting, pid, time, ips, nips);
 }
 
 bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,

@@ -55,10 +55,13 @@ void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, b
 bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		     struct text *out);
 
-/* As unwinder_sample, for a stack that was read while its thread was off the CPU: without interpreters, and not counted in
- * unwinder_end. Sets *used as samplestack_used does. */
+/* As unwinder_sample, for a stack that was read while its thread was off the CPU: without interpreters, and not counted
+ * in unwinder_end. Sets *used as samplestack_used does. */
 bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		   struct text *out, size_t *used);
+
+/* As samplestack_note, for a stack of unwinder_wait. */
+void unwinder_note(struct unwinder *unwinder, uint32_t pid, uint64_t time, const uint64_t *ips, uint64_t nips);
 
 /* As samplestack_skip. */
 bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,

@@ -68,10 +68,10 @@ struct metrics {
 	struct pj_loss loss; /* ring_high is a gauge: the last window's */
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	struct pj_tenants tenants;    /* container keys without their low 16 bits, as in the file */
-	uint64_t cpu_us;              /* CPU time of pjrecord itself in us */
-	struct symsaver_counts saved; /* bytes is a gauge: the current value */
-	struct helper_counts helpers; /* lingering and off are gauges: current values */
+	struct pj_tenants tenants;     /* container keys without their low 16 bits, as in the file */
+	uint64_t cpu_us;               /* CPU time of pjrecord itself in us */
+	struct symsaver_counts saved;  /* bytes is a gauge: the current value */
+	struct helper_counts helpers;  /* lingering and off are gauges: current values */
 	uint64_t offcpu_incomplete_ns; /* off-CPU times whose stack was read, but ends in no root frame */
 	struct helper_counts jvm_helpers, interpreter_helpers, wait_helpers; /* lingering and off are gauges, too */
 	/* The following members are gauges: current values. */

@@ -1,9 +1,10 @@
 /*
- * knownwaits.c - threads that wait in one function, called along paths that differ by the system call in which they wait.
+ * knownwaits.c - threads that wait in one function, called along paths that differ by the system call in which they
+ * wait.
  *
- * knownwaits SECONDS. The instruction that enters the kernel is the same for all of them, and so is the stack pointer for two: the
- * kernel's frames of a wait show which path is the right one for its user stack. No function keeps a frame pointer, and one
- * path has 20 kB of variables. For offcpu-stacks.t.
+ * knownwaits SECONDS. The instruction that enters the kernel is the same for all of them, and so is the stack pointer
+ * for two: the kernel's frames of a wait show which path is the right one for its user stack. No function keeps a frame
+ * pointer, and one path has 20 kB of variables. For offcpu-stacks.t.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -24,11 +25,11 @@ static uint32_t word = 1;
 static volatile char sink;
 
 /* A macro hides the tail call from the compiler. */
-#define RETURN(value)                        \
-	do {                                 \
-		long got = (value);          \
+#define RETURN(value)                             \
+	do {                                      \
+		long got = (value);               \
 		__asm__ volatile("" : "+r"(got)); \
-		return got;                  \
+		return got;                       \
 	} while (0)
 
 static NAMED long step(long n, long a, long b, long c, long d)

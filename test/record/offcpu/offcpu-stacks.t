@@ -61,6 +61,27 @@ ok "no remedy is offered that does not help" sh -c 'pjfold known.data 2>&1 >/dev
 timeout 60 pjrecord -q --off-cpu --unwind=fp -o fp.data -- ./knownwaits 1 2>err
 ok "--unwind=fp reads no stacks" sh -c '! pjfold --stacks fp.data 2>/dev/null | grep -q "off-CPU time of both"'
 
+# a thread of another user whose stack blocks its readers: its tenant is not read any more, all others are
+cc -O1 -pthread -o waithang "$top/test/record/offcpu/waithang.c"
+./waithang 65534 20 &
+hang=$!
+./knownwaits 12 &
+known=$!
+sleep 0.5
+if kill -0 $hang 2>/dev/null; then
+	timeout 60 pjrecord -q -a --off-cpu -w 3 -n 3 -d hung --keep-symbols none >windows 2>said
+	is "beside a stack that blocks its readers: a recording goes on" "$?" 0
+	ok "  the hang is counted" grep -q '^pj_record_helpers_lost_total{helper="wait",reason="hung"} [1-9]' hung/pjrecord.prom
+	ok "  its tenant is avoided after that" grep -q '^pj_record_helpers_avoided_total{helper="wait"} [1-9]' hung/pjrecord.prom
+	# shellcheck disable=SC2046
+	set -- $(paths "$(tail -n 1 windows)")
+	ok "  stacks of others are complete, and right, in the last window" [ "${2:-0}" -gt 100000000 -a "${3:-1}" = 0 ]
+else
+	skip "beside a stack that blocks its readers" "no userfaultfd here"
+fi
+kill $hang $known 2>/dev/null
+wait $hang $known 2>/dev/null
+
 # the process that reads is replaced when it ends, and the recording goes on
 pjrecord -v -a --off-cpu -w 4 -n 2 -d dir --keep-symbols none >windows 2>said &
 recorder=$!

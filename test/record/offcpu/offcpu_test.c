@@ -446,7 +446,8 @@ static void check_certificate(void)
 	is_u64(verdict(o, 150, UINT64_MAX, UINT64_MAX), OFFCPU_RESUMED, "  ended at no time");
 	is_u64(offcpu_verdict(o, &(struct offcpu_copy){ 7, 98, 150, 200 }, 9000), OFFCPU_RESUMED,
 	       "  of another switch-out");
-	is_u64(offcpu_verdict(o, &(struct offcpu_copy){ 8, 99, 150, 200 }, 9000), OFFCPU_RESUMED, "  of another thread");
+	is_u64(offcpu_verdict(o, &(struct offcpu_copy){ 8, 99, 150, 200 }, 9000), OFFCPU_RESUMED,
+	       "  of another thread");
 	in(o, 7, 2000);
 	is_u64(verdict(o, 150, 200, 9000), OFFCPU_RESUMED, "  of a wait that is over");
 	leave(o, 7, 3000, 0xa);

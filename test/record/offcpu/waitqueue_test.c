@@ -35,7 +35,8 @@ static void check_order(struct waitqueue *queue)
 	waitqueue_clear(queue);
 	is_u64(oldest(queue), 0, "cleared");
 	waitqueue_in(queue, 5);
-	is_u64(queue->wait[(queue->head - 1) % WAITQUEUE_MAX].tid, 5, "a thread that is not in the queue any more changes nothing");
+	is_u64(queue->wait[(queue->head - 1) % WAITQUEUE_MAX].tid, 5,
+	       "a thread that is not in the queue any more changes nothing");
 }
 
 static void check_bound(struct waitqueue *queue)

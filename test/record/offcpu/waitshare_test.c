@@ -70,7 +70,9 @@ static void check_hostile(struct waitshare *share)
 		{ .size = sizeof(struct waitcopy), .n = 1, .wait = { .tid = 1 } },
 		{ .size = sizeof(struct waitcopy) + 64, .n = UINT32_MAX, .wait = { .tid = 1 } },
 		{ .size = UINT32_MAX & ~7u, .wait = { .tid = 1 } },
-		{ .size = sizeof(struct waitcopy) + 64, .n = 64, .wait = { .tid = 1, .nregisters = WAIT_REGISTERS + 1 } },
+		{ .size = sizeof(struct waitcopy) + 64,
+		  .n = 64,
+		  .wait = { .tid = 1, .nregisters = WAIT_REGISTERS + 1 } },
 	};
 
 	for (size_t i = 0; i < countof(bad); i++) {
@@ -82,7 +84,8 @@ static void check_hostile(struct waitshare *share)
 		share->tail = 0;
 		share->head = sizeof(struct waitcopy) + 64;
 		memcpy(share->bytes, &bad[i], sizeof(bad[i]));
-		ok(!waitshare_next(share, &at, &copy, &stack, &broken) && broken && at == 0, "a malformed head is found");
+		ok(!waitshare_next(share, &at, &copy, &stack, &broken) && broken && at == 0,
+		   "a malformed head is found");
 	}
 	share->head = share->tail = 0;
 }
