@@ -170,7 +170,7 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read)
 {
 	if (str_starts(event, STR("offcpu-time")) && waits_read)
-		return "its threads were off the CPU too briefly to be read";
+		return "its threads were off the CPU too briefly, or may not be read";
 	if (str_starts(event, STR("offcpu-time")))
 		return quality->java ?
 			       "off-CPU callchains need frame pointers: run Java with -XX:+PreserveFramePointer" :

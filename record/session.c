@@ -310,7 +310,7 @@ static void drain_rings(struct session *session, uint64_t horizon)
 	session->held = 0;
 	session->now = clock_now();
 	unwinder_begin(session->w.unwinder, horizon, session->now, session->flush);
-	waitstacks_begin(session->w.waits);
+	waitstacks_begin(session->w.waits, session->now);
 	if (session->w.switches && rings_lossy(session->rings, RING_OF_SWITCHES))
 		switches_mark_stale(session->w.switches, session->drained);
 	rings_drain(session->rings, horizon, session_take, session);
@@ -552,11 +552,13 @@ void session_start(struct session *session)
 									.shown = session->o.shown });
 	if (session->o.offcpu)
 		session->w.switches = start_switches(session);
-	waitstacks_start(session->w.waits, &(struct waitstacks_options){ .switches = session->w.switches,
-									 .unwinder = session->w.unwinder,
-									 .state = session->w.state,
-									 .budgets = session->w.budgets,
-									 .max_frames = session->o.max_frames });
+	waitstacks_start(session->w.waits,
+			 &(struct waitstacks_options){ .switches = session->w.switches,
+						       .unwinder = session->w.unwinder,
+						       .state = session->w.state,
+						       .budgets = session->w.budgets,
+						       .max_frames = session->o.max_frames,
+						       .some = session->o.target == TARGET_PROCESSES });
 	session->drained = clock_now();
 	sources_enable(session->sources);
 	if (session->o.target == TARGET_THREADS)
@@ -577,10 +579,8 @@ static int time_to_wait(const struct session *session, int wait_ms)
 {
 	uint64_t now = clock_now(), border = session->w.end == UINT64_MAX ? UINT64_MAX : session->w.end + SLACK;
 
-	if (wait_ms > DRAIN_MS)
-		wait_ms = DRAIN_MS;
-	if (session->w.waits && wait_ms > WAITS_MS)
-		wait_ms = WAITS_MS;
+	if (wait_ms > (session->w.waits ? WAITS_MS : DRAIN_MS))
+		wait_ms = session->w.waits ? WAITS_MS : DRAIN_MS;
 	if (session->held && wait_ms > HELD_MS)
 		wait_ms = HELD_MS;
 	if (border <= now)
@@ -615,7 +615,6 @@ bool session_step(struct session *session, int wait_ms)
 	now = clock_now();
 	unwinder_take(session->w.unwinder, now);
 	session_drain(session, now - SLACK);
-	waitstacks_tick(session->w.waits, now);
 	if (rescan_tick(session->rescan, now))
 		switches_mend(session->w.switches);
 	/* While a sample waits for unwind tables, processes that ended after its time are not forgotten, however long

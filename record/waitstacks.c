@@ -56,6 +56,7 @@ void waitstacks_start(struct waitstacks *waitstacks, const struct waitstacks_opt
 	if (!waitstacks)
 		return;
 	waitstacks->o = *options;
+	waitcopies_limit(waitstacks->copies, options->some);
 	waitstacks_follow(waitstacks);
 }
 
@@ -63,12 +64,6 @@ void waitstacks_follow(struct waitstacks *waitstacks)
 {
 	if (waitstacks)
 		waitcopies_follow(waitstacks->copies);
-}
-
-void waitstacks_begin(struct waitstacks *waitstacks)
-{
-	if (waitstacks)
-		waitcopies_collect(waitstacks->copies);
 }
 
 /* ---- unwinding -------------------------------------------------------------------------------------------------- */
@@ -169,7 +164,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		return true;
 	}
 	tenant = state_tenant(waitstacks->o.state, wait.pid);
-	state_note(waitstacks->o.state, wait.pid, wait.tid, 0);
+	state_note(waitstacks->o.state, wait.pid, wait.tid, waitcopies_ip(waitstacks->copies, &head));
 	if (state_is_stale(waitstacks->o.state, wait.pid) ||
 	    !budgets_has(waitstacks->o.budgets, tenant, 8 * (uint64_t)waitstacks->o.max_frames, wait.time)) {
 		waitstacks->verdicts.over_budget++;
@@ -209,7 +204,8 @@ static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 {
 	struct tenant tenant;
 
-	if (!waitcopies_is_new(waitstacks->copies, pid))
+	if (!waitcopies_is_new(waitstacks->copies, pid) ||
+	    (waitstacks->o.some && !switches_wanted(waitstacks->o.switches, pid)))
 		return;
 	tenant = state_tenant(waitstacks->o.state, pid);
 	waitcopies_process(waitstacks->copies, pid, &tenant);
@@ -286,16 +282,12 @@ static struct tenant waitstacks_tenant(void *to, uint32_t pid)
 	return state_tenant(((struct waitstacks *)to)->o.state, pid);
 }
 
-void waitstacks_tick(struct waitstacks *waitstacks, uint64_t now)
+/* With PJ_DEBUG=unwind, prints the counts. */
+static void waitstacks_debug(const struct waitstacks *waitstacks)
 {
-	const struct verdicts *verdicts;
-	struct waitcounters counters;
+	const struct verdicts *verdicts = &waitstacks->verdicts;
+	struct waitcounters counters = waitcopies_counters(waitstacks->copies);
 
-	if (!waitstacks)
-		return;
-	waitcopies_tick(waitstacks->copies, now, waitstacks_tenant, waitstacks);
-	verdicts = &waitstacks->verdicts;
-	counters = waitcopies_counters(waitstacks->copies);
 	debug(DEBUG_UNWIND,
 	      "waits: %llu certified, %llu resumed, %llu uncertain, %llu over budget, %llu malformed, %llu late; %llu read, %llu "
 	      "not readable, %llu ring full, %llu queue full, %llu over rate, %llu refused, %llu gaps, %llu rounds",
@@ -306,6 +298,15 @@ void waitstacks_tick(struct waitstacks *waitstacks, uint64_t now)
 	      (unsigned long long)counters.ring_full, (unsigned long long)counters.queue_full,
 	      (unsigned long long)counters.over_budget, (unsigned long long)counters.refused,
 	      (unsigned long long)counters.missed, (unsigned long long)counters.rounds);
+}
+
+void waitstacks_begin(struct waitstacks *waitstacks, uint64_t now)
+{
+	if (!waitstacks)
+		return;
+	waitcopies_tick(waitstacks->copies, now, waitstacks_tenant, waitstacks);
+	waitcopies_collect(waitstacks->copies);
+	waitstacks_debug(waitstacks);
 }
 
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks)

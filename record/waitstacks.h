@@ -24,6 +24,8 @@ struct waitstacks_options {
 	struct state *state;
 	struct budgets *budgets;
 	uint32_t max_frames;
+	bool some; /* true: stacks are read only of processes whose off-CPU times are recorded; false: those of all are
+		    */
 };
 
 struct waitstacks;
@@ -39,8 +41,8 @@ void waitstacks_start(struct waitstacks *waitstacks, const struct waitstacks_opt
 /* To be called if CPUs came. */
 void waitstacks_follow(struct waitstacks *waitstacks);
 
-/* To be called before records are taken out of the rings. */
-void waitstacks_begin(struct waitstacks *waitstacks);
+/* To be called before records are taken out of the rings, at time `now`. Checks the process that reads stacks, too. */
+void waitstacks_begin(struct waitstacks *waitstacks, uint64_t now);
 /* To be called before switches_record with the same record, of switches or state. Returns false if that is not to be
  * called: if waitstacks_holds returns true then, because the record must stay in its ring (rings_hold), as unwind
  * tables are being made; else because the thread is that which reads stacks. Its sleeps are left out of a recording:
@@ -49,9 +51,6 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 bool waitstacks_holds(const struct waitstacks *waitstacks);
 /* Gives stacks to the threads that are still off the CPU: all records before `until` were taken, and none after it. */
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until);
-/* Checks the process that reads stacks. */
-void waitstacks_tick(struct waitstacks *waitstacks, uint64_t now);
-
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks);
 
 #endif

@@ -112,6 +112,11 @@ void switches_record(struct switches *switches, const struct ring_record *record
 		offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
 }
 
+bool switches_wanted(const struct switches *switches, uint32_t pid)
+{
+	return switches->o.wanted(switches->o.to, pid);
+}
+
 struct offcpu *switches_offcpu(struct switches *switches)
 {
 	return switches ? switches->offcpu : NULL;

@@ -41,6 +41,8 @@ void switches_begin(struct switches *switches, uint64_t ns);
 void switches_record(struct switches *switches, const struct ring_record *record);
 /* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);
+/* Returns true if the off-CPU times of process pid are recorded. */
+bool switches_wanted(const struct switches *switches, uint32_t pid);
 /* Returns the state of off-CPU times; NULL if switches is NULL. */
 struct offcpu *switches_offcpu(struct switches *switches);
 /* Adds n to the number of lost records of switch rings. */

@@ -37,6 +37,7 @@ struct noted {
 
 struct waitcopies {
 	struct waithelper_options o;
+	uint32_t ip; /* index of the instruction pointer among the registers of a sample */
 	struct waitshare *share;
 	pid_t pid;
 	int socket;
@@ -56,6 +57,7 @@ struct waitcopies {
 		uint8_t class;
 	} avoided[AVOIDED_MAX]; /* tenants that may be avoided at present */
 	size_t navoided;
+	bool known_only;              /* waitcopies_limit */
 	struct waitcounters counters; /* of processes that were replaced */
 };
 
@@ -116,6 +118,12 @@ static void send_rings(struct waitcopies *waitcopies)
 	}
 }
 
+/* Returns the index of a register, by perf's number, among those of a sample. */
+static uint32_t register_index(uint64_t mask, unsigned number)
+{
+	return (uint32_t)__builtin_popcountll(mask & ((UINT64_C(1) << number) - 1));
+}
+
 struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
 				   const struct sources *sources)
 {
@@ -132,9 +140,10 @@ struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const str
 	waitcopies = mem_alloc(sizeof(*waitcopies), 1);
 	waitcopies->o = (struct waithelper_options){
 		.nregisters = (uint32_t)__builtin_popcountll(attr->sample_regs_user),
-		.sp = (uint32_t)__builtin_popcountll(attr->sample_regs_user & ((UINT64_C(1) << sp) - 1)),
+		.sp = register_index(attr->sample_regs_user, sp),
 		.sample_type = attr->sample_type,
 	};
+	waitcopies->ip = register_index(attr->sample_regs_user, processor->perf_ip);
 	waitcopies->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
 	waitcopies->rings = rings;
 	waitcopies->sources = sources;
@@ -143,7 +152,7 @@ struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const str
 	return waitcopies;
 }
 
-/* Kills the process. `hung`: it hung in a read of the process reading_pid, or (false) it has ended itself. */
+/* Kills the process. hung: it hung in a read of a process of `place`; false: it has ended itself. */
 static void waitcopies_end(struct waitcopies *waitcopies, uint64_t place, bool hung, uint64_t now)
 {
 	close(waitcopies->socket);
@@ -193,6 +202,7 @@ static void renew_share(struct waitcopies *waitcopies)
 	}
 	forget_all(waitcopies);
 	waitcopies->share = waitshare_new();
+	waitcopies_limit(waitcopies, waitcopies->known_only);
 }
 
 void waitcopies_collect(struct waitcopies *waitcopies)
@@ -255,6 +265,11 @@ bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopi
 	return waitcopies->share && waitshare_next(waitcopies->share, &at, head, stack, &broken) && at == copy->end;
 }
 
+uint64_t waitcopies_ip(const struct waitcopies *waitcopies, const struct waitcopy *head)
+{
+	return head->wait.registers[waitcopies->ip];
+}
+
 void waitcopies_release(struct waitcopies *waitcopies)
 {
 	uint64_t end = 0;
@@ -286,7 +301,7 @@ void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, 
 /* ---- tenants ---------------------------------------------------------------------------------------------------- */
 
 /* Returns the class of a tenant, from 1. */
-static uint8_t class_of(const struct tenant *tenant)
+static uint8_t class_of_tenant(const struct tenant *tenant)
 {
 	return (uint8_t)(1 + hash_pair(tenant->key, tenant->kind) % (WAITSHARE_CLASSES - 1));
 }
@@ -299,7 +314,7 @@ static uint8_t *class_at(const struct waitcopies *waitcopies, uint32_t pid)
 void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant)
 {
 	if (waitcopies->share && tenant->kind != TENANT_UNKNOWN)
-		__atomic_store_n(class_at(waitcopies, pid), class_of(tenant), __ATOMIC_RELAXED);
+		__atomic_store_n(class_at(waitcopies, pid), class_of_tenant(tenant), __ATOMIC_RELAXED);
 }
 
 void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid)
@@ -311,6 +326,18 @@ void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid)
 bool waitcopies_is_new(const struct waitcopies *waitcopies, uint32_t pid)
 {
 	return waitcopies->share && *class_at(waitcopies, pid) == 0;
+}
+
+static uint32_t strictness(const struct waitcopies *waitcopies)
+{
+	return waitcopies->known_only ? WAITSHARE_SOME : WAITSHARE_ALL;
+}
+
+void waitcopies_limit(struct waitcopies *waitcopies, bool known_only)
+{
+	waitcopies->known_only = known_only;
+	if (waitcopies->share)
+		__atomic_store_n(&waitcopies->share->strict, strictness(waitcopies), __ATOMIC_RELEASE);
 }
 
 /* Passes to the process which tenants are avoided. While some are, it reads no process whose tenant is unknown. */
@@ -327,7 +354,8 @@ static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
 			waitcopies->avoided[n++] = waitcopies->avoided[i];
 		}
 	waitcopies->navoided = n;
-	__atomic_store_n(&waitcopies->share->strict, n > 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&waitcopies->share->strict, n > 0 ? WAITSHARE_AVOID : strictness(waitcopies),
+			 __ATOMIC_RELEASE);
 }
 
 /* ---- hangs and ends --------------------------------------------------------------------------------------------- */
@@ -340,7 +368,7 @@ static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct ten
 
 	if (waitcopies->navoided < AVOIDED_MAX) {
 		waitcopies->avoided[waitcopies->navoided].place = place;
-		waitcopies->avoided[waitcopies->navoided++].class = class_of(&tenant);
+		waitcopies->avoided[waitcopies->navoided++].class = class_of_tenant(&tenant);
 	}
 	waitcopies_end(waitcopies, place, true, now);
 	renew_share(waitcopies);

@@ -46,6 +46,8 @@ struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i);
  * has changed the head. */
 bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopies_copy *copy, struct waitcopy *head,
 		      const char **stack);
+/* Returns the address of the instruction that is next in user code. */
+uint64_t waitcopies_ip(const struct waitcopies *waitcopies, const struct waitcopy *head);
 /* Removes the oldest copies, up to the first one that is not done. */
 void waitcopies_release(struct waitcopies *waitcopies);
 /* Returns true if half of the space for copies is in use. */
@@ -53,6 +55,8 @@ bool waitcopies_press(const struct waitcopies *waitcopies);
 /* Stores how many bytes above sp the root frame of a thread is (samplestack_used). */
 void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, size_t used);
 
+/* Sets if only processes are read of which waitcopies_process has set the tenant. */
+void waitcopies_limit(struct waitcopies *waitcopies, bool known_only);
 /* Sets the tenant of a process, or that it has ended. */
 void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant);
 void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid);

@@ -201,8 +201,10 @@ static bool may_read(struct waithelper *helper, const struct wait *wait, uint64_
 	struct waitshare *share = helper->o.share;
 	uint8_t class = share->class[wait->pid & (WAITSHARE_PIDS - 1)];
 
-	if (share->refused[class] || (class == 0 && load(&share->strict))) {
-		add(&share->counters.refused, 1);
+	uint32_t strict = load(&share->strict);
+
+	if (share->refused[class] || (class == 0 && strict != WAITSHARE_ALL)) {
+		add(&share->counters.refused, share->refused[class] || strict == WAITSHARE_AVOID);
 		return false;
 	}
 	if (!take_credit(&helper->class[class], WAITHELPER_CLASS, now) ||

@@ -16,6 +16,9 @@
 #define WAITSHARE_FIRST ((size_t)16 << 10) /* largest copy of a thread whose stacks are not known yet */
 enum { WAITSHARE_TOPS = 4096, WAITSHARE_PIDS = 65536, WAITSHARE_CLASSES = 256 };
 
+/* Processes of class 0 are read; are not, as the recording has some processes only; are not, as a tenant is avoided. */
+enum waitshare_strict { WAITSHARE_ALL, WAITSHARE_SOME, WAITSHARE_AVOID };
+
 /* Head of a copy in the ring; n bytes of the stack follow, from sp on. */
 struct waitcopy {
 	uint32_t size; /* bytes up to the next head, a multiple of 8 */
@@ -38,7 +41,7 @@ struct waitshare {
 
 	/* written by pjrecord */
 	uint64_t tail;
-	uint32_t strict; /* 1: processes of class 0 are not read */
+	uint32_t strict; /* enum waitshare_strict */
 	/* class of each process, by the low bits of its pid: a hash of its tenant, from 1; 0: unknown */
 	uint8_t class[WAITSHARE_PIDS];
 	uint8_t refused[WAITSHARE_CLASSES]; /* 1: processes of this class are not read */

@@ -152,7 +152,7 @@ static void each_kind(void)
 		  NAMED "; 50 % of stacks broken: prog has no frame pointers, which off-CPU callchains need "
 			"(-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps)" },
 		{ TROUBLE_UNREAD_OFFCPU, "prog",
-		  NAMED "; 50 % of stacks incomplete: prog was off the CPU too briefly to be read" },
+		  NAMED "; 50 % of stacks incomplete: prog was off the CPU too briefly, or may not be read" },
 		{ TROUBLE_BROKEN, "prog", NAMED "; 50 % of stacks broken: prog has code without unwind tables" },
 	};
 
