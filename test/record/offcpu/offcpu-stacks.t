@@ -41,7 +41,7 @@ paths()
 }
 
 : >wrong
-timeout 60 pjrecord -v --off-cpu -o known.data -- ./knownwaits 4 2>said
+timeout 60 pjrecord -v --off-cpu -o known.data -- ./knownwaits 3 2>said
 is "the load is recorded" "$?" 0
 # shellcheck disable=SC2046
 set -- $(paths known.data)
@@ -69,7 +69,7 @@ hang=$!
 known=$!
 sleep 0.5
 if kill -0 $hang 2>/dev/null; then
-	timeout 60 pjrecord -q -a --off-cpu -w 3 -n 3 -d hung --keep-symbols none >windows 2>said
+	timeout 60 pjrecord -q -a --off-cpu -w 2 -n 3 -d hung --keep-symbols none >windows 2>said
 	is "beside a stack that blocks its readers: a recording goes on" "$?" 0
 	ok "  the hang is counted" grep -q '^pj_record_helpers_lost_total{helper="wait",reason="hung"} [1-9]' hung/pjrecord.prom
 	ok "  its tenant is avoided after that" grep -q '^pj_record_helpers_avoided_total{helper="wait"} [1-9]' hung/pjrecord.prom
@@ -83,7 +83,7 @@ kill $hang $known 2>/dev/null
 wait $hang $known 2>/dev/null
 
 # the process that reads is replaced when it ends, and the recording goes on
-pjrecord -v -a --off-cpu -w 4 -n 2 -d dir --keep-symbols none >windows 2>said &
+pjrecord -v -a --off-cpu -w 2 -n 2 -d dir --keep-symbols none >windows 2>said &
 recorder=$!
 child()
 {
