@@ -4,12 +4,14 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/debug.h"
+#include "common/hash.h"
 #include "record/unwind/samplerecord.h"
 
 #include <stdlib.h>
 
-#define LATE_NS (2 * SECOND_NS) /* longest time for which a copy waits for unwind tables */
-enum { SWITCHED_OUT = 1 << 13, MARKS = 4 /* of a callchain of the kernel (PJ_ITEM_UNWINDING) */ };
+#define UNWIND_NS (SECOND_NS / 20) /* longest time in a second for the stacks of tenants that share a row */
+#define LATE_NS (2 * SECOND_NS)    /* longest time for which a copy waits for unwind tables */
+enum { SPENT_ROWS = 256, SWITCHED_OUT = 1 << 13, MARKS = 4 /* of a callchain of the kernel (PJ_ITEM_UNWINDING) */ };
 
 /* Numbers of copies by their verdict, for PJ_DEBUG=unwind. */
 struct verdicts {
@@ -22,6 +24,8 @@ struct waitstacks {
 	struct perf_event_attr attr; /* of a sample with a copy of the stack */
 	struct text sample, unwound;
 	struct verdicts verdicts;
+	/* time that unwinding took in this second, by a hash of the tenant */
+	uint64_t spent[SPENT_ROWS], second;
 	bool holds; /* the last record must stay in its ring */
 };
 
@@ -147,6 +151,16 @@ static void give_stack(struct waitstacks *waitstacks, const struct offcpu_sample
 			 sample->ips[sample->nips - 1] != CONTEXT_USER);
 }
 
+/* Returns the time that was spent in this second for the stacks of a tenant: deep stacks at each wait are its own loss.
+ */
+static uint64_t *spent_on(struct waitstacks *waitstacks, const struct tenant *tenant, uint64_t now)
+{
+	if (now / SECOND_NS != waitstacks->second)
+		memset(waitstacks->spent, 0, sizeof(waitstacks->spent));
+	waitstacks->second = now / SECOND_NS;
+	return &waitstacks->spent[hash_pair(tenant->key, tenant->kind) % SPENT_ROWS];
+}
+
 /* Unwinds a certified copy. Returns false if unwind tables are being made. */
 static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy)
 {
@@ -154,7 +168,9 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	struct offcpu_sample wait;
 	struct waitcopy head;
 	const char *stack;
+	uint64_t now = clock_now();
 	struct tenant tenant;
+	bool unwound;
 	size_t used;
 
 	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait) ||
@@ -166,12 +182,15 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	tenant = state_tenant(waitstacks->o.state, wait.pid);
 	state_note(waitstacks->o.state, wait.pid, wait.tid, waitcopies_ip(waitstacks->copies, &head));
 	if (state_is_stale(waitstacks->o.state, wait.pid) ||
-	    !budgets_has(waitstacks->o.budgets, tenant, 8 * (uint64_t)waitstacks->o.max_frames, wait.time)) {
+	    !budgets_has(waitstacks->o.budgets, tenant, 8 * (uint64_t)waitstacks->o.max_frames, wait.time) ||
+	    *spent_on(waitstacks, &tenant, now) > UNWIND_NS) {
 		waitstacks->verdicts.over_budget++;
 		return true;
 	}
-	if (!unwinder_wait(waitstacks->o.unwinder, &waitstacks->attr, (const void *)waitstacks->sample.p,
-			   &waitstacks->unwound, &used))
+	unwound = unwinder_wait(waitstacks->o.unwinder, &waitstacks->attr, (const void *)waitstacks->sample.p,
+				&waitstacks->unwound, &used);
+	*spent_on(waitstacks, &tenant, now) += clock_now() - now;
+	if (!unwound)
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
 	give_stack(waitstacks, &wait);
