@@ -217,7 +217,7 @@ static uint64_t samplestack_equal(const struct text *out, size_t first, const ui
 static bool is_root(struct sampled *sampled, uint64_t ip)
 {
 	struct unwind_state state = { .ip = ip };
-	struct walk_frame frame;
+	struct walk_frame frame = { .address = ip };
 	struct walk_code code;
 
 	return ip && samplestack_code_at(sampled, &state, &code) && !code.gone &&
