@@ -110,8 +110,9 @@ static void push_limit(struct recording *recording, const struct perfdata_event 
 enum { NOT_VERIFIED = 4 }; /* marks of a callchain that pjrecord took from the kernel (PJ_ITEM_UNWINDING) */
 
 /* Adds the end of the stack to an open sample that pjrecord unwound, from the number of CONTEXT_USER marks at the end
- * of the callchain (PJ_ITEM_UNWINDING). Adds none to a callchain without user part, or of the kernel. */
-static void push_end(struct recording *recording, const uint64_t *ips, uint64_t n)
+ * of the callchain (PJ_ITEM_UNWINDING). Adds none to a callchain without user part; one of the kernel may be truncated
+ * at its limit. */
+static void push_end(struct recording *recording, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
 	static const enum stack_end ends[] = { STACK_COMPLETE, STACK_TRUNCATED, STACK_BROKEN, STACK_UNKNOWN };
 	uint64_t marks = 0, user = n;
@@ -120,7 +121,9 @@ static void push_end(struct recording *recording, const uint64_t *ips, uint64_t 
 		marks++;
 	while (user > 0 && ips[user - 1] != CONTEXT_USER)
 		user--;
-	if (user && marks != NOT_VERIFIED)
+	if (marks == NOT_VERIFIED)
+		push_limit(recording, event, ips, n);
+	else if (user)
 		push_location(recording, location_of_end(ends[marks < countof(ends) ? marks : 2], 0));
 }
 
@@ -164,7 +167,7 @@ static void push_frames(struct recording *recording, const struct addrspace_thre
 	if (walks)
 		push_location(recording, location_of_end(end, 0));
 	else if (record->sample.has_chain && !recording->o->as_perf && is_walked(recording, record->sample.event))
-		push_end(recording, record->sample.ips, record->sample.nips);
+		push_end(recording, record->sample.event, record->sample.ips, record->sample.nips);
 	else if (record->sample.has_chain)
 		push_limit(recording, record->sample.event, record->sample.ips, record->sample.nips);
 }
