@@ -5,6 +5,7 @@
 #include "common/clocks.h"
 #include "common/debug.h"
 #include "common/hash.h"
+#include "record/offcpu/waitjoin.h"
 #include "record/unwind/samplerecord.h"
 
 #include <stdlib.h>
@@ -112,43 +113,57 @@ static bool is_broken(const struct ring_sample *sample)
 	       sample->ips[n - 3] != CONTEXT_USER;
 }
 
-/* Continues a broken callchain by that of the kernel, from the address on where it broke, if it has that: code without
- * unwind tables, and stacks on which Go runs its scheduler, are passed by frame pointers. The result has the marks of a
- * callchain of the kernel, as its end is not verified. Returns false if nothing was appended. */
+/* Returns the index behind the first CONTEXT_USER of a callchain: where its user part begins; n if it has none. */
+static size_t user_part(const uint64_t *ips, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && ips[i] != CONTEXT_USER)
+		i++;
+	return i < n ? i + 1 : n;
+}
+
+/* Continues a broken callchain by that of the kernel, from the address on where it broke, if it is certain which one
+ * that is: code without unwind tables, and stacks on which Go runs its scheduler, are passed by frame pointers. The
+ * result has the marks of a callchain of the kernel, as its end is not verified. Returns false if nothing was appended.
+ */
 static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait)
 {
 	struct text *text = &waitstacks->unwound;
 	struct ring_sample *sample = (void *)text->p;
-	const uint64_t mark = CONTEXT_USER, last = sample->ips[sample->nips - 3];
-	uint64_t n = sample->nips - 2;
-	uint32_t i = wait->n;
+	const uint64_t mark = CONTEXT_USER;
+	size_t broken = (size_t)sample->nips - 2, walk = user_part(sample->ips, broken),
+	       kernel = user_part(wait->ips, wait->n), more, from;
 
-	while (i > 0 && wait->ips[i - 1] != last && wait->ips[i - 1] != CONTEXT_USER)
-		i--;
-	if (i == 0 || wait->ips[i - 1] != last || i == wait->n ||
-	    text->n + 8 * ((size_t)wait->n - i + MARKS) > SAMPLERECORD_MAX)
+	from = kernel + 1 + waitjoin_find(sample->ips + walk, broken - walk, wait->ips + kernel, wait->n - kernel);
+	if (from >= wait->n)
+		return false;
+	more = wait->n - from;
+	if (text->n + 8 * (more + MARKS) > SAMPLERECORD_MAX)
 		return false;
 	text->n -= 16;
-	text_bytes(text, wait->ips + i, 8 * ((size_t)wait->n - i));
+	text_bytes(text, wait->ips + from, 8 * more);
 	for (unsigned k = 0; k < MARKS; k++)
 		text_bytes(text, &mark, sizeof(mark));
-	n += wait->n - i + MARKS;
 	sample = (void *)text->p;
-	sample->nips = n;
+	sample->nips = broken + more + MARKS;
 	return true;
 }
 
-/* Gives the thread the callchain that was unwound. */
-static void give_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait)
+/* Gives the thread the callchain that was unwound. Returns false if there is no space for it. */
+static bool give_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct tenant *tenant)
 {
 	const struct ring_sample *sample = (const void *)waitstacks->unwound.p;
+	struct offcpu_stack stack = { .owner = waitcopies_class(tenant) };
 
 	if (waitstacks->unwound.n < sizeof(*sample) || sample->nips == 0)
-		return;
+		return false;
 	if (is_broken(sample) && continue_stack(waitstacks, wait))
 		sample = (const void *)waitstacks->unwound.p;
-	offcpu_set_stack(switches_offcpu(waitstacks->o.switches), wait->tid, sample->ips, (uint32_t)sample->nips,
-			 sample->ips[sample->nips - 1] != CONTEXT_USER);
+	stack.ips = sample->ips;
+	stack.n = (uint32_t)sample->nips;
+	stack.complete = sample->ips[sample->nips - 1] != CONTEXT_USER;
+	return offcpu_set_stack(switches_offcpu(waitstacks->o.switches), wait->tid, &stack);
 }
 
 /* Returns the time that was spent in this second for the stacks of a tenant: deep stacks at each wait are its own loss.
@@ -193,8 +208,10 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	if (!unwound)
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
-	give_stack(waitstacks, &wait);
-	waitstacks->verdicts.certified++;
+	if (give_stack(waitstacks, &wait, &tenant))
+		waitstacks->verdicts.certified++;
+	else
+		waitstacks->verdicts.over_budget++;
 	return true;
 }
 

@@ -38,6 +38,25 @@ static void chains_widen(struct chains *chains)
 	*chains = wide;
 }
 
+/* Adds the bytes of a chain to those of the set and of its owner, or takes them off. */
+static void chains_count(struct chains *chains, const struct chain *one, bool add)
+{
+	size_t size = chains_size_of(one->n), more = add ? size : (size_t)0 - size;
+
+	chains->bytes += more;
+	if (one->owner) {
+		chains->read += more;
+		chains->owned[one->owner % CHAINS_OWNERS] += more;
+	}
+}
+
+static bool has_space(const struct chains *chains, size_t size, uint32_t owner)
+{
+	return chains->bytes + size <= CHAINS_MAX &&
+	       (!owner ||
+		(chains->read + size <= CHAINS_READ && chains->owned[owner % CHAINS_OWNERS] + size <= CHAINS_OWNER));
+}
+
 /* Frees all chains without references. */
 static void chains_sweep(struct chains *chains)
 {
@@ -50,14 +69,14 @@ static void chains_sweep(struct chains *chains)
 				continue;
 			}
 			*at = one->next;
-			chains->bytes -= chains_size_of(one->n);
+			chains_count(chains, one, false);
 			chains->n--;
 			free(one);
 		}
 	chains->unused = 0;
 }
 
-struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n)
+struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n, uint32_t owner)
 {
 	uint64_t hash = hash_bytes(ips, n * sizeof(*ips));
 	size_t size = chains_size_of(n);
@@ -76,16 +95,17 @@ struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n)
 		chains_sweep(chains);
 		at = chains_find(chains, hash, ips, n);
 	}
-	if (chains->bytes + size > CHAINS_MAX)
+	if (!has_space(chains, size, owner))
 		return NULL;
 	one = mem_alloc(size, 1);
 	one->hash = hash;
 	one->references = 1;
 	one->n = n;
+	one->owner = owner;
 	if (n)
 		memcpy(one->ips, ips, n * sizeof(*ips));
 	*at = one;
-	chains->bytes += size;
+	chains_count(chains, one, true);
 	chains->n++;
 	return one;
 }

@@ -285,7 +285,7 @@ static void offcpu_take_chain(struct offcpu *offcpu, const struct ring_sample *s
 		return;
 	must_run(offcpu, slot, sample->time);
 	drop_chain(offcpu, slot);
-	slot->chain = chains_get(&offcpu->chains, sample->ips, (uint32_t)sample->nips);
+	slot->chain = chains_get(&offcpu->chains, sample->ips, (uint32_t)sample->nips, 0);
 	slot->cgroup = cgroup ? load64((const char *)sample + sample->head.size - 8) : 0;
 	slot->stale = offcpu->retries;
 	slot->sampled = sample->time;
@@ -432,7 +432,7 @@ bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample
 {
 	const struct slot *slot = offcpu_find(offcpu, tid);
 
-	if (!slot || slot->status != OFF || !slot->chain)
+	if (!slot || slot->status != OFF || !slot->chain || slot->read)
 		return false;
 	*sample = (struct offcpu_sample){ .pid = slot->pid,
 					  .tid = slot->tid,
@@ -444,17 +444,19 @@ bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample
 	return true;
 }
 
-bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const uint64_t *ips, uint32_t n, bool complete)
+bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_stack *stack)
 {
 	struct slot *slot = offcpu_find(offcpu, tid);
-	struct chain *chain = slot && slot->status == OFF ? chains_get(&offcpu->chains, ips, n) : NULL;
+	struct chain *chain = slot && slot->status == OFF && stack->owner ?
+				      chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) :
+				      NULL;
 
 	if (!chain)
 		return false;
 	drop_chain(offcpu, slot);
 	slot->chain = chain;
 	slot->read = true;
-	slot->complete = complete;
+	slot->complete = stack->complete;
 	return true;
 }
 

@@ -300,8 +300,7 @@ void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, 
 
 /* ---- tenants ---------------------------------------------------------------------------------------------------- */
 
-/* Returns the class of a tenant, from 1. */
-static uint8_t class_of_tenant(const struct tenant *tenant)
+uint8_t waitcopies_class(const struct tenant *tenant)
 {
 	return (uint8_t)(1 + hash_pair(tenant->key, tenant->kind) % (WAITSHARE_CLASSES - 1));
 }
@@ -314,7 +313,7 @@ static uint8_t *class_at(const struct waitcopies *waitcopies, uint32_t pid)
 void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant)
 {
 	if (waitcopies->share && tenant->kind != TENANT_UNKNOWN)
-		__atomic_store_n(class_at(waitcopies, pid), class_of_tenant(tenant), __ATOMIC_RELAXED);
+		__atomic_store_n(class_at(waitcopies, pid), waitcopies_class(tenant), __ATOMIC_RELAXED);
 }
 
 void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid)
@@ -368,7 +367,7 @@ static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct ten
 
 	if (waitcopies->navoided < AVOIDED_MAX) {
 		waitcopies->avoided[waitcopies->navoided].place = place;
-		waitcopies->avoided[waitcopies->navoided++].class = class_of_tenant(&tenant);
+		waitcopies->avoided[waitcopies->navoided++].class = waitcopies_class(&tenant);
 	}
 	waitcopies_end(waitcopies, place, true, now);
 	renew_share(waitcopies);

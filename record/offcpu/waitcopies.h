@@ -57,6 +57,8 @@ void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, 
 
 /* Sets if only processes are read of which waitcopies_process has set the tenant. */
 void waitcopies_limit(struct waitcopies *waitcopies, bool known_only);
+/* Returns the class of a tenant: a hash, from 1 to WAITSHARE_CLASSES - 1. */
+uint8_t waitcopies_class(const struct tenant *tenant);
 /* Sets the tenant of a process, or that it has ended. */
 void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant);
 void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid);

@@ -491,19 +491,21 @@ static void check_exec_and_exit(void)
 static void check_set_stack(void)
 {
 	const uint64_t read[] = { CONTEXT_USER, 1, 2, 3 };
+	const struct offcpu_stack stack = { read, 4, true, 1 };
 	struct offcpu *o = start(0);
 	struct offcpu_sample wait;
 	struct pj_offcpu c;
 
 	ok(!offcpu_wait(o, 7, &wait), "no wait of an unknown thread");
-	ok(!offcpu_set_stack(o, 7, read, 4, true), "  which gets no stack");
+	ok(!offcpu_set_stack(o, 7, &stack), "  which gets no stack");
 	leave(o, 7, 100, 0xa);
 	ok(offcpu_wait(o, 7, &wait) && wait.time == 99 && wait.n == 2 && wait.ips[0] == 0xa, "the wait of a thread");
-	ok(offcpu_set_stack(o, 7, read, 4, true), "  gets a stack");
+	ok(offcpu_set_stack(o, 7, &stack), "  gets a stack");
+	ok(!offcpu_wait(o, 7, &wait), "  and not a second one");
 	offcpu_border(o, 150);
 	in(o, 7, 200);
 	ok(!offcpu_wait(o, 7, &wait), "no wait of a thread that runs");
-	ok(!offcpu_set_stack(o, 7, read, 4, true), "  which gets no stack");
+	ok(!offcpu_set_stack(o, 7, &stack), "  which gets no stack");
 	chain_in(o, 1, 7, 299, CONTEXT_USER, 0xa, 0);
 	out(o, 7, 300);
 	in(o, 7, 400);
