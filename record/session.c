@@ -46,6 +46,7 @@ struct session {
 	bool ended;         /* the last window has ended there */
 	uint64_t held;      /* time of the sample that waits for unwind tables; 0 if none waits */
 	bool flush;         /* samples do not wait for helpers */
+	bool cpus_changed;  /* the CPUs changed since the last look: session_look is due */
 	struct text sample; /* sample that is being composed */
 	struct session_totals totals;
 	uint64_t polled, late, lost_seen, drained;
@@ -310,7 +311,7 @@ static void drain_rings(struct session *session, uint64_t horizon)
 	session->held = 0;
 	session->now = clock_now();
 	unwinder_begin(session->w.unwinder, horizon, session->now, session->flush);
-	waitstacks_begin(session->w.waits, session->now);
+	session->cpus_changed |= waitstacks_begin(session->w.waits, session->now);
 	if (session->w.switches && rings_lossy(session->rings, RING_OF_SWITCHES))
 		switches_mark_stale(session->w.switches, session->drained);
 	rings_drain(session->rings, horizon, session_take, session);
@@ -588,7 +589,8 @@ static int time_to_wait(const struct session *session, int wait_ms)
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 
-/* Checks, each LOOK_NS, what changes rarely: CPUs that come and go, and the helper processes. */
+/* Checks, each LOOK_NS and when the CPUs changed, what changes rarely: CPUs that come and go, and the helper processes.
+ */
 static void session_look(struct session *session, uint64_t now)
 {
 	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
@@ -597,8 +599,10 @@ static void session_look(struct session *session, uint64_t now)
 	if (on_cpus && sources_follow_cpus(session->sources, drain_all, session)) {
 		switches_mark_stale(session->w.switches, session->polled);
 		switches_sure(session->w.switches);
-		waitstacks_follow(session->w.waits);
 	}
+	if (session->cpus_changed)
+		waitstacks_follow(session->w.waits);
+	session->cpus_changed = false;
 	if (session->w.keep)
 		symsaver_tick(session->w.keep);
 	unwinder_tick(session->w.unwinder, now);
@@ -621,7 +625,7 @@ bool session_step(struct session *session, int wait_ms)
 	 * it waits. */
 	processes_forget(session->processes,
 			 (session->held && session->held < now - SLACK ? session->held : now - SLACK) - SAVED_NS);
-	if (now - session->polled > LOOK_NS)
+	if (session->cpus_changed || now - session->polled > LOOK_NS)
 		session_look(session, now);
 	if (session_complete(session))
 		return false;

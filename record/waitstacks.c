@@ -22,6 +22,9 @@ struct verdicts {
 struct waitstacks {
 	struct waitstacks_options o;
 	struct waitcopies *copies;
+	const struct sources *sources;
+	bool differ;   /* a CPU is online without events, or has gone */
+	uint64_t sure; /* waits that began earlier may have ended on a CPU without events */
 	struct perf_event_attr attr; /* of a sample with a copy of the stack */
 	struct text sample, unwound;
 	struct verdicts verdicts;
@@ -40,6 +43,7 @@ struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const stru
 		return NULL;
 	waitstacks = mem_alloc(sizeof(*waitstacks), 1);
 	waitstacks->copies = copies;
+	waitstacks->sources = sources;
 	waitstacks->attr = *attr;
 	waitstacks->attr.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	waitstacks->attr.sample_stack_user = WAITSHARE_STACK;
@@ -222,6 +226,11 @@ static bool waitstacks_decide(struct waitstacks *waitstacks, struct waitcopies_c
 		.tid = copy->tid, .sampled = copy->sampled, .begun = copy->begun, .ended = copy->ended
 	};
 
+	if (copy->sampled < waitstacks->sure) {
+		waitstacks->verdicts.uncertain++;
+		copy->done = true;
+		return true;
+	}
 	switch (offcpu_verdict(switches_offcpu(waitstacks->o.switches), &read, until)) {
 	case OFFCPU_CERTIFIED:
 		if (!waitstacks_unwind(waitstacks, copy))
@@ -336,13 +345,29 @@ static void waitstacks_debug(const struct waitstacks *waitstacks)
 	      (unsigned long long)counters.missed, (unsigned long long)counters.rounds);
 }
 
-void waitstacks_begin(struct waitstacks *waitstacks, uint64_t now)
+/* Compares the CPUs with those that have events. A thread may leave the CPU, and return on one without events: so waits
+ * are certain only if they began when all CPUs had events, and all still have. Returns true if they have changed. */
+static bool check_cpus(struct waitstacks *waitstacks)
 {
+	bool before = waitstacks->differ;
+
+	waitstacks->differ = sources_cpus_differ(waitstacks->sources);
+	if (before || waitstacks->differ)
+		waitstacks->sure = clock_now();
+	return waitstacks->differ && !before;
+}
+
+bool waitstacks_begin(struct waitstacks *waitstacks, uint64_t now)
+{
+	bool changed;
+
 	if (!waitstacks)
-		return;
+		return false;
+	changed = check_cpus(waitstacks);
 	waitcopies_tick(waitstacks->copies, now, waitstacks_tenant, waitstacks);
 	waitcopies_collect(waitstacks->copies);
 	waitstacks_debug(waitstacks);
+	return changed;
 }
 
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks)

@@ -38,11 +38,13 @@ struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const stru
 void waitstacks_free(struct waitstacks *waitstacks);
 /* Starts to read stacks. What the options point to must outlive the object. */
 void waitstacks_start(struct waitstacks *waitstacks, const struct waitstacks_options *options);
-/* To be called if CPUs came. */
+/* To be called if CPUs came or went. */
 void waitstacks_follow(struct waitstacks *waitstacks);
 
-/* To be called before records are taken out of the rings, at time `now`. Checks the process that reads stacks, too. */
-void waitstacks_begin(struct waitstacks *waitstacks, uint64_t now);
+/* To be called before records are taken out of the rings, at time `now`, up to an earlier one. Checks the process that
+ * reads stacks, too, and the CPUs. Returns true if these have changed since the last call: the records of a CPU without
+ * events are missing, so nothing is certified until they have events. */
+bool waitstacks_begin(struct waitstacks *waitstacks, uint64_t now);
 /* To be called before switches_record with the same record, of switches or state. Returns false if that is not to be
  * called: if waitstacks_holds returns true then, because the record must stay in its ring (rings_hold), as unwind
  * tables are being made; else because the thread is that which reads stacks. Its sleeps are left out of a recording:

@@ -708,6 +708,18 @@ static bool has_cpu(const uint32_t *cpu, size_t n, uint32_t which)
 	return false;
 }
 
+bool sources_cpus_differ(const struct sources *sources)
+{
+	size_t n;
+	uint32_t *now = sources_online(&n);
+	bool equal = n == 0 || n == sources->ncpus;
+
+	for (size_t i = 0; equal && i < n; i++)
+		equal = now[i] == sources->cpu[i] || has_cpu(sources->cpu, sources->ncpus, now[i]);
+	free(now);
+	return !equal;
+}
+
 bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to)
 {
 	struct sources_failure why;

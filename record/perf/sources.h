@@ -100,6 +100,9 @@ void sources_close(struct sources *sources);
  * which takes the records out of the rings. Returns true if a CPU was added. */
 bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to);
 
+/* Returns true if the CPUs online are others than those with events: code may run without records. */
+bool sources_cpus_differ(const struct sources *sources);
+
 /* Sets if each sample on a CPU wakes those who poll its ring, or a quarter of the ring does. An event cannot be changed
  * so: the first call opens a twin of each event that samples, which writes to the same ring, and later ones switch
  * between both. Returns false with errno if that is not possible; then nothing changes. */
