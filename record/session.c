@@ -236,7 +236,7 @@ static void session_switch(struct session *session, const struct ring_record *re
 {
 	if (waitstacks_record(session->w.waits, record)) {
 		switches_record(session->w.switches, record);
-	} else if (waitstacks_holds(session->w.waits)) {
+	} else {
 		session->held = record->time;
 		rings_hold(session->rings);
 	}

@@ -23,14 +23,14 @@ struct waitstacks {
 	struct waitstacks_options o;
 	struct waitcopies *copies;
 	const struct sources *sources;
-	bool differ;   /* a CPU is online without events, or has gone */
-	uint64_t sure; /* waits that began earlier may have ended on a CPU without events */
+	bool differ;                 /* a CPU is online without events, or has gone */
+	uint64_t sure;               /* waits that began earlier may have ended on a CPU without events */
 	struct perf_event_attr attr; /* of a sample with a copy of the stack */
 	struct text sample, unwound;
 	struct verdicts verdicts;
 	/* time that unwinding took in this second, by a hash of the tenant */
 	uint64_t spent[SPENT_ROWS], second;
-	bool holds; /* the last record must stay in its ring */
+	uint32_t own; /* pid of the process that is left out of the recording */
 };
 
 struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const struct rings *rings,
@@ -60,12 +60,24 @@ void waitstacks_free(struct waitstacks *waitstacks)
 	free(waitstacks);
 }
 
+/* Leaves the process that reads stacks out of the recording, before its first record is taken. Its sleeps are up to
+ * some thousand a second, and nothing but this recording causes them. */
+static void leave_out_own(struct waitstacks *waitstacks)
+{
+	uint32_t pid = waitcopies_pid(waitstacks->copies);
+
+	if (pid && pid != waitstacks->own)
+		switches_leave_out(waitstacks->o.switches, pid);
+	waitstacks->own = pid;
+}
+
 void waitstacks_start(struct waitstacks *waitstacks, const struct waitstacks_options *options)
 {
 	if (!waitstacks)
 		return;
 	waitstacks->o = *options;
 	waitcopies_limit(waitstacks->copies, options->some);
+	leave_out_own(waitstacks);
 	waitstacks_follow(waitstacks);
 }
 
@@ -180,6 +192,16 @@ static uint64_t *spent_on(struct waitstacks *waitstacks, const struct tenant *te
 	return &waitstacks->spent[hash_pair(tenant->key, tenant->kind) % SPENT_ROWS];
 }
 
+/* Returns true if the registers of a copy are those of the sample: both have the address of the instruction that is
+ * next in user code. */
+static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_sample *wait,
+		       const struct waitcopy *head)
+{
+	size_t at = user_part(wait->ips, wait->n);
+
+	return at < wait->n && wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
+}
+
 /* Unwinds a certified copy. Returns false if unwind tables are being made. */
 static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy)
 {
@@ -194,11 +216,13 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 
 	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait) ||
 	    !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) || head.wait.tid != tid ||
-	    !compose(waitstacks, &wait, &head, stack)) {
+	    !is_of_wait(waitstacks, &wait, &head) || !compose(waitstacks, &wait, &head, stack)) {
 		waitstacks->verdicts.malformed++;
 		return true;
 	}
 	tenant = state_tenant(waitstacks->o.state, wait.pid);
+	/* a process may have a tenant of its own since it was forked */
+	waitcopies_process(waitstacks->copies, wait.pid, &tenant);
 	state_note(waitstacks->o.state, wait.pid, wait.tid, waitcopies_ip(waitstacks->copies, &head));
 	if (state_is_stale(waitstacks->o.state, wait.pid) ||
 	    !budgets_has(waitstacks->o.budgets, tenant, 8 * (uint64_t)waitstacks->o.max_frames, wait.time) ||
@@ -256,16 +280,6 @@ static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 	waitcopies_process(waitstacks->copies, pid, &tenant);
 }
 
-/* Returns true for a record of a context switch of the process that reads stacks. */
-static bool is_own(const struct waitstacks *waitstacks, const struct ring_record *record)
-{
-	const struct perf_record *head = record->head;
-	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
-	uint32_t pid = head->type == RECORD_SAMPLE ? ((const struct ring_sample *)(const void *)head)->pid : id->pid;
-
-	return record->kind == RING_OF_SWITCHES && pid && pid == waitcopies_pid(waitstacks->copies);
-}
-
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record)
 {
 	const struct perf_record *head = record->head;
@@ -275,9 +289,6 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 
 	if (!waitstacks)
 		return true;
-	waitstacks->holds = false;
-	if (is_own(waitstacks, record))
-		return false;
 	if (record->kind == RING_OF_STATE) {
 		if (head->type == RECORD_EXIT && id->pid == id->tid)
 			waitcopies_exit(waitstacks->copies, id->pid);
@@ -292,13 +303,7 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), id->tid, &wait))
 		return true;
 	copy = waitcopies_find(waitstacks->copies, id->tid, wait.time);
-	waitstacks->holds = copy && !waitstacks_decide(waitstacks, copy, record->time);
-	return !waitstacks->holds;
-}
-
-bool waitstacks_holds(const struct waitstacks *waitstacks)
-{
-	return waitstacks->holds;
+	return !copy || waitstacks_decide(waitstacks, copy, record->time);
 }
 
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until)
@@ -335,14 +340,15 @@ static void waitstacks_debug(const struct waitstacks *waitstacks)
 
 	debug(DEBUG_UNWIND,
 	      "waits: %llu certified, %llu resumed, %llu uncertain, %llu over budget, %llu malformed, %llu late; %llu read, %llu "
-	      "not readable, %llu ring full, %llu queue full, %llu over rate, %llu refused, %llu gaps, %llu rounds",
+	      "not readable, %llu denied, %llu ring full, %llu queue full, %llu over rate, %llu refused, %llu gaps, %llu rounds",
 	      (unsigned long long)verdicts->certified, (unsigned long long)verdicts->resumed,
 	      (unsigned long long)verdicts->uncertain, (unsigned long long)verdicts->over_budget,
 	      (unsigned long long)verdicts->malformed, (unsigned long long)verdicts->late,
 	      (unsigned long long)counters.copies, (unsigned long long)counters.failed,
-	      (unsigned long long)counters.ring_full, (unsigned long long)counters.queue_full,
-	      (unsigned long long)counters.over_budget, (unsigned long long)counters.refused,
-	      (unsigned long long)counters.missed, (unsigned long long)counters.rounds);
+	      (unsigned long long)counters.denied, (unsigned long long)counters.ring_full,
+	      (unsigned long long)counters.queue_full, (unsigned long long)counters.over_budget,
+	      (unsigned long long)counters.refused, (unsigned long long)counters.missed,
+	      (unsigned long long)counters.rounds);
 }
 
 /* Compares the CPUs with those that have events. A thread may leave the CPU, and return on one without events: so waits
@@ -365,6 +371,7 @@ bool waitstacks_begin(struct waitstacks *waitstacks, uint64_t now)
 		return false;
 	changed = check_cpus(waitstacks);
 	waitcopies_tick(waitstacks->copies, now, waitstacks_tenant, waitstacks);
+	leave_out_own(waitstacks);
 	waitcopies_collect(waitstacks->copies);
 	waitstacks_debug(waitstacks);
 	return changed;

@@ -46,11 +46,8 @@ void waitstacks_follow(struct waitstacks *waitstacks);
  * events are missing, so nothing is certified until they have events. */
 bool waitstacks_begin(struct waitstacks *waitstacks, uint64_t now);
 /* To be called before switches_record with the same record, of switches or state. Returns false if that is not to be
- * called: if waitstacks_holds returns true then, because the record must stay in its ring (rings_hold), as unwind
- * tables are being made; else because the thread is that which reads stacks. Its sleeps are left out of a recording:
- * there are up to some thousand a second, and nothing but this recording causes them. */
+ * called, because the record must stay in its ring (rings_hold), as unwind tables are being made. */
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record);
-bool waitstacks_holds(const struct waitstacks *waitstacks);
 /* Gives stacks to the threads that are still off the CPU: all records before `until` were taken, and none after it. */
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until);
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks);

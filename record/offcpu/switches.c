@@ -11,6 +11,8 @@ struct switches {
 	struct text sample;
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
 	uint64_t lost, live;
+	uint32_t left_out[SWITCHES_LEFT_OUT]; /* pids; 0: a free place */
+	size_t at;                            /* index of the next place to use */
 };
 
 enum { NOT_VERIFIED = 4 }; /* marks of a callchain of the kernel whose end is not verified (PJ_ITEM_UNWINDING) */
@@ -106,9 +108,36 @@ static uint32_t switches_pid_of(const struct ring_record *record)
 	return perf_record->type == RECORD_SAMPLE ? ((const struct ring_sample *)perf_record)->pid : sample_id->pid;
 }
 
+void switches_leave_out(struct switches *switches, uint32_t pid)
+{
+	if (switches)
+		switches->left_out[switches->at++ % SWITCHES_LEFT_OUT] = pid;
+}
+
+/* Returns the place of a process that is left out; NULL if it is not. */
+static uint32_t *find_left_out(struct switches *switches, uint32_t pid)
+{
+	for (size_t i = 0; i < SWITCHES_LEFT_OUT; i++)
+		if (pid && switches->left_out[i] == pid)
+			return &switches->left_out[i];
+	return NULL;
+}
+
+/* Returns true for a record of a process that is left out. Its EXIT record is the last one. */
+static bool is_left_out(struct switches *switches, const struct ring_record *record)
+{
+	const char *body = (const char *)(record->head + 1);
+	uint32_t *place = find_left_out(switches, switches_pid_of(record));
+
+	if (place && record->kind == RING_OF_STATE && record->head->type == RECORD_EXIT &&
+	    load32(body) == load32(body + 8))
+		*place = 0;
+	return place;
+}
+
 void switches_record(struct switches *switches, const struct ring_record *record)
 {
-	if (switches && switches->o.wanted(switches->o.to, switches_pid_of(record)))
+	if (switches && !is_left_out(switches, record) && switches->o.wanted(switches->o.to, switches_pid_of(record)))
 		offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
 }
 
@@ -157,7 +186,7 @@ static void count_live(void *to, struct process *process)
 {
 	struct switches *switches = to;
 
-	if (process->pid && switches->o.wanted(switches->o.to, process->pid))
+	if (process->pid && !find_left_out(switches, process->pid) && switches->o.wanted(switches->o.to, process->pid))
 		switches->live += process->live;
 }
 

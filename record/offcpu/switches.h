@@ -29,6 +29,7 @@ struct switches_options {
 };
 
 struct switches;
+enum { SWITCHES_LEFT_OUT = 16 };
 
 /* Returns the state of a recording, for use by one thread. Off-CPU times count from switches_begin on. */
 struct switches *switches_new(const struct switches_options *options);
@@ -43,6 +44,9 @@ void switches_record(struct switches *switches, const struct ring_record *record
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);
 /* Returns true if the off-CPU times of process pid are recorded. */
 bool switches_wanted(const struct switches *switches, uint32_t pid);
+/* Leaves a process out of a recording, until its EXIT record: records of it are ignored, and its threads do not count
+ * as those that never ran. Of such processes, SWITCHES_LEFT_OUT at most are known. */
+void switches_leave_out(struct switches *switches, uint32_t pid);
 /* Returns the state of off-CPU times; NULL if switches is NULL. */
 struct offcpu *switches_offcpu(struct switches *switches);
 /* Adds n to the number of lost records of switch rings. */

@@ -19,16 +19,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define HANG_NS (SECOND_NS / 4)            /* duration of a read after which the process is replaced */
+/* Duration of a read after which the process is replaced. A fork or munmap of a large process, or a page on a slow
+ * disk, blocks one for some 100 ms; a restart costs RESTART_NS, too. */
+#define HANG_NS (2 * SECOND_NS)
 #define ANSWER_NS (5 * SECOND_NS)          /* the same on a machine so loaded that the process waits for a CPU */
 #define RESTART_NS (2 * SECOND_NS)         /* least time between two starts */
 #define ADDRESS_SPACE ((uint64_t)64 << 20) /* beside the rings that it maps */
-enum { BUCKETS = 4096, AVOIDED_MAX = 64 };
+enum { BUCKETS = 4096 };
 
 struct noted {
 	struct waitcopies_copy copy;
@@ -39,8 +42,9 @@ struct waitcopies {
 	struct waithelper_options o;
 	uint32_t ip; /* index of the instruction pointer among the registers of a sample */
 	struct waitshare *share;
-	pid_t pid;
+	pid_t pid, parent;
 	int socket;
+	bool dropped; /* the process follows no ring but those that were sent since */
 	uint64_t started, own_ns;
 	const struct rings *rings;
 	const struct sources *sources;
@@ -52,11 +56,9 @@ struct waitcopies {
 	uint64_t bucket[BUCKETS]; /* number, from 1, of the newest copy of threads with this hash; 0: none */
 
 	struct backoff backoff;
-	struct {
-		uint64_t place;
-		uint8_t class;
-	} avoided[AVOIDED_MAX]; /* tenants that may be avoided at present */
-	size_t navoided;
+	/* by class: the tenant (backoff_place) that may be avoided at present, the last one at which a process hung; 0:
+	 * none */
+	uint64_t avoided[WAITSHARE_CLASSES];
 	bool known_only;              /* waitcopies_limit */
 	struct waitcounters counters; /* of processes that were replaced */
 };
@@ -71,7 +73,12 @@ static void waitcopies_run(void *to)
 	options.socket = HELPERPROCESS_FD;
 	options.share = waitcopies->share;
 	urgency_short_slices();
-	capabilities_limit(CAPABILITY_BIT(CAP_SYS_PTRACE));
+	if (!capabilities_limit(CAPABILITY_BIT(CAP_SYS_PTRACE)))
+		_exit(1);
+	/* a read may hang, so it may not see that the socket is closed, and its mappings keep the rings */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != waitcopies->parent)
+		_exit(0);
 	sandbox_enter(&(struct sandbox){ .groups = SANDBOX_MESSAGES | SANDBOX_READER,
 					 .address_space = helperprocess_memory() + ADDRESS_SPACE +
 							  2 * rings_bytes(waitcopies->rings),
@@ -86,9 +93,11 @@ static void waitcopies_start(struct waitcopies *waitcopies)
 
 	waitcopies->started = clock_now();
 	waitcopies->sent = 0;
+	waitcopies->dropped = true;
 	if (!waitcopies->share || !backoff_may_start(&waitcopies->backoff, waitcopies->started) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
+	waitcopies->parent = getpid();
 	waitcopies->pid = helperprocess_start(
 		&(struct helperprocess){ "pjrecord-wait", &pair[1], 1, URGENCY_NOW, waitcopies_run, waitcopies });
 	close(pair[1]);
@@ -104,7 +113,12 @@ static void send_rings(struct waitcopies *waitcopies)
 {
 	size_t n;
 	const uint32_t *cpus = sources_cpu_list(waitcopies->sources, &n);
+	const struct waithelper_ring none = { 0 };
 
+	if (waitcopies->pid && !waitcopies->dropped &&
+	    !fdmessage_send_soon(waitcopies->socket, &none, sizeof(none), NULL, 0))
+		return;
+	waitcopies->dropped = true;
 	while (waitcopies->pid && waitcopies->sent < n) {
 		uint32_t cpu = cpus[waitcopies->sent];
 		struct waithelper_ring message = { .cpu = cpu };
@@ -175,6 +189,7 @@ void waitcopies_free(struct waitcopies *waitcopies)
 void waitcopies_follow(struct waitcopies *waitcopies)
 {
 	waitcopies->sent = 0;
+	waitcopies->dropped = false;
 	send_rings(waitcopies);
 }
 
@@ -305,26 +320,21 @@ uint8_t waitcopies_class(const struct tenant *tenant)
 	return (uint8_t)(1 + hash_pair(tenant->key, tenant->kind) % (WAITSHARE_CLASSES - 1));
 }
 
-static uint8_t *class_at(const struct waitcopies *waitcopies, uint32_t pid)
-{
-	return &waitcopies->share->class[pid & (WAITSHARE_PIDS - 1)];
-}
-
 void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant)
 {
 	if (waitcopies->share && tenant->kind != TENANT_UNKNOWN)
-		__atomic_store_n(class_at(waitcopies, pid), waitcopies_class(tenant), __ATOMIC_RELAXED);
+		waitshare_set_class(waitcopies->share, pid, waitcopies_class(tenant));
 }
 
 void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid)
 {
 	if (waitcopies->share)
-		__atomic_store_n(class_at(waitcopies, pid), 0, __ATOMIC_RELAXED);
+		waitshare_set_class(waitcopies->share, pid, 0);
 }
 
 bool waitcopies_is_new(const struct waitcopies *waitcopies, uint32_t pid)
 {
-	return waitcopies->share && *class_at(waitcopies, pid) == 0;
+	return waitcopies->share && waitshare_class(waitcopies->share, pid) == 0;
 }
 
 static uint32_t strictness(const struct waitcopies *waitcopies)
@@ -339,36 +349,36 @@ void waitcopies_limit(struct waitcopies *waitcopies, bool known_only)
 		__atomic_store_n(&waitcopies->share->strict, strictness(waitcopies), __ATOMIC_RELEASE);
 }
 
-/* Passes to the process which tenants are avoided. While some are, it reads no process whose tenant is unknown. */
+/* Passes to the process which tenants are avoided. While some are, it reads no process whose tenant is unknown. It
+ * reads the table at any time, so no byte has a wrong value in between. */
 static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
 {
-	size_t n = 0;
+	bool any = false;
 
 	if (!waitcopies->share)
 		return;
-	memset(waitcopies->share->refused, 0, sizeof(waitcopies->share->refused));
-	for (size_t i = 0; i < waitcopies->navoided; i++)
-		if (backoff_avoided_until(&waitcopies->backoff, waitcopies->avoided[i].place, now)) {
-			waitcopies->share->refused[waitcopies->avoided[i].class] = 1;
-			waitcopies->avoided[n++] = waitcopies->avoided[i];
-		}
-	waitcopies->navoided = n;
-	__atomic_store_n(&waitcopies->share->strict, n > 0 ? WAITSHARE_AVOID : strictness(waitcopies),
-			 __ATOMIC_RELEASE);
+	for (size_t class = 0; class < WAITSHARE_CLASSES; class ++) {
+		uint8_t *refused = &waitcopies->share->refused[class];
+		bool avoided = backoff_avoided_until(&waitcopies->backoff, waitcopies->avoided[class], now);
+
+		any |= avoided;
+		if (!avoided)
+			waitcopies->avoided[class] = 0;
+		if (*refused != avoided)
+			__atomic_store_n(refused, avoided, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&waitcopies->share->strict, any ? WAITSHARE_AVOID : strictness(waitcopies), __ATOMIC_RELEASE);
 }
 
 /* ---- hangs and ends --------------------------------------------------------------------------------------------- */
 
-/* Replaces a process that hangs in a read. If too many tenants are avoided already, none is read until one is not any
- * more. */
+/* Replaces a process that hangs in a read. The new one has no classes: they are made again of the tenants that
+ * processes have now. */
 static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct tenant tenant)
 {
 	uint64_t place = backoff_place(&tenant, waitcopies->own_ns, 0);
 
-	if (waitcopies->navoided < AVOIDED_MAX) {
-		waitcopies->avoided[waitcopies->navoided].place = place;
-		waitcopies->avoided[waitcopies->navoided++].class = waitcopies_class(&tenant);
-	}
+	waitcopies->avoided[waitcopies_class(&tenant)] = place;
 	waitcopies_end(waitcopies, place, true, now);
 	renew_share(waitcopies);
 }
@@ -420,8 +430,7 @@ void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant 
 		return;
 	if (waitcopies->pid && waitcopies->share)
 		check_process(waitcopies, now, owner, to);
-	if (!waitcopies->pid && waitcopies->started && waitcopies->navoided < AVOIDED_MAX &&
-	    now - waitcopies->started > RESTART_NS) {
+	if (!waitcopies->pid && waitcopies->started && now - waitcopies->started > RESTART_NS) {
 		if (!waitcopies->share)
 			renew_share(waitcopies);
 		waitcopies_start(waitcopies);
@@ -457,6 +466,7 @@ struct waitcounters waitcopies_counters(const struct waitcopies *waitcopies)
 		return sum;
 	sum.copies += now->copies;
 	sum.failed += now->failed;
+	sum.denied += now->denied;
 	sum.ring_full += now->ring_full;
 	sum.queue_full += now->queue_full;
 	sum.over_budget += now->over_budget;

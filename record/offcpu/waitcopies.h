@@ -3,9 +3,9 @@
  * waitcopies.h - copies of the stacks of threads that are off the CPU: runs the process pjrecord-wait (waithelper.h),
  * and keeps its copies until their verdict.
  *
- * Nothing here waits for that process. A read of a target's memory may hang: then the process is killed and replaced,
- * and processes of that tenant are not read for 10 s, after each further failure for longer (backoff.h). The memory
- * that both share is replaced, too, since a killed process that hangs in a page fault may still write to it.
+ * Nothing here waits for that process. A read of a target's memory may hang: after 2 s the process is killed and
+ * replaced, and processes of that tenant are not read for 10 s, after each further failure for longer (backoff.h). The
+ * memory that both share is replaced, too, since a killed process that hangs in a page fault may still write to it.
  */
 #ifndef PJ_WAITCOPIES_H
 #define PJ_WAITCOPIES_H
@@ -24,7 +24,7 @@ struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const str
 				   const struct sources *sources);
 void waitcopies_free(struct waitcopies *waitcopies);
 
-/* Passes the rings of context switches to the process. To be called again if CPUs come. */
+/* Passes the rings of context switches to the process. To be called again if CPUs come or go. */
 void waitcopies_follow(struct waitcopies *waitcopies);
 
 /* A copy of the stack of a thread. Valid until waitcopies_release. */

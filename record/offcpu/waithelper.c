@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/process/fdmessage.h"
+#include "record/offcpu/waitlimits.h"
 #include "record/perf/rings.h"
 
 #include <errno.h>
@@ -32,18 +33,12 @@ struct followed {
 	uint64_t cursor;
 };
 
-/* Number of reads that are left. */
-struct credit {
-	uint32_t left;
-	uint64_t refilled;
-};
-
 struct waithelper {
 	struct waithelper_options o;
 	struct waitqueue queue;
 	struct followed *ring;
 	size_t nrings;
-	struct credit all, class[WAITSHARE_CLASSES];
+	struct waitlimits limits;
 	bool found; /* this look found a switch-out */
 };
 
@@ -80,6 +75,13 @@ static void add_ring(struct waithelper *helper, const struct waithelper_ring *me
 	helper->ring[i].cursor = load(&helper->ring[i].page->data_tail);
 }
 
+/* Follows no ring any more: pjrecord sends all again. */
+static void drop_rings(struct waithelper *helper)
+{
+	while (helper->nrings)
+		unmap_ring(helper->ring + --helper->nrings);
+}
+
 /* Takes the messages of the socket. Returns false if pjrecord has ended. */
 static bool take_messages(struct waithelper *helper)
 {
@@ -87,9 +89,12 @@ static bool take_messages(struct waithelper *helper)
 	int fd, got;
 
 	while ((got = fdmessage_receive(helper->o.socket, &message, sizeof(message), &fd, MSG_DONTWAIT)) == 1) {
+		if (message.bytes == 0)
+			drop_rings(helper);
 		if (fd < 0)
 			continue;
-		add_ring(helper, &message, fd);
+		if (message.bytes)
+			add_ring(helper, &message, fd);
 		close(fd);
 	}
 	return got < 0 && (errno == EAGAIN || errno == EINTR || errno == EBADMSG);
@@ -103,41 +108,47 @@ static uint64_t followed_word(const struct followed *ring, uint64_t at)
 	return word;
 }
 
-/* A sample: a thread is about to leave the CPU. The callchain and the registers follow the fixed part. */
-static void take_switched_out(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size)
+/* Copies what a sample has of a thread that is about to leave the CPU. Its callchain and registers follow the fixed
+ * part. Returns false for a thread without user registers. */
+static bool load_wait(const struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size,
+		      struct wait *wait)
 {
-	uint64_t ids = followed_word(ring, at + offsetof(struct ring_sample, pid)),
+	uint64_t ids = followed_word(ring, at + offsetof(struct ring_sample, pid)), nips,
 		 before = helper->o.sample_type & PERF_SAMPLE_PERIOD ? offsetof(struct ring_sample, nips) :
-								       offsetof(struct ring_sample, period),
-		 nips, abi;
-	uint32_t tid = (uint32_t)(ids >> 32);
-	struct wait *wait;
+								       offsetof(struct ring_sample, period);
 
 	nips = followed_word(ring, at + before);
 	before += 8;
-	if (tid == 0 || tid == UINT32_MAX || nips > size / 8 ||
-	    before + 8 * nips + 8 * (1 + helper->o.nregisters) > size)
-		return;
+	if (nips > size / 8 || before + 8 * nips + 8 * (1 + (uint64_t)helper->o.nregisters) > size)
+		return false;
 	before += 8 * nips;
-	abi = followed_word(ring, at + before);
-	if (abi != PERF_SAMPLE_REGS_ABI_64)
-		return;
-	wait = waitqueue_out(&helper->queue, tid);
-	if (!wait) {
-		add(&helper->o.share->counters.queue_full, 1);
-		return;
-	}
-	wait->pid = (uint32_t)ids;
-	wait->time = followed_word(ring, at + offsetof(struct ring_sample, time));
-	wait->abi = (uint32_t)abi;
-	wait->nregisters = helper->o.nregisters;
+	*wait = (struct wait){ .pid = (uint32_t)ids,
+			       .tid = (uint32_t)(ids >> 32),
+			       .time = followed_word(ring, at + offsetof(struct ring_sample, time)),
+			       .abi = (uint32_t)followed_word(ring, at + before),
+			       .nregisters = (uint16_t)helper->o.nregisters };
 	for (uint32_t i = 0; i < helper->o.nregisters; i++)
 		wait->registers[i] = followed_word(ring, at + before + 8 + 8 * (uint64_t)i);
 	wait->sp = wait->registers[helper->o.sp];
-	helper->found = true;
-	/* pjrecord has taken the record meanwhile: the kernel may have overwritten it */
+	return wait->abi == PERF_SAMPLE_REGS_ABI_64 && wait->tid && wait->tid != UINT32_MAX;
+}
+
+/* A sample: a thread is about to leave the CPU. */
+static void take_switched_out(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size)
+{
+	struct wait wait;
+
+	if (!load_wait(helper, ring, at, size, &wait))
+		return;
+	/* pjrecord may have taken the record meanwhile, and the kernel overwritten it: the bytes were loaded before the
+	 * tail is */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (load(&ring->page->data_tail) > at)
-		waitqueue_in(&helper->queue, tid);
+		return;
+	wait.class = waitshare_class(helper->o.share, wait.pid);
+	if (!waitqueue_out(&helper->queue, &wait))
+		add(&helper->o.share->counters.queue_full, 1);
+	helper->found = true;
 }
 
 /* A switch record: takes a thread out that is back on a CPU. */
@@ -179,73 +190,78 @@ static void follow_ring(struct waithelper *helper, struct followed *ring)
 
 /* ---- reads ------------------------------------------------------------------------------------------------------ */
 
-/* Takes one read off a credit that is refilled with `rate` a second, and holds as many as a tenth of a second gives. */
-static bool take_credit(struct credit *credit, uint32_t rate, uint64_t now)
-{
-	uint64_t past = now - credit->refilled, most = rate / 10;
-
-	if (past >= SECOND_NS / 100) {
-		uint64_t more = past > SECOND_NS ? rate : past * rate / SECOND_NS;
-
-		credit->left = (uint32_t)(credit->left + more < most ? credit->left + more : most);
-		credit->refilled = now;
-	}
-	if (credit->left == 0)
-		return false;
-	credit->left--;
-	return true;
-}
-
-static bool may_read(struct waithelper *helper, const struct wait *wait, uint64_t now)
+/* Returns true if a read of n bytes is within all limits, and takes it off them. */
+static bool may_read(struct waithelper *helper, const struct wait *wait, uint8_t class, size_t n, uint64_t now)
 {
 	struct waitshare *share = helper->o.share;
-	uint8_t class = share->class[wait->pid & (WAITSHARE_PIDS - 1)];
-
 	uint32_t strict = load(&share->strict);
+	bool avoided = __atomic_load_n(&share->refused[class], __ATOMIC_RELAXED);
 
-	if (share->refused[class] || (class == 0 && strict != WAITSHARE_ALL)) {
-		add(&share->counters.refused, share->refused[class] || strict == WAITSHARE_AVOID);
+	if (avoided || (class == 0 && strict != WAITSHARE_ALL)) {
+		add(&share->counters.refused, avoided || strict == WAITSHARE_AVOID);
 		return false;
 	}
-	if (!take_credit(&helper->class[class], WAITHELPER_CLASS, now) ||
-	    !take_credit(&helper->all, WAITHELPER_READS, now)) {
+	if (waitlimits_refuses(&helper->limits, wait->pid, now)) {
+		add(&share->counters.denied, 1);
+		return false;
+	}
+	if (!waitlimits_take(&helper->limits, class, n, now)) {
 		add(&share->counters.over_budget, 1);
 		return false;
 	}
 	return true;
 }
 
-/* Reads up to n bytes from address `from` of a process on. Returns the number of bytes, 0 on failure. */
+/* Reads up to n bytes from address `from` of a process on. Returns the number of bytes, 0 with errno on failure. */
 static size_t read_stack(uint32_t tid, uint64_t from, void *into, size_t n)
 {
 	struct iovec local = { into, n }, remote = { (void *)(uintptr_t)from, n };
 	/* where the memory ends before, the call returns the bytes up to there */
 	ssize_t got = process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0);
 
+	if (got == 0)
+		errno = EFAULT;
 	return got > 0 ? (size_t)got : 0;
 }
 
-static void copy_wait(struct waithelper *helper, const struct wait *wait)
+/* Fills a copy. Returns false if the stack cannot be read. */
+static bool fill_copy(struct waithelper *helper, struct waitcopy *copy, uint8_t class, size_t n)
 {
 	struct waitshare *share = helper->o.share;
-	size_t n = waitshare_wanted(share, wait->tid, wait->sp);
-	struct waitcopy *copy = waitshare_begin(share, n);
+	const struct wait *wait = &copy->wait;
+	bool denied;
 
+	copy->begun = clock_now();
+	__atomic_store_n(&share->reading_pid, wait->pid, __ATOMIC_RELAXED);
+	store(&share->reading_since, copy->begun);
+	copy->n = (uint32_t)read_stack(wait->tid, wait->sp, copy + 1, n);
+	denied = copy->n == 0 && errno == EPERM;
+	store(&share->reading_since, 0);
+	copy->ended = clock_now();
+	waitlimits_charge(&helper->limits, class, copy->ended - copy->begun, copy->ended);
+	if (copy->n || denied)
+		waitlimits_note(&helper->limits, wait->pid, denied, copy->ended);
+	add(denied ? &share->counters.denied : &share->counters.failed, copy->n == 0);
+	return copy->n;
+}
+
+static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64_t now)
+{
+	struct waitshare *share = helper->o.share;
+	uint8_t class = waitshare_class(share, wait->pid);
+	size_t n = waitshare_wanted(share, wait->tid, wait->sp);
+	struct waitcopy *copy;
+
+	if (!may_read(helper, wait, class, n, now))
+		return;
+	copy = waitshare_begin(share, n);
 	if (!copy) {
 		add(&share->counters.ring_full, 1);
 		return;
 	}
 	copy->wait = *wait;
-	copy->begun = clock_now();
-	__atomic_store_n(&share->reading_pid, wait->pid, __ATOMIC_RELAXED);
-	store(&share->reading_since, copy->begun);
-	copy->n = (uint32_t)read_stack(wait->tid, wait->sp, copy + 1, n);
-	store(&share->reading_since, 0);
-	copy->ended = clock_now();
-	if (copy->n == 0) {
-		add(&share->counters.failed, 1);
+	if (!fill_copy(helper, copy, class, n))
 		return;
-	}
 	waitshare_publish(share, copy);
 	add(&share->counters.copies, 1);
 }
@@ -260,8 +276,7 @@ static void read_due(struct waithelper *helper)
 
 		if (now < wait->time || now - wait->time < WAITHELPER_DELAY_NS)
 			return;
-		if (may_read(helper, wait, now))
-			copy_wait(helper, wait);
+		copy_wait(helper, wait, now);
 		waitqueue_drop(&helper->queue);
 	}
 }

@@ -20,25 +20,21 @@
 #define WAITHELPER_POLL_NS UINT64_C(200000)        /* shortest sleep between two looks at the rings */
 #define WAITHELPER_POLL_MOST_NS UINT64_C(10000000) /* longest one */
 #define WAITHELPER_SHARE 25u                       /* it sleeps for so many times its CPU time of a look */
-#define WAITHELPER_READS 8000u                     /* most reads in a second */
-#define WAITHELPER_CLASS 6000u                     /* the same for the processes of one class (waitshare.class) */
 enum { WAITHELPER_CPUS = 1024 };                   /* most CPUs whose rings it follows */
 
 /* A ring of context switches, sent with its descriptor. */
 struct waithelper_ring {
 	uint32_t cpu, zero;
-	uint64_t bytes; /* without the control page */
+	uint64_t bytes; /* without the control page; 0: no ring, those that were sent before are followed no more */
 };
 
-/* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_ring. mask:
- * registers of samples (perf_event_attr.sample_regs_user); sp: index of the stack pointer among them. period: a sample
- * has PERF_SAMPLE_PERIOD. */
 struct waithelper_options {
 	int socket;
 	struct waitshare *share;
-	uint32_t nregisters, sp;
+	uint32_t nregisters, sp; /* number of user registers of a sample; index of the stack pointer among them */
 	uint64_t sample_type;
 };
+/* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_ring. */
 void waithelper_run(const struct waithelper_options *options);
 
 #endif

@@ -8,19 +8,17 @@ static uint64_t *waitqueue_last(struct waitqueue *waitqueue, uint32_t tid)
 	return &waitqueue->last[hash_mix(tid, 0x9E3779B97F4A7C15u) & (WAITQUEUE_SLOTS - 1)];
 }
 
-struct wait *waitqueue_out(struct waitqueue *waitqueue, uint32_t tid)
+bool waitqueue_out(struct waitqueue *waitqueue, const struct wait *wait)
 {
-	struct wait *wait;
-
-	waitqueue_in(waitqueue, tid);
-	if (waitqueue->head - waitqueue->tail >= WAITQUEUE_MAX && !waitqueue_oldest(waitqueue))
-		waitqueue->tail = waitqueue->head;
+	waitqueue_in(waitqueue, wait->tid);
 	if (waitqueue->head - waitqueue->tail >= WAITQUEUE_MAX)
-		return NULL;
-	wait = &waitqueue->wait[waitqueue->head++ % WAITQUEUE_MAX];
-	*wait = (struct wait){ .tid = tid };
-	*waitqueue_last(waitqueue, tid) = waitqueue->head;
-	return wait;
+		waitqueue_oldest(waitqueue); /* removes those that are back */
+	if (waitqueue->head - waitqueue->tail >= WAITQUEUE_MAX || waitqueue->queued[wait->class] >= WAITQUEUE_MAX / 2)
+		return false;
+	waitqueue->wait[waitqueue->head++ % WAITQUEUE_MAX] = *wait;
+	waitqueue->queued[wait->class]++;
+	*waitqueue_last(waitqueue, wait->tid) = waitqueue->head;
+	return true;
 }
 
 void waitqueue_in(struct waitqueue *waitqueue, uint32_t tid)
@@ -44,7 +42,7 @@ const struct wait *waitqueue_oldest(struct waitqueue *waitqueue)
 
 		if (wait->tid)
 			return wait;
-		waitqueue->tail++;
+		waitqueue_drop(waitqueue);
 	}
 	return NULL;
 }
@@ -52,10 +50,5 @@ const struct wait *waitqueue_oldest(struct waitqueue *waitqueue)
 void waitqueue_drop(struct waitqueue *waitqueue)
 {
 	if (waitqueue->tail < waitqueue->head)
-		waitqueue->tail++;
-}
-
-void waitqueue_clear(struct waitqueue *waitqueue)
-{
-	waitqueue->tail = waitqueue->head;
+		waitqueue->queued[waitqueue->wait[waitqueue->tail++ % WAITQUEUE_MAX].class]--;
 }

@@ -25,6 +25,23 @@ void waitshare_free(struct waitshare *waitshare)
 		munmap(waitshare, sizeof(*waitshare));
 }
 
+/* ---- classes ---------------------------------------------------------------------------------------------------- */
+
+uint8_t waitshare_class(const struct waitshare *waitshare, uint32_t pid)
+{
+	uint32_t entry = __atomic_load_n(&waitshare->process[pid % WAITSHARE_PIDS], __ATOMIC_RELAXED);
+
+	return pid && entry >> 8 == pid ? (uint8_t)entry : 0;
+}
+
+void waitshare_set_class(struct waitshare *waitshare, uint32_t pid, uint8_t class)
+{
+	uint32_t *entry = &waitshare->process[pid % WAITSHARE_PIDS];
+
+	if (pid >> 24 == 0 && (class || *entry >> 8 == pid))
+		__atomic_store_n(entry, class ? pid << 8 | class : 0, __ATOMIC_RELAXED);
+}
+
 /* ---- the writer ------------------------------------------------------------------------------------------------ */
 
 static size_t waitshare_space(size_t n)

@@ -28,7 +28,10 @@ struct waitcopy {
 };
 
 struct waitcounters {
-	uint64_t copies, failed, ring_full, queue_full, over_budget, refused, missed, rounds;
+	/* copies: stacks that were read. Not read: failed, its memory had gone; denied, the kernel refuses; ring_full
+	 * and queue_full, for lack of space; over_budget, by the limits of waitlimits.h; refused, its tenant is
+	 * avoided. missed: gaps in the records that were followed; rounds: looks at the rings. */
+	uint64_t copies, failed, denied, ring_full, queue_full, over_budget, refused, missed, rounds;
 };
 
 struct waitshare {
@@ -42,8 +45,9 @@ struct waitshare {
 	/* written by pjrecord */
 	uint64_t tail;
 	uint32_t strict; /* enum waitshare_strict */
-	/* class of each process, by the low bits of its pid: a hash of its tenant, from 1; 0: unknown */
-	uint8_t class[WAITSHARE_PIDS];
+	/* pid of a process (upper 24 bits) and its class (lower 8), a hash of its tenant, from 1, by the low bits of
+	 * the pid; 0: none is known */
+	uint32_t process[WAITSHARE_PIDS];
 	uint8_t refused[WAITSHARE_CLASSES]; /* 1: processes of this class are not read */
 	/* address of the root frame, by a hash of the thread and of a part of its stack; 0: unknown */
 	uint64_t top[WAITSHARE_TOPS];
@@ -54,6 +58,12 @@ struct waitshare {
 /* Maps a zeroed object that forked processes share. Returns NULL on failure. */
 struct waitshare *waitshare_new(void);
 void waitshare_free(struct waitshare *waitshare);
+
+/* Returns the class of a process; 0 if it is not known. */
+uint8_t waitshare_class(const struct waitshare *waitshare, uint32_t pid);
+/* For pjrecord: sets the class of a process, in place of another process whose pid has the same low bits. Class 0: the
+ * process has ended, or its class is not known any more. */
+void waitshare_set_class(struct waitshare *waitshare, uint32_t pid, uint8_t class);
 
 /* For the writer: returns space for a copy of n bytes of stack, NULL if the ring is full. waitshare_publish publishes
  * that copy, of which all members but size are set; n may be smaller than before. */

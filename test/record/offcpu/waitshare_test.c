@@ -106,6 +106,28 @@ static void check_tops(struct waitshare *share)
 	is_u64(waitshare_wanted(share, 9, UINT64_MAX - 100), WAITSHARE_FIRST, "an sp near the end of memory");
 }
 
+static void check_classes_of(struct waitshare *share)
+{
+	const uint32_t pid = 70000, twin = 70000 + WAITSHARE_PIDS;
+
+	is_u64(waitshare_class(share, pid), 0, "the class of an unknown process");
+	is_u64(waitshare_class(share, 0), 0, "  and of pid 0");
+	waitshare_set_class(share, pid, 255);
+	is_u64(waitshare_class(share, pid), 255, "  of a known one");
+	is_u64(waitshare_class(share, twin), 0, "a process with the same low bits has not its class");
+	waitshare_set_class(share, twin, 0);
+	is_u64(waitshare_class(share, pid), 255, "  and does not end it");
+	waitshare_set_class(share, twin, 3);
+	is_u64(waitshare_class(share, pid), 0, "  but takes its place");
+	is_u64(waitshare_class(share, twin), 3, "  with its own class");
+	waitshare_set_class(share, twin, 4);
+	is_u64(waitshare_class(share, twin), 4, "a class changes");
+	waitshare_set_class(share, twin, 0);
+	is_u64(waitshare_class(share, twin), 0, "a process that ended");
+	waitshare_set_class(share, UINT32_C(1) << 24, 9);
+	is_u64(waitshare_class(share, UINT32_C(1) << 24), 0, "a pid beyond those of Linux");
+}
+
 int main(void)
 {
 	struct waitshare *share = waitshare_new();
@@ -115,6 +137,7 @@ int main(void)
 	check_ring(share);
 	check_hostile(share);
 	check_tops(share);
+	check_classes_of(share);
 	waitshare_free(share);
 	waitshare_free(NULL);
 	return done();
