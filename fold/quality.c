@@ -226,5 +226,5 @@ void quality_print(const struct recording_tally *tally, struct str event)
 	if (quality)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)quality->name.n,
 		     quality->name.p, quality_percent(quality->single, quality->user),
-		     quality_remedy(quality, event, tally->offcpu.read || tally->offcpu.unread));
+		     quality_remedy(quality, event, tally->offcpu.read));
 }

@@ -322,7 +322,7 @@ static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, 
 {
 	const struct pj_offcpu *offcpu = &tally->offcpu;
 
-	if (troubles_offcpu(samples) && !offcpu->read && !offcpu->unread)
+	if (troubles_offcpu(samples) && !offcpu->read)
 		return TROUBLE_BROKEN_OFFCPU;
 	if (troubles_offcpu(samples) && offcpu->read - offcpu->complete <= offcpu->unread)
 		return TROUBLE_UNREAD_OFFCPU;

@@ -307,6 +307,26 @@ static void check_interpreters(const struct check *check)
 #endif
 }
 
+/* ---- off-CPU times ------------------------------------------------------------------------------------------- */
+
+static void check_waits(const struct check *check)
+{
+	struct hint hint = { .step = HINT_MEMORY, .facts = check->facts };
+	struct text text = { 0 };
+
+	if (!check->copies)
+		return;
+	hint.error = privileges_memory();
+	if (hint.error == 0) {
+		checkreport_line(CHECK_OK, "off-CPU times", "with complete stacks, with --off-cpu");
+	} else {
+		text_add(&text, "callers of waits are found by frame pointers only: ");
+		hint_text(&text, &hint);
+		checkreport_text(CHECK_LIMITED, "off-CPU times", &text);
+	}
+	text_free(&text);
+}
+
 /* ---- place --------------------------------------------------------------------------------------------------- */
 
 static void check_place(const struct check *check)
@@ -532,6 +552,7 @@ bool hostcheck(const struct hostcheck_options *options)
 	check_kallsyms(&check);
 	check_tracepoints(&check);
 	check_interpreters(&check);
+	check_waits(&check);
 	check_place(&check);
 	disk = check_disk(&check);
 	check_processes(&check);

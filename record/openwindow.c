@@ -228,6 +228,21 @@ static void count_saved(struct openwindow *openwindow)
 	openwindow->saved = now;
 }
 
+/* Counts the waits of the window whose stacks were not read. */
+static void count_unread(struct openwindow *openwindow)
+{
+	struct waitcounters now = waitstacks_counters(openwindow->waits);
+	struct unread_waits all = { .space = now.ring_full + now.queue_full,
+				    .budget = now.over_budget,
+				    .denied = now.denied },
+			    *before = &openwindow->unread_waits;
+
+	openwindow->report.unread_waits = (struct unread_waits){ .space = all.space - before->space,
+								 .budget = all.budget - before->budget,
+								 .denied = all.denied - before->denied };
+	*before = all;
+}
+
 static void count_helpers(struct openwindow *openwindow)
 {
 	struct helper_counts now = unwinder_helpers(openwindow->unwinder);
@@ -243,6 +258,7 @@ static void count_helpers(struct openwindow *openwindow)
 	now = waitstacks_helpers(openwindow->waits);
 	openwindow->report.wait_helpers = helper_counts_since(&now, &openwindow->wait_helpers);
 	openwindow->wait_helpers = now;
+	count_unread(openwindow);
 }
 
 void openwindow_end(struct openwindow *openwindow, uint64_t end)

@@ -58,6 +58,7 @@ struct openwindow {
 	/* Counts at the end of the previous window, from which the window's counts are computed. */
 	struct symsaver_counts saved;
 	struct helper_counts helpers, jvm_helpers, interpreter_helpers, wait_helpers;
+	struct unread_waits unread_waits;
 	/* number of windows that ended, including dropped ones */
 	uint64_t done;
 };

@@ -374,6 +374,20 @@ static void report_makers(const struct session *session)
 		     (unsigned long long)(totals.helpers.hung + totals.helpers.crashed));
 }
 
+/* Warns if no stack of a thread off the CPU could be read, for lack of a right. */
+static void report_waits(const struct request *request, const struct session *session)
+{
+	struct hint hint = { .step = HINT_MEMORY, .error = EPERM };
+	struct text text = { 0 };
+
+	if (request->quiet || !session_totals(session).waits_denied)
+		return;
+	hint_gather(&hint.facts);
+	hint_text(&text, &hint);
+	warn("callers of waits are found by frame pointers only: %.*s", (int)text.n, text.p);
+	text_free(&text);
+}
+
 /* Records windows into a directory. Returns the exit status of pjrecord. */
 static int record_windows(const struct request *request, struct session_options *options, struct events *events,
 			  struct command *command)
@@ -416,6 +430,7 @@ static int record_windows(const struct request *request, struct session_options 
 	if (request->keep)
 		report_saved(request, &counts);
 	report_makers(session);
+	report_waits(request, session);
 	status = end_status(request, session, written, status);
 	session_free(session);
 	return status;
@@ -469,6 +484,7 @@ static int record_single(const struct request *request, struct session_options *
 	single_close(&single, error);
 	report_end(request, session);
 	report_makers(session);
+	report_waits(request, session);
 	status = end_status(request, session, written, status);
 	session_free(session);
 	return status;

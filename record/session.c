@@ -673,7 +673,9 @@ int session_finish(struct session *session)
 struct session_totals session_totals(const struct session *session)
 {
 	struct session_totals totals = session->totals;
+	struct waitcounters waits = waitstacks_counters(session->w.waits);
 
+	totals.waits_denied = waits.denied && !waits.copies;
 	totals.helpers = unwinder_helpers(session->w.unwinder);
 	return totals;
 }

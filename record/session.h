@@ -89,6 +89,8 @@ struct session_totals {
 	struct pj_unwinding unwinding;
 	/* failures of the helpers that make unwind tables, since the start */
 	struct helper_counts helpers;
+	/* true: the kernel refused to read stacks of threads off the CPU, and none was read */
+	bool waits_denied;
 	/* number of samples of idle CPUs that were dropped */
 	uint64_t idle_samples;
 	struct fallback fallback;

@@ -381,3 +381,8 @@ struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks)
 {
 	return waitstacks ? waitcopies_helpers(waitstacks->copies) : (struct helper_counts){ 0 };
 }
+
+struct waitcounters waitstacks_counters(const struct waitstacks *waitstacks)
+{
+	return waitstacks ? waitcopies_counters(waitstacks->copies) : (struct waitcounters){ 0 };
+}

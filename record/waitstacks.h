@@ -51,5 +51,7 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 /* Gives stacks to the threads that are still off the CPU: all records before `until` were taken, and none after it. */
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until);
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks);
+/* Returns the numbers of stacks that were read, and of those that were not, since the start. */
+struct waitcounters waitstacks_counters(const struct waitstacks *waitstacks);
 
 #endif

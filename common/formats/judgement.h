@@ -59,8 +59,7 @@ enum trouble_kind {
 	TROUBLE_TRUNCATED_LIMIT,     /* stacks longer than the kernel's limit of callchains */
 	TROUBLE_TRUNCATED_EVENT,     /* stacks longer than the event's limit of callchains */
 	TROUBLE_BROKEN_FP,           /* stacks broken in frame-pointer unwinding */
-	TROUBLE_BROKEN_OFFCPU, /* callchains of the kernel: the stacks were not read while the threads were off the CPU
-				*/
+	TROUBLE_BROKEN_OFFCPU,       /* callchains of the kernel: no stack was read while its thread was off the CPU */
 	TROUBLE_UNREAD_OFFCPU, /* most of the stacks that are not complete were not read, of a recording that reads them
 				*/
 	TROUBLE_BROKEN,

@@ -78,6 +78,11 @@ static const struct row {
 	  AT(offcpu.complete_ns) },
 	{ "offcpu_stacks_seconds_total", "stack=\"incomplete\"", NULL, COUNTER, 9, AT(offcpu_incomplete_ns) },
 	{ "offcpu_stacks_seconds_total", "stack=\"unread\"", NULL, COUNTER, 9, AT(offcpu.unread_ns) },
+	{ "offcpu_unread_total", "reason=\"space\"",
+	  "With --off-cpu: waits whose stack was not read, for lack of space for copies, by a limit, or by permission.",
+	  COUNTER, 0, AT(unread_waits.space) },
+	{ "offcpu_unread_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(unread_waits.budget) },
+	{ "offcpu_unread_total", "reason=\"permission\"", NULL, COUNTER, 0, AT(unread_waits.denied) },
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
 	{ "stacks_total", "end=\"root\"", "With --unwind: user stacks, by their end.", COUNTER, 0,
@@ -467,6 +472,9 @@ void metrics_add_dropped(struct metrics *metrics, const struct window_report *re
 	add_helpers(&metrics->jvm_helpers, &report->jvm_helpers);
 	add_helpers(&metrics->interpreter_helpers, &report->interpreter_helpers);
 	add_helpers(&metrics->wait_helpers, &report->wait_helpers);
+	metrics->unread_waits.space = metrics_sum(metrics->unread_waits.space, report->unread_waits.space);
+	metrics->unread_waits.budget = metrics_sum(metrics->unread_waits.budget, report->unread_waits.budget);
+	metrics->unread_waits.denied = metrics_sum(metrics->unread_waits.denied, report->unread_waits.denied);
 	add_saved(metrics, &report->saved);
 	metrics_add_loss(&metrics->loss, &report->loss);
 	metrics->loss.ring_high = report->loss.ring_high;

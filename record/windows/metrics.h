@@ -14,6 +14,12 @@
 #include "common/formats/pjsection.h"
 #include "common/text.h"
 
+/* Waits of --off-cpu whose stacks were not read, by the reason: no space for copies, a limit of their tenant or of all,
+ * the kernel refuses. */
+struct unread_waits {
+	uint64_t space, budget, denied;
+};
+
 /* Properties of a window at its end, filled by the recorder. */
 struct window_report {
 	/* Real, not planned, start and end in ns of CLOCK_MONOTONIC. */
@@ -41,6 +47,7 @@ struct window_report {
 	struct helper_counts helpers;
 	/* Failures of the helper processes that read JVMs. */
 	struct helper_counts jvm_helpers, interpreter_helpers, wait_helpers;
+	struct unread_waits unread_waits;
 };
 
 /* Reasons for which a recorded window was dropped. */
@@ -68,10 +75,11 @@ struct metrics {
 	struct pj_loss loss; /* ring_high is a gauge: the last window's */
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
-	struct pj_tenants tenants;     /* container keys without their low 16 bits, as in the file */
-	uint64_t cpu_us;               /* CPU time of pjrecord itself in us */
-	struct symsaver_counts saved;  /* bytes is a gauge: the current value */
-	struct helper_counts helpers;  /* lingering and off are gauges: current values */
+	struct pj_tenants tenants;    /* container keys without their low 16 bits, as in the file */
+	uint64_t cpu_us;              /* CPU time of pjrecord itself in us */
+	struct symsaver_counts saved; /* bytes is a gauge: the current value */
+	struct helper_counts helpers; /* lingering and off are gauges: current values */
+	struct unread_waits unread_waits;
 	uint64_t offcpu_incomplete_ns; /* off-CPU times whose stack was read, but ends in no root frame */
 	struct helper_counts jvm_helpers, interpreter_helpers, wait_helpers; /* lingering and off are gauges, too */
 	/* The following members are gauges: current values. */

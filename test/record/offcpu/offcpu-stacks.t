@@ -99,7 +99,13 @@ for _ in $(seq 50); do
 	sleep 0.1
 done
 if [ -n "$helper" ]; then
-	is "it has one capability, CAP_SYS_PTRACE" "$(awk '/^CapEff/ { print $2 }' "/proc/$helper/status")" 0000000000080000
+	# the process has its name before it drops its capabilities
+	for _ in $(seq 50); do
+		capabilities=$(awk '/^CapEff/ { print $2 }' "/proc/$helper/status")
+		[ "$capabilities" != 0000000000080000 ] || break
+		sleep 0.1
+	done
+	is "it has one capability, CAP_SYS_PTRACE" "$capabilities" 0000000000080000
 	kill -9 "$helper"
 	wait $recorder
 	is "a recording goes on when it is killed" "$?" 0
