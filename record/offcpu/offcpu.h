@@ -16,7 +16,8 @@
  * A copy of the stack of a thread that was off the CPU is certified by the same records: the thread left the CPU with
  * the sample that the copy belongs to, before the first read; it was not on a CPU before the end of the last read; and
  * no record was lost in between. A thread that does not run cannot exit or call exec, and its tid stays its own, so the
- * bytes are those of that thread at its switch-out, but for what other threads wrote there.
+ * bytes are those of that thread at its switch-out, but for what other threads wrote there. The registers of a
+ * switch-out within exec may be those of the old program, and the memory that of the new one.
  */
 #ifndef PJ_OFFCPU_H
 #define PJ_OFFCPU_H
