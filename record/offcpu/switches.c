@@ -124,7 +124,7 @@ static uint32_t *find_left_out(struct switches *switches, uint32_t pid)
 }
 
 /* Returns true for a record of a process that is left out. Its EXIT record is the last one. */
-static bool is_left_out(struct switches *switches, const struct ring_record *record)
+static bool drops_record(struct switches *switches, const struct ring_record *record)
 {
 	const char *body = (const char *)(record->head + 1);
 	uint32_t *place = find_left_out(switches, switches_pid_of(record));
@@ -137,7 +137,7 @@ static bool is_left_out(struct switches *switches, const struct ring_record *rec
 
 void switches_record(struct switches *switches, const struct ring_record *record)
 {
-	if (switches && !is_left_out(switches, record) && switches->o.wanted(switches->o.to, switches_pid_of(record)))
+	if (switches && !drops_record(switches, record) && switches->o.wanted(switches->o.to, switches_pid_of(record)))
 		offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
 }
 
