@@ -26,6 +26,7 @@
  *	pj=0           1: pjrecord's own records, those of the start in front of the data, too; 2: damaged;
  *	               3: as 1, with stacks that pjrecord unwound, with frames of interpreted Java methods;
  *	               4: as 3, with Python functions in their place; 5: as 4, the list of one process is cut
+ *	marks=0        N marks at the end of the callchains of pj=3, which have `chain` frames each then
  *	deferred=0     1: callchains of user space are records of their own
  *	cgroups=0      N cgroups, of all shapes; needs sample=0x2...
  *	misled=0       1: mappings without build-id are marked as if they had one, as Linux does while another recorder
@@ -51,7 +52,7 @@ static struct {
 	       { "regs", 0xff0fff }, { "pipe", 0 },   { "zstd", 0 },    { "rounds", 4 },  { "samples", 40 },
 	       { "cpus", 2 },        { "chain", 6 },  { "attr", 128 },  { "names", 1 },   { "desc", 1 },
 	       { "seed", 1 },        { "mixed", 0 },  { "killed", 0 },  { "strange", 0 }, { "deferred", 0 },
-	       { "odd", 0 },         { "misled", 0 }, { "cgroups", 0 }, { "pj", 0 } };
+	       { "odd", 0 },         { "misled", 0 }, { "cgroups", 0 }, { "pj", 0 },      { "marks", 0 } };
 
 static uint64_t opt(const char *name)
 {
@@ -424,7 +425,7 @@ enum { METHOD_AT = 0x50000, METHODS = 6, METHOD_SIZE = 0x58 };
 static void put_walked(struct text *text)
 {
 	size_t start = text->n;
-	uint64_t n = 1 + any(opt("chain")), interpreted, method;
+	uint64_t n = opt("marks") ? opt("chain") : 1 + any(opt("chain")), interpreted, method;
 
 	u64(text, 0);
 	u64(text, CONTEXT_USER);
@@ -435,6 +436,8 @@ static void put_walked(struct text *text)
 			u64(text, CONTEXT_USER);
 		u64(text, interpreted ? METHOD_AT + METHOD_SIZE * method : 0x400000 + any(1 << 16));
 	}
+	for (uint64_t i = 0; i < opt("marks"); i++)
+		u64(text, CONTEXT_USER);
 	n = (text->n - start) / 8 - 1;
 	memcpy(text->p + start, &n, sizeof(n));
 }
