@@ -61,6 +61,30 @@ ok "no remedy is offered that does not help" sh -c 'pjfold known.data 2>&1 >/dev
 timeout 60 pjrecord -q --off-cpu --unwind=fp -o fp.data -- ./knownwaits 1 2>err
 ok "--unwind=fp reads no stacks" sh -c '! pjfold --stacks fp.data 2>/dev/null | grep -q "off-CPU time of both"'
 
+# a CPU that came online and has no events: a thread may return there without a record, so no wait is certain
+cat /sys/devices/system/cpu/online >online 2>/dev/null
+cat >later.sh <<'END'
+mount --bind online /sys/devices/system/cpu/online || exit 77
+exec timeout 60 pjrecord -q --off-cpu -o cpus.data -- sh -c 'echo "$(cat online),4000" >new; cat new >online; sleep 0.3; ./knownwaits 1'
+END
+if unshare -m sh later.sh 2>err; then
+	share=$(pjfold --stacks cpus.data 2>/dev/null | awk '/off-CPU time of both events/ { sub(/%/, "", $2); print int($2) }')
+	# the waits of the start may be certain
+	ok "with a CPU that has no events, no stack is certain" [ "${share:-100}" -lt 20 ]
+else
+	skip "with a CPU that has no events, no stack is certain" "no mount namespace here"
+fi
+
+# processes of another user, without the right to read them: the warning names the right, and the sentence what helps without it
+if setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace true 2>/dev/null; then
+	timeout 60 setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace pjrecord --off-cpu -o denied.data -- \
+		setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'sleep 0.2; sleep 0.2; sleep 0.2' 2>said
+	ok "without CAP_SYS_PTRACE a warning names it" grep -q 'by frame pointers only: .*CAP_SYS_PTRACE' said
+	ok "  and pjfold says what helps" sh -c 'pjfold denied.data 2>&1 >/dev/null | tee sentence | grep -q "frame-pointer"'
+else
+	skip "without CAP_SYS_PTRACE a warning names it" "no setpriv here"
+fi
+
 # a thread of another user whose stack blocks its readers: its tenant is not read any more, all others are
 cc -O1 -pthread -o waithang "$top/test/record/offcpu/waithang.c"
 ./waithang 65534 20 &
