@@ -193,13 +193,13 @@ static uint64_t *spent_on(struct waitstacks *waitstacks, const struct tenant *te
 }
 
 /* Returns true if the registers of a copy are those of the sample: both have the address of the instruction that is
- * next in user code. */
+ * next in user code. The kernel's part may have left no space for it in the callchain. */
 static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_sample *wait,
 		       const struct waitcopy *head)
 {
 	size_t at = user_part(wait->ips, wait->n);
 
-	return at < wait->n && wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
+	return at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
 }
 
 /* Unwinds a certified copy. Returns false if unwind tables are being made. */

@@ -36,8 +36,6 @@ void waitlimits_charge(struct waitlimits *waitlimits, uint8_t class, uint64_t ns
 {
 	uint64_t *paid = &waitlimits->paid[class], most = 10 * SECOND_NS;
 
-	if (ns < WAITLIMITS_SLOW_NS)
-		return;
 	*paid = (*paid > now ? *paid : now) + WAITLIMITS_SHARE * (ns < most ? ns : most);
 }
 

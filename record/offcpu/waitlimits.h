@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waitlimits.h - limits for reads of stacks, in all and for the processes of a class (waitshare.h): their number, their
- * bytes and the time for which they block, and a memory of reads that the kernel refuses.
+ * bytes and their duration, and a memory of reads that the kernel refuses.
  *
  * What a class loses by its limits it loses alone. Time is that of CLOCK_MONOTONIC in ns. Pure.
  */
@@ -14,11 +14,11 @@
 #define WAITLIMITS_CLASS 6000u /* the same for a class */
 /* Most bytes in a second for a class: a copy stays in the ring of 4 MB for 0.15 s, so a class has about half of it. */
 #define WAITLIMITS_BYTES (UINT32_C(12) << 20)
-/* Reads that take longer than WAITLIMITS_SLOW_NS block others. A class may block for 1 / WAITLIMITS_SHARE of the time,
- * and for WAITLIMITS_AHEAD_NS at once. */
-#define WAITLIMITS_SLOW_NS UINT64_C(2000000)
+/* A read delays those of all others for its duration, which is up to the owner of the memory (FUSE). Reads of a class
+ * may last for 1 / WAITLIMITS_SHARE of the time, and for WAITLIMITS_AHEAD_NS at once; those of resident memory take
+ * some us each. */
 #define WAITLIMITS_AHEAD_NS UINT64_C(250000000)
-#define WAITLIMITS_SHARE 16
+#define WAITLIMITS_SHARE 8
 /* time for which a process is not read after the kernel refused that */
 #define WAITLIMITS_REFUSED_NS UINT64_C(10000000000)
 enum {
@@ -35,7 +35,7 @@ struct waitcredit {
 
 struct waitlimits {
 	struct waitcredit all, reads[WAITLIMITS_CLASSES], bytes[WAITLIMITS_CLASSES];
-	uint64_t paid[WAITLIMITS_CLASSES]; /* end of the time that pays for blocked time; in the past: no debt */
+	uint64_t paid[WAITLIMITS_CLASSES]; /* end of the time that pays for the reads; in the past: no debt */
 	struct {
 		uint32_t pid;
 		uint64_t until;
