@@ -284,7 +284,8 @@ static void read_due(struct waithelper *helper)
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 /* Returns the time to sleep after a look that took cpu ns: such that the process takes a share of 1 / (WAITHELPER_SHARE
- * + 1) of a CPU at most while threads leave CPUs, and less the longer none does. */
+ * + 1) of a CPU at most while threads leave CPUs, unless that needs more than the longest sleep, and less the longer
+ * none does. */
 static uint64_t next_sleep(const struct waithelper *helper, uint64_t cpu, uint64_t last)
 {
 	uint64_t least = cpu * WAITHELPER_SHARE;
