@@ -3,6 +3,8 @@
 #include "record/offcpu/switches.h"
 #include "test/lib/tap.h"
 
+#include <string.h>
+
 static unsigned samples;
 
 static void count_sample(void *to, const struct ring_sample *sample)
@@ -39,17 +41,17 @@ static void switch_at(struct switches *switches, uint32_t pid, uint64_t ns, uint
 /* A wait of 100 ns of a process with one thread. */
 static void wait_from(struct switches *switches, uint32_t pid, uint64_t ns)
 {
-	struct {
-		struct ring_sample sample;
-		uint64_t ip;
-	} r = { { .head = { .type = RECORD_SAMPLE, .size = sizeof(r) },
-		  .pid = pid,
-		  .tid = pid,
-		  .time = ns - 1,
-		  .nips = 1 },
-		0x1234 };
+	const struct ring_sample sample = { .head = { .type = RECORD_SAMPLE, .size = sizeof(sample) + 8 },
+					    .pid = pid,
+					    .tid = pid,
+					    .time = ns - 1,
+					    .nips = 1 };
+	const uint64_t ip = 0x1234;
+	char record[sizeof(sample) + sizeof(ip)];
 
-	give(switches, &r, sizeof(r), RING_OF_SWITCHES, ns - 1);
+	memcpy(record, &sample, sizeof(sample));
+	memcpy(record + sizeof(sample), &ip, sizeof(ip));
+	give(switches, record, sizeof(record), RING_OF_SWITCHES, ns - 1);
 	switch_at(switches, pid, ns, 1 << 13);
 	switch_at(switches, pid, ns + 100, 0);
 }
