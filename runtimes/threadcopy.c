@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PAGE = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384 };
+enum { PAGE = 4096, OBJECT_MAX = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384 };
 
 /* Addresses from here on are not in user space. A sum of one below it and a uint32_t does not overflow. */
 #define ADDRESS_END (UINT64_C(1) << 62)
@@ -13,6 +13,7 @@ struct follower {
 	void *to;
 	size_t max_bytes;
 	uint32_t reads, last; /* last: index of the area in which the last bytes were found */
+	uint64_t object;      /* the last one that was copied */
 	struct threadcopy *copy;
 };
 
@@ -21,7 +22,8 @@ bool threadplan_valid(const struct threadplan *plan)
 	return plan->nhops >= 1 && plan->nhops <= THREADPLAN_HOPS && plan->root_bytes <= AREA_MAX &&
 	       plan->hop[0] < AREA_MAX && plan->hop[0] + 8 <= plan->root_bytes && plan->frame_bytes <= plan->after &&
 	       plan->before <= AREA_MAX && plan->after <= AREA_MAX && plan->next < AREA_MAX &&
-	       plan->next + 8 <= plan->frame_bytes && plan->frames > 0;
+	       plan->next + 8 <= plan->frame_bytes && plan->frames > 0 && plan->object_bytes <= OBJECT_MAX &&
+	       (plan->object_bytes == 0 || (plan->object < AREA_MAX && plan->object + 8 <= plan->frame_bytes));
 }
 
 /* Returns the bytes [address, address + n) of the area i, NULL if it does not contain all of them. */
@@ -121,6 +123,22 @@ static const char *copy_frame(struct follower *follower, const struct threadplan
 	return bytes;
 }
 
+/* Copies the object of a frame, unless an area contains it already, or space for frames would be missing. */
+static void copy_object(struct follower *follower, const struct threadplan *plan, const char *frame)
+{
+	uint64_t object, needed = (uint64_t)plan->object_bytes + plan->before + plan->after;
+
+	if (plan->object_bytes == 0 || follower->reads >= THREADCOPY_OBJECTS ||
+	    follower->max_bytes - follower->copy->nbytes < needed)
+		return;
+	memcpy(&object, frame + plan->object, 8);
+	if (object == 0 || object >= ADDRESS_END || object == follower->object ||
+	    copied_bytes(follower, object, plan->object_bytes))
+		return;
+	follower->object = object;
+	read_area(follower, object, object + plan->object_bytes);
+}
+
 /* Follows the list of frames. Returns how it ended; THREADCOPY_FAILED also if a maximum was reached in copy_frame. */
 static uint32_t follow_frames(struct follower *follower, const struct threadplan *plan, uint64_t frame)
 {
@@ -132,6 +150,7 @@ static uint32_t follow_frames(struct follower *follower, const struct threadplan
 
 		if (!bytes)
 			return THREADCOPY_FAILED;
+		copy_object(follower, plan, bytes);
 		memcpy(&frame, bytes + plan->next, 8);
 		frame &= plan->mask;
 		if (frame == 0)

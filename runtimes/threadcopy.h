@@ -17,6 +17,7 @@
 
 #define THREADPLAN_HOPS 3u            /* maximum number of pointers from the root to the innermost frame */
 #define THREADCOPY_READS 64u          /* maximum number of reads for one sample */
+#define THREADCOPY_OBJECTS 32u        /* number of these after which objects of frames are left out */
 #define THREADCOPY_BYTES (512u << 10) /* maximum number of bytes that are copied for one sample */
 
 /* The areas to copy. The root of a thread is the address of its state in the runtime (CPython: PyThreadState). */
@@ -31,6 +32,9 @@ struct threadplan {
 	uint32_t next;   /* offset in a frame of the pointer to its caller; 0 there ends the list */
 	uint64_t mask;   /* bits of that pointer that are the address */
 	uint32_t frames; /* maximum number of frames to follow */
+	/* Offset in a frame of the pointer to an object that is copied, too, and bytes of it to copy; 0 bytes: none. It
+	 * is left out if it cannot be read, and once THREADCOPY_OBJECTS reads were made. */
+	uint32_t object, object_bytes;
 };
 
 struct threadcopy_area {

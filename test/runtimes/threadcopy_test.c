@@ -222,6 +222,45 @@ static void check_maxima(void)
 	is_u64(copy->end, THREADCOPY_LIMIT, "the plan's maximum of frames");
 }
 
+/* Objects of frames, each on a page of its own in front of the frames; the plan's pointer to them is at OBJECT. */
+enum { OBJECT = 0, OBJECT_BYTES = 100, OBJECTS = 0x1000 };
+
+static uint32_t objects_found(uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		found += find(OBJECTS + i * 256, OBJECT_BYTES) != NULL;
+	return found;
+}
+
+static void check_objects(void)
+{
+	struct threadplan plan = usual;
+
+	_Static_assert(OBJECT + 8 <= FRAME && (OBJECT + 8 <= NEXT || OBJECT >= NEXT + 8), "fields are disjoint");
+	plan.object = OBJECT;
+	plan.object_bytes = OBJECT_BYTES;
+	ok(threadplan_valid(&plan), "a plan with objects");
+	make_list(50, 64);
+	for (uint32_t i = 0; i < 50; i++)
+		put(0x10000 + i * 64 + OBJECT, BASE + OBJECTS + i * 256);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(50, 64), "objects: all frames are copied");
+	is_u64(objects_found(50), THREADCOPY_OBJECTS - 2, "  and objects up to a maximum");
+	make_list(50, 64);
+	for (uint32_t i = 0; i < 50; i++)
+		put(0x10000 + i * 64 + OBJECT, BASE + OBJECTS + i % 2 * 256);
+	put(0x10000 + 7 * 64 + OBJECT, 0);
+	put(0x10000 + 8 * 64 + OBJECT, UINT64_MAX - 8);
+	put(0x10000 + 9 * 64 + OBJECT, BASE + BYTES);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(50, 64) && objects_found(2) == 2 && copy->nareas <= 5,
+	   "  each of them once; those that are not there are left out");
+	plan.object = FRAME - 7;
+	ok(!threadplan_valid(&plan), "a pointer to an object beyond the frame");
+}
+
 static void check_plans(void)
 {
 	struct threadplan plan = usual;
@@ -253,6 +292,7 @@ int main(void)
 	check_cycles();
 	check_missing();
 	check_maxima();
+	check_objects();
 	check_plans();
 	free(memory);
 	free(copy);

@@ -42,6 +42,8 @@ static struct threadplan plan_of(struct str *rest)
 	plan.before = 16 * fuzz_byte(rest);
 	plan.after = plan.frame_bytes + 16 * fuzz_byte(rest);
 	plan.frames = 1 + plan.before * 7;
+	plan.object = plan.next;
+	plan.object_bytes = plan.before % 300;
 	return plan;
 }
 
