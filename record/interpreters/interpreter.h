@@ -42,6 +42,9 @@ enum interpreter_answer {
 	INTERPRETER_REFUSED /* the layout is unknown, or the memory is not readable: `why` has a sentence */
 };
 
+/* interpreter_thread.tid of the main thread, for a runtime that does not store its id */
+#define INTERPRETER_MAIN_THREAD 0u
+
 struct interpreter_thread {
 	uint64_t root; /* for threadplan */
 	uint32_t tid;  /* in the innermost PID namespace of the process */
@@ -93,6 +96,7 @@ struct interpreter {
 };
 
 extern const struct interpreter interpreter_python;
+extern const struct interpreter interpreter_php;
 
 /* All interpreters; NULL ends the list. */
 extern const struct interpreter *const interpreter_list[];

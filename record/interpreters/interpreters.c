@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/debug.h"
+#include "common/formats/pjsection.h"
 #include "record/interpreters/framenames.h"
 #include "record/interpreters/interpthread.h"
 #include "unwind/walk.h"
@@ -344,6 +345,13 @@ static bool interpreters_is_trampoline(const void *owner, const struct walk_fram
 	return mapping && mapped_file_is_memory(mapping->file);
 }
 
+/* Returns true if the frames of a walk may be matched. PHP lists a frame before its activation begins, and no longer
+ * when it ends: in a truncated stack, that is not seen by the numbers. */
+static bool script_may_join(const struct script *script, const struct walk *walk)
+{
+	return script->language != PJ_LANGUAGE_PHP || (walk->end != UNWIND_STACK_CUT && walk->end != UNWIND_MORE);
+}
+
 static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
 			      const struct interpreters_sample *sample, const struct framelist *list, struct walk *walk,
 			      struct pj_unwinding *counts)
@@ -361,7 +369,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 	lists.n = interpreters_frames(interpreters, list);
 	lists.frame = interpreters->frame;
 	lists.leaf_sure = list->n && sample->holds(sample->owner, list->frame[0].frame);
-	if (!onestack_matches(merged, &lists)) {
+	if (!script_may_join(script, walk) || !onestack_matches(merged, &lists)) {
 		debug(DEBUG_UNWIND,
 		      "process %u: %zu segments (%s) do not match %zu activations in %zu native frames from %" PRIx64
 		      ", end %d",

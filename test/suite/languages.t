@@ -172,7 +172,7 @@ for python in python3 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3 /root/.pyenv
 done
 row '^\| Ruby .*not yet'
 try unnamed Ruby ruby p.rb
-row '^\| PHP .*not yet'
+row '^\| PHP .*interpreters=on.*\| yes \|'
 try unnamed PHP php p.php
 row '^\| Perl .*not yet'
 try unnamed Perl perl p.pl
