@@ -129,11 +129,12 @@ static inline bool phprun_start(const struct phpprogram *program, const char *op
 {
 	char number[16], *text = phptruth_text(), inner[300];
 	int in[2], out[2], fd;
+	bool good;
 
 	*run = (struct phprun){ .process = -1 };
 	snprintf(number, sizeof(number), "%u", depth);
-	snprintf(inner, sizeof(inner), "%s/tmp/pj-truth-%d.php", program->root, (int)getpid());
-	fd = open(inner, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+	snprintf(inner, sizeof(inner), "%s/tmp/pj-truth-XXXXXX", program->root);
+	fd = mkostemp(inner, O_CLOEXEC);
 	if (fd < 0 || write(fd, text, strlen(text)) < 0 || pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
 		return false;
 	close(fd);
@@ -152,7 +153,9 @@ static inline bool phprun_start(const struct phpprogram *program, const char *op
 	close(out[1]);
 	run->input = in[1];
 	run->output = out[0];
-	return run->pid > 0 && read_phptruth(run) && phprun_sleeps(run);
+	good = run->pid > 0 && read_phptruth(run) && phprun_sleeps(run);
+	unlink(inner); /* PHP has read it */
+	return good;
 }
 
 /* Lets it run until it waits again. Returns false if it ends. */

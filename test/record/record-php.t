@@ -34,7 +34,7 @@ recorded()
 {
 	php=$1 mode=$2
 	shift 2
-	"$php" "$@" "$top/test/lib/loads/truth.php" "$mode" 120 >php.out 2>&1 &
+	TMPDIR=$scratch "$php" "$@" "$top/test/lib/loads/truth.php" "$mode" 120 >php.out 2>&1 &
 	pid=$!
 	sleep 0.5
 	rm -rf win

@@ -120,13 +120,13 @@ function main($mode, $depth)
 		eval('namespace Truth; stop();');
 		eval('namespace Truth; function made() { stop(); }');
 		made();
-		file_put_contents($file = tempnam(sys_get_temp_dir(), 'pj-truth'), '<?php Truth\stop(); return Truth\deep(3);');
+		file_put_contents($file = tempnam(sys_get_temp_dir(), 'pj-truth'), '<?php Truth\stop(); if (++$GLOBALS["included"] == 2) unlink(__FILE__); return Truth\deep(3);');
 		include $file;
 		require $file;
-		unlink($file);
 		break;
 	}
 }
 
 $nested = [[1]];
+$included = 0;
 main($argv[1], (int)$argv[2]);
