@@ -90,15 +90,27 @@ static uint32_t find_version(struct php *php)
 	return major * 100 + minor;
 }
 
-/* zend_is_executing: lea executor_globals(%rip),%rax; cmpq $0,OFFSET(%rax). Sets *offset if the code is like that. */
+/* Returns true if code that begins with an instruction of 7 bytes at `at` takes the address of executor_globals: lea
+ * rel32(%rip),%rax in a program, mov GOT(%rip),%rax in a library. */
+static bool takes_globals(struct php *php, const unsigned char *code, uint64_t at)
+{
+	uint64_t address = relative(at, 7, code + 3);
+
+	if (memcmp(code, "\x48\x8b\x05", 3) == 0)
+		return memory_pointer(php->memory, address, &address) && address == php->globals;
+	return memcmp(code, "\x48\x8d\x05", 3) == 0 && address == php->globals;
+}
+
+/* zend_is_executing: address of executor_globals in %rax; cmpq $0,OFFSET(%rax). Sets *offset if the code is like that.
+ */
 static void find_current(struct php *php, uint32_t *offset)
 {
 	unsigned char code[CODE_BYTES];
 	uint64_t at;
 
-	if (read_accessor(php, STR("zend_is_executing"), code, &at) && memcmp(code, "\x48\x8d\x05", 3) == 0 &&
-	    relative(at, 7, code + 3) == php->globals && memcmp(code + 7, "\x48\x83\xb8", 3) == 0 && code[14] == 0 &&
-	    number_at(code + 10) % 8 == 0 && number_at(code + 10) < 4096)
+	if (read_accessor(php, STR("zend_is_executing"), code, &at) && takes_globals(php, code, at) &&
+	    memcmp(code + 7, "\x48\x83\xb8", 3) == 0 && code[14] == 0 && number_at(code + 10) % 8 == 0 &&
+	    number_at(code + 10) < 4096)
 		*offset = number_at(code + 10);
 }
 
