@@ -10,9 +10,10 @@
 #define EMPTY_ATTEMPTS 4u /* of these, attempts that find no frame: the process may be between two scripts */
 #define FRAMES_PROVEN 64u
 #define COPY_BYTES (128u << 10)
-#define VM_HYBRID 4u       /* ZEND_VM_KIND_HYBRID: all instructions are parts of execute_ex */
-#define HANDLER_MIN 65536u /* code is not mapped below */
-#define HANDLERS_MAX 32u   /* instructions of a function that are looked at, to find the JIT compiler */
+#define VM_HYBRID 4u            /* ZEND_VM_KIND_HYBRID: all instructions are parts of execute_ex */
+#define FUNCTION_MAX (1u << 20) /* limit for the size of a function */
+#define HANDLER_MIN 65536u      /* code is not mapped below */
+#define HANDLERS_MAX 32u        /* instructions of a function that are looked at, to find the JIT compiler */
 
 /* ---- path -------------------------------------------------------------------------------------------------------- */
 
@@ -230,6 +231,18 @@ static enum phpproof prove_php(struct php *php, const char **why)
 	return proof;
 }
 
+/* Finds the function that changes the native stack. Returns false if it is not exported, as in versions that have
+ * Fibers (8.1) it is. */
+static bool find_fiber_switch(struct php *php, uint32_t version)
+{
+	uint64_t start, size;
+
+	if (!loadedfile_symbol_size(&php->file, STR("zend_fiber_switch_context"), &start, &size))
+		return version != 0 && version < 801;
+	php->fiber_switch = (struct evalcode_range){ start, start + size };
+	return size > 0 && size <= FUNCTION_MAX && start <= UINT64_MAX - size;
+}
+
 /* ---- open -------------------------------------------------------------------------------------------------------- */
 
 static enum php_answer php_refuse(struct php *php, const char *why)
@@ -313,6 +326,8 @@ enum php_answer php_open(struct php *php, struct memory *memory, uint64_t base)
 		answer = php_refuse(php, "it is thread-safe (ZTS)");
 	else if (!evalcode_find(&php->file, STR("execute_ex"), &php->eval))
 		answer = php_refuse(php, "it does not export its eval function");
+	else if (!find_fiber_switch(php, version))
+		answer = php_refuse(php, "it does not export its switch of Fibers");
 	else if (find_kind(php) != VM_HYBRID)
 		answer = php_refuse(php, "its eval function is not of the kind that gcc makes");
 	else

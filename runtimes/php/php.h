@@ -34,9 +34,10 @@ struct php {
 	struct memory *memory; /* of the caller */
 	struct loadedfile file;
 	struct php_layout layout;
-	uint64_t globals;      /* address of executor_globals */
-	struct evalcode eval;  /* code of execute_ex */
-	char version[32];      /* of PHP, as "8.2"; "" if unknown */
+	uint64_t globals;                   /* address of executor_globals */
+	struct evalcode eval;               /* code of execute_ex */
+	struct evalcode_range fiber_switch; /* code of zend_fiber_switch_context, since 8.1; 0, 0: none */
+	char version[32];                   /* of PHP, as "8.2"; "" if unknown */
 	char why[PHP_WHY_MAX]; /* result of php_open in one sentence about the process, if it is not PHP_OPEN */
 };
 

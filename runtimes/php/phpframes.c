@@ -109,6 +109,8 @@ static enum phpframe_kind read_frame_of_function(const struct php *php, struct c
 		/* the rest is read with the names */
 		phplayout_code(&php->layout, head, sizeof(head), &code);
 		code.type = (uint8_t)head[0];
+	} else if (!copied && php->memory->budget && php->memory->budget->over) {
+		return PHPFRAME_WRONG;
 	}
 	if (code.type == PHPFUNCTION_INTERNAL) {
 		frame->kind = PHP_INTERNAL;
