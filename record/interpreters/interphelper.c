@@ -216,7 +216,10 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	struct interp_reply *reply = &helper->reply;
 
 	memory_forget(&image->memory);
+	helper->list.stack_low = helper->list.stack_high = 0;
 	reply->answer = image->interpreter->frames(image->state, copy, &helper->list);
+	reply->stack_low = helper->list.stack_low;
+	reply->stack_high = helper->list.stack_high;
 	for (uint32_t i = 0; i < helper->list.n; i++) {
 		const struct interpreter_frame *frame = &helper->list.frame[i];
 		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy->time);
@@ -230,6 +233,7 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 		to->named = entry->named;
 		to->address = entry->address;
 		to->line = entry->line;
+		to->first = entry->first;
 		if (entry->text)
 			interphelper_put_text(helper, to, framecache_text(&helper->cache, entry));
 	}

@@ -39,6 +39,7 @@ struct script {
 	uint64_t threads_at, threads_pause; /* ns: earliest time of the next list of threads; time between two lists */
 	bool listing;                       /* a list of threads is on its way */
 	uint32_t language, nevals;
+	bool frames_lead; /* struct interpreter.frames_lead */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
 	char why[INTERPRETER_WHY]; /* reason of the last refusal */
 };
@@ -193,6 +194,7 @@ static bool script_register(struct interpreters *interpreters, const struct scri
 
 static void script_opened(struct interpreters *interpreters, struct script *script, struct interpthread_news *news)
 {
+	const struct interpreter *interpreter;
 	int memory = news->memory;
 
 	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
@@ -218,6 +220,9 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		return;
 	}
 	script->language = news->result.language;
+	/* the language is of the helper process */
+	interpreter = interpreter_of_language(script->language);
+	script->frames_lead = !interpreter || interpreter->frames_lead;
 	script->nevals = news->result.nevals;
 	memcpy(script->eval, news->result.eval, sizeof(script->eval));
 	script_register(interpreters, script, news);
@@ -345,11 +350,12 @@ static bool interpreters_is_trampoline(const void *owner, const struct walk_fram
 	return mapping && mapped_file_is_memory(mapping->file);
 }
 
-/* Returns true if the frames of a walk may be matched. PHP lists a frame before its activation begins, and no longer
- * when it ends: in a truncated stack, that is not seen by the numbers. */
-static bool script_may_join(const struct script *script, const struct walk *walk)
+/* Returns true if the thread runs on the native stack that its interpreted frames belong to, as far as that is known.
+ */
+static bool interpreters_on_stack(const struct interpreters_sample *sample, const struct framelist *list)
 {
-	return script->language != PJ_LANGUAGE_PHP || (walk->end != UNWIND_STACK_CUT && walk->end != UNWIND_MORE);
+	return list->stack_high == 0 ||
+	       (sample->stack_pointer >= list->stack_low && sample->stack_pointer <= list->stack_high);
 }
 
 static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
@@ -361,6 +367,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.end = walk->end,
 					.eval = script->eval,
 					.nevals = script->nevals,
+					.frames_lead = script->frames_lead,
 					.complete = list->end == INTERPRETER_COMPLETE,
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };
@@ -368,8 +375,9 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 
 	lists.n = interpreters_frames(interpreters, list);
 	lists.frame = interpreters->frame;
+	lists.entering = list->n && list->frame[0].entry && list->frame[0].first;
 	lists.leaf_sure = list->n && sample->holds(sample->owner, list->frame[0].frame);
-	if (!script_may_join(script, walk) || !onestack_matches(merged, &lists)) {
+	if (!onestack_matches(merged, &lists)) {
 		debug(DEBUG_UNWIND,
 		      "process %u: %zu segments (%s) do not match %zu activations in %zu native frames from %" PRIx64
 		      ", end %d",
@@ -429,7 +437,8 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 		counts->interpreted_late++;
 	else if (list->end == INTERPRETER_IMPOSSIBLE)
 		counts->interpreted_invalid++;
-	else if (interpreters_join(interpreters, script, sample, list, walk, counts))
+	else if (interpreters_on_stack(sample, list) &&
+		 interpreters_join(interpreters, script, sample, list, walk, counts))
 		counts->interpreted_shown++;
 	else
 		counts->interpreted_other++;

@@ -33,9 +33,15 @@ static size_t phpinterpreter_evals(const void *state, struct onestack_range rang
 	const struct php *php = state;
 	size_t n = 0;
 
-	_Static_assert((int)EVALCODE_RANGES_MAX <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
+	_Static_assert((int)EVALCODE_RANGES_MAX + 1 <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
 	for (; n < php->eval.n && n < EVALCODE_RANGES_MAX; n++)
-		range[n] = (struct onestack_range){ php->eval.range[n].start, php->eval.range[n].end };
+		range[n] = (struct onestack_range){ .start = php->eval.range[n].start,
+						    .end = php->eval.range[n].end,
+						    .code = ONESTACK_EVAL };
+	if (php->fiber_switch.end)
+		range[n++] = (struct onestack_range){ .start = php->fiber_switch.start,
+						      .end = php->fiber_switch.end,
+						      .code = ONESTACK_SWITCH };
 	return n;
 }
 
@@ -105,6 +111,7 @@ static enum interpreter_named phpinterpreter_describe(void *state, const struct 
 const struct interpreter interpreter_php = {
 	.name = "PHP",
 	.language = PJ_LANGUAGE_PHP,
+	.frames_lead = true,
 	.size = sizeof(struct php),
 	.is_library = php_is_library,
 	.open = phpinterpreter_open,

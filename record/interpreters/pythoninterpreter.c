@@ -35,7 +35,9 @@ static size_t python_evals(const void *state, struct onestack_range range[INTERP
 
 	_Static_assert((int)EVALCODE_RANGES_MAX <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
 	for (; n < cpython->eval.n && n < EVALCODE_RANGES_MAX; n++)
-		range[n] = (struct onestack_range){ cpython->eval.range[n].start, cpython->eval.range[n].end };
+		range[n] = (struct onestack_range){ .start = cpython->eval.range[n].start,
+						    .end = cpython->eval.range[n].end,
+						    .code = ONESTACK_EVAL };
 	return n;
 }
 
