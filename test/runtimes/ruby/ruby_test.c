@@ -7,6 +7,7 @@
 
 #include "common/text.h"
 #include "runtimes/memory/livecopy.h"
+#include "runtimes/ruby/rubyobject.h"
 
 enum { PAGE = 4096, PAGES_MAX = 1024, CACHED = 512, DAMAGES = 3000 };
 
@@ -160,6 +161,17 @@ static void read_image(struct ruby *of)
 	}
 }
 
+/* Returns true if a frame that read_image has found has the name of a class. */
+static bool read_class(struct ruby *of)
+{
+	static struct ruby_code code;
+
+	for (uint32_t i = 0; i < stack.n; i++)
+		if (ruby_code(of, &stack.frame[i], &code) && strstr(code.name, "Stacks#"))
+			return true;
+	return false;
+}
+
 /* Takes the pages of the live process that were read through a cache, of its memory or of an image. */
 static void take_cached(const struct memory *reader)
 {
@@ -228,6 +240,41 @@ static uint64_t damage(uint32_t *state, char **at)
 	return old;
 }
 
+/* Replaces an id of class variables that are Strings in the image. Returns the number of those. */
+static unsigned replace_id(struct ruby *of, uint64_t id, uint64_t by)
+{
+	char name[RUBY_NAME_MAX];
+	unsigned replaced = 0;
+	uint64_t word[2], n;
+
+	for (size_t i = 0; i < npages; i++) {
+		for (size_t at = 0; at + sizeof(word) <= PAGE; at += 8) {
+			memcpy(word, page[i].bytes + at, sizeof(word));
+			if (word[0] != id || !rubystring_read(of, word[1], name, sizeof(name), &n) || n == 0)
+				continue;
+			memcpy((char *)page[i].bytes + at, &by, sizeof(by));
+			replaced++;
+		}
+	}
+	memory_forget(of->memory);
+	return replaced;
+}
+
+/* An id of 0 is one like others (before 3.2, where the path of a class is a variable of it). */
+static void path_of_id_0(struct memory *image)
+{
+	struct ruby of = ruby;
+	uint64_t id = ruby.path_id;
+
+	of.memory = of.file.m = image;
+	if (id == 0)
+		return;
+	ok(replace_id(&of, id, 0) >= 2 && rubyclass_find_ids(&of) && of.path_id == 0, "an image with an id of 0");
+	read_image(&of);
+	ok(read_class(&of), "  its classes have their names");
+	replace_id(&of, 0, id);
+}
+
 static void damaged(const struct rubyprogram *program)
 {
 	struct ruby of;
@@ -242,8 +289,12 @@ static void damaged(const struct rubyprogram *program)
 	if (good) {
 		take_pages();
 		take_opened(&candidate);
+		rubyclass_find_ids(&ruby);
+		take_cached(ruby.memory);
 	}
 	memory_image(&image, page, npages);
+	if (good)
+		path_of_id_0(&image);
 	for (unsigned i = 0; good && i < DAMAGES; i++) {
 		struct readbudget budget = { .steps = 200000, .bytes = 8 << 20 };
 		uint64_t old[4];
