@@ -358,6 +358,13 @@ static bool interpreters_on_stack(const struct interpreters_sample *sample, cons
 	       (sample->stack_pointer >= list->stack_low && sample->stack_pointer <= list->stack_high);
 }
 
+/* Returns true if the copy of the native stack has all of it on which its interpreted frames run. */
+static bool interpreters_has_stack(const struct interpreters_sample *sample, const struct framelist *list)
+{
+	return list->stack_high != 0 && interpreters_on_stack(sample, list) &&
+	       sample->stack_bytes >= list->stack_high - sample->stack_pointer;
+}
+
 static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
 			      const struct interpreters_sample *sample, const struct framelist *list, struct walk *walk,
 			      struct pj_unwinding *counts)
@@ -367,6 +374,8 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.end = walk->end,
 					.eval = script->eval,
 					.nevals = script->nevals,
+					.has_activations =
+						walk->end == UNWIND_STACK_CUT && interpreters_has_stack(sample, list),
 					.frames_lead = script->frames_lead,
 					.complete = list->end == INTERPRETER_COMPLETE,
 					.is_trampoline = interpreters_is_trampoline,

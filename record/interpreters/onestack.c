@@ -90,10 +90,11 @@ static bool onestack_match(const struct onestack *onestack, const struct onestac
 	*native = *early = 0;
 	if ((lists->complete && lists->n && !lists->frame[lists->n - 1].entry) || onestack_switches(lists))
 		return false;
-	if (lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE)
+	if (!lists->has_activations && (lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE))
 		return activations <= segments && (!leaf || lists->leaf_sure) && !lists->frames_lead;
-	*native = leaf && activations == segments + 1 && !(lists->frames_lead && lists->leaf_sure);
-	*early = lists->end == UNWIND_ROOT && lists->entering && activations + 1 == segments;
+	*native = leaf && activations == segments + 1 && !lists->frames_lead;
+	*early =
+		(lists->end == UNWIND_ROOT || lists->has_activations) && lists->entering && activations + 1 == segments;
 	return lists->complete && activations + *early == segments + *native;
 }
 

@@ -8,10 +8,10 @@
  *
  * If the native walk reached a root, activations and segments are matched one to one. An innermost activation that has
  * just been entered, or is about to return, has no segment: it stays native. An innermost segment whose activation has
- * not begun is left out: its code does not run yet. If the native copy was truncated, both are
- * matched, except for languages whose frames begin and end before their activation, from the innermost on, and the
- * segments that remain follow: then the stack has all interpreted frames, but not all native ones between them. If the
- * numbers do not match, nothing is merged. A pure function.
+ * not begun is left out: its code does not run yet. If the native copy was truncated, both are matched from the
+ * innermost on, and the segments that remain follow: then the stack has all interpreted frames, but not all native ones
+ * between them. A language whose frames begin before their activation and end before it (frames_lead) allows neither
+ * activations without a segment nor truncated copies. If the numbers do not match, nothing is merged. A pure function.
  */
 #ifndef PJ_ONESTACK_H
 #define PJ_ONESTACK_H
@@ -56,9 +56,12 @@ struct onestack_lists {
 	/* The innermost interpreted frame is an entry frame that has not run an instruction: its activation may not
 	 * have begun (Ruby pushes the frame first). */
 	bool entering;
-	/* struct interpreter.frames_lead: a truncated stack is not merged, as the numbers do not show an activation
-	 * whose frame is not in the list; and an innermost activation stays native only if !leaf_sure, as another
-	 * activation may be the one without a segment (PHP: a destructor of a function's variables). */
+	/* The native frames have all activations, though the walk did not reach a root: the numbers are compared as if
+	 * it had. */
+	bool has_activations;
+	/* struct interpreter.frames_lead: a truncated stack is not merged without has_activations, as the numbers do
+	 * not show an activation whose frame is not in the list; and no innermost activation stays native, as another
+	 * one may be that without a segment (PHP: a destructor of a function's variables). */
 	bool frames_lead;
 	/* Returns true if a native frame that calls an activation is left out with it: a trampoline that only names the
 	 * interpreted function (CPython -X perf). NULL: none is. */

@@ -490,6 +490,7 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 					      .registers = record->regs,
 					      .nregisters = sampled->nregs,
 					      .stack_pointer = stack_pointer,
+					      .stack_bytes = record->stack.n,
 					      .holds = samplestack_holds,
 					      .owner = &held,
 					      .max = (uint32_t)stack->walk.max };

@@ -115,7 +115,7 @@ enum ruby_end {
 };
 
 struct ruby_stack {
-	/* The native stack of the execution context: [low, high]. 0, 0: unknown */
+	/* The native stack of the execution context on which its frames run: [low, high]. 0, 0: unknown */
 	uint64_t low, high;
 	uint32_t n;
 	struct ruby_frame frame[RUBY_FRAMES_MAX]; /* the innermost first */

@@ -110,6 +110,9 @@ static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack
 	    words > STACK_WORDS_MAX)
 		return RUBY_IMPOSSIBLE;
 	view->end = view->start + 8 * words;
+	/* a thread's VM stack is a variable of the function that starts it */
+	if (view->start > stack->low && view->start < stack->high)
+		stack->high = view->start;
 	if (*frame < view->start || *frame > view->end || (view->end - *frame) % view->layout->frame_bytes != 0)
 		return RUBY_IMPOSSIBLE;
 	return *frame == view->end ? RUBY_NO_FRAME : RUBY_COMPLETE;

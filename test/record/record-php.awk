@@ -11,9 +11,14 @@ BEGIN {
 		allowed = "( generators( (twenty|numbers|doubled( (thirty|numbers( fifty)?))?|([{]yield from[}]|delegating)( numbers( fifty)?)?))?)?"
 	else if (mode == "exceptions")
 		allowed = "( exceptions( (thirty|raises( raises)*( (twenty|Ending::__destruct( fifty)?|Exception::__construct|RuntimeException))?))?)?"
+	else if (mode == "ends")
+		allowed = "( ends( (thirty|usort( (uses)?( ?Ending::__destruct( fifty)?)?)?))?)?"
+	else if (mode == "fibers")
+		allowed = "( fibers( (thirty|Fiber::[a-zA-Z_]+))?)?"
 	else
 		allowed = "( renewed( (/[^ ]*( (fifty|thirty))?|<eval>( twenty)?|include|register_shutdown_function|file_put_contents))?)?"
 	allowed = "^<main>( (time|main( time)?|main" allowed "))?$"
+	if (mode == "fibers") allowed = allowed "|^inside( (fifty|twenty|Fiber::suspend))?$"
 }
 {
 	weight = $NF

@@ -53,6 +53,18 @@ function renewed()
 	eval('twenty();');
 }
 
+// The variables of a callback end after its frame has left the list: their destructor runs without it.
+function uses($x, $y) { $ending = new Ending; return $x - $y; }
+function ends() { $a = [3, 1, 2]; usort($a, 'uses'); thirty(); }
+
+// Fibers (8.1) with functions of their own, of as many activations as their resumer has.
+function inside($n) { for ($i = 0; $i < $n; $i++) { fifty(); Fiber::suspend($i); twenty(); } }
+function fibers()
+{
+	$fiber = new Fiber('inside');
+	for ($fiber->start(3); !$fiber->isTerminated(); $fiber->resume()) thirty();
+}
+
 function main($mode, $seconds)
 {
 	for ($end = time() + $seconds; time() < $end;)

@@ -2,7 +2,7 @@
  * was truncated, and not at all where the numbers differ. Stacks are texts, innermost first: E is an activation of the
  * eval function, I a function that only it calls, T a trampoline, other capitals are native code; small letters are
  * interpreted frames, ' ends a segment, ^ marks a language whose frames begin and end before their activation, ! that
- * the innermost frame has not begun. F changes the native stack. */
+ * the innermost frame has not begun, $ that the native frames have all activations. F changes the native stack. */
 /* covers: record/interpreters/onestack.c */
 #include "record/interpreters/onestack.h"
 #include "test/lib/tap.h"
@@ -60,6 +60,8 @@ static const char *merge(const char *stack, enum unwind_end end, const char *int
 	for (; *interpreted; interpreted++) {
 		if (*interpreted == '^')
 			lists.frames_lead = true;
+		else if (*interpreted == '$')
+			lists.has_activations = true;
 		else if (*interpreted == '!')
 			lists.entering = lists.frames_lead = true;
 		else if (*interpreted == '\'')
@@ -135,10 +137,16 @@ int main(void)
 	is(merge("IEYXIE", UNWIND_STACK_CUT, "^cm'q'", true, true, 99), "-",
 	   "  as the frame of the leaf may have ended");
 	is(merge("VYXIEWIE", UNWIND_STACK_CUT, "^b'cm'q'z'", true, false, 99), "-", "  or the innermost one not begun");
+	is(merge("XIEL", UNWIND_STACK_CUT, "^$ab'", true, false, 99), "XabL", "  unless no activation is missing");
+	ok(merged.end == UNWIND_ROOT, "  and all interpreted frames are shown");
+	is(merge("XIEL", UNWIND_STACK_CUT, "^$ab'c'", true, false, 99), "-", "  and the numbers are equal");
+	is(merge("XIEL", UNWIND_STACK_CUT, "$!a'bc'", true, false, 99), "XbcL",
+	   "  but for a segment that has not begun");
+	is(merge("IEYIEL", UNWIND_STACK_CUT, "^$c'", true, true, 99), "-", "  or one that has ended");
 	is(merge("XIEL", UNWIND_MORE, "^ab'c'", true, true, 99), "-", "  and so with too many frames");
 	is(merge("ENEUES", UNWIND_ROOT, "^d'um'", true, true, 99), "-",
 	   "a leaf with a frame stays not native: the activation in the middle has none");
-	is(merge("ELEMS", UNWIND_ROOT, "^ab'", true, false, 99), "ELabMS", "  a leaf without one does");
+	is(merge("ENEUES", UNWIND_ROOT, "^d'um'", true, false, 99), "-", "  also if the leaf is just being entered");
 	is(merge("ELEMS", UNWIND_ROOT, "^ab'cd'", true, true, 99), "abLcdMS", "  equal numbers match");
 	is(merge("FLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "a thread that changes its native stack");
 	is(merge("XFLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "  by a function that it calls");
