@@ -84,6 +84,7 @@ write_picture()
 # advise_without_samples: prints how to record what processes without a sample do: by the PIDs of their child processes, or by their waits
 advise_without_samples()
 {
+	# shellcheck disable=SC2046
 	children=$(cat $(printf '/proc/%s/task/*/children\n' $(echo "$pids" | tr ',' ' ')) 2>/dev/null | tr -s ' \n' ',,')
 	children=${children%,}
 	if [ "$whom" = pids ] && [ -n "$children" ]; then

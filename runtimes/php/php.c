@@ -231,14 +231,15 @@ static enum phpproof prove_php(struct php *php, const char **why)
 	return proof;
 }
 
-/* Finds the function that changes the native stack. Returns false if it is not exported, as in versions that have
- * Fibers (8.1) it is. */
+/* Finds the function that changes the native stack. Returns false if a version that has Fibers (8.1) does not export
+ * it.
+ */
 static bool find_fiber_switch(struct php *php, uint32_t version)
 {
 	uint64_t start, size;
 
 	if (!loadedfile_symbol_size(&php->file, STR("zend_fiber_switch_context"), &start, &size))
-		return version != 0 && version < 801;
+		return (version ? version : php->layout.version) < 801;
 	php->fiber_switch = (struct evalcode_range){ start, start + size };
 	return size > 0 && size <= FUNCTION_MAX && start <= UINT64_MAX - size;
 }
@@ -326,12 +327,12 @@ enum php_answer php_open(struct php *php, struct memory *memory, uint64_t base)
 		answer = php_refuse(php, "it is thread-safe (ZTS)");
 	else if (!evalcode_find(&php->file, STR("execute_ex"), &php->eval))
 		answer = php_refuse(php, "it does not export its eval function");
-	else if (!find_fiber_switch(php, version))
-		answer = php_refuse(php, "it does not export its switch of Fibers");
 	else if (find_kind(php) != VM_HYBRID)
 		answer = php_refuse(php, "its eval function is not of the kind that gcc makes");
 	else
 		answer = php_find_layout(php, version);
+	if (answer == PHP_OPEN && !find_fiber_switch(php, version))
+		answer = php_refuse(php, "it does not export its switch of Fibers");
 	if (answer != PHP_OPEN && memory->budget && memory->budget->over) {
 		snprintf(php->why, sizeof(php->why), "its PHP cannot be read from memory");
 		answer = PHP_UNREADABLE;
