@@ -3,7 +3,7 @@
  * processes. */
 /* covers: runtimes/php/php.c runtimes/php/phpframes.c runtimes/php/phpfunction.c runtimes/php/phplayout.c */
 /* covers: runtimes/memory/evalcode.c */
-/* least: 70, as the rest is about running processes (test/runtimes/php/php_test.c) */
+/* least: 64, as the rest is about running processes (test/runtimes/php/php_test.c) */
 /* largest: 65536 */
 #include "test/lib/phpimage.h"
 
