@@ -74,6 +74,10 @@ struct trouble_facts {
 	/* enum runtime_kind. runtime: that of the innermost file of a runtime. interprets: that of the innermost
 	 * function that interprets. 0: none. */
 	uint8_t runtime, interprets;
+	/* An interpreted function is on the stack: what is in the files of its interpreter are C functions that it
+	 * calls.
+	 */
+	bool interpreted;
 };
 
 struct trouble_walk {
@@ -92,6 +96,7 @@ static struct trouble_facts trouble_step(const struct trouble_walk *walk, struct
 	const struct location *location = &walk->quality->locations->location[id];
 	const struct dso *dso = location->kind == LOCATION_IN_DSO ? &walk->quality->as->dso[location->dso] : NULL;
 
+	above.interpreted |= location->kind == LOCATION_METHOD;
 	if (walk->of_function[id])
 		above.interprets = walk->of_function[id];
 	if (dso && dso->kind == DSO_JIT) {
@@ -123,6 +128,8 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 	enum trouble_kind kind =
 		facts->interprets == RUNTIME_PYTHON ? walk->python : (enum trouble_kind)kinds[facts->interprets];
 
+	if (facts->interpreted && (facts->interprets == RUNTIME_RUBY || facts->interprets == RUNTIME_PHP))
+		return;
 	if (facts->interprets && !facts->jit && facts->process)
 		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process), samples);
 }

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { PAGE = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384 };
+enum { PAGE = 4096, OBJECT_MAX = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384, ARRAY_OWNER_MAX = 4096 };
+
+/* Maximum number of words of a stack: 2 GB. */
+#define ARRAY_WORDS_MAX (UINT64_C(1) << 28)
 
 /* Addresses from here on are not in user space. A sum of one below it and a uint32_t does not overflow. */
 #define ADDRESS_END (UINT64_C(1) << 62)
@@ -13,15 +16,32 @@ struct follower {
 	void *to;
 	size_t max_bytes;
 	uint32_t reads, last; /* last: index of the area in which the last bytes were found */
+	uint64_t object;      /* the last one that was copied */
 	struct threadcopy *copy;
 };
+
+static bool array_valid(const struct threadplan *plan)
+{
+	uint32_t bytes = plan->array.bytes;
+
+	return bytes == 0 ||
+	       (bytes <= ARRAY_OWNER_MAX && plan->array.start < bytes && bytes - plan->array.start >= 8 &&
+		plan->array.words < bytes && bytes - plan->array.words >= 8 && plan->hop[plan->nhops - 1] < bytes &&
+		bytes - plan->hop[plan->nhops - 1] >= 8 && plan->array.link_before <= plan->before && plan->after >= 8);
+}
+
+static bool object_valid(const struct threadplan *plan)
+{
+	return plan->object_bytes == 0 || (plan->array.bytes == 0 && plan->object_bytes <= OBJECT_MAX &&
+					   plan->object < AREA_MAX && plan->object + 8 <= plan->frame_bytes);
+}
 
 bool threadplan_valid(const struct threadplan *plan)
 {
 	return plan->nhops >= 1 && plan->nhops <= THREADPLAN_HOPS && plan->root_bytes <= AREA_MAX &&
 	       plan->hop[0] < AREA_MAX && plan->hop[0] + 8 <= plan->root_bytes && plan->frame_bytes <= plan->after &&
 	       plan->before <= AREA_MAX && plan->after <= AREA_MAX && plan->next < AREA_MAX &&
-	       plan->next + 8 <= plan->frame_bytes && plan->frames > 0;
+	       plan->next + 8 <= plan->frame_bytes && plan->frames > 0 && array_valid(plan) && object_valid(plan);
 }
 
 /* Returns the bytes [address, address + n) of the area i, NULL if it does not contain all of them. */
@@ -121,6 +141,22 @@ static const char *copy_frame(struct follower *follower, const struct threadplan
 	return bytes;
 }
 
+/* Copies the object of a frame, unless an area contains it already, or space for frames would be missing. */
+static void copy_object(struct follower *follower, const struct threadplan *plan, const char *frame)
+{
+	uint64_t object, needed = (uint64_t)plan->object_bytes + plan->before + plan->after;
+
+	if (plan->object_bytes == 0 || follower->reads >= THREADCOPY_OBJECTS ||
+	    follower->max_bytes - follower->copy->nbytes < needed)
+		return;
+	memcpy(&object, frame + plan->object, 8);
+	if (object == 0 || object >= ADDRESS_END || object == follower->object ||
+	    copied_bytes(follower, object, plan->object_bytes))
+		return;
+	follower->object = object;
+	read_area(follower, object, object + plan->object_bytes);
+}
+
 /* Follows the list of frames. Returns how it ended; THREADCOPY_FAILED also if a maximum was reached in copy_frame. */
 static uint32_t follow_frames(struct follower *follower, const struct threadplan *plan, uint64_t frame)
 {
@@ -132,6 +168,7 @@ static uint32_t follow_frames(struct follower *follower, const struct threadplan
 
 		if (!bytes)
 			return THREADCOPY_FAILED;
+		copy_object(follower, plan, bytes);
 		memcpy(&frame, bytes + plan->next, 8);
 		frame &= plan->mask;
 		if (frame == 0)
@@ -142,6 +179,115 @@ static uint32_t follow_frames(struct follower *follower, const struct threadplan
 			mark = frame;
 	}
 	return THREADCOPY_LIMIT;
+}
+
+/* ---- frames as an array ------------------------------------------------------------------------------------------ */
+
+/* A stack with an array of frames at its end. */
+struct arraystack {
+	uint64_t start, frame, end; /* frame: the innermost one, at which the values end */
+};
+
+static bool array_stack(const struct threadplan *plan, const char *owner, uint64_t frame, struct arraystack *stack)
+{
+	uint64_t words;
+
+	memcpy(&stack->start, owner + plan->array.start, 8);
+	memcpy(&words, owner + plan->array.words, 8);
+	stack->frame = frame;
+	if (stack->start >= ADDRESS_END || words > ARRAY_WORDS_MAX)
+		return false;
+	stack->end = stack->start + 8 * words;
+	return frame >= stack->start && frame < stack->end && (stack->end - frame) % plan->frame_bytes == 0;
+}
+
+/* Copies n frames in areas of at most AREA_MAX bytes. Returns how many bytes of them are there. */
+static uint64_t copy_array(struct follower *follower, const struct threadplan *plan, uint64_t begin, uint64_t n)
+{
+	uint64_t at = begin, end = begin + n * plan->frame_bytes;
+	uint64_t area = AREA_MAX / plan->frame_bytes * plan->frame_bytes;
+
+	while (at < end) {
+		uint64_t wanted = end - at < area ? end - at : area, got = read_area(follower, at, at + wanted);
+
+		at += got;
+		if (got < wanted)
+			break;
+	}
+	return at - begin;
+}
+
+/* Copies the environment of a frame, unless an area contains it already. */
+static void copy_environment(struct follower *follower, const struct threadplan *plan, const struct arraystack *stack,
+			     uint64_t at)
+{
+	uint64_t low = at - plan->array.link_before, begin = at - plan->before, end = at + 8;
+
+	if (at >= ADDRESS_END || at < plan->before || copied_bytes(follower, low, end - low))
+		return;
+	if (low >= stack->start && end <= stack->frame) {
+		begin = end - stack->start > AREA_MAX ? end - AREA_MAX : stack->start;
+		omit_copied(follower->copy, low, end, &begin, &end);
+		read_area(follower, begin, end);
+		return;
+	}
+	/* the pages around it may be missing */
+	if (read_area(follower, begin, at + plan->after) < plan->before + 8 && follower->copy->end != THREADCOPY_LIMIT)
+		read_area(follower, low, end);
+}
+
+static uint32_t follow_array(struct follower *follower, const struct threadplan *plan, const struct arraystack *stack)
+{
+	uint64_t n = (stack->end - stack->frame) / plan->frame_bytes, link;
+	uint64_t max = plan->frames < STEPS_MAX ? plan->frames : STEPS_MAX;
+	uint64_t there = copy_array(follower, plan, stack->frame, n < max ? n : max);
+
+	for (uint64_t i = 0; i < there / plan->frame_bytes && follower->copy->end != THREADCOPY_LIMIT; i++) {
+		const char *frame = copied_bytes(follower, stack->frame + i * plan->frame_bytes, plan->frame_bytes);
+
+		if (!frame)
+			return THREADCOPY_FAILED;
+		memcpy(&link, frame + plan->next, 8);
+		copy_environment(follower, plan, stack, link & plan->mask);
+	}
+	if (n > max)
+		return THREADCOPY_LIMIT;
+	return there == n * plan->frame_bytes ? THREADCOPY_COMPLETE : THREADCOPY_FAILED;
+}
+
+/* Copies the structure that the last hop starts from, the array of frames, and their environments. */
+static uint32_t follow_owner(struct follower *follower, const struct threadplan *plan, uint64_t owner)
+{
+	const char *bytes = NULL;
+	struct arraystack stack;
+	uint64_t frame;
+
+	if (read_area(follower, owner, owner + plan->array.bytes) == plan->array.bytes)
+		bytes = copied_bytes(follower, owner, plan->array.bytes);
+	if (!bytes)
+		return THREADCOPY_FAILED;
+	memcpy(&frame, bytes + plan->hop[plan->nhops - 1], 8);
+	if (frame == 0)
+		return THREADCOPY_NO_FRAME;
+	if (!array_stack(plan, bytes, frame, &stack))
+		return THREADCOPY_FAILED;
+	return follow_array(follower, plan, &stack);
+}
+
+/* Follows hops [0, n) from *at. Returns false at the end of the way; then copy->end is set. */
+static bool follow_hops(struct follower *follower, const struct threadplan *plan, uint32_t n, uint64_t *at)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!load_pointer(follower, *at + plan->hop[i], at))
+			return false;
+		if (*at == 0) {
+			follower->copy->end = THREADCOPY_NO_FRAME;
+			return false;
+		}
+		if (*at >= ADDRESS_END)
+			return false;
+	}
+	return true;
 }
 
 void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, void *to, size_t max_bytes,
@@ -158,17 +304,9 @@ void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, voi
 	copy->end = THREADCOPY_FAILED;
 	if (at >= ADDRESS_END || read_area(&follower, at, at + plan->root_bytes) < plan->root_bytes)
 		return;
-	for (uint32_t i = 0; i < plan->nhops; i++) {
-		if (!load_pointer(&follower, at + plan->hop[i], &at))
-			return;
-		if (at == 0) {
-			copy->end = THREADCOPY_NO_FRAME;
-			return;
-		}
-		if (at >= ADDRESS_END)
-			return;
-	}
-	end = follow_frames(&follower, plan, at);
+	if (!follow_hops(&follower, plan, plan->nhops - (plan->array.bytes > 0), &at))
+		return;
+	end = plan->array.bytes ? follow_owner(&follower, plan, at) : follow_frames(&follower, plan, at);
 	if (copy->end != THREADCOPY_LIMIT)
 		copy->end = end;
 }

@@ -17,6 +17,7 @@
 
 #define THREADPLAN_HOPS 3u            /* maximum number of pointers from the root to the innermost frame */
 #define THREADCOPY_READS 64u          /* maximum number of reads for one sample */
+#define THREADCOPY_OBJECTS 32u        /* number of these after which objects of frames are left out */
 #define THREADCOPY_BYTES (512u << 10) /* maximum number of bytes that are copied for one sample */
 
 /* The areas to copy. The root of a thread is the address of its state in the runtime (CPython: PyThreadState). */
@@ -31,6 +32,17 @@ struct threadplan {
 	uint32_t next;   /* offset in a frame of the pointer to its caller; 0 there ends the list */
 	uint64_t mask;   /* bits of that pointer that are the address */
 	uint32_t frames; /* maximum number of frames to follow */
+	/* Offset in a frame of the pointer to an object that is copied, too, and bytes of it to copy; 0 bytes: none. It
+	 * is left out if it cannot be read, and once THREADCOPY_OBJECTS reads were made. */
+	uint32_t object, object_bytes;
+	/* For frames that are an array (Ruby): bytes > 0. The last hop starts from a structure of which `bytes` bytes
+	 * are copied. It has the address of a stack at `start`, and its size in words of 8 bytes at `words`. Frames of
+	 * frame_bytes follow each other from the innermost one to the end of the stack. `next` is then the offset in a
+	 * frame of a pointer to its environment: the word there and link_before bytes before it are copied, with
+	 * `before` and `after` bytes around it if it is not in the stack, and with what lies below it if it is. */
+	struct {
+		uint32_t bytes, start, words, link_before;
+	} array;
 };
 
 struct threadcopy_area {
@@ -58,7 +70,8 @@ struct threadcopy {
 };
 
 /* Returns true if the plan is usable: 1 to THREADPLAN_HOPS hops, of which the first lies in the root's bytes, and a
- * pointer to the caller within frame_bytes. */
+ * pointer to the caller within frame_bytes; for an array, the last hop and the numbers of the stack within its bytes.
+ */
 bool threadplan_valid(const struct threadplan *plan);
 
 /* Reads up to n bytes of the process from `address`. Returns the number of bytes that were read before the first one

@@ -69,12 +69,15 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 			   .what = INTERPRETED,
 			   .cause = "does not name its Ruby methods",
 			   .cause_many = "do not name their Ruby methods",
-			   .advice = "Ruby 3.3 or later with --yjit --yjit-perf helps" },
+			   .advice = "--interpreters=on of pjflame or pjrecord, as root, with Ruby 3.1 or 3.3, or "
+				     "--yjit --yjit-perf of 3.3 or later, helps" },
 	[TROUBLE_PHP] = { .unit = OF_SAMPLES,
 			  .what = INTERPRETED,
 			  .cause = "does not name its PHP functions",
 			  .cause_many = "do not name their PHP functions",
-			  .advice = "opcache.jit=function with opcache.jit_debug=0x10 helps" },
+			  .advice =
+				  "--interpreters=on of pjflame or pjrecord, as root, with PHP 7.4, 8.2 or 8.4 without the "
+				  "JIT, helps" },
 	[TROUBLE_PERL] = { .unit = OF_SAMPLES,
 			   .what = INTERPRETED,
 			   .cause = "does not name its Perl functions",

@@ -260,7 +260,7 @@ struct pj_functions {
 	uint32_t zero;
 };
 
-enum pj_language { PJ_LANGUAGE_PYTHON = 1 };
+enum pj_language { PJ_LANGUAGE_PYTHON = 1, PJ_LANGUAGE_RUBY = 2, PJ_LANGUAGE_PHP = 3 };
 
 struct pj_function {
 	uint64_t address;

@@ -44,7 +44,7 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 					      enum interpreter_named named, const struct interpreter_place *place,
 					      struct str text, uint64_t now)
 {
-	struct framecache_entry read = { *key, now, now, 0, 0, 0, (uint8_t)named, true }, *entry;
+	struct framecache_entry read = { *key, now, now, 0, 0, 0, (uint8_t)named, true, false }, *entry;
 
 	if (cache->n >= FRAMECACHE_FRAMES || cache->bytes >= FRAMECACHE_BYTES)
 		framecache_free(cache);
@@ -55,6 +55,7 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 
 		read.address = place->address;
 		read.line = place->line;
+		read.first = place->first;
 		read.text = intern(&cache->texts, text);
 		cache->bytes += cache->texts.n > before ? text.n : 0;
 	}

@@ -27,7 +27,7 @@ struct framecache_entry {
 	uint64_t address;
 	uint32_t line, text; /* text: id in texts */
 	uint8_t named;       /* enum interpreter_named */
-	bool used;
+	bool used, first;    /* first: interpreter_place.first */
 };
 
 /* The zero value is empty. */

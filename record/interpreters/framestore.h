@@ -22,6 +22,7 @@ struct framelist {
 	uint64_t time; /* of the sample, in ns */
 	uint32_t language;
 	enum interpreter_end end;
+	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 	uint32_t n, bytes;
 	char *text;                  /* `bytes` bytes: what the frames refer to */
 	struct interp_frame frame[]; /* n frames, innermost first */

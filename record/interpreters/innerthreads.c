@@ -95,7 +95,12 @@ size_t innerthreads_translate(int process, struct interpreter_thread *thread, si
 	struct text text = { 0 };
 	size_t all, left = 0;
 
-	if (!innerthreads_read(process, "status", &text, &own) || own.inner == own.outer) {
+	bool read = innerthreads_read(process, "status", &text, &own);
+
+	for (size_t i = 0; i < n; i++)
+		if (thread[i].tid == INTERPRETER_MAIN_THREAD)
+			thread[i].tid = own.inner;
+	if (!read || own.inner == own.outer) {
 		text_free(&text);
 		return own.outer ? innerthreads_own(process, thread, n) : 0;
 	}

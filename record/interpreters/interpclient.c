@@ -243,6 +243,7 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 	if (frame->named > INTERPRETER_UNNAMED || (frame->named == INTERPRETER_NAMED && !frame->bytes))
 		frame->named = INTERPRETER_UNNAMED;
 	frame->entry &= 1;
+	frame->first &= 1;
 }
 
 enum interpclient_answer interpclient_send_copy(struct interpclient *client, const struct interpclient_process *process,
@@ -275,6 +276,8 @@ enum interpclient_answer interpclient_take_frames(struct interpclient *client,
 	(*list)->tid = client->copied_tid;
 	(*list)->time = client->copied_time;
 	(*list)->end = reply->answer;
+	(*list)->stack_low = reply->stack_low;
+	(*list)->stack_high = reply->stack_high;
 	memcpy((*list)->frame, client->shared->frame, reply->n * sizeof(*(*list)->frame));
 	memcpy((*list)->text, client->shared->text, reply->bytes);
 	for (uint32_t i = 0; i < reply->n; i++)

@@ -69,19 +69,29 @@ static size_t interphelper_candidates(struct str maps, struct interpreter_candid
 	return n;
 }
 
-/* Opens the first candidate that is an interpreter. Sets reply->answer, and reply->why to the reason of the refusal. */
-static void interphelper_try(struct interphelper *helper, struct interp_image *image, struct str maps)
+/* Returns the interpreter that the program of a process is, by the name of its first file; NULL: none. */
+static const struct interpreter *interphelper_program(struct str maps)
 {
-	struct interpreter_candidate candidate[CANDIDATES_MAX];
-	struct interp_reply *reply = &helper->reply;
-	size_t n = interphelper_candidates(maps, candidate);
+	struct str line = str_cut(&maps, '\n');
+	ptrdiff_t slash = str_find(line, '/');
 
-	reply->answer = INTERPRETER_OTHER;
+	return slash < 0 ? NULL : interpreter_of_path(str_from(line, (size_t)slash));
+}
+
+/* Tries the candidates of one interpreter until one is open. Sets reply->answer, and reply->why to the reason of the
+ * refusal. */
+static void interphelper_try(struct interphelper *helper, struct interp_image *image,
+			     const struct interpreter *interpreter, const struct interpreter_candidate *candidate,
+			     size_t n)
+{
+	struct interp_reply *reply = &helper->reply;
+
 	for (size_t i = 0; i < n && reply->answer != INTERPRETER_OPEN; i++) {
-		const struct interpreter *interpreter = interpreter_of_path(candidate[i].path);
 		enum interpreter_answer answer;
 		char why[INTERPRETER_WHY] = "";
 
+		if (interpreter_of_path(candidate[i].path) != interpreter)
+			continue;
 		free(image->state);
 		image->state = mem_alloc(1, interpreter->size);
 		answer = interpreter->open(image->state, &image->memory, &candidate[i], why);
@@ -91,6 +101,24 @@ static void interphelper_try(struct interphelper *helper, struct interp_image *i
 		reply->answer = answer;
 		snprintf(reply->why, sizeof(reply->why), "%s", why);
 	}
+}
+
+/* Opens one interpreter of a process that may have loaded several: the one that its program is, also if that is still
+ * starting, else the first one of interpreter_list. */
+static void interphelper_try_all(struct interphelper *helper, struct interp_image *image, struct str maps)
+{
+	const struct interpreter *program = interphelper_program(maps);
+	struct interpreter_candidate candidate[CANDIDATES_MAX];
+	size_t n = interphelper_candidates(maps, candidate);
+
+	helper->reply.answer = INTERPRETER_OTHER;
+	if (program)
+		interphelper_try(helper, image, program, candidate, n);
+	if (helper->reply.answer == INTERPRETER_EARLY)
+		return;
+	for (size_t i = 0; interpreter_list[i] && helper->reply.answer != INTERPRETER_OPEN; i++)
+		if (interpreter_list[i] != program)
+			interphelper_try(helper, image, interpreter_list[i], candidate, n);
 }
 
 static uint32_t interphelper_threads(struct interphelper *helper, struct interp_image *image)
@@ -133,7 +161,7 @@ static void interphelper_open(struct interphelper *helper, int fd[INTERP_FDS])
 	image->budget = (struct readbudget){ .steps = OPEN_STEPS, .bytes = READ_BYTES };
 	reply->answer = INTERPRETER_OTHER;
 	if (fullio_read(fd[INTERP_FD_MAPS], &maps, MAPS_MAX))
-		interphelper_try(helper, image, text_view(&maps));
+		interphelper_try_all(helper, image, text_view(&maps));
 	text_free(&maps);
 	if (!image->interpreter)
 		return;
@@ -216,7 +244,10 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	struct interp_reply *reply = &helper->reply;
 
 	memory_forget(&image->memory);
+	helper->list.stack_low = helper->list.stack_high = 0;
 	reply->answer = image->interpreter->frames(image->state, copy, &helper->list);
+	reply->stack_low = helper->list.stack_low;
+	reply->stack_high = helper->list.stack_high;
 	for (uint32_t i = 0; i < helper->list.n; i++) {
 		const struct interpreter_frame *frame = &helper->list.frame[i];
 		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy->time);
@@ -230,6 +261,7 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 		to->named = entry->named;
 		to->address = entry->address;
 		to->line = entry->line;
+		to->first = entry->first;
 		if (entry->text)
 			interphelper_put_text(helper, to, framecache_text(&helper->cache, entry));
 	}

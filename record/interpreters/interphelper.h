@@ -44,7 +44,7 @@ struct interp_frame {
 	uint32_t line;
 	uint32_t text, bytes; /* offset of name and file in the text, and their size; 0 bytes: no name */
 	uint8_t entry, named; /* named: enum interpreter_named */
-	uint16_t zero;
+	uint8_t first, zero;  /* first: interpreter_place.first */
 };
 
 struct interp_reply {
@@ -53,6 +53,7 @@ struct interp_reply {
 	uint32_t n;      /* number of elements of the array: threads (OPEN, THREADS), frames (FRAMES) */
 	uint32_t bytes;  /* FRAMES: size of the text that follows the frames */
 	uint32_t language;
+	uint64_t stack_low, stack_high; /* FRAMES: of struct interpreter_list */
 	/* 1: the process cannot be read any longer */
 	uint32_t lost;
 	uint32_t nevals; /* OPEN */

@@ -25,7 +25,7 @@
 enum {
 	INTERPRETER_FRAMES_MAX = 4096,
 	INTERPRETER_THREADS_MAX = 16384,
-	INTERPRETER_EVALS_MAX = 8,
+	INTERPRETER_EVALS_MAX = 16,
 	INTERPRETER_WHY = 160
 };
 
@@ -41,6 +41,9 @@ enum interpreter_answer {
 	INTERPRETER_EARLY,  /* it is starting, or ending: the caller may try again */
 	INTERPRETER_REFUSED /* the layout is unknown, or the memory is not readable: `why` has a sentence */
 };
+
+/* interpreter_thread.tid of the main thread, for a runtime that does not store its id */
+#define INTERPRETER_MAIN_THREAD UINT32_MAX
 
 struct interpreter_thread {
 	uint64_t root; /* for threadplan */
@@ -60,6 +63,9 @@ struct interpreter_frame {
 enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE };
 
 struct interpreter_list {
+	/* The native stack on which code of these frames runs: [stack_low, stack_high]. A thread whose stack pointer is
+	 * elsewhere is between two stacks (Ruby: Fibers). 0, 0: unknown. */
+	uint64_t stack_low, stack_high;
 	uint32_t n;
 	struct interpreter_frame frame[INTERPRETER_FRAMES_MAX]; /* the innermost first */
 };
@@ -73,12 +79,16 @@ enum interpreter_named {
 struct interpreter_place {
 	uint64_t address; /* address of the instruction; 0 for a frame without a name */
 	uint32_t line;    /* 0: unknown */
+	bool first;       /* the frame has not run an instruction yet, as far as the language shows it */
 };
 
 struct interpreter {
 	const char *name;
 	uint32_t language; /* enum pj_language */
-	size_t size;       /* bytes of the state that `open` fills; it has no resources */
+	/* A frame is in the list before its activation of the eval function begins, and is no longer before that ends.
+	 */
+	bool frames_lead;
+	size_t size; /* bytes of the state that `open` fills; it has no resources */
 	bool (*is_library)(struct str path);
 	/* why has INTERPRETER_WHY bytes. memory must exist as long as the state. */
 	enum interpreter_answer (*open)(void *state, struct memory *memory,
@@ -93,11 +103,16 @@ struct interpreter {
 };
 
 extern const struct interpreter interpreter_python;
+extern const struct interpreter interpreter_ruby;
+extern const struct interpreter interpreter_php;
 
 /* All interpreters; NULL ends the list. */
 extern const struct interpreter *const interpreter_list[];
 
 /* Returns the interpreter whose file may have this path; NULL if there is none. Pure. */
 const struct interpreter *interpreter_of_path(struct str path);
+
+/* Returns the interpreter of this language (enum pj_language); NULL if there is none. Pure. */
+const struct interpreter *interpreter_of_language(uint32_t language);
 
 #endif

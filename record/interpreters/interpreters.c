@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/debug.h"
+#include "common/formats/pjsection.h"
 #include "record/interpreters/framenames.h"
 #include "record/interpreters/interpthread.h"
 #include "unwind/walk.h"
@@ -38,6 +39,7 @@ struct script {
 	uint64_t threads_at, threads_pause; /* ns: earliest time of the next list of threads; time between two lists */
 	bool listing;                       /* a list of threads is on its way */
 	uint32_t language, nevals;
+	bool frames_lead; /* struct interpreter.frames_lead */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
 	char why[INTERPRETER_WHY]; /* reason of the last refusal */
 };
@@ -192,6 +194,7 @@ static bool script_register(struct interpreters *interpreters, const struct scri
 
 static void script_opened(struct interpreters *interpreters, struct script *script, struct interpthread_news *news)
 {
+	const struct interpreter *interpreter;
 	int memory = news->memory;
 
 	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
@@ -217,6 +220,9 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		return;
 	}
 	script->language = news->result.language;
+	/* the language is of the helper process */
+	interpreter = interpreter_of_language(script->language);
+	script->frames_lead = !interpreter || interpreter->frames_lead;
 	script->nevals = news->result.nevals;
 	memcpy(script->eval, news->result.eval, sizeof(script->eval));
 	script_register(interpreters, script, news);
@@ -344,6 +350,21 @@ static bool interpreters_is_trampoline(const void *owner, const struct walk_fram
 	return mapping && mapped_file_is_memory(mapping->file);
 }
 
+/* Returns true if the thread runs on the native stack that its interpreted frames belong to, as far as that is known.
+ */
+static bool interpreters_on_stack(const struct interpreters_sample *sample, const struct framelist *list)
+{
+	return list->stack_high == 0 ||
+	       (sample->stack_pointer >= list->stack_low && sample->stack_pointer <= list->stack_high);
+}
+
+/* Returns true if the copy of the native stack has all of it on which its interpreted frames run. */
+static bool interpreters_has_stack(const struct interpreters_sample *sample, const struct framelist *list)
+{
+	return list->stack_high != 0 && interpreters_on_stack(sample, list) &&
+	       sample->stack_bytes >= list->stack_high - sample->stack_pointer;
+}
+
 static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
 			      const struct interpreters_sample *sample, const struct framelist *list, struct walk *walk,
 			      struct pj_unwinding *counts)
@@ -353,6 +374,9 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.end = walk->end,
 					.eval = script->eval,
 					.nevals = script->nevals,
+					.has_activations =
+						walk->end == UNWIND_STACK_CUT && interpreters_has_stack(sample, list),
+					.frames_lead = script->frames_lead,
 					.complete = list->end == INTERPRETER_COMPLETE,
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };
@@ -360,6 +384,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 
 	lists.n = interpreters_frames(interpreters, list);
 	lists.frame = interpreters->frame;
+	lists.entering = list->n && list->frame[0].entry && list->frame[0].first;
 	lists.leaf_sure = list->n && sample->holds(sample->owner, list->frame[0].frame);
 	if (!onestack_matches(merged, &lists)) {
 		debug(DEBUG_UNWIND,
@@ -421,7 +446,8 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 		counts->interpreted_late++;
 	else if (list->end == INTERPRETER_IMPOSSIBLE)
 		counts->interpreted_invalid++;
-	else if (interpreters_join(interpreters, script, sample, list, walk, counts))
+	else if (interpreters_on_stack(sample, list) &&
+		 interpreters_join(interpreters, script, sample, list, walk, counts))
 		counts->interpreted_shown++;
 	else
 		counts->interpreted_other++;

@@ -49,6 +49,7 @@ struct interpreters_sample {
 	uint64_t time;
 	const uint64_t *registers; /* user registers, as processor_here()->perf selects them */
 	size_t nregisters;
+	uint64_t stack_pointer, stack_bytes; /* stack_bytes: of the native stack that are copied */
 	/* Returns true if a register, or the stack near the leaf, holds this value. */
 	bool (*holds)(void *owner, uint64_t value);
 	void *owner;

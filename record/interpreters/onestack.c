@@ -5,12 +5,33 @@
 
 #include <stdlib.h>
 
-static bool onestack_is_activation(const struct onestack_lists *lists, size_t i)
+static bool onestack_in_range(const struct onestack_lists *lists, size_t i, enum onestack_code code)
 {
 	uint64_t address = walk_frame_lookup(&lists->native[i]);
 
 	for (size_t k = 0; k < lists->nevals; k++)
-		if (address >= lists->eval[k].start && address < lists->eval[k].end)
+		if (address >= lists->eval[k].start && address < lists->eval[k].end && lists->eval[k].code == code)
+			return true;
+	return false;
+}
+
+static bool onestack_is_activation(const struct onestack_lists *lists, size_t i)
+{
+	return onestack_in_range(lists, i, ONESTACK_EVAL);
+}
+
+/* Returns true if a native frame belongs to the activation that is the next one. */
+static bool onestack_is_inner(const struct onestack_lists *lists, size_t i)
+{
+	return i + 1 < lists->nnative && onestack_in_range(lists, i, ONESTACK_INNER) &&
+	       onestack_is_activation(lists, i + 1);
+}
+
+/* Returns true if the thread is between two native stacks. */
+static bool onestack_switches(const struct onestack_lists *lists)
+{
+	for (size_t i = 0; i < lists->nnative; i++)
+		if (onestack_in_range(lists, i, ONESTACK_SWITCH))
 			return true;
 	return false;
 }
@@ -58,19 +79,23 @@ static void onestack_put_segment(struct onestack *onestack, const struct onestac
 	}
 }
 
-/* Sets *native to the number of innermost activations that stay native. Returns false if the lists do not match. */
-static bool onestack_match(const struct onestack *onestack, const struct onestack_lists *lists, size_t *native)
+/* Sets *native to the number of innermost activations that stay native, and *early to that of innermost segments that
+ * are left out. Returns false if the lists do not match. */
+static bool onestack_match(const struct onestack *onestack, const struct onestack_lists *lists, size_t *native,
+			   size_t *early)
 {
 	size_t activations = onestack->activations, segments = onestack->segments;
-	bool leaf = lists->nnative && onestack_is_activation(lists, 0);
+	bool leaf = lists->nnative && (onestack_is_activation(lists, 0) || onestack_is_inner(lists, 0));
 
-	*native = 0;
-	if (lists->complete && lists->n && !lists->frame[lists->n - 1].entry)
+	*native = *early = 0;
+	if ((lists->complete && lists->n && !lists->frame[lists->n - 1].entry) || onestack_switches(lists))
 		return false;
-	if (lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE)
-		return activations <= segments && (!leaf || lists->leaf_sure);
-	*native = leaf && activations == segments + 1;
-	return lists->complete && activations == segments + *native;
+	if (!lists->has_activations && (lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE))
+		return activations <= segments && (!leaf || lists->leaf_sure) && !lists->frames_lead;
+	*native = leaf && activations == segments + 1 && !lists->frames_lead;
+	*early =
+		(lists->end == UNWIND_ROOT || lists->has_activations) && lists->entering && activations + 1 == segments;
+	return lists->complete && activations + *early == segments + *native;
 }
 
 static bool onestack_is_trampoline(const struct onestack_lists *lists, size_t i)
@@ -78,31 +103,37 @@ static bool onestack_is_trampoline(const struct onestack_lists *lists, size_t i)
 	return lists->is_trampoline && i < lists->nnative && lists->is_trampoline(lists->owner, &lists->native[i]);
 }
 
-static bool onestack_compare(struct onestack *onestack, const struct onestack_lists *lists, size_t *native)
+static bool onestack_compare(struct onestack *onestack, const struct onestack_lists *lists, size_t *native,
+			     size_t *early)
 {
 	onestack->activations = onestack_activations(lists);
 	onestack->segments = onestack_segments(lists);
-	return onestack_match(onestack, lists, native);
+	return onestack_match(onestack, lists, native, early);
 }
 
 bool onestack_matches(struct onestack *onestack, const struct onestack_lists *lists)
 {
-	size_t native;
+	size_t native, early;
 
-	return onestack_compare(onestack, lists, &native);
+	return onestack_compare(onestack, lists, &native, &early);
 }
 
 bool onestack_merge(struct onestack *onestack, const struct onestack_lists *lists, size_t max)
 {
 	bool cut = lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE;
-	size_t native, at = 0;
+	size_t native, early, at = 0;
 
-	if (!onestack_compare(onestack, lists, &native))
+	if (!onestack_compare(onestack, lists, &native, &early))
 		return false;
+	/* an early segment is one frame: it has called nothing */
+	at += early;
 	onestack->n = 0;
 	onestack->end = cut && lists->complete ? UNWIND_ROOT : lists->end;
 	for (size_t i = 0; i < lists->nnative; i++) {
-		if (!onestack_is_activation(lists, i)) {
+		if (onestack_is_inner(lists, i)) {
+			if (native)
+				onestack_put(onestack, lists->native[i], max);
+		} else if (!onestack_is_activation(lists, i)) {
 			onestack_put(onestack, lists->native[i], max);
 		} else if (native) {
 			onestack_put(onestack, lists->native[i], max);

@@ -7,18 +7,31 @@
  * is an entry frame. Each activation in the native stack is replaced by its segment.
  *
  * If the native walk reached a root, activations and segments are matched one to one. An innermost activation that has
- * just been entered, or is about to return, has no segment: it stays native. If the native copy was truncated, both are
- * matched from the innermost on, and the segments that remain follow: then the stack has all interpreted frames, but
- * not all native ones between them. If the numbers do not match, nothing is merged. A pure function.
+ * just been entered, or is about to return, has no segment: it stays native. An innermost segment whose activation has
+ * not begun is left out: its code does not run yet. If the native copy was truncated, both are matched from the
+ * innermost on, and the segments that remain follow: then the stack has all interpreted frames, but not all native ones
+ * between them. A language whose frames begin before their activation and end before it (frames_lead) allows neither
+ * activations without a segment nor truncated copies. If the numbers do not match, nothing is merged. A pure function.
  */
 #ifndef PJ_ONESTACK_H
 #define PJ_ONESTACK_H
 
 #include "unwind/walk.h"
 
-/* Code of the eval function: [start, end). */
+enum onestack_code {
+	ONESTACK_EVAL,
+	/* A function that the eval function calls to run its frames (Ruby: vm_exec_core): such a native frame directly
+	 * inside of an activation belongs to the activation. */
+	ONESTACK_INNER,
+	/* A function that changes the native stack (PHP: zend_fiber_switch_context): in a stack with it, the lists may
+	 * be those of two stacks, and do not match. */
+	ONESTACK_SWITCH
+};
+
+/* Code of one function: [start, end). */
 struct onestack_range {
 	uint64_t start, end;
+	uint64_t code; /* enum onestack_code */
 };
 
 /* An interpreted frame: the address that stands for it in the callchain. entry: it is the outermost one of its
@@ -40,6 +53,16 @@ struct onestack_lists {
 	/* The leaf is known to run the innermost interpreted frame, if it is an activation: it is not between two
 	 * frames. */
 	bool leaf_sure;
+	/* The innermost interpreted frame is an entry frame that has not run an instruction: its activation may not
+	 * have begun (Ruby pushes the frame first). */
+	bool entering;
+	/* The native frames have all activations, though the walk did not reach a root: the numbers are compared as if
+	 * it had. */
+	bool has_activations;
+	/* struct interpreter.frames_lead: a truncated stack is not merged without has_activations, as the numbers do
+	 * not show an activation whose frame is not in the list; and no innermost activation stays native, as another
+	 * one may be that without a segment (PHP: a destructor of a function's variables). */
+	bool frames_lead;
 	/* Returns true if a native frame that calls an activation is left out with it: a trampoline that only names the
 	 * interpreted function (CPython -X perf). NULL: none is. */
 	bool (*is_trampoline)(const void *owner, const struct walk_frame *frame);

@@ -33,9 +33,11 @@ static size_t python_evals(const void *state, struct onestack_range range[INTERP
 	const struct cpython *cpython = state;
 	size_t n = 0;
 
-	_Static_assert((int)CPYTHON_RANGES_MAX <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
-	for (; n < cpython->neval && n < CPYTHON_RANGES_MAX; n++)
-		range[n] = (struct onestack_range){ cpython->eval[n].start, cpython->eval[n].end };
+	_Static_assert((int)EVALCODE_RANGES_MAX <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
+	for (; n < cpython->eval.n && n < EVALCODE_RANGES_MAX; n++)
+		range[n] = (struct onestack_range){ .start = cpython->eval.range[n].start,
+						    .end = cpython->eval.range[n].end,
+						    .code = ONESTACK_EVAL };
 	return n;
 }
 

@@ -3,6 +3,8 @@
 
 #include "common/arena.h"
 #include "runtimes/cpython/cpython.h"
+#include "runtimes/php/php.h"
+#include "runtimes/ruby/ruby.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "common/hash.h"
 
@@ -80,7 +82,7 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	file->path = (struct str){ path, like->path.n };
 	file->libjvm = runtime_hotspot.is_library(file->path);
 	file->jitdump = mappings_is_jitdump(file->path);
-	file->interpreter = cpython_is_library(file->path);
+	file->interpreter = cpython_is_library(file->path) || ruby_is_library(file->path) || php_is_library(file->path);
 	linktable_add(&pool->files, &file->link, hash);
 	return file;
 }

@@ -478,7 +478,8 @@ static bool samplestack_holds(void *owner, uint64_t value)
 }
 
 /* Puts the interpreted frames of the sample into its walk. */
-static void samplestack_add_interpreted(struct sampled *sampled, const struct samplerecord *record)
+static void samplestack_add_interpreted(struct sampled *sampled, const struct samplerecord *record,
+					uint64_t stack_pointer)
 {
 	struct samplestack *stack = sampled->stack;
 	struct held held = { record, sampled->nregs };
@@ -489,6 +490,8 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 					      .time = sampled->time,
 					      .registers = record->regs,
 					      .nregisters = sampled->nregs,
+					      .stack_pointer = stack_pointer,
+					      .stack_bytes = record->stack.n,
 					      .holds = samplestack_holds,
 					      .owner = &held,
 					      .max = (uint32_t)stack->walk.max };
@@ -505,6 +508,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	struct by_pointers pointers = samplestack_pointers(record);
 	struct walk *walk = &stack->walk;
 	size_t max = SAMPLERECORD_MAX - record->raw.n - record->after.n, first;
+	uint64_t stack_pointer = state->sp;
 
 	walk->owner = sampled;
 	if (!walk_stack(walk, state))
@@ -513,7 +517,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 			      SIZE_MAX :
 			      (size_t)(state->sp - state->stack_start);
 	if (stack->interpreters)
-		samplestack_add_interpreted(sampled, record);
+		samplestack_add_interpreted(sampled, record, stack_pointer);
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;
 	if (!samplestack_put_frames(sampled, max, out))

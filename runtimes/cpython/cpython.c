@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/cpython/pycheck.h"
-#include "runtimes/cpython/pyeval.h"
 #include "runtimes/cpython/pylayout.h"
 
 #include <stdio.h>
@@ -180,7 +179,7 @@ enum cpython_answer cpython_open(struct cpython *cpython, struct memory *memory,
 	    memory_pointer(memory, address, &version) && version >> 24 == 3)
 		cpython->hexversion = (uint32_t)version;
 	answer = find_layout(cpython, minor);
-	if (answer == CPYTHON_OPEN && !pyeval_find(cpython))
+	if (answer == CPYTHON_OPEN && !evalcode_find(&cpython->file, STR("_PyEval_EvalFrameDefault"), &cpython->eval))
 		answer = refuse(cpython, minor, "it does not export its eval function");
 	if (answer != CPYTHON_OPEN && memory->budget && memory->budget->over)
 		answer = CPYTHON_UNREADABLE;

@@ -23,12 +23,11 @@
 #ifndef PJ_CPYTHON_H
 #define PJ_CPYTHON_H
 
-#include "runtimes/memory/loadedfile.h"
+#include "runtimes/memory/evalcode.h"
 #include "runtimes/threadcopy.h"
 
 #define CPYTHON_FRAMES_MAX 4096u
 #define CPYTHON_THREADS_MAX 16384u
-#define CPYTHON_RANGES_MAX 8u
 #define CPYTHON_NAME_MAX 512u /* maximum number of bytes of a function's name, and of a file's name, with its NUL */
 
 /* Offsets in the structures of one build, in bytes. A field that the build lacks is CPYTHON_NO_FIELD. */
@@ -64,11 +63,6 @@ struct cpython_layout {
 	} string;
 };
 
-/* Address range of code, end excluded. */
-struct cpython_range {
-	uint64_t start, end;
-};
-
 struct cpython {
 	struct memory *memory; /* of the caller */
 	struct loadedfile file;
@@ -77,9 +71,7 @@ struct cpython {
 	uint64_t runtime;    /* address of _PyRuntime */
 	/* Addresses of the types: PyCode_Type, PyUnicode_Type, PyBytes_Type, PyDict_Type. */
 	uint64_t code_type, string_type, bytes_type, dict_type;
-	/* Code of _PyEval_EvalFrameDefault: an activation of it has its native frame in one of these ranges. */
-	struct cpython_range eval[CPYTHON_RANGES_MAX];
-	uint32_t neval;
+	struct evalcode eval; /* code of _PyEval_EvalFrameDefault */
 	/* Result of cpython_open in one sentence about the process, if it is not CPYTHON_OPEN. */
 	char why[160];
 };

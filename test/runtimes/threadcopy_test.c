@@ -222,6 +222,177 @@ static void check_maxima(void)
 	is_u64(copy->end, THREADCOPY_LIMIT, "the plan's maximum of frames");
 }
 
+/* Objects of frames, each on a page of its own in front of the frames; the plan's pointer to them is at OBJECT. */
+enum { OBJECT = 0, OBJECT_BYTES = 100, OBJECTS = 0x1000 };
+
+static uint32_t objects_found(uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		found += find(OBJECTS + i * 256, OBJECT_BYTES) != NULL;
+	return found;
+}
+
+static void check_objects(void)
+{
+	struct threadplan plan = usual;
+
+	_Static_assert(OBJECT + 8 <= FRAME && (OBJECT + 8 <= NEXT || OBJECT >= NEXT + 8), "fields are disjoint");
+	plan.object = OBJECT;
+	plan.object_bytes = OBJECT_BYTES;
+	ok(threadplan_valid(&plan), "a plan with objects");
+	make_list(50, 64);
+	for (uint32_t i = 0; i < 50; i++)
+		put(0x10000 + i * 64 + OBJECT, BASE + OBJECTS + i * 256);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(50, 64), "objects: all frames are copied");
+	is_u64(objects_found(50), THREADCOPY_OBJECTS - 2, "  and objects up to a maximum");
+	make_list(50, 64);
+	for (uint32_t i = 0; i < 50; i++)
+		put(0x10000 + i * 64 + OBJECT, BASE + OBJECTS + i % 2 * 256);
+	put(0x10000 + 7 * 64 + OBJECT, 0);
+	put(0x10000 + 8 * 64 + OBJECT, UINT64_MAX - 8);
+	put(0x10000 + 9 * 64 + OBJECT, BASE + BYTES);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(50, 64) && objects_found(2) == 2 && copy->nareas <= 5,
+	   "  each of them once; those that are not there are left out");
+	plan.object = FRAME - 7;
+	ok(!threadplan_valid(&plan), "a pointer to an object beyond the frame");
+}
+
+/* ---- frames as an array ------------------------------------------------------------------------------------------ */
+
+/* The root leads to OWNER, which has the stack; its frames are at its end, their environments from its start on. */
+enum { OWNER = 0x1000, STACK = 0x10000, CELL = 56, LINK = 32, HEAP = 0x180000 };
+
+static const struct threadplan array = { .root_bytes = 8,
+					 .nhops = 2,
+					 .hop = { 0, 16 },
+					 .before = 512,
+					 .after = 512,
+					 .frame_bytes = CELL,
+					 .next = LINK,
+					 .mask = ~UINT64_C(0),
+					 .frames = 4096,
+					 .array = { .bytes = 24, .start = 0, .words = 8, .link_before = 16 } };
+
+/* Makes a stack of `bytes` with n frames, the environments of which are `step` bytes apart: those of the innermost are
+ * the highest. */
+static uint64_t make_array(uint32_t n, uint64_t bytes, uint64_t step)
+{
+	uint64_t first = STACK + bytes - (uint64_t)n * CELL;
+
+	memset(memory, 0, sizeof(*memory));
+	put(ROOT, BASE + OWNER);
+	put(OWNER, BASE + STACK);
+	put(OWNER + 8, bytes / 8);
+	put(OWNER + 16, BASE + first);
+	for (uint32_t i = 0; i < n; i++) {
+		put(first + (uint64_t)i * CELL, i + 1);
+		put(first + (uint64_t)i * CELL + LINK, BASE + STACK + (n - i) * step);
+		put(STACK + (n - i) * step, 0x100000 + i);
+	}
+	return first;
+}
+
+/* Returns the number of frames, from the innermost on, whose bytes and environment are copied. */
+static uint32_t array_found(uint64_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t at = first + (uint64_t)i * CELL, link;
+		const char *bytes = find(at, CELL);
+
+		memcpy(&link, memory->bytes + at + LINK, 8);
+		if (!bytes || memcmp(bytes, memory->bytes + at, CELL) != 0 || link < BASE + 16 ||
+		    !(bytes = find(link - 16 - BASE, 24)) || memcmp(bytes, memory->bytes + link - 16 - BASE, 24) != 0)
+			return i;
+	}
+	return n;
+}
+
+static void check_arrays(void)
+{
+	uint64_t first = make_array(1, 0x10000, 40);
+
+	follow(&array);
+	ok(copy->end == THREADCOPY_COMPLETE && array_found(first, 1) == 1, "an array of one frame");
+	ok(find(OWNER, 24) && copy->nareas <= 4, "  with the numbers of its stack, in 4 areas");
+	first = make_array(126, 0x10000, 40);
+	follow(&array);
+	ok(copy->end == THREADCOPY_COMPLETE && array_found(first, 126) == 126, "126 frames");
+	ok(copy->nareas <= 4, "  in 4 areas");
+	first = make_array(2500, 0x80000, 100);
+	follow(&array);
+	ok(copy->end == THREADCOPY_COMPLETE && array_found(first, 2500) == 2500,
+	   "2,500 frames: areas end between two frames");
+	first = make_array(4096, 0xc0000, 100);
+	follow(&array);
+	ok(copy->end == THREADCOPY_LIMIT && array_found(first, 4096) > 1000,
+	   "the maximum of bytes: the innermost ones");
+	first = make_array(30, 0x10000, 40);
+	for (uint32_t i = 0; i < 10; i++)
+		put(first + (uint64_t)i * CELL + LINK, BASE + HEAP + (uint64_t)i * 0x2000 + 64);
+	follow(&array);
+	ok(copy->end == THREADCOPY_COMPLETE && array_found(first, 30) == 30, "environments elsewhere");
+	memory->missing[HEAP / 4096 - 1] = true;
+	follow(&array);
+	ok(copy->end == THREADCOPY_COMPLETE && array_found(first, 30) == 30, "  next to a page that is missing");
+	memory->missing[(HEAP + 5 * 0x2000) / 4096] = true;
+	follow(&array);
+	ok(copy->end == THREADCOPY_COMPLETE && array_found(first, 30) == 5, "  and in one: the others are copied");
+	put(first + LINK, UINT64_MAX - 63);
+	put(first + CELL + LINK, 8);
+	follow(&array);
+	ok(array_found(first, 30) == 0 && find(first, CELL * 30),
+	   "pointers that are no addresses: the frames are copied");
+}
+
+static void check_bad_arrays(void)
+{
+	struct threadplan plan = array;
+	uint64_t first = make_array(4, 0x10000, 40);
+
+	put(OWNER + 16, 0);
+	follow(&array);
+	is_u64(copy->end, THREADCOPY_NO_FRAME, "a stack without a frame");
+	put(OWNER + 16, BASE + first + 8);
+	follow(&array);
+	is_u64(copy->end, THREADCOPY_FAILED, "frames that do not end with the stack");
+	put(OWNER + 16, BASE + STACK - CELL);
+	follow(&array);
+	is_u64(copy->end, THREADCOPY_FAILED, "a frame below the stack");
+	put(OWNER + 16, BASE + first);
+	put(OWNER + 8, UINT64_MAX / 8);
+	follow(&array);
+	is_u64(copy->end, THREADCOPY_FAILED, "a stack that is too large");
+	put(OWNER + 8, 0x10000 / 8);
+	put(OWNER, UINT64_MAX - 7);
+	follow(&array);
+	is_u64(copy->end, THREADCOPY_FAILED, "a stack that is no address");
+	first = make_array(100, 0x10000, 40);
+	memory->missing[(first + 50 * CELL) / 4096] = true;
+	follow(&array);
+	ok(copy->end == THREADCOPY_FAILED && array_found(first, 100) > 0, "a page of the frames is missing");
+	first = make_array(100, 0x10000, 40);
+	plan.frames = 7;
+	follow(&plan);
+	ok(copy->end == THREADCOPY_LIMIT && array_found(first, 100) >= 7, "the plan's maximum of frames of an array");
+	plan = array;
+	ok(threadplan_valid(&plan), "a usable plan of an array");
+	plan.array.words = 17;
+	ok(!threadplan_valid(&plan), "a size beyond the owner's bytes");
+	plan = array;
+	plan.hop[1] = 20;
+	ok(!threadplan_valid(&plan), "a hop beyond the owner's bytes");
+	plan = array;
+	plan.array.link_before = 513;
+	ok(!threadplan_valid(&plan), "an environment that is larger than its area");
+	plan = array;
+	plan.object_bytes = OBJECT_BYTES;
+	ok(!threadplan_valid(&plan), "an array with objects");
+}
+
 static void check_plans(void)
 {
 	struct threadplan plan = usual;
@@ -253,7 +424,10 @@ int main(void)
 	check_cycles();
 	check_missing();
 	check_maxima();
+	check_objects();
 	check_plans();
+	check_arrays();
+	check_bad_arrays();
 	free(memory);
 	free(copy);
 	return done();

@@ -170,9 +170,9 @@ for python in python3 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3 /root/.pyenv
 		break
 	fi
 done
-row '^\| Ruby .*not yet'
-try unnamed Ruby ruby p.rb
-row '^\| PHP .*not yet'
+row '^\| Ruby .*3.1 and 3.3.*\| yes \|'
+try unnamed "Ruby without root's option" ruby p.rb
+row '^\| PHP .*8.4.*\| yes \|'
 try unnamed PHP php p.php
 row '^\| Perl .*not yet'
 try unnamed Perl perl p.pl

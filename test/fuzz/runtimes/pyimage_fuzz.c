@@ -99,7 +99,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	memory_image(&memory, image.page, image.n);
 	switch (pyimage_open(&image, &memory, &cpython)) {
 	case CPYTHON_OPEN:
-		MUST(cpython.neval >= 1 && cpython.neval <= CPYTHON_RANGES_MAX);
+		MUST(cpython.eval.n >= 1 && cpython.eval.n <= EVALCODE_RANGES_MAX);
 		memory.budget = &allowance;
 		pyimage_frames(&cpython, copy, stack, check_code, NULL);
 		break;

@@ -30,9 +30,24 @@ static size_t read_image(void *to, uint64_t address, void *into, size_t n)
 	return got;
 }
 
+/* Makes it a plan of an array of frames if the shape is odd. Returns true if it is one. */
+static bool shape_of_array(unsigned shape, struct threadplan *plan)
+{
+	uint32_t last = plan->hop[plan->nhops - 1];
+
+	if (shape % 2 == 0)
+		return false;
+	plan->array.bytes = last + 8 + shape / 2;
+	plan->array.start = shape / 2 * 3 % (plan->array.bytes - 7);
+	plan->array.words = (plan->array.start + 8) % (plan->array.bytes - 7);
+	plan->array.link_before = plan->before < shape ? plan->before : shape;
+	return true;
+}
+
 static struct threadplan plan_of(struct str *rest)
 {
-	struct threadplan plan = { .mask = ~UINT64_C(7), .nhops = 1 + fuzz_byte(rest) % THREADPLAN_HOPS };
+	unsigned first = fuzz_byte(rest);
+	struct threadplan plan = { .mask = ~UINT64_C(7), .nhops = 1 + first % THREADPLAN_HOPS };
 
 	plan.root_bytes = 8 + fuzz_byte(rest);
 	plan.hop[0] = fuzz_byte(rest) % (plan.root_bytes - 7);
@@ -42,6 +57,10 @@ static struct threadplan plan_of(struct str *rest)
 	plan.before = 16 * fuzz_byte(rest);
 	plan.after = plan.frame_bytes + 16 * fuzz_byte(rest);
 	plan.frames = 1 + plan.before * 7;
+	plan.object = plan.next;
+	plan.object_bytes = plan.before % 300;
+	if (shape_of_array(first / THREADPLAN_HOPS, &plan))
+		plan.object_bytes = 0;
 	return plan;
 }
 

@@ -10,7 +10,7 @@ static struct framecache cache;
 
 static void put(const struct framecache_key *key, struct str text, uint64_t now)
 {
-	static const struct interpreter_place place = { 0x1000, 7 };
+	static const struct interpreter_place place = { 0x1000, 7, false };
 
 	framecache_put(&cache, key, text.n ? INTERPRETER_NAMED : INTERPRETER_UNNAMED, &place, text, now);
 }

@@ -10,6 +10,7 @@
 #include "test/lib/tap.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -223,6 +224,57 @@ static void threads_of_others(void)
 	ok(innerthreads_translate(-1, claimed, 1) == 0, "  none of a process that has ended");
 }
 
+/* Starts a process that is number 1 of a PID namespace. Returns its id in ours; 0: not allowed. */
+static pid_t start_inner(pid_t *parent)
+{
+	pid_t pid = 0;
+	int out[2];
+
+	if (pipe(out) < 0)
+		return 0;
+	*parent = fork();
+	if (*parent == 0) {
+		if (unshare(CLONE_NEWPID) != 0 || (pid = fork()) < 0)
+			_exit(1);
+		if (pid == 0)
+			_exit(pause());
+		if (write(out[1], &pid, sizeof(pid)) < 0)
+			_exit(1);
+		waitpid(pid, NULL, 0);
+		_exit(0);
+	}
+	close(out[1]);
+	if (read(out[0], &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
+		pid = 0;
+	close(out[0]);
+	return pid;
+}
+
+static void threads_of_namespace(void)
+{
+	struct interpreter_thread claimed[3] = { { 0, INTERPRETER_MAIN_THREAD, 0 }, { 0, 1, 0 }, { 0, 2, 0 } };
+	pid_t parent = 0, pid = geteuid() == 0 ? start_inner(&parent) : 0;
+	int folder = pid ? open_file(pid, "") : -1;
+
+	if (folder < 0) {
+		printf("ok - the main thread of a PID namespace has our id # SKIP no PID namespace\n");
+	} else {
+		ok(innerthreads_translate(folder, claimed, 3) == 2 && claimed[0].tid == (uint32_t)pid &&
+			   claimed[1].tid == (uint32_t)pid,
+		   "the main thread of a PID namespace has our id");
+		close(folder);
+	}
+	claimed[0].tid = INTERPRETER_MAIN_THREAD;
+	folder = open_file(getpid(), "");
+	ok(innerthreads_translate(folder, claimed, 1) == 1 && claimed[0].tid == (uint32_t)getpid(),
+	   "  and that of ours");
+	close(folder);
+	if (pid)
+		kill(pid, SIGKILL);
+	if (parent > 0)
+		waitpid(parent, NULL, 0);
+}
+
 int main(void)
 {
 	struct interpclient *client = interpclient_new();
@@ -239,5 +291,6 @@ int main(void)
 	ok(!innerthreads_parse(STR("NSpid:\tx\n"), &outer, &inner) && !innerthreads_parse(STR(""), &outer, &inner),
 	   "  none");
 	threads_of_others();
+	threads_of_namespace();
 	return done();
 }

@@ -1,7 +1,8 @@
 /* Interpreted frames between native ones: one to one where the walk reached a root, from the innermost where the copy
  * was truncated, and not at all where the numbers differ. Stacks are texts, innermost first: E is an activation of the
- * eval function, T a trampoline, other capitals are native code; small letters are interpreted frames, ' ends a
- * segment. */
+ * eval function, I a function that only it calls, T a trampoline, other capitals are native code; small letters are
+ * interpreted frames, ' ends a segment, ^ marks a language whose frames begin and end before their activation, ! that
+ * the innermost frame has not begun, $ that the native frames have all activations. F changes the native stack. */
 /* covers: record/interpreters/onestack.c */
 #include "record/interpreters/onestack.h"
 #include "test/lib/tap.h"
@@ -9,6 +10,8 @@
 #include <stdio.h>
 
 #define EVAL 0x100000u
+#define INNER 0x101000u
+#define SWITCH 0x102000u
 #define CODE 0x200000u
 #define BYTECODE 0x300000u
 
@@ -21,22 +24,47 @@ static bool is_t(const void *owner, const struct walk_frame *at)
 	return owner == &merged && at->address == CODE + 'T';
 }
 
+static uint64_t address_of(char letter)
+{
+	switch (letter) {
+	case 'E': return EVAL + 1;
+	case 'I': return INNER + 1;
+	case 'F': return SWITCH + 1;
+	default: return CODE + (uint64_t)letter;
+	}
+}
+
 /* Sets the lists of a test, and returns the merged stack as text; "-" if they do not match. */
 static const char *merge(const char *stack, enum unwind_end end, const char *interpreted, bool complete, bool sure,
 			 size_t max)
 {
-	static const struct onestack_range eval[] = { { 0, 1 }, { EVAL, EVAL + 0x1000 } };
+	static const struct onestack_range eval[] = { { 0, 1, ONESTACK_EVAL },
+						      { EVAL, EVAL + 0x1000, ONESTACK_EVAL },
+						      { INNER, INNER + 0x1000, ONESTACK_INNER },
+						      { SWITCH, SWITCH + 0x1000, ONESTACK_SWITCH } };
 	static char text[128];
-	struct onestack_lists lists = { native, 0, end, eval, countof(eval), frame, 0, complete, sure, is_t, &merged };
+	struct onestack_lists lists = { .native = native,
+					.end = end,
+					.eval = eval,
+					.nevals = countof(eval),
+					.frame = frame,
+					.complete = complete,
+					.leaf_sure = sure,
+					.is_trampoline = is_t,
+					.owner = &merged };
 	size_t i;
 
 	for (; stack[lists.nnative]; lists.nnative++)
-		native[lists.nnative] = (struct walk_frame){ .address = stack[lists.nnative] == 'E' ?
-										EVAL + 1 :
-										CODE + (uint64_t)stack[lists.nnative],
-							     .exact = lists.nnative == 0 };
+		native[lists.nnative] =
+			(struct walk_frame){ .address = address_of(stack[lists.nnative]), .exact = lists.nnative == 0 };
 	for (; *interpreted; interpreted++) {
-		if (*interpreted == '\'')
+		if (*interpreted == '^')
+			lists.frames_lead = true;
+		else if (*interpreted == '$')
+			lists.has_activations = true;
+		else if (*interpreted == '!')
+			lists.entering = lists.frames_lead = true;
+		else if (*interpreted == '\'')
 			frame[lists.n - 1].entry = true;
 		else
 			frame[lists.n++] = (struct onestack_frame){ BYTECODE + (uint64_t)*interpreted, false };
@@ -46,7 +74,11 @@ static const char *merge(const char *stack, enum unwind_end end, const char *int
 	for (i = 0; i < merged.n; i++) {
 		uint64_t address = merged.frame[i].address;
 
-		text[i] = (char)(address >= BYTECODE ? address - BYTECODE : address >= CODE ? address - CODE : 'E');
+		text[i] = (char)(address >= BYTECODE ? address - BYTECODE :
+				 address >= CODE     ? address - CODE :
+				 address >= SWITCH   ? 'F' :
+				 address >= INNER    ? 'I' :
+						       'E');
 		if (address >= BYTECODE && !merged.frame[i].exact)
 			return "an interpreted frame is no return address";
 	}
@@ -88,6 +120,36 @@ int main(void)
 	   "a trampoline that calls it is left out");
 	is(merge("ETETS", UNWIND_ROOT, "ab'", true, false, 99), "ETabS", "  with its activation");
 	is(merge("XTET", UNWIND_STACK_CUT, "ab'", true, false, 99), "XTab", "  and none that it calls");
+	is(merge("IEMIEMS", UNWIND_ROOT, "ab'cd'", true, false, 99), "abMcdMS",
+	   "a function that only it calls is part of it");
+	is(merge("EMIEMS", UNWIND_ROOT, "ab'cd'", true, false, 99), "abMcdMS", "  and may be absent");
+	is(merge("IEMIEMS", UNWIND_ROOT, "ab'", true, false, 99), "IEMabMS", "  as the leaf, it may have no frame");
+	is(merge("IMIEMS", UNWIND_ROOT, "ab'", true, false, 99), "IMabMS", "  called by another one, it is native");
+	is(merge("IEL", UNWIND_STACK_CUT, "ab'c'", true, false, 99), "-", "  truncated, it may have no frame");
+	is(merge("IEL", UNWIND_STACK_CUT, "ab'c'", true, true, 99), "abLc", "  but it is known to have one");
+	is(merge("XIEMS", UNWIND_ROOT, "!a'bc'", true, false, 99), "XbcMS", "a segment that has not begun is left out");
+	is(merge("EXIEMS", UNWIND_ROOT, "!a'bc'", true, false, 99), "aXbcMS", "  but not if its activation is there");
+	is(merge("XIEMS", UNWIND_ROOT, "!a'b'c'", true, false, 99), "-", "  nor two segments");
+	is(merge("XIEL", UNWIND_STACK_CUT, "!a'bc'", true, false, 99), "-", "  truncated, it does not match");
+	is(merge("XIEL", UNWIND_NO_CODE, "!a'bc'", true, false, 99), "-", "  nor after a broken walk");
+	is(merge("XEL", UNWIND_STACK_CUT, "^ab'cd'e'", true, false, 99), "-",
+	   "truncated: frames that lead do not match");
+	is(merge("IEYXIE", UNWIND_STACK_CUT, "^cm'q'", true, true, 99), "-",
+	   "  as the frame of the leaf may have ended");
+	is(merge("VYXIEWIE", UNWIND_STACK_CUT, "^b'cm'q'z'", true, false, 99), "-", "  or the innermost one not begun");
+	is(merge("XIEL", UNWIND_STACK_CUT, "^$ab'", true, false, 99), "XabL", "  unless no activation is missing");
+	ok(merged.end == UNWIND_ROOT, "  and all interpreted frames are shown");
+	is(merge("XIEL", UNWIND_STACK_CUT, "^$ab'c'", true, false, 99), "-", "  and the numbers are equal");
+	is(merge("XIEL", UNWIND_STACK_CUT, "$!a'bc'", true, false, 99), "XbcL",
+	   "  but for a segment that has not begun");
+	is(merge("IEYIEL", UNWIND_STACK_CUT, "^$c'", true, true, 99), "-", "  or one that has ended");
+	is(merge("XIEL", UNWIND_MORE, "^ab'c'", true, true, 99), "-", "  and so with too many frames");
+	is(merge("ENEUES", UNWIND_ROOT, "^d'um'", true, true, 99), "-",
+	   "a leaf with a frame stays not native: the activation in the middle has none");
+	is(merge("ENEUES", UNWIND_ROOT, "^d'um'", true, false, 99), "-", "  also if the leaf is just being entered");
+	is(merge("ELEMS", UNWIND_ROOT, "^ab'cd'", true, true, 99), "abLcdMS", "  equal numbers match");
+	is(merge("FLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "a thread that changes its native stack");
+	is(merge("XFLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "  by a function that it calls");
 	onestack_free(&merged);
 	return done();
 }

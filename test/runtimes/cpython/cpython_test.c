@@ -2,7 +2,7 @@
  * in stacks that are known. */
 /* covers: runtimes/cpython/cpython.c runtimes/cpython/pycheck.c runtimes/cpython/pyframes.c runtimes/cpython/pycode.c
  */
-/* covers: runtimes/cpython/pystring.c runtimes/cpython/pylayout.c runtimes/cpython/pyeval.c runtimes/memory/livecopy.c
+/* covers: runtimes/cpython/pystring.c runtimes/cpython/pylayout.c runtimes/memory/evalcode.c runtimes/memory/livecopy.c
  */
 #include "test/lib/pythons.h"
 

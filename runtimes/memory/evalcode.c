@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtimes/cpython/pyeval.h"
+#include "runtimes/memory/evalcode.h"
 
 #include "common/arena.h"
 
@@ -15,7 +15,8 @@
 #define JCC_BYTES 6u
 
 struct evalsearch {
-	struct cpython *cpython;
+	struct loadedfile *file;
+	struct evalcode *eval;
 	uint64_t header, table; /* addresses of .eh_frame_hdr and of its sorted table */
 	uint32_t n;             /* number of FDEs */
 	unsigned char *code;    /* code of one range */
@@ -36,9 +37,9 @@ static int32_t signed_at(const unsigned char *bytes)
 static bool open_unwind_table(struct evalsearch *search)
 {
 	unsigned char head[12];
-	uint64_t header = search->cpython->file.unwind;
+	uint64_t header = search->file->unwind;
 
-	if (!header || !memory_read(search->cpython->memory, header, head, sizeof(head)) || head[0] != 1 ||
+	if (!header || !memory_read(search->file->m, header, head, sizeof(head)) || head[0] != 1 ||
 	    (head[1] & 15) != 0x0b || head[2] != 0x03 || head[3] != 0x3b)
 		return false;
 	search->header = header;
@@ -48,7 +49,7 @@ static bool open_unwind_table(struct evalsearch *search)
 }
 
 /* Sets *range to the range of the FDE that contains an address. */
-static bool fde_range(struct evalsearch *search, uint64_t address, struct cpython_range *range)
+static bool fde_range(struct evalsearch *search, uint64_t address, struct evalcode_range *range)
 {
 	uint32_t low = 0, high = search->n;
 	unsigned char entry[8], fde[16];
@@ -57,31 +58,31 @@ static bool fde_range(struct evalsearch *search, uint64_t address, struct cpytho
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (!memory_read(search->cpython->memory, search->table + (uint64_t)middle * 8, entry, sizeof(entry)))
+		if (!memory_read(search->file->m, search->table + (uint64_t)middle * 8, entry, sizeof(entry)))
 			return false;
 		if (search->header + (uint64_t)(int64_t)signed_at(entry) <= address)
 			low = middle;
 		else
 			high = middle;
 	}
-	if (!memory_read(search->cpython->memory, search->table + (uint64_t)low * 8, entry, sizeof(entry)))
+	if (!memory_read(search->file->m, search->table + (uint64_t)low * 8, entry, sizeof(entry)))
 		return false;
 	range->start = search->header + (uint64_t)(int64_t)signed_at(entry);
 	at = search->header + (uint64_t)(int64_t)signed_at(entry + 4);
 	/* An FDE: length, CIE, start (relative to this field) and size of the range, 4 bytes each. */
-	if (!memory_read(search->cpython->memory, at, fde, sizeof(fde)) ||
+	if (!memory_read(search->file->m, at, fde, sizeof(fde)) ||
 	    at + 8 + (uint64_t)(int64_t)signed_at(fde + 8) != range->start)
 		return false;
 	range->end = range->start + (uint32_t)signed_at(fde + 12);
 	return address >= range->start && address < range->end && range->end - range->start <= FUNCTION_MAX;
 }
 
-static bool read_code(struct evalsearch *search, const struct cpython_range *range, unsigned char *to)
+static bool read_code(struct evalsearch *search, const struct evalcode_range *range, unsigned char *to)
 {
 	size_t n = (size_t)(range->end - range->start);
 
 	memset(to + n, 0, SPARE);
-	return memory_bulk(search->cpython->memory, range->start, to, n);
+	return memory_bulk(search->file->m, range->start, to, n);
 }
 
 /* Returns the number of bytes of the jump at code[0], and sets *to to its target; 0: no jump. */
@@ -98,25 +99,25 @@ static unsigned jump_at(const unsigned char *code, uint64_t address, uint64_t *t
 	return 0;
 }
 
-static bool in_known_range(const struct cpython *cpython, uint64_t address)
+bool evalcode_holds(const struct evalcode *eval, uint64_t address)
 {
-	for (uint32_t i = 0; i < cpython->neval; i++)
-		if (address >= cpython->eval[i].start && address < cpython->eval[i].end)
+	for (uint32_t i = 0; i < eval->n && i < EVALCODE_RANGES_MAX; i++)
+		if (address >= eval->range[i].start && address < eval->range[i].end)
 			return true;
 	return false;
 }
 
 /* Returns true if the code of a range jumps back into the inside of a known range. */
-static bool jumps_back(struct evalsearch *search, const struct cpython_range *range)
+static bool jumps_back(struct evalsearch *search, const struct evalcode_range *range)
 {
 	uint64_t n = range->end - range->start, to;
 
 	/* A step for 32 bytes of code: a hostile table may have many large candidates. */
-	if (!budget_steps(search->cpython->memory->budget, n / 32) || !read_code(search, range, search->other))
+	if (!budget_steps(search->file->m->budget, n / 32) || !read_code(search, range, search->other))
 		return false;
 	for (uint64_t i = 0; i < n; i++)
-		if (jump_at(search->other + i, range->start + i, &to) && to != search->cpython->eval[0].start &&
-		    in_known_range(search->cpython, to))
+		if (jump_at(search->other + i, range->start + i, &to) && to != search->eval->range[0].start &&
+		    evalcode_holds(search->eval, to))
 			return true;
 	return false;
 }
@@ -134,36 +135,36 @@ static bool is_tried(struct evalsearch *search, uint64_t start)
 /* Adds the ranges that the code of known range number `which` belongs together with. */
 static void follow_jumps(struct evalsearch *search, uint32_t which)
 {
-	struct cpython *cpython = search->cpython;
-	struct cpython_range range = cpython->eval[which], other;
+	struct evalcode *eval = search->eval;
+	struct evalcode_range range = eval->range[which], other;
 	uint64_t n = range.end - range.start, to;
 
 	if (!read_code(search, &range, search->code))
 		return;
-	for (uint64_t i = 0; i < n && cpython->neval < CPYTHON_RANGES_MAX; i++) {
-		if (!jump_at(search->code + i, range.start + i, &to) || in_known_range(cpython, to) ||
+	for (uint64_t i = 0; i < n && eval->n < EVALCODE_RANGES_MAX; i++) {
+		if (!jump_at(search->code + i, range.start + i, &to) || evalcode_holds(eval, to) ||
 		    !fde_range(search, to, &other) || is_tried(search, other.start))
 			continue;
 		if (jumps_back(search, &other))
-			cpython->eval[cpython->neval++] = other;
+			eval->range[eval->n++] = other;
 	}
 }
 
-bool pyeval_find(struct cpython *cpython)
+bool evalcode_find(struct loadedfile *file, struct str name, struct evalcode *eval)
 {
-	struct evalsearch search = { .cpython = cpython };
+	struct evalsearch search = { .file = file, .eval = eval };
 	uint64_t start, size;
 
-	cpython->neval = 0;
-	if (!loadedfile_symbol_size(&cpython->file, STR("_PyEval_EvalFrameDefault"), &start, &size) || size == 0 ||
-	    size > FUNCTION_MAX)
+	eval->n = 0;
+	if (!loadedfile_symbol_size(file, name, &start, &size) || size == 0 || size > FUNCTION_MAX ||
+	    start > UINT64_MAX - size)
 		return false;
-	cpython->eval[cpython->neval++] = (struct cpython_range){ start, start + size };
+	eval->range[eval->n++] = (struct evalcode_range){ start, start + size };
 	if (!open_unwind_table(&search))
 		return true;
 	search.code = mem_grow(NULL, 1, FUNCTION_MAX + SPARE);
 	search.other = mem_grow(NULL, 1, FUNCTION_MAX + SPARE);
-	for (uint32_t i = 0; i < cpython->neval; i++)
+	for (uint32_t i = 0; i < eval->n; i++)
 		follow_jumps(&search, i);
 	free(search.code);
 	free(search.other);

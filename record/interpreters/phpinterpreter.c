@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common/formats/pjsection.h"
+#include "record/interpreters/interpreter.h"
+#include "runtimes/php/php.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum interpreter_answer phpinterpreter_open(void *state, struct memory *memory,
+						   const struct interpreter_candidate *candidate, char *why)
+{
+	struct php *php = state;
+	enum php_answer answer = php_open(php, memory, candidate->base);
+
+	snprintf(why, INTERPRETER_WHY, "%s", answer == PHP_OPEN ? "" : php->why);
+	switch (answer) {
+	case PHP_OPEN: return INTERPRETER_OPEN;
+	case PHP_OTHER_FILE: return INTERPRETER_OTHER;
+	case PHP_EARLY: return INTERPRETER_EARLY;
+	default: return INTERPRETER_REFUSED;
+	}
+}
+
+static void phpinterpreter_plan(const void *state, struct threadplan *plan)
+{
+	const struct php *php = state;
+
+	php_plan(&php->layout, plan);
+}
+
+static size_t phpinterpreter_evals(const void *state, struct onestack_range range[INTERPRETER_EVALS_MAX])
+{
+	const struct php *php = state;
+	size_t n = 0;
+
+	_Static_assert((int)EVALCODE_RANGES_MAX + 1 <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
+	for (; n < php->eval.n && n < EVALCODE_RANGES_MAX; n++)
+		range[n] = (struct onestack_range){ .start = php->eval.range[n].start,
+						    .end = php->eval.range[n].end,
+						    .code = ONESTACK_EVAL };
+	if (php->fiber_switch.end)
+		range[n++] = (struct onestack_range){ .start = php->fiber_switch.start,
+						      .end = php->fiber_switch.end,
+						      .code = ONESTACK_SWITCH };
+	return n;
+}
+
+/* Without thread safety, the main thread runs all functions. A library in another thread of a program does not match
+ * the main thread's native frames. */
+static size_t phpinterpreter_threads(void *state, struct interpreter_thread *thread, size_t cap)
+{
+	if (cap == 0)
+		return 0;
+	*thread = (struct interpreter_thread){ .root = php_root(state), .tid = INTERPRETER_MAIN_THREAD };
+	return 1;
+}
+
+enum { SCOPE_OUTERMOST = 1, SCOPE_INNERMOST = 2 };
+
+/* Returns all that the name and the line of a frame depend on besides its function and instruction. */
+static uint64_t phpinterpreter_scope(const struct php_frame *frame)
+{
+	return (frame->outermost ? SCOPE_OUTERMOST : 0u) | (frame->innermost ? SCOPE_INNERMOST : 0u);
+}
+
+/* The frames of the last copy: those that are described, in their order. */
+static struct php_stack stack;
+static uint32_t described; /* index behind the last one */
+
+static enum interpreter_end phpinterpreter_frames(const void *state, const struct threadcopy *copy,
+						  struct interpreter_list *list)
+{
+	enum php_end end = php_frames(state, copy, &stack);
+
+	_Static_assert((int)PHP_FRAMES_MAX <= (int)INTERPRETER_FRAMES_MAX, "all frames fit");
+	described = 0;
+	list->n = end == PHP_IMPOSSIBLE ? 0 : stack.n;
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct php_frame *frame = &stack.frame[i];
+
+		list->frame[i] = (struct interpreter_frame){ .code = frame->function,
+							     .scope = phpinterpreter_scope(frame),
+							     .instruction = frame->instruction,
+							     .frame = frame->frame,
+							     .entry = frame->entry,
+							     .kind = frame->kind };
+	}
+	switch (end) {
+	case PHP_COMPLETE: return INTERPRETER_COMPLETE;
+	case PHP_TRUNCATED: return INTERPRETER_TRUNCATED;
+	default: return INTERPRETER_IMPOSSIBLE;
+	}
+}
+
+static enum interpreter_named phpinterpreter_describe(void *state, const struct interpreter_frame *frame,
+						      struct interpreter_place *place, struct text *text)
+{
+	struct php_function function;
+
+	while (described < stack.n && stack.frame[described].frame != frame->frame)
+		described++;
+	if (described == stack.n || !php_function(state, &stack.frame[described++], &function))
+		return INTERPRETER_UNNAMED;
+	place->address = function.address;
+	place->line = function.line;
+	text_bytes(text, function.name, strlen(function.name) + 1);
+	text_bytes(text, function.file, strlen(function.file) + 1);
+	return INTERPRETER_NAMED;
+}
+
+const struct interpreter interpreter_php = {
+	.name = "PHP",
+	.language = PJ_LANGUAGE_PHP,
+	.frames_lead = true,
+	.size = sizeof(struct php),
+	.is_library = php_is_library,
+	.open = phpinterpreter_open,
+	.plan = phpinterpreter_plan,
+	.evals = phpinterpreter_evals,
+	.threads = phpinterpreter_threads,
+	.frames = phpinterpreter_frames,
+	.describe = phpinterpreter_describe,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evalcode.h - finds the code of an interpreter's eval function: its symbol's range, and the parts that the compiler
+ * put elsewhere.
+ *
+ * A part elsewhere has an FDE of its own and no symbol: Debian's CPython 3.14 has 1,184 bytes at the symbol and 84,423
+ * bytes elsewhere. It is accepted if code of a known range jumps to the start of the FDE's range or into it, and code
+ * of the FDE's range jumps back into the inside of a known range, not to the function's start. No other function does
+ * the latter. A part that never jumps back is left out: it only ends the process (pyenv's CPython 3.12 has one of 8
+ * bytes). Jumps are jmp and jcc with a displacement of 32 bits, at any byte: an accidental pair of both is improbable
+ * (2^-32 for each byte and target).
+ */
+#ifndef PJ_EVALCODE_H
+#define PJ_EVALCODE_H
+
+#include "runtimes/memory/loadedfile.h"
+
+#define EVALCODE_RANGES_MAX 8u
+
+/* Address range of code, end excluded. */
+struct evalcode_range {
+	uint64_t start, end;
+};
+
+/* An activation of the eval function has its native frame in one of these ranges. */
+struct evalcode {
+	uint32_t n;
+	struct evalcode_range range[EVALCODE_RANGES_MAX];
+};
+
+/* Sets *eval to the code of the exported function `name`. Returns false if the symbol does not exist. Parts elsewhere
+ * are left out if the unwind tables (.eh_frame_hdr) are not readable. */
+bool evalcode_find(struct loadedfile *file, struct str name, struct evalcode *eval);
+
+/* Returns true if an address is in the code. Pure. */
+bool evalcode_holds(const struct evalcode *eval, uint64_t address);
+
+#endif

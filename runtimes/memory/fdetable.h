@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fdetable.h - looks up the range of the function at an address in the sorted unwind table (.eh_frame_hdr) of a loaded
+ * file: for stripped files.
+ */
+#ifndef PJ_FDETABLE_H
+#define PJ_FDETABLE_H
+
+#include "runtimes/memory/loadedfile.h"
+
+#define FDETABLE_FUNCTION_MAX (1u << 20) /* limit for the size of a function */
+
+struct fdetable {
+	struct memory *memory;
+	uint64_t header, table; /* addresses of .eh_frame_hdr and of its sorted table */
+	uint32_t n;             /* number of FDEs, at least 1 */
+};
+
+/* Opens the table of a file. Returns false if it has none of the usual encodings, or is not readable. */
+bool fdetable_open(struct fdetable *table, const struct loadedfile *file);
+
+/* Sets [*start, *end) to the range of the FDE that contains an address. Returns false if there is none, or its range is
+ * larger than FDETABLE_FUNCTION_MAX. */
+bool fdetable_range(const struct fdetable *table, uint64_t address, uint64_t *start, uint64_t *end);
+
+/* Sets [*start, *end) to the range from the first function to the end of the last one. */
+bool fdetable_all(const struct fdetable *table, uint64_t *start, uint64_t *end);
+
+#endif

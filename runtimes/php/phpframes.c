@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames in a copy. zend_vm_def.h and zend_execute.c of each version have the links that are followed here.
+ *
+ * execute_ex runs a function that a script calls in the same activation, and returns when it leaves a frame with the
+ * flag ZEND_CALL_TOP. The frame of an internal function may have that flag, too, but runs in no activation: so the kind
+ * of each function is needed. Internal functions do not end, so one that has ended is a script's.
+ *
+ * Generators that wait in `yield from` have one frame together, and what they are is not in the copy. Generators come
+ * and go too fast to be read later, so the frame has no function.
+ *
+ * The innermost frame's instruction is in a register of execute_ex; the one in memory is an earlier one of the same
+ * function. That of a caller is exact: it is stored before a call.
+ */
+#include "runtimes/php/phplayout.h"
+
+/* Bytes around a frame that one read copies: callers lie below their callee in PHP's stack of 256 kB. */
+#define BELOW_FRAME 7680u
+#define ABOVE_FRAME 512u
+
+/* Limits for the offset of the placeholder frame in a generator. */
+#define PLACEHOLDER_MIN 64u
+#define PLACEHOLDER_MAX 512u
+
+void php_plan(const struct php_layout *layout, struct threadplan *plan)
+{
+	*plan = (struct threadplan){
+		.root_bytes = 8,
+		.nhops = 1,
+		.hop = { 0 },
+		.before = BELOW_FRAME,
+		.after = ABOVE_FRAME,
+		.frame_bytes = PHPFRAME_BYTES,
+		.next = PHPFRAME_PREVIOUS,
+		.mask = ~(uint64_t)0,
+		.frames = PHP_FRAMES_MAX,
+		.object = PHPFRAME_FUNCTION,
+		.object_bytes = phplayout_code_bytes(layout),
+	};
+}
+
+/* A copy, and the area that held the last frame. */
+struct copyview {
+	const struct threadcopy *copy;
+	uint32_t nareas, last;
+};
+
+static const char *phparea_bytes(const struct copyview *view, uint32_t i, uint64_t address, uint32_t n)
+{
+	const struct threadcopy_area *area = &view->copy->area[i];
+
+	if (address < area->address || n > area->n || address - area->address > area->n - n ||
+	    area->n > view->copy->nbytes || area->offset > view->copy->nbytes - area->n)
+		return NULL;
+	return view->copy->bytes + area->offset + (address - area->address);
+}
+
+/* Returns the n bytes at an address of the process, or NULL if no area has all of them. */
+static const char *phpcopied(struct copyview *view, uint64_t address, uint32_t n)
+{
+	const char *bytes = view->last < view->nareas ? phparea_bytes(view, view->last, address, n) : NULL;
+
+	for (uint32_t i = 0; !bytes && i < view->nareas; i++) {
+		bytes = phparea_bytes(view, i, address, n);
+		view->last = i;
+	}
+	return bytes;
+}
+
+/* Result of reading one frame. */
+enum phpframe_kind { PHPFRAME_SHOWN, PHPFRAME_HIDDEN, PHPFRAME_FIBER, PHPFRAME_WRONG };
+
+/* Reads a frame without a function. It is the placeholder in a generator that delegates, or else marks that native code
+ * called a function: a copy of its caller's frame in the native stack. */
+static enum phpframe_kind read_placeholder(const char *bytes, struct php_frame *frame)
+{
+	uint64_t object = phplayout_word(bytes, PHPFRAME_THIS);
+
+	if (phplayout_word(bytes, PHPFRAME_OPLINE) != 0)
+		return PHPFRAME_WRONG;
+	if ((phplayout_half(bytes, PHPFRAME_INFO) & PHPCALL_TYPE) != PHPTYPE_OBJECT || !phplayout_is_address(object) ||
+	    frame->frame < object + PLACEHOLDER_MIN || frame->frame > object + PLACEHOLDER_MAX)
+		return PHPFRAME_HIDDEN;
+	frame->kind = PHP_DELEGATING;
+	return PHPFRAME_SHOWN;
+}
+
+/* Sets frame->code from the copy. Returns false if the copy does not have the function. */
+static bool copied_function(const struct php *php, struct copyview *view, struct php_frame *frame)
+{
+	uint32_t n = phplayout_code_bytes(&php->layout);
+	const char *bytes = phpcopied(view, frame->function, n);
+
+	if (!bytes && (bytes = phpcopied(view, frame->function, PHPFUNCTION_BYTES)))
+		n = PHPFUNCTION_BYTES;
+	return bytes && phplayout_code(&php->layout, bytes, n, &frame->code);
+}
+
+static enum phpframe_kind read_frame_of_function(const struct php *php, struct copyview *view, const char *bytes,
+						 struct php_frame *frame)
+{
+	bool copied = copied_function(php, view, frame);
+	struct php_code code = frame->code;
+	char head[PHPFUNCTION_BYTES];
+
+	if (!phplayout_is_address(frame->function))
+		return PHPFRAME_WRONG;
+	if (!copied && memory_read(php->memory, frame->function, head, sizeof(head))) {
+		/* the rest is read with the names */
+		phplayout_code(&php->layout, head, sizeof(head), &code);
+		code.type = (uint8_t)head[0];
+	} else if (!copied && php->memory->budget && php->memory->budget->over) {
+		return PHPFRAME_WRONG;
+	}
+	if (code.type == PHPFUNCTION_INTERNAL) {
+		frame->kind = PHP_INTERNAL;
+		return code.name ? PHPFRAME_SHOWN : PHPFRAME_FIBER;
+	}
+	frame->kind = code.type == PHPFUNCTION_USER || code.type == PHPFUNCTION_EVAL ? PHP_FUNCTION : PHP_ENDED;
+	frame->entry = phplayout_half(bytes, PHPFRAME_INFO) & PHPCALL_TOP;
+	frame->instruction = phplayout_word(bytes, PHPFRAME_OPLINE);
+	return PHPFRAME_SHOWN;
+}
+
+/* Sets *frame to the frame with these bytes. */
+static enum phpframe_kind read_phpframe(const struct php *php, struct copyview *view, const char *bytes,
+					struct php_frame *frame)
+{
+	frame->function = phplayout_word(bytes, PHPFRAME_FUNCTION);
+	frame->outermost = phplayout_word(bytes, PHPFRAME_PREVIOUS) == 0;
+	return frame->function ? read_frame_of_function(php, view, bytes, frame) : read_placeholder(bytes, frame);
+}
+
+/* Brent's search for a cycle: compares each frame with one that moves up at each power of two. */
+struct phpcycle {
+	uint64_t mark, steps, limit;
+};
+
+static bool closes_phpcycle(struct phpcycle *cycle, uint64_t frame)
+{
+	if (frame == cycle->mark)
+		return true;
+	if (++cycle->steps >= cycle->limit) {
+		cycle->steps = 0;
+		cycle->limit *= 2;
+		cycle->mark = frame;
+	}
+	return false;
+}
+
+enum php_end php_frames(const struct php *php, const struct threadcopy *copy, struct php_stack *stack)
+{
+	struct copyview view = { copy, copy->nareas < THREADCOPY_READS ? copy->nareas : THREADCOPY_READS, 0 };
+	struct phpcycle cycle = { 0, 0, 1 };
+	const char *bytes = phpcopied(&view, copy->root, 8);
+	uint64_t at = bytes ? phplayout_word(bytes, 0) : 0;
+
+	stack->n = 0;
+	if (!bytes)
+		return PHP_TRUNCATED;
+	for (unsigned steps = 0; at; steps++) {
+		struct php_frame *frame = &stack->frame[stack->n];
+		enum phpframe_kind kind;
+
+		if (steps == PHP_FRAMES_MAX)
+			return PHP_TRUNCATED;
+		if (!phplayout_is_address(at) || closes_phpcycle(&cycle, at))
+			return PHP_IMPOSSIBLE;
+		bytes = phpcopied(&view, at, PHPFRAME_BYTES);
+		if (!bytes)
+			return PHP_TRUNCATED;
+		*frame = (struct php_frame){ .frame = at };
+		kind = read_phpframe(php, &view, bytes, frame);
+		if (kind == PHPFRAME_WRONG)
+			return PHP_IMPOSSIBLE;
+		if (kind == PHPFRAME_FIBER)
+			break;
+		frame->innermost = steps == 0;
+		stack->n += kind == PHPFRAME_SHOWN;
+		at = phplayout_word(bytes, PHPFRAME_PREVIOUS);
+	}
+	return PHP_COMPLETE;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/ruby/rubycheck.h"
+#include "runtimes/ruby/rubyeval.h"
+#include "runtimes/ruby/rubylayout.h"
+#include "runtimes/ruby/rubyobject.h"
+
+#include <stdio.h>
+
+#define VERSION_MAX 16u
+
+/* ---- path -------------------------------------------------------------------------------------------------------- */
+
+bool ruby_is_library(struct str path)
+{
+	struct str name = path;
+	bool library;
+
+	if (str_ends(name, STR(" (deleted)")))
+		name.n -= sizeof(" (deleted)") - 1;
+	name = str_from(name, (size_t)(str_rfind(name, '/') + 1));
+	library = str_starts(name, STR("libruby"));
+	if (!library && !str_starts(name, STR("ruby")))
+		return false;
+	name = str_from(name, library ? 7 : 4);
+	if (library && str_starts(name, STR("-")))
+		name = str_from(name, 1);
+	while (name.n && (byte_is_digit(name.p[0]) || name.p[0] == '.') && !str_starts(name, STR(".so")))
+		name = str_from(name, 1);
+	return library ? str_starts(name, STR(".so")) : name.n == 0;
+}
+
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
+
+/* The version "3.1.2" of the library; 0: it is not Ruby. */
+static uint32_t read_version(struct ruby *ruby, char version[VERSION_MAX])
+{
+	uint64_t address, numbers[2];
+	struct str rest, major;
+
+	*version = '\0';
+	if (!loadedfile_symbol(&ruby->file, STR("ruby_version"), &address) ||
+	    !memory_string(ruby->memory, address, version, VERSION_MAX))
+		return 0;
+	rest = str_of(version);
+	major = str_cut(&rest, '.');
+	if (!str_u64(major, &numbers[0]) || !str_u64(str_cut(&rest, '.'), &numbers[1]) || numbers[0] > 99 ||
+	    numbers[1] > 99)
+		return 0;
+	return (uint32_t)(100 * numbers[0] + numbers[1]);
+}
+
+static enum ruby_answer ruby_refuse(struct ruby *ruby, const char *version, const char *why)
+{
+	snprintf(ruby->why, sizeof(ruby->why), "its Ruby %s is not supported (%s); send us the file and its build-id",
+		 version, why);
+	return RUBY_REFUSED;
+}
+
+static enum ruby_answer ruby_early(struct ruby *ruby)
+{
+	snprintf(ruby->why, sizeof(ruby->why), "its Ruby runs no method yet");
+	return RUBY_EARLY;
+}
+
+static enum ruby_answer ruby_open_layout(struct ruby *ruby, const char *version)
+{
+	const char *why = NULL;
+	uint64_t iseq;
+
+	/* The main thread is there before the first method, and the names and classes before the first frame. */
+	if (!rubycheck_find_vm(ruby) || !rubyid_find(ruby) || !rubyclass_find_ids(ruby))
+		return ruby_early(ruby);
+	switch (rubycheck_prove(ruby, &iseq, &why)) {
+	case RUBYCHECK_NO_FRAME: return ruby_early(ruby);
+	case RUBYCHECK_CONTRADICTED: return ruby_refuse(ruby, version, why);
+	case RUBYCHECK_PROVEN: break;
+	}
+	why = rubyeval_find(ruby, iseq);
+	return why ? ruby_refuse(ruby, version, why) : RUBY_OPEN;
+}
+
+enum ruby_answer ruby_open(struct ruby *ruby, struct memory *memory, const struct ruby_candidate *candidate)
+{
+	char version[VERSION_MAX];
+	enum ruby_answer answer;
+	uint32_t number;
+	const char *why;
+
+	*ruby = (struct ruby){ .memory = memory };
+	why = loadedfile_open(&ruby->file, memory, candidate->base);
+	number = why ? 0 : read_version(ruby, version);
+	if (!number) {
+		snprintf(ruby->why, sizeof(ruby->why), "%s", why ? why : "the file is not Ruby");
+		return RUBY_OTHER_FILE;
+	}
+	if (!rubylayout_of_version(number, &ruby->layout))
+		return ruby_refuse(ruby, version, "3.1 and 3.3 are");
+	answer = ruby_open_layout(ruby, version);
+	if (answer != RUBY_OPEN && memory->budget && memory->budget->over) {
+		snprintf(ruby->why, sizeof(ruby->why), "its Ruby cannot be read from memory");
+		return RUBY_REFUSED;
+	}
+	return answer;
+}

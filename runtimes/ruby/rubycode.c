@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Labels of backtraces: rb_profile_frame_full_label and calculate_iseq_label (3.4) of vm_backtrace.c, from the label of
+ * the iseq and the owner of the method. */
+#include "runtimes/ruby/rubylayout.h"
+#include "runtimes/ruby/rubylines.h"
+#include "runtimes/ruby/rubyobject.h"
+
+#define TYPE_METHOD 1u /* enum rb_iseq_type: ISEQ_TYPE_METHOD */
+#define DEFINITION_TYPE_MASK 15u
+#define DEFINITION_OF_ISEQ 0u /* VM_METHOD_TYPE_ISEQ */
+#define PARENTS_MAX 64u
+#define LINES_MAX (1u << 20)
+
+/* A method: its body, and the bytes of it that all versions have here. */
+struct rubybody {
+	uint64_t iseq;
+	char bytes[BODY_BYTES];
+};
+
+static bool read_body(struct ruby *ruby, uint64_t iseq, struct rubybody *body)
+{
+	uint64_t at;
+
+	body->iseq = iseq;
+	return rubyobject_is_imemo(ruby, iseq, IMEMO_ISEQ) && memory_pointer(ruby->memory, iseq + ISEQ_BODY, &at) &&
+	       rubylayout_is_address(at) && memory_read(ruby->memory, at, body->bytes, sizeof(body->bytes));
+}
+
+/* Sets *entry to the method entry or class reference of a frame: scope has it, or the environment to begin from. */
+static bool scope_entry(struct ruby *ruby, uint64_t scope, uint64_t *entry)
+{
+	uint64_t words[3], ep = scope & ~(uint64_t)1;
+
+	*entry = scope;
+	for (unsigned i = 0; scope & 1 && i < PARENTS_MAX; i++) {
+		if (!rubylayout_is_address(ep) ||
+		    !memory_read(ruby->memory, ep - EP_BYTES_BEFORE, words, sizeof(words)))
+			return false;
+		*entry = words[0] & ~(uint64_t)7;
+		if (words[2] & EP_LOCAL)
+			break;
+		*entry = 0;
+		ep = words[1] & ~(uint64_t)3;
+	}
+	/* an environment with special variables has the entry behind them */
+	if (*entry && rubyobject_is_imemo(ruby, *entry, IMEMO_SVAR))
+		return memory_pointer(ruby->memory, *entry + 8, entry);
+	return true;
+}
+
+/* A method entry: what it defines, and the class that owns it. */
+struct rubyentry {
+	uint64_t owner, id, iseq; /* iseq: 0 if it has none */
+};
+
+static bool rubyentry_read(struct ruby *ruby, uint64_t address, struct rubyentry *entry)
+{
+	char bytes[METHOD_BYTES], definition[DEFINITION_BYTES];
+	uint64_t at;
+
+	if (!rubyobject_is_imemo(ruby, address, IMEMO_METHOD) ||
+	    !memory_read(ruby->memory, address, bytes, sizeof(bytes)))
+		return false;
+	at = rubylayout_word(bytes, METHOD_DEFINITION);
+	entry->owner = rubylayout_word(bytes, METHOD_OWNER);
+	if (!rubylayout_is_address(at) || !memory_read(ruby->memory, at, definition, sizeof(definition)))
+		return false;
+	entry->id = rubylayout_word(definition, DEFINITION_ID);
+	entry->iseq = ((unsigned char)definition[0] & DEFINITION_TYPE_MASK) == DEFINITION_OF_ISEQ ?
+			      rubylayout_word(definition, DEFINITION_ISEQ) :
+			      0;
+	return true;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static bool read_string(struct ruby *ruby, uint64_t string, char bytes[RUBY_NAME_MAX], struct str *view)
+{
+	uint64_t n;
+
+	if (!rubystring_read(ruby, string, bytes, RUBY_NAME_MAX, &n) || n == 0)
+		return false;
+	*view = (struct str){ bytes, n < RUBY_NAME_MAX ? (size_t)n : RUBY_NAME_MAX };
+	return true;
+}
+
+/* Appends `Class#` if the method that the code is in is that of the frame's method entry. */
+static bool append_class(struct ruby *ruby, const struct rubybody *body, uint64_t scope, struct rubytext *name)
+{
+	uint64_t local = rubylayout_word(body->bytes, ruby->layout.body.local), entry;
+	struct rubyentry method;
+	struct rubybody outer;
+	uint32_t type;
+
+	if (!read_body(ruby, local, &outer))
+		return false;
+	memcpy(&type, outer.bytes + BODY_TYPE, sizeof(type));
+	if (type != TYPE_METHOD || !scope_entry(ruby, scope, &entry) || !rubyentry_read(ruby, entry, &method) ||
+	    method.iseq != local)
+		return true;
+	return rubyclass_append(ruby, method.owner, name);
+}
+
+/* Appends the label of a method or block, with its class in front of the name of the method. */
+static bool append_label(struct ruby *ruby, const struct rubybody *body, uint64_t scope, struct rubytext *name)
+{
+	char label_bytes[RUBY_NAME_MAX], base_bytes[RUBY_NAME_MAX];
+	struct str label, base;
+
+	if (!read_string(ruby, rubylayout_word(body->bytes, BODY_LABEL), label_bytes, &label) ||
+	    !read_string(ruby, rubylayout_word(body->bytes, BODY_BASE_LABEL), base_bytes, &base))
+		return false;
+	while (label.n > base.n && (str_starts(label, STR("rescue in ")) || str_starts(label, STR("ensure in "))))
+		label = str_from(label, STR("rescue in ").n);
+	if (!str_ends(label, base)) {
+		rubytext_bytes(name, label);
+		return true;
+	}
+	rubytext_bytes(name, (struct str){ label.p, label.n - base.n });
+	if (!append_class(ruby, body, scope, name))
+		return false;
+	rubytext_bytes(name, base);
+	return true;
+}
+
+/* The path of a method: a String, or an Array of path and real path, of which the second may be nil. */
+static bool append_path(struct ruby *ruby, uint64_t path, struct rubytext *file)
+{
+	char bytes[RUBY_NAME_MAX];
+	uint64_t both[2];
+	struct str view;
+
+	if (rubyarray_read(ruby, path, 0, 2, both))
+		path = rubyobject_is(ruby, both[1], OBJECT_TYPE_STRING) ? both[1] : both[0];
+	if (!read_string(ruby, path, bytes, &view))
+		return false;
+	rubytext_bytes(file, view);
+	return true;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t rubycode_line(struct ruby *ruby, const struct rubybody *body, uint32_t word)
+{
+	const struct ruby_layout *layout = &ruby->layout;
+	uint64_t entries = rubylayout_word(body->bytes, layout->body.lines), at, line;
+	uint64_t index = rubylayout_word(body->bytes, layout->body.lines_index);
+	char part[RUBYLINES_PART_BYTES];
+	uint32_t n, bytes, rank = 1;
+
+	memcpy(&n, body->bytes + layout->body.nlines, sizeof(n));
+	if (n == 0 || n > LINES_MAX || !rubylayout_is_address(entries))
+		return 0;
+	if (n > 1) {
+		rubylines_part(word, &at, &bytes);
+		if (!rubylayout_is_address(index) || !memory_read(ruby->memory, index + at, part, bytes))
+			return 0;
+		rank = rubylines_rank(part, word);
+	}
+	if (rank == 0 || rank > n ||
+	    !memory_u64(ruby->memory, entries + (uint64_t)(rank - 1) * layout->body.line_entry, 4, &line))
+		return 0;
+	return line <= INT32_MAX ? (uint32_t)line : 0;
+}
+
+/* ---- frames ------------------------------------------------------------------------------------------------------ */
+
+static bool code_of_iseq(struct ruby *ruby, const struct ruby_frame *frame, struct rubytext *name,
+			 struct rubytext *file, struct ruby_code *code)
+{
+	uint64_t start, offset;
+	struct rubybody body;
+	uint32_t words;
+
+	if (!read_body(ruby, frame->code, &body))
+		return false;
+	memcpy(&words, body.bytes + BODY_WORDS, sizeof(words));
+	start = rubylayout_word(body.bytes, BODY_CODE);
+	offset = frame->pc - start;
+	if (!rubylayout_is_address(start) || frame->pc < start || offset > (uint64_t)8 * words)
+		return false;
+	code->first = offset == 0;
+	code->address = start;
+	/* pc is at the instruction after a call. Others add to it before or after they run (_insn_entry.erb). */
+	if (!frame->innermost) {
+		code->address = offset ? frame->pc - 8 : start;
+		code->line = rubycode_line(ruby, &body, (uint32_t)(offset ? offset / 8 - 1 : 0));
+	}
+	return append_label(ruby, &body, frame->scope, name) &&
+	       append_path(ruby, rubylayout_word(body.bytes, BODY_PATH), file);
+}
+
+static bool code_of_method(struct ruby *ruby, const struct ruby_frame *frame, struct rubytext *name,
+			   struct ruby_code *code)
+{
+	char bytes[RUBY_NAME_MAX];
+	struct rubyentry entry;
+	uint64_t string;
+	struct str view;
+
+	code->address = frame->code;
+	if (!rubyentry_read(ruby, frame->code, &entry) || !rubyclass_append(ruby, entry.owner, name) ||
+	    !rubyid_string(ruby, entry.id, &string) || !read_string(ruby, string, bytes, &view))
+		return false;
+	rubytext_bytes(name, view);
+	return true;
+}
+
+bool ruby_code(struct ruby *ruby, const struct ruby_frame *frame, struct ruby_code *code)
+{
+	struct rubytext name = { code->name, 0, sizeof(code->name) - 1, false };
+	struct rubytext file = { code->file, 0, sizeof(code->file) - 1, false };
+	bool good;
+
+	*code = (struct ruby_code){ .address = 0 };
+	good = frame->kind == RUBY_METHOD ? code_of_iseq(ruby, frame, &name, &file, code) :
+					    code_of_method(ruby, frame, &name, code);
+	rubytext_end(&name);
+	rubytext_end(&file);
+	return good;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames in a copy: vm_push_frame of vm_insnhelper.c, and the flags in vm_core.h. */
+#include "runtimes/ruby/rubylayout.h"
+
+/* Bytes that are copied before and after an environment on the heap. */
+#define BESIDE_ENVIRONMENT 512u
+#define STACK_WORDS_MAX (UINT64_C(1) << 28)
+#define PARENTS_MAX 64u         /* of one frame */
+#define PARENTS_OF_STACK 16384u /* of all frames of a stack */
+
+/* Kinds of frames: EP_KIND_MASK of the flags. */
+enum {
+	KIND_METHOD = 0x11110001,
+	KIND_BLOCK = 0x22220001,
+	KIND_CLASS = 0x33330001,
+	KIND_TOP = 0x44440001,
+	KIND_CFUNC = 0x55550001,
+	KIND_IFUNC = 0x66660001,
+	KIND_EVAL = 0x77770001,
+	KIND_RESCUE = 0x78880001,
+	KIND_DUMMY = 0x79990001
+};
+
+void ruby_plan(const struct ruby_layout *layout, struct threadplan *plan)
+{
+	*plan = (struct threadplan){
+		.root_bytes = 8,
+		.nhops = 2,
+		.hop = { 0, EC_FRAME },
+		.before = BESIDE_ENVIRONMENT,
+		.after = BESIDE_ENVIRONMENT,
+		.frame_bytes = layout->frame_bytes,
+		.next = FRAME_EP,
+		.mask = ~(uint64_t)0,
+		.frames = RUBY_FRAMES_MAX,
+		.array = { .bytes = EC_BYTES, .start = EC_STACK, .words = EC_WORDS, .link_before = EP_BYTES_BEFORE },
+	};
+}
+
+struct rubyview {
+	const struct ruby_layout *layout;
+	const struct threadcopy *copy;
+	uint32_t nareas, last, parents; /* parents: number of those that were followed */
+	uint64_t start, end;            /* of the VM stack */
+};
+
+static const char *rubyview_area(const struct rubyview *view, uint32_t i, uint64_t address, uint32_t n)
+{
+	const struct threadcopy_area *area = &view->copy->area[i];
+
+	if (address < area->address || n > area->n || address - area->address > area->n - n ||
+	    area->n > view->copy->nbytes || area->offset > view->copy->nbytes - area->n)
+		return NULL;
+	return view->copy->bytes + area->offset + (address - area->address);
+}
+
+/* Returns the n bytes at an address of the process, or NULL if no area has all of them. */
+static const char *rubyview_bytes(struct rubyview *view, uint64_t address, uint32_t n)
+{
+	const char *bytes = view->last < view->nareas ? rubyview_area(view, view->last, address, n) : NULL;
+
+	for (uint32_t i = 0; !bytes && i < view->nareas; i++) {
+		bytes = rubyview_area(view, i, address, n);
+		view->last = i;
+	}
+	return bytes;
+}
+
+/* Returns the words ep[-2], ep[-1] and ep[0], or NULL. */
+static const char *rubyview_environment(struct rubyview *view, uint64_t ep)
+{
+	return rubylayout_is_address(ep) ? rubyview_bytes(view, ep - EP_BYTES_BEFORE, EP_BYTES_BEFORE + 8) : NULL;
+}
+
+/* Sets the bounds of the native stack from the bytes of an execution context. */
+static void rubyview_native(const struct ruby_layout *layout, const char *bytes, struct ruby_stack *stack)
+{
+	uint64_t start = rubylayout_word(bytes, layout->machine + MACHINE_START);
+	uint64_t size = rubylayout_word(bytes, layout->machine + MACHINE_SIZE);
+
+	if (size == 0 || size > start)
+		return;
+	stack->low = start - size;
+	stack->high = start;
+}
+
+/* Finds the VM stack, and sets *frame to the innermost frame. */
+static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack *stack, uint64_t *frame)
+{
+	const char *bytes = rubyview_bytes(view, view->copy->root, 8);
+	uint64_t ec, words;
+
+	if (!bytes)
+		return RUBY_TRUNCATED;
+	ec = rubylayout_word(bytes, 0);
+	if (!ec)
+		return RUBY_NO_FRAME;
+	if (!rubylayout_is_address(ec))
+		return RUBY_IMPOSSIBLE;
+	bytes = rubyview_bytes(view, ec, EC_BYTES);
+	if (!bytes)
+		return RUBY_TRUNCATED;
+	rubyview_native(view->layout, bytes, stack);
+	view->start = rubylayout_word(bytes, EC_STACK);
+	words = rubylayout_word(bytes, EC_WORDS);
+	*frame = rubylayout_word(bytes, EC_FRAME);
+	if (!view->start || !*frame)
+		return RUBY_NO_FRAME;
+	if (!rubylayout_is_address(view->start) || !rubylayout_is_address(*frame) || words == 0 ||
+	    words > STACK_WORDS_MAX)
+		return RUBY_IMPOSSIBLE;
+	view->end = view->start + 8 * words;
+	/* a thread's VM stack is a variable of the function that starts it */
+	if (view->start > stack->low && view->start < stack->high)
+		stack->high = view->start;
+	if (*frame < view->start || *frame > view->end || (view->end - *frame) % view->layout->frame_bytes != 0)
+		return RUBY_IMPOSSIBLE;
+	return *frame == view->end ? RUBY_NO_FRAME : RUBY_COMPLETE;
+}
+
+/* Returns the method entry or class reference of the method that an environment is of, or the environment at which the
+ * copy or PARENTS_OF_STACK ends, + 1. */
+static uint64_t scope_of(struct rubyview *view, uint64_t ep)
+{
+	for (unsigned i = 0; i < PARENTS_MAX; i++) {
+		const char *bytes = view->parents < PARENTS_OF_STACK ? rubyview_environment(view, ep) : NULL;
+
+		if (!bytes)
+			return ep | 1;
+		view->parents++;
+		if (rubylayout_word(bytes, 16) & EP_LOCAL)
+			return rubylayout_word(bytes, 0) & ~(uint64_t)7;
+		ep = rubylayout_word(bytes, 8) & ~(uint64_t)3;
+	}
+	return 0;
+}
+
+enum frame_kind { FRAME_OF_RUBY, FRAME_OF_C, FRAME_HIDDEN, FRAME_OUTERMOST, FRAME_IMPOSSIBLE };
+
+static enum frame_kind rubyframe_kind(uint64_t flags)
+{
+	switch (flags & EP_KIND_MASK) {
+	case KIND_METHOD:
+	case KIND_BLOCK:
+	case KIND_CLASS:
+	case KIND_TOP:
+	case KIND_EVAL:
+	case KIND_RESCUE: return flags & EP_CFRAME ? FRAME_IMPOSSIBLE : FRAME_OF_RUBY;
+	case KIND_CFUNC: return flags & EP_CFRAME ? FRAME_OF_C : FRAME_IMPOSSIBLE;
+	case KIND_IFUNC: return flags & EP_CFRAME ? FRAME_HIDDEN : FRAME_IMPOSSIBLE;
+	case KIND_DUMMY: return FRAME_OUTERMOST;
+	default: return FRAME_IMPOSSIBLE;
+	}
+}
+
+/* Reads the frame with these bytes and this environment. */
+static enum frame_kind rubyframe_read(struct rubyview *view, const char *bytes, const char *words,
+				      struct ruby_frame *frame)
+{
+	uint64_t flags = rubylayout_word(words, 16);
+	enum frame_kind kind = rubyframe_kind(flags);
+
+	frame->entry = flags & EP_FINISH;
+	frame->pc = rubylayout_word(bytes, FRAME_PC);
+	frame->code = rubylayout_word(bytes, FRAME_ISEQ);
+	if (kind == FRAME_OF_RUBY) {
+		frame->kind = RUBY_METHOD;
+		frame->scope = scope_of(view, rubylayout_word(bytes, FRAME_EP));
+		return rubylayout_is_address(frame->pc) && rubylayout_is_address(frame->code) ? kind : FRAME_IMPOSSIBLE;
+	}
+	if (kind == FRAME_OF_C) {
+		frame->kind = RUBY_CFUNCTION;
+		if (frame->pc || frame->code)
+			return FRAME_IMPOSSIBLE;
+		frame->code = frame->scope = rubylayout_word(words, 0);
+		return rubylayout_is_address(frame->code) ? kind : FRAME_IMPOSSIBLE;
+	}
+	return kind;
+}
+
+enum ruby_end ruby_frames(const struct ruby_layout *layout, const struct threadcopy *copy, struct ruby_stack *stack)
+{
+	struct rubyview view = { .layout = layout,
+				 .copy = copy,
+				 .nareas = copy->nareas < THREADCOPY_READS ? copy->nareas : THREADCOPY_READS };
+	uint64_t at = 0, innermost;
+	enum ruby_end end;
+
+	stack->n = 0;
+	stack->low = stack->high = 0;
+	end = rubyview_innermost(&view, stack, &at);
+	if (end != RUBY_COMPLETE)
+		return end;
+	innermost = at;
+	for (; at < view.end; at += layout->frame_bytes) {
+		struct ruby_frame *frame = &stack->frame[stack->n];
+		const char *bytes = rubyview_bytes(&view, at, layout->frame_bytes), *words;
+
+		words = bytes ? rubyview_environment(&view, rubylayout_word(bytes, FRAME_EP)) : NULL;
+		if (!words || stack->n == RUBY_FRAMES_MAX)
+			return RUBY_TRUNCATED;
+		*frame = (struct ruby_frame){ .frame = at, .innermost = at == innermost };
+		switch (rubyframe_read(&view, bytes, words, frame)) {
+		case FRAME_OF_RUBY:
+		case FRAME_OF_C: stack->n++; break;
+		case FRAME_HIDDEN:
+			if (frame->entry)
+				return RUBY_IMPOSSIBLE;
+			break;
+		case FRAME_OUTERMOST:
+			if (at + layout->frame_bytes != view.end)
+				return RUBY_IMPOSSIBLE;
+			return stack->n ? RUBY_COMPLETE : RUBY_NO_FRAME;
+		case FRAME_IMPOSSIBLE: return RUBY_IMPOSSIBLE;
+		}
+	}
+	return RUBY_IMPOSSIBLE;
+}

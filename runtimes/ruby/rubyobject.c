@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RString, RArray, RClass, st_table and rb_symbols_t: see include/ruby, internal/class.h and symbol.c of Ruby. */
+#include "runtimes/ruby/rubyobject.h"
+
+#include "common/visible.h"
+#include "runtimes/ruby/rubylayout.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+#define DATA_CHUNK 4096u
+#define DATA_MAX ((uint64_t)4 << 20)
+
+/* Strings: length in the flags (before 3.2, short ones) or in a word; arrays: length of short ones in the flags. */
+#define STRING_LENGTH 16u
+#define STRING_POINTER 24u
+#define STRING_FLAG_SHIFT 14u
+#define STRING_FLAG_MASK 31u
+#define ARRAY_EMBEDDED 16u
+#define ARRAY_LENGTH 16u
+#define ARRAY_POINTER 32u
+#define ARRAY_FLAG_SHIFT 15u
+#define ARRAY_FLAG_MASK 127u
+#define ARRAY_MAX (UINT64_C(1) << 24)
+
+/* rb_symbols_t: last serial number (4 bytes, then 4 of padding), table, Array of Arrays of 512 pairs. */
+#define SYMBOLS_IDS 16u
+#define SYMBOLS_BYTES 24u
+#define SYMBOLS_UNIT 512u
+#define ID_SCOPE_SHIFT 4u
+
+/* Class variables of 3.1: a pointer to rb_classext_t, there one to an st_table. */
+#define CLASS_EXTENSION 24u
+#define EXTENSION_VARIABLES 8u
+#define TABLE_BOUND 40u
+#define TABLE_ENTRIES 48u
+#define TABLE_BYTES 56u
+#define ENTRY_BYTES 24u
+#define ENTRIES_MAX 256u
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+static void put(struct rubytext *text, const char *bytes, size_t n)
+{
+	if (text->cut || n > text->cap - text->n) {
+		text->cut = true;
+		return;
+	}
+	memcpy(text->to + text->n, bytes, n);
+	text->n += n;
+}
+
+void rubytext_bytes(struct rubytext *text, struct str bytes)
+{
+	while (bytes.n && !text->cut) {
+		uint32_t code = 0;
+		size_t n = visible_point(bytes, &code);
+
+		if (n && code)
+			put(text, bytes.p, n);
+		else
+			put(text, REPLACEMENT, sizeof(REPLACEMENT) - 1);
+		bytes = str_from(bytes, n ? n : 1);
+	}
+}
+
+void rubytext_end(struct rubytext *text)
+{
+	if (text->cut && text->cap >= 3) {
+		if (text->n > text->cap - 3) {
+			text->n = text->cap - 3;
+			/* Bytes 10xxxxxx continue a code point: drop it. */
+			while (text->n && ((unsigned char)text->to[text->n] & 0xc0) == 0x80)
+				text->n--;
+		}
+		memcpy(text->to + text->n, "...", 3);
+		text->n += 3;
+	}
+	text->to[text->n] = '\0';
+}
+
+/* ---- objects ----------------------------------------------------------------------------------------------------- */
+
+bool rubyobject_flags(struct ruby *ruby, uint64_t address, uint64_t *flags)
+{
+	return rubylayout_is_address(address) && memory_pointer(ruby->memory, address + OBJECT_FLAGS, flags);
+}
+
+bool rubyobject_is(struct ruby *ruby, uint64_t address, unsigned type)
+{
+	uint64_t flags;
+
+	return rubyobject_flags(ruby, address, &flags) && (flags & OBJECT_TYPE_MASK) == type;
+}
+
+bool rubyobject_is_imemo(struct ruby *ruby, uint64_t address, unsigned kind)
+{
+	uint64_t flags;
+
+	return rubyobject_flags(ruby, address, &flags) && (flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_IMEMO &&
+	       (flags >> 12 & 15) == kind;
+}
+
+/* Sets *at and *n to address and length of the bytes of a String. */
+static bool string_bytes(struct ruby *ruby, uint64_t address, uint64_t *at, uint64_t *n)
+{
+	uint64_t flags;
+
+	if (!rubyobject_flags(ruby, address, &flags) || (flags & OBJECT_TYPE_MASK) != OBJECT_TYPE_STRING)
+		return false;
+	if (!(flags & OBJECT_USER1) && ruby->layout.string_embedded == STRING_LENGTH) {
+		*at = address + ruby->layout.string_embedded;
+		*n = flags >> STRING_FLAG_SHIFT & STRING_FLAG_MASK;
+		return true;
+	}
+	*at = address + ruby->layout.string_embedded;
+	return memory_pointer(ruby->memory, address + STRING_LENGTH, n) && *n < (UINT64_C(1) << 40) &&
+	       (!(flags & OBJECT_USER1) || memory_pointer(ruby->memory, address + STRING_POINTER, at));
+}
+
+bool rubystring_read(struct ruby *ruby, uint64_t address, char *to, size_t cap, uint64_t *n)
+{
+	uint64_t at;
+
+	if (!string_bytes(ruby, address, &at, n))
+		return false;
+	return *n == 0 || memory_read(ruby->memory, at, to, *n < cap ? (size_t)*n : cap);
+}
+
+bool rubystring_is(struct ruby *ruby, uint64_t address, struct str bytes)
+{
+	char found[32];
+	uint64_t n;
+
+	return bytes.n <= sizeof(found) && rubystring_read(ruby, address, found, sizeof(found), &n) && n == bytes.n &&
+	       memcmp(found, bytes.p, bytes.n) == 0;
+}
+
+bool rubyarray_read(struct ruby *ruby, uint64_t address, uint64_t index, unsigned n, uint64_t *element)
+{
+	uint64_t flags, length, at = address + ARRAY_EMBEDDED;
+
+	if (!rubyobject_flags(ruby, address, &flags) || (flags & OBJECT_TYPE_MASK) != OBJECT_TYPE_ARRAY || n > 4)
+		return false;
+	length = flags >> ARRAY_FLAG_SHIFT & ARRAY_FLAG_MASK;
+	if (!(flags & OBJECT_USER1) && (!memory_pointer(ruby->memory, address + ARRAY_LENGTH, &length) ||
+					!memory_pointer(ruby->memory, address + ARRAY_POINTER, &at)))
+		return false;
+	return length < ARRAY_MAX && index < length && length - index >= n && rubylayout_is_address(at) &&
+	       memory_read(ruby->memory, at + 8 * index, element, (size_t)8 * n);
+}
+
+/* ---- ids --------------------------------------------------------------------------------------------------------- */
+
+static bool serial_string(struct ruby *ruby, uint64_t symbols, uint64_t serial, uint64_t *string)
+{
+	uint64_t array;
+
+	return rubyarray_read(ruby, symbols, serial / SYMBOLS_UNIT, 1, &array) &&
+	       rubyarray_read(ruby, array, serial % SYMBOLS_UNIT * 2, 1, string);
+}
+
+bool rubyid_string(struct ruby *ruby, uint64_t id, uint64_t *string)
+{
+	uint64_t serial = id > ruby->layout.last_operator ? id >> ID_SCOPE_SHIFT : id;
+
+	/* The address of a dynamic symbol has a low bit of 0 in most cases, and is too large for a serial number. */
+	return serial <= UINT32_MAX && serial_string(ruby, ruby->symbols, serial, string);
+}
+
+/* Returns true if an Array has the names of the operators at the numbers that are their characters. */
+static bool has_operators(struct ruby *ruby, uint64_t symbols)
+{
+	static const char operators[] = "!%*+-/<>";
+	uint64_t string;
+
+	for (const char *operator= operators; *operator; operator++)
+		if (!serial_string(ruby, symbols, (unsigned char)*operator, & string) ||
+		    !rubystring_is(ruby, string, (struct str){ operator, 1 }))
+			return false;
+	return true;
+}
+
+bool rubyid_find(struct ruby *ruby)
+{
+	char bytes[DATA_CHUNK + SYMBOLS_BYTES];
+	uint64_t start = (ruby->file.data + 7) & ~(uint64_t)7;
+	uint64_t n = ruby->file.data_n < DATA_MAX ? ruby->file.data_n & ~(uint64_t)7 : DATA_MAX;
+
+	for (uint64_t at = 0; at + SYMBOLS_BYTES <= n; at += DATA_CHUNK) {
+		size_t left = n - at < sizeof(bytes) ? (size_t)(n - at) : sizeof(bytes);
+
+		if (!memory_read(ruby->memory, start + at, bytes, left))
+			return false;
+		for (uint32_t i = 0; i + SYMBOLS_BYTES <= left && i < DATA_CHUNK; i += 8) {
+			uint64_t last = rubylayout_word(bytes, i), ids = rubylayout_word(bytes, i + SYMBOLS_IDS);
+
+			if (last < 256 || last > UINT32_MAX || !rubylayout_is_address(ids) || !has_operators(ruby, ids))
+				continue;
+			ruby->symbols = ids;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- classes ----------------------------------------------------------------------------------------------------- */
+
+/* A variable of a class: its id and value. */
+struct classvariable {
+	uint64_t id, value;
+};
+
+typedef bool variable_wanted(struct ruby *ruby, const struct classvariable *variable, uint64_t argument);
+
+/* Finds the first variable of a class (before 3.2) that is wanted. */
+static bool rubyclass_variable(struct ruby *ruby, uint64_t address, variable_wanted *wanted, uint64_t argument,
+			       struct classvariable *variable)
+{
+	uint64_t extension, table, bound, entries, entry[3];
+	char bytes[TABLE_BYTES];
+
+	if (!memory_pointer(ruby->memory, address + CLASS_EXTENSION, &extension) || !rubylayout_is_address(extension) ||
+	    !memory_pointer(ruby->memory, extension + EXTENSION_VARIABLES, &table) || !rubylayout_is_address(table) ||
+	    !memory_read(ruby->memory, table, bytes, sizeof(bytes)))
+		return false;
+	bound = rubylayout_word(bytes, TABLE_BOUND);
+	entries = rubylayout_word(bytes, TABLE_ENTRIES);
+	for (uint64_t i = 0; i < bound && i < ENTRIES_MAX && rubylayout_is_address(entries); i++) {
+		if (!memory_read(ruby->memory, entries + ENTRY_BYTES * i, entry, sizeof(entry)))
+			return false;
+		/* this hash is that of a deleted entry */
+		*variable = (struct classvariable){ entry[1], entry[2] };
+		if (entry[0] != ~(uint64_t)0 && wanted(ruby, variable, argument))
+			return true;
+	}
+	return false;
+}
+
+static bool is_object_path(struct ruby *ruby, const struct classvariable *variable, uint64_t argument)
+{
+	(void)argument;
+	return rubystring_is(ruby, variable->value, STR("Object"));
+}
+
+static bool has_value(struct ruby *ruby, const struct classvariable *variable, uint64_t argument)
+{
+	(void)ruby;
+	return variable->value == argument;
+}
+
+static bool has_id(struct ruby *ruby, const struct classvariable *variable, uint64_t argument)
+{
+	(void)ruby;
+	return variable->id == argument;
+}
+
+bool rubyclass_find_ids(struct ruby *ruby)
+{
+	uint64_t variable, object, singleton, value;
+	struct classvariable path, attached;
+
+	if (!loadedfile_symbol(&ruby->file, STR("rb_cObject"), &variable) ||
+	    !memory_pointer(ruby->memory, variable, &object) || !rubyobject_is(ruby, object, OBJECT_TYPE_CLASS))
+		return false;
+	if (ruby->layout.class_path != RUBY_NO_FIELD)
+		return memory_pointer(ruby->memory, object + ruby->layout.class_path, &value) &&
+		       rubystring_is(ruby, value, STR("Object"));
+	if (!rubyclass_variable(ruby, object, is_object_path, 0, &path) ||
+	    !memory_pointer(ruby->memory, object + OBJECT_CLASS, &singleton) ||
+	    !rubyobject_is(ruby, singleton, OBJECT_TYPE_CLASS) ||
+	    !rubyclass_variable(ruby, singleton, has_value, object, &attached))
+		return false;
+	ruby->path_id = path.id;
+	ruby->attached_id = attached.id;
+	return true;
+}
+
+/* Sets *value to a field of a class that is a variable of it in some versions; 0: it has none. */
+static bool class_field(struct ruby *ruby, uint64_t address, uint32_t field, uint64_t id, uint64_t *value)
+{
+	struct classvariable variable;
+
+	*value = 0;
+	if (field != RUBY_NO_FIELD)
+		return memory_pointer(ruby->memory, address + field, value);
+	if (rubyclass_variable(ruby, address, has_id, id, &variable))
+		*value = variable.value;
+	return true;
+}
+
+static bool is_class_or_module(uint64_t flags)
+{
+	return (flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS || (flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_MODULE;
+}
+
+bool rubyclass_append(struct ruby *ruby, uint64_t address, struct rubytext *text)
+{
+	const struct ruby_layout *layout = &ruby->layout;
+	char name[RUBY_NAME_MAX];
+	uint64_t flags, path, n;
+	bool singleton;
+
+	if (!rubyobject_flags(ruby, address, &flags) || !is_class_or_module(flags))
+		return false;
+	singleton = (flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS && (flags & OBJECT_SINGLETON);
+	if (singleton) {
+		if (!class_field(ruby, address, layout->attached, ruby->attached_id, &address))
+			return false;
+		/* the object of a singleton class is often no class */
+		if (!rubyobject_flags(ruby, address, &flags) || !is_class_or_module(flags) ||
+		    ((flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS && (flags & OBJECT_SINGLETON)))
+			return true;
+	}
+	if (!class_field(ruby, address, layout->class_path, ruby->path_id, &path))
+		return false;
+	if (!rubystring_read(ruby, path, name, sizeof(name), &n) || n == 0)
+		return true;
+	/* A temporary name, of a class that is in no constant */
+	if (name[0] == '#')
+		return true;
+	rubytext_bytes(text, (struct str){ name, n < sizeof(name) ? (size_t)n : sizeof(name) });
+	text->cut |= n > sizeof(name);
+	rubytext_bytes(text, singleton ? STR(".") : STR("#"));
+	return true;
+}

@@ -1,0 +1,37 @@
+/* phpimage.h - images of the memory of PHPs, in the format of pyimage.h, as test/runtimes/php/seeds.c takes them from
+ * real processes. */
+#ifndef PJ_TEST_PHPIMAGE_H
+#define PJ_TEST_PHPIMAGE_H
+
+#include "runtimes/php/php.h"
+#include "test/lib/pyimage.h"
+
+/* Called for each function that was read. */
+typedef void phpimage_function(void *arg, const struct php *php, const struct php_frame *frame,
+			       const struct php_function *function);
+
+/* Reads the frames and calls f for each, the innermost first. *copy has space for a full copy. */
+static inline void phpimage_frames(const struct php *php, struct threadcopy *copy, struct php_stack *stack,
+				   phpimage_function *f, void *arg)
+{
+	struct threadplan plan;
+
+	php_plan(&php->layout, &plan);
+	livecopy_read(php->memory, &plan, php_root(php), copy, THREADCOPY_BYTES);
+	if (php_frames(php, copy, stack) == PHP_IMPOSSIBLE)
+		return;
+	for (uint32_t k = 0; k < stack->n; k++) {
+		struct php_function function;
+
+		if (php_function(php, &stack->frame[k], &function))
+			f(arg, php, &stack->frame[k], &function);
+	}
+}
+
+static inline enum php_answer phpimage_open(const struct pyimage *image, struct memory *memory, struct php *php)
+{
+	memory_image(memory, image->page, image->n);
+	return php_open(php, memory, image->base);
+}
+
+#endif

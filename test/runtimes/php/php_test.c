@@ -1,0 +1,181 @@
+/* Frames, names and lines of real PHPs against what debug_backtrace() prints: each version of this machine, stopped in
+ * stacks that are known. */
+/* covers: runtimes/php/php.c runtimes/php/phpframes.c runtimes/php/phpfunction.c runtimes/php/phplayout.c */
+/* covers: runtimes/memory/evalcode.c */
+#include "test/lib/phps.h"
+
+#include "common/text.h"
+#include "runtimes/memory/livecopy.h"
+
+static struct php_stack stack;
+static struct threadcopy *copy;
+
+static const struct {
+	const char *mode;
+	unsigned depth, stops;
+	unsigned entries; /* activations of execute_ex at the first stop */
+} programs[] = {
+	{ "deep", 2, 1, 1 },    { "deep", 122, 1, 1 },     { "deep", 1996, 1, 1 },    { "cross", 0, 1, 2 },
+	{ "cross", 30, 1, 32 }, { "generators", 0, 1, 2 }, { "delegating", 0, 1, 2 }, { "objects", 0, 7, 2 },
+	{ "ends", 0, 1, 2 },    { "exceptions", 0, 2, 1 }, { "callbacks", 0, 4, 2 },  { "code", 0, 6, 1 },
+};
+
+/* Appends the frames as truth.php prints them. Returns the number of entry frames. */
+static unsigned show(struct php *php, struct text *text)
+{
+	struct threadplan plan;
+	enum php_end end;
+	unsigned entries = 0;
+
+	php_plan(&php->layout, &plan);
+	livecopy_read(php->memory, &plan, php_root(php), copy, THREADCOPY_BYTES);
+	end = php_frames(php, copy, &stack);
+	if (end != PHP_COMPLETE)
+		text_printf(text, "end %d after %u frames\n", (int)end, stack.n);
+	for (uint32_t i = 0; i < stack.n; i++) {
+		struct php_function function;
+
+		if (!php_function(php, &stack.frame[i], &function))
+			text_printf(text, "? %d\n", (int)stack.frame[i].kind);
+		else
+			text_printf(text, "%s\t%s\t%u\n", function.name, function.file, function.line);
+		entries += stack.frame[i].entry;
+	}
+	text_printf(text, "end\n");
+	return entries;
+}
+
+static bool is_truth(struct phprun *run, struct php *php, unsigned *entries)
+{
+	struct text text = { 0 };
+	bool good;
+
+	memory_forget(&run->memory);
+	*entries = show(php, &text);
+	text_char(&text, '\0');
+	good = strcmp(text.p, run->out) == 0;
+	if (!good)
+		printf("# got:\n%s\n# of:\n%s\n", text.p, run->out);
+	text_free(&text);
+	return good;
+}
+
+static void one_program(const struct phpprogram *program, size_t which)
+{
+	struct phprun run;
+	struct php php = { 0 };
+	unsigned entries = 0, stops = 0;
+	char what[400];
+	bool good = phprun_start(program, NULL, programs[which].mode, programs[which].depth, &run);
+	enum php_answer answer = good ? phprun_open(&run, &php) : PHP_UNREADABLE;
+
+	if (answer != PHP_OPEN)
+		printf("# %d: %s\n", (int)answer, good ? php.why : "it does not run");
+	good = good && answer == PHP_OPEN;
+	while (good && stops < programs[which].stops) {
+		unsigned found;
+
+		good = (stops == 0 || phprun_next(&run)) && is_truth(&run, &php, &found);
+		entries = stops++ ? entries : found;
+	}
+	snprintf(what, sizeof(what), "%s %s %u: frames, names and lines of %u stops", program->name,
+		 programs[which].mode, programs[which].depth, programs[which].stops);
+	ok(good, what);
+	if (!ok(entries == programs[which].entries, "  and the number of activations"))
+		printf("# %u, not %u\n", entries, programs[which].entries);
+	phprun_end(&run);
+}
+
+/* Writes into the memory of a process, as a build of another version would have it. */
+static bool poke_php(const struct phprun *run, uint64_t address, const void *bytes, size_t n)
+{
+	char path[64];
+	int fd;
+	bool good;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)run->pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	good = fd >= 0 && pwrite(fd, bytes, n, (off_t)address) == (ssize_t)n;
+	close(fd);
+	return good;
+}
+
+/* Opens it again with n bytes at an exported function replaced. */
+static enum php_answer reopen(struct phprun *run, struct php *php, struct str function, const char *bytes, size_t n)
+{
+	struct php other;
+	uint64_t at;
+
+	if (!loadedfile_symbol(&php->file, function, &at) || !poke_php(run, at, bytes, n))
+		return PHP_UNREADABLE;
+	memory_forget(&run->memory);
+	*php = (struct php){ 0 };
+	return php_open(&other, &run->memory, run->base) == PHP_OPEN ?
+		       (*php = other, PHP_OPEN) :
+		       (memcpy(php->why, other.why, sizeof(other.why)), PHP_REFUSED);
+}
+
+/* A version that no accessor tells: the layouts of all versions are candidates, and only the right one is proven. */
+static void unknown_php(const struct phpprogram *program)
+{
+	struct phprun run;
+	struct php php = { 0 };
+	unsigned entries;
+	char what[400];
+	bool good = phprun_start(program, NULL, "deep", 3, &run) && phprun_open(&run, &php) == PHP_OPEN;
+
+	good = good && reopen(&run, &php, STR("get_zend_version"), "\xc3\xc3\xc3\xc3\xc3", 5) == PHP_OPEN;
+	snprintf(what, sizeof(what), "%s without a version: the same names", program->name);
+	if (!ok(good && is_truth(&run, &php, &entries), what))
+		printf("# %s\n", php.why);
+	phprun_end(&run);
+}
+
+/* Code that is not known is refused. */
+static void other_kind(const struct phpprogram *program)
+{
+	struct phprun run;
+	struct php php = { 0 };
+	char what[400];
+	bool good = phprun_start(program, NULL, "deep", 3, &run) && phprun_open(&run, &php) == PHP_OPEN;
+
+	good = good && reopen(&run, &php, STR("zend_vm_kind"), "\xb8\x01\0\0\0\xc3", 6) == PHP_REFUSED;
+	snprintf(what, sizeof(what), "%s with another kind of eval function is refused", program->name);
+	ok(good, what);
+	printf("# %s\n", php.why);
+	phprun_end(&run);
+}
+
+static void paths(void)
+{
+	ok(php_is_library(STR("/usr/bin/php8.2")) && php_is_library(STR("/usr/local/bin/php")) &&
+		   php_is_library(STR("/usr/sbin/php-fpm8.4")) && php_is_library(STR("/usr/sbin/php-fpm")) &&
+		   php_is_library(STR("/usr/bin/php-cgi7.4")) &&
+		   php_is_library(STR("/usr/lib/apache2/modules/libphp8.2.so")) &&
+		   php_is_library(STR("/x/libphp.so (deleted)")) && php_is_library(STR("php7.4")),
+	   "paths of programs and libraries");
+	ok(!php_is_library(STR("/usr/bin/phpize8.2")) && !php_is_library(STR("/srv/www/index.php")) &&
+		   !php_is_library(STR("/usr/bin/php8.2-config")) && !php_is_library(STR("")) &&
+		   !php_is_library(STR("/usr/lib/php/20220829/opcache.so")) && !php_is_library(STR("/x/libphp8.2.a")) &&
+		   !php_is_library(STR("/usr/bin/php.")),
+	   "paths of other files");
+}
+
+int main(void)
+{
+	struct phpprogram program[PHPS_MAX];
+	size_t n = phps_find(program);
+
+	copy = malloc(sizeof(*copy) + THREADCOPY_BYTES);
+	paths();
+	if (n == 0)
+		printf("ok %d - PHP # SKIP no PHP 7 or 8\n", ++tap_n);
+	for (size_t i = 0; i < n; i++) {
+		unknown_php(&program[i]);
+		other_kind(&program[i]);
+		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
+			one_program(&program[i], k);
+	}
+	free(copy);
+	return done();
+}
