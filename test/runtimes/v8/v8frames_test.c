@@ -1,0 +1,487 @@
+/* Frames, functions and strings in a small heap that is made here: each invariant that is broken removes the frame, and
+ * cyclic or endless data ends within its budget. */
+/* covers: runtimes/v8/v8frames.c runtimes/v8/v8code.c runtimes/v8/v8heap.c runtimes/v8/v8function.c */
+#include "runtimes/v8/v8code.h"
+#include "test/lib/tap.h"
+
+#include <stdlib.h>
+
+#define HEAP UINT64_C(0x100000000)
+#define CODE UINT64_C(0x200000000)
+#define STACK UINT64_C(0x7000000000)
+#define WORDS 4096u
+#define FP 16u /* index of the word at the frame pointer */
+
+enum { ONE_BYTE = 8, CONS = 9, EXTERNAL = 10, SLICED = 11, THIN = 13, TWO_BYTE = 0, UNCACHED = 26 };
+enum {
+	TYPE_NONSTRING = 128,
+	TYPE_FUNCTION = 200,
+	TYPE_SHARED,
+	TYPE_SCOPE,
+	TYPE_SCRIPT,
+	TYPE_CODE,
+	TYPE_BYTECODE,
+	TYPE_MAP,
+	TYPE_ARRAY,
+	TYPE_ODDBALL,
+	TYPE_DATA,
+	TYPE_CONTEXT,
+	TYPE_WRAPPER
+};
+
+static uint64_t heap[WORDS], code_space[WORDS], stack_words[64];
+static size_t used;
+static struct memory memory;
+static struct readbudget budget;
+static struct v8 v8;
+static struct v8_frames frames;
+static struct memory_part part[2];
+static uint64_t map_of[256];
+
+static uint64_t smi(uint64_t value)
+{
+	return value << 32;
+}
+
+static uint64_t *at(uint64_t object)
+{
+	return object < CODE ? &heap[(object - 1 - HEAP) / 8] : &code_space[(object - 1 - CODE) / 8];
+}
+
+/* Returns an object of n words, whose map has that type. */
+static uint64_t object(unsigned type, size_t n)
+{
+	uint64_t made;
+
+	if (!map_of[type]) {
+		uint64_t map = HEAP + 8 * used + 1;
+
+		used += 4;
+		heap[(map - 1 - HEAP) / 8 + 1] = (uint64_t)type << 32;
+		map_of[type] = map;
+		*at(map) = type == TYPE_MAP ? map : map_of[TYPE_MAP];
+	}
+	made = HEAP + 8 * used + 1;
+	used += n;
+	*at(made) = map_of[type];
+	return made;
+}
+
+static void set(uint64_t to, unsigned offset, uint64_t word)
+{
+	at(to)[offset / 8] = word;
+}
+
+static uint64_t string_of(unsigned type, uint32_t length, const void *bytes, size_t n)
+{
+	uint64_t made = object(type, 2 + (n + 7) / 8 + 2);
+
+	set(made, 8, (uint64_t)length << 32);
+	if (n)
+		memcpy(at(made) + 2, bytes, n);
+	return made;
+}
+
+static uint64_t text_of(const char *text)
+{
+	return string_of(ONE_BYTE, (uint32_t)strlen(text), text, strlen(text));
+}
+
+static uint64_t pair_of(unsigned type, uint32_t length, uint64_t first, uint64_t second)
+{
+	uint64_t made = string_of(type, length, NULL, 0);
+
+	set(made, 16, first);
+	set(made, 24, second);
+	return made;
+}
+
+static void start(void)
+{
+	memset(heap, 0, sizeof(heap));
+	memset(code_space, 0, sizeof(code_space));
+	memset(stack_words, 0, sizeof(stack_words));
+	memset(map_of, 0, sizeof(map_of));
+	used = 1;
+	memory_close(&memory);
+	part[0] = (struct memory_part){ HEAP, sizeof(heap), (const char *)heap };
+	part[1] = (struct memory_part){ CODE, sizeof(code_space), (const char *)code_space };
+	memory_image(&memory, part, 2);
+	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
+	memory.budget = &budget;
+	v8 = (struct v8){ .memory = &memory, .characters = 1 << 20 };
+	v8.layout = (struct v8_layout){
+		.version = 12004,
+		.type = { .first = TYPE_FUNCTION,
+			  .last = TYPE_FUNCTION,
+			  .shared = TYPE_SHARED,
+			  .scope_info = TYPE_SCOPE,
+			  .script = TYPE_SCRIPT,
+			  .code = TYPE_CODE,
+			  .bytecode_array = TYPE_BYTECODE,
+			  .map = TYPE_MAP,
+			  .fixed_array = TYPE_ARRAY,
+			  .oddball = TYPE_ODDBALL,
+			  .interpreter_data = TYPE_DATA,
+			  .wrapper = TYPE_WRAPPER,
+			  .nonstring = TYPE_NONSTRING },
+		.map.type = 12,
+		.function = { .shared = 32, .context = 40 },
+		.shared = { .data = 8, .name = 16, .script = 24 },
+		.script = { .name = 16, .source = 8, .line_ends = 32, .line_offset = 24 },
+		.scope_info.first_vars = 3,
+		.bytecode_array.data = 64,
+		.code = { .start = 40,
+			  .size = 52,
+			  .flags = 48,
+			  .deopt = 8,
+			  .positions = 16,
+			  .owner = 24,
+			  .align = 64,
+			  .kind_mask = 15,
+			  .baseline = 10 },
+		.deopt = { .count = 1, .literals = 2, .shared = 6, .inlining = 7, .wrapped = 8 },
+	};
+	object(TYPE_MAP, 1);
+}
+
+/* ---- strings ---------------------------------------------------------------------------------------------------- */
+
+static void is_text(uint64_t string, const char *want, const char *what)
+{
+	char text[64];
+
+	memory_forget(&memory);
+	if (!v8heap_string(&v8, string, text, sizeof(text)))
+		memcpy(text, "-", 2);
+	is_str(str_of(text), str_of(want), what);
+	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
+}
+
+static void check_strings(void)
+{
+	static const uint16_t wide[] = { 'a', 0xe9, 0x20ac, 0xd83d, 0xde00, 0xd800, 'z', 0, 0xdc00, 0xd800 };
+	uint64_t abc, cons, string;
+
+	start();
+	abc = text_of("abc");
+	is_text(abc, "abc", "one byte");
+	is_text(string_of(ONE_BYTE, 2, "\xe9\0", 2), "\xc3\xa9\xef\xbf\xbd", "  Latin-1, and NUL");
+	is_text(string_of(TWO_BYTE, 10, wide, sizeof(wide)),
+		"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbdz\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+		"two bytes, surrogates and lone ones");
+	cons = pair_of(CONS, 6, abc, text_of("def"));
+	is_text(cons, "abcdef", "cons");
+	is_text(pair_of(CONS, 12, cons, cons), "abcdefabcdef", "  of cons");
+	is_text(pair_of(CONS, 3, abc, text_of("")), "abc", "  that is flat");
+	is_text(pair_of(SLICED, 2, abc, smi(1)), "bc", "sliced");
+	is_text(pair_of(SLICED, 3, abc, smi(1)), "-", "  beyond its parent");
+	is_text(pair_of(SLICED, 2, abc, smi(0x7fffffff)), "-", "  with the largest offset");
+	is_text(pair_of(THIN, 3, abc, 0), "abc", "thin");
+	is_text(pair_of(EXTERNAL, 3, 0, abc - 1 + 16), "abc", "external");
+	is_text(pair_of(UNCACHED, 3, 0, abc - 1 + 16), "-", "  without the address of its characters");
+	is_text(pair_of(12, 3, abc, abc), "-", "of a representation that does not exist");
+	is_text(object(TYPE_SHARED, 4), "-", "no string");
+	is_text(string_of(ONE_BYTE, (1u << 30) + 1, "abc", 3), "-", "longer than V8 makes one");
+	string = text_of("0123456789012345678901234567890123456789012345678901234567890123456789");
+	is_text(string, "012345678901234567890123456789012345678901234567890123456789...", "a long one is cut");
+	string = pair_of(CONS, 3, abc, abc);
+	set(string, 16, string);
+	is_text(string, "-", "a cons that contains itself first");
+	string = pair_of(CONS, 3, abc, abc);
+	set(string, 24, string);
+	is_text(string, "abcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabc...", "  second");
+	string = pair_of(THIN, 3, 0, 0);
+	set(string, 16, string);
+	is_text(string, "-", "a thin string of itself");
+	string = pair_of(SLICED, 0, 0, smi(0));
+	set(string, 16, string);
+	is_text(string, "-", "a slice of itself");
+}
+
+/* ---- an interpreted frame --------------------------------------------------------------------------------------- */
+
+static uint64_t function, context, shared, scope, script, bytecode, source;
+
+/* Makes function f, which starts at position 4 of /s.js, in line 3, and a stack with its frame. */
+static void make_frame(void)
+{
+	start();
+	function = object(TYPE_FUNCTION, 8);
+	context = object(TYPE_CONTEXT, 2);
+	shared = object(TYPE_SHARED, 8);
+	scope = object(TYPE_SCOPE, 16);
+	script = object(TYPE_SCRIPT, 8);
+	bytecode = object(TYPE_BYTECODE, 16);
+	source = text_of("a\nb\nfunction f() {}\n");
+	set(function, 32, shared);
+	set(function, 40, context);
+	set(shared, 8, bytecode);
+	set(shared, 16, scope);
+	set(shared, 24, script);
+	set(bytecode, 8, smi(40));
+	set(script, 16, text_of("/s.js"));
+	set(script, 8, source);
+	/* no variable, a name with its slot, positions */
+	set(scope, 8, smi(1u << 12 | 2));
+	set(scope, 24, smi(0));
+	set(scope, 32, text_of("f"));
+	set(scope, 40, smi(1));
+	set(scope, 48, smi(4));
+	set(scope, 56, smi(19));
+	stack_words[FP] = STACK + 8 * (FP + 10);
+	stack_words[FP - 1] = context;
+	stack_words[FP - 2] = function;
+	stack_words[FP - 4] = bytecode;
+	stack_words[FP - 5] = smi(70);
+	/* its callee, which stores its frame pointer and the return address */
+	stack_words[4] = STACK + 8 * FP;
+	stack_words[5] = UINT64_C(0x400123);
+}
+
+static uint32_t find(void)
+{
+	struct v8_stack stack = { STACK, { (const char *)stack_words, sizeof(stack_words) }, 0x400555, 0x1234 };
+
+	memory_forget(&memory);
+	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
+	v8_frames(&v8, &stack, &frames);
+	return frames.n;
+}
+
+static void check_interpreted(void)
+{
+	struct v8_function found;
+
+	make_frame();
+	is_u64(find(), 1, "an interpreted frame is found");
+	is_u64(frames.frame[0].kind, V8_INTERPRETED, "  as such");
+	is_u64(frames.frame[0].fp, STACK + 8 * FP, "  with its frame pointer");
+	is_u64(frames.frame[0].pc, 0x400123, "  and the return address in it");
+	is_u64(frames.frame[0].address, (bytecode + 70) & ~UINT64_C(1), "  and its instruction");
+	ok(v8_function(&v8, frames.frame[0].shared, &found), "its function is read");
+	is_str(str_of(found.name), STR("f"), "  its name");
+	is_str(str_of(found.file), STR("/s.js"), "  its file");
+	is_u64(found.line, 3, "  its line, by the source");
+}
+
+/* Breaks one word, and expects no frame. */
+static void broken(uint64_t *word, uint64_t value, const char *what)
+{
+	uint64_t before = *word;
+
+	*word = value;
+	is_u64(find(), 0, what);
+	*word = before;
+}
+
+static void check_proof(void)
+{
+	make_frame();
+	broken(at(function), map_of[TYPE_CONTEXT], "a JSFunction needs the map of one");
+	broken(at(function), function + 8, "  not any word of the heap");
+	broken(at(function), map_of[TYPE_FUNCTION] - 1, "  nor an address to which it has moved");
+	broken(at(map_of[TYPE_FUNCTION]), map_of[TYPE_SHARED], "  and its map that of a map");
+	broken(at(function) + 5, smi(7), "it needs a context");
+	broken(at(function) + 5, text_of("context"), "  that is no string");
+	broken(at(function) + 5, HEAP - 4095, "  in memory that can be read");
+	broken(at(function) + 4, context, "it needs a SharedFunctionInfo");
+	broken(at(function) + 4, 0, "  at all");
+	broken(at(shared) + 1, object(TYPE_BYTECODE, 16), "this has the frame's BytecodeArray");
+	broken(at(shared) + 1, context, "  and not something else");
+	broken(&stack_words[FP - 4], context, "so does the frame");
+	broken(&stack_words[FP - 5], smi(62), "the offset is not before the bytecode");
+	broken(&stack_words[FP - 5], smi(103), "  nor behind it");
+	broken(&stack_words[FP - 5], smi(UINT32_MAX), "  nor negative");
+	broken(at(bytecode) + 1, smi(0), "  if that has a length");
+	broken(&stack_words[FP - 1], 3 << 1, "a frame of another kind has a marker");
+	broken(&stack_words[4], STACK - 8, "a frame is above the one that it called");
+	is_u64(find(), 1, "all as it was: the frame is there");
+}
+
+static void is_named(const char *want, uint32_t line, const char *what)
+{
+	struct v8_function found;
+
+	memory_forget(&memory);
+	v8.characters = 1 << 20;
+	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
+	if (!v8_function(&v8, shared, &found))
+		memcpy(found.name, "-", 2);
+	is_str(str_of(found.name), str_of(want), what);
+	is_u64(found.line, line, "  and its line");
+}
+
+static void check_names(void)
+{
+	static const uint32_t ends[] = { 1, 3, 19 };
+	uint64_t array;
+
+	make_frame();
+	set(shared, 16, text_of("own"));
+	is_named("own", 0, "a name without ScopeInfo");
+	set(shared, 16, smi(0));
+	is_named("(anonymous)", 0, "no name");
+	set(shared, 16, scope);
+	set(scope, 24, smi(1u << 30));
+	is_named("-", 0, "a ScopeInfo with too many variables");
+	set(scope, 24, smi(0));
+	set(scope, 8, smi(1u << 14 | 2));
+	set(scope, 40, smi(4));
+	is_named("f", 3, "a name that V8 inferred");
+	set(scope, 48, smi(9));
+	is_named("f", 3, "  with positions");
+	set(scope, 8, smi(1u << 12 | 2));
+	set(scope, 40, smi(1));
+	set(scope, 48, smi(5));
+	set(scope, 56, smi(4));
+	is_named("f", 0, "a start behind the end");
+	set(scope, 48, smi(4));
+	set(scope, 56, smi(19));
+	set(source, 8, (uint64_t)UINT32_MAX << 32);
+	is_named("f", 0, "a source of impossible length");
+	set(source, 8, UINT64_C(2) << 32);
+	is_named("f", 0, "a source that ends before");
+	array = object(TYPE_ARRAY, 8);
+	set(array, 8, smi(3));
+	for (unsigned i = 0; i < 3; i++)
+		set(array, 16 + 8 * i, smi(ends[i]));
+	set(script, 32, array);
+	is_named("f", 3, "lines by their ends");
+	set(array, 8, smi(0x7fffffff));
+	is_named("f", 0, "  whose number is impossible");
+	set(array, 8, smi(3));
+	set(script, 24, smi(10));
+	is_named("f", 13, "  with the script's offset");
+	v8.characters = 0;
+}
+
+/* ---- compiled code ---------------------------------------------------------------------------------------------- */
+
+#define START (CODE + 1024)
+#define PC (START + 20)
+
+static uint64_t owner, deopt, table, literals, inlining, inner;
+
+/* Makes the frame one of optimized code with function g inlined at its pc. */
+static void make_optimized(void)
+{
+	static const unsigned char positions[] = { 20, 0, 0, 0, 0, 0, 0, 0 };
+	unsigned char bytes[8];
+	uint64_t inner_scope;
+
+	make_frame();
+	owner = object(TYPE_CODE, 10);
+	deopt = object(TYPE_ARRAY, 16);
+	table = object(TYPE_ARRAY, 4);
+	literals = object(TYPE_ARRAY, 4);
+	inlining = object(TYPE_ARRAY, 6);
+	inner = object(TYPE_SHARED, 8);
+	inner_scope = text_of("g");
+	set(inner, 16, inner_scope);
+	set(inner, 24, script);
+	set(owner, 8, deopt);
+	set(owner, 16, table);
+	set(owner, 40, START);
+	set(owner, 48, UINT64_C(100) << 32 | 12);
+	code_space[(START - 24 - CODE) / 8] = owner;
+	set(deopt, 8, smi(9));
+	set(deopt, 16 + 8, smi(1));
+	set(deopt, 16 + 16, literals);
+	set(deopt, 16 + 48, shared);
+	set(deopt, 16 + 56, inlining);
+	set(literals, 8, smi(1));
+	set(literals, 16, inner);
+	set(inlining, 8, smi(16));
+	set(inlining, 16, 0);
+	set(inlining, 24, 0);
+	/* one entry: 10 bytes from the start (20, folded), then the position with inlining id 1: 1 << 31, folded 1 <<
+	 * 32 */
+	memcpy(bytes, positions, sizeof(bytes));
+	bytes[1] = bytes[2] = bytes[3] = bytes[4] = 0x80;
+	bytes[5] = 0x10;
+	set(table, 8, smi(6));
+	memcpy(at(table) + 2, bytes, sizeof(bytes));
+	stack_words[5] = PC;
+	stack_words[FP - 4] = stack_words[FP - 5] = 0;
+}
+
+static void check_optimized(void)
+{
+	make_optimized();
+	is_u64(find(), 2, "optimized code with an inlined function");
+	is_u64(frames.frame[0].kind, V8_INLINED, "  which is first");
+	is_u64(frames.frame[0].shared, inner, "  with its function");
+	is_u64(frames.frame[1].kind, V8_OPTIMIZED, "  then the one that contains it");
+	is_u64(frames.frame[1].shared, shared, "  with its own");
+	broken(at(owner) + 5, START + 64, "the Code leads back to its instructions");
+	v8.lookups = UINT32_MAX - 1;
+	memset(v8.known, 0, sizeof(v8.known));
+	broken(at(owner) + 6, UINT64_C(10) << 32 | 12, "  which contain the pc");
+	memset(v8.known, 0, sizeof(v8.known));
+	broken(at(owner) + 6, UINT64_C(100) << 32 | 3, "  and are those of a function");
+	broken(at(deopt) + 8, inner, "  the one of the frame");
+	broken(at(deopt) + 8, context, "  if that is a function");
+}
+
+/* Changes one word, and expects the outer function alone. */
+static void alone(uint64_t *word, uint64_t value, const char *what)
+{
+	uint64_t before = *word;
+
+	*word = value;
+	memset(v8.known, 0, sizeof(v8.known));
+	ok(find() == 1 && frames.frame[0].kind == V8_OPTIMIZED, what);
+	*word = before;
+}
+
+static void check_inlined(void)
+{
+	make_optimized();
+	alone(at(literals) + 2, context, "an inlined function is a SharedFunctionInfo");
+	alone(at(inlining) + 3, 1, "  of the literals");
+	alone(at(inlining) + 1, smi(8), "  in a table that is long enough");
+	alone(at(inlining) + 2, UINT64_C(1) << 31, "a position that leads to itself");
+	alone(at(deopt) + 3, smi(2), "more inlined functions than literals");
+	alone(at(table) + 1, smi(0x7fffffff), "a table of positions of impossible size");
+	alone(at(table) + 2, UINT64_MAX, "  with a number without end");
+	alone(at(table) + 2, UINT64_C(0xff7f), "  with the largest step");
+	is_u64(find(), 2, "all as it was: both frames are there");
+}
+
+/* A build whose layout never fits. */
+static void check_refuted(void)
+{
+	make_frame();
+	v8.refuted = V8_REFUTED;
+	is_u64(find(), 0, "a build with no frame among many candidates is left alone");
+	v8.proven = 1;
+	is_u64(find(), 1, "  but not one with some");
+}
+
+/* A stack in which each word leads to a frame. */
+static void check_flood(void)
+{
+	make_frame();
+	for (unsigned i = 0; i + 2 < countof(stack_words); i++)
+		stack_words[i] = i % 2 ? function : STACK + 8 * (i + 2);
+	find();
+	ok(budget.steps > 0 && frames.n <= V8_FRAMES_MAX, "a stack of possible frames ends within the budget");
+	budget = (struct readbudget){ .steps = 1 };
+	v8_frames(&v8, &(struct v8_stack){ STACK + 4, { (const char *)stack_words, 64 }, 0, 0 }, &frames);
+	is_u64(frames.n, 0, "a stack pointer that is not aligned");
+}
+
+int main(void)
+{
+	check_strings();
+	check_interpreted();
+	check_proof();
+	check_names();
+	check_optimized();
+	check_inlined();
+	check_flood();
+	check_refuted();
+	memory_close(&memory);
+	return done();
+}
