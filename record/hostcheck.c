@@ -287,7 +287,7 @@ static void check_interpreters(const struct check *check)
 {
 #if !defined(__x86_64__)
 	(void)check;
-	checkreport_line(CHECK_LIMITED, "interpreters", "functions of Python can be shown on x86-64 only");
+	checkreport_line(CHECK_LIMITED, "interpreters", "functions of Python and node can be shown on x86-64 only");
 #else
 	struct hint hint = { .step = HINT_REALTIME, .error = privileges_realtime(), .facts = check->facts };
 	struct text text = { 0 };
@@ -297,9 +297,10 @@ static void check_interpreters(const struct check *check)
 		hint.error = privileges_memory();
 	}
 	if (hint.error == 0) {
-		checkreport_line(CHECK_OK, "interpreters", "functions of Python can be shown, with --interpreters=on");
+		checkreport_line(CHECK_OK, "interpreters",
+				 "functions of Python and node can be shown, with --interpreters=on");
 	} else {
-		text_add(&text, "functions of Python cannot be shown: ");
+		text_add(&text, "functions of Python and node cannot be shown: ");
 		hint_text(&text, &hint);
 		checkreport_text(CHECK_LIMITED, "interpreters", &text);
 	}

@@ -93,7 +93,7 @@ static const struct row *framenames_row(struct framenames *framenames, struct ro
 	while ((id = intern_find(&framenames->keys, row_key_bytes(key)))) {
 		const struct row *row = &framenames->row[id - 1];
 
-		if (row->text == wanted->text && row->line == wanted->line)
+		if (row->text == wanted->text && row->line == wanted->line && row->language == wanted->language)
 			return row;
 		if (++key->turn >= FRAMENAMES_TURNS)
 			return NULL;

@@ -242,6 +242,8 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 		frame->bytes = 0;
 	if (frame->named > INTERPRETER_UNNAMED || (frame->named == INTERPRETER_NAMED && !frame->bytes))
 		frame->named = INTERPRETER_UNNAMED;
+	if (frame->tier >= INTERPRETER_TIERS)
+		frame->tier = INTERPRETER_BYTECODE;
 	frame->entry &= 1;
 }
 

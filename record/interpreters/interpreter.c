@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/interpreters/interpreter.h"
 
-const struct interpreter *const interpreter_list[] = { &interpreter_python, NULL };
+const struct interpreter *const interpreter_list[] = { &interpreter_python, &interpreter_javascript, NULL };
 
 const struct interpreter *interpreter_of_path(struct str path)
 {

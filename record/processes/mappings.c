@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "runtimes/cpython/cpython.h"
+#include "runtimes/v8/v8.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "common/hash.h"
 
@@ -80,7 +81,7 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	file->path = (struct str){ path, like->path.n };
 	file->libjvm = runtime_hotspot.is_library(file->path);
 	file->jitdump = mappings_is_jitdump(file->path);
-	file->interpreter = cpython_is_library(file->path);
+	file->interpreter = cpython_is_library(file->path) || v8_is_library(file->path);
 	linktable_add(&pool->files, &file->link, hash);
 	return file;
 }

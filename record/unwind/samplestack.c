@@ -6,7 +6,7 @@
 #include "common/diag.h"
 #include "record/processes/overbudget.h"
 #include "record/unwind/rootframes.h"
-#include "record/unwind/samplerecord.h"
+#include "record/perf/samplerecord.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "unwind/walk.h"
 
@@ -27,6 +27,7 @@ struct samplestack {
 	struct pj_unwinding counts;
 	struct walk walk;
 	struct fpcompare_walk *verify; /* the last walk, for the comparison; NULL: walks are not compared */
+	struct text native;            /* native callchain of a truncated stack, and what continues it */
 	unsigned show;                 /* number of differing walks that are still to be printed */
 };
 
@@ -495,6 +496,25 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 	interpreters_merge(stack->interpreters, &sample, &stack->walk, &stack->counts);
 }
 
+/* Continues the truncated walk of a stack whose native frames are to be replaced: the comparison with the kernel's
+ * callchain needs them. Sets *more to the addresses that follow, valid until the next call. */
+static enum unwind_end samplestack_join_native(struct sampled *sampled, const struct unwind_state *state,
+					       const struct by_pointers *pointers, size_t max, struct str *more)
+{
+	struct text *native = &sampled->stack->native;
+	enum unwind_end end = UNWIND_STACK_CUT;
+	size_t n;
+
+	native->n = 0;
+	*more = (struct str){ 0 };
+	if (!samplestack_put_frames(sampled, max, native))
+		return UNWIND_MORE;
+	n = native->n;
+	end = samplestack_join(sampled, state->fp_valid, 0, pointers->ips, pointers->n, pointers->full, max, native);
+	*more = str_from(text_view(native), n);
+	return end;
+}
+
 /* Walks the stack from state and appends the user's part of the resulting callchain to out. Returns false if unwind
  * tables are being made. */
 static bool samplestack_walk(struct sampled *sampled, const struct samplerecord *record, struct unwind_state *state,
@@ -504,22 +524,31 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	struct by_pointers pointers = samplestack_pointers(record);
 	struct walk *walk = &stack->walk;
 	size_t max = SAMPLERECORD_MAX - record->raw.n - record->after.n, first;
+	struct str more = { 0 };
+	bool joined = false;
 
 	walk->owner = sampled;
 	if (!walk_stack(walk, state))
 		return false;
+	if (stack->interpreters && walk->end == UNWIND_STACK_CUT && pointers.ips &&
+	    interpreters_on_stack(stack->interpreters, sampled->process)) {
+		walk->end = samplestack_join_native(sampled, state, &pointers, max, &more);
+		joined = true;
+	}
 	if (stack->interpreters)
 		samplestack_add_interpreted(sampled, record);
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;
-	if (!samplestack_put_frames(sampled, max, out))
+	if (!samplestack_put_frames(sampled, max, out) || more.n > max - out->n)
 		walk->end = UNWIND_MORE;
+	else
+		text_str(out, more);
 	if (stack->verify && record->stack.n && pointers.ips)
 		samplestack_verify_one(sampled, pointers.ips, pointers.n, pointers.full, walk->end);
-	if (walk->end == UNWIND_STACK_CUT && pointers.ips)
+	if (walk->end == UNWIND_STACK_CUT && pointers.ips && !joined)
 		walk->end = samplestack_join(sampled, state->fp_valid, first, pointers.ips, pointers.n, pointers.full,
 					     max, out);
-	else if (walk->end == UNWIND_ROOT)
+	else if (walk->end == UNWIND_ROOT && !joined)
 		rootframes_learn(&stack->starts, sampled->process, (const void *)(out->p + first),
 				 (out->n - first) / 8);
 	if (!record->stack.n && walk->end != UNWIND_ROOT && walk->end != UNWIND_UNKNOWN)
@@ -651,6 +680,7 @@ void samplestack_free(struct samplestack *stack)
 	if (!stack)
 		return;
 	walk_release(&stack->walk);
+	text_free(&stack->native);
 	free(stack->verify);
 	free(stack);
 }
