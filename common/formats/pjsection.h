@@ -253,7 +253,7 @@ struct pj_functions {
 /* JavaScript has a value for each way in which a function runs: by the interpreter, compiled, inlined into another. */
 enum pj_language {
 	PJ_LANGUAGE_PYTHON = 1,
-	PJ_LANGUAGE_JAVASCRIPT,
+	PJ_LANGUAGE_JAVASCRIPT = 5,
 	PJ_LANGUAGE_JAVASCRIPT_COMPILED,
 	PJ_LANGUAGE_JAVASCRIPT_INLINED
 };

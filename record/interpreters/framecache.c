@@ -45,6 +45,7 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 					      struct str text, uint64_t now)
 {
 	struct framecache_entry read = { *key, now, now, 0, 0, 0, (uint8_t)named, true }, *entry;
+	bool same;
 
 	if (cache->n >= FRAMECACHE_FRAMES || cache->bytes >= FRAMECACHE_BYTES)
 		framecache_free(cache);
@@ -60,8 +61,11 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 	}
 	entry = framecache_slot(cache, key);
 	cache->n += !entry->used;
-	if (entry->used && entry->named == read.named && entry->address == read.address && entry->line == read.line &&
-	    entry->text == read.text)
+	same = entry->used && entry->named == read.named && entry->address == read.address && entry->text == read.text;
+	if (same && place->line_later)
+		read.line = entry->line;
+	/* without a line, an entry stays young: it is read again */
+	if (same && entry->line == read.line && (read.line || !place->line_later))
 		read.since = entry->since;
 	*entry = read;
 	return entry;

@@ -267,8 +267,7 @@ enum interpclient_answer interpclient_take_frames(struct interpclient *client,
 	*list = NULL;
 	if (answer != INTERPCLIENT_DONE)
 		return answer;
-	if (reply->n > INTERPRETER_FRAMES_MAX || reply->bytes > INTERP_TEXT_MAX ||
-	    reply->answer > INTERPRETER_IMPOSSIBLE)
+	if (reply->n > INTERPRETER_FRAMES_MAX || reply->bytes > INTERP_TEXT_MAX || reply->answer > INTERPRETER_LATE)
 		return INTERPCLIENT_LOST;
 	*list = framelist_new(reply->n, reply->bytes);
 	if (!*list)

@@ -69,7 +69,8 @@ struct interpreter_frame {
 	uint8_t kind;
 };
 
-enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE };
+/* LATE: plan.stack: the copy is too old. */
+enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE, INTERPRETER_LATE };
 
 struct interpreter_list {
 	uint32_t n;
@@ -83,8 +84,11 @@ enum interpreter_named {
 };
 
 struct interpreter_place {
-	uint64_t address; /* address of the instruction; 0 for a frame without a name, or that has its own */
-	uint32_t line;    /* 0: unknown */
+	/* Address of the instruction; 0 for a frame without a name. plan.stack: any number that identifies the line in
+	 * the file. */
+	uint64_t address;
+	uint32_t line;   /* 0: unknown */
+	bool line_later; /* it is not known yet: a line that was read before counts, and no line is none */
 };
 
 struct interpreter {

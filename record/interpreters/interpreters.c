@@ -417,6 +417,18 @@ static struct walk_frame interpreters_note_native(struct interpreters *interpret
 				    .exact = true };
 }
 
+/* Appends functions to the merged stack, and counts them. */
+static void interpreters_put_functions(struct interpreters *interpreters, const struct script *script,
+				       const struct framelist *list, const struct jsstacks_functions *functions,
+				       size_t max, struct pj_unwinding *counts)
+{
+	for (size_t k = functions->first; k < functions->end; k++)
+		onestack_put(&interpreters->merged,
+			     interpreters_note_native(interpreters, script, list, &list->frame[k]), max);
+	counts->functions += functions->end - functions->first + functions->unnamed;
+	counts->functions_unnamed += functions->unnamed;
+}
+
 /* Replaces native frames by the functions that they run, as far as the list has them. */
 static void interpreters_name_native(struct interpreters *interpreters, const struct script *script,
 				     const struct interpreters_sample *sample, const struct framelist *list,
@@ -428,18 +440,17 @@ static void interpreters_name_native(struct interpreters *interpreters, const st
 	merged->n = 0;
 	merged->end = walk->end;
 	for (size_t i = 0; i < walk->n; i++) {
-		size_t end, first = jsstacks_at(&stacks, i, &end);
-		bool unnamed = first == end && interpreters_is_generated(sample, &walk->frame[i]);
+		struct jsstacks_functions functions = jsstacks_at(&stacks, i);
 
-		if (first == end)
+		if (functions.first == functions.end) {
+			functions.unnamed |= interpreters_is_generated(sample, &walk->frame[i]);
 			onestack_put(merged, walk->frame[i], sample->max);
-		if (first == end && i == 0)
-			first = jsstacks_after_leaf(&stacks, &end);
-		for (size_t k = first; k < end; k++)
-			onestack_put(merged, interpreters_note_native(interpreters, script, list, &list->frame[k]),
-				     sample->max);
-		counts->functions += end - first + unnamed;
-		counts->functions_unnamed += unnamed;
+		}
+		interpreters_put_functions(interpreters, script, list, &functions, sample->max, counts);
+		if (i == 0 && functions.first == functions.end) {
+			functions = jsstacks_after_leaf(&stacks);
+			interpreters_put_functions(interpreters, script, list, &functions, sample->max, counts);
+		}
 	}
 	walk->end = merged->end;
 	interpreters_put(interpreters, walk);
@@ -461,7 +472,7 @@ static void interpreters_merge_native(struct interpreters *interpreters, const s
 				      const struct interpreters_sample *sample, const struct framelist *list,
 				      struct walk *walk, struct pj_unwinding *counts)
 {
-	if (!list) {
+	if (!list || list->end == INTERPRETER_LATE) {
 		counts->interpreted_late++;
 	} else if (list->end == INTERPRETER_IMPOSSIBLE) {
 		counts->interpreted_invalid++;
@@ -471,7 +482,7 @@ static void interpreters_merge_native(struct interpreters *interpreters, const s
 	}
 }
 
-bool interpreters_on_stack(const struct interpreters *interpreters, const struct process *process)
+bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process)
 {
 	const struct script *script = process ? interpreters_find(interpreters, process->pid) : NULL;
 
@@ -512,7 +523,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 		interpreters_drop(verdict, counts);
 	else if (!list)
 		counts->interpreted_late++;
-	else if (list->end == INTERPRETER_IMPOSSIBLE)
+	else if (list->end >= INTERPRETER_IMPOSSIBLE)
 		counts->interpreted_invalid++;
 	else if (interpreters_join(interpreters, script, sample, list, walk, counts))
 		counts->interpreted_shown++;

@@ -62,7 +62,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 
 /* Returns true if the frames of the process's interpreter are on its native stack: interpreters_merge then replaces
  * frames, and adds none. */
-bool interpreters_on_stack(const struct interpreters *interpreters, const struct process *process);
+bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process);
 
 /* Forgets processes that have ended. Call it every few seconds. */
 void interpreters_tick(struct interpreters *interpreters, uint64_t now);

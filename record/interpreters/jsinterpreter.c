@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/clocks.h"
 #include "common/formats/pjsection.h"
 #include "record/interpreters/interpreter.h"
 #include "runtimes/v8/v8.h"
 
 #include <stdio.h>
+
+/* ns after the sample from which on the stack is not looked at: the objects that it leads to are others by then. */
+#define LATE_NS UINT64_C(10000000)
 
 static enum interpreter_answer js_open(void *state, struct memory *memory,
 				       const struct interpreter_candidate *candidate, char *why)
@@ -45,16 +49,16 @@ static uint64_t js_address(const struct v8_frame *frame)
 {
 	if (frame->kind == V8_INTERPRETED)
 		return frame->address;
+	if (frame->kind == V8_UNPROVEN)
+		return 0;
 	return frame->shared - 1 + (frame->kind == V8_INLINED ? 8 : 0);
 }
 
 static enum interpreter_end js_frames(void *state, const struct threadcopy *copy, struct interpreter_list *list)
 {
-	static const uint8_t tier[] = { [V8_INTERPRETED] = INTERPRETER_BYTECODE,
-					[V8_BASELINE] = INTERPRETER_COMPILED,
-					[V8_OPTIMIZED] = INTERPRETER_COMPILED,
-					[V8_BUILTIN] = INTERPRETER_COMPILED,
-					[V8_INLINED] = INTERPRETER_INLINED };
+	static const uint8_t tier[] = { [V8_INTERPRETED] = INTERPRETER_BYTECODE, [V8_BASELINE] = INTERPRETER_COMPILED,
+					[V8_OPTIMIZED] = INTERPRETER_COMPILED,   [V8_BUILTIN] = INTERPRETER_COMPILED,
+					[V8_INLINED] = INTERPRETER_INLINED,      [V8_UNPROVEN] = INTERPRETER_BYTECODE };
 	static struct v8_frames frames;
 	struct v8_stack stack = { .ip = copy->ip, .bp = copy->bp };
 
@@ -66,6 +70,10 @@ static enum interpreter_end js_frames(void *state, const struct threadcopy *copy
 	stack.start = copy->area[0].address;
 	stack.bytes = (struct str){ copy->bytes + copy->area[0].offset, copy->area[0].n };
 	v8_frames(state, &stack, &frames);
+	if (clock_now() > copy->time + LATE_NS)
+		return INTERPRETER_LATE;
+	if (frames.cut)
+		return INTERPRETER_IMPOSSIBLE; /* frames that are left out would not be counted */
 	for (; list->n < frames.n; list->n++) {
 		const struct v8_frame *frame = &frames.frame[list->n];
 
@@ -78,7 +86,7 @@ static enum interpreter_end js_frames(void *state, const struct threadcopy *copy
 								   .entry = frame->calls_leaf,
 								   .tier = tier[frame->kind] };
 	}
-	return frames.cut ? INTERPRETER_TRUNCATED : INTERPRETER_COMPLETE;
+	return INTERPRETER_COMPLETE;
 }
 
 static enum interpreter_named js_describe(void *state, const struct interpreter_frame *frame,
@@ -86,9 +94,13 @@ static enum interpreter_named js_describe(void *state, const struct interpreter_
 {
 	struct v8_function function;
 
-	if (!v8_function(state, frame->code, &function) || (frame->kind == V8_BUILTIN && !function.has_name))
+	if (frame->kind == V8_BUILTIN)
+		return INTERPRETER_INTERNAL;
+	if (frame->kind == V8_UNPROVEN || !v8_function(state, frame->code, &function))
 		return INTERPRETER_UNNAMED;
 	place->line = function.line;
+	place->line_later = function.line_later;
+	place->address = function.position;
 	text_bytes(text, function.name, strlen(function.name) + 1);
 	text_bytes(text, function.file, strlen(function.file) + 1);
 	return INTERPRETER_NAMED;

@@ -23,43 +23,44 @@ static bool jsstacks_shares(const struct jsstacks *stacks, size_t i)
 	return i + 1 < stacks->nnative && stacks->native[i + 1].bp == stacks->native[i].bp;
 }
 
-/* Returns the end of the proposals from `first` on for one frame; `first` if one of them has no name. */
-static size_t jsstacks_end(const struct jsstacks *stacks, size_t first)
+/* Adds the proposals from `first` on that are of one frame, if all of them have names. */
+static struct jsstacks_functions jsstacks_take(const struct jsstacks *stacks, size_t first)
 {
 	const struct interp_frame *begin = &stacks->frame[first];
+	struct jsstacks_functions functions = { .first = first, .end = first };
 	size_t end = first;
 
 	for (; end < stacks->n && stacks->frame[end].frame == begin->frame && stacks->frame[end].pc == begin->pc;
 	     end++) {
 		const struct interp_frame *frame = &stacks->frame[end];
 
-		if (frame->named != INTERPRETER_NAMED || frame->address == 0 || frame->address % 2)
-			return first;
+		if (frame->named == INTERPRETER_INTERNAL)
+			return functions;
+		functions.unnamed |= frame->named != INTERPRETER_NAMED || frame->address == 0 || frame->address % 2;
 	}
-	return end;
+	functions.end = functions.unnamed ? first : end;
+	return functions;
 }
 
-size_t jsstacks_at(const struct jsstacks *stacks, size_t i, size_t *end)
+struct jsstacks_functions jsstacks_at(const struct jsstacks *stacks, size_t i)
 {
 	const struct walk_frame *native = &stacks->native[i];
 	size_t at = jsstacks_lower(stacks, native->bp);
 
 	while (at < stacks->n && stacks->frame[at].frame == native->bp && stacks->frame[at].pc != native->address)
 		at++;
-	*end = at;
-	if (!native->method && !jsstacks_shares(stacks, i) && at < stacks->n && stacks->frame[at].frame == native->bp)
-		*end = jsstacks_end(stacks, at);
-	return at;
+	if (native->method || jsstacks_shares(stacks, i) || at == stacks->n || stacks->frame[at].frame != native->bp)
+		return (struct jsstacks_functions){ 0 };
+	return jsstacks_take(stacks, at);
 }
 
-size_t jsstacks_after_leaf(const struct jsstacks *stacks, size_t *end)
+struct jsstacks_functions jsstacks_after_leaf(const struct jsstacks *stacks)
 {
 	size_t at = stacks->nnative ? jsstacks_lower(stacks, stacks->native[0].bp) : stacks->n;
 
 	while (at < stacks->n && stacks->frame[at].frame == stacks->native[0].bp && !stacks->frame[at].entry)
 		at++;
-	*end = at;
-	if (at < stacks->n && stacks->frame[at].frame == stacks->native[0].bp && !jsstacks_shares(stacks, 0))
-		*end = jsstacks_end(stacks, at);
-	return at;
+	if (at == stacks->n || stacks->frame[at].frame != stacks->native[0].bp || jsstacks_shares(stacks, 0))
+		return (struct jsstacks_functions){ 0 };
+	return jsstacks_take(stacks, at);
 }

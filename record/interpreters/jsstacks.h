@@ -19,14 +19,19 @@ struct jsstacks {
 	size_t n;
 };
 
-/* Returns the index of the first proposal for native frame i, and sets *end to the one after the last: inlined
- * functions precede the one that contains them. *end is equal to the result if there is none, or if one of them has no
- * name. */
-size_t jsstacks_at(const struct jsstacks *stacks, size_t i, size_t *end);
+/* The functions of a native frame: proposals [first, end), inlined functions before the one that contains them; none if
+ * the frame has no proposal, or if one of its functions has no name (`unnamed`). */
+struct jsstacks_functions {
+	size_t first, end;
+	bool unnamed;
+};
 
-/* The same for the frame that called the leaf, if the walk missed it: the leaf is code of V8 without a frame of its
+/* Returns the functions of native frame i. */
+struct jsstacks_functions jsstacks_at(const struct jsstacks *stacks, size_t i);
+
+/* Returns those of the frame that called the leaf, if the walk missed it: the leaf is code of V8 without a frame of its
  * own, or its prologue, so that its frame pointer leads to the caller's caller. To be called if the leaf has no
- * proposal. */
-size_t jsstacks_after_leaf(const struct jsstacks *stacks, size_t *end);
+ * functions. */
+struct jsstacks_functions jsstacks_after_leaf(const struct jsstacks *stacks);
 
 #endif

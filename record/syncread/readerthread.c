@@ -318,6 +318,9 @@ static bool take_sample_record(const struct readerthread *reader, const struct f
 	size_t first = size < reader->size - from ? size : reader->size - from;
 	struct samplerecord record;
 
+	/* the size is that of the record only if the record is still there */
+	if (size < sizeof(struct ring_sample) || size > reader->size || found->at < load(&reader->page->data_tail))
+		return false;
 	copy->begun = clock_now();
 	memcpy(copy->bytes, reader->data + from, first);
 	memcpy(copy->bytes + first, reader->data, size - first);

@@ -531,7 +531,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	if (!walk_stack(walk, state))
 		return false;
 	if (stack->interpreters && walk->end == UNWIND_STACK_CUT && pointers.ips &&
-	    interpreters_on_stack(stack->interpreters, sampled->process)) {
+	    interpreters_are_native(stack->interpreters, sampled->process)) {
 		walk->end = samplestack_join_native(sampled, state, &pointers, max, &more);
 		joined = true;
 	}
@@ -539,7 +539,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 		samplestack_add_interpreted(sampled, record);
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;
-	if (!samplestack_put_frames(sampled, max, out) || more.n > max - out->n)
+	if (!samplestack_put_frames(sampled, max, out) || more.n + FRAME_SPACE > max - out->n)
 		walk->end = UNWIND_MORE;
 	else
 		text_str(out, more);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/v8/v8code.h"
 
+#include "common/hash.h"
+
 #define ARRAY_LENGTH 8u /* of FixedArrays and ByteArrays of all kinds; their elements follow at ELEMENTS */
 #define ELEMENTS 16u
 #define ELEMENTS_MAX (1u << 20)
 #define POSITION_BYTES 16u /* of an InliningPosition: SourcePosition, index of the function, padding */
-#define KNOWN_LOOKUPS 4096u
+#define NONE_LOOKUPS 4096u /* lookups after which code is searched again where there was none */
+#define TABLE_CHUNK 256u   /* bytes of a table of source positions that are read at once */
 
 /* Bits of a SourcePosition: external, 30 bits of offset, 16 bits of inlining id + 1. */
 #define INLINING(position) ((uint32_t)((position) >> 31) & 0xffffu)
@@ -82,31 +85,49 @@ static void note_near(struct v8 *v8, const struct v8_code *code)
 		near->end = code->start + code->size;
 }
 
-bool v8code_find(struct v8 *v8, uint64_t pc, struct v8_code *code)
+/* Returns the place of an instruction pointer among the known ones: its own, or that of the one that was used least
+ * lately of its set. Code starts at multiples of 64, so return addresses have few different lower bits. */
+static struct v8_known *known_of(struct v8 *v8, uint64_t pc)
 {
-	struct v8_known *known = &v8->known[pc % V8_KNOWN];
+	struct v8_known *set = v8->known[hash_number(pc) % V8_KNOWN], *oldest = set;
+
+	for (struct v8_known *known = set; known < set + V8_WAYS; known++) {
+		if (known->pc == pc)
+			return known;
+		if (known->used < oldest->used)
+			oldest = known;
+	}
+	return oldest;
+}
+
+enum v8code_at v8code_find(struct v8 *v8, uint64_t pc, struct v8_code *code)
+{
+	struct v8_known *known;
 	bool found;
 
-	if (pc < 4096 || pc >= UINT64_C(1) << 47 || is_of_file(v8, pc))
-		return false;
-	if (++v8->lookups > KNOWN_LOOKUPS) {
-		/* code may have been generated where there was none */
-		memset(v8->known, 0, sizeof(v8->known));
-		v8->lookups = 0;
+	if (pc < 4096 || pc >= UINT64_C(1) << 47)
+		return V8CODE_UNKNOWN;
+	if (is_of_file(v8, pc))
+		return V8CODE_OF_FILE;
+	known = known_of(v8, pc);
+	v8->lookups++;
+	if (known->pc == pc && !known->start && v8->lookups - known->used < NONE_LOOKUPS)
+		return V8CODE_UNKNOWN;
+	if (known->pc == pc && known->start && code_at(v8, known->start, code) && contains(code, pc)) {
+		known->used = v8->lookups;
+		return V8CODE_GENERATED;
 	}
-	if (known->pc == pc && known->start == 0)
-		return false;
-	if (known->pc == pc && code_at(v8, known->start, code) && contains(code, pc))
-		return true;
 	if (v8->searches == 0)
-		return false;
+		return V8CODE_UNKNOWN;
 	v8->searches--;
 	found = search(v8, pc, code);
-	if (found)
-		note_near(v8, code);
-	if (!v8->memory->budget || !v8->memory->budget->over)
-		*known = (struct v8_known){ pc, found ? code->start : 0 };
-	return found;
+	if (v8->memory->budget && v8->memory->budget->over)
+		return V8CODE_UNKNOWN;
+	*known = (struct v8_known){ pc, found ? code->start : 0, v8->lookups };
+	if (!found)
+		return V8CODE_UNKNOWN;
+	note_near(v8, code);
+	return V8CODE_GENERATED;
 }
 
 /* ---- functions of optimized code -------------------------------------------------------------------------------- */
@@ -150,13 +171,8 @@ bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared
 	uint64_t data, word;
 	uint32_t length;
 
-	*shared = 0;
-	if (!deopt_data(v8, code, &data, &length))
-		return false;
-	if (length == 0)
-		return true;
-	return length > v8->layout.deopt.shared && element(v8, data, v8->layout.deopt.shared, &word) &&
-	       shared_of(v8, word, shared);
+	return deopt_data(v8, code, &data, &length) && length > v8->layout.deopt.shared &&
+	       element(v8, data, v8->layout.deopt.shared, &word) && shared_of(v8, word, shared);
 }
 
 /* ---- inlined functions ------------------------------------------------------------------------------------------ */
@@ -164,8 +180,32 @@ bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared
 struct table {
 	struct v8 *v8;
 	uint64_t at, end;
+	unsigned char bytes[TABLE_CHUNK];
+	uint32_t next, n; /* of the bytes that have been read */
 	bool bad;
 };
+
+/* Reads the next byte of a table; 0 if there is none. */
+static uint64_t table_byte(struct table *table)
+{
+	if (table->next == table->n) {
+		uint64_t left = table->end - table->at;
+
+		table->next = 0;
+		table->n = left < TABLE_CHUNK ? (uint32_t)left : TABLE_CHUNK;
+		table->bad = table->n == 0 || !budget_steps(table->v8->memory->budget, table->n / 16) ||
+			     !memory_read(table->v8->memory, table->at, table->bytes, table->n);
+		if (table->bad)
+			table->n = 0;
+		table->at += table->n;
+	}
+	return table->bad ? 0 : table->bytes[table->next++];
+}
+
+static bool table_ends(const struct table *table)
+{
+	return table->bad || (table->next == table->n && table->at == table->end);
+}
 
 /* Reads a number of a table of source positions: 7 bits a byte, the lowest first. */
 static uint64_t table_number(struct table *table)
@@ -173,9 +213,8 @@ static uint64_t table_number(struct table *table)
 	uint64_t value = 0, byte = 0x80;
 
 	for (unsigned shift = 0; byte & 0x80 && !table->bad; shift += 7) {
-		table->bad =
-			table->at >= table->end || shift > 56 || !memory_u64(table->v8->memory, table->at, 1, &byte);
-		table->at++;
+		byte = table_byte(table);
+		table->bad |= shift > 56;
 		value |= table->bad ? 0 : (byte & 0x7f) << shift;
 	}
 	return value;
@@ -200,7 +239,7 @@ static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offs
 		return false;
 	table.at = array - 1 + ELEMENTS;
 	table.end = table.at + length;
-	while (table.at < table.end) {
+	while (!table_ends(&table)) {
 		uint64_t step = unfold(table_number(&table)), change = unfold(table_number(&table));
 
 		/* a statement has its step as it is, an expression -(step + 1) */

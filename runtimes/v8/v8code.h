@@ -21,14 +21,20 @@ struct v8_code {
 	uint32_t size, kind;    /* kind: V8's CodeKind */
 };
 
-/* Finds the code of the frame at pc. Returns false if it is none that V8 generated for a function. */
-bool v8code_find(struct v8 *v8, uint64_t pc, struct v8_code *code);
+enum v8code_at {
+	V8CODE_GENERATED, /* by V8 */
+	V8CODE_OF_FILE,   /* code of a mapped file, as the interpreter and other builtins */
+	V8CODE_UNKNOWN    /* no code was found, or the stack has had its searches */
+};
+
+/* Finds the code of the frame at pc. Sets *code if it is V8CODE_GENERATED. */
+enum v8code_at v8code_find(struct v8 *v8, uint64_t pc, struct v8_code *code);
 
 /* Returns true if the address is between those of code that was found. */
 bool v8code_is_near(const struct v8 *v8, uint64_t pc);
 
-/* Sets *shared to the function of optimized code; 0 if the code does not name it. Returns false if its data is
- * contradictory. */
+/* Sets *shared to the function of optimized code. Returns false if the code does not identify it: code that never
+ * deoptimizes has no such data. */
 bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared);
 
 /* Sets inlined[0..n) to the functions that are inlined at pc, the innermost first. exact: pc is no return address.

@@ -4,6 +4,7 @@
 #include "common/formats/perfrecord.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Places in a frame, from the frame pointer downwards. */
 #define CONTEXT 8u
@@ -17,14 +18,15 @@
 #define BASELINE_DATA 16u
 
 #define CANDIDATES_MAX 1024u
-#define LEAF_BYTES 256u       /* bytes above the stack pointer in which a leaf without a frame has its return address */
-#define CHARACTERS (4u << 20) /* characters of sources that are looked at for one stack */
+#define LEAF_BYTES 256u /* bytes above the stack pointer in which a leaf without a frame has its return address */
+#define CHARACTERS (256u << 10) /* characters of sources that are looked at for one stack */
 
 /* A frame pointer with a possible instruction pointer of its frame. */
 struct candidate {
 	uint64_t fp, pc;
 	bool exact;      /* pc is the sampled one */
 	bool calls_leaf; /* as v8_frame.calls_leaf */
+	bool unsure;     /* the code at pc has run, but maybe not at pc */
 };
 
 struct search {
@@ -172,8 +174,7 @@ static bool prove_compiled(struct v8 *v8, const struct v8_code *code, uint64_t a
 		return bytecode_of(v8, data, &own) && own == array && is_baseline_of(v8, code, array, data);
 	}
 	frame->kind = V8_OPTIMIZED;
-	return code->kind > v8->layout.code.baseline && v8code_function(v8, code, &shared) &&
-	       (shared == 0 || shared == frame->shared);
+	return code->kind > v8->layout.code.baseline && v8code_function(v8, code, &shared) && shared == frame->shared;
 }
 
 static bool prove_candidate(struct search *search, const struct candidate *candidate, struct v8_frame *frame,
@@ -187,12 +188,20 @@ static bool prove_candidate(struct search *search, const struct candidate *candi
 	*frame = (struct v8_frame){ .fp = candidate->fp, .pc = candidate->pc, .calls_leaf = candidate->calls_leaf };
 	if (!prove_function(v8, stack_word(stack, candidate->fp - FUNCTION), frame, &data))
 		return false;
-	if (v8code_find(v8, candidate->pc, code))
-		return prove_compiled(v8, code, array, data, frame);
-	frame->kind = V8_BUILTIN;
-	if ((data & 1) == 0)
-		return true;
-	return v8heap_is_object(array) && prove_interpreted(v8, array, offset, data, frame);
+	switch (v8code_find(v8, candidate->pc, code)) {
+	case V8CODE_GENERATED: return prove_compiled(v8, code, array, data, frame);
+	case V8CODE_UNKNOWN: return false;
+	case V8CODE_OF_FILE: break;
+	}
+	frame->kind = V8_BUILTIN; /* such a function has a Smi instead of bytecode */
+	return (data & 1) == 0 || (v8heap_is_object(array) && prove_interpreted(v8, array, offset, data, frame));
+}
+
+/* Returns true if a word in place of the return address of a leaf is that: the leaf has just been called, or has stored
+ * its caller's frame pointer alone. Words further up may be left from calls before. */
+static bool is_at_entry(const struct v8_stack *stack, uint64_t at)
+{
+	return at == stack->start || (at == stack->start + 8 && stack_word(stack, stack->start) == stack->bp);
 }
 
 /* Finds the candidate for the innermost frame. Code without a frame of its own, as of libc, or as most builtins of V8,
@@ -212,9 +221,13 @@ static void find_leaf(struct search *search)
 		return;
 	}
 	for (uint64_t at = stack->start; at < stack->bp && at - stack->start < LEAF_BYTES; at += 8) {
-		struct candidate caller = { .fp = stack->bp, .pc = stack_word(stack, at), .calls_leaf = true };
+		struct candidate caller = { .fp = stack->bp,
+					    .pc = stack_word(stack, at),
+					    .calls_leaf = true,
+					    .unsure = !is_at_entry(stack, at) };
 
-		if (v8code_is_near(search->v8, caller.pc) && v8code_find(search->v8, caller.pc, &code)) {
+		if (v8code_is_near(search->v8, caller.pc) &&
+		    v8code_find(search->v8, caller.pc, &code) == V8CODE_GENERATED) {
 			add(search, caller);
 			return;
 		}
@@ -223,32 +236,75 @@ static void find_leaf(struct search *search)
 
 /* ---- the result ------------------------------------------------------------------------------------------------- */
 
-static void put(struct v8_frames *frames, const struct v8_frame *frame)
+/* The functions of a frame: those that are inlined, and the one that contains them. */
+struct group {
+	struct v8_frame frame[V8CODE_INLINED + 1];
+	uint32_t n;
+};
+
+static bool is_over(const struct v8 *v8)
 {
-	if (frames->n == V8_FRAMES_MAX)
-		frames->cut = true;
-	else
-		frames->frame[frames->n++] = *frame;
+	return v8->memory->budget && v8->memory->budget->over;
 }
 
-/* Puts a frame, after the functions that are inlined at its pc. */
-static void put_with_inlined(struct v8 *v8, const struct v8_frame *frame, const struct v8_code *code, bool exact,
-			     struct v8_frames *frames)
+/* Finds the functions of a candidate. Returns false if one of them is not proven, or not within the budget. */
+static bool find_group(struct search *search, const struct candidate *candidate, struct group *group)
 {
+	struct v8 *v8 = search->v8;
 	uint64_t inlined[V8CODE_INLINED];
-	uint32_t n = frame->kind == V8_OPTIMIZED ? v8code_inlined(v8, code, frame->pc, exact, inlined) : 0;
+	struct v8_frame frame;
+	struct v8_code code;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		struct v8_frame one = *frame;
+	if (!prove_candidate(search, candidate, &frame, &code))
+		return false;
+	if (frame.kind == V8_OPTIMIZED && !candidate->unsure)
+		n = v8code_inlined(v8, &code, frame.pc, candidate->exact, inlined);
+	for (group->n = 0; group->n < n; group->n++) {
+		struct v8_frame *one = &group->frame[group->n];
 
-		one.shared = inlined[i];
-		one.kind = V8_INLINED;
-
-		if (!v8heap_word(v8, one.shared, v8->layout.shared.name, &one.name))
-			return;
-		put(frames, &one);
+		*one = frame;
+		one->shared = inlined[group->n];
+		one->kind = V8_INLINED;
+		if (!v8heap_word(v8, one->shared, v8->layout.shared.name, &one->name))
+			return false;
 	}
-	put(frames, frame);
+	group->frame[group->n++] = frame;
+	return !is_over(v8);
+}
+
+/* Puts a candidate without functions. */
+static void put_unproven(const struct candidate *candidate, struct v8_frames *frames)
+{
+	frames->frame[frames->n++] = (struct v8_frame){
+		.fp = candidate->fp, .pc = candidate->pc, .kind = V8_UNPROVEN, .calls_leaf = candidate->calls_leaf
+	};
+}
+
+/* Puts the frames of the candidates. Each has at least one: there is space for that. */
+static void put_frames(struct search *search, struct v8_frames *frames)
+{
+	struct v8 *v8 = search->v8;
+
+	_Static_assert(CANDIDATES_MAX <= V8_FRAMES_MAX, "there is space for a frame of each candidate");
+	for (size_t i = 0; i < search->n; i++) {
+		const struct candidate *candidate = &search->candidate[i];
+		struct group group;
+
+		if (i && candidate->fp == candidate[-1].fp && candidate->pc == candidate[-1].pc)
+			continue;
+		if (find_group(search, candidate, &group)) {
+			v8->proven++;
+			if (group.n <= V8_FRAMES_MAX - frames->n - (search->n - i - 1)) {
+				memcpy(frames->frame + frames->n, group.frame, group.n * sizeof(*group.frame));
+				frames->n += group.n;
+				continue;
+			}
+		} else {
+			v8->refuted += !is_over(v8);
+		}
+		put_unproven(candidate, frames);
+	}
 }
 
 void v8_frames(struct v8 *v8, const struct v8_stack *stack, struct v8_frames *frames)
@@ -262,24 +318,11 @@ void v8_frames(struct v8 *v8, const struct v8_stack *stack, struct v8_frames *fr
 	frames->n = 0;
 	v8->searches = V8CODE_SEARCHES;
 	v8->characters = CHARACTERS;
-	if (stack->start % 8 || (v8->proven == 0 && v8->refuted >= V8_REFUTED))
-		return;
-	find_leaf(&search);
-	find_candidates(&search);
-	qsort(search.candidate, search.n, sizeof(*search.candidate), candidate_cmp);
-	for (size_t i = 0; i < search.n; i++) {
-		const struct candidate *candidate = &search.candidate[i];
-		struct v8_frame frame;
-		struct v8_code code;
-
-		if (i && candidate->fp == candidate[-1].fp && candidate->pc == candidate[-1].pc)
-			continue;
-		if (prove_candidate(&search, candidate, &frame, &code)) {
-			v8->proven++;
-			put_with_inlined(v8, &frame, &code, candidate->exact, frames);
-		} else {
-			v8->refuted++;
-		}
+	if (stack->start % 8 == 0 && (v8->proven || v8->refuted < V8_REFUTED)) {
+		find_leaf(&search);
+		find_candidates(&search);
+		qsort(search.candidate, search.n, sizeof(*search.candidate), candidate_cmp);
+		put_frames(&search, frames);
 	}
-	frames->cut = search.cut || (v8->memory->budget && v8->memory->budget->over);
+	frames->cut = search.cut;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtimes/v8/v8heap.h"
+#include "runtimes/v8/v8lines.h"
 
 #include <string.h>
 
 #define WORD(index) (8 + 8 * (index)) /* offset of word `index` of a ScopeInfo: they follow its map */
 #define NAMES_MAX 75u                 /* with more variables, a ScopeInfo has a table of their names */
 #define VARIABLES_MAX 65536u
-#define LINES_MAX (1u << 28)
-#define CHUNK 4096u /* bytes of source that are looked at, at once */
 
 /* Bits of a ScopeInfo's flags: the type of the scope, and what follows the variables. The same from V8 9.4 to 14. */
 #define SCOPE_TYPE 15u
@@ -118,86 +116,6 @@ static bool scope_read(struct v8 *v8, uint64_t object, struct scope *scope)
 	return true;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------ */
-
-/* Counts in a FixedArray of the ends of lines those before `position`. */
-static bool line_by_ends(struct v8 *v8, uint64_t ends, uint32_t position, uint32_t *line)
-{
-	uint32_t low = 0, high, value;
-	uint64_t word;
-
-	if (!v8heap_is(v8, ends, v8->layout.type.fixed_array) || !v8heap_word(v8, ends, 8, &word) ||
-	    !v8heap_smi(word, &high) || high == 0 || high > LINES_MAX)
-		return false;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (!memory_pointer(v8->memory, ends - 1 + 16 + 8 * (uint64_t)middle, &word) ||
-		    !v8heap_smi(word, &value))
-			return false;
-		if (value < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*line = low + 1;
-	return true;
-}
-
-/* Counts the ends of lines in n characters: LF, CR without LF, and in two bytes U+2028 and U+2029. *cr: the last
- * character was CR. */
-static uint32_t count_lines(const unsigned char *bytes, uint32_t n, uint32_t width, bool *cr)
-{
-	uint32_t lines = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t unit = width == 1 ? bytes[i] : bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 8;
-
-		lines += *cr && unit != '\n';
-		lines += unit == '\n' || unit == 0x2028 || unit == 0x2029;
-		*cr = unit == '\r';
-	}
-	return lines;
-}
-
-/* Counts the lines of a source before `position`, within the characters that the stack has left. */
-static bool line_by_source(struct v8 *v8, uint64_t source, uint32_t position, uint32_t *line)
-{
-	unsigned char bytes[CHUNK];
-	struct v8_flat flat;
-	uint32_t part;
-	bool cr = false;
-
-	if (!v8heap_flat(v8, source, &flat) || position > flat.length || position > v8->characters)
-		return false;
-	v8->characters -= position;
-	*line = 1;
-	for (uint32_t at = 0; at < position; at += part) {
-		part = position - at < CHUNK / flat.width ? position - at : CHUNK / flat.width;
-		if (!budget_steps(v8->memory->budget, 1 + part / 64) ||
-		    !memory_bulk(v8->memory, flat.address + (uint64_t)at * flat.width, bytes, part * flat.width))
-			return false;
-		*line += count_lines(bytes, part, flat.width, &cr);
-	}
-	*line += cr;
-	return true;
-}
-
-/* Returns the line of a position in a script; 0 if it is unknown. */
-static uint32_t script_line(struct v8 *v8, uint64_t script, uint32_t position)
-{
-	uint64_t word;
-	uint32_t line = 0, offset = 0;
-
-	if (v8heap_word(v8, script, v8->layout.script.line_offset, &word) && !v8heap_smi(word, &offset))
-		return 0;
-	if (!(v8heap_object(v8, script, v8->layout.script.line_ends, &word) &&
-	      line_by_ends(v8, word, position, &line)) &&
-	    !(v8heap_object(v8, script, v8->layout.script.source, &word) && line_by_source(v8, word, position, &line)))
-		return 0;
-	return offset < LINES_MAX && line < LINES_MAX ? line + offset : 0;
-}
-
 /* ---- functions -------------------------------------------------------------------------------------------------- */
 
 /* Reads name and start of a function: its own name, or the one that V8 inferred. */
@@ -244,7 +162,9 @@ bool v8_function(struct v8 *v8, uint64_t shared, struct v8_function *function)
 	if (v8heap_object(v8, script, v8->layout.script.name, &name) &&
 	    !v8heap_string(v8, name, function->file, sizeof(function->file)))
 		function->file[0] = 0;
-	if (scope.has_start && function->file[0])
-		function->line = script_line(v8, script, scope.start);
+	if (scope.has_start && function->file[0]) {
+		function->position = scope.start;
+		function->line_later = !v8lines_at(v8, script, scope.start, &function->line);
+	}
 	return true;
 }

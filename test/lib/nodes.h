@@ -5,6 +5,7 @@
 #include "runtimes/v8/v8.h"
 #include "test/lib/tap.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,18 +23,17 @@ struct noderun {
 	pid_t pid;
 	struct memory memory;
 	struct readbudget budget;
-	uint64_t base;
+	char folder[64]; /* in which it runs: --perf-basic-prof writes a log there */
 	char maps[1 << 20];
 	size_t nmaps;
 	char stack[NODES_STACK];
 	struct user_regs_struct registers;
 };
 
-/* Reads /proc/PID/maps, and finds the first mapping of node, or of its library. */
-static inline bool noderun_maps(struct noderun *run)
+/* Reads /proc/PID/maps. */
+static inline void noderun_maps(struct noderun *run)
 {
 	char path[64];
-	struct str rest;
 	ssize_t n;
 	int fd;
 
@@ -44,37 +44,50 @@ static inline bool noderun_maps(struct noderun *run)
 		run->nmaps += (size_t)n;
 	if (fd >= 0)
 		close(fd);
-	for (rest = (struct str){ run->maps, run->nmaps }; rest.n;) {
+}
+
+/* Opens V8 in the first file that has it: in node, or in its library (Debian). */
+static inline enum v8_answer noderun_open(struct noderun *run, struct v8 *v8)
+{
+	struct str maps = { run->maps, run->nmaps }, rest = maps;
+	enum v8_answer answer = V8_OTHER_FILE;
+
+	run->budget = (struct readbudget){ .steps = 2000000, .bytes = 64 << 20 };
+	while (rest.n && answer == V8_OTHER_FILE) {
 		struct str line = str_cut(&rest, '\n');
 		ptrdiff_t slash = str_find(line, '/');
+		uint64_t base;
 
-		if (slash >= 0 && v8_is_library(str_from(line, (size_t)slash)))
-			return str_hex(str_cut(&line, '-'), &run->base);
+		if (slash >= 0 && v8_is_library(str_from(line, (size_t)slash)) &&
+		    str_find_str(line, STR(" 00000000 ")) >= 0 && str_hex(str_cut(&line, '-'), &base))
+			answer = v8_open(v8, &run->memory, base, maps);
 	}
-	return false;
+	return answer;
 }
 
 /* Starts `node OPTION truth.js MODE` (option: NULL for none), and opens its memory once it runs the program. */
 static inline bool noderun_start(struct noderun *run, const char *node, const char *option, const char *mode)
 {
 	const char *top = getenv("PJ_TOP");
-	char path[PATH_MAX];
+	char path[PATH_MAX], program[PATH_MAX];
 
-	*run = (struct noderun){ .memory = { .fd = -1, .process = -1 } };
+	*run = (struct noderun){ .memory = { .fd = -1, .process = -1 }, .folder = "/tmp/pj-node.XXXXXX" };
 	snprintf(path, sizeof(path), "%s/test/lib/loads/truth.js", top ? top : ".");
+	if (!realpath(path, program) || !mkdtemp(run->folder))
+		return run->folder[0] = 0, false;
 	run->pid = fork();
 	if (run->pid == 0) {
 		int null = open("/dev/null", O_RDWR);
 
+		if (chdir(run->folder) != 0)
+			_exit(127);
 		dup2(null, 0);
 		dup2(null, 1);
 		dup2(null, 2);
 		if (option) {
-			/* --perf-basic-prof writes a log, too */
-			execl(node, node, option, "--no-logfile-per-isolate", "--logfile=/dev/null", path, mode, "60",
-			      (char *)NULL);
+			execl(node, node, option, program, mode, "60", (char *)NULL);
 		} else {
-			execl(node, node, path, mode, "60", (char *)NULL);
+			execl(node, node, program, mode, "60", (char *)NULL);
 		}
 		_exit(127);
 	}
@@ -82,7 +95,8 @@ static inline bool noderun_start(struct noderun *run, const char *node, const ch
 	snprintf(path, sizeof(path), "/proc/%d/mem", run->pid);
 	run->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
 	run->memory.budget = &run->budget;
-	return run->memory.fd >= 0 && noderun_maps(run) && ptrace(PTRACE_SEIZE, run->pid, NULL, NULL) == 0;
+	noderun_maps(run);
+	return run->memory.fd >= 0 && ptrace(PTRACE_SEIZE, run->pid, NULL, NULL) == 0;
 }
 
 /* Stops it, and copies registers and stack. */
@@ -111,6 +125,24 @@ static inline void noderun_go_on(struct noderun *run)
 	ptrace(PTRACE_CONT, run->pid, NULL, NULL);
 }
 
+/* Removes the files that node has written, and their folder. */
+static inline void noderun_clean(const struct noderun *run)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *folder = run->folder[0] ? opendir(run->folder) : NULL;
+
+	while (folder && (entry = readdir(folder))) {
+		snprintf(path, sizeof(path), "%s/%s", run->folder, entry->d_name);
+		unlink(path);
+	}
+	if (folder)
+		closedir(folder);
+	rmdir(run->folder);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", run->pid);
+	unlink(path);
+}
+
 static inline void noderun_end(struct noderun *run)
 {
 	if (run->pid > 0) {
@@ -118,6 +150,7 @@ static inline void noderun_end(struct noderun *run)
 		while (waitpid(run->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}
+	noderun_clean(run);
 	memory_close(&run->memory);
 }
 

@@ -22,16 +22,16 @@ static struct interp_frame *add_frame(uint64_t fp, uint64_t pc, uint64_t address
 /* Checks that native frame i has the proposals [first, end). */
 static void has(size_t i, size_t first, size_t end, const char *what)
 {
-	size_t got_end, got = jsstacks_at(&stacks, i, &got_end);
+	struct jsstacks_functions got = jsstacks_at(&stacks, i);
 
-	ok(got_end - got == end - first && (first == end || got == first), what);
+	ok(got.end - got.first == end - first && (first == end || got.first == first), what);
 }
 
 static void leaf_has(size_t first, size_t end, const char *what)
 {
-	size_t got_end, got = jsstacks_after_leaf(&stacks, &got_end);
+	struct jsstacks_functions got = jsstacks_after_leaf(&stacks);
 
-	ok(got_end - got == end - first && (first == end || got == first), what);
+	ok(got.end - got.first == end - first && (first == end || got.first == first), what);
 }
 
 int main(void)
@@ -54,6 +54,11 @@ int main(void)
 	native[3].method = false;
 	frame[1].named = INTERPRETER_UNNAMED;
 	has(1, 0, 0, "without a name of the function, its inlined one is not shown either");
+	ok(jsstacks_at(&stacks, 1).unnamed, "  and it is one without a name");
+	frame[1].named = INTERPRETER_INTERNAL;
+	has(1, 0, 0, "a function of V8 stays native");
+	ok(!jsstacks_at(&stacks, 1).unnamed, "  and has its name there");
+	ok(!jsstacks_at(&stacks, 2).unnamed, "a frame without a proposal is none of an unnamed function");
 	frame[1].named = INTERPRETER_NAMED;
 	frame[4].address = 0x51;
 	has(3, 4, 4, "nor is a function with an odd address");

@@ -115,7 +115,7 @@ static void follow(const struct v8_stack *stack, void (*fn)(void *to, const stru
 		uint64_t next = load64(stack->bytes.p + (fp - stack->start));
 
 		for (uint32_t i = 0; i < frames.n; i++)
-			if (frames.frame[i].fp == fp && frames.frame[i].pc == pc)
+			if (frames.frame[i].fp == fp && frames.frame[i].pc == pc && frames.frame[i].kind < V8_UNPROVEN)
 				fn(to, &frames.frame[i]);
 		pc = load64(stack->bytes.p + (fp - stack->start) + 8);
 		if (next <= fp)
@@ -217,7 +217,7 @@ static bool judge_stop(struct counts *counts)
 static void check(const char *node, const char *option, const char *mode)
 {
 	struct counts counts = { 0 };
-	char what[PATH_MAX + 64], path[64];
+	char what[PATH_MAX + 64];
 	enum v8_answer answer;
 
 	if (!noderun_start(&run, node, option, mode)) {
@@ -225,17 +225,14 @@ static void check(const char *node, const char *option, const char *mode)
 		printf("ok %d # SKIP %s: a process may not be traced here\n", ++tap_n, node);
 		return;
 	}
-	run.budget = (struct readbudget){ .steps = 2000000, .bytes = 64 << 20 };
-	answer = v8_open(&v8, &run.memory, run.base, (struct str){ run.maps, run.nmaps });
+	answer = noderun_open(&run, &v8);
 	snprintf(what, sizeof(what), "%s %s %s: V8 %u.%u is open", node, option ? option : "", mode,
 		 v8.layout.version / 1000, v8.layout.version % 1000);
 	if (!ok(answer == V8_OPEN, what))
 		printf("# %s\n", v8.why);
 	while (answer == V8_OPEN && counts.stops < STOPS && counts.with_frames < STACKS && judge_stop(&counts))
 		;
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", run.pid);
 	noderun_end(&run);
-	unlink(path);
 	printf("# %u of %u stops have %u functions: %u interpreted, %u baseline, %u optimized, %u inlined; %u compared\n",
 	       counts.with_frames, counts.stops, counts.functions, counts.kinds[V8_INTERPRETED],
 	       counts.kinds[V8_BASELINE], counts.kinds[V8_OPTIMIZED], counts.kinds[V8_INLINED], counts.compared);

@@ -1,14 +1,19 @@
 /* Frames, functions and strings in a small heap that is made here: each invariant that is broken removes the frame, and
  * cyclic or endless data ends within its budget. */
 /* covers: runtimes/v8/v8frames.c runtimes/v8/v8code.c runtimes/v8/v8heap.c runtimes/v8/v8function.c */
+/* covers: runtimes/v8/v8lines.c */
 #include "runtimes/v8/v8code.h"
+#include "runtimes/v8/v8lines.h"
 #include "test/lib/tap.h"
 
 #include <stdlib.h>
 
 #define HEAP UINT64_C(0x100000000)
 #define CODE UINT64_C(0x200000000)
+#define TEXT UINT64_C(0x300000000)
 #define STACK UINT64_C(0x7000000000)
+#define INTERPRETER UINT64_C(0x400000) /* code of the file */
+#define TEXT_BYTES (3u << 20)
 #define WORDS 4096u
 #define FP 16u /* index of the word at the frame pointer */
 
@@ -35,7 +40,9 @@ static struct memory memory;
 static struct readbudget budget;
 static struct v8 v8;
 static struct v8_frames frames;
-static struct memory_part part[2];
+static struct memory_part part[3];
+static char text_space[TEXT_BYTES];
+static uint32_t unproven; /* frames of the last stack */
 static uint64_t map_of[256];
 
 static uint64_t smi(uint64_t value)
@@ -106,10 +113,14 @@ static void start(void)
 	memory_close(&memory);
 	part[0] = (struct memory_part){ HEAP, sizeof(heap), (const char *)heap };
 	part[1] = (struct memory_part){ CODE, sizeof(code_space), (const char *)code_space };
-	memory_image(&memory, part, 2);
+	part[2] = (struct memory_part){ TEXT, sizeof(text_space), text_space };
+	memory_image(&memory, part, 3);
 	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
 	memory.budget = &budget;
-	v8 = (struct v8){ .memory = &memory, .characters = 1 << 20 };
+	memset(&v8, 0, sizeof(v8));
+	v8.memory = &memory;
+	v8.characters = 1 << 20;
+	v8.range[v8.nranges++] = (struct v8_range){ INTERPRETER, INTERPRETER + 0x1000 };
 	v8.layout = (struct v8_layout){
 		.version = 12004,
 		.type = { .first = TYPE_FUNCTION,
@@ -236,17 +247,32 @@ static void make_frame(void)
 	stack_words[FP - 5] = smi(70);
 	/* its callee, which stores its frame pointer and the return address */
 	stack_words[4] = STACK + 8 * FP;
-	stack_words[5] = UINT64_C(0x400123);
+	stack_words[5] = INTERPRETER + 0x123;
+}
+
+/* Removes the frames that are not proven, and counts them. */
+static uint32_t take_proven(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < frames.n; i++)
+		if (frames.frame[i].kind != V8_UNPROVEN)
+			frames.frame[n++] = frames.frame[i];
+	unproven = frames.n - n;
+	frames.n = n;
+	return n;
 }
 
 static uint32_t find(void)
 {
-	struct v8_stack stack = { STACK, { (const char *)stack_words, sizeof(stack_words) }, 0x400555, 0x1234 };
+	struct v8_stack stack = {
+		STACK, { (const char *)stack_words, sizeof(stack_words) }, INTERPRETER + 0x555, 0x1234
+	};
 
 	memory_forget(&memory);
 	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
 	v8_frames(&v8, &stack, &frames);
-	return frames.n;
+	return take_proven();
 }
 
 static void check_interpreted(void)
@@ -257,8 +283,9 @@ static void check_interpreted(void)
 	is_u64(find(), 1, "an interpreted frame is found");
 	is_u64(frames.frame[0].kind, V8_INTERPRETED, "  as such");
 	is_u64(frames.frame[0].fp, STACK + 8 * FP, "  with its frame pointer");
-	is_u64(frames.frame[0].pc, 0x400123, "  and the return address in it");
+	is_u64(frames.frame[0].pc, INTERPRETER + 0x123, "  and the return address in it");
 	is_u64(frames.frame[0].address, (bytecode + 70) & ~UINT64_C(1), "  and its instruction");
+	is_u64(unproven, 0, "  and no other one");
 	ok(v8_function(&v8, frames.frame[0].shared, &found), "its function is read");
 	is_str(str_of(found.name), STR("f"), "  its name");
 	is_str(str_of(found.file), STR("/s.js"), "  its file");
@@ -275,10 +302,17 @@ static void broken(uint64_t *word, uint64_t value, const char *what)
 	*word = before;
 }
 
+/* The same, if the stack still has words that look like a frame: it is one without a name. */
+static void refuted(uint64_t *word, uint64_t value, const char *what)
+{
+	broken(word, value, what);
+	is_u64(unproven, 1, "  and is a function without a name");
+}
+
 static void check_proof(void)
 {
 	make_frame();
-	broken(at(function), map_of[TYPE_CONTEXT], "a JSFunction needs the map of one");
+	refuted(at(function), map_of[TYPE_CONTEXT], "a JSFunction needs the map of one");
 	broken(at(function), function + 8, "  not any word of the heap");
 	broken(at(function), map_of[TYPE_FUNCTION] - 1, "  nor an address to which it has moved");
 	broken(at(map_of[TYPE_FUNCTION]), map_of[TYPE_SHARED], "  and its map that of a map");
@@ -289,6 +323,8 @@ static void check_proof(void)
 	broken(at(function) + 4, 0, "  at all");
 	broken(at(shared) + 1, object(TYPE_BYTECODE, 16), "this has the frame's BytecodeArray");
 	broken(at(shared) + 1, context, "  and not something else");
+	refuted(&stack_words[5], CODE + 64, "its code is in the file");
+	refuted(&stack_words[5], 16, "  at an address of user memory");
 	broken(&stack_words[FP - 4], context, "so does the frame");
 	broken(&stack_words[FP - 5], smi(62), "the offset is not before the bytecode");
 	broken(&stack_words[FP - 5], smi(103), "  nor behind it");
@@ -297,6 +333,8 @@ static void check_proof(void)
 	broken(&stack_words[FP - 1], 3 << 1, "a frame of another kind has a marker");
 	broken(&stack_words[4], STACK - 8, "a frame is above the one that it called");
 	is_u64(find(), 1, "all as it was: the frame is there");
+	set(shared, 8, smi(7));
+	ok(find() == 1 && frames.frame[0].kind == V8_BUILTIN, "a function without bytecode is one of V8");
 }
 
 static void is_named(const char *want, uint32_t line, const char *what)
@@ -415,13 +453,13 @@ static void check_optimized(void)
 	is_u64(frames.frame[1].kind, V8_OPTIMIZED, "  then the one that contains it");
 	is_u64(frames.frame[1].shared, shared, "  with its own");
 	broken(at(owner) + 5, START + 64, "the Code leads back to its instructions");
-	v8.lookups = UINT32_MAX - 1;
 	memset(v8.known, 0, sizeof(v8.known));
 	broken(at(owner) + 6, UINT64_C(10) << 32 | 12, "  which contain the pc");
 	memset(v8.known, 0, sizeof(v8.known));
 	broken(at(owner) + 6, UINT64_C(100) << 32 | 3, "  and are those of a function");
 	broken(at(deopt) + 8, inner, "  the one of the frame");
 	broken(at(deopt) + 8, context, "  if that is a function");
+	refuted(at(deopt) + 1, smi(0), "code that does not identify its function is that of none");
 }
 
 /* Changes one word, and expects the outer function alone. */
@@ -472,6 +510,130 @@ static void check_flood(void)
 	is_u64(frames.n, 0, "a stack pointer that is not aligned");
 }
 
+/* The functions at one instruction are found together, or none of them, whatever the budget is. */
+static void check_groups(void)
+{
+	struct v8_stack stack = {
+		STACK, { (const char *)stack_words, sizeof(stack_words) }, INTERPRETER + 0x555, 0x1234
+	};
+	unsigned none = 0, both = 0, other = 0;
+
+	make_optimized();
+	for (uint64_t steps = 1; steps < 400; steps++) {
+		memory_forget(&memory);
+		memset(v8.known, 0, sizeof(v8.known));
+		budget = (struct readbudget){ .steps = steps, .bytes = 1 << 20 };
+		v8_frames(&v8, &stack, &frames);
+		take_proven();
+		none += frames.n == 0 && unproven == 1;
+		both += frames.n == 2 && unproven == 0;
+		other += frames.n + unproven != 2 - (frames.n == 0);
+	}
+	ok(none > 0 && both > 0 && none + both == 399,
+	   "an inlined function and its caller are found together, or none");
+	is_u64(other, 0, "  then as one without a name");
+}
+
+/* Leaves without a frame: their caller is found by a return address. */
+static void check_leaf(void)
+{
+	struct v8_stack stack = {
+		STACK, { (const char *)stack_words, sizeof(stack_words) }, INTERPRETER, STACK + 8 * FP
+	};
+
+	make_optimized();
+	find(); /* notes where code is */
+	stack_words[5] = stack_words[4] = 0;
+	stack_words[0] = PC;
+	memory_forget(&memory);
+	v8_frames(&v8, &stack, &frames);
+	is_u64(take_proven(), 2, "the return address of a leaf at its entry");
+	ok(frames.frame[1].calls_leaf && frames.frame[1].pc == PC, "  is in its caller");
+	stack_words[0] = STACK + 8 * FP;
+	stack_words[1] = PC;
+	v8_frames(&v8, &stack, &frames);
+	is_u64(take_proven(), 2, "  or behind the frame pointer that it has stored");
+	stack_words[0] = 0;
+	v8_frames(&v8, &stack, &frames);
+	ok(take_proven() == 1 && frames.frame[0].kind == V8_OPTIMIZED,
+	   "elsewhere it may be left from a call before: no inlined functions");
+}
+
+/* Functions of one shape have return addresses with the same lower bits. */
+static void check_known(void)
+{
+	enum { FUNCTIONS = 30 };
+	struct v8_code code;
+	unsigned found = 0, again = 0;
+
+	make_frame();
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		uint64_t first = CODE + 1024 * (i + 1), made = object(TYPE_CODE, 10);
+
+		set(made, 40, first);
+		set(made, 48, UINT64_C(100) << 32 | 12);
+		code_space[(first - 24 - CODE) / 8] = made;
+	}
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		v8.searches = 1;
+		found += v8code_find(&v8, CODE + 1024 * (i + 1) + 20, &code) == V8CODE_GENERATED;
+	}
+	for (unsigned i = 0; i < FUNCTIONS; i++)
+		again += v8code_find(&v8, CODE + 1024 * (i + 1) + 20, &code) == V8CODE_GENERATED &&
+			 code.start == CODE + 1024 * (i + 1);
+	is_u64(found, FUNCTIONS, "code of functions of one shape is found");
+	is_u64(again, FUNCTIONS, "  and needs no search again");
+	ok(v8code_find(&v8, CODE + 1024 + 24, &code) == V8CODE_UNKNOWN, "code is unknown without a search");
+	ok(v8code_find(&v8, INTERPRETER + 8, &code) == V8CODE_OF_FILE, "  but not that of a file");
+	v8.searches = 1;
+	ok(v8code_find(&v8, CODE + 1024 + 24, &code) == V8CODE_GENERATED, "  and is found by one");
+}
+
+/* Reads the line of a position, as for a new stack. */
+static uint32_t line_of(uint32_t position, bool *later)
+{
+	uint32_t line;
+
+	v8.characters = 256 << 10;
+	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
+	memory_forget(&memory);
+	*later = !v8lines_at(&v8, script, position, &line);
+	return line;
+}
+
+/* A large source: a line each 100 characters. */
+static void check_lines(void)
+{
+	uint32_t stacks = 0, last = TEXT_BYTES - 50;
+	bool later;
+
+	make_frame();
+	for (uint32_t i = 0; i < TEXT_BYTES; i++)
+		text_space[i] = i % 100 == 99 ? '\n' : 'x';
+	set(script, 8, pair_of(EXTERNAL, TEXT_BYTES, 0, TEXT));
+	is_u64(line_of(1000, &later), 11, "a line near the start of a large source");
+	is_u64(line_of(last, &later), 0, "one near its end needs more characters than a stack has");
+	ok(later, "  and comes later");
+	is_u64(line_of(1000, &later), 11, "  which does not change others");
+	for (later = true; later && stacks < 100; stacks++) {
+		uint32_t line = line_of(last, &later);
+
+		is_u64(line, later ? 0 : last / 100 + 1, "  no line, or the right one");
+	}
+	ok(stacks > 4 && stacks < 30, "  after some stacks");
+	v8.characters = 1024;
+	ok(v8lines_at(&v8, script, last, &stacks) && stacks == last / 100 + 1, "then it needs few characters");
+	text_space[last - 1] = '!';
+	is_u64(line_of(last, &later), last / 100 + 1, "another source at its place is counted anew");
+	memset(text_space + 200, '\r', 2);
+	text_space[202] = '\n';
+	memset(v8.lines, 0, sizeof(v8.lines));
+	is_u64(line_of(201, &later), 4, "CR ends a line");
+	is_u64(line_of(210, &later), 5, "  and CR with LF ends one");
+	set(script, 8, pair_of(EXTERNAL, V8LINES_SOURCE, 0, TEXT));
+	ok(line_of(1000, &later) == 0 && !later, "a source without limit has no lines");
+}
+
 int main(void)
 {
 	check_strings();
@@ -481,6 +643,10 @@ int main(void)
 	check_optimized();
 	check_inlined();
 	check_flood();
+	check_groups();
+	check_leaf();
+	check_known();
+	check_lines();
 	check_refuted();
 	memory_close(&memory);
 	return done();
