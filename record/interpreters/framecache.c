@@ -29,6 +29,8 @@ static uint64_t framecache_lasting(const struct framecache_entry *entry)
 {
 	uint64_t lasting = (entry->seen - entry->since) / 16;
 
+	if (entry->again)
+		return 0;
 	return lasting < FRAMECACHE_NS ? lasting : FRAMECACHE_NS;
 }
 
@@ -44,8 +46,12 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 					      enum interpreter_named named, const struct interpreter_place *place,
 					      struct str text, uint64_t now)
 {
-	struct framecache_entry read = { *key, now, now, 0, 0, 0, (uint8_t)named, true }, *entry;
-	bool same;
+	struct framecache_entry read = { .key = *key,
+					 .since = now,
+					 .seen = now,
+					 .named = (uint8_t)named,
+					 .used = true },
+				*entry;
 
 	if (cache->n >= FRAMECACHE_FRAMES || cache->bytes >= FRAMECACHE_BYTES)
 		framecache_free(cache);
@@ -61,12 +67,13 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 	}
 	entry = framecache_slot(cache, key);
 	cache->n += !entry->used;
-	same = entry->used && entry->named == read.named && entry->address == read.address && entry->text == read.text;
-	if (same && place->line_later)
-		read.line = entry->line;
-	/* without a line, an entry stays young: it is read again */
-	if (same && entry->line == read.line && (read.line || !place->line_later))
-		read.since = entry->since;
+	if (entry->used && entry->named == read.named && entry->address == read.address && entry->text == read.text) {
+		if (place->line_later)
+			read.line = entry->line;
+		if (entry->line == read.line || entry->again)
+			read.since = entry->since;
+	}
+	read.again = place->line_later && !read.line;
 	*entry = read;
 	return entry;
 }
