@@ -2,6 +2,7 @@
 #include "runtimes/v8/v8code.h"
 
 #include "common/formats/perfrecord.h"
+#include "common/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,26 @@ struct candidate {
 	bool unsure;     /* the code at pc has run, but maybe not at pc */
 };
 
+/* What a frame is proven by: two frames of a stack with the same words have the same functions. */
+struct evidence {
+	uint64_t function, array, offset, pc;
+};
+
+/* Frames of a proven candidate of the stack: frame[first, first + n) of the result; n is 0 if there is none. */
+struct twin {
+	struct evidence evidence;
+	uint32_t first, n;
+};
+
+#define TWINS 256u
+
 struct search {
 	struct v8 *v8;
 	const struct v8_stack *stack;
 	struct candidate candidate[CANDIDATES_MAX];
 	size_t n;
 	bool cut;
+	struct twin twin[TWINS]; /* by the hash of the evidence */
 };
 
 /* ---- the copy --------------------------------------------------------------------------------------------------- */
@@ -273,6 +288,56 @@ static bool find_group(struct search *search, const struct candidate *candidate,
 	return !is_over(v8);
 }
 
+/* Returns the place of the frames with the same evidence: in recursions, most frames of a stack. A return address, not
+ * the sampled one, is part of it. */
+static struct twin *twin_of(struct search *search, const struct candidate *candidate)
+{
+	const struct v8_stack *stack = search->stack;
+	const struct evidence evidence = { stack_word(stack, candidate->fp - FUNCTION),
+					   stack_word(stack, candidate->fp - BYTECODE_ARRAY),
+					   stack_word(stack, candidate->fp - BYTECODE_OFFSET), candidate->pc };
+	struct twin *twin = &search->twin[hash_bytes(&evidence, sizeof(evidence)) % TWINS];
+
+	if (memcmp(&twin->evidence, &evidence, sizeof(evidence)) != 0)
+		*twin = (struct twin){ .evidence = evidence };
+	return twin;
+}
+
+/* Puts functions of a candidate, if they leave space for a frame of each of the `left` other candidates. */
+static bool put_functions(struct v8_frames *frames, const struct candidate *candidate, const struct v8_frame *from,
+			  uint32_t n, size_t left)
+{
+	if (n > V8_FRAMES_MAX - frames->n - left)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		struct v8_frame *frame = &frames->frame[frames->n++];
+
+		*frame = from[i];
+		frame->fp = candidate->fp;
+	}
+	return true;
+}
+
+/* Puts the functions of a candidate. Returns false if they are not proven, or not within the budget. */
+static bool put_proven(struct search *search, const struct candidate *candidate, struct v8_frames *frames, size_t left)
+{
+	bool usual = !candidate->exact && !candidate->calls_leaf;
+	struct twin *twin = usual ? twin_of(search, candidate) : NULL;
+	struct group group;
+	uint32_t first = frames->n;
+
+	if (twin && twin->n)
+		return put_functions(frames, candidate, frames->frame + twin->first, twin->n, left);
+	if (!find_group(search, candidate, &group) || !put_functions(frames, candidate, group.frame, group.n, left))
+		return false;
+	search->v8->proven++;
+	if (twin) {
+		twin->first = first;
+		twin->n = group.n;
+	}
+	return true;
+}
+
 /* Puts a candidate without functions. */
 static void put_unproven(const struct candidate *candidate, struct v8_frames *frames)
 {
@@ -289,20 +354,12 @@ static void put_frames(struct search *search, struct v8_frames *frames)
 	_Static_assert(CANDIDATES_MAX <= V8_FRAMES_MAX, "there is space for a frame of each candidate");
 	for (size_t i = 0; i < search->n; i++) {
 		const struct candidate *candidate = &search->candidate[i];
-		struct group group;
 
 		if (i && candidate->fp == candidate[-1].fp && candidate->pc == candidate[-1].pc)
 			continue;
-		if (find_group(search, candidate, &group)) {
-			v8->proven++;
-			if (group.n <= V8_FRAMES_MAX - frames->n - (search->n - i - 1)) {
-				memcpy(frames->frame + frames->n, group.frame, group.n * sizeof(*group.frame));
-				frames->n += group.n;
-				continue;
-			}
-		} else {
-			v8->refuted += !is_over(v8);
-		}
+		if (put_proven(search, candidate, frames, search->n - i - 1))
+			continue;
+		v8->refuted += !is_over(v8);
 		put_unproven(candidate, frames);
 	}
 }
@@ -315,6 +372,7 @@ void v8_frames(struct v8 *v8, const struct v8_stack *stack, struct v8_frames *fr
 	search.stack = stack;
 	search.n = 0;
 	search.cut = false;
+	memset(search.twin, 0, sizeof(search.twin));
 	frames->n = 0;
 	v8->searches = V8CODE_SEARCHES;
 	v8->characters = CHARACTERS;

@@ -199,6 +199,12 @@ static void check_optimized(void)
 	broken(at(deopt) + 8, inner, "  the one of the frame");
 	broken(at(deopt) + 8, context, "  if that is a function");
 	refuted(at(deopt) + 1, smi(0), "code that does not identify its function is that of none");
+	stack_words[FP + 1] = PC;
+	stack_words[FP + 9] = context;
+	stack_words[FP + 8] = function;
+	is_u64(find(), 4, "a recursion has its functions again");
+	ok(frames.frame[2].kind == V8_INLINED && frames.frame[3].fp == STACK + 8 * (FP + 10), "  in its own frame");
+	ok(frames.frame[1].kind == V8_OPTIMIZED && frames.frame[1].fp == STACK + 8 * FP, "  after the callee's");
 }
 
 /* Changes one word, and expects the outer function alone. */
