@@ -186,7 +186,7 @@ struct table {
 };
 
 /* Reads the next byte of a table; 0 if there is none. */
-static uint64_t table_byte(struct table *table)
+static uint64_t next_table_byte(struct table *table)
 {
 	if (table->next == table->n) {
 		uint64_t left = table->end - table->at;
@@ -213,7 +213,7 @@ static uint64_t table_number(struct table *table)
 	uint64_t value = 0, byte = 0x80;
 
 	for (unsigned shift = 0; byte & 0x80 && !table->bad; shift += 7) {
-		byte = table_byte(table);
+		byte = next_table_byte(table);
 		table->bad |= shift > 56;
 		value |= table->bad ? 0 : (byte & 0x7f) << shift;
 	}

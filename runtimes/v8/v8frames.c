@@ -347,7 +347,7 @@ static void put_unproven(const struct candidate *candidate, struct v8_frames *fr
 }
 
 /* Puts the frames of the candidates. Each has at least one: there is space for that. */
-static void put_frames(struct search *search, struct v8_frames *frames)
+static void put_candidates(struct search *search, struct v8_frames *frames)
 {
 	struct v8 *v8 = search->v8;
 
@@ -380,7 +380,7 @@ void v8_frames(struct v8 *v8, const struct v8_stack *stack, struct v8_frames *fr
 		find_leaf(&search);
 		find_candidates(&search);
 		qsort(search.candidate, search.n, sizeof(*search.candidate), candidate_cmp);
-		put_frames(&search, frames);
+		put_candidates(&search, frames);
 	}
 	frames->cut = search.cut;
 }
