@@ -36,7 +36,7 @@ static bool line_by_ends(struct v8 *v8, uint64_t ends, uint32_t position, uint32
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
-static uint32_t character_at(const unsigned char *bytes, uint32_t i, uint32_t width)
+static uint32_t source_character(const unsigned char *bytes, uint32_t i, uint32_t width)
 {
 	return width == 1 ? bytes[i] : bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 8;
 }
@@ -48,7 +48,7 @@ static uint32_t count_lines(const unsigned char *bytes, uint32_t n, uint32_t wid
 	uint32_t lines = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t unit = character_at(bytes, i, width);
+		uint32_t unit = source_character(bytes, i, width);
 
 		lines += *cr && unit != '\n';
 		lines += unit == '\n' || unit == 0x2028 || unit == 0x2029;
@@ -88,7 +88,7 @@ static bool place_at(struct v8 *v8, const struct v8_flat *flat, uint32_t positio
 	    !memory_read(v8->memory, flat->address + (uint64_t)(position - identity.n) * flat->width, identity.before,
 			 identity.n * flat->width))
 		return false;
-	place->cr = identity.n && character_at(identity.before, identity.n - 1, flat->width) == '\r';
+	place->cr = identity.n && source_character(identity.before, identity.n - 1, flat->width) == '\r';
 	place->key = hash_bytes(&identity, sizeof(identity)) | 1;
 	place->known = &v8->lines[(place->key >> 1) % V8_LINES];
 	return true;
