@@ -8,7 +8,7 @@
 #define LINES_MAX (1u << 28)
 #define CHUNK 4096u      /* bytes of source that are looked at, at once */
 #define BEFORE 32u       /* bytes before a position that identify the source, besides its address and length */
-#define LOOKUP_COST 256u /* characters that a lookup of a known position counts as */
+#define LOOKUP_COST 128u /* characters that a lookup of a known position counts as */
 
 /* Counts in a FixedArray of the ends of lines those before `position`. */
 static bool line_by_ends(struct v8 *v8, uint64_t ends, uint32_t position, uint32_t *line)

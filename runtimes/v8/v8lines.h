@@ -12,8 +12,8 @@
 
 #include "runtimes/v8/v8heap.h"
 
-#define V8LINES_BLOCK 65536u
-#define V8LINES_SOURCE (16u << 20) /* characters of a source from which on no lines are counted */
+#define V8LINES_BLOCK 32768u
+#define V8LINES_SOURCE (8u << 20) /* characters of a source from which on no lines are counted */
 
 /* Sets *line to the line of a position in a script, from 1; 0 if it has none. Returns false, and sets *line to 0, if it
  * is not known yet. */

@@ -94,7 +94,7 @@ pair()
 	second=$pid
 	[ $# = 0 ] || started "$@"
 	sleep 0.5
-	# again, on a loaded machine: the helper process is given up if it does not run for 0.1 s
+	# again, on a loaded machine: the helper process is given up if it does not answer for 0.25 s
 	for try in 1 2 3; do
 		recorded "$(echo $pids | tr ' ' ,)"
 		if [ "$lists" -ge 80 ]; then break; fi
