@@ -319,7 +319,7 @@ static void info_put_interpreted(struct out *out, const struct interpreted *inte
 		named += !interpreted->method[i].language && interpreted->method[i].name.n;
 	}
 	if (functions)
-		out_printf(out, "%-10s %zu instructions of Python functions\n", "functions", functions);
+		out_printf(out, "%-10s %zu instructions of interpreted functions\n", "functions", functions);
 	if (methods)
 		out_printf(out, "%-10s %zu interpreted Java methods, %zu with a name\n", "methods", methods, named);
 }

@@ -539,8 +539,12 @@ static uint32_t make_method_name(struct worker *worker, const struct location *l
 {
 	const struct interpreted_method *method =
 		interpreted_find(&worker->task->origin->recorder->interpreted, location->pid, location->method);
-	struct names_frame frame = { .dso = resolve_dso(worker->task->a, location), .interpreted = true };
+	uint32_t language = method ? method->language : 0;
+	struct names_frame frame = { .dso = resolve_dso(worker->task->a, location) };
 
+	frame.compiled = language == PJ_LANGUAGE_JAVASCRIPT_COMPILED;
+	frame.inlined = language == PJ_LANGUAGE_JAVASCRIPT_INLINED;
+	frame.interpreted = !frame.compiled && !frame.inlined;
 	if (method) {
 		frame.symbol = method->name;
 		frame.as_is = method->language != 0;

@@ -38,6 +38,8 @@ static bool object_valid(const struct threadplan *plan)
 
 bool threadplan_valid(const struct threadplan *plan)
 {
+	if (plan->stack)
+		return plan->stack == 1;
 	return plan->nhops >= 1 && plan->nhops <= THREADPLAN_HOPS && plan->root_bytes <= AREA_MAX &&
 	       plan->hop[0] < AREA_MAX && plan->hop[0] + 8 <= plan->root_bytes && plan->frame_bytes <= plan->after &&
 	       plan->before <= AREA_MAX && plan->after <= AREA_MAX && plan->next < AREA_MAX &&

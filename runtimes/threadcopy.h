@@ -8,6 +8,9 @@
  * nor checks what it copies. The runtime's folder finds the frames in the copy later, in a process without
  * capabilities: threadcopy_areas makes the copy an image for memory_image.
  *
+ * A runtime whose frames are on the native stack needs no read: its plan is `stack`, and the copy is the stack that the
+ * sample itself has.
+ *
  * All addresses in the copy are hostile. A plan is trusted: it holds offsets of the runtime's layout alone.
  */
 #ifndef PJ_THREADCOPY_H
@@ -22,6 +25,8 @@
 
 /* The areas to copy. The root of a thread is the address of its state in the runtime (CPython: PyThreadState). */
 struct threadplan {
+	/* 1: the copy is that of the sample's record, with one area, the stack; all other members are 0 then. */
+	uint32_t stack;
 	uint32_t root_bytes; /* bytes to copy at the root: all that the hops and the runtime's folder need of it */
 	/* Number of hops, and the offsets of the pointers that lead from the root to the innermost frame: the first is
 	 * an offset in the root, each other one an offset in the memory that the pointer before leads to. */
@@ -63,15 +68,16 @@ struct threadcopy {
 	uint64_t time;           /* time of the sample, in ns of CLOCK_MONOTONIC */
 	uint64_t begun, read_by; /* times before the first and after the last read */
 	uint64_t root;
-	uint32_t end; /* enum threadcopy_end */
+	uint64_t ip, bp; /* plan.stack: registers of the sample; the area begins at the stack pointer */
+	uint32_t end;    /* enum threadcopy_end */
 	uint32_t nareas, nbytes;
 	struct threadcopy_area area[THREADCOPY_READS]; /* in the order in which they were read; they may overlap */
 	char bytes[];
 };
 
-/* Returns true if the plan is usable: 1 to THREADPLAN_HOPS hops, of which the first lies in the root's bytes, and a
- * pointer to the caller within frame_bytes; for an array, the last hop and the numbers of the stack within its bytes.
- */
+/* Returns true if the plan is usable: `stack`, or 1 to THREADPLAN_HOPS hops, of which the first lies in the root's
+ * bytes, and a pointer to the caller within frame_bytes; for an array, the last hop and the numbers of the stack within
+ * its bytes. */
 bool threadplan_valid(const struct threadplan *plan);
 
 /* Reads up to n bytes of the process from `address`. Returns the number of bytes that were read before the first one

@@ -47,7 +47,7 @@ static void walk_push(struct walk *walk, const struct walk_frame *frame)
 
 static void walk_step(struct walk *walk, struct unwind_state *state, const struct walk_code *code)
 {
-	struct walk_frame frame = { .address = state->ip, .exact = state->interrupted };
+	struct walk_frame frame = { .address = state->ip, .bp = state->bp, .exact = state->interrupted };
 
 	walk->frame_pointers |= code->unwinder == &unwinder_frame_pointer;
 	walk->runtime |= walk_in_runtime(code);

@@ -30,6 +30,8 @@ struct walk_frame {
 	/* Return address or interrupted address in the frame. If `method` is set: the runtime's identification of the
 	 * function. */
 	uint64_t address;
+	/* value of the frame pointer register in the frame */
+	uint64_t bp;
 	/* true if the address is not a return address: it is named without subtracting 1 */
 	bool exact;
 	/* true if the runtime names this frame, instead of the code at the address (HotSpot: address is a Method*) */

@@ -249,10 +249,12 @@ struct pj_method {
 } __attribute__((packed));
 
 /* Interpreted functions of one process, the head of an item. A frame in one has, behind the marker CONTEXT_USER, the
- * address of its instruction, as the interpreter stores it (CPython: in the bytecode), so a row describes an
- * instruction. If code was replaced within the window, the rows of later code have addresses from PJ_FUNCTIONS_MORE on
- * instead, where no process can map anything. Rows follow up to the end of the item: a struct pj_function and its text,
- * the name and the file, each of which ends before a NUL. Readers show the name as it is. */
+ * address of its instruction, as the interpreter stores it (CPython, V8: in the bytecode), so a row describes an
+ * instruction. Compiled and inlined functions of V8 have the addresses of the first and the second word of the
+ * function's SharedFunctionInfo instead: the line is that of the function. If code was replaced within the window, the
+ * rows of later code have addresses from PJ_FUNCTIONS_MORE on instead, where no process can map anything. Rows follow
+ * up to the end of the item: a struct pj_function and its text, the name and the file, each of which ends before a NUL.
+ * Readers show the name as it is. */
 struct pj_functions {
 	uint32_t pid;      /* pid of the process as in the records */
 	uint32_t left_out; /* frames that got no row, because there were too many */
@@ -260,7 +262,15 @@ struct pj_functions {
 	uint32_t zero;
 };
 
-enum pj_language { PJ_LANGUAGE_PYTHON = 1, PJ_LANGUAGE_RUBY = 2, PJ_LANGUAGE_PHP = 3 };
+/* JavaScript has a value for each way in which a function runs: by the interpreter, compiled, inlined into another. */
+enum pj_language {
+	PJ_LANGUAGE_PYTHON = 1,
+	PJ_LANGUAGE_RUBY = 2,
+	PJ_LANGUAGE_PHP = 3,
+	PJ_LANGUAGE_JAVASCRIPT = 5,
+	PJ_LANGUAGE_JAVASCRIPT_COMPILED,
+	PJ_LANGUAGE_JAVASCRIPT_INLINED
+};
 
 struct pj_function {
 	uint64_t address;

@@ -314,7 +314,7 @@ struct str names_make(struct names *names, struct names_frame frame)
 	bool jit;
 
 	frame.dso = clean_dso(frame.dso);
-	jit = frame.interpreted || frame.java || names_is_jit(frame.dso);
+	jit = frame.interpreted || frame.java || frame.compiled || names_is_jit(frame.dso);
 	if (frame.interpreted)
 		kind = KIND_INTERPRETED;
 	else if (frame.inlined)

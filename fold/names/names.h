@@ -49,7 +49,9 @@ struct names_frame {
 	bool inlined;
 	/* A function that an interpreter runs: `symbol` has no code of its own. */
 	bool interpreted;
-	/* The recorder has spelled `symbol` as it is shown: module.qualname of Python. */
+	/* A function that was compiled at run time: the recorder has its name. */
+	bool compiled;
+	/* The recorder has spelled `symbol` as it is shown: module.qualname of Python, JavaScript. */
 	bool as_is;
 	/* A Java method; whether it was compiled is not known. */
 	bool java;

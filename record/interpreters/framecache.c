@@ -29,6 +29,8 @@ static uint64_t framecache_lasting(const struct framecache_entry *entry)
 {
 	uint64_t lasting = (entry->seen - entry->since) / 16;
 
+	if (entry->again)
+		return 0;
 	return lasting < FRAMECACHE_NS ? lasting : FRAMECACHE_NS;
 }
 
@@ -44,7 +46,12 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 					      enum interpreter_named named, const struct interpreter_place *place,
 					      struct str text, uint64_t now)
 {
-	struct framecache_entry read = { *key, now, now, 0, 0, 0, (uint8_t)named, true, false }, *entry;
+	struct framecache_entry read = { .key = *key,
+					 .since = now,
+					 .seen = now,
+					 .named = (uint8_t)named,
+					 .used = true },
+				*entry;
 
 	if (cache->n >= FRAMECACHE_FRAMES || cache->bytes >= FRAMECACHE_BYTES)
 		framecache_free(cache);
@@ -61,9 +68,13 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 	}
 	entry = framecache_slot(cache, key);
 	cache->n += !entry->used;
-	if (entry->used && entry->named == read.named && entry->address == read.address && entry->line == read.line &&
-	    entry->text == read.text)
-		read.since = entry->since;
+	if (entry->used && entry->named == read.named && entry->address == read.address && entry->text == read.text) {
+		if (place->line_later)
+			read.line = entry->line;
+		if (entry->line == read.line || entry->again)
+			read.since = entry->since;
+	}
+	read.again = place->line_later && !read.line;
 	*entry = read;
 	return entry;
 }

@@ -5,7 +5,8 @@
  * Most frames of a sample were on stacks before. But an interpreter frees code, and its memory becomes that of other
  * code. So an entry counts for a time that grows with the time for which it has been confirmed: a sixteenth of that,
  * FRAMECACHE_NS at most. Code that lives for milliseconds is read at each sample. A reading that differs replaces the
- * entry, which is young then. All entries are dropped when the cache is full.
+ * entry, which is young then. One whose line comes later (interpreter_place.line_later) does not differ by that: it
+ * keeps the line that was read before. All entries are dropped when the cache is full.
  */
 #ifndef PJ_FRAMECACHE_H
 #define PJ_FRAMECACHE_H
@@ -28,6 +29,7 @@ struct framecache_entry {
 	uint32_t line, text; /* text: id in texts */
 	uint8_t named;       /* enum interpreter_named */
 	bool used, first;    /* first: interpreter_place.first */
+	bool again;          /* its line is not known yet, so it is read again each time */
 };
 
 /* The zero value is empty. */

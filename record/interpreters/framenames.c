@@ -93,7 +93,7 @@ static const struct row *framenames_row(struct framenames *framenames, struct ro
 	while ((id = intern_find(&framenames->keys, row_key_bytes(key)))) {
 		const struct row *row = &framenames->row[id - 1];
 
-		if (row->text == wanted->text && row->line == wanted->line)
+		if (row->text == wanted->text && row->line == wanted->line && row->language == wanted->language)
 			return row;
 		if (++key->turn >= FRAMENAMES_TURNS)
 			return NULL;
@@ -113,7 +113,8 @@ uint64_t framenames_note(struct framenames *framenames, uint32_t pid, struct ten
 			 const struct framenames_frame *frame)
 {
 	struct row_key key = { frame->address, pid, 0 }, unnamed_key = { PJ_FUNCTIONS_UNNAMED, pid, 0 };
-	const struct row unnamed = { PJ_FUNCTIONS_UNNAMED, frame->language, 0, 0 };
+	/* of one language, whatever the frames are of: their address is one */
+	const struct row unnamed = { PJ_FUNCTIONS_UNNAMED, PJ_LANGUAGE_PYTHON, 0, 0 };
 	uint32_t text = frame->text.n ? framenames_text(framenames, tenant, frame->text) : 0;
 	const struct row named = { frame->address, frame->language, frame->line, text };
 	const struct row *row = text ? framenames_row(framenames, &key, &tenant, &named) : NULL;

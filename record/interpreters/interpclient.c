@@ -242,6 +242,8 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 		frame->bytes = 0;
 	if (frame->named > INTERPRETER_UNNAMED || (frame->named == INTERPRETER_NAMED && !frame->bytes))
 		frame->named = INTERPRETER_UNNAMED;
+	if (frame->tier >= INTERPRETER_TIERS)
+		frame->tier = INTERPRETER_BYTECODE;
 	frame->entry &= 1;
 	frame->first &= 1;
 }
@@ -266,8 +268,7 @@ enum interpclient_answer interpclient_take_frames(struct interpclient *client,
 	*list = NULL;
 	if (answer != INTERPCLIENT_DONE)
 		return answer;
-	if (reply->n > INTERPRETER_FRAMES_MAX || reply->bytes > INTERP_TEXT_MAX ||
-	    reply->answer > INTERPRETER_IMPOSSIBLE)
+	if (reply->n > INTERPRETER_FRAMES_MAX || reply->bytes > INTERP_TEXT_MAX || reply->answer > INTERPRETER_LATE)
 		return INTERPCLIENT_LOST;
 	*list = framelist_new(reply->n, reply->bytes);
 	if (!*list)

@@ -50,6 +50,7 @@ struct interphelper {
 /* Finds the files in /proc/PID/maps that may be an interpreter: those whose first byte is mapped. */
 static size_t interphelper_candidates(struct str maps, struct interpreter_candidate candidate[CANDIDATES_MAX])
 {
+	const struct str all = maps;
 	size_t n = 0;
 
 	while (maps.n && n < CANDIDATES_MAX) {
@@ -60,6 +61,7 @@ static size_t interphelper_candidates(struct str maps, struct interpreter_candid
 		if (slash < 0 || !interpreter_of_path(str_from(line, (size_t)slash)))
 			continue;
 		candidate[n].path = str_from(line, (size_t)slash);
+		candidate[n].maps = all;
 		start = str_cut(&line, '-');
 		str_cut(&line, ' ');
 		str_cut(&line, ' ');
@@ -254,12 +256,14 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 		struct interp_frame *to = &helper->shared->frame[reply->n++];
 
 		*to = (struct interp_frame){ .frame = frame->frame,
+					     .pc = frame->pc,
 					     .entry = frame->entry,
+					     .tier = frame->tier,
 					     .named = INTERPRETER_UNNAMED };
 		if (!entry)
 			continue;
 		to->named = entry->named;
-		to->address = entry->address;
+		to->address = frame->address ? frame->address : entry->address;
 		to->line = entry->line;
 		to->first = entry->first;
 		if (entry->text)

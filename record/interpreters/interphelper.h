@@ -41,10 +41,12 @@ struct interp_request {
 struct interp_frame {
 	uint64_t address; /* of the instruction */
 	uint64_t frame;   /* address of the frame in the process */
+	uint64_t pc;      /* of its native frame, for an interpreter whose frames are on the native stack */
 	uint32_t line;
 	uint32_t text, bytes; /* offset of name and file in the text, and their size; 0 bytes: no name */
 	uint8_t entry, named; /* named: enum interpreter_named */
-	uint8_t first, zero;  /* first: interpreter_place.first */
+	uint8_t first;        /* interpreter_place.first */
+	uint8_t tier;         /* enum interpreter_tier */
 };
 
 struct interp_reply {

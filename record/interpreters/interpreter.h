@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpreter.h - the interface of a language whose interpreter keeps its frames on the heap: one table of functions
- * for each language. All that is specific to a language is behind it.
+ * interpreter.h - the interface of a language whose functions have no symbols: one table of functions for each
+ * language. All that is specific to a language is behind it.
  *
  * A file of a process that may be the interpreter (`is_library`) is opened in a helper process without capabilities
  * (interphelper.h). `open` proves the layout of the interpreter's structures on the memory of the process, or refuses
@@ -9,6 +9,10 @@
  * states, and `evals` the code of the eval function. `frames` finds the frames in a copy; `describe` reads
  * function, file and line of a frame from live memory, at most INTERPRETER_NAME_NS after the sample: later, the memory
  * of code that has ended is another's.
+ *
+ * An interpreter keeps its frames on the heap, or on the native stack (V8: plan.stack). Then the copy is that of the
+ * sample, `frames` reads the objects to which the frames lead, threads need no root, and there is no eval function: the
+ * frames are matched with native ones by frame pointer and instruction pointer (jsstacks.h).
  */
 #ifndef PJ_INTERPRETER_H
 #define PJ_INTERPRETER_H
@@ -33,6 +37,7 @@ enum {
 struct interpreter_candidate {
 	uint64_t base; /* address at which its first byte is mapped */
 	struct str path;
+	struct str maps; /* /proc/PID/maps */
 };
 
 enum interpreter_answer {
@@ -51,16 +56,24 @@ struct interpreter_thread {
 	uint32_t zero;
 };
 
+/* How a function runs: added to the language in a recording (pjsection.h). */
+enum interpreter_tier { INTERPRETER_BYTECODE, INTERPRETER_COMPILED, INTERPRETER_INLINED, INTERPRETER_TIERS };
+
 struct interpreter_frame {
 	/* Address of the code object; of what its name depends on besides (CPython: the global variables); of the
 	 * instruction, or its offset in the code. */
 	uint64_t code, scope, instruction;
-	uint64_t frame;
-	bool entry; /* outermost frame of an activation of the eval function */
+	uint64_t frame;   /* its address; plan.stack: the frame pointer */
+	uint64_t pc;      /* plan.stack: instruction pointer in the native frame */
+	uint64_t address; /* plan.stack: address that stands for the frame, as interpreter_place.address */
+	uint8_t tier;     /* enum interpreter_tier */
+	/* outermost frame of an activation of the eval function; plan.stack: a leaf without a frame has its pointer */
+	bool entry;
 	uint8_t kind;
 };
 
-enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE };
+/* LATE: plan.stack: the copy is too old. */
+enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE, INTERPRETER_LATE };
 
 struct interpreter_list {
 	/* The native stack on which code of these frames runs: [stack_low, stack_high]. A thread whose stack pointer is
@@ -77,9 +90,12 @@ enum interpreter_named {
 };
 
 struct interpreter_place {
-	uint64_t address; /* address of the instruction; 0 for a frame without a name */
-	uint32_t line;    /* 0: unknown */
-	bool first;       /* the frame has not run an instruction yet, as far as the language shows it */
+	/* Address of the instruction; 0 for a frame without a name. plan.stack: any number that identifies the line in
+	 * the file. */
+	uint64_t address;
+	uint32_t line;   /* 0: unknown */
+	bool line_later; /* it is not known yet: a line that was read before counts, and no line is none */
+	bool first;      /* the frame has not run an instruction yet, as far as the language shows it */
 };
 
 struct interpreter {
@@ -96,7 +112,7 @@ struct interpreter {
 	void (*plan)(const void *state, struct threadplan *plan);
 	size_t (*evals)(const void *state, struct onestack_range range[INTERPRETER_EVALS_MAX]);
 	size_t (*threads)(void *state, struct interpreter_thread *thread, size_t cap);
-	enum interpreter_end (*frames)(const void *state, const struct threadcopy *copy, struct interpreter_list *list);
+	enum interpreter_end (*frames)(void *state, const struct threadcopy *copy, struct interpreter_list *list);
 	/* Appends the name and the file, each with a NUL, to text. */
 	enum interpreter_named (*describe)(void *state, const struct interpreter_frame *frame,
 					   struct interpreter_place *place, struct text *text);
@@ -105,6 +121,7 @@ struct interpreter {
 extern const struct interpreter interpreter_python;
 extern const struct interpreter interpreter_ruby;
 extern const struct interpreter interpreter_php;
+extern const struct interpreter interpreter_javascript;
 
 /* All interpreters; NULL ends the list. */
 extern const struct interpreter *const interpreter_list[];

@@ -7,6 +7,7 @@
 #include "common/formats/pjsection.h"
 #include "record/interpreters/framenames.h"
 #include "record/interpreters/interpthread.h"
+#include "record/interpreters/jsstacks.h"
 #include "unwind/walk.h"
 
 #include <inttypes.h>
@@ -37,6 +38,7 @@ struct script {
 	uint64_t version; /* of the mappings, at the last attempt to open it */
 	uint64_t retry, pause;
 	uint64_t threads_at, threads_pause; /* ns: earliest time of the next list of threads; time between two lists */
+	bool on_stack;                      /* plan.stack: its frames are on the native stack */
 	bool listing;                       /* a list of threads is on its way */
 	uint32_t language, nevals;
 	bool frames_lead; /* struct interpreter.frames_lead */
@@ -219,6 +221,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		script_close(interpreters, script);
 		return;
 	}
+	script->on_stack = news->result.plan.stack;
 	script->language = news->result.language;
 	/* the language is of the helper process */
 	interpreter = interpreter_of_language(script->language);
@@ -365,6 +368,20 @@ static bool interpreters_has_stack(const struct interpreters_sample *sample, con
 	       sample->stack_bytes >= list->stack_high - sample->stack_pointer;
 }
 
+/* Replaces the frames of the walk by merged ones. */
+static void interpreters_put(struct interpreters *interpreters, struct walk *walk)
+{
+	const struct onestack *merged = &interpreters->merged;
+
+	if (walk->capacity < merged->n) {
+		walk->capacity = merged->n;
+		walk->frame = mem_grow(walk->frame, sizeof(*walk->frame), walk->capacity);
+	}
+	if (merged->n)
+		memcpy(walk->frame, merged->frame, merged->n * sizeof(*walk->frame));
+	walk->n = merged->n;
+}
+
 static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
 			      const struct interpreters_sample *sample, const struct framelist *list, struct walk *walk,
 			      struct pj_unwinding *counts)
@@ -396,15 +413,72 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 	}
 	interpreters_name(interpreters, script, list, counts);
 	onestack_merge(merged, &lists, sample->max);
-	if (walk->capacity < merged->n) {
-		walk->capacity = merged->n;
-		walk->frame = mem_grow(walk->frame, sizeof(*walk->frame), walk->capacity);
-	}
-	if (merged->n)
-		memcpy(walk->frame, merged->frame, merged->n * sizeof(*walk->frame));
-	walk->n = merged->n;
+	interpreters_put(interpreters, walk);
 	walk->end = merged->end;
 	return true;
+}
+
+/* Returns true for a frame in code that is in no file. */
+static bool interpreters_is_generated(const struct interpreters_sample *sample, const struct walk_frame *frame)
+{
+	const struct mapping *mapping = processes_at(sample->process, walk_frame_lookup(frame));
+
+	return mapping && mapped_file_is_memory(mapping->file);
+}
+
+/* Notes the name of a proposed frame, and returns the frame for the callchain. */
+static struct walk_frame interpreters_note_native(struct interpreters *interpreters, const struct script *script,
+						  const struct framelist *list, const struct interp_frame *from)
+{
+	const struct framenames_frame frame = {
+		.address = from->address,
+		.language = script->language + from->tier,
+		.line = from->line,
+		.text = { list->text + from->text, from->bytes },
+	};
+
+	return (struct walk_frame){ .address =
+					    framenames_note(interpreters->names, script->pid, script->tenant, &frame),
+				    .exact = true };
+}
+
+/* Appends functions to the merged stack, and counts them. */
+static void interpreters_put_functions(struct interpreters *interpreters, const struct script *script,
+				       const struct framelist *list, const struct jsstacks_functions *functions,
+				       size_t max, struct pj_unwinding *counts)
+{
+	for (size_t k = functions->first; k < functions->end; k++)
+		onestack_put(&interpreters->merged,
+			     interpreters_note_native(interpreters, script, list, &list->frame[k]), max);
+	counts->functions += functions->end - functions->first + functions->unnamed;
+	counts->functions_unnamed += functions->unnamed;
+}
+
+/* Replaces native frames by the functions that they run, as far as the list has them. */
+static void interpreters_name_native(struct interpreters *interpreters, const struct script *script,
+				     const struct interpreters_sample *sample, const struct framelist *list,
+				     struct walk *walk, struct pj_unwinding *counts)
+{
+	const struct jsstacks stacks = { walk->frame, walk->n, list->frame, list->n };
+	struct onestack *merged = &interpreters->merged;
+
+	merged->n = 0;
+	merged->end = walk->end;
+	for (size_t i = 0; i < walk->n; i++) {
+		struct jsstacks_functions functions = jsstacks_at(&stacks, i);
+
+		if (functions.first == functions.end) {
+			functions.unnamed |= interpreters_is_generated(sample, &walk->frame[i]);
+			onestack_put(merged, walk->frame[i], sample->max);
+		}
+		interpreters_put_functions(interpreters, script, list, &functions, sample->max, counts);
+		if (i == 0 && functions.first == functions.end) {
+			functions = jsstacks_after_leaf(&stacks);
+			interpreters_put_functions(interpreters, script, list, &functions, sample->max, counts);
+		}
+	}
+	walk->end = merged->end;
+	interpreters_put(interpreters, walk);
 }
 
 /* Counts why a sample without a certified copy shows no interpreted frames. */
@@ -415,6 +489,29 @@ static void interpreters_drop(enum syncread_verdict verdict, struct pj_unwinding
 	case SYNCREAD_LATE: counts->interpreted_late++; break;
 	default: counts->interpreted_unsure++; break;
 	}
+}
+
+/* The stack is that of the sample itself, so there is no certificate; each function was proven when its objects were
+ * read. */
+static void interpreters_merge_native(struct interpreters *interpreters, const struct script *script,
+				      const struct interpreters_sample *sample, const struct framelist *list,
+				      struct walk *walk, struct pj_unwinding *counts)
+{
+	if (!list || list->end == INTERPRETER_LATE) {
+		counts->interpreted_late++;
+	} else if (list->end == INTERPRETER_IMPOSSIBLE) {
+		counts->interpreted_invalid++;
+	} else {
+		interpreters_name_native(interpreters, script, sample, list, walk, counts);
+		counts->interpreted_shown++;
+	}
+}
+
+bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process)
+{
+	const struct script *script = process ? interpreters_find(interpreters, process->pid) : NULL;
+
+	return script && script->state == SCRIPT_OPEN && script->on_stack && script->began == process->since;
 }
 
 void interpreters_merge(struct interpreters *interpreters, const struct interpreters_sample *sample, struct walk *walk,
@@ -428,7 +525,12 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 	if (!script || script->state != SCRIPT_OPEN)
 		return;
 	if (!syncread_has_thread(interpreters->syncread, sample->tid, &root)) {
-		script_list(interpreters, script);
+		if (script->on_stack)
+			/* any root: none is followed */
+			syncread_add_thread(interpreters->syncread, script->pid, sample->tid, script->pid,
+					    sample->time);
+		else
+			script_list(interpreters, script);
 		return;
 	}
 	verdict =
@@ -440,11 +542,13 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 										    .nregisters = sample->nregisters });
 	list = framestore_take(interpreters->store, sample->tid, sample->time);
 	counts->interpreted++;
-	if (verdict != SYNCREAD_CERTIFIED)
+	if (script->on_stack)
+		interpreters_merge_native(interpreters, script, sample, list, walk, counts);
+	else if (verdict != SYNCREAD_CERTIFIED)
 		interpreters_drop(verdict, counts);
 	else if (!list)
 		counts->interpreted_late++;
-	else if (list->end == INTERPRETER_IMPOSSIBLE)
+	else if (list->end >= INTERPRETER_IMPOSSIBLE)
 		counts->interpreted_invalid++;
 	else if (interpreters_on_stack(sample, list) &&
 		 interpreters_join(interpreters, script, sample, list, walk, counts))

@@ -7,7 +7,7 @@
  * processes. Once it is open, its threads are registered with the synchronous reader (syncread.h), which copies their
  * frames at each sample. A thread that is not registered makes the list of threads to be read again, at most each
  * 50 ms. A list of frames is used only if the reader certifies that the thread ran nothing meanwhile, and if it matches
- * the native stack (onestack.h); otherwise the stack keeps its native frames, and the reason is counted.
+ * the native stack (onestack.h, jsstacks.h); otherwise the stack keeps its native frames, and the reason is counted.
  *
  * Nothing is started before the first such process, except for one helper process.
  */
@@ -60,6 +60,10 @@ struct interpreters_sample {
  * sample, in order of time. */
 void interpreters_merge(struct interpreters *interpreters, const struct interpreters_sample *sample, struct walk *walk,
 			struct pj_unwinding *counts);
+
+/* Returns true if the frames of the process's interpreter are on its native stack: interpreters_merge then replaces
+ * frames, and adds none. */
+bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process);
 
 /* Forgets processes that have ended. Call it every few seconds. */
 void interpreters_tick(struct interpreters *interpreters, uint64_t now);

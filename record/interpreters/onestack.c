@@ -54,7 +54,7 @@ static size_t onestack_segments(const struct onestack_lists *lists)
 	return n;
 }
 
-static void onestack_put(struct onestack *onestack, struct walk_frame frame, size_t max)
+void onestack_put(struct onestack *onestack, struct walk_frame frame, size_t max)
 {
 	if (onestack->n == max) {
 		onestack->end = UNWIND_MORE;

@@ -84,6 +84,9 @@ bool onestack_matches(struct onestack *onestack, const struct onestack_lists *li
  * they do not match. */
 bool onestack_merge(struct onestack *onestack, const struct onestack_lists *lists, size_t max);
 
+/* Appends a frame, unless there are max of them: then end is UNWIND_MORE. */
+void onestack_put(struct onestack *onestack, struct walk_frame frame, size_t max);
+
 /* Frees the frames. */
 void onestack_free(struct onestack *onestack);
 

@@ -51,8 +51,7 @@ static size_t python_threads(void *state, struct interpreter_thread *thread, siz
 	return n;
 }
 
-static enum interpreter_end python_frames(const void *state, const struct threadcopy *copy,
-					  struct interpreter_list *list)
+static enum interpreter_end python_frames(void *state, const struct threadcopy *copy, struct interpreter_list *list)
 {
 	static struct cpython_stack stack;
 	const struct cpython *cpython = state;

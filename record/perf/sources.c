@@ -333,6 +333,14 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 	return true;
 }
 
+const struct perf_event_attr *sources_format(const struct sources *sources)
+{
+	for (size_t i = 0; i < sources->o.nevents; i++)
+		if (is_twinned(&sources->o.event[i].attr))
+			return &sources->o.event[i].attr;
+	return NULL;
+}
+
 /* ---- twins ---------------------------------------------------------------------------------------------------- */
 
 /* Returns true if threads inherit the events. Then twins are opened with them, or never: a thread that started before

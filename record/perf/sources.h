@@ -110,6 +110,9 @@ bool sources_wake_each(struct sources *sources, uint32_t cpu, bool each);
 /* Returns the numbers of the CPUs, *n of them, valid until the next call of sources_follow_cpus. */
 const uint32_t *sources_cpu_list(const struct sources *sources, size_t *n);
 
+/* Returns the attributes of the samples that wake a reader (sources_wake_each); NULL if no event has twins. */
+const struct perf_event_attr *sources_format(const struct sources *sources);
+
 /* Translates the kernel's id of an event to the index of the event: 1 for event[0], nevents + 1 for the state event,
  * nevents + 2 for switches. Returns 0 for an unknown id. */
 uint64_t sources_event(const struct sources *sources, uint64_t id);

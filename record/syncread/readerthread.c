@@ -7,6 +7,8 @@
 #include "common/process/threads.h"
 #include "common/process/urgency.h"
 #include "record/perf/rings.h"
+#include "record/perf/samplerecord.h"
+#include "unwind/dwarf/processor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -292,6 +294,53 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	return true;
 }
 
+/* Returns a register of a sample by its slot; 0 if the sample lacks it. */
+static uint64_t register_of(const struct samplerecord *record, uint64_t mask, unsigned slot)
+{
+	const struct processor *processor = processor_here();
+
+	for (unsigned number = 0, k = 0; number < countof(processor->of_perf); number++) {
+		if (!(mask & UINT64_C(1) << number))
+			continue;
+		if (processor->of_perf[number] == slot || (slot == CFI_RA && number == processor->perf_ip))
+			return record->regs[k];
+		k++;
+	}
+	return 0;
+}
+
+/* Copies the record of the sample, and finds the stack in it. Returns false if it has none, or if the main thread took
+ * the record meanwhile. */
+static bool take_sample_record(const struct readerthread *reader, const struct found *found, struct threadcopy *copy)
+{
+	const struct perf_event_attr *format = &reader->shared->format;
+	size_t size = ring_word(reader, found->at) >> 48, from = found->at & (reader->size - 1);
+	size_t first = size < reader->size - from ? size : reader->size - from;
+	struct samplerecord record;
+
+	/* the size is that of the record only if the record is still there */
+	if (size < sizeof(struct ring_sample) || size > reader->size || found->at < load(&reader->page->data_tail))
+		return false;
+	copy->begun = clock_now();
+	memcpy(copy->bytes, reader->data + from, first);
+	memcpy(copy->bytes + first, reader->data, size - first);
+	if (found->at < load(&reader->page->data_tail) || !format->sample_stack_user || !processor_here() ||
+	    !samplerecord_parse(format, (const void *)copy->bytes, &record) || !record.abi || !record.stack.n ||
+	    record.stack.n > format->sample_stack_user)
+		return false;
+	copy->ip = register_of(&record, format->sample_regs_user, CFI_RA);
+	copy->bp = register_of(&record, format->sample_regs_user, CFI_RBP);
+	copy->root = register_of(&record, format->sample_regs_user, CFI_RSP);
+	copy->end = THREADCOPY_COMPLETE;
+	copy->nareas = 1;
+	copy->nbytes = (uint32_t)size;
+	copy->area[0] = (struct threadcopy_area){ .address = copy->root,
+						  .n = (uint32_t)record.stack.n,
+						  .offset = (uint32_t)(record.stack.p - copy->bytes) };
+	copy->read_by = clock_now();
+	return true;
+}
+
 static void copy_stack(struct readerthread *reader, const struct found *found, const struct threadtable_entry *entry)
 {
 	struct certificate_copy note = { .cpu = reader->cpu,
@@ -310,7 +359,7 @@ static void copy_stack(struct readerthread *reader, const struct found *found, c
 	copy->pid = found->pid;
 	copy->tid = found->tid;
 	copy->time = found->time;
-	if (!follow_plan(reader, entry, copy))
+	if (entry->process->plan.stack ? !take_sample_record(reader, found, copy) : !follow_plan(reader, entry, copy))
 		return;
 	note.begun = copy->begun;
 	note.ended = copy->read_by;
@@ -346,6 +395,8 @@ static void read_sample(struct readerthread *reader, bool within_budget)
 	store(&reader->sampled, found.time);
 	if (!within_budget)
 		add(&reader->counters.over_budget, 1);
+	else if (entry->process->plan.stack)
+		copy_stack(reader, &found, entry); /* the record cannot change: it needs no certificate */
 	else if (!load(&reader->watched))
 		add(&reader->counters.off, 1);
 	else if (found.time <= reader->waited)

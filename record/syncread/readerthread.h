@@ -40,6 +40,7 @@ struct readershared {
 	uint32_t users;
 	uint64_t budget_ns;
 	enum syncread_class best;
+	struct perf_event_attr format; /* of the samples; sample_stack_user is 0 if their stacks are not copied */
 };
 
 /* Counters of a thread, see struct syncread_counters. */

@@ -80,6 +80,8 @@ struct syncread *syncread_new(const struct syncread_options *options)
 						   .users = 1,
 						   .budget_ns = syncread->o.budget_ns,
 						   .best = syncread->o.best };
+	if (options->sources && sources_format(options->sources))
+		syncread->shared->format = *sources_format(options->sources);
 	syncread->epoll = epoll_create1(EPOLL_CLOEXEC);
 	epoll_ctl(syncread->epoll, EPOLL_CTL_ADD, syncread->shared->rings_fd, &poll);
 	syncread->certificate = certificate_new();

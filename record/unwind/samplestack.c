@@ -6,7 +6,7 @@
 #include "common/diag.h"
 #include "record/processes/overbudget.h"
 #include "record/unwind/rootframes.h"
-#include "record/unwind/samplerecord.h"
+#include "record/perf/samplerecord.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "unwind/walk.h"
 
@@ -28,6 +28,7 @@ struct samplestack {
 	struct walk walk;
 	size_t used;                   /* samplestack_used */
 	struct fpcompare_walk *verify; /* the last walk, for the comparison; NULL: walks are not compared */
+	struct text native;            /* native callchain of a truncated stack, and what continues it */
 	unsigned show;                 /* number of differing walks that are still to be printed */
 };
 
@@ -499,6 +500,25 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 	interpreters_merge(stack->interpreters, &sample, &stack->walk, &stack->counts);
 }
 
+/* Continues the truncated walk of a stack whose native frames are to be replaced: the comparison with the kernel's
+ * callchain needs them. Sets *more to the addresses that follow, valid until the next call. */
+static enum unwind_end samplestack_join_native(struct sampled *sampled, const struct unwind_state *state,
+					       const struct by_pointers *pointers, size_t max, struct str *more)
+{
+	struct text *native = &sampled->stack->native;
+	enum unwind_end end = UNWIND_STACK_CUT;
+	size_t n;
+
+	native->n = 0;
+	*more = (struct str){ 0 };
+	if (!samplestack_put_frames(sampled, max, native))
+		return UNWIND_MORE;
+	n = native->n;
+	end = samplestack_join(sampled, state->fp_valid, 0, pointers->ips, pointers->n, pointers->full, max, native);
+	*more = str_from(text_view(native), n);
+	return end;
+}
+
 /* Walks the stack from state and appends the user's part of the resulting callchain to out. Returns false if unwind
  * tables are being made. */
 static bool samplestack_walk(struct sampled *sampled, const struct samplerecord *record, struct unwind_state *state,
@@ -509,6 +529,8 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	struct walk *walk = &stack->walk;
 	size_t max = SAMPLERECORD_MAX - record->raw.n - record->after.n, first;
 	uint64_t stack_pointer = state->sp;
+	struct str more = { 0 };
+	bool joined = false;
 
 	walk->owner = sampled;
 	if (!walk_stack(walk, state))
@@ -516,18 +538,25 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	stack->used = walk->end == UNWIND_STACK_CUT || state->sp < state->stack_start ?
 			      SIZE_MAX :
 			      (size_t)(state->sp - state->stack_start);
+	if (stack->interpreters && walk->end == UNWIND_STACK_CUT && pointers.ips &&
+	    interpreters_are_native(stack->interpreters, sampled->process)) {
+		walk->end = samplestack_join_native(sampled, state, &pointers, max, &more);
+		joined = true;
+	}
 	if (stack->interpreters)
 		samplestack_add_interpreted(sampled, record, stack_pointer);
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;
-	if (!samplestack_put_frames(sampled, max, out))
+	if (!samplestack_put_frames(sampled, max, out) || more.n + FRAME_SPACE > max - out->n)
 		walk->end = UNWIND_MORE;
+	else
+		text_str(out, more);
 	if (stack->verify && record->stack.n && pointers.ips)
 		samplestack_verify_one(sampled, pointers.ips, pointers.n, pointers.full, walk->end);
-	if (walk->end == UNWIND_STACK_CUT && pointers.ips)
+	if (walk->end == UNWIND_STACK_CUT && pointers.ips && !joined)
 		walk->end = samplestack_join(sampled, state->fp_valid, first, pointers.ips, pointers.n, pointers.full,
 					     max, out);
-	else if (walk->end == UNWIND_ROOT)
+	else if (walk->end == UNWIND_ROOT && !joined)
 		rootframes_learn(&stack->starts, sampled->process, (const void *)(out->p + first),
 				 (out->n - first) / 8);
 	if (!record->stack.n && walk->end != UNWIND_ROOT && walk->end != UNWIND_UNKNOWN)
@@ -691,6 +720,7 @@ void samplestack_free(struct samplestack *stack)
 	if (!stack)
 		return;
 	walk_release(&stack->walk);
+	text_free(&stack->native);
 	free(stack->verify);
 	free(stack);
 }

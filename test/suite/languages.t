@@ -158,7 +158,7 @@ build env "HOME=$PWD" go build -ldflags '-s -w' -o go-stripped p.go && try calle
 row '^\| Java.*\| yes'
 build javac -d . P.java && try called Java java -cp . P
 built=yes
-row '^\| node .*--perf-basic-prof --interpreted-frames-native-stack'
+row '^\| node .*--interpreters=on.*--perf-basic-prof --interpreted-frames-native-stack'
 try unnamed "node without a flag" node p.js
 try named "node --perf-basic-prof" node --perf-basic-prof p.js
 try called "node --perf-basic-prof --interpreted-frames-native-stack" node --perf-basic-prof --interpreted-frames-native-stack p.js

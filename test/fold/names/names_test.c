@@ -186,6 +186,10 @@ static void interpreted(struct names *names)
 						       .interpreted = true,
 						       .as_is = true }),
 	       STR("m.f:a:b\\x0a\\x7f 12:3_[0]"), "  of a file of hostile bytes");
+	is_str(names_make(names, (struct names_frame){ .symbol = STR("f"), .compiled = true, .as_is = true }),
+	       STR("f_[j]"), "a JavaScript function that was compiled");
+	is_str(names_make(names, (struct names_frame){ .symbol = STR("f"), .inlined = true, .as_is = true }),
+	       STR("f_[i]"), "  or inlined");
 }
 
 int main(void)

@@ -74,7 +74,7 @@ pjfold -q --header --srcline python | head -n 1 >header
 pjfold -q --header python | head -n 1 >header.without
 same "the header has no more" header header.without
 pjfold --info python >info 2>&1
-ok "--info counts the instructions" grep -qx 'functions  23 instructions of Python functions' info
+ok "--info counts the instructions" grep -qx 'functions  23 instructions of interpreted functions' info
 pjfold -q --as-perf --srcline python >perf
 is "as perf: it has no functions" "$(grep -c 'm[.]f\|m[.]py' perf)" 0
 "$write" pj=5 samples=300 >damaged

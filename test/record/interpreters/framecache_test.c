@@ -10,13 +10,34 @@ static struct framecache cache;
 
 static void put(const struct framecache_key *key, struct str text, uint64_t now)
 {
-	static const struct interpreter_place place = { 0x1000, 7, false };
+	static const struct interpreter_place place = { .address = 0x1000, .line = 7 };
 
 	framecache_put(&cache, key, text.n ? INTERPRETER_NAMED : INTERPRETER_UNNAMED, &place, text, now);
 }
 
+/* Puts a reading whose line is 9, or comes later (0). */
+static const struct framecache_entry *put_line(const struct framecache_key *key, uint32_t line, uint64_t now)
+{
+	const struct interpreter_place place = { .address = 0x2000, .line = line, .line_later = line == 0 };
+
+	return framecache_put(&cache, key, INTERPRETER_NAMED, &place, STR("f\0f.js\0"), now);
+}
+
+static void check_later(void)
+{
+	const struct framecache_key key = { 9, 9, 9, 9 };
+
+	is_u64(put_line(&key, 0, 1000 * MS)->line, 0, "a line that comes later");
+	put_line(&key, 0, 2000 * MS);
+	ok(!framecache_find(&cache, &key, 2001 * MS), "  is asked for at each reading");
+	is_u64(put_line(&key, 9, 3000 * MS)->since, 1000 * MS, "  and its name is as old as it is");
+	is_u64(put_line(&key, 0, 5000 * MS)->line, 9, "  and stays once it is known");
+	ok(framecache_find(&cache, &key, 5100 * MS), "  for as long as others");
+}
+
 int main(void)
 {
+	check_later();
 	struct framecache_key key = { 1, 2, 3, 4 }, other = { 1, 2, 3, 5 };
 	const struct framecache_entry *entry;
 

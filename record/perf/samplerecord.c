@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record/unwind/samplerecord.h"
+#include "record/perf/samplerecord.h"
 
 /* Moves the first n bytes of string to *part. Returns false if string has fewer. */
 static bool samplerecord_take(struct str *string, uint64_t n, struct str *part)

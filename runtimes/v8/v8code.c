@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/v8/v8code.h"
+
+#include "common/hash.h"
+
+#define ARRAY_LENGTH 8u /* of FixedArrays and ByteArrays of all kinds; their elements follow at ELEMENTS */
+#define ELEMENTS 16u
+#define ELEMENTS_MAX (1u << 20)
+#define POSITION_BYTES 16u /* of an InliningPosition: SourcePosition, index of the function, padding */
+#define NONE_LOOKUPS 4096u /* lookups after which code is searched again where there was none */
+#define TABLE_CHUNK 256u   /* bytes of a table of source positions that are read at once */
+
+/* Bits of a SourcePosition: external, 30 bits of offset, 16 bits of inlining id + 1. */
+#define INLINING(position) ((uint32_t)((position) >> 31) & 0xffffu)
+
+/* ---- finding code ----------------------------------------------------------------------------------------------- */
+
+/* Returns the Code whose first instruction would be at `start`, by what lies before it. */
+static bool owner_of(struct v8 *v8, uint64_t start, uint64_t *object)
+{
+	if (start < v8->layout.code.owner + 4096)
+		return false;
+	if (v8->layout.code.is_inline) {
+		*object = start - v8->layout.code.owner + 1;
+		return v8heap_is_object(*object);
+	}
+	return memory_pointer(v8->memory, start - v8->layout.code.owner, object) && v8heap_is_object(*object);
+}
+
+/* Returns true if code starts at `start`, and fills *code. */
+static bool code_at(struct v8 *v8, uint64_t start, struct v8_code *code)
+{
+	uint64_t object, first, size, flags;
+
+	if (!owner_of(v8, start, &object) || !v8heap_is(v8, object, v8->layout.type.code))
+		return false;
+	first = start;
+	if (!v8->layout.code.is_inline && !v8heap_word(v8, object, v8->layout.code.start, &first))
+		return false;
+	if (first != start || !memory_u64(v8->memory, object - 1 + v8->layout.code.size, 4, &size) || size == 0 ||
+	    size > INT32_MAX || !memory_u64(v8->memory, object - 1 + v8->layout.code.flags, 4, &flags))
+		return false;
+	*code = (struct v8_code){ object, start, (uint32_t)size, (uint32_t)flags & v8->layout.code.kind_mask };
+	return true;
+}
+
+static bool contains(const struct v8_code *code, uint64_t pc)
+{
+	return pc >= code->start && pc - code->start <= code->size;
+}
+
+/* Looks backwards from pc for the start of code. The nearest one counts. */
+static bool search(struct v8 *v8, uint64_t pc, struct v8_code *code)
+{
+	uint64_t align = v8->layout.code.align, start = (pc - 1) & ~(align - 1), end;
+
+	end = start > V8CODE_BYTES ? start - V8CODE_BYTES : 0;
+	for (; start > end && !(v8->memory->budget && v8->memory->budget->over); start -= align)
+		if (code_at(v8, start, code))
+			return contains(code, pc);
+	return false;
+}
+
+static bool is_of_file(const struct v8 *v8, uint64_t pc)
+{
+	for (uint32_t i = 0; i < v8->nranges; i++)
+		if (pc >= v8->range[i].start && pc < v8->range[i].end)
+			return true;
+	return false;
+}
+
+bool v8code_is_near(const struct v8 *v8, uint64_t pc)
+{
+	return pc >= v8->near.start && pc < v8->near.end;
+}
+
+/* Notes the place of code that was found. */
+static void note_near(struct v8 *v8, const struct v8_code *code)
+{
+	struct v8_range *near = &v8->near;
+
+	if (near->end == 0 || code->start < near->start)
+		near->start = code->start;
+	if (code->start + code->size > near->end)
+		near->end = code->start + code->size;
+}
+
+/* Returns the place of an instruction pointer among the known ones: its own, or that of the one that was used least
+ * lately of its set. Code starts at multiples of 64, so return addresses have few different lower bits. */
+static struct v8_known *known_of(struct v8 *v8, uint64_t pc)
+{
+	struct v8_known *set = v8->known[hash_number(pc) % V8_KNOWN], *oldest = set;
+
+	for (struct v8_known *known = set; known < set + V8_WAYS; known++) {
+		if (known->pc == pc)
+			return known;
+		if (known->used < oldest->used)
+			oldest = known;
+	}
+	return oldest;
+}
+
+enum v8code_at v8code_find(struct v8 *v8, uint64_t pc, struct v8_code *code)
+{
+	struct v8_known *known;
+	bool found;
+
+	if (pc < 4096 || pc >= UINT64_C(1) << 47)
+		return V8CODE_UNKNOWN;
+	if (is_of_file(v8, pc))
+		return V8CODE_OF_FILE;
+	known = known_of(v8, pc);
+	v8->lookups++;
+	if (known->pc == pc && !known->start && v8->lookups - known->used < NONE_LOOKUPS)
+		return V8CODE_UNKNOWN;
+	if (known->pc == pc && known->start && code_at(v8, known->start, code) && contains(code, pc)) {
+		known->used = v8->lookups;
+		return V8CODE_GENERATED;
+	}
+	if (v8->searches == 0)
+		return V8CODE_UNKNOWN;
+	v8->searches--;
+	found = search(v8, pc, code);
+	if (v8->memory->budget && v8->memory->budget->over)
+		return V8CODE_UNKNOWN;
+	*known = (struct v8_known){ pc, found ? code->start : 0, v8->lookups };
+	if (!found)
+		return V8CODE_UNKNOWN;
+	note_near(v8, code);
+	return V8CODE_GENERATED;
+}
+
+/* ---- functions of optimized code -------------------------------------------------------------------------------- */
+
+static bool array_length(struct v8 *v8, uint64_t array, uint32_t *length)
+{
+	uint64_t word;
+	uint32_t type;
+
+	return v8heap_type(v8, array, &type) && type >= v8->layout.type.nonstring &&
+	       v8heap_word(v8, array, ARRAY_LENGTH, &word) && v8heap_smi(word, length) && *length <= ELEMENTS_MAX;
+}
+
+static bool element(struct v8 *v8, uint64_t array, uint32_t index, uint64_t *word)
+{
+	return memory_pointer(v8->memory, array - 1 + ELEMENTS + 8 * (uint64_t)index, word);
+}
+
+/* Sets *shared to the SharedFunctionInfo that a word leads to, itself or by its wrapper; a literal may be weak. */
+static bool shared_of(struct v8 *v8, uint64_t word, uint64_t *shared)
+{
+	uint32_t type;
+
+	*shared = word & ~UINT64_C(2);
+	if (!v8heap_is_object(*shared) || !v8heap_type(v8, *shared, &type))
+		return false;
+	if (type == v8->layout.type.wrapper && v8->layout.deopt.wrapped)
+		return v8heap_object(v8, *shared, v8->layout.deopt.wrapped, shared) &&
+		       v8heap_is(v8, *shared, v8->layout.type.shared);
+	return type == v8->layout.type.shared;
+}
+
+/* Finds the deoptimization data of code; *length is 0 if it has none. */
+static bool deopt_data(struct v8 *v8, const struct v8_code *code, uint64_t *data, uint32_t *length)
+{
+	return v8heap_object(v8, code->object, v8->layout.code.deopt, data) && array_length(v8, *data, length);
+}
+
+bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared)
+{
+	uint64_t data, word;
+	uint32_t length;
+
+	return deopt_data(v8, code, &data, &length) && length > v8->layout.deopt.shared &&
+	       element(v8, data, v8->layout.deopt.shared, &word) && shared_of(v8, word, shared);
+}
+
+/* ---- inlined functions ------------------------------------------------------------------------------------------ */
+
+struct table {
+	struct v8 *v8;
+	uint64_t at, end;
+	unsigned char bytes[TABLE_CHUNK];
+	uint32_t next, n; /* of the bytes that have been read */
+	bool bad;
+};
+
+/* Reads the next byte of a table; 0 if there is none. */
+static uint64_t next_table_byte(struct table *table)
+{
+	if (table->next == table->n) {
+		uint64_t left = table->end - table->at;
+
+		table->next = 0;
+		table->n = left < TABLE_CHUNK ? (uint32_t)left : TABLE_CHUNK;
+		table->bad = table->n == 0 || !budget_steps(table->v8->memory->budget, table->n / 16) ||
+			     !memory_read(table->v8->memory, table->at, table->bytes, table->n);
+		if (table->bad)
+			table->n = 0;
+		table->at += table->n;
+	}
+	return table->bad ? 0 : table->bytes[table->next++];
+}
+
+static bool table_ends(const struct table *table)
+{
+	return table->bad || (table->next == table->n && table->at == table->end);
+}
+
+/* Reads a number of a table of source positions: 7 bits a byte, the lowest first. */
+static uint64_t table_number(struct table *table)
+{
+	uint64_t value = 0, byte = 0x80;
+
+	for (unsigned shift = 0; byte & 0x80 && !table->bad; shift += 7) {
+		byte = next_table_byte(table);
+		table->bad |= shift > 56;
+		value |= table->bad ? 0 : (byte & 0x7f) << shift;
+	}
+	return value;
+}
+
+/* Returns the signed number whose sign is in the lowest bit, as one that wraps around. */
+static uint64_t unfold(uint64_t value)
+{
+	return value >> 1 ^ (0 - (value & 1));
+}
+
+/* Finds the source position of the instruction at `offset` of code: the last entry that is not behind it. */
+static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offset, uint64_t *position)
+{
+	struct table table = { .v8 = v8 };
+	uint64_t array, at = 0, value = 0;
+	uint32_t length;
+	bool any = false;
+
+	if (!v8heap_object(v8, code->object, v8->layout.code.positions, &array) || !array_length(v8, array, &length) ||
+	    length > V8CODE_TABLE)
+		return false;
+	table.at = array - 1 + ELEMENTS;
+	table.end = table.at + length;
+	while (!table_ends(&table)) {
+		uint64_t step = unfold(table_number(&table)), change = unfold(table_number(&table));
+
+		/* a statement has its step as it is, an expression -(step + 1) */
+		step = step >> 63 ? ~step : step;
+		if (table.bad || step > UINT32_MAX)
+			return false;
+		at += step;
+		if (at > offset)
+			break;
+		value += change;
+		any = true;
+	}
+	*position = value;
+	return any;
+}
+
+/* The arrays that inlined functions are in. */
+struct inlining {
+	uint64_t literals, positions;
+	uint32_t nliterals, npositions, count;
+};
+
+static bool inlining_read(struct v8 *v8, const struct v8_code *code, struct inlining *inlining)
+{
+	uint64_t data, word;
+	uint32_t length, bytes;
+
+	if (!deopt_data(v8, code, &data, &length) || length <= v8->layout.deopt.inlining ||
+	    length <= v8->layout.deopt.shared || !element(v8, data, v8->layout.deopt.count, &word) ||
+	    !v8heap_smi(word, &inlining->count) || !element(v8, data, v8->layout.deopt.literals, &inlining->literals) ||
+	    !v8heap_is_object(inlining->literals) || !array_length(v8, inlining->literals, &inlining->nliterals) ||
+	    !element(v8, data, v8->layout.deopt.inlining, &inlining->positions) ||
+	    !v8heap_is_object(inlining->positions) || !array_length(v8, inlining->positions, &bytes))
+		return false;
+	inlining->npositions = bytes / POSITION_BYTES;
+	return inlining->count <= inlining->nliterals;
+}
+
+uint32_t v8code_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, bool exact,
+			uint64_t inlined[V8CODE_INLINED])
+{
+	uint64_t position, offset = pc - code->start, at, index, word;
+	struct inlining inlining;
+	uint32_t n = 0;
+
+	if (!exact && offset)
+		offset--;
+	if (!position_at(v8, code, offset, &position) || INLINING(position) == 0 || !inlining_read(v8, code, &inlining))
+		return 0;
+	while (INLINING(position)) {
+		if (n == V8CODE_INLINED || INLINING(position) > inlining.npositions)
+			return 0;
+		at = inlining.positions - 1 + ELEMENTS + POSITION_BYTES * (uint64_t)(INLINING(position) - 1);
+		if (!memory_pointer(v8->memory, at, &position) || !memory_u64(v8->memory, at + 8, 4, &index) ||
+		    index >= inlining.count || !element(v8, inlining.literals, (uint32_t)index, &word) ||
+		    !shared_of(v8, word, &inlined[n++]))
+			return 0;
+	}
+	return n;
+}
