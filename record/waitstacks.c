@@ -6,7 +6,7 @@
 #include "common/debug.h"
 #include "common/hash.h"
 #include "record/offcpu/waitjoin.h"
-#include "record/unwind/samplerecord.h"
+#include "record/perf/samplerecord.h"
 
 #include <stdlib.h>
 

@@ -67,7 +67,7 @@ static uint64_t phpinterpreter_scope(const struct php_frame *frame)
 static struct php_stack stack;
 static uint32_t described; /* index behind the last one */
 
-static enum interpreter_end phpinterpreter_frames(const void *state, const struct threadcopy *copy,
+static enum interpreter_end phpinterpreter_frames(void *state, const struct threadcopy *copy,
 						  struct interpreter_list *list)
 {
 	enum php_end end = php_frames(state, copy, &stack);

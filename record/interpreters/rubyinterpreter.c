@@ -58,8 +58,7 @@ static size_t ruby_list_threads(void *state, struct interpreter_thread *thread, 
 /* Bit of interpreter_frame.scope, which is otherwise the address of an environment or object, plus 1 for the former. */
 enum { INNERMOST = 2 };
 
-static enum interpreter_end ruby_list_frames(const void *state, const struct threadcopy *copy,
-					     struct interpreter_list *list)
+static enum interpreter_end ruby_list_frames(void *state, const struct threadcopy *copy, struct interpreter_list *list)
 {
 	static struct ruby_stack stack;
 	const struct ruby *ruby = state;
