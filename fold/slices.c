@@ -139,6 +139,32 @@ static uint64_t lost_in(const struct slices_lost *lost, struct str name)
 	return id ? lost->n[id] : 0;
 }
 
+/* ---- one text ----------------------------------------------------------------------------------------------- */
+
+static void add_in_slice(struct stacks *stacks, uint32_t slice, struct str name, uint64_t weight)
+{
+	if (weight && !stacks_add(stacks, stacks_child(stacks, slice, stacks_frame(stacks, name)), 0, weight))
+		die("the sum of all weights does not fit into 63 bits");
+}
+
+void slices_complete(struct stacks *stacks, const struct slices_lost *lost)
+{
+	uint32_t nodes = stacks->n;
+
+	for (uint32_t id = 1; id < nodes; id++) {
+		uint64_t weight = stacks->self[0][id];
+
+		if (stacks->node[id].parent || !weight)
+			continue;
+		stacks->self[0][id] = 0;
+		stacks->sum[0] -= weight;
+		add_in_slice(stacks, id, STR("[unknown]"), weight);
+	}
+	for (uint32_t id = 1; id <= lost->names.n; id++)
+		add_in_slice(stacks, stacks_child(stacks, 0, stacks_frame(stacks, intern_str(&lost->names, id))),
+			     STR("[lost]"), lost->n[id]);
+}
+
 /* ---- output files ------------------------------------------------------------------------------------------------ */
 
 struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])

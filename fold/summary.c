@@ -142,7 +142,7 @@ static void print_files(const struct request *request, const struct result *res)
 
 	if (res->slices)
 		warn("%llu time slice%s written", summary_ull(res->slices), summary_plural(res->slices));
-	if (res->slices && request->header && lost_without_slice(res))
+	if (request->recording.slice_ns && (request->header || !res->slices) && lost_without_slice(res))
 		warn("%llu lost samples have no time and are in no slice", summary_ull(lost_without_slice(res)));
 	print_waits(request, tally);
 	if (tally->maps.n)

@@ -1,0 +1,83 @@
+// heattimes.js - times of a heat map as people read them. Pure.
+
+const UNITS = [[864e11, 'd'], [36e11, 'h'], [6e10, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s']];
+
+/** A duration in its largest unit without decimals: "20 ms", "1 min". */
+export function durationText(ns) {
+  const [size, unit] = UNITS.find(([one]) => ns % one === 0) || [1, 'ns'];
+  return ns / size + ' ' + unit;
+}
+
+/** A duration with at most three digits: "1.24 s". */
+export function roughDuration(ns) {
+  const [size, unit] = UNITS.find(([one]) => ns >= one) || [1, 'ns'];
+  return Number((ns / size).toPrecision(3)) + ' ' + unit;
+}
+
+const twoDigits = value => String(value).padStart(2, '0');
+
+/** Times at positions of a map: config.heat of a picture. */
+export class HeatTimes {
+  constructor(heat) {
+    this.heat = heat;
+  }
+
+  // The run of a column, or of the gap before it: [position, number of columns, number of the first column].
+  runOf(column) {
+    return this.heat.runs.findLast(([first]) => first <= column) || this.heat.runs[0];
+  }
+
+  /** Whether no column of the recording stands there. */
+  isGap(column) {
+    const [first, count] = this.runOf(column);
+    return column >= first + count;
+  }
+
+  /** ns from the begin of the map to the begin of a position. */
+  offset(position) {
+    const { rows, slot } = this.heat, column = Math.floor(position / rows), [first, , number] = this.runOf(column);
+    return ((number + column - first) * rows + position % rows) * slot;
+  }
+
+  // Of the clock or since the begin; with the digits that slots need.
+  text(offset, isFine) {
+    const { heat } = this, seconds = heat.wall ? heat.origin + offset / 1e9 : offset / 1e9;
+    if (heat.wall) return this.clockText(seconds, isFine);
+    if (seconds < 120) return Number(seconds.toFixed(3)) + ' s';
+    const whole = Math.floor(seconds + 1e-6), part = isFine && seconds - whole >= .001 ? seconds - whole : 0;
+    const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60, rest = twoDigits(whole % 60);
+    return (hours ? hours + ':' + twoDigits(minutes) : minutes) + ':' + rest + (part ? part.toFixed(3).slice(1) : '');
+  }
+
+  clockText(seconds, isFine) {
+    const { slot, rows } = this.heat, column = slot * rows;
+    const iso = new Date(Math.round(seconds * 1000)).toISOString(), day = iso.slice(5, 10) + ' ';
+    if (isFine) return (column >= 36e11 ? day : '') + iso.slice(11, slot % 1e9 ? 23 : 19);
+    return column >= 36e11 ? day + iso.slice(11, 16) : iso.slice(11, column >= 6e10 ? 16 : 19);
+  }
+
+  /** The time at which a column begins, for the axis. */
+  columnText(column) {
+    return this.text(this.offset(column * this.heat.rows), false);
+  }
+
+  /** "12.34 s", or "12.34 s to 14.02 s (1.68 s)" for more than one slot. */
+  rangeText(from, to) {
+    const { slot } = this.heat, start = this.offset(from), end = this.offset(to) + slot;
+    if (from === to) return this.text(start, true);
+    return this.text(start, true) + ' to ' + this.text(end, true) + ' (' + roughDuration(end - start) + ')';
+  }
+
+  /** The columns that have a label, if labels are `least` columns apart. */
+  labelled(least) {
+    const { runs } = this.heat, steps = [1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360];
+    const step = steps.find(one => one >= least) || 720, columns = [];
+    for (const [first, count, number] of runs) {
+      for (let at = 0; at < count; at++) {
+        const aligned = (number + at) % step === 0 || at === 0;
+        if (aligned && !(columns.at(-1) > first + at - least)) columns.push(first + at);
+      }
+    }
+    return columns;
+  }
+}
