@@ -129,6 +129,15 @@ static void put_square(struct text *text, uint32_t rgb)
 	text_add(text, "\">" SQUARE "</tspan>");
 }
 
+static bool has_losses(const struct heatmap *map)
+{
+	size_t i = 0;
+
+	while (i < map->nslots && map->slot[i].lost == 0)
+		i++;
+	return i < map->nslots;
+}
+
 static void put_heat_legend(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink,
 			    struct str unit, uint32_t y, uint32_t pad)
 {
@@ -148,11 +157,14 @@ static void put_heat_legend(struct text *text, const struct heatpicture *picture
 	xml_text(text, unit);
 	text_add(text, MIDDOT);
 	put_square(text, ink->dark ? 0x23262c : 0xeceef1);
-	text_add(text, " none" MIDDOT);
-	put_square(text, ink->dark ? LOST_DARK_RGB : LOST_RGB);
-	text_add(text, " lost");
+	text_add(text, " none");
+	if (has_losses(map)) {
+		text_add(text, MIDDOT);
+		put_square(text, ink->dark ? LOST_DARK_RGB : LOST_RGB);
+		text_add(text, " samples lost");
+	}
 	if (map->nruns > 1)
-		text_add(text, MIDDOT "blank columns: longer gaps");
+		text_add(text, MIDDOT "blank: longer gaps");
 	if (map->origin >= HEATTIME_WALL)
 		text_add(text, MIDDOT "UTC");
 	text_add(text, "</text>\n");

@@ -19,11 +19,10 @@ uint32_t heatmap_colour(unsigned level, bool dark)
 
 unsigned heatmap_level(const struct heatmap *map, uint64_t sum)
 {
-	unsigned level = 1;
-
-	while (level < HEATMAP_LEVELS && (double)sum * HEATMAP_LEVELS > (double)map->full * level)
-		level++;
-	return level;
+	if (sum >= map->full)
+		return HEATMAP_LEVELS;
+	/* full is more than sum, so at least 2 */
+	return 1 + (unsigned)((double)(sum - 1) * (HEATMAP_LEVELS - 1) / (double)(map->full - 1) + .5);
 }
 
 /* ---- the length of a slot ----------------------------------------------------------------------------------- */

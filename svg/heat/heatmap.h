@@ -52,7 +52,7 @@ struct heatmap {
 void heatmap_make(struct heatmap *map, struct slots *slots, uint64_t slot_ns);
 void heatmap_free(struct heatmap *map);
 
-/* Returns the level of a slot's weight, from 1 to HEATMAP_LEVELS. */
+/* Returns the level of a slot's weight: 1 for a weight of 1, HEATMAP_LEVELS from map->full on. */
 unsigned heatmap_level(const struct heatmap *map, uint64_t sum);
 
 /* Returns the colour 0xRRGGBB of a level, for a light or dark background. */

@@ -12,7 +12,7 @@ export const slots = decodeSlots(svg.querySelector('script.pj-t').textContent, p
 export const times = new HeatTimes(heat);
 export const allTime = profile.base; // the tree of the file
 
-const GUTTER_PX = 48, SLOT_PX = 3, LOW_SLOT_PX = 2, LOW_WINDOW_PX = 620, WIDEST_PX = 32, AXIS_PX = 18;
+const GUTTER_PX = 48, LOW_SLOT_PX = 2, HIGH_SLOT_PX = 6, MAP_SHARE = .26, WIDEST_PX = 32, AXIS_PX = 18;
 const AXIS_LABEL_PX = 84, SIDES_PX = 24;
 
 /** What is pointed at or chosen by keys, and the range that is being brushed; positions, or -1 and null. */
@@ -33,7 +33,7 @@ export const heatBox = setAttributes(division('ht', division('hh', legendText, r
 });
 
 // Measures in px.
-const size = { column: 0, row: SLOT_PX, width: 0, height: 0 };
+const size = { column: 0, row: LOW_SLOT_PX, width: 0, height: 0 };
 
 /** The range that is shown, or null: all. */
 export function shownRange() {
@@ -81,9 +81,10 @@ function slotWeights() {
   return { sums, full: sums.reduce((most, one) => Math.max(most, one), 1), isSearch: true };
 }
 
+// The first colour is for 1, the last for `full` and more.
 function levelOf(sum, full) {
-  const { length } = heat.levels[0];
-  return Math.min(Math.ceil(sum * length / full), length) - 1;
+  const last = heat.levels[0].length - 1;
+  return full > 1 ? Math.min(Math.round((sum - 1) * last / (full - 1)), last) : last;
 }
 
 function drawCells({ sums, full, isSearch }) {
@@ -138,7 +139,7 @@ function drawLegend({ full, isSearch }) {
 
 function setSizes() {
   size.width = Math.max((pane.clientWidth || page.clientWidth) - SIDES_PX, GUTTER_PX + heat.columns);
-  size.row = innerHeight < LOW_WINDOW_PX ? LOW_SLOT_PX : SLOT_PX;
+  size.row = Math.min(Math.max(Math.floor(innerHeight * MAP_SHARE / heat.rows), LOW_SLOT_PX), HIGH_SLOT_PX);
   size.column = Math.min((size.width - GUTTER_PX) / heat.columns, WIDEST_PX);
   size.height = size.row * heat.rows;
   setAttributes(heatGrid, { width: size.width, height: size.height + AXIS_PX });

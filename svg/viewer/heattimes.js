@@ -70,11 +70,12 @@ export class HeatTimes {
 
   /** The columns that have a label, if labels are `least` columns apart. */
   labelled(least) {
-    const { runs } = this.heat, steps = [1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360];
-    const step = steps.find(one => one >= least) || 720, columns = [];
+    const { runs, wall, origin, slot, rows } = this.heat, steps = [1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360];
+    const step = steps.find(one => one >= least) || 720, zero = wall && Math.round(origin / (slot * rows / 1e9));
+    const columns = [];
     for (const [first, count, number] of runs) {
       for (let at = 0; at < count; at++) {
-        const aligned = (number + at) % step === 0 || at === 0;
+        const aligned = (zero + number + at) % step === 0 || at === 0;
         if (aligned && !(columns.at(-1) > first + at - least)) columns.push(first + at);
       }
     }

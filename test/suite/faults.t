@@ -7,9 +7,9 @@
 LC_ALL=C
 export LC_ALL
 
-printf 'a;b 1\na;c 2\n' >in.folded
-printf 'a;b 2\n' >base.folded
-awk 'BEGIN { for (i = 0; i < 200000; i++) printf "root;a%d;b%d;some_longer_name_%d 1\n", i % 10, i % 1000, i }' >big.folded
+printf '1;b 1\n1;c 2\n' >in.folded # times, for pjheat
+printf '1;b 2\n' >base.folded
+awk 'BEGIN { for (i = 0; i < 200000; i++) printf "1;a%d;b%d;some_longer_name_%d 1\n", i % 10, i % 1000, i }' >big.folded
 gzip -c big.folded >big.gz
 head -c "$(($(wc -c <big.gz) / 2))" big.gz >cut.gz
 mkdir folder
