@@ -98,7 +98,8 @@ static void put_axis(struct text *text, const struct heatpicture *picture, const
 			uint64_t column = map->run[i].column + at;
 			double x = picture->left + (map->run[i].position + at) * picture->column;
 
-			if (x < free || (at && (column - (map->origin < HEATTIME_WALL ? map->run[0].column : 0)) % step))
+			if (x < free ||
+			    (at && (column - (map->origin < HEATTIME_WALL ? map->run[0].column : 0)) % step))
 				continue;
 			put_text_at(text, x, picture->top + picture->height + 14, ink->muted, "start");
 			heattime_label(text, column * map->column_ns, map->origin, map->column_ns);

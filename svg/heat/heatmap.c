@@ -32,7 +32,7 @@ unsigned heatmap_level(const struct heatmap *map, uint64_t sum)
 #define HOUR (60 * MINUTE)
 
 #define SLOT_LIMIT (UINT64_C(1) << 57) /* times are below 2^63 ns */
-#define ROWS 50 /* of columns that no shape has */
+#define ROWS 50                        /* of columns that no shape has */
 
 static const struct heatmap_shape {
 	uint64_t slot_ns;
@@ -238,8 +238,10 @@ static int heatmap_sum_cmp(const void *a, const void *b)
 	return *one < *other ? -1 : *one > *other;
 }
 
-/* Chooses the weight of the last colour: that of the 99th percentile of slots, if the largest is more than twice of it, so
- * that one burst leaves the colours of all else distinct. */
+#define FEW_SLOTS 20 /* fewer have no percentiles */
+
+/* Chooses the weight of the last colour: that of the 99th percentile of slots, if the largest is more than twice of it,
+ * so that one burst leaves the colours of all else distinct. */
 static void choose_full(struct heatmap *map)
 {
 	uint64_t *sums = mem_alloc(sizeof(*sums), map->nslots + 1);
@@ -251,7 +253,7 @@ static void choose_full(struct heatmap *map)
 	map->full = map->max = 1;
 	if (n) {
 		qsort(sums, n, sizeof(*sums), heatmap_sum_cmp);
-		uint64_t usual = sums[(n - 1) - (n - 1) / 100];
+		uint64_t usual = sums[n - 1 - (n >= FEW_SLOTS ? (n + 99) / 100 : 0)];
 
 		map->max = sums[n - 1];
 		map->full = map->max / 2 > usual ? usual : map->max;

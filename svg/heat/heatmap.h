@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heatmap.h - the grid of a heat map: columns of equal time, rows of equal parts of a column, and the weights of frames in
- * each slot of it.
+ * heatmap.h - the grid of a heat map: columns of equal time, rows of equal parts of a column, and the weights of frames
+ * in each slot of it.
  *
  * A position counts slots from the first column's begin: column * rows + row. More than HEATMAP_GAP columns without
  * samples become one column, the gap. The slot is the shortest that fits: a multiple of the distance of the input's
@@ -34,8 +34,9 @@ struct heatmap_slot {
 
 struct heatmap {
 	uint64_t slot_ns, column_ns;
-	uint64_t joined_ns; /* length of the slots that were joined to those of slot_ns, which had been too many; else 0 */
-	uint64_t origin;   /* begin of the first column in ns */
+	uint64_t joined_ns; /* length of the slots that were joined to those of slot_ns, which had been too many; else 0
+			     */
+	uint64_t origin;    /* begin of the first column in ns */
 	uint32_t rows, columns;
 	size_t nruns;
 	struct heatmap_run *run;
@@ -47,8 +48,8 @@ struct heatmap {
 	uint64_t max;  /* largest weight of a slot */
 };
 
-/* Makes the map of slots with at least one time. slot_ns is the length that the user wishes for a slot; 0: none. Changes
- * slots->item. */
+/* Makes the map of slots with at least one time. slot_ns is the length that the user wishes for a slot; 0: none.
+ * Changes slots->item. */
 void heatmap_make(struct heatmap *map, struct slots *slots, uint64_t slot_ns);
 void heatmap_free(struct heatmap *map);
 

@@ -35,8 +35,9 @@ void heattime_duration(struct text *text, uint64_t ns)
 		uint64_t ns;
 		const char *name;
 	} units[] = {
-		{ 24 * 3600 * HEATTIME_SECOND, "d" }, { 3600 * HEATTIME_SECOND, "h" }, { 60 * HEATTIME_SECOND, "min" },
-		{ HEATTIME_SECOND, "s" },             { HEATTIME_SECOND / 1000, "ms" }, { 1000, "\xc2\xb5s" },
+		{ 24 * 3600 * HEATTIME_SECOND, "d" }, { 3600 * HEATTIME_SECOND, "h" },
+		{ 60 * HEATTIME_SECOND, "min" },      { HEATTIME_SECOND, "s" },
+		{ HEATTIME_SECOND / 1000, "ms" },     { 1000, "\xc2\xb5s" },
 	};
 
 	for (size_t i = 0; i < countof(units); i++)

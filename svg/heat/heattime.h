@@ -16,8 +16,8 @@ bool heattime_parse(struct str string, uint64_t *ns);
 /* Appends a duration in its largest whole unit: "20 ms", "5 s", "1 min", "2 h". */
 void heattime_duration(struct text *text, uint64_t ns);
 
-/* Appends the time `ns` for an axis whose columns take column_ns and begin at origin: time of day in UTC if origin is of
- * the wall clock (with the day for columns of an hour or more), else the time since origin. */
+/* Appends the time `ns` for an axis whose columns take column_ns and begin at origin: time of day in UTC if origin is
+ * of the wall clock (with the day for columns of an hour or more), else the time since origin. */
 void heattime_label(struct text *text, uint64_t ns, uint64_t origin, uint64_t column_ns);
 
 #endif
