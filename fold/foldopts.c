@@ -414,7 +414,7 @@ static void add_output_group(struct options *options, struct request *request)
 		{ 0, "header", NULL, OPT_FLAG, &request->header, NULL,
 		  "start the output with a line '# pj unit=... samples=...'" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, request, opt_slice,
-		  "write the time of perf.data, by SECONDS, as first frame; or files: %s in -o NAME" },
+		  "put the time, by SECONDS, before stacks; %s in -o NAME: a file each" },
 	};
 
 	add_opt_rows(options, rows, countof(rows));

@@ -108,7 +108,7 @@ static void put_axis(struct text *text, const struct heatpicture *picture, const
 		}
 }
 
-static void put_rows(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
+static void put_row_labels(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	static const uint64_t part[] = { 0, 2, 4 }; /* quarters of a column */
 
@@ -187,7 +187,7 @@ uint32_t heatpicture_draw(struct text *text, const struct heatmap *map, const st
 	put_heat_legend(text, &picture, ink, unit, top + 10, pad);
 	put_ground(text, &picture, ink);
 	put_slots(text, &picture, ink);
-	put_rows(text, &picture, ink);
+	put_row_labels(text, &picture, ink);
 	put_axis(text, &picture, ink);
 	return LEGEND_PX + picture.height + AXIS_PX + BELOW_PX;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pjheat - draw folded stacks with times as a heat map above an interactive flame graph. */
+/* pjheat - draw folded stacks with times as a heat map above a flame graph. */
 #include "svg/assets.h"
 #include "common/filter/confine.h"
 #include "svg/document.h"
@@ -34,11 +34,14 @@ static void heatrequest_check(const struct heatrequest *request)
 static char **heatrequest_parse(struct heatrequest *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
+		OPT_GROUP("Map"),
 		{ 0, "slot", "SECONDS", OPT_DOUBLE, &request->slot, NULL,
-		  "length of a slot, the smallest unit of the map [0.02, longer for long recordings]" },
+		  "length of a slot of the map [0.02; longer if the input is long]" },
+		OPT_GROUP("Texts"),
 		{ 0, "title", "TEXT", OPT_STR, &request->title, NULL, "headline [Heat Map]" },
 		{ 0, "subtitle", "TEXT", OPT_STR, &request->subtitle, NULL, "second line, after the totals" },
 		{ 0, "notes", "TEXT", OPT_STR, &request->notes, NULL, "text to store inside the file" },
+		OPT_GROUP("Output"),
 		{ 'i', "inverted", NULL, OPT_FLAG, &request->inverted, NULL, "root of the graph on top" },
 		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
 		  "write to FILE, complete or not at all; *.svgz is compressed" },

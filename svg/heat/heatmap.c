@@ -58,7 +58,7 @@ static const struct heatmap_shape {
 
 /* Returns the distance of the input's times: the smallest one, if all are multiples of it, as --time-slice of pjfold
  * writes them; otherwise 1. */
-static uint64_t distance_of(const struct slots *slots)
+static uint64_t times_distance(const struct slots *slots)
 {
 	uint64_t least = 0;
 
@@ -151,7 +151,7 @@ static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t
 	for (slot_ns = has_shape(distance) ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
 		if (heatmap_try(map, slots, (struct heatmap_shape){ slot_ns, ROWS }, seen))
 			return;
-	heatmap_try(map, slots, (struct heatmap_shape){ SLOT_LIMIT, ROWS }, NULL);
+	heatmap_try(map, slots, (struct heatmap_shape){ SLOT_LIMIT, ROWS }, seen);
 }
 
 /* ---- the grid ----------------------------------------------------------------------------------------------- */
@@ -263,7 +263,7 @@ static void choose_full(struct heatmap *map)
 
 void heatmap_make(struct heatmap *map, struct slots *slots, uint64_t slot_ns)
 {
-	uint64_t distance = distance_of(slots), wish = (slot_ns + distance - 1) / distance * distance;
+	uint64_t distance = times_distance(slots), wish = (slot_ns + distance - 1) / distance * distance;
 	size_t *seen = mem_alloc(sizeof(*seen), (size_t)slots->tree.n + 1);
 
 	*map = (struct heatmap){ 0 };

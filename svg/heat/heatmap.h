@@ -14,7 +14,7 @@
 #include "svg/heat/slots.h"
 
 #define HEATMAP_COLUMNS 720
-#define HEATMAP_PAIRS 4000000 /* at 2 to 4 bytes each, at most about 16 MB of a file */
+#define HEATMAP_PAIRS 6000000 /* at 2 to 3 bytes each, at most about 18 MB of a file */
 #define HEATMAP_GAP 60
 #define HEATMAP_LEVELS 9
 
