@@ -178,6 +178,7 @@ static void write_heat(struct out *out, struct look *look, struct slots *slots, 
 	report_slots(&map);
 	look->heat = &map;
 	document_write(out, look, &layout, &styles, NULL);
+	look->heat = NULL;
 	heatmap_free(&map);
 	styles_free(&styles);
 	layout_free(&layout);

@@ -160,14 +160,16 @@ static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t
 static uint32_t *place_times(struct heatmap *map, const struct slots *slots)
 {
 	uint32_t *position = mem_alloc(sizeof(*position), slots->ntimes);
-	struct heatmap_run *run = NULL;
+	struct heatmap_run *run = mem_alloc(sizeof(*run), HEATMAP_COLUMNS + 1);
 
-	map->run = mem_alloc(sizeof(*map->run), HEATMAP_COLUMNS + 1);
+	map->run = run;
+	map->nruns = 1;
+	*run = (struct heatmap_run){ .n = 1, .column = slots->ns[0] / map->column_ns };
 	for (size_t i = 0; i < slots->ntimes; i++) {
 		uint64_t column = slots->ns[i] / map->column_ns;
 
-		if (!run || column - (run->column + run->n - 1) > HEATMAP_GAP + 1) {
-			uint32_t at = run ? run->position + run->n + 1 : 0;
+		if (column - run->column >= run->n + (uint64_t)HEATMAP_GAP + 1) {
+			uint32_t at = run->position + run->n + 1;
 
 			run = &map->run[map->nruns++];
 			*run = (struct heatmap_run){ .position = at, .n = 1, .column = column };

@@ -142,16 +142,16 @@ for t in $(filters); do
 	done
 
 	# many frames in one line, a long name, a weight that is too much
-	awk 'BEGIN { for (i = 0; i < 2000000; i++) printf "f%d;", i % 100; print "end 1" }' >deep.folded
+	awk 'BEGIN { printf "1;"; for (i = 0; i < 2000000; i++) printf "f%d;", i % 100; print "end 1" }' >deep.folded
 	run timeout 60 "$t" $base deep.folded
 	is "$t: a stack of 2 million frames" "$status" 0
-	{ head -c 65536 /dev/zero | tr '\0' n; echo ' 1'; } >long.folded
+	{ printf '1;'; head -c 65536 /dev/zero | tr '\0' n; echo ' 1'; } >long.folded
 	run "$t" $base long.folded
 	is "$t: a name of 64 kB" "$status" 0
 	printf 'a 9223372036854775807\nb 1\n' >heavy.folded
 	run "$t" $base heavy.folded
 	fails "$t" "weights past 2^63" 1 "heavy.folded:2: .*63 bits"
-	printf 'a\377\300;b\355\240\200 1\n' >bad-utf8.folded
+	printf '1;a\377\300;b\355\240\200 1\n' >bad-utf8.folded
 	run "$t" $base bad-utf8.folded
 	is "$t: invalid UTF-8" "$status" 0
 done
