@@ -8,12 +8,6 @@ HOME=$scratch
 export LC_ALL HOME
 have pjheat && have pjsvg && have pjfold || skip_all 'not built'
 
-# block CLASS FILE: the text of a block of the picture
-block()
-{
-	awk -v name="class=\"pj-$1\">" '{ at = index($0, name) } at { print substr($0, at + length(name)) }' "$2" | sed 's/<\/script>.*//'
-}
-
 awk 'BEGIN { for (i = 0; i < 1500; i++) if (i % 50 < 30 || i % 50 >= 40)
 	printf "%.2f;app;main;%s %d\n", 100 + i / 50, i % 50 < 5 ? "compact_[j]" : "serve", i % 3 + 1 }' >in.folded
 pjheat in.folded >a.svg 2>err
