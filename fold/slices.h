@@ -10,6 +10,9 @@
 
 #include "common/formats/folded.h"
 
+/* Name of the slice of the samples that have no time. */
+#define SLICES_NO_TIME "[no-time]"
+
 /* Number of lost samples or records by time slice. */
 struct slices_lost {
 	struct intern names;
@@ -35,8 +38,9 @@ struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME]);
 bool slices_name_fits(const char *pattern);
 
 /* Makes `stacks` a text of samples with times (pj-folded(5)): the slice stays the outermost frame, its losses are the
- * weight of a frame [lost] in it, and a sample without any other frame gets the frame [unknown]. Dies if the sum of all
- * weights exceeds 63 bits. */
+ * weight of a frame [lost] in it, and a sample without any other frame gets the frame [unknown]. A frame of a sample
+ * directly below its slice that has the name [lost] becomes _lost_: a process may have any name, and must not pass for
+ * losses. Dies if the sum of all weights exceeds 63 bits. */
 void slices_complete(struct stacks *stacks, const struct slices_lost *lost);
 
 /* Writes a file for each slice of `stacks` that has a weight. The path is `pattern` with the name of the slice in place
