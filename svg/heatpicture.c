@@ -4,7 +4,7 @@
 #include "svg/format/xml.h"
 #include "svg/heat/heattime.h"
 
-enum { LEGEND_PX = 22, AXIS_PX = 20, BELOW_PX = 10, LABEL_PX = 84 };
+enum { LEGEND_PX = 22, AXIS_PX = 20, BELOW_PX = 10, LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10 };
 
 #define LOST_RGB 0x7c3aed
 #define LOST_DARK_RGB 0xc4a7ff
@@ -60,7 +60,7 @@ static void put_slots(struct text *text, const struct heatpicture *picture, cons
 	text_add(text, "</g>\n");
 }
 
-/* Writes the ground of each run of columns: slots without samples. Between runs are gaps: nothing was recorded. */
+/* Writes the ground of each run of columns: slots without samples. Between runs are gaps. */
 static void put_ground(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	const struct heatmap *map = picture->map;
@@ -76,13 +76,35 @@ static void put_ground(struct text *text, const struct heatpicture *picture, con
 
 /* ---- axes and legend ---------------------------------------------------------------------------------------- */
 
+static struct heattime_axis axis_of(const struct heatmap *map)
+{
+	const struct heatmap_run *last = &map->run[map->nruns - 1];
+
+	return (struct heattime_axis){
+		.origin = map->origin,
+		.span = (last->column + last->n) * map->column_ns - map->origin,
+		.column_ns = map->column_ns,
+	};
+}
+
+/* Returns the width of a label of the time axis and of the gap behind it, in px. */
+static double label_width(const struct heattime_axis *axis)
+{
+	struct text text = { 0 };
+
+	heattime_label(&text, axis->origin, axis);
+	double width = (double)text.n * DIGIT_PX + LABEL_GAP_PX;
+	text_free(&text);
+	return width > LABEL_PX ? width : LABEL_PX;
+}
+
 /* Returns the number of columns between labels of the time axis. */
-static uint64_t label_step(const struct heatpicture *picture)
+static uint64_t label_step(const struct heatpicture *picture, double width)
 {
 	static const uint64_t steps[] = { 1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360 };
 	size_t i = 0;
 
-	while (i + 1 < countof(steps) && (double)steps[i] * picture->column < LABEL_PX)
+	while (i + 1 < countof(steps) && (double)steps[i] * picture->column < width)
 		i++;
 	return steps[i];
 }
@@ -90,8 +112,9 @@ static uint64_t label_step(const struct heatpicture *picture)
 static void put_axis(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	const struct heatmap *map = picture->map;
-	uint64_t step = label_step(picture);
-	double free = 0;
+	struct heattime_axis axis = axis_of(map);
+	double width = label_width(&axis), free = 0;
+	uint64_t step = label_step(picture, width);
 
 	for (size_t i = 0; i < map->nruns; i++)
 		for (uint32_t at = 0; at < map->run[i].n; at++) {
@@ -102,9 +125,9 @@ static void put_axis(struct text *text, const struct heatpicture *picture, const
 			    (at && (column - (map->origin < HEATTIME_WALL ? map->run[0].column : 0)) % step))
 				continue;
 			put_text_at(text, x, picture->top + picture->height + 14, ink->muted, "start");
-			heattime_label(text, column * map->column_ns, map->origin, map->column_ns);
+			heattime_label(text, column * map->column_ns, &axis);
 			text_add(text, "</text>\n");
-			free = x + LABEL_PX - 10;
+			free = x + width - LABEL_GAP_PX;
 		}
 }
 

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define NO_TIMES "no stack begins with a time (12.340000000;a;b 42): pjfold --time-slice 0.02 perf.data writes them"
+#define UNTIMED "the samples have no time: perf record without --no-timestamp records it"
+#define NO_TIME STR("[no-time]") /* pjfold's frame for it */
 
 struct heatrequest {
 	const char *title, *subtitle, *notes, *output;
@@ -101,6 +103,19 @@ static bool pjheat_read_all(char **files, struct stacks *stacks, struct folded_h
 
 /* ---- messages ----------------------------------------------------------------------------------------------- */
 
+#define NAME_BYTES 60 /* of a name in a message */
+
+/* Cuts visible text, which is UTF-8, to NAME_BYTES at most, between characters. */
+static int name_bytes(const struct text *name)
+{
+	size_t n = name->n;
+
+	if (n > NAME_BYTES)
+		for (n = NAME_BYTES; n && ((unsigned char)name->p[n] & 0xc0) == 0x80;)
+			n--;
+	return (int)n;
+}
+
 static void report_times(const struct slots *slots)
 {
 	struct text name = { 0 };
@@ -109,8 +124,7 @@ static void report_times(const struct slots *slots)
 		return;
 	visible_str(&name, slots->first_untimed);
 	warn("%ju of %ju left out: stacks without a time, such as those of '%.*s'", (uintmax_t)slots->untimed,
-	     (uintmax_t)(slots->untimed + slots->lost_sum + stacks_sum(&slots->tree, 0)),
-	     (int)(name.n < 60 ? name.n : 60), name.p);
+	     (uintmax_t)(slots->untimed + slots->lost_sum + stacks_sum(&slots->tree, 0)), name_bytes(&name), name.p);
 	text_free(&name);
 }
 
@@ -142,7 +156,8 @@ static struct look pjheat_look(struct arena *arena, const struct heatrequest *re
 	uint64_t sum = stacks_sum(&slots->tree, 0);
 	struct folded_header known = *header;
 
-	known.lost = slots->lost_sum ? slots->lost_sum : header->lost;
+	/* A header counts losses without a time, too; not every text has a header. */
+	known.lost = slots->lost_sum > header->lost ? slots->lost_sum : header->lost;
 	return (struct look){
 		.title = pjheat_given(arena, request->title, STR("Heat Map")),
 		.subtitle = facts_subtitle(arena, request->subtitle, &known),
@@ -203,9 +218,10 @@ static int pjheat_draw(const struct heatrequest *request, char **files)
 	if (drawn) {
 		write_heat(&out, &look, &slots, (uint64_t)(request->slot * 1e9 + .5));
 	} else {
-		warn("%s", slots.ntimes ? "no samples in the input, only losses" :
-			   tally.lines  ? NO_TIMES :
-					  "no samples in the input");
+		warn("%s", slots.ntimes                         ? "no samples in the input, only losses" :
+			   str_eq(slots.first_untimed, NO_TIME) ? UNTIMED :
+			   tally.lines                          ? NO_TIMES :
+								  "no samples in the input");
 		document_write_empty(&out, &look, "no samples with times in the input");
 	}
 	out_close(&out);

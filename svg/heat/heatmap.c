@@ -56,21 +56,20 @@ static const struct heatmap_shape {
 	{ HOUR, 24 },
 };
 
-/* Returns the distance of the input's times: the smallest one, if all are multiples of it, as --time-slice of pjfold
- * writes them; otherwise 1. */
+/* Returns the distance of the input's times: the longest duration of which all are multiples, as --time-slice of pjfold
+ * writes them; 1 for a single time. */
 static uint64_t times_distance(const struct slots *slots)
 {
-	uint64_t least = 0;
+	uint64_t distance = 0;
 
-	for (size_t i = 1; i < slots->ntimes; i++) {
-		uint64_t distance = slots->ns[i] - slots->ns[i - 1];
+	for (size_t i = 0; i < slots->ntimes && slots->ntimes > 1 && distance != 1; i++)
+		for (uint64_t rest = slots->ns[i]; rest;) { /* Euclid: the greatest common divisor */
+			uint64_t next = distance % rest;
 
-		least = least == 0 || distance < least ? distance : least;
-	}
-	for (size_t i = 0; i < slots->ntimes && least; i++)
-		if (slots->ns[i] % least)
-			return 1;
-	return least ? least : 1;
+			distance = rest;
+			rest = next;
+		}
+	return distance ? distance : 1;
 }
 
 /* Returns the number of columns of the grid from one used column to the next. */
@@ -148,7 +147,7 @@ static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t
 	if (has_shape(distance) && try_shapes(map, slots, least, distance, seen))
 		return;
 	/* Times are below 2^63 ns: slots of 2^57 ns give two columns, which every input fits. */
-	for (slot_ns = has_shape(distance) ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
+	for (slot_ns = has_shape(distance) && least < HOUR ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
 		if (heatmap_try(map, slots, (struct heatmap_shape){ slot_ns, ROWS }, seen))
 			return;
 	heatmap_try(map, slots, (struct heatmap_shape){ SLOT_LIMIT, ROWS }, seen);

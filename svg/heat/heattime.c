@@ -48,34 +48,44 @@ void heattime_duration(struct text *text, uint64_t ns)
 	text_printf(text, "%ju ns", (uintmax_t)ns);
 }
 
-/* Appends a time since the origin: "12 s" below two minutes, else "m:ss" or "h:mm:ss". */
+static void put_milliseconds(struct text *text, uint64_t ns)
+{
+	text_printf(text, ".%03ju", (uintmax_t)(ns % HEATTIME_SECOND / (HEATTIME_SECOND / 1000)));
+}
+
+/* Appends a time since the origin: "12 s" below two minutes, else "m:ss" or "h:mm:ss"; with milliseconds if there are
+ * any. */
 static void heattime_since(struct text *text, uint64_t ns)
 {
 	uint64_t seconds = ns / HEATTIME_SECOND, minutes = seconds / 60;
 
-	if (seconds < 120 && ns % HEATTIME_SECOND)
+	if (seconds < 120) {
 		text_printf(text, "%.9g s", (double)ns / (double)HEATTIME_SECOND);
-	else if (seconds < 120)
-		text_printf(text, "%ju s", (uintmax_t)seconds);
-	else if (minutes < 60)
+		return;
+	}
+	if (minutes < 60)
 		text_printf(text, "%ju:%02ju", (uintmax_t)minutes, (uintmax_t)(seconds % 60));
 	else
 		text_printf(text, "%ju:%02ju:%02ju", (uintmax_t)(minutes / 60), (uintmax_t)(minutes % 60),
 			    (uintmax_t)(seconds % 60));
+	if (ns % HEATTIME_SECOND)
+		put_milliseconds(text, ns);
 }
 
-void heattime_label(struct text *text, uint64_t ns, uint64_t origin, uint64_t column_ns)
+void heattime_label(struct text *text, uint64_t ns, const struct heattime_axis *axis)
 {
 	time_t seconds = (time_t)(ns / HEATTIME_SECOND);
 	struct tm tm;
 
-	if (origin < HEATTIME_WALL || !gmtime_r(&seconds, &tm)) {
-		heattime_since(text, ns - origin);
+	if (axis->origin < HEATTIME_WALL || !gmtime_r(&seconds, &tm)) {
+		heattime_since(text, ns - axis->origin);
 		return;
 	}
-	if (column_ns >= 3600 * HEATTIME_SECOND)
+	if (axis->column_ns >= 3600 * HEATTIME_SECOND || axis->span > 24 * 3600 * HEATTIME_SECOND)
 		text_printf(text, "%02d-%02d ", tm.tm_mon + 1, tm.tm_mday);
 	text_printf(text, "%02d:%02d", tm.tm_hour, tm.tm_min);
-	if (column_ns < 60 * HEATTIME_SECOND)
+	if (axis->column_ns % (60 * HEATTIME_SECOND))
 		text_printf(text, ":%02d", tm.tm_sec);
+	if (axis->column_ns % HEATTIME_SECOND)
+		put_milliseconds(text, ns);
 }

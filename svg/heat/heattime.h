@@ -16,8 +16,14 @@ bool heattime_parse(struct str string, uint64_t *ns);
 /* Appends a duration in its largest whole unit: "20 ms", "5 s", "1 min", "2 h". */
 void heattime_duration(struct text *text, uint64_t ns);
 
-/* Appends the time `ns` for an axis whose columns take column_ns and begin at origin: time of day in UTC if origin is
- * of the wall clock (with the day for columns of an hour or more), else the time since origin. */
-void heattime_label(struct text *text, uint64_t ns, uint64_t origin, uint64_t column_ns);
+/* An axis of times in ns: the first column begins at `origin`, the last one ends `span` later. */
+struct heattime_axis {
+	uint64_t origin, span, column_ns;
+};
+
+/* Appends the time `ns` at which a column of the axis begins: time of day in UTC if origin is of the wall clock, with
+ * month and day for more than 24 h or columns of an hour or more; else the time since origin. It has seconds and
+ * milliseconds only if columns are not of whole minutes or seconds. */
+void heattime_label(struct text *text, uint64_t ns, const struct heattime_axis *axis);
 
 #endif

@@ -67,14 +67,55 @@ static void slots_leave_out(struct slots *slots, const struct stacks *stacks, ui
 		slots->first_untimed = intern_str(&stacks->frames, stacks->node[top].frame);
 }
 
-/* Adds the weight of a stack with a time: to the tree, or to the losses. `node` is its node in the tree. */
-static void add_timed(struct slots *slots, uint32_t time, uint32_t node, uint64_t weight, bool is_lost)
+/* Stacks with times on their way into the tree. */
+struct slots_move {
+	struct slots *slots;
+	const struct stacks *stacks;
+	uint32_t *node; /* by node of stacks: its node in the tree; 0: a time, or none yet */
+	uint32_t lost;  /* frame [lost] of stacks; 0: none */
+};
+
+/* Returns true if the weight of a node counts lost samples: a frame [lost] directly below a time. */
+static bool is_lost(const struct slots_move *move, uint32_t id)
 {
-	if (is_lost) {
+	uint32_t parent = move->stacks->node[id].parent;
+
+	return parent && !move->stacks->node[parent].parent && move->stacks->node[id].frame == move->lost;
+}
+
+/* Returns the node in the tree of a node with a time, and adds it if it is new; 0 for a time. */
+static uint32_t tree_node(struct slots_move *move, uint32_t id)
+{
+	const struct stacks_node *from = &move->stacks->node[id];
+	struct stacks *tree = &move->slots->tree;
+
+	if (!from->parent || move->node[id])
+		return move->node[id];
+	/* The parent has its node, unless it is a frame [lost], whose parent is a time: no deep recursion. */
+	uint32_t parent = tree_node(move, from->parent);
+	uint32_t frame = stacks_frame(tree, intern_str(&move->stacks->frames, from->frame));
+
+	return move->node[id] = stacks_child(tree, parent, frame);
+}
+
+/* Adds the self weight of a node with a time: to the tree, or to the losses. A frame [lost] gets a node in the tree
+ * only for the frames below it. */
+static void move_weight(struct slots_move *move, uint32_t time, uint32_t id)
+{
+	uint64_t weight = move->stacks->self[0][id];
+	struct slots *slots = move->slots;
+
+	if (is_lost(move, id)) {
 		slots->lost[time] += weight; /* cannot overflow: a part of the sum of all weights, which is checked */
 		slots->lost_sum += weight;
 		return;
 	}
+	uint32_t node = tree_node(move, id);
+
+	if (!weight)
+		return;
+	if (!node) /* a time without a frame */
+		node = stacks_child(&slots->tree, 0, stacks_frame(&slots->tree, STR("[unknown]")));
 	stacks_add(&slots->tree, node, 0, weight);
 	slots->item[slots->n++] = (struct slots_item){ .time = time, .frame = node, .weight = weight };
 }
@@ -84,31 +125,24 @@ void slots_make(struct slots *slots, const struct stacks *stacks)
 	*slots = (struct slots){ 0 };
 	if (stacks->n < 2)
 		return;
-	uint32_t *time_of = find_times(slots, stacks), *node = mem_alloc(sizeof(*node), stacks->n);
-	uint32_t lost = intern_find(&stacks->frames, STR("[lost]"));
+	uint32_t *time_of = find_times(slots, stacks);
+	struct slots_move move = {
+		.slots = slots,
+		.stacks = stacks,
+		.node = mem_alloc(sizeof(*move.node), stacks->n),
+		.lost = intern_find(&stacks->frames, STR("[lost]")),
+	};
 
 	slots->item = mem_alloc(sizeof(*slots->item), stacks->n);
 	for (uint32_t id = 1; id < stacks->n; id++) {
-		uint32_t parent = stacks->node[id].parent, frame = stacks->node[id].frame, in_tree = 0;
-
-		if (parent)
-			time_of[id] = time_of[parent];
-		if (time_of[id] == UNTIMED) {
+		if (stacks->node[id].parent)
+			time_of[id] = time_of[stacks->node[id].parent];
+		if (time_of[id] == UNTIMED)
 			slots_leave_out(slots, stacks, id);
-			continue;
-		}
-		bool is_lost = parent && !stacks->node[parent].parent && frame == lost;
-		if (parent && !is_lost)
-			in_tree = stacks_child(&slots->tree, node[parent],
-					       stacks_frame(&slots->tree, intern_str(&stacks->frames, frame)));
-		node[id] = in_tree;
-		if (!stacks->self[0][id])
-			continue;
-		if (!in_tree && !is_lost) /* a time without a frame */
-			in_tree = stacks_child(&slots->tree, 0, stacks_frame(&slots->tree, STR("[unknown]")));
-		add_timed(slots, time_of[id], in_tree, stacks->self[0][id], is_lost);
+		else
+			move_weight(&move, time_of[id], id);
 	}
-	free(node);
+	free(move.node);
 	free(time_of);
 }
 

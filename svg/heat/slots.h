@@ -3,8 +3,9 @@
  * slots.h - samples with times: stacks whose outermost frame is a time (pj-folded(5)) become one call tree without
  * times, and weights of its frames by time.
  *
- * A frame [lost] as the only one below a time counts lost samples; it is no part of the tree. Stacks without a time are
- * left out and counted. Memory grows with the distinct stacks of the input, never with the time that they span.
+ * The self weight of a frame [lost] directly below a time counts lost samples; it is no part of the tree. Stacks
+ * without a time are left out and counted. Memory grows with the distinct stacks of the input, never with the time that
+ * they span.
  */
 #ifndef PJ_SLOTS_H
 #define PJ_SLOTS_H

@@ -46,6 +46,11 @@ ok '  and in the facts' grep -q '5 lost' lost.svg
 ok 'a long gap is one column' grep -q '"runs":\[\[0,9,0\],\[10,1,199\]\]' lost.svg
 ok 'without losses there is no legend of them' not grep -q 'tspan> samples lost' a.svg
 
+printf '# pj unit=samples lost=9\n1.00;a 3\n1.02;[lost] 5\n' | pjheat >lost.svg
+ok 'losses without a time are in the facts, too' grep -q '9 lost' lost.svg
+printf '1;a 1\n%sé;b 1\n' 12345678901234567890123456789012345678901234567890123456789 | pjheat >x.svg 2>err
+ok 'a cut name is UTF-8' iconv -f UTF-8 -t UTF-8 err
+
 # what has no times
 pjsvg --unpack a.svg >untimed
 pjheat untimed >x.svg 2>err
@@ -105,6 +110,32 @@ if [ -x "$write" ]; then
 		is '  which pjheat draws' $? 0
 		rm slice-*
 	done
+	# a process, and code, of the name [lost]: 6 bytes, as worker
+	"$write" seed=3 samples=200 | sed 's/worker\x00/[lost]\x00/g' >forged.data
+	for comm in keep none; do
+		pjfold -q --header --time-slice 0.25 --comm=$comm in.data >got
+		pjfold -q --header --time-slice 0.25 --comm=$comm forged.data >forged
+		is "comm $comm: code of the name [lost] adds no losses" "$(sed -n 's/^[^;]*;\[lost\] //p' forged | tr '\n' ' ')" "$(sed -n 's/^[^;]*;\[lost\] //p' got | tr '\n' ' ')"
+		ok '  and is shown' grep -q '^[^;]*;_lost_[; ]' forged
+		pjheat forged >x.svg 2>err
+		is '  pjheat counts the losses of the header' "$(grep -o '[0-9]* lost' x.svg | head -n 1)" "$(sed -n '1s/.* lost=\([0-9]*\).*/\1/p' forged) lost"
+	done
+	printf '1.00;[lost];spin 10\n1.02;[lost] 3\n' | pjheat >x.svg
+	is 'frames below [lost] are samples' "$(pjsvg --unpack x.svg)" '[lost];spin 10'
+
+	"$write" seed=3 samples=20 sample=0x1e3 >in.data # without times
+	pjfold --time-slice 1 in.data >got 2>err
+	ok 'samples without a time have no false one' not grep -v '^\[no-time\];' got
+	ok '  which is reported' grep -q 'samples have no time, as of perf record --no-timestamp' err
+	pjheat got >x.svg 2>err
+	is '  pjheat has the reason' "$? $(cat err)" '1 pjheat: the samples have no time: perf record without --no-timestamp records it'
+	echo '5;a 1' >>got
+	pjheat got >x.svg 2>err
+	ok '  and counts them among others' grep -q "such as those of '\[no-time\]'" err
+	pjfold -q --time-slice 1 --header -o 'slice-%s' in.data
+	is '  their file has no time in its name' "$(echo slice-*)" 'slice-[no-time]'
+	is '  nor in its header' "$(grep -c ' from=' slice-*)" 0
+
 	pjfold -q --time-slice 1 -o both%s%s in.data 2>err
 	is 'two places for the time are an error' "$? $(grep -c 'more than one %s' err)" '2 1'
 	pjfold -q --time-slice 1 --min-samples 2 in.data 2>err

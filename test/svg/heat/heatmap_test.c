@@ -77,34 +77,34 @@ static bool reads(void (*put)(struct text *, uint64_t), uint64_t ns, const char 
 	return same;
 }
 
-static void since(struct text *text, uint64_t ns)
+static void label(const char *want, uint64_t ns, struct heattime_axis axis)
 {
-	heattime_label(text, 5 * HEATTIME_SECOND + ns, 5 * HEATTIME_SECOND, HEATTIME_SECOND);
-}
+	struct text text = { 0 };
 
-static void of_day(struct text *text, uint64_t ns)
-{
-	heattime_label(text, ns, ns, HEATTIME_SECOND);
-}
-
-static void with_day(struct text *text, uint64_t ns)
-{
-	heattime_label(text, ns, ns, 3600 * HEATTIME_SECOND);
+	heattime_label(&text, ns, &axis);
+	is_str(text_view(&text), str_of(want), want);
+	text_free(&text);
 }
 
 static void labels(void)
 {
-	const uint64_t day = 1795711348 * HEATTIME_SECOND;
+	const uint64_t day = 1795711348 * HEATTIME_SECOND, second = HEATTIME_SECOND;
+	const struct heattime_axis since = { 5 * second, 8000 * second, second };
 
 	ok(reads(heattime_duration, 20000000, "20 ms"), "20 ms");
 	ok(reads(heattime_duration, 300 * HEATTIME_SECOND, "5 min"), "5 min");
 	ok(reads(heattime_duration, 1500000000, "1500 ms"), "1.5 s has no unit without decimals above ms");
-	ok(reads(since, 0, "0 s"), "0 s");
-	ok(reads(since, 2500000000, "2.5 s"), "2.5 s");
-	ok(reads(since, 200 * HEATTIME_SECOND, "3:20"), "3:20");
-	ok(reads(since, 7265 * HEATTIME_SECOND, "2:01:05"), "2:01:05");
-	ok(reads(of_day, day, "16:42:28"), "time of day in UTC");
-	ok(reads(with_day, day, "11-26 16:42"), "with the day");
+	label("0 s", 5 * second, since);
+	label("2.5 s", 7500000000, since);
+	label("3:20", 205 * second, since);
+	label("2:01:05", 7270 * second, since);
+	label("3:20.500", 205 * second + second / 2, since);
+	label("16:42:28", day, (struct heattime_axis){ day, 24 * 3600 * second, second });
+	label("11-26 16:42:28", day, (struct heattime_axis){ day, 24 * 3600 * second + 1, second });
+	label("11-26 16:42", day, (struct heattime_axis){ day, 3600 * second, 3600 * second });
+	label("16:42", day, (struct heattime_axis){ day, 300 * second, 300 * second });
+	label("16:42:28", day, (struct heattime_axis){ day, 300 * second, 75 * second });
+	label("16:42:28.050", day + second / 20, (struct heattime_axis){ day, second, second / 20 });
 }
 
 static void weights(void)
@@ -143,6 +143,29 @@ static void weights(void)
 		   "Y# !# "),
 	       "data of the slots");
 	text_free(&text);
+	clear(&made);
+}
+
+/* Any process may have the name [lost]. */
+static void forged_losses(void)
+{
+	struct made made = { 0 };
+
+	add(&made, "1.00;[lost];main", 3);
+	add(&made, "1.02;[lost]", 2);
+	add(&made, "1.02;[lost];main;[lost]", 4);
+	add(&made, "1.04;a;[lost]", 5);
+	make(&made, 0);
+	is_u64(made.slots.lost_sum, 2, "only the weight of the frame itself counts losses");
+	is_u64(stacks_sum(&made.slots.tree, 0), 12, "  all others are samples");
+	is_u64(made.slots.tree.n, 6, "  with all of their frames");
+	is_u64(made.map.slot[0].lost, 0, "  a slot without losses");
+	is_u64(made.map.slot[1].lost, 2, "  and one with them");
+	clear(&made);
+	add(&made, "1.00;a", 1);
+	add(&made, "1.02;[lost]", 2);
+	make(&made, 0);
+	is_u64(made.slots.tree.n, 2, "losses have no frame in the tree");
 	clear(&made);
 }
 
@@ -215,6 +238,24 @@ static void lengths(void)
 	is_u64(made.map.slot_ns, 70000000, "a wish is rounded up to their multiple");
 	clear(&made);
 
+	add(&made, "10;a", 1);
+	add(&made, "20;a", 1);
+	add(&made, "35;a", 1);
+	add(&made, "55;a", 1);
+	make(&made, 0);
+	is_u64(made.map.slot_ns, 5 * HEATTIME_SECOND, "all times are multiples of the slot, though none is 5 s apart");
+	clear(&made);
+
+	/* 13 times, 60 columns of the wish apart: 721 columns; those of half the wish are gaps, which are few columns.
+	 */
+	for (int i = 0; i < 13; i++) {
+		snprintf(stack, sizeof(stack), "%d;a", i * 21600000 + i % 2);
+		add(&made, stack, 1);
+	}
+	make(&made, 7200 * HEATTIME_SECOND);
+	is_u64(made.map.slot_ns, 14400 * HEATTIME_SECOND, "no slot is shorter than the wish");
+	clear(&made);
+
 	add(&made, "0;a", 1);
 	add(&made, "9223372035;a", 1);
 	make(&made, 1000000);
@@ -243,6 +284,7 @@ int main(void)
 	times();
 	labels();
 	weights();
+	forged_losses();
 	gaps();
 	lengths();
 	bursts();
