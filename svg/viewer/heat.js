@@ -33,9 +33,12 @@ Object.assign(view, {
       profile.base = rangeTree(allTime, slots, range.from, range.to);
       config.total = 0;
     }
-    plainView.rebuild.call(view);
-    profile.base = allTime;
-    config.total = total;
+    try {
+      plainView.rebuild.call(view);
+    } finally {
+      profile.base = allTime;
+      config.total = total;
+    }
   },
 });
 

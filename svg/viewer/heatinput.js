@@ -4,10 +4,10 @@ import { draw } from './draw.js';
 import { countMatches } from './find.js';
 import { brush, heat, heatBox, heatGrid, placeAt, positions, showBrush, shownRange } from './heatmap.js';
 import { focusPane, pane } from './page.js';
-import { screen, view } from './state.js';
+import { isDocument, screen, view } from './state.js';
 
-// The operations before a brush: Back leads to them.
-const drag = { anchor: -1, isOn: false, before: null, frame: 0 };
+// before: the operations before a brush, to which Back leads; path: what was zoomed then.
+const drag = { anchor: -1, isOn: false, before: null, path: '', frame: 0 };
 
 function rangeBetween(one, other) {
   return { from: Math.min(one, other), to: Math.max(one, other) };
@@ -21,6 +21,9 @@ function setRange({ from, to }) {
 function commit() {
   const { range } = brush;
   if (!range) return;
+  // changeView takes the zoom from the tree that is drawn: draw that of the range
+  cancelAnimationFrame(drag.frame);
+  if (drag.frame) drawPreview();
   brush.range = null;
   view.operations = drag.before || view.operations;
   drag.before = null;
@@ -31,12 +34,14 @@ function commit() {
 function drawPreview() {
   drag.frame = 0;
   if (!brush.range) return;
-  const path = view.pathOf(screen.zoom);
-  drag.before ||= [...view.operations];
+  if (!drag.before) {
+    drag.before = [...view.operations];
+    drag.path = view.pathOf(screen.zoom);
+  }
   setRange(brush.range);
   view.rebuild();
   pane.scrollTop = screen.height = 0;
-  screen.zoom = view.frameOf(path);
+  screen.zoom = view.frameOf(drag.path);
   screen.hovered = screen.selected = -1;
   countMatches();
   draw();
@@ -118,18 +123,26 @@ const steps = {
   ArrowUp: 1, ArrowDown: -1, ArrowRight: heat.rows, ArrowLeft: -heat.rows, Home: -positions, End: positions,
 };
 
-// The keys of the map; all others are the page's.
+// The keys of the map; all others are the page's, and act on the view with the range.
 function pressKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.key === 'Shift') return;
   const step = steps[event.key], act = { Enter: enter, ' ': selectColumn }[event.key];
   if (step) moveCursor(step, event.shiftKey);
   else if (act) act();
   else if (event.key === 'Escape' && view.operation('t')) {
     commit();
     changeView(() => view.remove('t'));
-  } else return;
+  } else {
+    commit();
+    return;
+  }
   event.preventDefault();
   event.stopPropagation();
+}
+
+// Another address is another view: a range that was not accepted is not part of it.
+function dropRange() {
+  brush.range = drag.before = null;
 }
 
 export function listenToHeat() {
@@ -140,4 +153,5 @@ export function listenToHeat() {
   for (const type in acts) heatGrid.addEventListener(type, acts[type]);
   heatBox.addEventListener('keydown', pressKey);
   heatBox.addEventListener('blur', commit);
+  if (isDocument) addEventListener('hashchange', dropRange);
 }

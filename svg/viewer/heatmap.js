@@ -8,12 +8,13 @@ import { config, profile, screen, svg, view, weights } from './state.js';
 
 export const { heat } = config;
 export const positions = heat.columns * heat.rows;
-export const slots = decodeSlots(svg.querySelector('script.pj-t').textContent, positions);
 export const times = new HeatTimes(heat);
 export const allTime = profile.base; // the tree of the file
+const slotData = svg.querySelector('script.pj-t').textContent;
+export const slots = decodeSlots(slotData, positions, allTime.total[0][0]);
 
 const GUTTER_PX = 48, LOW_SLOT_PX = 2, HIGH_SLOT_PX = 6, MAP_SHARE = .26, WIDEST_PX = 32, AXIS_PX = 18;
-const AXIS_LABEL_PX = 84, SIDES_PX = 24;
+const AXIS_LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10, SIDES_PX = 24;
 
 /** What is pointed at or chosen by keys, and the range that is being brushed; positions, or -1 and null. */
 export const brush = { cursor: -1, hovered: -1, range: null };
@@ -55,8 +56,10 @@ export function placeAt({ clientX, clientY }) {
 const left = column => Math.round((GUTTER_PX + column * size.column) * 10) / 10;
 const topOfRow = row => (heat.rows - 1 - row) * size.row;
 
+// At least a pixel wide, so that no slot vanishes where columns are narrower.
 function cellPath(position, inset = 0) {
-  const column = Math.floor(position / heat.rows), from = left(column) + inset, to = left(column + 1) - inset;
+  const column = Math.floor(position / heat.rows), start = left(column), from = start + inset;
+  const to = Math.max(left(column + 1), start + 1) - inset;
   return 'M' + from + ' ' + (topOfRow(position % heat.rows) + inset) + 'H' + to + 'v' + (size.row - 2 * inset)
     + 'H' + from + 'z';
 }
@@ -74,11 +77,11 @@ function rangePath({ from, to }) {
   return start + 'V' + size.height + 'H' + left(last + 1) + 'V' + top + 'H' + left(last) + 'V0H' + left(first) + 'z';
 }
 
-// By a search: the stacks with a match, on a scale of their own.
+// By a search: the stacks of all times with a match, on a scale of their own; without a match, all.
 function slotWeights() {
-  if (!screen.hits || !screen.found.length) return { sums: slots.sum, full: heat.full, isSearch: false };
-  const sums = matchSums(allTime, slots, screen.hits);
-  return { sums, full: sums.reduce((most, one) => Math.max(most, one), 1), isSearch: true };
+  const sums = screen.hits ? matchSums(allTime, slots, screen.hits) : [];
+  const full = sums.reduce((most, one) => Math.max(most, one), 0);
+  return full ? { sums, full, isSearch: true } : { sums: slots.sum, full: heat.full, isSearch: false };
 }
 
 // The first colour is for 1, the last for `full` and more.
@@ -111,7 +114,8 @@ function axisText(horizontal, vertical, text, anchor) {
 
 function drawAxes() {
   const duration = heat.slot * heat.rows, bottom = size.height + 13;
-  const columns = times.labelled(AXIS_LABEL_PX / size.column).filter(one => left(one) < size.width - AXIS_LABEL_PX / 2);
+  const labelWidth = Math.max(AXIS_LABEL_PX, DIGIT_PX * times.columnText(0).length + LABEL_GAP_PX);
+  const columns = times.labelled(labelWidth / size.column).filter(one => left(one) < size.width - labelWidth / 2);
   refill(axes,
     axisText(GUTTER_PX - 6, size.height, '0', 'end'),
     axisText(GUTTER_PX - 6, size.height / 2 + 4, durationText(duration / 2), 'end'),
@@ -138,7 +142,7 @@ function drawLegend({ full, isSearch }) {
 }
 
 function setSizes() {
-  size.width = Math.max((pane.clientWidth || page.clientWidth) - SIDES_PX, GUTTER_PX + heat.columns);
+  size.width = Math.max((pane.clientWidth || page.clientWidth) - SIDES_PX, GUTTER_PX + 1);
   size.row = Math.min(Math.max(Math.floor(innerHeight * MAP_SHARE / heat.rows), LOW_SLOT_PX), HIGH_SLOT_PX);
   size.column = Math.min((size.width - GUTTER_PX) / heat.columns, WIDEST_PX);
   size.height = size.row * heat.rows;
@@ -157,10 +161,10 @@ export function showBrush() {
   tracePath(outline, range ? [rangePath(range)] : []);
   tracePath(mark, at >= 0 ? [cellPath(at, -.5)] : []);
   const isGap = at >= 0 && times.isGap(Math.floor(at / heat.rows));
-  const slotText = isGap ? 'a longer gap: nothing was recorded' : at >= 0 && times.text(times.offset(at), true) + ': '
+  const slotText = isGap ? 'a longer gap: no samples' : at >= 0 && times.text(times.offset(at), true) + ': '
     + listed(slotsText(at, at));
   const rangeText = range && 'selected ' + times.rangeText(range.from, range.to) + ': '
-    + listed([...slotsText(range.from, range.to), counted(range.to - range.from + 1, 'slots')]);
+    + listed([...slotsText(range.from, range.to), counted(times.slotsIn(range.from, range.to), 'slots')]);
   readout.textContent = listed([slotText, rangeText]) || 'drag over the map: the graph shows that time';
 }
 
@@ -169,8 +173,8 @@ const drawnFor = { key: '' };
 
 /** Draws the map, where something of it has changed. */
 export function drawHeat() {
-  const { dark, hits, query, found, regexp, matchCase } = screen;
-  const key = [pane.clientWidth, innerHeight, dark, hits && query, found.length > 0, regexp, matchCase].join();
+  const { dark, hits, query, regexp, matchCase } = screen;
+  const key = [pane.clientWidth, innerHeight, dark, hits && query, regexp, matchCase].join();
   if (key !== drawnFor.key) {
     drawnFor.key = key;
     setSizes();

@@ -1,6 +1,7 @@
 // heattimes.js - times of a heat map as people read them. Pure.
 
-const UNITS = [[864e11, 'd'], [36e11, 'h'], [6e10, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s']];
+const DAY = 864e11, HOUR = 36e11, MINUTE = 6e10;
+const UNITS = [[DAY, 'd'], [HOUR, 'h'], [MINUTE, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s']];
 
 /** A duration in its largest unit without decimals: "20 ms", "1 min". */
 export function durationText(ns) {
@@ -20,6 +21,9 @@ const twoDigits = value => String(value).padStart(2, '0');
 export class HeatTimes {
   constructor(heat) {
     this.heat = heat;
+    this.column = heat.slot * heat.rows;
+    const [, count, number] = heat.runs.at(-1);
+    this.hasDay = this.column >= HOUR || (number + count) * this.column > DAY;
   }
 
   // The run of a column, or of the gap before it: [position, number of columns, number of the first column].
@@ -39,21 +43,28 @@ export class HeatTimes {
     return ((number + column - first) * rows + position % rows) * slot;
   }
 
-  // Of the clock or since the begin; with the digits that slots need.
+  /** The number of slots from a position to another, both included; the column of a gap has none. */
+  slotsIn(from, to) {
+    const { rows, runs } = this.heat;
+    const inRun = ([first, count]) => Math.min(to + 1, (first + count) * rows) - Math.max(from, first * rows);
+    return runs.reduce((all, run) => all + Math.max(inRun(run), 0), 0);
+  }
+
+  // Of the clock or since the begin; with the digits that slots, or columns, need.
   text(offset, isFine) {
     const { heat } = this, seconds = heat.wall ? heat.origin + offset / 1e9 : offset / 1e9;
     if (heat.wall) return this.clockText(seconds, isFine);
     if (seconds < 120) return Number(seconds.toFixed(3)) + ' s';
-    const whole = Math.floor(seconds + 1e-6), part = isFine && seconds - whole >= .001 ? seconds - whole : 0;
+    const whole = Math.floor(seconds + 1e-6), hasPart = isFine || this.column % 1e9;
+    const part = hasPart && seconds - whole >= .001 ? seconds - whole : 0;
     const hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60, rest = twoDigits(whole % 60);
     return (hours ? hours + ':' + twoDigits(minutes) : minutes) + ':' + rest + (part ? part.toFixed(3).slice(1) : '');
   }
 
   clockText(seconds, isFine) {
-    const { slot, rows } = this.heat, column = slot * rows;
-    const iso = new Date(Math.round(seconds * 1000)).toISOString(), day = iso.slice(5, 10) + ' ';
-    if (isFine) return (column >= 36e11 ? day : '') + iso.slice(11, slot % 1e9 ? 23 : 19);
-    return column >= 36e11 ? day + iso.slice(11, 16) : iso.slice(11, column >= 6e10 ? 16 : 19);
+    const { heat: { slot }, column } = this, iso = new Date(Math.round(seconds * 1000)).toISOString();
+    const end = (isFine ? slot : column) % 1e9 ? 23 : isFine || column % MINUTE ? 19 : 16;
+    return (this.hasDay ? iso.slice(5, 10) + ' ' : '') + iso.slice(11, end);
   }
 
   /** The time at which a column begins, for the axis. */

@@ -2,20 +2,26 @@
 import { NumberReader } from './decode.js';
 import { finishTree, makeTree } from './tree.js';
 
+function check(isGood) {
+  if (!isGood) throw new Error('pjheat: damaged slots; the static picture stays');
+}
+
 /**
  * The slots of a data block, ascending by position: {count, position, sum, lost: columns by slot; first: for each slot,
  * and behind the last, the place of its weights; frame, weight: columns of these; at: the slot of each position or -1}.
+ * `total` is the weight of all; other data is damaged, an error.
  */
-export function decodeSlots(text, positions) {
+export function decodeSlots(text, positions, total) {
   const reader = new NumberReader(text), room = text.length >> 1;
   const position = [], sum = [], lost = [], first = [0], frame = new Int32Array(room), weight = new Float64Array(room);
   const at = new Int32Array(positions).fill(-1);
-  let next = 0, pair = 0;
+  let next = 0, pair = 0, whole = 0;
   while (reader.more) {
     const slot = position.length, place = next + reader.next();
     let all = 0, callee = 1; // frame 0 is the root
     lost.push(reader.next());
     for (let left = reader.next(); left; left--, pair++) {
+      check(reader.more);
       callee += reader.next();
       frame[pair] = callee++;
       weight[pair] = reader.next() + 1;
@@ -26,7 +32,10 @@ export function decodeSlots(text, positions) {
     first.push(pair);
     at[place] = slot;
     next = place + 1;
+    whole += all;
   }
+  // above 2^53, the order of additions matters
+  check(Math.abs(whole - total) <= total * 1e-9);
   const pairs = { frame: frame.slice(0, pair), weight: weight.slice(0, pair) };
   return { count: position.length, position, sum, lost, first, at, ...pairs };
 }

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { test, ok, is, runTests, pjsvg, blank, open, settle, soon, url, scratch, pixel, find, hash } from './lib.mjs';
+import { test, ok, is, runTests, pjsvg, blank, open, settle, soon, url, scratch, pixel, find, click, hash } from './lib.mjs';
 
 const pjheat = join(dirname(pjsvg), 'pjheat');
 // 30 s in slots of 20 ms: compact in the first 100 ms of each second, nothing from 600 to 800 ms, a burst of parse at 12 s.
@@ -176,6 +176,86 @@ test('a search colours the slots with a match', async b => {
   healthy(page);
 });
 
+test('a search colours the slots of all times, also in a range without a match', async b => {
+  const plain = await open(b, at), before = await pixel(plain, ...await place(plain, 20)), few = await pixel(plain, ...await place(plain, 603));
+  const page = await open(b, at + '#o=t0-100;s=parse');
+  ok(await heatMap(page).getByText('no match').isVisible(), 'legend');
+  ok(await heatMap(page).getByText('7 samples with a match in a slot').isVisible(), 'scale');
+  // not inside of the range, which is not shaded
+  const match = await pixel(page, ...await place(page, 603)), other = await pixel(page, ...await place(page, 20));
+  ok(String(other) !== String(before) && String(match) !== String(few), `colours: ${match} / ${other} / ${few} / ${before}`);
+  await find(page, 'no such name');
+  is(await heatMap(page).getByText('no match').count(), 0, 'without a match anywhere, all samples are shown');
+  healthy(page);
+});
+
+test('keys of the page act on a range that is being selected, and accept it', async b => {
+  const page = await open(b, at);
+  for (const key of ['g', 'ArrowRight', 'Shift+ArrowRight']) {
+    await page.keyboard.press(key);
+    await settle(page);
+  }
+  is(await hash(page), '', 'a preview is no step');
+  await page.keyboard.press('r');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  is(decodeURIComponent(await hash(page)), '#o=t0-50\nr', 'the range and the operation');
+  await page.goBack();
+  await soon(async () => is(await hash(page), '#o=t0-50', 'Back'));
+  healthy(page);
+});
+
+test('Back drops a range that was not accepted', async b => {
+  const page = await open(b, at), all = thousands(total);
+  await page.mouse.click(...await place(page, 105));
+  await page.mouse.click(...await place(page, 205));
+  await settle(page);
+  await page.keyboard.press('Shift+ArrowRight');
+  await settle(page);
+  is(await sums(page), `${weight(205, 255)} of ${all} samples`, 'preview');
+  await page.goBack();
+  await soon(async () => is(await sums(page), `${weight(105, 105)} of ${all} samples`, 'Back'));
+  ok((await readout(page)).includes('selected 2.1 s: '), await readout(page));
+  await page.keyboard.press('Tab');
+  await settle(page);
+  is(await hash(page), '#o=t105-105', 'Tab accepts nothing');
+  healthy(page);
+});
+
+test('a range keeps the zoom, whatever it has on its way', async b => {
+  const page = await open(b, at + '#o=t600-609');
+  await click(page, 'parse');
+  const zoomed = (await hash(page)).split(';').find(part => /^#?z=/.test(part));
+  ok(zoomed, await hash(page));
+  await brush(page, 700, 605); // first a slot without parse
+  is(await hash(page), zoomed + ';o=t605-700', 'address');
+  await brush(page, 700, 750);
+  is(await hash(page), '#o=t700-750', 'without the frame there is no zoom');
+  healthy(page);
+});
+
+test('all of 720 columns are on a phone', async b => {
+  const text = Array.from({ length: 36000 }, (_, slot) => `${(slot / 50).toFixed(2)};app;f${slot % 3} 1\n`).join('');
+  const page = await open(b, url(makeHeat('columns', text)), { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true });
+  const box = await heatMap(page).locator('svg').boundingBox();
+  ok(box.x + box.width <= 375, `width of the map: ${box.width}`);
+  ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the phone');
+  const client = await page.context().newCDPSession(page);
+  const touch = (type, ...points) => client.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  await touch('touchStart', [box.x + 49, box.y + 1]);
+  await touch('touchMove', [box.x + 200, box.y + 1]);
+  await touch('touchMove', [box.x + box.width + 4, box.y + 1]);
+  await touch('touchEnd');
+  await soon(async () => is((await hash(page)).split('-')[1], '35999', 'to the last slot'));
+  ok(Number(/t(\d+)/.exec(await hash(page))[1]) < 250, 'from one of the first: ' + await hash(page));
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await hash(page), '', 'Escape');
+  const none = await pixel(page, box.x + 20, box.y + 40);
+  for (let x = 60; x < 340; x += 31) ok(String(await pixel(page, box.x + x, box.y + 41)) !== String(none), 'slots at ' + x);
+  healthy(page);
+});
+
 test('the table has the range beside all times; the theme and a resize redraw the map', async b => {
   const page = await open(b, at + '#o=t600-609');
   await page.keyboard.press('t');
@@ -225,7 +305,7 @@ test('gaps are blank, and their slots have no numbers', async b => {
   const box = await heatMap(page).locator('svg').boundingBox();
   await page.mouse.move(box.x + 48 + 9.5 * 32, box.y + 30);
   await settle(page);
-  is(await readout(page), 'a longer gap: nothing was recorded', 'gap');
+  is(await readout(page), 'a longer gap: no samples', 'gap');
   await page.mouse.move(box.x + 48 + 10.5 * 32, box.y + box.height - 20);
   await settle(page);
   is(await readout(page), '3:19: 1 sample', 'behind the gap');

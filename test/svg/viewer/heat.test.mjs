@@ -55,7 +55,7 @@ function dataOf(profile) {
   return text;
 }
 
-const profile = profileOf(samples), slots = decodeSlots(dataOf(profile), 200);
+const profile = profileOf(samples), data = dataOf(profile), slots = decodeSlots(data, 200, sum(samples));
 
 test('slots have the weights and losses of the input', () => {
   assert.deepEqual(slots.position, [0, 1, 7, 99, 150]);
@@ -65,6 +65,15 @@ test('slots have the weights and losses of the input', () => {
   assert.equal(slots.at[8], -1);
   assert.equal(slotFrom(slots, 8), 3);
   assert.equal(slotFrom(slots, 151), 5);
+});
+
+test('damaged slots are an error, at once', () => {
+  const count = varint(2 ** 52);
+  for (const text of ['', data.slice(0, -4), data + data, varint(0) + varint(0) + count, data + varint(0) + varint(0) + count]) {
+    const begin = performance.now();
+    assert.throws(() => decodeSlots(text, 200, sum(samples)), /damaged slots/);
+    assert.ok(performance.now() - begin < 5000);
+  }
 });
 
 test('sums and the tree of each range are those of its samples', () => {
@@ -119,10 +128,24 @@ test('times since the begin', () => {
   assert.equal(times.rangeText(61 * 50 + 1, 61 * 50 + 1), '8:20.020');
 });
 
+test('the column of a gap has no slots', () => {
+  const times = new HeatTimes(heat);
+  assert.equal(times.slotsIn(3, 7), 5);
+  assert.equal(times.slotsIn(59 * 50 + 49, 61 * 50), 2);
+  assert.equal(times.slotsIn(60 * 50 + 3, 60 * 50 + 9), 0);
+  assert.equal(times.slotsIn(0, 100 * 50 - 1), 99 * 50);
+});
+
 test('times of the clock', () => {
   const times = new HeatTimes({ ...heat, origin: 1795711348, wall: 1 });
   assert.equal(times.columnText(0), '16:42:28');
   assert.equal(times.rangeText(3, 3), '16:42:28.060');
+  const days = new HeatTimes({ ...heat, origin: 1795711348, wall: 1, runs: [[0, 60, 0], [61, 39, 200000]] });
+  assert.equal(days.columnText(0), '11-26 16:42:28');
+  assert.equal(days.rangeText(61 * 50 + 3, 61 * 50 + 3), '11-29 00:15:48.060');
+  const short = new HeatTimes({ slot: 1e6, rows: 50, columns: 9, origin: 1795711348, wall: 1, runs: [[0, 9, 0]] });
+  assert.equal(short.columnText(3), '16:42:28.150');
+  assert.equal(new HeatTimes({ ...short.heat, origin: 0, wall: 0, runs: [[0, 1, 0], [2, 7, 2403]] }).columnText(2), '2:00.150');
   const day = new HeatTimes({ slot: 6e10, rows: 60, columns: 24, origin: 1795708800, wall: 1, runs: [[0, 24, 0]] });
   assert.equal(day.columnText(1), '11-26 17:00');
   assert.equal(day.rangeText(61, 61), '11-26 17:01:00');
