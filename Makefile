@@ -180,12 +180,13 @@ $(B)/%.o: %.S
 	$(call say,AS,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # .incbin is invisible to -MMD.
-$(B)/svg/assets.o: $(B)/svg/viewer.js $(B)/svg/viewer.css
+$(B)/svg/assets.o: $(addprefix $(B)/svg/,viewer.js viewer.css heat.js heat.css)
 $(B)/svg/assets.o: ALL_CFLAGS += -Wa,-I$(B)/svg
 
-$(B)/svg/viewer.js: $(wildcard svg/viewer/*.js)
+$(B)/svg/viewer.js $(B)/svg/heat.js: $(wildcard svg/viewer/*.js)
 $(B)/svg/viewer.css: svg/viewer.css
-$(B)/svg/viewer.%: svg/viewer/assemble svg/viewer/join.awk svg/strip.awk
+$(B)/svg/heat.css: svg/heat.css
+$(addprefix $(B)/svg/,viewer.js viewer.css heat.js heat.css): svg/viewer/assemble svg/viewer/join.awk svg/strip.awk
 	@mkdir -p $(@D)
 	$(call say,STRIP,$@)sh svg/viewer/assemble $(@F) >$@.new && mv $@.new $@
 

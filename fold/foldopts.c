@@ -414,7 +414,7 @@ static void add_output_group(struct options *options, struct request *request)
 		{ 0, "header", NULL, OPT_FLAG, &request->header, NULL,
 		  "start the output with a line '# pj unit=... samples=...'" },
 		{ 0, "time-slice", "SECONDS", OPT_CALL, request, opt_slice,
-		  "one output for each SECONDS of perf.data; %s in -o NAME is its time" },
+		  "put the time, by SECONDS, before stacks; %s in -o NAME: a file each" },
 	};
 
 	add_opt_rows(options, rows, countof(rows));
@@ -559,6 +559,22 @@ static void add_opt_groups(struct options *options, struct request *request)
 	add_compatibility_group(options, request);
 }
 
+/* Dies if --time-slice has an output or a report that cannot have slices. */
+static void foldopts_check_slices(const struct request *request)
+{
+	if (!request->recording.slice_ns)
+		return;
+	if (request->list_events || request->top_given || request->tree || request->info || request->stacks ||
+	    request->unresolved || request->show_lost)
+		die_usage("--time-slice allows neither --show-lost nor tables");
+	if (slices_name_fits(request->out))
+		return;
+	if (request->out && strstr(request->out, "%s"))
+		die_usage("--time-slice: -o has more than one %%s in its name");
+	if (request->min_samples > 1)
+		die_usage("--min-samples with --time-slice needs files: -o with %%s in its name");
+}
+
 /* Dies if options contradict each other. */
 static void refuse_contradictions(const struct request *request)
 {
@@ -575,10 +591,7 @@ static void refuse_contradictions(const struct request *request)
 		die_usage("--as-flamegraph and --header exclude each other: stackcollapse-perf.pl writes no header");
 	if (select_empty_range(&request->script.select))
 		die_usage("--from is not before --to: no sample can be between them");
-	if (request->recording.slice_ns &&
-	    (!slices_name_fits(request->out) || request->list_events || request->top_given || request->tree ||
-	     request->info || request->stacks || request->unresolved || request->show_lost))
-		die_usage("--time-slice needs -o with one %%s in its name, and allows neither --show-lost nor tables");
+	foldopts_check_slices(request);
 }
 
 void foldopts_parse(struct request *request, int argc, char ***argv)

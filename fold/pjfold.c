@@ -195,7 +195,7 @@ static void pjfold_write_result(const struct request *request, struct result *re
 	struct arena arena = { 0 };
 	struct out *out = mem_alloc(sizeof(*out), 1);
 
-	if (request->recording.slice_ns) {
+	if (slices_name_fits(request->out) && request->recording.slice_ns) {
 		header = pjfold_header_of(request, res, &arena);
 		res->slices = slices_write(request->out, stacks, request->header ? &header : NULL,
 					   &res->recording.slices, request->min_samples);
@@ -203,6 +203,8 @@ static void pjfold_write_result(const struct request *request, struct result *re
 		arena_free(&arena);
 		return;
 	}
+	if (request->recording.slice_ns)
+		slices_complete(stacks, &res->recording.slices);
 	if (request->show_lost && res->columns != 2)
 		add_lost(res);
 	if (request->min_samples > 1 && res->columns != 2) {

@@ -196,8 +196,12 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 	uint32_t root = recording->samples.sample.root, node = 0;
 	char name[SLICES_NAME];
 
-	if (recording->o->slice_ns)
-		node = stacks_child(stacks, node, stacks_frame(stacks, slice_of(recording, record->time, name)));
+	if (recording->o->slice_ns) {
+		struct str slice = record->has_time ? slice_of(recording, record->time, name) : STR(SLICES_NO_TIME);
+
+		node = stacks_child(stacks, node, stacks_frame(stacks, slice));
+		recording->tally->untimed += !record->has_time;
+	}
 	/* For now the frame is the path of the cgroup; nametree_make() replaces it by the name of the container or pod.
 	 */
 	if (recording->o->by)

@@ -149,6 +149,8 @@ struct recording_tally {
 	struct recording_timelines timelines;
 	/* Losses by time slice; losses whose record has no time are missing. */
 	struct slices_lost slices;
+	/* Number of samples without a time, if there are time slices. */
+	uint64_t untimed;
 	/* Text: the reason why there are no kernel symbols; NULL if there are, or if none were needed. */
 	const char *kernel;
 	/* damaged: a recording is damaged or unfinished. as_perf: value of this option for the last recording. */

@@ -86,7 +86,7 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 	if (h) {
 		header = *h;
 		header.samples = str_eq(h->unit, STR("samples")) ? stacks_sum(stacks, 0) : 0;
-		header.from = name;
+		header.from = str_eq(name, STR(SLICES_NO_TIME)) ? (struct str){ 0 } : name;
 		header.to = (struct str){ 0 };
 		/* The losses of the common header are those of all slices: replace them, by 0 for a slice without
 		 * losses. */
@@ -137,6 +137,56 @@ static uint64_t lost_in(const struct slices_lost *lost, struct str name)
 	uint32_t id = intern_find(&lost->names, name);
 
 	return id ? lost->n[id] : 0;
+}
+
+/* ---- one text ----------------------------------------------------------------------------------------------- */
+
+static void add_in_slice(struct stacks *stacks, uint32_t slice, struct str name, uint64_t weight)
+{
+	if (weight && !stacks_add(stacks, stacks_child(stacks, slice, stacks_frame(stacks, name)), 0, weight))
+		die("the sum of all weights does not fit into 63 bits");
+}
+
+/* Renames the frames [lost] directly below slices. */
+static void keep_lost(struct stacks *stacks)
+{
+	uint32_t lost = intern_find(&stacks->frames, STR("[lost]"));
+	struct stacks made = { 0 };
+
+	if (!lost)
+		return;
+	uint32_t *node = mem_alloc(sizeof(*node), stacks->n);
+
+	for (uint32_t id = 1; id < stacks->n; id++) {
+		uint32_t parent = stacks->node[id].parent, frame = stacks->node[id].frame;
+		bool is_first = parent && !stacks->node[parent].parent;
+		struct str name = is_first && frame == lost ? STR("_lost_") : intern_str(&stacks->frames, frame);
+
+		node[id] = stacks_child(&made, node[parent], stacks_frame(&made, name));
+		stacks_add(&made, node[id], 0, stacks->self[0][id]); /* the sum is that of `stacks` */
+	}
+	free(node);
+	stacks_free(stacks);
+	*stacks = made;
+}
+
+void slices_complete(struct stacks *stacks, const struct slices_lost *lost)
+{
+	keep_lost(stacks);
+	uint32_t nodes = stacks->n;
+
+	for (uint32_t id = 1; id < nodes; id++) {
+		uint64_t weight = stacks->self[0][id];
+
+		if (stacks->node[id].parent || !weight)
+			continue;
+		stacks->self[0][id] = 0;
+		stacks->sum[0] -= weight;
+		add_in_slice(stacks, id, STR("[unknown]"), weight);
+	}
+	for (uint32_t id = 1; id <= lost->names.n; id++)
+		add_in_slice(stacks, stacks_child(stacks, 0, stacks_frame(stacks, intern_str(&lost->names, id))),
+			     STR("[lost]"), lost->n[id]);
 }
 
 /* ---- output files ------------------------------------------------------------------------------------------------ */

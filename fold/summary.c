@@ -142,8 +142,11 @@ static void print_files(const struct request *request, const struct result *res)
 
 	if (res->slices)
 		warn("%llu time slice%s written", summary_ull(res->slices), summary_plural(res->slices));
-	if (res->slices && request->header && lost_without_slice(res))
+	if (request->recording.slice_ns && (request->header || !res->slices) && lost_without_slice(res))
 		warn("%llu lost samples have no time and are in no slice", summary_ull(lost_without_slice(res)));
+	if (tally->untimed)
+		warn("%llu sample%s no time, as of perf record --no-timestamp: the slice of these is " SLICES_NO_TIME,
+		     summary_ull(tally->untimed), tally->untimed == 1 ? " has" : "s have");
 	print_waits(request, tally);
 	if (tally->maps.n)
 		warn("%s; %llu line%s of perf maps %s not used", tally->maps.first, summary_ull(tally->maps.n),

@@ -3,6 +3,7 @@
 
 	.section .rodata
 	.global assets_viewer_begin, assets_viewer_end, assets_css_begin, assets_css_end
+	.global assets_heat_begin, assets_heat_end, assets_heat_css_begin, assets_heat_css_end
 
 assets_viewer_begin:
 	.incbin "viewer.js"
@@ -11,5 +12,13 @@ assets_viewer_end:
 assets_css_begin:
 	.incbin "viewer.css"
 assets_css_end:
+
+assets_heat_begin:
+	.incbin "heat.js"
+assets_heat_end:
+
+assets_heat_css_begin:
+	.incbin "heat.css"
+assets_heat_css_end:
 
 	.section .note.GNU-stack, "", %progbits

@@ -4,6 +4,7 @@
 #include "svg/assets.h"
 #include "svg/format/encode.h"
 #include "svg/format/xml.h"
+#include "svg/heat/heatdata.h"
 
 /* ---- config ------------------------------------------------------------------------------------------------- */
 
@@ -152,6 +153,10 @@ static void put_config(struct text *text, const struct look *look, const struct 
 	put_attrs(text, look->attrs, styles);
 	if (change)
 		put_diff(text, layout, change);
+	if (look->heat) {
+		document_put_key(text, "heat");
+		heatdata_config(text, look->heat);
+	}
 	text_char(text, '}');
 }
 
@@ -233,26 +238,33 @@ static void put_data(struct out *out, const struct look *look, const struct layo
 		encode_pauses(&text, layout);
 	}
 	text_add(&text, "</script>\n");
+	if (look->heat) {
+		text_add(&text, "<script type=\"application/x-pjheat\" class=\"pj-t\">");
+		heatdata_slots(&text, look->heat);
+		text_add(&text, "</script>\n");
+	}
 	out_str(out, text_view(&text));
 	text_free(&config);
 	text_free(&text);
 }
 
-static void put_style(struct out *out)
+static void put_style(struct out *out, bool has_heat)
 {
 	struct text text = { 0 };
 
 	text_add(&text, "<style>");
 	xml_text(&text, assets_css());
+	if (has_heat)
+		xml_text(&text, assets_heat_css());
 	text_add(&text, "</style>\n");
 	out_str(out, text_view(&text));
 	text_free(&text);
 }
 
-static void put_viewer(struct out *out)
+static void put_viewer(struct out *out, bool has_heat)
 {
 	out_text(out, "<script><![CDATA[");
-	out_str(out, assets_viewer());
+	out_str(out, has_heat ? assets_heat() : assets_viewer());
 	out_text(out, "]]></script>\n");
 }
 
@@ -265,10 +277,10 @@ void document_write(struct out *out, const struct look *look, const struct layou
 
 	picture_make(&picture, look, layout, styles, change);
 	put_start(out, look, &picture);
-	put_style(out);
+	put_style(out, look->heat);
 	put_picture(out, look, &picture);
 	put_data(out, look, layout, styles, change);
-	put_viewer(out);
+	put_viewer(out, look->heat);
 	out_text(out, "</svg>\n");
 	picture_free(&picture);
 }

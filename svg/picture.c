@@ -2,6 +2,7 @@
 #include "svg/picture.h"
 
 #include "svg/bars.h"
+#include "svg/heatpicture.h"
 #include "svg/format/xml.h"
 
 #include <stdlib.h>
@@ -262,6 +263,10 @@ void picture_make(struct picture *picture, const struct look *look, const struct
 		top = put_change_legend(picture, look, change, top);
 	else if (look->legend)
 		top = put_legend(picture, look, layout, styles, top);
+	if (look->heat) {
+		struct heatpicture_ink ink = { picture->ink, picture->muted, bars_is_dark(look->background) };
+		top += heatpicture_draw(&picture->head, look->heat, &ink, look->unit, top, picture->width, PICTURE_PAD);
+	}
 	bars_draw(&bars, &picture->frames, look, layout, styles, change, picture->width, top);
 	picture->height = top + (bars.rows + 1) * look->row + FOOT_PX;
 	put_foot(picture, &bars, layout);

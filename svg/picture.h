@@ -9,6 +9,7 @@
 #ifndef PJ_PICTURE_H
 #define PJ_PICTURE_H
 
+#include "svg/heat/heatmap.h"
 #include "svg/layout/change.h"
 #include "svg/layout/styles.h"
 #include "svg/layout/labels.h"
@@ -43,6 +44,7 @@ struct look {
 	bool reverse;                   /* true if the stacks are reversed */
 	bool chart;                     /* true if siblings are in the order of time (flame chart) */
 	const struct link_attrs *attrs; /* titles and links of functions; NULL: none */
+	const struct heatmap *heat;     /* heat map above the graph; NULL: none */
 };
 
 struct picture {

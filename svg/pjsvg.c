@@ -3,6 +3,7 @@
 #include "svg/assets.h"
 #include "common/filter/confine.h"
 #include "svg/document.h"
+#include "svg/facts.h"
 #include "common/formats/folded.h"
 #include "svg/request.h"
 #include "svg/rule.h"
@@ -13,9 +14,7 @@
 
 #include <stdlib.h>
 
-#define MIDDOT " \xc2\xb7 "
 #define NO_STACKS ": no line is a folded stack (a;b;c 42): fold perf script text with pjfold"
-#define FONT "ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace"
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
@@ -41,17 +40,6 @@ static bool pjsvg_read_file(const char *path, struct stacks *stacks, struct fold
 		warn_at(in_place(&input), "%s; the part before it is drawn", input.errors);
 	in_close(&input);
 	return complete;
-}
-
-static void report_bad_lines(const struct folded_tally *tally)
-{
-	for (size_t i = 0; i < countof(tally->first_bad) && tally->first_bad[i].name; i++)
-		warn_at(tally->first_bad[i], "not a stack: %s", tally->why[i]);
-	if (tally->bad > 1)
-		warn("%ju lines skipped", (uintmax_t)tally->bad);
-	if (tally->rounded)
-		warn("%ju %s rounded to a whole number", (uintmax_t)tally->rounded,
-		     tally->rounded == 1 ? "weight was" : "weights were");
 }
 
 static bool pjsvg_read_all(char **files, struct stacks *stacks, struct folded_header *header,
@@ -90,61 +78,6 @@ static const struct stacks *pjsvg_turn(struct stacks *turned, const struct reque
 
 /* ---- looks -------------------------------------------------------------------------------------------------- */
 
-static void add_fact(struct text *text, struct str fact, const char *after)
-{
-	if (fact.n == 0)
-		return;
-	if (text->n)
-		text_add(text, MIDDOT);
-	text_str(text, fact);
-	text_add(text, after);
-}
-
-/* Parses a number of seconds. Returns false for wall time and other text. */
-static bool pjsvg_seconds(struct str string, double *value)
-{
-	char text[32];
-
-	if (string.n == 0 || string.n >= sizeof(text) || strspn(string.p, "0123456789.") < string.n)
-		return false;
-	memcpy(text, string.p, string.n);
-	text[string.n] = 0;
-	*value = strtod(text, NULL);
-	return true;
-}
-
-/* Appends the time range of the recording. A range in seconds of the recording's clock is shown as a duration, since
- * that clock means nothing to a reader; wall time is shown as it is. */
-static void add_time(struct text *text, const struct folded_header *header)
-{
-	double from, to;
-
-	if (pjsvg_seconds(header->from, &from) && pjsvg_seconds(header->to, &to) && to >= from) {
-		text_printf(text, "%s%.1f s", text->n ? MIDDOT : "", to - from);
-		return;
-	}
-	add_fact(text, header->from, header->to.n ? " to " : " and later");
-	text_str(text, header->from.n ? header->to : (struct str){ 0 });
-}
-
-/* Returns the subtitle: the user's text, then the facts in the header of the input. */
-static struct str make_subtitle(struct arena *arena, const struct request *request, const struct folded_header *header)
-{
-	struct text text = { 0 };
-
-	add_fact(&text, str_of(request->subtitle), "");
-	add_fact(&text, header->event, "");
-	add_fact(&text, header->frequency, " Hz");
-	add_fact(&text, header->host, "");
-	add_time(&text, header);
-	add_fact(&text, header->labels, "");
-	if (header->lost)
-		text_printf(&text, "%s%ju lost", text.n ? MIDDOT : "", (uintmax_t)header->lost);
-	struct str subtitle = visible_copy(arena, text_view(&text));
-	text_free(&text);
-	return subtitle;
-}
-
 static struct str pjsvg_given(struct arena *arena, const char *value, struct str otherwise)
 {
 	return value ? visible_copy(arena, str_of(value)) : otherwise;
@@ -180,11 +113,11 @@ static struct look make_look(struct arena *arena, const struct request *request,
 
 	return (struct look){
 		.title = pjsvg_given(arena, request->title, default_title(request, differs)),
-		.subtitle = make_subtitle(arena, request, header),
+		.subtitle = facts_subtitle(arena, request->subtitle, header),
 		.notes = pjsvg_given(arena, request->notes, STR("")),
 		.unit = pjsvg_given(arena, request->unit, unit),
 		.nametype = pjsvg_given(arena, request->nametype, STR("Function:")),
-		.font = pjsvg_given(arena, request->font, STR(FONT)),
+		.font = pjsvg_given(arena, request->font, STR(FACTS_FONT)),
 		.font_size = request->font_size,
 		.char_width = request->char_width,
 		.min_px = request->min_px < 0 ? -request->min_px * (width - 2 * PICTURE_PAD) : request->min_px,
@@ -222,15 +155,6 @@ static void pjsvg_assess(struct change *change, struct arena *arena, const struc
 	change->note = arena_copy(arena, text_view(&note));
 	text_free(&note);
 	free(dispersion);
-}
-
-static void open_output(struct out *out, const char *path)
-{
-	struct str name = str_of(path);
-
-	out_open(out, path);
-	if (str_ends(name, STR(".svgz")) || str_ends(name, STR(".svg.gz")))
-		out_gzip(out);
 }
 
 static void write_graph(struct out *out, struct arena *arena, const struct request *request, const struct look *look,
@@ -282,7 +206,7 @@ static int pjsvg_draw(const struct request *request, char **files)
 	if (request->palette_map)
 		palmap_read(&map, request->palette_map);
 	bool complete = pjsvg_read_all(files, &stacks, &header, &tally);
-	report_bad_lines(&tally);
+	facts_report(&tally);
 	struct str head = make_header(&arena, request, &stacks, header);
 	const struct stacks *s = pjsvg_turn(&turned, request, &stacks, &header);
 
@@ -291,7 +215,7 @@ static int pjsvg_draw(const struct request *request, char **files)
 	struct look look = make_look(&arena, request, &header, differs ? stacks_sum(s, 1) : sum, differs);
 	look.attrs = &attrs;
 	look.header = head;
-	open_output(&out, request->output);
+	facts_open(&out, request->output);
 	if (sum) {
 		write_graph(&out, &arena, request, &look, s, &header, &map);
 	} else {
@@ -369,7 +293,7 @@ static int pjsvg_unpack(char **files, const char *output)
 	struct unpacked *unpacked = mem_alloc(sizeof(*unpacked), count);
 	for (size_t i = 0; i < count; i++)
 		unpack_file(&unpacked[i], n ? files[i] : NULL);
-	open_output(&out, output);
+	facts_open(&out, output);
 	for (size_t i = 0; i < count; i++) {
 		unpack_write(&out, &unpacked[i]);
 		unpack_free(&unpacked[i]);

@@ -21,7 +21,7 @@ static void put_digit(struct text *text, uint32_t digit)
 	text_char(text, digits[digit]);
 }
 
-static void put_varint(struct text *text, uint64_t value)
+void encode_number(struct text *text, uint64_t value)
 {
 	while (value >= MORE) {
 		put_digit(text, MORE + (uint32_t)(value % MORE));
@@ -52,7 +52,7 @@ void encode_names(struct text *text, const struct styles *styles)
 		if (i)
 			text_char(text, '\n');
 		put_digit(text, shared);
-		put_varint(text, styles->colour[i]);
+		encode_number(text, styles->colour[i]);
 		xml_text(text, str_from(styles->text[i], shared));
 		before = styles->text[i];
 	}
@@ -104,11 +104,11 @@ static void encode_put_frame(struct text *text, uint32_t pop, uint32_t index, ui
 {
 	put_digit(text, (pop < 7 ? pop : 7) + 8 * (index < 10 ? index : 10));
 	if (pop >= 7)
-		put_varint(text, pop - 7);
+		encode_number(text, pop - 7);
 	if (index >= 10)
-		put_varint(text, index - 10);
+		encode_number(text, index - 10);
 	if (index == 0)
-		put_varint(text, id);
+		encode_number(text, id);
 }
 
 void encode_tree(struct text *text, const struct layout *layout, const struct styles *styles)
@@ -148,8 +148,8 @@ static void put_sparse(struct text *text, const uint64_t *value, uint32_t n)
 			zeros++;
 			continue;
 		}
-		put_varint(text, zeros);
-		put_varint(text, value[i] - 1);
+		encode_number(text, zeros);
+		encode_number(text, value[i] - 1);
 		zeros = 0;
 	}
 }
@@ -187,10 +187,10 @@ void encode_verdict(struct text *text, const struct layout *layout, const struct
 			silent++;
 			continue;
 		}
-		put_varint(text, silent);
-		put_varint(text, code);
+		encode_number(text, silent);
+		encode_number(text, code);
 		if (assessed[i].level)
-			put_varint(text, (uint64_t)llroundf(assessed[i].z * 10));
+			encode_number(text, (uint64_t)llroundf(assessed[i].z * 10));
 		silent = 0;
 	}
 }

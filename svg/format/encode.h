@@ -12,6 +12,9 @@
 #include "svg/layout/styles.h"
 #include "common/text.h"
 
+/* Appends a number in the form of all sections: digits of base 44, the least significant first. */
+void encode_number(struct text *text, uint64_t value);
+
 void encode_names(struct text *text, const struct styles *styles);
 void encode_tree(struct text *text, const struct layout *layout, const struct styles *styles);
 /* Appends a column of self weights: layout->self or layout->before_self. */

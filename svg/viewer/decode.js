@@ -10,7 +10,7 @@ for (let code = 32, value = 0; code < 127; code++) {
 
 const CONTINUES = 44; // digits from here on continue a number; its base is the same
 
-class NumberReader {
+export class NumberReader {
   constructor(text) {
     this.bytes = new TextEncoder().encode(text);
     this.at = 0;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Joins the modules of the viewer into one script: awk -f join.awk main.js. Each module comes once, behind those that it
-# imports, as a browser would evaluate them; all share one function, so names of the outermost level are unique in all of them.
+# imports, as a browser would evaluate them, and modules of the command line in its order; all share one function, so
+# names of the outermost level are unique in all of them.
 # Import lines, `export`, comments and empty lines are left out; strip.awk shortens what remains.
 # Only this form of modules is understood, all else is an error: import { a, b } from './x.js'; and export before a declaration.
 function fail(file, line, why) {
@@ -60,7 +61,7 @@ function add(file,    line, statement, comment, out) {
 BEGIN {
 	folder = ARGV[1]
 	sub(/[^\/]*$/, "", folder)
-	add(ARGV[1])
+	for (i = 1; i < ARGC; i++) add(ARGV[i])
 	printf "(() => {\n'use strict';\n%s})();\n", text
 }
 END { exit failed }

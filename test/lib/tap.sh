@@ -89,7 +89,7 @@ have()
 # The tools that are built, of those that this project has; and those of them that read files and write one.
 tools()
 {
-	for tool in pjrecord pjmap pjfold pjpack pjsvg pjdiff pjsend pjfetch pjflame pjprofile; do
+	for tool in pjrecord pjmap pjfold pjpack pjsvg pjheat pjdiff pjsend pjfetch pjflame pjprofile; do
 		if have "$tool"; then echo "$tool"; fi
 	done
 }

@@ -16,14 +16,14 @@ status()
 		sleep 0.05
 	done
 	cat "/proc/$pid/status" >status
-	printf 'a;b 1\n' >&9
+	printf '1;b 1\n' >&9
 	exec 9>&-
 	wait $pid
 	is "it does its work ($*)" $? 0
 }
 
 if grep -q '^Seccomp:' /proc/self/status; then
-	for tool in pjfold pjsvg "pjdiff --table /dev/null"; do
+	for tool in pjfold pjsvg pjheat "pjdiff --table /dev/null"; do
 		# shellcheck disable=SC2086 # with its options
 		status $tool
 		is "$tool: new privileges are forbidden" "$(awk '/^NoNewPrivs:/ { print $2 }' status)" 1

@@ -38,6 +38,8 @@ export OUT
 sweep "pjfold -o: perf script" pjfold -q -o o.folded "$top/test/fold/cases/merge/in"*
 OUT=o.svg
 sweep "pjsvg -o" pjsvg -o o.svg in.folded
+sed 's/^root;a\(.\)/1.\1/' in.folded >times.folded
+sweep "pjheat -o" pjheat -o o.svg times.folded
 unset OUT
 sweep "pjdiff" pjdiff base.folded in.folded
 

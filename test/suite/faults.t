@@ -7,9 +7,9 @@
 LC_ALL=C
 export LC_ALL
 
-printf 'a;b 1\na;c 2\n' >in.folded
-printf 'a;b 2\n' >base.folded
-awk 'BEGIN { for (i = 0; i < 200000; i++) printf "root;a%d;b%d;some_longer_name_%d 1\n", i % 10, i % 1000, i }' >big.folded
+printf '1;b 1\n1;c 2\n' >in.folded # times, for pjheat
+printf '1;b 2\n' >base.folded
+awk 'BEGIN { for (i = 0; i < 200000; i++) printf "1;a%d;b%d;some_longer_name_%d 1\n", i % 10, i % 1000, i }' >big.folded
 gzip -c big.folded >big.gz
 head -c "$(($(wc -c <big.gz) / 2))" big.gz >cut.gz
 mkdir folder
@@ -142,16 +142,16 @@ for t in $(filters); do
 	done
 
 	# many frames in one line, a long name, a weight that is too much
-	awk 'BEGIN { for (i = 0; i < 2000000; i++) printf "f%d;", i % 100; print "end 1" }' >deep.folded
+	awk 'BEGIN { printf "1;"; for (i = 0; i < 2000000; i++) printf "f%d;", i % 100; print "end 1" }' >deep.folded
 	run timeout 60 "$t" $base deep.folded
 	is "$t: a stack of 2 million frames" "$status" 0
-	{ head -c 65536 /dev/zero | tr '\0' n; echo ' 1'; } >long.folded
+	{ printf '1;'; head -c 65536 /dev/zero | tr '\0' n; echo ' 1'; } >long.folded
 	run "$t" $base long.folded
 	is "$t: a name of 64 kB" "$status" 0
 	printf 'a 9223372036854775807\nb 1\n' >heavy.folded
 	run "$t" $base heavy.folded
 	fails "$t" "weights past 2^63" 1 "heavy.folded:2: .*63 bits"
-	printf 'a\377\300;b\355\240\200 1\n' >bad-utf8.folded
+	printf '1;a\377\300;b\355\240\200 1\n' >bad-utf8.folded
 	run "$t" $base bad-utf8.folded
 	is "$t: invalid UTF-8" "$status" 0
 done

@@ -2,7 +2,7 @@
 # What an SVG carries, seen from outside, as TAP: node decodes the blob of the real pjsvg ($PJSVG) back to folded text, byte for
 # byte; the embedded script may not spell the end of a script or of CDATA; its size has a limit; output is well-formed.
 # full-san: 20 s with sanitizers
-# covers: svg/format/encode.c svg/document.c svg/assets.S svg/viewer.css svg/strip.awk
+# covers: svg/format/encode.c svg/document.c svg/assets.S svg/viewer.css svg/heat.css svg/strip.awk
 cd "$(dirname "$0")/../.." || exit 1
 command -v node >/dev/null || { echo "1..0 # SKIP no node"; exit 0; }
 pjsvg=${PJSVG:-build/std-cc/bin/pjsvg}
@@ -40,11 +40,12 @@ t "odd shapes: folded text comes back" round "$tmp/odd"
 LC_ALL=C sort "$tmp/odd" >"$tmp/odd.sorted"
 t "odd shapes: the reference encoder agrees with the decoder" reference "$tmp/odd" "$tmp/odd.sorted"
 sh svg/viewer/assemble viewer.js >"$tmp/viewer.js"
-t "the viewer spells no end of script or CDATA, no comment, no innerHTML, no eval" sh -c '! grep -nE "\]\]>|</script|<!--|innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|onload=" svg/viewer/*.js "$1"' sh "$tmp/viewer.js"
-t "the style spells no end of style or CDATA and names no address" sh -c '! grep -nE "\]\]>|</style|<!--|url\(|@import" svg/viewer.css'
+sh svg/viewer/assemble heat.js >"$tmp/heat.js"
+t "the viewer spells no end of script or CDATA, no comment, no innerHTML, no eval" sh -c '! grep -nE "\]\]>|</script|<!--|innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|new Function|onload=" svg/viewer/*.js "$@"' sh "$tmp/viewer.js" "$tmp/heat.js"
+t "the style spells no end of style or CDATA and names no address" sh -c '! grep -nE "\]\]>|</style|<!--|url\(|@import" svg/viewer.css svg/heat.css'
 node test/svg/generate.mjs 100000 7 >"$tmp/many"
 draw <"$tmp/many" >"$tmp/many.svg"
 t "a picture of 100,000 frames has at most 100 kB beyond names and call tree, 32 kB of them compressed" beyond "$tmp/many.svg"
-t "the viewer is ASCII" sh -c '! LC_ALL=C grep -n "[^ -~	]" svg/viewer/*.js svg/viewer.css'
+t "the viewer is ASCII" sh -c '! LC_ALL=C grep -n "[^ -~	]" svg/viewer/*.js svg/viewer.css svg/heat.css'
 echo "1..$n"
 exit ${failed:-0}

@@ -5,7 +5,7 @@
 # covers: svg/viewer/join.awk svg/viewer/assemble svg/viewer/eslint.config.js svg/strip.awk svg/viewer/decode.js
 # covers: svg/viewer/derive.js svg/viewer/forms.js svg/viewer/functions.js svg/viewer/labels.js svg/viewer/layout.js
 # covers: svg/viewer/names.js svg/viewer/numbers.js svg/viewer/search.js svg/viewer/shell.js svg/viewer/significance.js
-# covers: svg/viewer/tree.js svg/viewer/trie.js svg/viewer/view.js
+# covers: svg/viewer/heattimes.js svg/viewer/slots.js svg/viewer/tree.js svg/viewer/trie.js svg/viewer/view.js
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"
@@ -90,6 +90,8 @@ ok 'the script is not empty' [ "$(wc -c <script.cjs)" -gt 20000 ]
 ok 'the script has no comment and no import' not grep -nE '^[[:space:]]*//|^import|^export' script.cjs
 if have node; then
 	ok 'node parses the script' node --check script.cjs
+	sh "$viewer/assemble" heat.js >heat.cjs
+	ok '  that of heat maps, too' node --check heat.cjs
 	ok 'node --test' node --test "$PJ_TOP/test/svg/viewer"
 else
 	skip 'node --test' 'node is missing'

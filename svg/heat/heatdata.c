@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svg/heat/heatdata.h"
+
+#include "svg/format/encode.h"
+#include "svg/heat/heattime.h"
+
+static void put_colours_of(struct text *text, bool dark)
+{
+	for (unsigned level = 1; level <= HEATMAP_LEVELS; level++) {
+		text_add(text, level > 1 ? ",\"" : "\"");
+		text_rgb(text, heatmap_colour(level, dark));
+		text_char(text, '"');
+	}
+}
+
+void heatdata_config(struct text *text, const struct heatmap *map)
+{
+	/* Seconds as text of integers: times of the wall clock in ns need more digits than a double has. */
+	text_printf(text, "{\"slot\":%ju,\"rows\":%u,\"columns\":%u", (uintmax_t)map->slot_ns, map->rows, map->columns);
+	text_printf(text, ",\"origin\":%ju.%09ju", (uintmax_t)(map->origin / HEATTIME_SECOND),
+		    (uintmax_t)(map->origin % HEATTIME_SECOND));
+	text_printf(text, ",\"wall\":%d,\"full\":%ju,\"max\":%ju", map->origin >= HEATTIME_WALL, (uintmax_t)map->full,
+		    (uintmax_t)map->max);
+	text_add(text, ",\"runs\":[");
+	for (size_t i = 0; i < map->nruns; i++)
+		text_printf(text, "%s[%u,%u,%ju]", i ? "," : "", map->run[i].position, map->run[i].n,
+			    (uintmax_t)(map->run[i].column - map->run[0].column));
+	text_add(text, "],\"levels\":[[");
+	put_colours_of(text, false);
+	text_add(text, "],[");
+	put_colours_of(text, true);
+	text_add(text, "]]}");
+}
+
+void heatdata_slots(struct text *text, const struct heatmap *map)
+{
+	uint32_t next = 0;
+
+	for (size_t i = 0; i < map->nslots; i++) {
+		const struct heatmap_slot *slot = &map->slot[i];
+		uint32_t frame = 0;
+
+		encode_number(text, slot->position - next);
+		encode_number(text, slot->lost);
+		encode_number(text, slot->n);
+		for (size_t j = slot->first; j < slot->first + slot->n; j++) {
+			encode_number(text, map->item[j].frame - frame);
+			encode_number(text, map->item[j].weight - 1);
+			frame = map->item[j].frame + 1;
+		}
+		next = slot->position + 1;
+	}
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heatdata.h - what the viewer reads of a heat map: `heat` in the config, and the data block of slots (docs/SVG.md). */
+#ifndef PJ_HEATDATA_H
+#define PJ_HEATDATA_H
+
+#include "svg/heat/heatmap.h"
+#include "common/text.h"
+
+/* Appends the JSON object. */
+void heatdata_config(struct text *text, const struct heatmap *map);
+
+/* Appends the slots: for each one with samples or losses its distance from the slot before, its losses, and its weights
+ * by frame. */
+void heatdata_slots(struct text *text, const struct heatmap *map);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svg/heat/heatmap.h"
+
+#include "svg/heat/heattime.h"
+
+#include <stdlib.h>
+
+/* ---- colours ------------------------------------------------------------------------------------------------ */
+
+uint32_t heatmap_colour(unsigned level, bool dark)
+{
+	static const uint32_t light[HEATMAP_LEVELS] = { 0xfde3b4, 0xfdca8c, 0xfcae66, 0xf88f4b, 0xec6c3a,
+							0xd64a2b, 0xb62e20, 0x8e1a18, 0x5f0b10 };
+	static const uint32_t deep[HEATMAP_LEVELS] = { 0x4a2a17, 0x66351a, 0x85401b, 0xa5501f, 0xc6662a,
+						       0xe3813b, 0xf5a057, 0xfdc381, 0xffecc4 };
+
+	return (dark ? deep : light)[level - 1];
+}
+
+unsigned heatmap_level(const struct heatmap *map, uint64_t sum)
+{
+	if (sum >= map->full)
+		return HEATMAP_LEVELS;
+	/* full is more than sum, so at least 2 */
+	return 1 + (unsigned)((double)(sum - 1) * (HEATMAP_LEVELS - 1) / (double)(map->full - 1) + .5);
+}
+
+/* ---- the length of a slot ----------------------------------------------------------------------------------- */
+
+#define MS (HEATTIME_SECOND / 1000)
+#define MINUTE (60 * HEATTIME_SECOND)
+#define HOUR (60 * MINUTE)
+
+#define SLOT_LIMIT (UINT64_C(1) << 57) /* times are below 2^63 ns */
+#define ROWS 50                        /* of columns that no shape has */
+
+static const struct heatmap_shape {
+	uint64_t slot_ns;
+	uint32_t rows;
+} shapes[] = {
+	{ 20 * MS, 50 },
+	{ 50 * MS, 40 },
+	{ 100 * MS, 50 },
+	{ 200 * MS, 50 },
+	{ 250 * MS, 60 },
+	{ 500 * MS, 60 },
+	{ HEATTIME_SECOND, 60 },
+	{ 2 * HEATTIME_SECOND, 60 },
+	{ 5 * HEATTIME_SECOND, 60 },
+	{ 10 * HEATTIME_SECOND, 60 },
+	{ 15 * HEATTIME_SECOND, 60 },
+	{ 30 * HEATTIME_SECOND, 60 },
+	{ MINUTE, 60 },
+	{ 5 * MINUTE, 72 },
+	{ 20 * MINUTE, 72 },
+	{ HOUR, 24 },
+};
+
+/* Returns the distance of the input's times: the longest duration of which all are multiples, as --time-slice of pjfold
+ * writes them; 1 for a single time. */
+static uint64_t times_distance(const struct slots *slots)
+{
+	uint64_t distance = 0;
+
+	for (size_t i = 0; i < slots->ntimes && slots->ntimes > 1 && distance != 1; i++)
+		for (uint64_t rest = slots->ns[i]; rest;) { /* Euclid: the greatest common divisor */
+			uint64_t next = distance % rest;
+
+			distance = rest;
+			rest = next;
+		}
+	return distance ? distance : 1;
+}
+
+/* Returns the number of columns of the grid from one used column to the next. */
+static uint64_t heatmap_step(uint64_t from, uint64_t to)
+{
+	return to - from > HEATMAP_GAP + 1 ? 2 : to - from;
+}
+
+static bool columns_fit(const struct slots *slots, uint64_t column_ns)
+{
+	uint64_t columns = 1;
+
+	for (size_t i = 1; i < slots->ntimes && columns <= HEATMAP_COLUMNS; i++)
+		columns += heatmap_step(slots->ns[i - 1] / column_ns, slots->ns[i] / column_ns);
+	return columns <= HEATMAP_COLUMNS;
+}
+
+/* Returns true if there are few enough pairs of slot and frame. `seen` is scratch space: for each frame, the number of
+ * the last slot that has it, plus 1; zeroed here. */
+static bool pairs_fit(const struct slots *slots, uint64_t slot_ns, size_t *seen)
+{
+	size_t pairs = 0, slot = 0;
+	uint64_t before = UINT64_MAX;
+
+	if (slots->n <= HEATMAP_PAIRS || slot_ns >= SLOT_LIMIT)
+		return true;
+	memset(seen, 0, slots->tree.n * sizeof(*seen));
+	for (size_t i = 0; i < slots->n && pairs <= HEATMAP_PAIRS; i++) {
+		uint64_t at = slots->ns[slots->item[i].time] / slot_ns;
+
+		slot += at != before;
+		before = at;
+		pairs += seen[slots->item[i].frame] != slot;
+		seen[slots->item[i].frame] = slot;
+	}
+	return pairs <= HEATMAP_PAIRS;
+}
+
+static bool heatmap_try(struct heatmap *map, const struct slots *slots, struct heatmap_shape shape, size_t *seen)
+{
+	if (!columns_fit(slots, shape.slot_ns * shape.rows) || !pairs_fit(slots, shape.slot_ns, seen))
+		return false;
+	map->slot_ns = shape.slot_ns;
+	map->rows = shape.rows;
+	map->column_ns = shape.slot_ns * shape.rows;
+	return true;
+}
+
+static bool try_shapes(struct heatmap *map, const struct slots *slots, uint64_t least, uint64_t distance, size_t *seen)
+{
+	for (size_t i = 0; i < countof(shapes); i++)
+		if (shapes[i].slot_ns >= least && shapes[i].slot_ns % distance == 0 &&
+		    heatmap_try(map, slots, shapes[i], seen))
+			return true;
+	return false;
+}
+
+/* Returns true if times at this distance fill the slots of a shape. */
+static bool has_shape(uint64_t distance)
+{
+	bool found = shapes[0].slot_ns % distance == 0;
+
+	for (size_t i = 0; i < countof(shapes); i++)
+		found |= shapes[i].slot_ns == distance;
+	return found;
+}
+
+/* Chooses the shortest slot that fits, is not below the wish (0: none), and is a multiple of `distance`. */
+static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t wish, uint64_t distance, size_t *seen)
+{
+	uint64_t least = wish > distance ? wish : distance, slot_ns;
+
+	if (wish && wish < SLOT_LIMIT && heatmap_try(map, slots, (struct heatmap_shape){ wish, ROWS }, seen))
+		return;
+	if (has_shape(distance) && try_shapes(map, slots, least, distance, seen))
+		return;
+	/* Times are below 2^63 ns: slots of 2^57 ns give two columns, which every input fits. */
+	for (slot_ns = has_shape(distance) && least < HOUR ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
+		if (heatmap_try(map, slots, (struct heatmap_shape){ slot_ns, ROWS }, seen))
+			return;
+	heatmap_try(map, slots, (struct heatmap_shape){ SLOT_LIMIT, ROWS }, seen);
+}
+
+/* ---- the grid ----------------------------------------------------------------------------------------------- */
+
+/* Fills runs. Returns for each time its position; the caller frees it. */
+static uint32_t *place_times(struct heatmap *map, const struct slots *slots)
+{
+	uint32_t *position = mem_alloc(sizeof(*position), slots->ntimes);
+	struct heatmap_run *run = mem_alloc(sizeof(*run), HEATMAP_COLUMNS + 1);
+
+	map->run = run;
+	map->nruns = 1;
+	*run = (struct heatmap_run){ .n = 1, .column = slots->ns[0] / map->column_ns };
+	for (size_t i = 0; i < slots->ntimes; i++) {
+		uint64_t column = slots->ns[i] / map->column_ns;
+
+		if (column - run->column >= run->n + (uint64_t)HEATMAP_GAP + 1) {
+			uint32_t at = run->position + run->n + 1;
+
+			run = &map->run[map->nruns++];
+			*run = (struct heatmap_run){ .position = at, .n = 1, .column = column };
+		}
+		run->n = (uint32_t)(column - run->column + 1);
+		position[i] = (run->position + run->n - 1) * map->rows +
+			      (uint32_t)(slots->ns[i] % map->column_ns / map->slot_ns);
+	}
+	map->columns = run->position + run->n;
+	map->origin = map->run[0].column * map->column_ns;
+	return position;
+}
+
+/* Makes a slot for each position that has a time, and gives its index to the times. */
+static void make_slots(struct heatmap *map, struct slots *slots, const uint32_t *position)
+{
+	uint32_t *slot_of = mem_alloc(sizeof(*slot_of), slots->ntimes);
+
+	map->slot = mem_alloc(sizeof(*map->slot), slots->ntimes);
+	for (size_t i = 0; i < slots->ntimes; i++) {
+		if (i == 0 || position[i] != position[i - 1])
+			map->slot[map->nslots++].position = position[i];
+		slot_of[i] = (uint32_t)(map->nslots - 1);
+		map->slot[map->nslots - 1].lost += slots->lost[i];
+	}
+	for (size_t i = 0; i < slots->n; i++)
+		slots->item[i].time = slot_of[slots->item[i].time];
+	free(slot_of);
+}
+
+static int heatmap_item_cmp(const void *a, const void *b)
+{
+	const struct slots_item *one = a, *other = b;
+
+	if (one->time != other->time)
+		return one->time < other->time ? -1 : 1;
+	return one->frame < other->frame ? -1 : one->frame > other->frame;
+}
+
+/* Joins equal pairs of slot and frame, and sums the slots. */
+static void fill_slots(struct heatmap *map, struct slots *slots)
+{
+	struct slots_item *item = slots->item;
+
+	if (slots->n)
+		qsort(item, slots->n, sizeof(*item), heatmap_item_cmp);
+	for (size_t i = 0; i < slots->n; i++) {
+		if (map->n && item[map->n - 1].time == item[i].time && item[map->n - 1].frame == item[i].frame)
+			item[map->n - 1].weight += item[i].weight;
+		else
+			item[map->n++] = item[i];
+	}
+	slots->n = map->n;
+	map->item = item;
+	for (size_t i = 0; i < map->n; i++) {
+		struct heatmap_slot *slot = &map->slot[item[i].time];
+
+		if (slot->n++ == 0)
+			slot->first = i;
+		slot->sum += item[i].weight;
+	}
+}
+
+static int heatmap_sum_cmp(const void *a, const void *b)
+{
+	const uint64_t *one = a, *other = b;
+
+	return *one < *other ? -1 : *one > *other;
+}
+
+#define FEW_SLOTS 20 /* fewer have no percentiles */
+
+/* Chooses the weight of the last colour: that of the 99th percentile of slots, if the largest is more than twice of it,
+ * so that one burst leaves the colours of all else distinct. */
+static void choose_full(struct heatmap *map)
+{
+	uint64_t *sums = mem_alloc(sizeof(*sums), map->nslots + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < map->nslots; i++)
+		if (map->slot[i].sum)
+			sums[n++] = map->slot[i].sum;
+	map->full = map->max = 1;
+	if (n) {
+		qsort(sums, n, sizeof(*sums), heatmap_sum_cmp);
+		uint64_t usual = sums[n - 1 - (n >= FEW_SLOTS ? (n + 99) / 100 : 0)];
+
+		map->max = sums[n - 1];
+		map->full = map->max / 2 > usual ? usual : map->max;
+	}
+	free(sums);
+}
+
+void heatmap_make(struct heatmap *map, struct slots *slots, uint64_t slot_ns)
+{
+	uint64_t distance = times_distance(slots), wish = (slot_ns + distance - 1) / distance * distance;
+	size_t *seen = mem_alloc(sizeof(*seen), (size_t)slots->tree.n + 1);
+
+	*map = (struct heatmap){ 0 };
+	choose_slot(map, slots, wish, distance, seen);
+	free(seen);
+	uint64_t finest = wish ? wish : distance > shapes[0].slot_ns ? distance : shapes[0].slot_ns;
+	if (map->slot_ns > finest)
+		map->joined_ns = finest;
+	uint32_t *position = place_times(map, slots);
+	make_slots(map, slots, position);
+	fill_slots(map, slots);
+	choose_full(map);
+	free(position);
+}
+
+void heatmap_free(struct heatmap *map)
+{
+	free(map->run);
+	free(map->slot);
+	*map = (struct heatmap){ 0 };
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "svg/heat/heattime.h"
+
+#include <time.h>
+
+#define DECIMALS 9
+
+bool heattime_parse(struct str string, uint64_t *ns)
+{
+	uint64_t seconds = 0, fraction = 0;
+	size_t i = 0, decimals = 0;
+
+	for (; i < string.n && byte_is_digit(string.p[i]); i++) {
+		seconds = seconds * 10 + (uint64_t)(string.p[i] - '0');
+		if (seconds > INT64_MAX / HEATTIME_SECOND - 1)
+			return false;
+	}
+	if (i == 0)
+		return false;
+	if (i < string.n && string.p[i] == '.') {
+		for (i++; i < string.n && byte_is_digit(string.p[i]) && decimals < DECIMALS; i++, decimals++)
+			fraction = fraction * 10 + (uint64_t)(string.p[i] - '0');
+		if (decimals == 0)
+			return false;
+	}
+	for (; decimals < DECIMALS; decimals++)
+		fraction *= 10;
+	*ns = seconds * HEATTIME_SECOND + fraction;
+	return i == string.n;
+}
+
+void heattime_duration(struct text *text, uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {
+		{ 24 * 3600 * HEATTIME_SECOND, "d" }, { 3600 * HEATTIME_SECOND, "h" },
+		{ 60 * HEATTIME_SECOND, "min" },      { HEATTIME_SECOND, "s" },
+		{ HEATTIME_SECOND / 1000, "ms" },     { 1000, "\xc2\xb5s" },
+	};
+
+	for (size_t i = 0; i < countof(units); i++)
+		if (ns % units[i].ns == 0) {
+			text_printf(text, "%ju %s", (uintmax_t)(ns / units[i].ns), units[i].name);
+			return;
+		}
+	text_printf(text, "%ju ns", (uintmax_t)ns);
+}
+
+static void put_milliseconds(struct text *text, uint64_t ns)
+{
+	text_printf(text, ".%03ju", (uintmax_t)(ns % HEATTIME_SECOND / (HEATTIME_SECOND / 1000)));
+}
+
+/* Appends a time since the origin: "12 s" below two minutes, else "m:ss" or "h:mm:ss"; with milliseconds if there are
+ * any. */
+static void heattime_since(struct text *text, uint64_t ns)
+{
+	uint64_t seconds = ns / HEATTIME_SECOND, minutes = seconds / 60;
+
+	if (seconds < 120) {
+		text_printf(text, "%.9g s", (double)ns / (double)HEATTIME_SECOND);
+		return;
+	}
+	if (minutes < 60)
+		text_printf(text, "%ju:%02ju", (uintmax_t)minutes, (uintmax_t)(seconds % 60));
+	else
+		text_printf(text, "%ju:%02ju:%02ju", (uintmax_t)(minutes / 60), (uintmax_t)(minutes % 60),
+			    (uintmax_t)(seconds % 60));
+	if (ns % HEATTIME_SECOND)
+		put_milliseconds(text, ns);
+}
+
+void heattime_label(struct text *text, uint64_t ns, const struct heattime_axis *axis)
+{
+	time_t seconds = (time_t)(ns / HEATTIME_SECOND);
+	struct tm tm;
+
+	if (axis->origin < HEATTIME_WALL || !gmtime_r(&seconds, &tm)) {
+		heattime_since(text, ns - axis->origin);
+		return;
+	}
+	if (axis->column_ns >= 3600 * HEATTIME_SECOND || axis->span > 24 * 3600 * HEATTIME_SECOND)
+		text_printf(text, "%02d-%02d ", tm.tm_mon + 1, tm.tm_mday);
+	text_printf(text, "%02d:%02d", tm.tm_hour, tm.tm_min);
+	if (axis->column_ns % (60 * HEATTIME_SECOND))
+		text_printf(text, ":%02d", tm.tm_sec);
+	if (axis->column_ns % HEATTIME_SECOND)
+		put_milliseconds(text, ns);
+}

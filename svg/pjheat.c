@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pjheat - draw folded stacks with times as a heat map above a flame graph. */
+#include "svg/assets.h"
+#include "common/filter/confine.h"
+#include "svg/document.h"
+#include "svg/facts.h"
+#include "common/filter/opt.h"
+#include "common/formats/folded.h"
+#include "svg/format/sha256.h"
+#include "svg/heat/heattime.h"
+#include "common/visible.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NO_TIMES "no stack begins with a time (12.340000000;a;b 42): pjfold --time-slice 0.02 perf.data writes them"
+#define UNTIMED "the samples have no time: perf record without --no-timestamp records it"
+#define NO_TIME STR("[no-time]") /* pjfold's frame for it */
+
+struct heatrequest {
+	const char *title, *subtitle, *notes, *output;
+	double slot; /* length of a slot in seconds; 0: pjheat chooses it */
+	bool inverted, csp_hash;
+};
+
+/* ---- the command line --------------------------------------------------------------------------------------- */
+
+static void heatrequest_check(const struct heatrequest *request)
+{
+	if (!request->output && !request->csp_hash && diag_is_terminal(STDOUT_FILENO))
+		die_usage("standard output is a terminal: write the picture to a file with -o heat.svg");
+	if (request->slot != 0 && !(request->slot >= 1e-3 && request->slot <= 86400))
+		die_usage("--slot: %g is not between 0.001 and 86400 seconds", request->slot);
+}
+
+static char **heatrequest_parse(struct heatrequest *request, int argc, char **argv)
+{
+	const struct opt opts[] = {
+		OPT_GROUP("Map"),
+		{ 0, "slot", "SECONDS", OPT_DOUBLE, &request->slot, NULL,
+		  "length of a slot of the map [0.02; longer if the input is long]" },
+		OPT_GROUP("Texts"),
+		{ 0, "title", "TEXT", OPT_STR, &request->title, NULL, "headline [Heat Map]" },
+		{ 0, "subtitle", "TEXT", OPT_STR, &request->subtitle, NULL, "second line, after the totals" },
+		{ 0, "notes", "TEXT", OPT_STR, &request->notes, NULL, "text to store inside the file" },
+		OPT_GROUP("Output"),
+		{ 'i', "inverted", NULL, OPT_FLAG, &request->inverted, NULL, "root of the graph on top" },
+		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
+		  "write to FILE, complete or not at all; *.svgz is compressed" },
+		{ 0, "csp-hash", NULL, OPT_FLAG, &request->csp_hash, NULL,
+		  "print the hash of the viewer for a Content-Security-Policy" },
+	};
+	const struct tool tool = {
+		.name = "pjheat",
+		.does = "draw folded stacks with times as a heat map above a flame graph",
+		.synopsis = "[options] [file ...]",
+		.example = "example: perf record -a -g -F 99 -- sleep 60\n"
+			   "         pjfold --time-slice 0.02 perf.data | pjheat > heat.svg",
+		.opts = opts,
+		.nopts = countof(opts),
+		.libraries = LIBRARY_ZLIB,
+	};
+
+	*request = (struct heatrequest){ 0 };
+	char **files = opt_parse(&tool, argc, argv);
+	heatrequest_check(request);
+	return files;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------------ */
+
+/* Adds an input file to stacks. Returns false if it is damaged; the part before the damage is in stacks. */
+static bool pjheat_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
+			     struct folded_tally *tally)
+{
+	struct folded_tally before = *tally;
+	struct in input;
+
+	in_open(&input, path);
+	in_expect_text(&input);
+	unsigned columns = folded_read(&input, stacks, header, tally);
+	folded_check(&before, tally, input.name);
+	if (columns > 1)
+		die("%s: a difference between profiles (two numbers a line) has no times", input.name);
+	bool complete = !input.errors;
+	if (!complete)
+		warn_at(in_place(&input), "%s; the part before it is drawn", input.errors);
+	in_close(&input);
+	return complete;
+}
+
+static bool pjheat_read_all(char **files, struct stacks *stacks, struct folded_header *header,
+			    struct folded_tally *tally)
+{
+	bool complete = true;
+
+	if (!*files)
+		complete = pjheat_read_file(NULL, stacks, header, tally);
+	for (; *files; files++)
+		complete &= pjheat_read_file(*files, stacks, header, tally);
+	return complete;
+}
+
+/* ---- messages ----------------------------------------------------------------------------------------------- */
+
+#define NAME_BYTES 60 /* of a name in a message */
+
+/* Cuts visible text, which is UTF-8, to NAME_BYTES at most, between characters. */
+static int name_bytes(const struct text *name)
+{
+	size_t n = name->n;
+
+	if (n > NAME_BYTES)
+		for (n = NAME_BYTES; n && ((unsigned char)name->p[n] & 0xc0) == 0x80;)
+			n--;
+	return (int)n;
+}
+
+static void report_times(const struct slots *slots)
+{
+	struct text name = { 0 };
+
+	if (!slots->untimed || !slots->ntimes)
+		return;
+	visible_str(&name, slots->first_untimed);
+	warn("%ju of %ju left out: stacks without a time, such as those of '%.*s'", (uintmax_t)slots->untimed,
+	     (uintmax_t)(slots->untimed + slots->lost_sum + stacks_sum(&slots->tree, 0)), name_bytes(&name), name.p);
+	text_free(&name);
+}
+
+static void report_slots(const struct heatmap *map)
+{
+	struct text given = { 0 }, used = { 0 };
+
+	if (!map->joined_ns)
+		return;
+	heattime_duration(&given, map->joined_ns);
+	heattime_duration(&used, map->slot_ns);
+	warn("slots of %.*s are joined to slots of %.*s: a map has at most %d columns and %d weights; a shorter time "
+	     "range keeps them",
+	     (int)given.n, given.p, (int)used.n, used.p, HEATMAP_COLUMNS, HEATMAP_PAIRS);
+	text_free(&given);
+	text_free(&used);
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------ */
+
+static struct str pjheat_given(struct arena *arena, const char *value, struct str otherwise)
+{
+	return value ? visible_copy(arena, str_of(value)) : otherwise;
+}
+
+static struct look pjheat_look(struct arena *arena, const struct heatrequest *request,
+			       const struct folded_header *header, const struct slots *slots)
+{
+	uint64_t sum = stacks_sum(&slots->tree, 0);
+	struct folded_header known = *header;
+
+	/* A header counts losses without a time, too; not every text has a header. */
+	known.lost = slots->lost_sum > header->lost ? slots->lost_sum : header->lost;
+	return (struct look){
+		.title = pjheat_given(arena, request->title, STR("Heat Map")),
+		.subtitle = facts_subtitle(arena, request->subtitle, &known),
+		.notes = pjheat_given(arena, request->notes, STR("")),
+		.unit = header->unit.n ? visible_copy(arena, header->unit) : STR("samples"),
+		.nametype = STR("Function:"),
+		.font = STR(FACTS_FONT),
+		.font_size = 11,
+		.char_width = .61,
+		.min_px = .5,
+		.factor = 1,
+		.total = sum ? sum : 1,
+		.row = 18,
+		.background = 0xffffff,
+		.inverted = request->inverted,
+		.legend = true,
+		.cut = LABEL_SMART,
+		.header = STR(""),
+	};
+}
+
+static void write_heat(struct out *out, struct look *look, struct slots *slots, uint64_t slot_ns)
+{
+	struct styles_how how = { .palette = palette_find(STR("kind")) };
+	struct layout layout;
+	struct styles styles;
+	struct heatmap map;
+
+	layout_make(&layout, &slots->tree);
+	slots_number(slots, &layout);
+	styles_make(&styles, &layout, &slots->tree, &how);
+	heatmap_make(&map, slots, slot_ns);
+	report_slots(&map);
+	look->heat = &map;
+	document_write(out, look, &layout, &styles, NULL);
+	look->heat = NULL;
+	heatmap_free(&map);
+	styles_free(&styles);
+	layout_free(&layout);
+}
+
+static int pjheat_draw(const struct heatrequest *request, char **files)
+{
+	static struct out out;
+	struct stacks stacks = { 0 };
+	struct folded_header header = { 0 };
+	struct folded_tally tally = { 0 };
+	struct slots slots;
+	struct arena arena = { 0 };
+
+	bool complete = pjheat_read_all(files, &stacks, &header, &tally);
+	facts_report(&tally);
+	slots_make(&slots, &stacks);
+	report_times(&slots);
+	struct look look = pjheat_look(&arena, request, &header, &slots);
+	bool drawn = stacks_sum(&slots.tree, 0) > 0;
+	facts_open(&out, request->output);
+	if (drawn) {
+		write_heat(&out, &look, &slots, (uint64_t)(request->slot * 1e9 + .5));
+	} else {
+		warn("%s", slots.ntimes                         ? "no samples in the input, only losses" :
+			   str_eq(slots.first_untimed, NO_TIME) ? UNTIMED :
+			   tally.lines                          ? NO_TIMES :
+								  "no samples in the input");
+		document_write_empty(&out, &look, "no samples with times in the input");
+	}
+	out_close(&out);
+	stacks_free(&stacks);
+	slots_free(&slots);
+	arena_free(&arena);
+	return drawn && complete ? PJ_OK : PJ_FAILED;
+}
+
+static int pjheat_print_hash(void)
+{
+	static struct out out;
+	struct text text = { 0 };
+
+	sha256_csp(&text, assets_heat());
+	out_open(&out, NULL);
+	out_str(&out, text_view(&text));
+	out_char(&out, '\n');
+	out_close(&out);
+	text_free(&text);
+	return PJ_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct heatrequest request;
+
+	diag_tool("pjheat");
+	char **files = heatrequest_parse(&request, argc, argv);
+	confine(&(struct confine){ .input = files, .output = { request.output } });
+	return request.csp_hash ? pjheat_print_hash() : pjheat_draw(&request, files);
+}

@@ -1,0 +1,157 @@
+// heatinput.js - pointer and keyboard of the heat map: a brush selects a range of time, the graph follows at once.
+import { changeView } from './actions.js';
+import { draw } from './draw.js';
+import { countMatches } from './find.js';
+import { brush, heat, heatBox, heatGrid, placeAt, positions, showBrush, shownRange } from './heatmap.js';
+import { focusPane, pane } from './page.js';
+import { isDocument, screen, view } from './state.js';
+
+// before: the operations before a brush, to which Back leads; path: what was zoomed then.
+const drag = { anchor: -1, isOn: false, before: null, path: '', frame: 0 };
+
+function rangeBetween(one, other) {
+  return { from: Math.min(one, other), to: Math.max(one, other) };
+}
+
+function setRange({ from, to }) {
+  view.add('t', from + '-' + to);
+}
+
+/** Makes the brushed range that of the view: a step of the history. */
+function commit() {
+  const { range } = brush;
+  if (!range) return;
+  // changeView takes the zoom from the tree that is drawn: draw that of the range
+  cancelAnimationFrame(drag.frame);
+  if (drag.frame) drawPreview();
+  brush.range = null;
+  view.operations = drag.before || view.operations;
+  drag.before = null;
+  changeView(() => setRange(range));
+}
+
+// Draws the graph of the brushed range without a step of the history, once for each frame of the screen.
+function drawPreview() {
+  drag.frame = 0;
+  if (!brush.range) return;
+  if (!drag.before) {
+    drag.before = [...view.operations];
+    drag.path = view.pathOf(screen.zoom);
+  }
+  setRange(brush.range);
+  view.rebuild();
+  pane.scrollTop = screen.height = 0;
+  screen.zoom = view.frameOf(drag.path);
+  screen.hovered = screen.selected = -1;
+  countMatches();
+  draw();
+}
+
+function preview(range) {
+  brush.range = range;
+  showBrush();
+  drag.frame ||= requestAnimationFrame(drawPreview);
+}
+
+// A column of the axis, or one slot; Shift extends what is selected.
+function startBrush(event) {
+  const { position, isAxis, isOutside } = placeAt(event), column = position - position % heat.rows;
+  if (event.button || isOutside) return;
+  event.preventDefault();
+  heatBox.focus({ preventScroll: true });
+  heatGrid.setPointerCapture(event.pointerId);
+  drag.isOn = true;
+  brush.cursor = position;
+  if (!event.shiftKey || drag.anchor < 0) drag.anchor = isAxis ? column : position;
+  preview(rangeBetween(drag.anchor, isAxis ? column + heat.rows - 1 : position));
+}
+
+function moveBrush(event) {
+  const { position, isAxis, isOutside } = placeAt(event);
+  brush.hovered = !drag.isOn && (isOutside || isAxis) ? -1 : position;
+  if (!drag.isOn) {
+    showBrush();
+    return;
+  }
+  brush.cursor = position;
+  const end = isAxis ? position - position % heat.rows + heat.rows - 1 : position;
+  const from = isAxis ? Math.min(drag.anchor, position - position % heat.rows) : Math.min(drag.anchor, position);
+  preview({ from, to: Math.max(drag.anchor, end) });
+}
+
+function endBrush() {
+  if (!drag.isOn) return;
+  drag.isOn = false;
+  commit();
+}
+
+function leaveMap() {
+  brush.hovered = -1;
+  showBrush();
+}
+
+function moveCursor(by, isExtended) {
+  const range = shownRange();
+  if (brush.cursor < 0) brush.cursor = range ? range.to : 0;
+  else brush.cursor = Math.min(Math.max(brush.cursor + by, 0), positions - 1);
+  brush.hovered = -1;
+  if (!isExtended || drag.anchor < 0) {
+    drag.anchor = isExtended ? brush.cursor - by : brush.cursor;
+    drag.anchor = Math.min(Math.max(drag.anchor, 0), positions - 1);
+  }
+  if (isExtended) preview(rangeBetween(drag.anchor, brush.cursor));
+  else showBrush();
+}
+
+// Enter draws the graph of what is selected, else of the slot, and goes there.
+function enter() {
+  const { cursor } = brush;
+  if (!brush.range && cursor >= 0 && cursor === drag.anchor) brush.range = rangeBetween(cursor, cursor);
+  commit();
+  focusPane();
+}
+
+function selectColumn() {
+  const column = Math.max(brush.cursor, 0) - Math.max(brush.cursor, 0) % heat.rows;
+  drag.anchor = column;
+  brush.cursor = column + heat.rows - 1;
+  brush.range = rangeBetween(column, brush.cursor);
+  commit();
+}
+
+const steps = {
+  ArrowUp: 1, ArrowDown: -1, ArrowRight: heat.rows, ArrowLeft: -heat.rows, Home: -positions, End: positions,
+};
+
+// The keys of the map; all others are the page's, and act on the view with the range.
+function pressKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.key === 'Shift') return;
+  const step = steps[event.key], act = { Enter: enter, ' ': selectColumn }[event.key];
+  if (step) moveCursor(step, event.shiftKey);
+  else if (act) act();
+  else if (event.key === 'Escape' && view.operation('t')) {
+    commit();
+    changeView(() => view.remove('t'));
+  } else {
+    commit();
+    return;
+  }
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+// Another address is another view: a range that was not accepted is not part of it.
+function dropRange() {
+  brush.range = drag.before = null;
+}
+
+export function listenToHeat() {
+  const acts = {
+    pointerdown: startBrush, pointermove: moveBrush, pointerup: endBrush, pointercancel: endBrush,
+    pointerleave: leaveMap,
+  };
+  for (const type in acts) heatGrid.addEventListener(type, acts[type]);
+  heatBox.addEventListener('keydown', pressKey);
+  heatBox.addEventListener('blur', commit);
+  if (isDocument) addEventListener('hashchange', dropRange);
+}

@@ -1,0 +1,188 @@
+// heatmap.js - draws the heat map above the graph: time in columns from left to right, parts of a column upwards.
+import { division, drawn, html, refill, setAttributes, tracePath } from './dom.js';
+import { HeatTimes, durationText } from './heattimes.js';
+import { counted, grouped, listed } from './numbers.js';
+import { pane, page } from './page.js';
+import { decodeSlots, matchSums, rangeSums } from './slots.js';
+import { config, profile, screen, svg, view, weights } from './state.js';
+
+export const { heat } = config;
+export const positions = heat.columns * heat.rows;
+export const times = new HeatTimes(heat);
+export const allTime = profile.base; // the tree of the file
+const slotData = svg.querySelector('script.pj-t').textContent;
+export const slots = decodeSlots(slotData, positions, allTime.total[0][0]);
+
+const GUTTER_PX = 48, LOW_SLOT_PX = 2, HIGH_SLOT_PX = 6, MAP_SHARE = .26, WIDEST_PX = 32, AXIS_PX = 18;
+const AXIS_LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10, SIDES_PX = 24;
+
+/** What is pointed at or chosen by keys, and the range that is being brushed; positions, or -1 and null. */
+export const brush = { cursor: -1, hovered: -1, range: null };
+
+const ground = drawn('path', { class: 'pj-hg' });
+const cells = drawn('g', { 'shape-rendering': 'crispEdges' });
+const losses = drawn('path', { class: 'pj-hl' });
+const shade = drawn('path', { class: 'pj-hs', 'fill-rule': 'evenodd' });
+const outline = drawn('path', { class: 'pj-ho' });
+const mark = drawn('path', { class: 'pj-hc' });
+const axes = drawn('g', {});
+export const heatGrid = drawn('svg', { class: 'pj-hm' }, ground, cells, losses, shade, outline, mark, axes);
+const legendText = division('hx'), readout = setAttributes(division('hr'), { role: 'status' });
+export const heatBox = setAttributes(division('ht', division('hh', legendText, readout), heatGrid), {
+  tabindex: 0, role: 'application',
+  'aria-label': 'Heat map: arrow keys move, Shift and arrow keys select a range of time, Enter draws its graph',
+});
+
+// Measures in px.
+const size = { column: 0, row: LOW_SLOT_PX, width: 0, height: 0 };
+
+/** The range that is shown, or null: all. */
+export function shownRange() {
+  return brush.range || view.operation('t')?.range || null;
+}
+
+/** The position at a place in the window, or -1. The axis is the whole column: {position, isAxis}. */
+export function placeAt({ clientX, clientY }) {
+  const box = heatGrid.getBoundingClientRect(), column = Math.floor((clientX - box.left - GUTTER_PX) / size.column);
+  const row = heat.rows - 1 - Math.floor((clientY - box.top) / size.row);
+  const inside = Math.min(Math.max(column, 0), heat.columns - 1) * heat.rows;
+  return {
+    position: inside + Math.min(Math.max(row, 0), heat.rows - 1),
+    isOutside: column < 0 || column >= heat.columns,
+    isAxis: row < 0,
+  };
+}
+
+const left = column => Math.round((GUTTER_PX + column * size.column) * 10) / 10;
+const topOfRow = row => (heat.rows - 1 - row) * size.row;
+
+// At least a pixel wide, so that no slot vanishes where columns are narrower.
+function cellPath(position, inset = 0) {
+  const column = Math.floor(position / heat.rows), start = left(column), from = start + inset;
+  const to = Math.max(left(column + 1), start + 1) - inset;
+  return 'M' + from + ' ' + (topOfRow(position % heat.rows) + inset) + 'H' + to + 'v' + (size.row - 2 * inset)
+    + 'H' + from + 'z';
+}
+
+function columnsPath(first, end) {
+  return 'M' + left(first) + ' 0H' + left(end) + 'v' + size.height + 'H' + left(first) + 'z';
+}
+
+// From the bottom of the first slot to the top of the last, column by column.
+function rangePath({ from, to }) {
+  const first = Math.floor(from / heat.rows), last = Math.floor(to / heat.rows);
+  const bottom = topOfRow(from % heat.rows) + size.row, top = topOfRow(to % heat.rows);
+  const start = 'M' + left(first) + ' ' + bottom + 'H' + left(first + 1);
+  if (first === last) return start + 'V' + top + 'H' + left(first) + 'z';
+  return start + 'V' + size.height + 'H' + left(last + 1) + 'V' + top + 'H' + left(last) + 'V0H' + left(first) + 'z';
+}
+
+// By a search: the stacks of all times with a match, on a scale of their own; without a match, all.
+function slotWeights() {
+  const sums = screen.hits ? matchSums(allTime, slots, screen.hits) : [];
+  const full = sums.reduce((most, one) => Math.max(most, one), 0);
+  return full ? { sums, full, isSearch: true } : { sums: slots.sum, full: heat.full, isSearch: false };
+}
+
+// The first colour is for 1, the last for `full` and more.
+function levelOf(sum, full) {
+  const last = heat.levels[0].length - 1;
+  return full > 1 ? Math.min(Math.round((sum - 1) * last / (full - 1)), last) : last;
+}
+
+function drawCells({ sums, full, isSearch }) {
+  const paths = heat.levels[0].map(() => []), others = [], lost = [];
+  for (let slot = 0; slot < slots.count; slot++) {
+    const path = cellPath(slots.position[slot]);
+    if (sums[slot]) paths[levelOf(sums[slot], full)].push(path);
+    else if (isSearch && slots.sum[slot]) others.push(path);
+    if (slots.lost[slot]) lost.push(path);
+  }
+  const colours = heat.levels[Number(screen.dark)];
+  refill(cells, drawn('path', { class: 'pj-hn', d: others.join('') }),
+    ...paths.map((parts, level) => drawn('path', { fill: colours[level], d: parts.join('') })));
+  tracePath(losses, lost);
+}
+
+function drawGround() {
+  tracePath(ground, heat.runs.map(([first, count]) => columnsPath(first, first + count)));
+}
+
+function axisText(horizontal, vertical, text, anchor) {
+  return drawn('text', { x: horizontal, y: vertical, 'text-anchor': anchor }, text);
+}
+
+function drawAxes() {
+  const duration = heat.slot * heat.rows, bottom = size.height + 13;
+  const labelWidth = Math.max(AXIS_LABEL_PX, DIGIT_PX * times.columnText(0).length + LABEL_GAP_PX);
+  const columns = times.labelled(labelWidth / size.column).filter(one => left(one) < size.width - labelWidth / 2);
+  refill(axes,
+    axisText(GUTTER_PX - 6, size.height, '0', 'end'),
+    axisText(GUTTER_PX - 6, size.height / 2 + 4, durationText(duration / 2), 'end'),
+    axisText(GUTTER_PX - 6, 9, durationText(duration), 'end'),
+    ...columns.map(one => axisText(left(one), bottom, times.columnText(one), 'start')));
+}
+
+function drawLegend({ full, isSearch }) {
+  const ramp = heat.levels[Number(screen.dark)].map(colour => {
+    const box = html('i');
+    box.style.background = colour;
+    return box;
+  });
+  const more = !isSearch && full < heat.max ? ' and more ' : ' ';
+  refill(legendText,
+    'Columns of ' + durationText(heat.slot * heat.rows) + ', slots of ' + durationText(heat.slot),
+    division('k', '1', division('ra', ...ramp), weights.amount(full) + more + weights.unit
+      + (isSearch ? ' with a match' : '') + ' in a slot'),
+    division('k', html('i', { class: 'pj-hg' }), 'none'),
+    ...isSearch ? [division('k', html('i', { class: 'pj-hn' }), 'no match')] : [],
+    ...slots.lost.some(one => one) ? [division('k', html('i', { class: 'pj-hl' }), 'samples lost')] : [],
+    ...heat.runs.length > 1 ? ['blank: longer gaps'] : [],
+    ...heat.wall ? ['UTC'] : []);
+}
+
+function setSizes() {
+  size.width = Math.max((pane.clientWidth || page.clientWidth) - SIDES_PX, GUTTER_PX + 1);
+  size.row = Math.min(Math.max(Math.floor(innerHeight * MAP_SHARE / heat.rows), LOW_SLOT_PX), HIGH_SLOT_PX);
+  size.column = Math.min((size.width - GUTTER_PX) / heat.columns, WIDEST_PX);
+  size.height = size.row * heat.rows;
+  setAttributes(heatGrid, { width: size.width, height: size.height + AXIS_PX });
+}
+
+function slotsText(from, to) {
+  const sums = rangeSums(slots, from, to);
+  return [sums.weight ? weights.text(sums.weight) : 'no samples', sums.lost && grouped(sums.lost) + ' lost'];
+}
+
+/** Shows the numbers of the slot that is pointed at, else of the range, else a hint; and the outlines of both. */
+export function showBrush() {
+  const range = shownRange(), at = brush.hovered >= 0 ? brush.hovered : brush.cursor;
+  tracePath(shade, range ? [columnsPath(0, heat.columns), rangePath(range)] : []);
+  tracePath(outline, range ? [rangePath(range)] : []);
+  tracePath(mark, at >= 0 ? [cellPath(at, -.5)] : []);
+  const isGap = at >= 0 && times.isGap(Math.floor(at / heat.rows));
+  const slotText = isGap ? 'a longer gap: no samples' : at >= 0 && times.text(times.offset(at), true) + ': '
+    + listed(slotsText(at, at));
+  const rangeText = range && 'selected ' + times.rangeText(range.from, range.to) + ': '
+    + listed([...slotsText(range.from, range.to), counted(times.slotsIn(range.from, range.to), 'slots')]);
+  readout.textContent = listed([slotText, rangeText]) || 'drag over the map: the graph shows that time';
+}
+
+// What the map was drawn for.
+const drawnFor = { key: '' };
+
+/** Draws the map, where something of it has changed. */
+export function drawHeat() {
+  const { dark, hits, query, regexp, matchCase } = screen;
+  const key = [pane.clientWidth, innerHeight, dark, hits && query, regexp, matchCase].join();
+  if (key !== drawnFor.key) {
+    drawnFor.key = key;
+    setSizes();
+    const sums = slotWeights();
+    drawGround();
+    drawCells(sums);
+    drawAxes();
+    drawLegend(sums);
+  }
+  showBrush();
+}

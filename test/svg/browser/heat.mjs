@@ -1,0 +1,315 @@
+// The heat map as its user meets it: mouse, finger, keys and address in; visible text, pixels and address out.
+// Numbers are computed here from the folded text, never taken from the viewer.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { dirname, join } from 'node:path';
+import { test, ok, is, runTests, pjsvg, blank, open, settle, soon, url, scratch, pixel, find, click, hash } from './lib.mjs';
+
+const pjheat = join(dirname(pjsvg), 'pjheat');
+// 30 s in slots of 20 ms: compact in the first 100 ms of each second, nothing from 600 to 800 ms, a burst of parse at 12 s.
+const samples = [];
+for (let slot = 0; slot < 1500; slot++) {
+  const row = slot % 50;
+  if (row >= 30 && row < 40) continue;
+  samples.push([slot, row < 5 ? 'app;main;compact' : 'app;main;serve;handle_[j]', 2 + slot % 3]);
+  if (slot >= 600 && slot < 610) samples.push([slot, 'app;main;parse', 7]);
+}
+const lost = [[645, 9]];
+const line = ([slot, stack, weight]) => `${(100 + slot / 50).toFixed(2)};${stack} ${weight}\n`;
+const thousands = n => n.toLocaleString('en-US');
+const weight = (from, to, part = '') => samples.reduce((all, [slot, stack, one]) => all + (slot >= from && slot <= to && stack.includes(part) ? one : 0), 0);
+const total = weight(0, 1500);
+function makeHeat(name, text, ...options) {
+  const path = join(scratch, name + '.svg');
+  writeFileSync(path, execFileSync(pjheat, options, { input: text, maxBuffer: 1 << 28, stdio: ['pipe', 'pipe', 'ignore'] }));
+  return path;
+}
+const path = makeHeat('heat', samples.map(line).join('') + lost.map(([slot, n]) => line([slot, '[lost]', n])).join('')), at = url(path);
+const healthy = page => is(page.trouble.join('\n'), '', 'trouble on the page');
+const heatMap = page => page.getByRole('application', { name: /^Heat map/ });
+const flame = page => page.getByRole('application', { name: 'Flame graph' });
+const readout = async page => (await heatMap(page).getByRole('status').innerText()).trim();
+const shown = async page => (await flame(page).locator('text').allTextContents()).map(one => one.trim());
+const sums = async page => (await page.getByText(/ samples · \d+ frames/).last().innerText()).split(' · ')[0];
+// The centre of a slot: columns of (1280 - 24 - 48) / 30 px, at most 32.
+async function place(page, slot) {
+  const box = await heatMap(page).locator('svg').boundingBox(), column = Math.min((box.width - 48) / 30, 32), row = (box.height - 18) / 50;
+  return [box.x + 48 + (Math.floor(slot / 50) + .5) * column, box.y + (49 - slot % 50 + .5) * row];
+}
+const moveTo = async (page, slot) => { await page.mouse.move(...await place(page, slot)); await settle(page); };
+async function brush(page, from, to) {
+  await moveTo(page, from);
+  await page.mouse.down();
+  await moveTo(page, to);
+  await page.mouse.up();
+  await settle(page);
+}
+
+test('the map has a colour for each slot, and numbers under the pointer', async b => {
+  const page = await open(b, at);
+  for (const slot of [0, 7, 612, 1499]) {
+    await moveTo(page, slot);
+    is(await readout(page), `${Number((slot / 50).toFixed(2))} s: ${weight(slot, slot)} samples`, `slot ${slot}`);
+  }
+  await moveTo(page, 35);
+  is(await readout(page), '0.7 s: no samples', 'a slot without samples');
+  await moveTo(page, 645);
+  is(await readout(page), `12.9 s: ${weight(645, 645)} samples · 9 lost`, 'losses');
+  const few = await pixel(page, ...await place(page, 3)), none = await pixel(page, ...await place(page, 36)), many = await pixel(page, ...await place(page, 605));
+  ok(String(few) !== String(none) && String(many) !== String(few) && String(many) !== String(none), `colours: ${few} / ${none} / ${many}`);
+  ok(many.reduce((x, y) => x + y) < few.reduce((x, y) => x + y), 'more is darker');
+  healthy(page);
+});
+
+test('a brush draws the graph of its range, also while the button is held', async b => {
+  const page = await open(b, at);
+  is(await sums(page), `${thousands(total)} samples`, 'all');
+  await moveTo(page, 600);
+  await page.mouse.down();
+  await moveTo(page, 605);
+  await soon(async () => is(await sums(page), `${weight(600, 605)} of ${thousands(total)} samples`, 'while the button is held'));
+  await moveTo(page, 609);
+  await page.mouse.up();
+  await settle(page);
+  is(await sums(page), `${weight(600, 609)} of ${thousands(total)} samples`, 'range');
+  ok((await shown(page)).includes('parse'), 'parse is seen');
+  is(await hash(page), '#o=t600-609', 'address');
+  ok((await readout(page)).includes(`selected 12 s to 12.2 s (200 ms): ${weight(600, 609)} samples · 10 slots`), await readout(page));
+  ok(await page.getByRole('button', { name: 'Undo: 12 s to 12.2 s (200 ms)' }).isVisible(), 'label below the graph');
+  await brush(page, 720, 660); // backwards, over columns
+  is(await hash(page), '#o=t660-720', 'the next range replaces it');
+  ok(!(await shown(page)).includes('parse'), 'parse is not in it');
+  await page.goBack();
+  await soon(async () => is(await sums(page), `${weight(600, 609)} of ${thousands(total)} samples`, 'Back'));
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await sums(page), `${thousands(total)} samples`, 'Escape');
+  is(await hash(page), '', 'address of all');
+  healthy(page);
+});
+
+test('a click is one slot, Shift extends it, the axis is a column', async b => {
+  const page = await open(b, at);
+  await page.mouse.click(...await place(page, 105));
+  await settle(page);
+  is(await hash(page), '#o=t105-105', 'a slot');
+  await page.keyboard.down('Shift');
+  await page.mouse.click(...await place(page, 131));
+  await page.keyboard.up('Shift');
+  await settle(page);
+  is(await hash(page), '#o=t105-131', 'Shift');
+  const [x] = await place(page, 250), box = await heatMap(page).locator('svg').boundingBox();
+  await page.mouse.click(x, box.y + box.height - 6);
+  await settle(page);
+  is(await hash(page), '#o=t250-299', 'the column of a time on the axis');
+  is(await sums(page), `${weight(250, 299)} of ${thousands(total)} samples`, 'its samples');
+  healthy(page);
+});
+
+test('keys: arrows move, Shift extends, Enter draws, Escape ends', async b => {
+  const page = await open(b, at);
+  await page.keyboard.press('g');
+  for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowUp', 'ArrowUp', 'ArrowDown']) await page.keyboard.press(key);
+  await settle(page);
+  is(await readout(page), `2.02 s: ${weight(101, 101)} samples`, 'the first arrow begins at the first slot');
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('Shift+ArrowUp');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  is(await hash(page), '#o=t101-152', 'address');
+  is(await sums(page), `${weight(101, 152)} of ${thousands(total)} samples`, 'samples');
+  ok(await flame(page).evaluate(e => e === document.activeElement), 'the graph has the focus');
+  await page.keyboard.press('g');
+  await page.keyboard.press('Space');
+  await settle(page);
+  is(await hash(page), '#o=t150-199', 'Space is the column');
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await hash(page), '', 'Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  is(await hash(page), '#o=t1499-1499', 'Enter without a range is the slot');
+  healthy(page);
+});
+
+test('a finger brushes, on a phone', async b => {
+  const page = await open(b, at, { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true });
+  const client = await page.context().newCDPSession(page);
+  const [[left, top], [right, bottom]] = [await place(page, 100), await place(page, 420)];
+  const touch = (type, ...points) => client.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  await touch('touchStart', [left, top]);
+  await touch('touchMove', [(left + right) / 2, top]);
+  await touch('touchMove', [right, bottom]);
+  await touch('touchEnd');
+  await soon(async () => is(await hash(page), '#o=t100-420', 'address'));
+  is(await sums(page), `${thousands(weight(100, 420))} of ${thousands(total)} samples`, 'samples');
+  ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the phone');
+  healthy(page);
+});
+
+test('a link opens the range, other operations go on in it, junk does nothing', async b => {
+  const page = await open(b, at + '#o=t600-609');
+  is(await sums(page), `${weight(600, 609)} of ${thousands(total)} samples`, 'range');
+  await page.keyboard.press('r');
+  await settle(page);
+  ok((await shown(page)).includes('parse'), 'callers first of the range');
+  is(await sums(page), `${weight(600, 609)} of ${thousands(total)} samples`, 'its samples');
+  is(decodeURIComponent(await hash(page)), '#o=t600-609\nr', 'address');
+  for (const junk of ['t', 't5', 't9-99999999', 'tx-y', 't1e3-5']) {
+    const other = await open(b, at + '#o=' + junk);
+    is(await sums(other), `${thousands(total)} samples`, junk);
+    healthy(other);
+  }
+  healthy(page);
+});
+
+test('a search colours the slots with a match', async b => {
+  const page = await open(b, at), before = await pixel(page, ...await place(page, 20));
+  await find(page, 'compact');
+  await settle(page);
+  ok(await heatMap(page).getByText('no match').isVisible(), 'legend');
+  const match = await pixel(page, ...await place(page, 2)), other = await pixel(page, ...await place(page, 20));
+  ok(String(match) !== String(other) && String(other) !== String(before), `colours: ${match} / ${other} / ${before}`);
+  healthy(page);
+});
+
+test('a search colours the slots of all times, also in a range without a match', async b => {
+  const plain = await open(b, at), before = await pixel(plain, ...await place(plain, 20)), few = await pixel(plain, ...await place(plain, 603));
+  const page = await open(b, at + '#o=t0-100;s=parse');
+  ok(await heatMap(page).getByText('no match').isVisible(), 'legend');
+  ok(await heatMap(page).getByText('7 samples with a match in a slot').isVisible(), 'scale');
+  // not inside of the range, which is not shaded
+  const match = await pixel(page, ...await place(page, 603)), other = await pixel(page, ...await place(page, 20));
+  ok(String(other) !== String(before) && String(match) !== String(few), `colours: ${match} / ${other} / ${few} / ${before}`);
+  await find(page, 'no such name');
+  is(await heatMap(page).getByText('no match').count(), 0, 'without a match anywhere, all samples are shown');
+  healthy(page);
+});
+
+test('keys of the page act on a range that is being selected, and accept it', async b => {
+  const page = await open(b, at);
+  for (const key of ['g', 'ArrowRight', 'Shift+ArrowRight']) {
+    await page.keyboard.press(key);
+    await settle(page);
+  }
+  is(await hash(page), '', 'a preview is no step');
+  await page.keyboard.press('r');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  is(decodeURIComponent(await hash(page)), '#o=t0-50\nr', 'the range and the operation');
+  await page.goBack();
+  await soon(async () => is(await hash(page), '#o=t0-50', 'Back'));
+  healthy(page);
+});
+
+test('Back drops a range that was not accepted', async b => {
+  const page = await open(b, at), all = thousands(total);
+  await page.mouse.click(...await place(page, 105));
+  await page.mouse.click(...await place(page, 205));
+  await settle(page);
+  await page.keyboard.press('Shift+ArrowRight');
+  await settle(page);
+  is(await sums(page), `${weight(205, 255)} of ${all} samples`, 'preview');
+  await page.goBack();
+  await soon(async () => is(await sums(page), `${weight(105, 105)} of ${all} samples`, 'Back'));
+  ok((await readout(page)).includes('selected 2.1 s: '), await readout(page));
+  await page.keyboard.press('Tab');
+  await settle(page);
+  is(await hash(page), '#o=t105-105', 'Tab accepts nothing');
+  healthy(page);
+});
+
+test('a range keeps the zoom, whatever it has on its way', async b => {
+  const page = await open(b, at + '#o=t600-609');
+  await click(page, 'parse');
+  const zoomed = (await hash(page)).split(';').find(part => /^#?z=/.test(part));
+  ok(zoomed, await hash(page));
+  await brush(page, 700, 605); // first a slot without parse
+  is(await hash(page), zoomed + ';o=t605-700', 'address');
+  await brush(page, 700, 750);
+  is(await hash(page), '#o=t700-750', 'without the frame there is no zoom');
+  healthy(page);
+});
+
+test('all of 720 columns are on a phone', async b => {
+  const text = Array.from({ length: 36000 }, (_, slot) => `${(slot / 50).toFixed(2)};app;f${slot % 3} 1\n`).join('');
+  const page = await open(b, url(makeHeat('columns', text)), { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true });
+  const box = await heatMap(page).locator('svg').boundingBox();
+  ok(box.x + box.width <= 375, `width of the map: ${box.width}`);
+  ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the phone');
+  const client = await page.context().newCDPSession(page);
+  const touch = (type, ...points) => client.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  await touch('touchStart', [box.x + 49, box.y + 1]);
+  await touch('touchMove', [box.x + 200, box.y + 1]);
+  await touch('touchMove', [box.x + box.width + 4, box.y + 1]);
+  await touch('touchEnd');
+  await soon(async () => is((await hash(page)).split('-')[1], '35999', 'to the last slot'));
+  ok(Number(/t(\d+)/.exec(await hash(page))[1]) < 250, 'from one of the first: ' + await hash(page));
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await hash(page), '', 'Escape');
+  const none = await pixel(page, box.x + 20, box.y + 40);
+  for (let x = 60; x < 340; x += 31) ok(String(await pixel(page, box.x + x, box.y + 41)) !== String(none), 'slots at ' + x);
+  healthy(page);
+});
+
+test('the table has the range beside all times; the theme and a resize redraw the map', async b => {
+  const page = await open(b, at + '#o=t600-609');
+  await page.keyboard.press('t');
+  await settle(page);
+  const row = (await page.getByRole('row', { name: /^parse/ }).innerText()).replace(/\s+/g, ' ');
+  ok(/^parse 70 \S+ 70 \S+ 70 \S+$/.test(row), 'self and total of parse in the range, and in all: ' + row);
+  await page.keyboard.press('t');
+  await page.keyboard.press('d');
+  await settle(page);
+  const dark = await pixel(page, ...await place(page, 36));
+  ok(dark.every(value => value < 80), 'dark: ' + dark);
+  await page.setViewportSize({ width: 700, height: 600 });
+  await soon(async () => is((await heatMap(page).locator('svg').boundingBox()).width, 676, 'width of the map'));
+  await moveTo(page, 612);
+  ok((await readout(page)).startsWith(`12.24 s: ${weight(612, 612)} samples`), await readout(page));
+  healthy(page);
+});
+
+test('without script there is a map and the graph of all times', async b => {
+  const page = await blank(b, { javaScriptEnabled: false });
+  await page.goto(at);
+  for (const text of ['columns of 1 s, slots of 20 ms', 'handle']) {
+    ok(await page.getByText(text).first().isVisible(), text);
+  }
+  const colours = new Set();
+  for (let y = 110; y < 250; y += 7) colours.add(String(await pixel(page, 400, y)));
+  ok(colours.size >= 3, 'colours of the map: ' + colours.size);
+});
+
+test('a strict policy with the hash of --csp-hash permits the script', async b => {
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src '${execFileSync(pjheat, ['--csp-hash'], { encoding: 'utf8' }).trim()}'`;
+  const server = createServer((_, answer) => {
+    answer.setHeader('Content-Type', 'image/svg+xml');
+    answer.setHeader('Content-Security-Policy', policy);
+    answer.end(readFileSync(path));
+  });
+  await new Promise(done => server.listen(0, '127.0.0.1', done));
+  const page = await open(b, `http://127.0.0.1:${server.address().port}/`);
+  await brush(page, 600, 609);
+  is(await sums(page), `${weight(600, 609)} of ${thousands(total)} samples`, 'range');
+  healthy(page);
+  server.close();
+});
+
+test('gaps are blank, and their slots have no numbers', async b => {
+  const page = await open(b, url(makeHeat('gaps', '1.00;a 3\n9.98;a 2\n200.00;b 1\n')));
+  const box = await heatMap(page).locator('svg').boundingBox();
+  await page.mouse.move(box.x + 48 + 9.5 * 32, box.y + 30);
+  await settle(page);
+  is(await readout(page), 'a longer gap: no samples', 'gap');
+  await page.mouse.move(box.x + 48 + 10.5 * 32, box.y + box.height - 20);
+  await settle(page);
+  is(await readout(page), '3:19: 1 sample', 'behind the gap');
+  healthy(page);
+});
+
+await runTests();

@@ -1,0 +1,146 @@
+#!/bin/sh
+# heat.t - pjheat as a filter: what the file has, messages, status, and inputs of strangers; the times of pjfold --time-slice.
+# covers: svg/pjheat.c svg/facts.c svg/heatpicture.c svg/heat/slots.c svg/heat/heatmap.c fold/slices.c
+# shellcheck source=test/lib/tap.sh
+. "$(dirname "$0")/../lib/tap.sh"
+LC_ALL=C
+HOME=$scratch
+export LC_ALL HOME
+have pjheat && have pjsvg && have pjfold || skip_all 'not built'
+
+awk 'BEGIN { for (i = 0; i < 1500; i++) if (i % 50 < 30 || i % 50 >= 40)
+	printf "%.2f;app;main;%s %d\n", 100 + i / 50, i % 50 < 5 ? "compact_[j]" : "serve", i % 3 + 1 }' >in.folded
+pjheat in.folded >a.svg 2>err
+is 'status' $? 0
+ok '  without a message' [ ! -s err ]
+if have xmllint; then ok '  well-formed' xmllint --huge --noout a.svg; fi
+ok '  columns of 1 s, slots of 20 ms' grep -q '"slot":20000000,"rows":50,"columns":30,' a.svg
+ok '  the static picture has the map and its legend' grep -q 'columns of 1 s, slots of 20 ms' a.svg
+ok '  there is nothing from elsewhere' not grep -nE '(href|src)=|@import|url\(' a.svg
+pjsvg --unpack a.svg >unpacked
+sed 's/^[^;]*;//' in.folded | pjfold -q >want
+same '  pjsvg extracts the stacks of all times' want unpacked
+pjheat <in.folded >b.svg
+same '  standard input gives the same bytes' a.svg b.svg
+sort -r in.folded | pjheat >b.svg
+same '  so does any order of lines' a.svg b.svg
+split -l 500 in.folded part-
+pjheat part-ac part-aa part-ab >b.svg
+same '  and any files' a.svg b.svg
+pjheat -o c.svgz in.folded
+gzip -dc c.svgz | cmp -s a.svg -
+is '  and a compressed file' $? 0
+
+want=$(awk '/<script><!\[CDATA\[/ { on = 1; sub(/.*<!\[CDATA\[/, "") } /^\]\]><\/script>/ { on = 0 } on' a.svg | sha256sum | cut -d' ' -f1)
+is 'the hash is that of its script' "$(pjheat --csp-hash | sed 's/^sha256-//' | base64 -d | od -An -v -tx1 | tr -d ' \n')" "$want"
+pjsvg in.folded >plain.svg
+ok 'a picture of pjsvg has no code for time' not grep -qE 'pj-hm|pj-t"|"heat"' plain.svg
+# the script that a heat map adds
+grown=$(($(sh "$top/svg/viewer/assemble" heat.js | gzip -9c | wc -c) - $(sh "$top/svg/viewer/assemble" viewer.js | gzip -9c | wc -c)))
+ok "time takes at most 8 kB of script, compressed ($grown)" [ "$grown" -gt 1000 -a "$grown" -le 8192 ]
+
+# losses and gaps
+printf '1.00;a 3\n1.02;[lost] 5\n9.98;a 2\n200.00;a 1\n' | pjheat >lost.svg
+ok 'losses are in the legend' grep -q 'tspan> samples lost' lost.svg
+ok '  and in the facts' grep -q '5 lost' lost.svg
+ok 'a long gap is one column' grep -q '"runs":\[\[0,9,0\],\[10,1,199\]\]' lost.svg
+ok 'without losses there is no legend of them' not grep -q 'tspan> samples lost' a.svg
+
+printf '# pj unit=samples lost=9\n1.00;a 3\n1.02;[lost] 5\n' | pjheat >lost.svg
+ok 'losses without a time are in the facts, too' grep -q '9 lost' lost.svg
+printf '1;a 1\n%sé;b 1\n' 12345678901234567890123456789012345678901234567890123456789 | pjheat >x.svg 2>err
+ok 'a cut name is UTF-8' iconv -f UTF-8 -t UTF-8 err
+
+# what has no times
+pjsvg --unpack a.svg >untimed
+pjheat untimed >x.svg 2>err
+is 'stacks without times: status' $? 1
+ok '  the message has the command' grep -q '^pjheat: no stack begins with a time .*pjfold --time-slice' err
+ok '  the picture is complete' grep -q '</svg>' x.svg
+cat in.folded untimed | pjheat >x.svg 2>err
+is 'some without times: status' $? 0
+is '  they are counted' "$(cat err)" "pjheat: $(awk '{ n += $NF } END { print n }' untimed) of $(awk '{ n += $NF } END { print n }' in.folded untimed) left out: stacks without a time, such as those of 'app'"
+same '  and left out' x.svg a.svg
+pjheat </dev/null >x.svg 2>err
+is 'an empty input: status' $? 1
+is '  message' "$(cat err)" 'pjheat: no samples in the input'
+printf '1;[lost] 3\n' | pjheat >x.svg 2>err
+is 'only losses' "$? $(cat err)" '1 pjheat: no samples in the input, only losses'
+printf '1;a 3 4\n2;a 1 1\n' | pjheat >x.svg 2>err
+is 'two columns are refused' "$? $(wc -c <x.svg)" '1 0'
+for slot in 0.0001 100000 x; do
+	pjheat --slot=$slot in.folded >x.svg 2>err
+	is "--slot=$slot: status" $? 2
+done
+pjheat --slot=0.1 in.folded | grep -o '"slot":[0-9]*' >got
+is '--slot=0.1' "$(cat got)" '"slot":100000000'
+pjheat in.folded >/dev/full 2>err
+is '/dev/full' "$? $(grep -c 'No space left' err)" '1 1'
+
+# strangers: spans, names, and more than a map holds
+space=unlimited
+case ${PJ_BUILD:-} in */std-*) space=200000 ;; esac # kB; sanitizers need address space
+# shellcheck disable=SC3045 # dash has it
+printf '0.000000001;a 1\n9223372035.999999999;b 1\n' | (ulimit -v $space; exec pjheat) >x.svg 2>err
+is 'a span of 292 years: status' $? 0
+ok '  takes no space' [ "$(wc -c <x.svg)" -lt 150000 ]
+awk 'BEGIN { s = "x"; while (length(s) < 65000) s = s s; printf "1;%s;%s 5\n1.5;%s 2\n", s, s, s }' | pjheat >x.svg 2>err
+is 'names of 64 kB: status' $? 0
+if have xmllint; then ok '  well-formed' xmllint --huge --noout x.svg; fi
+printf '1;</script><script>alert(1)</script>;]]> 5\n1.5;<!-- 2\n' | pjheat --title '</title><script>' >x.svg
+is 'names are no markup: elements of script' "$(grep -c '<script' x.svg)" 4
+awk 'BEGIN { for (i = 0; i < 40000; i++) printf "%.2f;a;f%d 1\n", i / 20, i % 7 }' | pjheat --slot=0.05 >x.svg 2>err
+is 'more slots than fit are joined' "$? $(sed 's/:.*//' err | head -n 1): $(sed 's/^[^:]*: \(slots of 50 ms are joined to slots of [0-9]* m*s\):.*/\1/' err)" \
+	'0 pjheat: slots of 50 ms are joined to slots of 100 ms'
+is '  and their weights added' "$(pjsvg --unpack x.svg | awk '{ n += $NF } END { print n }')" 40000
+
+# times of a recording: the text has what the files have
+write=${PJ_BUILD:-$top/build/std-cc}/test/fold/perfdata/write
+if [ -x "$write" ]; then
+	for seconds in 1 0.25 0.001; do
+		"$write" seed=3 samples=200 >in.data
+		pjfold -q --time-slice $seconds --header -o 'slice-%s' in.data
+		for file in slice-*; do
+			awk -v time="${file#slice-}" '/^# pj/ { if (match($0, /lost=[1-9][0-9]*/)) print time ";[lost] " substr($0, RSTART + 5, RLENGTH - 5); next }
+				{ print time ";" $0 }' "$file"
+		done | sort >want
+		pjfold -q --time-slice $seconds in.data | sort >got
+		same "pjfold --time-slice $seconds: one text has the stacks and losses of the files" want got
+		pjheat got >x.svg 2>err
+		is '  which pjheat draws' $? 0
+		rm slice-*
+	done
+	# a process, and code, of the name [lost]: 6 bytes, as worker
+	"$write" seed=3 samples=200 | sed 's/worker\x00/[lost]\x00/g' >forged.data
+	for comm in keep none; do
+		pjfold -q --header --time-slice 0.25 --comm=$comm in.data >got
+		pjfold -q --header --time-slice 0.25 --comm=$comm forged.data >forged
+		is "comm $comm: code of the name [lost] adds no losses" "$(sed -n 's/^[^;]*;\[lost\] //p' forged | tr '\n' ' ')" "$(sed -n 's/^[^;]*;\[lost\] //p' got | tr '\n' ' ')"
+		ok '  and is shown' grep -q '^[^;]*;_lost_[; ]' forged
+		pjheat forged >x.svg 2>err
+		is '  pjheat counts the losses of the header' "$(grep -o '[0-9]* lost' x.svg | head -n 1)" "$(sed -n '1s/.* lost=\([0-9]*\).*/\1/p' forged) lost"
+	done
+	printf '1.00;[lost];spin 10\n1.02;[lost] 3\n' | pjheat >x.svg
+	is 'frames below [lost] are samples' "$(pjsvg --unpack x.svg)" '[lost];spin 10'
+
+	"$write" seed=3 samples=20 sample=0x1e3 >in.data # without times
+	pjfold --time-slice 1 in.data >got 2>err
+	ok 'samples without a time have no false one' not grep -v '^\[no-time\];' got
+	ok '  which is reported' grep -q 'samples have no time, as of perf record --no-timestamp' err
+	pjheat got >x.svg 2>err
+	is '  pjheat has the reason' "$? $(cat err)" '1 pjheat: the samples have no time: perf record without --no-timestamp records it'
+	echo '5;a 1' >>got
+	pjheat got >x.svg 2>err
+	ok '  and counts them among others' grep -q "such as those of '\[no-time\]'" err
+	pjfold -q --time-slice 1 --header -o 'slice-%s' in.data
+	is '  their file has no time in its name' "$(echo slice-*)" 'slice-[no-time]'
+	is '  nor in its header' "$(grep -c ' from=' slice-*)" 0
+
+	pjfold -q --time-slice 1 -o both%s%s in.data 2>err
+	is 'two places for the time are an error' "$? $(grep -c 'more than one %s' err)" '2 1'
+	pjfold -q --time-slice 1 --min-samples 2 in.data 2>err
+	is '--min-samples would join times: refused' "$? $(grep -c 'needs files' err)" '2 1'
+else
+	skip 'pjfold --time-slice' 'the writer is not built'
+fi
+done_testing

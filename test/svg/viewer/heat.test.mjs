@@ -1,0 +1,166 @@
+// The modules of the heat map that need no page, in node: node --test test/svg/viewer/heat.test.mjs.
+// Expected numbers come from the folded text, computed here with strings; the data is that of pjheat's encoder, written here anew.
+import test from 'node:test';
+import assert from 'node:assert/strict';
+import { encode } from '../encode.mjs';
+import { decodeProfile } from '../../../svg/viewer/decode.js';
+import { HeatTimes, durationText, roughDuration } from '../../../svg/viewer/heattimes.js';
+import { decodeSlots, matchSums, parseRange, rangeSums, rangeTree, slotFrom } from '../../../svg/viewer/slots.js';
+
+// [position, stack, weight]; frames are in the order of the tree: siblings by name
+const samples = [
+  [0, 'app;main;parse', 3], [0, 'app;main;run', 60], [1, 'app;main', 2], [7, 'app;main;run', 5], [7, 'db', 1],
+  [150, 'db;loop', 2000], [150, 'app;main;parse', 1],
+];
+const losses = { 1: 4, 99: 12 };
+const sum = list => list.reduce((all, [, , weight]) => all + weight, 0);
+
+function profileOf(list) {
+  const svg = encode(Buffer.from(list.map(([, stack, weight]) => stack + ' ' + weight + '\n').join('')), {});
+  const block = name => new RegExp(`class="${name}">([^]*?)</script>`).exec(svg)[1]
+    .replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&');
+  return decodeProfile(JSON.parse(block('pj-c')), block('pj-d'));
+}
+
+const digits = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).filter(one => !'&<>"\'\\`'.includes(one));
+function varint(value) {
+  let text = '', rest = value;
+  for (; rest >= 44; rest = Math.floor(rest / 44)) text += digits[44 + rest % 44];
+  return text + digits[rest];
+}
+
+function pathsOf({ tree, names }) {
+  const paths = [''];
+  for (let frame = 1; frame < tree.count; frame++) {
+    const up = tree.caller[frame];
+    paths[frame] = (up ? paths[up] + ';' : '') + names.folded(tree.name[frame]);
+  }
+  return paths;
+}
+
+function dataOf(profile) {
+  const paths = pathsOf({ tree: profile.base, names: profile.names }), places = new Set(samples.map(([at]) => at));
+  Object.keys(losses).forEach(at => places.add(Number(at)));
+  let text = '', next = 0;
+  for (const place of [...places].sort((one, other) => one - other)) {
+    const pairs = samples.filter(([at]) => at === place).map(([, stack, weight]) => [paths.indexOf(stack) - 1, weight]);
+    text += varint(place - next) + varint(losses[place] || 0) + varint(pairs.length);
+    let frame = 0;
+    for (const [index, weight] of pairs.sort((one, other) => one[0] - other[0])) {
+      text += varint(index - frame) + varint(weight - 1);
+      frame = index + 1;
+    }
+    next = place + 1;
+  }
+  return text;
+}
+
+const profile = profileOf(samples), data = dataOf(profile), slots = decodeSlots(data, 200, sum(samples));
+
+test('slots have the weights and losses of the input', () => {
+  assert.deepEqual(slots.position, [0, 1, 7, 99, 150]);
+  assert.deepEqual(slots.sum, [63, 2, 6, 0, 2001]);
+  assert.deepEqual(slots.lost, [0, 4, 0, 12, 0]);
+  assert.equal(slots.at[7], 2);
+  assert.equal(slots.at[8], -1);
+  assert.equal(slotFrom(slots, 8), 3);
+  assert.equal(slotFrom(slots, 151), 5);
+});
+
+test('damaged slots are an error, at once', () => {
+  const count = varint(2 ** 52);
+  for (const text of ['', data.slice(0, -4), data + data, varint(0) + varint(0) + count, data + varint(0) + varint(0) + count]) {
+    const begin = performance.now();
+    assert.throws(() => decodeSlots(text, 200, sum(samples)), /damaged slots/);
+    assert.ok(performance.now() - begin < 5000);
+  }
+});
+
+test('sums and the tree of each range are those of its samples', () => {
+  for (let from = 0; from < 160; from += 3) {
+    for (let to = from; to < 200; to += 7) {
+      const wanted = samples.filter(([at]) => at >= from && at <= to), got = rangeSums(slots, from, to);
+      assert.equal(got.weight, sum(wanted));
+      const tree = rangeTree(profile.base, slots, from, to), paths = pathsOf({ tree, names: profile.names });
+      assert.equal(tree.total[0][0], sum(wanted));
+      const totals = {};
+      for (const [, stack, weight] of wanted) {
+        const frames = stack.split(';');
+        frames.forEach((_, at) => {
+          const path = frames.slice(0, at + 1).join(';');
+          totals[path] = (totals[path] || 0) + weight;
+        });
+      }
+      const seen = Object.fromEntries(paths.slice(1).map((path, at) => [path, tree.total[0][at + 1]]));
+      assert.deepEqual(seen, totals);
+    }
+  }
+});
+
+test('all positions give the tree of the file', () => {
+  const tree = rangeTree(profile.base, slots, 0, 199);
+  assert.equal(tree.count, profile.base.count);
+  assert.deepEqual([...tree.end], [...profile.base.end.slice(0, tree.count)]);
+  assert.deepEqual([...tree.self[0]], [...profile.base.self[0].slice(0, tree.count)]);
+});
+
+test('a search has the weight of stacks with a match', () => {
+  const hits = profile.names.text.map(name => name === 'main');
+  assert.deepEqual([...matchSums(profile.base, slots, hits)], [63, 2, 5, 0, 1]);
+});
+
+test('ranges of an address', () => {
+  assert.deepEqual(parseRange('3-7', 200), { from: 3, to: 7 });
+  assert.deepEqual(parseRange('7-3', 200), { from: 3, to: 7 });
+  for (const text of ['', '3', '3-', '-3-4', '3-200', '1e2-3', '3-4x', '9999999999-1', '3.5-4']) assert.equal(parseRange(text, 200), null);
+});
+
+const heat = { slot: 2e7, rows: 50, columns: 100, origin: 12, wall: 0, runs: [[0, 60, 0], [61, 39, 500]] };
+
+test('times since the begin', () => {
+  const times = new HeatTimes(heat);
+  assert.equal(times.rangeText(617, 617), '12.34 s');
+  assert.equal(times.rangeText(617, 727), '12.34 s to 14.56 s (2.22 s)');
+  assert.equal(times.isGap(59), false);
+  assert.equal(times.isGap(60), true);
+  assert.equal(times.isGap(61), false);
+  assert.equal(times.columnText(61), '8:20');
+  assert.equal(times.rangeText(61 * 50 + 1, 61 * 50 + 1), '8:20.020');
+});
+
+test('the column of a gap has no slots', () => {
+  const times = new HeatTimes(heat);
+  assert.equal(times.slotsIn(3, 7), 5);
+  assert.equal(times.slotsIn(59 * 50 + 49, 61 * 50), 2);
+  assert.equal(times.slotsIn(60 * 50 + 3, 60 * 50 + 9), 0);
+  assert.equal(times.slotsIn(0, 100 * 50 - 1), 99 * 50);
+});
+
+test('times of the clock', () => {
+  const times = new HeatTimes({ ...heat, origin: 1795711348, wall: 1 });
+  assert.equal(times.columnText(0), '16:42:28');
+  assert.equal(times.rangeText(3, 3), '16:42:28.060');
+  const days = new HeatTimes({ ...heat, origin: 1795711348, wall: 1, runs: [[0, 60, 0], [61, 39, 200000]] });
+  assert.equal(days.columnText(0), '11-26 16:42:28');
+  assert.equal(days.rangeText(61 * 50 + 3, 61 * 50 + 3), '11-29 00:15:48.060');
+  const short = new HeatTimes({ slot: 1e6, rows: 50, columns: 9, origin: 1795711348, wall: 1, runs: [[0, 9, 0]] });
+  assert.equal(short.columnText(3), '16:42:28.150');
+  assert.equal(new HeatTimes({ ...short.heat, origin: 0, wall: 0, runs: [[0, 1, 0], [2, 7, 2403]] }).columnText(2), '2:00.150');
+  const day = new HeatTimes({ slot: 6e10, rows: 60, columns: 24, origin: 1795708800, wall: 1, runs: [[0, 24, 0]] });
+  assert.equal(day.columnText(1), '11-26 17:00');
+  assert.equal(day.rangeText(61, 61), '11-26 17:01:00');
+});
+
+test('labels of columns are round numbers, apart from each other, in each run', () => {
+  const columns = new HeatTimes(heat).labelled(4);
+  assert.deepEqual(columns.slice(0, 4), [0, 5, 10, 15]);
+  assert.ok(columns.includes(61));
+  columns.forEach((column, at) => assert.ok(at === 0 || column - columns[at - 1] >= 4));
+});
+
+test('durations', () => {
+  assert.equal(durationText(2e7), '20 ms');
+  assert.equal(durationText(3e11), '5 min');
+  assert.equal(roughDuration(2.22e9), '2.22 s');
+  assert.equal(roughDuration(36e11), '1 h');
+});
