@@ -32,7 +32,7 @@ bool ruby_is_library(struct str path)
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 /* The version "3.1.2" of the library; 0: it is not Ruby. */
-static uint32_t read_version(struct ruby *ruby, char version[VERSION_MAX])
+static uint32_t read_ruby_version(struct ruby *ruby, char version[VERSION_MAX])
 {
 	uint64_t address, numbers[2];
 	struct str rest, major;
@@ -88,7 +88,7 @@ enum ruby_answer ruby_open(struct ruby *ruby, struct memory *memory, const struc
 
 	*ruby = (struct ruby){ .memory = memory };
 	why = loadedfile_open(&ruby->file, memory, candidate->base);
-	number = why ? 0 : read_version(ruby, version);
+	number = why ? 0 : read_ruby_version(ruby, version);
 	if (!number) {
 		snprintf(ruby->why, sizeof(ruby->why), "%s", why ? why : "the file is not Ruby");
 		return RUBY_OTHER_FILE;
