@@ -64,7 +64,7 @@ Events:
   -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
       --unwind=auto|tables|fp
                              auto (both), tables (unwind tables), fp (frame pointers) (auto)
-      --interpreters=on|off  show functions of Python, Ruby, PHP (on for root)
+      --interpreters=on|off  show functions of Python, node, Ruby, PHP (on for root)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
 
 Output:
@@ -341,7 +341,7 @@ if [ -n "$list" ]; then
 	exit 0
 fi
 [ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }
-# said by pjsvg
+# pjsvg prints the reason
 [ -z "$colors" ] || echo "main 1" | pjsvg --colors "$colors" >/dev/null || exit 2
 prepare
 case $whom in command | file) ;; *) choose_target ;; esac

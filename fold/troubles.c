@@ -86,6 +86,7 @@ struct trouble_walk {
 	 * of_function: by location, runtime whose code this function interprets. */
 	uint8_t *of_dso, *of_function;
 	enum trouble_kind python; /* trouble of Python code without names, by the way of recording */
+	enum trouble_kind others; /* the same of Ruby, PHP and node; 0: by the language */
 	/* By DSO of JIT code: id of the first frame of a stack that contains the code, mostly the name of its process.
 	 */
 	uint32_t *process;
@@ -130,6 +131,8 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 
 	if (facts->interpreted && (facts->interprets == RUNTIME_RUBY || facts->interprets == RUNTIME_PHP))
 		return;
+	if (walk->others && (kind == TROUBLE_RUBY || kind == TROUBLE_PHP || kind == TROUBLE_NODE_INTERPRETED))
+		kind = walk->others;
 	if (facts->interprets && !facts->jit && facts->process)
 		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process), samples);
 }
@@ -294,13 +297,25 @@ static enum trouble_kind trouble_of_python(const struct recorder *recorder, cons
 	return recorder->is && !recorder->unwound ? TROUBLE_PYTHON_FP : TROUBLE_PYTHON;
 }
 
+/* Returns the trouble of Ruby, PHP and node, if the advice of the language does not help in this recording; otherwise
+ * 0.
+ */
+static enum trouble_kind trouble_of_others(const struct recorder *recorder, const struct samples *samples)
+{
+	if (recorder->unwinding.interpreters || recorder->unwinding.interpreted)
+		return TROUBLE_PYTHON_UNREAD;
+	return troubles_offcpu(samples) ? TROUBLE_INTERPRETER_OFFCPU : (enum trouble_kind)0;
+}
+
 void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
 		       const struct samples *samples, struct judgement *judgement)
 {
 	const struct stacks *from = quality->from;
 	uint64_t *totals = stacks_totals(from, 1);
 	uint64_t *frames = mem_alloc(sizeof(*frames), (size_t)quality->locations->n + 1);
-	struct trouble_walk walk = { .quality = quality, .python = trouble_of_python(recorder, samples) };
+	struct trouble_walk walk = { .quality = quality,
+				     .python = trouble_of_python(recorder, samples),
+				     .others = trouble_of_others(recorder, samples) };
 
 	walk.of_dso = mem_alloc(sizeof(*walk.of_dso), (size_t)quality->as->keys.n + 1);
 	walk.process = mem_alloc(sizeof(*walk.process), (size_t)quality->as->keys.n + 1);
@@ -362,6 +377,9 @@ void troubles_of_stacks(const struct recording_tally *tally, const struct sample
 	judgement_add(judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, tally->limit_cut);
 	judgement_add(judgement, TROUBLE_TRUNCATED_EVENT, (struct str){ 0 }, tally->event_cut);
 	cut -= tally->limit_cut + tally->event_cut;
-	judgement_add(judgement, tally->unwound ? TROUBLE_TRUNCATED_COPY : TROUBLE_TRUNCATED_PERF_COPY,
+	judgement_add(judgement,
+		      troubles_offcpu(samples) ? TROUBLE_TRUNCATED_WAIT :
+		      tally->unwound           ? TROUBLE_TRUNCATED_COPY :
+						 TROUBLE_TRUNCATED_PERF_COPY,
 		      (struct str){ 0 }, cut);
 }

@@ -25,7 +25,7 @@
 static const struct {
 	const char *comm, *advice;
 } advice[] = {
-	{ "node", "start it with node --perf-basic-prof (or NODE_OPTIONS)" },
+	{ "node", "record with --interpreters=on, as root, or start it with node --perf-basic-prof (or NODE_OPTIONS)" },
 	{ "dotnet", "start it with DOTNET_PerfMapEnabled=1" },
 	{ "beam.smp", "start it with erl +JPperf true" },
 	{ "php", "start it with opcache.jit_debug=0x10" },

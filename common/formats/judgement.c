@@ -86,7 +86,12 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 				       .what = INTERPRETED,
 				       .cause = "does not name its interpreted functions",
 				       .cause_many = "do not name their interpreted functions",
-				       .advice = "node --perf-basic-prof --interpreted-frames-native-stack helps" },
+				       .advice = "--interpreters=on of pjflame or pjrecord, as root, or node "
+						 "--perf-basic-prof --interpreted-frames-native-stack helps" },
+	[TROUBLE_INTERPRETER_OFFCPU] = { .unit = OF_SAMPLES,
+					 .what = INTERPRETED,
+					 .cause = "does not name its functions in waits",
+					 .cause_many = "do not name their functions in waits" },
 	[TROUBLE_STRIPPED_PACKAGE] = { .unit = OF_FRAMES,
 				       .what = UNNAMED,
 				       .cause = "is stripped",
@@ -195,6 +200,9 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 				     .what = TRUNCATED,
 				     .cause = "longer than the stack copy",
 				     .advice = "a larger --stack-size of pjrecord helps" },
+	[TROUBLE_TRUNCATED_WAIT] = { .unit = OF_STACKS,
+				     .what = TRUNCATED,
+				     .cause = "longer than the copy of a waiting thread's stack" },
 	[TROUBLE_TRUNCATED_PERF_COPY] = { .unit = OF_STACKS,
 					  .what = TRUNCATED,
 					  .cause = "longer than the stack copy",
@@ -423,7 +431,7 @@ static void put_trouble(struct text *text, const struct judgement *judgement, co
 
 static bool is_about_names(enum trouble_kind kind)
 {
-	return trouble_texts[kind].unit == OF_FRAMES || (kind >= TROUBLE_PYTHON && kind <= TROUBLE_NODE_INTERPRETED);
+	return trouble_texts[kind].unit == OF_FRAMES || (kind >= TROUBLE_PYTHON && kind <= TROUBLE_INTERPRETER_OFFCPU);
 }
 
 /* True if the first group is large enough for the summary sentence. */

@@ -27,6 +27,7 @@ enum trouble_kind {
 	TROUBLE_PHP,
 	TROUBLE_PERL,
 	TROUBLE_NODE_INTERPRETED,
+	TROUBLE_INTERPRETER_OFFCPU, /* of Ruby, PHP and node, in recordings of pjrecord --off-cpu */
 	/* Frames without names: ELF files. */
 	TROUBLE_STRIPPED_PACKAGE, /* stripped file of a package of the distribution */
 	TROUBLE_STRIPPED,
@@ -55,6 +56,7 @@ enum trouble_kind {
 	TROUBLE_JVM,        /* pjrecord recorded the JVM, and did not find the names */
 	/* Stacks that are truncated, broken or of unknown completeness. */
 	TROUBLE_TRUNCATED_COPY,      /* stacks longer than pjrecord's stack copy */
+	TROUBLE_TRUNCATED_WAIT,      /* stacks longer than the copy that pjrecord --off-cpu reads */
 	TROUBLE_TRUNCATED_PERF_COPY, /* stacks longer than perf's stack copy */
 	TROUBLE_TRUNCATED_LIMIT,     /* stacks longer than the kernel's limit of callchains */
 	TROUBLE_TRUNCATED_EVENT,     /* stacks longer than the event's limit of callchains */

@@ -464,7 +464,7 @@ static void interpreters_name_native(struct interpreters *interpreters, const st
 
 	merged->n = 0;
 	merged->end = walk->end;
-	for (size_t i = 0; i < walk->n; i++) {
+	for (size_t i = 0; i < walk->n && merged->end != UNWIND_MORE; i++) {
 		struct jsstacks_functions functions = jsstacks_at(&stacks, i);
 
 		if (functions.first == functions.end) {

@@ -8,6 +8,7 @@
  * frames at each sample. A thread that is not registered makes the list of threads to be read again, at most each
  * 50 ms. A list of frames is used only if the reader certifies that the thread ran nothing meanwhile, and if it matches
  * the native stack (onestack.h, jsstacks.h); otherwise the stack keeps its native frames, and the reason is counted.
+ * Frames of V8 are in the sample's own copy of the native stack: they need no certificate.
  *
  * Nothing is started before the first such process, except for one helper process.
  */

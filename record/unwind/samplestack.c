@@ -545,6 +545,8 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	}
 	if (stack->interpreters)
 		samplestack_add_interpreted(sampled, record, stack_pointer);
+	if (walk->end == UNWIND_MORE)
+		more.n = 0; /* frames between these and the callers are left out */
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;
 	if (!samplestack_put_frames(sampled, max, out) || more.n + FRAME_SPACE > max - out->n)

@@ -57,16 +57,21 @@ static void each_kind(void)
 		{ TROUBLE_PYTHON_UNREAD, "python3",
 		  FIGURES "; 50 % of samples in an interpreter: python3 was not read, or not with certainty" },
 		{ TROUBLE_RUBY, "ruby",
-		  FIGURES "; 50 % of samples in an interpreter: ruby does not name its Ruby methods (Ruby 3.3 or later "
-			  "with --yjit --yjit-perf helps)" },
+		  FIGURES "; 50 % of samples in an interpreter: ruby does not name its Ruby methods (--interpreters=on "
+			  "of pjflame or pjrecord, as root, with Ruby 3.1 or 3.3, or --yjit --yjit-perf of 3.3 or "
+			  "later, helps)" },
 		{ TROUBLE_PHP, "php",
 		  FIGURES "; 50 % of samples in an interpreter: php does not name its PHP functions "
-			  "(opcache.jit=function with opcache.jit_debug=0x10 helps)" },
+			  "(--interpreters=on of pjflame or pjrecord, as root, with PHP 7.4, 8.2 or 8.4 without the "
+			  "JIT, helps)" },
 		{ TROUBLE_PERL, "perl",
 		  FIGURES "; 50 % of samples in an interpreter: perl does not name its Perl functions" },
 		{ TROUBLE_NODE_INTERPRETED, "node",
-		  FIGURES "; 50 % of samples in an interpreter: node does not name its interpreted functions (node "
-			  "--perf-basic-prof --interpreted-frames-native-stack helps)" },
+		  FIGURES "; 50 % of samples in an interpreter: node does not name its interpreted functions "
+			  "(--interpreters=on of pjflame or pjrecord, as root, or node --perf-basic-prof "
+			  "--interpreted-frames-native-stack helps)" },
+		{ TROUBLE_INTERPRETER_OFFCPU, "ruby",
+		  FIGURES "; 50 % of samples in an interpreter: ruby does not name its functions in waits" },
 		{ TROUBLE_STRIPPED_PACKAGE, "gzip",
 		  FIGURES "; 3 % of frames without names: gzip is stripped (its -dbgsym package helps)" },
 		{ TROUBLE_STRIPPED, "prog",
