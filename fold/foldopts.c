@@ -491,7 +491,7 @@ static void add_frames_group(struct options *options, struct request *request)
 		{ 0, "inline", NULL, OPT_CALL_FLAG, request, opt_inline,
 		  "show inlined functions as frames (perf.data with debug information)" },
 		{ 0, "srcline", NULL, OPT_CALL_FLAG, request, opt_flag,
-		  "append file:line, of interpreters or as perf script -F+srcline printed it" },
+		  "append file:line, of interpreters or by perf script -F+srcline" },
 		{ 0, "skip-after", "FRAME", OPT_CALL, request, opt_skip_after,
 		  "drop the callers of FRAME; may be repeated" },
 		{ 0, "collapse-recursion", NULL, OPT_CALL_FLAG, request, opt_flag,

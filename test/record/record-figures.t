@@ -1,7 +1,7 @@
 #!/bin/sh
 # record-figures.t - the share of complete stacks is one figure: pjrecord -v, pjrecord.prom, pjfold -v, pjfold --stacks and pjfold --info
-# have the same numbers of one window, which are those of the marks in its callchains (test/record/claimed.c). Numbers of one window do not
-# depend on the load of the machine.
+# have the same numbers of one window, which are those of the marks in its callchains (test/record/claimed.c). Stacks of times off the CPU
+# are another figure, by time. Numbers of one window do not depend on the load of the machine.
 # stage: live
 # covers: common/formats/unwindstats.c fold/stackquality.c fold/quality.c record/windows/metrics.c
 # shellcheck source=test/lib/tap.sh
@@ -54,6 +54,32 @@ table_shares()
 	awk '$NF == "(all)" { gsub(/%/, ""); print $2 ", " $5 ", " $3 ", " $4 }' "$1"
 }
 
+# read_shares FILE: shares of the off-CPU time whose stack is complete, and was not read, in the line of FILE that has them
+read_shares()
+{
+	sed -n 's/.*stacks of [0-9.]* s off the CPU: \([0-9.]*\) % complete, .* \([0-9.]*\) % not read.*/\1 \2/p' "$1" | tail -n 1
+}
+
+# near SHARES SHARES: texts round a share of nearly all down
+near()
+{
+	echo "$1 $2" | awk '{ exit !(NF == 4 && ($1 - $3) ^ 2 < .03 && ($2 - $4) ^ 2 < .03) }'
+}
+
+# agree_on_times DIR WINDOW: the figure of times off the CPU, in pjrecord's line, pjfold --info, pjfold --stacks and pjrecord.prom
+agree_on_times()
+{
+	want=$(read_shares said)
+	ok "  times off the CPU: pjrecord -v ($want)" test -n "$want"
+	ok "  pjfold --info" near "$(read_shares info)" "$want"
+	pjfold -q --stacks --only event=offcpu-time-preempted "$2" >stacks 2>&1
+	ok "  pjfold --stacks" near "$(awk '/off-CPU time of both events/ { gsub(/%/, ""); print $2, $4 }' stacks)" "$want"
+	complete=$(metric "$1" 'offcpu_stacks_seconds_total{stack="complete"}')
+	incomplete=$(metric "$1" 'offcpu_stacks_seconds_total{stack="incomplete"}')
+	unread=$(metric "$1" 'offcpu_stacks_seconds_total{stack="unread"}')
+	ok "  pjrecord.prom" near "$(awk -v c="$complete" -v i="$incomplete" -v u="$unread" 'BEGIN { printf "%.1f %.1f", 100 * c / (c + i + u), 100 * u / (c + i + u) }')" "$want"
+}
+
 # agree NAME OPTION... -- COMMAND: one window, and all that has its figures
 agree()
 {
@@ -67,20 +93,23 @@ agree()
 		fail "$name: a window" said why
 		return
 	fi
+	pjfold --info "$window" >info 2>&1
+	events=$(sed -n 's/^event *\([^ ,]*\).*/\1/p' info)
+	row=0 # all events
+	if echo "$events" | grep -q '^offcpu-time'; then row=1; fi
 	# shellcheck disable=SC2046 # numbers
-	set -- $(sed -n 's/^0 //p' counts)
+	set -- $(sed -n "s/^$row //p" counts)
 	echo "# stacks, complete, unknown, truncated, broken: $*"
 	want=$(shares "under 0.1" "$@")
 	ok "$name: a window of at least 100 stacks" [ "$1" -ge 100 ]
 	is "  pjrecord -v" "$(said_shares said)" "$want"
-	pjfold --info "$window" >info 2>&1
 	is "  pjfold --info" "$(said_shares info)" "$want"
 	prom="$(metric dir 'stacks_total{end="root"}') $(metric dir 'stacks_total{end="unknown"}') $(metric dir 'stacks_total{end="copy"}') $(metric dir 'stacks_total{end="broken"}')"
 	is "  pjrecord.prom" "$prom" "$2 $3 $4 $5"
-	events=$(sed -n 's/^event *\([^ ,]*\).*/\1/p' info)
 	while read -r number counted; do
 		[ "$number" != 0 ] || continue
 		event=$(echo "$events" | sed -n "${number}p")
+		case $event in offcpu-time*) continue ;; esac
 		# shellcheck disable=SC2086 # numbers
 		want=$(shares "under 0.1" $counted)
 		pjfold -v --only "event=$event" "$window" >folded 2>fold.said
@@ -93,7 +122,8 @@ agree()
 
 agree "C" -- ./plain 600
 agree "C, a copy that is too short" --stack-size=1K -- ./plain 600
-agree "times off the CPU" --off-cpu -- ./plain 600
+agree "times off the CPU" --off-cpu -- sh -c './plain 600; sleep .2; sleep .2'
+agree_on_times dir dir/out/*.data
 agree "two events" -e cpu-clock -e task-clock -- ./plain 600
 agree "the whole host" -a -- ./plain 600
 agree "a tenant over its budget" --tenant-bytes=1K -- ./burn deep 500 1
