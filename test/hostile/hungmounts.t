@@ -52,5 +52,5 @@ ok "  then the files of its user were left alone: few others did" awk '/^pj_reco
 awk '$NF ~ /^other/ && $2 + 0 < 99' stacks | sed 's/^/# incomplete: /'
 awk '$NF ~ /^other/ { n += $1; whole += $1 * $2 / 100 } END { print "# stacks of others, complete ones: " n, whole }' stacks
 ok "stacks of programs that started meanwhile are complete" awk '$NF ~ /^other/ { n += $1; whole += $1 * $2 / 100 } END { print n, whole; exit !(n > 500 && whole >= n * .99) }' stacks
-ok "no helper process is left over, or missing" awk '/^pj_record_helpers_(off|lingering)/ { print; n++; bad += $2 } END { exit !(n == 8 && !bad) }' out/pjrecord.prom
+ok "no helper process is left over, or missing" awk '/^pj_record_helpers_(off|lingering)/ { print; n++; bad += $2 } END { exit !(n == 10 && !bad) }' out/pjrecord.prom
 done_testing
