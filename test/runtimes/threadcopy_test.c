@@ -304,8 +304,11 @@ static uint32_t array_found(uint64_t first, uint32_t n)
 		const char *bytes = find(at, CELL);
 
 		memcpy(&link, memory->bytes + at + LINK, 8);
-		if (!bytes || memcmp(bytes, memory->bytes + at, CELL) != 0 || link < BASE + 16 ||
-		    !(bytes = find(link - 16 - BASE, 24)) || memcmp(bytes, memory->bytes + link - 16 - BASE, 24) != 0)
+		if (!bytes || memcmp(bytes, memory->bytes + at, CELL) != 0 || link < BASE + 16)
+			return i;
+		at = link - 16 - BASE;
+		bytes = find(at, 24);
+		if (!bytes || memcmp(bytes, memory->bytes + at, 24) != 0)
 			return i;
 	}
 	return n;
