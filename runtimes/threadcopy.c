@@ -312,3 +312,32 @@ void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, voi
 	if (copy->end != THREADCOPY_LIMIT)
 		copy->end = end;
 }
+
+/* ---- lookup ------------------------------------------------------------------------------------------------------ */
+
+struct threadcopy_view threadcopy_view_of(const struct threadcopy *copy)
+{
+	return (struct threadcopy_view){ .copy = copy,
+					 .nareas = copy->nareas < THREADCOPY_READS ? copy->nareas : THREADCOPY_READS };
+}
+
+static const char *area_bytes(const struct threadcopy_view *view, uint32_t i, uint64_t address, uint32_t n)
+{
+	const struct threadcopy_area *area = &view->copy->area[i];
+
+	if (address < area->address || n > area->n || address - area->address > area->n - n ||
+	    area->n > view->copy->nbytes || area->offset > view->copy->nbytes - area->n)
+		return NULL;
+	return view->copy->bytes + area->offset + (address - area->address);
+}
+
+const char *threadcopy_bytes(struct threadcopy_view *view, uint64_t address, uint32_t n)
+{
+	const char *bytes = view->last < view->nareas ? area_bytes(view, view->last, address, n) : NULL;
+
+	for (uint32_t i = 0; !bytes && i < view->nareas; i++) {
+		bytes = area_bytes(view, i, address, n);
+		view->last = i;
+	}
+	return bytes;
+}

@@ -90,4 +90,17 @@ typedef size_t threadcopy_read(void *to, uint64_t address, void *into, size_t n)
 void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, void *to, size_t max_bytes,
 		       struct threadcopy *copy);
 
+/* A copy whose bytes are looked up by address. The area that had the last bytes is looked at first. */
+struct threadcopy_view {
+	const struct threadcopy *copy;
+	uint32_t nareas, last;
+};
+
+/* Returns a view of a copy. */
+struct threadcopy_view threadcopy_view_of(const struct threadcopy *copy);
+
+/* Returns the n bytes at an address of the process, or NULL if no area has all of them. Areas that are not within the
+ * copy's bytes have none. Pure. */
+const char *threadcopy_bytes(struct threadcopy_view *view, uint64_t address, uint32_t n);
+
 #endif

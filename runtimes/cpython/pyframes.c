@@ -34,43 +34,15 @@ void cpython_plan(const struct cpython_layout *layout, struct threadplan *plan)
 		plan->hop[plan->nhops++] = layout->thread.cframe;
 }
 
-/* A copy, and the area that held the last frame. */
-struct copyview {
-	const struct threadcopy *copy;
-	uint32_t nareas, last;
-};
-
-static const char *area_bytes(const struct copyview *view, uint32_t i, uint64_t address, uint32_t n)
-{
-	const struct threadcopy_area *area = &view->copy->area[i];
-
-	if (address < area->address || n > area->n || address - area->address > area->n - n ||
-	    area->n > view->copy->nbytes || area->offset > view->copy->nbytes - area->n)
-		return NULL;
-	return view->copy->bytes + area->offset + (address - area->address);
-}
-
-/* Returns the n bytes at an address of the process, or NULL if no area has all of them. */
-static const char *copied(struct copyview *view, uint64_t address, uint32_t n)
-{
-	const char *bytes = view->last < view->nareas ? area_bytes(view, view->last, address, n) : NULL;
-
-	for (uint32_t i = 0; !bytes && i < view->nareas; i++) {
-		bytes = area_bytes(view, i, address, n);
-		view->last = i;
-	}
-	return bytes;
-}
-
 static bool is_address(uint64_t value)
 {
 	return value % 8 == 0 && value >= 4096 && value < ADDRESS_MAX;
 }
 
 /* Sets *frame to the address of the thread's innermost frame; 0: it has none. */
-static enum cpython_end innermost(const struct cpython_layout *layout, struct copyview *view, uint64_t *frame)
+static enum cpython_end innermost(const struct cpython_layout *layout, struct threadcopy_view *view, uint64_t *frame)
 {
-	const char *bytes = copied(view, view->copy->root + layout->thread.frame, 8);
+	const char *bytes = threadcopy_bytes(view, view->copy->root + layout->thread.frame, 8);
 
 	if (!bytes)
 		return CPYTHON_TRUNCATED;
@@ -78,7 +50,7 @@ static enum cpython_end innermost(const struct cpython_layout *layout, struct co
 	if (layout->thread.cframe != CPYTHON_NO_FIELD && *frame) {
 		if (!is_address(*frame))
 			return CPYTHON_IMPOSSIBLE;
-		bytes = copied(view, *frame + layout->thread.cframe, 8);
+		bytes = threadcopy_bytes(view, *frame + layout->thread.cframe, 8);
 		if (!bytes)
 			return CPYTHON_TRUNCATED;
 		*frame = pylayout_word(bytes, 0);
@@ -144,7 +116,7 @@ static bool closes_cycle(struct cycle *cycle, uint64_t frame)
 enum cpython_end cpython_frames(const struct cpython_layout *layout, const struct threadcopy *copy,
 				struct cpython_stack *stack)
 {
-	struct copyview view = { copy, copy->nareas < THREADCOPY_READS ? copy->nareas : THREADCOPY_READS, 0 };
+	struct threadcopy_view view = threadcopy_view_of(copy);
 	struct cycle cycle = { 0, 0, 1 };
 	uint64_t at = 0;
 	enum cpython_end end = innermost(layout, &view, &at);
@@ -159,7 +131,7 @@ enum cpython_end cpython_frames(const struct cpython_layout *layout, const struc
 			return CPYTHON_TRUNCATED;
 		if (!is_address(at) || closes_cycle(&cycle, at))
 			return CPYTHON_IMPOSSIBLE;
-		bytes = copied(&view, at, layout->frame.bytes);
+		bytes = threadcopy_bytes(&view, at, layout->frame.bytes);
 		if (!bytes)
 			return CPYTHON_TRUNCATED;
 		*frame = (struct cpython_frame){ .frame = at };

@@ -39,34 +39,6 @@ void php_plan(const struct php_layout *layout, struct threadplan *plan)
 	};
 }
 
-/* A copy, and the area that held the last frame. */
-struct copyview {
-	const struct threadcopy *copy;
-	uint32_t nareas, last;
-};
-
-static const char *phparea_bytes(const struct copyview *view, uint32_t i, uint64_t address, uint32_t n)
-{
-	const struct threadcopy_area *area = &view->copy->area[i];
-
-	if (address < area->address || n > area->n || address - area->address > area->n - n ||
-	    area->n > view->copy->nbytes || area->offset > view->copy->nbytes - area->n)
-		return NULL;
-	return view->copy->bytes + area->offset + (address - area->address);
-}
-
-/* Returns the n bytes at an address of the process, or NULL if no area has all of them. */
-static const char *phpcopied(struct copyview *view, uint64_t address, uint32_t n)
-{
-	const char *bytes = view->last < view->nareas ? phparea_bytes(view, view->last, address, n) : NULL;
-
-	for (uint32_t i = 0; !bytes && i < view->nareas; i++) {
-		bytes = phparea_bytes(view, i, address, n);
-		view->last = i;
-	}
-	return bytes;
-}
-
 /* Result of reading one frame. */
 enum phpframe_kind { PHPFRAME_SHOWN, PHPFRAME_HIDDEN, PHPFRAME_FIBER, PHPFRAME_WRONG };
 
@@ -86,17 +58,17 @@ static enum phpframe_kind read_placeholder(const char *bytes, struct php_frame *
 }
 
 /* Sets frame->code from the copy. Returns false if the copy does not have the function. */
-static bool copied_function(const struct php *php, struct copyview *view, struct php_frame *frame)
+static bool copied_function(const struct php *php, struct threadcopy_view *view, struct php_frame *frame)
 {
 	uint32_t n = phplayout_code_bytes(&php->layout);
-	const char *bytes = phpcopied(view, frame->function, n);
+	const char *bytes = threadcopy_bytes(view, frame->function, n);
 
-	if (!bytes && (bytes = phpcopied(view, frame->function, PHPFUNCTION_BYTES)))
+	if (!bytes && (bytes = threadcopy_bytes(view, frame->function, PHPFUNCTION_BYTES)))
 		n = PHPFUNCTION_BYTES;
 	return bytes && phplayout_code(&php->layout, bytes, n, &frame->code);
 }
 
-static enum phpframe_kind read_frame_of_function(const struct php *php, struct copyview *view, const char *bytes,
+static enum phpframe_kind read_frame_of_function(const struct php *php, struct threadcopy_view *view, const char *bytes,
 						 struct php_frame *frame)
 {
 	bool copied = copied_function(php, view, frame);
@@ -123,7 +95,7 @@ static enum phpframe_kind read_frame_of_function(const struct php *php, struct c
 }
 
 /* Sets *frame to the frame with these bytes. */
-static enum phpframe_kind read_phpframe(const struct php *php, struct copyview *view, const char *bytes,
+static enum phpframe_kind read_phpframe(const struct php *php, struct threadcopy_view *view, const char *bytes,
 					struct php_frame *frame)
 {
 	frame->function = phplayout_word(bytes, PHPFRAME_FUNCTION);
@@ -150,9 +122,9 @@ static bool closes_phpcycle(struct phpcycle *cycle, uint64_t frame)
 
 enum php_end php_frames(const struct php *php, const struct threadcopy *copy, struct php_stack *stack)
 {
-	struct copyview view = { copy, copy->nareas < THREADCOPY_READS ? copy->nareas : THREADCOPY_READS, 0 };
+	struct threadcopy_view view = threadcopy_view_of(copy);
 	struct phpcycle cycle = { 0, 0, 1 };
-	const char *bytes = phpcopied(&view, copy->root, 8);
+	const char *bytes = threadcopy_bytes(&view, copy->root, 8);
 	uint64_t at = bytes ? phplayout_word(bytes, 0) : 0;
 
 	stack->n = 0;
@@ -166,7 +138,7 @@ enum php_end php_frames(const struct php *php, const struct threadcopy *copy, st
 			return PHP_TRUNCATED;
 		if (!phplayout_is_address(at) || closes_phpcycle(&cycle, at))
 			return PHP_IMPOSSIBLE;
-		bytes = phpcopied(&view, at, PHPFRAME_BYTES);
+		bytes = threadcopy_bytes(&view, at, PHPFRAME_BYTES);
 		if (!bytes)
 			return PHP_TRUNCATED;
 		*frame = (struct php_frame){ .frame = at };

@@ -39,37 +39,16 @@ void ruby_plan(const struct ruby_layout *layout, struct threadplan *plan)
 
 struct rubyview {
 	const struct ruby_layout *layout;
-	const struct threadcopy *copy;
-	uint32_t nareas, last, parents; /* parents: number of those that were followed */
-	uint64_t start, end;            /* of the VM stack */
+	struct threadcopy_view copied;
+	uint32_t parents;    /* number of those that were followed */
+	uint64_t start, end; /* of the VM stack */
 };
-
-static const char *rubyview_area(const struct rubyview *view, uint32_t i, uint64_t address, uint32_t n)
-{
-	const struct threadcopy_area *area = &view->copy->area[i];
-
-	if (address < area->address || n > area->n || address - area->address > area->n - n ||
-	    area->n > view->copy->nbytes || area->offset > view->copy->nbytes - area->n)
-		return NULL;
-	return view->copy->bytes + area->offset + (address - area->address);
-}
-
-/* Returns the n bytes at an address of the process, or NULL if no area has all of them. */
-static const char *rubyview_bytes(struct rubyview *view, uint64_t address, uint32_t n)
-{
-	const char *bytes = view->last < view->nareas ? rubyview_area(view, view->last, address, n) : NULL;
-
-	for (uint32_t i = 0; !bytes && i < view->nareas; i++) {
-		bytes = rubyview_area(view, i, address, n);
-		view->last = i;
-	}
-	return bytes;
-}
 
 /* Returns the words ep[-2], ep[-1] and ep[0], or NULL. */
 static const char *rubyview_environment(struct rubyview *view, uint64_t ep)
 {
-	return rubylayout_is_address(ep) ? rubyview_bytes(view, ep - EP_BYTES_BEFORE, EP_BYTES_BEFORE + 8) : NULL;
+	return rubylayout_is_address(ep) ? threadcopy_bytes(&view->copied, ep - EP_BYTES_BEFORE, EP_BYTES_BEFORE + 8) :
+					   NULL;
 }
 
 /* Sets the bounds of the native stack from the bytes of an execution context. */
@@ -87,7 +66,7 @@ static void rubyview_native(const struct ruby_layout *layout, const char *bytes,
 /* Finds the VM stack, and sets *frame to the innermost frame. */
 static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack *stack, uint64_t *frame)
 {
-	const char *bytes = rubyview_bytes(view, view->copy->root, 8);
+	const char *bytes = threadcopy_bytes(&view->copied, view->copied.copy->root, 8);
 	uint64_t ec, words;
 
 	if (!bytes)
@@ -97,7 +76,7 @@ static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack
 		return RUBY_NO_FRAME;
 	if (!rubylayout_is_address(ec))
 		return RUBY_IMPOSSIBLE;
-	bytes = rubyview_bytes(view, ec, EC_BYTES);
+	bytes = threadcopy_bytes(&view->copied, ec, EC_BYTES);
 	if (!bytes)
 		return RUBY_TRUNCATED;
 	rubyview_native(view->layout, bytes, stack);
@@ -180,9 +159,7 @@ static enum frame_kind rubyframe_read(struct rubyview *view, const char *bytes, 
 
 enum ruby_end ruby_frames(const struct ruby_layout *layout, const struct threadcopy *copy, struct ruby_stack *stack)
 {
-	struct rubyview view = { .layout = layout,
-				 .copy = copy,
-				 .nareas = copy->nareas < THREADCOPY_READS ? copy->nareas : THREADCOPY_READS };
+	struct rubyview view = { .layout = layout, .copied = threadcopy_view_of(copy) };
 	uint64_t at = 0, innermost;
 	enum ruby_end end;
 
@@ -194,7 +171,7 @@ enum ruby_end ruby_frames(const struct ruby_layout *layout, const struct threadc
 	innermost = at;
 	for (; at < view.end; at += layout->frame_bytes) {
 		struct ruby_frame *frame = &stack->frame[stack->n];
-		const char *bytes = rubyview_bytes(&view, at, layout->frame_bytes), *words;
+		const char *bytes = threadcopy_bytes(&view.copied, at, layout->frame_bytes), *words;
 
 		words = bytes ? rubyview_environment(&view, rubylayout_word(bytes, FRAME_EP)) : NULL;
 		if (!words || stack->n == RUBY_FRAMES_MAX)
