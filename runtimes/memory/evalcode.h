@@ -32,6 +32,10 @@ struct evalcode {
  * are left out if the unwind tables (.eh_frame_hdr) are not readable. */
 bool evalcode_find(struct loadedfile *file, struct str name, struct evalcode *eval);
 
+/* Sets *to to the target of the jump at code[0], which is of an address: e9 rel32 (jmp), or 0f 80..8f rel32 (jcc).
+ * Returns false if it is none. At least 6 bytes must be readable. Pure. */
+bool evalcode_jump(const unsigned char *code, uint64_t address, uint64_t *to);
+
 /* Returns true if an address is in the code. Pure. */
 bool evalcode_holds(const struct evalcode *eval, uint64_t address);
 

@@ -2,6 +2,7 @@
 #include "runtimes/ruby/rubyeval.h"
 
 #include "common/arena.h"
+#include "runtimes/memory/evalcode.h"
 #include "runtimes/memory/fdetable.h"
 #include "runtimes/ruby/rubylayout.h"
 
@@ -13,9 +14,7 @@
 #define CANDIDATES_MAX 256u
 #define SPARE 8u /* readable bytes behind code, for a jump at its end */
 
-/* Bytes of instructions: e8 rel32 (call), e9 rel32 (jmp), 0f 80..8f rel32 (jcc). */
-#define CALL_BYTES 5u
-#define JCC_BYTES 6u
+#define CALL_BYTES 5u /* e8 rel32 */
 
 struct evalsearch {
 	struct ruby *ruby;
@@ -31,18 +30,6 @@ static uint64_t target(const unsigned char *code, uint64_t next)
 
 	memcpy(&value, code, sizeof(value));
 	return next + (uint64_t)(int64_t)value;
-}
-
-/* Sets *to to the target of the jump at code[0]. Returns false if it is none. */
-static bool rubyeval_jump(const unsigned char *code, uint64_t address, uint64_t *to)
-{
-	if (code[0] == 0xe9)
-		*to = target(code + 1, address + CALL_BYTES);
-	else if (code[0] == 0x0f && (code[1] & 0xf0) == 0x80)
-		*to = target(code + 2, address + JCC_BYTES);
-	else
-		return false;
-	return true;
 }
 
 /* Reads the code [start, start + n) with zeros behind it. A step is for 32 bytes. */
@@ -107,7 +94,7 @@ static bool rubyeval_jumps_back(struct evalsearch *search, const struct ruby_ran
 	if (!rubyeval_read(search, part->start, bytes, search->other))
 		return false;
 	for (uint64_t i = 0; i < bytes; i++)
-		if (rubyeval_jump(search->other + i, part->start + i, &to) && to != range[0].start &&
+		if (evalcode_jump(search->other + i, part->start + i, &to) && to != range[0].start &&
 		    rubyeval_in_ranges(range, n, to))
 			return true;
 	return false;
@@ -124,7 +111,7 @@ static void add_parts(struct evalsearch *search, struct ruby_range *range, uint3
 	if (!rubyeval_read(search, range[0].start, bytes, search->code))
 		return;
 	for (uint64_t i = 0; i < bytes && *n < RUBY_RANGES_MAX; i++) {
-		if (!rubyeval_jump(search->code + i, range[0].start + i, &to) || rubyeval_in_ranges(range, *n, to) ||
+		if (!evalcode_jump(search->code + i, range[0].start + i, &to) || rubyeval_in_ranges(range, *n, to) ||
 		    !fdetable_range(&search->table, to, &part.start, &part.end) ||
 		    rubyeval_is_tried(search, part.start))
 			continue;
