@@ -142,8 +142,8 @@ static void take_page(struct memory *memory, uint64_t address)
 	npages++;
 }
 
-/* Reads all that is read of an image, within a budget. */
-static void read_image(struct ruby *of)
+/* Reads all that is read of an image, within a budget. Calls `after`, if there is one, after each frame. */
+static void read_image(struct ruby *of, void (*after)(const struct memory *reader))
 {
 	static struct ruby_code code;
 	struct ruby_thread thread[8];
@@ -154,10 +154,13 @@ static void read_image(struct ruby *of)
 	for (size_t i = 0; i < n; i++) {
 		livecopy_read(of->memory, &plan, thread[i].root, copy, THREADCOPY_BYTES);
 		ruby_frames(&of->layout, copy, &stack);
-		for (uint32_t k = 0; k < stack.n; k++)
+		for (uint32_t k = 0; k < stack.n; k++) {
 			if (ruby_code(of, &stack.frame[k], &code) &&
 			    (strlen(code.name) >= sizeof(code.name) || strlen(code.file) >= sizeof(code.file)))
 				exit(1);
+			if (after)
+				after(of->memory);
+		}
 	}
 }
 
@@ -197,6 +200,25 @@ static void take_opened(const struct ruby_candidate *candidate)
 	} while (npages > before);
 }
 
+/* Reads the frames of the image, and takes the pages that this asks for, until the image has them. They are taken after
+ * each frame, as pages that share a place in the cache push each other out. */
+static void take_read(void)
+{
+	size_t before;
+
+	do {
+		struct memory reader = { 0 };
+		struct ruby of = ruby;
+
+		before = npages;
+		memory_image(&reader, page, npages);
+		of.memory = of.file.m = &reader;
+		read_image(&of, take_cached);
+		take_cached(&reader);
+		memory_close(&reader);
+	} while (npages > before);
+}
+
 /* Takes the pages of the live process that its reading needs. */
 static void take_pages(void)
 {
@@ -205,7 +227,7 @@ static void take_pages(void)
 	size_t n = ruby_threads(&ruby, thread, 8);
 
 	memory_forget(ruby.memory);
-	read_image(&ruby);
+	read_image(&ruby, NULL);
 	take_cached(ruby.memory);
 	ruby_plan(&ruby.layout, &plan);
 	for (size_t i = 0; i < n; i++) {
@@ -270,7 +292,7 @@ static void path_of_id_0(struct memory *image)
 	if (id == 0)
 		return;
 	ok(replace_id(&of, id, 0) >= 2 && rubyclass_find_ids(&of) && of.path_id == 0, "an image with an id of 0");
-	read_image(&of);
+	read_image(&of, NULL);
 	ok(read_class(&of), "  its classes have their names");
 	replace_id(&of, 0, id);
 }
@@ -288,6 +310,7 @@ static void damaged(const struct rubyprogram *program)
 	npages = 0;
 	if (good) {
 		take_pages();
+		take_read();
 		take_opened(&candidate);
 		rubyclass_find_ids(&ruby);
 		take_cached(ruby.memory);
@@ -306,7 +329,7 @@ static void damaged(const struct rubyprogram *program)
 		image.budget = &budget;
 		of = ruby;
 		of.memory = of.file.m = &image;
-		read_image(&of);
+		read_image(&of, NULL);
 		over += budget.over != READBUDGET_LEFT;
 		budget = (struct readbudget){ .steps = 2000000, .bytes = 8 << 20 };
 		if (i % 16 == 0)
