@@ -287,10 +287,16 @@ static bool troubles_offcpu(const struct samples *samples)
 	return str_starts(samples_event_name(samples), STR("offcpu-time"));
 }
 
-/* Returns the trouble of Python code without names: its advice must differ from what the reader did already. */
+/* Returns true if pjrecord read interpreters: the advice must differ from what was done already. */
+static bool troubles_were_read(const struct recorder *recorder)
+{
+	return recorder->unwinding.interpreters || recorder->unwinding.interpreted;
+}
+
+/* Returns the trouble of Python code without names. */
 static enum trouble_kind trouble_of_python(const struct recorder *recorder, const struct samples *samples)
 {
-	if (recorder->unwinding.interpreters || recorder->unwinding.interpreted)
+	if (troubles_were_read(recorder))
 		return TROUBLE_PYTHON_UNREAD;
 	if (troubles_offcpu(samples))
 		return TROUBLE_PYTHON_OFFCPU;
@@ -302,7 +308,7 @@ static enum trouble_kind trouble_of_python(const struct recorder *recorder, cons
  */
 static enum trouble_kind trouble_of_others(const struct recorder *recorder, const struct samples *samples)
 {
-	if (recorder->unwinding.interpreters || recorder->unwinding.interpreted)
+	if (troubles_were_read(recorder))
 		return TROUBLE_PYTHON_UNREAD;
 	return troubles_offcpu(samples) ? TROUBLE_INTERPRETER_OFFCPU : (enum trouble_kind)0;
 }

@@ -299,17 +299,17 @@ static uint64_t next_sleep(const struct waithelper *helper, uint64_t cpu, uint64
 void waithelper_run(const struct waithelper_options *options)
 {
 	struct waithelper *helper = mem_alloc(sizeof(*helper), 1);
-	uint64_t asked = 0, slept = WAITHELPER_POLL_NS, before = clock_thread_cpu(), mean = 0;
+	uint64_t checked = 0, slept = WAITHELPER_POLL_NS, before = clock_thread_cpu(), mean = 0;
 
 	helper->o = *options;
 	helper->ring = mem_alloc(sizeof(*helper->ring), WAITHELPER_CPUS);
 	for (;;) {
 		uint64_t now = clock_now(), cpu;
 
-		if (now - asked >= ALIVE_NS || helper->nrings == 0) {
+		if (now - checked >= ALIVE_NS || helper->nrings == 0) {
 			if (!take_messages(helper))
 				break;
-			asked = now;
+			checked = now;
 		}
 		helper->found = false;
 		for (size_t i = 0; i < helper->nrings; i++)

@@ -181,7 +181,7 @@ static void derive(struct v8_layout *layout)
 		layout->code.positions = layout->code.deopt + 8;
 }
 
-/* Offsets must be those of whole words in objects. */
+/* Offsets must be multiples of a word, within an object. */
 static bool is_aligned(const struct v8_layout *layout)
 {
 	return (layout->function.shared | layout->function.context | layout->shared.data | layout->shared.name |

@@ -2,7 +2,7 @@
 /*
  * v8lines.h - lines of positions in scripts.
  *
- * V8 has an array of the ends of lines only once something has asked for a line. Otherwise they are counted in the
+ * V8 has an array of the ends of lines only after code of the program needed a line. Otherwise they are counted in the
  * source, from the next lower position whose line is known: those of functions, and each V8LINES_BLOCK characters. They
  * are kept in struct v8. The characters that are looked at for one stack are bounded, so that it takes several stacks
  * until the line of a function far down in a large source is known.

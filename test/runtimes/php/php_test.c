@@ -115,7 +115,7 @@ static enum php_answer reopen(struct phprun *run, struct php *php, struct str fu
 		       (memcpy(php->why, other.why, sizeof(other.why)), PHP_REFUSED);
 }
 
-/* A version that no accessor tells: the layouts of all versions are candidates, and only the right one is proven. */
+/* A version that no accessor has: the layouts of all versions are candidates, and only the right one is proven. */
 static void unknown_php(const struct phpprogram *program)
 {
 	struct phprun run;
