@@ -102,10 +102,9 @@ static bool take_messages(struct waithelper *helper)
 
 static uint64_t followed_word(const struct followed *ring, uint64_t at)
 {
-	uint64_t word;
+	const void *word = ring->data + (at & (ring->bytes - 1) & ~UINT64_C(7));
 
-	memcpy(&word, ring->data + (at & (ring->bytes - 1) & ~UINT64_C(7)), sizeof(word));
-	return word;
+	return __atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE);
 }
 
 /* Copies what a sample has of a thread that is about to leave the CPU. Its callchain and registers follow the fixed
@@ -140,9 +139,8 @@ static void take_switched_out(struct waithelper *helper, const struct followed *
 
 	if (!load_wait(helper, ring, at, size, &wait))
 		return;
-	/* pjrecord may have taken the record meanwhile, and the kernel overwritten it: the bytes were loaded before the
-	 * tail is */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/* pjrecord may have taken the record meanwhile, and the kernel overwritten it: the acquire loads of
+	 * followed_word() come before that of the tail */
 	if (load(&ring->page->data_tail) > at)
 		return;
 	wait.class = waitshare_class(helper->o.share, wait.pid);

@@ -189,7 +189,7 @@ mkdir examples.d
 status=$?
 if have pjsvg; then
 	is "the examples of pjfold(1) run" "$status $(wc -l <examples.sh) $(grep -c '^</svg>' examples.d/flame.svg) $(find examples.d/minutes -name '*.folded' | wc -l | awk '{ print ($1 > 0) }') $(cat examples.d/both.folded)" \
-		"0 11 1 1 app;main 6"
+		"0 12 1 1 app;main 6"
 fi
 
 recorded_agrees "on CLOCK_MONOTONIC" own.data -F 499 -g -k CLOCK_MONOTONIC
