@@ -402,13 +402,17 @@ static void put_tooltip(struct text *text, const struct drawing *drawing, struct
 	text_free(&tip);
 }
 
-/* Returns how labels of a style are cut. Names of processes have no paths and packages, so their beginning is shown. */
+/* Returns how labels of a style are cut. Names of processes have no paths and packages, so their beginning is shown;
+ * the function of a name of Python is its last part. */
 static enum label_cut cut_of(const struct drawing *drawing, uint32_t style)
 {
 	const struct styles_colour *colour = &drawing->styles->colours[drawing->styles->colour[style]];
-	bool process = strcmp(drawing->styles->kinds[colour->kind].label, CODE_LABEL_PROCESS) == 0;
+	const char *kind = drawing->styles->kinds[colour->kind].label;
 
-	return process ? LABEL_RIGHT : drawing->look->cut;
+	if (strcmp(kind, CODE_LABEL_PROCESS) == 0)
+		return LABEL_RIGHT;
+	return drawing->look->cut == LABEL_SMART && strcmp(kind, CODE_LABEL_PYTHON) == 0 ? LABEL_PYTHON :
+											   drawing->look->cut;
 }
 
 static void put_label(struct text *text, const struct drawing *drawing, const struct bar *bar)

@@ -13,7 +13,7 @@ const char *code_label(enum code code)
 		[CODE_JIT] = "JIT",
 		[CODE_INTERPRETED] = "interpreted",
 		[CODE_JS] = "JavaScript",
-		[CODE_PYTHON] = "Python",
+		[CODE_PYTHON] = CODE_LABEL_PYTHON,
 		[CODE_UNKNOWN] = "unknown",
 		[CODE_PROCESS] = CODE_LABEL_PROCESS,
 	};

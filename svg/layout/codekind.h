@@ -36,6 +36,7 @@ enum code_place {
 };
 
 #define CODE_LABEL_PROCESS "process"
+#define CODE_LABEL_PYTHON "Python"
 
 const char *code_label(enum code code); /* Returns the name of a kind of code for the legend. */
 

@@ -304,6 +304,24 @@ static void fit_smart(struct text *text, struct str name, size_t max)
 	text_free(&plain);
 }
 
+/* Appends a name of Python without as many of its first parts as needed, or the beginning of its last part. */
+static void fit_python(struct text *text, struct str name, size_t max)
+{
+	static const struct str locals = STR("<locals>.");
+	ptrdiff_t dot;
+
+	name = code_without_place(without_tag(name));
+	while (!labels_fits(name, max) && (dot = str_find(name, '.')) >= 0 && (size_t)dot + 1 < name.n) {
+		name = str_from(name, (size_t)dot + 1);
+		if (str_starts(name, locals) && name.n > locals.n)
+			name = str_from(name, locals.n);
+	}
+	if (labels_fits(name, max))
+		text_str(text, name);
+	else
+		put_head(text, name, max);
+}
+
 void label_fit(struct text *text, struct str name, size_t max, enum label_cut cut)
 {
 	if (max < LABEL_LEAST)
@@ -312,6 +330,8 @@ void label_fit(struct text *text, struct str name, size_t max, enum label_cut cu
 		text_str(text, name);
 	else if (cut == LABEL_SMART)
 		fit_smart(text, name, max);
+	else if (cut == LABEL_PYTHON)
+		fit_python(text, name, max);
 	else if (cut == LABEL_LEFT)
 		put_suffix(text, name, max);
 	else

@@ -26,11 +26,20 @@ function javaForms(name, [, packages, owner, separator, method]) {
   return [name, initials + own, own, method];
 }
 
-/** From the full name to the function alone. */
-export function shorterForms(name, isProcess) {
-  if (isProcess) return [name]; // no path and no packages, whatever it looks like
+/** module.Class.method of Python, without its first parts: the last one is the function. */
+function pythonForms(name) {
+  const parts = name.split('.'), forms = [name];
+  for (let first = 1; first < parts.length; first++)
+    if (parts[first] !== '<locals>') forms.push(parts.slice(first).join('.'));
+  return forms;
+}
+
+/** From the full name to the function alone. kind: the label of the kind of code. */
+export function shorterForms(name, kind) {
+  if (kind === 'process') return [name]; // no path and no packages, whatever it looks like
   const placed = PLACED.exec(name);
-  if (placed) return [name, ...shorterForms(placed[1])];
+  if (placed) return [name, ...shorterForms(placed[1], kind)];
+  if (kind === 'Python' && !/[\s/(]/.test(name)) return pythonForms(name);
   if (name.includes('::') && !name.includes(';::')) return qualifiedForms(name);
   const java = /\/|(^|\.)[A-Z]/.test(name) && JAVA.exec(name);
   if (java) return javaForms(name, java);

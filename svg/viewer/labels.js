@@ -12,7 +12,7 @@ export class Labels {
 
   forms(id) {
     const { names } = this;
-    return this.known[id] ||= shorterForms(names.text[id], names.kindLabel(id) === 'process');
+    return this.known[id] ||= shorterForms(names.text[id], names.kindLabel(id));
   }
 
   /** The shortest form that still has the class. */

@@ -97,6 +97,13 @@ int main(void)
 	test_others();
 	cut_is(LABEL_RIGHT, "java/util/HashMap.get", 6, "java/" DOTS);
 	cut_is(LABEL_LEFT, "java/util/HashMap.get", 6, DOTS "p.get");
+	cut_is(LABEL_PYTHON, "asyncio.base_events.run.<locals>.step", 36, "base_events.run.<locals>.step");
+	cut_is(LABEL_PYTHON, "asyncio.base_events.run.<locals>.step", 16, "step");
+	cut_is(LABEL_PYTHON, "asyncio.base_events.run_forever", 11, "run_forever");
+	cut_is(LABEL_PYTHON, "asyncio.base_events.run_forever", 10, "run_forev" DOTS);
+	cut_is(LABEL_PYTHON, "tool.lines:tool.py:3", 10, "tool.lines");
+	cut_is(LABEL_PYTHON, "tool.", 4, "too" DOTS);
+	cut_is(LABEL_PYTHON, "....", 3, "...");
 	cut_is(LABEL_LEFT, "abc", 3, "abc");
 	return done();
 }

@@ -210,8 +210,11 @@ test('shorter forms of names', () => {
   assert.deepEqual(shorterForms('github.com/x/y.(*T).Run'), ['github.com/x/y.(*T).Run', 'y.(*T).Run', '(*T).Run', 'Run']);
   assert.deepEqual(shorterForms('json.decoder.JSONDecoder.decode:decoder.py:338'), ['json.decoder.JSONDecoder.decode:decoder.py:338', 'json.decoder.JSONDecoder.decode', 'j.d.JSONDecoder.decode', 'JSONDecoder.decode', 'decode']);
   assert.deepEqual(shorterForms('__main__.main:tool:12'), ['__main__.main:tool:12', '__main__.main']);
+  assert.deepEqual(shorterForms('asyncio.base_events.run.<locals>.step', 'Python'), ['asyncio.base_events.run.<locals>.step', 'base_events.run.<locals>.step', 'run.<locals>.step', 'step']);
+  assert.deepEqual(shorterForms('tool.lines:tool.py:3', 'Python'), ['tool.lines:tool.py:3', 'tool.lines', 'lines']);
+  assert.deepEqual(shorterForms('account_kernel_stack.isra.0', 'native'), ['account_kernel_stack.isra.0']);
   assert.deepEqual(shorterForms('run node:fs:3:4'), ['run node:fs:3:4']);
-  assert.deepEqual(shorterForms('kworker/1:1H-kb', true), ['kworker/1:1H-kb']);
+  assert.deepEqual(shorterForms('kworker/1:1H-kb', 'process'), ['kworker/1:1H-kb']);
 });
 
 test('labels fit, and say something or nothing', () => {
