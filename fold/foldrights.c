@@ -2,7 +2,7 @@
 #include "fold/foldrights.h"
 
 #include "common/filter/confine.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "fold/symbols/samehost.h"
 #include "common/filter/in.h"
 #include "fold/kernel/kallcache.h"

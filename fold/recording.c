@@ -12,7 +12,7 @@
 #include "common/formats/perfrecord.h"
 #include "fold/resolve.h"
 #include "fold/process/copiedstack.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "common/filter/broker.h"
 #include "common/diag.h"
 #include "fold/symbols/dsofiles.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "fold/symbols/samehost.h"
 #include "fold/jit/jitdump.h"
 #include "fold/kernel/kernelsyms.h"

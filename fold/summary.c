@@ -2,7 +2,7 @@
 #include "fold/summary.h"
 
 #include "common/clocks.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "fold/quality.h"
 #include "fold/troubles.h"
 

@@ -4,7 +4,7 @@
 #include "common/arena.h"
 #include "common/filter/broker.h"
 #include "common/diag.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "fold/kernel/kallsyms.h"
 #include "common/text.h"
 

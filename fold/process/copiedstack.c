@@ -5,7 +5,7 @@
 #include "common/debug.h"
 #include "fold/jit/jitdump.h"
 #include "fold/jit/jitunwind.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "runtimes/hotspot/hotspotruntime.h"
 #include "runtimes/hotspot/javaunwind.h"
 #include "unwind/dwarf/unwindtable.h"

@@ -2,7 +2,7 @@
 #include "fold/process/locationcache.h"
 
 #include "common/arena.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "common/hash.h"
 #include "fold/jit/jitdump.h"
 

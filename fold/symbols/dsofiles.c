@@ -4,7 +4,7 @@
 #include "common/formats/vdso.h"
 #include "common/arena.h"
 #include "common/filter/broker.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "fold/symbols/inlines.h"
 #include "common/debug.h"
 #include "common/text.h"

@@ -4,7 +4,7 @@
 #include "common/filter/boot.h"
 #include "common/filter/broker.h"
 #include "common/clocks.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 # and names those of others.
 # stage: live
 # full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
-# covers: fold/symbols/fileopener.c
+# covers: fold/opener/fileopener.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

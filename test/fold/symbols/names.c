@@ -7,7 +7,7 @@
  * that process lives. -i: with -d, inlined calls too, as "OFFSET NAME+0xOFF|OUTER|INNER".
  */
 #include "fold/symbols/dsofiles.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 
 #include "common/diag.h"
 

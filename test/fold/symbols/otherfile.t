@@ -2,7 +2,7 @@
 # otherfile.t - a mapped file without build-id gives names only if device, inode and times show that the file at its path is the mapped one:
 # the process has ended, and the file is replaced, written, linked, or made anew.
 # stage: live
-# covers: fold/symbols/dsofiles.c fold/symbols/fileopener.c fold/symbols/provenance.c common/process/sandbox.c
+# covers: fold/symbols/dsofiles.c fold/opener/fileopener.c fold/symbols/provenance.c common/process/sandbox.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

@@ -6,7 +6,7 @@
 /* largest: 65536 */
 #include "fold/symbols/symstore.h"
 #include "fold/symbols/dsofiles.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "fold/symbols/inlines.h"
 
 #include "common/arena.h"

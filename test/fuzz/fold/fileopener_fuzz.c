@@ -2,12 +2,13 @@
  * are answered, or end it; a descriptor that comes back is of a regular file, and none of /proc; none stays open.
  * Input: for each request a byte that chooses its kind, one that chooses a path (or how many bytes of the input are
  * one), one that damages the message. Files lie in a folder of the run. */
-/* covers: fold/symbols/fileopener.c */
-/* least: 60, as the rest forks processes (test/fold/symbols/fileopener_test.c) */
+/* covers: fold/opener/fileopener.c fold/opener/openerhelper.c */
+/* least: 60, as the rest forks processes (test/fold/opener/fileopener_test.c) */
 #include "common/filter/broker.h"
 #include "common/process/capabilities.h"
 #include "common/process/fdmessage.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
+#include "fold/opener/openerhelper.h"
 #include "common/hash.h"
 #include "common/files/targetfile.h"
 
@@ -49,14 +50,15 @@ static int fake_poll(struct pollfd *polled, nfds_t n, int ms)
 
 #define fstatfs fake_statfs
 #define poll fake_poll
-#include "fold/symbols/fileopener.c"
+#include "fold/opener/openerhelper.c"
+#include "fold/opener/fileopener.c"
 #undef poll
 #undef fstatfs
 
 static void run_helper_now(void)
 {
 	shutdown(world.sockets[0], SHUT_WR);
-	fileopener_run_helper(world.sockets[1]);
+	openerhelper_run(world.sockets[1]);
 	shutdown(world.sockets[1], SHUT_WR);
 }
 
@@ -127,20 +129,20 @@ static void check_descriptor(int fd)
 /* The bytes of a request, as they are or damaged. */
 static void raw_request(void)
 {
-	static struct request r;
+	static struct opener_request r;
 	struct str path;
 	unsigned how, errors;
 	size_t n;
 
 	memset(&r, 0, sizeof(r));
-	r.kind = fuzz_byte(&world.rest) % (WHERE + 2);
+	r.kind = fuzz_byte(&world.rest) % (OPENER_WHERE + 2);
 	how = fuzz_byte(&world.rest);
 	world.remote = how & 1;
-	r.pid = r.kind >= INSIDE ? how & 2 ? -1 : getpid() : 0;
+	r.pid = r.kind >= OPENER_INSIDE ? how & 2 ? -1 : getpid() : 0;
 	path = next_path();
 	r.n = (uint32_t)path.n;
 	memcpy(r.path, path.p, path.n);
-	n = offsetof(struct request, path) + path.n + 1;
+	n = offsetof(struct opener_request, path) + path.n + 1;
 	errors = fuzz_byte(&world.rest);
 	if (errors % 8 == 1)
 		r.n += (uint32_t)fuzz_byte(&world.rest) << (errors >> 4);
@@ -153,7 +155,7 @@ static void raw_request(void)
 
 static void replies_of(void)
 {
-	struct reply reply = { 0 };
+	struct opener_reply reply = { 0 };
 	int fd;
 
 	while (fdmessage_receive_some(world.sockets[0], &reply, sizeof(reply), &fd, MSG_DONTWAIT) > 0)
@@ -172,12 +174,13 @@ static void query_as_pjfold(void)
 	opener.socket = dup(world.sockets[0]);
 	world.remote = fuzz_byte(&world.rest) & 1;
 	if (world.remote && fuzz_byte(&world.rest) & 1) { /* a reply that the input has */
-		struct reply reply = { .error = (int8_t)fuzz_byte(&world.rest), .mount_ns = fuzz_byte(&world.rest) };
+		struct opener_reply reply = { .error = (int8_t)fuzz_byte(&world.rest),
+					      .mount_ns = fuzz_byte(&world.rest) };
 
 		(void)fdmessage_send(world.sockets[1], &reply, sizeof(reply) - (fuzz_byte(&world.rest) & 1), -1);
 	}
 	path = next_path();
-	fd = open_as((enum kind)kind, kind < INSIDE ? 0 : getpid(), path);
+	fd = open_as((enum opener_kind)kind, kind < OPENER_INSIDE ? 0 : getpid(), path);
 	check_descriptor(fd);
 	if (opener.socket >= 0)
 		close(opener.socket);

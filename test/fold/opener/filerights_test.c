@@ -1,7 +1,7 @@
 /* filerights_test - the process that opens files for pjfold: regular files only, and none of /proc, whatever is
  * requested. */
-/* covers: fold/symbols/fileopener.c */
-#include "fold/symbols/fileopener.h"
+/* covers: fold/opener/fileopener.c fold/opener/openerhelper.c */
+#include "fold/opener/fileopener.h"
 
 #include "test/lib/tap.h"
 

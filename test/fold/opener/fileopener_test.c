@@ -1,6 +1,6 @@
 /* Files that a helper process opens: an answer that comes too late is not taken for that of another request. */
-/* covers: fold/symbols/fileopener.c */
-#include "fold/symbols/fileopener.h"
+/* covers: fold/opener/fileopener.c fold/opener/openerhelper.c */
+#include "fold/opener/fileopener.h"
 #include "test/lib/tap.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* The limits of the time for which pjfold waits for files: a server that sends a block now and then cannot hold it. The
  * clock of pjfold is this test's: each wait for the helper takes a second of it. */
-/* covers: fold/symbols/fileopener.c */
+/* covers: fold/opener/fileopener.c fold/opener/openerhelper.c */
 #include "common/clocks.h"
 #include "common/filter/broker.h"
 #include "common/files/targetfile.h"
@@ -8,7 +8,7 @@
 #include "common/process/capabilities.h"
 #include "common/process/fdmessage.h"
 #include "common/process/sandbox.h"
-#include "fold/symbols/fileopener.h"
+#include "fold/opener/fileopener.h"
 #include "test/lib/tap.h"
 
 #include <errno.h>
@@ -57,7 +57,8 @@ static ssize_t fake_pread(int fd, void *p, size_t n, off_t at)
 #define fstatfs fake_statfs
 #define pread fake_pread
 #define poll fake_poll
-#include "fold/symbols/fileopener.c"
+#include "fold/opener/openerhelper.c"
+#include "fold/opener/fileopener.c"
 #undef poll
 #undef pread
 #undef fstatfs
