@@ -91,6 +91,7 @@ bool command_ended(struct command *command, int *status)
 
 	if (waitpid(command->pid, &how, WNOHANG) != command->pid)
 		return false;
+	command->ended = true;
 	*status = as_status(how);
 	return true;
 }
@@ -101,6 +102,7 @@ void command_wait(struct command *command, int *status)
 
 	while (waitpid(command->pid, &how, 0) < 0 && errno == EINTR)
 		;
+	command->ended = true;
 	*status = as_status(how);
 }
 

@@ -20,6 +20,7 @@ struct command {
 	pid_t pid;
 	int go;     /* write end of the pipe to the child: one byte lets the child call exec; -1 after that */
 	int failed; /* read end of the pipe from the child: errno of a failed exec; end of file if exec succeeded */
+	bool ended; /* it has been reaped */
 };
 
 /*

@@ -226,11 +226,14 @@ static bool targets_gone(const struct request *request)
 	return request->npids;
 }
 
-/* Waits for the end of a recorded command. Ends a command that only determines the length of the recording. */
+/* Waits for the end of a command that still runs; ends one that only determines the length of the recording. Call it
+ * after the recording is written: events that nobody reads would count as lost. */
 static void end_command(const struct request *request, struct command *command, int *status)
 {
 	bool is_timer = target_of(request) != TARGET_COMMAND;
 
+	if (!request->command || command->ended)
+		return;
 	if (is_timer)
 		kill(command->pid, SIGTERM);
 	/* a signal from the terminal reaches the command, too, so it ends soon */
@@ -254,7 +257,7 @@ static int step_ms(const struct request *request, uint64_t start_ms)
 static bool pjrecord_run(const struct request *request, struct session *session, struct takeover *takeover,
 			 struct command *command, int *status)
 {
-	bool ended = false, command_is_over = false;
+	bool ended = false;
 	uint64_t start;
 	int ms;
 
@@ -271,13 +274,10 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 		}
 	}
 	while (!ended && (ms = step_ms(request, start)) && session_step(session, ms) && !stop_requested) {
-		command_is_over = request->command && command_ended(command, status);
-		ended = command_is_over || targets_gone(request);
+		ended = (request->command && command_ended(command, status)) || targets_gone(request);
 		if (takeover)
 			takeover_tick(takeover);
 	}
-	if (request->command && !command_is_over)
-		end_command(request, command, status);
 	return true;
 }
 
@@ -431,6 +431,7 @@ static int record_windows(const struct request *request, struct session_options 
 		report_saved(request, &counts);
 	report_makers(session);
 	report_waits(request, session);
+	end_command(request, command, &status);
 	status = end_status(request, session, written, status);
 	session_free(session);
 	return status;
@@ -485,6 +486,7 @@ static int record_single(const struct request *request, struct session_options *
 	report_end(request, session);
 	report_makers(session);
 	report_waits(request, session);
+	end_command(request, command, &status);
 	status = end_status(request, session, written, status);
 	session_free(session);
 	return status;

@@ -40,6 +40,10 @@ ok "  records the process" some perf.data
 is "  alone" "$(pjfold -q --root=process perf.data | grep -c '^sleep')" 0
 ok "-s SECONDS -o FILE" pjrecord -q -p $load -s 1 -o x.data
 ok "  ends by itself" some x.data
+pjrecord -s 1 -o z.data -- sh -c "./$burn shares 3; exit 3" 2>err
+is "-s SECONDS with a command that takes longer: status of the command" $? 3
+ok "  the recording ends before the command" awk '/z.data: / { match($0, / [0-9.]+ s[;,]/); exit !(substr($0, RSTART) + 0 < 3) }' err
+ok "  and no event after its end counts as lost" not grep -q ' lost' err
 is "a window in a directory, for so long" "$(pjrecord -q -p $load -s 2 -w 1 -d w 2>err | wc -l)" 2
 pjrecord -q -p $load -o - sleep 1 2>err | pjfold -q >piped 2>err
 ok "-o - with a command, into a pipe" grep -q burn piped
