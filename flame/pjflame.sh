@@ -297,13 +297,13 @@ if [ -n "$top" ]; then
 elif [ -n "$tables$rows" ]; then
 	usage_error "--tables and --rows need --top"
 fi
-[ -z "$seconds" ] || [ "$whom" != command ] || usage_error "--seconds excludes a command, which is recorded to its end"
 [ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$interpreters$offcpu$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
 [ "$interpreters" != on ] || [ "$unwind" != fp ] || usage_error "--interpreters=on and --unwind=fp exclude each other"
 [ -n "$offcpu" ] || [ "$unwind" = fp ] || default_interpreters
-if [ -n "$seconds" ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
+# a command without -s is recorded to its end
+if [ -n "$seconds" ] || [ "$whom" = command ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
 # ---- the other tools -------------------------------------------------------------------------------------------------
 

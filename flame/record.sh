@@ -98,7 +98,7 @@ record_command()
 	window=$dir/out/$(date +%s).data
 	in_command=1
 	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
-	pjrecord ${verbose:--q} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
+	pjrecord ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
 	command_status=$?
 	quiet_layers
 	exec 5>&-

@@ -108,6 +108,10 @@ ok "pjflame PROGRAM ARGUMENTS" pjflame -q ./$burn shares 1
 ok "  is its picture" shows flame.svg burn
 pjflame -q sh -c 'exit 7' -q 2>err
 is "a program in PATH, with options of its own and its status" $? 7
+pjflame -q -s 1 -o first.svg -- sh -c "./$burn shares 2; head -c 300000000 /dev/zero | cksum; exit 7" >out 2>err
+is "-s 1 with a command that takes longer: status of the command" $? 7
+ok "  is the picture of its first second" shows first.svg burn
+ok "  alone" not shows first.svg cksum
 pjrecord -q -p $load -s 1 -o perf.data 2>err
 ok "pjflame perf.data" pjflame -q -o data.svg perf.data
 ok "  is its picture" shows data.svg burn
