@@ -14,6 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Returns true for the directory of a recorder: its windows are not a store's, so a reader would find none. */
+static bool is_of_recorder(int root)
+{
+	return faccessat(root, "recording/recorder", F_OK, 0) == 0 && faccessat(root, "out", F_OK, 0) == 0;
+}
+
 static void *dir_open(struct str where, const struct store_options *options, struct text *why)
 {
 	struct dir_store *store = mem_alloc(sizeof(*store), 1);
@@ -29,6 +35,13 @@ static void *dir_open(struct str where, const struct store_options *options, str
 	if (store->root < 0)
 		text_printf(why, "cannot use the directory: %s", place.refused[0] ? place.refused : strerror(errno));
 	outpath_close(&place);
+	if (store->root >= 0 && options->reading && is_of_recorder(store->root)) {
+		text_printf(why,
+			    "this is a directory of pjrecord, not a store: pjfold %.*s/out/*.data folds its windows",
+			    (int)where.n, where.p);
+		close(store->root);
+		store->root = -1;
+	}
 	if (store->root >= 0)
 		return store;
 	free(store->path);

@@ -89,6 +89,10 @@ is "times are those of the zone in which --from is read" "$(TZ=CET-1 pjfetch -d 
 is "  as they are printed they can be given" "$(TZ=CET-1 pjfetch -q -d d --from=2023-11-14T23:15:00+01:00 --to=2023-11-14T23:15:01+01:00 | grep -v '^#')" "a;d 5"
 
 # ---- each window by itself
+mkdir -p recorded/recording recorded/out
+: >recorded/recording/recorder
+pjfetch -s dir:recorded >out 2>err
+is "the directory of a recorder is no store" "$? $(cat err)" "2 pjfetch: dir:recorded: this is a directory of pjrecord, not a store: pjfold recorded/out/*.data folds its windows (see pjfetch --help)"
 ok "--each writes each window" pjfetch -q -d d --each --from=1700000000 --to=1700000130 -o each
 is "  to a file" "$(ls each)" "1700000000-1.folded
 1700000030-2.folded
