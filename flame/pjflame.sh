@@ -85,7 +85,8 @@ Tables:
   -n, --tables=N             end after N tables
       --rows=N               rows of a table (as many as fit; 20)
 
-Also: -d is -s, -f is -o; -g is accepted, as callers are always recorded.
+Also: -d is -s, -f is -o, -r is -F; -i TIME is the time between samples, such as 10ms; -g and
+--native are accepted, as callers and native frames are always recorded.
 
       --help                 show this text
       --version              show the version
@@ -112,6 +113,50 @@ number()
 	*) if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then return; fi ;;
 	esac
 	usage_error "$1: '$2' is not a number from $3 to $4"
+}
+
+# take_seconds NAME TIME: a time such as 30, 30s, 5m or 1h
+take_seconds()
+{
+	case $2 in
+	*s) seconds=${2%s} unit=1 ;;
+	*m) seconds=${2%m} unit=60 ;;
+	*h) seconds=${2%h} unit=3600 ;;
+	*) seconds=$2 unit=1 ;;
+	esac
+	case $seconds in
+	'' | 0* | *[!0-9]* | ??????*) ;;
+	*)
+		seconds=$((seconds * unit))
+		if [ "$seconds" -le 86400 ]; then return; fi
+		;;
+	esac
+	usage_error "$1: '$2' is not a time from 1s to 86400s, such as 30, 5m or 1h"
+}
+
+# take_interval NAME TIME: that of async-profiler, in ns, or with a unit such as 10ms
+take_interval()
+{
+	frequency=$(printf '%s\n' "$2" | c_awk '
+		/^[0-9]+(ns|us|ms|s)?$/ {
+			unit = $0
+			sub(/^[0-9]+/, "", unit)
+			seconds = $0 * (unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1e-9)
+			if (seconds >= 1e-6 && seconds <= 1)
+				printf "%d\n", 1 / seconds + .5
+		}')
+	[ -n "$frequency" ] || usage_error "$1: '$2' is not a time between samples from 1us to 1s, such as 10ms"
+}
+
+# take_timer WORD...: -a, -p or -c and the command sleep N, which perf takes for the duration
+take_timer()
+{
+	case $whom in
+	all | pids | container) ;;
+	*) return 1 ;;
+	esac
+	[ $# = 2 ] && [ "$1" = sleep ] || return 1
+	take_seconds sleep "$2"
 }
 
 only_one()
@@ -156,7 +201,10 @@ take_output()
 	output=$2
 	case $2 in
 	*.html | *.htm) usage_error "$1 $2: a picture is an SVG, which browsers open: $1 ${2%.*}.svg" ;;
-	*.folded | *.collapsed) usage_error "$1 $2: folded stacks are written by --folded=$2" ;;
+	*.folded | *.collapsed | *.folded.txt) usage_error "$1 $2: folded stacks are written by --folded=$2" ;;
+	*.txt | collapsed | traces | flat) usage_error "$1 $2: folded stacks are written by --folded=FILE" ;;
+	*.png | *.pdf | *.jpg | flamegraph) usage_error "$1 $2: a picture is an SVG, which browsers open: $1 ${2%.*}.svg" ;;
+	*.json | *.pb | *.pb.gz | *.pprof) usage_error "$1 $2: the picture is an SVG; other viewers read the stacks of --folded=FILE" ;;
 	*.jfr | *.data) usage_error "$1 $2: the picture is an SVG; pjrecord -o ${2%.*}.data records without drawing" ;;
 	esac
 }
@@ -181,8 +229,9 @@ take()
 	case $1 in
 	-p | --pid) take_pids "$1" "$2" ;;
 	-c | --container) filled "$1" "$2"; [ -z "$container" ] || usage_error "$1: one container at a time"; only_one container; container=$2 ;;
-	-s | -d | --seconds | --duration) number "$1" "${2%s}" 1 86400; seconds=${2%s} ;;
-	-F | --frequency | --rate) number "$1" "$2" 1 1000000; frequency=$2 ;;
+	-s | -d | --seconds | --duration) take_seconds "$1" "$2" ;;
+	-i | --interval) take_interval "$1" "$2" ;;
+	-F | -r | --frequency | --rate) number "$1" "$2" 1 1000000; frequency=$2 ;;
 	-e | --event) take_event "$1" "$2" ;;
 	--unwind) filled "$1" "$2"; unwind=$2 ;;
 	--interpreters) on_or_off "$1" "$2"; interpreters=$2 ;;
@@ -230,6 +279,7 @@ take_operand()
 		return 0
 	fi
 	if is_command "$1"; then return 1; fi
+	[ ! -f "$1" ] || [ -r "$1" ] || usage_error "'$1': permission denied: its owner, or root, may read it"
 	case $1 in
 	*/* | *.data | *.folded | *.gz | *.txt | *.svg) [ -e "$1" ] || usage_error "'$1': no such file" ;;
 	esac
@@ -250,6 +300,7 @@ while [ $# -gt 0 ]; do
 	--)
 		shift
 		[ $# -gt 0 ] || usage_error "-- needs a command after it"
+		if take_timer "$@"; then break; fi
 		only_one command
 		failure=125
 		break
@@ -263,25 +314,27 @@ while [ $# -gt 0 ]; do
 	--inline) inline=--inline ;;
 	--top) top=1 ;;
 	-t | --threads) by=thread ;;
-	-g) ;;
+	-g | --native) ;; # always
+	--format | --format=*) usage_error "$1: the picture is an SVG; other viewers read the stacks of --folded=FILE" ;;
 	-h | --help) help || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
 	--version) version || exit 1; exit 0 ;;
-	-[pcsFeondf] | --pid | --container | --seconds | --duration | --frequency | --rate | --event | --unwind | --interpreters | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)
+	-[pcsFeondfir] | --pid | --container | --seconds | --duration | --interval | --frequency | --rate | --event | --unwind | --interpreters | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"
 		shift
 		;;
-	--pid=* | --container=* | --seconds=* | --duration=* | --frequency=* | --rate=* | --event=* | --unwind=* | --interpreters=* | --output=* | --file=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
+	--pid=* | --container=* | --seconds=* | --duration=* | --interval=* | --frequency=* | --rate=* | --event=* | --unwind=* | --interpreters=* | --output=* | --file=* | --folded=* | --keep=* | --title=* | --colors=* | --by=* | --tables=* | --rows=*)
 		take "${1%%=*}" "${1#*=}"
 		;;
-	-[pcsFeondf]?*)
+	-[pcsFeondfir]?*)
 		value=${1#-?}
 		take "${1%"$value"}" "$value"
 		;;
 	-?*) unknown "$1" ;;
 	*)
 		if ! take_operand "$1"; then
+			if take_timer "$@"; then break; fi
 			only_one command
 			failure=125
 			break
@@ -338,6 +391,7 @@ fi
 if [ -n "$list" ]; then
 	known=$(list_containers)
 	printf '%s\n' "$known" || exit "$failure" # not every awk says that a disk is full
+	[ "$(printf '%s\n' "$known" | wc -l)" -gt 1 ] || tell "no containers and no units here; -p PID records a process in any namespace"
 	exit 0
 fi
 [ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }

@@ -39,6 +39,9 @@ choose_target()
 	case $whom in
 	all) recorded_as=-a what="all of $(uname -n)" ;;
 	pids)
+		for pid in $(printf '%s' "$pids" | tr , ' '); do
+			[ -e "/proc/$pid" ] || die "$pid: no such process (or this user may not see it)"
+		done
 		recorded_as=-p$pids what="process $pids"
 		case $pids in
 		*,*) what="processes $pids" ;;

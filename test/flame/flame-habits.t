@@ -55,6 +55,23 @@ refused "a word" "no PID, no file with samples and no command" pjflame no-such-w
 refused "a file that is not there" "no such file" pjflame no-such.data
 refused "an unknown palette, before the recording" "unknown palette 'jav'" pjflame --colors=jav -s 1
 refused "a page of HTML" "-f x.svg" pjflame -d 5 -f x.html 1
+refused "a page of another format" "written by --folded=FILE" pjflame -d 5 -o collapsed 1
+refused "a picture of pixels" "-o x.svg" pjflame -o x.png 1
+refused "another profile" "stacks of --folded=FILE" pjflame -o x.pb.gz 1
+refused "a format of py-spy" "stacks of --folded=FILE" pjflame --format speedscope 1
+refused "a time that is none" "such as 30, 5m or 1h" pjflame -s 0.5 1
+refused "a time that is too long" "such as 30, 5m or 1h" pjflame -s 25h 1
+refused "an interval that is none" "such as 10ms" pjflame -i 10x 1
+if [ "$(id -u)" = 0 ] && have setpriv && chmod 755 . && setpriv --reuid=65534 --regid=65534 --clear-groups test -r x.folded 2>/dev/null; then
+	chmod 600 x.folded
+	refused "a file that may not be read" "permission denied" setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v pjflame)" x.folded
+	chmod 644 x.folded
+else
+	skip "a file that may not be read" "root with setpriv only, in a folder that others may enter"
+fi
+gone=$(sh -c 'echo $$')
+pjflame -s 1 "$gone" >out 2>err
+is "a process that is gone" "$? $(cat err)" "1 pjflame: $gone: no such process (or this user may not see it)"
 refused "wall clock" "--off-cpu records where threads wait" pjflame -e wall 1
 refused "allocations" "allocations are not recorded" pjflame -e alloc 1
 refused "dump" "jcmd PID Thread.print" pjflame dump --pid 1
@@ -82,7 +99,7 @@ fi
 
 # ---- recordings
 pjrecord -q -a -w 1 --once -d try >out 2>why || { skip "recordings" "recording is not allowed here: $(head -n 1 why)"; done_testing; exit; }
-./$burn shares 120 &
+./$burn shares 400 &
 load=$!
 ok "pjflame PID" pjflame -q -s 1 $load
 ok "  is its picture" shows flame.svg burn
@@ -98,6 +115,9 @@ ok "options after a PID: -d and -f" pjflame $load -q -d 1s -f after.svg
 ok "  is its picture" shows after.svg burn
 ok "record --pid PID --rate N -g, as py-spy has it" pjflame record -q -g --rate 199 --duration 1 --pid $load -o spy.svg
 ok "  is its picture" shows spy.svg burn
+ok "-p PID sleep N, as perf has it, and -i TIME" pjflame -q -i 5ms -p $load --native -o timer.svg sleep 1
+ok "  is its picture" shows timer.svg burn
+ok "  of N seconds" sh -c 'pjsvg --unpack timer.svg | awk "{ n += \$NF } END { exit !(n >= 20 && n <= 300) }"'
 ok "-t PID" pjflame -q -s 1 -t -o threads.svg $load
 # shellcheck disable=SC2154 # of burn.sh
 ok "  has a frame of the process and one of the thread" shows threads.svg "^$burn;\[$burn\];"
