@@ -88,6 +88,11 @@ struct judgement {
 	uint64_t samples, processes, ns, lost;
 	/* Number of stacks whose completeness was measured; number of complete stacks of these. */
 	uint64_t stacks, complete;
+	/* Off-CPU time of user threads in ns; of this, the time whose stacks are complete. 0: none was measured. A
+	 * share of the waits would mislead: most are short, and the stacks of these are not read. */
+	uint64_t offcpu_ns, offcpu_complete_ns;
+	/* Troubles of stacks are in ns of offcpu_ns, not in stacks. */
+	bool by_time;
 	/* Number of frames; number of frames without names. */
 	uint64_t frames, unnamed;
 	/* Few samples are normal, as for waits: TROUBLE_FEW is not reported. */

@@ -582,6 +582,8 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 		.lost = report->loss.samples,
 		.stacks = report->has_unwinding ? report->unwinding.stacks : 0,
 		.complete = report->unwinding.complete,
+		.offcpu_ns = report->has_offcpu ? metrics_sum(report->offcpu.read_ns, report->offcpu.unread_ns) : 0,
+		.offcpu_complete_ns = report->offcpu.complete_ns,
 		/* A host may be idle. */
 		.may_be_small = true,
 	};

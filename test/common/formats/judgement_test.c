@@ -234,6 +234,32 @@ static void choice(void)
 		    "three of five subjects");
 }
 
+/* Off-CPU times: 810 of 1,000 waits have no complete stack, but they take 14 % of the time only. */
+static void by_time(void)
+{
+	struct judgement judgement = { .samples = 1000,
+				       .offcpu_ns = UINT64_C(10000000000),
+				       .offcpu_complete_ns = UINT64_C(8600000000),
+				       .may_be_small = true,
+				       .by_time = true };
+
+	judgement_add(&judgement, TROUBLE_UNREAD_OFFCPU, STR("a"), UINT64_C(1000000000));
+	judgement_add(&judgement, TROUBLE_TRUNCATED_WAIT, STR(""), UINT64_C(400000000));
+	is_sentence(&judgement,
+		    "1,000 samples; 86 % of the time off the CPU has complete stacks; 10 % of the time off the CPU has "
+		    "incomplete stacks: a was off the CPU too briefly, or may not be read",
+		    "stacks of waits are judged by their time");
+	judgement = profile();
+	judgement.offcpu_ns = 1000;
+	judgement.offcpu_complete_ns = 999;
+	judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, STR(""), 3000);
+	is_sentence(&judgement,
+		    FIGURES
+		    "; 99.9 % of the time off the CPU has complete stacks, 100 % of frames named; 50 % of stacks "
+		    "truncated: longer than the stack copy (a larger --stack-size of pjrecord helps)",
+		    "beside the stacks of samples, each has its own share");
+}
+
 static void hostile_names(void)
 {
 	struct judgement judgement = profile();
@@ -266,6 +292,7 @@ int main(void)
 	each_kind();
 	figures();
 	choice();
+	by_time();
 	hostile_names();
 	return done();
 }
