@@ -232,6 +232,9 @@ struct pj_offcpu {
 	 * in a root frame; samples whose user stack is the callchain of the kernel. In windows of earlier versions the
 	 * struct ends before these fields. */
 	uint64_t read, read_ns, complete, complete_ns, unread, unread_ns;
+	/* Processes of the recording itself that are left out, at the end of the window. In windows of earlier versions
+	 * the struct ends before this field. */
+	uint64_t own;
 };
 
 /* Names of methods of one JVM, the head of an item. For an interpreted frame, a callchain has the marker CONTEXT_USER

@@ -460,6 +460,20 @@ bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_s
 	return true;
 }
 
+void offcpu_drop_stack(struct offcpu *offcpu, bool complete, uint64_t ns)
+{
+	struct pj_offcpu *counts = &offcpu->counts;
+
+	if (!counts->read || counts->read_ns < ns)
+		return;
+	counts->read--;
+	counts->read_ns -= ns;
+	counts->complete -= complete;
+	counts->complete_ns -= complete ? ns : 0;
+	counts->unread++;
+	counts->unread_ns += ns;
+}
+
 /* ---- borders and losses -------------------------------------------------------------------------------------- */
 
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns)
@@ -547,6 +561,7 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->complete_ns += more->complete_ns;
 	sum->unread += more->unread;
 	sum->unread_ns += more->unread_ns;
+	sum->own = more->own;
 }
 
 size_t offcpu_threads(const struct offcpu *offcpu)
@@ -593,6 +608,11 @@ void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
 			 offcpu->before ? " and " : "; off the CPU since before the recording, without callchain: ");
 		text_grouped(text, offcpu->never);
 		text_add(text, " that did not return");
+	}
+	if (offcpu->own) {
+		text_add(text, "; left out: ");
+		text_grouped(text, offcpu->own);
+		text_add(text, offcpu->own == 1 ? " process of this recording" : " processes of this recording");
 	}
 	if (offcpu->read || offcpu->unread) {
 		text_add(text, "; ");

@@ -93,6 +93,10 @@ struct offcpu_stack {
  * those of its owner, or of all, is used: the thread keeps the kernel's. */
 bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_stack *stack);
 
+/* Counts a sample of ns, which was emitted with the stack of a certified copy, as one whose stack was not read.
+ * complete: that stack was. */
+void offcpu_drop_stack(struct offcpu *offcpu, bool complete, uint64_t ns);
+
 /* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the timestamp ns - 1. After lost
  * records, counts the time that is not certain as unknown instead. */
 void offcpu_border(struct offcpu *offcpu, uint64_t ns);
@@ -104,7 +108,8 @@ void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), 
 struct pj_offcpu offcpu_counts(const struct offcpu *offcpu);
 void offcpu_count_from_here(struct offcpu *offcpu);
 
-/* Adds the counts of the window `more` to those of earlier windows in `sum`. sum->never becomes that of `more`. */
+/* Adds the counts of the window `more` to those of earlier windows in `sum`. sum->never and
+ * sum->own become those of `more`. */
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
 /* offcpu_threads returns the number of threads that have had records and have not ended. offcpu_bytes returns the bytes

@@ -2,6 +2,7 @@
 #include "record/offcpu/switches.h"
 
 #include "common/arena.h"
+#include "record/offcpu/leftout.h"
 
 #include <stdlib.h>
 
@@ -11,8 +12,7 @@ struct switches {
 	struct text sample;
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
 	uint64_t lost, live;
-	uint32_t left_out[SWITCHES_LEFT_OUT]; /* pids; 0: a free place */
-	size_t at;                            /* index of the next place to use */
+	struct leftout leftout;
 };
 
 enum { NOT_VERIFIED = 4 }; /* marks of a callchain of the kernel whose end is not verified (PJ_ITEM_UNWINDING) */
@@ -37,6 +37,16 @@ bool switches_is_unread(const uint64_t *ips, uint64_t nips)
 	while (marks < nips && ips[nips - 1 - marks] == CONTEXT_USER)
 		marks++;
 	return marks == NOT_VERIFIED;
+}
+
+void switches_drop_stack(struct switches *switches, const uint64_t *ips, uint64_t nips, uint64_t ns)
+{
+	uint64_t i = 0;
+
+	while (i < nips && ips[i] != CONTEXT_USER)
+		i++;
+	if (i < nips && switches->o.marks && !switches_is_unread(ips, nips))
+		offcpu_drop_stack(switches->offcpu, ips[nips - 1] != CONTEXT_USER, ns);
 }
 
 static void make_sample(void *to, const struct offcpu_sample *sample)
@@ -111,28 +121,15 @@ static uint32_t switches_pid_of(const struct ring_record *record)
 void switches_leave_out(struct switches *switches, uint32_t pid)
 {
 	if (switches)
-		switches->left_out[switches->at++ % SWITCHES_LEFT_OUT] = pid;
+		leftout_add(&switches->leftout, pid);
 }
 
-/* Returns the place of a process that is left out; NULL if it is not. */
-static uint32_t *find_left_out(struct switches *switches, uint32_t pid)
-{
-	for (size_t i = 0; i < SWITCHES_LEFT_OUT; i++)
-		if (pid && switches->left_out[i] == pid)
-			return &switches->left_out[i];
-	return NULL;
-}
-
-/* Returns true for a record of a process that is left out. Its EXIT record is the last one. */
+/* Returns true for a record of a process that is left out. */
 static bool drops_record(struct switches *switches, const struct ring_record *record)
 {
-	const char *body = (const char *)(record->head + 1);
-	uint32_t *place = find_left_out(switches, switches_pid_of(record));
-
-	if (place && record->kind == RING_OF_STATE && record->head->type == RECORD_EXIT &&
-	    load32(body) == load32(body + 8))
-		*place = 0;
-	return place;
+	if (record->kind == RING_OF_STATE)
+		return leftout_record(&switches->leftout, record);
+	return leftout_has(&switches->leftout, switches_pid_of(record));
 }
 
 void switches_record(struct switches *switches, const struct ring_record *record)
@@ -186,7 +183,8 @@ static void count_live(void *to, struct process *process)
 {
 	struct switches *switches = to;
 
-	if (process->pid && !find_left_out(switches, process->pid) && switches->o.wanted(switches->o.to, process->pid))
+	if (process->pid && !leftout_has(&switches->leftout, process->pid) &&
+	    switches->o.wanted(switches->o.to, process->pid))
 		switches->live += process->live;
 }
 
@@ -215,6 +213,7 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 		counts.unread = counts.unread_ns = 0; /* none is read */
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
+	counts.own = switches->o.own ? switches->leftout.n : 0;
 	switches->lost = 0;
 	return counts;
 }

@@ -56,7 +56,38 @@ share=$(awk '/off-CPU time of both events/ { sub(/%/, "", $2); print int($2) }' 
 if [ "${share:-0}" -ge 30 ]; then pass "of the time, 30 % at least have a complete stack"; else fail "of the time, 30 % at least have a complete stack" table said; fi
 ok "the summary has the share, too" grep -q 'stacks of [0-9.]* s off the CPU: [0-9.]* % complete, read while' said
 ok "  and pjfold --info" sh -c 'pjfold --info known.data | grep -q "^off CPU  *stacks of "'
+# the sentences of pjrecord and pjfold have the share of the time, too
+timeout 60 pjrecord --off-cpu -o short.data -- ./knownwaits 1 2>recorded
+percent=$(pjfold --stacks short.data 2>/dev/null | awk '/off-CPU time of both events/ { sub(/%/, "", $2); print $2 + 0 }')
+# share FILE LIMIT: the share in a sentence differs from that of the table by LIMIT points at most
+share()
+{
+	got=$(sed -n 's/.*; \([0-9.]*\) % of the time off the CPU has complete stacks.*/\1/p' "$1")
+	awk -v a="${got:--100}" -v b="${percent:-100}" -v limit="$2" 'BEGIN { exit !(a - b < limit && b - a < limit) }'
+}
+if share recorded 1; then pass "the sentence of pjrecord has the share of the time"; else fail "the sentence of pjrecord has the share of the time" recorded; fi
+pjfold short.data 2>folded >/dev/null
+# it is of the event offcpu-time, without the times of threads that were preempted
+if share folded 10; then pass "the sentence of pjfold has the share of the time"; else fail "the sentence of pjfold has the share of the time" folded recorded; fi
 ok "no remedy is offered that does not help" sh -c 'pjfold known.data 2>&1 >/dev/null | tee sentence | grep -q "stacks" && ! grep -q "frame-pointer" sentence'
+
+# a host: the sleeps of the recording itself are left out, those of its command and of another recorder are not
+timeout 60 pjrecord -q -o other.data -p $$ sleep 3 2>err &
+other=$!
+pjrecord -v -a --off-cpu -o host.data sleep 2 2>said &
+recorder=$!
+sleep 1
+# pids of the other recorder, which timeout started, and of this one with its children
+for at in /proc/[0-9]*/status; do awk '/^Name:/ { name = $2 } /^PPid:/ { ppid = $2 } /^Pid:/ { pid = $2 } END { if (pid) print name, pid, ppid }' "$at" 2>/dev/null; done >running
+wait $recorder
+awk -v parent=$recorder '($3 == parent && $1 ~ /^pjrecord-/) || $2 == parent { print $1 "-" $2 }' running | sort >own
+awk -v parent=$other '$3 == parent { print $1 "-" $2 }' running >others
+pjfold -q --pid --only event=offcpu-time host.data | awk '{ sub(/;.*/, ""); print }' | sort -u >roots
+ok "the processes of a recording of the host are left out, and counted" grep -q '; left out: [0-9]* processes of this recording' said
+is "  none is in its off-CPU times" "$(wc -l <own | awk '{ print ($1 > 1) }') $(comm -12 own roots)" "1 "
+ok "  another recorder is" grep -qxFf others roots
+ok "  and its own command" grep -q '^sleep-' roots
+wait $other
 
 timeout 60 pjrecord -q --off-cpu --unwind=fp -o fp.data -- ./knownwaits 1 2>err
 ok "--unwind=fp reads no stacks" sh -c '! pjfold --stacks fp.data 2>/dev/null | grep -q "off-CPU time of both"'
