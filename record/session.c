@@ -522,6 +522,8 @@ static struct switches *start_switches(struct session *session)
 		.cgroup = session->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
 		.marks = eventattrs_waits(&session->attrs),
 		.all = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
+		.early = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
+		.targets = session->o.target == TARGET_PROCESSES || session->o.target == TARGET_THREADS,
 		.own = session->o.target == TARGET_HOST || session->o.target == TARGET_CGROUPS,
 		.processes = session->processes,
 		.wanted = is_target,
@@ -571,6 +573,7 @@ void session_start(struct session *session)
 	else
 		rescan_start(session->rescan, NULL, 0);
 	first_window(session);
+	switches_begin_early(session->w.switches, clock_now());
 }
 
 static void wait_for_records(struct session *session, int wait_ms)

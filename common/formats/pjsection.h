@@ -235,6 +235,11 @@ struct pj_offcpu {
 	/* Processes of the recording itself that are left out, at the end of the window. In windows of earlier versions
 	 * the struct ends before this field. */
 	uint64_t own;
+	/* Samples of times that began before the recording; of user threads. They are those of `blocked`, too. */
+	uint64_t early, early_ns;
+	/* User threads of which no sample has the time that began before the recording: those that returned in this
+	 * window, and those that are off the CPU still at its end. */
+	uint64_t lacking;
 };
 
 /* Names of methods of one JVM, the head of an item. For an interpreted frame, a callchain has the marker CONTEXT_USER

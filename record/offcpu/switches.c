@@ -13,6 +13,7 @@ struct switches {
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
 	uint64_t lost, live;
 	struct leftout leftout;
+	struct earlywaits early;
 };
 
 enum { NOT_VERIFIED = 4 }; /* marks of a callchain of the kernel whose end is not verified (PJ_ITEM_UNWINDING) */
@@ -94,6 +95,7 @@ void switches_free(struct switches *switches)
 	if (!switches)
 		return;
 	offcpu_free(switches->offcpu);
+	earlywaits_free(&switches->early);
 	text_free(&switches->sample);
 	free(switches);
 }
@@ -104,6 +106,31 @@ void switches_begin(struct switches *switches, uint64_t ns)
 		return;
 	offcpu_begin(switches->offcpu, ns);
 	switches->lost = 0;
+}
+
+/* Adds a thread to the table of threads that are off the CPU since before the recording. Threads of the kernel have no
+ * user stack, and no mappings. */
+static void add_early(void *to, const struct thread *thread)
+{
+	struct switches *switches = to;
+	const struct process *process = processes_find(switches->o.processes, thread->pid);
+
+	if (process && process->maps && !thread->exited && (process->target || !switches->o.targets) &&
+	    !leftout_has(&switches->leftout, thread->pid) && switches->o.wanted(switches->o.to, thread->pid))
+		earlywaits_add(&switches->early, thread->pid, thread->tid);
+}
+
+void switches_begin_early(struct switches *switches, uint64_t now)
+{
+	if (!switches || !switches->o.early)
+		return;
+	processes_each_thread(switches->o.processes, add_early, switches);
+	earlywaits_begin(&switches->early, now);
+}
+
+struct earlywaits *switches_early(struct switches *switches)
+{
+	return &switches->early;
 }
 
 /* Returns the pid of a record. A switch record has it in its trailer; other records begin with it. */
@@ -175,8 +202,10 @@ static bool is_alive(void *to, uint32_t tid)
 
 void switches_mend(struct switches *switches)
 {
-	if (switches)
-		offcpu_check(switches->offcpu, is_alive, switches);
+	if (!switches)
+		return;
+	offcpu_check(switches->offcpu, is_alive, switches);
+	earlywaits_end(&switches->early, is_alive, switches);
 }
 
 static void count_live(void *to, struct process *process)
@@ -213,6 +242,7 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 		counts.unread = counts.unread_ns = 0; /* none is read */
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
+	counts.lacking = earlywaits_lacking(&switches->early, switches->offcpu);
 	counts.own = switches->o.own ? switches->leftout.n : 0;
 	switches->lost = 0;
 	return counts;

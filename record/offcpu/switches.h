@@ -8,6 +8,7 @@
 #ifndef PJ_SWITCHES_H
 #define PJ_SWITCHES_H
 
+#include "record/offcpu/earlywaits.h"
 #include "record/offcpu/offcpu.h"
 #include "record/processes/processes.h"
 
@@ -20,6 +21,9 @@ struct switches_options {
 	/* true: callchains end with the marks of PJ_ITEM_UNWINDING, as stacks are read while threads are off the CPU */
 	bool marks;
 	bool all; /* true: all threads of the host are known, so those that never ran are counted */
+	/* true: threads that wait since before the recording are read or counted; of processes that are targets only, with
+	 * `targets` */
+	bool early, targets;
 	bool own; /* true: the processes that are left out would be in the recording, so they are counted */
 	struct processes *processes;
 	/* returns true if the off-CPU times of process pid are recorded */
@@ -37,6 +41,12 @@ struct switches *switches_new(const struct switches_options *options);
 void switches_free(struct switches *switches);
 /* Starts the recording at ns: off-CPU time before ns does not count. */
 void switches_begin(struct switches *switches, uint64_t ns);
+
+/* Makes the table of the threads that are off the CPU since before the recording (earlywaits.h): user threads in
+ * `processes` that are recorded. Called after these were read from /proc. */
+void switches_begin_early(struct switches *switches, uint64_t now);
+/* Returns that table. */
+struct earlywaits *switches_early(struct switches *switches);
 
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);

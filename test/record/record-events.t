@@ -234,7 +234,7 @@ for f in wait_sleep wait_pipe wait_lock; do
 	near "-p: $f in a second" "$(sum $f)" 1000000000 3
 done
 is "-p: blocked since before: no time is invented" "$(blocked wait_forever)" 0
-ok "  but it is said" grep -q 'off the CPU since before the recording, without callchain: .*2 that did not return' err
+ok "  but it is said" grep -q 'off the CPU since before the recording, without stack: .*2 that did not return' err
 kill $waits
 wait $waits 2>/dev/null
 

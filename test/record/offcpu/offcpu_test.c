@@ -402,7 +402,7 @@ static void check_text(void)
 	t.n = 0;
 	offcpu_text(&t, &(struct pj_offcpu){ .blocked = 1, .before = 1, .never = 1 });
 	is_str(text_view(&t),
-	       STR("1 time blocked (0.000 s), 0 preempted (0.000 s); off the CPU since before the recording, without callchain: "
+	       STR("1 time blocked (0.000 s), 0 preempted (0.000 s); off the CPU since before the recording, without stack: "
 		   "1 thread that returned (0.000 s) and 1 that did not return"),
 	       "one of each");
 	t.n = 0;
@@ -417,7 +417,7 @@ static void check_text(void)
 	is_str(text_view(&t),
 	       STR("2,468 times blocked (166.4 s), 4 preempted (0.006 s); not written: 6 shorter than the minimum (0.000 s); "
 		   "unknown, because records were lost: 8 times (0.000 s); without callchain, not written: 10 times (0.000 s); "
-		   "off the CPU since before the recording, without callchain: 12 threads that returned (0.000 s) and 7 that did not return"),
+		   "off the CPU since before the recording, without stack: 12 threads that returned (0.000 s) and 7 that did not return"),
 	       "and of windows together");
 	text_free(&t);
 }

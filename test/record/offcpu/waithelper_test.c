@@ -35,7 +35,7 @@ static bool start(struct rig *rig)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int pair[2], fd = memfd_create("ring", MFD_CLOEXEC);
-	struct waithelper_ring message = { .cpu = 0, .bytes = RING };
+	struct waithelper_message message = { .kind = WAITHELPER_RING, .bytes = RING };
 
 	if (fd < 0 || ftruncate(fd, (off_t)(page + RING)) != 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
