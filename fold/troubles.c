@@ -349,10 +349,14 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, const struct samples *samples)
 {
 	const struct pj_offcpu *offcpu = &tally->offcpu;
+	uint64_t incomplete = offcpu->read_ns - offcpu->complete_ns,
+		 early = offcpu->early_ns - offcpu->early_complete_ns;
 
 	if (troubles_offcpu(samples) && !offcpu->read)
 		return TROUBLE_BROKEN_OFFCPU;
-	if (troubles_offcpu(samples) && offcpu->read_ns - offcpu->complete_ns <= offcpu->unread_ns)
+	if (troubles_offcpu(samples) && early > offcpu->unread_ns && early >= incomplete / 2)
+		return TROUBLE_EARLY_OFFCPU;
+	if (troubles_offcpu(samples) && incomplete <= offcpu->unread_ns)
 		return TROUBLE_UNREAD_OFFCPU;
 	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
 }

@@ -23,8 +23,8 @@ struct waitstacks {
 	struct waitstacks_options o;
 	struct waitcopies *copies;
 	const struct sources *sources;
-	bool differ;                 /* a CPU is online without events, or has gone */
-	uint64_t sure;               /* waits that began earlier may have ended on a CPU without events */
+	bool differ;   /* a CPU is online without events, or has gone */
+	uint64_t sure; /* waits that began earlier may have ended on a CPU without events */
 	/* of a sample with a copy of the stack; of one of a thread that is off the CPU since before the recording */
 	struct perf_event_attr attr, early;
 	struct text sample, unwound;
@@ -107,8 +107,7 @@ static bool compose(struct waitstacks *waitstacks, const struct perf_event_attr 
 	size_t n = sizeof(sample) + 8 * ((size_t)wait->n + head->wait.nregisters + 3) + (size_t)space;
 	const char zeros[8] = { 0 };
 
-	if (n > SAMPLERECORD_MAX ||
-	    head->wait.nregisters != (uint32_t)__builtin_popcountll(attr->sample_regs_user))
+	if (n > SAMPLERECORD_MAX || head->wait.nregisters != (uint32_t)__builtin_popcountll(attr->sample_regs_user))
 		return false;
 	sample.head.size = (uint16_t)n;
 	text->n = 0;
@@ -169,8 +168,8 @@ static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sa
 	return true;
 }
 
-/* Gives the thread the callchain that was unwound. early: it is off the CPU since before the recording. Returns false if
- * there is no space for it. */
+/* Gives the thread the callchain that was unwound. early: it is off the CPU since before the recording. Returns false
+ * if there is no space for it. */
 static bool give_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct tenant *tenant,
 		       bool early)
 {
@@ -233,9 +232,8 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	bool unwound;
 	size_t used;
 
-	if (!wait_of_copy(waitstacks, copy, &wait) ||
-	    !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) || head.wait.tid != tid ||
-	    head.wait.time != copy->sampled || !is_of_wait(waitstacks, &wait, &head) ||
+	if (!wait_of_copy(waitstacks, copy, &wait) || !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) ||
+	    head.wait.tid != tid || head.wait.time != copy->sampled || !is_of_wait(waitstacks, &wait, &head) ||
 	    !compose(waitstacks, attr, &wait, &head, stack)) {
 		waitstacks->verdicts.malformed++;
 		return true;
@@ -250,8 +248,8 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		waitstacks->verdicts.over_budget++;
 		return true;
 	}
-	unwound = unwinder_wait(waitstacks->o.unwinder, attr, (const void *)waitstacks->sample.p,
-				&waitstacks->unwound, &used);
+	unwound = unwinder_wait(waitstacks->o.unwinder, attr, (const void *)waitstacks->sample.p, &waitstacks->unwound,
+				&used);
 	*spent_on(waitstacks, &tenant, now) += clock_now() - now;
 	if (!unwound)
 		return false;
@@ -263,7 +261,8 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	return true;
 }
 
-/* Returns the verdict on a copy. CPUs without events make waits uncertain that began before these were compared last. */
+/* Returns the verdict on a copy. CPUs without events make waits uncertain that began before these were compared last.
+ */
 static enum offcpu_verdict verdict_on(const struct waitstacks *waitstacks, const struct waitcopies_copy *copy,
 				      uint64_t until)
 {
@@ -302,8 +301,7 @@ static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 	    (waitstacks->o.some && !switches_wanted(waitstacks->o.switches, pid)))
 		return;
 	/* without its tenant, a process of a recording of some processes is not read */
-	tenant = waitstacks->o.some ? state_identify(waitstacks->o.state, pid) :
-				      state_tenant(waitstacks->o.state, pid);
+	tenant = waitstacks->o.some ? state_identify(waitstacks->o.state, pid) : state_tenant(waitstacks->o.state, pid);
 	waitcopies_process(waitstacks->copies, pid, &tenant);
 }
 

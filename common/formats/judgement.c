@@ -232,6 +232,12 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 				    .of_time = "of the time off the CPU has incomplete stacks",
 				    .cause = "was off the CPU too briefly, or may not be read",
 				    .cause_many = "were off the CPU too briefly, or may not be read" },
+	[TROUBLE_EARLY_OFFCPU] = { .unit = OF_STACKS,
+				   .what = "of stacks incomplete",
+				   .of_time = "of the time off the CPU has incomplete stacks",
+				   .cause = "has waited since before the recording, so some registers are unknown",
+				   .cause_many =
+					   "have waited since before the recording, so some registers are unknown" },
 	[TROUBLE_BROKEN] = { .unit = OF_STACKS,
 			     .what = BROKEN,
 			     .cause = "has code without unwind tables",
@@ -480,6 +486,11 @@ void judgement_sentence(struct text *text, const struct judgement *judgement)
 	if (has_trouble) {
 		text_add(text, "; ");
 		put_trouble(text, judgement, &group[0]);
+	}
+	if (judgement->lacking) {
+		text_add(text, "; ");
+		put_number(text, judgement->lacking, "thread that has waited since before the recording is not shown",
+			   "threads that have waited since before the recording are not shown");
 	}
 }
 

@@ -235,10 +235,11 @@ struct pj_offcpu {
 	/* Processes of the recording itself that are left out, at the end of the window. In windows of earlier versions
 	 * the struct ends before this field. */
 	uint64_t own;
-	/* Samples of times that began before the recording; of user threads. They are those of `blocked`, too. */
-	uint64_t early, early_ns;
-	/* User threads of which no sample has the time that began before the recording: those that returned in this
-	 * window, and those that are off the CPU still at its end. */
+	/* Samples of waits of user threads that began before the recording, whose stacks were read (`read`); of these,
+	 * those that end in a root frame. */
+	uint64_t early, early_ns, early_complete_ns;
+	/* User threads of which no sample has the wait that began before the recording: those that returned in this
+	 * window after 100 ms or more, and those that are off the CPU still at its end. */
 	uint64_t lacking;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * earlywaits.h - the threads of user programs that existed when a recording began: those that were off the CPU then, and
- * have no record of their switch-out, are to be read, and are counted if no sample has their time.
+ * earlywaits.h - the threads of user programs that existed when a recording began: those that were off the CPU then,
+ * and have no record of their switch-out, are to be read, and are counted if no sample has their time.
  *
  * A table by tid, made once. A thread leaves it with its first record, unless that is its return: then it is counted
  * first. Reads are tried at the start, and again after 1 and 3 s where none succeeded or the stack has no root, as a

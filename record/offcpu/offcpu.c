@@ -41,7 +41,7 @@ struct slot {
 	/* read: the user part of the chain is that of a certified copy of the stack; complete: it ends in a root frame
 	 */
 	bool read, complete;
-	/* early: off the CPU since before the recording, with such a copy; returned: the first record was a return */
+	/* early: off the CPU since before the recording, with such a copy; returned: OFFCPU_EARLY_RETURNED */
 	bool early, returned;
 };
 
@@ -225,6 +225,7 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	count_stack(offcpu, slot, sample.ns);
 	offcpu->counts.early += slot->early;
 	offcpu->counts.early_ns += slot->early ? sample.ns : 0;
+	offcpu->counts.early_complete_ns += slot->early && slot->complete ? sample.ns : 0;
 	offcpu->emit(offcpu->to, &sample);
 }
 
@@ -316,9 +317,12 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 	struct slot *slot = offcpu_find(offcpu, sample_id->tid);
 
 	if (!slot) {
-		offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time)->returned = true;
+		uint64_t ns = sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
+
+		slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
+		slot->returned = ns >= OFFCPU_RETURNED_NS;
 		offcpu->counts.before++;
-		offcpu->counts.before_ns += sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
+		offcpu->counts.before_ns += ns;
 		return;
 	}
 	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
@@ -478,8 +482,7 @@ enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const stru
 
 bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const struct offcpu_stack *stack)
 {
-	struct chain *chain =
-		stack->owner ? chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) : NULL;
+	struct chain *chain = stack->owner ? chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) : NULL;
 	struct slot *slot;
 
 	if (!chain)
@@ -610,7 +613,8 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->own = more->own;
 	sum->early += more->early;
 	sum->early_ns += more->early_ns;
-	sum->lacking += more->lacking;
+	sum->early_complete_ns += more->early_complete_ns;
+	sum->lacking = more->lacking > sum->lacking ? more->lacking : sum->lacking;
 }
 
 size_t offcpu_threads(const struct offcpu *offcpu)
@@ -653,8 +657,7 @@ void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
 		offcpu_report(text, "; off the CPU since before the recording, without stack: ", offcpu->before,
 			      "thread that returned", "threads that returned", offcpu->before_ns);
 	if (offcpu->never) {
-		text_add(text,
-			 offcpu->before ? " and " : "; off the CPU since before the recording, without stack: ");
+		text_add(text, offcpu->before ? " and " : "; off the CPU since before the recording, without stack: ");
 		text_grouped(text, offcpu->never);
 		text_add(text, " that did not return");
 	}

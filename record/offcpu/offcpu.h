@@ -94,22 +94,26 @@ struct offcpu_stack {
  * those of its owner, or of all, is used: the thread keeps the kernel's. */
 bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_stack *stack);
 
-/* As offcpu_verdict, for a copy of the stack of a thread that has had no record since offcpu_begin, so that it left the CPU
- * before; copy->sampled is 0. That the thread was off the CPU at one moment between begun and ended is known from
- * elsewhere (/proc/PID/task/TID/syscall): a thread that runs has no records either. Any loss since offcpu_begin makes the
- * result uncertain. */
+/* As offcpu_verdict, for a copy of the stack of a thread that has had no record since offcpu_begin, so that it left the
+ * CPU before; copy->sampled is 0. That the thread was off the CPU at one moment between begun and ended is known from
+ * elsewhere (/proc/PID/task/TID/syscall): a thread that runs has no records either. Any loss since offcpu_begin makes
+ * the result uncertain. */
 enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
 /* Adds such a thread, as off the CPU since offcpu_begin, with the callchain of the copy, or replaces its callchain.
  * Returns false as offcpu_set_stack. */
 bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const struct offcpu_stack *stack);
+
+#define OFFCPU_RETURNED_NS UINT64_C(100000000)
 
 /* What is known of a thread that existed at offcpu_begin. */
 enum offcpu_early {
 	OFFCPU_EARLY_SILENT,   /* it has had no record: it is off the CPU since then, or has run all the time */
 	OFFCPU_EARLY_READ,     /* the same, and it has a stack (offcpu_set_early) that ends in no root frame */
 	OFFCPU_EARLY_COMPLETE, /* the same with a complete stack */
-	OFFCPU_EARLY_RETURNED, /* its first record was its return to a CPU, and no sample has the time before */
-	OFFCPU_EARLY_NONE      /* anything else */
+	/* its first record was its return to a CPU, OFFCPU_RETURNED_NS or more after offcpu_begin, and no sample has
+	 * that time */
+	OFFCPU_EARLY_RETURNED,
+	OFFCPU_EARLY_NONE /* anything else */
 };
 enum offcpu_early offcpu_early(const struct offcpu *offcpu, uint32_t tid);
 

@@ -21,8 +21,8 @@ struct switches_options {
 	/* true: callchains end with the marks of PJ_ITEM_UNWINDING, as stacks are read while threads are off the CPU */
 	bool marks;
 	bool all; /* true: all threads of the host are known, so those that never ran are counted */
-	/* true: threads that wait since before the recording are read or counted; of processes that are targets only, with
-	 * `targets` */
+	/* true: threads that wait since before the recording are read or counted; of processes that are targets only,
+	 * with `targets` */
 	bool early, targets;
 	bool own; /* true: the processes that are left out would be in the recording, so they are counted */
 	struct processes *processes;

@@ -10,8 +10,8 @@
 
 #include "common/str.h"
 
-/* Sets *sp and *ip to the stack pointer and the address of the next instruction in user code. Returns false for a thread
- * that does not sleep, for 32-bit code, for a thread of the kernel, and for other text. */
+/* Sets *sp and *ip to the stack pointer and the address of the next instruction in user code. Returns false for a
+ * thread that does not sleep, for 32-bit code, for a thread of the kernel, and for other text. */
 bool syscallfile_parse(struct str text, uint64_t *sp, uint64_t *ip);
 
 #endif

@@ -41,7 +41,7 @@ struct noted {
 struct waitcopies {
 	struct waithelper_options o;
 	uint64_t early; /* waitcopies_early_registers */
-	uint32_t ip; /* index of the instruction pointer among the registers of a sample */
+	uint32_t ip;    /* index of the instruction pointer among the registers of a sample */
 	struct waitshare *share;
 	pid_t pid, parent;
 	int socket;

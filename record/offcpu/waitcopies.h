@@ -35,10 +35,10 @@ uint64_t waitcopies_early_registers(const struct waitcopies *waitcopies);
 /* A copy of the stack of a thread. Valid until waitcopies_release. */
 struct waitcopies_copy {
 	uint32_t tid;
-	bool done;                      /* set by the caller: the copy is not needed any more */
+	bool done; /* set by the caller: the copy is not needed any more */
 	/* time of the sample of its switch-out, 0: it left the CPU before the recording; before and after the reads */
 	uint64_t sampled, begun, ended;
-	uint64_t at, end;               /* positions in the ring */
+	uint64_t at, end; /* positions in the ring */
 };
 
 /* Makes new copies known. */

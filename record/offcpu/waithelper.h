@@ -28,9 +28,10 @@
 enum { WAITHELPER_CPUS = 1024 };                   /* most CPUs whose rings it follows */
 
 enum waithelper_kind {
-	WAITHELPER_RINGS,  /* the rings that were sent before are followed no more */
-	WAITHELPER_RING,   /* a ring of context switches of `cpu`, with its descriptor; bytes: without the control page */
-	WAITHELPER_THREAD, /* a thread to be read if it is off the CPU, with the descriptor of its /proc/PID/task/TID/syscall */
+	WAITHELPER_RINGS, /* the rings that were sent before are followed no more */
+	WAITHELPER_RING, /* a ring of context switches of `cpu`, with its descriptor; bytes: without the control page */
+	WAITHELPER_THREAD, /* a thread to be read if it is off the CPU, with the descriptor of its
+			      /proc/PID/task/TID/syscall */
 };
 struct waithelper_message {
 	uint32_t kind; /* enum waithelper_kind */

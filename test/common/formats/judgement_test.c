@@ -158,6 +158,10 @@ static void each_kind(void)
 			"(-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps)" },
 		{ TROUBLE_UNREAD_OFFCPU, "prog",
 		  NAMED "; 50 % of stacks incomplete: prog was off the CPU too briefly, or may not be read" },
+		{ TROUBLE_EARLY_OFFCPU, "java",
+		  NAMED
+		  "; 50 % of stacks incomplete: java has waited since before the recording, so some registers are "
+		  "unknown" },
 		{ TROUBLE_BROKEN, "prog", NAMED "; 50 % of stacks broken: prog has code without unwind tables" },
 	};
 
@@ -251,13 +255,16 @@ static void by_time(void)
 		    "stacks of waits are judged by their time");
 	judgement = profile();
 	judgement.offcpu_ns = 1000;
+	judgement.lacking = 1200;
 	judgement.offcpu_complete_ns = 999;
 	judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, STR(""), 3000);
-	is_sentence(&judgement,
-		    FIGURES
-		    "; 99.9 % of the time off the CPU has complete stacks, 100 % of frames named; 50 % of stacks "
-		    "truncated: longer than the stack copy (a larger --stack-size of pjrecord helps)",
-		    "beside the stacks of samples, each has its own share");
+	is_sentence(
+		&judgement,
+		FIGURES
+		"; 99.9 % of the time off the CPU has complete stacks, 100 % of frames named; 50 % of stacks "
+		"truncated: longer than the stack copy (a larger --stack-size of pjrecord helps); 1,200 threads that "
+		"have waited since before the recording are not shown",
+		"beside the stacks of samples, each has its own share");
 }
 
 static void hostile_names(void)

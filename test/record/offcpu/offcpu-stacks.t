@@ -7,7 +7,7 @@
 # pointers.
 # stage: live
 # covers: record/waitstacks.c record/offcpu/waitcopies.c record/offcpu/waithelper.c record/offcpu/waitshare.c record/offcpu/offcpu.c
-# covers: common/formats/offcpustats.c record/offcpu/switches.c
+# covers: common/formats/offcpustats.c record/offcpu/switches.c record/offcpu/earlywaits.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C
@@ -70,6 +70,37 @@ pjfold short.data 2>folded >/dev/null
 # it is of the event offcpu-time, without the times of threads that were preempted
 if share folded 10; then pass "the sentence of pjfold has the share of the time"; else fail "the sentence of pjfold has the share of the time" folded recorded; fi
 ok "no remedy is offered that does not help" sh -c 'pjfold known.data 2>&1 >/dev/null | tee sentence | grep -q "stacks" && ! grep -q "frame-pointer" sentence'
+
+# waits that began before the recording: from its start on, with the stack if the registers that are known lead through it
+if cc -O2 -fomit-frame-pointer -pthread -o silentwaits "$top/test/record/offcpu/silentwaits.c"; then
+	./silentwaits 2 >ready &
+	silent=$!
+	for _ in $(seq 100); do
+		[ ! -s ready ] || break
+		sleep 0.1
+	done
+	timeout 60 pjrecord -v --off-cpu -s 3 -p $silent -o silent.data 2>said
+	kill $silent
+	wait $silent 2>/dev/null
+	pjfold -q --only event=offcpu-time silent.data >folded
+	# ms PATTERN: time of the stacks with it
+	ms()
+	{
+		awk -v pattern="$1" '$0 ~ pattern { n += $NF } END { printf "%d", n / 1e6 }' folded
+	}
+	all=$(ms ';main;')
+	ok "waits since before the recording: the first thread" [ "$all" -ge 2900 ]
+	is "  a lock, all of the recording" "$(ms ';start_thread;lock;wait_lock;.*futex')" "$all"
+	is "  a pipe" "$(ms ';start_thread;pipe_reader;wait_pipe;')" "$all"
+	is "  callers that need another register are not shown, and the rest is" "$(ms '^silentwaits;wait_below;wait_pipe;') $(ms ';below;')" "$all 0"
+	first=$(ms ';sleeper;wait_sleep;')
+	ok "  a sleep that ends, up to its end" [ "$first" -gt 500 -a "$first" -lt 2000 ]
+	ok "  and the wait after it" [ "$(($(ms ';sleeper;wait_lock;') + first))" -gt $((all - 100)) ]
+	is "  a thread that runs has none" "$(ms 'burner')" 0
+	ok "  their number is in the summary" grep -q 'since before the recording, with a stack: [5-6] times' said
+else
+	skip "waits since before the recording" "the load does not compile"
+fi
 
 # a host: the sleeps of the recording itself are left out, those of its command and of another recorder are not
 timeout 60 pjrecord -q -o other.data -p $$ sleep 3 2>err &
