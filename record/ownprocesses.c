@@ -27,7 +27,7 @@ static bool is_starter(const struct ownprocesses_row *row)
 }
 
 /* Returns true if a process with this pid is among the chosen ones. */
-static bool is_chosen(const struct ownprocesses_row *row, size_t n, const bool *chosen, uint32_t pid)
+static bool ownprocesses_is_chosen(const struct ownprocesses_row *row, size_t n, const bool *chosen, uint32_t pid)
 {
 	for (size_t i = 0; i < n; i++)
 		if (chosen[i] && row[i].pid == pid)
@@ -46,7 +46,7 @@ void ownprocesses_of(const struct ownprocesses_row *row, size_t n, const struct 
 	for (unsigned depth = 0; depth < DEPTH; depth++)
 		for (size_t i = 0; i < n; i++)
 			chosen[i] |= row[i].pid != pids->command && is_helper(&row[i]) &&
-				     is_chosen(row, n, chosen, row[i].ppid);
+				     ownprocesses_is_chosen(row, n, chosen, row[i].ppid);
 	for (size_t i = 0; i < n; i++)
 		if (chosen[i])
 			add(to, row[i].pid);

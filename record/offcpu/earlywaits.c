@@ -40,7 +40,7 @@ void earlywaits_free(struct earlywaits *earlywaits)
 }
 
 /* Returns true if a thread is to be read now. */
-static bool is_due(const struct earlywaits *earlywaits, size_t i, const struct offcpu *offcpu, uint64_t now)
+static bool earlywaits_is_due(const struct earlywaits *earlywaits, size_t i, const struct offcpu *offcpu, uint64_t now)
 {
 	const struct earlywait *wait = &earlywaits->wait[i];
 	enum offcpu_early early;
@@ -64,7 +64,7 @@ const struct earlywait *earlywaits_next(struct earlywaits *earlywaits, const str
 	for (size_t left = n; left && earlywaits->burst < EARLYWAITS_BURST; left--) {
 		size_t i = earlywaits->cursor++ % n;
 
-		if (!is_due(earlywaits, i, offcpu, now))
+		if (!earlywaits_is_due(earlywaits, i, offcpu, now))
 			continue;
 		earlywaits->burst++;
 		earlywaits->wait[i].tries++;
