@@ -105,7 +105,7 @@ bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const s
 
 #define OFFCPU_RETURNED_NS UINT64_C(100000000)
 
-/* What is known of a thread that existed at offcpu_begin. */
+/* State of a thread that existed at offcpu_begin. */
 enum offcpu_early {
 	OFFCPU_EARLY_SILENT,   /* it has had no record: it is off the CPU since then, or has run all the time */
 	OFFCPU_EARLY_READ,     /* the same, and it has a stack (offcpu_set_early) that ends in no root frame */
