@@ -65,27 +65,17 @@ tell_recorder()
 	fi
 }
 
-# tell_earlier_waits: of processes that were chosen, the waits that began before the recording; their callers are not known
-tell_earlier_waits()
-{
-	if [ -z "$offcpu" ] || [ "$whom" = all ]; then return; fi
-	earlier=$(sed -n 's/.*off the CPU since before the recording, without callchain: \([^;]*\).*/\1/p' "$tmp/rec.err" | tail -n 1)
-	[ -z "$earlier" ] || tell "threads that waited since before the recording are not in the picture: $earlier"
-}
-
 record_window()
 {
 	tell "recording $what for $seconds s; Ctrl-C ends the recording and draws it"
 	# shellcheck disable=SC2086 # one word, or none
-	# -v has the waits that began before
-	recorder ${verbose:-${offcpu:+-v}} "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
+	recorder $verbose "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
 	recorder=$!
 	quiet_layers
 	await "$recorder"
 	result=$?
 	recorder=
 	tell_recorder
-	if [ -z "$verbose" ]; then tell_earlier_waits; fi
 	if [ "$result" != 0 ]; then
 		[ -s "$tmp/rec.err" ] || say "the recording failed, without space for its messages: free some in ${TMPDIR:-/tmp}, or set TMPDIR"
 		exit "$failure"

@@ -80,6 +80,10 @@ struct recording_quality {
 	uint64_t java;
 	/* Number of frames of all samples, and number of those without a name. */
 	uint64_t frames, unresolved;
+	/* The sums of the weights of the samples that the fields of these names count: ns for off-CPU times. */
+	struct recording_weights {
+		uint64_t user, reaches_root, cut, unknown, unsymbolized_root;
+	} weights;
 };
 
 /* --inline: number of files with (`files`) and without debug information, of those for which inlined calls were looked
@@ -138,6 +142,8 @@ struct recording_tally {
 	uint64_t code_left_out;
 	/* Number of callchains truncated at the limit of their event (perf record --max-stack). */
 	uint64_t event_cut;
+	/* Sums of the weights of the samples of limit_cut and event_cut. */
+	uint64_t limit_cut_weight, event_cut_weight;
 	/* Lines of perf maps that are invalid. */
 	struct input_errors maps;
 	/* Number of files for which the symbol store has a second file with the same build-id but other symbols: one of

@@ -171,18 +171,23 @@ static uint64_t find_limit(const struct stack_quality *quality)
 
 /* Adds the samples of a stack that a limit truncated to the count of this limit in the tally. Returns true if the stack
  * is truncated, for any reason; false if its callchain is shorter than `limit`. */
-static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples)
+static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples,
+		      uint64_t weight)
 {
 	if (!facts->ends || facts->reaches_root)
 		return false;
 	switch (facts->end) {
 	case STACK_COPY_CUT:
 	case STACK_TRUNCATED: return true;
-	case STACK_EVENT_LIMIT: tally->event_cut += samples; return true;
+	case STACK_EVENT_LIMIT:
+		tally->event_cut += samples;
+		tally->event_cut_weight += weight;
+		return true;
 	case STACK_KERNEL_LIMIT:
 		if (facts->addresses < limit)
 			return false;
 		tally->limit_cut += samples;
+		tally->limit_cut_weight += weight;
 		tally->limit = limit;
 		return true;
 	default: return false;
@@ -200,12 +205,12 @@ static bool stackquality_is_unknown(const struct stack_facts *facts)
 	       (facts->reaches_root && (facts->unproven || (facts->generated && !facts->v8)));
 }
 
-/* Adds the samples of one stack to the counts of its first frame. */
+/* Adds the samples of one stack, and the sum of their weights, to the counts of its first frame. */
 static void add_quality(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit,
-			uint64_t samples)
+			uint64_t samples, uint64_t weight)
 {
 	bool unknown = stackquality_is_unknown(facts), complete = facts->reaches_root && !unknown,
-	     cut = count_cut(tally, facts, limit, samples);
+	     cut = count_cut(tally, facts, limit, samples, weight);
 	struct recording_quality *quality =
 		facts->quality ? &tally->quality[facts->quality - 1] : quality_of(tally, STR("[unknown]"));
 
@@ -221,6 +226,11 @@ static void add_quality(struct recording_tally *tally, const struct stack_facts 
 	quality->unsymbolized_root += unknown && facts->unsymbolized_root ? samples : 0;
 	quality->single += facts->user == 1 && !complete ? samples : 0;
 	quality->java += facts->java ? samples : 0;
+	quality->weights.user += weight;
+	quality->weights.reaches_root += complete ? weight : 0;
+	quality->weights.cut += cut ? weight : 0;
+	quality->weights.unknown += unknown ? weight : 0;
+	quality->weights.unsymbolized_root += unknown && facts->unsymbolized_root ? weight : 0;
 }
 
 /* Returns the text of the reason why a location has no name. */
@@ -296,7 +306,7 @@ void stackquality_measure(const struct stack_quality *quality, struct recording_
 			}
 		}
 		if (from->self[1] && from->self[1][id])
-			add_quality(tally, &facts[id], limit, from->self[1][id]);
+			add_quality(tally, &facts[id], limit, from->self[1][id], from->self[0][id]);
 	}
 	count_frames(quality, hits, tally, p);
 	count_inlined(quality, &tally->inlined);

@@ -15,7 +15,7 @@
 struct stack_quality {
 	const struct addrspace *as;
 	const struct locations *locations;
-	/* Tree of locations. Column 1 of its weights is the number of samples. */
+	/* Tree of locations. Column 0 has the weights of the samples, column 1 their number. */
 	const struct stacks *from;
 	/* By node of `from`: true if the frame is the one of --time-slice or --by, outside of the first frame. */
 	const bool *front;

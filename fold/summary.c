@@ -259,6 +259,7 @@ static struct judgement judge(const struct request *request, const struct result
 	judgement.unnamed = tally->unresolved;
 	/* A program may block only a few times, so few off-CPU samples are no trouble. */
 	judgement.may_be_small = str_starts(samples_event_name(samples), STR("offcpu-time"));
+	judgement.lacking = judgement.may_be_small ? res->recording.offcpu.lacking : 0;
 	if (res->text && !res->foreign && !res->recording.recordings)
 		judgement_add(&judgement, TROUBLE_TEXT, (struct str){ 0 }, tally->unresolved);
 	if (tally->deep == 0 && !res->foreign)
@@ -320,6 +321,17 @@ static void warn_none_selected(const struct samples *samples)
 		     summary_ull(all));
 }
 
+/* Warns that a recording has no sample. A process that waits all the time has none, if its stack could not be read. */
+static void warn_empty(const struct pj_offcpu *offcpu)
+{
+	if (offcpu->lacking)
+		warn("no samples: the recording has none; %llu thread%s waited since before the recording %s not shown",
+		     summary_ull(offcpu->lacking), offcpu->lacking == 1 ? " that has" : "s that have",
+		     summary_are(offcpu->lacking));
+	else
+		warn("no samples: the recording has none");
+}
+
 /* True if a file with names (perf map, jitdump, timeline, debug information) was not used completely. */
 static bool skipped_target(const struct recording_tally *tally)
 {
@@ -350,7 +362,7 @@ static int finish_script(const struct request *request, struct result *res)
 	else if (request->verbose)
 		print_script(res);
 	if (tally->samples == 0 && all_samples(samples) == 0 && !res->text) {
-		warn("no samples: the recording has none");
+		warn_empty(&res->recording.offcpu);
 		return PJ_OK;
 	}
 	if (tally->samples == 0) {

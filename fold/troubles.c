@@ -349,10 +349,14 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, const struct samples *samples)
 {
 	const struct pj_offcpu *offcpu = &tally->offcpu;
+	uint64_t incomplete = offcpu->read_ns - offcpu->complete_ns,
+		 early = offcpu->early_ns - offcpu->early_complete_ns;
 
 	if (troubles_offcpu(samples) && !offcpu->read)
 		return TROUBLE_BROKEN_OFFCPU;
-	if (troubles_offcpu(samples) && offcpu->read - offcpu->complete <= offcpu->unread)
+	if (troubles_offcpu(samples) && early > offcpu->unread_ns && early >= incomplete / 2)
+		return TROUBLE_EARLY_OFFCPU;
+	if (troubles_offcpu(samples) && incomplete <= offcpu->unread_ns)
 		return TROUBLE_UNREAD_OFFCPU;
 	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
 }
@@ -362,30 +366,55 @@ static enum trouble_kind trouble_of_unknown(const struct recording_tally *tally,
 	return tally->unwound || troubles_offcpu(samples) ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
 }
 
-void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples, struct judgement *judgement)
+/* Returns the counts of a first frame by which its stacks are judged: ns of off-CPU times, else numbers of samples. */
+static struct recording_weights judged_counts(const struct recording_quality *quality, bool by_time)
 {
-	enum trouble_kind broken = trouble_of_broken(tally, samples);
-	uint64_t cut = 0;
+	return by_time ? quality->weights :
+			 (struct recording_weights){ .user = quality->user,
+						     .reaches_root = quality->reaches_root,
+						     .cut = quality->cut,
+						     .unknown = quality->unknown,
+						     .unsymbolized_root = quality->unsymbolized_root };
+}
 
-	for (uint32_t i = 0; i < tally->quality_keys.n; i++) {
-		const struct recording_quality *quality = &tally->quality[i];
-		uint64_t known = quality->reaches_root + quality->cut + quality->unknown;
+/* Adds the truncated stacks; `cut` is the sum of all of them. */
+static void add_truncated(const struct recording_tally *tally, const struct samples *samples, uint64_t cut,
+			  struct judgement *judgement)
+{
+	uint64_t limit = judgement->by_time ? tally->limit_cut_weight : tally->limit_cut,
+		 event = judgement->by_time ? tally->event_cut_weight : tally->event_cut;
 
-		judgement->stacks += quality->user;
-		judgement->complete += quality->reaches_root;
-		cut += quality->cut;
-		if (known < quality->user)
-			judgement_add(judgement, broken, quality->name, quality->user - known);
-		if (quality->unknown > quality->unsymbolized_root)
-			judgement_add(judgement, trouble_of_unknown(tally, samples), quality->name,
-				      quality->unknown - quality->unsymbolized_root);
-	}
-	judgement_add(judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, tally->limit_cut);
-	judgement_add(judgement, TROUBLE_TRUNCATED_EVENT, (struct str){ 0 }, tally->event_cut);
-	cut -= tally->limit_cut + tally->event_cut;
+	judgement_add(judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, limit);
+	judgement_add(judgement, TROUBLE_TRUNCATED_EVENT, (struct str){ 0 }, event);
 	judgement_add(judgement,
 		      troubles_offcpu(samples) ? TROUBLE_TRUNCATED_WAIT :
 		      tally->unwound           ? TROUBLE_TRUNCATED_COPY :
 						 TROUBLE_TRUNCATED_PERF_COPY,
-		      (struct str){ 0 }, cut);
+		      (struct str){ 0 }, cut - limit - event);
+}
+
+void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples, struct judgement *judgement)
+{
+	enum trouble_kind broken = trouble_of_broken(tally, samples);
+	struct recording_weights sum = { 0 };
+
+	judgement->by_time =
+		troubles_offcpu(samples) && str_eq(samples_unit(samples, samples->options->weight), STR("ns"));
+	for (uint32_t i = 0; i < tally->quality_keys.n; i++) {
+		const struct recording_quality *quality = &tally->quality[i];
+		struct recording_weights counts = judged_counts(quality, judgement->by_time);
+		uint64_t known = counts.reaches_root + counts.cut + counts.unknown;
+
+		sum.user += counts.user;
+		sum.reaches_root += counts.reaches_root;
+		sum.cut += counts.cut;
+		if (known < counts.user)
+			judgement_add(judgement, broken, quality->name, counts.user - known);
+		if (counts.unknown > counts.unsymbolized_root)
+			judgement_add(judgement, trouble_of_unknown(tally, samples), quality->name,
+				      counts.unknown - counts.unsymbolized_root);
+	}
+	*(judgement->by_time ? &judgement->offcpu_ns : &judgement->stacks) += sum.user;
+	*(judgement->by_time ? &judgement->offcpu_complete_ns : &judgement->complete) += sum.reaches_root;
+	add_truncated(tally, samples, sum.cut, judgement);
 }

@@ -18,7 +18,7 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 		       const struct samples *samples, struct judgement *judgement);
 
 /* Adds to the judgement the causes of incomplete stacks, and the numbers of stacks and complete stacks, of all
- * recordings. */
+ * recordings: off-CPU times in ns, unless the user chose numbers of samples as weights. */
 void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples,
 			struct judgement *judgement);
 

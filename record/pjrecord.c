@@ -527,6 +527,7 @@ int main(int argc, char **argv)
 		.npids = request.npids,
 		.cgroup = request.cgroup,
 		.ncgroups = request.ncgroups,
+		.parent = request.with_parent ? (uint32_t)request.parent : 0,
 		.ring_bytes = request.ring_bytes,
 		.idle = request.idle,
 		.both = request.unwind >= UNWIND_BY_BOTH,
@@ -548,7 +549,7 @@ int main(int argc, char **argv)
 		 * command */
 		diag_failure_is(125);
 		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")));
-		child = (uint32_t)command.pid;
+		o.command = child = (uint32_t)command.pid;
 	}
 	fdmessage_prepare(); /* the command keeps its own limit */
 	if (o.target == TARGET_COMMAND) {

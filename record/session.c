@@ -16,6 +16,7 @@
 #include "common/process/sandbox.h"
 #include "record/processes/state.h"
 #include "record/offcpu/switches.h"
+#include "record/ownprocesses.h"
 #include "record/unwind/samplestack.h"
 #include "record/perf/ringpoll.h"
 #include "record/waitstacks.h"
@@ -521,6 +522,9 @@ static struct switches *start_switches(struct session *session)
 		.cgroup = session->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
 		.marks = eventattrs_waits(&session->attrs),
 		.all = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
+		.early = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
+		.targets = session->o.target == TARGET_PROCESSES || session->o.target == TARGET_THREADS,
+		.own = session->o.target == TARGET_HOST || session->o.target == TARGET_CGROUPS,
 		.processes = session->processes,
 		.wanted = is_target,
 		.emit = take_offcpu,
@@ -562,11 +566,14 @@ void session_start(struct session *session)
 						       .some = session->o.target == TARGET_PROCESSES });
 	session->drained = clock_now();
 	sources_enable(session->sources);
+	if (session->o.target == TARGET_HOST || session->o.target == TARGET_CGROUPS)
+		ownprocesses_leave_out(session->w.switches, session->o.parent, session->o.command);
 	if (session->o.target == TARGET_THREADS)
 		rescan_start(session->rescan, session->o.pid, session->o.npids);
 	else
 		rescan_start(session->rescan, NULL, 0);
 	first_window(session);
+	switches_begin_early(session->w.switches, clock_now());
 }
 
 static void wait_for_records(struct session *session, int wait_ms)

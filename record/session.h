@@ -34,6 +34,8 @@ struct session_options {
 	/* Index from 1 of the event for samples of blocked time; the event after it is that for preempted time. 0: no
 	 * --off-cpu. */
 	uint64_t offcpu;
+	/* pids of the process with which pjrecord ends, and of the command that it starts (ownprocesses.h); 0: none */
+	uint32_t parent, command;
 	/* off-CPU times below this number of ns are counted, but give no samples */
 	uint64_t offcpu_least_ns;
 	/* size in bytes of the ring of samples of one CPU; 0: the largest that is allowed */

@@ -23,9 +23,10 @@ struct waitstacks {
 	struct waitstacks_options o;
 	struct waitcopies *copies;
 	const struct sources *sources;
-	bool differ;                 /* a CPU is online without events, or has gone */
-	uint64_t sure;               /* waits that began earlier may have ended on a CPU without events */
-	struct perf_event_attr attr; /* of a sample with a copy of the stack */
+	bool differ;   /* a CPU is online without events, or has gone */
+	uint64_t sure; /* waits that began earlier may have ended on a CPU without events */
+	/* of a sample with a copy of the stack; of one of a thread that is off the CPU since before the recording */
+	struct perf_event_attr attr, early;
 	struct text sample, unwound;
 	struct verdicts verdicts;
 	/* time that unwinding took in this second, by a hash of the tenant */
@@ -47,6 +48,8 @@ struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const stru
 	waitstacks->attr = *attr;
 	waitstacks->attr.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	waitstacks->attr.sample_stack_user = WAITSHARE_STACK;
+	waitstacks->early = waitstacks->attr;
+	waitstacks->early.sample_regs_user = waitcopies_early_registers(copies);
 	return waitstacks;
 }
 
@@ -90,8 +93,8 @@ void waitstacks_follow(struct waitstacks *waitstacks)
 /* ---- unwinding -------------------------------------------------------------------------------------------------- */
 
 /* Composes a sample with the registers and the copy of the stack. Returns false if it would be too large. */
-static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct waitcopy *head,
-		    const char *stack)
+static bool compose(struct waitstacks *waitstacks, const struct perf_event_attr *attr, const struct offcpu_sample *wait,
+		    const struct waitcopy *head, const char *stack)
 {
 	struct ring_sample sample = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
 				      .pid = wait->pid,
@@ -104,8 +107,7 @@ static bool compose(struct waitstacks *waitstacks, const struct offcpu_sample *w
 	size_t n = sizeof(sample) + 8 * ((size_t)wait->n + head->wait.nregisters + 3) + (size_t)space;
 	const char zeros[8] = { 0 };
 
-	if (n > SAMPLERECORD_MAX ||
-	    head->wait.nregisters != (uint32_t)__builtin_popcountll(waitstacks->attr.sample_regs_user))
+	if (n > SAMPLERECORD_MAX || head->wait.nregisters != (uint32_t)__builtin_popcountll(attr->sample_regs_user))
 		return false;
 	sample.head.size = (uint16_t)n;
 	text->n = 0;
@@ -166,9 +168,12 @@ static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sa
 	return true;
 }
 
-/* Gives the thread the callchain that was unwound. Returns false if there is no space for it. */
-static bool give_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct tenant *tenant)
+/* Gives the thread the callchain that was unwound. early: it is off the CPU since before the recording. Returns false
+ * if there is no space for it. */
+static bool give_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait, const struct tenant *tenant,
+		       bool early)
 {
+	struct offcpu *offcpu = switches_offcpu(waitstacks->o.switches);
 	const struct ring_sample *sample = (const void *)waitstacks->unwound.p;
 	struct offcpu_stack stack = { .owner = waitcopies_class(tenant) };
 
@@ -179,7 +184,8 @@ static bool give_stack(struct waitstacks *waitstacks, const struct offcpu_sample
 	stack.ips = sample->ips;
 	stack.n = (uint32_t)sample->nips;
 	stack.complete = sample->ips[sample->nips - 1] != CONTEXT_USER;
-	return offcpu_set_stack(switches_offcpu(waitstacks->o.switches), wait->tid, &stack);
+	return early ? offcpu_set_early(offcpu, wait->pid, wait->tid, &stack) :
+		       offcpu_set_stack(offcpu, wait->tid, &stack);
 }
 
 /* Returns the time that was spent in this second for the stacks of a tenant: deep stacks at each wait are its own loss.
@@ -202,9 +208,21 @@ static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_
 	return at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
 }
 
+/* Sets *wait to the wait that a copy is of. Returns false if the thread is not off the CPU, or has a stack already. */
+static bool wait_of_copy(struct waitstacks *waitstacks, const struct waitcopies_copy *copy, struct offcpu_sample *wait)
+{
+	if (copy->sampled)
+		return offcpu_wait(switches_offcpu(waitstacks->o.switches), copy->tid, wait);
+	*wait = (struct offcpu_sample){ .pid = earlywaits_pid(switches_early(waitstacks->o.switches), copy->tid),
+					.tid = copy->tid,
+					.time = copy->ended };
+	return wait->pid;
+}
+
 /* Unwinds a certified copy. Returns false if unwind tables are being made. */
 static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy)
 {
+	const struct perf_event_attr *attr = copy->sampled ? &waitstacks->attr : &waitstacks->early;
 	uint32_t tid = copy->tid;
 	struct offcpu_sample wait;
 	struct waitcopy head;
@@ -214,9 +232,9 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	bool unwound;
 	size_t used;
 
-	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait) ||
-	    !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) || head.wait.tid != tid ||
-	    !is_of_wait(waitstacks, &wait, &head) || !compose(waitstacks, &wait, &head, stack)) {
+	if (!wait_of_copy(waitstacks, copy, &wait) || !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) ||
+	    head.wait.tid != tid || head.wait.time != copy->sampled || !is_of_wait(waitstacks, &wait, &head) ||
+	    !compose(waitstacks, attr, &wait, &head, stack)) {
 		waitstacks->verdicts.malformed++;
 		return true;
 	}
@@ -230,32 +248,38 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		waitstacks->verdicts.over_budget++;
 		return true;
 	}
-	unwound = unwinder_wait(waitstacks->o.unwinder, &waitstacks->attr, (const void *)waitstacks->sample.p,
-				&waitstacks->unwound, &used);
+	unwound = unwinder_wait(waitstacks->o.unwinder, attr, (const void *)waitstacks->sample.p, &waitstacks->unwound,
+				&used);
 	*spent_on(waitstacks, &tenant, now) += clock_now() - now;
 	if (!unwound)
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
-	if (give_stack(waitstacks, &wait, &tenant))
+	if (give_stack(waitstacks, &wait, &tenant, !copy->sampled))
 		waitstacks->verdicts.certified++;
 	else
 		waitstacks->verdicts.over_budget++;
 	return true;
 }
 
-/* Decides on a copy: all records before `until` were taken. Returns false if unwind tables are being made. */
-static bool waitstacks_decide(struct waitstacks *waitstacks, struct waitcopies_copy *copy, uint64_t until)
+/* Returns the verdict on a copy. CPUs without events make waits uncertain that began before these were compared last.
+ */
+static enum offcpu_verdict verdict_on(const struct waitstacks *waitstacks, const struct waitcopies_copy *copy,
+				      uint64_t until)
 {
 	const struct offcpu_copy read = {
 		.tid = copy->tid, .sampled = copy->sampled, .begun = copy->begun, .ended = copy->ended
 	};
+	const struct offcpu *offcpu = switches_offcpu(waitstacks->o.switches);
 
-	if (copy->sampled < waitstacks->sure) {
-		waitstacks->verdicts.uncertain++;
-		copy->done = true;
-		return true;
-	}
-	switch (offcpu_verdict(switches_offcpu(waitstacks->o.switches), &read, until)) {
+	if (copy->sampled < waitstacks->sure)
+		return OFFCPU_UNCERTAIN;
+	return copy->sampled ? offcpu_verdict(offcpu, &read, until) : offcpu_early_verdict(offcpu, &read, until);
+}
+
+/* Decides on a copy: all records before `until` were taken. Returns false if unwind tables are being made. */
+static bool waitstacks_decide(struct waitstacks *waitstacks, struct waitcopies_copy *copy, uint64_t until)
+{
+	switch (verdict_on(waitstacks, copy, until)) {
 	case OFFCPU_CERTIFIED:
 		if (!waitstacks_unwind(waitstacks, copy))
 			return false;
@@ -276,7 +300,8 @@ static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 	if (!waitcopies_is_new(waitstacks->copies, pid) ||
 	    (waitstacks->o.some && !switches_wanted(waitstacks->o.switches, pid)))
 		return;
-	tenant = state_tenant(waitstacks->o.state, pid);
+	/* without its tenant, a process of a recording of some processes is not read */
+	tenant = waitstacks->o.some ? state_identify(waitstacks->o.state, pid) : state_tenant(waitstacks->o.state, pid);
 	waitcopies_process(waitstacks->copies, pid, &tenant);
 }
 
@@ -301,7 +326,7 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 		return true;
 	}
 	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), id->tid, &wait))
-		return true;
+		wait.time = 0; /* it may be off the CPU since before the recording */
 	copy = waitcopies_find(waitstacks->copies, id->tid, wait.time);
 	return !copy || waitstacks_decide(waitstacks, copy, record->time);
 }
@@ -325,6 +350,22 @@ void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until)
 		}
 	}
 	waitcopies_release(waitstacks->copies);
+}
+
+/* Sends some of the threads to the process that are off the CPU since before the recording. */
+static void read_early_waits(struct waitstacks *waitstacks, uint64_t now)
+{
+	struct earlywaits *early = switches_early(waitstacks->o.switches);
+	const struct offcpu *offcpu = switches_offcpu(waitstacks->o.switches);
+	const struct earlywait *wait;
+
+	earlywaits_update(early, offcpu);
+	while (waitstacks->sure == 0 && (wait = earlywaits_next(early, offcpu, now)) != NULL) {
+		struct tenant tenant = state_identify(waitstacks->o.state, wait->pid);
+
+		waitcopies_process(waitstacks->copies, wait->pid, &tenant);
+		waitcopies_read(waitstacks->copies, wait->pid, wait->tid);
+	}
 }
 
 static struct tenant waitstacks_tenant(void *to, uint32_t pid)
@@ -372,6 +413,7 @@ bool waitstacks_begin(struct waitstacks *waitstacks, uint64_t now)
 	changed = check_cpus(waitstacks);
 	waitcopies_tick(waitstacks->copies, now, waitstacks_tenant, waitstacks);
 	leave_out_own(waitstacks);
+	read_early_waits(waitstacks, now);
 	waitcopies_collect(waitstacks->copies);
 	waitstacks_debug(waitstacks);
 	return changed;

@@ -17,7 +17,7 @@ enum trouble_unit { OF_SAMPLES, OF_LOST_AND_SAMPLES, OF_FRAMES, OF_STACKS };
  * the total of `unit`. */
 struct trouble_text {
 	enum trouble_unit unit;
-	const char *what;
+	const char *what, *of_time; /* of_time: `what`, for troubles of stacks in ns (judgement.by_time) */
 	/* Cause for one subject, and for several; cause_many NULL: `cause` for several, too. */
 	const char *cause, *cause_many;
 	/* Advice for one subject, and for several; advice NULL: no change helps; advice_many NULL: `advice`. */
@@ -26,8 +26,10 @@ struct trouble_text {
 
 #define UNNAMED "of frames without names"
 #define INTERPRETED "of samples in an interpreter"
-#define TRUNCATED "of stacks truncated"
-#define BROKEN "of stacks broken"
+#define TRUNCATED "of stacks truncated", .of_time = "of the time off the CPU has truncated stacks"
+#define BROKEN "of stacks broken", .of_time = "of the time off the CPU has broken stacks"
+#define UNKNOWN \
+	"of stacks of unknown completeness", .of_time = "of the time off the CPU has stacks of unknown completeness"
 
 static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 	[TROUBLE_LOST] = { .unit = OF_LOST_AND_SAMPLES,
@@ -227,18 +229,25 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 				    .advice = "-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps" },
 	[TROUBLE_UNREAD_OFFCPU] = { .unit = OF_STACKS,
 				    .what = "of stacks incomplete",
+				    .of_time = "of the time off the CPU has incomplete stacks",
 				    .cause = "was off the CPU too briefly, or may not be read",
 				    .cause_many = "were off the CPU too briefly, or may not be read" },
+	[TROUBLE_EARLY_OFFCPU] = { .unit = OF_STACKS,
+				   .what = "of stacks incomplete",
+				   .of_time = "of the time off the CPU has incomplete stacks",
+				   .cause = "has waited since before the recording, so some registers are unknown",
+				   .cause_many =
+					   "have waited since before the recording, so some registers are unknown" },
 	[TROUBLE_BROKEN] = { .unit = OF_STACKS,
 			     .what = BROKEN,
 			     .cause = "has code without unwind tables",
 			     .cause_many = "have code without unwind tables" },
 	[TROUBLE_UNKNOWN_END] = { .unit = OF_STACKS,
-				  .what = "of stacks of unknown completeness",
+				  .what = UNKNOWN,
 				  .cause = "has code that may not keep frame pointers",
 				  .cause_many = "have code that may not keep frame pointers" },
 	[TROUBLE_UNKNOWN_FP] = { .unit = OF_STACKS,
-				 .what = "of stacks of unknown completeness",
+				 .what = UNKNOWN,
 				 .cause = "was unwound by frame pointers, which its code may not keep",
 				 .cause_many = "were unwound by frame pointers, which their code may not keep",
 				 .advice = "pjrecord, or perf record --call-graph dwarf, helps" },
@@ -293,7 +302,10 @@ static uint64_t unit_total(const struct judgement *judgement, enum trouble_unit 
 {
 	switch (unit) {
 	case OF_FRAMES: return judgement->frames;
-	case OF_STACKS: return judgement->stacks ? judgement->stacks : judgement->samples;
+	case OF_STACKS:
+		if (judgement->by_time)
+			return judgement->offcpu_ns;
+		return judgement->stacks ? judgement->stacks : judgement->samples;
 	case OF_LOST_AND_SAMPLES: return judgement->samples + judgement->lost;
 	case OF_SAMPLES: break;
 	}
@@ -418,7 +430,7 @@ static void put_trouble(struct text *text, const struct judgement *judgement, co
 		put_percent(text, group->n, unit_total(judgement, texts->unit));
 		text_char(text, ' ');
 	}
-	text_add(text, texts->what);
+	text_add(text, judgement->by_time && texts->of_time ? texts->of_time : texts->what);
 	if (group->nsubjects || *cause)
 		text_add(text, ": ");
 	put_subjects(text, group);
@@ -461,14 +473,24 @@ void judgement_sentence(struct text *text, const struct judgement *judgement)
 		put_percent(text, judgement->complete, judgement->stacks);
 		text_add(text, " of stacks complete");
 	}
+	if (judgement->offcpu_ns) {
+		text_add(text, "; ");
+		put_percent(text, judgement->offcpu_complete_ns, judgement->offcpu_ns);
+		text_add(text, " of the time off the CPU has complete stacks");
+	}
 	if (judgement->frames && !(has_trouble && is_about_names(group[0].kind))) {
-		text_add(text, judgement->stacks ? ", " : "; ");
+		text_add(text, judgement->stacks || judgement->offcpu_ns ? ", " : "; ");
 		put_percent(text, judgement->frames - judgement->unnamed, judgement->frames);
 		text_add(text, " of frames named");
 	}
 	if (has_trouble) {
 		text_add(text, "; ");
 		put_trouble(text, judgement, &group[0]);
+	}
+	if (judgement->lacking) {
+		text_add(text, "; ");
+		put_number(text, judgement->lacking, "thread that has waited since before the recording is not shown",
+			   "threads that have waited since before the recording are not shown");
 	}
 }
 

@@ -64,6 +64,7 @@ enum trouble_kind {
 	TROUBLE_BROKEN_OFFCPU,       /* callchains of the kernel: no stack was read while its thread was off the CPU */
 	TROUBLE_UNREAD_OFFCPU, /* most of the stacks that are not complete were not read, of a recording that reads them
 				*/
+	TROUBLE_EARLY_OFFCPU, /* most of them were read without all registers: their waits began before the recording */
 	TROUBLE_BROKEN,
 	TROUBLE_UNKNOWN_END, /* stacks of unknown completeness: callers may be missing */
 	TROUBLE_UNKNOWN_FP,  /* the same, of callchains of the kernel */
@@ -88,6 +89,13 @@ struct judgement {
 	uint64_t samples, processes, ns, lost;
 	/* Number of stacks whose completeness was measured; number of complete stacks of these. */
 	uint64_t stacks, complete;
+	/* Off-CPU time of user threads in ns; of this, the time whose stacks are complete. 0: none was measured. A
+	 * share of the waits would mislead: most are short, and the stacks of these are not read. */
+	uint64_t offcpu_ns, offcpu_complete_ns;
+	/* Number of threads whose wait since before the recording is in no sample. */
+	uint64_t lacking;
+	/* Troubles of stacks are in ns of offcpu_ns, not in stacks. */
+	bool by_time;
 	/* Number of frames; number of frames without names. */
 	uint64_t frames, unnamed;
 	/* Few samples are normal, as for waits: TROUBLE_FEW is not reported. */

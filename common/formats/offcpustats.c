@@ -17,6 +17,10 @@ void offcpustats_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->complete_ns = offcpustats_sum(sum->complete_ns, more->complete_ns);
 	sum->unread = offcpustats_sum(sum->unread, more->unread);
 	sum->unread_ns = offcpustats_sum(sum->unread_ns, more->unread_ns);
+	sum->early = offcpustats_sum(sum->early, more->early);
+	sum->early_ns = offcpustats_sum(sum->early_ns, more->early_ns);
+	sum->early_complete_ns = offcpustats_sum(sum->early_complete_ns, more->early_complete_ns);
+	sum->lacking = more->lacking > sum->lacking ? more->lacking : sum->lacking;
 }
 
 void offcpustats_text(struct text *text, const struct pj_offcpu *offcpu)

@@ -9,7 +9,8 @@
 #include "common/formats/pjsection.h"
 #include "common/text.h"
 
-/* Adds the times by the origin of their stacks, whose values are from a file, to those of `sum`. */
+/* Adds the times by the origin of their stacks, whose values are from a file, to those of `sum`. Threads that lack in
+ * several windows are mostly the same ones: `lacking` becomes the largest number. */
 void offcpustats_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
 /* Appends the shares of the off-CPU time of user threads, such as "stacks of 3.200 s off the CPU: 93.1 % complete, read

@@ -232,6 +232,15 @@ struct pj_offcpu {
 	 * in a root frame; samples whose user stack is the callchain of the kernel. In windows of earlier versions the
 	 * struct ends before these fields. */
 	uint64_t read, read_ns, complete, complete_ns, unread, unread_ns;
+	/* Processes of the recording itself that are left out, at the end of the window. In windows of earlier versions
+	 * the struct ends before this field. */
+	uint64_t own;
+	/* Samples of waits of user threads that began before the recording, whose stacks were read (`read`); of these,
+	 * those that end in a root frame. */
+	uint64_t early, early_ns, early_complete_ns;
+	/* User threads of which no sample has the wait that began before the recording: those that returned in this
+	 * window after 100 ms or more, and those that are off the CPU still at its end. */
+	uint64_t lacking;
 };
 
 /* Names of methods of one JVM, the head of an item. For an interpreted frame, a callchain has the marker CONTEXT_USER

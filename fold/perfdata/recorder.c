@@ -126,6 +126,8 @@ static void take_offcpu_times(struct recorder *recorder, struct str body)
 	recorder_load(offcpu, sizeof(*offcpu), body);
 	offcpu->complete = offcpu->complete < offcpu->read ? offcpu->complete : offcpu->read;
 	offcpu->complete_ns = offcpu->complete_ns < offcpu->read_ns ? offcpu->complete_ns : offcpu->read_ns;
+	if (offcpu->early_complete_ns > offcpu->early_ns)
+		offcpu->early_complete_ns = offcpu->early_ns;
 }
 
 static const char *recorder_take_code(struct recorder *recorder, uint32_t type, struct str body)

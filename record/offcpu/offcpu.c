@@ -41,6 +41,8 @@ struct slot {
 	/* read: the user part of the chain is that of a certified copy of the stack; complete: it ends in a root frame
 	 */
 	bool read, complete;
+	/* early: off the CPU since before the recording, with such a copy; returned: OFFCPU_EARLY_RETURNED */
+	bool early, returned;
 };
 
 struct offcpu {
@@ -139,7 +141,7 @@ static void drop_chain(struct offcpu *offcpu, struct slot *slot)
 {
 	chains_put(&offcpu->chains, slot->chain);
 	slot->chain = NULL;
-	slot->read = slot->complete = false;
+	slot->read = slot->complete = slot->early = false;
 }
 
 static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
@@ -221,6 +223,9 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	*(sample.preempted ? &offcpu->counts.preempted : &offcpu->counts.blocked) += 1;
 	*(sample.preempted ? &offcpu->counts.preempted_ns : &offcpu->counts.blocked_ns) += sample.ns;
 	count_stack(offcpu, slot, sample.ns);
+	offcpu->counts.early += slot->early;
+	offcpu->counts.early_ns += slot->early ? sample.ns : 0;
+	offcpu->counts.early_complete_ns += slot->early && slot->complete ? sample.ns : 0;
 	offcpu->emit(offcpu->to, &sample);
 }
 
@@ -312,9 +317,12 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 	struct slot *slot = offcpu_find(offcpu, sample_id->tid);
 
 	if (!slot) {
-		offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
+		uint64_t ns = sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
+
+		slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
+		slot->returned = ns >= OFFCPU_RETURNED_NS;
 		offcpu->counts.before++;
-		offcpu->counts.before_ns += sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
+		offcpu->counts.before_ns += ns;
 		return;
 	}
 	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
@@ -460,6 +468,61 @@ bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_s
 	return true;
 }
 
+enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until)
+{
+	const struct slot *slot = offcpu_find(offcpu, copy->tid);
+
+	if ((slot && !slot->early) || copy->ended < copy->begun || copy->ended > UINT64_MAX - OFFCPU_MARGIN_NS)
+		return OFFCPU_RESUMED;
+	/* records of a thread that has ended stay for ENDED_NS only */
+	if (offcpu->retries || offcpu->doubtful || until - copy->begun > ENDED_NS)
+		return OFFCPU_UNCERTAIN;
+	return copy->ended + OFFCPU_MARGIN_NS < until ? OFFCPU_CERTIFIED : OFFCPU_RESUMED;
+}
+
+bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const struct offcpu_stack *stack)
+{
+	struct chain *chain = stack->owner ? chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) : NULL;
+	struct slot *slot;
+
+	if (!chain)
+		return false;
+	slot = offcpu_get(offcpu, pid, tid, 0);
+	drop_chain(offcpu, slot);
+	slot->status = OFF;
+	slot->cpu = UINT32_MAX;
+	slot->chain = chain;
+	slot->stale = offcpu->retries;
+	slot->read = slot->early = true;
+	slot->complete = stack->complete;
+	return true;
+}
+
+enum offcpu_early offcpu_early(const struct offcpu *offcpu, uint32_t tid)
+{
+	const struct slot *slot = offcpu_find(offcpu, tid);
+
+	if (!slot)
+		return OFFCPU_EARLY_SILENT;
+	if (slot->early)
+		return slot->complete ? OFFCPU_EARLY_COMPLETE : OFFCPU_EARLY_READ;
+	return slot->returned ? OFFCPU_EARLY_RETURNED : OFFCPU_EARLY_NONE;
+}
+
+void offcpu_drop_stack(struct offcpu *offcpu, bool complete, uint64_t ns)
+{
+	struct pj_offcpu *counts = &offcpu->counts;
+
+	if (!counts->read || counts->read_ns < ns)
+		return;
+	counts->read--;
+	counts->read_ns -= ns;
+	counts->complete -= complete;
+	counts->complete_ns -= complete ? ns : 0;
+	counts->unread++;
+	counts->unread_ns += ns;
+}
+
 /* ---- borders and losses -------------------------------------------------------------------------------------- */
 
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns)
@@ -547,6 +610,11 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->complete_ns += more->complete_ns;
 	sum->unread += more->unread;
 	sum->unread_ns += more->unread_ns;
+	sum->own = more->own;
+	sum->early += more->early;
+	sum->early_ns += more->early_ns;
+	sum->early_complete_ns += more->early_complete_ns;
+	sum->lacking = more->lacking > sum->lacking ? more->lacking : sum->lacking;
 }
 
 size_t offcpu_threads(const struct offcpu *offcpu)
@@ -586,13 +654,20 @@ void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
 		offcpu_report(text, "; without callchain, not written: ", offcpu->without_chain, "time", "times",
 			      offcpu->without_chain_ns);
 	if (offcpu->before)
-		offcpu_report(text, "; off the CPU since before the recording, without callchain: ", offcpu->before,
+		offcpu_report(text, "; off the CPU since before the recording, without stack: ", offcpu->before,
 			      "thread that returned", "threads that returned", offcpu->before_ns);
 	if (offcpu->never) {
-		text_add(text,
-			 offcpu->before ? " and " : "; off the CPU since before the recording, without callchain: ");
+		text_add(text, offcpu->before ? " and " : "; off the CPU since before the recording, without stack: ");
 		text_grouped(text, offcpu->never);
 		text_add(text, " that did not return");
+	}
+	if (offcpu->early)
+		offcpu_report(text, "; off the CPU since before the recording, with a stack: ", offcpu->early, "time",
+			      "times", offcpu->early_ns);
+	if (offcpu->own) {
+		text_add(text, "; left out: ");
+		text_grouped(text, offcpu->own);
+		text_add(text, offcpu->own == 1 ? " process of this recording" : " processes of this recording");
 	}
 	if (offcpu->read || offcpu->unread) {
 		text_add(text, "; ");

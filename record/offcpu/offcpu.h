@@ -8,7 +8,8 @@
  * sample with that callchain; its time is that of the return, its period the ns. At a border, of a window or of the
  * end, each thread off the CPU gets the part up to there.
  *
- * Nothing is invented. A thread that was off already when the recording began has no callchain, and is only counted.
+ * Nothing is invented. A thread that was off already when the recording began has no callchain: it is only counted,
+ * unless its stack is read meanwhile (offcpu_set_early).
  * After lost records the state of a thread is unknown: its time counts up to the last certain time, and the rest
  * counts as unknown until its next record. Pure: bytes in, samples out. Memory holds the threads that ever ran (80
  * bytes each) and the callchains of chains.h.
@@ -93,6 +94,33 @@ struct offcpu_stack {
  * those of its owner, or of all, is used: the thread keeps the kernel's. */
 bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_stack *stack);
 
+/* As offcpu_verdict, for a copy of the stack of a thread that has had no record since offcpu_begin, so that it left the
+ * CPU before; copy->sampled is 0. That the thread was off the CPU at one moment between begun and ended is known from
+ * elsewhere (/proc/PID/task/TID/syscall): a thread that runs has no records either. Any loss since offcpu_begin makes
+ * the result uncertain. */
+enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
+/* Adds such a thread, as off the CPU since offcpu_begin, with the callchain of the copy, or replaces its callchain.
+ * Returns false as offcpu_set_stack. */
+bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const struct offcpu_stack *stack);
+
+#define OFFCPU_RETURNED_NS UINT64_C(100000000)
+
+/* State of a thread that existed at offcpu_begin. */
+enum offcpu_early {
+	OFFCPU_EARLY_SILENT,   /* it has had no record: it is off the CPU since then, or has run all the time */
+	OFFCPU_EARLY_READ,     /* the same, and it has a stack (offcpu_set_early) that ends in no root frame */
+	OFFCPU_EARLY_COMPLETE, /* the same with a complete stack */
+	/* its first record was its return to a CPU, OFFCPU_RETURNED_NS or more after offcpu_begin, and no sample has
+	 * that time */
+	OFFCPU_EARLY_RETURNED,
+	OFFCPU_EARLY_NONE /* anything else */
+};
+enum offcpu_early offcpu_early(const struct offcpu *offcpu, uint32_t tid);
+
+/* Counts a sample of ns, which was emitted with the stack of a certified copy, as one whose stack was not read.
+ * complete: that stack was. */
+void offcpu_drop_stack(struct offcpu *offcpu, bool complete, uint64_t ns);
+
 /* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the timestamp ns - 1. After lost
  * records, counts the time that is not certain as unknown instead. */
 void offcpu_border(struct offcpu *offcpu, uint64_t ns);
@@ -104,7 +132,8 @@ void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), 
 struct pj_offcpu offcpu_counts(const struct offcpu *offcpu);
 void offcpu_count_from_here(struct offcpu *offcpu);
 
-/* Adds the counts of the window `more` to those of earlier windows in `sum`. sum->never becomes that of `more`. */
+/* Adds the counts of the window `more` to those of earlier windows in `sum`. sum->never and
+ * sum->own become those of `more`. */
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
 /* offcpu_threads returns the number of threads that have had records and have not ended. offcpu_bytes returns the bytes

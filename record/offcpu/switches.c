@@ -2,6 +2,7 @@
 #include "record/offcpu/switches.h"
 
 #include "common/arena.h"
+#include "record/offcpu/leftout.h"
 
 #include <stdlib.h>
 
@@ -11,8 +12,8 @@ struct switches {
 	struct text sample;
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
 	uint64_t lost, live;
-	uint32_t left_out[SWITCHES_LEFT_OUT]; /* pids; 0: a free place */
-	size_t at;                            /* index of the next place to use */
+	struct leftout leftout;
+	struct earlywaits early;
 };
 
 enum { NOT_VERIFIED = 4 }; /* marks of a callchain of the kernel whose end is not verified (PJ_ITEM_UNWINDING) */
@@ -37,6 +38,16 @@ bool switches_is_unread(const uint64_t *ips, uint64_t nips)
 	while (marks < nips && ips[nips - 1 - marks] == CONTEXT_USER)
 		marks++;
 	return marks == NOT_VERIFIED;
+}
+
+void switches_drop_stack(struct switches *switches, const uint64_t *ips, uint64_t nips, uint64_t ns)
+{
+	uint64_t i = 0;
+
+	while (i < nips && ips[i] != CONTEXT_USER)
+		i++;
+	if (i < nips && switches->o.marks && !switches_is_unread(ips, nips))
+		offcpu_drop_stack(switches->offcpu, ips[nips - 1] != CONTEXT_USER, ns);
 }
 
 static void make_sample(void *to, const struct offcpu_sample *sample)
@@ -84,6 +95,7 @@ void switches_free(struct switches *switches)
 	if (!switches)
 		return;
 	offcpu_free(switches->offcpu);
+	earlywaits_free(&switches->early);
 	text_free(&switches->sample);
 	free(switches);
 }
@@ -94,6 +106,31 @@ void switches_begin(struct switches *switches, uint64_t ns)
 		return;
 	offcpu_begin(switches->offcpu, ns);
 	switches->lost = 0;
+}
+
+/* Adds a thread to the table of threads that are off the CPU since before the recording. Threads of the kernel have no
+ * user stack, and no mappings. */
+static void add_early(void *to, const struct thread *thread)
+{
+	struct switches *switches = to;
+	const struct process *process = processes_find(switches->o.processes, thread->pid);
+
+	if (process && process->maps && !thread->exited && (process->target || !switches->o.targets) &&
+	    !leftout_has(&switches->leftout, thread->pid) && switches->o.wanted(switches->o.to, thread->pid))
+		earlywaits_add(&switches->early, thread->pid, thread->tid);
+}
+
+void switches_begin_early(struct switches *switches, uint64_t now)
+{
+	if (!switches || !switches->o.early)
+		return;
+	processes_each_thread(switches->o.processes, add_early, switches);
+	earlywaits_begin(&switches->early, now);
+}
+
+struct earlywaits *switches_early(struct switches *switches)
+{
+	return &switches->early;
 }
 
 /* Returns the pid of a record. A switch record has it in its trailer; other records begin with it. */
@@ -111,28 +148,15 @@ static uint32_t switches_pid_of(const struct ring_record *record)
 void switches_leave_out(struct switches *switches, uint32_t pid)
 {
 	if (switches)
-		switches->left_out[switches->at++ % SWITCHES_LEFT_OUT] = pid;
+		leftout_add(&switches->leftout, pid);
 }
 
-/* Returns the place of a process that is left out; NULL if it is not. */
-static uint32_t *find_left_out(struct switches *switches, uint32_t pid)
-{
-	for (size_t i = 0; i < SWITCHES_LEFT_OUT; i++)
-		if (pid && switches->left_out[i] == pid)
-			return &switches->left_out[i];
-	return NULL;
-}
-
-/* Returns true for a record of a process that is left out. Its EXIT record is the last one. */
+/* Returns true for a record of a process that is left out. */
 static bool drops_record(struct switches *switches, const struct ring_record *record)
 {
-	const char *body = (const char *)(record->head + 1);
-	uint32_t *place = find_left_out(switches, switches_pid_of(record));
-
-	if (place && record->kind == RING_OF_STATE && record->head->type == RECORD_EXIT &&
-	    load32(body) == load32(body + 8))
-		*place = 0;
-	return place;
+	if (record->kind == RING_OF_STATE)
+		return leftout_record(&switches->leftout, record);
+	return leftout_has(&switches->leftout, switches_pid_of(record));
 }
 
 void switches_record(struct switches *switches, const struct ring_record *record)
@@ -178,15 +202,18 @@ static bool is_alive(void *to, uint32_t tid)
 
 void switches_mend(struct switches *switches)
 {
-	if (switches)
-		offcpu_check(switches->offcpu, is_alive, switches);
+	if (!switches)
+		return;
+	offcpu_check(switches->offcpu, is_alive, switches);
+	earlywaits_end(&switches->early, is_alive, switches);
 }
 
 static void count_live(void *to, struct process *process)
 {
 	struct switches *switches = to;
 
-	if (process->pid && !find_left_out(switches, process->pid) && switches->o.wanted(switches->o.to, process->pid))
+	if (process->pid && !leftout_has(&switches->leftout, process->pid) &&
+	    switches->o.wanted(switches->o.to, process->pid))
 		switches->live += process->live;
 }
 
@@ -215,6 +242,8 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 		counts.unread = counts.unread_ns = 0; /* none is read */
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
+	counts.lacking = earlywaits_lacking(&switches->early, switches->offcpu);
+	counts.own = switches->o.own ? switches->leftout.n : 0;
 	switches->lost = 0;
 	return counts;
 }

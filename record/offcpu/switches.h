@@ -8,6 +8,7 @@
 #ifndef PJ_SWITCHES_H
 #define PJ_SWITCHES_H
 
+#include "record/offcpu/earlywaits.h"
 #include "record/offcpu/offcpu.h"
 #include "record/processes/processes.h"
 
@@ -20,6 +21,10 @@ struct switches_options {
 	/* true: callchains end with the marks of PJ_ITEM_UNWINDING, as stacks are read while threads are off the CPU */
 	bool marks;
 	bool all; /* true: all threads of the host are known, so those that never ran are counted */
+	/* true: threads that wait since before the recording are read or counted; of processes that are targets only,
+	 * with `targets` */
+	bool early, targets;
+	bool own; /* true: the processes that are left out would be in the recording, so they are counted */
 	struct processes *processes;
 	/* returns true if the off-CPU times of process pid are recorded */
 	bool (*wanted)(void *to, uint32_t pid);
@@ -29,7 +34,6 @@ struct switches_options {
 };
 
 struct switches;
-enum { SWITCHES_LEFT_OUT = 16 };
 
 /* Returns the state of a recording, for use by one thread. Off-CPU times count from switches_begin on. */
 struct switches *switches_new(const struct switches_options *options);
@@ -38,14 +42,23 @@ void switches_free(struct switches *switches);
 /* Starts the recording at ns: off-CPU time before ns does not count. */
 void switches_begin(struct switches *switches, uint64_t ns);
 
+/* Makes the table of the threads that are off the CPU since before the recording (earlywaits.h): user threads in
+ * `processes` that are recorded. Called after these were read from /proc. */
+void switches_begin_early(struct switches *switches, uint64_t now);
+/* Returns that table. */
+struct earlywaits *switches_early(struct switches *switches);
+
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);
 /* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);
+/* Counts a sample of ns that was emitted as one whose stack was not read, as its callchain is replaced by that of a
+ * tenant over budget: ips[0..nips) is the callchain that it had. */
+void switches_drop_stack(struct switches *switches, const uint64_t *ips, uint64_t nips, uint64_t ns);
 /* Returns true if the off-CPU times of process pid are recorded. */
 bool switches_wanted(const struct switches *switches, uint32_t pid);
-/* Leaves a process out of a recording, until its EXIT record: records of it are ignored, and its threads do not count
- * as those that never ran. Of such processes, SWITCHES_LEFT_OUT at most are known. */
+/* Leaves a process out of a recording, and those that it starts from now on, until they end (leftout.h): records of
+ * them are ignored, and their threads do not count as those that never ran. */
 void switches_leave_out(struct switches *switches, uint32_t pid);
 /* Returns the state of off-CPU times; NULL if switches is NULL. */
 struct offcpu *switches_offcpu(struct switches *switches);

@@ -40,7 +40,8 @@ struct noted {
 
 struct waitcopies {
 	struct waithelper_options o;
-	uint32_t ip; /* index of the instruction pointer among the registers of a sample */
+	uint64_t early; /* waitcopies_early_registers */
+	uint32_t ip;    /* index of the instruction pointer among the registers of a sample */
 	struct waitshare *share;
 	pid_t pid, parent;
 	int socket;
@@ -113,7 +114,7 @@ static void send_rings(struct waitcopies *waitcopies)
 {
 	size_t n;
 	const uint32_t *cpus = sources_cpu_list(waitcopies->sources, &n);
-	const struct waithelper_ring none = { 0 };
+	const struct waithelper_message none = { .kind = WAITHELPER_RINGS };
 
 	if (waitcopies->pid && !waitcopies->dropped &&
 	    !fdmessage_send_soon(waitcopies->socket, &none, sizeof(none), NULL, 0))
@@ -121,7 +122,7 @@ static void send_rings(struct waitcopies *waitcopies)
 	waitcopies->dropped = true;
 	while (waitcopies->pid && waitcopies->sent < n) {
 		uint32_t cpu = cpus[waitcopies->sent];
-		struct waithelper_ring message = { .cpu = cpu };
+		struct waithelper_message message = { .kind = WAITHELPER_RING, .cpu = cpu };
 		size_t bytes;
 		int fd = rings_fd(waitcopies->rings, RING_OF_SWITCHES, cpu, &bytes);
 
@@ -130,6 +131,23 @@ static void send_rings(struct waitcopies *waitcopies)
 			return;
 		waitcopies->sent++;
 	}
+}
+
+bool waitcopies_read(struct waitcopies *waitcopies, uint32_t pid, uint32_t tid)
+{
+	struct waithelper_message message = { .kind = WAITHELPER_THREAD, .pid = pid, .tid = tid };
+	char path[64];
+	bool sent;
+	int fd;
+
+	if (!waitcopies->pid)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", (unsigned)pid, (unsigned)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	sent = fd >= 0 && fdmessage_send_soon(waitcopies->socket, &message, sizeof(message), &fd, 1);
+	if (fd >= 0)
+		close(fd);
+	return sent;
 }
 
 /* Returns the index of a register, by perf's number, among those of a sample. */
@@ -158,6 +176,7 @@ struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const str
 		.sample_type = attr->sample_type,
 	};
 	waitcopies->ip = register_index(attr->sample_regs_user, processor->perf_ip);
+	waitcopies->early = UINT64_C(1) << sp | UINT64_C(1) << processor->perf_ip;
 	waitcopies->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
 	waitcopies->rings = rings;
 	waitcopies->sources = sources;
@@ -282,7 +301,12 @@ bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopi
 
 uint64_t waitcopies_ip(const struct waitcopies *waitcopies, const struct waitcopy *head)
 {
-	return head->wait.registers[waitcopies->ip];
+	return head->wait.registers[head->wait.time ? waitcopies->ip : WAIT_EARLY_REGISTERS - 1];
+}
+
+uint64_t waitcopies_early_registers(const struct waitcopies *waitcopies)
+{
+	return waitcopies->early;
 }
 
 void waitcopies_release(struct waitcopies *waitcopies)

@@ -27,12 +27,18 @@ void waitcopies_free(struct waitcopies *waitcopies);
 /* Passes the rings of context switches to the process. To be called again if CPUs come or go. */
 void waitcopies_follow(struct waitcopies *waitcopies);
 
+/* Makes the process read a thread that is off the CPU since before the recording. Returns false if it cannot now. */
+bool waitcopies_read(struct waitcopies *waitcopies, uint32_t pid, uint32_t tid);
+/* Returns the registers of copies of such threads, sp and ip, as a mask of perf's numbers. */
+uint64_t waitcopies_early_registers(const struct waitcopies *waitcopies);
+
 /* A copy of the stack of a thread. Valid until waitcopies_release. */
 struct waitcopies_copy {
 	uint32_t tid;
-	bool done;                      /* set by the caller: the copy is not needed any more */
-	uint64_t sampled, begun, ended; /* time of the sample of its switch-out; before and after the reads */
-	uint64_t at, end;               /* positions in the ring */
+	bool done; /* set by the caller: the copy is not needed any more */
+	/* time of the sample of its switch-out, 0: it left the CPU before the recording; before and after the reads */
+	uint64_t sampled, begun, ended;
+	uint64_t at, end; /* positions in the ring */
 };
 
 /* Makes new copies known. */

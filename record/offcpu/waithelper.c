@@ -4,6 +4,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/process/fdmessage.h"
+#include "record/offcpu/syscallfile.h"
 #include "record/offcpu/waitlimits.h"
 #include "record/perf/rings.h"
 
@@ -22,7 +23,6 @@
 /* For counters with one writer. */
 #define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
 
-#define ALIVE_NS (SECOND_NS / 5) /* ns between looks at the socket */
 enum { SWITCH_OUT = 1 << 13, RECORDS = 65536 /* most records of one ring in one look */ };
 
 struct followed {
@@ -52,7 +52,7 @@ static void unmap_ring(const struct followed *ring)
 }
 
 /* Follows a ring, from the records on that pjrecord has not taken yet, in place of an earlier one of the same CPU. */
-static void add_ring(struct waithelper *helper, const struct waithelper_ring *message, int fd)
+static void add_ring(struct waithelper *helper, const struct waithelper_message *message, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i = 0;
 	char *p = mmap(NULL, page + (size_t)message->bytes, PROT_READ, MAP_SHARED, fd, 0);
@@ -80,24 +80,6 @@ static void drop_rings(struct waithelper *helper)
 {
 	while (helper->nrings)
 		unmap_ring(helper->ring + --helper->nrings);
-}
-
-/* Takes the messages of the socket. Returns false if pjrecord has ended. */
-static bool take_messages(struct waithelper *helper)
-{
-	struct waithelper_ring message;
-	int fd, got;
-
-	while ((got = fdmessage_receive(helper->o.socket, &message, sizeof(message), &fd, MSG_DONTWAIT)) == 1) {
-		if (message.bytes == 0)
-			drop_rings(helper);
-		if (fd < 0)
-			continue;
-		if (message.bytes)
-			add_ring(helper, &message, fd);
-		close(fd);
-	}
-	return got < 0 && (errno == EAGAIN || errno == EINTR || errno == EBADMSG);
 }
 
 static uint64_t followed_word(const struct followed *ring, uint64_t at)
@@ -222,21 +204,22 @@ static size_t read_stack(uint32_t tid, uint64_t from, void *into, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Fills a copy. Returns false if the stack cannot be read. */
-static bool fill_copy(struct waithelper *helper, struct waitcopy *copy, uint8_t class, size_t n)
+/* Fills a copy, which begins at `begun`. Returns false if the stack cannot be read. */
+static bool fill_copy(struct waithelper *helper, struct waitcopy *copy, uint8_t class, size_t n, uint64_t begun)
 {
 	struct waitshare *share = helper->o.share;
 	const struct wait *wait = &copy->wait;
 	bool denied;
 
-	copy->begun = clock_now();
+	copy->begun = begun;
+	begun = clock_now();
 	__atomic_store_n(&share->reading_pid, wait->pid, __ATOMIC_RELAXED);
-	store(&share->reading_since, copy->begun);
+	store(&share->reading_since, begun);
 	copy->n = (uint32_t)read_stack(wait->tid, wait->sp, copy + 1, n);
 	denied = copy->n == 0 && errno == EPERM;
 	store(&share->reading_since, 0);
 	copy->ended = clock_now();
-	waitlimits_charge(&helper->limits, class, copy->ended - copy->begun, copy->ended);
+	waitlimits_charge(&helper->limits, class, copy->ended - begun, copy->ended);
 	if (copy->n || denied)
 		waitlimits_note(&helper->limits, wait->pid, denied, copy->ended);
 	add(denied ? &share->counters.denied : &share->counters.failed, copy->n == 0);
@@ -258,7 +241,7 @@ static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64
 		return;
 	}
 	copy->wait = *wait;
-	if (!fill_copy(helper, copy, class, n))
+	if (!fill_copy(helper, copy, class, n, now))
 		return;
 	waitshare_publish(share, copy);
 	add(&share->counters.copies, 1);
@@ -279,6 +262,72 @@ static void read_due(struct waithelper *helper)
 	}
 }
 
+/* ---- threads that are off the CPU since before the recording ----------------------------------------------------- */
+
+enum { SYSCALL_TEXT = 256 }; /* most bytes of /proc/PID/task/TID/syscall */
+
+/* Reads the file `syscall` of a sleeping thread: a number, for a system call six arguments, the stack pointer and the
+ * address of the next instruction. Returns false with errno for a thread that runs, or may not be read. */
+static bool load_early(struct waithelper *helper, int fd, struct wait *wait)
+{
+	struct waitshare *share = helper->o.share;
+	char text[SYSCALL_TEXT];
+	ssize_t got;
+
+	__atomic_store_n(&share->reading_pid, wait->pid, __ATOMIC_RELAXED);
+	store(&share->reading_since, clock_now());
+	got = pread(fd, text, sizeof(text) - 1, 0);
+	store(&share->reading_since, 0);
+	if (got < 0)
+		return false;
+	errno = ESRCH;
+	if (!syscallfile_parse((struct str){ text, (size_t)got }, &wait->registers[0], &wait->registers[1]))
+		return false;
+	wait->sp = wait->registers[0];
+	wait->abi = PERF_SAMPLE_REGS_ABI_64;
+	wait->nregisters = WAIT_EARLY_REGISTERS;
+	return true;
+}
+
+/* Reads the stack of a thread that is off the CPU since before the recording. The copy begins before its file is read,
+ * which shows that the thread sleeps. */
+static void read_early(struct waithelper *helper, const struct waithelper_message *message, int fd)
+{
+	struct waitshare *share = helper->o.share;
+	struct wait wait = { .pid = message->pid, .tid = message->tid };
+	uint64_t begun = clock_now();
+
+	if (waitlimits_refuses(&helper->limits, wait.pid, begun))
+		return;
+	if (!load_early(helper, fd, &wait)) {
+		if (errno == EPERM)
+			waitlimits_note(&helper->limits, wait.pid, true, begun);
+		add(&share->counters.denied, errno == EPERM);
+		return;
+	}
+	copy_wait(helper, &wait, begun);
+}
+
+/* Takes the messages of the socket. Returns false if pjrecord has ended. */
+static bool take_messages(struct waithelper *helper)
+{
+	struct waithelper_message message;
+	int fd, got;
+
+	while ((got = fdmessage_receive(helper->o.socket, &message, sizeof(message), &fd, MSG_DONTWAIT)) == 1) {
+		if (message.kind == WAITHELPER_RINGS)
+			drop_rings(helper);
+		if (fd < 0)
+			continue;
+		if (message.kind == WAITHELPER_RING)
+			add_ring(helper, &message, fd);
+		else if (message.kind == WAITHELPER_THREAD)
+			read_early(helper, &message, fd);
+		close(fd);
+	}
+	return got < 0 && (errno == EAGAIN || errno == EINTR || errno == EBADMSG);
+}
+
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 /* Returns the time to sleep after a look that took cpu ns: such that the process takes a share of 1 / (WAITHELPER_SHARE
@@ -297,18 +346,15 @@ static uint64_t next_sleep(const struct waithelper *helper, uint64_t cpu, uint64
 void waithelper_run(const struct waithelper_options *options)
 {
 	struct waithelper *helper = mem_alloc(sizeof(*helper), 1);
-	uint64_t checked = 0, slept = WAITHELPER_POLL_NS, before = clock_thread_cpu(), mean = 0;
+	uint64_t slept = WAITHELPER_POLL_NS, before = clock_thread_cpu(), mean = 0;
 
 	helper->o = *options;
 	helper->ring = mem_alloc(sizeof(*helper->ring), WAITHELPER_CPUS);
 	for (;;) {
-		uint64_t now = clock_now(), cpu;
+		uint64_t cpu;
 
-		if (now - checked >= ALIVE_NS || helper->nrings == 0) {
-			if (!take_messages(helper))
-				break;
-			checked = now;
-		}
+		if (!take_messages(helper))
+			break;
 		helper->found = false;
 		for (size_t i = 0; i < helper->nrings; i++)
 			follow_ring(helper, helper->ring + i);

@@ -8,6 +8,11 @@
  * the thread was off the CPU all the time is not known here: pjrecord decides that when it has the records of all CPUs
  * (offcpu_copy_verdict).
  *
+ * A thread that is off the CPU since before the recording has no record: pjrecord sends a descriptor of its file
+ * `syscall`, which has the stack pointer and the address of the next instruction, but only while the thread sleeps. The
+ * kernel checks at the read whether this process may read that. A copy of such a thread has the time 0, and these two
+ * registers in this order.
+ *
  * The process keeps CAP_SYS_PTRACE alone, parses records of the kernel and no byte of a target, and may hang in a read
  * for as long as the target decides (userfaultfd, FUSE): pjrecord then kills and replaces it.
  */
@@ -22,10 +27,16 @@
 #define WAITHELPER_SHARE 25u                       /* it sleeps for so many times its CPU time of a look */
 enum { WAITHELPER_CPUS = 1024 };                   /* most CPUs whose rings it follows */
 
-/* A ring of context switches, sent with its descriptor. */
-struct waithelper_ring {
-	uint32_t cpu, zero;
-	uint64_t bytes; /* without the control page; 0: no ring, those that were sent before are followed no more */
+enum waithelper_kind {
+	WAITHELPER_RINGS, /* the rings that were sent before are followed no more */
+	WAITHELPER_RING, /* a ring of context switches of `cpu`, with its descriptor; bytes: without the control page */
+	WAITHELPER_THREAD, /* a thread to be read if it is off the CPU, with the descriptor of its
+			      /proc/PID/task/TID/syscall */
+};
+struct waithelper_message {
+	uint32_t kind; /* enum waithelper_kind */
+	uint32_t cpu, pid, tid;
+	uint64_t bytes;
 };
 
 struct waithelper_options {
@@ -34,7 +45,7 @@ struct waithelper_options {
 	uint32_t nregisters, sp; /* number of user registers of a sample; index of the stack pointer among them */
 	uint64_t sample_type;
 };
-/* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_ring. */
+/* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_message. */
 void waithelper_run(const struct waithelper_options *options);
 
 #endif

@@ -13,11 +13,12 @@
 #include "common/base.h"
 
 enum { WAITQUEUE_MAX = 2048, WAITQUEUE_SLOTS = 8192, WAITQUEUE_CLASSES = 256, WAIT_REGISTERS = 33 };
+enum { WAIT_EARLY_REGISTERS = 2 }; /* registers of a wait that began before the recording: sp and ip */
 
 /* A thread that left the CPU. */
 struct wait {
 	uint32_t pid, tid; /* tid 0: it is back */
-	uint64_t time;     /* of the sample of its switch-out, in ns of CLOCK_MONOTONIC */
+	uint64_t time;     /* of the sample of its switch-out, in ns of CLOCK_MONOTONIC; 0: before the recording */
 	uint64_t sp;
 	uint32_t abi;
 	uint16_t nregisters;

@@ -288,6 +288,12 @@ void processes_each(struct processes *processes, void (*fn)(void *to, struct pro
 	fn(to, process);
 }
 
+void processes_each_thread(struct processes *processes, void (*fn)(void *to, const struct thread *thread), void *to)
+{
+	LINKTABLE_EACH(struct thread, thread, processes->thread)
+	fn(to, thread);
+}
+
 struct processes_counts processes_count(const struct processes *processes)
 {
 	return (struct processes_counts){ processes->process.n, processes->thread.n, processes->pool.files.n,

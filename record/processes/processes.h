@@ -137,6 +137,9 @@ void processes_doubted(struct processes *processes, uint64_t ns);
 /* Calls fn for all processes, in no order. fn must not add processes, since the table may grow and move its slots. */
 void processes_each(struct processes *processes, void (*fn)(void *to, struct process *process), void *to);
 
+/* The same for all threads. fn must not add or remove threads. */
+void processes_each_thread(struct processes *processes, void (*fn)(void *to, const struct thread *thread), void *to);
+
 /* Numbers of processes, threads, mapped files and mappings in the table, for tests and metrics. */
 struct processes_counts {
 	size_t processes, threads, files, mappings;

@@ -372,6 +372,15 @@ struct tenant state_tenant(const struct state *state, uint32_t pid)
 	return process ? process->tenant : (struct tenant){ .kind = TENANT_UNKNOWN };
 }
 
+struct tenant state_identify(struct state *state, uint32_t pid)
+{
+	struct process *process = processes_find(state->processes, pid);
+
+	if (process && !process->tenant_window)
+		rescan_identify(state->rescan, process, state->window);
+	return state_tenant(state, pid);
+}
+
 bool state_is_stale(const struct state *state, uint32_t pid)
 {
 	const struct process *process = processes_find(state->processes, pid);

@@ -50,6 +50,9 @@ void state_over_budget(struct state *state, struct text *records, uint32_t pid, 
 /* Returns the tenant of a process; its kind is TENANT_UNKNOWN if the process is unknown. */
 struct tenant state_tenant(const struct state *state, uint32_t pid);
 
+/* The same; looks the tenant up first if that was never done, for at most 20 ms (rescan_identify). */
+struct tenant state_identify(struct state *state, uint32_t pid);
+
 /* Returns true if records of mappings of this process were skipped, and /proc has not been read since. Then the code at
  * its addresses is unknown. */
 bool state_is_stale(const struct state *state, uint32_t pid);

@@ -83,6 +83,11 @@ static const struct row {
 	  COUNTER, 0, AT(unread_waits.space) },
 	{ "offcpu_unread_total", "reason=\"budget\"", NULL, COUNTER, 0, AT(unread_waits.budget) },
 	{ "offcpu_unread_total", "reason=\"permission\"", NULL, COUNTER, 0, AT(unread_waits.denied) },
+	{ "offcpu_early_seconds_total", "",
+	  "With --off-cpu: of these times, those of waits that began before the recording.", COUNTER, 9,
+	  AT(offcpu.early_ns) },
+	{ "offcpu_lacking_threads", "", "Threads whose wait since before the recording is in no sample of the window.",
+	  GAUGE, 0, AT(offcpu.lacking) },
 	{ "offcpu_lost_records_total", "", "Records of switches that the kernel could not store.", COUNTER, 0,
 	  AT(offcpu.lost) },
 	{ "stacks_total", "end=\"root\"", "With --unwind: user stacks, by their end.", COUNTER, 0,
@@ -420,6 +425,8 @@ void metrics_add(struct metrics *metrics, const struct window_report *report)
 	metrics->offcpu.lost = metrics_sum(metrics->offcpu.lost, report->offcpu.lost);
 	metrics->offcpu.complete_ns = metrics_sum(metrics->offcpu.complete_ns, report->offcpu.complete_ns);
 	metrics->offcpu.unread_ns = metrics_sum(metrics->offcpu.unread_ns, report->offcpu.unread_ns);
+	metrics->offcpu.early_ns = metrics_sum(metrics->offcpu.early_ns, report->offcpu.early_ns);
+	metrics->offcpu.lacking = report->offcpu.lacking;
 	metrics->offcpu_incomplete_ns =
 		metrics_sum(metrics->offcpu_incomplete_ns, report->offcpu.read_ns - report->offcpu.complete_ns);
 	unwindstats_add(&metrics->unwinding, &report->unwinding);
@@ -582,6 +589,9 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 		.lost = report->loss.samples,
 		.stacks = report->has_unwinding ? report->unwinding.stacks : 0,
 		.complete = report->unwinding.complete,
+		.offcpu_ns = report->has_offcpu ? metrics_sum(report->offcpu.read_ns, report->offcpu.unread_ns) : 0,
+		.offcpu_complete_ns = report->offcpu.complete_ns,
+		.lacking = report->offcpu.lacking,
 		/* A host may be idle. */
 		.may_be_small = true,
 	};

@@ -220,7 +220,7 @@ pjrecord -q -F 999 --off-cpu -w 1 -n 2 -d win3 -- ./waits 4 >mixed 2>err
 tally "$(grep '^win3/' mixed | sed -n 2p)" >got.times
 is "still blocked at the end of the recording" "$(blocked wait_forever)" 1000000000
 
-# Processes that run already: who was blocked before has no stack.
+# Processes that run already: the stack of a thread that was blocked before is read.
 ./waits 30 >truth &
 waits=$!
 i=0
@@ -233,8 +233,13 @@ tally "$(sed -n 2p windows)" >got.times
 for f in wait_sleep wait_pipe wait_lock; do
 	near "-p: $f in a second" "$(sum $f)" 1000000000 3
 done
-is "-p: blocked since before: no time is invented" "$(blocked wait_forever)" 0
-ok "  but it is said" grep -q 'off the CPU since before the recording, without callchain: .*2 that did not return' err
+is "-p: who waits since before has all of it, to the ns" "$(blocked wait_forever)" 1000000000
+ok "  and the number is said" grep -q 'off the CPU since before the recording, with a stack: [1-9]' err
+pjrecord -v --unwind=fp -F 999 --off-cpu -p $waits -s 1 -o unread.data 2>err
+tally unread.data >got.times
+is "--unwind=fp: no time is invented" "$(blocked wait_forever)" 0
+ok "  but it is said" grep -q 'off the CPU since before the recording, without stack: .*2 that did not return' err
+ok "  also by pjfold" sh -c "pjfold unread.data 2>&1 >/dev/null | grep -q '; [2-7] threads that have waited since before the recording are not shown$'"
 kill $waits
 wait $waits 2>/dev/null
 

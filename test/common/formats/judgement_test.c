@@ -158,6 +158,10 @@ static void each_kind(void)
 			"(-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps)" },
 		{ TROUBLE_UNREAD_OFFCPU, "prog",
 		  NAMED "; 50 % of stacks incomplete: prog was off the CPU too briefly, or may not be read" },
+		{ TROUBLE_EARLY_OFFCPU, "java",
+		  NAMED
+		  "; 50 % of stacks incomplete: java has waited since before the recording, so some registers are "
+		  "unknown" },
 		{ TROUBLE_BROKEN, "prog", NAMED "; 50 % of stacks broken: prog has code without unwind tables" },
 	};
 
@@ -234,6 +238,35 @@ static void choice(void)
 		    "three of five subjects");
 }
 
+/* Off-CPU times: 810 of 1,000 waits have no complete stack, but they take 14 % of the time only. */
+static void by_time(void)
+{
+	struct judgement judgement = { .samples = 1000,
+				       .offcpu_ns = UINT64_C(10000000000),
+				       .offcpu_complete_ns = UINT64_C(8600000000),
+				       .may_be_small = true,
+				       .by_time = true };
+
+	judgement_add(&judgement, TROUBLE_UNREAD_OFFCPU, STR("a"), UINT64_C(1000000000));
+	judgement_add(&judgement, TROUBLE_TRUNCATED_WAIT, STR(""), UINT64_C(400000000));
+	is_sentence(&judgement,
+		    "1,000 samples; 86 % of the time off the CPU has complete stacks; 10 % of the time off the CPU has "
+		    "incomplete stacks: a was off the CPU too briefly, or may not be read",
+		    "stacks of waits are judged by their time");
+	judgement = profile();
+	judgement.offcpu_ns = 1000;
+	judgement.lacking = 1200;
+	judgement.offcpu_complete_ns = 999;
+	judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, STR(""), 3000);
+	is_sentence(
+		&judgement,
+		FIGURES
+		"; 99.9 % of the time off the CPU has complete stacks, 100 % of frames named; 50 % of stacks "
+		"truncated: longer than the stack copy (a larger --stack-size of pjrecord helps); 1,200 threads that "
+		"have waited since before the recording are not shown",
+		"beside the stacks of samples, each has its own share");
+}
+
 static void hostile_names(void)
 {
 	struct judgement judgement = profile();
@@ -266,6 +299,7 @@ int main(void)
 	each_kind();
 	figures();
 	choice();
+	by_time();
 	hostile_names();
 	return done();
 }

@@ -7,7 +7,7 @@
 # pointers.
 # stage: live
 # covers: record/waitstacks.c record/offcpu/waitcopies.c record/offcpu/waithelper.c record/offcpu/waitshare.c record/offcpu/offcpu.c
-# covers: common/formats/offcpustats.c record/offcpu/switches.c
+# covers: common/formats/offcpustats.c record/offcpu/switches.c record/offcpu/earlywaits.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C
@@ -56,7 +56,69 @@ share=$(awk '/off-CPU time of both events/ { sub(/%/, "", $2); print int($2) }' 
 if [ "${share:-0}" -ge 30 ]; then pass "of the time, 30 % at least have a complete stack"; else fail "of the time, 30 % at least have a complete stack" table said; fi
 ok "the summary has the share, too" grep -q 'stacks of [0-9.]* s off the CPU: [0-9.]* % complete, read while' said
 ok "  and pjfold --info" sh -c 'pjfold --info known.data | grep -q "^off CPU  *stacks of "'
+# the sentences of pjrecord and pjfold have the share of the time, too
+timeout 60 pjrecord --off-cpu -o short.data -- ./knownwaits 1 2>recorded
+percent=$(pjfold --stacks short.data 2>/dev/null | awk '/off-CPU time of both events/ { sub(/%/, "", $2); print $2 + 0 }')
+# share FILE LIMIT: the share in a sentence differs from that of the table by LIMIT points at most
+share()
+{
+	got=$(sed -n 's/.*; \([0-9.]*\) % of the time off the CPU has complete stacks.*/\1/p' "$1")
+	awk -v a="${got:--100}" -v b="${percent:-100}" -v limit="$2" 'BEGIN { exit !(a - b < limit && b - a < limit) }'
+}
+if share recorded 1; then pass "the sentence of pjrecord has the share of the time"; else fail "the sentence of pjrecord has the share of the time" recorded; fi
+pjfold short.data 2>folded >/dev/null
+# it is of the event offcpu-time, without the times of threads that were preempted
+if share folded 10; then pass "the sentence of pjfold has the share of the time"; else fail "the sentence of pjfold has the share of the time" folded recorded; fi
 ok "no remedy is offered that does not help" sh -c 'pjfold known.data 2>&1 >/dev/null | tee sentence | grep -q "stacks" && ! grep -q "frame-pointer" sentence'
+
+# waits that began before the recording: from its start on, with the stack if the registers that are known lead through it
+if cc -O2 -fomit-frame-pointer -pthread -o silentwaits "$top/test/record/offcpu/silentwaits.c"; then
+	./silentwaits 2 >ready &
+	silent=$!
+	for _ in $(seq 100); do
+		[ ! -s ready ] || break
+		sleep 0.1
+	done
+	timeout 60 pjrecord -v --off-cpu -s 3 -p $silent -o silent.data 2>said
+	kill $silent
+	wait $silent 2>/dev/null
+	pjfold -q --only event=offcpu-time silent.data >folded
+	# ms PATTERN: time of the stacks with it
+	ms()
+	{
+		awk -v pattern="$1" '$0 ~ pattern { n += $NF } END { printf "%d", n / 1e6 }' folded
+	}
+	all=$(ms ';main;')
+	ok "waits since before the recording: the first thread" [ "$all" -ge 2900 ]
+	is "  a lock, all of the recording" "$(ms ';start_thread;lock;wait_lock;.*futex')" "$all"
+	is "  a pipe" "$(ms ';start_thread;pipe_reader;wait_pipe;')" "$all"
+	is "  callers that need another register are not shown, and the rest is" "$(ms '^silentwaits;wait_below;wait_pipe;') $(ms ';below;')" "$all 0"
+	first=$(ms ';sleeper;wait_sleep;')
+	ok "  a sleep that ends, up to its end" [ "$first" -gt 500 -a "$first" -lt 2000 ]
+	ok "  and the wait after it" [ "$(($(ms ';sleeper;wait_lock;') + first))" -gt $((all - 100)) ]
+	is "  a thread that runs has none" "$(ms 'burner')" 0
+	ok "  their number is in the summary" grep -q 'since before the recording, with a stack: [5-6] times' said
+else
+	skip "waits since before the recording" "the load does not compile"
+fi
+
+# a host: the sleeps of the recording itself are left out, those of its command and of another recorder are not
+timeout 60 pjrecord -q -o other.data -p $$ sleep 3 2>err &
+other=$!
+pjrecord -v -a --off-cpu -o host.data sleep 2 2>said &
+recorder=$!
+sleep 1
+# pids of the other recorder, which timeout started, and of this one with its children
+for at in /proc/[0-9]*/status; do awk '/^Name:/ { name = $2 } /^PPid:/ { ppid = $2 } /^Pid:/ { pid = $2 } END { if (pid) print name, pid, ppid }' "$at" 2>/dev/null; done >running
+wait $recorder
+awk -v parent=$recorder '($3 == parent && $1 ~ /^pjrecord-/) || $2 == parent { print $1 "-" $2 }' running | sort >own
+awk -v parent=$other '$3 == parent { print $1 "-" $2 }' running >others
+pjfold -q --pid --only event=offcpu-time host.data | awk '{ sub(/;.*/, ""); print }' | sort -u >roots
+ok "the processes of a recording of the host are left out, and counted" grep -q '; left out: [0-9]* processes of this recording' said
+is "  none is in its off-CPU times" "$(wc -l <own | awk '{ print ($1 > 1) }') $(comm -12 own roots)" "1 "
+ok "  another recorder is" grep -qxFf others roots
+ok "  and its own command" grep -q '^sleep-' roots
+wait $other
 
 timeout 60 pjrecord -q --off-cpu --unwind=fp -o fp.data -- ./knownwaits 1 2>err
 ok "--unwind=fp reads no stacks" sh -c '! pjfold --stacks fp.data 2>/dev/null | grep -q "off-CPU time of both"'

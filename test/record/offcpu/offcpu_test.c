@@ -402,7 +402,7 @@ static void check_text(void)
 	t.n = 0;
 	offcpu_text(&t, &(struct pj_offcpu){ .blocked = 1, .before = 1, .never = 1 });
 	is_str(text_view(&t),
-	       STR("1 time blocked (0.000 s), 0 preempted (0.000 s); off the CPU since before the recording, without callchain: "
+	       STR("1 time blocked (0.000 s), 0 preempted (0.000 s); off the CPU since before the recording, without stack: "
 		   "1 thread that returned (0.000 s) and 1 that did not return"),
 	       "one of each");
 	t.n = 0;
@@ -417,7 +417,7 @@ static void check_text(void)
 	is_str(text_view(&t),
 	       STR("2,468 times blocked (166.4 s), 4 preempted (0.006 s); not written: 6 shorter than the minimum (0.000 s); "
 		   "unknown, because records were lost: 8 times (0.000 s); without callchain, not written: 10 times (0.000 s); "
-		   "off the CPU since before the recording, without callchain: 12 threads that returned (0.000 s) and 7 that did not return"),
+		   "off the CPU since before the recording, without stack: 12 threads that returned (0.000 s) and 7 that did not return"),
 	       "and of windows together");
 	text_free(&t);
 }
@@ -523,8 +523,70 @@ static void check_set_stack(void)
 	      0, 0, "each time has its own stack");
 }
 
+/* ---- waits that began before the recording -------------------------------------------------------------------- */
+
+static enum offcpu_verdict early_verdict(struct offcpu *offcpu, uint32_t tid, uint64_t until)
+{
+	return offcpu_early_verdict(offcpu, &(struct offcpu_copy){ .tid = tid, .begun = 150, .ended = 200 }, until);
+}
+
+static void check_early_certificate(void)
+{
+	struct offcpu *o = start(0);
+	const uint64_t end = 200 + OFFCPU_MARGIN_NS;
+
+	offcpu_begin(o, 100);
+	is_u64(early_verdict(o, 7, end + 1), OFFCPU_CERTIFIED, "a copy of a thread without records");
+	is_u64(early_verdict(o, 7, end), OFFCPU_RESUMED, "  that returns too soon after the copy");
+	is_u64(early_verdict(o, 7, 200 + UINT64_C(3000000000)), OFFCPU_UNCERTAIN,
+	       "  so long ago that the records of its end may be dropped");
+	in(o, 7, 180);
+	is_u64(early_verdict(o, 7, end + 1), OFFCPU_RESUMED, "  of one that returned meanwhile");
+	leave(o, 8, 120, 0xa);
+	is_u64(early_verdict(o, 8, end + 1), OFFCPU_RESUMED, "  of one whose switch-out was recorded");
+	offcpu_mark_stale(o, 130);
+	is_u64(early_verdict(o, 9, end + 1), OFFCPU_UNCERTAIN, "records were lost");
+	offcpu_sure(o);
+	is_u64(early_verdict(o, 9, end + 1), OFFCPU_UNCERTAIN, "  at any time since the start");
+	offcpu_free(o);
+}
+
+static void check_early_waits(void)
+{
+	const uint64_t read[] = { CONTEXT_USER, 1, 2 };
+	const struct offcpu_stack complete = { read, 3, true, 1 }, broken = { read, 2, false, 1 };
+	const uint64_t late = 150 + OFFCPU_RETURNED_NS;
+	struct offcpu *o = start(0);
+	struct pj_offcpu c;
+
+	offcpu_begin(o, 100);
+	is_u64(offcpu_early(o, 7), OFFCPU_EARLY_SILENT, "a thread without records");
+	ok(offcpu_set_early(o, 1, 7, &broken) && offcpu_early(o, 7) == OFFCPU_EARLY_READ, "it gets a stack");
+	ok(offcpu_set_early(o, 1, 7, &complete) && offcpu_early(o, 7) == OFFCPU_EARLY_COMPLETE, "  a better one");
+	ok(offcpu_set_early(o, 1, 8, &broken), "another one, too");
+	offcpu_border(o, 150);
+	in(o, 7, 200);
+	is_u64(offcpu_early(o, 7), OFFCPU_EARLY_NONE, "it returns");
+	in(o, 9, 120);
+	is_u64(offcpu_early(o, 9), OFFCPU_EARLY_NONE, "one without a stack returns at once");
+	in(o, 10, late);
+	is_u64(offcpu_early(o, 10), OFFCPU_EARLY_RETURNED, "  or after a time that is worth a word");
+	c = offcpu_counts(o);
+	is_u64(c.early, 3, "parts of waits since before the recording");
+	is_u64(c.early_ns, 150, "  how long");
+	is_u64(c.early_complete_ns, 100, "  with a complete stack");
+	is_u64(c.read_ns, 150, "  all of which were read");
+	is_u64(c.before_ns, OFFCPU_RETURNED_NS, "time of the threads without a stack that returned");
+	check(o,
+	      "7:99+50@4294967295 fffffffffffffe00,1,2| 8:99+50@4294967295 fffffffffffffe00,1| "
+	      "7:150+50@4294967295 fffffffffffffe00,1,2",
+	      0, 0, "they count from the start of the recording on, on no known CPU");
+}
+
 int main(void)
 {
+	check_early_certificate();
+	check_early_waits();
 	check_pairs();
 	check_brief();
 	check_borders();

@@ -1,5 +1,6 @@
 /* Off-CPU samples of a recording without the processes that are left out: those that exist because of it. */
-/* covers: record/offcpu/switches.c */
+/* covers: record/offcpu/switches.c record/offcpu/leftout.c */
+#include "record/offcpu/leftout.h"
 #include "record/offcpu/switches.h"
 #include "test/lib/tap.h"
 
@@ -38,8 +39,7 @@ static void switch_at(struct switches *switches, uint32_t pid, uint64_t ns, uint
 	give(switches, &r, sizeof(r), RING_OF_SWITCHES, ns);
 }
 
-/* A wait of 100 ns of a process with one thread. */
-static void wait_from(struct switches *switches, uint32_t pid, uint64_t ns)
+static void leave_cpu(struct switches *switches, uint32_t pid, uint64_t ns)
 {
 	const struct ring_sample sample = { .head = { .type = RECORD_SAMPLE, .size = sizeof(sample) + 8 },
 					    .pid = pid,
@@ -53,39 +53,94 @@ static void wait_from(struct switches *switches, uint32_t pid, uint64_t ns)
 	memcpy(record + sizeof(sample), &ip, sizeof(ip));
 	give(switches, record, sizeof(record), RING_OF_SWITCHES, ns - 1);
 	switch_at(switches, pid, ns, 1 << 13);
+}
+
+/* A wait of 100 ns of a process with one thread. */
+static void wait_from(struct switches *switches, uint32_t pid, uint64_t ns)
+{
+	leave_cpu(switches, pid, ns);
 	switch_at(switches, pid, ns + 100, 0);
 }
 
-static void task(struct switches *switches, uint32_t type, uint32_t pid, uint32_t tid, uint64_t ns)
+static void task(struct switches *switches, uint32_t type, uint32_t pid, uint32_t tid, uint32_t ppid, uint64_t ns)
 {
 	struct {
 		struct perf_record head;
 		uint32_t pid, ppid, tid, ptid;
 		uint64_t time;
 		struct ring_sample_id id;
-	} r = { { .type = type, .size = sizeof(r) }, pid, 1, tid, 1, ns, { .pid = pid, .tid = tid, .time = ns } };
+	} r = { { .type = type, .size = sizeof(r) }, pid, ppid, tid, ppid, ns, { .pid = pid, .tid = tid, .time = ns } };
 
 	give(switches, &r, sizeof(r), RING_OF_STATE, ns);
 }
 
 static void check_left_out(struct switches *switches)
 {
+	struct pj_offcpu counts;
+
 	switches_leave_out(switches, 7);
 	switches_leave_out(switches, 8);
-	task(switches, RECORD_FORK, 8, 8, 900);
+	task(switches, RECORD_FORK, 8, 8, 7, 900);
 	wait_from(switches, 7, 1000);
 	wait_from(switches, 8, 2000);
 	is_u64(samples, 0, "no sample of a process that is left out");
 	wait_from(switches, 9, 3000);
 	is_u64(samples, 1, "  one of another process");
-	is_u64(switches_end(switches, 4000).never, 1, "the one thread that never ran is of neither");
-	task(switches, RECORD_EXIT, 7, 70, 4100);
+	counts = switches_end(switches, 4000);
+	is_u64(counts.never, 1, "the one thread that never ran is of neither");
+	is_u64(counts.own, 2, "both are counted");
+	task(switches, RECORD_EXIT, 7, 70, 1, 4100);
 	wait_from(switches, 7, 4200);
 	is_u64(samples, 1, "a thread of one ends: it is left out still");
-	task(switches, RECORD_EXIT, 7, 7, 4400);
-	task(switches, RECORD_FORK, 7, 7, 4500);
-	wait_from(switches, 7, 4600);
-	is_u64(samples, 2, "  until it has ended: its pid may be that of another process then");
+	task(switches, RECORD_FORK, 20, 20, 7, 4300);
+	task(switches, RECORD_FORK, 20, 21, 20, 4300);
+	wait_from(switches, 20, 4400);
+	is_u64(samples, 1, "a process that it starts is left out, too");
+	task(switches, RECORD_FORK, 20, 20, 9, 4500);
+	wait_from(switches, 20, 4600);
+	is_u64(samples, 2, "  until its pid is that of another process, though its end was not recorded");
+	task(switches, RECORD_EXIT, 7, 7, 1, 4700);
+	task(switches, RECORD_FORK, 7, 7, 1, 4800);
+	wait_from(switches, 7, 4900);
+	is_u64(samples, 3, "  or until it has ended: its pid may be that of another process then");
+	is_u64(switches_end(switches, 5000).own, 1, "one is left");
+}
+
+/* More processes than there is space for: the further ones are recorded, no other is left out. */
+static void check_full(struct leftout *leftout)
+{
+	for (uint32_t pid = 1; pid <= LEFTOUT_MAX + 1; pid++)
+		leftout_add(leftout, pid);
+	leftout_add(leftout, 1);
+	is_u64(leftout->n, LEFTOUT_MAX, "the set is full");
+	ok(leftout_has(leftout, LEFTOUT_MAX) && !leftout_has(leftout, LEFTOUT_MAX + 1) && !leftout_has(leftout, 0),
+	   "  and has the first ones");
+}
+
+static void drop_stack(void *to, const struct ring_sample *sample)
+{
+	switches_drop_stack(*(struct switches **)to, sample->ips, sample->nips, sample->period);
+}
+
+/* A wait whose certified stack is not written, as its tenant is over budget, counts as one that was not read. */
+static void over_budget(void)
+{
+	const uint64_t stack[] = { CONTEXT_USER, 0x1234, 0x2345 };
+	struct switches *switches = NULL;
+	struct pj_offcpu counts;
+
+	switches = switches_new(&(struct switches_options){
+		.event = 1, .marks = true, .wanted = all_wanted, .emit = drop_stack, .to = &switches });
+	switches_begin(switches, 1);
+	leave_cpu(switches, 7, 1000);
+	ok(offcpu_set_stack(switches_offcpu(switches), 7,
+			    &(struct offcpu_stack){ .ips = stack, .n = 3, .complete = true, .owner = 1 }),
+	   "a thread off the CPU has a certified stack");
+	switch_at(switches, 7, 1100, 0);
+	counts = switches_end(switches, 1200);
+	is_u64(counts.read + counts.complete + counts.complete_ns, 0, "over budget, it does not count as read");
+	is_u64(counts.unread_ns, 100, "  but as not read");
+	switches_free(switches);
 }
 
 int main(void)
@@ -95,11 +150,17 @@ int main(void)
 
 	for (uint32_t pid = 7; pid <= 10; pid++)
 		processes_make_thread(processes, pid, pid);
-	switches = switches_new(&(struct switches_options){
-		.event = 1, .all = true, .processes = processes, .wanted = all_wanted, .emit = count_sample });
+	switches = switches_new(&(struct switches_options){ .event = 1,
+							    .all = true,
+							    .own = true,
+							    .processes = processes,
+							    .wanted = all_wanted,
+							    .emit = count_sample });
 	switches_begin(switches, 1);
 	check_left_out(switches);
 	switches_free(switches);
 	processes_free(processes);
+	check_full(&(struct leftout){ 0 });
+	over_budget();
 	return done();
 }

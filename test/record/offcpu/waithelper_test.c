@@ -8,6 +8,7 @@
 #include "test/lib/tap.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,7 +36,7 @@ static bool start(struct rig *rig)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int pair[2], fd = memfd_create("ring", MFD_CLOEXEC);
-	struct waithelper_ring message = { .cpu = 0, .bytes = RING };
+	struct waithelper_message message = { .kind = WAITHELPER_RING, .bytes = RING };
 
 	if (fd < 0 || ftruncate(fd, (off_t)(page + RING)) != 0 ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
@@ -195,6 +196,43 @@ static void check_classes(struct rig *rig)
 	ok(reaches(&rig->share->counters.refused, refused + 2), "  one of no class is not, while one is avoided");
 }
 
+/* Sends a thread whose file `syscall` has this text. */
+static void send_thread(struct rig *rig, const char *text)
+{
+	struct waithelper_message message = { .kind = WAITHELPER_THREAD,
+					      .pid = (uint32_t)rig->child,
+					      .tid = (uint32_t)rig->child };
+	int fd = memfd_create("syscall", MFD_CLOEXEC);
+
+	ok(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+		   fdmessage_send(rig->socket, &message, sizeof(message), fd),
+	   "a thread is sent");
+	close(fd);
+}
+
+static void check_early(struct rig *rig)
+{
+	uint64_t copies = load(&rig->share->counters.copies), before = clock_now();
+	struct waitcopy copy = { 0 };
+	const char *stack = NULL;
+	bool broken = false;
+	char text[100];
+
+	snprintf(text, sizeof(text), "-1 0x%jx 0x401000\n", (uintmax_t)(uintptr_t)rig->stack);
+	send_thread(rig, "running\n");
+	send_thread(rig, "");
+	send_thread(rig, text);
+	ok(reaches(&rig->share->counters.copies, copies + 1) &&
+		   waitshare_next(rig->share, &rig->at, &copy, &stack, &broken),
+	   "one that sleeps since before the recording is read, one that runs is not");
+	ok(copy.wait.time == 0 && copy.wait.nregisters == WAIT_EARLY_REGISTERS && copy.wait.registers[1] == 0x401000 &&
+		   copy.wait.registers[0] == (uintptr_t)rig->stack && copy.n >= STACK &&
+		   memcmp(stack, rig->stack, STACK) == 0,
+	   "  with its two registers and its stack");
+	ok(copy.begun >= before && copy.begun < copy.ended, "  and the times around both");
+	waitshare_drop(rig->share, rig->at);
+}
+
 int main(void)
 {
 	struct rig rig = { 0 };
@@ -203,6 +241,7 @@ int main(void)
 	if (!ok(start(&rig), "the process starts"))
 		return done();
 	check_waits(&rig);
+	check_early(&rig);
 	check_damage(&rig);
 	check_classes(&rig);
 	close(rig.socket);

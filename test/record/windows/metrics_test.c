@@ -323,6 +323,18 @@ static void sentences(void)
 	       STR("200 samples; 20 % of samples without stacks: a container or user was over budget (a larger "
 		   "--tenant-bytes of pjrecord helps)"),
 	       "over budget");
+	t.n = 0;
+	r = (struct window_report){ .samples = 1000,
+				    .has_offcpu = true,
+				    .offcpu = { .read = 200,
+						.read_ns = 9000000000,
+						.complete = 190,
+						.complete_ns = 8600000000,
+						.unread = 800,
+						.unread_ns = 1000000000 } };
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t), STR("1,000 samples; 86 % of the time off the CPU has complete stacks"),
+	       "stacks of off-CPU times are judged by time: 810 of 1,000 have none");
 	text_free(&t);
 }
 

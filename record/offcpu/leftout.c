@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/offcpu/leftout.h"
+
+/* Returns the place of a process; NULL if it is not in the set. */
+static uint32_t *leftout_place(struct leftout *leftout, uint32_t pid)
+{
+	for (size_t i = 0; i < LEFTOUT_MAX; i++)
+		if (leftout->pid[i] == pid)
+			return &leftout->pid[i];
+	return NULL;
+}
+
+bool leftout_has(const struct leftout *leftout, uint32_t pid)
+{
+	if (!pid || !leftout->n)
+		return false;
+	for (size_t i = 0; i < LEFTOUT_MAX; i++)
+		if (leftout->pid[i] == pid)
+			return true;
+	return false;
+}
+
+void leftout_add(struct leftout *leftout, uint32_t pid)
+{
+	uint32_t *place = leftout_has(leftout, pid) ? NULL : leftout_place(leftout, 0);
+
+	if (!pid || !place)
+		return;
+	*place = pid;
+	leftout->n++;
+}
+
+static void leftout_drop(struct leftout *leftout, uint32_t pid)
+{
+	if (!leftout_has(leftout, pid))
+		return;
+	*leftout_place(leftout, pid) = 0;
+	leftout->n--;
+}
+
+bool leftout_record(struct leftout *leftout, const struct ring_record *record)
+{
+	const struct perf_record *head = record->head;
+	const char *body = (const char *)(head + 1);
+	bool before;
+	uint32_t pid;
+
+	if (record->kind != RING_OF_STATE || head->size < sizeof(*head) + 16)
+		return false;
+	pid = load32(body);
+	before = leftout_has(leftout, pid);
+	/* FORK and EXIT begin with pid, ppid, tid, ptid: of a process if pid and tid are equal, else of a thread */
+	if ((head->type != RECORD_FORK && head->type != RECORD_EXIT) || load32(body + 8) != pid)
+		return before;
+	leftout_drop(leftout, pid);
+	if (head->type == RECORD_FORK && leftout_has(leftout, load32(body + 4)))
+		leftout_add(leftout, pid);
+	return before || leftout_has(leftout, pid);
+}

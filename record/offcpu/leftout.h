@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * leftout.h - the processes that are left out of off-CPU times: those of the recording itself.
+ *
+ * A recorder sleeps nearly all the time, in every process that it has, and a host without it has none of these sleeps.
+ * The set begins with processes that the caller adds; the children that they fork are in it from their FORK record on.
+ * A process is in it until its last EXIT record, or until a FORK record gives its pid to another process. Pure.
+ */
+#ifndef PJ_LEFTOUT_H
+#define PJ_LEFTOUT_H
+
+#include "record/perf/rings.h"
+
+enum { LEFTOUT_MAX = 64 }; /* most processes; further ones are not left out */
+
+/* The zero value is empty. */
+struct leftout {
+	uint32_t pid[LEFTOUT_MAX]; /* 0: a free place */
+	uint32_t n;                /* number of processes */
+};
+
+/* Adds a process. */
+void leftout_add(struct leftout *leftout, uint32_t pid);
+/* Returns true if a process is in the set. */
+bool leftout_has(const struct leftout *leftout, uint32_t pid);
+/* Applies a record of a state ring. Others are ignored. Returns true if it is of a process that is in the set, before
+ * or after the record. */
+bool leftout_record(struct leftout *leftout, const struct ring_record *record);
+
+#endif

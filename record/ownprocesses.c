@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/ownprocesses.h"
+
+#include "common/arena.h"
+#include "common/str.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { DEPTH = 4 }; /* generations of helper processes: pjrecord, its symbol saver, that one's helper; pjmap's */
+
+/* ---- the choice -------------------------------------------------------------------------------------------------- */
+
+static bool is_helper(const struct ownprocesses_row *row)
+{
+	struct str comm = str_of(row->comm);
+
+	return str_starts(comm, STR("pjrecord")) || str_starts(comm, STR("pjmap"));
+}
+
+static bool is_starter(const struct ownprocesses_row *row)
+{
+	return strcmp(row->comm, "pjflame") == 0 || strcmp(row->comm, "pjprofile") == 0;
+}
+
+/* Returns true if a process with this pid is among the chosen ones. */
+static bool ownprocesses_is_chosen(const struct ownprocesses_row *row, size_t n, const bool *chosen, uint32_t pid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (chosen[i] && row[i].pid == pid)
+			return true;
+	return false;
+}
+
+void ownprocesses_of(const struct ownprocesses_row *row, size_t n, const struct ownprocesses_pids *pids,
+		     void (*add)(void *to, uint32_t pid), void *to)
+{
+	bool *chosen = mem_alloc(sizeof(*chosen), n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		chosen[i] =
+			row[i].pid == pids->self || (pids->parent && row[i].pid == pids->parent && is_starter(&row[i]));
+	for (unsigned depth = 0; depth < DEPTH; depth++)
+		for (size_t i = 0; i < n; i++)
+			chosen[i] |= row[i].pid != pids->command && is_helper(&row[i]) &&
+				     ownprocesses_is_chosen(row, n, chosen, row[i].ppid);
+	for (size_t i = 0; i < n; i++)
+		if (chosen[i])
+			add(to, row[i].pid);
+	free(chosen);
+}
+
+/* ---- /proc ------------------------------------------------------------------------------------------------------- */
+
+/* Reads the parent and the name of a process. Returns false if it has ended. */
+static bool read_row(const char *pid, struct ownprocesses_row *row)
+{
+	char path[64], text[512];
+	const char *open_at, *end;
+	size_t n;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[got < 0 ? 0 : got] = 0;
+	open_at = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (!open_at || !end || end < open_at || !end[1] || !end[2] || !end[3])
+		return false;
+	n = (size_t)(end - open_at - 1);
+	n = n < sizeof(row->comm) - 1 ? n : sizeof(row->comm) - 1;
+	*row = (struct ownprocesses_row){ .pid = (uint32_t)strtoul(pid, NULL, 10),
+					  .ppid = (uint32_t)strtoul(end + 4, NULL, 10) };
+	memcpy(row->comm, open_at + 1, n);
+	return row->pid;
+}
+
+static void leave_out(void *to, uint32_t pid)
+{
+	switches_leave_out(to, pid);
+}
+
+void ownprocesses_leave_out(struct switches *switches, uint32_t parent, uint32_t command)
+{
+	const struct ownprocesses_pids pids = { .self = (uint32_t)getpid(), .parent = parent, .command = command };
+	struct ownprocesses_row *rows = NULL, row;
+	const struct dirent *entry;
+	DIR *dir = switches ? opendir("/proc") : NULL;
+	size_t n = 0;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || !read_row(entry->d_name, &row))
+			continue;
+		/* all others would only lengthen the search */
+		if (!is_helper(&row) && !is_starter(&row) && row.pid != pids.self)
+			continue;
+		rows = mem_more(rows, sizeof(*rows), n);
+		rows[n++] = row;
+	}
+	if (dir)
+		closedir(dir);
+	ownprocesses_of(rows, n, &pids, leave_out, switches);
+	free(rows);
+}

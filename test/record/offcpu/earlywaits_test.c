@@ -1,0 +1,97 @@
+/* Threads that are off the CPU since before a recording: which are read, when, how many, and which are counted. */
+/* covers: record/offcpu/earlywaits.c */
+#include "record/offcpu/earlywaits.h"
+
+#include "common/clocks.h"
+#include "test/lib/tap.h"
+
+static const uint64_t frames[] = { CONTEXT_USER, 1 };
+
+static void see(void *to, const struct offcpu_sample *sample)
+{
+	(void)to;
+	(void)sample;
+}
+
+static void returns(struct offcpu *offcpu, uint32_t tid, uint64_t ns)
+{
+	struct {
+		struct perf_record head;
+		struct ring_sample_id id;
+	} r = { { .type = RECORD_SWITCH, .size = sizeof(r) }, { .pid = 1, .tid = tid, .time = ns } };
+
+	offcpu_record(offcpu, &(struct ring_record){ .head = &r.head, .time = ns, .kind = RING_OF_SWITCHES }, false);
+}
+
+/* Returns the number of threads that are to be read at this time, 0 to `most`. */
+static unsigned due(struct earlywaits *earlywaits, struct offcpu *offcpu, uint64_t now, unsigned most)
+{
+	unsigned n = 0;
+
+	while (n < most && earlywaits_next(earlywaits, offcpu, now))
+		n++;
+	return n;
+}
+
+static void check_tries(void)
+{
+	struct offcpu *offcpu = offcpu_new(0, see, NULL);
+	struct earlywaits early = { 0 };
+	const uint64_t start = 1000 * SECOND_NS;
+
+	offcpu_begin(offcpu, start);
+	for (uint32_t tid = 105; tid > 100; tid--)
+		earlywaits_add(&early, tid / 2, tid);
+	earlywaits_begin(&early, start);
+	is_u64(earlywaits_pid(&early, 103), 51, "a thread of the table has its process");
+	is_u64(earlywaits_pid(&early, 106), 0, "  another one has none");
+	is_u64(due(&early, offcpu, start, 100), 5, "all threads are read at the start");
+	is_u64(due(&early, offcpu, start + SECOND_NS / 2, 100), 0, "  once");
+	offcpu_set_early(offcpu, 50, 101, &(struct offcpu_stack){ frames, 2, true, 1 });
+	offcpu_set_early(offcpu, 51, 102, &(struct offcpu_stack){ frames, 2, false, 1 });
+	returns(offcpu, 103, start + SECOND_NS / 2);
+	returns(offcpu, 104, start + SECOND_NS / 1000);
+	is_u64(due(&early, offcpu, start + SECOND_NS, 100), 2, "again: those without a stack, or with a broken one");
+	is_u64(due(&early, offcpu, start + 4 * SECOND_NS, 100), 2, "  and a third time");
+	is_u64(due(&early, offcpu, start + 50 * SECOND_NS, 100), 0, "  no more");
+	is_u64(earlywaits_lacking(&early, offcpu), 2, "one is off the CPU, and one returned, without a stack");
+	is_u64(earlywaits_lacking(&early, offcpu), 1, "that which returned counts once");
+	is_u64(earlywaits_pid(&early, 103), 0, "  and has left the table");
+	earlywaits_free(&early);
+	offcpu_free(offcpu);
+}
+
+static bool none_is_alive(void *to, uint32_t tid)
+{
+	(void)to;
+	(void)tid;
+	return false;
+}
+
+static void check_limits(void)
+{
+	struct offcpu *offcpu = offcpu_new(0, see, NULL);
+	struct earlywaits early = { 0 };
+	unsigned n = 0;
+
+	for (uint32_t tid = 1; tid <= EARLYWAITS_MAX + 3; tid++)
+		earlywaits_add(&early, 1, tid);
+	earlywaits_begin(&early, SECOND_NS);
+	is_u64(due(&early, offcpu, SECOND_NS, 1000), EARLYWAITS_BURST, "a burst has a limit");
+	is_u64(due(&early, offcpu, SECOND_NS + EARLYWAITS_PAUSE_NS / 2, 1000), 0, "  until the next one");
+	for (uint64_t now = SECOND_NS + EARLYWAITS_PAUSE_NS; now < 100 * SECOND_NS; now += EARLYWAITS_PAUSE_NS)
+		n += due(&early, offcpu, now, 1000);
+	ok(n <= 3 * EARLYWAITS_READ && n > EARLYWAITS_READ, "all reads have a limit");
+	is_u64(earlywaits_lacking(&early, offcpu), EARLYWAITS_MAX + 3, "  all threads are counted");
+	earlywaits_end(&early, none_is_alive, NULL);
+	is_u64(earlywaits_lacking(&early, offcpu), 3, "  until their end, as far as they are known");
+	earlywaits_free(&early);
+	offcpu_free(offcpu);
+}
+
+int main(void)
+{
+	check_tries();
+	check_limits();
+	return done();
+}
