@@ -375,20 +375,19 @@ static bool nearest_checks(const struct tables *tables, uint32_t offset, struct 
 	return true;
 }
 
-/* Leaves in *chain the functions that both chains have, by the same calls. *all is false if one of them has more. */
-static void keep_common(struct chain *chain, const struct chain *other, bool *all)
+/* Leaves in *chain the functions that both chains have, by the same calls. */
+static void keep_common(struct chain *chain, const struct chain *other)
 {
-	uint32_t n = 0, longer = chain->n > other->n ? chain->n : other->n;
+	uint32_t n = 0;
 
 	while (n < chain->n && n < other->n && chain->function[n].shared == other->function[n].shared &&
 	       (n == 0 || chain->function[n - 1].offset == other->function[n - 1].offset))
 		n++;
-	*all = n == longer;
 	chain->n = n;
 }
 
 /* Reads the functions that contain the instruction between the two nearest points. */
-static bool chain_between(const struct tables *tables, uint32_t offset, struct chain *chain, bool *all)
+static bool chain_between(const struct tables *tables, uint32_t offset, struct chain *chain)
 {
 	struct nearest nearest = { NONE, NONE, NONE, NONE };
 	static struct chain other;
@@ -397,35 +396,31 @@ static bool chain_between(const struct tables *tables, uint32_t offset, struct c
 	if (!nearest_checks(tables, offset, &nearest) || nearest.before == NONE || nearest.behind == NONE ||
 	    !read_chain(tables, nearest.before, chain) || !read_chain(tables, nearest.behind, &other))
 		return false;
-	keep_common(chain, &other, all);
+	keep_common(chain, &other);
 	return chain->n > 0;
 }
 
-static bool chain_at(const struct tables *tables, uint32_t offset, bool exact, struct chain *chain, bool *all)
+static bool chain_at(const struct tables *tables, uint32_t offset, bool exact, struct chain *chain)
 {
 	uint32_t after = safepoint_after(tables, offset), point;
 
-	*all = true;
 	if (!exact && after > 0 && safepoint_pc(tables, after - 1) == offset &&
 	    safepoint_point(tables, after - 1, &point))
 		return read_chain(tables, point, chain);
-	return chain_between(tables, exact || offset == 0 ? offset : offset - 1, chain, all);
+	return chain_between(tables, exact || offset == 0 ? offset : offset - 1, chain);
 }
 
 uint32_t v8deopt_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, bool exact,
-			 uint64_t inlined[V8CODE_INLINED], bool *all)
+			 uint64_t inlined[V8CODE_INLINED])
 {
 	struct tables tables = { .v8 = v8, .operations = operations_of(v8), .code = code };
 	static struct chain chain;
 	uint32_t n = 0;
 
-	*all = false;
 	if (!tables.operations || !read_points(&tables) || !read_safepoints(&tables) ||
-	    !chain_at(&tables, (uint32_t)(pc - code->start), exact, &chain, all) ||
-	    (v8->memory->budget && v8->memory->budget->over)) {
-		*all = false;
+	    !chain_at(&tables, (uint32_t)(pc - code->start), exact, &chain) ||
+	    (v8->memory->budget && v8->memory->budget->over))
 		return 0;
-	}
 	for (uint32_t i = chain.n; i-- > 1;)
 		inlined[n++] = chain.function[i].shared;
 	return n;

@@ -24,9 +24,9 @@
 bool v8deopt_is_known(const struct v8 *v8);
 
 /* Sets inlined[0..n) to the functions that are inlined at pc, the innermost first. exact: pc is no return address.
- * Returns n; 0 also if the tables are contradictory or too long. *all is false if more functions may be inlined there.
- */
+ * Returns n; 0 also if the tables are contradictory or too long. Functions further in, which only one of the two points
+ * has, are left out. */
 uint32_t v8deopt_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, bool exact,
-			 uint64_t inlined[V8CODE_INLINED], bool *all);
+			 uint64_t inlined[V8CODE_INLINED]);
 
 #endif

@@ -272,12 +272,11 @@ static bool find_group(struct search *search, const struct candidate *candidate,
 	struct v8_frame frame;
 	struct v8_code code;
 	uint32_t n = 0;
-	bool all = true;
 
 	if (!prove_candidate(search, candidate, &frame, &code))
 		return false;
 	if (frame.kind == V8_OPTIMIZED && !candidate->unsure)
-		n = v8deopt_is_known(v8) ? v8deopt_inlined(v8, &code, frame.pc, candidate->exact, inlined, &all) :
+		n = v8deopt_is_known(v8) ? v8deopt_inlined(v8, &code, frame.pc, candidate->exact, inlined) :
 					   v8code_inlined(v8, &code, frame.pc, candidate->exact, inlined);
 	for (group->n = 0; group->n < n; group->n++) {
 		struct v8_frame *one = &group->frame[group->n];

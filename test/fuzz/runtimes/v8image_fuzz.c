@@ -3,6 +3,7 @@
  * inputs from real processes. */
 /* covers: runtimes/v8/v8.c runtimes/v8/v8code.c runtimes/v8/v8frames.c runtimes/v8/v8function.c runtimes/v8/v8heap.c */
 /* covers: runtimes/v8/v8deopt.c runtimes/v8/v8layout.c runtimes/v8/v8lines.c runtimes/v8/v8numbers.c */
+/* least: 85, as the rest is about paths, kinds of strings and builds that are refused (v8_test.c, v8frames_test.c) */
 /* largest: 65536 */
 #include "test/lib/v8image.h"
 

@@ -89,6 +89,38 @@ static void put_control(const struct v8 *v8, const struct v8_stack *stack)
 	memcpy(pyimage_page(&image, V8IMAGE_CONTROL), &control, sizeof(control));
 }
 
+static bool is_zero(const char *part, size_t n)
+{
+	static const char zero[PYIMAGE_PAGE];
+
+	return memcmp(part, zero, n) == 0;
+}
+
+/* Takes out pages that are empty and not needed: others must be readable. */
+static void drop_pages(const struct text *want)
+{
+	struct text got = { 0 };
+
+	for (size_t i = image.n; i-- > 0;) {
+		struct memory_part page = image.page[i];
+		size_t behind = (image.n - i - 1) * sizeof(page);
+
+		if (!is_zero(page.bytes, PYIMAGE_PAGE))
+			continue;
+		memmove(&image.page[i], &image.page[i + 1], behind);
+		image.n--;
+		show_image(&got);
+		if (got.n != want->n || memcmp(got.p, want->p, got.n) != 0) {
+			memmove(&image.page[i + 1], &image.page[i], behind);
+			image.page[i] = page;
+			image.n++;
+		} else {
+			free((void *)page.bytes);
+		}
+	}
+	text_free(&got);
+}
+
 /* Sets parts to zero that are not needed: halves of pages first, then smaller ones. */
 static void reduce(void)
 {
@@ -101,10 +133,9 @@ static void reduce(void)
 		for (size_t i = 0; i < image.n * (PYIMAGE_PAGE / size); i++) {
 			char *part =
 				(char *)image.page[i / (PYIMAGE_PAGE / size)].bytes + i % (PYIMAGE_PAGE / size) * size;
-			static const char zero[PYIMAGE_PAGE];
 			char old[PYIMAGE_PAGE];
 
-			if (memcmp(part, zero, size) == 0)
+			if (is_zero(part, size))
 				continue;
 			memcpy(old, part, size);
 			memset(part, 0, size);
@@ -113,16 +144,10 @@ static void reduce(void)
 				memcpy(part, old, size);
 		}
 	}
+	drop_pages(&want);
 	printf("%s", want.p);
 	text_free(&want);
 	text_free(&got);
-}
-
-static bool is_zero(const char *part, size_t n)
-{
-	static const char zero[PYIMAGE_PAGE];
-
-	return memcmp(part, zero, n) == 0;
 }
 
 static void write_image(const char *path)
@@ -133,13 +158,10 @@ static void write_image(const char *path)
 	if (!file || fwrite(&image.base, 8, 1, file) != 1 || fwrite(&minor, 1, 1, file) != 1)
 		exit(1);
 	for (size_t i = 0; i < image.n; i++) {
-		/* An empty page of the stack must be there; others are as if they were not readable. */
-		bool of_stack = image.page[i].address - at.stack.start < V8IMAGE_STACK;
-
 		for (size_t k = 0; k < PYIMAGE_PAGE; k += PYIMAGE_PART) {
 			uint64_t address = image.page[i].address + k;
 
-			if ((k > 0 || !of_stack) && is_zero(image.page[i].bytes + k, PYIMAGE_PART))
+			if (k > 0 && is_zero(image.page[i].bytes + k, PYIMAGE_PART))
 				continue;
 			if (fwrite(&address, 8, 1, file) != 1 ||
 			    fwrite(image.page[i].bytes + k, PYIMAGE_PART, 1, file) != 1)
@@ -210,12 +232,13 @@ static void one_image(const char *path, const char *node, const struct seed *see
 
 static const struct seed seed[] = { { "names", "--jitless", V8_INTERPRETED },
 				    { "parents", "--always-sparkplug", V8_BASELINE },
-				    { "flat", NULL, V8_OPTIMIZED } };
+				    { "flat", NULL, V8_INLINED },
+				    { "callbacks", "--no-turbofan", V8_INLINED } };
 
 /* Writes the images of a node with a layout, or with the file's symbols. */
 static void images_of(const char *dir, const char *filter, const char *node, unsigned minor)
 {
-	for (size_t k = minor ? 0 : 2; k < countof(seed); k++) {
+	for (size_t k = minor ? 0 : 2; k < (minor ? countof(seed) : 3); k++) {
 		char path[PATH_MAX];
 
 		snprintf(path, sizeof(path), "%s/%s-%s", dir, minor ? v8image_layout[minor].node : "file",
