@@ -199,7 +199,7 @@ static bool take_operation(const struct tables *tables, struct v8numbers *from, 
 /* Reads operations of the basis that the translation has instead of them. */
 static bool skip_basis(struct translation *translation)
 {
-	uint64_t operand[6];
+	uint64_t operand[6] = { 0 };
 
 	if (!translation->has_basis || translation->behind > OPERATIONS_MAX)
 		return false;
@@ -240,7 +240,7 @@ static bool is_begin(const struct tables *tables, uint64_t operation)
 static bool begin(struct translation *translation, const struct tables *tables, uint32_t index, uint64_t *frames,
 		  uint64_t *javascript)
 {
-	uint64_t end = tables->bytes + tables->nbytes, operation, operand[6];
+	uint64_t end = tables->bytes + tables->nbytes, operation, operand[6] = { 0 };
 
 	*translation = (struct translation){ .tables = tables };
 	if (index >= tables->nbytes)
