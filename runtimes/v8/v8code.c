@@ -2,13 +2,12 @@
 #include "runtimes/v8/v8code.h"
 
 #include "common/hash.h"
+#include "runtimes/v8/v8numbers.h"
 
-#define ARRAY_LENGTH 8u /* of FixedArrays and ByteArrays of all kinds; their elements follow at ELEMENTS */
-#define ELEMENTS 16u
+#define ARRAY_LENGTH 8u /* of FixedArrays and ByteArrays of all kinds; their elements follow at V8CODE_ELEMENTS */
 #define ELEMENTS_MAX (1u << 20)
 #define POSITION_BYTES 16u /* of an InliningPosition: SourcePosition, index of the function, padding */
 #define NONE_LOOKUPS 4096u /* lookups after which code is searched again where there was none */
-#define TABLE_CHUNK 256u   /* bytes of a table of source positions that are read at once */
 
 /* Bits of a SourcePosition: external, 30 bits of offset, 16 bits of inlining id + 1. */
 #define INLINING(position) ((uint32_t)((position) >> 31) & 0xffffu)
@@ -132,7 +131,7 @@ enum v8code_at v8code_find(struct v8 *v8, uint64_t pc, struct v8_code *code)
 
 /* ---- functions of optimized code -------------------------------------------------------------------------------- */
 
-static bool array_length(struct v8 *v8, uint64_t array, uint32_t *length)
+bool v8code_length(struct v8 *v8, uint64_t array, uint32_t *length)
 {
 	uint64_t word;
 	uint32_t type;
@@ -141,13 +140,12 @@ static bool array_length(struct v8 *v8, uint64_t array, uint32_t *length)
 	       v8heap_word(v8, array, ARRAY_LENGTH, &word) && v8heap_smi(word, length) && *length <= ELEMENTS_MAX;
 }
 
-static bool element(struct v8 *v8, uint64_t array, uint32_t index, uint64_t *word)
+bool v8code_element(struct v8 *v8, uint64_t array, uint32_t index, uint64_t *word)
 {
-	return memory_pointer(v8->memory, array - 1 + ELEMENTS + 8 * (uint64_t)index, word);
+	return memory_pointer(v8->memory, array - 1 + V8CODE_ELEMENTS + 8 * (uint64_t)index, word);
 }
 
-/* Sets *shared to the SharedFunctionInfo that a word leads to, itself or by its wrapper; a literal may be weak. */
-static bool shared_of(struct v8 *v8, uint64_t word, uint64_t *shared)
+bool v8code_shared(struct v8 *v8, uint64_t word, uint64_t *shared)
 {
 	uint32_t type;
 
@@ -160,10 +158,9 @@ static bool shared_of(struct v8 *v8, uint64_t word, uint64_t *shared)
 	return type == v8->layout.type.shared;
 }
 
-/* Finds the deoptimization data of code; *length is 0 if it has none. */
-static bool deopt_data(struct v8 *v8, const struct v8_code *code, uint64_t *data, uint32_t *length)
+bool v8code_deopt(struct v8 *v8, const struct v8_code *code, uint64_t *data, uint32_t *length)
 {
-	return v8heap_object(v8, code->object, v8->layout.code.deopt, data) && array_length(v8, *data, length);
+	return v8heap_object(v8, code->object, v8->layout.code.deopt, data) && v8code_length(v8, *data, length);
 }
 
 bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared)
@@ -171,54 +168,11 @@ bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared
 	uint64_t data, word;
 	uint32_t length;
 
-	return deopt_data(v8, code, &data, &length) && length > v8->layout.deopt.shared &&
-	       element(v8, data, v8->layout.deopt.shared, &word) && shared_of(v8, word, shared);
+	return v8code_deopt(v8, code, &data, &length) && length > v8->layout.deopt.shared &&
+	       v8code_element(v8, data, v8->layout.deopt.shared, &word) && v8code_shared(v8, word, shared);
 }
 
 /* ---- inlined functions ------------------------------------------------------------------------------------------ */
-
-struct table {
-	struct v8 *v8;
-	uint64_t at, end;
-	unsigned char bytes[TABLE_CHUNK];
-	uint32_t next, n; /* of the bytes that have been read */
-	bool bad;
-};
-
-/* Reads the next byte of a table; 0 if there is none. */
-static uint64_t next_table_byte(struct table *table)
-{
-	if (table->next == table->n) {
-		uint64_t left = table->end - table->at;
-
-		table->next = 0;
-		table->n = left < TABLE_CHUNK ? (uint32_t)left : TABLE_CHUNK;
-		table->bad = table->n == 0 || !budget_steps(table->v8->memory->budget, table->n / 16) ||
-			     !memory_read(table->v8->memory, table->at, table->bytes, table->n);
-		if (table->bad)
-			table->n = 0;
-		table->at += table->n;
-	}
-	return table->bad ? 0 : table->bytes[table->next++];
-}
-
-static bool table_ends(const struct table *table)
-{
-	return table->bad || (table->next == table->n && table->at == table->end);
-}
-
-/* Reads a number of a table of source positions: 7 bits a byte, the lowest first. */
-static uint64_t table_number(struct table *table)
-{
-	uint64_t value = 0, byte = 0x80;
-
-	for (unsigned shift = 0; byte & 0x80 && !table->bad; shift += 7) {
-		byte = next_table_byte(table);
-		table->bad |= shift > 56;
-		value |= table->bad ? 0 : (byte & 0x7f) << shift;
-	}
-	return value;
-}
 
 /* Returns the signed number whose sign is in the lowest bit, as one that wraps around. */
 static uint64_t unfold(uint64_t value)
@@ -229,18 +183,17 @@ static uint64_t unfold(uint64_t value)
 /* Finds the source position of the instruction at `offset` of code: the last entry that is not behind it. */
 static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offset, uint64_t *position)
 {
-	struct table table = { .v8 = v8 };
+	struct v8numbers table;
 	uint64_t array, at = 0, value = 0;
 	uint32_t length;
 	bool any = false;
 
-	if (!v8heap_object(v8, code->object, v8->layout.code.positions, &array) || !array_length(v8, array, &length) ||
+	if (!v8heap_object(v8, code->object, v8->layout.code.positions, &array) || !v8code_length(v8, array, &length) ||
 	    length > V8CODE_TABLE)
 		return false;
-	table.at = array - 1 + ELEMENTS;
-	table.end = table.at + length;
-	while (!table_ends(&table)) {
-		uint64_t step = unfold(table_number(&table)), change = unfold(table_number(&table));
+	v8numbers_start(&table, v8, array - 1 + V8CODE_ELEMENTS, array - 1 + V8CODE_ELEMENTS + length);
+	while (!v8numbers_end(&table)) {
+		uint64_t step = unfold(v8numbers_next(&table)), change = unfold(v8numbers_next(&table));
 
 		/* a statement has its step as it is, an expression -(step + 1) */
 		step = step >> 63 ? ~step : step;
@@ -267,12 +220,13 @@ static bool inlining_read(struct v8 *v8, const struct v8_code *code, struct inli
 	uint64_t data, word;
 	uint32_t length, bytes;
 
-	if (!deopt_data(v8, code, &data, &length) || length <= v8->layout.deopt.inlining ||
-	    length <= v8->layout.deopt.shared || !element(v8, data, v8->layout.deopt.count, &word) ||
-	    !v8heap_smi(word, &inlining->count) || !element(v8, data, v8->layout.deopt.literals, &inlining->literals) ||
-	    !v8heap_is_object(inlining->literals) || !array_length(v8, inlining->literals, &inlining->nliterals) ||
-	    !element(v8, data, v8->layout.deopt.inlining, &inlining->positions) ||
-	    !v8heap_is_object(inlining->positions) || !array_length(v8, inlining->positions, &bytes))
+	if (!v8code_deopt(v8, code, &data, &length) || length <= v8->layout.deopt.inlining ||
+	    length <= v8->layout.deopt.shared || !v8code_element(v8, data, v8->layout.deopt.count, &word) ||
+	    !v8heap_smi(word, &inlining->count) ||
+	    !v8code_element(v8, data, v8->layout.deopt.literals, &inlining->literals) ||
+	    !v8heap_is_object(inlining->literals) || !v8code_length(v8, inlining->literals, &inlining->nliterals) ||
+	    !v8code_element(v8, data, v8->layout.deopt.inlining, &inlining->positions) ||
+	    !v8heap_is_object(inlining->positions) || !v8code_length(v8, inlining->positions, &bytes))
 		return false;
 	inlining->npositions = bytes / POSITION_BYTES;
 	return inlining->count <= inlining->nliterals;
@@ -292,10 +246,10 @@ uint32_t v8code_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, 
 	while (INLINING(position)) {
 		if (n == V8CODE_INLINED || INLINING(position) > inlining.npositions)
 			return 0;
-		at = inlining.positions - 1 + ELEMENTS + POSITION_BYTES * (uint64_t)(INLINING(position) - 1);
+		at = inlining.positions - 1 + V8CODE_ELEMENTS + POSITION_BYTES * (uint64_t)(INLINING(position) - 1);
 		if (!memory_pointer(v8->memory, at, &position) || !memory_u64(v8->memory, at + 8, 4, &index) ||
-		    index >= inlining.count || !element(v8, inlining.literals, (uint32_t)index, &word) ||
-		    !shared_of(v8, word, &inlined[n++]))
+		    index >= inlining.count || !v8code_element(v8, inlining.literals, (uint32_t)index, &word) ||
+		    !v8code_shared(v8, word, &inlined[n++]))
 			return 0;
 	}
 	return n;

@@ -16,6 +16,8 @@
 #define V8CODE_INLINED 32u        /* maximum depth of inlined functions */
 #define V8CODE_TABLE 65536u       /* maximum bytes of a table of source positions */
 
+#define V8CODE_ELEMENTS 16u /* offset of the first element of an array, of words or bytes */
+
 struct v8_code {
 	uint64_t object, start; /* tagged pointer to the Code; address of the first instruction */
 	uint32_t size, kind;    /* kind: V8's CodeKind */
@@ -41,5 +43,14 @@ bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared
  * Returns n; 0 also if the tables are contradictory or too long. */
 uint32_t v8code_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, bool exact,
 			uint64_t inlined[V8CODE_INLINED]);
+
+/* Sets *length to the number of elements of an array, of words or bytes. Returns false if it is none. */
+bool v8code_length(struct v8 *v8, uint64_t array, uint32_t *length);
+/* Reads an element of an array of words. */
+bool v8code_element(struct v8 *v8, uint64_t array, uint32_t index, uint64_t *word);
+/* Sets *shared to the SharedFunctionInfo that a word leads to, itself or by its wrapper; a literal may be weak. */
+bool v8code_shared(struct v8 *v8, uint64_t word, uint64_t *shared);
+/* Finds the deoptimization data of code; *length is 0 if it has none. */
+bool v8code_deopt(struct v8 *v8, const struct v8_code *code, uint64_t *data, uint32_t *length);
 
 #endif

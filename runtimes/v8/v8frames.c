@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/v8/v8code.h"
+#include "runtimes/v8/v8deopt.h"
 
 #include "common/formats/perfrecord.h"
 #include "common/hash.h"
@@ -275,7 +276,8 @@ static bool find_group(struct search *search, const struct candidate *candidate,
 	if (!prove_candidate(search, candidate, &frame, &code))
 		return false;
 	if (frame.kind == V8_OPTIMIZED && !candidate->unsure)
-		n = v8code_inlined(v8, &code, frame.pc, candidate->exact, inlined);
+		n = v8deopt_is_known(v8) ? v8deopt_inlined(v8, &code, frame.pc, candidate->exact, inlined) :
+					   v8code_inlined(v8, &code, frame.pc, candidate->exact, inlined);
 	for (group->n = 0; group->n < n; group->n++) {
 		struct v8_frame *one = &group->frame[group->n];
 

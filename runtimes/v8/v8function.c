@@ -7,8 +7,10 @@
 #define NAMES_MAX 75u                 /* with more variables, a ScopeInfo has a table of their names */
 #define VARIABLES_MAX 65536u
 
-/* Bits of a ScopeInfo's flags: the type of the scope, and what follows the variables. The same from V8 9.4 to 14. */
+/* Bits of a ScopeInfo's flags: the type of the scope, and what follows the variables. The same from V8 9.4 to 14, but
+ * only 9.4 has a word for the receiver, if that is in a register or in the context. */
 #define SCOPE_TYPE 15u
+#define SCOPE_RECEIVER(flags) ((flags) >> 7 & 3)
 #define SCOPE_CLASS_VARIABLE (1u << 10)
 #define SCOPE_FUNCTION_VARIABLE (3u << 12)
 #define SCOPE_INFERRED_NAME (1u << 14)
@@ -101,6 +103,7 @@ static bool scope_read(struct v8 *v8, uint64_t object, struct scope *scope)
 	if (!scope_flags(v8, object, &flags) || !scope_after_variables(v8, object, &index))
 		return false;
 	index += (flags & SCOPE_CLASS_VARIABLE) != 0;
+	index += v8->layout.version < 10000 && (SCOPE_RECEIVER(flags) == 1 || SCOPE_RECEIVER(flags) == 2);
 	if (flags & SCOPE_FUNCTION_VARIABLE) {
 		if (!scope_word(v8, object, index, &word) || !scope_string(v8, word, &scope->name) ||
 		    !scope_word(v8, object, index + 1, &word) || (uint32_t)word)

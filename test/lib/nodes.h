@@ -20,7 +20,7 @@
 
 /* A program that runs truth.js. */
 struct noderun {
-	pid_t pid;
+	pid_t pid, thread; /* thread: the one that noderun_stop stops */
 	struct memory memory;
 	struct readbudget budget;
 	char folder[64]; /* in which it runs: --perf-basic-prof writes a log there */
@@ -91,6 +91,7 @@ static inline bool noderun_start(struct noderun *run, const char *node, const ch
 		}
 		_exit(127);
 	}
+	run->thread = run->pid;
 	usleep(500000);
 	snprintf(path, sizeof(path), "/proc/%d/mem", run->pid);
 	run->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -99,14 +100,15 @@ static inline bool noderun_start(struct noderun *run, const char *node, const ch
 	return run->memory.fd >= 0 && ptrace(PTRACE_SEIZE, run->pid, NULL, NULL) == 0;
 }
 
-/* Stops it, and copies registers and stack. */
+/* Stops the thread, and copies registers and stack. */
 static inline bool noderun_stop(struct noderun *run, struct v8_stack *stack)
 {
 	ssize_t n;
 	int status;
 
-	if (ptrace(PTRACE_INTERRUPT, run->pid, NULL, NULL) != 0 || waitpid(run->pid, &status, 0) != run->pid ||
-	    ptrace(PTRACE_GETREGS, run->pid, NULL, &run->registers) != 0)
+	if (ptrace(PTRACE_INTERRUPT, run->thread, NULL, NULL) != 0 ||
+	    waitpid(run->thread, &status, __WALL) != run->thread || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_GETREGS, run->thread, NULL, &run->registers) != 0)
 		return false;
 	n = pread(run->memory.fd, run->stack, sizeof(run->stack), (off_t)run->registers.rsp);
 	if (n <= 0)
@@ -122,7 +124,7 @@ static inline bool noderun_stop(struct noderun *run, struct v8_stack *stack)
 
 static inline void noderun_go_on(struct noderun *run)
 {
-	ptrace(PTRACE_CONT, run->pid, NULL, NULL);
+	ptrace(PTRACE_CONT, run->thread, NULL, NULL);
 }
 
 /* Removes the files that node has written, and their folder. */

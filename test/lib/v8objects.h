@@ -79,6 +79,11 @@ static inline void set(uint64_t to, unsigned offset, uint64_t word)
 	at(to)[offset / 8] = word;
 }
 
+static inline uint64_t get(uint64_t from, unsigned offset)
+{
+	return at(from)[offset / 8];
+}
+
 static inline uint64_t string_of(unsigned type, uint32_t length, const void *bytes, size_t n)
 {
 	uint64_t made = object(type, 2 + (n + 7) / 8 + 2);
@@ -122,7 +127,7 @@ static inline void start(void)
 	v8.characters = 1 << 20;
 	v8.range[v8.nranges++] = (struct v8_range){ INTERPRETER, INTERPRETER + 0x1000 };
 	v8.layout = (struct v8_layout){
-		.version = 12004,
+		.version = 11003,
 		.type = { .first = TYPE_FUNCTION,
 			  .last = TYPE_FUNCTION,
 			  .shared = TYPE_SHARED,
@@ -265,6 +270,60 @@ static inline void make_optimized(void)
 	memcpy(at(table) + 2, bytes, sizeof(bytes));
 	stack_words[5] = PC;
 	stack_words[FP - 4] = stack_words[FP - 5] = 0;
+}
+
+/* Offsets of instructions in the code of make_maglev: checks that jump to exits, the return address of a call. */
+enum { CHECK_INNER = 10, CHECK_INNER_LATER = 30, RETURN_INNER = 40, CHECK_OUTER = 50, EXITS = 64, CODE_BYTES = 100 };
+
+static inline void put_check(unsigned char *code, uint32_t offset, uint32_t exit)
+{
+	int32_t distance = (int32_t)(EXITS + 4 * exit - (offset + 6));
+
+	code[offset] = 0x0f;
+	code[offset + 1] = 0x80;
+	memcpy(code + offset + 2, &distance, sizeof(distance));
+	memcpy(code + EXITS + 4 * exit, "\x41\xff\x55", 3);
+}
+
+/* Makes the frame one of Maglev's code of V8 12.4, with function g inlined from offset CHECK_INNER to RETURN_INNER. */
+static inline void make_maglev(void)
+{
+	/* f; f and g; the same frame of f by a repetition, and g further on */
+	static const unsigned char translations[] = { 12, 0, 2, 2,  1, 8, 0,  2,  12, 0, 4,  4, 1,  8, 0, 2,
+						      35, 1, 1, 12, 2, 2, 12, 14, 4,  4, 42, 1, 16, 2, 2 };
+	static const uint32_t point[4][2] = { { 4, 0 }, { 6, 8 }, { 8, 22 }, { 8, 22 } };
+	unsigned char *code;
+
+	make_optimized();
+	v8.layout.version = 12004;
+	set(owner, 48, UINT64_C(100) << 32 | 11);
+	table = object(TYPE_ARRAY, 8);
+	set(table, 8, smi(sizeof(translations)));
+	memcpy(at(table) + 2, translations, sizeof(translations));
+	literals = object(TYPE_ARRAY, 4);
+	set(literals, 8, smi(2));
+	set(literals, 16, shared);
+	set(literals, 24, inner);
+	deopt = object(TYPE_ARRAY, 32);
+	set(owner, 8, deopt);
+	set(deopt, 8, smi(23));
+	set(deopt, 16, table);
+	set(deopt, 16 + 16, literals);
+	set(deopt, 16 + 48, shared);
+	set(deopt, 16 + 64, smi(EXITS));
+	set(deopt, 16 + 72, smi(3));
+	set(deopt, 16 + 80, smi(1));
+	for (unsigned i = 0; i < 4; i++) {
+		set(deopt, 16 + 88 + 24 * i, smi(point[i][0]));
+		set(deopt, 16 + 96 + 24 * i, smi(point[i][1]));
+	}
+	code = (unsigned char *)code_space + (START - CODE);
+	put_check(code, CHECK_INNER, 1);
+	put_check(code, CHECK_INNER_LATER, 2);
+	put_check(code, CHECK_OUTER, 0);
+	/* one safepoint: its pc, number of its point + 1, pc of its exit, pushed registers */
+	memcpy(code + CODE_BYTES, "\1\0\0\0\x91\0\0\0\0\0\0\0\0\0\0\0\x28\4\0\0", 20);
+	stack_words[5] = START + RETURN_INNER;
 }
 
 #endif

@@ -7,8 +7,6 @@ BEGIN {
 		"deep fifty,deep thirty,deep twenty,renewed leaf_of_closure,leaf_of_closure shared,callbacks compare,compare shared," \
 		"later fifty,later thirty,later twenty", list, ",")
 	for (i = 1; i <= n; i++) { split(list[i], two, " "); pair(two[1], two[2]) }
-	# V8 inlines functions, and maglev has no names of these: callers of callers are right, too
-	for (k in name) for (i in name) for (j in name) if ((i, k) in may && (k, j) in may) may[i, j] = 1
 }
 {
 	count = $NF; sub(/.* /, "", count)

@@ -49,10 +49,21 @@ const modes = {
 	renewed: renewed,
 	callbacks: callbacks,
 	names: über,
+	workers: () => server.serve(),
 };
+
+// Threads of their own, with other functions.
+function workers()
+{
+	const { Worker } = require('worker_threads');
+	for (const other of ['parents', 'deep'])
+		new Worker(__filename, { argv: [other, process.argv[3]] });
+}
 
 async function main()
 {
+	if (mode === 'workers')
+		workers();
 	while (Date.now() < until) {
 		for (let i = 0; i < 50; i++) {
 			if (mode === 'async')

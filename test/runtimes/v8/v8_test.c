@@ -1,6 +1,6 @@
 /* Frames of real nodes, stopped at any moment: each caller and callee is one that the program has, with its line, and
  * compiled functions are those of --perf-basic-prof. */
-/* covers: runtimes/v8/v8.c runtimes/v8/v8layout.c runtimes/v8/v8frames.c runtimes/v8/v8code.c */
+/* covers: runtimes/v8/v8.c runtimes/v8/v8layout.c runtimes/v8/v8frames.c runtimes/v8/v8code.c runtimes/v8/v8deopt.c */
 #include "test/lib/nodes.h"
 
 #include "common/formats/perfrecord.h"
@@ -61,7 +61,7 @@ static int index_of(struct str name)
 	return -1;
 }
 
-/* Fills may_call: also by way of functions that V8 inlined and does not name. */
+/* Fills may_call. */
 static void read_calls(void)
 {
 	for (size_t i = 0; i < countof(calls); i++) {
@@ -69,10 +69,6 @@ static void read_calls(void)
 
 		may_call[index_of(caller)][index_of(rest)] = true;
 	}
-	for (int k = 0; k < FUNCTIONS; k++)
-		for (int i = 0; i < FUNCTIONS; i++)
-			for (int j = 0; j < FUNCTIONS; j++)
-				may_call[i][j] |= may_call[i][k] && may_call[k][j];
 }
 
 /* Fills line_of. */
@@ -237,6 +233,8 @@ static void check(const char *node, const char *option, const char *mode)
 	       counts.with_frames, counts.stops, counts.functions, counts.kinds[V8_INTERPRETED],
 	       counts.kinds[V8_BASELINE], counts.kinds[V8_OPTIMIZED], counts.kinds[V8_INLINED], counts.compared);
 	ok(counts.with_frames >= STACKS / 2, "  stacks have functions");
+	if (option && strcmp(option, "--no-turbofan") == 0 && v8.layout.version >= 13006)
+		ok(counts.kinds[V8_INLINED] > 0, "  functions that Maglev inlined, too");
 	is_u64(counts.wrong_calls, 0, "  no function has a wrong caller");
 	is_u64(counts.wrong_lines, 0, "  nor a wrong line");
 	is_u64(counts.differ, 0, "  nor another name than --perf-basic-prof has for it");
@@ -256,6 +254,8 @@ int main(void)
 		{ NULL, "async" },
 		{ "--always-sparkplug", "parents" },
 		{ "--jitless", "names" },
+		{ "--no-turbofan", "flat" },
+		{ "--no-turbofan", "callbacks" },
 	};
 	static char node[16][PATH_MAX];
 	size_t n = nodes_find(node, 16);

@@ -1,7 +1,7 @@
 /* Frames, functions and strings in a small heap that is made here: each invariant that is broken removes the frame, and
  * cyclic or endless data ends within its budget. */
 /* covers: runtimes/v8/v8frames.c runtimes/v8/v8code.c runtimes/v8/v8heap.c runtimes/v8/v8function.c */
-/* covers: runtimes/v8/v8lines.c */
+/* covers: runtimes/v8/v8lines.c runtimes/v8/v8deopt.c runtimes/v8/v8numbers.c */
 #include "runtimes/v8/v8code.h"
 #include "runtimes/v8/v8lines.h"
 #include "test/lib/v8objects.h"
@@ -154,6 +154,21 @@ static void check_names(void)
 	set(scope, 8, smi(1u << 14 | 2));
 	set(scope, 40, smi(4));
 	is_named("f", 3, "a name that V8 inferred");
+	set(scope, 8, smi(1u << 14 | 1u << 7 | 2));
+	is_named("f", 3, "  of a function that has a receiver");
+	v8.layout.version = 9004;
+	is_named("-", 0, "  which has a word of its own in V8 9.4");
+	set(scope, 56, get(scope, 48));
+	set(scope, 48, get(scope, 40));
+	set(scope, 40, get(scope, 32));
+	set(scope, 32, smi(0));
+	is_named("f", 3, "  before the name");
+	v8.layout.version = 11003;
+	set(scope, 32, get(scope, 40));
+	set(scope, 40, get(scope, 48));
+	set(scope, 48, get(scope, 56));
+	set(scope, 56, smi(19));
+	set(scope, 8, smi(1u << 14 | 2));
 	set(scope, 48, smi(9));
 	is_named("f", 3, "  with positions");
 	set(scope, 8, smi(1u << 12 | 2));
@@ -230,6 +245,58 @@ static void check_inlined(void)
 	alone(at(table) + 2, UINT64_MAX, "  with a number without end");
 	alone(at(table) + 2, UINT64_C(0xff7f), "  with the largest step");
 	is_u64(find(), 2, "all as it was: both frames are there");
+}
+
+/* ---- code of Maglev --------------------------------------------------------------------------------------------- */
+
+/* Returns the number of functions of the frame if the sample is at an offset of its code. */
+static uint32_t find_sample(uint32_t offset)
+{
+	struct v8_stack stack = {
+		STACK, { (const char *)stack_words, sizeof(stack_words) }, START + offset, STACK + 8 * FP
+	};
+
+	stack_words[4] = stack_words[5] = 0;
+	memory_forget(&memory);
+	memset(v8.known, 0, sizeof(v8.known));
+	budget = (struct readbudget){ .steps = 200000, .bytes = 1 << 20 };
+	v8_frames(&v8, &stack, &frames);
+	return take_proven();
+}
+
+static void check_maglev(void)
+{
+	make_maglev();
+	is_u64(find(), 2, "code of Maglev: a return address in an inlined function");
+	ok(frames.frame[0].kind == V8_INLINED && frames.frame[0].shared == inner, "  which is first");
+	ok(frames.frame[1].kind == V8_OPTIMIZED && frames.frame[1].shared == shared, "  then the one that contains it");
+	alone(at(deopt) + 2, smi(0), "its translations are an array");
+	alone(at(table) + 1, smi(8), "  that is long enough");
+	alone(at(table) + 4, UINT64_C(0x01020204ffffffff), "  of operations that the version has");
+	alone(at(literals) + 3, context, "its functions are SharedFunctionInfos");
+	alone(at(literals) + 1, smi(1), "  of the literals");
+	alone(at(deopt) + 10, smi(1000), "exits lie within the code");
+	alone(at(deopt) + 11, smi(4), "  for each of the points");
+	alone(at(deopt) + 2 + 12 + 9, smi(4000), "a translation begins in the table");
+	alone(&code_space[(START + CODE_BYTES - CODE) / 8], UINT64_C(0x9100000001) << 4,
+	      "safepoints are as many as stated");
+	v8.layout.version = 12005;
+	is_u64(find(), 1, "a version whose tables are unknown shows no inlined function");
+}
+
+static void check_samples(void)
+{
+	make_maglev();
+	is_u64(find_sample(CHECK_INNER), 2, "a sample at a check of an inlined function");
+	is_u64(find_sample(CHECK_INNER + 8), 2, "  and between two of them");
+	is_u64(find_sample(RETURN_INNER - 1), 2, "  and before its call");
+	is_u64(find_sample(RETURN_INNER + 1), 1, "between it and the function that contains it");
+	ok(frames.frame[0].kind == V8_OPTIMIZED, "  that one is certain");
+	is_u64(find_sample(CHECK_INNER - 1), 1, "before the first check");
+	is_u64(find_sample(CHECK_OUTER + 1), 1, "behind the last one");
+	is_u64(find_sample(EXITS + 1), 1, "in an exit");
+	at(literals)[2] = inner;
+	is_u64(find_sample(CHECK_INNER + 8), 1, "the outermost function is that of the code");
 }
 
 /* A build whose layout never fits. */
@@ -388,6 +455,8 @@ int main(void)
 	check_names();
 	check_optimized();
 	check_inlined();
+	check_maglev();
+	check_samples();
 	check_flood();
 	check_groups();
 	check_leaf();

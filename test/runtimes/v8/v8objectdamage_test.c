@@ -1,5 +1,6 @@
 /* Damaged objects of a small heap: each stack is read within its budget, and names are text. */
-/* covers: runtimes/v8/v8frames.c runtimes/v8/v8code.c runtimes/v8/v8heap.c runtimes/v8/v8function.c */
+/* covers: runtimes/v8/v8deopt.c runtimes/v8/v8numbers.c runtimes/v8/v8frames.c runtimes/v8/v8code.c
+ * runtimes/v8/v8heap.c runtimes/v8/v8function.c */
 #include "test/lib/v8objects.h"
 
 static uint64_t random_state = 88172645463325252u;
@@ -84,6 +85,7 @@ int main(void)
 {
 	check_damage(make_frame, 1, "a damaged heap: an interpreted function");
 	check_damage(make_optimized, 2, "a damaged heap: optimized code");
+	check_damage(make_maglev, 2, "a damaged heap: code of Maglev");
 	memory_close(&memory);
 	return done();
 }

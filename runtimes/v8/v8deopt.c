@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/v8/v8deopt.h"
+
+#include "common/formats/perfrecord.h"
+#include "runtimes/v8/v8numbers.h"
+
+#define POINT_WORDS 3u /* of a deoptimization point: offset of its bytecode, index of its translation, pc */
+#define POINTS_MAX 65536u
+#define TRANSLATION_BYTES (1u << 20)
+#define OPERATIONS_MAX 8192u /* operations of a translation, which may be those of an earlier one */
+#define WINDOW 2048u         /* bytes of code that are looked at, before and behind an instruction */
+#define EXIT_BYTES 4u        /* of an exit: a call by a table at r13 */
+
+/* Fields of the configuration of a table of safepoints. */
+#define HAS_DEOPT 1u
+#define REGISTER_BYTES(config) ((config) >> 1 & 7)
+#define PC_BYTES(config) ((config) >> 4 & 7)
+#define INDEX_BYTES(config) ((config) >> 7 & 7)
+
+/* ---- operations of translations --------------------------------------------------------------------------------- */
+
+/* The first operations are frames, of these the first two those of functions, and the first four those of JavaScript.
+ */
+enum { FUNCTIONS = 2, JAVASCRIPT = 4 };
+
+/* Operations of one version. Their last one repeats operations of an earlier translation; greater numbers do so, too.
+ */
+struct operations {
+	uint32_t version;
+	uint32_t frames, begin; /* number of frames; first of the two operations that begin a translation */
+	const char *operands;   /* number of operands of each operation, a digit each */
+	uint32_t header;        /* words of the header of a table of safepoints before its length */
+	uint32_t maglev_header; /* words of the header behind the configuration, in code of Maglev */
+};
+
+static const struct operations list[] = {
+	{ 12004, 10, 12, "5333213432103311111111111111111101111121", 0, 2 },
+	{ 13006, 11, 14, "643321343331003311101111111111111111101111121", 1, 1 },
+	{ 14006, 11, 14, "643321343331003311101111111111111111101111121", 1, 1 },
+};
+
+static const struct operations *operations_of(const struct v8 *v8)
+{
+	for (size_t i = 0; i < countof(list); i++)
+		if (list[i].version == v8->layout.version)
+			return &list[i];
+	return NULL;
+}
+
+bool v8deopt_is_known(const struct v8 *v8)
+{
+	return operations_of(v8) != NULL;
+}
+
+/* ---- tables of code --------------------------------------------------------------------------------------------- */
+
+struct tables {
+	struct v8 *v8;
+	const struct operations *operations;
+	const struct v8_code *code;
+	uint64_t data, bytes, literals; /* deoptimization data; first byte of the translations; array of literals */
+	uint32_t nbytes, nliterals;
+	uint32_t first, npoints; /* index of the first point in the data; number of points */
+	uint32_t exits, neager;  /* offset of the first exit in the code; number of exits of checks: the first ones */
+	uint64_t safepoints;     /* first entry */
+	uint32_t nsafepoints, config, stride;
+};
+
+static bool smi_at(const struct tables *tables, uint32_t index, uint32_t *value)
+{
+	uint64_t word;
+
+	return v8code_element(tables->v8, tables->data, index, &word) && v8heap_smi(word, value);
+}
+
+static bool read_points(struct tables *tables)
+{
+	struct v8 *v8 = tables->v8;
+	uint32_t length, nlazy, fixed = v8->layout.deopt.inlining + 1;
+	uint64_t array;
+
+	if (!v8code_deopt(v8, tables->code, &tables->data, &length) || length < fixed + 3 ||
+	    !v8code_element(v8, tables->data, 0, &array) || !v8heap_is_object(array) ||
+	    !v8code_length(v8, array, &tables->nbytes) || tables->nbytes > TRANSLATION_BYTES ||
+	    !v8code_element(v8, tables->data, v8->layout.deopt.literals, &tables->literals) ||
+	    !v8heap_is_object(tables->literals) || !v8code_length(v8, tables->literals, &tables->nliterals) ||
+	    !smi_at(tables, fixed, &tables->exits) || !smi_at(tables, fixed + 1, &tables->neager) ||
+	    !smi_at(tables, fixed + 2, &nlazy))
+		return false;
+	tables->bytes = array - 1 + V8CODE_ELEMENTS;
+	tables->first = fixed + 3;
+	tables->npoints = (length - tables->first) / POINT_WORDS;
+	return tables->npoints <= POINTS_MAX && length == tables->first + tables->npoints * POINT_WORDS &&
+	       tables->neager <= tables->npoints && nlazy == tables->npoints - tables->neager &&
+	       tables->exits <= tables->code->size &&
+	       (uint64_t)tables->npoints * EXIT_BYTES <= tables->code->size - tables->exits;
+}
+
+/* The table of safepoints follows the code. */
+static bool read_safepoints(struct tables *tables)
+{
+	uint64_t at = tables->code->start + tables->code->size + 4 * tables->operations->header, n, config;
+	bool maglev = tables->code->kind == tables->v8->layout.code.baseline + 1;
+
+	if (!memory_u64(tables->v8->memory, at, 4, &n) || n > POINTS_MAX ||
+	    !memory_u64(tables->v8->memory, at + 4, 4, &config))
+		return false;
+	tables->config = (uint32_t)config;
+	tables->nsafepoints = config & HAS_DEOPT ? (uint32_t)n : 0;
+	tables->safepoints = at + 8 + (maglev ? 4 * tables->operations->maglev_header : 0);
+	tables->stride = 2 * PC_BYTES(tables->config) + INDEX_BYTES(tables->config) + REGISTER_BYTES(tables->config) +
+			 maglev; /* which has the number of pushed registers */
+	return PC_BYTES(config) <= 4 && INDEX_BYTES(config) <= 4;
+}
+
+/* Reads a number of up to 4 bytes; 0 if it is not readable. */
+static uint32_t small_number(const struct tables *tables, uint64_t at, uint32_t n)
+{
+	char byte[4] = { 0 };
+
+	if (!memory_read(tables->v8->memory, at, byte, n))
+		return 0;
+	return load32(byte);
+}
+
+static uint32_t safepoint_pc(const struct tables *tables, uint32_t i)
+{
+	return small_number(tables, tables->safepoints + (uint64_t)i * tables->stride, PC_BYTES(tables->config));
+}
+
+/* Sets *point to the point of a safepoint. Returns false if it has none. */
+static bool safepoint_point(const struct tables *tables, uint32_t i, uint32_t *point)
+{
+	*point = small_number(tables, tables->safepoints + (uint64_t)i * tables->stride + PC_BYTES(tables->config),
+			      INDEX_BYTES(tables->config)) -
+		 1;
+	return *point < tables->npoints;
+}
+
+/* Returns the index of the first safepoint whose pc is greater than `offset`. */
+static uint32_t safepoint_after(const struct tables *tables, uint32_t offset)
+{
+	uint32_t low = 0, high = tables->nsafepoints;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (safepoint_pc(tables, middle) <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- translations ----------------------------------------------------------------------------------------------- */
+
+/* The functions of a point, the outermost first. */
+struct chain {
+	uint32_t n;
+	struct {
+		uint64_t shared;
+		uint64_t offset; /* of the bytecode that it runs, as it is stored */
+	} function[V8CODE_INLINED + 1];
+};
+
+/* A translation. It may repeat operations of an earlier one, its basis, which has as many before them. */
+struct translation {
+	const struct tables *tables;
+	struct v8numbers own, basis;
+	uint64_t repeated;    /* operations of the basis that come next */
+	uint64_t behind;      /* operations of its own since the basis was read */
+	bool has_basis, read; /* there is a basis; and it was read */
+};
+
+static uint64_t operand_count(const struct tables *tables, uint64_t operation)
+{
+	return (uint64_t)(tables->operations->operands[operation] - '0');
+}
+
+static uint64_t last_operation(const struct tables *tables)
+{
+	return strlen(tables->operations->operands) - 1;
+}
+
+/* Reads an operation and its operands from one table. Returns false if it is no operation. */
+static bool take_operation(const struct tables *tables, struct v8numbers *from, uint64_t operation, uint64_t operand[6])
+{
+	uint64_t n;
+
+	if (from->bad || operation >= last_operation(tables))
+		return false;
+	n = operand_count(tables, operation);
+	for (uint64_t i = 0; i < n; i++)
+		operand[i] = v8numbers_next(from);
+	return !from->bad;
+}
+
+/* Reads operations of the basis that the translation has instead of them. */
+static bool skip_basis(struct translation *translation)
+{
+	uint64_t operand[6] = { 0 };
+
+	if (!translation->has_basis || translation->behind > OPERATIONS_MAX)
+		return false;
+	for (; translation->behind; translation->behind--)
+		if (!take_operation(translation->tables, &translation->basis, v8numbers_byte(&translation->basis),
+				    operand))
+			return false;
+	return true;
+}
+
+/* Reads the next operation, and its operands. Returns false at the end, and if the translation is none. */
+static bool next_operation(struct translation *translation, uint64_t *operation, uint64_t operand[6])
+{
+	const struct tables *tables = translation->tables;
+	uint64_t last = last_operation(tables);
+
+	if (translation->repeated == 0) {
+		*operation = v8numbers_byte(&translation->own);
+		if (*operation < last) {
+			translation->behind++;
+			return take_operation(tables, &translation->own, *operation, operand);
+		}
+		translation->repeated = *operation == last ? v8numbers_next(&translation->own) : *operation - last - 1;
+		if (translation->own.bad || translation->repeated == 0 || !skip_basis(translation))
+			return false;
+	}
+	translation->repeated--;
+	*operation = v8numbers_byte(&translation->basis);
+	return take_operation(tables, &translation->basis, *operation, operand);
+}
+
+static bool is_begin(const struct tables *tables, uint64_t operation)
+{
+	return operation == tables->operations->begin || operation == tables->operations->begin + 1;
+}
+
+/* Begins to read translation `index`. Sets *frames and *javascript to the numbers of its frames. */
+static bool begin(struct translation *translation, const struct tables *tables, uint32_t index, uint64_t *frames,
+		  uint64_t *javascript)
+{
+	uint64_t end = tables->bytes + tables->nbytes, operation, operand[6] = { 0 };
+
+	*translation = (struct translation){ .tables = tables };
+	if (index >= tables->nbytes)
+		return false;
+	v8numbers_start(&translation->own, tables->v8, tables->bytes + index, end);
+	operation = v8numbers_byte(&translation->own);
+	if (!is_begin(tables, operation) || !take_operation(tables, &translation->own, operation, operand) ||
+	    operand[0] > index)
+		return false;
+	*frames = operand[1] >> 1;
+	*javascript = operand[2] >> 1;
+	translation->has_basis = operand[0] > 0;
+	if (!translation->has_basis)
+		return true;
+	v8numbers_start(&translation->basis, tables->v8, tables->bytes + index - operand[0], end);
+	operation = v8numbers_byte(&translation->basis);
+	return is_begin(tables, operation) && take_operation(tables, &translation->basis, operation, operand) &&
+	       operand[0] == 0;
+}
+
+static bool add_function(struct chain *chain, const struct tables *tables, const uint64_t operand[6])
+{
+	uint64_t literal = operand[1] >> 1, word;
+
+	if (chain->n > V8CODE_INLINED || literal >= tables->nliterals ||
+	    !v8code_element(tables->v8, tables->literals, (uint32_t)literal, &word) ||
+	    !v8code_shared(tables->v8, word, &chain->function[chain->n].shared))
+		return false;
+	chain->function[chain->n++].offset = operand[0];
+	return true;
+}
+
+/* Reads the functions of a point. Returns false if they are contradictory, too many, or not within the budget. */
+static bool read_chain(const struct tables *tables, uint32_t point, struct chain *chain)
+{
+	static struct translation translation;
+	uint64_t frames, javascript, operation, operand[6] = { 0 }, own;
+	uint32_t index;
+
+	chain->n = 0;
+	if (!smi_at(tables, tables->first + point * POINT_WORDS + 1, &index) ||
+	    !begin(&translation, tables, index, &frames, &javascript))
+		return false;
+	for (unsigned n = 0; frames > 0; n++) {
+		if (n == OPERATIONS_MAX || !next_operation(&translation, &operation, operand) ||
+		    is_begin(tables, operation))
+			return false;
+		if (operation >= tables->operations->frames)
+			continue;
+		frames--;
+		if (operation < JAVASCRIPT && javascript-- == 0)
+			return false;
+		if (operation < FUNCTIONS && !add_function(chain, tables, operand))
+			return false;
+	}
+	return javascript == 0 && chain->n > 0 && v8code_function(tables->v8, tables->code, &own) &&
+	       own == chain->function[0].shared;
+}
+
+/* ---- points around an instruction ------------------------------------------------------------------------------- */
+
+/* Points before and behind an offset; each has its distance, or NONE. */
+struct nearest {
+	uint32_t before, behind, to_before, to_behind;
+};
+
+#define NONE UINT32_MAX
+
+/* Takes the nearest safepoints that have a point. A return address is behind its call. */
+static void nearest_safepoints(const struct tables *tables, uint32_t offset, struct nearest *nearest)
+{
+	uint32_t after = safepoint_after(tables, offset), point;
+
+	for (uint32_t i = after; i < tables->nsafepoints && i - after < 64; i++)
+		if (safepoint_point(tables, i, &point)) {
+			nearest->behind = point;
+			nearest->to_behind = safepoint_pc(tables, i) - offset;
+			break;
+		}
+	for (uint32_t i = after; i-- > 0 && after - i < 64;)
+		if (safepoint_point(tables, i, &point)) {
+			nearest->before = point;
+			nearest->to_before = offset - safepoint_pc(tables, i);
+			break;
+		}
+}
+
+/* Returns the point of the exit that the jump at `offset` of the code leads to; NONE if it is no such jump. bytes: its
+ * 6 bytes. A conditional jump has two bytes before its distance. */
+static uint32_t exit_of(const struct tables *tables, const unsigned char *bytes, uint32_t offset)
+{
+	int64_t target = (int64_t)offset + 6 + (int32_t)load32((const char *)bytes + 2) - tables->exits;
+	unsigned char call[3];
+
+	if (bytes[0] != 0x0f || bytes[1] >> 4 != 8 || target < 0 || target % EXIT_BYTES ||
+	    target / EXIT_BYTES >= tables->neager)
+		return NONE;
+	if (!memory_read(tables->v8->memory, tables->code->start + tables->exits + (uint64_t)target, call,
+			 sizeof(call)) ||
+	    call[0] != 0x41 || call[1] != 0xff || call[2] != 0x55)
+		return NONE;
+	return (uint32_t)target / EXIT_BYTES;
+}
+
+/* Takes the nearest checks that jump to an exit, if they are nearer. */
+static bool nearest_checks(const struct tables *tables, uint32_t offset, struct nearest *nearest)
+{
+	unsigned char bytes[2 * WINDOW + 6];
+	uint32_t start = offset > WINDOW ? offset - WINDOW : 0, end = offset + WINDOW + 6, point;
+
+	if (end > tables->exits)
+		end = tables->exits;
+	if (offset >= end || !budget_steps(tables->v8->memory->budget, (end - start) / 64) ||
+	    !memory_read(tables->v8->memory, tables->code->start + start, bytes, end - start))
+		return false;
+	for (uint32_t at = offset; at >= start && offset - at < nearest->to_before; at--) {
+		point = at + 6 <= end ? exit_of(tables, bytes + (at - start), at) : NONE;
+		if (point != NONE) {
+			nearest->before = point;
+			nearest->to_before = offset - at;
+		}
+		if (at == 0)
+			break;
+	}
+	for (uint32_t at = offset + 1; at + 6 <= end && at - offset < nearest->to_behind; at++) {
+		point = exit_of(tables, bytes + (at - start), at);
+		if (point != NONE) {
+			nearest->behind = point;
+			nearest->to_behind = at - offset;
+		}
+	}
+	return true;
+}
+
+/* Leaves in *chain the functions that both chains have, by the same calls. */
+static void keep_common(struct chain *chain, const struct chain *other)
+{
+	uint32_t n = 0;
+
+	while (n < chain->n && n < other->n && chain->function[n].shared == other->function[n].shared &&
+	       (n == 0 || chain->function[n - 1].offset == other->function[n - 1].offset))
+		n++;
+	chain->n = n;
+}
+
+/* Reads the functions that contain the instruction between the two nearest points. */
+static bool chain_between(const struct tables *tables, uint32_t offset, struct chain *chain)
+{
+	struct nearest nearest = { NONE, NONE, NONE, NONE };
+	static struct chain other;
+
+	nearest_safepoints(tables, offset, &nearest);
+	if (!nearest_checks(tables, offset, &nearest) || nearest.before == NONE || nearest.behind == NONE ||
+	    !read_chain(tables, nearest.before, chain) || !read_chain(tables, nearest.behind, &other))
+		return false;
+	keep_common(chain, &other);
+	return chain->n > 0;
+}
+
+static bool chain_at(const struct tables *tables, uint32_t offset, bool exact, struct chain *chain)
+{
+	uint32_t after = safepoint_after(tables, offset), point;
+
+	if (!exact && after > 0 && safepoint_pc(tables, after - 1) == offset &&
+	    safepoint_point(tables, after - 1, &point))
+		return read_chain(tables, point, chain);
+	return chain_between(tables, exact || offset == 0 ? offset : offset - 1, chain);
+}
+
+uint32_t v8deopt_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, bool exact,
+			 uint64_t inlined[V8CODE_INLINED])
+{
+	struct tables tables = { .v8 = v8, .operations = operations_of(v8), .code = code };
+	static struct chain chain;
+	uint32_t n = 0;
+
+	if (!tables.operations || !read_points(&tables) || !read_safepoints(&tables) ||
+	    !chain_at(&tables, (uint32_t)(pc - code->start), exact, &chain) ||
+	    (v8->memory->budget && v8->memory->budget->over))
+		return 0;
+	for (uint32_t i = chain.n; i-- > 1;)
+		inlined[n++] = chain.function[i].shared;
+	return n;
+}
