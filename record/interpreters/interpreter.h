@@ -96,7 +96,7 @@ struct interpreter_place {
 	uint32_t line;       /* 0: unknown */
 	bool line_later;     /* it is not known yet: a line that was read before counts, and no line is none */
 	bool first;          /* the frame has not run an instruction yet, as far as the language shows it */
-	uint32_t first_line; /* of the function, if the language has it: with the name, it tells code from other code */
+	uint32_t first_line; /* of the function; 0: unknown. With the name, it identifies the code at an address. */
 };
 
 struct interpreter {

@@ -30,9 +30,10 @@ enum { DEFERRED_MS = 60 };
 /* Longest time in ms for which interpthread_flush waits. */
 enum { FLUSH_MS = 100 };
 
-/* Number of copies in a row without new code after which the copies of a process are deferred. New code costs the names
- * of the samples of DEFERRED_MS: at 99 Hz, 6 of 256. */
-enum { KNOWN_MIN = 256 };
+/* Copies of a process are deferred if this number in a row, and all for this time in ns, had no new code. New code
+ * costs the names of the samples of DEFERRED_MS: 2.4 % of those, at most. */
+enum { KNOWN_MIN = 64 };
+#define KNOWN_NS (SECOND_NS * 5 / 2)
 
 /* A process that the main thread has ordered to open. */
 struct interp_process {
@@ -40,7 +41,9 @@ struct interp_process {
 	uint64_t start;
 	uint64_t helper; /* serial number of the helper in which it is open; 0: none */
 	uint32_t pid;
-	uint32_t known;  /* number of copies in a row whose code was known before the sample, KNOWN_MIN at most */
+	/* number of copies in a row whose code was known before the sample, KNOWN_MIN at most, and time of the first */
+	uint32_t known;
+	uint64_t known_since;
 	bool deferrable; /* struct interpreter.deferrable */
 	bool deferred;
 };
@@ -327,6 +330,7 @@ static void interpthread_lost(struct interpthread *thread, struct interp_process
 static void interpthread_take_frames(struct interpthread *thread, struct interpclient_frames *frames)
 {
 	struct interp_process *process = interpthread_find(thread, frames->process, 0);
+	uint64_t now = clock_now();
 
 	if (frames->list)
 		framestore_put(thread->store, frames->list);
@@ -338,9 +342,13 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 	}
 	if (!frames->known)
 		process->known = 0;
-	else if (process->known < KNOWN_MIN)
-		process->known++;
-	interpthread_defer(thread, process, process->deferrable && process->known == KNOWN_MIN);
+	else if (process->known++ == 0)
+		process->known_since = now;
+	else if (process->known > KNOWN_MIN)
+		process->known = KNOWN_MIN;
+	interpthread_defer(thread, process,
+			   process->deferrable && process->known == KNOWN_MIN &&
+				   now - process->known_since >= KNOWN_NS);
 }
 
 /* Takes the frames of the copies that were sent last, if their reply was not taken. By then it is there, or nearly: to

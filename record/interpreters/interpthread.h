@@ -4,10 +4,10 @@
  *
  * Names must be read within 1 ms of the sample, but the main thread comes to its records twice a second. So this
  * thread waits for the copies, and stores what the helper finds in them (framestore.h). A process that has run no new
- * code for 256 copies is different: the helper has read its names before. The copies of such processes are taken each
- * 60 ms, several in one request; new code in them gets no name, and ends that. The thread also opens processes, which
- * may take 20 ms each, and lists their threads. The main thread sends it orders, and takes its news, which never
- * blocks.
+ * code for 64 copies and 2.5 s is different: the helper has read its names before. The copies of such processes are
+ * taken each 60 ms, several in one request; new code in them gets no name, and ends that. The thread also opens
+ * processes, which may take 20 ms each, and lists their threads. The main thread sends it orders, and takes its news,
+ * which never blocks.
  */
 #ifndef PJ_INTERPTHREAD_H
 #define PJ_INTERPTHREAD_H
