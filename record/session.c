@@ -660,6 +660,7 @@ int session_finish(struct session *session)
 	sandbox_warn(sandbox_reported());
 	if (session_complete(session))
 		return 0;
+	unwinder_flush(session->w.unwinder);
 	session_drain(session, now);
 	while (session->held && clock_now() < now + SECOND_NS) {
 		wait_for_records(session, HELD_MS);

@@ -23,6 +23,13 @@
 /* burst of INTERPCLIENT_CPU_NS */
 #define CPU_AHEAD (UINT64_C(10) * INTERPCLIENT_CPU_NS)
 
+/* The sample of a copy. */
+struct interpclient_copied {
+	uint64_t process; /* its number */
+	uint32_t pid, tid;
+	uint64_t time;
+};
+
 struct interpclient {
 	struct interp_shared *shared;
 	struct backoff backoff;
@@ -34,8 +41,10 @@ struct interpclient {
 	uint64_t helper, cpu, serial;
 	struct interp_request request;
 	struct interp_reply reply;
-	uint32_t copied_pid, copied_tid; /* sample of the copy that was sent */
-	uint64_t copied_time;
+	/* the copies that wait to be sent, or that were sent: their process, tenant, number and bytes */
+	struct interpclient_process copied;
+	struct interpclient_copied copy[INTERP_COPIES];
+	uint32_t ncopies, nbytes;
 	_Atomic uint64_t hung, crashed, avoided, lingering, off;
 };
 
@@ -159,9 +168,11 @@ static enum interpclient_answer interpclient_send(struct interpclient *client,
 	}
 	if (!client->pid)
 		return INTERPCLIENT_LOST;
-	client->request = (struct interp_request){
-		.serial = ++client->serial, .question = question, .slot = process->slot, .process = process->number
-	};
+	client->request = (struct interp_request){ .serial = ++client->serial,
+						   .question = question,
+						   .slot = process->slot,
+						   .ncopies = question == INTERP_FRAMES ? client->ncopies : 0,
+						   .process = process->number };
 	if (!fdmessage_send_soon(client->socket, &client->request, sizeof(client->request), fd, fd ? INTERP_FDS : 0))
 		return interpclient_lose(client, process, false);
 	return INTERPCLIENT_DONE;
@@ -176,7 +187,7 @@ static enum interpclient_answer interpclient_take(struct interpclient *client,
 	if (!interpclient_receive(client, &hung))
 		return interpclient_lose(client, process, hung);
 	interpclient_charge(client, process->tenant);
-	return client->reply.lost && client->request.question != INTERP_OPEN ? INTERPCLIENT_LOST : INTERPCLIENT_DONE;
+	return client->reply.lost && client->request.question == INTERP_THREADS ? INTERPCLIENT_LOST : INTERPCLIENT_DONE;
 }
 
 static enum interpclient_answer interpclient_query(struct interpclient *client,
@@ -248,42 +259,86 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 	frame->first &= 1;
 }
 
-enum interpclient_answer interpclient_send_copy(struct interpclient *client, const struct interpclient_process *process,
-						const struct threadcopy *copy)
+bool interpclient_add_copy(struct interpclient *client, const struct interpclient_process *process,
+			   const struct threadcopy *copy)
 {
-	client->copied_pid = copy->pid;
-	client->copied_tid = copy->tid;
-	client->copied_time = copy->time;
-	if (client->pid)
-		memcpy(client->shared->copy, copy, offsetof(struct threadcopy, bytes) + copy->nbytes);
-	return interpclient_send(client, process, INTERP_FRAMES, NULL);
+	uint32_t at = client->nbytes, n = (uint32_t)offsetof(struct threadcopy, bytes) + copy->nbytes;
+
+	if (client->ncopies == INTERP_COPIES || n > sizeof(client->shared->copy) - at ||
+	    (client->ncopies && !tenant_same(client->copied.tenant, process->tenant)))
+		return false;
+	client->copied = *process;
+	client->copy[client->ncopies] =
+		(struct interpclient_copied){ process->number, copy->pid, copy->tid, copy->time };
+	if (client->shared) {
+		memcpy(client->shared->copy + at, copy, n);
+		client->shared->of_copy[client->ncopies] = (struct interp_copy){ .slot = process->slot, .offset = at };
+	}
+	client->ncopies++;
+	client->nbytes = (at + n + 7) & ~7u;
+	if (client->nbytes > sizeof(client->shared->copy))
+		client->nbytes = sizeof(client->shared->copy);
+	return true;
 }
 
-enum interpclient_answer interpclient_take_frames(struct interpclient *client,
-						  const struct interpclient_process *process, struct framelist **list)
+enum interpclient_answer interpclient_send_copies(struct interpclient *client)
+{
+	enum interpclient_answer answer = interpclient_send(client, &client->copied, INTERP_FRAMES, NULL);
+
+	client->nbytes = 0;
+	if (answer != INTERPCLIENT_DONE)
+		client->ncopies = 0;
+	return answer;
+}
+
+/* Returns the frames of a copy, of which the helper's reply has n from `first` on; NULL if memory is not available. */
+static struct framelist *interpclient_list(const struct interpclient *client, const struct interpclient_copied *copied,
+					   const struct interp_copy *of_copy, uint32_t first)
 {
 	const struct interp_reply *reply = &client->reply;
-	enum interpclient_answer answer = interpclient_take(client, process);
+	struct framelist *list = framelist_new(of_copy->n, of_copy->n ? reply->bytes : 0);
 
-	*list = NULL;
-	if (answer != INTERPCLIENT_DONE)
-		return answer;
-	if (reply->n > INTERPRETER_FRAMES_MAX || reply->bytes > INTERP_TEXT_MAX || reply->answer > INTERPRETER_LATE)
-		return INTERPCLIENT_LOST;
-	*list = framelist_new(reply->n, reply->bytes);
-	if (!*list)
-		return answer;
-	(*list)->pid = client->copied_pid;
-	(*list)->tid = client->copied_tid;
-	(*list)->time = client->copied_time;
-	(*list)->end = reply->answer;
-	(*list)->stack_low = reply->stack_low;
-	(*list)->stack_high = reply->stack_high;
-	memcpy((*list)->frame, client->shared->frame, reply->n * sizeof(*(*list)->frame));
-	memcpy((*list)->text, client->shared->text, reply->bytes);
-	for (uint32_t i = 0; i < reply->n; i++)
-		interpclient_check_frame(*list, &(*list)->frame[i]);
-	return answer;
+	if (!list)
+		return NULL;
+	list->pid = copied->pid;
+	list->tid = copied->tid;
+	list->time = copied->time;
+	list->end = of_copy->end;
+	list->stack_low = of_copy->stack_low;
+	list->stack_high = of_copy->stack_high;
+	memcpy(list->frame, client->shared->frame + first, of_copy->n * sizeof(*list->frame));
+	if (list->bytes)
+		memcpy(list->text, client->shared->text, list->bytes);
+	for (uint32_t i = 0; i < of_copy->n; i++)
+		interpclient_check_frame(list, &list->frame[i]);
+	return list;
+}
+
+size_t interpclient_take_frames(struct interpclient *client, struct interpclient_frames frames[INTERP_COPIES])
+{
+	const struct interp_reply *reply = &client->reply;
+	enum interpclient_answer answer = interpclient_take(client, &client->copied);
+	uint32_t n = client->ncopies, first = 0;
+	bool valid = answer == INTERPCLIENT_DONE && reply->n <= INTERP_FRAMES_MAX && reply->bytes <= INTERP_TEXT_MAX;
+
+	client->ncopies = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		/* the helper may change it meanwhile */
+		struct interp_copy of_copy = valid ? client->shared->of_copy[i] : (struct interp_copy){ .lost = 1 };
+
+		frames[i] = (struct interpclient_frames){ .process = client->copy[i].process,
+							  .lost = of_copy.lost,
+							  .known = of_copy.unknown == 0 };
+		valid = valid && of_copy.n <= reply->n - first && of_copy.n <= INTERPRETER_FRAMES_MAX &&
+			of_copy.end <= INTERPRETER_LATE;
+		if (!valid)
+			frames[i].lost = true;
+		if (frames[i].lost)
+			continue;
+		frames[i].list = interpclient_list(client, &client->copy[i], &of_copy, first);
+		first += of_copy.n;
+	}
+	return n;
 }
 
 void interpclient_spend(struct interpclient *client, const struct interpclient_process *process, uint64_t ns)

@@ -59,13 +59,26 @@ enum interpclient_answer interpclient_open(struct interpclient *client, const st
 enum interpclient_answer interpclient_threads(struct interpclient *client, const struct interpclient_process *process,
 					      struct interpreter_thread **thread, size_t *n);
 
-/* Find the frames in a copy: interpclient_send_copy sends it, interpclient_take_frames waits for the reply. Between the
- * two, no other function is called but interpclient_helper and interpclient_count. *list: to be freed by the caller;
- * NULL if memory is not available. */
-enum interpclient_answer interpclient_send_copy(struct interpclient *client, const struct interpclient_process *process,
-						const struct threadcopy *copy);
-enum interpclient_answer interpclient_take_frames(struct interpclient *client,
-						  const struct interpclient_process *process, struct framelist **list);
+/* Frames that were found in a copy of a process. */
+struct interpclient_frames {
+	uint64_t process;       /* its number */
+	bool lost;              /* the process is not open in the helper */
+	bool known;             /* the code of all frames was read before the sample */
+	struct framelist *list; /* to be freed by the caller; NULL if it is lost, or if memory is not available */
+};
+
+/* Find the frames in copies: interpclient_add_copy puts one beside those that wait to be sent, interpclient_send_copies
+ * sends them, interpclient_take_frames waits for the reply. From the first one to the reply, no other function is
+ * called but interpclient_helper and interpclient_count.
+ *
+ * interpclient_add_copy returns false if there is no space, or if copies of another tenant wait: then they are to be
+ * sent first. A tenant is charged for its requests, and avoided if the helper fails at one.
+ * interpclient_send_copies: what is not sent is dropped. interpclient_take_frames returns the number of copies: if the
+ * helper failed, all of them are lost. */
+bool interpclient_add_copy(struct interpclient *client, const struct interpclient_process *process,
+			   const struct threadcopy *copy);
+enum interpclient_answer interpclient_send_copies(struct interpclient *client);
+size_t interpclient_take_frames(struct interpclient *client, struct interpclient_frames frames[INTERP_COPIES]);
 
 /* Charges CPU time of the calling thread, spent for a process, to its tenant. */
 void interpclient_spend(struct interpclient *client, const struct interpclient_process *process, uint64_t ns);

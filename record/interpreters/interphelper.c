@@ -16,11 +16,14 @@
 
 /* Maximum steps (of about 0.1 us) and bytes of one request. */
 enum { OPEN_STEPS = 2000000, THREADS_STEPS = 400000, FRAMES_STEPS = 200000, READ_BYTES = 64 << 20 };
+enum { NAMED_MAX = 1024 };
 enum { WARM_MAX = 8, CANDIDATES_MAX = 8 }; /* WARM_MAX: processes whose read buffers (2 MB) stay between requests */
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
 /* Time in ns for which the helper polls for the next request before it sleeps, if the last one came within that time:
  * requests come in bursts, or 10 ms apart. */
 #define AWAKE_NS 50000
+/* In the process of a key of the cache: the entry is that of the code, whatever the instruction. */
+#define CODE_ONLY (UINT64_C(1) << 63)
 #define MAPS_MAX ((size_t)8 << 20)
 
 /* A process that is open. */
@@ -43,6 +46,7 @@ struct interphelper {
 	struct interp_request request;
 	struct interp_reply reply;
 	struct text text;
+	struct interp_frame named[NAMED_MAX]; /* text and bytes: where in a reply names were put, by their id */
 };
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
@@ -191,68 +195,91 @@ static void interphelper_warm(struct interphelper *helper, struct interp_image *
 	helper->warm[oldest] = image;
 }
 
-/* Returns true if an entry is that of a sample at time `sampled`, as far as its readings show that: the first one ended
- * before the sample, or the last one soon after it. */
-static bool interphelper_is_timely(const struct framecache_entry *entry, uint64_t sampled)
+/* Returns true if a reading is that of a sample at time `sampled`, as far as its readings show that: the first one
+ * ended before the sample, or the last one soon after it. */
+static bool interphelper_is_timely(uint64_t since, uint64_t seen, uint64_t sampled)
 {
-	return entry->since <= sampled || entry->seen <= sampled + INTERPRETER_NAME_NS;
+	return since <= sampled || seen <= sampled + INTERPRETER_NAME_NS;
 }
 
-/* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now. Returns NULL if it is too
- * late for that. */
+/* Stores that the code of a frame has this name now. Returns the time of the first reading with that result: code is
+ * known before each of its instructions is. */
+static uint64_t interphelper_note_code(struct interphelper *helper, const struct framecache_key *key,
+				       enum interpreter_named named, uint32_t first_line, struct str text)
+{
+	const struct interpreter_place place = { .line = first_line };
+	struct framecache_key code = *key;
+
+	code.instruction = 0;
+	code.process |= CODE_ONLY;
+	return framecache_put(&helper->cache, &code, named, &place, text, clock_now())->since;
+}
+
+/* Returns the entry of a frame of a sample: from the cache, or read now. Returns NULL if it is too late for that.
+ * Counts in *unknown a frame whose code was not read before the sample. */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
-							const struct interpreter_frame *frame, uint64_t sampled)
+							const struct interpreter_frame *frame, uint64_t sampled,
+							uint32_t *unknown)
 {
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
 	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, clock_now());
 	struct interpreter_place place = { 0 };
 	enum interpreter_named named;
+	struct str text;
+	uint64_t since;
 
-	if (entry && interphelper_is_timely(entry, sampled))
+	if (entry && interphelper_is_timely(entry->since, entry->seen, sampled)) {
+		*unknown += entry->since > sampled;
 		return entry;
+	}
 	helper->text.n = 0;
 	named = image->interpreter->describe(image->state, frame, &place, &helper->text);
+	++*unknown;
 	if (image->budget.over)
 		return NULL;
-	entry = framecache_put(&helper->cache, &key, named, &place,
-			       named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, clock_now());
-	return interphelper_is_timely(entry, sampled) ? entry : NULL;
+	text = named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 };
+	since = interphelper_note_code(helper, &key, named, place.first_line, text);
+	entry = framecache_put(&helper->cache, &key, named, &place, text, clock_now());
+	*unknown -= since <= sampled;
+	since = since < entry->since ? since : entry->since;
+	return interphelper_is_timely(since, entry->seen, sampled) ? entry : NULL;
 }
 
-/* Writes the name of a frame into the reply. Frames with one name, as in a recursion, share its text. */
-static void interphelper_put_text(struct interphelper *helper, struct interp_frame *to, struct str text)
+/* Writes the name of a frame into the reply. id: that of the text in the cache, until the cache starts again: so texts
+ * are compared. Most frames of a reply have the name of another one, which they share. */
+static void interphelper_put_text(struct interphelper *helper, struct interp_frame *to, uint32_t id, struct str text)
 {
-	const struct interp_frame *first = helper->shared->frame;
+	struct interp_frame *like = &helper->named[id % NAMED_MAX];
 	struct interp_reply *reply = &helper->reply;
 
-	for (const struct interp_frame *like = to; like > first && to - like < 64; like--) {
-		if (like[-1].bytes == text.n && memcmp(helper->shared->text + like[-1].text, text.p, text.n) == 0) {
-			to->text = like[-1].text;
-			to->bytes = (uint32_t)text.n;
+	if (like->bytes != text.n || like->text > reply->bytes || text.n > reply->bytes - like->text ||
+	    memcmp(helper->shared->text + like->text, text.p, text.n) != 0) {
+		if (text.n > INTERP_TEXT_MAX - reply->bytes)
 			return;
-		}
+		memcpy(helper->shared->text + reply->bytes, text.p, text.n);
+		like->text = reply->bytes;
+		like->bytes = (uint32_t)text.n;
+		reply->bytes += like->bytes;
 	}
-	if (text.n > INTERP_TEXT_MAX - reply->bytes)
-		return;
-	memcpy(helper->shared->text + reply->bytes, text.p, text.n);
-	to->text = reply->bytes;
-	to->bytes = (uint32_t)text.n;
-	reply->bytes += to->bytes;
+	to->text = like->text;
+	to->bytes = like->bytes;
 }
 
-static void interphelper_frames(struct interphelper *helper, struct interp_image *image)
+/* Appends the frames of a copy to the reply. */
+static void interphelper_frames(struct interphelper *helper, struct interp_image *image, struct interp_copy *of_copy)
 {
-	const struct threadcopy *copy = (const void *)helper->shared->copy;
+	const struct threadcopy *copy = (const void *)(helper->shared->copy + of_copy->offset);
 	struct interp_reply *reply = &helper->reply;
 
 	memory_forget(&image->memory);
 	helper->list.stack_low = helper->list.stack_high = 0;
-	reply->answer = image->interpreter->frames(image->state, copy, &helper->list);
-	reply->stack_low = helper->list.stack_low;
-	reply->stack_high = helper->list.stack_high;
-	for (uint32_t i = 0; i < helper->list.n; i++) {
-		const struct interpreter_frame *frame = &helper->list.frame[i];
-		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy->time);
+	of_copy->end = image->interpreter->frames(image->state, copy, &helper->list);
+	of_copy->stack_low = helper->list.stack_low;
+	of_copy->stack_high = helper->list.stack_high;
+	for (; of_copy->n < helper->list.n && reply->n < INTERP_FRAMES_MAX; of_copy->n++) {
+		const struct interpreter_frame *frame = &helper->list.frame[of_copy->n];
+		const struct framecache_entry *entry =
+			interphelper_read(helper, image, frame, copy->time, &of_copy->unknown);
 		struct interp_frame *to = &helper->shared->frame[reply->n++];
 
 		*to = (struct interp_frame){ .frame = frame->frame,
@@ -267,23 +294,47 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 		to->line = entry->line;
 		to->first = entry->first;
 		if (entry->text)
-			interphelper_put_text(helper, to, framecache_text(&helper->cache, entry));
+			interphelper_put_text(helper, to, entry->text, framecache_text(&helper->cache, entry));
 	}
+	if (of_copy->n < helper->list.n)
+		of_copy->end = INTERPRETER_LATE; /* no space for its frames */
 }
 
 /* ---- requests --------------------------------------------------------------------------------------------------- */
 
-static void interphelper_query(struct interphelper *helper, struct interp_image *image)
+static struct interp_image *interphelper_image(const struct interphelper *helper, uint32_t slot)
 {
-	bool frames = helper->request.question == INTERP_FRAMES;
+	struct interp_image *image = slot < INTERP_SLOTS ? helper->image[slot] : NULL;
 
-	image->used = helper->request.serial;
-	image->budget = (struct readbudget){ .steps = frames ? FRAMES_STEPS : THREADS_STEPS, .bytes = READ_BYTES };
-	interphelper_warm(helper, image);
-	if (frames) {
-		interphelper_frames(helper, image);
-		return;
+	return image && image->interpreter ? image : NULL;
+}
+
+/* Finds and names the frames of all copies of the request. They share one budget of steps. */
+static void interphelper_copies(struct interphelper *helper)
+{
+	struct readbudget left = { .steps = FRAMES_STEPS, .bytes = READ_BYTES };
+
+	for (uint32_t i = 0; i < helper->request.ncopies; i++) {
+		struct interp_copy *of_copy = &helper->shared->of_copy[i];
+		struct interp_image *image = interphelper_image(helper, of_copy->slot);
+
+		*of_copy = (struct interp_copy){ .slot = of_copy->slot, .offset = of_copy->offset, .lost = !image };
+		if (!image)
+			continue;
+		image->used = helper->request.serial;
+		image->budget = left;
+		interphelper_warm(helper, image);
+		interphelper_frames(helper, image, of_copy);
+		left.steps = image->budget.steps;
+		left.bytes = image->budget.bytes;
 	}
+}
+
+static void interphelper_list(struct interphelper *helper, struct interp_image *image)
+{
+	image->used = helper->request.serial;
+	image->budget = (struct readbudget){ .steps = THREADS_STEPS, .bytes = READ_BYTES };
+	interphelper_warm(helper, image);
 	memory_forget(&image->memory);
 	helper->reply.n = interphelper_threads(helper, image);
 }
@@ -300,12 +351,16 @@ static bool interphelper_answer(struct interphelper *helper, int fd[INTERP_FDS])
 	}
 	memset(&helper->reply, 0, sizeof(helper->reply));
 	helper->reply.serial = request->serial;
+	if (request->question == INTERP_FRAMES) {
+		interphelper_copies(helper);
+		return fdmessage_send(helper->socket, &helper->reply, sizeof(helper->reply), -1);
+	}
 	if (request->question == INTERP_OPEN)
 		interphelper_open(helper, fd);
 	image = helper->image[request->slot];
 	helper->reply.lost = !image || !image->interpreter;
 	if (!helper->reply.lost && request->question != INTERP_OPEN)
-		interphelper_query(helper, image);
+		interphelper_list(helper, image);
 	else if (image)
 		memory_rest(&image->memory);
 	return fdmessage_send(helper->socket, &helper->reply, sizeof(helper->reply), -1);
@@ -323,7 +378,8 @@ static bool interphelper_receive(struct interphelper *helper, int fd[FDMESSAGE_M
 						 clock_now() < awake ? MSG_DONTWAIT : 0);
 	} while (got < 0 && (errno == EINTR || errno == EAGAIN));
 	helper->busy = clock_now() - begin < AWAKE_NS;
-	return got == (ssize_t)sizeof(helper->request) && helper->request.slot < INTERP_SLOTS;
+	return got == (ssize_t)sizeof(helper->request) && helper->request.slot < INTERP_SLOTS &&
+	       helper->request.ncopies <= INTERP_COPIES;
 }
 
 void interphelper_run(int socket, struct interp_shared *shared)

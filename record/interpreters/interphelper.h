@@ -18,14 +18,16 @@
 enum interp_question {
 	INTERP_OPEN,    /* opens a process: plan, eval function, threads */
 	INTERP_THREADS, /* lists the threads again */
-	INTERP_FRAMES,  /* finds and names the frames in the copy */
+	INTERP_FRAMES,  /* finds and names the frames in the copies */
 	INTERP_CLOSE    /* closes a process; has no reply */
 };
 
 enum {
 	INTERP_SLOTS = 1024, /* maximum number of open processes */
-	/* maximum bytes of the names and files of one stack */
-	INTERP_TEXT_MAX = 256 << 10
+	/* maximum bytes of the names and files of one request */
+	INTERP_TEXT_MAX = 256 << 10,
+	INTERP_COPIES = 32,                            /* maximum number of copies of one request */
+	INTERP_FRAMES_MAX = 2 * INTERPRETER_FRAMES_MAX /* maximum number of frames of one reply */
 };
 
 /* Indexes of the descriptors of /proc/PID/mem and /proc/PID/maps that an INTERP_OPEN request carries. */
@@ -34,7 +36,19 @@ enum { INTERP_FD_MEM, INTERP_FD_MAPS, INTERP_FDS };
 struct interp_request {
 	uint64_t serial; /* serial number of the request; the reply has the same one */
 	uint32_t question, slot;
-	uint64_t process; /* OPEN: number of the process in this recording, never reused */
+	uint32_t ncopies, zero; /* FRAMES: number of copies; `slot` is not used */
+	uint64_t process;       /* OPEN: number of the process in this recording, never reused */
+};
+
+/* A copy of a request, and the reply to it: the copies lie in struct interp_shared, one after the other. */
+struct interp_copy {
+	uint32_t slot, offset; /* of the process; of the struct threadcopy, a multiple of 8 */
+	/* the reply */
+	uint32_t end;                   /* enum interpreter_end */
+	uint32_t n;                     /* number of frames: they follow those of the copy before */
+	uint32_t lost;                  /* 1: the process cannot be read any longer */
+	uint32_t unknown;               /* number of frames whose code was not read before the sample */
+	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 };
 
 /* A frame in the reply to INTERP_FRAMES, innermost first. */
@@ -51,12 +65,11 @@ struct interp_frame {
 
 struct interp_reply {
 	uint64_t serial;
-	uint32_t answer; /* OPEN: enum interpreter_answer; FRAMES: enum interpreter_end */
-	uint32_t n;      /* number of elements of the array: threads (OPEN, THREADS), frames (FRAMES) */
+	uint32_t answer; /* OPEN: enum interpreter_answer */
+	uint32_t n;      /* number of elements of the array: threads (OPEN, THREADS), frames of all copies (FRAMES) */
 	uint32_t bytes;  /* FRAMES: size of the text that follows the frames */
 	uint32_t language;
-	uint64_t stack_low, stack_high; /* FRAMES: of struct interpreter_list */
-	/* 1: the process cannot be read any longer */
+	/* OPEN, THREADS: 1: the process cannot be read any longer */
 	uint32_t lost;
 	uint32_t nevals; /* OPEN */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
@@ -66,11 +79,13 @@ struct interp_reply {
 
 /* Memory that recorder and helper share. */
 struct interp_shared {
-	_Alignas(8) char copy[sizeof(struct threadcopy) + THREADCOPY_BYTES]; /* FRAMES: a struct threadcopy */
+	/* FRAMES: one copy of any size, or several smaller ones */
+	_Alignas(8) char copy[sizeof(struct threadcopy) + THREADCOPY_BYTES];
+	struct interp_copy of_copy[INTERP_COPIES];
 	union {
 		struct interpreter_thread thread[INTERPRETER_THREADS_MAX];
 		struct {
-			struct interp_frame frame[INTERPRETER_FRAMES_MAX];
+			struct interp_frame frame[INTERP_FRAMES_MAX];
 			char text[INTERP_TEXT_MAX];
 		};
 	};

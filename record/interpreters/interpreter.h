@@ -93,9 +93,10 @@ struct interpreter_place {
 	/* Address of the instruction; 0 for a frame without a name. plan.stack: any number that identifies the line in
 	 * the file. */
 	uint64_t address;
-	uint32_t line;   /* 0: unknown */
-	bool line_later; /* it is not known yet: a line that was read before counts, and no line is none */
-	bool first;      /* the frame has not run an instruction yet, as far as the language shows it */
+	uint32_t line;       /* 0: unknown */
+	bool line_later;     /* it is not known yet: a line that was read before counts, and no line is none */
+	bool first;          /* the frame has not run an instruction yet, as far as the language shows it */
+	uint32_t first_line; /* of the function; 0: unknown. With the name, it identifies the code at an address. */
 };
 
 struct interpreter {
@@ -104,6 +105,9 @@ struct interpreter {
 	/* A frame is in the list before its activation of the eval function begins, and is no longer before that ends.
 	 */
 	bool frames_lead;
+	/* `frames` needs nothing but the copy: it can be called later than INTERPRETER_NAME_NS after the sample. Then
+	 * frames whose code was not read before the sample get no name. */
+	bool deferrable;
 	size_t size; /* bytes of the state that `open` fills; it has no resources */
 	bool (*is_library)(struct str path);
 	/* why has INTERPRETER_WHY bytes. memory must exist as long as the state. */

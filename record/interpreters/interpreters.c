@@ -270,6 +270,12 @@ void interpreters_take(struct interpreters *interpreters, uint64_t now)
 	syncread_settle(interpreters->syncread);
 }
 
+void interpreters_flush(struct interpreters *interpreters)
+{
+	if (interpreters->started)
+		interpthread_flush(interpreters->thread);
+}
+
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record)
 {
 	if (interpreters->started)

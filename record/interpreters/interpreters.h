@@ -39,6 +39,9 @@ void interpreters_fds(const struct interpreters *interpreters, int fd[INTERPRETE
 /* Takes what other threads found. Call it before each rings_drain, and when a descriptor is readable. */
 void interpreters_take(struct interpreters *interpreters, uint64_t now);
 
+/* Waits until the frames of all samples until now can be merged, for 100 ms at most. */
+void interpreters_flush(struct interpreters *interpreters);
+
 /* Takes a record of RING_OF_STATE, in order of time: processes and threads that end. */
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record);
 

@@ -23,12 +23,29 @@ enum { ORDERS_MAX = 4096 };
 /* Time in ms after which the reply to the last copy is taken, if no other copy comes. */
 enum { REPLY_MS = 20 };
 
+/* Time in ms between two looks for deferred copies. The main thread comes to a sample 100 ms after it, at the earliest.
+ */
+enum { DEFERRED_MS = 60 };
+
+/* Longest time in ms for which interpthread_flush waits. */
+enum { FLUSH_MS = 100 };
+
+/* Copies of a process are deferred if this number in a row, and all for this time in ns, had no new code. New code
+ * costs the names of the samples of DEFERRED_MS: 2.4 % of those, at most. */
+enum { KNOWN_MIN = 64 };
+#define KNOWN_NS (SECOND_NS * 5 / 2)
+
 /* A process that the main thread has ordered to open. */
 struct interp_process {
 	struct interpclient_process client;
 	uint64_t start;
 	uint64_t helper; /* serial number of the helper in which it is open; 0: none */
 	uint32_t pid;
+	/* number of copies in a row whose code was known before the sample, KNOWN_MIN at most, and time of the first */
+	uint32_t known;
+	uint64_t known_since;
+	bool deferrable; /* struct interpreter.deferrable */
+	bool deferred;
 };
 
 struct interpthread {
@@ -38,13 +55,18 @@ struct interpthread {
 	pthread_t thread;
 	bool running;
 	_Atomic bool stop;
-	int orders_fd, news_fd;
+	int orders_fd, news_fd, flushed_fd;
 	pthread_mutex_t lock; /* of the following */
+	bool flush;           /* the main thread waits until all copies are taken */
 	struct interpthread_order order[ORDERS_MAX];
 	size_t norders;
 	struct interpthread_news *first, **last;
 	/* of the thread */
-	uint64_t sent; /* number of the process whose copy was sent, and whose frames were not taken; 0: none */
+	bool sent;        /* copies were sent, and their frames were not taken */
+	size_t waiting;   /* number of copies that wait to be sent, */
+	bool urgent;      /* and one of them is of a process whose copies are not deferred */
+	size_t ndeferred; /* number of processes whose copies are deferred */
+	struct interpclient_frames frames[INTERP_COPIES];
 	struct interp_process *slot[INTERP_SLOTS];
 	struct interpthread_order taken[ORDERS_MAX];
 };
@@ -132,8 +154,19 @@ static struct interp_process *interpthread_find(const struct interpthread *threa
 	return NULL;
 }
 
+/* Sets if the copies of a process are deferred. */
+static void interpthread_defer(struct interpthread *thread, struct interp_process *process, bool deferred)
+{
+	if (process->deferred == deferred)
+		return;
+	process->deferred = deferred;
+	thread->ndeferred += deferred ? 1 : (size_t)-1;
+	syncread_defer(thread->copies, process->pid, deferred);
+}
+
 static void interpthread_close(struct interpthread *thread, struct interp_process *process)
 {
+	interpthread_defer(thread, process, false);
 	if (process->helper && process->helper == interpclient_helper(thread->client))
 		interpclient_close(thread->client, &process->client);
 	thread->slot[process->client.slot] = NULL;
@@ -172,7 +205,10 @@ static bool interpthread_open_files(struct interpthread *thread, struct interp_p
 
 		if (answer == INTERPCLIENT_DONE && news->result.answer == INTERPRETER_OPEN &&
 		    taskid_is(files->process, &files->id)) {
+			const struct interpreter *interpreter = interpreter_of_language(news->result.language);
+
 			news->memory = fcntl(fd[INTERP_FD_MEM], F_DUPFD_CLOEXEC, 0);
+			process->deferrable = interpreter && interpreter->deferrable;
 			interpthread_translate(thread, process, folder, news);
 		} else if (answer != INTERPCLIENT_DONE) {
 			news->result.answer = INTERPRETER_EARLY; /* try again */
@@ -290,46 +326,113 @@ static void interpthread_lost(struct interpthread *thread, struct interp_process
 	interpthread_tell(thread, news);
 }
 
-/* Takes the frames of the copy that was sent last, if its reply was not taken. By then it is there, or nearly: to wait
- * for it right after the request would cost a second wake. */
-static void interpthread_collect(struct interpthread *thread)
+/* Takes the frames of one copy. Follows how long the code of its process was known. */
+static void interpthread_take_frames(struct interpthread *thread, struct interpclient_frames *frames)
 {
-	struct interp_process *process = thread->sent ? interpthread_find(thread, thread->sent, 0) : NULL;
-	struct framelist *list;
+	struct interp_process *process = interpthread_find(thread, frames->process, 0);
+	uint64_t now = clock_now();
 
-	thread->sent = 0;
+	if (frames->list)
+		framestore_put(thread->store, frames->list);
 	if (!process)
 		return;
-	if (interpclient_take_frames(thread->client, &process->client, &list) == INTERPCLIENT_LOST)
+	if (frames->lost) {
 		interpthread_lost(thread, process);
-	else if (list)
-		framestore_put(thread->store, list);
+		return;
+	}
+	if (!frames->known)
+		process->known = 0;
+	else if (process->known++ == 0)
+		process->known_since = now;
+	else if (process->known > KNOWN_MIN)
+		process->known = KNOWN_MIN;
+	interpthread_defer(thread, process,
+			   process->deferrable && process->known == KNOWN_MIN &&
+				   now - process->known_since >= KNOWN_NS);
 }
 
-/* Lets the helper find the frames of a copy. Returns false if the thread is to end. */
+/* Takes the frames of the copies that were sent last, if their reply was not taken. By then it is there, or nearly: to
+ * wait for it right after the request would cost a second wake. */
+static void interpthread_collect(struct interpthread *thread)
+{
+	size_t n;
+
+	if (!thread->sent)
+		return;
+	thread->sent = false;
+	n = interpclient_take_frames(thread->client, thread->frames);
+	for (size_t i = 0; i < n; i++)
+		interpthread_take_frames(thread, &thread->frames[i]);
+}
+
+/* Sends the copies that wait. Copies that were deferred have waited for long: then waits for the reply. */
+static void interpthread_send(struct interpthread *thread)
+{
+	bool urgent = thread->urgent;
+
+	if (!thread->waiting)
+		return;
+	thread->waiting = 0;
+	thread->urgent = false;
+	thread->sent = interpclient_send_copies(thread->client) == INTERPCLIENT_DONE;
+	if (!urgent)
+		interpthread_collect(thread);
+}
+
+/* Lets the helper find the frames of a copy. Copies of processes without new code, and one of another, are sent
+ * together. Returns false if the thread is to end. */
 static bool interpthread_name(void *to, const struct threadcopy *copy)
 {
 	struct interpthread *thread = to;
-	enum interpclient_answer answer = INTERPCLIENT_LOST;
 	struct interp_process *process;
 
 	interpthread_collect(thread);
 	process = interpthread_find(thread, 0, copy->pid);
-	if (process && process->helper == interpclient_helper(thread->client))
-		answer = interpclient_send_copy(thread->client, &process->client, copy);
-	if (process && answer == INTERPCLIENT_LOST)
+	if (!process)
+		return !thread->stop;
+	if (process->helper != interpclient_helper(thread->client)) {
 		interpthread_lost(thread, process);
-	else if (process && answer == INTERPCLIENT_DONE)
-		thread->sent = process->client.number;
+		return !thread->stop;
+	}
+	if (!interpclient_add_copy(thread->client, &process->client, copy)) {
+		interpthread_send(thread);
+		interpthread_collect(thread);
+		process = interpthread_find(thread, 0, copy->pid);
+		if (!process || !interpclient_add_copy(thread->client, &process->client, copy))
+			return !thread->stop;
+	}
+	thread->waiting++;
+	thread->urgent |= !process->deferred;
+	if (!process->deferred)
+		interpthread_send(thread);
 	debug(DEBUG_UNWIND, "thread %u: its copy is sent %" PRIu64 " us after the sample", copy->tid,
 	      (clock_now() - copy->time) / 1000);
 	return !thread->stop;
 }
 
+/* Takes all copies that wait. Returns their number. */
+static size_t interpthread_take_copies(struct interpthread *thread)
+{
+	size_t n = syncread_take(thread->copies, interpthread_name, thread);
+
+	interpthread_send(thread);
+	return n;
+}
+
+/* Ends all deferring, as no copy comes: the next one wakes this thread again. */
+static void interpthread_rest(struct interpthread *thread)
+{
+	for (size_t i = 0; i < INTERP_SLOTS && thread->ndeferred; i++)
+		if (thread->slot[i])
+			interpthread_defer(thread, thread->slot[i], false);
+	interpthread_take_copies(thread);
+}
+
 /* Takes orders one by one, and the copies that wait between two of them: copies are urgent. */
 static void interpthread_work(struct interpthread *thread)
 {
-	size_t n;
+	size_t n, copies;
+	bool flush;
 
 	interpthread_clear(thread->orders_fd);
 	interpthread_collect(thread);
@@ -337,22 +440,30 @@ static void interpthread_work(struct interpthread *thread)
 	n = thread->norders;
 	memcpy(thread->taken, thread->order, n * sizeof(*thread->taken));
 	thread->norders = 0;
+	flush = thread->flush;
+	thread->flush = false;
 	pthread_mutex_unlock(&thread->lock);
-	syncread_take(thread->copies, interpthread_name, thread);
+	copies = interpthread_take_copies(thread);
 	for (size_t i = 0; i < n && !thread->stop; i++) {
 		interpthread_collect(thread);
 		interpthread_obey(thread, &thread->taken[i]);
-		syncread_take(thread->copies, interpthread_name, thread);
+		copies += interpthread_take_copies(thread);
+	}
+	if (thread->ndeferred && !copies && !n)
+		interpthread_rest(thread);
+	if (flush) {
+		interpthread_collect(thread);
+		interpthread_signal(thread->flushed_fd);
 	}
 }
 
-/* Waits for orders and copies, and for the reply to the last copy at most REPLY_MS. */
+/* Waits for orders and copies: at most REPLY_MS for the reply to the last copy, DEFERRED_MS for deferred ones. */
 static void interpthread_wait(struct interpthread *thread)
 {
 	struct pollfd polled[] = { { .fd = thread->orders_fd, .events = POLLIN },
 				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN } };
 
-	poll(polled, countof(polled), thread->sent ? REPLY_MS : -1);
+	poll(polled, countof(polled), thread->sent ? REPLY_MS : thread->ndeferred ? DEFERRED_MS : -1);
 }
 
 static void *interpthread_run(void *to)
@@ -376,6 +487,7 @@ struct interpthread *interpthread_new(void)
 	thread->last = &thread->first;
 	thread->orders_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	thread->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	thread->flushed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	thread->client = interpclient_new();
 	return thread;
 }
@@ -384,7 +496,7 @@ bool interpthread_start(struct interpthread *thread, struct syncread *copies, st
 {
 	thread->copies = copies;
 	thread->store = store;
-	thread->running = thread->orders_fd >= 0 && thread->news_fd >= 0 &&
+	thread->running = thread->orders_fd >= 0 && thread->news_fd >= 0 && thread->flushed_fd >= 0 &&
 			  threads_start(&thread->thread, 0, interpthread_run, thread) == 0;
 	return thread->running;
 }
@@ -409,8 +521,24 @@ void interpthread_free(struct interpthread *thread)
 		close(thread->orders_fd);
 	if (thread->news_fd >= 0)
 		close(thread->news_fd);
+	if (thread->flushed_fd >= 0)
+		close(thread->flushed_fd);
 	pthread_mutex_destroy(&thread->lock);
 	free(thread);
+}
+
+void interpthread_flush(struct interpthread *thread)
+{
+	struct pollfd polled = { .fd = thread->flushed_fd, .events = POLLIN };
+
+	if (!thread->running)
+		return;
+	interpthread_clear(thread->flushed_fd);
+	pthread_mutex_lock(&thread->lock);
+	thread->flush = true;
+	pthread_mutex_unlock(&thread->lock);
+	interpthread_signal(thread->orders_fd);
+	poll(&polled, 1, FLUSH_MS);
 }
 
 struct helper_counts interpthread_count(const struct interpthread *thread)

@@ -3,9 +3,11 @@
  * interpthread.h - the thread that takes copies of frames from the synchronous reader and lets the helper name them.
  *
  * Names must be read within 1 ms of the sample, but the main thread comes to its records twice a second. So this
- * thread waits for the copies, and stores what the helper finds in them (framestore.h). It also opens processes, which
- * may take 20 ms each, and lists their threads. The main thread sends it orders, and takes its news, which never
- * blocks.
+ * thread waits for the copies, and stores what the helper finds in them (framestore.h). A process that has run no new
+ * code for 64 copies and 2.5 s is different: the helper has read its names before. The copies of such processes are
+ * taken each 60 ms, several in one request; new code in them gets no name, and ends that. The thread also opens
+ * processes, which may take 20 ms each, and lists their threads. The main thread sends it orders, and takes its news,
+ * which never blocks.
  */
 #ifndef PJ_INTERPTHREAD_H
 #define PJ_INTERPTHREAD_H
@@ -55,6 +57,10 @@ struct interpthread_news *interpthread_take(struct interpthread *thread);
 void interpthread_news_free(struct interpthread_news *news);
 /* Returns a descriptor that is readable while news wait. */
 int interpthread_fd(const struct interpthread *thread);
+
+/* Waits until the copies that were made until now are in the store, for 100 ms at most. Copies of processes that run
+ * no new code are taken up to 60 ms after the sample. */
+void interpthread_flush(struct interpthread *thread);
 
 struct helper_counts interpthread_count(const struct interpthread *thread);
 

@@ -93,6 +93,7 @@ static enum interpreter_named python_describe(void *state, const struct interpre
 	if (!place->address)
 		return INTERPRETER_UNNAMED;
 	place->line = cpython_line(cpython, &code, &python);
+	place->first_line = (uint32_t)code.firstline;
 	text_bytes(text, code.name, strlen(code.name) + 1);
 	text_bytes(text, code.file, strlen(code.file) + 1);
 	return INTERPRETER_NAMED;
@@ -101,6 +102,7 @@ static enum interpreter_named python_describe(void *state, const struct interpre
 const struct interpreter interpreter_python = {
 	.name = "Python",
 	.language = PJ_LANGUAGE_PYTHON,
+	.deferrable = true,
 	.size = sizeof(struct cpython),
 	.is_library = cpython_is_library,
 	.open = python_open,

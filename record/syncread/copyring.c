@@ -70,6 +70,13 @@ void copyring_end(struct copyring *copyring, const struct threadcopy *copy, cons
 	__atomic_store_n(&copyring->notes_head, copyring->notes_head + 1, __ATOMIC_RELEASE);
 }
 
+bool copyring_is_filling(const struct copyring *copyring)
+{
+	uint64_t tail = __atomic_load_n(&copyring->tail, __ATOMIC_ACQUIRE);
+
+	return copyring->head - (tail < copyring->base ? copyring->base : tail) >= COPYRING_BYTES / 8;
+}
+
 const struct threadcopy *copyring_oldest(struct copyring *copyring)
 {
 	uint64_t head = __atomic_load_n(&copyring->head, __ATOMIC_ACQUIRE), at = copyring->tail;

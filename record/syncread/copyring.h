@@ -32,6 +32,8 @@ void copyring_free(struct copyring *copyring);
  * full. copyring_end publishes the copy, of which nbytes is set, and the note. */
 struct threadcopy *copyring_begin(struct copyring *copyring);
 void copyring_end(struct copyring *copyring, const struct threadcopy *copy, const struct certificate_copy *note);
+/* Returns true if copies that wait use an eighth of the ring or more. */
+bool copyring_is_filling(const struct copyring *copyring);
 
 /* For the consumer: returns the oldest copy, NULL if there is none. It is valid until copyring_drop. */
 const struct threadcopy *copyring_oldest(struct copyring *copyring);

@@ -341,6 +341,19 @@ static bool take_sample_record(const struct readerthread *reader, const struct f
 	return true;
 }
 
+/* Wakes the consumer for a copy of a process, unless it is to be taken later. The fence is that of syncread_defer. */
+static void wake_consumer(struct readerthread *reader, uint32_t pid)
+{
+	struct readershared *shared = reader->shared;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&shared->deferred[pid % READERSHARED_DEFERRED], __ATOMIC_RELAXED) == pid &&
+	    !copyring_is_filling(&reader->copies))
+		return;
+	if (__atomic_exchange_n(&shared->armed, 0, __ATOMIC_SEQ_CST))
+		eventfd_write(shared->copies_fd, 1);
+}
+
 static void copy_stack(struct readerthread *reader, const struct found *found, const struct threadtable_entry *entry)
 {
 	struct certificate_copy note = { .cpu = reader->cpu,
@@ -368,8 +381,7 @@ static void copy_stack(struct readerthread *reader, const struct found *found, c
 	copyring_end(&reader->copies, copy, &note);
 	add(&reader->counters.copies, 1);
 	add(&reader->counters.failed, copy->end == THREADCOPY_FAILED);
-	if (__atomic_exchange_n(&reader->shared->armed, 0, __ATOMIC_SEQ_CST))
-		eventfd_write(reader->shared->copies_fd, 1);
+	wake_consumer(reader, found->pid);
 }
 
 /* Returns true if another thread's read of the process takes long: its memory may hang. */

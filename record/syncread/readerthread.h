@@ -31,12 +31,15 @@
 #define READERTHREAD_NAP_NS UINT64_C(5000000)     /* sleep of a thread that is over budget */
 
 #define READERTHREAD_GIVEN_UP 1u
+#define READERSHARED_DEFERRED 1024u /* a process has the place of its pid, modulo this number */
 
 /* What all reader threads share. The last owner of `users` frees it. */
 struct readershared {
 	struct threadtable *threads;
 	int copies_fd, rings_fd; /* eventfds: copies wait; a ring is over half full */
 	uint32_t armed;          /* 1: the next copy makes copies_fd readable */
+	/* Processes whose copies do not make copies_fd readable, as long as a ring of copies has space; 0: none. */
+	uint32_t deferred[READERSHARED_DEFERRED];
 	uint32_t users;
 	uint64_t budget_ns;
 	enum syncread_class best;

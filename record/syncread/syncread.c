@@ -323,6 +323,16 @@ int syncread_copies_fd(const struct syncread *syncread)
 	return syncread->shared->copies_fd;
 }
 
+void syncread_defer(struct syncread *syncread, uint32_t pid, bool deferred)
+{
+	uint32_t *place = &syncread->shared->deferred[pid % READERSHARED_DEFERRED];
+
+	if (deferred || __atomic_load_n(place, __ATOMIC_RELAXED) == pid)
+		__atomic_store_n(place, deferred ? pid : 0, __ATOMIC_RELAXED);
+	/* with that of the reader: it finds the place changed, or the next syncread_take finds its copy */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Takes the copies of a reader that wait now. Returns false if fn did. */
 static bool take_from(struct readerthread *reader, bool (*fn)(void *to, const struct threadcopy *copy), void *to,
 		      size_t *n)

@@ -114,6 +114,11 @@ bool syncread_has_thread(const struct syncread *syncread, uint32_t tid, uint64_t
  * wake the consumer takes 30 of the 97 us of a reader's wake here, but names that were read up to 5 ms later were
  * wrong: 4 of 3,949 stacks of a program that makes new code all the time. */
 int syncread_copies_fd(const struct syncread *syncread);
+/* Defers the copies of a process, or ends that: they do not make that descriptor readable, as long as there is space
+ * for many more. The consumer calls this, and syncread_take in time. After the end it calls syncread_take, too: a copy
+ * may have come before. Of two processes whose pids are equal modulo 1024 only the last one is deferred. */
+void syncread_defer(struct syncread *syncread, uint32_t pid, bool deferred);
+
 /* Calls fn with each copy that waits at the time of the call, until fn returns false; the copy is valid until fn
  * returns. Copies that come meanwhile wait for the next call. Returns the number of copies. */
 size_t syncread_take(struct syncread *syncread, bool (*fn)(void *to, const struct threadcopy *copy), void *to);

@@ -106,6 +106,12 @@ void unwinder_take(struct unwinder *unwinder, uint64_t now)
 		interpreters_take(unwinder->interpreters, now);
 }
 
+void unwinder_flush(struct unwinder *unwinder)
+{
+	if (unwinder && unwinder->interpreters)
+		interpreters_flush(unwinder->interpreters);
+}
+
 void unwinder_state(struct unwinder *unwinder, const struct ring_record *record)
 {
 	if (unwinder && unwinder->interpreters)

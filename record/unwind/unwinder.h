@@ -44,6 +44,9 @@ void unwinder_free(struct unwinder *unwinder);
 int unwinder_fd(const struct unwinder *unwinder);
 void unwinder_take(struct unwinder *unwinder, uint64_t now);
 
+/* Waits until the frames of interpreters are there for all samples until now, for 100 ms at most. */
+void unwinder_flush(struct unwinder *unwinder);
+
 /* Takes a record of RING_OF_STATE, in order of time. */
 void unwinder_state(struct unwinder *unwinder, const struct ring_record *record);
 

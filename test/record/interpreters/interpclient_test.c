@@ -99,12 +99,60 @@ static struct str name_of(const struct framelist *list, uint32_t i)
 	return str_cut(&text, 0);
 }
 
-static enum interpclient_answer frames_of(struct interpclient *client, const struct interpclient_process *process,
-					  const struct threadcopy *copy, struct framelist **list)
-{
-	enum interpclient_answer answer = interpclient_send_copy(client, process, copy);
+static struct interpclient_frames found[INTERP_COPIES];
 
-	return answer == INTERPCLIENT_DONE ? interpclient_take_frames(client, process, list) : answer;
+/* Returns true if the helper has found the frames of one copy. */
+static bool frames_of(struct interpclient *client, const struct interpclient_process *process,
+		      const struct threadcopy *copy, struct framelist **list)
+{
+	if (!interpclient_add_copy(client, process, copy) || interpclient_send_copies(client) != INTERPCLIENT_DONE ||
+	    interpclient_take_frames(client, found) != 1)
+		return false;
+	*list = found[0].list;
+	return found[0].process == process->number && !found[0].lost;
+}
+
+static bool is_whole(const struct framelist *list)
+{
+	return list && list->n == 4 && list->end == INTERPRETER_COMPLETE &&
+	       str_eq(name_of(list, 0), STR("__main__.Waiter.rest")) &&
+	       str_eq(name_of(list, 3), STR("__main__.<module>")) && list->frame[0].line == 5;
+}
+
+/* Copies of one tenant are evaluated together. One that is old has names only if its code was read before it. */
+static void together(struct interpclient *client, const struct interpclient_process *process, pid_t pid, int memory)
+{
+	struct interpclient_process other = { .slot = 4, .number = 8 },
+				    stranger = { .slot = 3, .number = 7, .tenant = { TENANT_USER, 1234 } };
+	struct threadcopy *copy = make_copy(pid, memory);
+	bool right;
+
+	usleep(20000); /* the first of the copies is late now, and its code was read before */
+	right = interpclient_add_copy(client, process, copy) && interpclient_add_copy(client, &other, copy);
+	ok(right && !interpclient_add_copy(client, &stranger, copy), "copies of one tenant wait together");
+	copy->time = 1;
+	right = interpclient_add_copy(client, process, copy) && interpclient_send_copies(client) == INTERPCLIENT_DONE;
+	ok(right && interpclient_take_frames(client, found) == 3, "  and are sent");
+	ok(!found[0].lost && found[0].known && is_whole(found[0].list), "  a late copy of known code has names");
+	ok(found[1].lost && !found[1].list && found[1].process == 8, "  one of a process that is not open is lost");
+	ok(!found[2].lost && !found[2].known && found[2].list && found[2].list->n == 4 &&
+		   found[2].list->frame[0].named == INTERPRETER_UNNAMED,
+	   "  one from before its code was read has none");
+	for (size_t i = 0; i < 3; i++)
+		free(found[i].list);
+	for (uint32_t n = 0; n < INTERP_COPIES; n++)
+		right = right && interpclient_add_copy(client, process, copy);
+	ok(right && !interpclient_add_copy(client, process, copy), "  32 at most");
+	ok(interpclient_send_copies(client) == INTERPCLIENT_DONE &&
+		   interpclient_take_frames(client, found) == INTERP_COPIES,
+	   "  with a reply to each");
+	right = true;
+	for (size_t i = 0; i < INTERP_COPIES; i++) {
+		right = right && found[i].list && found[i].list->n == 4 && found[i].list->time == 1;
+		free(found[i].list);
+	}
+	ok(right, "  and its frames");
+	free(copy);
 }
 
 static void frames(struct interpclient *client, const struct interpclient_process *process, pid_t pid, int memory)
@@ -120,7 +168,7 @@ static void frames(struct interpclient *client, const struct interpclient_proces
 	list = NULL;
 	free(copy);
 	copy = make_copy(pid, memory);
-	ok(frames_of(client, process, copy, &list) == INTERPCLIENT_DONE && list, "the copy is evaluated");
+	ok(frames_of(client, process, copy, &list) && list, "the copy is evaluated");
 	ok(list && list->n == 4 && list->end == INTERPRETER_COMPLETE, "  it has four frames");
 	if (list && list->n == 4) {
 		is_str(name_of(list, 0), STR("__main__.Waiter.rest"), "  the leaf");
@@ -136,8 +184,7 @@ static void frames(struct interpclient *client, const struct interpclient_proces
 	copy = make_copy(pid, memory);
 	for (uint32_t i = 0; i < copy->nbytes; i += 8)
 		memset(copy->bytes + i, 0x41, 8);
-	ok(frames_of(client, process, copy, &list) == INTERPCLIENT_DONE && list && list->n == 0,
-	   "a damaged copy has no frames");
+	ok(frames_of(client, process, copy, &list) && list && list->n == 0, "a damaged copy has no frames");
 	free(list);
 	free(copy);
 }
@@ -157,8 +204,10 @@ static void python(struct interpclient *client, const char *path)
 	if (opened.answer != INTERPRETER_OPEN)
 		printf("# %s\n", opened.why);
 	ok(nthreads == 1 && thread[0].tid == (uint32_t)pid, "  its thread is listed");
-	if (nthreads == 1)
+	if (nthreads == 1) {
 		frames(client, &process, pid, memory);
+		together(client, &process, pid, memory);
+	}
 	free(thread);
 	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_DONE && nthreads == 1,
 	   "its threads are listed again");

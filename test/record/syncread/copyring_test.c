@@ -47,11 +47,12 @@ static void check_order(void)
 	bool valid = true;
 
 	ok(copyring_init(&ring), "a ring");
-	ok(take(&ring) == 0 && !copyring_note(&ring, &note), "  is empty");
+	ok(take(&ring) == 0 && !copyring_note(&ring, &note) && !copyring_is_filling(&ring), "  is empty");
 	while (put(&ring, n + 1, 10000))
 		n++;
 	ok(n > 300 && n < COPYRING_BYTES / 10000, "copies of 10 kB fill it");
 	ok(copyring_begin(&ring) == NULL && copyring_begin(&ring) == NULL, "  and then it refuses");
+	ok(copyring_is_filling(&ring), "  and is filling");
 	for (uint64_t i = 0; i < 2000; i++) {
 		valid &= take(&ring) == next++ && copyring_note(&ring, &note) && note.time == next - 1;
 		if (put(&ring, n + 1, (uint32_t)(i * 997 % 60000)))
@@ -59,6 +60,7 @@ static void check_order(void)
 	}
 	for (; next <= n; next++)
 		valid &= take(&ring) == next && copyring_note(&ring, &note);
+	ok(!copyring_is_filling(&ring), "without copies it is not filling");
 	ok(valid && take(&ring) == 0 && n > 1000, "copies of all sizes come out in order");
 	ok(put(&ring, ++n, THREADCOPY_BYTES) && put(&ring, ++n, THREADCOPY_BYTES), "the largest copies");
 	ok(take(&ring) == n - 1 && take(&ring) == n, "  come out");

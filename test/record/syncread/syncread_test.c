@@ -741,6 +741,49 @@ static void check_threads(void)
 	close_run(&run);
 }
 
+/* Takes all copies, and returns true if the descriptor of copies becomes readable within a few more: many would fill an
+ * eighth of the ring. */
+static bool is_readable(struct run *run)
+{
+	struct pollfd fd = { syncread_copies_fd(run->reader), POLLIN, 0 };
+
+	record_for(run, 0.05);
+	uint64_t before = syncread_counters(run->reader).copies;
+	for (unsigned i = 0; i < 100; i++) {
+		if (poll(&fd, 1, 5) == 1)
+			return true;
+		if (syncread_counters(run->reader).copies > before)
+			return poll(&fd, 1, 20) == 1;
+	}
+	return false;
+}
+
+/* Copies of a deferred process wake no consumer: they are there when it comes. */
+static void check_deferred(void)
+{
+	struct run run;
+	pid_t target = start(LOAD_TARGET);
+	uint64_t copies;
+
+	open_run(&run, SYNCREAD_FIFO);
+	usleep(100000);
+	add_target(&run, target);
+	record_for(&run, 0.5);
+	ok(is_readable(&run), "copies wake the consumer");
+	syncread_defer(run.reader, run.tid + 1024, true);
+	ok(is_readable(&run), "  also if another process with the same place is deferred");
+	syncread_defer(run.reader, run.tid, true);
+	syncread_defer(run.reader, run.tid + 1024, false);
+	copies = syncread_counters(run.reader).copies;
+	ok(!is_readable(&run), "copies of a deferred process do not");
+	ok(syncread_counters(run.reader).copies > copies, "  though they are made");
+	ok(syncread_take(run.reader, keep_copy, &run) > 0, "  and can be taken");
+	syncread_defer(run.reader, run.tid, false);
+	ok(is_readable(&run), "  until that ends");
+	stop(target);
+	close_run(&run);
+}
+
 /* A CPU is parked when no registered thread is sampled: then nothing wakes its reader. */
 static void check_parking(void)
 {
@@ -803,6 +846,7 @@ int main(int argc, char **argv)
 	check_realtime(50);
 	check_children(TARGET_COMMAND);
 	check_children(TARGET_THREADS);
+	check_deferred();
 	check_parking();
 	check_threads();
 	check_hang();
