@@ -104,6 +104,8 @@ struct interpreter {
 	/* A frame is in the list before its activation of the eval function begins, and is no longer before that ends.
 	 */
 	bool frames_lead;
+	/* The eval function has the address of the frame that it runs in the register r14: onestack.h. */
+	bool frame_in_r14;
 	size_t size; /* bytes of the state that `open` fills; it has no resources */
 	bool (*is_library)(struct str path);
 	/* why has INTERPRETER_WHY bytes. memory must exist as long as the state. */

@@ -41,7 +41,7 @@ struct script {
 	bool on_stack;                      /* plan.stack: its frames are on the native stack */
 	bool listing;                       /* a list of threads is on its way */
 	uint32_t language, nevals;
-	bool frames_lead; /* struct interpreter.frames_lead */
+	bool frames_lead, frame_in_r14; /* of struct interpreter */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
 	char why[INTERPRETER_WHY]; /* reason of the last refusal */
 };
@@ -226,6 +226,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 	/* the language is of the helper process */
 	interpreter = interpreter_of_language(script->language);
 	script->frames_lead = !interpreter || interpreter->frames_lead;
+	script->frame_in_r14 = interpreter && interpreter->frame_in_r14;
 	script->nevals = news->result.nevals;
 	memcpy(script->eval, news->result.eval, sizeof(script->eval));
 	script_register(interpreters, script, news);
@@ -316,7 +317,7 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 				interpreters->frame[n - 1].entry = true;
 			continue;
 		}
-		interpreters->frame[n++] = (struct onestack_frame){ .entry = from->entry };
+		interpreters->frame[n++] = (struct onestack_frame){ .frame = from->frame, .entry = from->entry };
 	}
 	return n;
 }
@@ -394,6 +395,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.has_activations =
 						walk->end == UNWIND_STACK_CUT && interpreters_has_stack(sample, list),
 					.frames_lead = script->frames_lead,
+					.has_register = script->frame_in_r14,
 					.complete = list->end == INTERPRETER_COMPLETE,
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };
