@@ -18,6 +18,8 @@
 /* Time in ns until a process that cannot be opened is tried again: at first, and at most. */
 #define RETRY_NS (50 * MS_NS)
 #define RETRY_MAX_NS (60 * SECOND_NS)
+/* At most, for one that runs no function when it is opened (PHP-FPM: between two requests). */
+#define RETRY_EARLY_NS (5 * SECOND_NS)
 /* The same for reading the list of threads again. */
 #define THREADS_NS (50 * MS_NS)
 #define THREADS_MAX_NS SECOND_NS
@@ -197,16 +199,18 @@ static bool script_register(struct interpreters *interpreters, const struct scri
 static void script_opened(struct interpreters *interpreters, struct script *script, struct interpthread_news *news)
 {
 	const struct interpreter *interpreter;
+	bool early = news->failed && news->result.answer == INTERPRETER_EARLY;
+	uint64_t limit = early ? RETRY_EARLY_NS : RETRY_MAX_NS;
 	int memory = news->memory;
 
 	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
-	if (script->pause > RETRY_MAX_NS)
-		script->pause = RETRY_MAX_NS;
+	if (script->pause > limit)
+		script->pause = limit;
 	script->retry = interpreters->now + script->pause;
 	script->state = SCRIPT_CLOSED;
 	if (news->failed) {
 		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
-		      news->result.answer == INTERPRETER_EARLY ? "it is starting" : news->result.why);
+		      early ? "it is starting" : news->result.why);
 		memcpy(script->why, news->result.why, sizeof(script->why));
 		return;
 	}
