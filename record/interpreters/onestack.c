@@ -127,16 +127,17 @@ static bool onestack_in_segment(const struct onestack_lists *lists, size_t at, s
 	return onestack_segment_end(lists, at) > of;
 }
 
-/* Returns true if each activation has its segment, in their order, or none in a stack that reached a root. Sets *early
- * to the number of innermost segments whose activation has not begun. */
+/* Returns true if each activation has its segment, in their order, or none in a stack that reached a root, and each
+ * segment an activation, but for those beyond a truncated copy. Sets *early to the number of innermost segments whose
+ * activation has not begun. */
 static bool onestack_match_register(const struct onestack_lists *lists, size_t *early)
 {
 	bool root = lists->end == UNWIND_ROOT;
 	size_t strangers = 0, at = 0;
 
 	*early = 0;
-	if (!lists->has_register || !lists->complete || (!root && lists->end != UNWIND_STACK_CUT) ||
-	    onestack_switches(lists) || (lists->n && !lists->frame[lists->n - 1].entry))
+	if (!lists->has_register || !lists->complete || lists->end == UNWIND_MORE || onestack_switches(lists) ||
+	    (lists->n && !lists->frame[lists->n - 1].entry))
 		return false;
 	for (size_t i = 0; i < lists->nnative; i++) {
 		size_t of = onestack_is_activation(lists, i) ? onestack_frame_of(lists, i, at) : lists->n;
@@ -155,7 +156,7 @@ static bool onestack_match_register(const struct onestack_lists *lists, size_t *
 			return false;
 		at = onestack_segment_end(lists, of);
 	}
-	return at > 0 && (at == lists->n || !root);
+	return (at > 0 || lists->n == 0) && (at == lists->n || lists->end == UNWIND_STACK_CUT);
 }
 
 /* Returns true if the innermost segment is one whose activation has not begun, while another activation has none: the
@@ -184,7 +185,9 @@ static bool onestack_compare(struct onestack *onestack, const struct onestack_li
 	onestack->activations = onestack_activations(lists);
 	onestack->segments = onestack_segments(lists);
 	onestack->by_register = false;
-	if (onestack_match(onestack, lists, native, early) && !onestack_contradicts(lists))
+	/* A walk that broke may have passed none of some activations, whose number then shows nothing. */
+	if ((lists->end == UNWIND_ROOT || !lists->has_register) && onestack_match(onestack, lists, native, early) &&
+	    !onestack_contradicts(lists))
 		return true;
 	*native = 0;
 	onestack->by_register = onestack_match_register(lists, early);

@@ -13,7 +13,7 @@
  * between them. A language whose frames begin before their activation and end before it (frames_lead) allows neither
  * activations without a segment nor truncated copies.
  *
- * If the numbers do not match, or the copy was truncated, a register may show the frame of each activation
+ * If the numbers do not match, or the walk reached no root, a register may show the frame of each activation
  * (has_register): then each activation is replaced by the segment that has this frame, and one whose frame is in no
  * segment stays native (PHP: its function has returned, and destructors of its variables run). Otherwise nothing is
  * merged. A pure function.

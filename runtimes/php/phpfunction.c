@@ -155,7 +155,7 @@ static bool find_function(const struct php *php, const struct php_frame *frame, 
 
 /* Returns true if memory still has the function after its name was read, or if it is PHP's own, which never ends. The
  * memory of a function that has ended begins with other bytes, and its strings may be others already. */
-static bool is_still(const struct php *php, const struct php_frame *frame, const struct php_code *code)
+static bool function_lives(const struct php *php, const struct php_frame *frame, const struct php_code *code)
 {
 	char bytes[CODE_BYTES_MAX];
 	size_t n = phplayout_code_bytes(&php->layout);
@@ -186,5 +186,5 @@ bool php_function(const struct php *php, const struct php_frame *frame, struct p
 	if (code.type != PHPFUNCTION_INTERNAL && !(code.flags & PHPFUNCTION_TRAMPOLINE) &&
 	    !place_function(php, &code, frame, function))
 		return false;
-	return name_function(php, &code, frame, function) && function->name[0] && is_still(php, frame, &code);
+	return name_function(php, &code, frame, function) && function->name[0] && function_lives(php, frame, &code);
 }

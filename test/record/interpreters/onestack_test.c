@@ -176,6 +176,10 @@ int main(void)
 	is(merge("XEaUEcL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  nor is one left out");
 	is(merge("XEsUEaL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  nor in another order");
 	is(merge("XEaUEsL", UNWIND_STACK_CUT, "@a'us'c", false, false, 99), "-", "  and the list has its end");
+	is(merge("XEaUEs", UNWIND_NO_CODE, "@a'us'", true, false, 99), "XaUus", "a broken walk, with all segments");
+	is(merge("XEaUEx", UNWIND_NO_CODE, "@a'us'", true, false, 99), "-", "  equal numbers show nothing there");
+	is(merge("XEaU", UNWIND_NO_CODE, "@a'us'", true, false, 99), "-", "  nor without one");
+	is(merge("XU", UNWIND_NO_CODE, "@", true, false, 99), "XU", "  or without any");
 	is(merge("FEaUEsL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  and no native stack is changed");
 	onestack_free(&merged);
 	return done();
