@@ -115,7 +115,11 @@ compiled()
 	ok "with opcache's JIT, $1, $2: one sentence" grep -q "opcache's JIT compiler, which is not read" said
 	ok "  and no functions" not grep -q '_\[0\]' folded
 	complete=$(sed -n 's/.* \([0-9.]*\) % of [0-9]* stacks are complete.*/\1/p' said | sort -n | head -n 1)
-	ok "  and hardly a complete stack: $complete % in one window" awk -v complete="${complete:-100}" 'BEGIN { exit !(complete <= 5) }'
+	if [ -z "$complete" ]; then
+		skip "  and hardly a complete stack" "no samples"
+	else
+		ok "  and hardly a complete stack: $complete % in one window" awk -v complete="$complete" 'BEGIN { exit !(complete <= 5) }'
+	fi
 }
 if "$php" -d opcache.enable_cli=1 -d opcache.jit_buffer_size=16M -d opcache.jit=tracing -r \
 	'exit(function_exists("opcache_get_status") && !empty(opcache_get_status()["jit"]["on"]) ? 0 : 1);' 2>/dev/null; then
