@@ -49,6 +49,8 @@ static void walk_step(struct walk *walk, struct unwind_state *state, const struc
 {
 	struct walk_frame frame = { .address = state->ip, .bp = state->bp, .exact = state->interrupted };
 
+	if (walk->slot && walk->slot < CFI_NREGS && (state->valid >> walk->slot & 1))
+		frame.value = state->reg[walk->slot];
 	walk->frame_pointers |= code->unwinder == &unwinder_frame_pointer;
 	walk->runtime |= walk_in_runtime(code);
 	walk->late |= code->late;

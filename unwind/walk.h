@@ -32,6 +32,8 @@ struct walk_frame {
 	uint64_t address;
 	/* value of the frame pointer register in the frame */
 	uint64_t bp;
+	/* value of the register walk.slot in the frame; 0: unknown */
+	uint64_t value;
 	/* true if the address is not a return address: it is named without subtracting 1 */
 	bool exact;
 	/* true if the runtime names this frame, instead of the code at the address (HotSpot: address is a Method*) */
@@ -87,6 +89,8 @@ struct walk {
 	 * file's tables have no FDE (assembly). The second result counts only if it reaches the root by tables
 	 * alone. */
 	bool retry_leaf;
+	/* slot (processor.h) of the register whose values are in walk_frame.value; 0: none */
+	uint32_t slot;
 
 	/* ---- the result, until the next walk ---- */
 	struct walk_frame *frame; /* frames, leaf first */

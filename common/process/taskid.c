@@ -95,30 +95,52 @@ bool taskid_parse_user(struct str status, struct taskid_user *user)
 /* The owner of a file in /proc/PID shows whether the process is dumpable, since the kernel gives them to root
  * otherwise. The folder /proc/PID itself always belongs to the effective user. The taskid is checked last, as an exec
  * changes credentials. */
-enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user)
+static enum taskid_answer check_for(enum taskid_reader reader, int process, const struct taskid *id,
+				    struct taskid_user *user)
 {
 	char buffer[4096];
 	struct stat status;
-	bool is_users = taskid_parse_user(taskid_read_start(process, "status", buffer, sizeof(buffer)), user) &&
-			fstatat(process, "mem", &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == user->uid &&
-			status.st_gid == user->gid;
+	bool one_user = taskid_parse_user(taskid_read_start(process, "status", buffer, sizeof(buffer)), user) &&
+			fstatat(process, "mem", &status, AT_SYMLINK_NOFOLLOW) == 0;
+	bool is_users = one_user && status.st_uid == user->uid && status.st_gid == user->gid;
+	bool is_roots = one_user && reader == TASKID_FOR_ROOT && status.st_uid == 0 && status.st_gid == 0;
 
 	if (!taskid_is(process, id))
 		return TASKID_GONE;
-	return is_users ? TASKID_SAME : TASKID_PRIVATE;
+	return is_users || is_roots ? TASKID_SAME : TASKID_PRIVATE;
 }
 
-enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd)
+enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user)
+{
+	return check_for(TASKID_FOR_USER, process, id, user);
+}
+
+enum taskid_reader taskid_reader(void)
+{
+	uid_t real, effective, saved;
+
+	return getresuid(&real, &effective, &saved) == 0 && real == 0 && effective == 0 && saved == 0 ?
+		       TASKID_FOR_ROOT :
+		       TASKID_FOR_USER;
+}
+
+enum taskid_answer taskid_open_memory_for(enum taskid_reader reader, int process, const struct taskid *id,
+					  struct taskid_user *user, int *fd)
 {
 	enum taskid_answer answer;
 
 	*fd = openat(process, "mem", O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
 		return errno == ENOENT || errno == ESRCH ? TASKID_GONE : TASKID_DENIED;
-	answer = taskid_check(process, id, user);
+	answer = check_for(reader, process, id, user);
 	if (answer != TASKID_SAME) {
 		close(*fd);
 		*fd = -1;
 	}
 	return answer;
+}
+
+enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd)
+{
+	return taskid_open_memory_for(TASKID_FOR_USER, process, id, user, fd);
 }

@@ -10,7 +10,8 @@
  *
  * The kernel lets only root look into a process that is not dumpable: one that runs a set-uid, set-gid or unreadable
  * file, or one with file capabilities, or that changed its user since exec, or forbade it (PR_SET_DUMPABLE). We hold
- * capabilities that override this, and show what we read to others, so we refuse such processes ourselves.
+ * capabilities that override this, and show what we read to others, so we refuse such processes ourselves. The
+ * exception is a reader whose results are for root alone (TASKID_FOR_ROOT): root may read such a process.
  */
 #ifndef PJ_TASKID_H
 #define PJ_TASKID_H
@@ -54,6 +55,21 @@ enum taskid_answer taskid_check(int process, const struct taskid *id, struct tas
 /* Opens /proc/PID/mem if taskid_check returns TASKID_SAME, and returns its answer, or TASKID_DENIED if the file cannot
  * be opened. *fd is the descriptor, -1 for all other answers. */
 enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
+
+/* Who sees what is read. */
+enum taskid_reader {
+	TASKID_FOR_USER, /* perhaps the process's own user */
+	TASKID_FOR_ROOT  /* root alone */
+};
+
+/* Returns TASKID_FOR_ROOT if real, effective and saved user id of this process are those of root: then its files, of
+ * mode 0640, are root's. Those of a program that has capabilities from its file, or is set-uid, are its user's. */
+enum taskid_reader taskid_reader(void);
+
+/* Like taskid_open_memory. TASKID_FOR_ROOT: opens also the memory of a process that is not dumpable, if the kernel lets
+ * us, and if it acts for one user: a daemon that changed its user (PHP-FPM) does, a set-uid program may not. */
+enum taskid_answer taskid_open_memory_for(enum taskid_reader reader, int process, const struct taskid *id,
+					  struct taskid_user *user, int *fd);
 
 /* Parses user and group in the text of /proc/PID/status. Returns false if real, effective and saved ids differ, or for
  * other text. Pure. */

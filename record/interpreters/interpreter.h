@@ -108,6 +108,8 @@ struct interpreter {
 	/* `frames` needs nothing but the copy: it can be called later than INTERPRETER_NAME_NS after the sample. Then
 	 * frames whose code was not read before the sample get no name. */
 	bool deferrable;
+	/* The eval function has the address of the frame that it runs in the register r14: onestack.h. */
+	bool frame_in_r14;
 	size_t size; /* bytes of the state that `open` fills; it has no resources */
 	bool (*is_library)(struct str path);
 	/* why has INTERPRETER_WHY bytes. memory must exist as long as the state. */

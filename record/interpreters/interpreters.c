@@ -18,6 +18,8 @@
 /* Time in ns until a process that cannot be opened is tried again: at first, and at most. */
 #define RETRY_NS (50 * MS_NS)
 #define RETRY_MAX_NS (60 * SECOND_NS)
+/* At most, for one that runs no function when it is opened (PHP-FPM: between two requests). */
+#define RETRY_EARLY_NS (5 * SECOND_NS)
 /* The same for reading the list of threads again. */
 #define THREADS_NS (50 * MS_NS)
 #define THREADS_MAX_NS SECOND_NS
@@ -41,7 +43,7 @@ struct script {
 	bool on_stack;                      /* plan.stack: its frames are on the native stack */
 	bool listing;                       /* a list of threads is on its way */
 	uint32_t language, nevals;
-	bool frames_lead; /* struct interpreter.frames_lead */
+	bool frames_lead, frame_in_r14; /* of struct interpreter */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
 	char why[INTERPRETER_WHY]; /* reason of the last refusal */
 };
@@ -197,16 +199,18 @@ static bool script_register(struct interpreters *interpreters, const struct scri
 static void script_opened(struct interpreters *interpreters, struct script *script, struct interpthread_news *news)
 {
 	const struct interpreter *interpreter;
+	bool early = news->failed && news->result.answer == INTERPRETER_EARLY;
+	uint64_t limit = early ? RETRY_EARLY_NS : RETRY_MAX_NS;
 	int memory = news->memory;
 
 	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
-	if (script->pause > RETRY_MAX_NS)
-		script->pause = RETRY_MAX_NS;
+	if (script->pause > limit)
+		script->pause = limit;
 	script->retry = interpreters->now + script->pause;
 	script->state = SCRIPT_CLOSED;
 	if (news->failed) {
 		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
-		      news->result.answer == INTERPRETER_EARLY ? "it is starting" : news->result.why);
+		      early ? "it is starting" : news->result.why);
 		memcpy(script->why, news->result.why, sizeof(script->why));
 		return;
 	}
@@ -226,6 +230,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 	/* the language is of the helper process */
 	interpreter = interpreter_of_language(script->language);
 	script->frames_lead = !interpreter || interpreter->frames_lead;
+	script->frame_in_r14 = interpreter && interpreter->frame_in_r14;
 	script->nevals = news->result.nevals;
 	memcpy(script->eval, news->result.eval, sizeof(script->eval));
 	script_register(interpreters, script, news);
@@ -322,7 +327,7 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 				interpreters->frame[n - 1].entry = true;
 			continue;
 		}
-		interpreters->frame[n++] = (struct onestack_frame){ .entry = from->entry };
+		interpreters->frame[n++] = (struct onestack_frame){ .frame = from->frame, .entry = from->entry };
 	}
 	return n;
 }
@@ -400,6 +405,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.has_activations =
 						walk->end == UNWIND_STACK_CUT && interpreters_has_stack(sample, list),
 					.frames_lead = script->frames_lead,
+					.has_register = script->frame_in_r14,
 					.complete = list->end == INTERPRETER_COMPLETE,
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };

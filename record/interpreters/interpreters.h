@@ -46,6 +46,9 @@ void interpreters_flush(struct interpreters *interpreters);
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record);
 
 /* A walked sample. */
+/* The register whose values the walk of a sample has to keep (walk.slot): r14 on x86-64. */
+#define INTERPRETERS_SLOT 14u
+
 struct interpreters_sample {
 	const struct process *process; /* NULL: unknown */
 	uint32_t tid, cpu;

@@ -197,7 +197,7 @@ static bool interpthread_open_files(struct interpthread *thread, struct interp_p
 	if (folder < 0)
 		return false;
 	process->client.tenant = tenant_of(folder);
-	files = jvmopen_files(folder, process->start, &why);
+	files = jvmopen_files(folder, process->start, taskid_reader(), &why);
 	if (files) {
 		int fd[INTERP_FDS] = { files->fd[JVM_FD_MEM], files->fd[JVM_FD_MAPS] };
 		enum interpclient_answer answer =

@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Maximum number of activations of a stack whose frames are in no segment. */
+#define STRANGERS_MAX 8u
+
 static bool onestack_in_range(const struct onestack_lists *lists, size_t i, enum onestack_code code)
 {
 	uint64_t address = walk_frame_lookup(&lists->native[i]);
@@ -98,6 +101,79 @@ static bool onestack_match(const struct onestack *onestack, const struct onestac
 	return lists->complete && activations + *early == segments + *native;
 }
 
+/* ---- matching by a register -------------------------------------------------------------------------------------- */
+
+/* Returns the index of the frame, from `at` on, that an activation runs; lists->n: there is none. */
+static size_t onestack_frame_of(const struct onestack_lists *lists, size_t activation, size_t at)
+{
+	uint64_t frame = lists->native[activation].value;
+
+	while (at < lists->n && lists->frame[at].frame != frame)
+		at++;
+	return at;
+}
+
+/* Returns the index behind the segment that has the frame `at`. */
+static size_t onestack_segment_end(const struct onestack_lists *lists, size_t at)
+{
+	while (at < lists->n && !lists->frame[at].entry)
+		at++;
+	return at < lists->n ? at + 1 : at;
+}
+
+/* Returns true if frames [at, of] are of one segment. */
+static bool onestack_in_segment(const struct onestack_lists *lists, size_t at, size_t of)
+{
+	return onestack_segment_end(lists, at) > of;
+}
+
+/* Returns true if each activation has its segment, in their order, or none in a stack that reached a root, and each
+ * segment an activation, but for those beyond a truncated copy. Sets *early to the number of innermost segments whose
+ * activation has not begun. */
+static bool onestack_match_register(const struct onestack_lists *lists, size_t *early)
+{
+	bool root = lists->end == UNWIND_ROOT;
+	size_t strangers = 0, at = 0;
+
+	*early = 0;
+	if (!lists->has_register || !lists->complete || lists->end == UNWIND_MORE || onestack_switches(lists) ||
+	    (lists->n && !lists->frame[lists->n - 1].entry))
+		return false;
+	for (size_t i = 0; i < lists->nnative; i++) {
+		size_t of = onestack_is_activation(lists, i) ? onestack_frame_of(lists, i, at) : lists->n;
+
+		if (!onestack_is_activation(lists, i))
+			continue;
+		if (of == lists->n) {
+			if (!root || ++strangers > STRANGERS_MAX || !lists->native[i].value ||
+			    onestack_frame_of(lists, i, 0) < lists->n)
+				return false;
+			continue;
+		}
+		if (at == 0 && strangers == 0 && lists->entering && !onestack_in_segment(lists, at, of))
+			at = *early = 1;
+		if (!onestack_in_segment(lists, at, of))
+			return false;
+		at = onestack_segment_end(lists, of);
+	}
+	return (at > 0 || lists->n == 0) && (at == lists->n || lists->end == UNWIND_STACK_CUT);
+}
+
+/* Returns true if the innermost segment is one whose activation has not begun, while another activation has none: the
+ * numbers match, but not the lists. */
+static bool onestack_contradicts(const struct onestack_lists *lists)
+{
+	size_t i = 0;
+
+	if (!lists->has_register || !lists->entering || onestack_is_activation(lists, 0))
+		return false;
+	while (i < lists->nnative && !onestack_is_activation(lists, i))
+		i++;
+	return i < lists->nnative && onestack_frame_of(lists, i, 0) > 0;
+}
+
+/* ---- merging ----------------------------------------------------------------------------------------------------- */
+
 static bool onestack_is_trampoline(const struct onestack_lists *lists, size_t i)
 {
 	return lists->is_trampoline && i < lists->nnative && lists->is_trampoline(lists->owner, &lists->native[i]);
@@ -108,7 +184,14 @@ static bool onestack_compare(struct onestack *onestack, const struct onestack_li
 {
 	onestack->activations = onestack_activations(lists);
 	onestack->segments = onestack_segments(lists);
-	return onestack_match(onestack, lists, native, early);
+	onestack->by_register = false;
+	/* A walk that broke may have passed none of some activations, whose number then shows nothing. */
+	if ((lists->end == UNWIND_ROOT || !lists->has_register) && onestack_match(onestack, lists, native, early) &&
+	    !onestack_contradicts(lists))
+		return true;
+	*native = 0;
+	onestack->by_register = onestack_match_register(lists, early);
+	return onestack->by_register;
 }
 
 bool onestack_matches(struct onestack *onestack, const struct onestack_lists *lists)
@@ -135,9 +218,9 @@ bool onestack_merge(struct onestack *onestack, const struct onestack_lists *list
 				onestack_put(onestack, lists->native[i], max);
 		} else if (!onestack_is_activation(lists, i)) {
 			onestack_put(onestack, lists->native[i], max);
-		} else if (native) {
+		} else if (native || (onestack->by_register && onestack_frame_of(lists, i, at) == lists->n)) {
 			onestack_put(onestack, lists->native[i], max);
-			native--;
+			native -= native > 0;
 		} else {
 			onestack_put_segment(onestack, lists, &at, false, max);
 			i += onestack_is_trampoline(lists, i + 1);

@@ -11,7 +11,12 @@
  * not begun is left out: its code does not run yet. If the native copy was truncated, both are matched from the
  * innermost on, and the segments that remain follow: then the stack has all interpreted frames, but not all native ones
  * between them. A language whose frames begin before their activation and end before it (frames_lead) allows neither
- * activations without a segment nor truncated copies. If the numbers do not match, nothing is merged. A pure function.
+ * activations without a segment nor truncated copies.
+ *
+ * If the numbers do not match, or the walk reached no root, a register may show the frame of each activation
+ * (has_register): then each activation is replaced by the segment that has this frame, and one whose frame is in no
+ * segment stays native (PHP: its function has returned, and destructors of its variables run). Otherwise nothing is
+ * merged. A pure function.
  */
 #ifndef PJ_ONESTACK_H
 #define PJ_ONESTACK_H
@@ -38,6 +43,7 @@ struct onestack_range {
  * activation. */
 struct onestack_frame {
 	uint64_t address;
+	uint64_t frame; /* its address in the process */
 	bool entry;
 };
 
@@ -63,6 +69,9 @@ struct onestack_lists {
 	 * not show an activation whose frame is not in the list; and no innermost activation stays native, as another
 	 * one may be that without a segment (PHP: a destructor of a function's variables). */
 	bool frames_lead;
+	/* walk_frame.value of an activation is the address of the interpreted frame that it runs, but for its first and
+	 * last instructions. */
+	bool has_register;
 	/* Returns true if a native frame that calls an activation is left out with it: a trampoline that only names the
 	 * interpreted function (CPython -X perf). NULL: none is. */
 	bool (*is_trampoline)(const void *owner, const struct walk_frame *frame);
@@ -74,6 +83,7 @@ struct onestack {
 	struct walk_frame *frame;
 	size_t n, capacity;
 	size_t activations, segments; /* in the lists, also if they do not match */
+	bool by_register;             /* the lists match by has_register */
 	enum unwind_end end;          /* UNWIND_ROOT: all interpreted frames of a truncated stack are in it */
 };
 

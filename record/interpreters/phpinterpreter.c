@@ -103,6 +103,7 @@ static enum interpreter_named phpinterpreter_describe(void *state, const struct 
 		return INTERPRETER_UNNAMED;
 	place->address = function.address;
 	place->line = function.line;
+	place->first = function.first;
 	text_bytes(text, function.name, strlen(function.name) + 1);
 	text_bytes(text, function.file, strlen(function.file) + 1);
 	return INTERPRETER_NAMED;
@@ -112,6 +113,7 @@ const struct interpreter interpreter_php = {
 	.name = "PHP",
 	.language = PJ_LANGUAGE_PHP,
 	.frames_lead = true,
+	.frame_in_r14 = true,
 	.size = sizeof(struct php),
 	.is_library = php_is_library,
 	.open = phpinterpreter_open,

@@ -17,7 +17,8 @@ static struct hotspot_reason open_files(struct jvmopen *jvmopen)
 
 	if (!taskid_read(jvmopen->process, &jvmopen->id) || (jvmopen->start && jvmopen->id.start != jvmopen->start))
 		return hotspot_refusal(TASKID_GONE);
-	answer = taskid_open_memory(jvmopen->process, &jvmopen->id, &jvmopen->user, &jvmopen->fd[JVM_FD_MEM]);
+	answer = taskid_open_memory_for(jvmopen->reader, jvmopen->process, &jvmopen->id, &jvmopen->user,
+					&jvmopen->fd[JVM_FD_MEM]);
 	if (answer != TASKID_SAME)
 		return hotspot_refusal(answer);
 	jvmopen->fd[JVM_FD_MAPS] = openat(jvmopen->process, "maps", O_RDONLY | O_CLOEXEC);
@@ -56,7 +57,7 @@ static void drop_open(void *arg)
 	jvmopen_free(arg);
 }
 
-struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason *why)
+struct jvmopen *jvmopen_files(int process, uint64_t start, enum taskid_reader reader, struct hotspot_reason *why)
 {
 	struct jvmopen *jvmopen;
 
@@ -64,7 +65,7 @@ struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason
 	if (process < 0)
 		return NULL;
 	jvmopen = mem_alloc(sizeof(*jvmopen), 1);
-	*jvmopen = (struct jvmopen){ .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .start = start };
+	*jvmopen = (struct jvmopen){ .process = fcntl(process, F_DUPFD_CLOEXEC, 0), .start = start, .reader = reader };
 	for (size_t i = 0; i < JVM_FDS; i++)
 		jvmopen->fd[i] = -1;
 	if (!timelimit_call(&(struct timelimit_call){ run_open, drop_open, jvmopen_find_place, jvmopen, JVMOPEN_MS,

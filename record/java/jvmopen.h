@@ -14,10 +14,12 @@
 
 enum { JVMOPEN_MS = 20 };
 
-/* Descriptors of one program that the helper may read, because the user of the process may read it. */
+/* Descriptors of one program that the helper may read, because the user of the process may read it,
+ * or root may and is the only reader. */
 struct jvmopen {
 	int process;    /* descriptor of /proc/PID */
 	uint64_t start; /* requested start time of the process in clock ticks since boot; 0: any */
+	enum taskid_reader reader;
 	int fd[JVM_FDS];
 	struct taskid id;
 	struct taskid_user user;
@@ -27,8 +29,8 @@ struct jvmopen {
 };
 
 /* Opens the files of a process for the helper. process is a descriptor of /proc/PID; the process must have started at
- * `start` (clock ticks since boot; 0: any). Returns NULL and *why on failure. */
-struct jvmopen *jvmopen_files(int process, uint64_t start, struct hotspot_reason *why);
+ * `start` (clock ticks since boot; 0: any). reader: taskid_open_memory_for. Returns NULL and *why on failure. */
+struct jvmopen *jvmopen_files(int process, uint64_t start, enum taskid_reader reader, struct hotspot_reason *why);
 void jvmopen_free(struct jvmopen *jvmopen);
 
 #endif

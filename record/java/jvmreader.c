@@ -368,7 +368,7 @@ static enum jvmreader_answer open_jvm(struct jvmreader *jvmreader, struct jvmrea
 		snprintf(path, sizeof(path), "/proc/%u", jvm->pid);
 		jvm->process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	}
-	jvmopen = jvmopen_files(jvm->process, jvm->start, &jvm->why);
+	jvmopen = jvmopen_files(jvm->process, jvm->start, TASKID_FOR_USER, &jvm->why);
 	if (!jvmopen)
 		return JVMREADER_LOST;
 	jvm->id = jvmopen->id;

@@ -696,7 +696,9 @@ struct samplestack *samplestack_new(const struct processes *processes, struct cf
 	stack->tables = tables;
 	stack->javacode = javacode;
 	stack->names = names;
-	stack->walk = (struct walk){ .find = samplestack_find, .max = MAX_FRAMES, .retry_leaf = true };
+	stack->walk = (struct walk){
+		.find = samplestack_find, .max = MAX_FRAMES, .retry_leaf = true, .slot = INTERPRETERS_SLOT
+	};
 	return stack;
 }
 

@@ -174,7 +174,7 @@ static enum phpproof prove_phpframe(struct phpprover *prover, const struct php_f
 		prover->why = "a frame has no function";
 		return PHPPROOF_CONTRADICTED;
 	}
-	if (of.kind != PHP_FUNCTION || !function.file[0])
+	if (of.kind != PHP_FUNCTION || !function.file[0] || phplayout_is_global_instruction(php, of.instruction))
 		return PHPPROOF_EMPTY;
 	if (function.address != of.instruction || !function.line) {
 		prover->why = "the instruction of a frame is not in its function";

@@ -110,6 +110,7 @@ struct php_function {
 	 * a function without instructions, the function itself. */
 	uint64_t address;
 	uint32_t line; /* 0: unknown */
+	bool first;    /* the frame has not run an instruction yet, as far as memory shows it */
 	/* `Class::method` or `function`; `{closure}`; `<main>` for the outermost code of a script, otherwise the path
 	 * of the file that was included, or `<eval>`; `{yield from}` for PHP_DELEGATING. NUL-terminated. Names end at a
 	 * NUL: that of an anonymous class is `class@anonymous`. A longer name ends with "...". */

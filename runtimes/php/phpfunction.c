@@ -4,7 +4,6 @@
 #define STRING_BYTES_MAX (UINT64_C(1) << 20) /* limit for the length of a name */
 #define INSTRUCTIONS_MAX (UINT32_C(1) << 24)
 #define LINES_MAX (UINT32_C(1) << 30)
-#define GLOBALS_BYTES 4096u /* more than the size of executor_globals up to its instructions */
 #define CODE_BYTES_MAX 192u /* of a zend_op_array, up to its lines */
 
 /* A name that is being put together: n of PHP_NAME_MAX - 1 bytes. */
@@ -63,13 +62,6 @@ static bool is_plausible(const struct php_code *code)
 	       code->first_line <= code->last_line && code->last_line <= LINES_MAX;
 }
 
-/* Returns true for the instructions in executor_globals, which run in place of the function's own: that of a thrown
- * exception, for example. */
-static bool is_instruction_of_php(const struct php *php, uint64_t instruction)
-{
-	return instruction >= php->globals && instruction - php->globals < GLOBALS_BYTES;
-}
-
 /* Sets address and line. An instruction of another function shows that this one is not the frame's. One that is not
  * part of execute_ex is that of a function that has ended; if the copy does not have the function, it may be another
  * one, too.
@@ -81,7 +73,7 @@ static bool place_instruction(const struct php *php, const struct php_code *code
 	char bytes[PHPOP_BYTES];
 
 	function->address = code->opcodes;
-	if (is_instruction_of_php(php, instruction))
+	if (phplayout_is_global_instruction(php, instruction))
 		return true;
 	if (instruction < code->opcodes || instruction - code->opcodes >= (uint64_t)code->last * PHPOP_BYTES ||
 	    (instruction - code->opcodes) % PHPOP_BYTES != 0)
@@ -90,6 +82,7 @@ static bool place_instruction(const struct php *php, const struct php_code *code
 	    !evalcode_holds(&php->eval, phplayout_word(bytes, PHPOP_HANDLER)) ||
 	    phplayout_half(bytes, PHPOP_LINE) > LINES_MAX)
 		return frame->code.type != 0;
+	function->first = instruction == code->opcodes;
 	if (frame->innermost)
 		return true;
 	function->address = instruction;
@@ -160,11 +153,28 @@ static bool find_function(const struct php *php, const struct php_frame *frame, 
 	return (code->type == PHPFUNCTION_INTERNAL) == (frame->kind == PHP_INTERNAL);
 }
 
+/* Returns true if memory still has the function after its name was read, or if it is PHP's own, which never ends. The
+ * memory of a function that has ended begins with other bytes, and its strings may be others already. */
+static bool function_lives(const struct php *php, const struct php_frame *frame, const struct php_code *code)
+{
+	char bytes[CODE_BYTES_MAX];
+	size_t n = phplayout_code_bytes(&php->layout);
+	struct php_code now;
+
+	if (code->type == PHPFUNCTION_INTERNAL)
+		return true;
+	return n <= sizeof(bytes) && memory_bulk(php->memory, frame->function, bytes, n) &&
+	       phplayout_code(&php->layout, bytes, n, &now) && now.type == code->type && now.name == code->name &&
+	       now.scope == code->scope && now.opcodes == code->opcodes && now.last == code->last &&
+	       now.filename == code->filename && now.first_line == code->first_line && now.last_line == code->last_line;
+}
+
 bool php_function(const struct php *php, const struct php_frame *frame, struct php_function *function)
 {
 	struct php_code code;
 
 	function->line = 0;
+	function->first = false;
 	function->name[0] = function->file[0] = '\0';
 	function->address = frame->kind == PHP_DELEGATING ? php->globals : frame->function;
 	if (frame->kind == PHP_DELEGATING)
@@ -176,5 +186,5 @@ bool php_function(const struct php *php, const struct php_frame *frame, struct p
 	if (code.type != PHPFUNCTION_INTERNAL && !(code.flags & PHPFUNCTION_TRAMPOLINE) &&
 	    !place_function(php, &code, frame, function))
 		return false;
-	return name_function(php, &code, frame, function) && function->name[0];
+	return name_function(php, &code, frame, function) && function->name[0] && function_lives(php, frame, &code);
 }

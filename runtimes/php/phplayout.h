@@ -34,6 +34,8 @@
 
 #define PHPCLASS_NAME 8u
 
+#define PHPGLOBALS_BYTES 4096u /* more than the size of executor_globals up to its instructions */
+
 /* zend_op */
 #define PHPOP_HANDLER 0u
 #define PHPOP_LINE 24u
@@ -57,6 +59,13 @@ uint32_t phplayout_code_bytes(const struct php_layout *layout);
 /* Sets *code to the function with n bytes at `bytes`: PHPFUNCTION_BYTES for an internal one, otherwise
  * phplayout_code_bytes(). Returns false if it is none. Pure. */
 bool phplayout_code(const struct php_layout *layout, const char *bytes, size_t n, struct php_code *code);
+
+/* Returns true for the instructions in executor_globals, which run in place of the function's own: that of a thrown
+ * exception, for example. Pure. */
+static inline bool phplayout_is_global_instruction(const struct php *php, uint64_t instruction)
+{
+	return instruction >= php->globals && instruction - php->globals < PHPGLOBALS_BYTES;
+}
 
 static inline uint64_t phplayout_word(const char *bytes, uint32_t at)
 {

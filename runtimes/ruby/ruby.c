@@ -62,6 +62,14 @@ static enum ruby_answer ruby_early(struct ruby *ruby)
 	return RUBY_EARLY;
 }
 
+static enum ruby_answer ruby_find_eval(struct ruby *ruby, const char *version, uint64_t iseq)
+{
+	const char *why = rubyeval_find(ruby, iseq);
+
+	return why ? ruby_refuse(ruby, version, why) : RUBY_OPEN;
+}
+
+/* Opens with ruby->layout. */
 static enum ruby_answer ruby_open_layout(struct ruby *ruby, const char *version)
 {
 	const char *why = NULL;
@@ -75,8 +83,32 @@ static enum ruby_answer ruby_open_layout(struct ruby *ruby, const char *version)
 	case RUBYCHECK_CONTRADICTED: return ruby_refuse(ruby, version, why);
 	case RUBYCHECK_PROVEN: break;
 	}
-	why = rubyeval_find(ruby, iseq);
-	return why ? ruby_refuse(ruby, version, why) : RUBY_OPEN;
+	return ruby_find_eval(ruby, version, iseq);
+}
+
+/* Opens with the only row of the table that is proven. */
+static enum ruby_answer ruby_try_layouts(struct ruby *ruby, const char *version)
+{
+	struct ruby proven = { 0 };
+	uint64_t iseq = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < RUBYLAYOUTS; i++) {
+		const char *why = NULL;
+		uint64_t found;
+
+		rubylayout_get(i, &ruby->layout);
+		if (!rubycheck_find_vm(ruby) || !rubyid_find(ruby) || !rubyclass_find_ids(ruby) ||
+		    rubycheck_prove(ruby, &found, &why) != RUBYCHECK_PROVEN)
+			continue;
+		proven = *ruby;
+		iseq = found;
+		n++;
+	}
+	if (n != 1)
+		return ruby_refuse(ruby, version, n ? "several layouts are possible" : "no known layout fits");
+	*ruby = proven;
+	return ruby_find_eval(ruby, version, iseq);
 }
 
 enum ruby_answer ruby_open(struct ruby *ruby, struct memory *memory, const struct ruby_candidate *candidate)
@@ -93,9 +125,10 @@ enum ruby_answer ruby_open(struct ruby *ruby, struct memory *memory, const struc
 		snprintf(ruby->why, sizeof(ruby->why), "%s", why ? why : "the file is not Ruby");
 		return RUBY_OTHER_FILE;
 	}
-	if (!rubylayout_of_version(number, &ruby->layout))
-		return ruby_refuse(ruby, version, "3.1 and 3.3 are");
-	answer = ruby_open_layout(ruby, version);
+	if (number < RUBYLAYOUT_FIRST)
+		return ruby_refuse(ruby, version, "3.1 and later are");
+	answer = rubylayout_of_version(number, &ruby->layout) ? ruby_open_layout(ruby, version) :
+								ruby_try_layouts(ruby, version);
 	if (answer != RUBY_OPEN && memory->budget && memory->budget->over) {
 		snprintf(ruby->why, sizeof(ruby->why), "its Ruby cannot be read from memory");
 		return RUBY_REFUSED;

@@ -3,8 +3,9 @@
  * ruby.h - reads the frames of threads, and their names, from a running Ruby (CRuby) without its help.
  *
  * The library may be stripped. The root of each thread is the thread-local variable ruby_current_ec: its address is
- * found by its value, as that of the main thread is known. The versions of `rubylayout_of_version` alone are read:
- * before 3.1, Ruby publishes a frame before it is filled, so that a sample may see the frame that was there before.
+ * found by its value, as that of the main thread is known. Versions since 3.1 are read: with the row of the version in
+ * the table of layouts, otherwise with the only row that is proven. Before 3.1, Ruby publishes a frame before it is
+ * filled, so that a sample may see the frame that was there before.
  *
  * Frames (control frames) are an array in the VM stack of an execution context (a thread or a fiber has one), the
  * innermost first. Each has a pointer to its environment (ep), whose three words before it and at it have the method
@@ -36,10 +37,13 @@ struct ruby_layout {
 	uint32_t frame_bytes; /* size of a control frame */
 	struct {
 		uint32_t lines, nlines, lines_index, local, line_entry;
+		/* code that contains this code, whose label eval has; RUBY_NO_FIELD: code of eval has that label */
+		uint32_t parent;
 	} body;
 	uint32_t string_embedded; /* offset of the bytes of a short String; 16: its length is in the flags */
 	/* Offset of the String with the class path in a class; RUBY_NO_FIELD: it is a variable of the class. */
 	uint32_t class_path, attached;
+	uint64_t singleton;     /* flag of singleton classes */
 	uint32_t last_operator; /* largest id of an operator: such an id is its own serial number */
 };
 
@@ -117,6 +121,7 @@ enum ruby_end {
 struct ruby_stack {
 	/* The native stack of the execution context on which its frames run: [low, high]. 0, 0: unknown */
 	uint64_t low, high;
+	uint64_t tag; /* address of a variable on it (struct rb_vm_tag); 0: there is none */
 	uint32_t n;
 	struct ruby_frame frame[RUBY_FRAMES_MAX]; /* the innermost first */
 };

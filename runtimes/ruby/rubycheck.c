@@ -211,6 +211,8 @@ static const char *rubycheck_stack(struct prover *prover, const struct ruby_thre
 		return "its frames are impossible";
 	if (end == RUBY_TRUNCATED && prover->copy->end != THREADCOPY_LIMIT)
 		return "its frames are not readable";
+	if (prover->stack->tag < prover->stack->low || prover->stack->tag >= prover->stack->high)
+		return "its native stack is not found";
 	for (uint32_t i = 0; i < prover->stack->n; i++) {
 		struct ruby_code code;
 

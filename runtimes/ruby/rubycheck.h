@@ -4,7 +4,8 @@
  *
  * A layout is proven if the list of threads leads forth and back, each with the same VM and with an execution context
  * that leads back to it, if the value of ruby_current_ec of a thread is at one place only of its thread-local
- * variables, and if the frames of at least one thread reach its outermost one, all with code and names. The process
+ * variables, and if the frames of at least one thread reach its outermost one, all with code and names, and its native
+ * stack has the variable that its execution context points to. The process
  * runs meanwhile, so a contradiction counts only if it is there in all of several attempts.
  */
 #ifndef PJ_RUBYCHECK_H

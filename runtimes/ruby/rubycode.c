@@ -5,7 +5,9 @@
 #include "runtimes/ruby/rubylines.h"
 #include "runtimes/ruby/rubyobject.h"
 
-#define TYPE_METHOD 1u /* enum rb_iseq_type: ISEQ_TYPE_METHOD */
+/* enum rb_iseq_type */
+#define TYPE_METHOD 1u
+#define TYPE_EVAL 6u
 #define DEFINITION_TYPE_MASK 15u
 #define DEFINITION_OF_ISEQ 0u /* VM_METHOD_TYPE_ISEQ */
 #define PARENTS_MAX 64u
@@ -84,19 +86,38 @@ static bool read_string(struct ruby *ruby, uint64_t string, char bytes[RUBY_NAME
 	return true;
 }
 
+static uint32_t body_type(const struct rubybody *body)
+{
+	uint32_t type;
+
+	memcpy(&type, body->bytes + BODY_TYPE, sizeof(type));
+	return type;
+}
+
+/* Sets *named to the code that has the label: for code of eval, the code that contains it, if its own label is another.
+ */
+static bool find_labelled(struct ruby *ruby, const struct rubybody *body, struct rubybody *named)
+{
+	uint32_t parent = ruby->layout.body.parent;
+
+	*named = *body;
+	for (unsigned i = 0; parent != RUBY_NO_FIELD && body_type(named) == TYPE_EVAL && i < PARENTS_MAX; i++)
+		if (!read_body(ruby, rubylayout_word(named->bytes, parent), named))
+			return false;
+	return true;
+}
+
 /* Appends `Class#` if the method that the code is in is that of the frame's method entry. */
 static bool append_class(struct ruby *ruby, const struct rubybody *body, uint64_t scope, struct rubytext *name)
 {
 	uint64_t local = rubylayout_word(body->bytes, ruby->layout.body.local), entry;
 	struct rubyentry method;
 	struct rubybody outer;
-	uint32_t type;
 
 	if (!read_body(ruby, local, &outer))
 		return false;
-	memcpy(&type, outer.bytes + BODY_TYPE, sizeof(type));
-	if (type != TYPE_METHOD || !scope_entry(ruby, scope, &entry) || !rubyentry_read(ruby, entry, &method) ||
-	    method.iseq != local)
+	if (body_type(&outer) != TYPE_METHOD || !scope_entry(ruby, scope, &entry) ||
+	    !rubyentry_read(ruby, entry, &method) || method.iseq != local)
 		return true;
 	return rubyclass_append(ruby, method.owner, name);
 }
@@ -106,9 +127,11 @@ static bool append_label(struct ruby *ruby, const struct rubybody *body, uint64_
 {
 	char label_bytes[RUBY_NAME_MAX], base_bytes[RUBY_NAME_MAX];
 	struct str label, base;
+	struct rubybody named;
 
-	if (!read_string(ruby, rubylayout_word(body->bytes, BODY_LABEL), label_bytes, &label) ||
-	    !read_string(ruby, rubylayout_word(body->bytes, BODY_BASE_LABEL), base_bytes, &base))
+	if (!find_labelled(ruby, body, &named) ||
+	    !read_string(ruby, rubylayout_word(named.bytes, BODY_LABEL), label_bytes, &label) ||
+	    !read_string(ruby, rubylayout_word(named.bytes, BODY_BASE_LABEL), base_bytes, &base))
 		return false;
 	while (label.n > base.n && (str_starts(label, STR("rescue in ")) || str_starts(label, STR("ensure in "))))
 		label = str_from(label, STR("rescue in ").n);

@@ -80,6 +80,7 @@ static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack
 	if (!bytes)
 		return RUBY_TRUNCATED;
 	rubyview_native(view->layout, bytes, stack);
+	stack->tag = rubylayout_word(bytes, EC_TAG);
 	view->start = rubylayout_word(bytes, EC_STACK);
 	words = rubylayout_word(bytes, EC_WORDS);
 	*frame = rubylayout_word(bytes, EC_FRAME);
@@ -164,7 +165,7 @@ enum ruby_end ruby_frames(const struct ruby_layout *layout, const struct threadc
 	enum ruby_end end;
 
 	stack->n = 0;
-	stack->low = stack->high = 0;
+	stack->low = stack->high = stack->tag = 0;
 	end = rubyview_innermost(&view, stack, &at);
 	if (end != RUBY_COMPLETE)
 		return end;

@@ -15,6 +15,7 @@ enum {
 	EC_STACK = 0,
 	EC_WORDS = 8,
 	EC_FRAME = 16,
+	EC_TAG = 24,
 	EC_THREAD = 48,
 	EC_BYTES = 176, /* of an execution context that are copied */
 	MACHINE_START = 0,
@@ -48,7 +49,7 @@ enum {
 #define OBJECT_TYPE_ARRAY 0x07u
 #define OBJECT_TYPE_DATA 0x0cu
 #define OBJECT_TYPE_IMEMO 0x1au
-#define OBJECT_SINGLETON (UINT64_C(1) << 12)
+#define OBJECT_USER0 (UINT64_C(1) << 12)
 #define OBJECT_USER1 (UINT64_C(1) << 13)
 #define IMEMO_SVAR 2u
 #define IMEMO_METHOD 6u
@@ -61,7 +62,14 @@ enum {
 #define EP_CFRAME UINT64_C(0x80)
 #define EP_KIND_MASK UINT64_C(0x7fff0001)
 
-/* Returns true if the version (100 * major + minor) is supported, and sets *layout. */
+/* Number of rows of the table of layouts, and the first version that is read. */
+#define RUBYLAYOUTS 3u
+#define RUBYLAYOUT_FIRST 301u
+
+/* Sets *layout to row i of the table, i < RUBYLAYOUTS. Pure. */
+void rubylayout_get(uint32_t i, struct ruby_layout *layout);
+
+/* Returns true if the table has a row of the version (100 * major + minor), and sets *layout to it. Pure. */
 bool rubylayout_of_version(uint32_t version, struct ruby_layout *layout);
 
 static inline bool rubylayout_is_address(uint64_t value)

@@ -301,13 +301,13 @@ bool rubyclass_append(struct ruby *ruby, uint64_t address, struct rubytext *text
 
 	if (!rubyobject_flags(ruby, address, &flags) || !is_class_or_module(flags))
 		return false;
-	singleton = (flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS && (flags & OBJECT_SINGLETON);
+	singleton = (flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS && (flags & layout->singleton);
 	if (singleton) {
 		if (!class_field(ruby, address, layout->attached, ruby->attached_id, &address))
 			return false;
 		/* the object of a singleton class is often no class */
 		if (!rubyobject_flags(ruby, address, &flags) || !is_class_or_module(flags) ||
-		    ((flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS && (flags & OBJECT_SINGLETON)))
+		    ((flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS && (flags & layout->singleton)))
 			return true;
 	}
 	if (!class_field(ruby, address, layout->class_path, ruby->path_id, &path))

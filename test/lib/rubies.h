@@ -37,7 +37,7 @@ static inline void add_rubies(struct rubyprogram *ruby, size_t *n, const char *p
 		snprintf(one->root, sizeof(one->root), "%.*s", (int)(program - path), path);
 		snprintf(one->program, sizeof(one->program), "%s", program);
 		snprintf(one->name, sizeof(one->name), "%s", path);
-		one->supported = strstr(program, "ruby3.1") || strstr(program, "ruby3.3");
+		one->supported = strstr(program, "ruby3.") != NULL;
 		++*n;
 	}
 	globfree(&found);
@@ -64,6 +64,7 @@ static inline size_t rubies_find(struct rubyprogram *ruby)
 struct rubyrun {
 	pid_t pid;
 	int process; /* descriptor of /proc/PID */
+	const char *mode;
 	char out[RUBY_TEXT];
 	struct memory memory;
 	uint64_t base;
@@ -107,7 +108,7 @@ static inline bool ruby_run(const struct rubyprogram *ruby, const char *mode, st
 	int out[2], status;
 	bool good;
 
-	*run = (struct rubyrun){ .process = -1 };
+	*run = (struct rubyrun){ .process = -1, .mode = mode };
 	if (!stacks_text(text, sizeof(text)) || pipe2(out, O_CLOEXEC) != 0)
 		return false;
 	run->pid = fork();

@@ -20,7 +20,8 @@ pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters' || skip_all "no 
 rubies=$PJ_RUBIES
 [ ! -x /usr/bin/ruby3.1 ] || rubies="/usr/bin/ruby3.1 $rubies"
 [ ! -x /usr/bin/ruby3.3 ] || rubies="/usr/bin/ruby3.3 $rubies"
-[ -n "$rubies" ] || skip_all "no Ruby 3.1 or 3.3 is installed"
+[ ! -x /usr/bin/ruby3.4 ] || rubies="/usr/bin/ruby3.4 $rubies"
+[ -n "$rubies" ] || skip_all "no Ruby 3.1, 3.3 or 3.4 is installed"
 
 pid=
 clean_up()
@@ -100,7 +101,7 @@ one()
 modes="callbacks threads parents"
 [ -z "${PJ_RUBY_ALL:-}" ] || modes="deep deeper callbacks closures exceptions catches fibers renewed singletons threads parents"
 for ruby in $rubies; do
-	for mode in $modes; do
+	for mode in ${PJ_RUBY_MODES:-$modes}; do
 		shares=
 		[ "$mode" != parents ] || shares=yes
 		one "$ruby" $mode 2 $shares

@@ -170,7 +170,7 @@ for python in python3 "$HOME"/.pyenv/versions/3.1[2-9]*/bin/python3 /root/.pyenv
 		break
 	fi
 done
-row '^\| Ruby .*3.1 and 3.3.*\| yes \|'
+row '^\| Ruby .*3.1, 3.3 and 3.4.*\| yes \|'
 try unnamed "Ruby without root's option" ruby p.rb
 row '^\| PHP .*8.4.*\| yes \|'
 try unnamed PHP php p.php

@@ -124,6 +124,18 @@ static void test_ends(void)
 	ok(run(late, NULL) && walk.late && walk.end == UNWIND_STACK_CUT, "late data are reported");
 }
 
+static void test_register(void)
+{
+	static const struct row stack[] = { { .ip = 0x1000 }, { .ip = 0x2000, .end = UNWIND_ROOT } };
+	struct unwind_state state = { .ip = 0x1000, .interrupted = true, .reg = { [14] = 77 }, .valid = 1u << 14 };
+
+	walk.slot = 14;
+	script = (struct script){ .row = stack };
+	ok(walk_stack(&walk, &state) && walk.frame[0].value == 77, "a frame has the value of the register");
+	ok(run(stack, NULL) && walk.frame[0].value == 0, "  and 0 if it is unknown");
+	walk.slot = 0;
+}
+
 static void test_retry(void)
 {
 	static const struct row assembly[] = { { .ip = 0x1000, .no_fde = true, .end = UNWIND_NO_CODE } };
@@ -218,6 +230,7 @@ int main(void)
 {
 	test_frames();
 	test_ends();
+	test_register();
 	test_retry();
 	test_unknown();
 	test_pending();

@@ -101,6 +101,8 @@ static int run_child(const char *what)
 	if ((strcmp(what, "nobody") == 0 || strcmp(what, "open") == 0) &&
 	    (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
 		return 1;
+	if (strcmp(what, "halfway") == 0 && setresuid(65534, 65534, 0) < 0)
+		return 1;
 	if (strcmp(what, "open") == 0)
 		prctl(PR_SET_DUMPABLE, 1);
 	ready();
@@ -246,7 +248,7 @@ static void pid_is_reused(void)
 		ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "nothing is read of a process that got the PID");
 }
 
-static enum taskid_answer opened(const char *what)
+static enum taskid_answer opened(const char *what, enum taskid_reader reader)
 {
 	struct child c = start(what);
 	struct taskid_user user = { 0, 0 };
@@ -256,7 +258,7 @@ static enum taskid_answer opened(const char *what)
 
 	if (c.process < 0 || !taskid_read(c.process, &id))
 		exit(1);
-	answer = taskid_open_memory(c.process, &id, &user, &fd);
+	answer = taskid_open_memory_for(reader, c.process, &id, &user, &fd);
 	ok((fd >= 0) == (answer == TASKID_SAME), "a descriptor only if it may be read");
 	if (answer == TASKID_SAME && strcmp(what, "open") == 0)
 		ok(user.uid == 65534 && user.gid == 65534, "  of that user");
@@ -264,6 +266,18 @@ static enum taskid_answer opened(const char *what)
 		close(fd);
 	end(&c);
 	return answer;
+}
+
+/* Returns the reader that a process with these user ids is. */
+static enum taskid_reader reader_of(uid_t real, uid_t effective, uid_t saved)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(setresuid(real, effective, saved) == 0 ? (int)taskid_reader() : 99);
+	waitpid(child, &status, 0);
+	return (enum taskid_reader)WEXITSTATUS(status);
 }
 
 int main(int argc, char **argv)
@@ -276,10 +290,16 @@ int main(int argc, char **argv)
 	exec_is_noticed("shared", OLD); /* another task keeps the old memory */
 	if (geteuid() == 0) {
 		pid_is_reused();
-		ok(opened("nobody") == TASKID_PRIVATE, "who changed the user since exec is not dumpable");
-		ok(opened("open") == TASKID_SAME, "  but may say that it is");
+		ok(opened("nobody", TASKID_FOR_USER) == TASKID_PRIVATE,
+		   "who changed the user since exec is not dumpable");
+		ok(opened("nobody", TASKID_FOR_ROOT) == TASKID_SAME, "  and only for root to read");
+		ok(opened("open", TASKID_FOR_USER) == TASKID_SAME, "  but may say that it is");
+		ok(opened("halfway", TASKID_FOR_ROOT) == TASKID_PRIVATE, "who acts for two users is not read for root");
+		ok(taskid_reader() == TASKID_FOR_ROOT, "root reads for root");
+		ok(reader_of(65534, 0, 0) == TASKID_FOR_USER, "  a set-uid program for its user");
+		ok(reader_of(65534, 65534, 65534) == TASKID_FOR_USER, "  and a user for itself");
 	} else {
-		ok(opened("closed") == TASKID_DENIED, "who is not dumpable is for root alone");
+		ok(opened("closed", TASKID_FOR_ROOT) == TASKID_DENIED, "who is not dumpable is for root alone");
 	}
 	return done();
 }

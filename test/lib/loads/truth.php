@@ -1,5 +1,5 @@
 <?php
-// truth.php MODE SECONDS: runs functions whose stacks are known: fifty, thirty and twenty run 50, 30 and 20 turns of one loop.
+// truth.php MODE SECONDS, or ?mode=MODE&seconds=SECONDS: runs functions whose stacks are known: fifty, thirty and twenty run 50, 30 and 20 turns of one loop.
 function fifty() { for ($i = $x = 0; $i < 500; $i++) $x = ($x * 31 + $i) & 0xffffff; return $x; }
 function thirty() { for ($i = $x = 0; $i < 300; $i++) $x = ($x * 31 + $i) & 0xffffff; return $x; }
 function twenty() { for ($i = $x = 0; $i < 200; $i++) $x = ($x * 31 + $i) & 0xffffff; return $x; }
@@ -70,4 +70,5 @@ function main($mode, $seconds)
 	for ($end = time() + $seconds; time() < $end;)
 		if ($mode == 'deep') down(120); else $mode();
 }
-main($argv[1], $argv[2]);
+// a program, or the script of a request
+isset($argv) ? main($argv[1], $argv[2]) : main($_GET['mode'], $_GET['seconds']);

@@ -2,7 +2,8 @@
  * was truncated, and not at all where the numbers differ. Stacks are texts, innermost first: E is an activation of the
  * eval function, I a function that only it calls, T a trampoline, other capitals are native code; small letters are
  * interpreted frames, ' ends a segment, ^ marks a language whose frames begin and end before their activation, ! that
- * the innermost frame has not begun, $ that the native frames have all activations. F changes the native stack. */
+ * the innermost frame has not begun, $ that the native frames have all activations. F changes the native stack. With @,
+ * a register of each activation has its frame: the small letter behind E. */
 /* covers: record/interpreters/onestack.c */
 #include "record/interpreters/onestack.h"
 #include "test/lib/tap.h"
@@ -14,6 +15,7 @@
 #define SWITCH 0x102000u
 #define CODE 0x200000u
 #define BYTECODE 0x300000u
+#define STACK 0x400000u
 
 static struct onestack merged;
 static struct walk_frame native[64];
@@ -54,20 +56,27 @@ static const char *merge(const char *stack, enum unwind_end end, const char *int
 					.owner = &merged };
 	size_t i;
 
-	for (; stack[lists.nnative]; lists.nnative++)
-		native[lists.nnative] =
-			(struct walk_frame){ .address = address_of(stack[lists.nnative]), .exact = lists.nnative == 0 };
+	for (; *stack; stack++) {
+		if (*stack >= 'a')
+			native[lists.nnative - 1].value = STACK + (uint64_t)*stack;
+		else
+			native[lists.nnative++] =
+				(struct walk_frame){ .address = address_of(*stack), .exact = lists.nnative == 0 };
+	}
 	for (; *interpreted; interpreted++) {
 		if (*interpreted == '^')
 			lists.frames_lead = true;
 		else if (*interpreted == '$')
 			lists.has_activations = true;
+		else if (*interpreted == '@')
+			lists.has_register = lists.frames_lead = true;
 		else if (*interpreted == '!')
 			lists.entering = lists.frames_lead = true;
 		else if (*interpreted == '\'')
 			frame[lists.n - 1].entry = true;
 		else
-			frame[lists.n++] = (struct onestack_frame){ BYTECODE + (uint64_t)*interpreted, false };
+			frame[lists.n++] = (struct onestack_frame){ .address = BYTECODE + (uint64_t)*interpreted,
+								    .frame = STACK + (uint64_t)*interpreted };
 	}
 	if (!onestack_merge(&merged, &lists, max))
 		return "-";
@@ -150,6 +159,28 @@ int main(void)
 	is(merge("ELEMS", UNWIND_ROOT, "^ab'cd'", true, true, 99), "abLcdMS", "  equal numbers match");
 	is(merge("FLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "a thread that changes its native stack");
 	is(merge("XFLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "  by a function that it calls");
+	is(merge("XEaNExUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "XaNEUusS",
+	   "an activation whose frame has ended stays native, as a register shows");
+	is(merge("XEaNEsUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  but not one with the frame of another");
+	is(merge("XEaNEUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  nor one with an unknown frame");
+	is(merge("XExNEyUEzS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  and all segments have an activation");
+	is(merge("NExUEsS", UNWIND_ROOT, "@!a'us'", true, false, 99), "-",
+	   "  also if the innermost segment has not begun");
+	is(merge("NEsS", UNWIND_ROOT, "@!a'us'", true, false, 99), "NusS", "  which is left out");
+	is(merge("EsS", UNWIND_ROOT, "@!s'", true, false, 99), "sS", "a frame that runs its first instruction");
+	is(merge("EbNEsS", UNWIND_ROOT, "@ab'us'", true, false, 99), "abNusS", "a frame calls another one natively");
+	is(merge("XEaUEsL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "XaUusLcd",
+	   "truncated, each activation has its segment");
+	ok(merged.end == UNWIND_ROOT, "  and all interpreted frames are shown");
+	is(merge("XEaUExL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  and none has no segment");
+	is(merge("XEaUEcL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  nor is one left out");
+	is(merge("XEsUEaL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  nor in another order");
+	is(merge("XEaUEsL", UNWIND_STACK_CUT, "@a'us'c", false, false, 99), "-", "  and the list has its end");
+	is(merge("XEaUEs", UNWIND_NO_CODE, "@a'us'", true, false, 99), "XaUus", "a broken walk, with all segments");
+	is(merge("XEaUEx", UNWIND_NO_CODE, "@a'us'", true, false, 99), "-", "  equal numbers show nothing there");
+	is(merge("XEaU", UNWIND_NO_CODE, "@a'us'", true, false, 99), "-", "  nor without one");
+	is(merge("XU", UNWIND_NO_CODE, "@", true, false, 99), "XU", "  or without any");
+	is(merge("FEaUEsL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  and no native stack is changed");
 	onestack_free(&merged);
 	return done();
 }

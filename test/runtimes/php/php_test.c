@@ -146,6 +146,31 @@ static void other_kind(const struct phpprogram *program)
 	phprun_end(&run);
 }
 
+/* A function whose memory is another's after the copy has no name, though its strings are there. */
+static void ended_function(const struct phpprogram *program)
+{
+	uint64_t next_free = 0x7f0000001000;
+	struct php_function function;
+	struct phprun run;
+	struct php php = { 0 };
+	struct text text = { 0 };
+	char what[400];
+	bool good = phprun_start(program, NULL, "deep", 3, &run) && phprun_open(&run, &php) == PHP_OPEN;
+	uint32_t i = 0;
+
+	if (good)
+		show(&php, &text);
+	while (good && i + 1 < stack.n && (stack.frame[i].kind != PHP_FUNCTION || !stack.frame[i].code.name))
+		i++;
+	good = good && php_function(&php, &stack.frame[i], &function) && stack.frame[i].code.type &&
+	       poke_php(&run, stack.frame[i].function, &next_free, sizeof(next_free));
+	memory_forget(&run.memory);
+	snprintf(what, sizeof(what), "%s: a function that has ended since the copy has no name", program->name);
+	ok(good && !php_function(&php, &stack.frame[i], &function), what);
+	text_free(&text);
+	phprun_end(&run);
+}
+
 static void paths(void)
 {
 	ok(php_is_library(STR("/usr/bin/php8.2")) && php_is_library(STR("/usr/local/bin/php")) &&
@@ -173,6 +198,7 @@ int main(void)
 	for (size_t i = 0; i < n; i++) {
 		unknown_php(&program[i]);
 		other_kind(&program[i]);
+		ended_function(&program[i]);
 		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
 			one_program(&program[i], k);
 	}

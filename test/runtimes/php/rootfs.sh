@@ -1,13 +1,18 @@
 #!/bin/sh
-# rootfs.sh DIR SUITE: PHP as a suite of Debian ships it, with its libraries, unpacked in DIR/SUITE for phps.h. Nothing is installed.
+# rootfs.sh DIR SUITE [VERSION]: PHP as a suite of Debian ships it, with its libraries, unpacked in DIR/SUITE for phps.h. Nothing is installed. VERSION is needed
+# for experimental, which takes the libraries of sid.
 set -eu
-dir=${1:?rootfs.sh DIR SUITE} suite=${2:?suite}
+dir=${1:?rootfs.sh DIR SUITE [VERSION]} suite=${2:?suite} version=${3:-}
 mkdir -p "$dir/$suite"
 dir=$(cd "$dir/$suite" && pwd)
 apt=$(mktemp -d)
 trap 'rm -rf "$apt"' EXIT
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/debs"
-echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $suite main" >"$apt/sources.list"
+suites=$suite
+[ "$suite" != experimental ] || suites="sid experimental"
+for from in $suites; do
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $from main"
+done >"$apt/sources.list"
 cat >"$apt/apt.conf" <<-CONF
 	Dir::Etc::sourcelist "$apt/sources.list";
 	Dir::Etc::sourceparts "-";
@@ -19,7 +24,7 @@ CONF
 : >"$apt/status"
 export APT_CONFIG="$apt/apt.conf"
 apt-get -q update
-version=$(apt-cache depends php-cli | sed -n 's/.*Depends: php\([0-9.]*\)-cli.*/\1/p')
+[ -n "$version" ] || version=$(apt-cache depends php-cli | sed -n 's/.*Depends: php\([0-9.]*\)-cli.*/\1/p')
 [ -n "$version" ] || { echo "rootfs.sh: $suite has no php-cli" >&2; exit 1; }
 # The packages that php needs to start, and what they need.
 packages=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
