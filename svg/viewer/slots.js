@@ -62,8 +62,8 @@ export function rangeSums(slots, from, to) {
   return sums;
 }
 
-// The self weight of each frame in a range.
-function rangeWeights(count, slots, from, to) {
+/** The self weight of each frame in the positions `from` to `to`. */
+export function rangeWeights(count, slots, from, to) {
   const self = new Float64Array(count), { first, frame, weight } = slots;
   for (let pair = first[slotFrom(slots, from)], end = first[slotFrom(slots, to + 1)]; pair < end; pair++) {
     self[frame[pair]] += weight[pair];
