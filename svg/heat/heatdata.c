@@ -53,22 +53,35 @@ void heatdata_config(struct text *text, const struct heatmap *map, struct str un
 	text_char(text, '}');
 }
 
+static void put_pairs(struct text *text, const struct heatmap *map, const struct heatmap_slot *slot)
+{
+	uint32_t frame = 0;
+
+	for (size_t i = slot->first; i < slot->first + slot->n; i++) {
+		encode_number(text, map->item[i].frame - frame);
+		encode_number(text, map->item[i].weight - 1);
+		frame = map->item[i].frame + 1;
+	}
+}
+
 void heatdata_slots(struct text *text, const struct heatmap *map)
 {
+	struct text pairs = { 0 };
 	uint32_t next = 0;
 
 	for (size_t i = 0; i < map->nslots; i++) {
 		const struct heatmap_slot *slot = &map->slot[i];
-		uint32_t frame = 0;
+		size_t before = pairs.n;
 
+		put_pairs(&pairs, map, slot);
 		encode_number(text, slot->position - next);
 		encode_number(text, slot->lost);
 		encode_number(text, slot->n);
-		for (size_t j = slot->first; j < slot->first + slot->n; j++) {
-			encode_number(text, map->item[j].frame - frame);
-			encode_number(text, map->item[j].weight - 1);
-			frame = map->item[j].frame + 1;
-		}
+		encode_number(text, pairs.n - before);
+		encode_number(text, slot->sum);
 		next = slot->position + 1;
 	}
+	text_char(text, '\n');
+	text_str(text, text_view(&pairs));
+	text_free(&pairs);
 }

@@ -9,8 +9,7 @@
 /* Appends the JSON object. unit is that of the weights. */
 void heatdata_config(struct text *text, const struct heatmap *map, struct str unit);
 
-/* Appends the slots: for each one with samples or losses its distance from the slot before, its losses, and its weights
- * by frame. */
+/* Appends the slots with samples or losses, then their weights by frame. */
 void heatdata_slots(struct text *text, const struct heatmap *map);
 
 #endif

@@ -47,7 +47,7 @@ function copyTrie({ count, name, caller, self }) {
  * heaviest.
  */
 export function comparisonTree(base, slots, groups, ranges) {
-  const self = ranges.map(({ from, to }) => rangeWeights(base.count, slots, from, to));
+  const self = ranges.map(({ from, to }) => rangeWeights(base, slots, from, to));
   const both = self[0].map((weight, frame) => weight + self[1][frame]);
   const total = sumColumn(both, new Float64Array(base.count), base);
   const { trie, isSame } = growTrie(base, shownNames(base, groups, total), self, total);

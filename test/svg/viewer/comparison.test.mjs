@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { comparisonTree, sharesByDefault } from '../../../svg/viewer/comparison.js';
 import { normalName } from '../../../svg/viewer/normalnames.js';
 import { correctFunctions, erfc, judgeFunctions, neededSamples } from '../../../svg/viewer/verdicts.js';
+import { decodeSlots } from '../../../svg/viewer/slots.js';
 import { finishTree, makeTree } from '../../../svg/viewer/tree.js';
 
 const rule = { z: 2, points: .5, relative: .01, counted: 1, dispersion: 1, drift: 0 };
@@ -81,9 +82,10 @@ test('shares are compared unless totals are alike', () => {
 test('the tree of two ranges has both sides, and one frame for names of one function', () => {
   const { tree, numbers } = treeOf([['a;f1', 4], ['a;f1;g', 1], ['a;f2', 9], ['a;f2;g', 2]], [0]);
   const pairs = [[0, 'a;f1', 4], [0, 'a;f1;g', 1], [3, 'a;f2', 9], [3, 'a;f2;g', 2]];
-  const slots = {
-    count: 2, position: [0, 3], sum: [5, 11], lost: [0, 0], first: [0, 2, 4], frame: pairs.map(([, path]) => numbers.get(path)), weight: pairs.map(([, , weight]) => weight),
-  };
+  const digits = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).filter(one => !'&<>"\'\\`'.includes(one));
+  const code = list => list.map(([, path, weight], at) => digits[numbers.get(path) - (at ? numbers.get(list[at - 1][1]) + 1 : 1)] + digits[weight - 1]).join('');
+  const [one4, two11] = [pairs.slice(0, 2), pairs.slice(2)].map(code);
+  const slots = decodeSlots([0, 0, 2, 4, 5, 2, 0, 2, 4, 11].map(value => digits[value]).join('') + '\n' + one4 + two11, 6, 16);
   const [f1, f2] = ['a;f1', 'a;f2'].map(path => tree.name[numbers.get(path)]), ranges = [{ from: 0, to: 1 }, { from: 2, to: 5 }];
   const groups = Int32Array.from({ length: 6 }, (_, id) => id);
   const apart = comparisonTree(tree, slots, groups, ranges);
