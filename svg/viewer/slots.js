@@ -2,6 +2,9 @@
 import { CONTINUES, digitValues, NumberReader } from './decode.js';
 import { finishTree, makeTree } from './tree.js';
 
+// Above 2^53, the order of additions matters.
+const isSame = (one, other) => Math.abs(one - other) <= other * 1e-9;
+
 function check(isGood) {
   if (!isGood) throw new Error('pjheat: damaged slots; the static picture stays');
 }
@@ -9,8 +12,8 @@ function check(isGood) {
 /**
  * The slots of a data block, ascending by position: {count, position, sum, lost: columns by slot; at: the slot of each
  * position or -1; pairs, start: for each slot, and behind the last, the number of weights before it and the place of
- * the first in the second line}. Weights stay text until a range needs them: a day has millions. `total` is the weight of all;
- * other data is damaged, an error.
+ * the first in the second line}. Weights stay text until a range needs them: a day has millions. `total` is the weight
+ * of all; other data is damaged, an error.
  */
 export function decodeSlots(data, positions, total) {
   const split = data.indexOf('\n'), reader = new NumberReader(data.slice(0, Math.max(split, 0)));
@@ -31,16 +34,15 @@ export function decodeSlots(data, positions, total) {
     whole += sum.at(-1);
   }
   check(start.at(-1) === data.length - split - 1);
-  // above 2^53, the order of additions matters
-  check(Math.abs(whole - total) <= total * 1e-9);
+  check(isSame(whole, total));
   return { count: position.length, position, sum, lost, at, pairs, start, split, data, bytes: null };
 }
 
 // Adds the weights of the slots `first` to `end` - 1 to the columns self (by frame) and sums (by slot, of the frames in
 // `wanted`), where these are. A function of its own with few free variables, so that the engine compiles it soon.
-function addWeights(bytes, { pairs, start }, first, end, { self, sums, wanted, values }) {
+function addWeights(bytes, { pairs, start, sum }, first, end, { self, sums, wanted, values }) {
   for (let slot = first; slot < end; slot++) {
-    let at = start[slot], frame = 1;
+    let at = start[slot], frame = 1, all = 0; // frame 0 is the root
     const number = () => {
       let value = 0, factor = 1, digit;
       for (; (digit = values[bytes[at++]]) >= CONTINUES; factor *= CONTINUES) value += (digit - CONTINUES) * factor;
@@ -49,11 +51,12 @@ function addWeights(bytes, { pairs, start }, first, end, { self, sums, wanted, v
     for (let left = pairs[slot + 1] - pairs[slot]; left; left--) {
       frame += number();
       const weight = number() + 1;
+      all += weight;
       if (self) self[frame] += weight;
       else if (wanted[frame]) sums[slot] += weight;
       frame++;
     }
-    check(at === start[slot + 1]);
+    check(at === start[slot + 1] && isSame(all, sum[slot]));
   }
 }
 

@@ -78,6 +78,14 @@ test('damaged slots are an error, at once', () => {
   }
 });
 
+test('damaged weights are an error when they are read', () => {
+  for (const last of ['', '}', '}!']) {
+    const damaged = decodeSlots(data.slice(0, data.length - last.length) + last, 200, sum(samples)), read = () => rangeTree(profile.base, damaged, 150, 150);
+    if (last) assert.throws(read, /damaged slots/);
+    else assert.equal(read().total[0][0], 2001);
+  }
+});
+
 test('sums and the tree of each range are those of its samples', () => {
   for (let from = 0; from < 160; from += 3) {
     for (let to = from; to < 200; to += 7) {
