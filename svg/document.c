@@ -155,7 +155,7 @@ static void put_config(struct text *text, const struct look *look, const struct 
 		put_diff(text, layout, change);
 	if (look->heat) {
 		document_put_key(text, "heat");
-		heatdata_config(text, look->heat);
+		heatdata_config(text, look->heat, look->unit);
 	}
 	text_char(text, '}');
 }

@@ -3,6 +3,7 @@
 
 #include "svg/format/encode.h"
 #include "svg/heat/heattime.h"
+#include "svg/layout/change.h"
 
 static void put_colours_of(struct text *text, bool dark)
 {
@@ -13,7 +14,25 @@ static void put_colours_of(struct text *text, bool dark)
 	}
 }
 
-void heatdata_config(struct text *text, const struct heatmap *map)
+/* Writes what a comparison of two ranges needs: the rule of its tests, and the colours of its steps. */
+static void put_comparison(struct text *text, struct str unit)
+{
+	static const struct change plain;
+
+	text_printf(text, ",\"rule\":{\"z\":%g,\"points\":%g,\"relative\":%g,\"counted\":%d},\"ramp\":[", (double)SIG_Z,
+		    SIG_POINTS, SIG_RELATIVE, sig_counted(unit));
+	for (unsigned dark = 0; dark < 2; dark++) {
+		text_add(text, dark ? "],[" : "[");
+		for (unsigned step = 0; step < CHANGE_STEPS; step++) {
+			text_add(text, step ? ",\"" : "\"");
+			text_rgb(text, change_colour(&plain, step, dark));
+			text_char(text, '"');
+		}
+	}
+	text_add(text, "]]");
+}
+
+void heatdata_config(struct text *text, const struct heatmap *map, struct str unit)
 {
 	/* Seconds as text of integers: times of the wall clock in ns need more digits than a double has. */
 	text_printf(text, "{\"slot\":%ju,\"rows\":%u,\"columns\":%u", (uintmax_t)map->slot_ns, map->rows, map->columns);
@@ -29,25 +48,40 @@ void heatdata_config(struct text *text, const struct heatmap *map)
 	put_colours_of(text, false);
 	text_add(text, "],[");
 	put_colours_of(text, true);
-	text_add(text, "]]}");
+	text_add(text, "]]");
+	put_comparison(text, unit);
+	text_char(text, '}');
+}
+
+static void put_pairs(struct text *text, const struct heatmap *map, const struct heatmap_slot *slot)
+{
+	uint32_t frame = 0;
+
+	for (size_t i = slot->first; i < slot->first + slot->n; i++) {
+		encode_number(text, map->item[i].frame - frame);
+		encode_number(text, map->item[i].weight - 1);
+		frame = map->item[i].frame + 1;
+	}
 }
 
 void heatdata_slots(struct text *text, const struct heatmap *map)
 {
+	struct text pairs = { 0 };
 	uint32_t next = 0;
 
 	for (size_t i = 0; i < map->nslots; i++) {
 		const struct heatmap_slot *slot = &map->slot[i];
-		uint32_t frame = 0;
+		size_t before = pairs.n;
 
+		put_pairs(&pairs, map, slot);
 		encode_number(text, slot->position - next);
 		encode_number(text, slot->lost);
 		encode_number(text, slot->n);
-		for (size_t j = slot->first; j < slot->first + slot->n; j++) {
-			encode_number(text, map->item[j].frame - frame);
-			encode_number(text, map->item[j].weight - 1);
-			frame = map->item[j].frame + 1;
-		}
+		encode_number(text, pairs.n - before);
+		encode_number(text, slot->sum);
 		next = slot->position + 1;
 	}
+	text_char(text, '\n');
+	text_str(text, text_view(&pairs));
+	text_free(&pairs);
 }

@@ -6,11 +6,10 @@
 #include "svg/heat/heatmap.h"
 #include "common/text.h"
 
-/* Appends the JSON object. */
-void heatdata_config(struct text *text, const struct heatmap *map);
+/* Appends the JSON object. unit is that of the weights. */
+void heatdata_config(struct text *text, const struct heatmap *map, struct str unit);
 
-/* Appends the slots: for each one with samples or losses its distance from the slot before, its losses, and its weights
- * by frame. */
+/* Appends the slots with samples or losses, then their weights by frame. */
 void heatdata_slots(struct text *text, const struct heatmap *map);
 
 #endif

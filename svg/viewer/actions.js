@@ -184,7 +184,7 @@ export function setWidths(widths) {
 
 export function switchComparison() {
   changeView(() => {
-    view.byShare = !view.byShare;
+    view.isSwitched = !view.isSwitched;
   });
 }
 

@@ -7,8 +7,8 @@ function flagsOf({ regexp, matchCase, inverted }) {
   return (regexp ? 'r' : '') + (matchCase ? 'c' : '') + (inverted !== Boolean(config.inverted) ? 'i' : '');
 }
 
-function widthsOf({ widths, byShare }) {
-  return diff && (widths === 'A' ? '' : widths) + (!byShare === !diff.shares ? '' : '%');
+function widthsOf({ widths, isSwitched }) {
+  return diff && (widths === 'A' ? '' : widths) + (isSwitched ? '%' : '');
 }
 
 // What differs from the picture as its file has it: [key, text] each.
@@ -68,7 +68,7 @@ function restoreView(value) {
   screen.matchCase = flags.includes('c');
   screen.inverted = flags.includes('i') !== Boolean(config.inverted);
   view.widths = /[BAU]/.exec(widths)?.[0] || 'A';
-  view.byShare = Boolean(diff?.shares) !== widths.includes('%');
+  view.isSwitched = widths.includes('%');
   restoreOperations(value('o'));
   view.rebuild();
   screen.height = 0;

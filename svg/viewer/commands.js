@@ -17,7 +17,8 @@ const widthCommands = WIDTHS.map(([key, text]) => ({
   key, text: 'Widths: ' + text, act: () => setWidths(key), isOn: () => view.widths === key, inMenu: true,
 }));
 const comparisons = [{ key: '%', text: 'Shares or counts', act: switchComparison, inMenu: true }];
-const comparing = diff ? [...widthCommands, ...comparisons] : [];
+/** Commands of a difference. */
+export const comparing = [...widthCommands, ...comparisons];
 const tableName = diff ? 'Largest changes' : 'Table of functions';
 const turned = config.reverse ? 'Callees first' : 'Callers first';
 
@@ -44,7 +45,7 @@ export const commands = [
   { key: 'Enter', text: 'Zoom in', act: zoomSelected },
   { key: 'M', text: 'Menu of a frame', act: openCurrentMenu },
   { key: 'Shift+R', text: 'Reset the view', act: resetView, inMenu: true },
-  ...comparing,
+  ...diff ? comparing : [],
 ];
 
 function commandButton({ key, text, act }) {

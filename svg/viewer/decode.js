@@ -2,13 +2,13 @@
 import { Names } from './names.js';
 import { makeTree, finishTree } from './tree.js';
 
-// The values of the 88 characters of the alphabet, by character code.
-const digitOf = new Uint8Array(256);
+/** The values of the 88 characters of the alphabet, by character code. */
+export const digitValues = new Uint8Array(256);
 for (let code = 32, value = 0; code < 127; code++) {
-  if (!'&<>"\'\\`'.includes(String.fromCharCode(code))) digitOf[code] = value++;
+  if (!'&<>"\'\\`'.includes(String.fromCharCode(code))) digitValues[code] = value++;
 }
 
-const CONTINUES = 44; // digits from here on continue a number; its base is the same
+export const CONTINUES = 44; // digits from here on continue a number; its base is the same
 
 export class NumberReader {
   constructor(text) {
@@ -21,7 +21,7 @@ export class NumberReader {
   }
 
   digit() {
-    return digitOf[this.bytes[this.at++]];
+    return digitValues[this.bytes[this.at++]];
   }
 
   next() {
@@ -36,9 +36,9 @@ function decodeNames(section, config) {
   const names = new Names(config), lines = section ? section.split('\n') : [];
   let text = '';
   for (const line of lines) {
-    const shared = digitOf[line.charCodeAt(0)];
+    const shared = digitValues[line.charCodeAt(0)];
     let at = 1, colour = 0, factor = 1, digit;
-    for (; (digit = digitOf[line.charCodeAt(at++)]) >= CONTINUES; factor *= CONTINUES) {
+    for (; (digit = digitValues[line.charCodeAt(at++)]) >= CONTINUES; factor *= CONTINUES) {
       colour += (digit - CONTINUES) * factor;
     }
     text = text.slice(0, shared) + line.slice(at);
@@ -116,7 +116,7 @@ export function decodeProfile(config, data) {
   base.name[0] = root;
   base.caller[0] = -1;
   const links = { first: new Int32Array(names.count), after: new Int32Array(room), callee: new Int32Array(room) };
-  const [count, deepest] = decodeTree(bytes, base, digitOf, links);
+  const [count, deepest] = decodeTree(bytes, base, digitValues, links);
   base.count = base.half = count;
   for (const side of sides) decodeValues(base.self[side], sections[2 + side]);
   finishTree(base);

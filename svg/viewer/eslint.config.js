@@ -3,6 +3,7 @@
 const page = [
   'document', 'window', 'location', 'history', 'navigator', 'localStorage', 'matchMedia', 'open', 'addEventListener',
   'innerHeight', 'innerWidth', 'ResizeObserver', 'setTimeout', 'clearTimeout', 'requestAnimationFrame',
+  'cancelAnimationFrame',
 ];
 const everywhere = ['TextEncoder', 'URLSearchParams'];
 const globals = Object.fromEntries([...page, ...everywhere].map(name => [name, 'readonly']));

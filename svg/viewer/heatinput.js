@@ -2,9 +2,10 @@
 import { changeView } from './actions.js';
 import { draw } from './draw.js';
 import { countMatches } from './find.js';
-import { brush, heat, heatBox, heatGrid, placeAt, positions, showBrush, shownRange } from './heatmap.js';
+import { showButtons } from './heatcontrols.js';
+import { brush, heat, heatBox, heatGrid, placeAt, positions, showBrush, shownRanges } from './heatmap.js';
 import { focusPane, pane } from './page.js';
-import { isDocument, screen, view } from './state.js';
+import { diff, isDocument, screen, view } from './state.js';
 
 // before: the operations before a brush, to which Back leads; path: what was zoomed then.
 const drag = { anchor: -1, isOn: false, before: null, path: '', frame: 0 };
@@ -14,7 +15,7 @@ function rangeBetween(one, other) {
 }
 
 function setRange({ from, to }) {
-  view.add('t', from + '-' + to);
+  view.add(brush.letter, from + '-' + to);
 }
 
 /** Makes the brushed range that of the view: a step of the history. */
@@ -27,7 +28,15 @@ function commit() {
   brush.range = null;
   view.operations = drag.before || view.operations;
   drag.before = null;
+  if (brush.letter === 'v') brush.isComparing = false;
   changeView(() => setRange(range));
+}
+
+// Ctrl, or a waiting comparison, is for the second range; without a first one, any range is the first.
+function chooseLetter({ ctrlKey, metaKey }) {
+  const letter = (ctrlKey || metaKey || brush.isComparing) && view.operation('t') ? 'v' : 't';
+  if (letter !== brush.letter) drag.anchor = -1;
+  brush.letter = letter;
 }
 
 // Draws the graph of the brushed range without a step of the history, once for each frame of the screen.
@@ -47,10 +56,11 @@ function drawPreview() {
   draw();
 }
 
+// Not of the second range: the header of a difference is higher, and would move the map below the pointer.
 function preview(range) {
   brush.range = range;
   showBrush();
-  drag.frame ||= requestAnimationFrame(drawPreview);
+  if (brush.letter === 't') drag.frame ||= requestAnimationFrame(drawPreview);
 }
 
 // A column of the axis, or one slot; Shift extends what is selected.
@@ -62,6 +72,7 @@ function startBrush(event) {
   heatGrid.setPointerCapture(event.pointerId);
   drag.isOn = true;
   brush.cursor = position;
+  if (!event.shiftKey || event.ctrlKey || event.metaKey) chooseLetter(event);
   if (!event.shiftKey || drag.anchor < 0) drag.anchor = isAxis ? column : position;
   preview(rangeBetween(drag.anchor, isAxis ? column + heat.rows - 1 : position));
 }
@@ -91,8 +102,8 @@ function leaveMap() {
 }
 
 function moveCursor(by, isExtended) {
-  const range = shownRange();
-  if (brush.cursor < 0) brush.cursor = range ? range.to : 0;
+  const [first] = shownRanges();
+  if (brush.cursor < 0) brush.cursor = first ? first.range.to : 0;
   else brush.cursor = Math.min(Math.max(brush.cursor + by, 0), positions - 1);
   brush.hovered = -1;
   if (!isExtended || drag.anchor < 0) {
@@ -107,8 +118,10 @@ function moveCursor(by, isExtended) {
 function enter() {
   const { cursor } = brush;
   if (!brush.range && cursor >= 0 && cursor === drag.anchor) brush.range = rangeBetween(cursor, cursor);
+  const isWaiting = brush.isComparing && brush.letter === 't';
   commit();
-  focusPane();
+  if (isWaiting) showBrush();
+  else focusPane();
 }
 
 function selectColumn() {
@@ -123,19 +136,38 @@ const steps = {
   ArrowUp: 1, ArrowDown: -1, ArrowRight: heat.rows, ArrowLeft: -heat.rows, Home: -positions, End: positions,
 };
 
+function goBack() {
+  if (brush.isComparing) {
+    brush.isComparing = false;
+    showBrush();
+    showButtons();
+    return;
+  }
+  commit();
+  changeView(() => view.remove(diff ? 'v' : 't'));
+}
+
+// What a key does in the map, or undefined.
+function actionOf({ key, shiftKey, ctrlKey, metaKey }) {
+  const step = steps[key], isSecond = ctrlKey || metaKey;
+  if (step && (shiftKey || !isSecond)) return () => moveCursor(step, shiftKey);
+  if (isSecond) return undefined;
+  if (key === 'Escape') return brush.isComparing || view.operation('t') ? goBack : undefined;
+  return { Enter: enter, ' ': selectColumn }[key];
+}
+
+const MODIFIERS = ['Shift', 'Control', 'Meta'];
+
 // The keys of the map; all others are the page's, and act on the view with the range.
 function pressKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.key === 'Shift') return;
-  const step = steps[event.key], act = { Enter: enter, ' ': selectColumn }[event.key];
-  if (step) moveCursor(step, event.shiftKey);
-  else if (act) act();
-  else if (event.key === 'Escape' && view.operation('t')) {
-    commit();
-    changeView(() => view.remove('t'));
-  } else {
+  if (event.altKey || event.target !== heatBox || MODIFIERS.includes(event.key)) return;
+  const act = actionOf(event);
+  if (!act) {
     commit();
     return;
   }
+  if (act !== goBack && !brush.range) chooseLetter(event);
+  act();
   event.preventDefault();
   event.stopPropagation();
 }
@@ -143,6 +175,7 @@ function pressKey(event) {
 // Another address is another view: a range that was not accepted is not part of it.
 function dropRange() {
   brush.range = drag.before = null;
+  brush.isComparing = false;
 }
 
 export function listenToHeat() {

@@ -14,31 +14,40 @@ const slotData = svg.querySelector('script.pj-t').textContent;
 export const slots = decodeSlots(slotData, positions, allTime.total[0][0]);
 
 const GUTTER_PX = 48, LOW_SLOT_PX = 2, HIGH_SLOT_PX = 6, MAP_SHARE = .26, WIDEST_PX = 32, AXIS_PX = 18;
-const AXIS_LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10, SIDES_PX = 24;
+const AXIS_LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10, SIDES_PX = 24, TAG_PX = 48;
 
-/** What is pointed at or chosen by keys, and the range that is being brushed; positions, or -1 and null. */
-export const brush = { cursor: -1, hovered: -1, range: null };
+/**
+ * What is pointed at or chosen by keys, and the range that is being brushed; positions, or -1 and null. letter: t of
+ * the first range, v of the one that is compared with it; isComparing: the next range is that one.
+ */
+export const brush = { cursor: -1, hovered: -1, range: null, letter: 't', isComparing: false };
 
 const ground = drawn('path', { class: 'pj-hg' });
 const cells = drawn('g', { 'shape-rendering': 'crispEdges' });
 const losses = drawn('path', { class: 'pj-hl' });
 const shade = drawn('path', { class: 'pj-hs', 'fill-rule': 'evenodd' });
-const outline = drawn('path', { class: 'pj-ho' });
+const rangeOutlines = drawn('g', {});
 const mark = drawn('path', { class: 'pj-hc' });
 const axes = drawn('g', {});
-export const heatGrid = drawn('svg', { class: 'pj-hm' }, ground, cells, losses, shade, outline, mark, axes);
+export const heatGrid = drawn('svg', { class: 'pj-hm' }, ground, cells, losses, shade, rangeOutlines, mark,
+  axes);
 const legendText = division('hx'), readout = setAttributes(division('hr'), { role: 'status' });
-export const heatBox = setAttributes(division('ht', division('hh', legendText, readout), heatGrid), {
+export const buttons = division('hb');
+export const heatBox = setAttributes(division('ht', division('hh', legendText, readout, buttons), heatGrid), {
   tabindex: 0, role: 'application',
-  'aria-label': 'Heat map: arrow keys move, Shift and arrow keys select a range of time, Enter draws its graph',
+  'aria-label': 'Heat map: arrow keys move, Shift and arrow keys select a range of time, Enter draws its graph, '
+    + 'V compares with another range',
 });
 
 // Measures in px.
 const size = { column: 0, row: LOW_SLOT_PX, width: 0, height: 0 };
 
-/** The range that is shown, or null: all. */
-export function shownRange() {
-  return brush.range || view.operation('t')?.range || null;
+/** The ranges that are shown: {letter, range}; none: all times. */
+export function shownRanges() {
+  return ['t', 'v'].map(letter => {
+    const isBrushed = brush.range && brush.letter === letter;
+    return { letter, range: isBrushed ? brush.range : view.operation(letter)?.range };
+  }).filter(({ range }) => range);
 }
 
 /** The position at a place in the window, or -1. The axis is the whole column: {position, isAxis}. */
@@ -154,18 +163,48 @@ function slotsText(from, to) {
   return [sums.weight ? weights.text(sums.weight) : 'no samples', sums.lost && grouped(sums.lost) + ' lost'];
 }
 
-/** Shows the numbers of the slot that is pointed at, else of the range, else a hint; and the outlines of both. */
+function hintText() {
+  if (!brush.isComparing) return 'drag over the map: the graph shows that time';
+  return 'drag over the map: the time ' + (view.operation('t') ? 'after' : 'before');
+}
+
+function rangeTexts(ranges) {
+  return ranges.map(({ letter, range: { from, to } }) => {
+    const label = ranges.length < 2 ? 'selected ' : letter === 't' ? 'before ' : 'after ';
+    const slotCount = ranges.length < 2 && counted(times.slotsIn(from, to), 'slots');
+    return label + times.rangeText(from, to) + ': ' + listed([...slotsText(from, to), slotCount]);
+  });
+}
+
+// Ranges that touch are one, so that each place is in one path.
+function joinedRanges(ranges) {
+  const [one, other] = ranges.map(({ range }) => range);
+  if (!other || one.from > other.to || other.from > one.to) return ranges.map(({ range }) => range);
+  return [{ from: Math.min(one.from, other.from), to: Math.max(one.to, other.to) }];
+}
+
+function drawRanges(ranges) {
+  tracePath(shade, ranges.length ? [columnsPath(0, heat.columns), ...joinedRanges(ranges).map(rangePath)] : []);
+  refill(rangeOutlines, ...ranges.flatMap(({ letter, range }, at) => {
+    const path = drawn('path', { class: 'pj-ho' + (letter === 'v' ? ' pj-hv' : ''), d: rangePath(range) });
+    if (ranges.length < 2) return [path];
+    const column = Math.floor(range.from / heat.rows), first = Math.floor(ranges[0].range.from / heat.rows);
+    const isBeside = at && Math.abs(left(column) - left(first)) < TAG_PX;
+    const place = { x: left(column) + 3, y: isBeside ? 24 : 11, class: 'pj-hy' };
+    return [path, drawn('text', place, letter === 't' ? 'before' : 'after')];
+  }));
+}
+
+/** Shows the numbers of the slot that is pointed at, else of the ranges, else a hint; and the outlines of all. */
 export function showBrush() {
-  const range = shownRange(), at = brush.hovered >= 0 ? brush.hovered : brush.cursor;
-  tracePath(shade, range ? [columnsPath(0, heat.columns), rangePath(range)] : []);
-  tracePath(outline, range ? [rangePath(range)] : []);
+  const ranges = shownRanges(), at = brush.hovered >= 0 ? brush.hovered : brush.cursor;
+  drawRanges(ranges);
   tracePath(mark, at >= 0 ? [cellPath(at, -.5)] : []);
   const isGap = at >= 0 && times.isGap(Math.floor(at / heat.rows));
   const slotText = isGap ? 'a longer gap: no samples' : at >= 0 && times.text(times.offset(at), true) + ': '
     + listed(slotsText(at, at));
-  const rangeText = range && 'selected ' + times.rangeText(range.from, range.to) + ': '
-    + listed([...slotsText(range.from, range.to), counted(times.slotsIn(range.from, range.to), 'slots')]);
-  readout.textContent = listed([slotText, rangeText]) || 'drag over the map: the graph shows that time';
+  const isWaiting = brush.isComparing && !brush.range;
+  readout.textContent = listed([isWaiting && hintText(), slotText, ...rangeTexts(ranges)]) || hintText();
 }
 
 // What the map was drawn for.

@@ -1,6 +1,7 @@
 // legend.js - the kinds of code and their shares; in a difference, the scale of colours and what widths are.
 import { dimOthers, setWidths, switchComparison } from './actions.js';
 import { button, division, html, setAttributes, setPressed } from './dom.js';
+import { beforeDrawing } from './draw.js';
 import { percent } from './numbers.js';
 import { colourWeights, viewWeight } from './functions.js';
 import { legend, showSums } from './page.js';
@@ -47,13 +48,18 @@ function widthButton([letter, text]) {
   return choice;
 }
 
-function buildScale() {
+/** The colours of a difference, what widths are, and the rule, for as long as there is a difference. */
+export function buildScale(parent) {
   const boxes = diff.ramp[0].map(() => html('i'));
   const comparison = button('k', 'Shares or counts (%)', switchComparison, '');
   const widths = setAttributes(division('sg', ...WIDTHS.map(widthButton)), { role: 'group', 'aria-label': 'Widths' });
-  const scale = division('k', 'less', division('ra', ...boxes), 'more');
-  legend.append(scale, division('nw', 'new'), comparison, widths, html('span', { class: 'pj-no' }, diff.note));
+  const scale = division('k', 'less', division('ra', ...boxes), 'more'), note = html('span', { class: 'pj-no' });
+  parent.append(scale, division('nw', 'new'), comparison, widths, note);
+  beforeDrawing(() => {
+    note.textContent = diff?.note;
+  });
   afterDrawing(() => {
+    if (!diff) return;
     boxes.forEach((box, step) => {
       box.style.background = diff.ramp[Number(screen.dark)][step];
     });
@@ -63,7 +69,7 @@ function buildScale() {
 
 export function buildLegend() {
   afterDrawing(() => showSums(viewWeight(view, screen.zoom)));
-  if (diff) return buildScale();
+  if (diff) return buildScale(legend);
   if (!config.legend) return undefined;
   const kinds = [...kindsOfView()].sort((one, other) => other[1] - one[1] || (one[0] < other[0] ? -1 : 1));
   for (const [label, weight] of kinds) if (weight >= view.all() * LEAST_SHARE) legend.append(chipOf(label));

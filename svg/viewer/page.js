@@ -20,11 +20,16 @@ export function showSums(size) {
 
 const sums = html('span');
 
+function sidesText() {
+  const [before, after] = diff.sums, [one, other] = diff.labels || ['before', 'after'];
+  const change = before ? ' (' + signed(100 * (after / before - 1), 1) + '%)' : '';
+  return one + ' ' + weights.amount(before) + ARROW + other + ' ' + weights.text(after) + change;
+}
+
 function sumsText(size) {
-  const change = diff && ' (' + signed(100 * (diff.sums[1] / diff.sums[0] - 1), 1) + '%)';
   const total = view.all();
-  if (!diff) return (size === total ? '' : weights.amount(size) + ' of ') + weights.text(total);
-  return 'before ' + weights.amount(diff.sums[0]) + ARROW + 'after ' + weights.text(diff.sums[1]) + change;
+  if (diff) return sidesText();
+  return (size === total ? '' : weights.amount(size) + ' of ') + weights.text(total);
 }
 
 function totalsLine() {

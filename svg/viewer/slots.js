@@ -1,43 +1,68 @@
 // slots.js - the slots of a heat map (docs/SVG.md): weights of frames by time, as columns of numbers. Pure.
-import { NumberReader } from './decode.js';
+import { CONTINUES, digitValues, NumberReader } from './decode.js';
 import { finishTree, makeTree } from './tree.js';
+
+// Above 2^53, the order of additions matters.
+const isSame = (one, other) => Math.abs(one - other) <= other * 1e-9;
 
 function check(isGood) {
   if (!isGood) throw new Error('pjheat: damaged slots; the static picture stays');
 }
 
 /**
- * The slots of a data block, ascending by position: {count, position, sum, lost: columns by slot; first: for each slot,
- * and behind the last, the place of its weights; frame, weight: columns of these; at: the slot of each position or -1}.
- * `total` is the weight of all; other data is damaged, an error.
+ * The slots of a data block, ascending by position: {count, position, sum, lost: columns by slot; at: the slot of each
+ * position or -1; pairs, start: for each slot, and behind the last, the number of weights before it and the place of
+ * the first in the second line}. Weights stay text until a range needs them: a day has millions. `total` is the weight
+ * of all; other data is damaged, an error.
  */
-export function decodeSlots(text, positions, total) {
-  const reader = new NumberReader(text), room = text.length >> 1;
-  const position = [], sum = [], lost = [], first = [0], frame = new Int32Array(room), weight = new Float64Array(room);
-  const at = new Int32Array(positions).fill(-1);
-  let next = 0, pair = 0, whole = 0;
+export function decodeSlots(data, positions, total) {
+  const split = data.indexOf('\n'), reader = new NumberReader(data.slice(0, Math.max(split, 0)));
+  const position = [], sum = [], lost = [], pairs = [0], start = [0], at = new Int32Array(positions).fill(-1);
+  let next = 0, whole = 0;
+  check(split >= 0);
   while (reader.more) {
-    const slot = position.length, place = next + reader.next();
-    let all = 0, callee = 1; // frame 0 is the root
-    lost.push(reader.next());
-    for (let left = reader.next(); left; left--, pair++) {
-      check(reader.more);
-      callee += reader.next();
-      frame[pair] = callee++;
-      weight[pair] = reader.next() + 1;
-      all += weight[pair];
-    }
+    const place = next + reader.next();
+    at[place] = position.length;
     position.push(place);
-    sum.push(all);
-    first.push(pair);
-    at[place] = slot;
+    lost.push(reader.next());
+    const number = reader.next(), size = reader.next();
+    sum.push(reader.next());
+    check(place < positions && 2 * number <= size);
+    pairs.push(pairs.at(-1) + number);
+    start.push(start.at(-1) + size);
     next = place + 1;
-    whole += all;
+    whole += sum.at(-1);
   }
-  // above 2^53, the order of additions matters
-  check(Math.abs(whole - total) <= total * 1e-9);
-  const pairs = { frame: frame.slice(0, pair), weight: weight.slice(0, pair) };
-  return { count: position.length, position, sum, lost, first, at, ...pairs };
+  check(start.at(-1) === data.length - split - 1);
+  check(isSame(whole, total));
+  return { count: position.length, position, sum, lost, at, pairs, start, split, data, bytes: null };
+}
+
+// Adds the weights of the slots `first` to `end` - 1 to the columns self (by frame) and sums (by slot, of the frames in
+// `wanted`), where these are. A function of its own with few free variables, so that the engine compiles it soon.
+function addWeights(bytes, { pairs, start, sum }, first, end, { self, sums, wanted, values }) {
+  for (let slot = first; slot < end; slot++) {
+    let at = start[slot], frame = 1, all = 0; // frame 0 is the root
+    const number = () => {
+      let value = 0, factor = 1, digit;
+      for (; (digit = values[bytes[at++]]) >= CONTINUES; factor *= CONTINUES) value += (digit - CONTINUES) * factor;
+      return value + digit * factor;
+    };
+    for (let left = pairs[slot + 1] - pairs[slot]; left; left--) {
+      frame += number();
+      const weight = number() + 1;
+      all += weight;
+      if (self) self[frame] += weight;
+      else if (wanted[frame]) sums[slot] += weight;
+      frame++;
+    }
+    check(at === start[slot + 1] && isSame(all, sum[slot]));
+  }
+}
+
+function readWeights(slots, first, end, columns) {
+  slots.bytes ||= new TextEncoder().encode(slots.data.slice(slots.split + 1));
+  addWeights(slots.bytes, slots, first, end, { ...columns, values: digitValues });
 }
 
 /** The first slot that is not before a position. */
@@ -62,18 +87,22 @@ export function rangeSums(slots, from, to) {
   return sums;
 }
 
-// The self weight of each frame in a range.
-function rangeWeights(count, slots, from, to) {
-  const self = new Float64Array(count), { first, frame, weight } = slots;
-  for (let pair = first[slotFrom(slots, from)], end = first[slotFrom(slots, to + 1)]; pair < end; pair++) {
-    self[frame[pair]] += weight[pair];
+/** The self weight of each frame in the positions `from` to `to`: of what is outside, if that is less to read. */
+export function rangeWeights({ count, self: [all] }, slots, from, to) {
+  const first = slotFrom(slots, from), end = slotFrom(slots, to + 1), self = new Float64Array(count), { pairs } = slots;
+  const isMost = 2 * (pairs[end] - pairs[first]) > pairs[slots.count];
+  if (!isMost) {
+    readWeights(slots, first, end, { self });
+    return self;
   }
-  return self;
+  readWeights(slots, 0, first, { self });
+  readWeights(slots, end, slots.count, { self });
+  return self.map((outside, frame) => all[frame] - outside);
 }
 
 /** The call tree of the positions `from` to `to`: the frames of `base` that have weight in them. */
 export function rangeTree(base, slots, from, to) {
-  const { count, name, caller, depth, end } = base, self = rangeWeights(count, slots, from, to);
+  const { count, name, caller, depth, end } = base, self = rangeWeights(base, slots, from, to);
   const total = self.slice(), number = new Int32Array(count);
   let kept = 1, made = 1;
   for (let frame = count - 1; frame; frame--) {
@@ -99,13 +128,9 @@ export function rangeTree(base, slots, from, to) {
 
 /** For each slot, the weight of the stacks in which a frame has a name that `hits` finds. */
 export function matchSums({ count, name, caller }, slots, hits) {
-  const isHit = new Uint8Array(count), sums = new Float64Array(slots.count);
-  for (let frame = 1; frame < count; frame++) isHit[frame] = hits[name[frame]] || isHit[caller[frame]] ? 1 : 0;
-  for (let slot = 0; slot < slots.count; slot++) {
-    for (let pair = slots.first[slot]; pair < slots.first[slot + 1]; pair++) {
-      if (isHit[slots.frame[pair]]) sums[slot] += slots.weight[pair];
-    }
-  }
+  const wanted = new Uint8Array(count), sums = new Float64Array(slots.count);
+  for (let frame = 1; frame < count; frame++) wanted[frame] = hits[name[frame]] || wanted[caller[frame]] ? 1 : 0;
+  readWeights(slots, 0, slots.count, { sums, wanted });
   return sums;
 }
 

@@ -14,7 +14,8 @@ export const config = JSON.parse(part('c'));
 if (config.v !== 1) throw new Error('pjsvg: a later layout; the static picture stays');
 
 export const profile = decodeProfile(config, part('d'));
-export const { names, diff } = profile;
+export const { names } = profile;
+export let { diff } = profile; // what is compared, or undefined
 export const weights = new Weights(config);
 export const view = new View(profile);
 
@@ -29,6 +30,11 @@ export const screen = {
   width: 0, height: 0, paneHeight: 0, scrollTop: 0, perWeight: 0, rows: [], blocks: [],
   lowest: 0,
 };
+
+/** Makes the picture a difference, or no longer. */
+export function setDiff(compared) {
+  diff = profile.diff = compared;
+}
 
 /** The frame that actions are about: pointed at, else selected, else zoomed to. */
 export function currentFrame() {

@@ -9,23 +9,21 @@ import { focusPane, page, pane } from './page.js';
 import { matchNames } from './search.js';
 import { afterDrawing, diff, names, screen, view } from './state.js';
 
-const ROW_PX = 24, SPARE_ROWS = 8, TITLE = diff ? 'Changes' : 'Functions';
+const ROW_PX = 24, SPARE_ROWS = 8, CHANGE_COLUMN = 3;
 
-const filter = html('input', {
-  placeholder: 'Filter', 'aria-label': 'Filter ' + TITLE.toLowerCase(), maxlength: 200, spellcheck: false,
-});
+const filter = html('input', { placeholder: 'Filter', maxlength: 200, spellcheck: false });
 const countLine = html('span', { role: 'status' });
 const headRow = html('tr', {}), body = html('tbody');
-const grid = html('table', { 'aria-label': TITLE, class: diff ? 'pj-df' : '' }, html('thead', {}, headRow), body);
+const grid = html('table', {}, html('thead', {}, headRow), body), heading = html('b');
 const scroller = division('ds', grid);
 const close = button('b', 'Close the table (T)', () => toggleTable(), '\u00d7');
-const dock = setAttributes(division('dk', division('dh', html('b', {}, TITLE), countLine, close), filter, scroller), {
-  role: 'region', 'aria-label': TITLE, hidden: '',
+const dock = setAttributes(division('dk', division('dh', heading, countLine, close), filter, scroller), {
+  role: 'region', hidden: '',
 });
 
 // What the table shows. First come names from A and the largest numbers; `isReversed`: last. `of`: the view that its
 // rows are of.
-const table = { columns: [], rows: [], sorted: diff ? 3 : 1, isReversed: false, of: null };
+const table = { columns: [], rows: [], sorted: 1, isReversed: false, of: null };
 
 export function isTableOpen() {
   return !dock.hidden;
@@ -114,7 +112,20 @@ function headingOf({ title, unsorted }, index) {
   return html('th', { scope: 'col', 'aria-sort': order }, sorter);
 }
 
+// Functions, or the changes of a difference, the largest first.
+function setTitle() {
+  const title = diff ? 'Changes' : 'Functions';
+  if (heading.textContent === title) return;
+  heading.textContent = title;
+  setAttributes(filter, { 'aria-label': 'Filter ' + title.toLowerCase() });
+  setAttributes(dock, { 'aria-label': title });
+  setAttributes(grid, { 'aria-label': title, class: diff ? 'pj-df' : '' });
+  table.sorted = diff ? CHANGE_COLUMN : 1;
+  table.isReversed = false;
+}
+
 function fillTable() {
+  setTitle();
   const { columns, ids, note } = columnsOf(view, screen.zoom);
   const hits = filter.value && matchNames(names, filter.value, {}).hits;
   table.columns = columns;

@@ -27,8 +27,15 @@ function switchTable() {
   setPressed(tableButton, isTableOpen());
 }
 
-const tableButton = button('w', diff ? 'Changes (T)' : 'Table (T)', switchTable, html('i', { class: 'pj-tb' }),
-  diff ? 'Changes' : 'Table');
+const tableText = html('span');
+const tableButton = button('w', '', switchTable, html('i', { class: 'pj-tb' }), tableText);
+function showTableButton() {
+  const text = diff ? 'Changes' : 'Table';
+  tableText.textContent = text;
+  setAttributes(tableButton, { title: text + ' (T)', 'aria-label': text + ' (T)' });
+  setPressed(tableButton, isTableOpen());
+}
+
 const menuButton = setAttributes(button('w', 'Menu', openMainMenu, html('i', { class: 'pj-bu' }), 'Menu'),
   { 'aria-haspopup': 'menu', 'aria-expanded': false });
 const outButton = button('w', 'Zoom out (Backspace)', zoomOut, 'Zoom out');
@@ -39,7 +46,7 @@ const helpButton = button('w', 'Help (?)', openHelp, '?');
 export function buildToolbar() {
   tools.append(division('tw', tableButton, menuButton, outButton, resetButton, themeButton, helpButton));
   afterDrawing(() => {
-    setPressed(tableButton, isTableOpen());
+    showTableButton();
     outButton.disabled = !screen.zoom;
     resetButton.disabled = !isChanged();
   });

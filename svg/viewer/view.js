@@ -36,8 +36,13 @@ export class View {
     this.tree = this.filtered = profile.base;
     this.operations = [];
     this.widths = 'A'; // of a difference: before, after, or U: both
-    this.byShare = profile.diff?.shares;
+    this.isSwitched = false; // the user chose the other of shares and counts
     this.hitsOf = {};
+  }
+
+  /** Whether a difference compares shares of the totals; else counts. */
+  get byShare() {
+    return Boolean(this.profile.diff?.shares) !== this.isSwitched;
   }
 
   operation(letter) {

@@ -37,7 +37,7 @@ pjsvg in.folded >plain.svg
 ok 'a picture of pjsvg has no code for time' not grep -qE 'pj-hm|pj-t"|"heat"' plain.svg
 # the script that a heat map adds
 grown=$(($(sh "$top/svg/viewer/assemble" heat.js | gzip -9c | wc -c) - $(sh "$top/svg/viewer/assemble" viewer.js | gzip -9c | wc -c)))
-ok "time takes at most 8 kB of script, compressed ($grown)" [ "$grown" -gt 1000 -a "$grown" -le 8192 ]
+ok "time takes at most 12 kB of script, compressed ($grown)" [ "$grown" -gt 1000 -a "$grown" -le 12288 ]
 
 # losses and gaps
 printf '1.00;a 3\n1.02;[lost] 5\n9.98;a 2\n200.00;a 1\n' | pjheat >lost.svg

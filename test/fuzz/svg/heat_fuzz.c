@@ -76,7 +76,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	slots_number(&parts.slots, &parts.layout);
 	heatmap_make(&parts.map, &parts.slots, n % 3 ? 0 : n * 1000000);
 	check_map(&parts);
-	heatdata_config(&parts.text, &parts.map);
+	heatdata_config(&parts.text, &parts.map, STR("samples"));
 	heatdata_slots(&parts.text, &parts.map);
 	heatpicture_draw(&parts.text, &parts.map, &ink, STR("samples"), 60, 1200, 12);
 	return 0;

@@ -312,4 +312,117 @@ test('gaps are blank, and their slots have no numbers', async b => {
   healthy(page);
 });
 
+// What the header has in a comparison.
+const both = async page => (await page.getByText(/^before, .* → after, /).innerText()).split(' · ')[0];
+const wanted = (from, to, one, other) => `before, ${one}: ${thousands(from)} → after, ${other}: ${thousands(to)} samples (${to < from ? '−' : '+'}${Math.abs(100 * (to / from - 1)).toFixed(1)}%)`;
+const control = (page, name) => heatMap(page).getByRole('button', { name });
+const early = [500, 549], late = [600, 649];
+const compared = wanted(weight(...early), weight(...late), '10 s to 11 s (1 s)', '12 s to 13 s (1 s)');
+
+test('two ranges by the button: the difference, what is new, and back', async b => {
+  const page = await open(b, at);
+  await brush(page, ...early);
+  ok(!await control(page, 'Swap').isVisible(), 'nothing to swap');
+  await control(page, 'Compare two ranges').click();
+  ok((await readout(page)).startsWith('drag over the map: the time after'), await readout(page));
+  await brush(page, ...late);
+  is(await both(page), compared, 'header');
+  is(decodeURIComponent(await hash(page)), '#o=t500-549\nv600-649', 'address');
+  ok(await page.getByText('too few samples for a comparison: 800 a side').isVisible(), 'a verdict on few samples');
+  ok((await shown(page)).includes('parse'), 'what is new');
+  await find(page, 'parse');
+  await page.keyboard.press('Enter');
+  await settle(page);
+  const line = (await page.getByRole('status').last().innerText()).replace(/\s+/g, ' ');
+  ok(line.includes('before 0 (0%) → after 70 (') && line.includes('new'), line);
+  await page.keyboard.press('Escape');
+  await control(page, 'Swap').click();
+  await settle(page);
+  is(await both(page), wanted(weight(...late), weight(...early), '12 s to 13 s (1 s)', '10 s to 11 s (1 s)'), 'swapped');
+  ok(await flame(page).getByText('only before').isVisible(), 'what is gone');
+  await control(page, 'End the comparison').click();
+  await settle(page);
+  is(await sums(page), `${weight(...late)} of ${thousands(total)} samples`, 'the range before');
+  is(await hash(page), '#o=t600-649', 'address of one range');
+  await page.goBack();
+  await soon(async () => ok((await both(page)).startsWith('before, 12 s'), 'Back'));
+  healthy(page);
+});
+
+test('Ctrl and a drag compare, Escape goes back step by step', async b => {
+  const page = await open(b, at);
+  await page.keyboard.down('Control');
+  await brush(page, ...early); // without a first range, it is the first
+  is(await hash(page), '#o=t500-549', 'first');
+  await brush(page, ...late);
+  await page.keyboard.up('Control');
+  is(await both(page), compared, 'header');
+  ok(await page.getByRole('button', { name: 'Changes' }).isVisible(), 'the table has changes');
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await hash(page), '#o=t500-549', 'Escape ends the comparison');
+  ok(await page.getByRole('button', { name: /^Table/ }).isVisible(), 'the table has functions');
+  await page.keyboard.press('Escape');
+  await settle(page);
+  is(await hash(page), '', 'Escape ends the range');
+  healthy(page);
+});
+
+test('keys: V and a second range, or Ctrl+Shift and arrows', async b => {
+  const page = await open(b, at + '#o=t500-549');
+  await page.keyboard.press('v');
+  await settle(page);
+  ok(await heatMap(page).evaluate(e => e === document.activeElement), 'the map has the focus');
+  for (const key of ['Home', 'Home', 'Shift+ArrowRight']) await page.keyboard.press(key);
+  await page.keyboard.press('Enter');
+  await settle(page);
+  is(decodeURIComponent(await hash(page)), '#o=t500-549\nv0-50', 'V');
+  ok(await flame(page).evaluate(e => e === document.activeElement), 'the graph has the focus');
+  await page.keyboard.press('b');
+  await settle(page);
+  is(decodeURIComponent(await hash(page)), '#o=t500-549\nv0-50;m=B', 'widths: before');
+  await page.keyboard.press('v');
+  await settle(page);
+  is(await hash(page), '#o=t500-549', 'V ends it');
+  for (const key of ['Home', 'ArrowRight', 'Control+Shift+ArrowUp', 'Control+Shift+ArrowUp', 'Enter']) await page.keyboard.press(key);
+  await settle(page);
+  is(decodeURIComponent(await hash(page)), '#o=t500-549\nv50-52;m=B', 'Ctrl');
+  healthy(page);
+});
+
+test('a link opens a comparison with filters; one range is none', async b => {
+  const page = await open(b, at + '#o=t0-749%0Av750-1499%0Ar');
+  ok((await both(page)).startsWith('before, 0 s to 15 s (15 s): '), await both(page));
+  ok(await page.getByText('3 of 6 functions changed').isVisible(), 'note: parse is gone, serve and handle have its share');
+  ok((await shown(page)).includes('compact'), 'callers first');
+  await page.keyboard.press('%');
+  await settle(page);
+  ok(await page.getByText('compared as counts').isVisible() || await page.getByText('compared as shares').isVisible(), 'shares or counts');
+  for (const junk of ['v0-5', 'v600-609%0At', 'vx', 't9-99999%0Av1-2']) {
+    const other = await open(b, at + '#o=' + junk);
+    is(await sums(other), `${thousands(total)} samples`, junk);
+    healthy(other);
+  }
+  const overlap = await open(b, at + '#o=t0-749%0Av700-1499');
+  ok(await overlap.getByText('the ranges overlap: 50 slots on both sides').isVisible(), 'overlap');
+  const empty = await open(b, at + '#o=t30-39%0Av700-1499');
+  ok(await empty.getByText('no samples before: all is new').isVisible(), 'an empty side');
+  for (const other of [page, overlap, empty]) healthy(other);
+});
+
+test('a finger compares, on a phone', async b => {
+  const page = await open(b, at + '#o=t100-220', { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true });
+  await control(page, 'Compare two ranges').tap();
+  const client = await page.context().newCDPSession(page);
+  const [[left, top], [right, bottom]] = [await place(page, 500), await place(page, 720)];
+  const touch = (type, ...points) => client.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([x, y]) => ({ x, y })) });
+  await touch('touchStart', [left, top]);
+  await touch('touchMove', [(left + right) / 2, top]);
+  await touch('touchMove', [right, bottom]);
+  await touch('touchEnd');
+  await soon(async () => is(decodeURIComponent(await hash(page)), '#o=t100-220\nv500-720', 'address'));
+  ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the phone');
+  healthy(page);
+});
+
 await runTests();

@@ -3,7 +3,7 @@
 # PJSVG: the pjsvg beside which pjheat is (default: the build's); CHROMIUM: the browser. Arguments: part of a test's name.
 # stage: browser
 # covers: svg/pjheat.c svg/heat.css svg/heatpicture.c svg/viewer/heat.js svg/viewer/heatinput.js svg/viewer/heatmap.js
-# covers: svg/viewer/heattimes.js svg/viewer/slots.js
+# covers: svg/viewer/heattimes.js svg/viewer/slots.js svg/viewer/heatcompare.js svg/viewer/heatcontrols.js
 cd "$(dirname "$0")/../../.." || exit 1
 skip() { echo "1..0 # SKIP $1"; exit 0; }
 CHROMIUM=${CHROMIUM:-/usr/bin/chromium}

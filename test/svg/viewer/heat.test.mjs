@@ -41,18 +41,20 @@ function pathsOf({ tree, names }) {
 function dataOf(profile) {
   const paths = pathsOf({ tree: profile.base, names: profile.names }), places = new Set(samples.map(([at]) => at));
   Object.keys(losses).forEach(at => places.add(Number(at)));
-  let text = '', next = 0;
+  let text = '', next = 0, pairsText = '';
   for (const place of [...places].sort((one, other) => one - other)) {
     const pairs = samples.filter(([at]) => at === place).map(([, stack, weight]) => [paths.indexOf(stack) - 1, weight]);
-    text += varint(place - next) + varint(losses[place] || 0) + varint(pairs.length);
-    let frame = 0;
+    let frame = 0, one = '';
     for (const [index, weight] of pairs.sort((one, other) => one[0] - other[0])) {
-      text += varint(index - frame) + varint(weight - 1);
+      one += varint(index - frame) + varint(weight - 1);
       frame = index + 1;
     }
+    text += varint(place - next) + varint(losses[place] || 0) + varint(pairs.length) + varint(one.length);
+    text += varint(pairs.reduce((all, [, weight]) => all + weight, 0));
+    pairsText += one;
     next = place + 1;
   }
-  return text;
+  return text + '\n' + pairsText;
 }
 
 const profile = profileOf(samples), data = dataOf(profile), slots = decodeSlots(data, 200, sum(samples));
@@ -69,10 +71,18 @@ test('slots have the weights and losses of the input', () => {
 
 test('damaged slots are an error, at once', () => {
   const count = varint(2 ** 52);
-  for (const text of ['', data.slice(0, -4), data + data, varint(0) + varint(0) + count, data + varint(0) + varint(0) + count]) {
+  for (const text of ['', '\n', data.slice(0, -4), data + data, varint(0) + varint(0) + count, varint(0) + varint(0) + count + '\n', data + varint(0) + varint(0) + count, data.replace('\n', '')]) {
     const begin = performance.now();
     assert.throws(() => decodeSlots(text, 200, sum(samples)), /damaged slots/);
     assert.ok(performance.now() - begin < 5000);
+  }
+});
+
+test('damaged weights are an error when they are read', () => {
+  for (const last of ['', '}', '}!']) {
+    const damaged = decodeSlots(data.slice(0, data.length - last.length) + last, 200, sum(samples)), read = () => rangeTree(profile.base, damaged, 150, 150);
+    if (last) assert.throws(read, /damaged slots/);
+    else assert.equal(read().total[0][0], 2001);
   }
 });
 
