@@ -95,7 +95,9 @@ struct interpreter_place {
 	uint64_t address;
 	uint32_t line;   /* 0: unknown */
 	bool line_later; /* it is not known yet: a line that was read before counts, and no line is none */
-	bool first;      /* the frame has not run an instruction yet, as far as the language shows it */
+	/* The frame runs no instruction: it has not begun, as far as the language shows it, or it is between two runs
+	 * (Perl: the block of a sort). */
+	bool first;
 };
 
 struct interpreter {
@@ -121,6 +123,7 @@ struct interpreter {
 extern const struct interpreter interpreter_python;
 extern const struct interpreter interpreter_ruby;
 extern const struct interpreter interpreter_php;
+extern const struct interpreter interpreter_perl;
 extern const struct interpreter interpreter_javascript;
 
 /* All interpreters; NULL ends the list. */
