@@ -217,7 +217,7 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(B)/test/fuzz/cost.o $(PAR
 endif
 
 # What tests of symbols ask, and what makes and shows perf.data.
-HELPERS := $(patsubst %.c,$(B)/%,test/fold/symbols/names.c test/record/symsaver/reduce.c test/record/jvm.c test/runtimes/cpython/seeds.c test/runtimes/php/seeds.c test/runtimes/ruby/seeds.c test/runtimes/v8/seeds.c \
+HELPERS := $(patsubst %.c,$(B)/%,test/fold/symbols/names.c test/record/symsaver/reduce.c test/record/jvm.c test/runtimes/cpython/seeds.c test/runtimes/perl/seeds.c test/runtimes/php/seeds.c test/runtimes/ruby/seeds.c test/runtimes/v8/seeds.c \
 	$(filter-out %_test.c,$(wildcard test/fold/perfdata/*.c test/jmap/*.c test/send/*.c test/suite/*.c test/hostile/*.c)))
 
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)

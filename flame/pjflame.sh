@@ -64,7 +64,7 @@ Events:
   -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
       --unwind=auto|tables|fp
                              auto (both), tables (unwind tables), fp (frame pointers) (auto)
-      --interpreters=on|off  show functions of Python, node, Ruby, PHP (on for root)
+      --interpreters=on|off  show functions of Python, node, Ruby, PHP, Perl (on for root)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
 
 Output:

@@ -41,7 +41,7 @@ Targets:
 Events:
   -s, --seconds=SECONDS      duration of a profile (60)
   -F, --frequency=HZ         samples a second on each busy CPU (11)
-      --interpreters=on|off  show functions of Python, node, Ruby, PHP (on for root)
+      --interpreters=on|off  show functions of Python, node, Ruby, PHP, Perl (on for root)
 
 Output:
   -o, --output=DIR           directory of the profiles; it is made if it is missing

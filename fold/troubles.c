@@ -86,7 +86,7 @@ struct trouble_walk {
 	 * of_function: by location, runtime whose code this function interprets. */
 	uint8_t *of_dso, *of_function;
 	enum trouble_kind python; /* trouble of Python code without names, by the way of recording */
-	enum trouble_kind others; /* the same of Ruby, PHP and node; 0: by the language */
+	enum trouble_kind others; /* the same of Ruby, PHP, Perl and node; 0: by the language */
 	/* By DSO of JIT code: id of the first frame of a stack that contains the code, mostly the name of its process.
 	 */
 	uint32_t *process;
@@ -129,9 +129,11 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 	enum trouble_kind kind =
 		facts->interprets == RUNTIME_PYTHON ? walk->python : (enum trouble_kind)kinds[facts->interprets];
 
-	if (facts->interpreted && (facts->interprets == RUNTIME_RUBY || facts->interprets == RUNTIME_PHP))
+	if (facts->interpreted && (facts->interprets == RUNTIME_RUBY || facts->interprets == RUNTIME_PHP ||
+				   facts->interprets == RUNTIME_PERL))
 		return;
-	if (walk->others && (kind == TROUBLE_RUBY || kind == TROUBLE_PHP || kind == TROUBLE_NODE_INTERPRETED))
+	if (walk->others &&
+	    (kind == TROUBLE_RUBY || kind == TROUBLE_PHP || kind == TROUBLE_PERL || kind == TROUBLE_NODE_INTERPRETED))
 		kind = walk->others;
 	if (facts->interprets && !facts->jit && facts->process)
 		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process), samples);
@@ -303,8 +305,8 @@ static enum trouble_kind trouble_of_python(const struct recorder *recorder, cons
 	return recorder->is && !recorder->unwound ? TROUBLE_PYTHON_FP : TROUBLE_PYTHON;
 }
 
-/* Returns the trouble of Ruby, PHP and node, if the advice of the language does not help in this recording; otherwise
- * 0.
+/* Returns the trouble of Ruby, PHP, Perl and node, if the advice of the language does not help in this recording;
+ * otherwise 0.
  */
 static enum trouble_kind trouble_of_others(const struct recorder *recorder, const struct samples *samples)
 {

@@ -288,7 +288,7 @@ static void check_interpreters(const struct check *check)
 #if !defined(__x86_64__)
 	(void)check;
 	checkreport_line(CHECK_LIMITED, "interpreters",
-			 "functions of Python, node, Ruby and PHP can be shown on x86-64 only");
+			 "functions of Python, node, Ruby, PHP and Perl can be shown on x86-64 only");
 #else
 	struct hint hint = { .step = HINT_REALTIME, .error = privileges_realtime(), .facts = check->facts };
 	struct text text = { 0 };
@@ -299,9 +299,9 @@ static void check_interpreters(const struct check *check)
 	}
 	if (hint.error == 0) {
 		checkreport_line(CHECK_OK, "interpreters",
-				 "functions of Python, node, Ruby and PHP can be shown, with --interpreters=on");
+				 "functions of Python, node, Ruby, PHP and Perl can be shown, with --interpreters=on");
 	} else {
-		text_add(&text, "functions of Python, node, Ruby and PHP cannot be shown: ");
+		text_add(&text, "functions of Python, node, Ruby, PHP and Perl cannot be shown: ");
 		hint_text(&text, &hint);
 		checkreport_text(CHECK_LIMITED, "interpreters", &text);
 	}

@@ -285,7 +285,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 0, "unwind", WAYS, OPT_CALL, &request->unwind, opt_unwind,
 		  "auto (both), tables (unwind tables), fp (frame pointers), verify (auto)" },
 		{ 0, "interpreters", INTERPRETERS, OPT_CALL, &request->interpreters, opt_interpreters,
-		  "show functions of Python, node, Ruby, PHP (off)" },
+		  "show functions of Python, node, Ruby, PHP, Perl (off)" },
 		{ 0, "stack-size", "SIZE", OPT_CALL, &request->stack_bytes, opt_bytes,
 		  "bytes of the stack copied with each sample, for unwind tables (24K)" },
 		{ 0, "max-frames", "N", OPT_U64, &request->max_frames, NULL,

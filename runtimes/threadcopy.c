@@ -8,6 +8,9 @@ enum { PAGE = 4096, OBJECT_MAX = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384, A
 /* Maximum number of words of a stack: 2 GB. */
 #define ARRAY_WORDS_MAX (UINT64_C(1) << 28)
 
+/* Maximum number of elements of an array of objects. */
+#define OBJECTS_MAX (1 << 20)
+
 /* Addresses from here on are not in user space. A sum of one below it and a uint32_t does not overflow. */
 #define ADDRESS_END (UINT64_C(1) << 62)
 
@@ -32,8 +35,11 @@ static bool array_valid(const struct threadplan *plan)
 
 static bool object_valid(const struct threadplan *plan)
 {
-	return plan->object_bytes == 0 || (plan->array.bytes == 0 && plan->object_bytes <= OBJECT_MAX &&
-					   plan->object < AREA_MAX && plan->object + 8 <= plan->frame_bytes);
+	if (plan->object_bytes == 0)
+		return plan->objects == 0;
+	return plan->array.bytes == 0 && plan->object_bytes <= OBJECT_MAX && plan->object < AREA_MAX &&
+	       plan->object + 8 <= plan->frame_bytes && plan->objects <= 1 &&
+	       (plan->objects == 0 || (plan->object_last < AREA_MAX && plan->object_last + 4 <= plan->frame_bytes));
 }
 
 bool threadplan_valid(const struct threadplan *plan)
@@ -159,6 +165,29 @@ static void copy_object(struct follower *follower, const struct threadplan *plan
 	read_area(follower, object, object + plan->object_bytes);
 }
 
+/* Copies the array of objects of a frame, from its end on. Returns false if a part of it cannot be read, or a maximum
+ * is reached. */
+static bool copy_objects(struct follower *follower, const struct threadplan *plan, const char *frame)
+{
+	uint64_t start, at, area = AREA_MAX / plan->object_bytes * plan->object_bytes;
+	int32_t last;
+
+	memcpy(&start, frame + plan->object, 8);
+	memcpy(&last, frame + plan->object_last, 4);
+	if (last == -1)
+		return true;
+	if (last < 0 || last >= OBJECTS_MAX || start == 0 || start >= ADDRESS_END)
+		return false;
+	for (at = start + ((uint64_t)last + 1) * plan->object_bytes; at > start;) {
+		uint64_t n = at - start < area ? at - start : area;
+
+		if (read_area(follower, at - n, at) < n)
+			return false;
+		at -= n;
+	}
+	return true;
+}
+
 /* Follows the list of frames. Returns how it ended; THREADCOPY_FAILED also if a maximum was reached in copy_frame. */
 static uint32_t follow_frames(struct follower *follower, const struct threadplan *plan, uint64_t frame)
 {
@@ -170,8 +199,11 @@ static uint32_t follow_frames(struct follower *follower, const struct threadplan
 
 		if (!bytes)
 			return THREADCOPY_FAILED;
-		copy_object(follower, plan, bytes);
 		memcpy(&frame, bytes + plan->next, 8);
+		if (plan->objects && !copy_objects(follower, plan, bytes))
+			return THREADCOPY_FAILED;
+		if (!plan->objects)
+			copy_object(follower, plan, bytes);
 		frame &= plan->mask;
 		if (frame == 0)
 			return THREADCOPY_COMPLETE;

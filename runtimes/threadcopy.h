@@ -40,6 +40,10 @@ struct threadplan {
 	/* Offset in a frame of the pointer to an object that is copied, too, and bytes of it to copy; 0 bytes: none. It
 	 * is left out if it cannot be read, and once THREADCOPY_OBJECTS reads were made. */
 	uint32_t object, object_bytes;
+	/* 1: the object is an array (Perl: of contexts). It has elements of object_bytes, and the number of the last
+	 * one is an int32_t at object_last in the frame: -1 if there is none. They are copied from the last one on, and
+	 * count as frames: what is not read ends the copy. */
+	uint32_t objects, object_last;
 	/* For frames that are an array (Ruby): bytes > 0. The last hop starts from a structure of which `bytes` bytes
 	 * are copied. It has the address of a stack at `start`, and its size in words of 8 bytes at `words`. Frames of
 	 * frame_bytes follow each other from the innermost one to the end of the stack. `next` is then the offset in a

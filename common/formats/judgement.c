@@ -83,7 +83,9 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 	[TROUBLE_PERL] = { .unit = OF_SAMPLES,
 			   .what = INTERPRETED,
 			   .cause = "does not name its Perl functions",
-			   .cause_many = "do not name their Perl functions" },
+			   .cause_many = "do not name their Perl functions",
+			   .advice = "--interpreters=on of pjflame or pjrecord, as root, with Perl 5.32 to 5.42, "
+				     "helps" },
 	[TROUBLE_NODE_INTERPRETED] = { .unit = OF_SAMPLES,
 				       .what = INTERPRETED,
 				       .cause = "does not name its interpreted functions",

@@ -27,7 +27,7 @@ enum trouble_kind {
 	TROUBLE_PHP,
 	TROUBLE_PERL,
 	TROUBLE_NODE_INTERPRETED,
-	TROUBLE_INTERPRETER_OFFCPU, /* of Ruby, PHP and node, in recordings of pjrecord --off-cpu */
+	TROUBLE_INTERPRETER_OFFCPU, /* of Ruby, PHP, Perl and node, in recordings of pjrecord --off-cpu */
 	/* Frames without names: ELF files. */
 	TROUBLE_STRIPPED_PACKAGE, /* stripped file of a package of the distribution */
 	TROUBLE_STRIPPED,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/interpreters/interpreter.h"
 
-const struct interpreter *const interpreter_list[] = { &interpreter_python, &interpreter_ruby, &interpreter_php,
-						       &interpreter_javascript, NULL };
+const struct interpreter *const interpreter_list[] = { &interpreter_python, &interpreter_ruby,       &interpreter_php,
+						       &interpreter_perl,   &interpreter_javascript, NULL };
 
 const struct interpreter *interpreter_of_path(struct str path)
 {

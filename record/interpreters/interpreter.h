@@ -93,9 +93,11 @@ struct interpreter_place {
 	/* Address of the instruction; 0 for a frame without a name. plan.stack: any number that identifies the line in
 	 * the file. */
 	uint64_t address;
-	uint32_t line;       /* 0: unknown */
-	bool line_later;     /* it is not known yet: a line that was read before counts, and no line is none */
-	bool first;          /* the frame has not run an instruction yet, as far as the language shows it */
+	uint32_t line;   /* 0: unknown */
+	bool line_later; /* it is not known yet: a line that was read before counts, and no line is none */
+	/* The frame runs no instruction: it has not begun, as far as the language shows it, or it is between two runs
+	 * (Perl: the block of a sort). */
+	bool first;
 	uint32_t first_line; /* of the function; 0: unknown. With the name, it identifies the code at an address. */
 };
 
@@ -127,6 +129,7 @@ struct interpreter {
 extern const struct interpreter interpreter_python;
 extern const struct interpreter interpreter_ruby;
 extern const struct interpreter interpreter_php;
+extern const struct interpreter interpreter_perl;
 extern const struct interpreter interpreter_javascript;
 
 /* All interpreters; NULL ends the list. */

@@ -18,9 +18,30 @@ static bool onestack_in_range(const struct onestack_lists *lists, size_t i, enum
 	return false;
 }
 
+#define CATCHES_MAX 4u /* frames of ONESTACK_CATCH between two activations */
+
+/* Returns the number of frames of ONESTACK_CATCH from index i on; CATCHES_MAX if there are more. */
+static size_t onestack_catches(const struct onestack_lists *lists, size_t i)
+{
+	size_t n = 0;
+
+	while (n < CATCHES_MAX && i + n < lists->nnative && onestack_in_range(lists, i + n, ONESTACK_CATCH))
+		n++;
+	return n;
+}
+
+/* Returns the number of frames by which the eval function's frame at index i belongs to an activation further out:
+ * itself and the frames of ONESTACK_CATCH behind it. 0: it is not, or has an activation of its own. */
+static size_t onestack_continues(const struct onestack_lists *lists, size_t i)
+{
+	size_t n = onestack_in_range(lists, i, ONESTACK_EVAL) ? onestack_catches(lists, i + 1) : 0;
+
+	return n && i + 1 + n < lists->nnative && onestack_in_range(lists, i + 1 + n, ONESTACK_EVAL) ? 1 + n : 0;
+}
+
 static bool onestack_is_activation(const struct onestack_lists *lists, size_t i)
 {
-	return onestack_in_range(lists, i, ONESTACK_EVAL);
+	return onestack_in_range(lists, i, ONESTACK_EVAL) && !onestack_continues(lists, i);
 }
 
 /* Returns true if a native frame belongs to the activation that is the next one. */
@@ -213,6 +234,8 @@ bool onestack_merge(struct onestack *onestack, const struct onestack_lists *list
 	onestack->n = 0;
 	onestack->end = cut && lists->complete ? UNWIND_ROOT : lists->end;
 	for (size_t i = 0; i < lists->nnative; i++) {
+		for (size_t n; (n = onestack_continues(lists, i)) > 0; i += n)
+			;
 		if (onestack_is_inner(lists, i)) {
 			if (native)
 				onestack_put(onestack, lists->native[i], max);

@@ -30,7 +30,10 @@ enum onestack_code {
 	ONESTACK_INNER,
 	/* A function that changes the native stack (PHP: zend_fiber_switch_context): in a stack with it, the lists may
 	 * be those of two stacks, and do not match. */
-	ONESTACK_SWITCH
+	ONESTACK_SWITCH,
+	/* Functions by which the eval function calls itself to run the same segment on (Perl: docatch): an activation
+	 * that only they separate from the next one is the same as that. */
+	ONESTACK_CATCH
 };
 
 /* Code of one function: [start, end). */
@@ -60,7 +63,7 @@ struct onestack_lists {
 	 * frames. */
 	bool leaf_sure;
 	/* The innermost interpreted frame is an entry frame that has not run an instruction: its activation may not
-	 * have begun (Ruby pushes the frame first). */
+	 * have begun (Ruby pushes the frame first), or it has ended and the next one has not begun (Perl: sort). */
 	bool entering;
 	/* The native frames have all activations, though the walk did not reach a root: the numbers are compared as if
 	 * it had. */

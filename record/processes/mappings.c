@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "runtimes/cpython/cpython.h"
+#include "runtimes/perl/perl.h"
 #include "runtimes/php/php.h"
 #include "runtimes/ruby/ruby.h"
 #include "runtimes/v8/v8.h"
@@ -84,7 +85,7 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	file->libjvm = runtime_hotspot.is_library(file->path);
 	file->jitdump = mappings_is_jitdump(file->path);
 	file->interpreter = cpython_is_library(file->path) || ruby_is_library(file->path) ||
-			    php_is_library(file->path) || v8_is_library(file->path);
+			    php_is_library(file->path) || perl_is_library(file->path) || v8_is_library(file->path);
 	linktable_add(&pool->files, &file->link, hash);
 	return file;
 }

@@ -185,7 +185,7 @@ else
 	skip "Python by frame pointers" "python3 is not installed"
 fi
 # shellcheck disable=SC2016 # of Perl and PHP
-interpreter Perl 'perl does not name its Perl functions$' perl -e 'for ($i = 0; $i < 10000000; $i++) { $x += $i }'
+interpreter Perl 'perl does not name its Perl functions' perl -e 'for ($i = 0; $i < 10000000; $i++) { $x += $i }'
 interpreter Ruby 'ruby[^ ]* does not name its Ruby methods' ruby -e 'i = 0; while i < 30000000; i += 1; end'
 # shellcheck disable=SC2016
 interpreter PHP 'php[^ ]* does not name its PHP functions' php -n -r 'for ($i = 0; $i < 100000000; $i++) { $x = $i; }'

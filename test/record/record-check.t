@@ -119,7 +119,7 @@ ok "  in a container: what to start it with" grep -qE 'start the container with 
 # ---- interpreters: the right to real-time priority; that to memory of other processes is in privileges_test.c
 
 if [ "$(uname -m)" = x86_64 ] && grep -q '^ok *interpreters: .*--interpreters=on' mine; then
-	cannot='^limited *interpreters: functions of Python, node, Ruby and PHP cannot be shown:'
+	cannot='^limited *interpreters: functions of Python, node, Ruby, PHP and Perl cannot be shown:'
 	# 144: sched_setscheduler
 	./deny EPERM:144 ./record --check -d open >realtime
 	ok "no real-time priority: what helps" grep -q "$cannot a seccomp filter forbids real-time priority: set RestrictRealtime=no in its unit, and SystemCallFilter=sched_setscheduler" realtime

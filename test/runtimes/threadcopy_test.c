@@ -261,6 +261,59 @@ static void check_objects(void)
 	ok(!threadplan_valid(&plan), "a pointer to an object beyond the frame");
 }
 
+/* The frames' objects are arrays from ARRAYS on: the frame at `i` has `n` elements of 100 bytes. */
+enum { ARRAYS = 0x40000, ARRAY_STEP = 0x40000, LAST = 36 };
+
+static void put_array(uint32_t i, int32_t last)
+{
+	put(0x10000 + i * 64 + OBJECT, BASE + ARRAYS + (uint64_t)i * ARRAY_STEP);
+	memcpy(memory->bytes + 0x10000 + i * 64 + LAST, &last, sizeof(last));
+}
+
+static void check_object_arrays(void)
+{
+	struct threadplan plan = usual;
+
+	_Static_assert(LAST >= OBJECT + 8 && LAST + 4 <= FRAME, "fields are disjoint");
+	plan.object = OBJECT;
+	plan.object_bytes = 100;
+	plan.objects = 1;
+	plan.object_last = LAST;
+	ok(threadplan_valid(&plan), "a plan with arrays of objects");
+	make_list(3, 64);
+	put_array(2, 0);
+	put_array(1, -1);
+	put_array(0, 2000);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_COMPLETE && all_found(3, 64), "arrays of objects: all frames are copied");
+	ok(find(ARRAYS + 2 * ARRAY_STEP, 100) && find(ARRAYS, 100) && find(ARRAYS + 2000 * 100, 100) &&
+		   !find(ARRAYS + 2001 * 100, 100) && !find(ARRAYS + ARRAY_STEP, 100),
+	   "  and all elements");
+	put_array(0, 100000);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_FAILED && find(ARRAYS + 2 * ARRAY_STEP, 100),
+	   "  one that is not there ends the copy");
+	put_array(2, 10000);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_LIMIT && find(ARRAYS + 2 * ARRAY_STEP + 10000 * 100, 100) &&
+		   !find(ARRAYS + 2 * ARRAY_STEP, 100),
+	   "  of one that is too large, the last elements are copied");
+	put_array(2, -2);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_FAILED, "  a negative number of elements");
+	put_array(2, INT32_MAX);
+	follow(&plan);
+	ok(copy->end == THREADCOPY_FAILED, "  a number that no array has");
+	plan.object_last = FRAME - 3;
+	ok(!threadplan_valid(&plan), "a number of elements beyond the frame");
+	plan.object_last = LAST;
+	plan.objects = 2;
+	ok(!threadplan_valid(&plan), "arrays of arrays");
+	plan.objects = 1;
+	plan.object_bytes = 0;
+	ok(!threadplan_valid(&plan), "arrays of no elements");
+}
+
 /* ---- frames as an array ------------------------------------------------------------------------------------------ */
 
 /* The root leads to OWNER, which has the stack; its frames are at its end, their environments from its start on. */
@@ -428,6 +481,7 @@ int main(void)
 	check_missing();
 	check_maxima();
 	check_objects();
+	check_object_arrays();
 	check_plans();
 	check_arrays();
 	check_bad_arrays();

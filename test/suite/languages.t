@@ -174,8 +174,8 @@ row '^\| Ruby .*3.1, 3.3 and 3.4.*\| yes \|'
 try unnamed "Ruby without root's option" ruby p.rb
 row '^\| PHP .*8.4.*\| yes \|'
 try unnamed PHP php p.php
-row '^\| Perl .*not yet'
-try unnamed Perl perl p.pl
+row '^\| Perl .*5.42.*\| yes \|'
+try unnamed "Perl without root's option" perl p.pl
 row '^\| Lua .*not yet'
 try unnamed Lua lua5.4 p.lua
 row '^\| Mono .*--jitmap'

@@ -65,7 +65,8 @@ static void each_kind(void)
 			  "(--interpreters=on of pjflame or pjrecord, as root, with PHP 7.4, 8.2 or 8.4 without the "
 			  "JIT, helps)" },
 		{ TROUBLE_PERL, "perl",
-		  FIGURES "; 50 % of samples in an interpreter: perl does not name its Perl functions" },
+		  FIGURES "; 50 % of samples in an interpreter: perl does not name its Perl functions "
+			  "(--interpreters=on of pjflame or pjrecord, as root, with Perl 5.32 to 5.42, helps)" },
 		{ TROUBLE_NODE_INTERPRETED, "node",
 		  FIGURES "; 50 % of samples in an interpreter: node does not name its interpreted functions "
 			  "(--interpreters=on of pjflame or pjrecord, as root, or node --perf-basic-prof "

@@ -59,8 +59,10 @@ static struct threadplan plan_of(struct str *rest)
 	plan.frames = 1 + plan.before * 7;
 	plan.object = plan.next;
 	plan.object_bytes = plan.before % 300;
+	plan.object_last = plan.object;
+	plan.objects = plan.object_bytes > 0 && plan.root_bytes % 2;
 	if (shape_of_array(first / THREADPLAN_HOPS, &plan))
-		plan.object_bytes = 0;
+		plan.object_bytes = plan.objects = 0;
 	return plan;
 }
 

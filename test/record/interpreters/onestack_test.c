@@ -2,8 +2,8 @@
  * was truncated, and not at all where the numbers differ. Stacks are texts, innermost first: E is an activation of the
  * eval function, I a function that only it calls, T a trampoline, other capitals are native code; small letters are
  * interpreted frames, ' ends a segment, ^ marks a language whose frames begin and end before their activation, ! that
- * the innermost frame has not begun, $ that the native frames have all activations. F changes the native stack. With @,
- * a register of each activation has its frame: the small letter behind E. */
+ * the innermost frame has not begun, $ that the native frames have all activations. F changes the native stack. C
+ * continues its caller's segment. With @, a register of each activation has its frame: the small letter behind E. */
 /* covers: record/interpreters/onestack.c */
 #include "record/interpreters/onestack.h"
 #include "test/lib/tap.h"
@@ -13,6 +13,7 @@
 #define EVAL 0x100000u
 #define INNER 0x101000u
 #define SWITCH 0x102000u
+#define CATCH 0x103000u
 #define CODE 0x200000u
 #define BYTECODE 0x300000u
 #define STACK 0x400000u
@@ -32,6 +33,7 @@ static uint64_t address_of(char letter)
 	case 'E': return EVAL + 1;
 	case 'I': return INNER + 1;
 	case 'F': return SWITCH + 1;
+	case 'C': return CATCH + 1;
 	default: return CODE + (uint64_t)letter;
 	}
 }
@@ -43,7 +45,8 @@ static const char *merge(const char *stack, enum unwind_end end, const char *int
 	static const struct onestack_range eval[] = { { 0, 1, ONESTACK_EVAL },
 						      { EVAL, EVAL + 0x1000, ONESTACK_EVAL },
 						      { INNER, INNER + 0x1000, ONESTACK_INNER },
-						      { SWITCH, SWITCH + 0x1000, ONESTACK_SWITCH } };
+						      { SWITCH, SWITCH + 0x1000, ONESTACK_SWITCH },
+						      { CATCH, CATCH + 0x1000, ONESTACK_CATCH } };
 	static char text[128];
 	struct onestack_lists lists = { .native = native,
 					.end = end,
@@ -85,6 +88,7 @@ static const char *merge(const char *stack, enum unwind_end end, const char *int
 
 		text[i] = (char)(address >= BYTECODE ? address - BYTECODE :
 				 address >= CODE     ? address - CODE :
+				 address >= CATCH    ? 'C' :
 				 address >= SWITCH   ? 'F' :
 				 address >= INNER    ? 'I' :
 						       'E');
@@ -181,6 +185,14 @@ int main(void)
 	is(merge("XEaU", UNWIND_NO_CODE, "@a'us'", true, false, 99), "-", "  nor without one");
 	is(merge("XU", UNWIND_NO_CODE, "@", true, false, 99), "XU", "  or without any");
 	is(merge("FEaUEsL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  and no native stack is changed");
+	is(merge("XECEMS", UNWIND_ROOT, "^ab'", true, false, 99), "XabMS", "an activation that continues another one");
+	is(merge("ECCECELECES", UNWIND_ROOT, "^ab'c'", true, false, 99), "abLcS", "  and that again, in two segments");
+	is(merge("CEMECES", UNWIND_ROOT, "^a'b'", true, false, 99), "CaMbS",
+	   "  its code is native where it runs no segment");
+	is(merge("ECMES", UNWIND_ROOT, "^a'b'", true, false, 99), "aCMbS", "  or is called by other code");
+	is(merge("ECCCCCES", UNWIND_ROOT, "^a'b'", true, false, 99), "aCCCCCbS", "  or is too often on the stack");
+	is(merge("ECES", UNWIND_ROOT, "^a'b'", true, false, 99), "-", "  it has no segment of its own");
+	is(merge("EC", UNWIND_ROOT, "^a'", true, false, 99), "aC", "  nothing follows it");
 	onestack_free(&merged);
 	return done();
 }

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames in a copy. cop.h has the contexts; pp_ctl.c, pp_hot.c, pp_sort.c and perl.c push them.
+ *
+ * A run loop ends with the context that has no op to continue with: call_sv pushes such a sub, eval_sv such an eval,
+ * sort and MULTICALL (List::Util's first) such a context for all of their calls. An eval block of that kind is native
+ * code's: call_sv has it around a sub, and it runs nothing itself.
+ *
+ * A sub's context is in the array before it is filled, and after the sub has ended. So the innermost sub counts only if
+ * the current variables (PL_comppad) are its own; if they are its caller's, it does not run.
+ *
+ * Between two of these calls, the context is there without an activation. Then no op is the current one: the run loop
+ * leaves it 0 at its end.
+ *
+ * The last op of such a block (of a sort, a regular expression, a defer) has no successor either. A sub that it calls
+ * is the next context, and runs in the block's activation.
+ */
+#include "runtimes/perl/perllayout.h"
+
+/* Bytes around a stackinfo that one read copies. */
+#define BELOW_STACKINFO 0u
+#define ABOVE_STACKINFO 64u
+
+#define ROOT_BYTES 512u
+#define STACKINFOS_MAX 4096u
+#define CONTEXTS_MAX 65536u
+#define CONTEXTS_ALLOCATED (1 << 24)
+
+void perl_plan(const struct perl_layout *layout, struct threadplan *plan)
+{
+	*plan = (struct threadplan){
+		.root_bytes = ROOT_BYTES,
+		.nhops = 1,
+		.hop = { layout->stackinfo },
+		.before = BELOW_STACKINFO,
+		.after = ABOVE_STACKINFO,
+		.frame_bytes = STACKINFO_BYTES,
+		.next = STACKINFO_PREVIOUS,
+		.mask = ~(uint64_t)0,
+		.frames = STACKINFOS_MAX,
+		.object = STACKINFO_CONTEXTS,
+		.object_bytes = CONTEXT_BYTES,
+		.objects = 1,
+		.object_last = STACKINFO_LAST,
+	};
+}
+
+struct perlwalk {
+	struct threadcopy_view copied;
+	struct perl_stack *stack;
+	uint64_t cop;      /* that the next frame runs */
+	uint32_t contexts; /* number of those that were read */
+};
+
+/* One stackinfo. */
+struct perlstackinfo {
+	uint64_t address, contexts, previous;
+	int32_t last;
+	uint32_t first_type; /* first byte of its outermost context, if that is known to exist */
+};
+
+static bool read_stackinfo(struct perlwalk *walk, uint64_t address, struct perlstackinfo *info, enum perl_end *end)
+{
+	const char *bytes = threadcopy_bytes(&walk->copied, address, STACKINFO_BYTES);
+	int32_t max, type;
+
+	*end = PERL_TRUNCATED;
+	if (!bytes)
+		return false;
+	*info = (struct perlstackinfo){ .address = address,
+					.contexts = perllayout_word(bytes, STACKINFO_CONTEXTS),
+					.previous = perllayout_word(bytes, STACKINFO_PREVIOUS),
+					.last = (int32_t)perllayout_half(bytes, STACKINFO_LAST) };
+	max = (int32_t)perllayout_half(bytes, STACKINFO_MAX);
+	type = (int32_t)perllayout_half(bytes, STACKINFO_TYPE);
+	*end = PERL_IMPOSSIBLE;
+	return perllayout_is_address(info->contexts) && info->last >= -1 && info->last <= max &&
+	       max < CONTEXTS_ALLOCATED &&
+	       (info->previous ? perllayout_is_address(info->previous) : type == STACKINFO_IS_MAIN);
+}
+
+/* Returns the bytes of a context, or NULL. */
+static const char *context_bytes(struct perlwalk *walk, const struct perlstackinfo *info, int32_t i)
+{
+	return threadcopy_bytes(&walk->copied, info->contexts + (uint64_t)i * CONTEXT_BYTES, CONTEXT_BYTES);
+}
+
+enum perlcontext { PERLCONTEXT_SHOWN, PERLCONTEXT_HIDDEN, PERLCONTEXT_WRONG };
+
+/* Returns true if the context at index i runs in the activation of the one before it: that of a sort's block, of code
+ * in a regular expression, or of a defer block. */
+static bool is_in_block(struct perlwalk *walk, const struct perlstackinfo *info, int32_t i)
+{
+	const char *outer = i > 0 ? context_bytes(walk, info, i - 1) : NULL;
+	unsigned type = outer ? (unsigned char)outer[CONTEXT_TYPE] : CONTEXT_BLOCK;
+
+	switch (type & CONTEXT_TYPE_MASK) {
+	case CONTEXT_NULL:
+	case CONTEXT_DEFER: return true;
+	case CONTEXT_SUB: return type & CONTEXT_REGEXP_FAKE;
+	default: return false;
+	}
+}
+
+static enum perlcontext read_sub(const char *bytes, unsigned type, struct perl_frame *frame)
+{
+	frame->repeated = type & CONTEXT_MULTICALL;
+	if ((type & CONTEXT_TYPE_MASK) == CONTEXT_SUB && (type & CONTEXT_REGEXP_FAKE)) {
+		frame->kind = PERL_REGEXP;
+		return PERLCONTEXT_SHOWN;
+	}
+	frame->kind = PERL_SUB;
+	frame->code = perllayout_word(bytes, CONTEXT_CODE);
+	return perllayout_is_address(frame->code) || frame->code == 0 ? PERLCONTEXT_SHOWN : PERLCONTEXT_WRONG;
+}
+
+/* An eval block without an op to continue with is that of native code: it runs nothing itself. */
+static enum perlcontext read_eval(const char *bytes, unsigned type, struct perl_frame *frame)
+{
+	frame->kind = PERL_EVAL;
+	if (type & (CONTEXT_EVAL_BLOCK | CONTEXT_EVAL_TRY))
+		return (type & CONTEXT_EVAL_TRY) || frame->entry ? PERLCONTEXT_HIDDEN : PERLCONTEXT_SHOWN;
+	frame->code = perllayout_word(bytes, CONTEXT_FILE);
+	if (frame->code)
+		frame->kind = PERL_REQUIRE;
+	return frame->code && !perllayout_is_address(frame->code) ? PERLCONTEXT_WRONG : PERLCONTEXT_SHOWN;
+}
+
+/* Sets *frame to the context with these bytes. frame->entry is true if it may be an entry frame by its place. */
+static enum perlcontext read_context(const char *bytes, struct perl_frame *frame)
+{
+	unsigned type = (unsigned char)bytes[CONTEXT_TYPE];
+
+	frame->entry = frame->entry && perllayout_word(bytes, CONTEXT_RETURN) == 0;
+	switch (type & CONTEXT_TYPE_MASK) {
+	case CONTEXT_SUB:
+	case CONTEXT_FORMAT: return read_sub(bytes, type, frame);
+	case CONTEXT_EVAL: return read_eval(bytes, type, frame);
+	case CONTEXT_NULL:
+		frame->kind = PERL_SORT;
+		frame->entry = frame->repeated = true;
+		return PERLCONTEXT_SHOWN;
+	case CONTEXT_DEFER:
+		frame->kind = PERL_DEFER;
+		frame->entry = true;
+		return PERLCONTEXT_SHOWN;
+	default: return (type & CONTEXT_TYPE_MASK) > CONTEXT_DEFER ? PERLCONTEXT_WRONG : PERLCONTEXT_HIDDEN;
+	}
+}
+
+/* Appends a frame, which runs the current COP. Returns false if there are too many. */
+static bool put_frame(struct perlwalk *walk, const struct perl_frame *frame)
+{
+	struct perl_stack *stack = walk->stack;
+
+	if (stack->n == PERL_FRAMES_MAX)
+		return false;
+	stack->frame[stack->n] = *frame;
+	stack->frame[stack->n++].cop = walk->cop;
+	return true;
+}
+
+/* Appends the frames of a stackinfo. */
+static enum perl_end walk_contexts(struct perlwalk *walk, struct perlstackinfo *info)
+{
+	for (int32_t i = info->last; i >= 0; i--) {
+		const char *bytes = context_bytes(walk, info, i);
+		struct perl_frame frame = { .context = info->contexts + (uint64_t)i * CONTEXT_BYTES,
+					    .entry = !is_in_block(walk, info, i) };
+		enum perlcontext kind;
+
+		if (!bytes || ++walk->contexts > CONTEXTS_MAX)
+			return PERL_TRUNCATED;
+		kind = read_context(bytes, &frame);
+		info->first_type = (unsigned char)bytes[CONTEXT_TYPE] & CONTEXT_TYPE_MASK;
+		/* the innermost sub alone may be without a CV: it does not run (drop_unfinished) */
+		if (kind == PERLCONTEXT_WRONG || (frame.kind == PERL_SUB && !frame.code && walk->stack->n))
+			return PERL_IMPOSSIBLE;
+		if (kind == PERLCONTEXT_HIDDEN)
+			continue;
+		if (!put_frame(walk, &frame))
+			return PERL_TRUNCATED;
+		walk->cop = perllayout_word(bytes, CONTEXT_OLD_COP);
+	}
+	return PERL_COMPLETE;
+}
+
+/* Appends the main program, if its block is the outermost context. Native code that calls a sub while no program runs
+ * (a BEGIN or END block, mod_perl) has none. */
+static enum perl_end put_main(struct perlwalk *walk, const struct perlstackinfo *info)
+{
+	const struct perl_frame frame = { .context = info->address, .entry = true, .kind = PERL_MAIN };
+
+	if (info->last < 0 || info->first_type != CONTEXT_BLOCK)
+		return PERL_COMPLETE;
+	return put_frame(walk, &frame) ? PERL_COMPLETE : PERL_TRUNCATED;
+}
+
+/* The innermost frame has not reached a COP of its own while the current one is still its caller's. */
+static void drop_early_cop(struct perlwalk *walk, uint64_t cop)
+{
+	struct perl_stack *stack = walk->stack;
+
+	if (stack->n > 1 && stack->frame[1].cop == cop &&
+	    (stack->frame[0].kind == PERL_SUB || stack->frame[0].kind == PERL_REQUIRE))
+		stack->frame[0].cop = 0;
+}
+
+/* Returns true if the current variables may be those of the frames from index i on: those of the first sub. */
+static bool may_have_pad(const struct perl *perl, const struct perl_stack *stack, uint32_t i, uint64_t pad)
+{
+	while (i < stack->n && stack->frame[i].kind != PERL_SUB && stack->frame[i].kind != PERL_REQUIRE &&
+	       stack->frame[i].kind != PERL_MAIN)
+		i++;
+	return i == stack->n || stack->frame[i].kind != PERL_SUB || perlcv_has_pad(perl, stack->frame[i].code, pad);
+}
+
+/* Drops the innermost frame if it is a sub that does not run yet, or no longer. The caller's COP is known then only if
+ * the context has it, too. */
+static enum perl_end drop_unfinished(const struct perl *perl, struct perl_stack *stack, uint64_t pad, uint64_t cop)
+{
+	if (stack->n == 0 || stack->frame[0].kind != PERL_SUB || perlcv_has_pad(perl, stack->frame[0].code, pad))
+		return PERL_COMPLETE;
+	if (!may_have_pad(perl, stack, 1, pad))
+		return PERL_IMPOSSIBLE;
+	stack->n--;
+	memmove(&stack->frame[0], &stack->frame[1], stack->n * sizeof(stack->frame[0]));
+	if (stack->n && stack->frame[0].cop != cop)
+		stack->frame[0].cop = 0;
+	return PERL_COMPLETE;
+}
+
+enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy, struct perl_stack *stack)
+{
+	const struct perl_layout *layout = &perl->layout;
+	struct perlwalk walk = { .copied = threadcopy_view_of(copy), .stack = stack };
+	const char *root = threadcopy_bytes(&walk.copied, copy->root, ROOT_BYTES);
+	enum perl_end end = PERL_COMPLETE;
+	uint64_t at = root ? perllayout_word(root, layout->stackinfo) : 0;
+
+	stack->n = 0;
+	if (!root)
+		return PERL_TRUNCATED;
+	walk.cop = perllayout_word(root, layout->cop);
+	for (unsigned steps = 0; end == PERL_COMPLETE && at; steps++) {
+		struct perlstackinfo info;
+
+		if (!perllayout_is_address(at))
+			return PERL_IMPOSSIBLE;
+		if (steps == STACKINFOS_MAX)
+			return PERL_TRUNCATED;
+		if (!read_stackinfo(&walk, at, &info, &end))
+			return end;
+		end = walk_contexts(&walk, &info);
+		at = info.previous;
+		if (end == PERL_COMPLETE && !at)
+			end = put_main(&walk, &info);
+	}
+	if (end != PERL_IMPOSSIBLE && drop_unfinished(perl, stack, perllayout_word(root, layout->pad),
+						      perllayout_word(root, layout->cop)) == PERL_IMPOSSIBLE)
+		return PERL_IMPOSSIBLE;
+	drop_early_cop(&walk, perllayout_word(root, layout->cop));
+	stack->frame[0].between = stack->n && stack->frame[0].entry && stack->frame[0].repeated &&
+				  perllayout_word(root, INTERPRETER_OP) == 0;
+	return end;
+}

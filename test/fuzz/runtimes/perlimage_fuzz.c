@@ -1,0 +1,116 @@
+/* perlimage: what is read of the memory of a Perl is frames with names that the memory holds, or a reason, within its
+ * budget, whatever the memory holds. Input: test/lib/perlimage.h; test/runtimes/perl/seeds writes such inputs from real
+ * processes. */
+/* covers: runtimes/perl/perl.c runtimes/perl/perlframes.c runtimes/perl/perlfunction.c runtimes/perl/perllayout.c */
+/* least: 64, as the rest is about running processes (test/runtimes/perl/perl_test.c) */
+/* largest: 65536 */
+#include "test/lib/perlimage.h"
+
+#include "test/fuzz/fuzz.h"
+#include "test/fuzz/mutate.h"
+
+static struct pyimage image;
+static struct readbudget allowance;
+
+/* The copies of the attempts to prove three layouts are the largest part. */
+const struct fuzz_budget fuzz_budget = {
+	.steps = 60000000, .steps_per_byte = 2000, .heap = 16 << 20, .heap_per_byte = 1024
+};
+
+/* Returns true if the image holds n bytes of a name. */
+static bool image_holds(const char *name, size_t n)
+{
+	for (size_t i = 0; i < image.n; i++) {
+		const char *page = image.page[i].bytes;
+		/* A string may go on in the next page: its first characters suffice. */
+		for (size_t at = 0; at < PYIMAGE_PAGE; at++) {
+			size_t k = 0;
+
+			while (k < n && at + k < PYIMAGE_PAGE && page[at + k] == name[k])
+				k++;
+			if (k == n || (k > 0 && at + k == PYIMAGE_PAGE))
+				return true;
+		}
+	}
+	return false;
+}
+
+static unsigned checked;
+
+/* Each part of a name between "::" is in the image, unless it is the reader's own, or has characters that it converts.
+ */
+static void check_parts(const char *name)
+{
+	while (*name) {
+		const char *end = strstr(name, "::");
+		size_t n = end ? (size_t)(end - name) : strcspn(name, "."), bound = n > 64 ? 64 : n;
+
+		for (size_t i = 0; i < bound; i++)
+			bound = (unsigned char)name[i] < 0x80 ? bound : i;
+		MUST(n == 0 || strncmp(name, "__ANON__", 8) == 0 || image_holds(name, bound));
+		if (!end)
+			break;
+		name = end + 2;
+	}
+}
+
+static void check_function(void *arg, const struct perl *perl, const struct perl_frame *frame,
+			   const struct perl_function *function)
+{
+	(void)arg;
+	MUST(memchr(function->name, '\0', sizeof(function->name)) &&
+	     memchr(function->file, '\0', sizeof(function->file)));
+	MUST(function->name[0] && function->line <= INT32_MAX);
+	MUST(!function->line || (function->address == frame->cop && function->file[0]));
+	MUST(function->address == frame->cop || function->address == frame->code ||
+	     function->address == perl->interpreter);
+	if (checked++ < 16 && (frame->kind == PERL_SUB || frame->kind == PERL_REQUIRE))
+		check_parts(function->name);
+}
+
+int fuzz_one(const uint8_t *data, size_t n)
+{
+	struct memory memory;
+	struct perl perl;
+	struct threadcopy *copy = calloc(1, sizeof(*copy) + THREADCOPY_BYTES);
+	struct perl_stack *stack = malloc(sizeof(*stack));
+
+	MUST(copy && stack);
+	pyimage_load(&image, (struct str){ (const char *)data, n });
+	allowance = (struct readbudget){ .steps = 512 << 10, .bytes = 8 << 20 };
+	memory = (struct memory){ 0 };
+	checked = 0;
+	if (perlimage_open(&image, &memory, &perl) == PERL_OPEN) {
+		MUST(perl.eval.n >= 1 && perl.eval.n <= EVALCODE_RANGES_MAX);
+		memory.budget = &allowance;
+		perlimage_frames(&perl, copy, stack, check_function, NULL);
+	} else {
+		MUST(perl.why[0]);
+	}
+	memory_close(&memory);
+	pyimage_free(&image);
+	free(copy);
+	free(stack);
+	return 0;
+}
+
+static bool parts_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
+{
+	(void)data;
+	*start = PYIMAGE_HEAD;
+	*end = n;
+	return n > PYIMAGE_HEAD;
+}
+
+static size_t part_size(const uint8_t *record, size_t left)
+{
+	(void)record;
+	return left >= PYIMAGE_RECORD ? (size_t)PYIMAGE_RECORD : 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t limit, unsigned seed)
+{
+	static const struct mutate_format format = { parts_range, part_size, NULL, NULL, 8 };
+
+	return mutate(&format, data, n, limit, seed);
+}

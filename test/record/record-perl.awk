@@ -1,0 +1,54 @@
+# Checks folded stacks of test/lib/loads/truth.pl: the interpreted frames of each must be a possible path. Prints the numbers of samples, of
+# stacks with functions, of those from <main> with names alone, of impossible ones, two shares in %, and the leaves; impossible stacks go
+# to stderr. A stack with a frame without a name counts as not named.
+BEGIN {
+	leaf = "( parents( (left( fifty)?|right( thirty)?|Mid::middle( twenty)?))?)?"
+	if (mode == "parents") allowed = leaf
+	else if (mode == "deep") allowed = "( down)*" leaf
+	else if (mode == "callbacks")
+		allowed = "( callbacks( (by_number( thirty)?|[(]sort[)]( __ANON__( fifty)?)?|__ANON__( twenty)?|twenty|thirty))?)?"
+	else if (mode == "catching")
+		allowed = "( catching( (__ANON__( caught( ([(]eval[)]( twenty)?|fifty))?)?|[(]sort[)]( ([(]eval[)]( thirty)?|twenty))?))?)?"
+	else if (mode == "exceptions")
+		allowed = "( exceptions( (thirty|[(]eval[)]( raises( [(]eval[)] raises)*( ([(]eval[)]|twenty))?)?))?)?"
+	else if (mode == "closures")
+		allowed = "( closures( (thirty|__ANON__( fifty)?))?)?"
+	else if (mode == "objects")
+		allowed = "( objects( (Thing::text( fifty)?|Thing::DESTROY( twenty)?|[(]sort[)]( Thing::__ANON__( thirty)?)?|Thing::__ANON__( thirty)?))?)?"
+	else
+		allowed = "( renewed( [(]eval[)]( (fifty|Made::made( twenty)?))?)?)?"
+	allowed = "^<main>( main" allowed ")?$"
+}
+{
+	weight = $NF
+	sub(/ [0-9]+$/, "")
+	n = split($0, frame, ";")
+	path = ""; leaf = ""; bad = 0
+	for (i = 2; i <= n; i++) {
+		if (frame[i] !~ /_\[0\]$/) continue
+		name = frame[i]
+		sub(/_\[0\]$/, "", name)
+		sub(/^main::/, "", name)
+		if (name ~ /^\[/) bad = 1
+		path = path (path == "" ? "" : " ") name
+		leaf = name
+	}
+	all += weight
+	if (path == "") next
+	interpreted += weight
+	if (bad || frame[n] == "[truncated]") next
+	if (path !~ allowed) {
+		impossible += weight
+		print weight, path > "/dev/stderr"
+		next
+	}
+	named += weight
+	leaves[leaf] += weight
+	if (leaf == "fifty" || leaf == "thirty" || leaf == "twenty") inleaves += weight
+}
+END {
+	printf "%d %d %d %d", all, interpreted, named, impossible
+	printf " %.2f %.2f", all ? 100 * named / all : 0, interpreted ? 100 * named / interpreted : 0
+	for (i = split("fifty thirty twenty", known, " "); i > 0; i--) printf " %.2f", inleaves ? 100 * leaves[known[i]] / inleaves : 0
+	printf " %d\n", inleaves
+}

@@ -1,0 +1,185 @@
+/* Frames, names and lines of real Perls against what caller() has: each version of this machine, stopped in stacks that
+ * are known. */
+/* covers: runtimes/perl/perl.c runtimes/perl/perlframes.c runtimes/perl/perlfunction.c runtimes/perl/perllayout.c */
+#include "test/lib/perls.h"
+
+#include "common/text.h"
+#include "runtimes/memory/livecopy.h"
+
+static struct perl_stack stack;
+static struct threadcopy *copy;
+
+static const struct {
+	const char *mode;
+	unsigned depth, stops;
+	unsigned entries; /* activations of the run loop at the first stop */
+	unsigned since;   /* minor version */
+} programs[] = {
+	{ "deep", 2, 1, 1, 0 },     { "deep", 122, 1, 1, 0 },  { "deep", 1996, 1, 1, 0 },    { "looping", 0, 1, 1, 0 },
+	{ "cross", 0, 1, 2, 0 },    { "cross", 20, 1, 21, 0 }, { "lists", 0, 5, 2, 0 },      { "objects", 0, 8, 2, 0 },
+	{ "closures", 0, 3, 1, 0 }, { "code", 0, 8, 1, 0 },    { "exceptions", 0, 1, 1, 0 }, { "catching", 0, 5, 2, 0 },
+	{ "regexp", 0, 1, 2, 0 },   { "ends", 0, 1, 1, 0 },    { "blocks", 0, 3, 2, 36 },
+};
+
+static bool runs(const struct perlprogram *program, size_t which)
+{
+	const char *name = strstr(program->program, "/perl5.");
+
+	return name && strtoul(name + strlen("/perl5."), NULL, 10) >= programs[which].since;
+}
+
+/* Appends the frames as truth.pl prints them. Returns the number of entry frames. */
+static unsigned show(struct perl *perl, struct text *text)
+{
+	struct threadplan plan;
+	enum perl_end end;
+	unsigned entries = 0;
+
+	perl_plan(&perl->layout, &plan);
+	livecopy_read(perl->memory, &plan, perl->interpreter, copy, THREADCOPY_BYTES);
+	end = perl_frames(perl, copy, &stack);
+	if (end != PERL_COMPLETE)
+		text_printf(text, "end %d after %u frames\n", (int)end, stack.n);
+	for (uint32_t i = 0; i < stack.n; i++) {
+		struct perl_function function;
+
+		if (!perl_function(perl, &stack.frame[i], &function))
+			text_printf(text, "? %d\n", (int)stack.frame[i].kind);
+		else
+			text_printf(text, "%s\t%s\t%u\n", function.name, function.file, function.line);
+		entries += stack.frame[i].entry;
+	}
+	text_printf(text, "end\n");
+	return entries;
+}
+
+static bool is_truth(struct perlrun *run, struct perl *perl, unsigned *entries)
+{
+	struct text text = { 0 };
+	bool good;
+
+	memory_forget(&run->memory);
+	*entries = show(perl, &text);
+	text_char(&text, '\0');
+	good = strcmp(text.p, run->out) == 0;
+	if (!good)
+		printf("# got:\n%s\n# of:\n%s\n", text.p, run->out);
+	text_free(&text);
+	return good;
+}
+
+static void one_program(const struct perlprogram *program, size_t which)
+{
+	struct perlrun run;
+	struct perl perl = { 0 };
+	unsigned entries = 0, stops = 0;
+	char what[400];
+	bool good = perlrun_start(program, programs[which].mode, programs[which].depth, &run);
+	enum perl_answer answer = good ? perlrun_open(&run, &perl) : PERL_UNREADABLE;
+
+	if (answer != PERL_OPEN)
+		printf("# %d: %s\n", (int)answer, good ? perl.why : "it does not run");
+	good = good && answer == PERL_OPEN;
+	while (good && stops < programs[which].stops) {
+		unsigned found;
+
+		good = (stops == 0 || perlrun_next(&run)) && is_truth(&run, &perl, &found);
+		entries = stops++ ? entries : found;
+	}
+	snprintf(what, sizeof(what), "%s %s %u: frames, names and lines of %u stops", program->name,
+		 programs[which].mode, programs[which].depth, programs[which].stops);
+	ok(good, what);
+	if (!ok(entries == programs[which].entries, "  and the number of activations"))
+		printf("# %u, not %u\n", entries, programs[which].entries);
+	perlrun_end(&run);
+}
+
+/* Writes into the memory of a process, as another build would have it. */
+static bool poke_perl(const struct perlrun *run, uint64_t address, const void *bytes, size_t n)
+{
+	char path[64];
+	int fd;
+	bool good;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)run->pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	good = fd >= 0 && pwrite(fd, bytes, n, (off_t)address) == (ssize_t)n;
+	close(fd);
+	return good;
+}
+
+/* A version without a row: the layouts of all versions are candidates, and only the right one is proven. */
+static void unknown_perl(const struct perlprogram *program)
+{
+	struct perlrun run;
+	struct perl perl = { 0 }, other = { 0 };
+	unsigned entries;
+	uint64_t at;
+	char what[400];
+	bool good = perlrun_start(program, "deep", 3, &run) && perlrun_open(&run, &perl) == PERL_OPEN &&
+		    loadedfile_symbol(&perl.file, STR("PL_version"), &at) && poke_perl(&run, at, "\x63", 1);
+
+	if (good)
+		memory_forget(&run.memory);
+	good = good && perl_open(&other, &run.memory, run.base) == PERL_OPEN;
+	snprintf(what, sizeof(what), "%s with version %s: the same names", program->name, other.version);
+	if (!ok(good && strcmp(other.version, "5.99") == 0 && is_truth(&run, &other, &entries), what))
+		printf("# %s\n", other.why);
+	perlrun_end(&run);
+}
+
+/* Code that another run loop runs is refused; docatch is found. */
+static void other_loop(const struct perlprogram *program)
+{
+	struct perlrun run;
+	struct perl perl = { 0 }, other = { 0 };
+	uint64_t loop;
+	char what[400];
+	bool good = perlrun_start(program, "deep", 3, &run) && perlrun_open(&run, &perl) == PERL_OPEN;
+
+	snprintf(what, sizeof(what), "%s: docatch and the ops that call it are found", program->name);
+	/* entertry, entereval, require, since 5.34 entertrycatch */
+	ok(good && perl.ncatching == (perl.layout.version < 34 ? 4u : 5u), what);
+	good = good && loadedfile_symbol(&perl.file, STR("Perl_runops_debug"), &loop) &&
+	       poke_perl(&run, perl.interpreter + perl.run_loop, &loop, sizeof(loop));
+	if (good)
+		memory_forget(&run.memory);
+	good = good && perl_open(&other, &run.memory, run.base) == PERL_REFUSED;
+	snprintf(what, sizeof(what), "%s with another run loop is refused", program->name);
+	ok(good, what);
+	printf("# %s\n", other.why);
+	perlrun_end(&run);
+}
+
+static void paths(void)
+{
+	ok(perl_is_library(STR("/usr/bin/perl")) && perl_is_library(STR("/usr/local/bin/perl5.36.0")) &&
+		   perl_is_library(STR("/usr/bin/perl5.36-x86_64-linux-gnu")) &&
+		   perl_is_library(STR("/usr/lib/x86_64-linux-gnu/libperl.so.5.40")) &&
+		   perl_is_library(STR("/usr/lib/libperl.so (deleted)")) && perl_is_library(STR("perl")),
+	   "paths of programs and libraries");
+	ok(!perl_is_library(STR("/usr/bin/perldoc")) && !perl_is_library(STR("/usr/bin/perlbug")) &&
+		   !perl_is_library(STR("/srv/perl.pl")) && !perl_is_library(STR("")) &&
+		   !perl_is_library(STR("/usr/lib/libperlio.so")) && !perl_is_library(STR("/usr/bin/perl5.")),
+	   "paths of other files");
+}
+
+int main(void)
+{
+	struct perlprogram program[PERLS_MAX];
+	size_t n = perls_find(program);
+
+	copy = malloc(sizeof(*copy) + THREADCOPY_BYTES);
+	paths();
+	if (n == 0)
+		printf("ok %d - Perl # SKIP no perl5.N.N in /usr/bin\n", ++tap_n);
+	for (size_t i = 0; i < n; i++) {
+		unknown_perl(&program[i]);
+		other_loop(&program[i]);
+		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
+			if (runs(&program[i], k))
+				one_program(&program[i], k);
+	}
+	free(copy);
+	return done();
+}
