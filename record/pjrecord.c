@@ -388,6 +388,17 @@ static void report_waits(const struct request *request, const struct session *se
 	text_free(&text);
 }
 
+/* Prints that a recording has no end if its only number is the operand SECONDS, which perf's users may mean as the
+ * duration. */
+static void report_endless(const struct request *request)
+{
+	unsigned long long seconds = request->seconds;
+
+	if (request->window_operand && !request->count && !request->length_s && !request->command && !request->quiet)
+		warn("windows of %llu s go to %s/out until Ctrl-C; -s %llu records for %llu s", seconds, request->dir,
+		     seconds, seconds);
+}
+
 /* Records windows into a directory. Returns the exit status of pjrecord. */
 static int record_windows(const struct request *request, struct session_options *options, struct events *events,
 			  struct command *command)
@@ -411,6 +422,7 @@ static int record_windows(const struct request *request, struct session_options 
 	if (request->user)
 		privileges_user(request->user, &uid, &gid);
 	windows_prepare(request->dir, &uid, &gid);
+	report_endless(request);
 	options->replaced = request->replace ? &takeover.lock : NULL;
 	options->until = &handover_ns;
 	session = open_session(request, options, events);

@@ -8,12 +8,15 @@
 #include "record/unwind/samplestack.h"
 #include "common/files/fullio.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define RING_PAGE 4096
+#define OPERAND_USUAL 3600          /* longest window in s that an operand sets even if a process has that PID */
 #define INSTALLED_DIR "/var/lib/pj" /* DIR of the units, the cron line and the manifests of examples/ */
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
@@ -177,6 +180,19 @@ static bool recordopts_is_command(const char *operand)
 	return !byte_is_digit(operand[0]) || strchr(operand, '/');
 }
 
+/* Exits with a message if the operand SECONDS is probably meant as a PID: longer than any usual window, and a process
+ * has that number. */
+static void check_no_pid(const struct request *request)
+{
+	uint64_t number = request->seconds;
+
+	if (request->window_operand && number > OPERAND_USUAL && number <= INT32_MAX &&
+	    (kill((pid_t)number, 0) == 0 || errno == EPERM))
+		die_usage("'%llu': the operand is the length of a window in s; -p %llu records the process, -w %llu is "
+			  "that length",
+			  (unsigned long long)number, (unsigned long long)number, (unsigned long long)number);
+}
+
 /* Reads the operands SECONDS and FREQUENCY, as the script that pjrecord replaces had them, and the command after --. */
 static void recordopts_take_operands(struct request *request, char **operand, size_t command)
 {
@@ -187,11 +203,13 @@ static void recordopts_take_operands(struct request *request, char **operand, si
 	plain = command <= n ? n - command : n;
 	if (command && command <= n)
 		request->command = operand + plain;
+	request->window_operand = plain > 0;
 	for (size_t i = 0; i < plain; i++) {
 		if (i == 2 || !str_u64(str_of(operand[i]), i ? &request->frequency : &request->seconds))
 			die_usage("'%s': operands are SECONDS of a window and FREQUENCY, or a command: pjrecord -- %s",
 				  operand[i], operand[i]);
 	}
+	check_no_pid(request);
 }
 
 /* Limits the number of windows to those that --seconds has. The first window starts a moment after the recording, so
@@ -340,6 +358,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		.does = "sample this host into standard perf.data windows",
 		.synopsis = "[options] [SECONDS [FREQUENCY]]\n       pjrecord [options] [--] COMMAND [ARGUMENT ...]",
 		.example =
+			"SECONDS is the length of a window (-w) without an end, FREQUENCY is -F; -s records for a time.\n\n"
 			"example: pjrecord -s 10                  # this host, into perf.data\n"
 			"         pjrecord -p 4711 -o - sleep 5 | pjfold | pjsvg > 4711.svg\n"
 			"         pjrecord -d /var/lib/pj | while read w; do pjfold \"$w\" | pjsvg -o \"${w%.data}.svg\"; done\n"

@@ -53,6 +53,8 @@ struct request {
 	const char *dir;
 	/* length of a window in s; number of windows, 0: no limit */
 	uint64_t seconds, count;
+	/* true: the operand SECONDS was given */
+	bool window_operand;
 	/* duration of the recording in s; 0: no limit */
 	uint64_t length_s;
 	/* true: windows start at multiples of their length on the wall clock */

@@ -33,11 +33,33 @@ is "-o with a file that is no recording: status" $? 125
 ok "  is refused" grep -q 'is not a recording, and is not replaced' err
 is "  and stays" "$(cat main.c)" "int main;"
 
+refused()
+{
+	what=$1 message=$2
+	shift 2
+	"$@" >out 2>err
+	is "$what: status" $? 2
+	ok "  $message" grep -q -- "$message" err
+}
+
 ./$burn shares 60 &
 load=$!
 ok "-p PID sleep N" pjrecord -q -p $load sleep 1
 ok "  records the process" some perf.data
 is "  alone" "$(pjfold -q --root=process perf.data | grep -c '^sleep')" 0
+if [ "$load" -gt 3600 ]; then
+	refused "a PID without -p" "-p $load records the process" pjrecord "$load"
+else
+	skip "a PID without -p" "the PID $load may be the length of a window"
+fi
+pjrecord -p $load -d operand 1 99 >out 2>err &
+recorder=$!
+until_note() { for _ in $(seq 100); do grep -q 'windows of 1 s go to operand/out until Ctrl-C; -s 1 records for 1 s' err && return; sleep 0.1; done; return 1; }
+ok "a length of windows alone: the first line has the equivalent with an end" until_note
+kill $recorder
+wait $recorder
+pjrecord -q -p $load -n 1 -d operand 1 >out 2>err
+is "  not with -q and -n" "$(grep -c Ctrl-C err)" 0
 ok "-s SECONDS -o FILE" pjrecord -q -p $load -s 1 -o x.data
 ok "  ends by itself" some x.data
 pjrecord -s 1 -o z.data -- sh -c "./$burn shares 3; exit 3" 2>err
@@ -65,14 +87,6 @@ else
 	skip "-a" "not allowed here: $(head -n 1 err)"
 fi
 
-refused()
-{
-	what=$1 message=$2
-	shift 2
-	"$@" >out 2>err
-	is "$what: status" $? 2
-	ok "  $message" grep -q -- "$message" err
-}
 refused "an option that nearly exists" "did you mean --frequency?" pjrecord --freq 99 true
 refused "an event that nearly exists" "unknown event 'page-fault': did you mean page-faults?" pjrecord -e page-fault true
 refused "a word that nearly exists" "fp, tables, auto, verify: did you mean tables?" pjrecord --unwind=tabels true
