@@ -88,6 +88,8 @@ else
 fi
 
 refused "an option that nearly exists" "did you mean --frequency?" pjrecord --freq 99 true
+refused "a period of a clock" "cpu-clock is sampled by frequency: -F 100000 is a sample every 10000 ns" pjrecord -e cpu-clock -c 10000 true
+refused "a period of a counter" "instructions:u is sampled by frequency: -F HZ sets it" pjrecord -e instructions:u -c 10000 true
 refused "an event that nearly exists" "unknown event 'page-fault': did you mean page-faults?" pjrecord -e page-fault true
 refused "a word that nearly exists" "fp, tables, auto, verify: did you mean tables?" pjrecord --unwind=tabels true
 refused "branch stacks" "leave it out, stacks are complete" pjrecord --call-graph lbr true
