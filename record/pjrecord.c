@@ -205,7 +205,7 @@ static void report_start(const struct request *request, const struct session *se
 
 	report_fallback(request, &totals.fallback);
 
-	if (events->by_clock && !request->quiet)
+	if (events->by_clock && request->verbose)
 		warn("no hardware counters: sampling by cpu-clock");
 	if (totals.without_kernel)
 		warn("user space only: kernel stacks need CAP_PERFMON, or kernel.perf_event_paranoid below 2");

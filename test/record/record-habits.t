@@ -92,6 +92,16 @@ refused "a period of a clock" "cpu-clock is sampled by frequency: -F 100000 is a
 refused "a period of a counter" "instructions:u is sampled by frequency: -F HZ sets it" pjrecord -e instructions:u -c 10000 true
 refused "an event that nearly exists" "unknown event 'page-fault': did you mean page-faults?" pjrecord -e page-fault true
 refused "a word that nearly exists" "fp, tables, auto, verify: did you mean tables?" pjrecord --unwind=tabels true
+if ! pjrecord -e cycles:u -o counter.data true 2>err; then
+	ok "no counter: the advice keeps the modifier" grep -q 'use -e cpu-clock:u' err
+	rm -f perf.data
+	pjrecord -o clock.data true 2>err
+	is "  the clock is not announced" "$(grep -c 'no hardware counters' err)" 0
+	pjrecord -v -o clock.data true 2>err
+	is "  but with -v" "$(grep -c 'no hardware counters' err)" 1
+else
+	skip "no counter" "this host has hardware counters"
+fi
 refused "branch stacks" "leave it out, stacks are complete" pjrecord --call-graph lbr true
 refused "a number with a unit" "operands are SECONDS" pjrecord 10s
 refused "nothing after --" "needs a command" pjrecord --
