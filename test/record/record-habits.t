@@ -42,6 +42,10 @@ refused()
 	ok "  $message" grep -q -- "$message" err
 }
 
+cc -O1 -fomit-frame-pointer -fno-unwind-tables -fno-asynchronous-unwind-tables -o tableless "$top/test/record/burn.c"
+pjrecord ./tableless shares 1 2>err
+ok "the sentence names the process whose stacks are not complete" grep -q 'of stacks [a-z ]*: tableless has code' err
+
 ./$burn shares 60 &
 load=$!
 ok "-p PID sleep N" pjrecord -q -p $load sleep 1
