@@ -521,6 +521,7 @@ int main(int argc, char **argv)
 	request.parent = getppid();
 	if (request.check) {
 		struct hostcheck_options options = { .dir = request.dir,
+						     .dir_unspecified = request.dir_unspecified,
 						     .frequency = request.frequency,
 						     .ring_bytes = request.ring_bytes,
 						     .stack_bytes = stack_bytes(&request),

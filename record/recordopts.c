@@ -252,8 +252,9 @@ static void recordopts_check(struct request *request, bool in_windows)
 		die_usage("a recording without an end writes to a directory: add -d DIR; or a length or a command: "
 			  "pjrecord -s 10, pjrecord ./program");
 	request->verbose = request->verbose && !request->quiet;
+	request->dir_unspecified = !request->dir && (!request->check || access(INSTALLED_DIR, F_OK) != 0);
 	if (!request->dir)
-		request->dir = request->check && access(INSTALLED_DIR, F_OK) == 0 ? INSTALLED_DIR : ".";
+		request->dir = request->dir_unspecified ? "." : INSTALLED_DIR;
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once, --align and "
 			  "--replace");
