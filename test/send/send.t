@@ -455,6 +455,14 @@ same "  without a message" err /dev/null
 pjsend -q --once arrive 2>err
 is "  to the next run" "$? $(files arrive/out)" "0 "
 
+# ---- nothing was sent yet
+chunk unsent 1700000000 'a 1'
+pjfetch -d unsent --list >out 2>err
+is "pjfetch before pjsend: status" $? 1
+is "  the command that helps" "$(cat err)" "pjfetch: nothing was sent from 'unsent' yet: pjsend --once -d unsent sends its windows to unsent/store"
+ok "  works" pjsend -q --once -d unsent
+is "  and there is the window" "$(pjfetch -q -d unsent -f 1700000000 -t 1700000100 | tail -n 1)" "a 1"
+
 # ---- roll-ups and retention
 mkdir -p ten
 base=1700002800 # a full hour
