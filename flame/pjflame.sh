@@ -265,6 +265,7 @@ while [ $# -gt 0 ]; do
 	-t | --threads) by=thread ;;
 	-g) ;;
 	-h | --help) help || exit 1; exit 0 ;;
+	-V) version || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
 	--version) version || exit 1; exit 0 ;;
 	-[pcsFeondf] | --pid | --container | --seconds | --duration | --frequency | --rate | --event | --unwind | --interpreters | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)

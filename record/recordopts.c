@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "record/perf/events.h"
+#include "record/perf/hints.h"
 #include "record/processes/cgroups.h"
 #include "common/text.h"
 #include "record/unwind/samplestack.h"
@@ -144,6 +145,47 @@ static void opt_call_graph(void *to, const char *value, const char *name)
 	} else {
 		die_usage("%s: '%s' is neither fp nor dwarf[,BYTES]", name, value);
 	}
+}
+
+/* -F of perf record: a number of Hz, or max, the highest that the kernel allows. */
+static void opt_frequency(void *to, const char *value, const char *name)
+{
+	struct hint_facts facts;
+
+	if (str_eq(str_of(value), STR("max"))) {
+		hint_gather(&facts);
+		if (facts.max_sample_rate <= 0)
+			die_usage("%s=max: kernel.perf_event_max_sample_rate cannot be read: give a number of Hz",
+				  name);
+		*(uint64_t *)to = (uint64_t)facts.max_sample_rate;
+	} else if (!str_u64(str_of(value), to)) {
+		die_usage("%s: '%s' is neither a whole number of Hz nor max", name, value);
+	}
+}
+
+/* ---- options of perf record that have an equivalent ---------------------------------------------------------- */
+
+static NORETURN void opt_threads(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("%s: pjrecord records all threads of a process: -p PID; pjfold --by=thread separates them", name);
+}
+
+static NORETURN void opt_user_only(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("%s: a modifier of the event does this: -e cycles:u, or -e cpu-clock:u without hardware counters",
+		  name);
+}
+
+static NORETURN void opt_kernel_only(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("%s: a modifier of the event does this: -e cycles:k, or -e cpu-clock:k without hardware counters",
+		  name);
 }
 
 static void opt_nothing(void *to, const char *value, const char *name)
@@ -288,8 +330,8 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 'G', "cgroup", "CGROUP,...", OPT_CALL, request, opt_cgroups,
 		  "record these cgroups: a path, or a name below /sys/fs/cgroup" },
 		OPT_GROUP("Events"),
-		{ 'F', "frequency", "HZ", OPT_U64, &request->frequency, NULL,
-		  "samples a second on each busy CPU (303)" },
+		{ 'F', "frequency", "HZ", OPT_CALL, &request->frequency, opt_frequency,
+		  "samples a second on each busy CPU, or max (303)" },
 		{ 'e', "event", "EVENT,...", OPT_CALL, request, opt_events,
 		  "events: auto (cycles or cpu-clock), page-faults, 'sched:*', ... (auto)" },
 		{ 'c', "count", "N", OPT_U64, &request->period, NULL,
@@ -297,6 +339,11 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 0, "off-cpu", "[=US]", OPT_CALL, request, opt_offcpu,
 		  "also record off-CPU times of US microseconds or more" },
 		{ 0, "idle", NULL, OPT_FLAG, &request->idle, NULL, "also sample idle CPUs" },
+		{ 't', "tid", "TID", OPT_CALL, request, opt_threads, NULL },
+		{ 0, "all-user", NULL, OPT_CALL_FLAG, request, opt_user_only, NULL },
+		{ 0, "all-kernel", NULL, OPT_CALL_FLAG, request, opt_kernel_only, NULL },
+		/* perf compresses its perf.data; windows hold callchains, which are a fraction of copied stacks */
+		{ 'z', NULL, NULL, OPT_CALL_FLAG, request, opt_nothing, NULL },
 		OPT_GROUP("Stacks"),
 		{ 'g', NULL, NULL, OPT_CALL_FLAG, request, opt_nothing, NULL },
 		{ 0, "call-graph", "HOW", OPT_CALL, request, opt_call_graph,

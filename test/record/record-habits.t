@@ -106,6 +106,13 @@ if ! pjrecord -e cycles:u -o counter.data true 2>err; then
 else
 	skip "no counter" "this host has hardware counters"
 fi
+refused "threads of perf" "records all threads of a process: -p PID" pjrecord -t 1
+refused "--all-user" "-e cycles:u" pjrecord --all-user true
+refused "--all-kernel" "-e cycles:k" pjrecord --all-kernel true
+refused "a frequency that is none" "neither a whole number of Hz nor max" pjrecord -F fast true
+max=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+ok "-F max, -z" pjrecord -q -F max -z -o max.data true
+ok "  is the kernel's maximum" sh -c "pjfold --info max.data | grep -q $max"
 refused "branch stacks" "leave it out, stacks are complete" pjrecord --call-graph lbr true
 refused "a number with a unit" "operands are SECONDS" pjrecord 10s
 refused "nothing after --" "needs a command" pjrecord --
