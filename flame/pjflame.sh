@@ -317,6 +317,7 @@ while [ $# -gt 0 ]; do
 	-g | --native) ;; # always
 	--format | --format=*) usage_error "$1: the picture is an SVG; other viewers read the stacks of --folded=FILE" ;;
 	-h | --help) help || exit 1; exit 0 ;;
+	-V) version || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
 	--version) version || exit 1; exit 0 ;;
 	-[pcsFeondfir] | --pid | --container | --seconds | --duration | --interval | --frequency | --rate | --event | --unwind | --interpreters | --output | --file | --folded | --keep | --title | --colors | --by | --tables | --rows)

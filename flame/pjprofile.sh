@@ -143,7 +143,7 @@ while [ $# -gt 0 ]; do
 	-v | --verbose) verbose=-v ;;
 	-h | --help) help || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
-	--version) echo "pjprofile (pj) @VERSION@" || exit 1; exit 0 ;;
+	-V | --version) echo "pjprofile (pj) @VERSION@" || exit 1; exit 0 ;;
 	-[opsdFf] | --output | --output-dir | --pid | --pids | --seconds | --profiling-duration | --frequency | --profiling-frequency | --by | --interpreters | --python-mode | --rotate | --title)
 		[ $# -gt 1 ] || usage_error "option '$1' needs a value"
 		take "$1" "$2"

@@ -559,7 +559,7 @@ bool hostcheck(const struct hostcheck_options *options)
 	disk = check_disk(&check);
 	check_processes(&check);
 	events_free(&check.events);
-	installed = installcheck_is(options->dir);
+	installed = options->dir_unspecified ? installcheck_records(options->dir) : installcheck_is(options->dir);
 	complete = !installed || installcheck(options->dir);
 	if (!check.all || !disk)
 		puts("pjrecord cannot record the whole host: see 'no' above.");

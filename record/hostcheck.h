@@ -16,6 +16,8 @@
 struct hostcheck_options {
 	/* path of the directory that would receive the windows */
 	const char *dir;
+	/* true: dir is the current directory, which the user did not name: a recorder that does not run is no fault */
+	bool dir_unspecified;
 	uint64_t frequency;
 	/* size of the ring of samples of one CPU in bytes; 0: the largest size that is allowed */
 	uint64_t ring_bytes;

@@ -74,6 +74,21 @@ bool installcheck_is(const char *dir)
 	return is;
 }
 
+bool installcheck_records(const char *dir)
+{
+	struct install install = { .fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	struct recorderlock lock = { .fd = -1 };
+	int recording = install.fd >= 0 ? open_folder(&install, "recording") : -1;
+	bool does = recording >= 0 && recorderlock_look(&lock, recording) && recorderlock_holder(&lock) >= 0;
+
+	recorderlock_close(&lock);
+	if (recording >= 0)
+		close(recording);
+	if (install.fd >= 0)
+		close(install.fd);
+	return does;
+}
+
 /* ---- remedies ------------------------------------------------------------------------------------------------ */
 
 static bool has_unit(const char *unit)

@@ -15,6 +15,9 @@
 /* Returns true if DIR is the directory of an installation: it has out/, recording/ or spool/. */
 bool installcheck_is(const char *dir);
 
+/* Returns true if a recorder runs on DIR. */
+bool installcheck_records(const char *dir);
+
 /* Prints the lines for DIR. Returns false if one of them is a "no". The store is that of PJ_STORE, else that of
  * /etc/pj/environment, else DIR/store. */
 bool installcheck(const char *dir);

@@ -269,7 +269,7 @@ void openwindow_end(struct openwindow *openwindow, uint64_t end)
 
 	openwindow->report.offcpu = switches_end(openwindow->switches, end);
 	overtimes_take(openwindow->overtimes, openwindow_write_sum, openwindow);
-	openwindow->report.unwinding = unwinder_end(openwindow->unwinder);
+	openwindow->report.unwinding = unwinder_end(openwindow->unwinder, &openwindow->report.incomplete);
 	openwindow->report.end = end;
 	if (openwindow->keep)
 		symsaver_each_over(openwindow->keep, add_over, openwindow->budgets);

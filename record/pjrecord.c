@@ -205,7 +205,7 @@ static void report_start(const struct request *request, const struct session *se
 
 	report_fallback(request, &totals.fallback);
 
-	if (events->by_clock && !request->quiet)
+	if (events->by_clock && request->verbose)
 		warn("no hardware counters: sampling by cpu-clock");
 	if (totals.without_kernel)
 		warn("user space only: kernel stacks need CAP_PERFMON, or kernel.perf_event_paranoid below 2");
@@ -388,6 +388,17 @@ static void report_waits(const struct request *request, const struct session *se
 	text_free(&text);
 }
 
+/* Prints that a recording has no end if its only number is the operand SECONDS, which perf's users may mean as the
+ * duration. */
+static void report_endless(const struct request *request)
+{
+	unsigned long long seconds = request->seconds;
+
+	if (request->window_operand && !request->count && !request->length_s && !request->command && !request->quiet)
+		warn("windows of %llu s go to %s/out until Ctrl-C; -s %llu records for %llu s", seconds, request->dir,
+		     seconds, seconds);
+}
+
 /* Records windows into a directory. Returns the exit status of pjrecord. */
 static int record_windows(const struct request *request, struct session_options *options, struct events *events,
 			  struct command *command)
@@ -411,6 +422,7 @@ static int record_windows(const struct request *request, struct session_options 
 	if (request->user)
 		privileges_user(request->user, &uid, &gid);
 	windows_prepare(request->dir, &uid, &gid);
+	report_endless(request);
 	options->replaced = request->replace ? &takeover.lock : NULL;
 	options->until = &handover_ns;
 	session = open_session(request, options, events);
@@ -509,6 +521,7 @@ int main(int argc, char **argv)
 	request.parent = getppid();
 	if (request.check) {
 		struct hostcheck_options options = { .dir = request.dir,
+						     .dir_unspecified = request.dir_unspecified,
 						     .frequency = request.frequency,
 						     .ring_bytes = request.ring_bytes,
 						     .stack_bytes = stack_bytes(&request),

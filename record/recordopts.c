@@ -3,17 +3,21 @@
 
 #include "common/arena.h"
 #include "record/perf/events.h"
+#include "record/perf/hints.h"
 #include "record/processes/cgroups.h"
 #include "common/text.h"
 #include "record/unwind/samplestack.h"
 #include "common/files/fullio.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define RING_PAGE 4096
+#define OPERAND_USUAL 3600          /* longest window in s that an operand sets even if a process has that PID */
 #define INSTALLED_DIR "/var/lib/pj" /* DIR of the units, the cron line and the manifests of examples/ */
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
@@ -143,6 +147,47 @@ static void opt_call_graph(void *to, const char *value, const char *name)
 	}
 }
 
+/* -F of perf record: a number of Hz, or max, the highest that the kernel allows. */
+static void opt_frequency(void *to, const char *value, const char *name)
+{
+	struct hint_facts facts;
+
+	if (str_eq(str_of(value), STR("max"))) {
+		hint_gather(&facts);
+		if (facts.max_sample_rate <= 0)
+			die_usage("%s=max: kernel.perf_event_max_sample_rate cannot be read: give a number of Hz",
+				  name);
+		*(uint64_t *)to = (uint64_t)facts.max_sample_rate;
+	} else if (!str_u64(str_of(value), to)) {
+		die_usage("%s: '%s' is neither a whole number of Hz nor max", name, value);
+	}
+}
+
+/* ---- options of perf record that have an equivalent ---------------------------------------------------------- */
+
+static NORETURN void opt_threads(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("%s: pjrecord records all threads of a process: -p PID; pjfold --by=thread separates them", name);
+}
+
+static NORETURN void opt_user_only(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("%s: a modifier of the event does this: -e cycles:u, or -e cpu-clock:u without hardware counters",
+		  name);
+}
+
+static NORETURN void opt_kernel_only(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("%s: a modifier of the event does this: -e cycles:k, or -e cpu-clock:k without hardware counters",
+		  name);
+}
+
 static void opt_nothing(void *to, const char *value, const char *name)
 {
 	(void)to;
@@ -177,6 +222,19 @@ static bool recordopts_is_command(const char *operand)
 	return !byte_is_digit(operand[0]) || strchr(operand, '/');
 }
 
+/* Exits with a message if the operand SECONDS is probably meant as a PID: longer than any usual window, and a process
+ * has that number. */
+static void check_no_pid(const struct request *request)
+{
+	uint64_t number = request->seconds;
+
+	if (request->window_operand && number > OPERAND_USUAL && number <= INT32_MAX &&
+	    (kill((pid_t)number, 0) == 0 || errno == EPERM))
+		die_usage("'%llu': the operand is the length of a window in s; -p %llu records the process, -w %llu is "
+			  "that length",
+			  (unsigned long long)number, (unsigned long long)number, (unsigned long long)number);
+}
+
 /* Reads the operands SECONDS and FREQUENCY, as the script that pjrecord replaces had them, and the command after --. */
 static void recordopts_take_operands(struct request *request, char **operand, size_t command)
 {
@@ -187,11 +245,13 @@ static void recordopts_take_operands(struct request *request, char **operand, si
 	plain = command <= n ? n - command : n;
 	if (command && command <= n)
 		request->command = operand + plain;
+	request->window_operand = plain > 0;
 	for (size_t i = 0; i < plain; i++) {
 		if (i == 2 || !str_u64(str_of(operand[i]), i ? &request->frequency : &request->seconds))
 			die_usage("'%s': operands are SECONDS of a window and FREQUENCY, or a command: pjrecord -- %s",
 				  operand[i], operand[i]);
 	}
+	check_no_pid(request);
 }
 
 /* Limits the number of windows to those that --seconds has. The first window starts a moment after the recording, so
@@ -234,8 +294,9 @@ static void recordopts_check(struct request *request, bool in_windows)
 		die_usage("a recording without an end writes to a directory: add -d DIR; or a length or a command: "
 			  "pjrecord -s 10, pjrecord ./program");
 	request->verbose = request->verbose && !request->quiet;
+	request->dir_unspecified = !request->dir && (!request->check || access(INSTALLED_DIR, F_OK) != 0);
 	if (!request->dir)
-		request->dir = request->check && access(INSTALLED_DIR, F_OK) == 0 ? INSTALLED_DIR : ".";
+		request->dir = request->dir_unspecified ? "." : INSTALLED_DIR;
 	if (request->output && in_windows)
 		die_usage("--output writes one recording and excludes --window, --dir, --windows, --once, --align and "
 			  "--replace");
@@ -269,8 +330,8 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 'G', "cgroup", "CGROUP,...", OPT_CALL, request, opt_cgroups,
 		  "record these cgroups: a path, or a name below /sys/fs/cgroup" },
 		OPT_GROUP("Events"),
-		{ 'F', "frequency", "HZ", OPT_U64, &request->frequency, NULL,
-		  "samples a second on each busy CPU (303)" },
+		{ 'F', "frequency", "HZ", OPT_CALL, &request->frequency, opt_frequency,
+		  "samples a second on each busy CPU, or max (303)" },
 		{ 'e', "event", "EVENT,...", OPT_CALL, request, opt_events,
 		  "events: auto (cycles or cpu-clock), page-faults, 'sched:*', ... (auto)" },
 		{ 'c', "count", "N", OPT_U64, &request->period, NULL,
@@ -278,6 +339,11 @@ void record_parse(struct request *request, int argc, char **argv)
 		{ 0, "off-cpu", "[=US]", OPT_CALL, request, opt_offcpu,
 		  "also record off-CPU times of US microseconds or more" },
 		{ 0, "idle", NULL, OPT_FLAG, &request->idle, NULL, "also sample idle CPUs" },
+		{ 't', "tid", "TID", OPT_CALL, request, opt_threads, NULL },
+		{ 0, "all-user", NULL, OPT_CALL_FLAG, request, opt_user_only, NULL },
+		{ 0, "all-kernel", NULL, OPT_CALL_FLAG, request, opt_kernel_only, NULL },
+		/* perf compresses its perf.data; windows hold callchains, which are a fraction of copied stacks */
+		{ 'z', NULL, NULL, OPT_CALL_FLAG, request, opt_nothing, NULL },
 		OPT_GROUP("Stacks"),
 		{ 'g', NULL, NULL, OPT_CALL_FLAG, request, opt_nothing, NULL },
 		{ 0, "call-graph", "HOW", OPT_CALL, request, opt_call_graph,
@@ -340,6 +406,7 @@ void record_parse(struct request *request, int argc, char **argv)
 		.does = "sample this host into standard perf.data windows",
 		.synopsis = "[options] [SECONDS [FREQUENCY]]\n       pjrecord [options] [--] COMMAND [ARGUMENT ...]",
 		.example =
+			"SECONDS is the length of a window (-w) without an end, FREQUENCY is -F; -s records for a time.\n\n"
 			"example: pjrecord -s 10                  # this host, into perf.data\n"
 			"         pjrecord -p 4711 -o - sleep 5 | pjfold | pjsvg > 4711.svg\n"
 			"         pjrecord -d /var/lib/pj | while read w; do pjfold \"$w\" | pjsvg -o \"${w%.data}.svg\"; done\n"

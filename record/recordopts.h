@@ -51,8 +51,12 @@ struct request {
 	/* path of the single file, or "-" for standard output; NULL: windows in dir */
 	const char *output;
 	const char *dir;
+	/* true: dir is the current directory, as no other was given or is installed */
+	bool dir_unspecified;
 	/* length of a window in s; number of windows, 0: no limit */
 	uint64_t seconds, count;
+	/* true: the operand SECONDS was given */
+	bool window_operand;
 	/* duration of the recording in s; 0: no limit */
 	uint64_t length_s;
 	/* true: windows start at multiples of their length on the wall clock */

@@ -7,11 +7,13 @@
 #include "common/filter/opt.h"
 #include "send/http/secret.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* default range in s: the last ten minutes, like draw.sh of the original pipeline */
 #define DEFAULT_S 600
@@ -324,6 +326,18 @@ static int pjfetch_finish(struct store *store, struct request *request, const st
 		       PJ_OK;
 }
 
+/* Returns the store that pjsend fills by default, and exits with a message if it has not done so yet. */
+static struct text default_store(const char *dir)
+{
+	struct text store = { 0 };
+
+	text_printf(&store, "dir:%s/store", dir);
+	text_char(&store, 0);
+	if (access(dir, F_OK) == 0 && access(store.p + STR("dir:").n, F_OK) != 0 && errno == ENOENT)
+		die("nothing was sent from '%s' yet: pjsend --once -d %s sends its windows to %s/store", dir, dir, dir);
+	return store;
+}
+
 int main(int argc, char **argv)
 {
 	static struct request request;
@@ -337,8 +351,7 @@ int main(int argc, char **argv)
 	request.now = (uint64_t)time(NULL);
 	pjfetch_parse(&request, argc, argv);
 	if (!request.store) {
-		text_printf(&own, "dir:%s/store", request.dir ? request.dir : ".");
-		text_char(&own, 0);
+		own = default_store(request.dir ? request.dir : ".");
 		request.store = own.p;
 	}
 	store_open(&store, request.store, &request.options);

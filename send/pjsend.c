@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -200,6 +201,51 @@ static void report_layers(void)
 	setenv(SANDBOX_REPORTED, "1", 1);
 }
 
+/* Appends a count of windows with its reason, unless it is 0. */
+static void put_left(struct text *text, size_t n, const char *reason)
+{
+	if (n)
+		text_printf(text, "%s%zu %s", text->n ? ", " : "", n, reason);
+}
+
+/* Returns the number of windows that the store confirmed and that are still there. */
+static size_t sent_and_there(void)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < sender.n; i++)
+		sent += sender.window[i].sent;
+	return sent;
+}
+
+/* Prints how many windows are left, and the reasons. Returns true if there are any, or if a directory cannot be read.
+ * With --once, windows that came after its start do not count. */
+static bool report_left(struct spooler *spooler)
+{
+	struct spool_name *names = NULL;
+	size_t unfolded, unsent, sent = sent_and_there();
+	struct text why = { 0 };
+
+	if (!spooler_left(spooler, &unfolded) || !spool_windows(spooler->spool, &names, &unsent)) {
+		warn("windows may be left: cannot read '%s': %s", spooler->dir, strerror(errno));
+		return true;
+	}
+	free(names);
+	/* The list of the sender has all windows of the spool that this run tried. Another process may have added
+	 * some since (pjsend -). */
+	if (spooler->once && sender.n < unsent)
+		unsent = sender.n;
+	if (unfolded + unsent == 0)
+		return false;
+	sent = sent < unsent ? sent : unsent;
+	put_left(&why, unfolded, "not folded");
+	put_left(&why, unsent - sent, "not sent");
+	put_left(&why, sent, "sent and not removed, as another process may read them");
+	warn("windows left in '%s' for the next run: %.*s", spooler->dir, (int)why.n, why.p);
+	text_free(&why);
+	return true;
+}
+
 static bool send_dir(const struct request *request, struct spool *spool, struct store *store)
 {
 	struct folding folding = folding_of(request, spool, store);
@@ -207,6 +253,7 @@ static bool send_dir(const struct request *request, struct spool *spool, struct 
 				   .folding = &folding,
 				   .dir = request->dir,
 				   .keep_spool = request->keep_spool,
+				   .once = request->once,
 				   .min_free = request->min_free,
 				   .max_bytes = request->spool_bytes,
 				   .map_wait_ms = (uint64_t)(request->map_wait * 1000),
@@ -232,8 +279,7 @@ static bool send_dir(const struct request *request, struct spool *spool, struct 
 	else
 		send_always(request, &spooler);
 	sender_report(&sender, true);
-	left = spooler_left(&spooler) || pjsend_waits(spool) ||
-	       (request->once && (sender.differ || sender.refused || spooler.unreadable));
+	left = report_left(&spooler) || (request->once && (sender.differ || sender.refused || spooler.unreadable));
 	sender_end(&sender);
 	spooler_end(&spooler);
 	free((char *)(uintptr_t)folding.pjfold);

@@ -294,6 +294,8 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 
 		if (*p == 'h' && !opt)
 			opt_help(tool);
+		if (*p == 'V' && !opt)
+			opt_version(tool);
 		if (!opt)
 			die_unknown_letter(shown, argv[*i]);
 		if (opt->arg && !is_optional(opt)) {

@@ -4,7 +4,8 @@
  *
  * GNU style: --name=VALUE, --name VALUE, -o VALUE, -oVALUE, bundled single letters, `--` ends options. No
  * abbreviations.
- * --help, --version and --values are added to every tool. An invalid command line ends the tool with status 2.
+ * --help (-h), --version (-V) and --values are added to every tool. An invalid command line ends the tool with
+ * status 2.
  */
 #ifndef PJ_OPT_H
 #define PJ_OPT_H

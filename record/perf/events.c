@@ -2,6 +2,7 @@
 #include "record/perf/events.h"
 
 #include "common/arena.h"
+#include "common/clocks.h"
 #include "common/diag.h"
 #include "common/similar.h"
 #include "record/perf/hints.h"
@@ -9,6 +10,7 @@
 #include "record/perf/tracefs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -16,6 +18,7 @@
 
 #define HW PERF_TYPE_HARDWARE
 #define SW PERF_TYPE_SOFTWARE
+#define SHORTEST_NS 1000 /* shortest period of a clock in ns: the highest frequency, 1 MHz */
 
 static const struct known {
 	const char *name, *alias;
@@ -279,6 +282,19 @@ static void parse_one(struct events *events, struct str spec, const struct event
 	events_add_event(events, &attr, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
 }
 
+/* Exits with a message if no event can be sampled at every Nth occurrence: the copies of stacks, and the limits of
+ * their bytes, need events whose rate is known. */
+static void check_period(const struct events *events, uint64_t period)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (!events->event[i].attr.freq)
+			return;
+	if (events->event[0].attr.type == SW && period >= SHORTEST_NS && period <= SECOND_NS)
+		die_usage("-c: %s is sampled by frequency: -F %" PRIu64 " is a sample every %" PRIu64 " ns",
+			  events->event[0].name, SECOND_NS / period, period);
+	die_usage("-c: %s is sampled by frequency: -F HZ sets it", events->event[0].name);
+}
+
 void events_parse(struct events *events, const char *list, const struct events_options *options)
 {
 	struct str all = str_of(list);
@@ -292,6 +308,8 @@ void events_parse(struct events *events, const char *list, const struct events_o
 	}
 	if (!events->n)
 		die_usage("-e: no event");
+	if (options->period)
+		check_period(events, options->period);
 	if (events->ntracepoints)
 		describe_tracepoints(events);
 	if (options->offcpu)

@@ -118,6 +118,20 @@ static const char *event_name(const struct hint *hint)
 	return hint->name ? hint->name : "this event";
 }
 
+/* Appends the event that needs no hardware, with the modifiers u and k of the event that failed. */
+static void put_clock(struct text *text, const struct hint *hint)
+{
+	struct str modifiers = str_of(event_name(hint));
+
+	text_add(text, "-e cpu-clock");
+	if (is_tracepoint(hint))
+		return;
+	str_cut(&modifiers, ':');
+	for (size_t i = 0, put = 0; i < modifiers.n; i++)
+		if (modifiers.p[i] == 'u' || modifiers.p[i] == 'k')
+			text_printf(text, put++ ? "%c" : ":%c", modifiers.p[i]);
+}
+
 static void hints_filtered(struct text *text, const struct hint *hint)
 {
 	const struct hint_facts *facts = &hint->facts;
@@ -224,17 +238,19 @@ static void not_valid(struct text *text, const struct hint *hint)
 	const struct perf_event_attr *attr = hint->attr;
 	int64_t max = hint->facts.max_sample_rate;
 
-	if (attr && attr->freq && max > 0 && attr->sample_freq > (uint64_t)max)
+	if (attr && attr->freq && max > 0 && attr->sample_freq > (uint64_t)max) {
 		text_printf(text,
 			    "%" PRIu64
 			    " samples a second are more than kernel.perf_event_max_sample_rate allows (now %" PRId64
 			    "): -F %" PRId64 ", or: sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
 			    (uint64_t)attr->sample_freq, max, max, (uint64_t)attr->sample_freq);
-	else
+	} else {
 		text_printf(text,
 			    "this kernel or CPU does not support '%s' with these options (EINVAL): choose another "
-			    "event, such as -e cpu-clock",
+			    "event, such as ",
 			    event_name(hint));
+		put_clock(text, hint);
+	}
 }
 
 static void hints_gone(struct text *text, const struct hint *hint)
@@ -280,8 +296,9 @@ static void open_failed(struct text *text, const struct hint *hint)
 	case EBUSY:
 		text_printf(text,
 			    "the counter for '%s' is in use (by the NMI watchdog, another profiler): sudo sysctl "
-			    "kernel.nmi_watchdog=0, or -e cpu-clock",
+			    "kernel.nmi_watchdog=0, or ",
 			    event_name(hint));
+		put_clock(text, hint);
 		return;
 	case EBADF:
 		text_printf(text, "'%s' is not a cgroup of perf's hierarchy: see: cat /proc/PID/cgroup",
@@ -289,13 +306,15 @@ static void open_failed(struct text *text, const struct hint *hint)
 		return;
 	default: break;
 	}
-	if (hint_no_pmu(hint->error) && is_tracepoint(hint))
+	if (hint_no_pmu(hint->error) && is_tracepoint(hint)) {
 		text_printf(text, "no tracepoint '%s'", event_name(hint));
-	else if (hint_no_pmu(hint->error))
-		text_printf(text, "no hardware counter for '%s' (a virtual machine without a PMU): use -e cpu-clock",
+	} else if (hint_no_pmu(hint->error)) {
+		text_printf(text, "no hardware counter for '%s' (a virtual machine without a PMU): use ",
 			    event_name(hint));
-	else
+		put_clock(text, hint);
+	} else {
 		put_error(text, "perf_event_open", hint->error);
+	}
 }
 
 /* ---- the other steps ----------------------------------------------------------------------------------------- */

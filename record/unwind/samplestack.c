@@ -25,6 +25,7 @@ struct samplestack {
 	uint64_t unread;                   /* number of JVMs that could not be read before this window */
 	struct rootframes starts;
 	struct pj_unwinding counts;
+	struct stacks_by_name names_of;
 	struct walk walk;
 	size_t used;                   /* samplestack_used */
 	struct fpcompare_walk *verify; /* the last walk, for the comparison; NULL: walks are not compared */
@@ -519,6 +520,18 @@ static enum unwind_end samplestack_join_native(struct sampled *sampled, const st
 	return end;
 }
 
+/* Counts the sampled process if its stack became one of the broken ones, or of those of unknown completeness, since
+ * `before`. */
+static void count_name(struct samplestack *stack, const struct process *process, const struct pj_unwinding *before)
+{
+	bool broken = stack->counts.broken > before->broken, unknown = stack->counts.unknown > before->unknown;
+	const struct thread *leader =
+		process && (broken || unknown) ? processes_thread(stack->processes, process->pid) : NULL;
+
+	if (leader && leader->named)
+		namecounts_add(broken ? &stack->names_of.broken : &stack->names_of.unknown, leader->comm);
+}
+
 /* Walks the stack from state and appends the user's part of the resulting callchain to out. Returns false if unwind
  * tables are being made. */
 static bool samplestack_walk(struct sampled *sampled, const struct samplerecord *record, struct unwind_state *state,
@@ -530,6 +543,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	size_t max = SAMPLERECORD_MAX - record->raw.n - record->after.n, first;
 	uint64_t stack_pointer = state->sp;
 	struct str more = { 0 };
+	struct pj_unwinding before;
 	bool joined = false;
 
 	walk->owner = sampled;
@@ -564,21 +578,27 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	if (!record->stack.n && walk->end != UNWIND_ROOT && walk->end != UNWIND_UNKNOWN)
 		walk->end = UNWIND_NO_CODE;
 	samplestack_put_end(out, walk->end);
+	before = stack->counts;
 	walk_count(walk, record->stack.n, &stack->counts);
+	count_name(stack, sampled->process, &before);
 	walk_debug(walk, sampled->process ? sampled->process->pid : 0);
 	stack->counts.java_late += sampled->jvm && javacode_was_late(sampled->jvm);
 	return true;
 }
 
 /* Appends the kernel's callchain of 32-bit code, marked as broken, because its end cannot be verified. */
-static void samplestack_narrow(struct samplestack *stack, const struct samplerecord *record, struct text *out)
+static void samplestack_narrow(const struct sampled *sampled, const struct samplerecord *record, struct text *out)
 {
+	struct samplestack *stack = sampled->stack;
+	struct pj_unwinding before = stack->counts;
+
 	text_bytes(out, record->ips + record->kernel, 8 * (record->nips - record->kernel));
 	samplestack_put_end(out, UNWIND_NO_CODE);
 	stack->counts.stacks++;
 	stack->counts.fp++;
 	stack->counts.broken++;
 	stack->counts.narrow++;
+	count_name(stack, sampled->process, &before);
 }
 
 bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr *attr, const struct ring_sample *sample,
@@ -609,7 +629,7 @@ bool samplestack_sample(struct samplestack *stack, const struct perf_event_attr 
 		if (!samplestack_walk(&sampled, &record, &state, out))
 			return false;
 	} else if (record.kernel + 1 < record.nips) {
-		samplestack_narrow(stack, &record, out);
+		samplestack_narrow(&sampled, &record, out);
 	}
 	samplerecord_end(&record, chain, out);
 	return true;
@@ -738,9 +758,15 @@ struct pj_unwinding samplestack_counts(const struct samplestack *stack)
 	return unwinding;
 }
 
+struct stacks_by_name samplestack_names(const struct samplestack *stack)
+{
+	return stack->names_of;
+}
+
 void samplestack_reset_counts(struct samplestack *stack)
 {
 	stack->counts = (struct pj_unwinding){ 0 };
+	stack->names_of = (struct stacks_by_name){ 0 };
 	if (stack->javacode)
 		stack->unread = javacode_count(stack->javacode).unread;
 }

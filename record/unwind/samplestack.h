@@ -13,6 +13,7 @@
 #include "record/interpreters/interpreters.h"
 #include "record/java/javacode.h"
 #include "common/formats/pjsection.h"
+#include "record/processes/namecounts.h"
 #include "record/processes/processes.h"
 #include "record/perf/rings.h"
 #include "record/unwind/cfitables.h"
@@ -71,6 +72,8 @@ void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_
 
 /* Returns the counts of stacks since the last samplestack_reset_counts. */
 struct pj_unwinding samplestack_counts(const struct samplestack *stack);
+/* Returns the names of the processes with broken stacks and those of unknown completeness among them. */
+struct stacks_by_name samplestack_names(const struct samplestack *stack);
 void samplestack_reset_counts(struct samplestack *stack);
 
 #endif

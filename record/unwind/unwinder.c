@@ -177,15 +177,17 @@ void unwinder_tick(struct unwinder *unwinder, uint64_t now)
 		interpreters_tick(unwinder->interpreters, now);
 }
 
-struct pj_unwinding unwinder_end(struct unwinder *unwinder)
+struct pj_unwinding unwinder_end(struct unwinder *unwinder, struct stacks_by_name *names)
 {
 	struct pj_unwinding counts;
 
+	*names = (struct stacks_by_name){ 0 };
 	if (!unwinder)
 		return (struct pj_unwinding){ 0 };
 	javanames_recheck(unwinder->names);
 	unwinder_name(unwinder);
 	counts = samplestack_counts(unwinder->unwinding);
+	*names = samplestack_names(unwinder->unwinding);
 	samplestack_reset_counts(unwinder->unwinding);
 	counts.interpreters = unwinder->interpreters != NULL;
 	return counts;

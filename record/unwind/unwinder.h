@@ -12,6 +12,7 @@
 
 #include "record/processes/budgets.h"
 #include "common/formats/pjsection.h"
+#include "record/processes/namecounts.h"
 #include "record/processes/processes.h"
 #include "record/perf/rings.h"
 #include "common/text.h"
@@ -78,8 +79,9 @@ void unwinder_name(struct unwinder *unwinder);
 /* Frees unused tables and ends idle helpers. The caller calls it every few seconds. */
 void unwinder_tick(struct unwinder *unwinder, uint64_t now);
 
-/* Ends a window: reads pending names, returns the counts of the window's stacks, and resets them. */
-struct pj_unwinding unwinder_end(struct unwinder *unwinder);
+/* Ends a window: reads pending names, returns the counts of the window's stacks, sets *names to the names of processes
+ * with incomplete ones, and resets both. */
+struct pj_unwinding unwinder_end(struct unwinder *unwinder, struct stacks_by_name *names);
 
 /* Appends the unwinder's items of PJ_END: the counts of a window and the names of its methods and code. stream: as for
  * codenames_put. */

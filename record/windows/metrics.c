@@ -580,6 +580,21 @@ static uint64_t samples_over_budget(const struct pj_tenants *tenants)
 	return n;
 }
 
+/* Adds n stacks that are not complete, by the name of the process. Counts by name are lower bounds: the remaining
+ * stacks are those of other processes, unless no name was counted. */
+static void add_stacks(struct judgement *judgement, enum trouble_kind kind, const struct namecounts *names, uint64_t n)
+{
+	uint64_t all = n;
+
+	for (size_t i = 0; i < NAMECOUNTS && n; i++) {
+		uint64_t named = names->row[i].n < n ? names->row[i].n : n;
+
+		judgement_add(judgement, kind, str_of(names->row[i].name), named);
+		n -= named;
+	}
+	judgement_add(judgement, kind, n == all ? STR("a process") : STR("other processes"), n);
+}
+
 void metrics_sentence(struct text *text, const struct window_report *report)
 {
 	struct judgement judgement = {
@@ -599,7 +614,9 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 	if (report->has_unwinding)
 		judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, (struct str){ 0 }, report->unwinding.cut);
 	if (report->has_unwinding)
-		judgement_add(&judgement, TROUBLE_UNKNOWN_END, STR("a process"), report->unwinding.unknown);
+		add_stacks(&judgement, TROUBLE_BROKEN, &report->incomplete.broken, report->unwinding.broken);
+	if (report->has_unwinding)
+		add_stacks(&judgement, TROUBLE_UNKNOWN_END, &report->incomplete.unknown, report->unwinding.unknown);
 	judgement_add(&judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, report->loss.depth);
 	judgement_add(&judgement, TROUBLE_OVER_BUDGET, (struct str){ 0 }, samples_over_budget(&report->tenants));
 	judgement_sentence(text, &judgement);

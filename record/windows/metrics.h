@@ -10,6 +10,7 @@
 #define PJ_METRICS_H
 
 #include "common/process/backoff.h"
+#include "record/processes/namecounts.h"
 #include "record/symsaver/symsaver.h"
 #include "common/formats/pjsection.h"
 #include "common/text.h"
@@ -38,6 +39,7 @@ struct window_report {
 	struct pj_offcpu offcpu; /* off-CPU times, with --off-cpu */
 	bool has_unwinding;
 	struct pj_unwinding unwinding; /* counts of user stacks, with --unwind */
+	struct stacks_by_name incomplete;
 	/* Losses of tenants over a budget. */
 	struct pj_tenants tenants;
 	/* The following members are differences to the window before, except gauges such as symsaver_counts.bytes,

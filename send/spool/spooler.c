@@ -303,6 +303,27 @@ static void spooler_keep_limits(struct spooler *spooler, const uint64_t *epochs,
 		drop_spool(spooler);
 }
 
+/* ---- the recordings of one run --------------------------------------------------------------------------------- */
+
+/* Lists the recordings in out/, sorted. With `once`, leaves out those that came after spooler_begin: beside a running
+ * pjrecord there is always a newer one, so a run that took them, too, might not end. Returns false and errno on
+ * failure; else the caller frees *epochs. */
+static bool spooler_list(struct spooler *spooler, uint64_t **epochs, size_t *n)
+{
+	size_t kept = 0, at = 0;
+
+	if (!spool_chunks(spooler->spool, epochs, n))
+		return false;
+	for (size_t i = 0; i < *n && spooler->once; i++) {
+		while (at < spooler->nfirst && spooler->first[at] < (*epochs)[i])
+			at++;
+		if (at < spooler->nfirst && spooler->first[at] == (*epochs)[i])
+			(*epochs)[kept++] = (*epochs)[i];
+	}
+	*n = spooler->once ? kept : *n;
+	return true;
+}
+
 /* ---- interface ------------------------------------------------------------------------------------------------- */
 
 void spooler_begin(struct spooler *spooler)
@@ -316,6 +337,8 @@ void spooler_begin(struct spooler *spooler)
 		if (names[i].tag == spooler->spool->recorder)
 			spooler_remember(spooler, names[i].epoch)->folded = true;
 	free(names);
+	if (spooler->once && !spool_chunks(spooler->spool, &spooler->first, &spooler->nfirst))
+		die_errno("cannot read '%s/out'", spooler->dir);
 }
 
 bool spooler_pass(struct spooler *spooler)
@@ -325,7 +348,7 @@ bool spooler_pass(struct spooler *spooler)
 	bool waits = false;
 
 	spooler_measure(spooler);
-	if (!spool_chunks(spooler->spool, &epochs, &n)) {
+	if (!spooler_list(spooler, &epochs, &n)) {
 		if (spooler_may_report(spooler))
 			warn("cannot read '%s/out': %s", spooler->dir, strerror(errno));
 		return false;
@@ -341,25 +364,28 @@ bool spooler_pass(struct spooler *spooler)
 	return waits;
 }
 
-bool spooler_left(struct spooler *spooler)
+bool spooler_left(struct spooler *spooler, size_t *n)
 {
 	uint64_t *epochs;
-	size_t n, left = 0;
+	size_t all;
 
-	if (!spool_chunks(spooler->spool, &epochs, &n))
-		return true;
-	for (size_t i = 0; i < n; i++) {
+	*n = 0;
+	if (!spooler_list(spooler, &epochs, &all))
+		return false;
+	for (size_t i = 0; i < all; i++) {
 		const struct spooler_done *finished = spooler_find(spooler, epochs[i]);
 
-		left += !finished || !finished->folded;
+		*n += !finished || !finished->folded;
 	}
 	free(epochs);
-	return left > 0;
+	return true;
 }
 
 void spooler_end(struct spooler *spooler)
 {
 	free(spooler->done);
+	free(spooler->first);
 	spooler->done = NULL;
-	spooler->n = 0;
+	spooler->first = NULL;
+	spooler->n = spooler->nfirst = 0;
 }

@@ -29,6 +29,8 @@ struct spooler {
 	const char *dir;
 	/* true: recordings are deleted as soon as they are folded */
 	bool keep_spool;
+	/* true: only the recordings that out/ has at spooler_begin are folded */
+	bool once;
 	/* share of the file system that must stay free, 0 to 1 */
 	double min_free;
 	/* limit of spool/ and bad/ in bytes; 0: none */
@@ -54,15 +56,19 @@ struct spooler {
 	uint64_t bytes, bad_bytes, counted, shown;
 	/* number of recordings that went to bad/ because they cannot be folded */
 	uint64_t unreadable;
+	/* with `once`: epochs of the recordings in out/ at spooler_begin, sorted */
+	uint64_t *first;
+	size_t nfirst;
 };
 
-/* Measures the spool. Call it before the other functions. */
+/* Measures the spool and, with `once`, lists out/. Call it before the other functions. */
 void spooler_begin(struct spooler *spooler);
 /* Folds the windows that are ready and enforces the limits of disk space. Returns true if a window waits for pjmap. */
 bool spooler_pass(struct spooler *spooler);
-/* True if out/ has a window that is not folded. */
-bool spooler_left(struct spooler *spooler);
-/* Frees the list of processed recordings. */
+/* Sets *n to the number of windows in out/ that are not folded; with `once`, of those that were there at spooler_begin.
+ * Returns false and errno if out/ cannot be read. */
+bool spooler_left(struct spooler *spooler, size_t *n);
+/* Frees the lists of processed recordings. */
 void spooler_end(struct spooler *spooler);
 
 #endif

@@ -33,6 +33,14 @@ mkdir plain
 pjrecord --check -d plain >lines 2>err
 ok "a directory without windows is no installation" not grep -qE '^[a-z]* *(recorder|spool|store):' lines
 
+if [ -e /var/lib/pj ]; then
+	skip "no -d" "there is an installation in /var/lib/pj"
+else
+	(cd try && pjrecord --check) >lines 2>err
+	is "no -d, where a recorder has ended: status" $? 0
+	ok "  no line of an installation" not grep -qE '^[a-z]* *(recorder|spool|store):' lines
+fi
+
 pjrecord --check -d no/such >lines 2>err
 is "no directory: status" $? 1
 ok "  the remedy" grep -q "^no *disk: cannot open 'no/such': .*: make it (pj.tmpfiles makes /var/lib/pj), or choose another --dir" lines
@@ -49,6 +57,10 @@ ok "a window is sent" until_ 60 sent
 check "an installation that works" 0 'ok *programs: pjfold, pjsend, pjfetch and pjsvg have version' "ok *recorder: process $recorder records into 'pj'; its window began" \
 	'ok *spool: [0-9]* windows wait, and pjsend runs' 'ok *store: dir:pj/store answers; it has windows' 'pjrecord can record the whole host, and this installation works'
 is "  nothing on stderr" "$(cat err)" ""
+if [ ! -e /var/lib/pj ]; then
+	(cd pj && pjrecord --check) >found 2>err
+	ok "  it is found without -d in the current directory" grep -q "^ok *recorder: process $recorder records into '.'" found
+fi
 ok "  every line is a fact" not grep -qvE '^(ok|limited|no) +[A-Za-z][A-Za-z, -]*: .|^pjrecord can' lines
 ok "  names, as pjfold judges them" grep -qE '^ok *names: .* samples?[,;]' lines
 find pj -newer lines ! -path '*/recording*' ! -path '*/spool*' ! -path '*/store*' ! -path '*/out*' ! -name '*.prom' ! -path pj >changed

@@ -423,8 +423,9 @@ chunk r 1700000000 'a 1'
 if have flock; then
 	exec 9<r/out/1700000000.data
 	flock -s 9
-	pjsend -q --once r
+	pjsend -q --once r 2>err
 	is "somebody reads the recording: it is sent, and stays until later" "$? $(files r/out) $(pjfetch -q -d r -f 1700000000 -t 1700000100 | tail -n 1)" "1 ./1700000000.data a 1"
+	ok "  with the reason" grep -q "windows left in 'r' for the next run: 1 sent and not removed, as another process may read them" err
 	exec 9<&-
 	pjsend -q --once r
 	is "then it goes, and is not counted twice" "$? $(files r/out) $(pjfetch -q -d r -f 1700000000 -t 1700000100 | tail -n 1)" "0  a 1"
@@ -439,6 +440,28 @@ start=$(date +%s%N)
 pjsend -q --once --splay=2 --host=web18 t
 took=$((($(date +%s%N) - start) / 1000000))
 is "--splay: the first send is later, by the name of the host" "$? $([ $took -ge 1990 ] && echo late) $(pjfetch -q -d t -f 1700000000 -t 1700000001 | tail -n 1)" "0 late a 1"
+
+# ---- a window that arrives while --once runs
+chunk arrive 1700000000 'a 1'
+chunk later 1700000030 'b 1'
+pjsend -q --once --splay=4 --host=web18 arrive >out 2>err &
+sending=$!
+spooled() { ls arrive/spool/*.folded.*; }
+ok "--once has folded its window" soon spooled
+cp later/out/1700000030.data arrive/out/
+wait $sending
+is "  and leaves a later one: status 0" "$? $(files arrive/out) $(pjfetch -q -d arrive -f 1700000000 -t 1700000100 | tail -n 1)" "0 ./1700000030.data a 1"
+same "  without a message" err /dev/null
+pjsend -q --once arrive 2>err
+is "  to the next run" "$? $(files arrive/out)" "0 "
+
+# ---- nothing was sent yet
+chunk unsent 1700000000 'a 1'
+pjfetch -d unsent --list >out 2>err
+is "pjfetch before pjsend: status" $? 1
+is "  the command that helps" "$(cat err)" "pjfetch: nothing was sent from 'unsent' yet: pjsend --once -d unsent sends its windows to unsent/store"
+ok "  works" pjsend -q --once -d unsent
+is "  and there is the window" "$(pjfetch -q -d unsent -f 1700000000 -t 1700000100 | tail -n 1)" "a 1"
 
 # ---- roll-ups and retention
 mkdir -p ten
@@ -528,6 +551,7 @@ state()
 {
 	echo "out: $(ls stopping/out) bad: $(files stopping/bad) failures: $(prom stopping fold_failures_total) $(cat err)"
 }
+left="pjsend: windows left in 'stopping' for the next run: 1 not folded"
 chunk stopping 1700000000 'a;b 1'
 for once in '' --once; do
 	fake_fold 'exec sleep 30'
@@ -539,19 +563,20 @@ for once in '' --once; do
 	kill -TERM $pid
 	wait $pid
 	ok "pjsend $once stops in time while pjfold runs" [ $(($(date +%s) - before)) -le 3 ]
-	is "  which is no failure of the fold" "$(state)" "out: 1700000000.data bad:  failures: 0 "
+	is "  which is no failure of the fold" "$(state)" "out: 1700000000.data bad:  failures: 0 $left"
 	# as Ctrl-C and systemctl stop: the signal is for pjfold, too, which can end first
 	for line in 'kill -TERM $PPID $$' '(sleep 0.03; kill -TERM $PPID) & kill -TERM $$' '(sleep 0.03; kill -TERM $PPID) & exit 1'; do
 		fake_fold "$line"
 		# shellcheck disable=SC2086
 		stopped/pjsend -q $once stopping 2>err
-		is "pjsend $once, and pjfold by '$line'" "$(state)" "out: 1700000000.data bad:  failures: 0 "
+		is "pjsend $once, and pjfold by '$line'" "$(state)" "out: 1700000000.data bad:  failures: 0 $left"
 	done
 done
 fake_fold 'kill -TERM $$'
 stopped/pjsend -q --once --splay=0 stopping 2>err
 is "a signal for pjfold alone is a failure" "$(state)" \
-	"out: 1700000000.data bad:  failures: 1 pjsend: window 1700000000 cannot be folded yet: pjfold ended by signal 15"
+	"out: 1700000000.data bad:  failures: 1 pjsend: window 1700000000 cannot be folded yet: pjfold ended by signal 15
+$left"
 pjsend -q --once stopping 2>err
 is "and the next pjsend folds the window" "$? $(state) $(pjfetch -q -d stopping -f 1700000000 -t 1700000001 | tail -n 1)" "0 out:  bad:  failures: 1  a;b 1"
 

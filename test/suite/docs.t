@@ -70,6 +70,7 @@ for t in $(tools); do
 	page=$top/man/$t.1
 	does=$("$t" --help | sed -n "1s/^$t - //p")
 	is "$t: --version" "$("$t" --version | head -n 1)" "$t (pj) $version"
+	is "$t: -V" "$("$t" -V)" "$("$t" --version)"
 	is "$t: the main's first comment is what --help says" \
 		"$(head -n 3 "$main" | sed -n "s|^/\* $t - \(.*\)\. \*/\$|\1|p; s|^# $t - \(.*\)\.\$|\1|p")" "$does"
 	long=$("$t" --help | awk 'length > 100')

@@ -181,6 +181,11 @@ static void other_reasons(void)
 	    "no hardware counter for 'cycles' (a virtual machine without a PMU): use -e cpu-clock", "no PMU: ENOENT");
 	row(HINT(.step = HINT_OPEN, .error = EOPNOTSUPP, .attr = &cycles, .name = "cycles"),
 	    "no hardware counter for 'cycles' (a virtual machine without a PMU): use -e cpu-clock", "EOPNOTSUPP");
+	row(HINT(.step = HINT_OPEN, .error = ENOENT, .attr = &cycles, .name = "cycles:u"),
+	    "no hardware counter for 'cycles:u' (a virtual machine without a PMU): use -e cpu-clock:u", "a modifier");
+	row(HINT(.step = HINT_OPEN, .error = ENOENT, .attr = &cycles, .name = "cycles:ppk"),
+	    "no hardware counter for 'cycles:ppk' (a virtual machine without a PMU): use -e cpu-clock:k",
+	    "a modifier of a clock, and one of counters only");
 	ok(hint_no_pmu(ENOENT) && hint_no_pmu(ENXIO) && hint_no_pmu(ENODEV) && hint_no_pmu(EOPNOTSUPP) &&
 		   !hint_no_pmu(EACCES) && !hint_no_pmu(EINVAL) && !hint_no_pmu(ENOSYS) && !hint_no_pmu(0),
 	   "which errors mean that");

@@ -301,6 +301,32 @@ static void sentences(void)
 		   "stack copy (a larger --stack-size of pjrecord helps)"),
 	       "truncated stacks");
 	t.n = 0;
+	r.unwinding = (struct pj_unwinding){ .stacks = 1000, .complete = 860, .cut = 10, .broken = 130 };
+	r.incomplete.broken.row[0] = (struct namecounts_row){ "php", 100 };
+	r.incomplete.broken.row[1] = (struct namecounts_row){ "beam.smp", 30 };
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t),
+	       STR("1,000 samples, 2 processes, 30 s; 86 % of stacks complete; 13 % of stacks broken: php, beam.smp have "
+		   "code without unwind tables"),
+	       "broken stacks are the larger trouble, and have the names of processes");
+	t.n = 0;
+	r.unwinding = (struct pj_unwinding){ .stacks = 1000, .complete = 700, .unknown = 300 };
+	r.incomplete.unknown.row[0] = (struct namecounts_row){ "php", 100 };
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t),
+	       STR("1,000 samples, 2 processes, 30 s; 70 % of stacks complete; 30 % of stacks of unknown completeness: "
+		   "other processes, php have code that may not keep frame pointers"),
+	       "names that were not counted");
+	t.n = 0;
+	r.unwinding.unknown = 50;
+	r.unwinding.complete = 950;
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t),
+	       STR("1,000 samples, 2 processes, 30 s; 95 % of stacks complete; 5 % of stacks of unknown completeness: "
+		   "php has code that may not keep frame pointers"),
+	       "stacks that were counted elsewhere since");
+	t.n = 0;
+	r.unwinding = (struct pj_unwinding){ .stacks = 1000, .complete = 700, .cut = 250, .broken = 50 };
 	r.loss = (struct pj_loss){ .samples = 1000, .depth = 1 };
 	r.unrecorded_ns = 2500000000;
 	metrics_sentence(&t, &r);
