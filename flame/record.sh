@@ -59,7 +59,7 @@ choose_target()
 tell_recorder()
 {
 	if [ -z "$verbose" ]; then
-		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: no hardware counters: ' -e '^pjrecord: stacks are deeper than ' "$tmp/rec.err" >&2
+		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: stacks are deeper than ' "$tmp/rec.err" >&2
 	else
 		sed -e '/^pjrecord: symbol store: /d' -e 's|^pjrecord: .*/out/[0-9]*\.data: |pjrecord: |' "$tmp/rec.err" >&2
 	fi

@@ -418,7 +418,7 @@ if (PATH=/usr/bin:/bin && ! have pjrecord && ! have pjfold); then
 else
 	skip "without the other tools" "they are installed here"
 fi
-for words in "--bogus" "-s 0" "-s 1x" "-s" "-F 0" "word" "-p 1,,2" "-p x" "-a -p 1" "-c a -c b" "--by=x" "-n 1" "-o - --folded -" "--top -o x" "--top -- true" "-s 1 -- true" "--off-cpu -e x" "--"; do
+for words in "--bogus" "-s 0" "-s 1x" "-s" "-F 0" "word" "-p 1,,2" "-p x" "-a -p 1" "-c a -c b" "--by=x" "-n 1" "-o - --folded -" "--top -o x" "--top -- true" "--off-cpu -e x" "--"; do
 	# shellcheck disable=SC2086 # words
 	flame $words
 	is "'$words': usage" "$status $(grep -c 'see pjflame --help' err) $(wc -l <err | tr -d ' ')" "2 1 1"
