@@ -166,8 +166,10 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 }
 
 /* Returns advice for a process whose stacks lack callers. waits_read: stacks were read while threads were off the CPU,
- * so frame pointers help only where the wait was too short for that. */
-static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read)
+ * so frame pointers help only where the wait was too short for that. unwound: pjrecord unwound the stacks with tables
+ * already. */
+static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read,
+				  bool unwound)
 {
 	if (str_starts(event, STR("offcpu-time")) && waits_read)
 		return "its threads were off the CPU too briefly, or may not be read";
@@ -176,6 +178,9 @@ static const char *quality_remedy(const struct recording_quality *quality, struc
 			       "off-CPU callchains need frame pointers: run Java with -XX:+PreserveFramePointer" :
 			       "off-CPU callchains need frame pointers: build with -fno-omit-frame-pointer, run Java with "
 			       "-XX:+PreserveFramePointer";
+	if (unwound)
+		return quality->java ? "run Java with -XX:+PreserveFramePointer" :
+				       "build with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
 	if (quality->java)
 		return "run Java with -XX:+PreserveFramePointer, or record with pjrecord --unwind=auto";
 	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";
@@ -226,5 +231,5 @@ void quality_print(const struct recording_tally *tally, struct str event)
 	if (quality)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)quality->name.n,
 		     quality->name.p, quality_percent(quality->single, quality->user),
-		     quality_remedy(quality, event, tally->offcpu.read));
+		     quality_remedy(quality, event, tally->offcpu.read, tally->unwound));
 }

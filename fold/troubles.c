@@ -78,6 +78,8 @@ struct trouble_facts {
 	 * calls.
 	 */
 	bool interpreted;
+	/* Code of a JIT that has a name is on the stack. */
+	bool named_jit;
 };
 
 struct trouble_walk {
@@ -102,6 +104,7 @@ static struct trouble_facts trouble_step(const struct trouble_walk *walk, struct
 		above.interprets = walk->of_function[id];
 	if (dso && dso->kind == DSO_JIT) {
 		above.jit = location->dso;
+		above.named_jit |= walk->quality->names->named[id];
 	} else if (dso && walk->of_dso[location->dso]) {
 		above.runtime = walk->of_dso[location->dso];
 		if (above.runtime == RUNTIME_RUBY || above.runtime == RUNTIME_PERL)
@@ -114,8 +117,17 @@ static struct trouble_facts trouble_step(const struct trouble_walk *walk, struct
 	return above;
 }
 
-/* Adds the samples of a stack to the trouble of its interpreter, if one is on the stack. Stacks with JIT code do not
- * count: this code has names, or is a trouble of its own. */
+/* Returns true if code of a JIT keeps a stack from being one of an interpreter: this code has names, or is a trouble of
+ * its own. A recording that reads interpreters names code of node, too: a stack of node without any name was not read.
+ */
+static bool is_of_jit(const struct trouble_walk *walk, const struct trouble_facts *facts)
+{
+	bool unread = walk->others == TROUBLE_PYTHON_UNREAD && facts->interprets == RUNTIME_NODE;
+
+	return facts->jit && (!unread || facts->named_jit || facts->interpreted);
+}
+
+/* Adds the samples of a stack to the trouble of its interpreter, if one is on the stack. */
 static void add_interpreted(const struct trouble_walk *walk, const struct trouble_facts *facts, uint64_t samples,
 			    struct judgement *judgement)
 {
@@ -135,7 +147,7 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 	if (walk->others &&
 	    (kind == TROUBLE_RUBY || kind == TROUBLE_PHP || kind == TROUBLE_PERL || kind == TROUBLE_NODE_INTERPRETED))
 		kind = walk->others;
-	if (facts->interprets && !facts->jit && facts->process)
+	if (facts->interprets && !is_of_jit(walk, facts) && facts->process)
 		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process), samples);
 }
 

@@ -138,7 +138,7 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 	[TROUBLE_TEXT] = { .unit = OF_FRAMES,
 			   .what = UNNAMED,
 			   .cause = "perf script had no symbols for them",
-			   .advice = "pjfold of the perf.data, on the machine with the files, helps" },
+			   .advice = "pjfold of the perf.data, on the machine with the files, may help" },
 	[TROUBLE_NO_MAPPING] = { .unit = OF_FRAMES, .what = UNNAMED, .cause = "addresses in no known file" },
 	[TROUBLE_KERNEL] = { .unit = OF_FRAMES, .what = "of frames are of the kernel and without names", .cause = "" },
 	[TROUBLE_NODE] = { .unit = OF_FRAMES,

@@ -5,8 +5,47 @@
 
 #define DECIMALS 9
 
+/* Reads n digits from the start of *string into *value, and removes them and the separator after them. */
+static bool next_field(struct str *string, size_t n, char separator, int *value)
+{
+	*value = 0;
+	if (string->n <= n || string->p[n] != separator)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!byte_is_digit(string->p[i]))
+			return false;
+		*value = *value * 10 + (string->p[i] - '0');
+	}
+	*string = str_from(*string, n + 1);
+	return true;
+}
+
+/* Parses a time in UTC without decimals: "2026-11-26T20:38:45Z". */
+static bool heattime_parse_utc(struct str string, uint64_t *ns)
+{
+	struct tm tm = { 0 };
+	time_t seconds;
+
+	if (!next_field(&string, 4, '-', &tm.tm_year) || !next_field(&string, 2, '-', &tm.tm_mon) ||
+	    !next_field(&string, 2, 'T', &tm.tm_mday) || !next_field(&string, 2, ':', &tm.tm_hour) ||
+	    !next_field(&string, 2, ':', &tm.tm_min) || !next_field(&string, 2, 'Z', &tm.tm_sec) || string.n)
+		return false;
+	if (tm.tm_year < 1970 || tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 ||
+	    tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60)
+		return false;
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	seconds = timegm(&tm);
+	if (seconds < 0 || (uint64_t)seconds > INT64_MAX / HEATTIME_SECOND - 1)
+		return false;
+	*ns = (uint64_t)seconds * HEATTIME_SECOND;
+	return true;
+}
+
 bool heattime_parse(struct str string, uint64_t *ns)
 {
+	if (heattime_parse_utc(string, ns))
+		return true;
 	uint64_t seconds = 0, fraction = 0;
 	size_t i = 0, decimals = 0;
 

@@ -9,8 +9,9 @@
 /* Times from here on, in ns, are of the wall clock: no other clock of a kernel runs for 31 years. */
 #define HEATTIME_WALL (HEATTIME_SECOND * 1000000000)
 
-/* Parses seconds with up to nine decimals, as "1795263657.550000000", into ns. Returns false for other text and for
- * times that do not fit into 63 bits. */
+/* Parses seconds with up to nine decimals, as "1795263657.550000000", or a time in UTC, as "2026-11-26T20:38:45Z" of
+ * pjfetch --by=time, into ns. Returns false for other text, for times before 1970 and for times that do not fit into 63
+ * bits. */
 bool heattime_parse(struct str string, uint64_t *ns);
 
 /* Appends a duration in its largest whole unit: "20 ms", "5 s", "1 min", "2 h". */

@@ -251,11 +251,20 @@ static enum code code_by_suffix(char letter, enum code named, struct str string)
 	return java ? CODE_JAVA : CODE_JIT;
 }
 
+/* Returns true if the suffix is of a frame that a runtime compiles, inlines or interprets. */
+static bool is_of_runtime(struct str suffix)
+{
+	return suffix.n > 2 && strchr("ij01", suffix.p[2]);
+}
+
 enum code code_of(struct str string, struct str suffix, enum code_place place)
 {
 	if (code_is_separator(string))
 		return CODE_PROCESS;
 	enum code named = code_by_name(string);
+	/* Names of JavaScript have no spelling of their own: "unit", "Module.load". */
+	if (place == CODE_IN_JS && is_of_runtime(suffix) && (named == CODE_NATIVE || named == CODE_UNKNOWN))
+		return CODE_JS;
 	if (suffix.n > 2)
 		return code_by_suffix(suffix.p[2], named, string);
 	if (named == CODE_JAVA && str_eq(string, STR("Interpreter")))

@@ -31,6 +31,7 @@ enum code_place {
 	CODE_PLAIN,
 	CODE_OUTERMOST, /* first frame of its stacks: name of the process or thread */
 	CODE_IN_KERNEL, /* an entry point of the kernel, or below one */
+	CODE_IN_JS,     /* JavaScript, or called by JavaScript without a frame of another language between */
 	CODE_WOKEN,     /* after a separator in a chain of wake-ups */
 	CODE_PLACES
 };

@@ -26,7 +26,17 @@ struct colouring {
 
 /* ---- places ------------------------------------------------------------------------------------------------- */
 
-enum { ENTERS_KERNEL = 1, SEPARATES = 2 };
+enum { ENTERS_KERNEL = 1, SEPARATES = 2, IS_JS = 4, FOLLOWS_JS = 8 };
+
+/* Returns IS_JS for frames whose name alone shows JavaScript, FOLLOWS_JS for those that are JavaScript below it. */
+static uint8_t js_marks(struct str name)
+{
+	struct str plain = folded_plain(name), suffix = str_from(name, plain.n);
+
+	if (code_of(plain, suffix, CODE_PLAIN) == CODE_JS)
+		return IS_JS | FOLLOWS_JS;
+	return code_of(plain, suffix, CODE_IN_JS) == CODE_JS ? FOLLOWS_JS : 0;
+}
 
 /* Returns, for each frame id, marks that decide the place of frames below it. */
 static uint8_t *frame_marks(const struct stacks *stacks)
@@ -39,6 +49,7 @@ static uint8_t *frame_marks(const struct stacks *stacks)
 			mark[id] |= ENTERS_KERNEL;
 		if (str_eq(name, STR("--")))
 			mark[id] |= SEPARATES;
+		mark[id] |= js_marks(name);
 	}
 	return mark;
 }
@@ -57,6 +68,9 @@ static uint8_t *frame_places(const struct layout *layout, const struct stacks *s
 		if (palette_is_kind(palette)) {
 			if ((mark[layout->frame[i]] & ENTERS_KERNEL) || (!outermost && place[up] == CODE_IN_KERNEL))
 				place[i] = CODE_IN_KERNEL;
+			else if (!outermost && ((mark[layout->frame[i]] & IS_JS) ||
+						((mark[layout->frame[i]] & FOLLOWS_JS) && place[up] == CODE_IN_JS)))
+				place[i] = CODE_IN_JS;
 		} else if (palette_is_chain(palette) && !outermost) {
 			if (place[up] == CODE_WOKEN || (mark[layout->frame[up]] & SEPARATES))
 				place[i] = CODE_WOKEN;
@@ -81,8 +95,14 @@ static uint8_t *turned_places(const struct layout *layout, const struct stacks *
 			continue;
 		if (mark[layout->frame[i]] & ENTERS_KERNEL)
 			place[i] = CODE_IN_KERNEL;
-		if (place[i] == CODE_IN_KERNEL && up != LAYOUT_ROOT)
+		if (place[i] != CODE_OUTERMOST && place[i] != CODE_IN_KERNEL && (mark[layout->frame[i]] & IS_JS))
+			place[i] = CODE_IN_JS;
+		if (up == LAYOUT_ROOT)
+			continue;
+		if (place[i] == CODE_IN_KERNEL)
 			place[up] = CODE_IN_KERNEL;
+		else if (place[i] == CODE_IN_JS && place[up] == CODE_PLAIN && (mark[layout->frame[up]] & FOLLOWS_JS))
+			place[up] = CODE_IN_JS;
 	}
 	free(mark);
 	return place;

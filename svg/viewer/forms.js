@@ -20,6 +20,7 @@ const JAVA = /^L?((?:[\w$-]+[/.])*)([\w$]+)(;?[.:#]+)([\w$<>]+)(\(.*)?$/;
 const GO = /^\w\S*\/(\w+\.(.*?(\w+)))$/;
 const PLACED = /^([^\s:/]+):(?!\d+:)[^:/]+:\d+$/; // a.B.f:b.py:12, of pjfold --srcline
 const FILE = /^\S*\/([^\s/]+)$/;
+const BUILTIN = /^Builtins_(.+)$/; // of V8
 
 function javaForms(name, [, packages, owner, separator, method]) {
   const initials = packages.replace(/([\w$-])[\w$-]*[/.]/g, '$1.'), own = owner + separator + method;
@@ -43,6 +44,6 @@ export function shorterForms(name, kind) {
   if (name.includes('::') && !name.includes(';::')) return qualifiedForms(name);
   const java = /\/|(^|\.)[A-Z]/.test(name) && JAVA.exec(name);
   if (java) return javaForms(name, java);
-  const other = GO.exec(name) || FILE.exec(name);
+  const other = GO.exec(name) || FILE.exec(name) || BUILTIN.exec(name);
   return [name, ...other ? other.slice(1) : []];
 }

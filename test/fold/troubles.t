@@ -144,6 +144,19 @@ if have node; then
 	record node2.data -- node --perf-basic-prof -e "$fib"
 	mended "  --perf-basic-prof" 'has no perf map' node2.data
 	ok "  more frames have names" [ "$(named node.data)" -lt "$(named node2.data)" ]
+	# New functions all the time: many stacks are not read with certainty, some of them with code of the JIT.
+	churn='function u(n){let s=0;for(let i=0;i<n;i++)s+=Math.sqrt(i%7);return s}
+const e=Date.now()+1500;let t=0;while(Date.now()<e){t+=eval("(function h"+(t|0)%97+"(n){return u(n)})")(500)}'
+	record node3.data --interpreters=on -- node -e "$churn"
+	pjfold -v node3.data 2>said >node3.folded
+	want=$(awk '/^#/ { next } { all += $NF } /;Builtins_InterpreterEntryTrampoline/ && !/_\[0\]/ { n += $NF }
+		END { printf "%d", 100 * n / all }' node3.folded)
+	got=$(sed -n 's/.*[ ;]\([0-9]*\)[.0-9]* % of samples in an interpreter: node was not read.*/\1/p' said)
+	if [ "$want" -ge 3 ]; then
+		ok "  samples that were not read are counted, with code of the JIT, too ($want %: $got %)" [ "${got:-0}" -ge $((want - 2)) ]
+	else
+		skip "  samples that were not read" "almost all were read"
+	fi
 else
 	skip "node" "node is not installed"
 fi

@@ -39,6 +39,11 @@ ok 'a picture of pjsvg has no code for time' not grep -qE 'pj-hm|pj-t"|"heat"' p
 grown=$(($(sh "$top/svg/viewer/assemble" heat.js | gzip -9c | wc -c) - $(sh "$top/svg/viewer/assemble" viewer.js | gzip -9c | wc -c)))
 ok "time takes at most 12 kB of script, compressed ($grown)" [ "$grown" -gt 1000 -a "$grown" -le 12288 ]
 
+# the windows of pjfetch --by=time
+printf '2026-11-26T20:38:45Z;a 5\n2026-11-26T20:38:50Z;a 5\n2026-11-26T20:38:55Z;b 7\n' | pjheat >utc.svg 2>err
+ok 'times in UTC are times of stacks: no message' [ ! -s err ]
+ok '  a window of 5 s is a slot' grep -q '"slot":5000000000,"rows":60,"columns":1,"origin":1795725300' utc.svg
+
 # losses and gaps
 printf '1.00;a 3\n1.02;[lost] 5\n9.98;a 2\n200.00;a 1\n' | pjheat >lost.svg
 ok 'losses are in the legend' grep -q 'tspan> samples lost' lost.svg

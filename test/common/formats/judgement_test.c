@@ -97,7 +97,7 @@ static void each_kind(void)
 		{ TROUBLE_TEXT, "",
 		  FIGURES
 		  "; 3 % of frames without names: perf script had no symbols for them (pjfold of the perf.data, "
-		  "on the machine with the files, helps)" },
+		  "on the machine with the files, may help)" },
 		{ TROUBLE_NO_MAPPING, "", FIGURES "; 3 % of frames without names: addresses in no known file" },
 		{ TROUBLE_KERNEL, "addresses are hidden (run as root)",
 		  FIGURES "; 3 % of frames are of the kernel and without names: addresses are hidden (run as root)" },

@@ -114,6 +114,13 @@ static void test_places(void)
 	code_is("java/lang/Thread.run", CODE_OUTERMOST, CODE_JAVA);
 	code_is("kmem_cache_alloc", CODE_IN_KERNEL, CODE_KERNEL);
 	code_is("[unknown]", CODE_IN_KERNEL, CODE_KERNEL);
+	code_is("unit_[i]", CODE_IN_JS, CODE_JS);
+	code_is("heavy_[0]", CODE_IN_JS, CODE_JS);
+	code_is("Module.load_[0]", CODE_IN_JS, CODE_JS);
+	code_is("[perf-4733.map]_[j]", CODE_IN_JS, CODE_JS);
+	code_is("std::swap_[i]", CODE_IN_JS, CODE_CPP);
+	code_is("malloc", CODE_IN_JS, CODE_NATIVE);
+	code_is("do_sys_open_[k]", CODE_IN_JS, CODE_KERNEL);
 	ok(code_enters_kernel(STR("entry_SYSCALL_64_after_hwframe")), "a system call enters the kernel");
 	ok(!code_enters_kernel(STR("syscall")), "libc's wrapper does not");
 	ok(code_is_separator(STR("-")) && code_is_separator(STR("--")) && !code_is_separator(STR("---")), "separators");

@@ -209,6 +209,7 @@ test('shorter forms of names', () => {
   assert.deepEqual(shorterForms('std::sort<int*>(int*)'), ['std::sort<int*>(int*)', 'std::sort', 'sort']);
   assert.deepEqual(shorterForms('github.com/x/y.(*T).Run'), ['github.com/x/y.(*T).Run', 'y.(*T).Run', '(*T).Run', 'Run']);
   assert.deepEqual(shorterForms('json.decoder.JSONDecoder.decode:decoder.py:338'), ['json.decoder.JSONDecoder.decode:decoder.py:338', 'json.decoder.JSONDecoder.decode', 'j.d.JSONDecoder.decode', 'JSONDecoder.decode', 'decode']);
+  assert.deepEqual(shorterForms('Builtins_ArrayMap', 'JavaScript'), ['Builtins_ArrayMap', 'ArrayMap']);
   assert.deepEqual(shorterForms('__main__.main:tool:12'), ['__main__.main:tool:12', '__main__.main']);
   assert.deepEqual(shorterForms('asyncio.base_events.run.<locals>.step', 'Python'), ['asyncio.base_events.run.<locals>.step', 'base_events.run.<locals>.step', 'run.<locals>.step', 'step']);
   assert.deepEqual(shorterForms('tool.lines:tool.py:3', 'Python'), ['tool.lines:tool.py:3', 'tool.lines', 'lines']);
