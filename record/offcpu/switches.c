@@ -151,6 +151,12 @@ void switches_leave_out(struct switches *switches, uint32_t pid)
 		leftout_add(&switches->leftout, pid);
 }
 
+void switches_leave_out_none(struct switches *switches)
+{
+	if (switches)
+		leftout_clear(&switches->leftout);
+}
+
 /* Returns true for a record of a process that is left out. */
 static bool drops_record(struct switches *switches, const struct ring_record *record)
 {

@@ -60,6 +60,8 @@ bool switches_wanted(const struct switches *switches, uint32_t pid);
 /* Leaves a process out of a recording, and those that it starts from now on, until they end (leftout.h): records of
  * them are ignored, and their threads do not count as those that never ran. */
 void switches_leave_out(struct switches *switches, uint32_t pid);
+/* Takes all processes back that are left out, before those are given that are left after lost records. */
+void switches_leave_out_none(struct switches *switches);
 /* Returns the state of off-CPU times; NULL if switches is NULL. */
 struct offcpu *switches_offcpu(struct switches *switches);
 /* Adds n to the number of lost records of switch rings. */

@@ -104,6 +104,9 @@ static void check_left_out(struct switches *switches)
 	wait_from(switches, 7, 4900);
 	is_u64(samples, 3, "  or until it has ended: its pid may be that of another process then");
 	is_u64(switches_end(switches, 5000).own, 1, "one is left");
+	switches_leave_out_none(switches);
+	wait_from(switches, 8, 5100);
+	is_u64(samples, 4, "after lost records none is left out that is not found again");
 }
 
 /* More processes than there is space for: the further ones are recorded, no other is left out. */
@@ -115,6 +118,33 @@ static void check_full(struct leftout *leftout)
 	is_u64(leftout->n, LEFTOUT_MAX, "the set is full");
 	ok(leftout_has(leftout, LEFTOUT_MAX) && !leftout_has(leftout, LEFTOUT_MAX + 1) && !leftout_has(leftout, 0),
 	   "  and has the first ones");
+}
+
+/* FORK records of these processes take no reserved place, and say whose the pid is from then on. */
+static void check_records(struct leftout *leftout)
+{
+	struct {
+		struct perf_record head;
+		uint32_t pid, ppid, tid, ptid;
+	} fork = { { .type = RECORD_FORK, .size = sizeof(fork) }, 2, 1, 2, 1 };
+	const struct ring_record record = { .head = &fork.head, .kind = RING_OF_STATE };
+
+	leftout_add(leftout, 1);
+	for (uint32_t pid = 2; pid <= 2 * LEFTOUT_MAX; pid++) {
+		fork.pid = fork.tid = pid;
+		leftout_record(leftout, &record);
+	}
+	is_u64(leftout->n, LEFTOUT_MAX - LEFTOUT_RESERVED, "children take all places but the reserved ones");
+	leftout_add(leftout, 1000);
+	ok(leftout_has(leftout, 1000), "  which are for those that are added");
+	fork.pid = fork.tid = 3;
+	fork.ppid = 5000;
+	ok(!leftout_record(leftout, &record), "the FORK record of another process with such a pid is not of the set");
+	fork.head.type = RECORD_EXIT;
+	fork.pid = fork.tid = 4;
+	ok(leftout_record(leftout, &record) && !leftout_record(leftout, &record), "the EXIT record of one is, once");
+	leftout_clear(leftout);
+	ok(!leftout_has(leftout, 1) && !leftout->n, "a set that was cleared has none");
 }
 
 static void drop_stack(void *to, const struct ring_sample *sample)
@@ -161,6 +191,7 @@ int main(void)
 	switches_free(switches);
 	processes_free(processes);
 	check_full(&(struct leftout){ 0 });
+	check_records(&(struct leftout){ 0 });
 	over_budget();
 	return done();
 }
