@@ -631,6 +631,7 @@ bool session_step(struct session *session, int wait_ms)
 	now = clock_now();
 	unwinder_take(session->w.unwinder, now);
 	session_drain(session, now - SLACK);
+	switches_tick(session->w.switches, now);
 	if (rescan_tick(session->rescan, now)) {
 		switches_mend(session->w.switches);
 		leave_out_own_processes(session);

@@ -113,9 +113,13 @@ enum offcpu_early {
 	/* its first record was its return to a CPU, OFFCPU_RETURNED_NS or more after offcpu_begin, and no sample has
 	 * that time */
 	OFFCPU_EARLY_RETURNED,
+	/* it had a stack, but records were lost, so since the end of a window it is unknown if it still waits */
+	OFFCPU_EARLY_LOST,
 	OFFCPU_EARLY_NONE /* anything else */
 };
 enum offcpu_early offcpu_early(const struct offcpu *offcpu, uint32_t tid);
+/* Returns true if records were lost since the start: offcpu_early_verdict certifies no copy any more. */
+bool offcpu_has_lost(const struct offcpu *offcpu);
 
 /* Counts a sample of ns, which was emitted with the stack of a certified copy, as one whose stack was not read.
  * complete: that stack was. */

@@ -2,6 +2,7 @@
 #include "record/offcpu/switches.h"
 
 #include "common/arena.h"
+#include "common/hash.h"
 #include "record/offcpu/leftout.h"
 
 #include <stdlib.h>
@@ -117,7 +118,8 @@ static void add_early(void *to, const struct thread *thread)
 
 	if (process && process->maps && !thread->exited && (process->target || !switches->o.targets) &&
 	    !leftout_has(&switches->leftout, thread->pid) && switches->o.wanted(switches->o.to, thread->pid))
-		earlywaits_add(&switches->early, thread->pid, thread->tid);
+		earlywaits_add(&switches->early, hash_pair(process->tenant.key, process->tenant.kind), thread->pid,
+			       thread->tid);
 }
 
 void switches_begin_early(struct switches *switches, uint64_t now)
@@ -126,6 +128,12 @@ void switches_begin_early(struct switches *switches, uint64_t now)
 		return;
 	processes_each_thread(switches->o.processes, add_early, switches);
 	earlywaits_begin(&switches->early, now);
+}
+
+void switches_tick(struct switches *switches, uint64_t now)
+{
+	if (switches)
+		earlywaits_tick(&switches->early, switches->offcpu, now);
 }
 
 struct earlywaits *switches_early(struct switches *switches)
@@ -249,6 +257,8 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
 	counts.lacking = earlywaits_lacking(&switches->early, switches->offcpu);
+	if (switches->o.all && switches->early.over > counts.never)
+		switches->early.over = counts.never; /* the others have had a record, or have ended */
 	counts.own = switches->o.own ? switches->leftout.n : 0;
 	switches->lost = 0;
 	return counts;

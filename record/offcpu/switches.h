@@ -48,6 +48,9 @@ void switches_begin_early(struct switches *switches, uint64_t now);
 /* Returns that table. */
 struct earlywaits *switches_early(struct switches *switches);
 
+/* Follows the threads of that table, at most 1 s after the last call and after the records since then were taken. */
+void switches_tick(struct switches *switches, uint64_t now);
+
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);
 /* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
