@@ -109,14 +109,14 @@ void switches_begin(struct switches *switches, uint64_t ns)
 	switches->lost = 0;
 }
 
-/* Adds a thread to the table of threads that are off the CPU since before the recording. Threads of the kernel have no
- * user stack, and no mappings. */
+/* Adds a thread to the table of threads that are off the CPU since before the recording. A process without mappings may
+ * be one of another user that may not be read. */
 static void add_early(void *to, const struct thread *thread)
 {
 	struct switches *switches = to;
 	const struct process *process = processes_find(switches->o.processes, thread->pid);
 
-	if (process && process->maps && !thread->exited && (process->target || !switches->o.targets) &&
+	if (process && process->user_stacks && !thread->exited && (process->target || !switches->o.targets) &&
 	    !leftout_has(&switches->leftout, thread->pid) && switches->o.wanted(switches->o.to, thread->pid))
 		earlywaits_add(&switches->early, hash_pair(process->tenant.key, process->tenant.kind), thread->pid,
 			       thread->tid);

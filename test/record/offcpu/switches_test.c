@@ -147,6 +147,28 @@ static void check_records(struct leftout *leftout)
 	ok(!leftout_has(leftout, 1) && !leftout->n, "a set that was cleared has none");
 }
 
+/* Threads that wait since before the recording: of programs, also of those whose mappings may not be read. */
+static void check_early(void)
+{
+	struct processes *processes = processes_new(NULL);
+	struct switches *switches = switches_new(&(struct switches_options){
+		.event = 1, .early = true, .processes = processes, .wanted = all_wanted, .emit = count_sample });
+
+	for (uint32_t pid = 1; pid <= 3; pid++) {
+		processes_make_thread(processes, pid, pid);
+		processes_make(processes, pid)->user_stacks = pid > 1;
+	}
+	switches_leave_out(switches, 3);
+	switches_begin(switches, 1);
+	switches_begin_early(switches, 1);
+	is_u64(earlywaits_pid(switches_early(switches), 2), 2, "a thread of a program without known mappings");
+	is_u64(earlywaits_pid(switches_early(switches), 1) + earlywaits_pid(switches_early(switches), 3), 0,
+	       "  but none of the kernel, and none that is left out");
+	is_u64(switches_end(switches, 2).lacking, 1, "  is counted");
+	switches_free(switches);
+	processes_free(processes);
+}
+
 static void drop_stack(void *to, const struct ring_sample *sample)
 {
 	switches_drop_stack(*(struct switches **)to, sample->ips, sample->nips, sample->period);
@@ -192,6 +214,7 @@ int main(void)
 	processes_free(processes);
 	check_full(&(struct leftout){ 0 });
 	check_records(&(struct leftout){ 0 });
+	check_early();
 	over_budget();
 	return done();
 }
