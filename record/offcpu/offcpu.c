@@ -208,7 +208,9 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 					.preempted = slot->preempted,
 					.time = time,
 					.cgroup = slot->cgroup,
-					.read = slot->read };
+					.read = slot->read,
+					.complete = slot->complete,
+					.early = slot->early };
 	uint64_t start = start_of(offcpu, slot);
 
 	if (end <= start)
@@ -518,18 +520,21 @@ bool offcpu_has_lost(const struct offcpu *offcpu)
 	return offcpu->retries;
 }
 
-void offcpu_drop_stack(struct offcpu *offcpu, bool complete, uint64_t ns)
+void offcpu_drop_stack(struct offcpu *offcpu, const struct offcpu_sample *sample)
 {
 	struct pj_offcpu *counts = &offcpu->counts;
 
-	if (!counts->read || counts->read_ns < ns)
+	if (!sample->read || !counts->read || counts->read_ns < sample->ns)
 		return;
 	counts->read--;
-	counts->read_ns -= ns;
-	counts->complete -= complete;
-	counts->complete_ns -= complete ? ns : 0;
+	counts->read_ns -= sample->ns;
+	counts->complete -= sample->complete;
+	counts->complete_ns -= sample->complete ? sample->ns : 0;
+	counts->early -= sample->early;
+	counts->early_ns -= sample->early ? sample->ns : 0;
+	counts->early_complete_ns -= sample->early && sample->complete ? sample->ns : 0;
 	counts->unread++;
-	counts->unread_ns += ns;
+	counts->unread_ns += sample->ns;
 }
 
 /* ---- borders and losses -------------------------------------------------------------------------------------- */

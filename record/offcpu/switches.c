@@ -11,6 +11,7 @@ struct switches {
 	struct switches_options o;
 	struct offcpu *offcpu;
 	struct text sample;
+	const struct offcpu_sample *emitted; /* that which is being emitted; NULL: none is */
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
 	uint64_t lost, live;
 	struct leftout leftout;
@@ -41,14 +42,10 @@ bool switches_is_unread(const uint64_t *ips, uint64_t nips)
 	return marks == NOT_VERIFIED;
 }
 
-void switches_drop_stack(struct switches *switches, const uint64_t *ips, uint64_t nips, uint64_t ns)
+void switches_drop_stack(struct switches *switches)
 {
-	uint64_t i = 0;
-
-	while (i < nips && ips[i] != CONTEXT_USER)
-		i++;
-	if (i < nips && switches->o.marks && !switches_is_unread(ips, nips))
-		offcpu_drop_stack(switches->offcpu, ips[nips - 1] != CONTEXT_USER, ns);
+	if (switches->emitted && switches->o.marks)
+		offcpu_drop_stack(switches->offcpu, switches->emitted);
 }
 
 static void make_sample(void *to, const struct offcpu_sample *sample)
@@ -79,7 +76,9 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 		text_bytes(text, &sample->cgroup, sizeof(sample->cgroup));
 	size = (uint16_t)text->n;
 	memcpy(text->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	switches->emitted = sample;
 	switches->o.emit(switches->o.to, (const void *)text->p);
+	switches->emitted = NULL;
 }
 
 struct switches *switches_new(const struct switches_options *options)
