@@ -259,7 +259,9 @@ static struct judgement judge(const struct request *request, const struct result
 	judgement.unnamed = tally->unresolved;
 	/* A program may block only a few times, so few off-CPU samples are no trouble. */
 	judgement.may_be_small = str_starts(samples_event_name(samples), STR("offcpu-time"));
-	judgement.lacking = judgement.may_be_small ? res->recording.offcpu.lacking : 0;
+	/* it is unknown which processes and times of the recording lack threads */
+	if (judgement.may_be_small && !select_is_partial(&samples->options->select))
+		judgement.lacking = res->recording.offcpu.lacking;
 	if (res->text && !res->foreign && !res->recording.recordings)
 		judgement_add(&judgement, TROUBLE_TEXT, (struct str){ 0 }, tally->unresolved);
 	if (tally->deep == 0 && !res->foreign)

@@ -110,7 +110,7 @@ void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *
 		state_over_budget(openwindow->state, &openwindow->text, sample->pid, sample->time);
 	} else if (!has_budget(openwindow, sample, tenant, nips)) {
 		if (is_offcpu(openwindow, sample))
-			switches_drop_stack(openwindow->switches, ips, nips, sample->period);
+			switches_drop_stack(openwindow->switches);
 		sample = overbudget_copy(sample, type, &openwindow->brief);
 		if (openwindow->attrs->event[sample->event - 1].unwound)
 			unwinder_recount(openwindow->unwinder, ips, nips);

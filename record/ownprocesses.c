@@ -26,31 +26,42 @@ static bool is_starter(const struct ownprocesses_row *row)
 	return strcmp(row->comm, "pjflame") == 0 || strcmp(row->comm, "pjprofile") == 0;
 }
 
-/* Returns true if a process with this pid is among the chosen ones. */
-static bool ownprocesses_is_chosen(const struct ownprocesses_row *row, size_t n, const bool *chosen, uint32_t pid)
+/* Those that were chosen. */
+struct choice {
+	uint32_t pid[OWNPROCESSES_MAX];
+	size_t n;
+};
+
+static bool ownprocesses_is_chosen(const struct choice *choice, uint32_t pid)
 {
-	for (size_t i = 0; i < n; i++)
-		if (chosen[i] && row[i].pid == pid)
+	for (size_t i = 0; i < choice->n; i++)
+		if (choice->pid[i] == pid)
 			return true;
 	return false;
 }
 
+static void ownprocesses_choose(struct choice *choice, uint32_t pid)
+{
+	if (choice->n < OWNPROCESSES_MAX && !ownprocesses_is_chosen(choice, pid))
+		choice->pid[choice->n++] = pid;
+}
+
+/* Any user may start any number of processes of these names, so the effort is n * OWNPROCESSES_MAX at most. */
 void ownprocesses_of(const struct ownprocesses_row *row, size_t n, const struct ownprocesses_pids *pids,
 		     void (*add)(void *to, uint32_t pid), void *to)
 {
-	bool *chosen = mem_alloc(sizeof(*chosen), n + 1);
+	struct choice choice = { .n = 0 };
 
 	for (size_t i = 0; i < n; i++)
-		chosen[i] =
-			row[i].pid == pids->self || (pids->parent && row[i].pid == pids->parent && is_starter(&row[i]));
-	for (unsigned depth = 0; depth < DEPTH; depth++)
+		if (row[i].pid == pids->self || (pids->parent && row[i].pid == pids->parent && is_starter(&row[i])))
+			ownprocesses_choose(&choice, row[i].pid);
+	for (unsigned depth = 0; depth < DEPTH && choice.n < OWNPROCESSES_MAX; depth++)
 		for (size_t i = 0; i < n; i++)
-			chosen[i] |= row[i].pid != pids->command && is_helper(&row[i]) &&
-				     ownprocesses_is_chosen(row, n, chosen, row[i].ppid);
-	for (size_t i = 0; i < n; i++)
-		if (chosen[i])
-			add(to, row[i].pid);
-	free(chosen);
+			if (row[i].pid != pids->command && is_helper(&row[i]) &&
+			    ownprocesses_is_chosen(&choice, row[i].ppid))
+				ownprocesses_choose(&choice, row[i].pid);
+	for (size_t i = 0; i < choice.n; i++)
+		add(to, choice.pid[i]);
 }
 
 /* ---- /proc ------------------------------------------------------------------------------------------------------- */
@@ -99,13 +110,15 @@ void ownprocesses_leave_out(struct switches *switches, uint32_t parent, uint32_t
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || !read_row(entry->d_name, &row))
 			continue;
 		/* all others would only lengthen the search */
-		if (!is_helper(&row) && !is_starter(&row) && row.pid != pids.self)
+		if (!is_helper(&row) && row.pid != pids.parent && row.pid != pids.self)
 			continue;
 		rows = mem_more(rows, sizeof(*rows), n);
 		rows[n++] = row;
 	}
-	if (dir)
+	if (dir) {
 		closedir(dir);
-	ownprocesses_of(rows, n, &pids, leave_out, switches);
+		switches_leave_out_none(switches);
+		ownprocesses_of(rows, n, &pids, leave_out, switches);
+	}
 	free(rows);
 }

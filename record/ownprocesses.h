@@ -11,11 +11,16 @@
 #ifndef PJ_OWNPROCESSES_H
 #define PJ_OWNPROCESSES_H
 
+#include "record/offcpu/leftout.h"
 #include "record/offcpu/switches.h"
 
-/* Leaves those that run now out of off-CPU times, as far as /proc shows them: switches_leave_out. Those that they start
- * later follow by themselves. Called before the first record is taken. parent: pid of the process with which pjrecord
- * ends; command: of the command that it starts; 0: there is none. Does nothing if switches is NULL. */
+enum { OWNPROCESSES_MAX = LEFTOUT_MAX - LEFTOUT_RESERVED }; /* most processes; further ones are not left out */
+
+/* Leaves those that run now out of off-CPU times, and no others, as far as /proc shows them: switches_leave_out. Those
+ * that they start later follow by themselves. Called before the first record is taken, after the events were enabled so
+ * that no FORK record is missing; and again after lost records, since a pid may be that of another process then.
+ * parent: pid of the process with which pjrecord ends; command: of the command that it starts; 0: there is none. Does
+ * nothing if switches is NULL. */
 void ownprocesses_leave_out(struct switches *switches, uint32_t parent, uint32_t command);
 
 /* For tests: the same of the processes in row[0..n). */

@@ -524,7 +524,7 @@ static struct switches *start_switches(struct session *session)
 		.all = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
 		.early = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
 		.targets = session->o.target == TARGET_PROCESSES || session->o.target == TARGET_THREADS,
-		.own = session->o.target == TARGET_HOST || session->o.target == TARGET_CGROUPS,
+		.own = session->o.target == TARGET_HOST,
 		.processes = session->processes,
 		.wanted = is_target,
 		.emit = take_offcpu,
@@ -532,6 +532,12 @@ static struct switches *start_switches(struct session *session)
 	};
 
 	return switches_new(&options);
+}
+
+static void leave_out_own_processes(struct session *session)
+{
+	if (session->o.target == TARGET_HOST || session->o.target == TARGET_CGROUPS)
+		ownprocesses_leave_out(session->w.switches, session->o.parent, session->o.command);
 }
 
 void session_start(struct session *session)
@@ -566,8 +572,7 @@ void session_start(struct session *session)
 						       .some = session->o.target == TARGET_PROCESSES });
 	session->drained = clock_now();
 	sources_enable(session->sources);
-	if (session->o.target == TARGET_HOST || session->o.target == TARGET_CGROUPS)
-		ownprocesses_leave_out(session->w.switches, session->o.parent, session->o.command);
+	leave_out_own_processes(session);
 	if (session->o.target == TARGET_THREADS)
 		rescan_start(session->rescan, session->o.pid, session->o.npids);
 	else
@@ -626,8 +631,11 @@ bool session_step(struct session *session, int wait_ms)
 	now = clock_now();
 	unwinder_take(session->w.unwinder, now);
 	session_drain(session, now - SLACK);
-	if (rescan_tick(session->rescan, now))
+	switches_tick(session->w.switches, now);
+	if (rescan_tick(session->rescan, now)) {
 		switches_mend(session->w.switches);
+		leave_out_own_processes(session);
+	}
 	/* While a sample waits for unwind tables, processes that ended after its time are not forgotten, however long
 	 * it waits. */
 	processes_forget(session->processes,

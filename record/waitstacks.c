@@ -31,7 +31,7 @@ struct waitstacks {
 	struct verdicts verdicts;
 	/* time that unwinding took in this second, by a hash of the tenant */
 	uint64_t spent[SPENT_ROWS], second;
-	uint32_t own; /* pid of the process that is left out of the recording */
+	uint32_t own; /* pid of the process that is left out of the recording, or of the last one */
 };
 
 struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const struct rings *rings,
@@ -69,8 +69,11 @@ static void leave_out_own(struct waitstacks *waitstacks)
 {
 	uint32_t pid = waitcopies_pid(waitstacks->copies);
 
-	if (pid && pid != waitstacks->own)
-		switches_leave_out(waitstacks->o.switches, pid);
+	if (!pid || pid == waitstacks->own)
+		return;
+	switches_leave_out(waitstacks->o.switches, pid);
+	if (waitstacks->own)
+		earlywaits_retry(switches_early(waitstacks->o.switches), switches_offcpu(waitstacks->o.switches));
 	waitstacks->own = pid;
 }
 
@@ -359,12 +362,12 @@ static void read_early_waits(struct waitstacks *waitstacks, uint64_t now)
 	const struct offcpu *offcpu = switches_offcpu(waitstacks->o.switches);
 	const struct earlywait *wait;
 
-	earlywaits_update(early, offcpu);
 	while (waitstacks->sure == 0 && (wait = earlywaits_next(early, offcpu, now)) != NULL) {
 		struct tenant tenant = state_identify(waitstacks->o.state, wait->pid);
 
 		waitcopies_process(waitstacks->copies, wait->pid, &tenant);
-		waitcopies_read(waitstacks->copies, wait->pid, wait->tid);
+		if (!waitcopies_read(waitstacks->copies, wait->pid, wait->tid))
+			earlywaits_defer(early, wait);
 	}
 }
 

@@ -220,6 +220,12 @@ bool select_sample(const struct select *select, const struct sample_key *key, ui
 	       (comm_in_globs(&select->comm, key->comm) || (key->first.n && comm_in_globs(&select->comm, key->first)));
 }
 
+bool select_is_partial(const struct select *select)
+{
+	return select_needs_time(select) || select->pid.n || select->tid.n || select->cpu.n || select->comm.n ||
+	       select->cgroup.n;
+}
+
 bool select_needs_wall(const struct select *select)
 {
 	return select->from.wall || select->to.wall;

@@ -51,6 +51,9 @@ bool select_event(const struct select *select, struct str event);
  * the input in ns, from which relative times count. */
 bool select_sample(const struct select *select, const struct sample_key *key, uint64_t first_ns);
 
+/* Returns true if only some samples of an event are selected, by any other key than event. */
+bool select_is_partial(const struct select *select);
+
 /* Returns true if --from or --to is given, so that samples without a time are not selected. */
 static inline bool select_needs_time(const struct select *select)
 {

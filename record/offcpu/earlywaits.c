@@ -9,33 +9,100 @@
 /* Time since the start before which a try is too early, by its number. */
 static const uint64_t delays[] = { 0, SECOND_NS, 3 * SECOND_NS };
 
-void earlywaits_add(struct earlywaits *earlywaits, uint32_t pid, uint32_t tid)
+enum { ADDED_MAX = 2 * EARLYWAITS_MAX }; /* most threads before some are removed */
+
+/* ---- order ------------------------------------------------------------------------------------------------------ */
+
+static int number_cmp(uint64_t a, uint64_t b)
 {
-	if (earlywaits->n == EARLYWAITS_MAX) {
-		earlywaits->over++;
-		return;
-	}
-	earlywaits->wait = mem_more(earlywaits->wait, sizeof(*earlywaits->wait), earlywaits->n);
-	earlywaits->wait[earlywaits->n++] = (struct earlywait){ .pid = pid, .tid = tid };
+	return a < b ? -1 : a > b;
 }
 
 static int tid_cmp(const void *left, const void *right)
 {
+	return number_cmp(((const struct earlywait *)left)->tid, ((const struct earlywait *)right)->tid);
+}
+
+static int turn_cmp(const void *left, const void *right)
+{
 	const struct earlywait *a = left, *b = right;
 
-	return a->tid < b->tid ? -1 : a->tid > b->tid;
+	return a->turn != b->turn ? number_cmp(a->turn, b->turn) : tid_cmp(left, right);
+}
+
+static int tenant_and_turn_cmp(const void *left, const void *right)
+{
+	const struct earlywait *a = left, *b = right;
+
+	return a->tenant != b->tenant ? number_cmp(a->tenant, b->tenant) : turn_cmp(left, right);
+}
+
+static int tenant_and_process_cmp(const void *left, const void *right)
+{
+	const struct earlywait *a = left, *b = right;
+
+	if (a->tenant != b->tenant)
+		return number_cmp(a->tenant, b->tenant);
+	return a->pid != b->pid ? number_cmp(a->pid, b->pid) : tid_cmp(left, right);
+}
+
+/* Sorts the threads by turns: the first threads of all tenants, then their second ones. The threads of a tenant are in
+ * such an order of its processes. */
+static void by_turns(struct earlywaits *earlywaits)
+{
+	struct earlywait *wait = earlywaits->wait;
+	size_t n = earlywaits->n;
+
+	if (!n)
+		return;
+	qsort(wait, n, sizeof(*wait), tenant_and_process_cmp);
+	for (size_t i = 0; i < n; i++)
+		wait[i].turn = i && wait[i - 1].tenant == wait[i].tenant && wait[i - 1].pid == wait[i].pid ?
+				       wait[i - 1].turn + 1 :
+				       0;
+	qsort(wait, n, sizeof(*wait), tenant_and_turn_cmp);
+	for (size_t i = 0; i < n; i++)
+		wait[i].turn = i && wait[i - 1].tenant == wait[i].tenant ? wait[i - 1].turn + 1 : 0;
+	qsort(wait, n, sizeof(*wait), turn_cmp);
+}
+
+/* Removes the threads beyond EARLYWAITS_MAX: those of the tenants that have most. */
+static void earlywaits_cut(struct earlywaits *earlywaits)
+{
+	by_turns(earlywaits);
+	if (earlywaits->n <= EARLYWAITS_MAX)
+		return;
+	earlywaits->over += earlywaits->n - EARLYWAITS_MAX;
+	earlywaits->n = EARLYWAITS_MAX;
+}
+
+void earlywaits_add(struct earlywaits *earlywaits, uint64_t tenant, uint32_t pid, uint32_t tid)
+{
+	if (earlywaits->n == ADDED_MAX)
+		earlywaits_cut(earlywaits);
+	earlywaits->wait = mem_more(earlywaits->wait, sizeof(*earlywaits->wait), earlywaits->n);
+	earlywaits->wait[earlywaits->n++] = (struct earlywait){ .tenant = tenant, .pid = pid, .tid = tid };
 }
 
 void earlywaits_begin(struct earlywaits *earlywaits, uint64_t now)
 {
+	earlywaits_cut(earlywaits);
+	for (size_t i = 0; i < earlywaits->n; i++)
+		earlywaits->wait[i].turn = (uint32_t)i;
 	if (earlywaits->n)
 		qsort(earlywaits->wait, earlywaits->n, sizeof(*earlywaits->wait), tid_cmp);
-	earlywaits->begun = now;
+	earlywaits->nread = earlywaits->n < EARLYWAITS_READ ? earlywaits->n : EARLYWAITS_READ;
+	earlywaits->order = mem_alloc(sizeof(*earlywaits->order), earlywaits->nread + 1);
+	for (size_t i = 0; i < earlywaits->n; i++)
+		if (earlywaits->wait[i].turn < earlywaits->nread)
+			earlywaits->order[earlywaits->wait[i].turn] = (uint32_t)i;
+	earlywaits->begun = earlywaits->updated = now;
 }
 
 void earlywaits_free(struct earlywaits *earlywaits)
 {
 	free(earlywaits->wait);
+	free(earlywaits->order);
 	*earlywaits = (struct earlywaits){ 0 };
 }
 
@@ -53,16 +120,16 @@ static bool earlywaits_is_due(const struct earlywaits *earlywaits, size_t i, con
 
 const struct earlywait *earlywaits_next(struct earlywaits *earlywaits, const struct offcpu *offcpu, uint64_t now)
 {
-	size_t n = earlywaits->n < EARLYWAITS_READ ? earlywaits->n : EARLYWAITS_READ;
-
-	if (now < earlywaits->begun || now - earlywaits->begun > 60 * SECOND_NS)
+	if (now < earlywaits->begun || now - earlywaits->begun > 60 * SECOND_NS || offcpu_has_lost(offcpu))
 		return NULL;
+	/* each burst begins at the first turns: a second try of these comes before the first one of all others */
 	if (now - earlywaits->last >= EARLYWAITS_PAUSE_NS) {
 		earlywaits->last = now;
 		earlywaits->burst = 0;
+		earlywaits->cursor = 0;
 	}
-	for (size_t left = n; left && earlywaits->burst < EARLYWAITS_BURST; left--) {
-		size_t i = earlywaits->cursor++ % n;
+	while (earlywaits->cursor < earlywaits->nread && earlywaits->burst < EARLYWAITS_BURST) {
+		size_t i = earlywaits->order[earlywaits->cursor++];
 
 		if (!earlywaits_is_due(earlywaits, i, offcpu, now))
 			continue;
@@ -71,6 +138,25 @@ const struct earlywait *earlywaits_next(struct earlywaits *earlywaits, const str
 		return &earlywaits->wait[i];
 	}
 	return NULL;
+}
+
+void earlywaits_defer(struct earlywaits *earlywaits, const struct earlywait *wait)
+{
+	earlywaits->wait[wait - earlywaits->wait].tries--;
+	earlywaits->burst = EARLYWAITS_BURST;
+}
+
+void earlywaits_retry(struct earlywaits *earlywaits, const struct offcpu *offcpu)
+{
+	if (earlywaits->again == EARLYWAITS_RETRIES)
+		return;
+	earlywaits->again++;
+	for (size_t i = 0; i < earlywaits->n; i++) {
+		struct earlywait *wait = &earlywaits->wait[i];
+
+		if (wait->tries && !wait->gone && offcpu_early(offcpu, wait->tid) == OFFCPU_EARLY_SILENT)
+			wait->tries--;
+	}
 }
 
 uint32_t earlywaits_pid(const struct earlywaits *earlywaits, uint32_t tid)
@@ -93,6 +179,14 @@ void earlywaits_update(struct earlywaits *earlywaits, const struct offcpu *offcp
 	}
 }
 
+void earlywaits_tick(struct earlywaits *earlywaits, const struct offcpu *offcpu, uint64_t now)
+{
+	if (now - earlywaits->updated < SECOND_NS / 2)
+		return;
+	earlywaits->updated = now;
+	earlywaits_update(earlywaits, offcpu);
+}
+
 void earlywaits_end(struct earlywaits *earlywaits, bool (*alive)(void *to, uint32_t tid), void *to)
 {
 	for (size_t i = 0; i < earlywaits->n; i++)
@@ -106,8 +200,11 @@ uint64_t earlywaits_lacking(struct earlywaits *earlywaits, const struct offcpu *
 	earlywaits_update(earlywaits, offcpu);
 	lacking += earlywaits->returned;
 	earlywaits->returned = 0;
-	for (size_t i = 0; i < earlywaits->n; i++)
-		lacking += !earlywaits->wait[i].gone &&
-			   offcpu_early(offcpu, earlywaits->wait[i].tid) == OFFCPU_EARLY_SILENT;
+	for (size_t i = 0; i < earlywaits->n; i++) {
+		enum offcpu_early early =
+			earlywaits->wait[i].gone ? OFFCPU_EARLY_NONE : offcpu_early(offcpu, earlywaits->wait[i].tid);
+
+		lacking += early == OFFCPU_EARLY_SILENT || early == OFFCPU_EARLY_LOST;
+	}
 	return lacking;
 }

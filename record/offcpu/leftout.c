@@ -30,6 +30,11 @@ void leftout_add(struct leftout *leftout, uint32_t pid)
 	leftout->n++;
 }
 
+void leftout_clear(struct leftout *leftout)
+{
+	*leftout = (struct leftout){ .n = 0 };
+}
+
 static void leftout_drop(struct leftout *leftout, uint32_t pid)
 {
 	if (!leftout_has(leftout, pid))
@@ -53,7 +58,9 @@ bool leftout_record(struct leftout *leftout, const struct ring_record *record)
 	if ((head->type != RECORD_FORK && head->type != RECORD_EXIT) || load32(body + 8) != pid)
 		return before;
 	leftout_drop(leftout, pid);
-	if (head->type == RECORD_FORK && leftout_has(leftout, load32(body + 4)))
+	if (head->type == RECORD_EXIT)
+		return before;
+	if (leftout->n < LEFTOUT_MAX - LEFTOUT_RESERVED && leftout_has(leftout, load32(body + 4)))
 		leftout_add(leftout, pid);
-	return before || leftout_has(leftout, pid);
+	return leftout_has(leftout, pid);
 }

@@ -11,7 +11,9 @@
 
 #include "record/perf/rings.h"
 
-enum { LEFTOUT_MAX = 64 }; /* most processes; further ones are not left out */
+/* Most processes: further ones are not left out. The reserved places are for processes that the caller adds: for a
+ * pjrecord-wait that replaces another one. */
+enum { LEFTOUT_MAX = 64, LEFTOUT_RESERVED = 1 };
 
 /* The zero value is empty. */
 struct leftout {
@@ -23,8 +25,10 @@ struct leftout {
 void leftout_add(struct leftout *leftout, uint32_t pid);
 /* Returns true if a process is in the set. */
 bool leftout_has(const struct leftout *leftout, uint32_t pid);
-/* Applies a record of a state ring. Others are ignored. Returns true if it is of a process that is in the set, before
- * or after the record. */
+/* Removes all processes: after lost records, the caller adds those that are left. */
+void leftout_clear(struct leftout *leftout);
+/* Applies a record of a state ring. Others are ignored. Returns true if it is of a process that is in the set: an EXIT
+ * record, of one that was; a FORK record, of a new process that is. */
 bool leftout_record(struct leftout *leftout, const struct ring_record *record);
 
 #endif

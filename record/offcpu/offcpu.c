@@ -41,8 +41,9 @@ struct slot {
 	/* read: the user part of the chain is that of a certified copy of the stack; complete: it ends in a root frame
 	 */
 	bool read, complete;
-	/* early: off the CPU since before the recording, with such a copy; returned: OFFCPU_EARLY_RETURNED */
-	bool early, returned;
+	/* early: off the CPU since before the recording, with such a copy; returned: OFFCPU_EARLY_RETURNED; early_lost:
+	 * OFFCPU_EARLY_LOST, while the status is UNKNOWN */
+	bool early, returned, early_lost;
 };
 
 struct offcpu {
@@ -207,7 +208,9 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 					.preempted = slot->preempted,
 					.time = time,
 					.cgroup = slot->cgroup,
-					.read = slot->read };
+					.read = slot->read,
+					.complete = slot->complete,
+					.early = slot->early };
 	uint64_t start = start_of(offcpu, slot);
 
 	if (end <= start)
@@ -306,6 +309,7 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 	if (!is_certain(offcpu, slot) || offcpu->doubtful)
 		drop_chain(offcpu, slot); /* without certainty, the chain may be that of an earlier switch */
 	offcpu_become(slot, offcpu->doubtful ? UNKNOWN : OFF, sample_id->time);
+	slot->early_lost = false;
 	slot->preempted = preempted;
 	slot->cpu = sample_id->cpu;
 	slot->stale = offcpu->retries;
@@ -506,21 +510,31 @@ enum offcpu_early offcpu_early(const struct offcpu *offcpu, uint32_t tid)
 		return OFFCPU_EARLY_SILENT;
 	if (slot->early)
 		return slot->complete ? OFFCPU_EARLY_COMPLETE : OFFCPU_EARLY_READ;
+	if (slot->status == UNKNOWN && slot->early_lost)
+		return OFFCPU_EARLY_LOST;
 	return slot->returned ? OFFCPU_EARLY_RETURNED : OFFCPU_EARLY_NONE;
 }
 
-void offcpu_drop_stack(struct offcpu *offcpu, bool complete, uint64_t ns)
+bool offcpu_has_lost(const struct offcpu *offcpu)
+{
+	return offcpu->retries;
+}
+
+void offcpu_drop_stack(struct offcpu *offcpu, const struct offcpu_sample *sample)
 {
 	struct pj_offcpu *counts = &offcpu->counts;
 
-	if (!counts->read || counts->read_ns < ns)
+	if (!sample->read || !counts->read || counts->read_ns < sample->ns)
 		return;
 	counts->read--;
-	counts->read_ns -= ns;
-	counts->complete -= complete;
-	counts->complete_ns -= complete ? ns : 0;
+	counts->read_ns -= sample->ns;
+	counts->complete -= sample->complete;
+	counts->complete_ns -= sample->complete ? sample->ns : 0;
+	counts->early -= sample->early;
+	counts->early_ns -= sample->early ? sample->ns : 0;
+	counts->early_complete_ns -= sample->early && sample->complete ? sample->ns : 0;
 	counts->unread++;
-	counts->unread_ns += ns;
+	counts->unread_ns += sample->ns;
 }
 
 /* ---- borders and losses -------------------------------------------------------------------------------------- */
@@ -556,6 +570,7 @@ void offcpu_border(struct offcpu *offcpu, uint64_t ns)
 			offcpu_give(offcpu, slot, ns, ns - 1);
 			continue;
 		}
+		slot->early_lost = slot->status == OFF ? slot->early : slot->early_lost;
 		offcpu_give_up(offcpu, slot, ns, ns - 1);
 		slot->status = UNKNOWN;
 	}

@@ -31,7 +31,9 @@
 struct offcpu_sample {
 	uint32_t pid, tid, cpu; /* cpu: number of the CPU that the thread left */
 	bool preempted;
-	bool read; /* the user part of the callchain is that of a certified copy (offcpu_set_stack) */
+	/* read: the user part of the callchain is that of a certified copy (offcpu_set_stack); complete: it ends in a
+	 * root frame; early: the thread is off the CPU since before the recording (offcpu_set_early) */
+	bool read, complete, early;
 	uint64_t time, ns, cgroup;
 	const uint64_t *ips; /* n addresses of the callchain from the kernel; valid during the call */
 	uint32_t n;
@@ -113,13 +115,16 @@ enum offcpu_early {
 	/* its first record was its return to a CPU, OFFCPU_RETURNED_NS or more after offcpu_begin, and no sample has
 	 * that time */
 	OFFCPU_EARLY_RETURNED,
+	/* it had a stack, but records were lost, so since the end of a window it is unknown if it still waits */
+	OFFCPU_EARLY_LOST,
 	OFFCPU_EARLY_NONE /* anything else */
 };
 enum offcpu_early offcpu_early(const struct offcpu *offcpu, uint32_t tid);
+/* Returns true if records were lost since the start: offcpu_early_verdict certifies no copy any more. */
+bool offcpu_has_lost(const struct offcpu *offcpu);
 
-/* Counts a sample of ns, which was emitted with the stack of a certified copy, as one whose stack was not read.
- * complete: that stack was. */
-void offcpu_drop_stack(struct offcpu *offcpu, bool complete, uint64_t ns);
+/* Counts a sample that was emitted with the stack of a certified copy as one whose stack was not read. */
+void offcpu_drop_stack(struct offcpu *offcpu, const struct offcpu_sample *sample);
 
 /* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the timestamp ns - 1. After lost
  * records, counts the time that is not certain as unknown instead. */

@@ -2,6 +2,7 @@
 #include "record/offcpu/switches.h"
 
 #include "common/arena.h"
+#include "common/hash.h"
 #include "record/offcpu/leftout.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ struct switches {
 	struct switches_options o;
 	struct offcpu *offcpu;
 	struct text sample;
+	const struct offcpu_sample *emitted; /* that which is being emitted; NULL: none is */
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
 	uint64_t lost, live;
 	struct leftout leftout;
@@ -40,14 +42,10 @@ bool switches_is_unread(const uint64_t *ips, uint64_t nips)
 	return marks == NOT_VERIFIED;
 }
 
-void switches_drop_stack(struct switches *switches, const uint64_t *ips, uint64_t nips, uint64_t ns)
+void switches_drop_stack(struct switches *switches)
 {
-	uint64_t i = 0;
-
-	while (i < nips && ips[i] != CONTEXT_USER)
-		i++;
-	if (i < nips && switches->o.marks && !switches_is_unread(ips, nips))
-		offcpu_drop_stack(switches->offcpu, ips[nips - 1] != CONTEXT_USER, ns);
+	if (switches->emitted && switches->o.marks)
+		offcpu_drop_stack(switches->offcpu, switches->emitted);
 }
 
 static void make_sample(void *to, const struct offcpu_sample *sample)
@@ -78,7 +76,9 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 		text_bytes(text, &sample->cgroup, sizeof(sample->cgroup));
 	size = (uint16_t)text->n;
 	memcpy(text->p + offsetof(struct perf_record, size), &size, sizeof(size));
+	switches->emitted = sample;
 	switches->o.emit(switches->o.to, (const void *)text->p);
+	switches->emitted = NULL;
 }
 
 struct switches *switches_new(const struct switches_options *options)
@@ -108,16 +108,17 @@ void switches_begin(struct switches *switches, uint64_t ns)
 	switches->lost = 0;
 }
 
-/* Adds a thread to the table of threads that are off the CPU since before the recording. Threads of the kernel have no
- * user stack, and no mappings. */
+/* Adds a thread to the table of threads that are off the CPU since before the recording. A process without mappings may
+ * be one of another user that may not be read. */
 static void add_early(void *to, const struct thread *thread)
 {
 	struct switches *switches = to;
 	const struct process *process = processes_find(switches->o.processes, thread->pid);
 
-	if (process && process->maps && !thread->exited && (process->target || !switches->o.targets) &&
+	if (process && process->user_stacks && !thread->exited && (process->target || !switches->o.targets) &&
 	    !leftout_has(&switches->leftout, thread->pid) && switches->o.wanted(switches->o.to, thread->pid))
-		earlywaits_add(&switches->early, thread->pid, thread->tid);
+		earlywaits_add(&switches->early, hash_pair(process->tenant.key, process->tenant.kind), thread->pid,
+			       thread->tid);
 }
 
 void switches_begin_early(struct switches *switches, uint64_t now)
@@ -126,6 +127,12 @@ void switches_begin_early(struct switches *switches, uint64_t now)
 		return;
 	processes_each_thread(switches->o.processes, add_early, switches);
 	earlywaits_begin(&switches->early, now);
+}
+
+void switches_tick(struct switches *switches, uint64_t now)
+{
+	if (switches)
+		earlywaits_tick(&switches->early, switches->offcpu, now);
 }
 
 struct earlywaits *switches_early(struct switches *switches)
@@ -149,6 +156,12 @@ void switches_leave_out(struct switches *switches, uint32_t pid)
 {
 	if (switches)
 		leftout_add(&switches->leftout, pid);
+}
+
+void switches_leave_out_none(struct switches *switches)
+{
+	if (switches)
+		leftout_clear(&switches->leftout);
 }
 
 /* Returns true for a record of a process that is left out. */
@@ -243,6 +256,8 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
 	counts.lacking = earlywaits_lacking(&switches->early, switches->offcpu);
+	if (switches->o.all && switches->early.over > counts.never)
+		switches->early.over = counts.never; /* the others have had a record, or have ended */
 	counts.own = switches->o.own ? switches->leftout.n : 0;
 	switches->lost = 0;
 	return counts;

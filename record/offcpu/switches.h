@@ -48,18 +48,23 @@ void switches_begin_early(struct switches *switches, uint64_t now);
 /* Returns that table. */
 struct earlywaits *switches_early(struct switches *switches);
 
+/* Follows the threads of that table, at most 1 s after the last call and after the records since then were taken. */
+void switches_tick(struct switches *switches, uint64_t now);
+
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);
 /* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);
-/* Counts a sample of ns that was emitted as one whose stack was not read, as its callchain is replaced by that of a
- * tenant over budget: ips[0..nips) is the callchain that it had. */
-void switches_drop_stack(struct switches *switches, const uint64_t *ips, uint64_t nips, uint64_t ns);
+/* Called from `emit`: counts the sample as one whose stack was not read, as its callchain is replaced by that of a
+ * tenant over budget. */
+void switches_drop_stack(struct switches *switches);
 /* Returns true if the off-CPU times of process pid are recorded. */
 bool switches_wanted(const struct switches *switches, uint32_t pid);
 /* Leaves a process out of a recording, and those that it starts from now on, until they end (leftout.h): records of
  * them are ignored, and their threads do not count as those that never ran. */
 void switches_leave_out(struct switches *switches, uint32_t pid);
+/* Takes all processes back that are left out, before those are given that are left after lost records. */
+void switches_leave_out_none(struct switches *switches);
 /* Returns the state of off-CPU times; NULL if switches is NULL. */
 struct offcpu *switches_offcpu(struct switches *switches);
 /* Adds n to the number of lost records of switch rings. */

@@ -144,9 +144,12 @@ bool waitcopies_read(struct waitcopies *waitcopies, uint32_t pid, uint32_t tid)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", (unsigned)pid, (unsigned)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	sent = fd >= 0 && fdmessage_send_soon(waitcopies->socket, &message, sizeof(message), &fd, 1);
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0) {
+		waitcopies->counters.denied += errno == EACCES || errno == EPERM;
+		return true;
+	}
+	sent = fdmessage_send_soon(waitcopies->socket, &message, sizeof(message), &fd, 1);
+	close(fd);
 	return sent;
 }
 

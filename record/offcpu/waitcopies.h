@@ -27,7 +27,8 @@ void waitcopies_free(struct waitcopies *waitcopies);
 /* Passes the rings of context switches to the process. To be called again if CPUs come or go. */
 void waitcopies_follow(struct waitcopies *waitcopies);
 
-/* Makes the process read a thread that is off the CPU since before the recording. Returns false if it cannot now. */
+/* Makes the process read a thread that is off the CPU since before the recording. Returns false if the process does not
+ * run, or takes no more for now; true also if the thread has ended or the kernel denies to read it. */
 bool waitcopies_read(struct waitcopies *waitcopies, uint32_t pid, uint32_t tid);
 /* Returns the registers of copies of such threads, sp and ip, as a mask of perf's numbers. */
 uint64_t waitcopies_early_registers(const struct waitcopies *waitcopies);

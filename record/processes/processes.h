@@ -43,6 +43,8 @@ struct process {
 	uint32_t live;
 	/* true if the process or one of its ancestors is a target of -p */
 	bool target;
+	/* true if the latest reading of /proc showed a process of user code whose threads have not all ended */
+	bool user_stacks;
 	/* true if a reading of the process was requested from procreader.h and is not answered yet */
 	bool requested;
 	/* time of the fork or latest exec of the process; 0 if not recorded */

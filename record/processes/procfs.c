@@ -66,20 +66,34 @@ bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_fi
 
 /* ---- identity of a process -------------------------------------------------------------------------------------- */
 
-/* The comm in /proc/PID/stat may contain any byte, so fields are counted from the last parenthesis. */
-uint64_t procfs_parse_start(struct str stat)
+/* Returns field n of the text of /proc/PID/stat, from 3 on; empty if it has none. The comm may contain any byte, so
+ * fields are counted from the last parenthesis. */
+static struct str stat_field(struct str stat, int n)
 {
 	ptrdiff_t at = str_rfind(stat, ')');
-	struct str rest = str_from(stat, (size_t)(at + 1));
-	uint64_t ticks = 0;
+	struct str rest = str_from(stat, (size_t)(at + 1)), word = { 0 };
 
-	for (int field = 3; at >= 0 && field <= 22; field++) {
-		struct str string = procfs_word(&rest);
+	for (int field = 3; at >= 0 && field <= n; field++)
+		word = procfs_word(&rest);
+	return word;
+}
 
-		if (field == 22 && !str_u64(string, &ticks))
-			return 0;
-	}
-	return ticks;
+uint64_t procfs_parse_start(struct str stat)
+{
+	uint64_t ticks;
+
+	return str_u64(stat_field(stat, 22), &ticks) ? ticks : 0;
+}
+
+bool procfs_has_user_stacks(struct str stat)
+{
+	enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
+	struct str state = stat_field(stat, 3);
+	uint64_t flags, threads;
+
+	if (!str_u64(stat_field(stat, 9), &flags) || flags & KERNEL_THREAD || !str_u64(stat_field(stat, 20), &threads))
+		return false;
+	return threads > 1 || (!str_eq(state, STR("Z")) && !str_eq(state, STR("X")));
 }
 
 /* Returns the pid in the innermost PID namespace: the last number of the NSpid line of /proc/PID/status; 0 if

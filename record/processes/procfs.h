@@ -24,6 +24,10 @@ bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_fi
  * is malformed. Pure. */
 uint64_t procfs_parse_start(struct str stat);
 
+/* Returns true if a process has user stacks, by the text of its /proc/PID/stat: it is no thread of the kernel, and not
+ * all of its threads have ended. Pure. */
+bool procfs_has_user_stacks(struct str stat);
+
 /* Parses the text of /proc/stat. Returns an array from malloc with *n idle times since boot, in ns, indexed by CPU.
  * Pure. */
 uint64_t *procfs_parse_idle(struct str stat, size_t *n);

@@ -61,12 +61,14 @@ static ssize_t procreader_read_start(int fd, char *to, size_t n)
 	return got;
 }
 
-static uint64_t start_ticks(uint32_t pid)
+static void read_stat(struct procreader_answer *answer)
 {
 	char text[1024];
-	ssize_t got = procreader_read_start(open_of(pid, "stat"), text, sizeof(text));
+	ssize_t got = procreader_read_start(open_of(answer->pid, "stat"), text, sizeof(text));
+	struct str stat = { text, got > 0 ? (size_t)got : 0 };
 
-	return got > 0 ? procfs_parse_start((struct str){ text, (size_t)got }) : 0;
+	answer->start_ticks = procfs_parse_start(stat);
+	answer->user_stacks = procfs_has_user_stacks(stat);
 }
 
 static void add_thread(struct procreader_answer *answer, uint32_t pid, uint32_t tid, bool named)
@@ -185,7 +187,7 @@ static void read_request(void *arg)
 	uint32_t tid = reading->q.tid;
 	uint64_t before = clock_thread_cpu();
 
-	answer->start_ticks = start_ticks(answer->pid);
+	read_stat(answer);
 	answer->there = answer->start_ticks;
 	if (!tid) {
 		add_threads(answer, answer->pid, true, THREADS_MAX);

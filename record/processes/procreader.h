@@ -39,6 +39,7 @@ struct procreader_answer {
 	uint64_t cost_ns;
 	/* start time of the process in clock ticks since boot (field 22 of /proc/PID/stat); 0 if unknown */
 	uint64_t start_ticks;
+	bool user_stacks; /* procfs_has_user_stacks */
 	struct text maps; /* lines of /proc/PID/maps whose mappings are executable */
 	struct procreader_thread *thread;
 	size_t nthreads;

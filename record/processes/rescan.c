@@ -275,6 +275,7 @@ static void rescan_apply(struct rescan *rescan, const struct procreader_answer *
 		if (process->start_ticks && process->start_ticks != answer->start_ticks)
 			processes_replaced(rescan->processes, process);
 		process->start_ticks = answer->start_ticks;
+		process->user_stacks = answer->user_stacks;
 		changed = apply_names(rescan, answer);
 		changed |= apply_maps(rescan, process, answer);
 	}

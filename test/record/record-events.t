@@ -240,6 +240,7 @@ tally unread.data >got.times
 is "--unwind=fp: no time is invented" "$(blocked wait_forever)" 0
 ok "  but it is said" grep -q 'off the CPU since before the recording, without stack: .*2 that did not return' err
 ok "  also by pjfold" sh -c "pjfold unread.data 2>&1 >/dev/null | grep -q '; [2-7] threads that have waited since before the recording are not shown$'"
+is "  but not with a selection, of which that is unknown" "$(pjfold --only "pid=$waits" unread.data 2>&1 >/dev/null | grep -c 'not shown')" 0
 kill $waits
 wait $waits 2>/dev/null
 

@@ -171,8 +171,10 @@ static enum unwind_end step_by_row(struct unwind_state *state, const struct cfi_
 	for (; left; left &= left - 1) {
 		unsigned i = (unsigned)__builtin_ctz(left), reg = cfi_saved[i];
 
-		if (!cfiunwind_saved(state, cfa + (uint64_t)(8 * (int64_t)row->at[i]), valid >> reg & 1,
-				     &state->reg[reg]))
+		if (cfiunwind_saved(state, cfa + (uint64_t)(8 * (int64_t)row->at[i]), valid >> reg & 1,
+				    &state->reg[reg]))
+			valid |= 1U << reg;
+		else
 			valid &= ~(1U << reg);
 	}
 	state->ip = ip;

@@ -195,6 +195,7 @@ static void other_texts(struct str text)
 	size_t n;
 
 	(void)procfs_parse_start(text);
+	(void)procfs_has_user_stacks(text);
 	idle = procfs_parse_idle(text, &n);
 	MUST(n <= 65536 && (n > 0) == (idle != NULL));
 	free(idle);

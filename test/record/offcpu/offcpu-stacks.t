@@ -73,13 +73,14 @@ ok "no remedy is offered that does not help" sh -c 'pjfold known.data 2>&1 >/dev
 
 # waits that began before the recording: from its start on, with the stack if the registers that are known lead through it
 if cc -O2 -fomit-frame-pointer -pthread -o silentwaits "$top/test/record/offcpu/silentwaits.c"; then
-	./silentwaits 2 >ready &
+	# the sleep ends during the recording, though a loaded machine takes seconds to begin it
+	./silentwaits 6 >ready &
 	silent=$!
 	for _ in $(seq 100); do
 		[ ! -s ready ] || break
 		sleep 0.1
 	done
-	timeout 60 pjrecord -v --off-cpu -s 3 -p $silent -o silent.data 2>said
+	timeout 60 pjrecord -v --off-cpu -s 8 -p $silent -o silent.data 2>said
 	kill $silent
 	wait $silent 2>/dev/null
 	pjfold -q --only event=offcpu-time silent.data >folded
@@ -89,15 +90,15 @@ if cc -O2 -fomit-frame-pointer -pthread -o silentwaits "$top/test/record/offcpu/
 		awk -v pattern="$1" '$0 ~ pattern { n += $NF } END { printf "%d", n / 1e6 }' folded
 	}
 	all=$(ms ';main;')
-	ok "waits since before the recording: the first thread" [ "$all" -ge 2900 ]
+	ok "waits since before the recording: the first thread" [ "$all" -ge 7500 ]
 	is "  a lock, all of the recording" "$(ms ';start_thread;lock;wait_lock;.*futex')" "$all"
 	is "  a pipe" "$(ms ';start_thread;pipe_reader;wait_pipe;')" "$all"
 	is "  callers that need another register are not shown, and the rest is" "$(ms '^silentwaits;wait_below;wait_pipe;') $(ms ';below;')" "$all 0"
 	first=$(ms ';sleeper;wait_sleep;')
-	ok "  a sleep that ends, up to its end" [ "$first" -gt 500 -a "$first" -lt 2000 ]
-	ok "  and the wait after it" [ "$(($(ms ';sleeper;wait_lock;') + first))" -gt $((all - 100)) ]
+	ok "  a sleep that ends, up to its end" [ "$first" -gt 100 -a "$first" -lt 6000 ]
+	ok "  and the wait after it" [ "$(($(ms ';sleeper;wait_lock;') + first))" -gt $((all - 1000)) ]
 	is "  a thread that runs has none" "$(ms 'burner')" 0
-	ok "  their number is in the summary" grep -q 'since before the recording, with a stack: [5-6] times' said
+	ok "  their number is in the summary" grep -q 'since before the recording, with a stack: [4-9] times' said
 else
 	skip "waits since before the recording" "the load does not compile"
 fi

@@ -104,6 +104,9 @@ static void check_left_out(struct switches *switches)
 	wait_from(switches, 7, 4900);
 	is_u64(samples, 3, "  or until it has ended: its pid may be that of another process then");
 	is_u64(switches_end(switches, 5000).own, 1, "one is left");
+	switches_leave_out_none(switches);
+	wait_from(switches, 8, 5100);
+	is_u64(samples, 4, "after lost records none is left out that is not found again");
 }
 
 /* More processes than there is space for: the further ones are recorded, no other is left out. */
@@ -117,15 +120,67 @@ static void check_full(struct leftout *leftout)
 	   "  and has the first ones");
 }
 
+/* FORK records of these processes take no reserved place, and say whose the pid is from then on. */
+static void check_records(struct leftout *leftout)
+{
+	struct {
+		struct perf_record head;
+		uint32_t pid, ppid, tid, ptid;
+	} fork = { { .type = RECORD_FORK, .size = sizeof(fork) }, 2, 1, 2, 1 };
+	const struct ring_record record = { .head = &fork.head, .kind = RING_OF_STATE };
+
+	leftout_add(leftout, 1);
+	for (uint32_t pid = 2; pid <= 2 * LEFTOUT_MAX; pid++) {
+		fork.pid = fork.tid = pid;
+		leftout_record(leftout, &record);
+	}
+	is_u64(leftout->n, LEFTOUT_MAX - LEFTOUT_RESERVED, "children take all places but the reserved ones");
+	leftout_add(leftout, 1000);
+	ok(leftout_has(leftout, 1000), "  which are for those that are added");
+	fork.pid = fork.tid = 3;
+	fork.ppid = 5000;
+	ok(!leftout_record(leftout, &record), "the FORK record of another process with such a pid is not of the set");
+	fork.head.type = RECORD_EXIT;
+	fork.pid = fork.tid = 4;
+	ok(leftout_record(leftout, &record) && !leftout_record(leftout, &record), "the EXIT record of one is, once");
+	leftout_clear(leftout);
+	ok(!leftout_has(leftout, 1) && !leftout->n, "a set that was cleared has none");
+}
+
+/* Threads that wait since before the recording: of programs, also of those whose mappings may not be read. */
+static void check_early(void)
+{
+	struct processes *processes = processes_new(NULL);
+	struct switches *switches = switches_new(&(struct switches_options){
+		.event = 1, .early = true, .processes = processes, .wanted = all_wanted, .emit = count_sample });
+
+	for (uint32_t pid = 1; pid <= 3; pid++) {
+		processes_make_thread(processes, pid, pid);
+		processes_make(processes, pid)->user_stacks = pid > 1;
+	}
+	switches_leave_out(switches, 3);
+	switches_begin(switches, 1);
+	switches_begin_early(switches, 1);
+	is_u64(earlywaits_pid(switches_early(switches), 2), 2, "a thread of a program without known mappings");
+	is_u64(earlywaits_pid(switches_early(switches), 1) + earlywaits_pid(switches_early(switches), 3), 0,
+	       "  but none of the kernel, and none that is left out");
+	is_u64(switches_end(switches, 2).lacking, 1, "  is counted");
+	switches_free(switches);
+	processes_free(processes);
+}
+
 static void drop_stack(void *to, const struct ring_sample *sample)
 {
-	switches_drop_stack(*(struct switches **)to, sample->ips, sample->nips, sample->period);
+	(void)sample;
+	switches_drop_stack(*(struct switches **)to);
 }
 
 /* A wait whose certified stack is not written, as its tenant is over budget, counts as one that was not read. */
 static void over_budget(void)
 {
-	const uint64_t stack[] = { CONTEXT_USER, 0x1234, 0x2345 };
+	const uint64_t stack[] = { CONTEXT_USER, 0x1234, 0x2345 },
+		       continued[] = { CONTEXT_USER, 0x1234,       0x2345,      CONTEXT_USER,
+				       CONTEXT_USER, CONTEXT_USER, CONTEXT_USER };
 	struct switches *switches = NULL;
 	struct pj_offcpu counts;
 
@@ -139,6 +194,14 @@ static void over_budget(void)
 	switch_at(switches, 7, 1100, 0);
 	counts = switches_end(switches, 1200);
 	is_u64(counts.read + counts.complete + counts.complete_ns, 0, "over budget, it does not count as read");
+	is_u64(counts.unread_ns, 100, "  but as not read");
+	/* a continued stack ends with the marks of a callchain of the kernel */
+	ok(offcpu_set_early(switches_offcpu(switches), 8, 8,
+			    &(struct offcpu_stack){ .ips = continued, .n = 7, .owner = 1 }),
+	   "a thread that waits since before the recording has a continued stack");
+	switch_at(switches, 8, 1300, 0);
+	counts = switches_end(switches, 1400);
+	is_u64(counts.read + counts.read_ns + counts.early + counts.early_ns, 0, "  over budget, it counts as neither");
 	is_u64(counts.unread_ns, 100, "  but as not read");
 	switches_free(switches);
 }
@@ -161,6 +224,8 @@ int main(void)
 	switches_free(switches);
 	processes_free(processes);
 	check_full(&(struct leftout){ 0 });
+	check_records(&(struct leftout){ 0 });
+	check_early();
 	over_budget();
 	return done();
 }

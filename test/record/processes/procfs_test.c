@@ -61,6 +61,21 @@ static void check_maps(void)
 	ok(!procfs_parse_map(STR("r-xp"), &m, &f) && !procfs_parse_map(STR(""), &m, &f), "no line");
 }
 
+static void check_stat(void)
+{
+	const struct str program = STR("7 (a) Z 1 (b) S 1 7 7 0 -1 4194560 5 0 0 0 1 2 0 0 20 0 1 0 4711 9 9\n"),
+			 kernel = STR("8 (kworker/0:1) I 2 0 0 0 -1 69238880 0 0 0 0 0 4 0 0 20 0 1 0 42 0 0\n"),
+			 zombie = STR("9 (z) Z 1 9 9 0 -1 4228108 0 0 0 0 0 4 0 0 20 0 1 0 43 0 0\n"),
+			 leader = STR("9 (z) Z 1 9 9 0 -1 4228108 0 0 0 0 0 4 0 0 20 0 2 0 43 0 0\n");
+
+	is_u64(procfs_parse_start(program), 4711, "the start time, behind a name with anything in it");
+	ok(procfs_has_user_stacks(program), "a program has user stacks");
+	ok(!procfs_has_user_stacks(kernel), "  a thread of the kernel has none");
+	ok(!procfs_has_user_stacks(zombie), "  a process that has ended has none");
+	ok(procfs_has_user_stacks(leader), "  but the other threads have, if the first one alone has ended");
+	ok(!procfs_has_user_stacks(STR("")) && !procfs_parse_start(STR("9 (z) S 1")), "malformed text");
+}
+
 static void check_idle(void)
 {
 	uint64_t tick = S / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -189,6 +204,7 @@ int main(void)
 {
 	check_cpus();
 	check_maps();
+	check_stat();
 	check_idle();
 	check_mountinfo();
 	check_cgroups();

@@ -316,6 +316,65 @@ static void test_returning(void)
 	   "on the way back from a signal handler");
 }
 
+/* A function that saves rbp and changes it, and one that finds its frame by rbp alone. */
+__asm__(".text\n"
+	".type saves_rbp, @function\n"
+	"saves_rbp:\n"
+	".cfi_startproc\n"
+	"push %rbp\n"
+	".cfi_def_cfa_offset 16\n"
+	".cfi_offset %rbp, -16\n"
+	"saved_rbp: nop\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".size saves_rbp, . - saves_rbp\n"
+	".type needs_rbp, @function\n"
+	"needs_rbp:\n"
+	".cfi_startproc\n"
+	".cfi_def_cfa %rbp, 16\n"
+	".cfi_offset %rbp, -16\n"
+	"nop\n"
+	"nop\n"
+	".cfi_endproc\n"
+	".size needs_rbp, . - needs_rbp\n");
+extern const char saved_rbp[], needs_rbp[];
+
+/* Starts at an address with sp and ip alone, as a thread that is off the CPU since before a recording. */
+static void start_at(struct unwind_state *state, const char *code)
+{
+	start(state);
+	state->ip = (uint64_t)(uintptr_t)code;
+	state->valid = 1U << CFI_RSP;
+	state->bp = state->reg[CFI_RBP] = 1;
+}
+
+static void test_few_registers(void)
+{
+	enum { FRAME = 5 };
+	const uint64_t want = (uint64_t)(uintptr_t)test_returning;
+	uint64_t words[FRAME + 2];
+	struct unwind_state s;
+
+	fresh();
+	capture();
+	start(&s);
+	memset(words, 0, sizeof(words));
+	words[0] = s.stack_start + 8 * FRAME;
+	words[1] = (uint64_t)(uintptr_t)needs_rbp + 1;
+	words[FRAME] = 1;
+	words[FRAME + 1] = want;
+	memcpy(saved.stack, words, sizeof(words));
+	start_at(&s, needs_rbp);
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_NO_CODE, "a frame that a register finds, which is unknown");
+	start_at(&s, saved_rbp);
+	ok(unwind_step(&s, code_of(s.ip), true) == UNWIND_MORE && s.ip == words[1] &&
+		   s.valid == (1U << CFI_RSP | 1U << CFI_RBP),
+	   "  it is known from the frame on that has saved it");
+	ok(unwind_step(&s, code_of(s.ip - 1), false) == UNWIND_MORE && s.ip == want &&
+		   s.sp == s.stack_start + 8 * (FRAME + 2),
+	   "  and finds the frame then");
+}
+
 /* Assembly without a table, beside code with one: its caller is at sp, if that is asked for. */
 __asm__(".text\n"
 	".type without_table, @function\n"
@@ -564,6 +623,7 @@ int main(void)
 		test_cuts();
 		test_popped_address();
 		test_returning();
+		test_few_registers();
 		test_assume_leaf();
 		test_init();
 		test_images();
