@@ -97,7 +97,8 @@ struct perl_stack {
 	struct perl_frame frame[PERL_FRAMES_MAX]; /* the innermost first */
 };
 
-/* Finds the frames in a copy. Reads from live memory if the innermost sub is the one whose variables are current. */
+/* Finds the frames in a copy. Reads live memory only to prove that a sub runs that has reached no
+ * statement of its own. */
 enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy, struct perl_stack *stack);
 
 /* What a frame runs. */
