@@ -82,7 +82,7 @@ struct perl_frame {
 	uint64_t cop;  /* address of the COP that the frame runs; 0: none is known */
 	bool entry;    /* an activation of the run loop ends with the frame */
 	bool repeated; /* it runs many times in a row, as that of a sort, or of List::Util's first */
-	bool between;  /* it is between two runs: it has no activation */
+	bool between;  /* it may be between two runs: then it has no activation */
 	uint8_t kind;  /* enum perl_kind */
 };
 

@@ -19,7 +19,8 @@
  * leaves it 0 at its end.
  *
  * The last op of such a block (of a sort, a regular expression, a defer) has no successor either. A sub that it calls
- * is the next context, and runs in the block's activation.
+ * is the next context, and runs in the block's activation. One that native code calls there has an activation of its
+ * own: such code enters a scope before (perlcall). Where it does not, the numbers of activations contradict.
  */
 #include "runtimes/perl/perllayout.h"
 
@@ -60,6 +61,7 @@ struct perlwalk {
 	uint64_t old_cop, old_pad;
 	uint32_t old_depth;
 	bool skipped; /* an innermost context does not count */
+	bool regexp;  /* the innermost frame is a sub that is code in a regular expression */
 };
 
 /* One stackinfo. */
@@ -98,17 +100,21 @@ static const char *context_bytes(struct perlwalk *walk, const struct perlstackin
 
 enum perlcontext { PERLCONTEXT_SHOWN, PERLCONTEXT_HIDDEN, PERLCONTEXT_WRONG };
 
-/* Returns true if the context at index i runs in the activation of the one before it: that of a sort's block, of code
- * in a regular expression, or of a defer block. */
-static bool is_in_block(struct perlwalk *walk, const struct perlstackinfo *info, int32_t i)
+/* Returns true if the context at index i runs in the activation of the one before it, that of a sort's block, of code
+ * in a regular expression, or of a defer block: native code that calls it has entered no scope of its own. */
+static bool is_in_block(struct perlwalk *walk, const struct perlstackinfo *info, int32_t i, const char *bytes)
 {
 	const char *outer = i > 0 ? context_bytes(walk, info, i - 1) : NULL;
 	unsigned type = outer ? (unsigned char)outer[CONTEXT_TYPE] : CONTEXT_BLOCK;
+	int64_t scopes;
 
+	if (!outer)
+		return false;
+	scopes = (int64_t)perllayout_half(bytes, CONTEXT_OLD_SCOPES) - perllayout_half(outer, CONTEXT_OLD_SCOPES);
 	switch (type & CONTEXT_TYPE_MASK) {
-	case CONTEXT_NULL:
-	case CONTEXT_DEFER: return true;
-	case CONTEXT_SUB: return type & CONTEXT_REGEXP_FAKE;
+	case CONTEXT_NULL: return scopes <= 0;
+	case CONTEXT_DEFER: return scopes <= 1; /* its own scope is entered behind the push */
+	case CONTEXT_SUB: return (type & CONTEXT_REGEXP_FAKE) && scopes <= 0;
 	default: return false;
 	}
 }
@@ -137,6 +143,19 @@ static enum perlcontext read_eval(const char *bytes, unsigned type, struct perl_
 	return frame->code && !perllayout_is_address(frame->code) ? PERLCONTEXT_WRONG : PERLCONTEXT_SHOWN;
 }
 
+/* Returns true for a context whose index the stackinfo has while it counts: a sub, format or eval; a try has none. */
+static bool is_indexed(const char *bytes)
+{
+	unsigned type = (unsigned char)bytes[CONTEXT_TYPE];
+
+	switch (type & CONTEXT_TYPE_MASK) {
+	case CONTEXT_SUB:
+	case CONTEXT_FORMAT: return true;
+	case CONTEXT_EVAL: return !(type & CONTEXT_EVAL_TRY);
+	default: return false;
+	}
+}
+
 /* Sets *frame to the context with these bytes. frame->entry is true if it may be an entry frame by its place. */
 static enum perlcontext read_context(const char *bytes, struct perl_frame *frame)
 {
@@ -156,19 +175,6 @@ static enum perlcontext read_context(const char *bytes, struct perl_frame *frame
 		frame->entry = true;
 		return PERLCONTEXT_SHOWN;
 	default: return (type & CONTEXT_TYPE_MASK) > CONTEXT_DEFER ? PERLCONTEXT_WRONG : PERLCONTEXT_HIDDEN;
-	}
-}
-
-/* Returns true for a context whose index the stackinfo has while it counts: a sub, format or eval; a try has none. */
-static bool is_indexed(const char *bytes)
-{
-	unsigned type = (unsigned char)bytes[CONTEXT_TYPE];
-
-	switch (type & CONTEXT_TYPE_MASK) {
-	case CONTEXT_SUB:
-	case CONTEXT_FORMAT: return true;
-	case CONTEXT_EVAL: return !(type & CONTEXT_EVAL_TRY);
-	default: return false;
 	}
 }
 
@@ -195,6 +201,7 @@ static bool put_frame(struct perlwalk *walk, const struct perl_frame *frame, con
 		walk->old_cop = perllayout_word(bytes, CONTEXT_OLD_COP);
 		walk->old_pad = perllayout_word(bytes, CONTEXT_OLD_PAD);
 		walk->old_depth = perllayout_half(bytes, CONTEXT_OLD_DEPTH);
+		walk->regexp = frame->kind == PERL_SUB && ((unsigned char)bytes[CONTEXT_TYPE] & CONTEXT_REGEXP);
 	}
 	stack->frame[stack->n] = *frame;
 	stack->frame[stack->n++].cop = walk->cop;
@@ -207,7 +214,7 @@ static enum perl_end walk_contexts(struct perlwalk *walk, struct perlstackinfo *
 	for (int32_t i = info->last; i >= 0; i--) {
 		const char *bytes = context_bytes(walk, info, i);
 		struct perl_frame frame = { .context = info->contexts + (uint64_t)i * CONTEXT_BYTES,
-					    .entry = !is_in_block(walk, info, i) };
+					    .entry = bytes && !is_in_block(walk, info, i, bytes) };
 		enum perlcontext kind;
 
 		if (!bytes || ++walk->contexts > CONTEXTS_MAX)
@@ -270,7 +277,7 @@ static enum perlrun sub_runs(const struct perl *perl, const struct perlwalk *wal
 
 /* Drops the innermost frame if it is a sub that does not run yet, or no longer. The caller's COP is known then only if
  * the context has it, too. */
-static enum perl_end drop_unfinished(const struct perl *perl, const struct perlwalk *walk, uint64_t pad, uint64_t cop)
+static enum perl_end drop_unfinished(const struct perl *perl, struct perlwalk *walk, uint64_t pad, uint64_t cop)
 {
 	struct perl_stack *stack = walk->stack;
 
@@ -281,6 +288,7 @@ static enum perl_end drop_unfinished(const struct perl *perl, const struct perlw
 	case PERLRUN_UNKNOWN: return PERL_IMPOSSIBLE;
 	default: break;
 	}
+	walk->regexp = false;
 	stack->n--;
 	memmove(&stack->frame[0], &stack->frame[1], stack->n * sizeof(stack->frame[0]));
 	if (stack->n && stack->frame[0].cop != cop)
@@ -318,7 +326,9 @@ enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy
 						      perllayout_word(root, layout->cop)) == PERL_IMPOSSIBLE)
 		return PERL_IMPOSSIBLE;
 	drop_early_cop(&walk, perllayout_word(root, layout->cop));
-	stack->frame[0].between = stack->n && stack->frame[0].entry && stack->frame[0].repeated &&
-				  perllayout_word(root, INTERPRETER_OP) == 0;
+	/* a match that has run code in it has that context to its end, and its own op is the current one */
+	stack->frame[0].between =
+		stack->n && stack->frame[0].entry && stack->frame[0].repeated &&
+		(perllayout_word(root, INTERPRETER_OP) == 0 || stack->frame[0].kind == PERL_REGEXP || walk.regexp);
 	return end;
 }

@@ -26,8 +26,9 @@ enum {
 	/* PERL_CONTEXT */
 	CONTEXT_TYPE = 0,
 	CONTEXT_OLD_COP = 16,
-	CONTEXT_RETURN = 48, /* op to continue with; 0: the run loop ends */
-	CONTEXT_FILE = 64,   /* of an eval: SV with the name of the file */
+	CONTEXT_OLD_SCOPES = 40, /* depth of the scopes (ENTER) at the push */
+	CONTEXT_RETURN = 48,     /* op to continue with; 0: the run loop ends */
+	CONTEXT_FILE = 64,       /* of an eval: SV with the name of the file */
 	/* of a sub or format: caller's variables, CV, and (of a sub) depth of the CV's recursion before */
 	CONTEXT_OLD_PAD = 64,
 	CONTEXT_CODE = 72,
@@ -80,8 +81,9 @@ enum {
 };
 #define CONTEXT_MULTICALL 0x10u
 #define CONTEXT_EVAL_BLOCK 0x40u
-#define CONTEXT_EVAL_TRY 0x80u /* try of 5.34 */
-#define CONTEXT_REGEXP_FAKE 0x80u
+#define CONTEXT_EVAL_TRY 0x80u    /* try of 5.34 */
+#define CONTEXT_REGEXP 0x40u      /* of a sub: code in a regular expression */
+#define CONTEXT_REGEXP_FAKE 0x80u /* such code that has the variables of the sub around it */
 
 #define STACKINFO_IS_MAIN 1 /* STACKINFO_TYPE of the outermost one */
 

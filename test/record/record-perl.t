@@ -67,8 +67,9 @@ judged()
 		fail "  only $5 % have all functions, with names, $6 % of those with any" said figures
 	fi
 	if [ "$mode" = making ] && [ "${2:-0}" -ge 100 ]; then
-		[ "${11:-0}" -ge 10 ] && pass "  ${11} of these make or free closures, or substitute: all in the sub that does" ||
+		[ "${11:-0}" -ge 10 ] && pass "  ${11} of these are in native functions that make or free closures, or substitute" ||
 			fail "  only ${11} make or free closures, or substitute" folded
+		[ "${12:-0}" -ge 10 ] && pass "  ${12} are in a match behind its code" || fail "  only ${12} are in a match behind its code" folded
 	fi
 	[ "$mode" = parents ] || return 0
 	if [ "${10:-0}" -lt 100 ]; then

@@ -16,10 +16,12 @@ static const struct {
 	unsigned entries; /* activations of the run loop at the first stop */
 	unsigned since;   /* minor version */
 } programs[] = {
-	{ "deep", 2, 1, 1, 0 },     { "deep", 122, 1, 1, 0 },  { "deep", 1996, 1, 1, 0 },    { "looping", 0, 1, 1, 0 },
-	{ "cross", 0, 1, 2, 0 },    { "cross", 20, 1, 21, 0 }, { "lists", 0, 5, 2, 0 },      { "objects", 0, 8, 2, 0 },
-	{ "closures", 0, 3, 1, 0 }, { "code", 0, 8, 1, 0 },    { "exceptions", 0, 1, 1, 0 }, { "catching", 0, 5, 2, 0 },
-	{ "regexp", 0, 1, 2, 0 },   { "ends", 0, 1, 1, 0 },    { "blocks", 0, 3, 2, 36 },
+	{ "deep", 2, 1, 1, 0 },    { "deep", 122, 1, 1, 0 },     { "deep", 1996, 1, 1, 0 },
+	{ "looping", 0, 1, 1, 0 }, { "cross", 0, 1, 2, 0 },      { "cross", 20, 1, 21, 0 },
+	{ "lists", 0, 5, 2, 0 },   { "objects", 0, 8, 2, 0 },    { "closures", 0, 3, 1, 0 },
+	{ "code", 0, 8, 1, 0 },    { "exceptions", 0, 1, 1, 0 }, { "catching", 0, 5, 2, 0 },
+	{ "regexp", 0, 1, 2, 0 },  { "storable", 0, 4, 3, 0 },   { "ends", 0, 1, 1, 0 },
+	{ "blocks", 0, 3, 2, 36 },
 };
 
 static bool runs(const struct perlprogram *program, size_t which)

@@ -90,6 +90,12 @@ sub main
 		tie my $tied, 'Thing';
 		my $value = $tied;
 	} elsif ($mode eq 'closures') { closures(); sub { sub { stop() }->() }->() }
+	elsif ($mode eq 'storable') {
+		# native code that calls a sub back from a block: the sub has an activation of its own
+		require Storable;
+		my @a = sort { Storable::dclone(bless {}, 'Frozen'); $a <=> $b } 2, 1;
+		@a = sort { Storable::dclone(bless {}, 'Frozen') } 2, 1;
+	}
 	elsif ($mode eq 'exceptions') { raises(3) }
 	elsif ($mode eq 'code') {
 		eval 'stop()';
@@ -126,6 +132,10 @@ END
 	}
 }
 sub last_call { stop(2 => '(sort)'); 0 }
+
+package Frozen;
+sub STORABLE_freeze { Truth::stop(2 => '(sort)'); return 'x' }
+sub STORABLE_thaw { Truth::stop(2 => '(sort)'); return }
 
 package main;
 Truth::main($ARGV[0], $ARGV[1]);
