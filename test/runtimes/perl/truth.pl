@@ -4,6 +4,7 @@ package Truth;
 use strict;
 use warnings;
 no warnings 'recursion';
+use Fcntl qw(O_WRONLY O_CREAT O_EXCL);
 use List::Util qw(first reduce any);
 
 # Prints the frames that caller() has: a frame runs at the place where it called the frame before it. Arguments are pairs: before the frame at
@@ -101,8 +102,8 @@ sub main
 		eval 'stop()';
 		eval "package Other; sub made { Truth::stop() } 1" and Other::made();
 		eval "#line 77 \"other.file\"\nstop();";
-		my $file = "/tmp/pj-truth-$$.pl";
-		open my $out, '>', $file or die;
+		my $file = "$0.required";
+		sysopen my $out, $file, O_WRONLY | O_CREAT | O_EXCL, 0600 or die;
 		print $out "Truth::stop(); Truth::deep(2);\n1;\n";
 		close $out;
 		require $file;
