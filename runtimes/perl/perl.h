@@ -94,11 +94,15 @@ enum perl_end {
 
 struct perl_stack {
 	uint32_t n;
+	/* variables that are current, if the innermost frame is a sub that has not ended, else 0; and the depth of its
+	 * recursion before it was called */
+	uint64_t pad;
+	uint32_t depth;
 	struct perl_frame frame[PERL_FRAMES_MAX]; /* the innermost first */
 };
 
-/* Finds the frames in a copy. Reads live memory only to prove that a sub runs that has reached no
- * statement of its own. */
+/* Finds the frames in a copy. Reads live memory only to prove that a sub runs that has reached no statement of its own.
+ */
 enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy, struct perl_stack *stack);
 
 /* What a frame runs. */

@@ -284,7 +284,10 @@ static enum perl_end drop_unfinished(const struct perl *perl, struct perlwalk *w
 	if (stack->n == 0 || stack->frame[0].kind != PERL_SUB)
 		return PERL_COMPLETE;
 	switch (sub_runs(perl, walk, pad, cop)) {
-	case PERLRUN_RUNS: return PERL_COMPLETE;
+	case PERLRUN_RUNS:
+		stack->pad = pad;
+		stack->depth = walk->old_depth;
+		return PERL_COMPLETE;
 	case PERLRUN_UNKNOWN: return PERL_IMPOSSIBLE;
 	default: break;
 	}
@@ -304,7 +307,8 @@ enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy
 	enum perl_end end = PERL_COMPLETE;
 	uint64_t at = root ? perllayout_word(root, layout->stackinfo) : 0;
 
-	stack->n = 0;
+	stack->n = stack->depth = 0;
+	stack->pad = 0;
 	if (!root)
 		return PERL_TRUNCATED;
 	walk.cop = perllayout_word(root, layout->cop);

@@ -199,6 +199,26 @@ static void unknown_perl(const struct perlprogram *program)
 	perlrun_end(&run);
 }
 
+/* A version without a row whose current variables are not where the row has them is not opened: the row's offset of
+ * them is not proven. */
+static void unproven_variables(const struct perlprogram *program)
+{
+	static const uint64_t none = 0;
+	struct perlrun run;
+	struct perl perl = { 0 }, other = { 0 };
+	uint64_t at;
+	char what[400];
+	bool good = perlrun_start(program, "deep", 3, &run) && perlrun_open(&run, &perl) == PERL_OPEN &&
+		    loadedfile_symbol(&perl.file, STR("PL_version"), &at) && poke_perl(&run, at, "\x63", 1) &&
+		    poke_perl(&run, perl.interpreter + perl.layout.pad, &none, sizeof(none));
+
+	if (good)
+		memory_forget(&run.memory);
+	snprintf(what, sizeof(what), "%s with another version and other variables is not opened", program->name);
+	ok(good && perl_open(&other, &run.memory, run.base) == PERL_EARLY, what);
+	perlrun_end(&run);
+}
+
 /* Code that another run loop runs is refused; docatch is found. */
 static void other_loop(const struct perlprogram *program)
 {
@@ -246,6 +266,7 @@ int main(void)
 		printf("ok %d - Perl # SKIP no perl5.N.N in /usr/bin\n", ++tap_n);
 	for (size_t i = 0; i < n; i++) {
 		unknown_perl(&program[i]);
+		unproven_variables(&program[i]);
 		other_loop(&program[i]);
 		other_variables(&program[i]);
 		old_eval(&program[i]);
