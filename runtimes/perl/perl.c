@@ -183,8 +183,17 @@ struct perlprover {
 	const char *why; /* contradiction */
 };
 
+/* Returns true if the variables that are current are those of the innermost frame, a sub. */
+static bool has_own_pad(const struct perlprover *prover)
+{
+	const struct perl_stack *stack = prover->stack;
+
+	return stack->n && stack->frame[0].kind == PERL_SUB &&
+	       perlcv_has_pad(prover->perl, stack->frame[0].code, stack->depth, stack->pad);
+}
+
 /* Proves the frames of a copy: each has a name, and runs a COP. PERLPROOF_MAIN: none of them is a sub of a package that
- * has a name. */
+ * has a name, or the innermost one is not a sub with its own variables. */
 static enum perlproof prove_perlframes(struct perlprover *prover)
 {
 	enum perlproof proof = PERLPROOF_EMPTY;
@@ -205,7 +214,7 @@ static enum perlproof prove_perlframes(struct perlprover *prover)
 			proof = PERLPROOF_MAIN;
 	}
 	prover->why = NULL;
-	return proof;
+	return proof == PERLPROOF_PROVEN && !has_own_pad(prover) ? PERLPROOF_MAIN : proof;
 }
 
 static enum perlproof prove_perl_once(struct perlprover *prover)

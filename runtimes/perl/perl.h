@@ -82,7 +82,7 @@ struct perl_frame {
 	uint64_t cop;  /* address of the COP that the frame runs; 0: none is known */
 	bool entry;    /* an activation of the run loop ends with the frame */
 	bool repeated; /* it runs many times in a row, as that of a sort, or of List::Util's first */
-	bool between;  /* it is between two runs: it has no activation */
+	bool between;  /* it may be between two runs: then it has no activation */
 	uint8_t kind;  /* enum perl_kind */
 };
 
@@ -94,10 +94,15 @@ enum perl_end {
 
 struct perl_stack {
 	uint32_t n;
+	/* variables that are current, if the innermost frame is a sub that has not ended, else 0; and the depth of its
+	 * recursion before it was called */
+	uint64_t pad;
+	uint32_t depth;
 	struct perl_frame frame[PERL_FRAMES_MAX]; /* the innermost first */
 };
 
-/* Finds the frames in a copy. Reads from live memory if the innermost sub is the one whose variables are current. */
+/* Finds the frames in a copy. Reads live memory only to prove that a sub runs that has reached no statement of its own.
+ */
 enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy, struct perl_stack *stack);
 
 /* What a frame runs. */

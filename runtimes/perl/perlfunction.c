@@ -3,7 +3,6 @@
 #include "runtimes/perl/perllayout.h"
 
 #define TEXT_MAX (1 << 20) /* limit for the length of a name */
-#define PADS_MAX 8192u     /* limit for the depth of a recursion */
 
 /* A name that is being put together: n of PERL_NAME_MAX - 1 bytes. */
 struct perltext {
@@ -166,25 +165,19 @@ static bool perltext_cv(struct perltext *text, const struct perl *perl, uint64_t
 	       perltext_hek(text, perl->memory, name);
 }
 
-bool perlcv_has_pad(const struct perl *perl, uint64_t cv, uint64_t pad)
+bool perlcv_has_pad(const struct perl *perl, uint64_t cv, uint32_t depth, uint64_t pad)
 {
 	char sv[SV_BYTES], body[CV_BYTES], pads[PADS_BYTES];
-	uint64_t address, last, list, one;
+	uint64_t address, list, one, i = (uint64_t)depth + 1;
 
-	if (!read_sv(perl->memory, cv, SV_TYPE_CV, sv, body, sizeof(body)) &&
-	    !read_sv(perl->memory, cv, SV_TYPE_FORMAT, sv, body, sizeof(body)))
+	if (!pad || !read_sv(perl->memory, cv, SV_TYPE_CV, sv, body, sizeof(body)))
 		return false;
 	address = perllayout_word(body, CV_PADS);
-	if (!pad || !perllayout_is_address(address) || !memory_read(perl->memory, address, pads, sizeof(pads)))
+	if (!perllayout_is_address(address) || !memory_read(perl->memory, address, pads, sizeof(pads)))
 		return false;
-	last = perllayout_word(pads, PADS_LAST);
 	list = perllayout_word(pads, PADS_LIST);
-	if (!perllayout_is_address(list))
-		return false;
-	for (uint64_t i = 1; i <= last && i <= PADS_MAX && memory_pointer(perl->memory, list + 8 * i, &one); i++)
-		if (one == pad)
-			return true;
-	return false;
+	return perllayout_is_address(list) && i <= perllayout_word(pads, PADS_LAST) &&
+	       memory_pointer(perl->memory, list + 8 * i, &one) && one == pad;
 }
 
 /* Appends the string of an SV of any type that may have one. */

@@ -18,16 +18,21 @@ enum {
 	/* PERL_SI */
 	STACKINFO_CONTEXTS = 8,
 	STACKINFO_PREVIOUS = 16,
-	STACKINFO_LAST = 32, /* index of the innermost context, -1: none */
-	STACKINFO_MAX = 36,  /* largest index that is allocated */
+	STACKINFO_LAST = 32,     /* index of the innermost context, -1: none */
+	STACKINFO_MAX = 36,      /* largest index that is allocated */
+	STACKINFO_LAST_SUB = 40, /* index of the innermost sub, format or eval, -1: none */
 	STACKINFO_TYPE = 44,
 	STACKINFO_BYTES = 56,
 	/* PERL_CONTEXT */
 	CONTEXT_TYPE = 0,
 	CONTEXT_OLD_COP = 16,
-	CONTEXT_RETURN = 48, /* op to continue with; 0: the run loop ends */
-	CONTEXT_FILE = 64,   /* of an eval: SV with the name of the file */
-	CONTEXT_CODE = 72,   /* of a sub or format: CV */
+	CONTEXT_OLD_SCOPES = 40, /* depth of the scopes (ENTER) at the push */
+	CONTEXT_RETURN = 48,     /* op to continue with; 0: the run loop ends */
+	CONTEXT_FILE = 64,       /* of an eval: SV with the name of the file */
+	/* of a sub or format: caller's variables, CV, and (of a sub) depth of the CV's recursion before */
+	CONTEXT_OLD_PAD = 64,
+	CONTEXT_CODE = 72,
+	CONTEXT_OLD_DEPTH = 80,
 	CONTEXT_BYTES = 104,
 	/* OP and COP */
 	OP_CODE = 16,
@@ -76,8 +81,9 @@ enum {
 };
 #define CONTEXT_MULTICALL 0x10u
 #define CONTEXT_EVAL_BLOCK 0x40u
-#define CONTEXT_EVAL_TRY 0x80u /* try of 5.34 */
-#define CONTEXT_REGEXP_FAKE 0x80u
+#define CONTEXT_EVAL_TRY 0x80u    /* try of 5.34 */
+#define CONTEXT_REGEXP 0x40u      /* of a sub: code in a regular expression */
+#define CONTEXT_REGEXP_FAKE 0x80u /* such code that has the variables of the sub around it */
 
 #define STACKINFO_IS_MAIN 1 /* STACKINFO_TYPE of the outermost one */
 
@@ -104,8 +110,8 @@ void perllayout_get(uint32_t i, struct perl_layout *layout);
 /* Returns true if row i is that of a version. Pure. */
 bool perllayout_is_of(uint32_t i, uint32_t version);
 
-/* Returns true if `pad` (variables) is one of those of a CV, in live memory. */
-bool perlcv_has_pad(const struct perl *perl, uint64_t cv, uint64_t pad);
+/* Returns true if `pad` (variables) is the one with which a CV runs that ran `depth` times already, in live memory. */
+bool perlcv_has_pad(const struct perl *perl, uint64_t cv, uint32_t depth, uint64_t pad);
 
 static inline uint64_t perllayout_word(const char *bytes, uint32_t at)
 {

@@ -1,6 +1,7 @@
 # Checks folded stacks of test/lib/loads/truth.pl: the interpreted frames of each must be a possible path. Prints the numbers of samples, of
-# stacks with functions, of those from <main> with names alone, of impossible ones, two shares in %, and the leaves; impossible stacks go
-# to stderr. A stack with a frame without a name counts as not named.
+# stacks with functions, of those from <main> with names alone, of impossible ones, two shares in %, the leaves, and of samples in native
+# functions that only the sub `making` calls, and in a match; impossible stacks go to stderr. A stack with a frame without a name counts as not
+# named. Native functions that only one sub calls have it as the innermost frame.
 BEGIN {
 	leaf = "( parents( (left( fifty)?|right( thirty)?|Mid::middle( twenty)?))?)?"
 	if (mode == "parents") allowed = leaf
@@ -17,15 +18,16 @@ BEGIN {
 		allowed = "( objects( (Thing::text( fifty)?|Thing::DESTROY( twenty)?|[(]sort[)]( Thing::__ANON__( thirty)?)?|Thing::__ANON__( thirty)?))?)?"
 	else
 		allowed = "( renewed( [(]eval[)]( (fifty|Made::made( twenty)?))?)?)?"
-	allowed = "^<main>( main" allowed ")?$"
+	allowed = mode == "making" ? "^<main>( making( [(]eval[)]( twenty)?| [(]regexp[)])?)?$" : "^<main>( main" allowed ")?$"
 }
 {
 	weight = $NF
 	sub(/ [0-9]+$/, "")
 	n = split($0, frame, ";")
-	path = ""; leaf = ""; bad = 0
+	path = ""; leaf = ""; bad = 0; native = ""
 	for (i = 2; i <= n; i++) {
-		if (frame[i] !~ /_\[0\]$/) continue
+		if (frame[i] !~ /_\[0\]$/) { native = native " " frame[i]; continue }
+		native = ""
 		name = frame[i]
 		sub(/_\[0\]$/, "", name)
 		sub(/^main::/, "", name)
@@ -37,9 +39,12 @@ BEGIN {
 	if (path == "") next
 	interpreted += weight
 	if (bad || frame[n] == "[truncated]") next
-	if (path !~ allowed) {
+	makes = mode == "making" && native ~ /Perl_(pp_anoncode|cv_undef_flags|pp_subst|pp_match)/
+	making += makes ? weight : 0
+	matching += makes && native ~ /Perl_pp_match/ ? weight : 0
+	if (path !~ allowed || (makes && leaf != "making")) {
 		impossible += weight
-		print weight, path > "/dev/stderr"
+		print weight, path, native > "/dev/stderr"
 		next
 	}
 	named += weight
@@ -50,5 +55,5 @@ END {
 	printf "%d %d %d %d", all, interpreted, named, impossible
 	printf " %.2f %.2f", all ? 100 * named / all : 0, interpreted ? 100 * named / interpreted : 0
 	for (i = split("fifty thirty twenty", known, " "); i > 0; i--) printf " %.2f", inleaves ? 100 * leaves[known[i]] / inleaves : 0
-	printf " %d\n", inleaves
+	printf " %d %d %d\n", inleaves, making, matching
 }

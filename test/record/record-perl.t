@@ -66,6 +66,11 @@ judged()
 	else
 		fail "  only $5 % have all functions, with names, $6 % of those with any" said figures
 	fi
+	if [ "$mode" = making ] && [ "${2:-0}" -ge 100 ]; then
+		[ "${11:-0}" -ge 10 ] && pass "  ${11} of these are in native functions that make or free closures, or substitute" ||
+			fail "  only ${11} make or free closures, or substitute" folded
+		[ "${12:-0}" -ge 10 ] && pass "  ${12} are in a match behind its code" || fail "  only ${12} are in a match behind its code" folded
+	fi
 	[ "$mode" = parents ] || return 0
 	if [ "${10:-0}" -lt 100 ]; then
 		skip "  the leaves have their shares" "only ${10} stacks"
@@ -79,7 +84,7 @@ judged()
 
 # The code of renewed ends within a fraction of a millisecond: such a frame may have no name.
 for perl in $perls; do
-	for mode in parents callbacks catching; do
+	for mode in parents callbacks catching making; do
 		recorded "$perl" $mode
 		judged "$perl" $mode 90
 	done

@@ -45,7 +45,17 @@ sub objects { my @things = map { bless {}, 'Thing' } 1 .. 2; my $text = "$things
 # Code that comes and goes.
 sub renewed { my $n = eval 'fifty(); 1'; eval 'package Made; sub made { main::twenty() } made()' }
 
+# Makes closures, runs code in a substitution after an eval of its own, and in a match that goes on; the top level calls it.
+sub making
+{
+	for my $i (1 .. 100) { my ($x, $y, $z) = ($i) x 3; my $made = sub { my ($v, $w); return $x + $y + $z } }
+	eval { twenty() };
+	for my $i (1 .. 100) { my $text = 'x'; $text =~ s/x/$i + 1/e }
+	my $none = ('ab' x 500) =~ /^(?{ 1 })(?:a|b)*[cd]/;
+}
+
 my ($mode, $seconds) = @ARGV;
+if ($mode eq 'making') { for (my $end = time() + $seconds; time() < $end;) { making() } exit 0 }
 sub main
 {
 	no strict 'refs';

@@ -5,6 +5,7 @@
 
 #include "common/text.h"
 #include "runtimes/memory/livecopy.h"
+#include "runtimes/perl/perllayout.h"
 
 static struct perl_stack stack;
 static struct threadcopy *copy;
@@ -15,10 +16,12 @@ static const struct {
 	unsigned entries; /* activations of the run loop at the first stop */
 	unsigned since;   /* minor version */
 } programs[] = {
-	{ "deep", 2, 1, 1, 0 },     { "deep", 122, 1, 1, 0 },  { "deep", 1996, 1, 1, 0 },    { "looping", 0, 1, 1, 0 },
-	{ "cross", 0, 1, 2, 0 },    { "cross", 20, 1, 21, 0 }, { "lists", 0, 5, 2, 0 },      { "objects", 0, 8, 2, 0 },
-	{ "closures", 0, 3, 1, 0 }, { "code", 0, 8, 1, 0 },    { "exceptions", 0, 1, 1, 0 }, { "catching", 0, 5, 2, 0 },
-	{ "regexp", 0, 1, 2, 0 },   { "ends", 0, 1, 1, 0 },    { "blocks", 0, 3, 2, 36 },
+	{ "deep", 2, 1, 1, 0 },    { "deep", 122, 1, 1, 0 },     { "deep", 1996, 1, 1, 0 },
+	{ "looping", 0, 1, 1, 0 }, { "cross", 0, 1, 2, 0 },      { "cross", 20, 1, 21, 0 },
+	{ "lists", 0, 5, 2, 0 },   { "objects", 0, 8, 2, 0 },    { "closures", 0, 3, 1, 0 },
+	{ "code", 0, 8, 1, 0 },    { "exceptions", 0, 1, 1, 0 }, { "catching", 0, 5, 2, 0 },
+	{ "regexp", 0, 1, 2, 0 },  { "storable", 0, 4, 3, 0 },   { "ends", 0, 1, 1, 0 },
+	{ "blocks", 0, 3, 2, 36 },
 };
 
 static bool runs(const struct perlprogram *program, size_t which)
@@ -108,6 +111,74 @@ static bool poke_perl(const struct perlrun *run, uint64_t address, const void *b
 	return good;
 }
 
+/* Writes a word, reads the frames, and writes the old word again. */
+static bool with_word(struct perlrun *run, struct perl *perl, uint64_t address, uint64_t word, struct text *text)
+{
+	uint64_t old;
+
+	memory_forget(&run->memory);
+	if (!memory_u64(&run->memory, address, 8, &old) || !poke_perl(run, address, &word, sizeof(word)))
+		return false;
+	memory_forget(&run->memory);
+	text->n = 0;
+	show(perl, text);
+	text_char(text, '\0');
+	return poke_perl(run, address, &old, sizeof(old));
+}
+
+/* The innermost sub in moments in which other variables than its own are current: its context shows whether it runs. */
+static void other_variables(const struct perlprogram *program)
+{
+	struct perlrun run;
+	struct perl perl = { 0 };
+	struct text text = { 0 };
+	uint64_t at, old = 0, contexts = 0, last = 0, pad = 0, context;
+	char what[400];
+	bool good = perlrun_start(program, "deep", 3, &run) && perlrun_open(&run, &perl) == PERL_OPEN &&
+		    memory_pointer(&run.memory, perl.interpreter + perl.layout.stackinfo, &at) &&
+		    memory_pointer(&run.memory, at + STACKINFO_CONTEXTS, &contexts) &&
+		    memory_u64(&run.memory, at + STACKINFO_LAST, 4, &last);
+
+	pad = perl.interpreter + perl.layout.pad;
+	context = contexts + (last & 0xffffffff) * CONTEXT_BYTES;
+	good = good && memory_u64(&run.memory, context + CONTEXT_OLD_PAD, 8, &old);
+	snprintf(what, sizeof(what), "%s: no variables are current: the sub runs", program->name);
+	if (!ok(good && with_word(&run, &perl, pad, 0, &text) && strcmp(text.p, run.out) == 0, what))
+		printf("# got:\n%s\n", text.p);
+	snprintf(what, sizeof(what), "%s: those of a closure are: the sub runs", program->name);
+	ok(good && with_word(&run, &perl, pad, old + 4096, &text) && strcmp(text.p, run.out) == 0, what);
+	snprintf(what, sizeof(what), "%s: those of its caller are: it does not run", program->name);
+	if (!ok(good && with_word(&run, &perl, pad, old, &text) && strncmp(text.p, "Truth::deep\t", 12) == 0, what))
+		printf("# got:\n%s\n", text.p);
+	text_free(&text);
+	perlrun_end(&run);
+}
+
+/* The context behind the innermost one is that of an eval that has ended: it is in the array while another one, of a
+ * substitution, is filled. */
+static void old_eval(const struct perlprogram *program)
+{
+	static const char eval[CONTEXT_BYTES] = { CONTEXT_EVAL };
+	struct perlrun run;
+	struct perl perl = { 0 };
+	struct text text = { 0 };
+	uint64_t at, contexts = 0, last = 0, max = 0;
+	char what[400];
+	bool good = perlrun_start(program, "deep", 3, &run) && perlrun_open(&run, &perl) == PERL_OPEN &&
+		    memory_pointer(&run.memory, perl.interpreter + perl.layout.stackinfo, &at) &&
+		    memory_pointer(&run.memory, at + STACKINFO_CONTEXTS, &contexts) &&
+		    memory_u64(&run.memory, at + STACKINFO_LAST, 4, &last) &&
+		    memory_u64(&run.memory, at + STACKINFO_MAX, 4, &max) && last < max;
+
+	good = good && poke_perl(&run, contexts + (last + 1) * CONTEXT_BYTES, eval, sizeof(eval)) &&
+	       with_word(&run, &perl, at + STACKINFO_LAST, max << 32 | (last + 1), &text);
+	snprintf(what, sizeof(what), "%s: an eval that has ended is not shown", program->name);
+	if (!ok(good && text.n > 1 && !strstr(text.p, "(eval)") && strncmp(text.p, "Truth::stop\t", 12) == 0, what))
+		printf("# got:\n%s\n", text.n ? text.p : "nothing");
+	text_free(&text);
+	perlrun_end(&run);
+}
+
 /* A version without a row: the layouts of all versions are candidates, and only the right one is proven. */
 static void unknown_perl(const struct perlprogram *program)
 {
@@ -125,6 +196,26 @@ static void unknown_perl(const struct perlprogram *program)
 	snprintf(what, sizeof(what), "%s with version %s: the same names", program->name, other.version);
 	if (!ok(good && strcmp(other.version, "5.99") == 0 && is_truth(&run, &other, &entries), what))
 		printf("# %s\n", other.why);
+	perlrun_end(&run);
+}
+
+/* A version without a row whose current variables are not where the row has them is not opened: the row's offset of
+ * them is not proven. */
+static void unproven_variables(const struct perlprogram *program)
+{
+	static const uint64_t none = 0;
+	struct perlrun run;
+	struct perl perl = { 0 }, other = { 0 };
+	uint64_t at;
+	char what[400];
+	bool good = perlrun_start(program, "deep", 3, &run) && perlrun_open(&run, &perl) == PERL_OPEN &&
+		    loadedfile_symbol(&perl.file, STR("PL_version"), &at) && poke_perl(&run, at, "\x63", 1) &&
+		    poke_perl(&run, perl.interpreter + perl.layout.pad, &none, sizeof(none));
+
+	if (good)
+		memory_forget(&run.memory);
+	snprintf(what, sizeof(what), "%s with another version and other variables is not opened", program->name);
+	ok(good && perl_open(&other, &run.memory, run.base) == PERL_EARLY, what);
 	perlrun_end(&run);
 }
 
@@ -175,7 +266,10 @@ int main(void)
 		printf("ok %d - Perl # SKIP no perl5.N.N in /usr/bin\n", ++tap_n);
 	for (size_t i = 0; i < n; i++) {
 		unknown_perl(&program[i]);
+		unproven_variables(&program[i]);
 		other_loop(&program[i]);
+		other_variables(&program[i]);
+		old_eval(&program[i]);
 		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
 			if (runs(&program[i], k))
 				one_program(&program[i], k);

@@ -4,6 +4,7 @@ package Truth;
 use strict;
 use warnings;
 no warnings 'recursion';
+use Fcntl qw(O_WRONLY O_CREAT O_EXCL);
 use List::Util qw(first reduce any);
 
 # Prints the frames that caller() has: a frame runs at the place where it called the frame before it. Arguments are pairs: before the frame at
@@ -90,13 +91,19 @@ sub main
 		tie my $tied, 'Thing';
 		my $value = $tied;
 	} elsif ($mode eq 'closures') { closures(); sub { sub { stop() }->() }->() }
+	elsif ($mode eq 'storable') {
+		# native code that calls a sub back from a block: the sub has an activation of its own
+		require Storable;
+		my @a = sort { Storable::dclone(bless {}, 'Frozen'); $a <=> $b } 2, 1;
+		@a = sort { Storable::dclone(bless {}, 'Frozen') } 2, 1;
+	}
 	elsif ($mode eq 'exceptions') { raises(3) }
 	elsif ($mode eq 'code') {
 		eval 'stop()';
 		eval "package Other; sub made { Truth::stop() } 1" and Other::made();
 		eval "#line 77 \"other.file\"\nstop();";
-		my $file = "/tmp/pj-truth-$$.pl";
-		open my $out, '>', $file or die;
+		my $file = "$0.required";
+		sysopen my $out, $file, O_WRONLY | O_CREAT | O_EXCL, 0600 or die;
 		print $out "Truth::stop(); Truth::deep(2);\n1;\n";
 		close $out;
 		require $file;
@@ -126,6 +133,10 @@ END
 	}
 }
 sub last_call { stop(2 => '(sort)'); 0 }
+
+package Frozen;
+sub STORABLE_freeze { Truth::stop(2 => '(sort)'); return 'x' }
+sub STORABLE_thaw { Truth::stop(2 => '(sort)'); return }
 
 package main;
 Truth::main($ARGV[0], $ARGV[1]);
