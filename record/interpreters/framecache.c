@@ -68,11 +68,14 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 	}
 	entry = framecache_slot(cache, key);
 	cache->n += !entry->used;
+	read.replaced = entry->used;
 	if (entry->used && entry->named == read.named && entry->address == read.address && entry->text == read.text) {
 		if (place->line_later)
 			read.line = entry->line;
-		if (entry->line == read.line || entry->again)
+		if (entry->line == read.line || entry->again) {
 			read.since = entry->since;
+			read.replaced = entry->replaced;
+		}
 	}
 	read.again = place->line_later && !read.line;
 	*entry = read;

@@ -30,6 +30,7 @@ struct framecache_entry {
 	uint8_t named;       /* enum interpreter_named */
 	bool used, first;    /* first: interpreter_place.first */
 	bool again;          /* its line is not known yet, so it is read again each time */
+	bool replaced;       /* a reading differed from the one before */
 };
 
 /* The zero value is empty. */

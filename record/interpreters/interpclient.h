@@ -64,6 +64,7 @@ struct interpclient_frames {
 	uint64_t process;       /* its number */
 	bool lost;              /* the process is not open in the helper */
 	bool known;             /* the code of all frames was read before the sample */
+	bool reuses;            /* the code of a frame is at an address where other code was before */
 	struct framelist *list; /* to be freed by the caller; NULL if it is lost, or if memory is not available */
 };
 

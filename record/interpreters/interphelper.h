@@ -44,10 +44,13 @@ struct interp_request {
 struct interp_copy {
 	uint32_t slot, offset; /* of the process; of the struct threadcopy, a multiple of 8 */
 	/* the reply */
-	uint32_t end;                   /* enum interpreter_end */
-	uint32_t n;                     /* number of frames: they follow those of the copy before */
-	uint32_t lost;                  /* 1: the process cannot be read any longer */
-	uint32_t unknown;               /* number of frames whose code was not read before the sample */
+	uint32_t end;     /* enum interpreter_end */
+	uint32_t n;       /* number of frames: they follow those of the copy before */
+	uint32_t lost;    /* 1: the process cannot be read any longer */
+	uint32_t unknown; /* number of frames whose code was not read before the sample, and 1 if that of the innermost
+			     one was not copied */
+	uint32_t reuses;  /* 1: the code of a frame is at an address where other code was before */
+	uint32_t zero;
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 };
 

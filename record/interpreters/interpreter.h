@@ -63,6 +63,7 @@ struct interpreter_frame {
 	/* Address of the code object; of what its name depends on besides (CPython: the global variables); of the
 	 * instruction, or its offset in the code. */
 	uint64_t code, scope, instruction;
+	uint64_t copied;  /* deferrable: number that identifies the code in the copy; 0: it was not copied */
 	uint64_t frame;   /* its address; plan.stack: the frame pointer */
 	uint64_t pc;      /* plan.stack: instruction pointer in the native frame */
 	uint64_t address; /* plan.stack: address that stands for the frame, as interpreter_place.address */
@@ -98,7 +99,6 @@ struct interpreter_place {
 	/* The frame runs no instruction: it has not begun, as far as the language shows it, or it is between two runs
 	 * (Perl: the block of a sort). */
 	bool first;
-	uint32_t first_line; /* of the function; 0: unknown. With the name, it identifies the code at an address. */
 };
 
 struct interpreter {
@@ -108,7 +108,8 @@ struct interpreter {
 	 */
 	bool frames_lead;
 	/* `frames` needs nothing but the copy: it can be called later than INTERPRETER_NAME_NS after the sample. Then
-	 * frames whose code was not read before the sample get no name. */
+	 * frames whose code was not read before the sample get no name. `identify` shows that; without it, and if it is
+	 * false, `describe` must be called in time. */
 	bool deferrable;
 	/* The eval function has the address of the frame that it runs in the register r14: onestack.h. */
 	bool frame_in_r14;
@@ -124,6 +125,9 @@ struct interpreter {
 	/* Appends the name and the file, each with a NUL, to text. */
 	enum interpreter_named (*describe)(void *state, const struct interpreter_frame *frame,
 					   struct interpreter_place *place, struct text *text);
+	/* deferrable: returns a number that differs for code that was at the same address at another time, from live
+	 * memory; 0: there is no code, or it is not that in the copy. */
+	uint64_t (*identify)(void *state, const struct interpreter_frame *frame);
 };
 
 extern const struct interpreter interpreter_python;

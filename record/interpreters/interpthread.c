@@ -44,7 +44,9 @@ struct interp_process {
 	/* number of copies in a row whose code was known before the sample, KNOWN_MIN at most, and time of the first */
 	uint32_t known;
 	uint64_t known_since;
-	bool deferrable; /* struct interpreter.deferrable */
+	/* struct interpreter.deferrable; false for ever once it has had other code at an address where code was before:
+	 * such code may be gone again, and the first one be back, before a deferred copy is read. */
+	bool deferrable;
 	bool deferred;
 };
 
@@ -340,6 +342,8 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 		interpthread_lost(thread, process);
 		return;
 	}
+	if (frames->reuses)
+		process->deferrable = false;
 	if (!frames->known)
 		process->known = 0;
 	else if (process->known++ == 0)

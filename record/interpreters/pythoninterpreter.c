@@ -64,6 +64,7 @@ static enum interpreter_end python_frames(void *state, const struct threadcopy *
 							     .scope = stack.frame[i].globals,
 							     .instruction = stack.frame[i].instruction,
 							     .frame = stack.frame[i].frame,
+							     .copied = stack.frame[i].copied,
 							     .entry = stack.frame[i].entry,
 							     .kind = stack.frame[i].owner };
 	switch (end) {
@@ -93,10 +94,16 @@ static enum interpreter_named python_describe(void *state, const struct interpre
 	if (!place->address)
 		return INTERPRETER_UNNAMED;
 	place->line = cpython_line(cpython, &code, &python);
-	place->first_line = (uint32_t)code.firstline;
 	text_bytes(text, code.name, strlen(code.name) + 1);
 	text_bytes(text, code.file, strlen(code.file) + 1);
 	return INTERPRETER_NAMED;
+}
+
+static uint64_t python_identify(void *state, const struct interpreter_frame *frame)
+{
+	const struct cpython_frame python = { .code = frame->code, .copied = frame->copied };
+
+	return cpython_identify(state, &python);
 }
 
 const struct interpreter interpreter_python = {
@@ -111,4 +118,5 @@ const struct interpreter interpreter_python = {
 	.threads = python_threads,
 	.frames = python_frames,
 	.describe = python_describe,
+	.identify = python_identify,
 };
