@@ -63,6 +63,7 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 		read.address = place->address;
 		read.line = place->line;
 		read.first = place->first;
+		read.from_text = place->from_text;
 		read.text = intern(&cache->texts, text);
 		cache->bytes += cache->texts.n > before ? text.n : 0;
 	}

@@ -29,6 +29,7 @@ struct framecache_entry {
 	uint32_t line, text; /* text: id in texts */
 	uint8_t named;       /* enum interpreter_named */
 	bool used, first;    /* first: interpreter_place.first */
+	bool from_text;      /* interpreter_place.from_text */
 	bool again;          /* its line is not known yet, so it is read again each time */
 	bool replaced;       /* a reading differed from the one before */
 };

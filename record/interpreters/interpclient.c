@@ -328,7 +328,7 @@ size_t interpclient_take_frames(struct interpclient *client, struct interpclient
 
 		frames[i] = (struct interpclient_frames){ .process = client->copy[i].process,
 							  .lost = of_copy.lost,
-							  .known = of_copy.unknown == 0,
+							  .known = of_copy.n > 0 && of_copy.unknown == 0,
 							  .reuses = of_copy.reuses != 0 };
 		valid = valid && of_copy.n <= reply->n - first && of_copy.n <= INTERPRETER_FRAMES_MAX &&
 			of_copy.end <= INTERPRETER_LATE;

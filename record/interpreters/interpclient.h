@@ -63,8 +63,8 @@ enum interpclient_answer interpclient_threads(struct interpclient *client, const
 struct interpclient_frames {
 	uint64_t process;       /* its number */
 	bool lost;              /* the process is not open in the helper */
-	bool known;             /* the code of all frames was read before the sample */
-	bool reuses;            /* the code of a frame is at an address where other code was before */
+	bool known;             /* there are frames, and the code of all of them was read before the sample */
+	bool reuses;            /* code of a frame replaced other code at its address, or is likely to be replaced */
 	struct framelist *list; /* to be freed by the caller; NULL if it is lost, or if memory is not available */
 };
 

@@ -249,7 +249,10 @@ static const struct framecache_entry *interphelper_read_code(struct interphelper
 	of_copy->unknown += since > sampled;
 	if (since == UINT64_MAX || !interphelper_is_timely(since, now, sampled))
 		return NULL;
-	return entry && entry->seen >= since ? entry : interphelper_describe(helper, image, frame, &key);
+	if (!entry || entry->seen < since)
+		entry = interphelper_describe(helper, image, frame, &key);
+	of_copy->reuses |= entry && entry->from_text;
+	return entry;
 }
 
 /* Returns the entry of a frame of a sample: from the cache, or read now. Returns NULL if it is too late for that. */

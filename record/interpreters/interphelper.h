@@ -49,7 +49,7 @@ struct interp_copy {
 	uint32_t lost;    /* 1: the process cannot be read any longer */
 	uint32_t unknown; /* number of frames whose code was not read before the sample, and 1 if that of the innermost
 			     one was not copied */
-	uint32_t reuses;  /* 1: the code of a frame is at an address where other code was before */
+	uint32_t reuses;  /* 1: code of a frame replaced other code at its address, or is likely to be replaced */
 	uint32_t zero;
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 };

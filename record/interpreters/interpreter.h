@@ -99,6 +99,8 @@ struct interpreter_place {
 	/* The frame runs no instruction: it has not begun, as far as the language shows it, or it is between two runs
 	 * (Perl: the block of a sort). */
 	bool first;
+	/* deferrable: the source is a text, no file: other code often has the same name, file and lines */
+	bool from_text;
 };
 
 struct interpreter {

@@ -44,8 +44,8 @@ struct interp_process {
 	/* number of copies in a row whose code was known before the sample, KNOWN_MIN at most, and time of the first */
 	uint32_t known;
 	uint64_t known_since;
-	/* struct interpreter.deferrable; false for ever once it has had other code at an address where code was before:
-	 * such code may be gone again, and the first one be back, before a deferred copy is read. */
+	/* struct interpreter.deferrable; false for ever once it had other code at an address where code was before, or
+	 * code of a text: such code may be gone again, and the first one be back, before a deferred copy is read. */
 	bool deferrable;
 	bool deferred;
 };

@@ -75,6 +75,13 @@ static enum interpreter_end python_frames(void *state, const struct threadcopy *
 	}
 }
 
+/* Returns true for the file of code that was compiled from a text: "<string>". Modules that CPython has itself are
+ * "<frozen ...>". */
+static bool python_is_text(struct str file)
+{
+	return str_starts(file, STR("<")) && !str_starts(file, STR("<frozen "));
+}
+
 static enum interpreter_named python_describe(void *state, const struct interpreter_frame *frame,
 					      struct interpreter_place *place, struct text *text)
 {
@@ -94,6 +101,7 @@ static enum interpreter_named python_describe(void *state, const struct interpre
 	if (!place->address)
 		return INTERPRETER_UNNAMED;
 	place->line = cpython_line(cpython, &code, &python);
+	place->from_text = python_is_text(str_of(code.file));
 	text_bytes(text, code.name, strlen(code.name) + 1);
 	text_bytes(text, code.file, strlen(code.file) + 1);
 	return INTERPRETER_NAMED;

@@ -29,8 +29,21 @@ static struct interpclient_opened opened;
 static struct interpreter_thread *thread;
 static size_t nthreads;
 
-/* Starts a program whose output is a pipe, and waits for its first line. Returns its pid. */
-static pid_t start(const char *path)
+/* Writes the program to a new file. Returns its name. */
+static const char *program_file(void)
+{
+	static char name[] = "/tmp/interpclient-XXXXXX";
+	int fd = mkstemp(name);
+
+	if (fd < 0 || write(fd, program, sizeof(program) - 1) != (ssize_t)sizeof(program) - 1)
+		return NULL;
+	close(fd);
+	return name;
+}
+
+/* Starts the program, from a file or as a text (NULL), whose output is a pipe, and waits for its first line. Returns
+ * its pid. */
+static pid_t start(const char *path, const char *file)
 {
 	int out[2];
 	char byte;
@@ -41,7 +54,7 @@ static pid_t start(const char *path)
 	pid = fork();
 	if (pid == 0) {
 		dup2(out[1], STDOUT_FILENO);
-		execl(path, path, "-c", program, (char *)NULL);
+		execl(path, path, file ? file : "-c", file ? NULL : program, (char *)NULL);
 		_exit(127);
 	}
 	close(out[1]);
@@ -125,6 +138,7 @@ static void together(struct interpclient *client, const struct interpclient_proc
 	struct interpclient_process other = { .slot = 4, .number = 8 },
 				    stranger = { .slot = 3, .number = 7, .tenant = { TENANT_USER, 1234 } };
 	struct threadcopy *copy = make_copy(pid, memory);
+	size_t n;
 	bool right;
 
 	usleep(20000); /* the first of the copies is late now, and its code was read before */
@@ -140,14 +154,13 @@ static void together(struct interpclient *client, const struct interpclient_proc
 	   "  one from before its code was read has none");
 	for (size_t i = 0; i < 3; i++)
 		free(found[i].list);
-	for (uint32_t n = 0; n < INTERP_COPIES; n++)
-		right = right && interpclient_add_copy(client, process, copy);
-	ok(right && !interpclient_add_copy(client, process, copy), "  32 at most");
-	ok(interpclient_send_copies(client) == INTERPCLIENT_DONE &&
-		   interpclient_take_frames(client, found) == INTERP_COPIES,
+	for (n = 0; n <= INTERP_COPIES && interpclient_add_copy(client, process, copy);)
+		n++;
+	ok(right && n > 1 && n <= INTERP_COPIES, "  32 at most, or as many as there is space for");
+	ok(interpclient_send_copies(client) == INTERPCLIENT_DONE && interpclient_take_frames(client, found) == n,
 	   "  with a reply to each");
 	right = true;
-	for (size_t i = 0; i < INTERP_COPIES; i++) {
+	for (size_t i = 0; i < n; i++) {
 		right = right && found[i].list && found[i].list->n == 4 && found[i].list->time == 1;
 		free(found[i].list);
 	}
@@ -223,17 +236,50 @@ static void frames(struct interpclient *client, const struct interpclient_proces
 	copy = make_copy(pid, memory);
 	for (uint32_t i = 0; i < copy->nbytes; i += 8)
 		memset(copy->bytes + i, 0x41, 8);
-	ok(frames_of(client, process, copy, &list) && list && list->n == 0, "a damaged copy has no frames");
+	ok(frames_of(client, process, copy, &list) && list && list->n == 0 && !found[0].known,
+	   "a damaged copy has no frames, and no known code");
 	free(list);
 	free(copy);
+}
+
+/* Code of a text is likely to be replaced by other code with the same name, file and lines. */
+static void text(struct interpclient *client, const char *path)
+{
+	struct interpclient_process process = { .slot = 5, .number = 12 };
+	pid_t pid = start(path, NULL);
+	struct framelist *list = NULL;
+	int memory;
+
+	ok(pid && open_process(client, &process, pid, &memory) == INTERPCLIENT_DONE && nthreads == 1,
+	   "a program that is a text");
+	if (nthreads == 1) {
+		struct threadcopy *copy = make_copy(pid, memory);
+
+		frames_of(client, &process, copy, &list);
+		free(list);
+		free(copy);
+		copy = make_copy(pid, memory);
+		ok(frames_of(client, &process, copy, &list) && is_whole(list) && found[0].reuses,
+		   "  may have other code soon");
+		free(list);
+		free(copy);
+	}
+	free(thread);
+	interpclient_close(client, &process);
+	close(memory);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 }
 
 static void python(struct interpclient *client, const char *path)
 {
 	struct interpclient_process process = { .slot = 3, .number = 7 };
-	pid_t pid = start(path);
+	const char *file = program_file();
+	pid_t pid = file ? start(path, file) : 0;
 	int memory;
 
+	if (file)
+		unlink(file);
 	if (!pid) {
 		ok(true, "skipped: no such Python # SKIP");
 		return;
@@ -257,6 +303,7 @@ static void python(struct interpclient *client, const char *path)
 	close(memory);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	text(client, path);
 }
 
 /* Returns the pid of the helper, which is the only child of this process. */
