@@ -259,8 +259,23 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 	frame->first &= 1;
 }
 
+/* Exchanges the last copy with the first one. */
+static void interpclient_put_first(struct interpclient *client, uint32_t last)
+{
+	struct interpclient_copied copied = client->copy[0];
+	struct interp_copy of_copy;
+
+	client->copy[0] = client->copy[last];
+	client->copy[last] = copied;
+	if (!client->shared)
+		return;
+	of_copy = client->shared->of_copy[0];
+	client->shared->of_copy[0] = client->shared->of_copy[last];
+	client->shared->of_copy[last] = of_copy;
+}
+
 bool interpclient_add_copy(struct interpclient *client, const struct interpclient_process *process,
-			   const struct threadcopy *copy)
+			   const struct threadcopy *copy, bool urgent)
 {
 	uint32_t at = client->nbytes, n = (uint32_t)offsetof(struct threadcopy, bytes) + copy->nbytes;
 
@@ -274,6 +289,8 @@ bool interpclient_add_copy(struct interpclient *client, const struct interpclien
 		memcpy(client->shared->copy + at, copy, n);
 		client->shared->of_copy[client->ncopies] = (struct interp_copy){ .slot = process->slot, .offset = at };
 	}
+	if (urgent)
+		interpclient_put_first(client, client->ncopies);
 	client->ncopies++;
 	client->nbytes = (at + n + 7) & ~7u;
 	if (client->nbytes > sizeof(client->shared->copy))

@@ -23,8 +23,8 @@ enum { ORDERS_MAX = 4096 };
 /* Time in ms after which the reply to the last copy is taken, if no other copy comes. */
 enum { REPLY_MS = 20 };
 
-/* Time in ms between two looks for deferred copies. The main thread comes to a sample 100 ms after it, at the earliest.
- */
+/* Time in ms between two looks for deferred copies. The main thread comes to a sample 100 ms after it, or calls
+ * interpthread_flush first. */
 enum { DEFERRED_MS = 60 };
 
 /* Longest time in ms for which interpthread_flush waits. */
@@ -68,6 +68,7 @@ struct interpthread {
 	size_t waiting;   /* number of copies that wait to be sent, */
 	bool urgent;      /* and one of them is of a process whose copies are not deferred */
 	size_t ndeferred; /* number of processes whose copies are deferred */
+	bool undeferred;  /* one was, and is not any longer: copies of it may wait that wake nobody */
 	struct interpclient_frames frames[INTERP_COPIES];
 	struct interp_process *slot[INTERP_SLOTS];
 	struct interpthread_order taken[ORDERS_MAX];
@@ -163,6 +164,7 @@ static void interpthread_defer(struct interpthread *thread, struct interp_proces
 		return;
 	process->deferred = deferred;
 	thread->ndeferred += deferred ? 1 : (size_t)-1;
+	thread->undeferred |= !deferred;
 	syncread_defer(thread->copies, process->pid, deferred);
 }
 
@@ -398,11 +400,11 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 		interpthread_lost(thread, process);
 		return !thread->stop;
 	}
-	if (!interpclient_add_copy(thread->client, &process->client, copy)) {
+	if (!interpclient_add_copy(thread->client, &process->client, copy, !process->deferred)) {
 		interpthread_send(thread);
 		interpthread_collect(thread);
 		process = interpthread_find(thread, 0, copy->pid);
-		if (!process || !interpclient_add_copy(thread->client, &process->client, copy))
+		if (!process || !interpclient_add_copy(thread->client, &process->client, copy, !process->deferred))
 			return !thread->stop;
 	}
 	thread->waiting++;
@@ -414,12 +416,16 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 	return !thread->stop;
 }
 
-/* Takes all copies that wait. Returns their number. */
+/* Takes all copies that wait, and again while that has ended a deferring. Returns their number. */
 static size_t interpthread_take_copies(struct interpthread *thread)
 {
-	size_t n = syncread_take(thread->copies, interpthread_name, thread);
+	size_t n = 0;
 
-	interpthread_send(thread);
+	do {
+		thread->undeferred = false;
+		n += syncread_take(thread->copies, interpthread_name, thread);
+		interpthread_send(thread);
+	} while (thread->undeferred && !thread->stop);
 	return n;
 }
 
@@ -456,6 +462,9 @@ static void interpthread_work(struct interpthread *thread)
 	if (thread->ndeferred && !copies && !n)
 		interpthread_rest(thread);
 	if (flush) {
+		interpthread_collect(thread);
+		if (thread->undeferred)
+			interpthread_take_copies(thread);
 		interpthread_collect(thread);
 		interpthread_signal(thread->flushed_fd);
 	}

@@ -118,8 +118,8 @@ static struct interpclient_frames found[INTERP_COPIES];
 static bool frames_of(struct interpclient *client, const struct interpclient_process *process,
 		      const struct threadcopy *copy, struct framelist **list)
 {
-	if (!interpclient_add_copy(client, process, copy) || interpclient_send_copies(client) != INTERPCLIENT_DONE ||
-	    interpclient_take_frames(client, found) != 1)
+	if (!interpclient_add_copy(client, process, copy, false) ||
+	    interpclient_send_copies(client) != INTERPCLIENT_DONE || interpclient_take_frames(client, found) != 1)
 		return false;
 	*list = found[0].list;
 	return found[0].process == process->number && !found[0].lost;
@@ -142,10 +142,12 @@ static void together(struct interpclient *client, const struct interpclient_proc
 	bool right;
 
 	usleep(20000); /* the first of the copies is late now, and its code was read before */
-	right = interpclient_add_copy(client, process, copy) && interpclient_add_copy(client, &other, copy);
-	ok(right && !interpclient_add_copy(client, &stranger, copy), "copies of one tenant wait together");
+	right = interpclient_add_copy(client, process, copy, false) &&
+		interpclient_add_copy(client, &other, copy, false);
+	ok(right && !interpclient_add_copy(client, &stranger, copy, false), "copies of one tenant wait together");
 	copy->time = 1;
-	right = interpclient_add_copy(client, process, copy) && interpclient_send_copies(client) == INTERPCLIENT_DONE;
+	right = interpclient_add_copy(client, process, copy, false) &&
+		interpclient_send_copies(client) == INTERPCLIENT_DONE;
 	ok(right && interpclient_take_frames(client, found) == 3, "  and are sent");
 	ok(!found[0].lost && found[0].known && is_whole(found[0].list), "  a late copy of known code has names");
 	ok(found[1].lost && !found[1].list && found[1].process == 8, "  one of a process that is not open is lost");
@@ -154,7 +156,7 @@ static void together(struct interpclient *client, const struct interpclient_proc
 	   "  one from before its code was read has none");
 	for (size_t i = 0; i < 3; i++)
 		free(found[i].list);
-	for (n = 0; n <= INTERP_COPIES && interpclient_add_copy(client, process, copy);)
+	for (n = 0; n <= INTERP_COPIES && interpclient_add_copy(client, process, copy, false);)
 		n++;
 	ok(right && n > 1 && n <= INTERP_COPIES, "  32 at most, or as many as there is space for");
 	ok(interpclient_send_copies(client) == INTERPCLIENT_DONE && interpclient_take_frames(client, found) == n,
@@ -165,6 +167,17 @@ static void together(struct interpclient *client, const struct interpclient_proc
 		free(found[i].list);
 	}
 	ok(right, "  and its frames");
+	copy->time = 2;
+	right = interpclient_add_copy(client, process, copy, false) &&
+		interpclient_add_copy(client, &other, copy, false);
+	copy->time = 3;
+	right = right && interpclient_add_copy(client, process, copy, true) &&
+		interpclient_send_copies(client) == INTERPCLIENT_DONE && interpclient_take_frames(client, found) == 3;
+	ok(right && found[0].list && found[0].list->time == 3 && found[0].list->n == 4, "an urgent one is the first");
+	ok(right && found[1].lost && found[2].list && found[2].list->time == 2 && found[2].list->n == 4,
+	   "  and the others follow");
+	for (size_t i = 0; i < 3; i++)
+		free(found[i].list);
 	free(copy);
 }
 
