@@ -268,14 +268,15 @@ static const struct framecache_entry *interphelper_read(struct interphelper *hel
 }
 
 /* Writes the name of a frame into the reply. id: that of the text in the cache, until the cache starts again: so texts
- * are compared. Most frames of a reply have the name of another one, which they share. */
-static void interphelper_put_text(struct interphelper *helper, struct interp_frame *to, uint32_t id, struct str text)
+ * are compared. Frames of one copy share their names. */
+static void interphelper_put_text(struct interphelper *helper, const struct interp_copy *of_copy,
+				  struct interp_frame *to, uint32_t id, struct str text)
 {
 	struct interp_frame *like = &helper->named[id % NAMED_MAX];
 	struct interp_reply *reply = &helper->reply;
 
-	if (like->bytes != text.n || like->text > reply->bytes || text.n > reply->bytes - like->text ||
-	    memcmp(helper->shared->text + like->text, text.p, text.n) != 0) {
+	if (like->bytes != text.n || like->text < of_copy->text || like->text > reply->bytes ||
+	    text.n > reply->bytes - like->text || memcmp(helper->shared->text + like->text, text.p, text.n) != 0) {
 		if (text.n > INTERP_TEXT_MAX - reply->bytes)
 			return;
 		memcpy(helper->shared->text + reply->bytes, text.p, text.n);
@@ -283,7 +284,7 @@ static void interphelper_put_text(struct interphelper *helper, struct interp_fra
 		like->bytes = (uint32_t)text.n;
 		reply->bytes += like->bytes;
 	}
-	to->text = like->text;
+	to->text = like->text - of_copy->text;
 	to->bytes = like->bytes;
 }
 
@@ -294,6 +295,7 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	struct interp_reply *reply = &helper->reply;
 
 	helper->list.stack_low = helper->list.stack_high = 0;
+	of_copy->text = reply->bytes;
 	of_copy->end = image->interpreter->frames(image->state, copy, &helper->list);
 	of_copy->stack_low = helper->list.stack_low;
 	of_copy->stack_high = helper->list.stack_high;
@@ -317,8 +319,9 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 		to->line = entry->line;
 		to->first = entry->first;
 		if (entry->text)
-			interphelper_put_text(helper, to, entry->text, framecache_text(&helper->cache, entry));
+			interphelper_put_text(helper, of_copy, to, entry->text, framecache_text(&helper->cache, entry));
 	}
+	of_copy->bytes = reply->bytes - of_copy->text;
 	of_copy->unknown += of_copy->n && !helper->list.frame[0].copied;
 	if (of_copy->n < helper->list.n)
 		of_copy->end = INTERPRETER_LATE; /* no space for its frames */
