@@ -62,11 +62,18 @@ int main(void)
 	entry = framecache_find(&cache, &key, 104000 * MS);
 	ok(entry && entry->named == INTERPRETER_UNNAMED && !framecache_text(&cache, entry).n,
 	   "no name is a result, too");
-	for (uint64_t i = 0; i < FRAMECACHE_FRAMES + 1; i++)
+	put(&other, STR("m.f\0m.py\0"), 1000 * MS);
+	for (uint64_t i = 0; i < 2 * FRAMECACHE_FRAMES + 1; i++) {
 		put(&(struct framecache_key){ i, 9, 9, 9 }, STR("m.f\0m.py\0"), MS);
-	ok(cache.n <= FRAMECACHE_FRAMES &&
-		   framecache_find(&cache, &(struct framecache_key){ FRAMECACHE_FRAMES, 9, 9, 9 }, MS),
-	   "a full cache starts again");
+		if (i % (FRAMECACHE_FRAMES / 4) == 0)
+			put(&other, STR("m.f\0m.py\0"), 2000 * MS);
+	}
+	ok(cache.young.n + cache.old.n <= FRAMECACHE_FRAMES &&
+		   framecache_find(&cache, &(struct framecache_key){ 2 * FRAMECACHE_FRAMES, 9, 9, 9 }, MS),
+	   "a full cache has the last entries");
+	ok(!framecache_find(&cache, &(struct framecache_key){ 5, 9, 9, 9 }, MS), "  not the first ones");
+	entry = framecache_find(&cache, &other, 2000 * MS);
+	ok(entry && entry->since == 1000 * MS, "  and those of others that are read again");
 	framecache_free(&cache);
 	return done();
 }
