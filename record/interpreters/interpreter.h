@@ -8,7 +8,8 @@
  * it. Then `plan` has what to copy at a sample (runtimes/threadcopy.h), `threads` the threads with the roots of their
  * states, and `evals` the code of the eval function. `frames` finds the frames in a copy; `describe` reads
  * function, file and line of a frame from live memory, at most INTERPRETER_NAME_NS after the sample: later, the memory
- * of code that has ended is another's.
+ * of code that has ended is another's. A language that is `deferrable` has `identify`: if the code is the same as in
+ * the copy, and was read before the sample, its name may be read later.
  *
  * An interpreter keeps its frames on the heap, or on the native stack (V8: plan.stack). Then the copy is that of the
  * sample, `frames` reads the objects to which the frames lead, threads need no root, and there is no eval function: the

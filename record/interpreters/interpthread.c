@@ -31,7 +31,7 @@ enum { DEFERRED_MS = 60 };
 enum { FLUSH_MS = 100 };
 
 /* Copies of a process are deferred if this number in a row, and all for this time in ns, had no new code. New code
- * costs the names of the samples of DEFERRED_MS: 2.4 % of those, at most. */
+ * costs the names of its samples of DEFERRED_MS, at most once in KNOWN_NS. */
 enum { KNOWN_MIN = 64 };
 #define KNOWN_NS (SECOND_NS * 5 / 2)
 
