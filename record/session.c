@@ -334,6 +334,7 @@ static void session_drain(struct session *session, uint64_t horizon)
 	unsigned high = rings_high(session->rings);
 	if (rings_left(session->rings) > 600) {
 		session->flush = true;
+		unwinder_flush(session->w.unwinder);
 		drain_rings(session, clock_now() - SLACK_FULL);
 		session->flush = false;
 	}
@@ -356,6 +357,7 @@ static void drain_all(void *to)
 	struct session *session = to;
 
 	session->flush = true;
+	unwinder_flush(session->w.unwinder);
 	session_drain(session, clock_now());
 	session->flush = false;
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { FRAMECACHE_SLOTS = 2 * FRAMECACHE_FRAMES };
+enum { HALF_FRAMES = FRAMECACHE_FRAMES / 2, HALF_BYTES = FRAMECACHE_BYTES / 2, HALF_SLOTS = 2 * HALF_FRAMES };
 
 static bool framecache_same(const struct framecache_key *key, const struct framecache_key *other)
 {
@@ -15,13 +15,27 @@ static bool framecache_same(const struct framecache_key *key, const struct frame
 }
 
 /* Returns the slot of a key: its own, or the free one where it belongs. */
-static struct framecache_entry *framecache_slot(const struct framecache *cache, const struct framecache_key *key)
+static struct framecache_entry *framecache_slot(const struct framecache_half *half, const struct framecache_key *key)
 {
-	size_t at = hash_bytes(key, sizeof(*key)) % FRAMECACHE_SLOTS;
+	size_t at = hash_bytes(key, sizeof(*key)) % HALF_SLOTS;
 
-	while (cache->entry[at].used && !framecache_same(&cache->entry[at].key, key))
-		at = (at + 1) % FRAMECACHE_SLOTS;
-	return &cache->entry[at];
+	while (half->entry[at].used && !framecache_same(&half->entry[at].key, key))
+		at = (at + 1) % HALF_SLOTS;
+	return &half->entry[at];
+}
+
+/* Returns the last reading of a key; NULL: there is none. */
+static const struct framecache_entry *framecache_last(const struct framecache *cache, const struct framecache_key *key)
+{
+	const struct framecache_half *half[] = { &cache->young, &cache->old };
+
+	for (size_t i = 0; i < countof(half); i++) {
+		const struct framecache_entry *entry = half[i]->entry ? framecache_slot(half[i], key) : NULL;
+
+		if (entry && entry->used)
+			return entry;
+	}
+	return NULL;
 }
 
 /* Returns the time after `seen` for which an entry counts. */
@@ -37,9 +51,43 @@ static uint64_t framecache_lasting(const struct framecache_entry *entry)
 const struct framecache_entry *framecache_find(const struct framecache *cache, const struct framecache_key *key,
 					       uint64_t now)
 {
-	const struct framecache_entry *entry = cache->entry ? framecache_slot(cache, key) : NULL;
+	const struct framecache_entry *entry = framecache_last(cache, key);
 
-	return entry && entry->used && now <= entry->seen + framecache_lasting(entry) ? entry : NULL;
+	return entry && now <= entry->seen + framecache_lasting(entry) ? entry : NULL;
+}
+
+static void framecache_drop(struct framecache_half *half)
+{
+	intern_free(&half->texts);
+	free(half->entry);
+	*half = (struct framecache_half){ 0 };
+}
+
+/* Makes space for an entry: drops the old half if the young one is full. */
+static void framecache_make_space(struct framecache *cache)
+{
+	if (cache->young.n >= HALF_FRAMES || cache->young.bytes >= HALF_BYTES) {
+		framecache_drop(&cache->old);
+		cache->old = cache->young;
+		cache->young = (struct framecache_half){ 0 };
+	}
+	if (!cache->young.entry)
+		cache->young.entry = mem_alloc(sizeof(*cache->young.entry), HALF_SLOTS);
+}
+
+/* Continues the entry of the last reading if this one, whose text is `text`, does not differ. */
+static void framecache_continue(const struct framecache *cache, const struct framecache_entry *last,
+				struct framecache_entry *read, struct str text, bool line_later)
+{
+	read->replaced = true;
+	if (last->named != read->named || last->address != read->address || !str_eq(framecache_text(cache, last), text))
+		return;
+	if (line_later)
+		read->line = last->line;
+	if (last->line == read->line || last->again) {
+		read->since = last->since;
+		read->replaced = last->replaced;
+	}
 }
 
 const struct framecache_entry *framecache_put(struct framecache *cache, const struct framecache_key *key,
@@ -52,41 +100,40 @@ const struct framecache_entry *framecache_put(struct framecache *cache, const st
 					 .named = (uint8_t)named,
 					 .used = true },
 				*entry;
+	const struct framecache_entry *last;
+	struct framecache_half *young = &cache->young;
 
-	if (cache->n >= FRAMECACHE_FRAMES || cache->bytes >= FRAMECACHE_BYTES)
-		framecache_free(cache);
-	if (!cache->entry)
-		cache->entry = mem_alloc(sizeof(*cache->entry), FRAMECACHE_SLOTS);
+	framecache_make_space(cache);
+	last = framecache_last(cache, key);
 	if (named == INTERPRETER_NAMED) {
-		uint32_t before = cache->texts.n;
+		uint32_t before = young->texts.n;
 
 		read.address = place->address;
 		read.line = place->line;
 		read.first = place->first;
-		read.text = intern(&cache->texts, text);
-		cache->bytes += cache->texts.n > before ? text.n : 0;
+		read.from_text = place->from_text;
+		read.text = intern(&young->texts, text);
+		young->bytes += young->texts.n > before ? text.n : 0;
 	}
-	entry = framecache_slot(cache, key);
-	cache->n += !entry->used;
-	if (entry->used && entry->named == read.named && entry->address == read.address && entry->text == read.text) {
-		if (place->line_later)
-			read.line = entry->line;
-		if (entry->line == read.line || entry->again)
-			read.since = entry->since;
-	}
+	if (last)
+		framecache_continue(cache, last, &read, read.text ? text : (struct str){ 0 }, place->line_later);
 	read.again = place->line_later && !read.line;
+	entry = framecache_slot(young, key);
+	young->n += !entry->used;
 	*entry = read;
 	return entry;
 }
 
 struct str framecache_text(const struct framecache *cache, const struct framecache_entry *entry)
 {
-	return entry->text ? intern_str(&cache->texts, entry->text) : (struct str){ 0 };
+	const struct framecache_half *young = &cache->young;
+	bool is_young = young->entry && entry >= young->entry && entry < young->entry + HALF_SLOTS;
+
+	return entry->text ? intern_str(is_young ? &young->texts : &cache->old.texts, entry->text) : (struct str){ 0 };
 }
 
 void framecache_free(struct framecache *cache)
 {
-	intern_free(&cache->texts);
-	free(cache->entry);
-	*cache = (struct framecache){ 0 };
+	framecache_drop(&cache->young);
+	framecache_drop(&cache->old);
 }

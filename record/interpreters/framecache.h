@@ -6,7 +6,8 @@
  * code. So an entry counts for a time that grows with the time for which it has been confirmed: a sixteenth of that,
  * FRAMECACHE_NS at most. Code that lives for milliseconds is read at each sample. A reading that differs replaces the
  * entry, which is young then. One whose line comes later (interpreter_place.line_later) does not differ by that: it
- * keeps the line that was read before. All entries are dropped when the cache is full.
+ * keeps the line that was read before. When half of the cache is full, the entries of the other half are dropped, but
+ * those that were read since: so a process with many frames does not take the entries of others that run.
  */
 #ifndef PJ_FRAMECACHE_H
 #define PJ_FRAMECACHE_H
@@ -29,15 +30,21 @@ struct framecache_entry {
 	uint32_t line, text; /* text: id in texts */
 	uint8_t named;       /* enum interpreter_named */
 	bool used, first;    /* first: interpreter_place.first */
+	bool from_text;      /* interpreter_place.from_text */
 	bool again;          /* its line is not known yet, so it is read again each time */
+	bool replaced;       /* a reading differed from the one before */
 };
 
-/* The zero value is empty. */
-struct framecache {
+struct framecache_half {
 	struct framecache_entry *entry;
 	size_t n;
 	struct intern texts;
 	size_t bytes;
+};
+
+/* The zero value is empty. */
+struct framecache {
+	struct framecache_half young, old; /* old: the young half before it was full */
 };
 
 /* Returns the entry for a key if it counts at time `now` (ns); otherwise NULL. Valid until framecache_put. */

@@ -2,7 +2,8 @@
 /*
  * framestore.h - the interpreted frames of samples, until the main thread takes the samples from their rings.
  *
- * A copy of frames is evaluated within some ms of the sample; the main thread comes to the sample up to 600 ms later.
+ * A copy of frames is evaluated within some ms of the sample, a deferred one within some 60 ms; the main thread comes
+ * to the sample up to 600 ms later.
  * The store keeps each list by thread and time of the sample. Lists that are not taken are dropped after FRAMESTORE_NS,
  * and the oldest ones if all are larger than FRAMESTORE_BYTES. Several threads may use it.
  */

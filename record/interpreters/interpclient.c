@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* CPU time that a request costs the recorder itself, in ns */
+/* CPU time that a request, or a copy in one, costs the recorder itself, in ns */
 #define REQUEST_NS 10000
 /* burst of INTERPCLIENT_CPU_NS */
 #define CPU_AHEAD (UINT64_C(10) * INTERPCLIENT_CPU_NS)
@@ -116,11 +116,11 @@ static void interpclient_fail(struct interpclient *client, const struct interpcl
 static void interpclient_charge(struct interpclient *client, struct tenant tenant)
 {
 	struct timespec spec;
-	uint64_t cpu = client->cpu;
+	uint64_t cpu = client->cpu, own = REQUEST_NS * (client->ncopies ? client->ncopies : 1);
 
 	if (clock_gettime(client->clock, &spec) == 0)
 		cpu = (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
-	tenants_charge(client->tenants, tenant, TENANT_CPU_NS, cpu - client->cpu + REQUEST_NS, clock_now());
+	tenants_charge(client->tenants, tenant, TENANT_CPU_NS, cpu - client->cpu + own, clock_now());
 	client->cpu = cpu;
 }
 
@@ -259,8 +259,23 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 	frame->first &= 1;
 }
 
+/* Exchanges the last copy with the first one. */
+static void interpclient_put_first(struct interpclient *client, uint32_t last)
+{
+	struct interpclient_copied copied = client->copy[0];
+	struct interp_copy of_copy;
+
+	client->copy[0] = client->copy[last];
+	client->copy[last] = copied;
+	if (!client->shared)
+		return;
+	of_copy = client->shared->of_copy[0];
+	client->shared->of_copy[0] = client->shared->of_copy[last];
+	client->shared->of_copy[last] = of_copy;
+}
+
 bool interpclient_add_copy(struct interpclient *client, const struct interpclient_process *process,
-			   const struct threadcopy *copy)
+			   const struct threadcopy *copy, bool urgent)
 {
 	uint32_t at = client->nbytes, n = (uint32_t)offsetof(struct threadcopy, bytes) + copy->nbytes;
 
@@ -274,6 +289,8 @@ bool interpclient_add_copy(struct interpclient *client, const struct interpclien
 		memcpy(client->shared->copy + at, copy, n);
 		client->shared->of_copy[client->ncopies] = (struct interp_copy){ .slot = process->slot, .offset = at };
 	}
+	if (urgent)
+		interpclient_put_first(client, client->ncopies);
 	client->ncopies++;
 	client->nbytes = (at + n + 7) & ~7u;
 	if (client->nbytes > sizeof(client->shared->copy))
@@ -295,8 +312,7 @@ enum interpclient_answer interpclient_send_copies(struct interpclient *client)
 static struct framelist *interpclient_list(const struct interpclient *client, const struct interpclient_copied *copied,
 					   const struct interp_copy *of_copy, uint32_t first)
 {
-	const struct interp_reply *reply = &client->reply;
-	struct framelist *list = framelist_new(of_copy->n, of_copy->n ? reply->bytes : 0);
+	struct framelist *list = framelist_new(of_copy->n, of_copy->bytes);
 
 	if (!list)
 		return NULL;
@@ -308,7 +324,7 @@ static struct framelist *interpclient_list(const struct interpclient *client, co
 	list->stack_high = of_copy->stack_high;
 	memcpy(list->frame, client->shared->frame + first, of_copy->n * sizeof(*list->frame));
 	if (list->bytes)
-		memcpy(list->text, client->shared->text, list->bytes);
+		memcpy(list->text, client->shared->text + of_copy->text, list->bytes);
 	for (uint32_t i = 0; i < of_copy->n; i++)
 		interpclient_check_frame(list, &list->frame[i]);
 	return list;
@@ -318,7 +334,7 @@ size_t interpclient_take_frames(struct interpclient *client, struct interpclient
 {
 	const struct interp_reply *reply = &client->reply;
 	enum interpclient_answer answer = interpclient_take(client, &client->copied);
-	uint32_t n = client->ncopies, first = 0;
+	uint32_t n = client->ncopies, first = 0, left = reply->bytes;
 	bool valid = answer == INTERPCLIENT_DONE && reply->n <= INTERP_FRAMES_MAX && reply->bytes <= INTERP_TEXT_MAX;
 
 	client->ncopies = 0;
@@ -328,15 +344,18 @@ size_t interpclient_take_frames(struct interpclient *client, struct interpclient
 
 		frames[i] = (struct interpclient_frames){ .process = client->copy[i].process,
 							  .lost = of_copy.lost,
-							  .known = of_copy.unknown == 0 };
+							  .known = of_copy.n > 0 && of_copy.unknown == 0,
+							  .reuses = of_copy.reuses != 0 };
 		valid = valid && of_copy.n <= reply->n - first && of_copy.n <= INTERPRETER_FRAMES_MAX &&
-			of_copy.end <= INTERPRETER_LATE;
+			of_copy.end <= INTERPRETER_LATE && of_copy.text <= reply->bytes &&
+			of_copy.bytes <= reply->bytes - of_copy.text && of_copy.bytes <= left;
 		if (!valid)
 			frames[i].lost = true;
 		if (frames[i].lost)
 			continue;
 		frames[i].list = interpclient_list(client, &client->copy[i], &of_copy, first);
 		first += of_copy.n;
+		left -= of_copy.bytes;
 	}
 	return n;
 }

@@ -63,7 +63,8 @@ enum interpclient_answer interpclient_threads(struct interpclient *client, const
 struct interpclient_frames {
 	uint64_t process;       /* its number */
 	bool lost;              /* the process is not open in the helper */
-	bool known;             /* the code of all frames was read before the sample */
+	bool known;             /* there are frames, and the code of all of them was read before the sample */
+	bool reuses;            /* code of a frame replaced other code at its address, or is likely to be replaced */
 	struct framelist *list; /* to be freed by the caller; NULL if it is lost, or if memory is not available */
 };
 
@@ -72,11 +73,11 @@ struct interpclient_frames {
  * called but interpclient_helper and interpclient_count.
  *
  * interpclient_add_copy returns false if there is no space, or if copies of another tenant wait: then they are to be
- * sent first. A tenant is charged for its requests, and avoided if the helper fails at one.
- * interpclient_send_copies: what is not sent is dropped. interpclient_take_frames returns the number of copies: if the
- * helper failed, all of them are lost. */
+ * sent first. An urgent copy becomes the first one, in the place of another: its names are read first. A tenant is
+ * charged for its requests, and avoided if the helper fails at one. interpclient_send_copies: what is not sent is
+ * dropped. interpclient_take_frames returns the number of copies: if the helper failed, all of them are lost. */
 bool interpclient_add_copy(struct interpclient *client, const struct interpclient_process *process,
-			   const struct threadcopy *copy);
+			   const struct threadcopy *copy, bool urgent);
 enum interpclient_answer interpclient_send_copies(struct interpclient *client);
 size_t interpclient_take_frames(struct interpclient *client, struct interpclient_frames frames[INTERP_COPIES]);
 

@@ -202,58 +202,81 @@ static bool interphelper_is_timely(uint64_t since, uint64_t seen, uint64_t sampl
 	return since <= sampled || seen <= sampled + INTERPRETER_NAME_NS;
 }
 
-/* Stores that the code of a frame has this name now. Returns the time of the first reading with that result: code is
- * known before each of its instructions is. */
-static uint64_t interphelper_note_code(struct interphelper *helper, const struct framecache_key *key,
-				       enum interpreter_named named, uint32_t first_line, struct str text)
+/* Identifies the code of a frame now, after the sample. Returns the time of the first reading of the same code without
+ * other code at its address since; UINT64_MAX if it is not that of the sample, or if the budget is exceeded. Sets
+ * `reuses` in *of_copy if there was other code before. */
+static uint64_t interphelper_code_since(struct interphelper *helper, struct interp_image *image,
+					const struct interpreter_frame *frame, struct interp_copy *of_copy)
 {
-	const struct interpreter_place place = { .line = first_line };
-	struct framecache_key code = *key;
+	const struct interpreter_place place = { .address = image->interpreter->identify(image->state, frame) };
+	struct framecache_key key = { frame->code, frame->scope, 0, image->process | CODE_ONLY };
+	const struct framecache_entry *entry;
 
-	code.instruction = 0;
-	code.process |= CODE_ONLY;
-	return framecache_put(&helper->cache, &code, named, &place, text, clock_now())->since;
+	if (image->budget.over)
+		return UINT64_MAX;
+	entry = framecache_put(&helper->cache, &key, INTERPRETER_NAMED, &place, STR(""), clock_now());
+	of_copy->reuses |= entry->replaced;
+	return place.address ? entry->since : UINT64_MAX;
 }
 
-/* Returns the entry of a frame of a sample: from the cache, or read now. Returns NULL if it is too late for that.
- * Counts in *unknown a frame whose code was not read before the sample. */
+/* Reads name and place of a frame into the cache. Returns NULL if the budget is exceeded. */
+static const struct framecache_entry *interphelper_describe(struct interphelper *helper, struct interp_image *image,
+							    const struct interpreter_frame *frame,
+							    const struct framecache_key *key)
+{
+	struct interpreter_place place = { 0 };
+	enum interpreter_named named;
+
+	helper->text.n = 0;
+	named = image->interpreter->describe(image->state, frame, &place, &helper->text);
+	if (image->budget.over)
+		return NULL;
+	return framecache_put(&helper->cache, key, named, &place,
+			      named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, clock_now());
+}
+
+/* Returns the entry of a frame of a sample, as interphelper_read, for a language whose code is identified. An entry of
+ * the cache is that of the code only if it is not older than the code. Counts in of_copy->unknown a frame whose code
+ * was not read before the sample. */
+static const struct framecache_entry *interphelper_read_code(struct interphelper *helper, struct interp_image *image,
+							     const struct interpreter_frame *frame, uint64_t sampled,
+							     struct interp_copy *of_copy)
+{
+	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
+	uint64_t since = interphelper_code_since(helper, image, frame, of_copy), now = clock_now();
+	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, now);
+
+	of_copy->unknown += since > sampled;
+	if (since == UINT64_MAX || !interphelper_is_timely(since, now, sampled))
+		return NULL;
+	if (!entry || entry->seen < since)
+		entry = interphelper_describe(helper, image, frame, &key);
+	of_copy->reuses |= entry && entry->from_text;
+	return entry;
+}
+
+/* Returns the entry of a frame of a sample: from the cache, or read now. Returns NULL if it is too late for that. */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
-							const struct interpreter_frame *frame, uint64_t sampled,
-							uint32_t *unknown)
+							const struct interpreter_frame *frame, uint64_t sampled)
 {
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
 	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, clock_now());
-	struct interpreter_place place = { 0 };
-	enum interpreter_named named;
-	struct str text;
-	uint64_t since;
 
-	if (entry && interphelper_is_timely(entry->since, entry->seen, sampled)) {
-		*unknown += entry->since > sampled;
-		return entry;
-	}
-	helper->text.n = 0;
-	named = image->interpreter->describe(image->state, frame, &place, &helper->text);
-	++*unknown;
-	if (image->budget.over)
-		return NULL;
-	text = named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 };
-	since = interphelper_note_code(helper, &key, named, place.first_line, text);
-	entry = framecache_put(&helper->cache, &key, named, &place, text, clock_now());
-	*unknown -= since <= sampled;
-	since = since < entry->since ? since : entry->since;
-	return interphelper_is_timely(since, entry->seen, sampled) ? entry : NULL;
+	if (!entry || !interphelper_is_timely(entry->since, entry->seen, sampled))
+		entry = interphelper_describe(helper, image, frame, &key);
+	return entry && interphelper_is_timely(entry->since, entry->seen, sampled) ? entry : NULL;
 }
 
 /* Writes the name of a frame into the reply. id: that of the text in the cache, until the cache starts again: so texts
- * are compared. Most frames of a reply have the name of another one, which they share. */
-static void interphelper_put_text(struct interphelper *helper, struct interp_frame *to, uint32_t id, struct str text)
+ * are compared. Frames of one copy share their names. */
+static void interphelper_put_text(struct interphelper *helper, const struct interp_copy *of_copy,
+				  struct interp_frame *to, uint32_t id, struct str text)
 {
 	struct interp_frame *like = &helper->named[id % NAMED_MAX];
 	struct interp_reply *reply = &helper->reply;
 
-	if (like->bytes != text.n || like->text > reply->bytes || text.n > reply->bytes - like->text ||
-	    memcmp(helper->shared->text + like->text, text.p, text.n) != 0) {
+	if (like->bytes != text.n || like->text < of_copy->text || like->text > reply->bytes ||
+	    text.n > reply->bytes - like->text || memcmp(helper->shared->text + like->text, text.p, text.n) != 0) {
 		if (text.n > INTERP_TEXT_MAX - reply->bytes)
 			return;
 		memcpy(helper->shared->text + reply->bytes, text.p, text.n);
@@ -261,7 +284,7 @@ static void interphelper_put_text(struct interphelper *helper, struct interp_fra
 		like->bytes = (uint32_t)text.n;
 		reply->bytes += like->bytes;
 	}
-	to->text = like->text;
+	to->text = like->text - of_copy->text;
 	to->bytes = like->bytes;
 }
 
@@ -271,15 +294,17 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	const struct threadcopy *copy = (const void *)(helper->shared->copy + of_copy->offset);
 	struct interp_reply *reply = &helper->reply;
 
-	memory_forget(&image->memory);
 	helper->list.stack_low = helper->list.stack_high = 0;
+	of_copy->text = reply->bytes;
 	of_copy->end = image->interpreter->frames(image->state, copy, &helper->list);
 	of_copy->stack_low = helper->list.stack_low;
 	of_copy->stack_high = helper->list.stack_high;
 	for (; of_copy->n < helper->list.n && reply->n < INTERP_FRAMES_MAX; of_copy->n++) {
 		const struct interpreter_frame *frame = &helper->list.frame[of_copy->n];
 		const struct framecache_entry *entry =
-			interphelper_read(helper, image, frame, copy->time, &of_copy->unknown);
+			image->interpreter->deferrable ?
+				interphelper_read_code(helper, image, frame, copy->time, of_copy) :
+				interphelper_read(helper, image, frame, copy->time);
 		struct interp_frame *to = &helper->shared->frame[reply->n++];
 
 		*to = (struct interp_frame){ .frame = frame->frame,
@@ -294,8 +319,10 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 		to->line = entry->line;
 		to->first = entry->first;
 		if (entry->text)
-			interphelper_put_text(helper, to, entry->text, framecache_text(&helper->cache, entry));
+			interphelper_put_text(helper, of_copy, to, entry->text, framecache_text(&helper->cache, entry));
 	}
+	of_copy->bytes = reply->bytes - of_copy->text;
+	of_copy->unknown += of_copy->n && !helper->list.frame[0].copied;
 	if (of_copy->n < helper->list.n)
 		of_copy->end = INTERPRETER_LATE; /* no space for its frames */
 }
@@ -321,6 +348,8 @@ static void interphelper_copies(struct interphelper *helper)
 		*of_copy = (struct interp_copy){ .slot = of_copy->slot, .offset = of_copy->offset, .lost = !image };
 		if (!image)
 			continue;
+		if (image->used != helper->request.serial)
+			memory_forget(&image->memory); /* all copies of a request are older than it */
 		image->used = helper->request.serial;
 		image->budget = left;
 		interphelper_warm(helper, image);

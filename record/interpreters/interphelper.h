@@ -23,9 +23,8 @@ enum interp_question {
 };
 
 enum {
-	INTERP_SLOTS = 1024, /* maximum number of open processes */
-	/* maximum bytes of the names and files of one request */
-	INTERP_TEXT_MAX = 256 << 10,
+	INTERP_SLOTS = 1024,                           /* maximum number of open processes */
+	INTERP_TEXT_MAX = 1 << 20,                     /* maximum bytes of the names and files of one request */
 	INTERP_COPIES = 32,                            /* maximum number of copies of one request */
 	INTERP_FRAMES_MAX = 2 * INTERPRETER_FRAMES_MAX /* maximum number of frames of one reply */
 };
@@ -44,10 +43,14 @@ struct interp_request {
 struct interp_copy {
 	uint32_t slot, offset; /* of the process; of the struct threadcopy, a multiple of 8 */
 	/* the reply */
-	uint32_t end;                   /* enum interpreter_end */
-	uint32_t n;                     /* number of frames: they follow those of the copy before */
-	uint32_t lost;                  /* 1: the process cannot be read any longer */
-	uint32_t unknown;               /* number of frames whose code was not read before the sample */
+	uint32_t end;     /* enum interpreter_end */
+	uint32_t n;       /* number of frames: they follow those of the copy before */
+	uint32_t lost;    /* 1: the process cannot be read any longer */
+	uint32_t unknown; /* number of frames whose code was not read before the sample, and 1 if that of the innermost
+			     one was not copied */
+	uint32_t text, bytes; /* offset and size of the names and files of its frames in the text */
+	uint32_t reuses;      /* 1: code of a frame replaced other code at its address, or is likely to be replaced */
+	uint32_t zero;
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 };
 
@@ -57,7 +60,7 @@ struct interp_frame {
 	uint64_t frame;   /* address of the frame in the process */
 	uint64_t pc;      /* of its native frame, for an interpreter whose frames are on the native stack */
 	uint32_t line;
-	uint32_t text, bytes; /* offset of name and file in the text, and their size; 0 bytes: no name */
+	uint32_t text, bytes; /* offset of name and file in the text of its copy, and their size; 0 bytes: no name */
 	uint8_t entry, named; /* named: enum interpreter_named */
 	uint8_t first;        /* interpreter_place.first */
 	uint8_t tier;         /* enum interpreter_tier */

@@ -8,7 +8,8 @@
  * it. Then `plan` has what to copy at a sample (runtimes/threadcopy.h), `threads` the threads with the roots of their
  * states, and `evals` the code of the eval function. `frames` finds the frames in a copy; `describe` reads
  * function, file and line of a frame from live memory, at most INTERPRETER_NAME_NS after the sample: later, the memory
- * of code that has ended is another's.
+ * of code that has ended is another's. A language that is `deferrable` has `identify`: if the code is the same as in
+ * the copy, and was read before the sample, its name may be read later.
  *
  * An interpreter keeps its frames on the heap, or on the native stack (V8: plan.stack). Then the copy is that of the
  * sample, `frames` reads the objects to which the frames lead, threads need no root, and there is no eval function: the
@@ -63,6 +64,7 @@ struct interpreter_frame {
 	/* Address of the code object; of what its name depends on besides (CPython: the global variables); of the
 	 * instruction, or its offset in the code. */
 	uint64_t code, scope, instruction;
+	uint64_t copied;  /* deferrable: number that identifies the code in the copy; 0: it was not copied */
 	uint64_t frame;   /* its address; plan.stack: the frame pointer */
 	uint64_t pc;      /* plan.stack: instruction pointer in the native frame */
 	uint64_t address; /* plan.stack: address that stands for the frame, as interpreter_place.address */
@@ -98,7 +100,8 @@ struct interpreter_place {
 	/* The frame runs no instruction: it has not begun, as far as the language shows it, or it is between two runs
 	 * (Perl: the block of a sort). */
 	bool first;
-	uint32_t first_line; /* of the function; 0: unknown. With the name, it identifies the code at an address. */
+	/* deferrable: the source is a text, no file: other code often has the same name, file and lines */
+	bool from_text;
 };
 
 struct interpreter {
@@ -108,7 +111,8 @@ struct interpreter {
 	 */
 	bool frames_lead;
 	/* `frames` needs nothing but the copy: it can be called later than INTERPRETER_NAME_NS after the sample. Then
-	 * frames whose code was not read before the sample get no name. */
+	 * frames whose code was not read before the sample get no name. `identify` shows that; without it, and if it is
+	 * false, `describe` must be called in time. */
 	bool deferrable;
 	/* The eval function has the address of the frame that it runs in the register r14: onestack.h. */
 	bool frame_in_r14;
@@ -124,6 +128,9 @@ struct interpreter {
 	/* Appends the name and the file, each with a NUL, to text. */
 	enum interpreter_named (*describe)(void *state, const struct interpreter_frame *frame,
 					   struct interpreter_place *place, struct text *text);
+	/* deferrable: returns a number that differs for code that was at the same address at another time, from live
+	 * memory; 0: there is no code, or it is not that in the copy. */
+	uint64_t (*identify)(void *state, const struct interpreter_frame *frame);
 };
 
 extern const struct interpreter interpreter_python;

@@ -23,15 +23,15 @@ enum { ORDERS_MAX = 4096 };
 /* Time in ms after which the reply to the last copy is taken, if no other copy comes. */
 enum { REPLY_MS = 20 };
 
-/* Time in ms between two looks for deferred copies. The main thread comes to a sample 100 ms after it, at the earliest.
- */
+/* Time in ms between two looks for deferred copies. The main thread comes to a sample 100 ms after it, or calls
+ * interpthread_flush first. */
 enum { DEFERRED_MS = 60 };
 
 /* Longest time in ms for which interpthread_flush waits. */
 enum { FLUSH_MS = 100 };
 
 /* Copies of a process are deferred if this number in a row, and all for this time in ns, had no new code. New code
- * costs the names of the samples of DEFERRED_MS: 2.4 % of those, at most. */
+ * costs the names of its samples of DEFERRED_MS, at most once in KNOWN_NS. */
 enum { KNOWN_MIN = 64 };
 #define KNOWN_NS (SECOND_NS * 5 / 2)
 
@@ -44,7 +44,9 @@ struct interp_process {
 	/* number of copies in a row whose code was known before the sample, KNOWN_MIN at most, and time of the first */
 	uint32_t known;
 	uint64_t known_since;
-	bool deferrable; /* struct interpreter.deferrable */
+	/* struct interpreter.deferrable; false for ever once it had other code at an address where code was before, or
+	 * code of a text: such code may be gone again, and the first one be back, before a deferred copy is read. */
+	bool deferrable;
 	bool deferred;
 };
 
@@ -66,6 +68,7 @@ struct interpthread {
 	size_t waiting;   /* number of copies that wait to be sent, */
 	bool urgent;      /* and one of them is of a process whose copies are not deferred */
 	size_t ndeferred; /* number of processes whose copies are deferred */
+	bool undeferred;  /* one was, and is not any longer: copies of it may wait that wake nobody */
 	struct interpclient_frames frames[INTERP_COPIES];
 	struct interp_process *slot[INTERP_SLOTS];
 	struct interpthread_order taken[ORDERS_MAX];
@@ -161,6 +164,7 @@ static void interpthread_defer(struct interpthread *thread, struct interp_proces
 		return;
 	process->deferred = deferred;
 	thread->ndeferred += deferred ? 1 : (size_t)-1;
+	thread->undeferred |= !deferred;
 	syncread_defer(thread->copies, process->pid, deferred);
 }
 
@@ -340,6 +344,8 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 		interpthread_lost(thread, process);
 		return;
 	}
+	if (frames->reuses)
+		process->deferrable = false;
 	if (!frames->known)
 		process->known = 0;
 	else if (process->known++ == 0)
@@ -394,11 +400,11 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 		interpthread_lost(thread, process);
 		return !thread->stop;
 	}
-	if (!interpclient_add_copy(thread->client, &process->client, copy)) {
+	if (!interpclient_add_copy(thread->client, &process->client, copy, !process->deferred)) {
 		interpthread_send(thread);
 		interpthread_collect(thread);
 		process = interpthread_find(thread, 0, copy->pid);
-		if (!process || !interpclient_add_copy(thread->client, &process->client, copy))
+		if (!process || !interpclient_add_copy(thread->client, &process->client, copy, !process->deferred))
 			return !thread->stop;
 	}
 	thread->waiting++;
@@ -410,12 +416,16 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 	return !thread->stop;
 }
 
-/* Takes all copies that wait. Returns their number. */
+/* Takes all copies that wait, and again while that has ended a deferring. Returns their number. */
 static size_t interpthread_take_copies(struct interpthread *thread)
 {
-	size_t n = syncread_take(thread->copies, interpthread_name, thread);
+	size_t n = 0;
 
-	interpthread_send(thread);
+	do {
+		thread->undeferred = false;
+		n += syncread_take(thread->copies, interpthread_name, thread);
+		interpthread_send(thread);
+	} while (thread->undeferred && !thread->stop);
 	return n;
 }
 
@@ -452,6 +462,9 @@ static void interpthread_work(struct interpthread *thread)
 	if (thread->ndeferred && !copies && !n)
 		interpthread_rest(thread);
 	if (flush) {
+		interpthread_collect(thread);
+		if (thread->undeferred)
+			interpthread_take_copies(thread);
 		interpthread_collect(thread);
 		interpthread_signal(thread->flushed_fd);
 	}

@@ -64,6 +64,7 @@ static enum interpreter_end python_frames(void *state, const struct threadcopy *
 							     .scope = stack.frame[i].globals,
 							     .instruction = stack.frame[i].instruction,
 							     .frame = stack.frame[i].frame,
+							     .copied = stack.frame[i].copied,
 							     .entry = stack.frame[i].entry,
 							     .kind = stack.frame[i].owner };
 	switch (end) {
@@ -72,6 +73,13 @@ static enum interpreter_end python_frames(void *state, const struct threadcopy *
 	case CPYTHON_TRUNCATED: return INTERPRETER_TRUNCATED;
 	default: return INTERPRETER_IMPOSSIBLE;
 	}
+}
+
+/* Returns true for the file of code that was compiled from a text: "<string>". Modules that CPython has itself are
+ * "<frozen ...>". */
+static bool python_is_text(struct str file)
+{
+	return str_starts(file, STR("<")) && !str_starts(file, STR("<frozen "));
 }
 
 static enum interpreter_named python_describe(void *state, const struct interpreter_frame *frame,
@@ -93,10 +101,17 @@ static enum interpreter_named python_describe(void *state, const struct interpre
 	if (!place->address)
 		return INTERPRETER_UNNAMED;
 	place->line = cpython_line(cpython, &code, &python);
-	place->first_line = (uint32_t)code.firstline;
+	place->from_text = python_is_text(str_of(code.file));
 	text_bytes(text, code.name, strlen(code.name) + 1);
 	text_bytes(text, code.file, strlen(code.file) + 1);
 	return INTERPRETER_NAMED;
+}
+
+static uint64_t python_identify(void *state, const struct interpreter_frame *frame)
+{
+	const struct cpython_frame python = { .code = frame->code, .copied = frame->copied };
+
+	return cpython_identify(state, &python);
 }
 
 const struct interpreter interpreter_python = {
@@ -111,4 +126,5 @@ const struct interpreter interpreter_python = {
 	.threads = python_threads,
 	.frames = python_frames,
 	.describe = python_describe,
+	.identify = python_identify,
 };

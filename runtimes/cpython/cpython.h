@@ -129,6 +129,7 @@ struct cpython_frame {
 	uint64_t code;        /* address of the code object */
 	uint64_t globals;     /* address of the dict of global variables */
 	uint64_t instruction; /* address of the instruction; before 3.11: its offset in the bytecode, in bytes */
+	uint64_t copied;      /* hash of the fields of the code object at the sample, from the copy; 0: not copied */
 	bool entry;           /* the frame was entered from C: an activation of the eval function ends with it */
 	uint8_t owner;        /* enum cpython_owner */
 };
@@ -178,6 +179,12 @@ enum cpython_code_answer {
  * strings. */
 enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpython_frame *frame,
 				      struct cpython_code *code);
+
+/* Returns a number that identifies the code object of a frame among those that were at its address: a hash of all that
+ * remains the same from its creation on, with the contents of its names and the start of its table of lines, and its
+ * version (since 3.12, no two code objects have the same one). Returns 0 if the memory is no code object, is not
+ * readable, or is not that of frame->copied. */
+uint64_t cpython_identify(struct cpython *cpython, const struct cpython_frame *frame);
 
 /* Returns the address of the frame's instruction in the bytecode of its code, or 0 if it is not in it. Pure. */
 uint64_t cpython_instruction(const struct cpython_layout *layout, const struct cpython_code *code,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "common/hash.h"
 #include "runtimes/cpython/pylayout.h"
 #include "runtimes/cpython/pylines.h"
 #include "runtimes/cpython/pystring.h"
@@ -7,6 +8,7 @@
 #define BYTECODE_MAX ((uint64_t)1 << 30)
 #define UNIT 2u
 #define TABLE_CHUNK 256u
+#define IDENTITY_LINES 64u /* bytes of the table of lines that identify code */
 
 static bool is_bytes_object(struct cpython *cpython, uint64_t address, uint64_t *n)
 {
@@ -102,6 +104,82 @@ enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpyt
 	    !read_names(cpython, bytes, code))
 		return CPYTHON_CODE_NONE;
 	return CPYTHON_CODE_READ;
+}
+
+/* Returns the number of bytes of a code object from its size on that hash_fields reads; 0: the order of its fields is
+ * another one. */
+static uint32_t fields_bytes(const struct cpython_layout *layout)
+{
+	uint32_t from = layout->code.firstline, to = layout->code.lines;
+
+	if (from < PYVAR_SIZE + 2 * sizeof(uint64_t) || to <= from || to > CODE_BYTES_MAX - sizeof(uint64_t) ||
+	    to + sizeof(uint64_t) > layout->code.bytes)
+		return 0;
+	return to + (uint32_t)sizeof(uint64_t) - PYVAR_SIZE;
+}
+
+/* Returns a hash of the fields of a code object that never change: those from the first line to the table of lines
+ * (pointers, sizes, the version), and the size of the bytecode and the constants, which are in front since 3.11.
+ * `bytes` is its size, with fields_bytes. */
+static uint64_t hash_fields(const struct cpython_layout *layout, const char *bytes)
+{
+	uint32_t from = layout->code.firstline - PYVAR_SIZE, to = fields_bytes(layout);
+	uint64_t hash = hash_bytes(bytes + from, to - from);
+
+	return layout->version >= 11 ? hash_pair(hash, hash_bytes(bytes, 2 * sizeof(uint64_t))) : hash;
+}
+
+uint64_t pycode_copied(const struct cpython_layout *layout, struct threadcopy_view *view, uint64_t address)
+{
+	uint32_t n = fields_bytes(layout);
+	const char *bytes = n ? threadcopy_bytes(view, address + PYVAR_SIZE, n) : NULL;
+
+	return bytes ? hash_fields(layout, bytes) | 1 : 0;
+}
+
+/* Adds the contents of the str at an address to a hash. Returns false if it is not readable. */
+static bool hash_string(struct cpython *cpython, uint64_t address, uint64_t *hash)
+{
+	char bytes[CPYTHON_NAME_MAX];
+	struct pytext text = { bytes, 0, sizeof(bytes) - 1, false };
+
+	if (!pystring_append(cpython, address, &text))
+		return false;
+	*hash = hash_pair(*hash, hash_bytes(bytes, text.n));
+	return true;
+}
+
+/* Adds the start of the table of lines to a hash. Returns false if it is not readable. */
+static bool hash_lines(struct cpython *cpython, uint64_t address, uint64_t *hash)
+{
+	char bytes[IDENTITY_LINES];
+	uint64_t n;
+
+	if (!is_bytes_object(cpython, address, &n) ||
+	    !memory_read(cpython->memory, address + PYBYTES_DATA, bytes, n < sizeof(bytes) ? n : sizeof(bytes)))
+		return false;
+	*hash = hash_pair(*hash, hash_pair(n, hash_bytes(bytes, n < sizeof(bytes) ? n : sizeof(bytes))));
+	return true;
+}
+
+uint64_t cpython_identify(struct cpython *cpython, const struct cpython_frame *frame)
+{
+	const struct cpython_layout *layout = &cpython->layout;
+	uint32_t name = layout->version >= 11 ? layout->code.qualname : layout->code.name;
+	char bytes[CODE_BYTES_MAX];
+	uint64_t hash;
+
+	if (layout->code.bytes > sizeof(bytes) ||
+	    !memory_read(cpython->memory, frame->code, bytes, layout->code.bytes) ||
+	    pylayout_word(bytes, PYOBJECT_TYPE) != cpython->code_type)
+		return 0;
+	hash = fields_bytes(layout) ? hash_fields(layout, bytes + PYVAR_SIZE) | 1 : 1;
+	if ((frame->copied && frame->copied != hash) ||
+	    !hash_string(cpython, pylayout_word(bytes, layout->code.filename), &hash) ||
+	    !hash_string(cpython, pylayout_word(bytes, name), &hash) ||
+	    !hash_lines(cpython, pylayout_word(bytes, layout->code.lines), &hash))
+		return 0;
+	return hash | 1;
 }
 
 /* Returns the offset of the instruction in the bytecode; -1: before the first one; INT64_MIN: elsewhere. */

@@ -30,6 +30,11 @@ void cpython_plan(const struct cpython_layout *layout, struct threadplan *plan)
 		.mask = ~(uint64_t)0,
 		.frames = CPYTHON_FRAMES_MAX,
 	};
+	/* earlier versions need a read for each frame */
+	if (!objects) {
+		plan->object = layout->frame.code;
+		plan->object_bytes = layout->code.lines + 2 * (uint32_t)sizeof(uint64_t); /* and a tag of the pointer */
+	}
 	if (layout->thread.cframe != CPYTHON_NO_FIELD)
 		plan->hop[plan->nhops++] = layout->thread.cframe;
 }
@@ -116,7 +121,7 @@ static bool closes_cycle(struct cycle *cycle, uint64_t frame)
 enum cpython_end cpython_frames(const struct cpython_layout *layout, const struct threadcopy *copy,
 				struct cpython_stack *stack)
 {
-	struct threadcopy_view view = threadcopy_view_of(copy);
+	struct threadcopy_view view = threadcopy_view_of(copy), objects = view;
 	struct cycle cycle = { 0, 0, 1 };
 	uint64_t at = 0;
 	enum cpython_end end = innermost(layout, &view, &at);
@@ -138,6 +143,8 @@ enum cpython_end cpython_frames(const struct cpython_layout *layout, const struc
 		kind = read_frame(layout, bytes, frame);
 		if (kind == FRAME_IMPOSSIBLE)
 			return CPYTHON_IMPOSSIBLE;
+		if (kind == FRAME_OF_FUNCTION && layout->version >= 11)
+			frame->copied = pycode_copied(layout, &objects, frame->code);
 		if (kind == FRAME_OF_FUNCTION)
 			stack->n++;
 		else if (entries++, stack->n)

@@ -51,6 +51,9 @@ bool pylayout_has_debug(const char *bytes, struct pylayout_debug *debug);
  * unknown or the words that are the same in all builds have other values. Pure. */
 bool pylayout_of_debug(const char *bytes, uint32_t order, struct cpython_layout *layout);
 
+/* Returns cpython_frame.copied for the code object at an address. Pure. */
+uint64_t pycode_copied(const struct cpython_layout *layout, struct threadcopy_view *view, uint64_t address);
+
 /* Replaces the offsets of code objects by those of PyCode_Type.tp_members. Returns false if a name that this version
  * must have is missing there. */
 bool pylayout_members(struct memory *memory, uint64_t code_type, struct cpython_layout *layout);

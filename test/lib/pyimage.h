@@ -95,6 +95,7 @@ static inline void pyimage_frames(struct cpython *cpython, struct threadcopy *co
 		for (uint32_t k = 0; k < stack->n; k++) {
 			struct cpython_code code;
 
+			cpython_identify(cpython, &stack->frame[k]);
 			if (cpython_code(cpython, &stack->frame[k], &code) == CPYTHON_CODE_READ)
 				f(arg, cpython, &stack->frame[k], &code);
 		}

@@ -44,7 +44,7 @@ int main(void)
 	ok(!framecache_find(&cache, &key, MS), "an empty cache has nothing");
 	put(&key, STR("m.f\0m.py\0"), 1000 * MS);
 	entry = framecache_find(&cache, &key, 1000 * MS);
-	ok(entry && entry->address == 0x1000 && entry->line == 7, "a new entry counts at once");
+	ok(entry && entry->address == 0x1000 && entry->line == 7 && !entry->replaced, "a new entry counts at once");
 	is_str(framecache_text(&cache, entry), STR("m.f\0m.py\0"), "  with its text");
 	ok(!framecache_find(&cache, &key, 1001 * MS), "  and not 1 ms later");
 	ok(!framecache_find(&cache, &other, 1000 * MS), "that of another process is another one");
@@ -55,16 +55,25 @@ int main(void)
 	ok(framecache_find(&cache, &key, 101999 * MS) && !framecache_find(&cache, &key, 102001 * MS),
 	   "for 100 s, 1 s at most");
 	put(&key, STR("m.g\0m.py\0"), 103000 * MS);
+	entry = framecache_find(&cache, &key, 103000 * MS);
+	ok(entry && entry->replaced && entry->since == 103000 * MS, "another name replaces it");
 	ok(!framecache_find(&cache, &key, 103001 * MS), "another name makes it young");
 	put(&key, (struct str){ 0 }, 104000 * MS);
 	entry = framecache_find(&cache, &key, 104000 * MS);
 	ok(entry && entry->named == INTERPRETER_UNNAMED && !framecache_text(&cache, entry).n,
 	   "no name is a result, too");
-	for (uint64_t i = 0; i < FRAMECACHE_FRAMES + 1; i++)
+	put(&other, STR("m.f\0m.py\0"), 1000 * MS);
+	for (uint64_t i = 0; i < 2 * FRAMECACHE_FRAMES + 1; i++) {
 		put(&(struct framecache_key){ i, 9, 9, 9 }, STR("m.f\0m.py\0"), MS);
-	ok(cache.n <= FRAMECACHE_FRAMES &&
-		   framecache_find(&cache, &(struct framecache_key){ FRAMECACHE_FRAMES, 9, 9, 9 }, MS),
-	   "a full cache starts again");
+		if (i % (FRAMECACHE_FRAMES / 4) == 0)
+			put(&other, STR("m.f\0m.py\0"), 2000 * MS);
+	}
+	ok(cache.young.n + cache.old.n <= FRAMECACHE_FRAMES &&
+		   framecache_find(&cache, &(struct framecache_key){ 2 * FRAMECACHE_FRAMES, 9, 9, 9 }, MS),
+	   "a full cache has the last entries");
+	ok(!framecache_find(&cache, &(struct framecache_key){ 5, 9, 9, 9 }, MS), "  not the first ones");
+	entry = framecache_find(&cache, &other, 2000 * MS);
+	ok(entry && entry->since == 1000 * MS, "  and those of others that are read again");
 	framecache_free(&cache);
 	return done();
 }

@@ -53,6 +53,28 @@ static void make(uint32_t version, unsigned n)
 	}
 }
 
+/* The code of a frame is identified by the fields in the copy that never change. */
+static void copied_code(void)
+{
+	uint64_t before;
+
+	make(11, 1);
+	cpython_frames(&layout, copy, &stack);
+	is_u64(stack.frame[0].copied, 0, "code that is not in the copy is not identified");
+	copy->area[2] = (struct threadcopy_area){ CODE, layout.code.lines + 8, copy->nbytes };
+	copy->nbytes += copy->area[2].n;
+	copy->nareas = 3;
+	cpython_frames(&layout, copy, &stack);
+	before = stack.frame[0].copied;
+	ok(before != 0, "code in the copy is");
+	copy->bytes[copy->area[2].offset] ^= 1;
+	cpython_frames(&layout, copy, &stack);
+	is_u64(stack.frame[0].copied, before, "  its reference count may change");
+	copy->bytes[copy->area[2].offset + layout.code.lines] ^= 1;
+	cpython_frames(&layout, copy, &stack);
+	ok(stack.frame[0].copied && stack.frame[0].copied != before, "  with another table of lines it is another one");
+}
+
 static void links(void)
 {
 	make(11, 5);
@@ -184,6 +206,7 @@ int main(void)
 {
 	copy = malloc(sizeof(*copy) + SPACE);
 	links();
+	copied_code();
 	hostile();
 	plans();
 	debug_offsets();
