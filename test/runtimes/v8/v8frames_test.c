@@ -284,19 +284,34 @@ static void check_maglev(void)
 	is_u64(find(), 1, "a version whose tables are unknown shows no inlined function");
 }
 
+/* The layout of a peeled loop: g is inlined at two checks, and what lies between them may be the work of the loop. */
 static void check_samples(void)
 {
 	make_maglev();
-	is_u64(find_sample(CHECK_INNER), 2, "a sample at a check of an inlined function");
-	is_u64(find_sample(CHECK_INNER + 8), 2, "  and between two of them");
-	is_u64(find_sample(RETURN_INNER - 1), 2, "  and before its call");
-	is_u64(find_sample(RETURN_INNER + 1), 1, "between it and the function that contains it");
-	ok(frames.frame[0].kind == V8_OPTIMIZED, "  that one is certain");
-	is_u64(find_sample(CHECK_INNER - 1), 1, "before the first check");
-	is_u64(find_sample(CHECK_OUTER + 1), 1, "behind the last one");
-	is_u64(find_sample(EXITS + 1), 1, "in an exit");
-	at(literals)[2] = inner;
-	is_u64(find_sample(CHECK_INNER + 8), 1, "the outermost function is that of the code");
+	is_u64(find_sample(CHECK_INNER + 8), 1, "a sample between two checks of an inlined function");
+	ok(frames.frame[0].kind == V8_OPTIMIZED && frames.frame[0].shared == shared,
+	   "  is in the function that contains it");
+	is_u64(find_sample(RETURN_INNER - 1), 1, "  and before its call");
+	is_u64(find_sample(RETURN_INNER), 1, "  and where that returns to");
+	is_u64(find_sample(CHECK_INNER), 1, "  and at a check");
+	stack_words[5] = START + CHECK_INNER + 8;
+	stack_words[4] = STACK + 8 * FP;
+	is_u64(find(), 1, "a return address that is no point");
+}
+
+/* Code of Turbofan has a source position for each instruction. */
+static void check_turbofan(void)
+{
+	static const unsigned char positions[] = { 20, 0x80, 0x80, 0x80, 0x80, 0x10, 40, 0xff, 0xff, 0xff, 0xff, 0x0f };
+
+	make_turbofan(positions, sizeof(positions));
+	is_u64(find(), 2, "Turbofan: a return address has the functions of its point");
+	is_u64(find_sample(9), 1, "a sample before an inlined function");
+	is_u64(find_sample(10), 2, "  in it");
+	ok(frames.frame[0].kind == V8_INLINED && frames.frame[0].shared == inner, "  which is first");
+	is_u64(find_sample(29), 2, "  at its end");
+	is_u64(find_sample(30), 1, "  behind it");
+	is_u64(find_sample(RETURN_INNER), 1, "  where its call returns to");
 }
 
 /* A build whose layout never fits. */
@@ -457,6 +472,7 @@ int main(void)
 	check_inlined();
 	check_maglev();
 	check_samples();
+	check_turbofan();
 	check_flood();
 	check_groups();
 	check_leaf();
