@@ -19,6 +19,8 @@
 #define BASELINE_CODE 8u
 #define BASELINE_DATA 16u
 
+#define MAGLEV 12000u /* first version whose nodes may run it */
+
 #define CANDIDATES_MAX 1024u
 #define LEAF_BYTES 256u /* bytes above the stack pointer in which a leaf without a frame has its return address */
 #define CHARACTERS \
@@ -274,8 +276,10 @@ static uint32_t find_inlined(struct v8 *v8, const struct v8_code *code, const st
 {
 	bool turbofan = code->kind > v8->layout.code.baseline + 1;
 
-	if (!v8deopt_is_known(v8))
+	if (v8->layout.version < MAGLEV)
 		return v8code_inlined(v8, code, candidate->pc, candidate->exact, inlined);
+	if (!v8deopt_is_known(v8))
+		return 0;
 	if (!candidate->exact)
 		return v8deopt_inlined(v8, code, candidate->pc, inlined);
 	return turbofan ? v8code_inlined(v8, code, candidate->pc, true, inlined) : 0;

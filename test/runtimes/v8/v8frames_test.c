@@ -280,8 +280,6 @@ static void check_maglev(void)
 	alone(at(deopt) + 2 + 12 + 9, smi(4000), "a translation begins in the table");
 	alone(&code_space[(START + CODE_BYTES - CODE) / 8], UINT64_C(0x9100000001) << 4,
 	      "safepoints are as many as stated");
-	v8.layout.version = 12005;
-	is_u64(find(), 1, "a version whose tables are unknown shows no inlined function");
 }
 
 /* The layout of a peeled loop: g is inlined at two checks, and what lies between them may be the work of the loop. */
@@ -312,6 +310,13 @@ static void check_turbofan(void)
 	is_u64(find_sample(29), 2, "  at its end");
 	is_u64(find_sample(30), 1, "  behind it");
 	is_u64(find_sample(RETURN_INNER), 1, "  where its call returns to");
+	v8.layout.version = 11003;
+	is_u64(find_sample(10), 2, "V8 before Maglev: a sample in an inlined function");
+	v8.layout.version = 12005;
+	is_u64(find_sample(10), 1, "a version whose tables are unknown shows no inlined function");
+	stack_words[4] = STACK + 8 * FP;
+	stack_words[5] = START + 25;
+	is_u64(find(), 1, "  nor at a return address");
 }
 
 /* A build whose layout never fits. */
