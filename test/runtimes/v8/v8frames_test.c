@@ -310,6 +310,9 @@ static void check_turbofan(void)
 	is_u64(find_sample(29), 2, "  at its end");
 	is_u64(find_sample(30), 1, "  behind it");
 	is_u64(find_sample(RETURN_INNER), 1, "  where its call returns to");
+	make_turbofan(positions, 6);
+	is_u64(find_sample(29), 1, "  behind the last position, as in a slow path");
+	make_turbofan(positions, sizeof(positions));
 	v8.layout.version = 11003;
 	is_u64(find_sample(10), 2, "V8 before Maglev: a sample in an inlined function");
 	v8.layout.version = 12005;
