@@ -109,44 +109,51 @@ static bool read_safepoints(struct tables *tables)
 	return PC_BYTES(config) <= 4 && INDEX_BYTES(config) <= 4;
 }
 
-/* Reads a number of up to 4 bytes; 0 if it is not readable. */
-static uint32_t small_number(const struct tables *tables, uint64_t at, uint32_t n)
+/* Reads a number of up to 4 bytes. Returns false if it is not readable. */
+static bool small_number(const struct tables *tables, uint64_t at, uint32_t n, uint32_t *number)
 {
 	char byte[4] = { 0 };
 
 	if (!memory_read(tables->v8->memory, at, byte, n))
-		return 0;
-	return load32(byte);
+		return false;
+	*number = load32(byte);
+	return true;
 }
 
-static uint32_t safepoint_pc(const struct tables *tables, uint32_t i)
+static bool safepoint_pc(const struct tables *tables, uint32_t i, uint32_t *pc)
 {
-	return small_number(tables, tables->safepoints + (uint64_t)i * tables->stride, PC_BYTES(tables->config));
+	return small_number(tables, tables->safepoints + (uint64_t)i * tables->stride, PC_BYTES(tables->config), pc);
 }
 
 /* Sets *point to the point of a safepoint. Returns false if it has none. */
 static bool safepoint_point(const struct tables *tables, uint32_t i, uint32_t *point)
 {
-	*point = small_number(tables, tables->safepoints + (uint64_t)i * tables->stride + PC_BYTES(tables->config),
-			      INDEX_BYTES(tables->config)) -
-		 1;
+	uint64_t at = tables->safepoints + (uint64_t)i * tables->stride + PC_BYTES(tables->config);
+
+	if (!small_number(tables, at, INDEX_BYTES(tables->config), point) || *point == 0)
+		return false;
+	--*point;
 	return *point < tables->npoints;
 }
 
-/* Returns the index of the first safepoint whose pc is greater than `offset`. */
-static uint32_t safepoint_after(const struct tables *tables, uint32_t offset)
+/* Finds the safepoint of the return address at `offset`. Returns false if there is none, or the search reads one that
+ * is not readable. */
+static bool safepoint_of(const struct tables *tables, uint32_t offset, uint32_t *found)
 {
-	uint32_t low = 0, high = tables->nsafepoints;
+	uint32_t low = 0, high = tables->nsafepoints, pc;
 
 	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (safepoint_pc(tables, middle) <= offset)
-			low = middle + 1;
+		*found = low + (high - low) / 2;
+		if (!safepoint_pc(tables, *found, &pc))
+			return false;
+		if (pc == offset)
+			return true;
+		if (pc < offset)
+			low = *found + 1;
 		else
-			high = middle;
+			high = *found;
 	}
-	return low;
+	return false;
 }
 
 /* ---- translations ----------------------------------------------------------------------------------------------- */
@@ -295,22 +302,15 @@ static bool read_chain(const struct tables *tables, uint32_t point, struct chain
 
 /* ---- the result ------------------------------------------------------------------------------------------------- */
 
-/* Sets *point to the point of the call that returns to `offset`. Returns false if it has none. */
-static bool point_of(const struct tables *tables, uint32_t offset, uint32_t *point)
-{
-	uint32_t after = safepoint_after(tables, offset);
-
-	return after > 0 && safepoint_pc(tables, after - 1) == offset && safepoint_point(tables, after - 1, point);
-}
-
 uint32_t v8deopt_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, uint64_t inlined[V8CODE_INLINED])
 {
 	struct tables tables = { .v8 = v8, .operations = operations_of(v8), .code = code };
 	static struct chain chain;
-	uint32_t n = 0, point;
+	uint32_t n = 0, safepoint, point;
 
 	if (!tables.operations || !read_points(&tables) || !read_safepoints(&tables) ||
-	    !point_of(&tables, (uint32_t)(pc - code->start), &point) || !read_chain(&tables, point, &chain) ||
+	    !safepoint_of(&tables, (uint32_t)(pc - code->start), &safepoint) ||
+	    !safepoint_point(&tables, safepoint, &point) || !read_chain(&tables, point, &chain) ||
 	    (v8->memory->budget && v8->memory->budget->over))
 		return 0;
 	for (uint32_t i = chain.n; i-- > 1;)

@@ -3,6 +3,7 @@
 /* covers: runtimes/v8/v8frames.c runtimes/v8/v8code.c runtimes/v8/v8heap.c runtimes/v8/v8function.c */
 /* covers: runtimes/v8/v8lines.c runtimes/v8/v8deopt.c runtimes/v8/v8numbers.c */
 #include "runtimes/v8/v8code.h"
+#include "runtimes/v8/v8deopt.h"
 #include "runtimes/v8/v8lines.h"
 #include "test/lib/v8objects.h"
 
@@ -297,6 +298,35 @@ static void check_samples(void)
 	is_u64(find(), 1, "a return address that is no point");
 }
 
+/* A table of safepoints in three pages, the second of which cannot be read: its pcs do not count as 0. */
+static void check_safepoints(void)
+{
+	enum { PAGE = 4096, SIZE = PAGE - 1024 - 17, ENTRIES = 1030 }; /* 0x406 */
+	struct v8_code code = { 0, START, SIZE, 11 };
+	uint64_t inlined[V8CODE_INLINED];
+	char *bytes = (char *)code_space;
+	struct memory_part split[] = {
+		{ HEAP, sizeof(heap), (const char *)heap },
+		{ CODE, PAGE, bytes },
+		{ CODE + 2 * PAGE, sizeof(code_space) - 2 * PAGE, bytes + 2 * PAGE },
+	};
+
+	make_maglev();
+	code.object = owner;
+	memcpy(bytes + 1024 + SIZE, bytes + 1024 + CODE_BYTES, 16);
+	memcpy(bytes + 1024 + SIZE, "\x06\x04", 2); /* ENTRIES */
+	/* entry 1024 has its pc in the last byte of the second page, and its point in the third one */
+	for (unsigned i = 0; i < ENTRIES; i++)
+		memcpy(bytes + PAGE - 1 + (size_t)4 * i, i > 1024 ? "\1\4\0\0" : "\0\4\0\0", 4);
+	memory_forget(&memory);
+	is_u64(v8deopt_inlined(&v8, &code, START, inlined), 1, "a safepoint is found by its pc");
+	is_u64(v8deopt_inlined(&v8, &code, START + 2, inlined), 0, "  by no other one");
+	memory_close(&memory);
+	memory_image(&memory, split, countof(split));
+	memory.budget = &budget;
+	is_u64(v8deopt_inlined(&v8, &code, START, inlined), 0, "  nor by one that cannot be read");
+}
+
 /* Code of Turbofan has a source position for each instruction. */
 static void check_turbofan(void)
 {
@@ -480,6 +510,7 @@ int main(void)
 	check_inlined();
 	check_maglev();
 	check_samples();
+	check_safepoints();
 	check_turbofan();
 	check_flood();
 	check_groups();
