@@ -180,8 +180,9 @@ static uint64_t unfold(uint64_t value)
 	return value >> 1 ^ (0 - (value & 1));
 }
 
-/* Finds the source position of the instruction at `offset` of code: the last entry that is not behind it. */
-static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offset, uint64_t *position)
+/* Finds the source position of the instruction at `offset` of code: the last entry that is not behind it. Code without
+ * positions of its own, as slow paths and exits, follows the last entry of the table: is_last. */
+static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offset, uint64_t *position, bool *is_last)
 {
 	struct v8numbers table;
 	uint64_t array, at = 0, value = 0;
@@ -191,6 +192,7 @@ static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offs
 	if (!v8heap_object(v8, code->object, v8->layout.code.positions, &array) || !v8code_length(v8, array, &length) ||
 	    length > V8CODE_TABLE)
 		return false;
+	*is_last = true;
 	v8numbers_start(&table, v8, array - 1 + V8CODE_ELEMENTS, array - 1 + V8CODE_ELEMENTS + length);
 	while (!v8numbers_end(&table)) {
 		uint64_t step = unfold(v8numbers_next(&table)), change = unfold(v8numbers_next(&table));
@@ -200,8 +202,10 @@ static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offs
 		if (table.bad || step > UINT32_MAX)
 			return false;
 		at += step;
-		if (at > offset)
+		if (at > offset) {
+			*is_last = false;
 			break;
+		}
 		value += change;
 		any = true;
 	}
@@ -238,10 +242,12 @@ uint32_t v8code_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, 
 	uint64_t position, offset = pc - code->start, at, index, word;
 	struct inlining inlining;
 	uint32_t n = 0;
+	bool is_last;
 
 	if (!exact && offset)
 		offset--;
-	if (!position_at(v8, code, offset, &position) || INLINING(position) == 0 || !inlining_read(v8, code, &inlining))
+	if (!position_at(v8, code, offset, &position, &is_last) || (exact && is_last) || INLINING(position) == 0 ||
+	    !inlining_read(v8, code, &inlining))
 		return 0;
 	while (INLINING(position)) {
 		if (n == V8CODE_INLINED || INLINING(position) > inlining.npositions)

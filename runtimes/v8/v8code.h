@@ -40,7 +40,7 @@ bool v8code_is_near(const struct v8 *v8, uint64_t pc);
 bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared);
 
 /* Sets inlined[0..n) to the functions that are inlined at pc, the innermost first. exact: pc is no return address.
- * Returns n; 0 also if the tables are contradictory or too long. */
+ * Returns n; 0 also if the tables are contradictory or too long, and at a pc that is exact behind the last position. */
 uint32_t v8code_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, bool exact,
 			uint64_t inlined[V8CODE_INLINED]);
 

@@ -8,7 +8,6 @@
 #define POINTS_MAX 65536u
 #define TRANSLATION_BYTES (1u << 20)
 #define OPERATIONS_MAX 8192u /* operations of a translation, which may be those of an earlier one */
-#define WINDOW 2048u         /* bytes of code that are looked at, before and behind an instruction */
 #define EXIT_BYTES 4u        /* of an exit: a call by a table at r13 */
 
 /* Fields of the configuration of a table of safepoints. */
@@ -61,7 +60,6 @@ struct tables {
 	uint64_t data, bytes, literals; /* deoptimization data; first byte of the translations; array of literals */
 	uint32_t nbytes, nliterals;
 	uint32_t first, npoints; /* index of the first point in the data; number of points */
-	uint32_t exits, neager;  /* offset of the first exit in the code; number of exits of checks: the first ones */
 	uint64_t safepoints;     /* first entry */
 	uint32_t nsafepoints, config, stride;
 };
@@ -76,7 +74,7 @@ static bool smi_at(const struct tables *tables, uint32_t index, uint32_t *value)
 static bool read_points(struct tables *tables)
 {
 	struct v8 *v8 = tables->v8;
-	uint32_t length, nlazy, fixed = v8->layout.deopt.inlining + 1;
+	uint32_t length, exits, neager, nlazy, fixed = v8->layout.deopt.inlining + 1;
 	uint64_t array;
 
 	if (!v8code_deopt(v8, tables->code, &tables->data, &length) || length < fixed + 3 ||
@@ -84,16 +82,14 @@ static bool read_points(struct tables *tables)
 	    !v8code_length(v8, array, &tables->nbytes) || tables->nbytes > TRANSLATION_BYTES ||
 	    !v8code_element(v8, tables->data, v8->layout.deopt.literals, &tables->literals) ||
 	    !v8heap_is_object(tables->literals) || !v8code_length(v8, tables->literals, &tables->nliterals) ||
-	    !smi_at(tables, fixed, &tables->exits) || !smi_at(tables, fixed + 1, &tables->neager) ||
-	    !smi_at(tables, fixed + 2, &nlazy))
+	    !smi_at(tables, fixed, &exits) || !smi_at(tables, fixed + 1, &neager) || !smi_at(tables, fixed + 2, &nlazy))
 		return false;
 	tables->bytes = array - 1 + V8CODE_ELEMENTS;
 	tables->first = fixed + 3;
 	tables->npoints = (length - tables->first) / POINT_WORDS;
 	return tables->npoints <= POINTS_MAX && length == tables->first + tables->npoints * POINT_WORDS &&
-	       tables->neager <= tables->npoints && nlazy == tables->npoints - tables->neager &&
-	       tables->exits <= tables->code->size &&
-	       (uint64_t)tables->npoints * EXIT_BYTES <= tables->code->size - tables->exits;
+	       neager <= tables->npoints && nlazy == tables->npoints - neager && exits <= tables->code->size &&
+	       (uint64_t)tables->npoints * EXIT_BYTES <= tables->code->size - exits;
 }
 
 /* The table of safepoints follows the code. */
@@ -113,44 +109,51 @@ static bool read_safepoints(struct tables *tables)
 	return PC_BYTES(config) <= 4 && INDEX_BYTES(config) <= 4;
 }
 
-/* Reads a number of up to 4 bytes; 0 if it is not readable. */
-static uint32_t small_number(const struct tables *tables, uint64_t at, uint32_t n)
+/* Reads a number of up to 4 bytes. Returns false if it is not readable. */
+static bool small_number(const struct tables *tables, uint64_t at, uint32_t n, uint32_t *number)
 {
 	char byte[4] = { 0 };
 
 	if (!memory_read(tables->v8->memory, at, byte, n))
-		return 0;
-	return load32(byte);
+		return false;
+	*number = load32(byte);
+	return true;
 }
 
-static uint32_t safepoint_pc(const struct tables *tables, uint32_t i)
+static bool safepoint_pc(const struct tables *tables, uint32_t i, uint32_t *pc)
 {
-	return small_number(tables, tables->safepoints + (uint64_t)i * tables->stride, PC_BYTES(tables->config));
+	return small_number(tables, tables->safepoints + (uint64_t)i * tables->stride, PC_BYTES(tables->config), pc);
 }
 
 /* Sets *point to the point of a safepoint. Returns false if it has none. */
 static bool safepoint_point(const struct tables *tables, uint32_t i, uint32_t *point)
 {
-	*point = small_number(tables, tables->safepoints + (uint64_t)i * tables->stride + PC_BYTES(tables->config),
-			      INDEX_BYTES(tables->config)) -
-		 1;
+	uint64_t at = tables->safepoints + (uint64_t)i * tables->stride + PC_BYTES(tables->config);
+
+	if (!small_number(tables, at, INDEX_BYTES(tables->config), point) || *point == 0)
+		return false;
+	--*point;
 	return *point < tables->npoints;
 }
 
-/* Returns the index of the first safepoint whose pc is greater than `offset`. */
-static uint32_t safepoint_after(const struct tables *tables, uint32_t offset)
+/* Finds the safepoint of the return address at `offset`. Returns false if there is none, or the search reads one that
+ * is not readable. */
+static bool safepoint_of(const struct tables *tables, uint32_t offset, uint32_t *found)
 {
-	uint32_t low = 0, high = tables->nsafepoints;
+	uint32_t low = 0, high = tables->nsafepoints, pc;
 
 	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (safepoint_pc(tables, middle) <= offset)
-			low = middle + 1;
+		*found = low + (high - low) / 2;
+		if (!safepoint_pc(tables, *found, &pc))
+			return false;
+		if (pc == offset)
+			return true;
+		if (pc < offset)
+			low = *found + 1;
 		else
-			high = middle;
+			high = *found;
 	}
-	return low;
+	return false;
 }
 
 /* ---- translations ----------------------------------------------------------------------------------------------- */
@@ -158,10 +161,7 @@ static uint32_t safepoint_after(const struct tables *tables, uint32_t offset)
 /* The functions of a point, the outermost first. */
 struct chain {
 	uint32_t n;
-	struct {
-		uint64_t shared;
-		uint64_t offset; /* of the bytecode that it runs, as it is stored */
-	} function[V8CODE_INLINED + 1];
+	uint64_t shared[V8CODE_INLINED + 1];
 };
 
 /* A translation. It may repeat operations of an earlier one, its basis, which has as many before them. */
@@ -267,9 +267,9 @@ static bool add_function(struct chain *chain, const struct tables *tables, const
 
 	if (chain->n > V8CODE_INLINED || literal >= tables->nliterals ||
 	    !v8code_element(tables->v8, tables->literals, (uint32_t)literal, &word) ||
-	    !v8code_shared(tables->v8, word, &chain->function[chain->n].shared))
+	    !v8code_shared(tables->v8, word, &chain->shared[chain->n]))
 		return false;
-	chain->function[chain->n++].offset = operand[0];
+	chain->n++;
 	return true;
 }
 
@@ -297,131 +297,23 @@ static bool read_chain(const struct tables *tables, uint32_t point, struct chain
 			return false;
 	}
 	return javascript == 0 && chain->n > 0 && v8code_function(tables->v8, tables->code, &own) &&
-	       own == chain->function[0].shared;
+	       own == chain->shared[0];
 }
 
-/* ---- points around an instruction ------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------------------------- */
 
-/* Points before and behind an offset; each has its distance, or NONE. */
-struct nearest {
-	uint32_t before, behind, to_before, to_behind;
-};
-
-#define NONE UINT32_MAX
-
-/* Takes the nearest safepoints that have a point. A return address is behind its call. */
-static void nearest_safepoints(const struct tables *tables, uint32_t offset, struct nearest *nearest)
-{
-	uint32_t after = safepoint_after(tables, offset), point;
-
-	for (uint32_t i = after; i < tables->nsafepoints && i - after < 64; i++)
-		if (safepoint_point(tables, i, &point)) {
-			nearest->behind = point;
-			nearest->to_behind = safepoint_pc(tables, i) - offset;
-			break;
-		}
-	for (uint32_t i = after; i-- > 0 && after - i < 64;)
-		if (safepoint_point(tables, i, &point)) {
-			nearest->before = point;
-			nearest->to_before = offset - safepoint_pc(tables, i);
-			break;
-		}
-}
-
-/* Returns the point of the exit that the jump at `offset` of the code leads to; NONE if it is no such jump. bytes: its
- * 6 bytes. A conditional jump has two bytes before its distance. */
-static uint32_t exit_of(const struct tables *tables, const unsigned char *bytes, uint32_t offset)
-{
-	int64_t target = (int64_t)offset + 6 + (int32_t)load32((const char *)bytes + 2) - tables->exits;
-	unsigned char call[3];
-
-	if (bytes[0] != 0x0f || bytes[1] >> 4 != 8 || target < 0 || target % EXIT_BYTES ||
-	    target / EXIT_BYTES >= tables->neager)
-		return NONE;
-	if (!memory_read(tables->v8->memory, tables->code->start + tables->exits + (uint64_t)target, call,
-			 sizeof(call)) ||
-	    call[0] != 0x41 || call[1] != 0xff || call[2] != 0x55)
-		return NONE;
-	return (uint32_t)target / EXIT_BYTES;
-}
-
-/* Takes the nearest checks that jump to an exit, if they are nearer. */
-static bool nearest_checks(const struct tables *tables, uint32_t offset, struct nearest *nearest)
-{
-	unsigned char bytes[2 * WINDOW + 6];
-	uint32_t start = offset > WINDOW ? offset - WINDOW : 0, end = offset + WINDOW + 6, point;
-
-	if (end > tables->exits)
-		end = tables->exits;
-	if (offset >= end || !budget_steps(tables->v8->memory->budget, (end - start) / 64) ||
-	    !memory_read(tables->v8->memory, tables->code->start + start, bytes, end - start))
-		return false;
-	for (uint32_t at = offset; at >= start && offset - at < nearest->to_before; at--) {
-		point = at + 6 <= end ? exit_of(tables, bytes + (at - start), at) : NONE;
-		if (point != NONE) {
-			nearest->before = point;
-			nearest->to_before = offset - at;
-		}
-		if (at == 0)
-			break;
-	}
-	for (uint32_t at = offset + 1; at + 6 <= end && at - offset < nearest->to_behind; at++) {
-		point = exit_of(tables, bytes + (at - start), at);
-		if (point != NONE) {
-			nearest->behind = point;
-			nearest->to_behind = at - offset;
-		}
-	}
-	return true;
-}
-
-/* Leaves in *chain the functions that both chains have, by the same calls. */
-static void keep_common(struct chain *chain, const struct chain *other)
-{
-	uint32_t n = 0;
-
-	while (n < chain->n && n < other->n && chain->function[n].shared == other->function[n].shared &&
-	       (n == 0 || chain->function[n - 1].offset == other->function[n - 1].offset))
-		n++;
-	chain->n = n;
-}
-
-/* Reads the functions that contain the instruction between the two nearest points. */
-static bool chain_between(const struct tables *tables, uint32_t offset, struct chain *chain)
-{
-	struct nearest nearest = { NONE, NONE, NONE, NONE };
-	static struct chain other;
-
-	nearest_safepoints(tables, offset, &nearest);
-	if (!nearest_checks(tables, offset, &nearest) || nearest.before == NONE || nearest.behind == NONE ||
-	    !read_chain(tables, nearest.before, chain) || !read_chain(tables, nearest.behind, &other))
-		return false;
-	keep_common(chain, &other);
-	return chain->n > 0;
-}
-
-static bool chain_at(const struct tables *tables, uint32_t offset, bool exact, struct chain *chain)
-{
-	uint32_t after = safepoint_after(tables, offset), point;
-
-	if (!exact && after > 0 && safepoint_pc(tables, after - 1) == offset &&
-	    safepoint_point(tables, after - 1, &point))
-		return read_chain(tables, point, chain);
-	return chain_between(tables, exact || offset == 0 ? offset : offset - 1, chain);
-}
-
-uint32_t v8deopt_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, bool exact,
-			 uint64_t inlined[V8CODE_INLINED])
+uint32_t v8deopt_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, uint64_t inlined[V8CODE_INLINED])
 {
 	struct tables tables = { .v8 = v8, .operations = operations_of(v8), .code = code };
 	static struct chain chain;
-	uint32_t n = 0;
+	uint32_t n = 0, safepoint, point;
 
 	if (!tables.operations || !read_points(&tables) || !read_safepoints(&tables) ||
-	    !chain_at(&tables, (uint32_t)(pc - code->start), exact, &chain) ||
+	    !safepoint_of(&tables, (uint32_t)(pc - code->start), &safepoint) ||
+	    !safepoint_point(&tables, safepoint, &point) || !read_chain(&tables, point, &chain) ||
 	    (v8->memory->budget && v8->memory->budget->over))
 		return 0;
 	for (uint32_t i = chain.n; i-- > 1;)
-		inlined[n++] = chain.function[i].shared;
+		inlined[n++] = chain.shared[i];
 	return n;
 }

@@ -19,6 +19,8 @@
 #define BASELINE_CODE 8u
 #define BASELINE_DATA 16u
 
+#define MAGLEV 12000u /* first version whose nodes may run it */
+
 #define CANDIDATES_MAX 1024u
 #define LEAF_BYTES 256u /* bytes above the stack pointer in which a leaf without a frame has its return address */
 #define CHARACTERS \
@@ -264,6 +266,25 @@ static bool is_over(const struct v8 *v8)
 	return v8->memory->budget && v8->memory->budget->over;
 }
 
+/* Sets inlined[0..n) to the functions that are inlined where a candidate is, the innermost first. Returns n.
+ *
+ * Turbofan stores the source position of nearly each instruction. Maglev does not: only its calls have inlined
+ * functions.
+ */
+static uint32_t find_inlined(struct v8 *v8, const struct v8_code *code, const struct candidate *candidate,
+			     uint64_t inlined[V8CODE_INLINED])
+{
+	bool turbofan = code->kind > v8->layout.code.baseline + 1;
+
+	if (v8->layout.version < MAGLEV)
+		return v8code_inlined(v8, code, candidate->pc, candidate->exact, inlined);
+	if (!v8deopt_is_known(v8))
+		return 0;
+	if (!candidate->exact)
+		return v8deopt_inlined(v8, code, candidate->pc, inlined);
+	return turbofan ? v8code_inlined(v8, code, candidate->pc, true, inlined) : 0;
+}
+
 /* Finds the functions of a candidate. Returns false if one of them is not proven, or not within the budget. */
 static bool find_group(struct search *search, const struct candidate *candidate, struct group *group)
 {
@@ -276,8 +297,7 @@ static bool find_group(struct search *search, const struct candidate *candidate,
 	if (!prove_candidate(search, candidate, &frame, &code))
 		return false;
 	if (frame.kind == V8_OPTIMIZED && !candidate->unsure)
-		n = v8deopt_is_known(v8) ? v8deopt_inlined(v8, &code, frame.pc, candidate->exact, inlined) :
-					   v8code_inlined(v8, &code, frame.pc, candidate->exact, inlined);
+		n = find_inlined(v8, &code, candidate, inlined);
 	for (group->n = 0; group->n < n; group->n++) {
 		struct v8_frame *one = &group->frame[group->n];
 

@@ -326,4 +326,25 @@ static inline void make_maglev(void)
 	stack_words[5] = START + RETURN_INNER;
 }
 
+/* The same code as one of Turbofan, with a table of source positions of n bytes, the second of which has function g
+ * inlined. */
+static inline void make_turbofan(const unsigned char *positions, size_t n)
+{
+	uint64_t array;
+
+	make_maglev();
+	set(owner, 48, UINT64_C(100) << 32 | 12);
+	/* no number of words behind the configuration, and none of pushed registers in an entry */
+	memcpy((char *)code_space + (START - CODE) + CODE_BYTES, "\1\0\0\0\x91\0\0\0\x28\4\0\0", 12);
+	array = object(TYPE_ARRAY, 2 + (n + 7) / 8);
+	set(array, 8, smi(n));
+	memcpy(at(array) + 2, positions, n);
+	set(owner, 16, array);
+	set(deopt, 16 + 8, smi(2));
+	set(deopt, 16 + 56, inlining);
+	set(inlining, 24, 1);
+	stack_words[5] = START + RETURN_INNER;
+	stack_words[4] = STACK + 8 * FP;
+}
+
 #endif

@@ -36,6 +36,22 @@ function callbacks()
 	return list.sort(function compare(a, b) { return shared(60) * 0 + a - b; })[0];
 }
 
+// A loop with work of its own around a function that is inlined: compilers make two copies of it, each with that function.
+function element(list, i) { return list[i & 7]; }
+function peeled()
+{
+	let s = 1.25;
+	for (let i = 0; i < 1000; i++) {
+		let t = i * 0.5;
+		t = t / (s + 1.1); t = t / (s + 2.1); t = t / (s + 3.1); t = t / (s + 4.1); t = t / (s + 5.1);
+		t = t / (s + 1.2); t = t / (s + 2.2); t = t / (s + 3.2); t = t / (s + 4.2); t = t / (s + 5.2);
+		t = t / (s + 1.3); t = t / (s + 2.3); t = t / (s + 3.3); t = t / (s + 4.3); t = t / (s + 5.3);
+		s = t + element(fractions, i);
+	}
+	return s;
+}
+const fractions = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5];
+
 async function later() { await null; return fifty() + thirty() + twenty(); }
 
 const server = new Server();
@@ -47,6 +63,7 @@ const modes = {
 	parents: () => server.alternate(),
 	deep: () => deep(120),
 	renewed: renewed,
+	peeled: peeled,
 	callbacks: callbacks,
 	names: über,
 	workers: () => server.serve(),

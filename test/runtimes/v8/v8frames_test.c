@@ -3,6 +3,7 @@
 /* covers: runtimes/v8/v8frames.c runtimes/v8/v8code.c runtimes/v8/v8heap.c runtimes/v8/v8function.c */
 /* covers: runtimes/v8/v8lines.c runtimes/v8/v8deopt.c runtimes/v8/v8numbers.c */
 #include "runtimes/v8/v8code.h"
+#include "runtimes/v8/v8deopt.h"
 #include "runtimes/v8/v8lines.h"
 #include "test/lib/v8objects.h"
 
@@ -280,23 +281,75 @@ static void check_maglev(void)
 	alone(at(deopt) + 2 + 12 + 9, smi(4000), "a translation begins in the table");
 	alone(&code_space[(START + CODE_BYTES - CODE) / 8], UINT64_C(0x9100000001) << 4,
 	      "safepoints are as many as stated");
-	v8.layout.version = 12005;
-	is_u64(find(), 1, "a version whose tables are unknown shows no inlined function");
 }
 
+/* The layout of a peeled loop: g is inlined at two checks, and what lies between them may be the work of the loop. */
 static void check_samples(void)
 {
 	make_maglev();
-	is_u64(find_sample(CHECK_INNER), 2, "a sample at a check of an inlined function");
-	is_u64(find_sample(CHECK_INNER + 8), 2, "  and between two of them");
-	is_u64(find_sample(RETURN_INNER - 1), 2, "  and before its call");
-	is_u64(find_sample(RETURN_INNER + 1), 1, "between it and the function that contains it");
-	ok(frames.frame[0].kind == V8_OPTIMIZED, "  that one is certain");
-	is_u64(find_sample(CHECK_INNER - 1), 1, "before the first check");
-	is_u64(find_sample(CHECK_OUTER + 1), 1, "behind the last one");
-	is_u64(find_sample(EXITS + 1), 1, "in an exit");
-	at(literals)[2] = inner;
-	is_u64(find_sample(CHECK_INNER + 8), 1, "the outermost function is that of the code");
+	is_u64(find_sample(CHECK_INNER + 8), 1, "a sample between two checks of an inlined function");
+	ok(frames.frame[0].kind == V8_OPTIMIZED && frames.frame[0].shared == shared,
+	   "  is in the function that contains it");
+	is_u64(find_sample(RETURN_INNER - 1), 1, "  and before its call");
+	is_u64(find_sample(RETURN_INNER), 1, "  and where that returns to");
+	is_u64(find_sample(CHECK_INNER), 1, "  and at a check");
+	stack_words[5] = START + CHECK_INNER + 8;
+	stack_words[4] = STACK + 8 * FP;
+	is_u64(find(), 1, "a return address that is no point");
+}
+
+/* A table of safepoints in three pages, the second of which cannot be read: its pcs do not count as 0. */
+static void check_safepoints(void)
+{
+	enum { PAGE = 4096, SIZE = PAGE - 1024 - 17, ENTRIES = 1030 }; /* 0x406 */
+	struct v8_code code = { 0, START, SIZE, 11 };
+	uint64_t inlined[V8CODE_INLINED];
+	char *bytes = (char *)code_space;
+	struct memory_part split[] = {
+		{ HEAP, sizeof(heap), (const char *)heap },
+		{ CODE, PAGE, bytes },
+		{ CODE + 2 * PAGE, sizeof(code_space) - 2 * PAGE, bytes + 2 * PAGE },
+	};
+
+	make_maglev();
+	code.object = owner;
+	memcpy(bytes + 1024 + SIZE, bytes + 1024 + CODE_BYTES, 16);
+	memcpy(bytes + 1024 + SIZE, "\x06\x04", 2); /* ENTRIES */
+	/* entry 1024 has its pc in the last byte of the second page, and its point in the third one */
+	for (unsigned i = 0; i < ENTRIES; i++)
+		memcpy(bytes + PAGE - 1 + (size_t)4 * i, i > 1024 ? "\1\4\0\0" : "\0\4\0\0", 4);
+	memory_forget(&memory);
+	is_u64(v8deopt_inlined(&v8, &code, START, inlined), 1, "a safepoint is found by its pc");
+	is_u64(v8deopt_inlined(&v8, &code, START + 2, inlined), 0, "  by no other one");
+	memory_close(&memory);
+	memory_image(&memory, split, countof(split));
+	memory.budget = &budget;
+	is_u64(v8deopt_inlined(&v8, &code, START, inlined), 0, "  nor by one that cannot be read");
+}
+
+/* Code of Turbofan has a source position for each instruction. */
+static void check_turbofan(void)
+{
+	static const unsigned char positions[] = { 20, 0x80, 0x80, 0x80, 0x80, 0x10, 40, 0xff, 0xff, 0xff, 0xff, 0x0f };
+
+	make_turbofan(positions, sizeof(positions));
+	is_u64(find(), 2, "Turbofan: a return address has the functions of its point");
+	is_u64(find_sample(9), 1, "a sample before an inlined function");
+	is_u64(find_sample(10), 2, "  in it");
+	ok(frames.frame[0].kind == V8_INLINED && frames.frame[0].shared == inner, "  which is first");
+	is_u64(find_sample(29), 2, "  at its end");
+	is_u64(find_sample(30), 1, "  behind it");
+	is_u64(find_sample(RETURN_INNER), 1, "  where its call returns to");
+	make_turbofan(positions, 6);
+	is_u64(find_sample(29), 1, "  behind the last position, as in a slow path");
+	make_turbofan(positions, sizeof(positions));
+	v8.layout.version = 11003;
+	is_u64(find_sample(10), 2, "V8 before Maglev: a sample in an inlined function");
+	v8.layout.version = 12005;
+	is_u64(find_sample(10), 1, "a version whose tables are unknown shows no inlined function");
+	stack_words[4] = STACK + 8 * FP;
+	stack_words[5] = START + 25;
+	is_u64(find(), 1, "  nor at a return address");
 }
 
 /* A build whose layout never fits. */
@@ -457,6 +510,8 @@ int main(void)
 	check_inlined();
 	check_maglev();
 	check_samples();
+	check_safepoints();
+	check_turbofan();
 	check_flood();
 	check_groups();
 	check_leaf();
