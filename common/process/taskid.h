@@ -62,8 +62,9 @@ enum taskid_reader {
 	TASKID_FOR_ROOT  /* root alone */
 };
 
-/* Returns TASKID_FOR_ROOT if real, effective and saved user id of this process are those of root: then its files, of
- * mode 0640, are root's. Those of a program that has capabilities from its file, or is set-uid, are its user's. */
+/* Returns TASKID_FOR_ROOT if real, effective and saved user id and group id of this process are 0: then its files, of
+ * mode 0640, are root's and of root's group. Those of a program that has capabilities from its file, or is set-uid or
+ * set-gid, are its user's or its group's. */
 enum taskid_reader taskid_reader(void);
 
 /* Like taskid_open_memory. TASKID_FOR_ROOT: opens also the memory of a process that is not dumpable, if the kernel lets
