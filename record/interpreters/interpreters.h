@@ -52,10 +52,10 @@ void interpreters_flush(struct interpreters *interpreters);
 /* Takes a record of RING_OF_STATE, in order of time: processes and threads that end. */
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record);
 
-/* A walked sample. */
 /* The register whose values the walk of a sample has to keep (walk.slot): r14 on x86-64. */
 #define INTERPRETERS_SLOT 14u
 
+/* A walked sample. */
 struct interpreters_sample {
 	const struct process *process; /* NULL: unknown */
 	uint32_t tid, cpu;
