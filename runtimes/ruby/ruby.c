@@ -115,6 +115,7 @@ static enum ruby_answer ruby_try_layouts(struct ruby *ruby, const char *version)
 	if (n != 1)
 		return ruby_refuse(ruby, version, n ? "several layouts are possible" : "no known layout fits");
 	*ruby = proven;
+	ruby->foreign = true;
 	return ruby_find_eval(ruby, version, iseq);
 }
 

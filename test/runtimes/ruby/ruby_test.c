@@ -134,6 +134,16 @@ static bool poke_version(struct rubyrun *program, struct ruby *of)
 	return good;
 }
 
+/* Returns true if a frame that `show` printed has a line. */
+static bool has_lines(const char *text)
+{
+	bool any = false;
+
+	for (const char *tab = strchr(text, '\t'); tab; tab = strchr(tab + 1, '\t'))
+		any |= tab[1] >= '1' && tab[1] <= '9';
+	return any;
+}
+
 /* A version that has no row: the only row that is proven is that of the build, or the process is refused. */
 static void unknown_ruby(const struct rubyprogram *program)
 {
@@ -153,6 +163,8 @@ static void unknown_ruby(const struct rubyprogram *program)
 		ok(layout.version != 301 && strstr(ruby.why, "Ruby 3.9") && strstr(ruby.why, "several layouts"), what);
 	} else if (!ok(answer == RUBY_OPEN && ruby.layout.version == layout.version && show(&text, &classes), what)) {
 		printf("# %d: %s\n", (int)answer, ruby.why);
+	} else if (!ok(classes == 0 && !has_lines(text.p), "  without classes and lines, which are not proven")) {
+		printf("# %s\n", text.p);
 	}
 	text_free(&text);
 	ruby_end(&run);
