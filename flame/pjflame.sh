@@ -64,7 +64,8 @@ Events:
   -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
       --unwind=auto|tables|fp
                              auto (both), tables (unwind tables), fp (frame pointers) (auto)
-      --interpreters=on|off  show functions of Python, node, Ruby, PHP, Perl (on for root)
+      --interpreters=off|on|all
+                             show functions of Python, node, Ruby, PHP, Perl (on for root)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
 
 Output:
@@ -234,7 +235,7 @@ take()
 	-F | -r | --frequency | --rate) number "$1" "$2" 1 1000000; frequency=$2 ;;
 	-e | --event) take_event "$1" "$2" ;;
 	--unwind) filled "$1" "$2"; unwind=$2 ;;
-	--interpreters) on_or_off "$1" "$2"; interpreters=$2 ;;
+	--interpreters) check_interpreters "$2"; interpreters=$2 ;;
 	-o | -f | --output | --file) take_output "$1" "$2" ;;
 	--folded) filled "$1" "$2"; folded=$2 ;;
 	--keep) filled "$1" "$2"; keep=$2 ;;
@@ -354,7 +355,7 @@ fi
 [ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$interpreters$offcpu$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
 [ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
-[ "$interpreters" != on ] || [ "$unwind" != fp ] || usage_error "--interpreters=on and --unwind=fp exclude each other"
+case $interpreters in on | all) [ "$unwind" != fp ] || usage_error "--interpreters=$interpreters and --unwind=fp exclude each other" ;; esac
 [ -n "$offcpu" ] || [ "$unwind" = fp ] || default_interpreters
 # a command without -s is recorded to its end
 if [ -n "$seconds" ] || [ "$whom" = command ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
@@ -373,7 +374,7 @@ print_values()
 	case $1 in
 	by) printf '%s\n' $groupings ;;
 	unwind) printf '%s\n' auto tables fp ;;
-	interpreters) printf '%s\n' on off ;;
+	interpreters) printf '%s\n' off on all ;;
 	event) pjrecord --values=event ;;
 	colors) pjsvg --values=colors ;;
 	# others choose these names: without those that a shell could take for more than a word

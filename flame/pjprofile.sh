@@ -41,7 +41,8 @@ Targets:
 Events:
   -s, --seconds=SECONDS      duration of a profile (60)
   -F, --frequency=HZ         samples a second on each busy CPU (11)
-      --interpreters=on|off  show functions of Python, node, Ruby, PHP, Perl (on for root)
+      --interpreters=off|on|all
+                             show functions of Python, node, Ruby, PHP, Perl (on for root)
 
 Output:
   -o, --output=DIR           directory of the profiles; it is made if it is missing
@@ -107,7 +108,7 @@ take()
 		by=$(printf '%s\n' $groupings | similar "$2")
 		usage_error "$1: '$2' is not one of process, thread, container, pod, cgroup${by:+: did you mean $by?}"
 		;;
-	--interpreters) on_or_off "$1" "$2"; interpreters=$2 ;;
+	--interpreters) check_interpreters "$2"; interpreters=$2 ;;
 	--python-mode)
 		case $2 in
 		auto | enabled | pyperf | pyspy | py-spy) interpreters=on ;;
@@ -170,7 +171,7 @@ find_tools pjrecord pjfold pjsvg awk mktemp mkfifo
 if [ -n "$values" ]; then
 	case $values in
 	by) printf '%s\n' $groupings || exit 1 ;;
-	interpreters) printf '%s\n' on off || exit 1 ;;
+	interpreters) printf '%s\n' off on all || exit 1 ;;
 	*) case $(help) in *"--$values="* | *"--$values "*) ;; *) usage_error "--values=$values: there is no option --$values" ;; esac ;;
 	esac
 	exit 0

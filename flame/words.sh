@@ -1,9 +1,9 @@
 # words.sh - checks of words, and answers to mistyped ones, of pjflame and pjprofile. Needs c_awk, help and usage_error.
 
-# on_or_off NAME VALUE
-on_or_off()
+# check_interpreters VALUE
+check_interpreters()
 {
-	case $2 in on | off) ;; *) usage_error "$1: '$2' is neither on nor off" ;; esac
+	case $1 in off | on | all) ;; *) usage_error "--interpreters: '$1' is not off, on or all" ;; esac
 }
 
 # Sets $interpreters to on, unless it is set, where interpreters can be read: on x86-64, by root with CAP_SYS_NICE (bit 23) in the first user

@@ -307,11 +307,17 @@ static bool troubles_were_read(const struct recorder *recorder)
 	return recorder->unwinding.interpreters || recorder->unwinding.interpreted;
 }
 
+/* Returns the trouble of an interpreter that pjrecord did not read, though it read interpreters. */
+static enum trouble_kind troubles_unread(const struct recorder *recorder)
+{
+	return recorder->unwinding.interpreters_private ? TROUBLE_INTERPRETER_PRIVATE : TROUBLE_PYTHON_UNREAD;
+}
+
 /* Returns the trouble of Python code without names. */
 static enum trouble_kind trouble_of_python(const struct recorder *recorder, const struct samples *samples)
 {
 	if (troubles_were_read(recorder))
-		return TROUBLE_PYTHON_UNREAD;
+		return troubles_unread(recorder);
 	if (troubles_offcpu(samples))
 		return TROUBLE_PYTHON_OFFCPU;
 	return recorder->is && !recorder->unwound ? TROUBLE_PYTHON_FP : TROUBLE_PYTHON;
@@ -323,7 +329,7 @@ static enum trouble_kind trouble_of_python(const struct recorder *recorder, cons
 static enum trouble_kind trouble_of_others(const struct recorder *recorder, const struct samples *samples)
 {
 	if (troubles_were_read(recorder))
-		return TROUBLE_PYTHON_UNREAD;
+		return troubles_unread(recorder);
 	return troubles_offcpu(samples) ? TROUBLE_INTERPRETER_OFFCPU : (enum trouble_kind)0;
 }
 

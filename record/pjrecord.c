@@ -13,6 +13,7 @@
 #include "record/perf/privileges.h"
 #include "record/recordopts.h"
 #include "common/process/sandbox.h"
+#include "common/process/taskid.h"
 #include "record/session.h"
 #include "record/single.h"
 #include "record/takeover.h"
@@ -100,6 +101,14 @@ static void check_pids(const struct request *request)
 			die("--pid=%u: no such process", request->pid[i]);
 }
 
+/* Warns if --interpreters=all has the effect of `on`, as the recorder is not root: privileges are dropped. */
+static void warn_not_root(const struct request *request)
+{
+	if (request->interpreters == INTERPRETERS_ALL && privileges_realtime() == 0 &&
+	    taskid_reader() != TASKID_FOR_ROOT)
+		warn("--interpreters=all acts as on: processes that changed their user are read for root alone");
+}
+
 /* Raises the priority, drops privileges and binds the recorder to its parent, in this order: the kernel resets the
  * parent-death signal when credentials change, so it is set last. */
 static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
@@ -109,27 +118,29 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 	if (request->interpreters)
 		privileges_keep_realtime();
 	privileges_drop(uid, gid);
+	warn_not_root(request);
 	if (request->with_parent)
 		parent_bind(request->parent);
 }
 
-/* Returns true if interpreters are read. Warns if the user requests it without the right to it, also with --quiet,
- * which pjflame and pjprofile pass: an option without effect is not a matter of summaries. */
-static bool reads_interpreters(const struct request *request)
+/* Returns the processes whose interpreters are read. Warns if the user requests it without the right to it, also with
+ * --quiet, which pjflame and pjprofile pass: an option without effect is not a matter of summaries. */
+static enum interpreters_choice read_interpreters(const struct request *request)
 {
 	struct text text = { 0 };
 	struct hint hint = { .step = HINT_REALTIME };
 
 	if (!request->interpreters)
-		return false;
+		return INTERPRETERS_OFF;
 	hint.error = privileges_realtime();
 	if (hint.error == 0)
-		return true;
+		return request->interpreters;
 	hint_gather(&hint.facts);
 	hint_text(&text, &hint);
-	warn("--interpreters=on has no effect: %.*s", (int)text.n, text.p);
+	warn("--interpreters=%s has no effect: %.*s", request->interpreters == INTERPRETERS_ALL ? "all" : "on",
+	     (int)text.n, text.p);
 	text_free(&text);
-	return false;
+	return INTERPRETERS_OFF;
 }
 
 static enum target target_of(const struct request *request)
@@ -545,7 +556,7 @@ int main(int argc, char **argv)
 		.idle = request.idle,
 		.both = request.unwind >= UNWIND_BY_BOTH,
 		.verify = request.unwind == UNWIND_VERIFIED,
-		.interpreters = reads_interpreters(&request),
+		.interpreters = read_interpreters(&request),
 		.shown = request.quiet ? 0 : SHOWN_DIFFERENT,
 		.stack_bytes = stack_bytes(&request),
 		.exactly = request.stack_given,

@@ -85,11 +85,11 @@ static void opt_unwind(void *to, const char *value, const char *name)
 	*(enum request_unwind *)to = (enum request_unwind)opt_choice(value, name, WAYS);
 }
 
-#define INTERPRETERS "on|off"
+#define INTERPRETERS "off|on|all" /* in the order of enum interpreters_choice */
 
 static void opt_interpreters(void *to, const char *value, const char *name)
 {
-	*(bool *)to = opt_choice(value, name, INTERPRETERS) == 0;
+	*(enum interpreters_choice *)to = (enum interpreters_choice)opt_choice(value, name, INTERPRETERS);
 }
 
 /* Returns the directory of a cgroup, from malloc: the absolute path itself if it exists, else the path below the

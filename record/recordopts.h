@@ -10,6 +10,7 @@
 
 #include "common/base.h"
 #include "common/filter/opt.h"
+#include "record/interpreters/interpreters.h"
 
 #include <sys/types.h>
 
@@ -37,8 +38,8 @@ struct request {
 	uint64_t stack_bytes;
 	/* true: --stack-size was given, so a smaller copy is not acceptable */
 	bool stack_given;
-	/* true: the functions that interpreters run are shown */
-	bool interpreters;
+	/* processes of which the functions that interpreters run are shown */
+	enum interpreters_choice interpreters;
 	/* greatest number of frames of a stack that the unwinder produces */
 	uint64_t max_frames;
 	/* limit of the bytes of samples of one tenant in a second; 0: the default */

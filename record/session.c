@@ -462,7 +462,7 @@ struct session *session_new(const struct session_options *options, struct source
 void session_fork(struct session *session)
 {
 	if (session->totals.fallback.bytes)
-		session->w.unwinder = unwinder_fork(session->o.interpreters && !session->o.verify);
+		session->w.unwinder = unwinder_fork(session->o.verify ? INTERPRETERS_OFF : session->o.interpreters);
 	if (session->w.unwinder && eventattrs_waits(&session->attrs))
 		session->w.waits = waitstacks_new(&session->attrs.switches, session->rings, session->sources);
 }

@@ -13,6 +13,7 @@
 #ifndef PJ_SESSION_H
 #define PJ_SESSION_H
 
+#include "record/interpreters/interpreters.h"
 #include "record/perf/chunk.h"
 #include "record/unwind/fallback.h"
 #include "record/symsaver/symsaver.h"
@@ -54,8 +55,8 @@ struct session_options {
 	bool both;
 	/* true, with `both`: the two callchains are compared (--unwind=verify), so smaller copies are not accepted */
 	bool verify;
-	/* true: the functions that interpreters run are read and shown, except with `verify` */
-	bool interpreters;
+	/* processes of which the functions that interpreters run are read and shown, except with `verify` */
+	enum interpreters_choice interpreters;
 	/* greatest number of differing stacks that `verify` prints */
 	unsigned shown;
 	/* true: no stack copy smaller than stack_bytes is accepted */

@@ -67,6 +67,15 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 				    .what = INTERPRETED,
 				    .cause = "was not read, or not with certainty",
 				    .cause_many = "were not read, or not with certainty" },
+	[TROUBLE_INTERPRETER_PRIVATE] = { .unit = OF_SAMPLES,
+					  .what = INTERPRETED,
+					  .cause = "was not read, or not with certainty",
+					  .cause_many = "were not read, or not with certainty",
+					  .advice = "if it changed its user, --interpreters=all, as root, shows its "
+						    "functions, to all who may read the result",
+					  .advice_many =
+						  "if they changed their user, --interpreters=all, as root, shows "
+						  "their functions, to all who may read the result" },
 	[TROUBLE_RUBY] = { .unit = OF_SAMPLES,
 			   .what = INTERPRETED,
 			   .cause = "does not name its Ruby methods",

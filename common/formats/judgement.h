@@ -23,6 +23,8 @@ enum trouble_kind {
 	TROUBLE_PYTHON_FP,     /* pjrecord --unwind=fp reads no interpreters */
 	TROUBLE_PYTHON_OFFCPU, /* nor does pjrecord --off-cpu */
 	TROUBLE_PYTHON_UNREAD, /* pjrecord read interpreters, but not this one, or not at these samples */
+	/* the same, where pjrecord refused interpreters that root alone may read */
+	TROUBLE_INTERPRETER_PRIVATE,
 	TROUBLE_RUBY,
 	TROUBLE_PHP,
 	TROUBLE_PERL,

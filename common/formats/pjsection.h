@@ -335,6 +335,9 @@ struct pj_unwinding {
 	uint64_t functions, functions_unnamed;
 	/* 1: pjrecord was to read interpreters in this window, with the right to it, even if it read none. */
 	uint64_t interpreters;
+	/* Number of processes with an interpreter that live and were refused, as their own user may not read them and
+	 * pjrecord has no --interpreters=all; not a sum of windows. */
+	uint64_t interpreters_private;
 };
 
 #endif

@@ -191,6 +191,8 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 	}
 	if (unwinding->interpreted)
 		unwindstats_put_interpreted(text, unwinding);
+	if (unwinding->interpreters_private)
+		text_add(text, "; interpreters that root alone may read are not read (--interpreters=all)");
 	if (unwinding->late) {
 		text_add(text, "; ");
 		text_grouped(text, unwinding->late);

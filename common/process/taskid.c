@@ -117,11 +117,15 @@ enum taskid_answer taskid_check(int process, const struct taskid *id, struct tas
 
 enum taskid_reader taskid_reader(void)
 {
-	uid_t real, effective, saved;
+	uid_t user[3];
+	gid_t group[3];
 
-	return getresuid(&real, &effective, &saved) == 0 && real == 0 && effective == 0 && saved == 0 ?
-		       TASKID_FOR_ROOT :
-		       TASKID_FOR_USER;
+	if (getresuid(&user[0], &user[1], &user[2]) || getresgid(&group[0], &group[1], &group[2]))
+		return TASKID_FOR_USER;
+	for (size_t i = 0; i < countof(user); i++)
+		if (user[i] != 0 || group[i] != 0)
+			return TASKID_FOR_USER;
+	return TASKID_FOR_ROOT;
 }
 
 enum taskid_answer taskid_open_memory_for(enum taskid_reader reader, int process, const struct taskid *id,

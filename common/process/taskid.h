@@ -11,7 +11,8 @@
  * The kernel lets only root look into a process that is not dumpable: one that runs a set-uid, set-gid or unreadable
  * file, or one with file capabilities, or that changed its user since exec, or forbade it (PR_SET_DUMPABLE). We hold
  * capabilities that override this, and show what we read to others, so we refuse such processes ourselves. The
- * exception is a reader whose results are for root alone (TASKID_FOR_ROOT): root may read such a process.
+ * exception is a reader for root (TASKID_FOR_ROOT), which may read such a process; root has to choose it
+ * (--interpreters=all), since results are not for root alone: a picture, as other output, is for all by root's umask.
  */
 #ifndef PJ_TASKID_H
 #define PJ_TASKID_H
@@ -59,11 +60,11 @@ enum taskid_answer taskid_open_memory(int process, const struct taskid *id, stru
 /* Who sees what is read. */
 enum taskid_reader {
 	TASKID_FOR_USER, /* perhaps the process's own user */
-	TASKID_FOR_ROOT  /* root alone */
+	TASKID_FOR_ROOT  /* root, and those to whom root gives the result */
 };
 
-/* Returns TASKID_FOR_ROOT if real, effective and saved user id of this process are those of root: then its files, of
- * mode 0640, are root's. Those of a program that has capabilities from its file, or is set-uid, are its user's. */
+/* Returns TASKID_FOR_ROOT if real, effective and saved user id and group id of this process are 0. A program that has
+ * capabilities from its file, or is set-uid or set-gid, reads for its user or its group. */
 enum taskid_reader taskid_reader(void);
 
 /* Like taskid_open_memory. TASKID_FOR_ROOT: opens also the memory of a process that is not dumpable, if the kernel lets

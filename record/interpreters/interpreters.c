@@ -45,6 +45,7 @@ struct script {
 	uint32_t language, nevals;
 	bool frames_lead, frame_in_r14; /* of struct interpreter */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
+	bool is_private;           /* interpthread_news.is_private */
 	char why[INTERPRETER_WHY]; /* reason of the last refusal */
 };
 
@@ -208,6 +209,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		script->pause = limit;
 	script->retry = interpreters->now + script->pause;
 	script->state = SCRIPT_CLOSED;
+	script->is_private = news->is_private;
 	if (news->failed) {
 		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
 		      early ? "it is starting" : news->result.why);
@@ -596,11 +598,11 @@ void interpreters_end(struct interpreters *interpreters, struct text *text)
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
-struct interpreters *interpreters_new(void)
+struct interpreters *interpreters_new(enum interpreters_choice choice)
 {
 	struct interpreters *interpreters = mem_alloc(sizeof(*interpreters), 1);
 
-	interpreters->thread = interpthread_new();
+	interpreters->thread = interpthread_new(choice == INTERPRETERS_ALL);
 	return interpreters;
 }
 
@@ -635,6 +637,15 @@ void interpreters_free(struct interpreters *interpreters)
 	onestack_free(&interpreters->merged);
 	free(interpreters->frame);
 	free(interpreters);
+}
+
+uint64_t interpreters_private(const struct interpreters *interpreters)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < interpreters->n; i++)
+		n += interpreters->script[i]->is_private;
+	return n;
 }
 
 struct helper_counts interpreters_helpers(const struct interpreters *interpreters)

@@ -24,8 +24,15 @@
 struct interpreters;
 struct walk; /* unwind/walk.h */
 
-/* Starts the helper process: the caller has dropped privileges and has no threads yet. */
-struct interpreters *interpreters_new(void);
+/* The processes whose interpreters are read. */
+enum interpreters_choice {
+	INTERPRETERS_OFF,
+	INTERPRETERS_ON, /* those that their own user may read */
+	INTERPRETERS_ALL /* those that root alone may read, too, if the recorder is root (taskid_reader) */
+};
+
+/* Starts the helper process: the caller has dropped privileges and has no threads yet. choice: ON or ALL. */
+struct interpreters *interpreters_new(enum interpreters_choice choice);
 /* All arguments must outlive the result. */
 void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
 			struct rings *rings);
@@ -45,10 +52,10 @@ void interpreters_flush(struct interpreters *interpreters);
 /* Takes a record of RING_OF_STATE, in order of time: processes and threads that end. */
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record);
 
-/* A walked sample. */
 /* The register whose values the walk of a sample has to keep (walk.slot): r14 on x86-64. */
 #define INTERPRETERS_SLOT 14u
 
+/* A walked sample. */
 struct interpreters_sample {
 	const struct process *process; /* NULL: unknown */
 	uint32_t tid, cpu;
@@ -78,6 +85,9 @@ void interpreters_tick(struct interpreters *interpreters, uint64_t now);
 /* Appends the items of the window to text. */
 void interpreters_end(struct interpreters *interpreters, struct text *text);
 
+/* Returns the number of processes that were refused since their own user may not read them, and not by ALL, and live.
+ */
+uint64_t interpreters_private(const struct interpreters *interpreters);
 struct helper_counts interpreters_helpers(const struct interpreters *interpreters);
 
 #endif

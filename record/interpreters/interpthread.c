@@ -55,7 +55,7 @@ struct interpthread {
 	struct syncread *copies;
 	struct framestore *store;
 	pthread_t thread;
-	bool running;
+	bool running, all;
 	_Atomic bool stop;
 	int orders_fd, news_fd, flushed_fd;
 	pthread_mutex_t lock; /* of the following */
@@ -187,6 +187,19 @@ static void interpthread_translate(struct interpthread *thread, const struct int
 	interpclient_spend(thread->client, &process->client, clock_thread_cpu() - begin);
 }
 
+/* Sets the answer for a process whose files could not be opened. Without `all`, the reason has the remedy for a daemon
+ * that changed its user. */
+static void interpthread_refuse(const struct interpthread *thread, const struct hotspot_reason *why,
+				struct interpthread_news *news)
+{
+	news->result.answer = INTERPRETER_REFUSED;
+	news->is_private = !thread->all && str_eq(str_of(why->code), STR(HOTSPOT_NOT_DUMPABLE));
+	snprintf(news->result.why, sizeof(news->result.why), "%s",
+		 news->is_private ? "its own user may not read it; if it changed its user, --interpreters=all, as "
+				    "root, shows its functions (to all who may read the result)" :
+				    why->why);
+}
+
 /* Opens the memory of a process and lets the helper open it. Fills *news. Returns true if it is open. */
 static bool interpthread_open_files(struct interpthread *thread, struct interp_process *process,
 				    struct interpthread_news *news)
@@ -201,7 +214,7 @@ static bool interpthread_open_files(struct interpthread *thread, struct interp_p
 	if (folder < 0)
 		return false;
 	process->client.tenant = tenant_of(folder);
-	files = jvmopen_files(folder, process->start, taskid_reader(), &why);
+	files = jvmopen_files(folder, process->start, thread->all ? taskid_reader() : TASKID_FOR_USER, &why);
 	if (files) {
 		int fd[INTERP_FDS] = { files->fd[JVM_FD_MEM], files->fd[JVM_FD_MAPS] };
 		enum interpclient_answer answer =
@@ -219,8 +232,7 @@ static bool interpthread_open_files(struct interpthread *thread, struct interp_p
 		}
 		jvmopen_free(files);
 	} else {
-		news->result.answer = INTERPRETER_REFUSED;
-		snprintf(news->result.why, sizeof(news->result.why), "%s", why.why);
+		interpthread_refuse(thread, &why, news);
 	}
 	close(folder);
 	return news->memory >= 0;
@@ -492,10 +504,11 @@ static void *interpthread_run(void *to)
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
-struct interpthread *interpthread_new(void)
+struct interpthread *interpthread_new(bool all)
 {
 	struct interpthread *thread = mem_alloc(sizeof(*thread), 1);
 
+	thread->all = all;
 	pthread_mutex_init(&thread->lock, NULL);
 	thread->last = &thread->first;
 	thread->orders_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

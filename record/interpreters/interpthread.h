@@ -17,8 +17,8 @@
 
 struct interpthread;
 
-/* Starts the helper, not the thread. */
-struct interpthread *interpthread_new(void);
+/* Starts the helper, not the thread. all: INTERPRETERS_ALL. */
+struct interpthread *interpthread_new(bool all);
 /* Starts the thread. copies and store must outlive it. Call it once. */
 bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct framestore *store);
 /* Ends the thread and the helper. Accepts NULL. */
@@ -44,6 +44,7 @@ struct interpthread_news {
 	bool opened; /* the result of OPEN; otherwise of THREADS */
 	/* The process cannot be read now: `result.answer` has the kind, `result.why` the reason. */
 	bool failed;
+	bool is_private; /* failed: its own user may not read it, and INTERPRETERS_ALL is not chosen */
 	struct interpclient_opened result; /* opened */
 	int memory;                        /* opened: descriptor for syncread_add_process; -1: none */
 	struct tenant tenant;              /* opened */

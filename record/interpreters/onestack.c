@@ -193,6 +193,30 @@ static bool onestack_contradicts(const struct onestack_lists *lists)
 	return i < lists->nnative && onestack_frame_of(lists, i, 0) > 0;
 }
 
+/* Returns true if an activation outside of the leaf has a frame that is in no segment, or not in the one that it gets
+ * by the numbers: these are equal by chance. At the leaf, the register may have another value. */
+static bool onestack_misplaces(const struct onestack_lists *lists, size_t native, size_t early)
+{
+	size_t at = 0;
+
+	if (!lists->has_register)
+		return false;
+	for (; early; early--)
+		at = onestack_segment_end(lists, at);
+	for (size_t i = 0; i < lists->nnative; i++) {
+		if (!onestack_is_activation(lists, i))
+			continue;
+		if (native) {
+			native--;
+			continue;
+		}
+		if (i && lists->native[i].value && !onestack_in_segment(lists, at, onestack_frame_of(lists, i, at)))
+			return true;
+		at = onestack_segment_end(lists, at);
+	}
+	return false;
+}
+
 /* ---- merging ----------------------------------------------------------------------------------------------------- */
 
 static bool onestack_is_trampoline(const struct onestack_lists *lists, size_t i)
@@ -208,7 +232,7 @@ static bool onestack_compare(struct onestack *onestack, const struct onestack_li
 	onestack->by_register = false;
 	/* A walk that broke may have passed none of some activations, whose number then shows nothing. */
 	if ((lists->end == UNWIND_ROOT || !lists->has_register) && onestack_match(onestack, lists, native, early) &&
-	    !onestack_contradicts(lists))
+	    !onestack_contradicts(lists) && !onestack_misplaces(lists, *native, *early))
 		return true;
 	*native = 0;
 	onestack->by_register = onestack_match_register(lists, early);

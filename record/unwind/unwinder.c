@@ -4,7 +4,6 @@
 #include "common/arena.h"
 #include "record/perf/chunk.h"
 #include "record/unwind/cfitables.h"
-#include "record/interpreters/interpreters.h"
 #include "record/unwind/samplestack.h"
 
 #include <stdlib.h>
@@ -23,13 +22,13 @@ struct unwinder {
 	bool flush;
 };
 
-struct unwinder *unwinder_fork(bool interpreters)
+struct unwinder *unwinder_fork(enum interpreters_choice interpreters)
 {
 	struct unwinder *unwinder = mem_alloc(sizeof(*unwinder), 1);
 
 	unwinder->tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	unwinder->javacode = javacode_new();
-	unwinder->interpreters = interpreters ? interpreters_new() : NULL;
+	unwinder->interpreters = interpreters ? interpreters_new(interpreters) : NULL;
 	unwinder->fd = -1;
 	return unwinder;
 }
@@ -190,6 +189,8 @@ struct pj_unwinding unwinder_end(struct unwinder *unwinder, struct stacks_by_nam
 	*names = samplestack_names(unwinder->unwinding);
 	samplestack_reset_counts(unwinder->unwinding);
 	counts.interpreters = unwinder->interpreters != NULL;
+	if (unwinder->interpreters)
+		counts.interpreters_private = interpreters_private(unwinder->interpreters);
 	return counts;
 }
 

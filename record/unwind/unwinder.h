@@ -10,6 +10,7 @@
 #ifndef PJ_UNWINDER_H
 #define PJ_UNWINDER_H
 
+#include "record/interpreters/interpreters.h"
 #include "record/processes/budgets.h"
 #include "common/formats/pjsection.h"
 #include "record/processes/namecounts.h"
@@ -33,10 +34,10 @@ struct unwinder_options {
 };
 
 /* unwinder_fork returns a new object and forks the process that starts the helpers: the caller has dropped privileges
- * and has no threads yet. interpreters: the frames of interpreters are read (interpreters.h). unwinder_start completes
+ * and has no threads yet. interpreters: the processes whose frames of interpreters are read. unwinder_start completes
  * the object when the recording starts; what the options point to must outlive it. unwinder_free ends the helpers and
  * frees all. */
-struct unwinder *unwinder_fork(bool interpreters);
+struct unwinder *unwinder_fork(enum interpreters_choice interpreters);
 void unwinder_start(struct unwinder *unwinder, const struct unwinder_options *options);
 void unwinder_free(struct unwinder *unwinder);
 

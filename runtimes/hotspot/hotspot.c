@@ -141,7 +141,7 @@ struct hotspot_reason hotspot_refusal(enum taskid_answer answer)
 	case TASKID_SAME: return hotspot_fine();
 	case TASKID_PRIVATE:
 		return hotspot_set_reason(
-			"not-dumpable",
+			HOTSPOT_NOT_DUMPABLE,
 			"its own user may not read its memory, as with file capabilities or after a change of user");
 	case TASKID_DENIED:
 		if (errno == EACCES || errno == EPERM)

@@ -34,6 +34,9 @@ struct hotspot {
 	struct text raw;        /* buffer for the name of a method that hotspot_expect did not read */
 };
 
+/* Code of the reason that the process's own user may not read its memory. */
+#define HOTSPOT_NOT_DUMPABLE "not-dumpable"
+
 /* Reason why a JVM cannot be read: a word for scripts (code, as "gone") and a sentence about the JVM (why). */
 struct hotspot_reason {
 	const char *code; /* NULL if the JVM can be read */

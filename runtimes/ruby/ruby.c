@@ -92,22 +92,30 @@ static enum ruby_answer ruby_try_layouts(struct ruby *ruby, const char *version)
 	struct ruby proven = { 0 };
 	uint64_t iseq = 0;
 	uint32_t n = 0;
+	bool idle = false;
 
 	for (uint32_t i = 0; i < RUBYLAYOUTS; i++) {
 		const char *why = NULL;
 		uint64_t found;
 
 		rubylayout_get(i, &ruby->layout);
-		if (!rubycheck_find_vm(ruby) || !rubyid_find(ruby) || !rubyclass_find_ids(ruby) ||
-		    rubycheck_prove(ruby, &found, &why) != RUBYCHECK_PROVEN)
+		if (!rubycheck_find_vm(ruby) || !rubyid_find(ruby) || !rubyclass_find_ids(ruby))
 			continue;
+		switch (rubycheck_prove(ruby, &found, &why)) {
+		case RUBYCHECK_NO_FRAME: idle = true; continue;
+		case RUBYCHECK_CONTRADICTED: continue;
+		case RUBYCHECK_PROVEN: break;
+		}
 		proven = *ruby;
 		iseq = found;
 		n++;
 	}
+	if (n == 0 && idle)
+		return ruby_early(ruby);
 	if (n != 1)
 		return ruby_refuse(ruby, version, n ? "several layouts are possible" : "no known layout fits");
 	*ruby = proven;
+	ruby->foreign = true;
 	return ruby_find_eval(ruby, version, iseq);
 }
 

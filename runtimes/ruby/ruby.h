@@ -28,7 +28,7 @@
 
 /* Offsets in bytes. */
 struct ruby_layout {
-	uint32_t version; /* 100 * major + minor */
+	uint32_t version; /* of the row: 100 * major + minor */
 	struct {
 		/* nt: pointer to the structure that has the pthread_t (RUBY_NO_FIELD: the thread itself) */
 		uint32_t vm, ec, nt, pthread;
@@ -55,6 +55,9 @@ struct ruby {
 	struct memory *memory; /* of the caller */
 	struct loadedfile file;
 	struct ruby_layout layout;
+	/* The layout is that of another version: no frame proves its fields of classes, lines and parents of eval, so
+	 * ruby_code has no class and no line, and none of eval has a name. */
+	bool foreign;
 	uint64_t vm;      /* address of the rb_vm_t */
 	uint64_t thread;  /* address of the rb_thread_t of one thread that lives as long as the process */
 	uint64_t symbols; /* address of the Array with the names of ids */

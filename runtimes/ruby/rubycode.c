@@ -101,6 +101,8 @@ static bool find_labelled(struct ruby *ruby, const struct rubybody *body, struct
 	uint32_t parent = ruby->layout.body.parent;
 
 	*named = *body;
+	if (ruby->foreign && body_type(body) == TYPE_EVAL)
+		return false;
 	for (unsigned i = 0; parent != RUBY_NO_FIELD && body_type(named) == TYPE_EVAL && i < PARENTS_MAX; i++)
 		if (!read_body(ruby, rubylayout_word(named->bytes, parent), named))
 			return false;
@@ -114,6 +116,8 @@ static bool append_class(struct ruby *ruby, const struct rubybody *body, uint64_
 	struct rubyentry method;
 	struct rubybody outer;
 
+	if (ruby->foreign)
+		return true;
 	if (!read_body(ruby, local, &outer))
 		return false;
 	if (body_type(&outer) != TYPE_METHOD || !scope_entry(ruby, scope, &entry) ||
@@ -172,7 +176,7 @@ static uint32_t rubycode_line(struct ruby *ruby, const struct rubybody *body, ui
 	uint32_t n, bytes, rank = 1;
 
 	memcpy(&n, body->bytes + layout->body.nlines, sizeof(n));
-	if (n == 0 || n > LINES_MAX || !rubylayout_is_address(entries))
+	if (ruby->foreign || n == 0 || n > LINES_MAX || !rubylayout_is_address(entries))
 		return 0;
 	if (n > 1) {
 		rubylines_part(word, &at, &bytes);
@@ -222,8 +226,9 @@ static bool code_of_method(struct ruby *ruby, const struct ruby_frame *frame, st
 	struct str view;
 
 	code->address = frame->code;
-	if (!rubyentry_read(ruby, frame->code, &entry) || !rubyclass_append(ruby, entry.owner, name) ||
-	    !rubyid_string(ruby, entry.id, &string) || !read_string(ruby, string, bytes, &view))
+	if (!rubyentry_read(ruby, frame->code, &entry) ||
+	    (!ruby->foreign && !rubyclass_append(ruby, entry.owner, name)) || !rubyid_string(ruby, entry.id, &string) ||
+	    !read_string(ruby, string, bytes, &view))
 		return false;
 	rubytext_bytes(name, view);
 	return true;

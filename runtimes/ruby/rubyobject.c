@@ -160,8 +160,11 @@ static bool serial_string(struct ruby *ruby, uint64_t symbols, uint64_t serial, 
 
 bool rubyid_string(struct ruby *ruby, uint64_t id, uint64_t *string)
 {
-	uint64_t serial = id > ruby->layout.last_operator ? id >> ID_SCOPE_SHIFT : id;
+	uint64_t last = ruby->layout.last_operator, serial = id > last ? id >> ID_SCOPE_SHIFT : id;
 
+	/* An operator of a version that has more of them */
+	if (id > last && serial <= last)
+		return false;
 	/* The address of a dynamic symbol has a low bit of 0 in most cases, and is too large for a serial number. */
 	return serial <= UINT32_MAX && serial_string(ruby, ruby->symbols, serial, string);
 }

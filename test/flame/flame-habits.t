@@ -213,9 +213,10 @@ if [ -n "$python" ] && [ "$(id -u)" = 0 ] && pjrecord --check -d . 2>/dev/null |
 else
 	skip "functions of Python" "no Python from 3.8 to 3.15 in /usr/bin, or no right to real-time priority"
 fi
-refused "--interpreters=maybe" "neither on nor off" pjflame --interpreters=maybe 1
+refused "--interpreters=maybe" "is not off, on or all" pjflame --interpreters=maybe 1
 refused "--interpreters=on with --unwind=fp" "exclude each other" pjflame --interpreters=on --unwind=fp 1
-is "--values=interpreters" "$(pjflame --values=interpreters | tr '\n' ' ')" "on off "
+refused "--interpreters=all with --unwind=fp" "exclude each other" pjflame --interpreters=all --unwind=fp 1
+is "--values=interpreters" "$(pjflame --values=interpreters | tr '\n' ' ')" "off on all "
 
 root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
 	if (type == "cgroup" && ("," options ",") ~ /,perf_event,/) own = $5

@@ -79,6 +79,8 @@ passes "" "--off-cpu" "$flame" --off-cpu true
 passes off "--interpreters=off" "$flame" --interpreters=off true
 passes off "  with --unwind=fp" "$flame" --unwind=fp --interpreters=off true
 passes off "  pjprofile" "$profile" --interpreters=off -o profiles
+passes all "--interpreters=all" "$flame" --interpreters=all true
+passes all "  pjprofile" "$profile" --interpreters=all -o profiles
 passes off "  pjprofile --no-python" "$profile" --no-python -o profiles
 passes on "--interpreters=on of another user: a command" as_user "$flame" --interpreters on true
 passes on "  a process" as_user "$flame" -s 1 --interpreters=on $$

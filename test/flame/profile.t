@@ -29,7 +29,7 @@ refused "an upload" "pjsend -s STORE" -o x -u --token=t
 refused "a mode" "stacks are complete without a mode" -o x --perf-mode=smart
 refused "a runtime's profiler" "one sampler records all languages" -o x --no-java
 refused "a mode of Python" "auto, enabled, pyperf, pyspy, disabled or none" -o x --python-mode=fast
-refused "no value of --interpreters" "neither on nor off" -o x --interpreters=maybe
+refused "no value of --interpreters" "is not off, on or all" -o x --interpreters=maybe
 is "  nothing was made" "$(ls -d x 2>/dev/null)" ""
 : >file
 pjprofile -q -o file/x >out 2>err

@@ -1,11 +1,11 @@
 #!/bin/sh
-# record-fpm.t - a worker of PHP-FPM, which has changed its user and so is not dumpable: for root, pjrecord shows its functions; for another user
-# that has the capabilities, it does not, but those of a PHP program of that user.
+# record-fpm.t - a worker of PHP-FPM, which has changed its user and so is not dumpable: pjrecord shows its functions if root chooses
+# --interpreters=all. With `on` it does not, and names `all`; nor for another user that has the capabilities, but those of a PHP program of that user.
 #
 # Debian's PHP-FPM, and those in PJ_FPMS (programs that run here, also unpacked ones).
 # stage: live
-# full-san: 12 s
-# covers: common/process/taskid.c record/java/jvmopen.c record/interpreters/interpthread.c
+# full-san: 18 s
+# covers: common/process/taskid.c record/java/jvmopen.c record/interpreters/interpthread.c record/pjrecord.c fold/troubles.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -76,12 +76,13 @@ windows()
 	while [ "$(find out-of/out -name '*.data' 2>/dev/null | wc -l)" -lt $want ] && [ $((tries += 1)) -le 200 ]; do sleep 0.1; done
 }
 
-# recorded PIDS COMMAND...: two windows of a second, after the worker was opened or refused; the command starts pjrecord
+# recorded WORD PIDS COMMAND...: two windows of a second with --interpreters=WORD, after the worker was opened or refused; the command starts pjrecord
 recorded()
 {
-	pids=$1
-	shift
-	"$@" pjrecord -v -d out-of -F 997 -w 1 --interpreters=on -p "$pids" >/dev/null 2>said &
+	word=$1
+	pids=$2
+	shift 2
+	"$@" pjrecord -v -d out-of -F 997 -w 1 --interpreters="$word" -p "$pids" >/dev/null 2>said &
 	recorder=$!
 	tries=0
 	until grep -q "process $worker: interpreter " said && grep -q "process ${pids##*,}: interpreter " said ||
@@ -90,7 +91,7 @@ recorded()
 	kill -INT $recorder
 	wait $recorder
 	# shellcheck disable=SC2046
-	pjfold -q --root=process $(find out-of/out -name '*.data' | sort) 2>why >all
+	pjfold --root=process $(find out-of/out -name '*.data' | sort) 2>why >all
 	rm -rf out-of
 }
 
@@ -98,12 +99,19 @@ for fpm in $fpms; do
 	start "$fpm"
 	is "${fpm##*/}: its worker is not dumpable" "$(stat -c %u "/proc/$worker/mem" 2>why)" 0
 	mkdir -m 700 out-of
-	recorded "$worker"
+	recorded on "$worker"
+	ok "  root, on: no functions of the worker" not grep -q '_\[0\]' all
+	ok "    but its samples" grep -q '^php-fpm' all
+	ok "    and a reason, with the remedy" grep -q "process $worker: interpreter is not read: .*--interpreters=all, as root, shows its functions" said
+	ok "    in the line of each window, too" grep -q '; interpreters that root alone may read are not read (--interpreters=all)' said
+	ok "    and in the judgement" grep -q 'was not read, or not with certainty (if it changed its user, --interpreters=all, as root, ' why
+	mkdir -m 700 out-of
+	recorded all "$worker"
 	grep '^php-fpm' all >folded
 	awk -v mode=parents -f "$top/test/record/record-php.awk" folded >figures 2>impossible
 	# shellcheck disable=SC2046
 	set -- $(cat figures)
-	is "  root: of $1 samples, all of $2 stacks with functions are possible" "${4:-}" 0
+	is "  root, all: of $1 samples, all of $2 stacks with functions are possible" "${4:-}" 0
 	# on a loaded machine, unwind tables and helpers come late
 	walked=$(awk '/;_start;/ { n += $NF } END { print n + 0 }' folded)
 	if [ "$walked" -lt 100 ]; then
@@ -124,7 +132,7 @@ for fpm in $fpms; do
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$php" -n truth.php parents 120 >own.out 2>&1 &
 	own=$!
 	install -d -o 65534 -g 65534 -m 700 out-of
-	recorded "$worker,$own" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps --ambient-caps=$caps
+	recorded all "$worker,$own" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps --ambient-caps=$caps
 	kill -9 "$own"
 	wait "$own" 2>/dev/null
 	own=
@@ -137,6 +145,7 @@ for fpm in $fpms; do
 		ok "    and functions of a program of that user" grep -q '^php[78].*parents_\[0\]' all
 	fi
 	ok "    and a reason" grep -q "process $worker: interpreter is not read: " said
+	ok "    and a warning that all acts as on" grep -q '^pjrecord: --interpreters=all acts as on: ' said
 	grep "process $worker: interpreter is not read" said | head -n 1 | sed 's/^/# /'
 	stop
 done

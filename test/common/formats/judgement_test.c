@@ -56,6 +56,10 @@ static void each_kind(void)
 		  "or later with -X perf helps)" },
 		{ TROUBLE_PYTHON_UNREAD, "python3",
 		  FIGURES "; 50 % of samples in an interpreter: python3 was not read, or not with certainty" },
+		{ TROUBLE_INTERPRETER_PRIVATE, "php-fpm8.2",
+		  FIGURES "; 50 % of samples in an interpreter: php-fpm8.2 was not read, or not with certainty (if it "
+			  "changed its user, --interpreters=all, as root, shows its functions, to all who may read the "
+			  "result)" },
 		{ TROUBLE_RUBY, "ruby",
 		  FIGURES "; 50 % of samples in an interpreter: ruby does not name its Ruby methods (--interpreters=on "
 			  "of pjflame or pjrecord, as root, with Ruby 3.1 or 3.3, or --yjit --yjit-perf of 3.3 or "

@@ -268,16 +268,34 @@ static enum taskid_answer opened(const char *what, enum taskid_reader reader)
 	return answer;
 }
 
-/* Returns the reader that a process with these user ids is. */
-static enum taskid_reader reader_of(uid_t real, uid_t effective, uid_t saved)
+/* Returns the reader that a process with these ids, 3 of the user and 3 of the group, is. */
+static enum taskid_reader reader_of(const uid_t user[3], const gid_t group[3])
 {
 	pid_t child = fork();
 	int status;
 
 	if (child == 0)
-		_exit(setresuid(real, effective, saved) == 0 ? (int)taskid_reader() : 99);
+		_exit(setresgid(group[0], group[1], group[2]) == 0 && setresuid(user[0], user[1], user[2]) == 0 ?
+			      (int)taskid_reader() :
+			      99);
 	waitpid(child, &status, 0);
 	return (enum taskid_reader)WEXITSTATUS(status);
+}
+
+static void readers(void)
+{
+	static const uid_t root[] = { 0, 0, 0 }, set_uid[] = { 65534, 0, 0 }, other[] = { 65534, 65534, 65534 };
+	static const gid_t group[] = { 0, 0, 0 };
+
+	ok(reader_of(root, group) == TASKID_FOR_ROOT, "root reads for root");
+	ok(reader_of(set_uid, group) == TASKID_FOR_USER, "  a set-uid program for its user");
+	ok(reader_of(other, other) == TASKID_FOR_USER, "  and a user for itself");
+	for (size_t i = 0; i < 3; i++) {
+		gid_t one[] = { 0, 0, 0 };
+
+		one[i] = 65534;
+		ok(reader_of(root, one) == TASKID_FOR_USER, "  root with another group for that, too");
+	}
 }
 
 int main(int argc, char **argv)
@@ -295,9 +313,7 @@ int main(int argc, char **argv)
 		ok(opened("nobody", TASKID_FOR_ROOT) == TASKID_SAME, "  and only for root to read");
 		ok(opened("open", TASKID_FOR_USER) == TASKID_SAME, "  but may say that it is");
 		ok(opened("halfway", TASKID_FOR_ROOT) == TASKID_PRIVATE, "who acts for two users is not read for root");
-		ok(taskid_reader() == TASKID_FOR_ROOT, "root reads for root");
-		ok(reader_of(65534, 0, 0) == TASKID_FOR_USER, "  a set-uid program for its user");
-		ok(reader_of(65534, 65534, 65534) == TASKID_FOR_USER, "  and a user for itself");
+		readers();
 	} else {
 		ok(opened("closed", TASKID_FOR_ROOT) == TASKID_DENIED, "who is not dumpable is for root alone");
 	}

@@ -173,6 +173,13 @@ int main(void)
 	is(merge("NEsS", UNWIND_ROOT, "@!a'us'", true, false, 99), "NusS", "  which is left out");
 	is(merge("EsS", UNWIND_ROOT, "@!s'", true, false, 99), "sS", "a frame that runs its first instruction");
 	is(merge("EbNEsS", UNWIND_ROOT, "@ab'us'", true, false, 99), "abNusS", "a frame calls another one natively");
+	is(merge("XEaUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "XaUusS", "equal numbers match by order");
+	is(merge("XEUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "XaUusS", "  also without a value");
+	is(merge("ExUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "aUusS", "  and with any at the leaf");
+	is(merge("ExUEsS", UNWIND_ROOT, "@us'", true, false, 99), "EUusS", "  which may have no frame yet");
+	is(merge("XEuUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  but not the frame of another segment");
+	is(merge("XEaUExS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  nor one that is in none");
+	is(merge("ExUEaVEsS", UNWIND_ROOT, "@us'vw'", true, false, 99), "-", "  nor one behind a leaf without a frame");
 	is(merge("XEaUEsL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "XaUusLcd",
 	   "truncated, each activation has its segment");
 	ok(merged.end == UNWIND_ROOT, "  and all interpreted frames are shown");

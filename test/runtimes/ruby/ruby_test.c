@@ -7,6 +7,7 @@
 
 #include "common/text.h"
 #include "runtimes/memory/livecopy.h"
+#include "runtimes/ruby/rubylayout.h"
 #include "runtimes/ruby/rubyobject.h"
 
 enum { PAGE = 4096, PAGES_MAX = 1024, CACHED = 512, DAMAGES = 3000 };
@@ -133,6 +134,16 @@ static bool poke_version(struct rubyrun *program, struct ruby *of)
 	return good;
 }
 
+/* Returns true if a frame that `show` printed has a line. */
+static bool has_lines(const char *text)
+{
+	bool any = false;
+
+	for (const char *tab = strchr(text, '\t'); tab; tab = strchr(tab + 1, '\t'))
+		any |= tab[1] >= '1' && tab[1] <= '9';
+	return any;
+}
+
 /* A version that has no row: the only row that is proven is that of the build, or the process is refused. */
 static void unknown_ruby(const struct rubyprogram *program)
 {
@@ -152,8 +163,47 @@ static void unknown_ruby(const struct rubyprogram *program)
 		ok(layout.version != 301 && strstr(ruby.why, "Ruby 3.9") && strstr(ruby.why, "several layouts"), what);
 	} else if (!ok(answer == RUBY_OPEN && ruby.layout.version == layout.version && show(&text, &classes), what)) {
 		printf("# %d: %s\n", (int)answer, ruby.why);
+	} else if (!ok(classes == 0 && !has_lines(text.p), "  without classes and lines, which are not proven")) {
+		printf("# %s\n", text.p);
 	}
 	text_free(&text);
+	ruby_end(&run);
+}
+
+/* Empties the VM stack of the only thread: its innermost frame is the end of the stack. */
+static bool poke_idle(struct rubyrun *program, struct ruby *of)
+{
+	uint64_t ec, start, words, end;
+	char path[64];
+	bool good;
+	int fd;
+
+	if (!memory_pointer(&program->memory, of->thread + of->layout.thread.ec, &ec) ||
+	    !memory_pointer(&program->memory, ec + EC_STACK, &start) ||
+	    !memory_pointer(&program->memory, ec + EC_WORDS, &words))
+		return false;
+	end = start + 8 * words;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)program->pid);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	good = fd >= 0 && pwrite(fd, &end, sizeof(end), (off_t)(ec + EC_FRAME)) == (ssize_t)sizeof(end);
+	close(fd);
+	memory_forget(&program->memory);
+	return good;
+}
+
+/* A Ruby that runs no method may be tried again, also one whose version has no row. */
+static void idle_ruby(const struct rubyprogram *program)
+{
+	char what[400];
+	bool good = ruby_run(program, "singletons", &run) && ruby_open_run(&run, &ruby) == RUBY_OPEN &&
+		    poke_idle(&run, &ruby);
+	struct ruby_candidate candidate = { .base = run.base, .path = STR("libruby.so") };
+
+	snprintf(what, sizeof(what), "%s without a frame is early", program->name);
+	ok(good && ruby_open(&ruby, &run.memory, &candidate) == RUBY_EARLY, what);
+	good = good && poke_version(&run, &ruby);
+	if (!ok(good && ruby_open(&ruby, &run.memory, &candidate) == RUBY_EARLY, "  also with another version number"))
+		printf("# %s\n", ruby.why);
 	ruby_end(&run);
 }
 
@@ -423,6 +473,7 @@ int main(void)
 		for (size_t k = 0; k < countof(modes); k++)
 			one_program(&program[i], modes[k]);
 		unknown_ruby(&program[i]);
+		idle_ruby(&program[i]);
 		damaged(&program[i]);
 		any = true;
 	}
