@@ -35,7 +35,7 @@ struct interpclient {
 	struct interp_request request;
 	struct interp_reply reply;
 	uint32_t copied_pid, copied_tid; /* sample of the copy that was sent */
-	uint64_t copied_time;
+	uint64_t copied_time, copied_root, copied_by; /* copied_root, copied_by: framelist.root, framelist.read_by */
 	_Atomic uint64_t hung, crashed, avoided, lingering, off;
 };
 
@@ -254,6 +254,8 @@ enum interpclient_answer interpclient_send_copy(struct interpclient *client, con
 	client->copied_pid = copy->pid;
 	client->copied_tid = copy->tid;
 	client->copied_time = copy->time;
+	client->copied_root = copy->off_cpu ? copy->root : 0;
+	client->copied_by = copy->off_cpu ? copy->read_by : 0;
 	if (client->pid)
 		memcpy(client->shared->copy, copy, offsetof(struct threadcopy, bytes) + copy->nbytes);
 	return interpclient_send(client, process, INTERP_FRAMES, NULL);
@@ -276,6 +278,9 @@ enum interpclient_answer interpclient_take_frames(struct interpclient *client,
 	(*list)->pid = client->copied_pid;
 	(*list)->tid = client->copied_tid;
 	(*list)->time = client->copied_time;
+	(*list)->root = client->copied_root;
+	(*list)->read_by = client->copied_by;
+	(*list)->named_by = reply->named_by;
 	(*list)->end = reply->answer;
 	(*list)->stack_low = reply->stack_low;
 	(*list)->stack_high = reply->stack_high;

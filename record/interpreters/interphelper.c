@@ -198,11 +198,26 @@ static bool interphelper_is_timely(const struct framecache_entry *entry, uint64_
 	return entry->since <= sampled || entry->seen <= sampled + INTERPRETER_NAME_NS;
 }
 
-/* Returns the entry of a frame of a sample at time `sampled`: from the cache, or read now. Returns NULL if it is too
- * late for that. */
-static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
-							const struct interpreter_frame *frame, uint64_t sampled)
+/* Returns an entry that was read now, NULL if it is too late for that: of a thread that is off the CPU, it is if what
+ * was read may have changed meanwhile. */
+static const struct framecache_entry *interphelper_admit(struct interphelper *helper, const struct interp_image *image,
+							 const struct framecache_entry *entry, uint64_t sampled,
+							 bool off_cpu)
 {
+	if (interphelper_is_timely(entry, sampled))
+		return entry;
+	if (!off_cpu || !image->interpreter->pinned)
+		return NULL;
+	helper->reply.named_by = entry->seen;
+	return entry;
+}
+
+/* Returns the entry of a frame of a copy: from the cache, or read now. Returns NULL if it is too late for that. */
+static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
+							const struct interpreter_frame *frame,
+							const struct threadcopy *copy)
+{
+	uint64_t sampled = copy->off_cpu ? copy->read_by : copy->time;
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
 	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, clock_now());
 	struct interpreter_place place = { 0 };
@@ -216,7 +231,7 @@ static const struct framecache_entry *interphelper_read(struct interphelper *hel
 		return NULL;
 	entry = framecache_put(&helper->cache, &key, named, &place,
 			       named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, clock_now());
-	return interphelper_is_timely(entry, sampled) ? entry : NULL;
+	return interphelper_admit(helper, image, entry, sampled, copy->off_cpu);
 }
 
 /* Writes the name of a frame into the reply. Frames with one name, as in a recursion, share its text. */
@@ -252,7 +267,7 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	reply->stack_high = helper->list.stack_high;
 	for (uint32_t i = 0; i < helper->list.n; i++) {
 		const struct interpreter_frame *frame = &helper->list.frame[i];
-		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy->time);
+		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy);
 		struct interp_frame *to = &helper->shared->frame[reply->n++];
 
 		*to = (struct interp_frame){ .frame = frame->frame,

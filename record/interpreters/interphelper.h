@@ -56,6 +56,9 @@ struct interp_reply {
 	uint32_t bytes;  /* FRAMES: size of the text that follows the frames */
 	uint32_t language;
 	uint64_t stack_low, stack_high; /* FRAMES: of struct interpreter_list */
+	/* FRAMES of a thread off the CPU: the time at which the last name was read that is right only if the thread was
+	 * still off the CPU; 0: none is */
+	uint64_t named_by;
 	/* 1: the process cannot be read any longer */
 	uint32_t lost;
 	uint32_t nevals; /* OPEN */

@@ -34,6 +34,8 @@ struct interp_process {
 struct interpthread {
 	struct interpclient *client;
 	struct syncread *copies;
+	struct waitframes *waits; /* NULL: no copies of threads off the CPU */
+	struct threadcopy *wait;  /* the last copy of these; NULL: waits is */
 	struct framestore *store;
 	pthread_t thread;
 	bool running;
@@ -326,6 +328,16 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 	return !thread->stop;
 }
 
+/* Takes the copies of threads off the CPU. Those of the synchronous reader are more urgent: most sleeps are longer than
+ * a sampled thread needs to go on. */
+static void interpthread_take_waits(struct interpthread *thread)
+{
+	while (thread->waits && !thread->stop && waitframes_take(thread->waits, thread->wait)) {
+		interpthread_name(thread, thread->wait);
+		syncread_take(thread->copies, interpthread_name, thread);
+	}
+}
+
 /* Takes orders one by one, and the copies that wait between two of them: copies are urgent. */
 static void interpthread_work(struct interpthread *thread)
 {
@@ -339,6 +351,7 @@ static void interpthread_work(struct interpthread *thread)
 	thread->norders = 0;
 	pthread_mutex_unlock(&thread->lock);
 	syncread_take(thread->copies, interpthread_name, thread);
+	interpthread_take_waits(thread);
 	for (size_t i = 0; i < n && !thread->stop; i++) {
 		interpthread_collect(thread);
 		interpthread_obey(thread, &thread->taken[i]);
@@ -350,7 +363,8 @@ static void interpthread_work(struct interpthread *thread)
 static void interpthread_wait(struct interpthread *thread)
 {
 	struct pollfd polled[] = { { .fd = thread->orders_fd, .events = POLLIN },
-				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN } };
+				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN },
+				   { .fd = waitframes_fd(thread->waits), .events = POLLIN } };
 
 	poll(polled, countof(polled), thread->sent ? REPLY_MS : -1);
 }
@@ -380,9 +394,12 @@ struct interpthread *interpthread_new(void)
 	return thread;
 }
 
-bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct framestore *store)
+bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct waitframes *waits,
+			struct framestore *store)
 {
 	thread->copies = copies;
+	thread->waits = waits;
+	thread->wait = waits ? mem_alloc(1, sizeof(*thread->wait) + WAITFRAMES_BYTES) : NULL;
 	thread->store = store;
 	thread->running = thread->orders_fd >= 0 && thread->news_fd >= 0 &&
 			  threads_start(&thread->thread, 0, interpthread_run, thread) == 0;
@@ -405,6 +422,7 @@ void interpthread_free(struct interpthread *thread)
 	while ((news = interpthread_take(thread)))
 		interpthread_news_free(news);
 	interpclient_free(thread->client);
+	free(thread->wait);
 	if (thread->orders_fd >= 0)
 		close(thread->orders_fd);
 	if (thread->news_fd >= 0)

@@ -112,6 +112,7 @@ const struct interpreter interpreter_php = {
 	.name = "PHP",
 	.language = PJ_LANGUAGE_PHP,
 	.frames_lead = true,
+	.pinned = true,
 	.size = sizeof(struct php),
 	.is_library = php_is_library,
 	.open = phpinterpreter_open,

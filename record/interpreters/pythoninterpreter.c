@@ -101,6 +101,7 @@ static enum interpreter_named python_describe(void *state, const struct interpre
 const struct interpreter interpreter_python = {
 	.name = "Python",
 	.language = PJ_LANGUAGE_PYTHON,
+	.pinned = true,
 	.size = sizeof(struct cpython),
 	.is_library = cpython_is_library,
 	.open = python_open,

@@ -11,6 +11,7 @@
 #define PJ_WAITCOPIES_H
 
 #include "common/process/backoff.h"
+#include "record/offcpu/waitframes.h"
 #include "record/offcpu/waitshare.h"
 #include "record/perf/sources.h"
 
@@ -18,10 +19,11 @@ enum { WAITCOPIES_MAX = 4096 }; /* most copies without a verdict */
 
 struct waitcopies;
 
-/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result. Returns NULL if
- * the processor is not supported, or if the samples lack registers. */
+/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result, as `frames`
+ * does, into which it copies frames of interpreters; NULL: it copies none. Returns NULL if the processor is not
+ * supported, or if the samples lack registers. */
 struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
-				   const struct sources *sources);
+				   const struct sources *sources, struct waitframes *frames);
 void waitcopies_free(struct waitcopies *waitcopies);
 
 /* Passes the rings of context switches to the process. To be called again if CPUs come or go. */
@@ -31,6 +33,7 @@ void waitcopies_follow(struct waitcopies *waitcopies);
 struct waitcopies_copy {
 	uint32_t tid;
 	bool done;                      /* set by the caller: the copy is not needed any more */
+	bool frames;                    /* the frames of its interpreter were copied, too */
 	uint64_t sampled, begun, ended; /* time of the sample of its switch-out; before and after the reads */
 	uint64_t at, end;               /* positions in the ring */
 };

@@ -38,8 +38,9 @@ struct waithelper {
 	struct waitqueue queue;
 	struct followed *ring;
 	size_t nrings;
-	struct waitlimits limits;
-	bool found; /* this look found a switch-out */
+	struct waitlimits limits, frame_limits; /* of reads of stacks, and of frames of interpreters */
+	uint64_t followed;                      /* time before the records were followed last */
+	bool found;                             /* this look found a switch-out */
 };
 
 /* ---- rings ------------------------------------------------------------------------------------------------------ */
@@ -245,6 +246,79 @@ static bool fill_copy(struct waithelper *helper, struct waitcopy *copy, uint8_t 
 	return copy->n;
 }
 
+/* The frames of a thread as they are read. */
+struct frames_read {
+	struct waithelper *helper;
+	const struct wait *wait;
+	uint64_t begun;
+	uint8_t class;
+	bool over; /* a limit was reached */
+};
+
+/* Implements threadcopy_read. */
+static size_t read_frames(void *to, uint64_t address, void *into, size_t n)
+{
+	struct frames_read *read = to;
+	uint64_t now = clock_now();
+
+	read->over |= now - read->begun > WAITHELPER_FRAMES_NS ||
+		      !waitlimits_take(&read->helper->frame_limits, read->class, n, now);
+	return read->over ? 0 : read_stack(read->wait->tid, address, into, n);
+}
+
+/* Fills and publishes a copy of a thread's frames, of which `root` is set. Returns false if a limit was reached. */
+static bool fill_frames(struct waithelper *helper, const struct wait *wait, uint8_t class,
+			const struct threadplan *plan, struct threadcopy *copy)
+{
+	struct waitshare *share = helper->o.share;
+	struct frames_read read = { helper, wait, clock_now(), class, false };
+
+	copy->pid = wait->pid;
+	copy->tid = wait->tid;
+	copy->off_cpu = 1;
+	copy->time = wait->time;
+	copy->begun = read.begun;
+	__atomic_store_n(&share->reading_pid, wait->pid, __ATOMIC_RELAXED);
+	store(&share->reading_since, copy->begun);
+	threadcopy_follow(plan, read_frames, &read, WAITFRAMES_BYTES, copy);
+	store(&share->reading_since, 0);
+	copy->read_by = clock_now();
+	/* they delay the reads of stacks, too */
+	waitlimits_charge(&helper->limits, class, copy->read_by - copy->begun, copy->read_by);
+	if (read.over)
+		return false;
+	waitframes_publish(helper->o.frames, copy);
+	return true;
+}
+
+/* Copies the interpreted frames of a thread. Returns true if a copy was published. */
+static bool copy_frames(struct waithelper *helper, const struct wait *wait, uint8_t class)
+{
+	struct waitcounters *counters = &helper->o.share->counters;
+	struct threadplan plan;
+	struct threadcopy *copy;
+	uint64_t root;
+
+	if (!helper->o.frames || !waitframes_find(helper->o.frames, wait->pid, wait->tid, &root, &plan))
+		return false;
+	if (clock_now() - helper->followed > WAITHELPER_FRAMES_NS) {
+		add(&counters->frames_over, 1);
+		return false;
+	}
+	copy = waitframes_begin(helper->o.frames);
+	if (!copy) {
+		add(&counters->frames_full, 1);
+		return false;
+	}
+	copy->root = root;
+	if (!fill_frames(helper, wait, class, &plan, copy)) {
+		add(&counters->frames_over, 1);
+		return false;
+	}
+	add(&counters->frames, 1);
+	return true;
+}
+
 static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64_t now)
 {
 	struct waitshare *share = helper->o.share;
@@ -262,6 +336,8 @@ static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64
 	copy->wait = *wait;
 	if (!fill_copy(helper, copy, class, n))
 		return;
+	copy->frames = copy_frames(helper, wait, class);
+	copy->zero = 0;
 	waitshare_publish(share, copy);
 	add(&share->counters.copies, 1);
 }
@@ -312,6 +388,7 @@ void waithelper_run(const struct waithelper_options *options)
 			checked = now;
 		}
 		helper->found = false;
+		helper->followed = now;
 		for (size_t i = 0; i < helper->nrings; i++)
 			follow_ring(helper, helper->ring + i);
 		read_due(helper);

@@ -23,6 +23,7 @@ enum waitshare_strict { WAITSHARE_ALL, WAITSHARE_SOME, WAITSHARE_AVOID };
 struct waitcopy {
 	uint32_t size; /* bytes up to the next head, a multiple of 8 */
 	uint32_t n;
+	uint32_t frames, zero; /* frames 1: the frames of its interpreter were copied after that (waitframes.h) */
 	uint64_t begun, ended; /* before and after the reads, in ns of CLOCK_MONOTONIC */
 	struct wait wait;      /* wait.tid 0: space that is skipped, without a copy */
 };
@@ -32,6 +33,8 @@ struct waitcounters {
 	 * and queue_full, for lack of space; over_budget, by the limits of waitlimits.h; refused, its tenant is
 	 * avoided. missed: gaps in the records that were followed; rounds: looks at the rings. */
 	uint64_t copies, failed, denied, ring_full, queue_full, over_budget, refused, missed, rounds;
+	/* copies of frames of interpreters; those left out by limits, or as their ring was full */
+	uint64_t frames, frames_over, frames_full;
 };
 
 struct waitshare {

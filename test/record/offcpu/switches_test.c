@@ -7,7 +7,7 @@
 
 static unsigned samples;
 
-static void count_sample(void *to, const struct ring_sample *sample)
+static void count_sample(void *to, struct ring_sample *sample)
 {
 	(void)to;
 	samples += sample->period == 100;
