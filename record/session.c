@@ -463,8 +463,8 @@ void session_fork(struct session *session)
 	if (session->totals.fallback.bytes)
 		session->w.unwinder = unwinder_fork(interpreters);
 	if (session->w.unwinder && eventattrs_waits(&session->attrs))
-		session->w.waits = waitstacks_new(&session->attrs.switches, session->rings, session->sources,
-						  interpreters);
+		session->w.waits =
+			waitstacks_new(&session->attrs.switches, session->rings, session->sources, interpreters);
 }
 
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd)

@@ -214,6 +214,17 @@ static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_
 	return at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
 }
 
+/* Returns the wait of the thread of a copy. If it has a stack of an earlier copy already, its callchain is that of the
+ * kernel's frames alone. */
+static bool wait_of(const struct waitstacks *waitstacks, const struct waitcopies_copy *copy, struct offcpu_sample *wait)
+{
+	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), copy->tid, wait))
+		return false;
+	if (wait->read && user_part(wait->ips, wait->n) < wait->n)
+		wait->n = (uint32_t)user_part(wait->ips, wait->n) - 1;
+	return true;
+}
+
 /* Unwinds a copy that is certified: the thread was off the CPU until `until`. Returns false if unwind tables are being
  * made. */
 static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy, uint64_t until)
@@ -227,12 +238,14 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	bool unwound;
 	size_t used;
 
-	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait) ||
-	    !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) || head.wait.tid != tid ||
-	    !is_of_wait(waitstacks, &wait, &head) || !compose(waitstacks, &wait, &head, stack)) {
+	if (!wait_of(waitstacks, copy, &wait) || !waitcopies_bytes(waitstacks->copies, copy, &head, &stack) ||
+	    head.wait.tid != tid || !is_of_wait(waitstacks, &wait, &head) ||
+	    !compose(waitstacks, &wait, &head, stack)) {
 		waitstacks->verdicts.malformed++;
 		return true;
 	}
+	if (wait.read && copy->frames != WAITCOPY_FRAMES)
+		return true; /* a later copy was decided before */
 	tenant = state_tenant(waitstacks->o.state, wait.pid);
 	/* a process may have a tenant of its own since it was forked */
 	waitcopies_process(waitstacks->copies, wait.pid, &tenant);
@@ -244,7 +257,8 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		return true;
 	}
 	unwound = unwinder_wait(waitstacks->o.unwinder, &waitstacks->attr, (const void *)waitstacks->sample.p,
-				until - OFFCPU_MARGIN_NS, &waitstacks->unwound, &used);
+				&(struct unwinder_read){ until - OFFCPU_MARGIN_NS, copy->frames }, &waitstacks->unwound,
+				&used);
 	*spent_on(waitstacks, &tenant, now) += clock_now() - now;
 	if (!unwound)
 		return false;
@@ -316,16 +330,18 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 		note_tenant(waitstacks, id->pid);
 		return true;
 	}
-	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), id->tid, &wait))
-		return true;
-	copy = waitcopies_find(waitstacks->copies, id->tid, wait.time);
-	return !copy || waitstacks_decide(waitstacks, copy, record->time);
+	while (offcpu_wait(switches_offcpu(waitstacks->o.switches), id->tid, &wait) &&
+	       (copy = waitcopies_find(waitstacks->copies, id->tid, wait.time)))
+		if (!waitstacks_decide(waitstacks, copy, record->time))
+			return false;
+	return true;
 }
 
 /* Returns true if the frames of the thread's interpreter are being named, or their certificate is still to come. */
 static bool waits_for_names(const struct waitstacks *waitstacks, const struct waitcopies_copy *copy, uint64_t until)
 {
-	return copy->frames && until - copy->ended < NAMED_NS && !waitcopies_press(waitstacks->copies) &&
+	return copy->frames == WAITCOPY_FRAMES && until - copy->ended < NAMED_NS &&
+	       !waitcopies_press(waitstacks->copies) &&
 	       !unwinder_has_wait(waitstacks->o.unwinder, copy->tid, copy->sampled, until - OFFCPU_MARGIN_NS);
 }
 

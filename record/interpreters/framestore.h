@@ -22,8 +22,8 @@ struct framelist {
 	uint64_t time; /* of the sample, in ns */
 	uint32_t language;
 	enum interpreter_end end;
-	/* Of a thread that was off the CPU: the root of the copy, the time after its last read, and interp_reply.named_by.
-	 * Otherwise 0. */
+	/* Of a thread that was off the CPU: the root of the copy, the time after its last read, and
+	 * interp_reply.named_by. Otherwise 0. */
 	uint64_t root, read_by, named_by;
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 	uint32_t n, bytes;

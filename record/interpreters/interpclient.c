@@ -34,7 +34,7 @@ struct interpclient {
 	uint64_t helper, cpu, serial;
 	struct interp_request request;
 	struct interp_reply reply;
-	uint32_t copied_pid, copied_tid; /* sample of the copy that was sent */
+	uint32_t copied_pid, copied_tid;              /* sample of the copy that was sent */
 	uint64_t copied_time, copied_root, copied_by; /* copied_root, copied_by: framelist.root, framelist.read_by */
 	_Atomic uint64_t hung, crashed, avoided, lingering, off;
 };

@@ -55,7 +55,7 @@ struct interpreters {
 	struct framenames *names;
 	struct waitframes *waits;    /* NULL: no frames of threads off the CPU are read */
 	struct waitnames *waitnames; /* of these */
-	bool started, failed; /* the thread runs; it could not be started */
+	bool started, failed;        /* the thread runs; it could not be started */
 	struct script **script;
 	size_t n;
 	uint64_t number, now;
@@ -340,7 +340,7 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 /* Notes the names of the frames in a list, and sets the addresses in interpreters->frame, and interpreters->named.
  * Returns the number of frames. */
 static size_t interpreters_name(struct interpreters *interpreters, const struct script *script,
-			      const struct framelist *list, struct pj_unwinding *counts)
+				const struct framelist *list, struct pj_unwinding *counts)
 {
 	size_t n = 0;
 
@@ -619,6 +619,8 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 			script_list(interpreters, script);
 		return;
 	}
+	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED)
+		return; /* it is read again */
 	counts->interpreted++;
 	if (script->on_stack) {
 		interpreters_verdict(interpreters, sample);

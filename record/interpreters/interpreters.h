@@ -21,12 +21,13 @@
 
 #include "common/formats/pjsection.h"
 #include "common/process/backoff.h"
+#include "record/offcpu/waitframes.h"
+#include "record/offcpu/waitshare.h"
 #include "record/perf/rings.h"
 #include "record/perf/sources.h"
 #include "record/processes/processes.h"
 
 struct interpreters;
-struct waitframes; /* record/offcpu/waitframes.h */
 struct walk; /* unwind/walk.h */
 
 /* Starts the helper process: the caller has dropped privileges and has no threads yet. */
@@ -56,7 +57,8 @@ struct interpreters_sample {
 	/* 0: a sample. Otherwise the stack was read after the switch-out at `time`, and the thread was off the CPU at
 	 * least up to here. */
 	uint64_t until;
-	const uint64_t *registers; /* user registers, as processor_here()->perf selects them */
+	enum waitcopy_frames frames; /* of such a stack */
+	const uint64_t *registers;   /* user registers, as processor_here()->perf selects them */
 	size_t nregisters;
 	uint64_t stack_pointer, stack_bytes; /* stack_bytes: of the native stack that are copied */
 	/* Returns true if a register, or the stack near the leaf, holds this value. */

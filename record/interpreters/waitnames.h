@@ -2,8 +2,8 @@
 /*
  * waitnames.h - the names of the interpreted frames of threads that are off the CPU, for as long as they are.
  *
- * The stack of a thread that is off the CPU is merged once, but each window that the wait lasts to has a part of it, and
- * names of its own (framenames.h). So the names stay here until the thread runs again. Memory is bounded, and one
+ * The stack of a thread that is off the CPU is merged once, but each window that the wait lasts to has a part of it,
+ * and names of its own (framenames.h). So the names stay here until the thread runs again. Memory is bounded, and one
  * tenant takes at most half of it.
  */
 #ifndef PJ_WAITNAMES_H

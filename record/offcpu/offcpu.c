@@ -432,12 +432,13 @@ bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample
 {
 	const struct slot *slot = offcpu_find(offcpu, tid);
 
-	if (!slot || slot->status != OFF || !slot->chain || slot->read)
+	if (!slot || slot->status != OFF || !slot->chain)
 		return false;
 	*sample = (struct offcpu_sample){ .pid = slot->pid,
 					  .tid = slot->tid,
 					  .cpu = slot->cpu,
 					  .preempted = slot->preempted,
+					  .read = slot->read,
 					  .time = slot->sampled,
 					  .ips = slot->chain->ips,
 					  .n = slot->chain->n };
@@ -447,10 +448,13 @@ bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample
 bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_stack *stack)
 {
 	struct slot *slot = offcpu_find(offcpu, tid);
-	struct chain *chain = slot && slot->status == OFF && stack->owner ?
-				      chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) :
-				      NULL;
+	struct chain *chain;
 
+	if (slot && slot->status == OFF && slot->read && slot->complete && !stack->complete)
+		return true;
+	chain = slot && slot->status == OFF && stack->owner ?
+			chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) :
+			NULL;
 	if (!chain)
 		return false;
 	drop_chain(offcpu, slot);

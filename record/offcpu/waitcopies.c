@@ -243,7 +243,7 @@ void waitcopies_collect(struct waitcopies *waitcopies)
 						.sampled = head.wait.time,
 						.begun = head.begun,
 						.ended = head.ended,
-						.frames = head.frames != 0,
+						.frames = (enum waitcopy_frames)head.frames,
 						.at = at,
 						.end = waitcopies->at };
 		uint64_t *bucket = bucket_of(waitcopies, copy.tid);
@@ -265,8 +265,8 @@ struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t 
 	while (number > waitcopies->tail) {
 		struct noted *noted = &waitcopies->noted[(number - 1) % WAITCOPIES_MAX];
 
-		if (noted->copy.tid == tid && noted->copy.sampled == sampled)
-			return noted->copy.done ? NULL : &noted->copy;
+		if (noted->copy.tid == tid && noted->copy.sampled == sampled && !noted->copy.done)
+			return &noted->copy;
 		number = noted->before;
 	}
 	return NULL;

@@ -33,15 +33,16 @@ void waitcopies_follow(struct waitcopies *waitcopies);
 struct waitcopies_copy {
 	uint32_t tid;
 	bool done;                      /* set by the caller: the copy is not needed any more */
-	bool frames;                    /* the frames of its interpreter were copied, too */
+	enum waitcopy_frames frames;    /* of its interpreter */
 	uint64_t sampled, begun, ended; /* time of the sample of its switch-out; before and after the reads */
 	uint64_t at, end;               /* positions in the ring */
 };
 
 /* Makes new copies known. */
 void waitcopies_collect(struct waitcopies *waitcopies);
-/* Returns the copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL if there
- * is none. Copies of later switch-outs may be there already. */
+/* Returns the newest copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL
+ * if there is none. Copies of later switch-outs may be there already. A thread is read twice in one wait if its
+ * interpreter became known meanwhile. */
 struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled);
 /* Returns the copy with number i, from 0, in the order in which they were made; NULL beyond the last one. */
 struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i);

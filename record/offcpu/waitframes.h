@@ -16,7 +16,7 @@
 
 #include "runtimes/threadcopy.h"
 
-#define WAITFRAMES_RING ((size_t)4 << 20)   /* size of the ring of copies */
+#define WAITFRAMES_RING ((size_t)4 << 20)    /* size of the ring of copies */
 #define WAITFRAMES_BYTES ((size_t)128 << 10) /* maximum number of bytes of memory in one copy */
 enum { WAITFRAMES_PROCESSES = 1024, WAITFRAMES_THREADS = 16384 };
 

@@ -23,7 +23,11 @@
 #define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
 
 #define ALIVE_NS (SECOND_NS / 5) /* ns between looks at the socket */
-enum { SWITCH_OUT = 1 << 13, RECORDS = 65536 /* most records of one ring in one look */ };
+enum {
+	SWITCH_OUT = 1 << 13,
+	RECORDS = 65536,    /* most records of one ring in one look */
+	SLEEPERS_MAX = 4096 /* places for threads that may be read again, by their id */
+};
 
 struct followed {
 	uint32_t cpu;
@@ -31,6 +35,12 @@ struct followed {
 	const char *data;
 	size_t bytes;
 	uint64_t cursor;
+};
+
+/* A thread that is off the CPU, and was not read as its process was not known, or without frames of an interpreter. */
+struct sleeper {
+	struct wait wait; /* wait.tid 0: a free place */
+	bool read;
 };
 
 struct waithelper {
@@ -41,6 +51,9 @@ struct waithelper {
 	struct waitlimits limits, frame_limits; /* of reads of stacks, and of frames of interpreters */
 	uint64_t followed;                      /* time before the records were followed last */
 	bool found;                             /* this look found a switch-out */
+	struct sleeper *sleeper;
+	uint64_t changes; /* waitframes_changes, and waitshare.known, at the last look at them */
+	uint32_t known;
 };
 
 /* ---- rings ------------------------------------------------------------------------------------------------------ */
@@ -134,6 +147,21 @@ static bool load_wait(const struct waithelper *helper, const struct followed *ri
 	return wait->abi == PERF_SAMPLE_REGS_ABI_64 && wait->tid && wait->tid != UINT32_MAX;
 }
 
+/* ---- threads that sleep ------------------------------------------------------------------------------------------ */
+
+static void keep_sleeper(struct waithelper *helper, const struct wait *wait, bool read)
+{
+	helper->sleeper[wait->tid % SLEEPERS_MAX] = (struct sleeper){ *wait, read };
+}
+
+static void drop_sleeper(struct waithelper *helper, uint32_t tid)
+{
+	if (helper->sleeper[tid % SLEEPERS_MAX].wait.tid == tid)
+		helper->sleeper[tid % SLEEPERS_MAX].wait.tid = 0;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
 /* A sample: a thread is about to leave the CPU. */
 static void take_switched_out(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size)
 {
@@ -147,6 +175,7 @@ static void take_switched_out(struct waithelper *helper, const struct followed *
 	if (load(&ring->page->data_tail) > at)
 		return;
 	wait.class = waitshare_class(helper->o.share, wait.pid);
+	drop_sleeper(helper, wait.tid);
 	if (!waitqueue_out(&helper->queue, &wait))
 		add(&helper->o.share->counters.queue_full, 1);
 	helper->found = true;
@@ -158,8 +187,10 @@ static void take_returned(struct waithelper *helper, const struct followed *ring
 {
 	uint64_t ids = followed_word(ring, at + size - sizeof(struct ring_sample_id));
 
-	if (!(head >> 32 & SWITCH_OUT))
-		waitqueue_in(&helper->queue, (uint32_t)(ids >> 32));
+	if (head >> 32 & SWITCH_OUT)
+		return;
+	waitqueue_in(&helper->queue, (uint32_t)(ids >> 32));
+	drop_sleeper(helper, (uint32_t)(ids >> 32));
 }
 
 static void follow_ring(struct waithelper *helper, struct followed *ring)
@@ -199,6 +230,8 @@ static bool may_read(struct waithelper *helper, const struct wait *wait, uint8_t
 	bool avoided = __atomic_load_n(&share->refused[class], __ATOMIC_RELAXED);
 
 	if (avoided || (class == 0 && strict != WAITSHARE_ALL)) {
+		if (class == 0)
+			keep_sleeper(helper, wait, false);
 		add(&share->counters.refused, avoided || strict == WAITSHARE_AVOID);
 		return false;
 	}
@@ -291,8 +324,8 @@ static bool fill_frames(struct waithelper *helper, const struct wait *wait, uint
 	return true;
 }
 
-/* Copies the interpreted frames of a thread. Returns true if a copy was published. */
-static bool copy_frames(struct waithelper *helper, const struct wait *wait, uint8_t class)
+/* Copies the interpreted frames of a thread. */
+static enum waitcopy_frames copy_frames(struct waithelper *helper, const struct wait *wait, uint8_t class)
 {
 	struct waitcounters *counters = &helper->o.share->counters;
 	struct threadplan plan;
@@ -300,23 +333,23 @@ static bool copy_frames(struct waithelper *helper, const struct wait *wait, uint
 	uint64_t root;
 
 	if (!helper->o.frames || !waitframes_find(helper->o.frames, wait->pid, wait->tid, &root, &plan))
-		return false;
+		return WAITCOPY_NOT_ENTERED;
 	if (clock_now() - helper->followed > WAITHELPER_FRAMES_NS) {
 		add(&counters->frames_over, 1);
-		return false;
+		return WAITCOPY_LEFT_OUT;
 	}
 	copy = waitframes_begin(helper->o.frames);
 	if (!copy) {
 		add(&counters->frames_full, 1);
-		return false;
+		return WAITCOPY_LEFT_OUT;
 	}
 	copy->root = root;
 	if (!fill_frames(helper, wait, class, &plan, copy)) {
 		add(&counters->frames_over, 1);
-		return false;
+		return WAITCOPY_LEFT_OUT;
 	}
 	add(&counters->frames, 1);
-	return true;
+	return WAITCOPY_FRAMES;
 }
 
 static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64_t now)
@@ -338,6 +371,8 @@ static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64
 		return;
 	copy->frames = copy_frames(helper, wait, class);
 	copy->zero = 0;
+	if (copy->frames == WAITCOPY_NOT_ENTERED && helper->o.frames)
+		keep_sleeper(helper, wait, true);
 	waitshare_publish(share, copy);
 	add(&share->counters.copies, 1);
 }
@@ -354,6 +389,39 @@ static void read_due(struct waithelper *helper)
 			return;
 		copy_wait(helper, wait, now);
 		waitqueue_drop(&helper->queue);
+	}
+}
+
+/* Returns true if what a thread was not read for has changed. */
+static bool may_read_now(const struct waithelper *helper, const struct sleeper *sleeper)
+{
+	struct threadplan plan;
+	uint64_t root;
+
+	if (!sleeper->read)
+		return waitshare_class(helper->o.share, sleeper->wait.pid) != 0;
+	return helper->o.frames &&
+	       waitframes_find(helper->o.frames, sleeper->wait.pid, sleeper->wait.tid, &root, &plan);
+}
+
+/* Reads the threads again that became known, or were entered, since they were read, or were not. */
+static void read_sleepers(struct waithelper *helper)
+{
+	uint64_t changes = helper->o.frames ? waitframes_changes(helper->o.frames) : 0;
+	uint32_t known = load(&helper->o.share->known);
+
+	if (changes == helper->changes && known == helper->known)
+		return;
+	helper->changes = changes;
+	helper->known = known;
+	for (size_t i = 0; i < SLEEPERS_MAX; i++) {
+		struct sleeper *sleeper = &helper->sleeper[i];
+		struct wait wait = sleeper->wait;
+
+		if (!wait.tid || !may_read_now(helper, sleeper))
+			continue;
+		sleeper->wait.tid = 0;
+		copy_wait(helper, &wait, clock_now());
 	}
 }
 
@@ -378,6 +446,7 @@ void waithelper_run(const struct waithelper_options *options)
 	uint64_t checked = 0, slept = WAITHELPER_POLL_NS, before = clock_thread_cpu(), mean = 0;
 
 	helper->o = *options;
+	helper->sleeper = mem_alloc(sizeof(*helper->sleeper), SLEEPERS_MAX);
 	helper->ring = mem_alloc(sizeof(*helper->ring), WAITHELPER_CPUS);
 	for (;;) {
 		uint64_t now = clock_now(), cpu;
@@ -392,6 +461,7 @@ void waithelper_run(const struct waithelper_options *options)
 		for (size_t i = 0; i < helper->nrings; i++)
 			follow_ring(helper, helper->ring + i);
 		read_due(helper);
+		read_sleepers(helper);
 		add(&helper->o.share->counters.rounds, 1);
 		cpu = clock_thread_cpu();
 		mean = (7 * mean + cpu - before) / 8;
@@ -400,5 +470,6 @@ void waithelper_run(const struct waithelper_options *options)
 		nanosleep(&(struct timespec){ .tv_nsec = (long)slept }, NULL);
 	}
 	free(helper->ring);
+	free(helper->sleeper);
 	free(helper);
 }

@@ -9,7 +9,8 @@
  * (offcpu_copy_verdict).
  *
  * After the stack of a thread of an interpreter, the process copies its interpreted frames (waitframes.h): it follows
- * pointers of the target by a plan, at most WAITHELPER_FRAMES_NS, and parses nothing else of it.
+ * pointers of the target by a plan, at most WAITHELPER_FRAMES_NS, and parses nothing else of it. A thread that is
+ * entered there only while it is off the CPU, such as in its first wait, is read again then.
  *
  * The process keeps CAP_SYS_PTRACE alone, and may hang in a read for as long as the target decides (userfaultfd, FUSE):
  * pjrecord then kills and replaces it.
@@ -26,8 +27,8 @@
 #define WAITHELPER_SHARE 25u                       /* it sleeps for so many times its CPU time of a look */
 /* Longest time for a copy of frames, and since the records were followed, in which no thread id can be that of another
  * process again: the kernel gives them out in turn. */
-#define WAITHELPER_FRAMES_NS UINT64_C(10000000)
-enum { WAITHELPER_CPUS = 1024 };                   /* most CPUs whose rings it follows */
+#define WAITHELPER_FRAMES_NS UINT64_C(50000000)
+enum { WAITHELPER_CPUS = 1024 }; /* most CPUs whose rings it follows */
 
 /* A ring of context switches, sent with its descriptor. */
 struct waithelper_ring {
@@ -39,7 +40,7 @@ struct waithelper_options {
 	int socket;
 	struct waitshare *share;
 	struct waitframes *frames; /* NULL: frames of interpreters are not read */
-	uint32_t nregisters, sp; /* number of user registers of a sample; index of the stack pointer among them */
+	uint32_t nregisters, sp;   /* number of user registers of a sample; index of the stack pointer among them */
 	uint64_t sample_type;
 };
 /* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_ring. */

@@ -23,7 +23,8 @@ struct samplestack {
 	struct javanames *names;
 	struct interpreters *interpreters; /* NULL: stacks keep the native frames of interpreters */
 	uint64_t until;                    /* samplestack_off_cpu */
-	uint64_t unread;                   /* number of JVMs that could not be read before this window */
+	enum waitcopy_frames frames;
+	uint64_t unread; /* number of JVMs that could not be read before this window */
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct walk walk;
@@ -491,6 +492,7 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 					      .in_kernel = sampled->in_kernel,
 					      .time = sampled->time,
 					      .until = stack->until,
+					      .frames = stack->frames,
 					      .registers = record->regs,
 					      .nregisters = sampled->nregs,
 					      .stack_pointer = stack_pointer,
@@ -713,9 +715,10 @@ void samplestack_interpret(struct samplestack *stack, struct interpreters *inter
 	stack->interpreters = interpreters;
 }
 
-void samplestack_off_cpu(struct samplestack *stack, uint64_t until)
+void samplestack_off_cpu(struct samplestack *stack, uint64_t until, enum waitcopy_frames frames)
 {
 	stack->until = until;
+	stack->frames = frames;
 }
 
 void samplestack_verify(struct samplestack *stack, unsigned show)

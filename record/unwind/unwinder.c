@@ -133,9 +133,9 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 }
 
 bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
-		   uint64_t until, struct text *out, size_t *used)
+		   const struct unwinder_read *read, struct text *out, size_t *used)
 {
-	samplestack_off_cpu(unwinder->waiting, until);
+	samplestack_off_cpu(unwinder->waiting, read->until, read->frames);
 	if (!samplestack_sample(unwinder->waiting, attr, sample, !unwinder->flush, unwinder->now, out))
 		return false;
 	*used = samplestack_used(unwinder->waiting);

@@ -10,6 +10,8 @@
 #ifndef PJ_UNWINDER_H
 #define PJ_UNWINDER_H
 
+#include "record/offcpu/waitframes.h"
+#include "record/offcpu/waitshare.h"
 #include "record/processes/budgets.h"
 #include "common/formats/pjsection.h"
 #include "record/processes/processes.h"
@@ -17,7 +19,6 @@
 #include "common/text.h"
 
 struct unwinder;
-struct waitframes; /* record/offcpu/waitframes.h */
 
 struct unwinder_options {
 	const struct processes *processes;
@@ -57,10 +58,16 @@ void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, b
 bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		     struct text *out);
 
-/* As unwinder_sample, for a stack that was read while its thread was off the CPU, until `until` at least. In
- * unwinder_end, it counts as one of an interpreter alone. Sets *used as samplestack_used does. */
+/* A stack that was read while its thread was off the CPU, until `until` at least. */
+struct unwinder_read {
+	uint64_t until;
+	enum waitcopy_frames frames; /* of its interpreter */
+};
+
+/* As unwinder_sample, for such a stack. In unwinder_end, it counts as one of an interpreter alone. Sets *used as
+ * samplestack_used does. */
 bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
-		   uint64_t until, struct text *out, size_t *used);
+		   const struct unwinder_read *read, struct text *out, size_t *used);
 
 /* Returns true if unwinder_wait has no frames of an interpreter to wait for: those of the thread that is off the CPU
  * since `time` were read and named before `until`, or none are read. */
