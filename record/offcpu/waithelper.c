@@ -22,7 +22,8 @@
 /* For counters with one writer. */
 #define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
 
-#define ALIVE_NS (SECOND_NS / 5) /* ns between looks at the socket */
+#define ALIVE_NS (SECOND_NS / 5)  /* ns between looks at the socket */
+#define RETRY_NS (SECOND_NS / 10) /* ns after which threads over a limit are read, if they still sleep */
 enum {
 	SWITCH_OUT = 1 << 13,
 	RECORDS = 65536,    /* most records of one ring in one look */
@@ -37,7 +38,8 @@ struct followed {
 	uint64_t cursor;
 };
 
-/* A thread that is off the CPU, and was not read as its process was not known, or without frames of an interpreter. */
+/* A thread that is off the CPU, and was not read, as its process was not known or over a limit, or was read without
+ * frames of an interpreter. */
 struct sleeper {
 	struct wait wait; /* wait.tid 0: a free place */
 	bool read;
@@ -54,6 +56,7 @@ struct waithelper {
 	struct sleeper *sleeper;
 	uint64_t changes; /* waitframes_changes, and waitshare.known, at the last look at them */
 	uint32_t known;
+	uint64_t retry; /* time of the next look, as some were over a limit; 0: none were */
 };
 
 /* ---- rings ------------------------------------------------------------------------------------------------------ */
@@ -241,6 +244,8 @@ static bool may_read(struct waithelper *helper, const struct wait *wait, uint8_t
 	}
 	if (!waitlimits_take(&helper->limits, class, n, now)) {
 		add(&share->counters.over_budget, 1);
+		keep_sleeper(helper, wait, false);
+		helper->retry = now + RETRY_NS;
 		return false;
 	}
 	return true;
@@ -410,10 +415,11 @@ static void read_sleepers(struct waithelper *helper)
 	uint64_t changes = helper->o.frames ? waitframes_changes(helper->o.frames) : 0;
 	uint32_t known = load(&helper->o.share->known);
 
-	if (changes == helper->changes && known == helper->known)
+	if (changes == helper->changes && known == helper->known && (!helper->retry || clock_now() < helper->retry))
 		return;
 	helper->changes = changes;
 	helper->known = known;
+	helper->retry = 0;
 	for (size_t i = 0; i < SLEEPERS_MAX; i++) {
 		struct sleeper *sleeper = &helper->sleeper[i];
 		struct wait wait = sleeper->wait;
