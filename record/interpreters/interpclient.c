@@ -20,15 +20,17 @@
 
 /* CPU time that a request costs the recorder itself, in ns */
 #define REQUEST_NS 10000
-/* burst of INTERPCLIENT_CPU_NS */
+/* bursts of INTERPCLIENT_CPU_NS and INTERPCLIENT_WAITS_NS */
 #define CPU_AHEAD (UINT64_C(10) * INTERPCLIENT_CPU_NS)
+#define WAITS_AHEAD (UINT64_C(10) * INTERPCLIENT_WAITS_NS)
 
 struct interpclient {
 	struct interp_shared *shared;
 	struct backoff backoff;
-	struct tenants *tenants;
-	uint64_t own_ns; /* inode of the recorder's mount namespace */
-	pid_t pid;       /* of the helper; 0: none runs */
+	struct tenants *tenants, *waits; /* waits: of the copies of threads off the CPU alone */
+	bool off_cpu;                    /* the last request is one of these */
+	uint64_t own_ns;                 /* inode of the recorder's mount namespace */
+	pid_t pid;                       /* of the helper; 0: none runs */
 	int socket;
 	clockid_t clock;
 	uint64_t helper, cpu, serial;
@@ -112,6 +114,8 @@ static void interpclient_charge(struct interpclient *client, struct tenant tenan
 	if (clock_gettime(client->clock, &spec) == 0)
 		cpu = (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 	tenants_charge(client->tenants, tenant, TENANT_CPU_NS, cpu - client->cpu + REQUEST_NS, clock_now());
+	if (client->off_cpu)
+		tenants_charge(client->waits, tenant, TENANT_CPU_NS, cpu - client->cpu + REQUEST_NS, clock_now());
 	client->cpu = cpu;
 }
 
@@ -153,7 +157,8 @@ static enum interpclient_answer interpclient_send(struct interpclient *client,
 		interpclient_publish(client);
 	}
 	if (backoff_avoids(&client->backoff, interpclient_place(client, process), clock_now()) ||
-	    !tenants_may(client->tenants, process->tenant, TENANT_CPU_NS, clock_now())) {
+	    !tenants_may(client->tenants, process->tenant, TENANT_CPU_NS, clock_now()) ||
+	    (client->off_cpu && !tenants_may(client->waits, process->tenant, TENANT_CPU_NS, clock_now()))) {
 		interpclient_publish(client);
 		return INTERPCLIENT_OVER;
 	}
@@ -183,8 +188,10 @@ static enum interpclient_answer interpclient_query(struct interpclient *client,
 						   const struct interpclient_process *process,
 						   enum interp_question question, const int *fd)
 {
-	enum interpclient_answer answer = interpclient_send(client, process, question, fd);
+	enum interpclient_answer answer;
 
+	client->off_cpu = false;
+	answer = interpclient_send(client, process, question, fd);
 	return answer == INTERPCLIENT_DONE ? interpclient_take(client, process) : answer;
 }
 
@@ -254,6 +261,7 @@ enum interpclient_answer interpclient_send_copy(struct interpclient *client, con
 	client->copied_pid = copy->pid;
 	client->copied_tid = copy->tid;
 	client->copied_time = copy->time;
+	client->off_cpu = copy->off_cpu;
 	client->copied_root = copy->off_cpu ? copy->root : 0;
 	client->copied_by = copy->off_cpu ? copy->read_by : 0;
 	if (client->pid)
@@ -322,12 +330,14 @@ struct helper_counts interpclient_count(const struct interpclient *client)
 
 struct interpclient *interpclient_new(void)
 {
-	struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_CPU_NS, CPU_AHEAD } };
+	struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_CPU_NS, CPU_AHEAD } },
+			     waits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_WAITS_NS, WAITS_AHEAD } };
 	struct interpclient *client = mem_alloc(sizeof(*client), 1);
 	struct stat own;
 
 	client->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
 	client->tenants = tenants_new(&limits);
+	client->waits = tenants_new(&waits);
 	client->shared = mmap(NULL, sizeof(*client->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (client->shared == MAP_FAILED)
 		client->shared = NULL;
@@ -347,5 +357,6 @@ void interpclient_free(struct interpclient *client)
 	if (client->shared)
 		munmap(client->shared, sizeof(*client->shared));
 	tenants_free(client->tenants);
+	tenants_free(client->waits);
 	free(client);
 }

@@ -4,8 +4,9 @@
  *
  * A request waits for its reply. A helper that does not answer within INTERPCLIENT_HANG_NS is killed and replaced, and
  * the tenant of the process is avoided for a time (backoff.h). The processes of a tenant take at most
- * INTERPCLIENT_CPU_NS of a second of the helper's CPU time. Everything that the helper returns is checked: a process
- * may have taken it over.
+ * INTERPCLIENT_CPU_NS of a second of the helper's CPU time, and copies of threads off the CPU at most
+ * INTERPCLIENT_WAITS_NS of that, so these leave the rest to samples. Everything that the helper returns is checked: a
+ * process may have taken it over.
  */
 #ifndef PJ_INTERPCLIENT_H
 #define PJ_INTERPCLIENT_H
@@ -15,6 +16,7 @@
 
 #define INTERPCLIENT_HANG_NS UINT64_C(250000000)
 #define INTERPCLIENT_CPU_NS UINT64_C(50000000)
+#define INTERPCLIENT_WAITS_NS UINT64_C(25000000)
 
 struct interpclient;
 

@@ -20,6 +20,9 @@
 /* Maximum number of orders that wait: those beyond it are refused, and given again later. */
 enum { ORDERS_MAX = 4096 };
 
+/* Maximum number of copies of threads off the CPU that are taken between two looks at the orders. */
+enum { WAITS_MAX = 64 };
+
 /* Time in ms after which the reply to the last copy is taken, if no other copy comes. */
 enum { REPLY_MS = 20 };
 
@@ -332,7 +335,7 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
  * a sampled thread needs to go on. */
 static void interpthread_take_waits(struct interpthread *thread)
 {
-	while (thread->waits && !thread->stop && waitframes_take(thread->waits, thread->wait)) {
+	for (unsigned i = 0; i < WAITS_MAX && !thread->stop && waitframes_take(thread->waits, thread->wait); i++) {
 		interpthread_name(thread, thread->wait);
 		syncread_take(thread->copies, interpthread_name, thread);
 	}
@@ -351,7 +354,8 @@ static void interpthread_work(struct interpthread *thread)
 	thread->norders = 0;
 	pthread_mutex_unlock(&thread->lock);
 	syncread_take(thread->copies, interpthread_name, thread);
-	interpthread_take_waits(thread);
+	if (thread->waits)
+		interpthread_take_waits(thread);
 	for (size_t i = 0; i < n && !thread->stop; i++) {
 		interpthread_collect(thread);
 		interpthread_obey(thread, &thread->taken[i]);

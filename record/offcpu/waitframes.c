@@ -102,7 +102,7 @@ static void begin_change(uint32_t *version)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-static void end_change(uint32_t *version)
+static void finish_change(uint32_t *version)
 {
 	store(version, *version + 1);
 }
@@ -128,7 +128,7 @@ void waitframes_set_process(struct waitframes *waitframes, uint32_t pid, const s
 	place->pid = pid;
 	place->serial = ++waitframes->serial;
 	place->plan = *plan;
-	end_change(&place->version);
+	finish_change(&place->version);
 }
 
 void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
@@ -140,7 +140,7 @@ void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
 	begin_change(&place->version);
 	place->pid = 0;
 	place->serial = 0;
-	end_change(&place->version);
+	finish_change(&place->version);
 }
 
 void waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t root)
@@ -157,7 +157,7 @@ void waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t
 	place->tid = tid;
 	place->serial = process->serial;
 	place->root = root;
-	end_change(&place->version);
+	finish_change(&place->version);
 	store(&waitframes->entered->changes, waitframes->entered->changes + 1);
 }
 
@@ -201,7 +201,7 @@ bool waitframes_enter(struct waitframes *waitframes, int fd)
 	return mprotect(waitframes->entered, sizeof(*waitframes->entered), PROT_READ) == 0;
 }
 
-static struct slot *slot_at(struct framering *ring, uint64_t at)
+static struct slot *framering_at(struct framering *ring, uint64_t at)
 {
 	return (void *)(ring->bytes + at % WAITFRAMES_RING);
 }
@@ -216,16 +216,16 @@ struct threadcopy *waitframes_begin(struct waitframes *waitframes)
 	if (used > WAITFRAMES_RING || skipped + SLOT_MAX > WAITFRAMES_RING - used)
 		return NULL;
 	if (skipped) {
-		*slot_at(ring, head) = (struct slot){ .size = (uint32_t)skipped };
+		*framering_at(ring, head) = (struct slot){ .size = (uint32_t)skipped };
 		store(&ring->head, head + skipped);
 	}
-	return (void *)(slot_at(ring, head + skipped) + 1);
+	return (void *)(framering_at(ring, head + skipped) + 1);
 }
 
 void waitframes_publish(struct waitframes *waitframes, const struct threadcopy *copy)
 {
 	struct framering *ring = waitframes->ring;
-	struct slot *slot = slot_at(ring, ring->head);
+	struct slot *slot = framering_at(ring, ring->head);
 	uint64_t one = 1;
 
 	*slot = (struct slot){ .size = (uint32_t)(sizeof(*slot) + COPY_HEAD + copy->nbytes + 7) & ~7u, .used = 1 };
@@ -251,7 +251,7 @@ static bool is_possible(const struct threadcopy *copy, size_t n)
  * malformed. */
 static bool take_slot(struct waitframes *waitframes, uint64_t head, struct threadcopy *into, bool *got)
 {
-	const struct slot *at = slot_at(waitframes->ring, waitframes->taken);
+	const struct slot *at = framering_at(waitframes->ring, waitframes->taken);
 	uint64_t left = WAITFRAMES_RING - waitframes->taken % WAITFRAMES_RING, waiting = head - waitframes->taken;
 	struct slot slot = *at;
 

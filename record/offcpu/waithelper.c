@@ -294,7 +294,7 @@ struct frames_read {
 };
 
 /* Implements threadcopy_read. */
-static size_t read_frames(void *to, uint64_t address, void *into, size_t n)
+static size_t read_interpreted(void *to, uint64_t address, void *into, size_t n)
 {
 	struct frames_read *read = to;
 	uint64_t now = clock_now();
@@ -318,7 +318,7 @@ static bool fill_frames(struct waithelper *helper, const struct wait *wait, uint
 	copy->begun = read.begun;
 	__atomic_store_n(&share->reading_pid, wait->pid, __ATOMIC_RELAXED);
 	store(&share->reading_since, copy->begun);
-	threadcopy_follow(plan, read_frames, &read, WAITFRAMES_BYTES, copy);
+	threadcopy_follow(plan, read_interpreted, &read, WAITFRAMES_BYTES, copy);
 	store(&share->reading_since, 0);
 	copy->read_by = clock_now();
 	/* they delay the reads of stacks, too */

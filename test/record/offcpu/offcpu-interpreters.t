@@ -2,7 +2,7 @@
 # offcpu-interpreters.t - functions of interpreters in stacks of threads that were off the CPU: programs whose waits are known, recorded with
 # --off-cpu --interpreters=on, have no impossible stack, and most of their times show the functions that wait.
 #
-# The programs are Debian's Python, Ruby and PHP, and those in PJ_PYTHONS. On a loaded machine fewer stacks are read in time, so the share has a
+# The programs are Debian's Python, or PJ_PYTHON, Ruby and PHP. On a loaded machine fewer stacks are read in time, so the share has a
 # wide bound: observed are 96 to 99 % of the time of Python and PHP, 75 to 83 % of that of Ruby, whose stacks of 56 kB reach the limit of bytes.
 # stage: live
 # covers: record/offcpu/waitframes.c record/offcpu/waithelper.c record/waitstacks.c record/interpreters/waitnames.c
@@ -18,9 +18,8 @@ export LC_ALL
 timeout 60 pjrecord -q --off-cpu -o probe.data -- true 2>why || skip_all "context switches may not be recorded here: $(head -n 1 why)"
 
 loads=$top/test/lib/loads
-# shellcheck disable=SC2086
-set -- $PJ_PYTHONS
-for at in /usr/bin/python3 /usr/bin/ruby /usr/bin/php; do
+set --
+for at in "${PJ_PYTHON:-/usr/bin/python3}" /usr/bin/ruby /usr/bin/php; do
 	[ ! -x "$at" ] || set -- "$@" "$at"
 done
 [ $# -gt 0 ] || skip_all "no interpreter is installed"
