@@ -81,14 +81,33 @@ void framestore_put(struct framestore *store, struct framelist *list)
 	pthread_mutex_unlock(&store->lock);
 }
 
+static struct framelist *framestore_find(struct framestore *store, uint32_t tid, uint64_t time)
+{
+	struct framelist *list = *framestore_slot(store, tid, time);
+
+	while (list && (list->tid != tid || list->time != time))
+		list = list->chain;
+	return list;
+}
+
+bool framestore_has(struct framestore *store, uint32_t tid, uint64_t time, uint64_t until)
+{
+	const struct framelist *list;
+	bool has;
+
+	pthread_mutex_lock(&store->lock);
+	list = framestore_find(store, tid, time);
+	has = list && list->read_by < until && list->named_by < until;
+	pthread_mutex_unlock(&store->lock);
+	return has;
+}
+
 struct framelist *framestore_take(struct framestore *store, uint32_t tid, uint64_t time)
 {
 	struct framelist *list;
 
 	pthread_mutex_lock(&store->lock);
-	list = *framestore_slot(store, tid, time);
-	while (list && (list->tid != tid || list->time != time))
-		list = list->chain;
+	list = framestore_find(store, tid, time);
 	if (list)
 		framestore_unlink(store, list);
 	pthread_mutex_unlock(&store->lock);

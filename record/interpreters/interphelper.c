@@ -202,6 +202,12 @@ static bool interphelper_is_timely(uint64_t since, uint64_t seen, uint64_t sampl
 	return since <= sampled || seen <= sampled + INTERPRETER_NAME_NS;
 }
 
+/* Returns the time at which a copy was made. */
+static uint64_t interphelper_copied(const struct threadcopy *copy)
+{
+	return copy->off_cpu ? copy->read_by : copy->time;
+}
+
 /* Stores that the code of a frame has this name now. Returns the time of the first reading with that result: code is
  * known before each of its instructions is. */
 static uint64_t interphelper_note_code(struct interphelper *helper, const struct framecache_key *key,
@@ -215,12 +221,27 @@ static uint64_t interphelper_note_code(struct interphelper *helper, const struct
 	return framecache_put(&helper->cache, &code, named, &place, text, clock_now())->since;
 }
 
-/* Returns the entry of a frame of a sample: from the cache, or read now. Returns NULL if it is too late for that.
- * Counts in *unknown a frame whose code was not read before the sample. */
-static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
-							const struct interpreter_frame *frame, uint64_t sampled,
-							uint32_t *unknown)
+/* Returns an entry that was read now, NULL if it is too late for that. since: time of the first reading of its code. It
+ * is never too late while the thread is off the CPU, if what was read cannot change meanwhile. */
+static const struct framecache_entry *interphelper_admit(const struct interp_image *image,
+							 const struct framecache_entry *entry, uint64_t since,
+							 const struct threadcopy *copy, struct interp_copy *of_copy)
 {
+	if (interphelper_is_timely(since, entry->seen, interphelper_copied(copy)))
+		return entry;
+	if (!copy->off_cpu || !image->interpreter->pinned)
+		return NULL;
+	of_copy->named_by = entry->seen;
+	return entry;
+}
+
+/* Returns the entry of a frame of a copy: from the cache, or read now. Returns NULL if it is too late for that. Counts
+ * in of_copy->unknown a frame whose code was not read before the copy. */
+static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
+							const struct interpreter_frame *frame,
+							const struct threadcopy *copy, struct interp_copy *of_copy)
+{
+	uint64_t sampled = interphelper_copied(copy);
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
 	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, clock_now());
 	struct interpreter_place place = { 0 };
@@ -229,20 +250,19 @@ static const struct framecache_entry *interphelper_read(struct interphelper *hel
 	uint64_t since;
 
 	if (entry && interphelper_is_timely(entry->since, entry->seen, sampled)) {
-		*unknown += entry->since > sampled;
+		of_copy->unknown += entry->since > sampled;
 		return entry;
 	}
 	helper->text.n = 0;
 	named = image->interpreter->describe(image->state, frame, &place, &helper->text);
-	++*unknown;
+	of_copy->unknown++;
 	if (image->budget.over)
 		return NULL;
 	text = named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 };
 	since = interphelper_note_code(helper, &key, named, place.first_line, text);
 	entry = framecache_put(&helper->cache, &key, named, &place, text, clock_now());
-	*unknown -= since <= sampled;
-	since = since < entry->since ? since : entry->since;
-	return interphelper_is_timely(since, entry->seen, sampled) ? entry : NULL;
+	of_copy->unknown -= since <= sampled;
+	return interphelper_admit(image, entry, since < entry->since ? since : entry->since, copy, of_copy);
 }
 
 /* Writes the name of a frame into the reply. id: that of the text in the cache, until the cache starts again: so texts
@@ -274,12 +294,14 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	memory_forget(&image->memory);
 	helper->list.stack_low = helper->list.stack_high = 0;
 	of_copy->end = image->interpreter->frames(image->state, copy, &helper->list);
+	/* it may have read live memory, too */
+	if (copy->off_cpu && !image->interpreter->deferrable)
+		of_copy->named_by = clock_now();
 	of_copy->stack_low = helper->list.stack_low;
 	of_copy->stack_high = helper->list.stack_high;
 	for (; of_copy->n < helper->list.n && reply->n < INTERP_FRAMES_MAX; of_copy->n++) {
 		const struct interpreter_frame *frame = &helper->list.frame[of_copy->n];
-		const struct framecache_entry *entry =
-			interphelper_read(helper, image, frame, copy->time, &of_copy->unknown);
+		const struct framecache_entry *entry = interphelper_read(helper, image, frame, copy, of_copy);
 		struct interp_frame *to = &helper->shared->frame[reply->n++];
 
 		*to = (struct interp_frame){ .frame = frame->frame,

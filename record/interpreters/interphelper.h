@@ -47,8 +47,11 @@ struct interp_copy {
 	uint32_t end;                   /* enum interpreter_end */
 	uint32_t n;                     /* number of frames: they follow those of the copy before */
 	uint32_t lost;                  /* 1: the process cannot be read any longer */
-	uint32_t unknown;               /* number of frames whose code was not read before the sample */
+	uint32_t unknown;               /* number of frames whose code was not read before the copy */
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
+	/* of a thread off the CPU: the time of the last read, of frames or a name, that is right only if the thread was
+	 * still off the CPU; 0: none was */
+	uint64_t named_by;
 };
 
 /* A frame in the reply to INTERP_FRAMES, innermost first. */

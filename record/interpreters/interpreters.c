@@ -8,6 +8,7 @@
 #include "record/interpreters/framenames.h"
 #include "record/interpreters/interpthread.h"
 #include "record/interpreters/jsstacks.h"
+#include "record/interpreters/waitnames.h"
 #include "unwind/walk.h"
 
 #include <inttypes.h>
@@ -54,12 +55,15 @@ struct interpreters {
 	struct interpthread *thread;
 	struct framestore *store;
 	struct framenames *names;
-	bool started, failed; /* the thread runs; it could not be started */
+	struct waitframes *waits;    /* NULL: no frames of threads off the CPU are read */
+	struct waitnames *waitnames; /* of these */
+	bool started, failed;        /* the thread runs; it could not be started */
 	struct script **script;
 	size_t n;
 	uint64_t number, now;
 	struct onestack merged;
-	struct onestack_frame *frame; /* frames of the current sample */
+	struct onestack_frame *frame;  /* frames of the current sample */
+	struct waitnames_frame *named; /* their names */
 	size_t capacity;
 };
 
@@ -110,13 +114,19 @@ static bool script_order(struct interpreters *interpreters, const struct script 
 					  .what = what, .pid = script->pid, .number = script->number, .start = start });
 }
 
+static void script_unregister(struct interpreters *interpreters, const struct script *script)
+{
+	syncread_remove_process(interpreters->syncread, script->pid);
+	waitframes_remove_process(interpreters->waits, script->pid);
+}
+
 /* Returns false if it could not be ordered: then the script stays as it is, for another attempt. */
 static bool script_close(struct interpreters *interpreters, struct script *script)
 {
 	if (script->state != SCRIPT_CLOSED && !script_order(interpreters, script, INTERPTHREAD_CLOSE, 0))
 		return false;
 	if (script->state == SCRIPT_OPEN)
-		syncread_remove_process(interpreters->syncread, script->pid);
+		script_unregister(interpreters, script);
 	script->state = SCRIPT_CLOSED;
 	return true;
 }
@@ -124,8 +134,8 @@ static bool script_close(struct interpreters *interpreters, struct script *scrip
 static bool interpreters_run(struct interpreters *interpreters)
 {
 	if (!interpreters->started && !interpreters->failed) {
-		interpreters->started =
-			interpthread_start(interpreters->thread, interpreters->syncread, interpreters->store);
+		interpreters->started = interpthread_start(interpreters->thread, interpreters->syncread,
+							   interpreters->waits, interpreters->store);
 		interpreters->failed = !interpreters->started;
 	}
 	return interpreters->started;
@@ -190,8 +200,11 @@ static bool script_register(struct interpreters *interpreters, const struct scri
 		if (syncread_has_thread(interpreters->syncread, news->thread[i].tid, &root) &&
 		    root == news->thread[i].root)
 			continue;
-		any |= syncread_add_thread(interpreters->syncread, script->pid, news->thread[i].tid,
-					   news->thread[i].root, news->since);
+		if (!syncread_add_thread(interpreters->syncread, script->pid, news->thread[i].tid, news->thread[i].root,
+					 news->since))
+			continue;
+		waitframes_set_thread(interpreters->waits, script->pid, news->thread[i].tid, news->thread[i].root);
+		any = true;
 	}
 	return any;
 }
@@ -225,6 +238,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		script_close(interpreters, script);
 		return;
 	}
+	waitframes_set_process(interpreters->waits, script->pid, &news->result.plan);
 	script->on_stack = news->result.plan.stack;
 	script->language = news->result.language;
 	/* the language is of the helper process */
@@ -249,7 +263,7 @@ static void script_listed(struct interpreters *interpreters, struct script *scri
 	script->threads_at = interpreters->now + script->threads_pause;
 	if (!news->failed)
 		return;
-	syncread_remove_process(interpreters->syncread, script->pid);
+	script_unregister(interpreters, script);
 	script->state = SCRIPT_CLOSED;
 	script->retry = interpreters->now + RETRY_NS;
 }
@@ -318,6 +332,8 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 		interpreters->capacity = list->n;
 		interpreters->frame =
 			mem_grow(interpreters->frame, sizeof(*interpreters->frame), interpreters->capacity);
+		interpreters->named =
+			mem_grow(interpreters->named, sizeof(*interpreters->named), interpreters->capacity);
 	}
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct interp_frame *from = &list->frame[i];
@@ -332,9 +348,10 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 	return n;
 }
 
-/* Notes the names of the frames in a list, and sets the addresses in interpreters->frame. */
-static void interpreters_name(struct interpreters *interpreters, const struct script *script,
-			      const struct framelist *list, struct pj_unwinding *counts)
+/* Notes the names of the frames in a list, and sets the addresses in interpreters->frame, and interpreters->named.
+ * Returns the number of frames. */
+static size_t interpreters_name(struct interpreters *interpreters, const struct script *script,
+				const struct framelist *list, struct pj_unwinding *counts)
 {
 	size_t n = 0;
 
@@ -351,9 +368,12 @@ static void interpreters_name(struct interpreters *interpreters, const struct sc
 			continue;
 		counts->functions++;
 		counts->functions_unnamed += from->named == INTERPRETER_UNNAMED;
-		interpreters->frame[n++].address =
+		interpreters->frame[n].address =
 			framenames_note(interpreters->names, script->pid, script->tenant, &frame);
+		interpreters->named[n] = (struct waitnames_frame){ frame, interpreters->frame[n].address };
+		n++;
 	}
+	return n;
 }
 
 /* Implements onestack_lists.is_trampoline: code of memory without a file, directly outside of the eval function. */
@@ -393,6 +413,16 @@ static void interpreters_put(struct interpreters *interpreters, struct walk *wal
 	walk->n = merged->n;
 }
 
+/* Keeps the names of a thread that is off the CPU. Returns false if there is no space for them. */
+static bool interpreters_keep(struct interpreters *interpreters, const struct script *script, uint32_t tid, size_t n)
+{
+	return waitnames_keep(interpreters->waitnames, &(struct waitnames_wait){ .pid = script->pid,
+										 .tid = tid,
+										 .tenant = script->tenant,
+										 .frame = interpreters->named,
+										 .n = n });
+}
+
 static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
 			      const struct interpreters_sample *sample, const struct framelist *list, struct walk *walk,
 			      struct pj_unwinding *counts)
@@ -410,6 +440,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };
 	struct onestack *merged = &interpreters->merged;
+	size_t n;
 
 	lists.n = interpreters_frames(interpreters, list);
 	lists.frame = interpreters->frame;
@@ -423,7 +454,9 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 		      walk->n ? walk->frame[0].address : 0, (int)walk->end);
 		return false;
 	}
-	interpreters_name(interpreters, script, list, counts);
+	n = interpreters_name(interpreters, script, list, counts);
+	if (sample->until && !interpreters_keep(interpreters, script, sample->tid, n))
+		return false;
 	onestack_merge(merged, &lists, sample->max);
 	interpreters_put(interpreters, walk);
 	walk->end = merged->end;
@@ -519,6 +552,60 @@ static void interpreters_merge_native(struct interpreters *interpreters, const s
 	}
 }
 
+/* Returns the frames of a stack that was read while its thread was off the CPU, until sample->until at least. Counts
+ * why there are none, and returns NULL then. */
+static struct framelist *interpreters_take_wait(struct interpreters *interpreters,
+						const struct interpreters_sample *sample, uint64_t root,
+						struct pj_unwinding *counts)
+{
+	struct framelist *list = framestore_take(interpreters->store, sample->tid, sample->time);
+
+	if (list && list->read_by < sample->until && list->named_by < sample->until && list->root == root)
+		return list;
+	++*(list && list->root == root ? &counts->interpreted_unsure : &counts->interpreted_late);
+	free(list);
+	return NULL;
+}
+
+static enum syncread_verdict interpreters_verdict(struct interpreters *interpreters,
+						  const struct interpreters_sample *sample)
+{
+	return syncread_verdict(interpreters->syncread, &(struct syncread_sample){ .cpu = sample->cpu,
+										   .tid = sample->tid,
+										   .in_kernel = sample->in_kernel,
+										   .time = sample->time,
+										   .registers = sample->registers,
+										   .nregisters = sample->nregisters });
+}
+
+/* The same for a sample: the reader certifies the copy. */
+static struct framelist *interpreters_take_sample(struct interpreters *interpreters,
+						  const struct interpreters_sample *sample, struct pj_unwinding *counts)
+{
+	enum syncread_verdict verdict = interpreters_verdict(interpreters, sample);
+	struct framelist *list = framestore_take(interpreters->store, sample->tid, sample->time);
+
+	if (verdict == SYNCREAD_CERTIFIED && list)
+		return list;
+	interpreters_drop(verdict == SYNCREAD_CERTIFIED ? SYNCREAD_NO_COPY : verdict, counts);
+	free(list);
+	return NULL;
+}
+
+/* Puts certified frames at their places in the walk. */
+static void interpreters_place(struct interpreters *interpreters, const struct script *script,
+			       const struct interpreters_sample *sample, const struct framelist *list,
+			       struct walk *walk, struct pj_unwinding *counts)
+{
+	if (list->end >= INTERPRETER_IMPOSSIBLE)
+		counts->interpreted_invalid++;
+	else if (interpreters_on_stack(sample, list) &&
+		 interpreters_join(interpreters, script, sample, list, walk, counts))
+		counts->interpreted_shown++;
+	else
+		counts->interpreted_other++;
+}
+
 bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process)
 {
 	const struct script *script = process ? interpreters_find(interpreters, process->pid) : NULL;
@@ -530,11 +617,10 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 			struct pj_unwinding *counts)
 {
 	struct script *script = interpreters_note(interpreters, sample->process);
-	enum syncread_verdict verdict;
 	struct framelist *list;
 	uint64_t root;
 
-	if (!script || script->state != SCRIPT_OPEN)
+	if (!script || script->state != SCRIPT_OPEN || (script->on_stack && sample->until))
 		return;
 	if (!syncread_has_thread(interpreters->syncread, sample->tid, &root)) {
 		if (script->on_stack)
@@ -545,29 +631,35 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 			script_list(interpreters, script);
 		return;
 	}
-	verdict =
-		syncread_verdict(interpreters->syncread, &(struct syncread_sample){ .cpu = sample->cpu,
-										    .tid = sample->tid,
-										    .in_kernel = sample->in_kernel,
-										    .time = sample->time,
-										    .registers = sample->registers,
-										    .nregisters = sample->nregisters });
-	list = framestore_take(interpreters->store, sample->tid, sample->time);
+	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED)
+		return; /* it is read again */
 	counts->interpreted++;
-	if (script->on_stack)
+	if (script->on_stack) {
+		interpreters_verdict(interpreters, sample);
+		list = framestore_take(interpreters->store, sample->tid, sample->time);
 		interpreters_merge_native(interpreters, script, sample, list, walk, counts);
-	else if (verdict != SYNCREAD_CERTIFIED)
-		interpreters_drop(verdict, counts);
-	else if (!list)
-		counts->interpreted_late++;
-	else if (list->end >= INTERPRETER_IMPOSSIBLE)
-		counts->interpreted_invalid++;
-	else if (interpreters_on_stack(sample, list) &&
-		 interpreters_join(interpreters, script, sample, list, walk, counts))
-		counts->interpreted_shown++;
-	else
-		counts->interpreted_other++;
+	} else {
+		list = sample->until ? interpreters_take_wait(interpreters, sample, root, counts) :
+				       interpreters_take_sample(interpreters, sample, counts);
+		if (list)
+			interpreters_place(interpreters, script, sample, list, walk, counts);
+	}
 	free(list);
+}
+
+bool interpreters_has_wait(const struct interpreters *interpreters, uint32_t tid, uint64_t time, uint64_t until)
+{
+	return framestore_has(interpreters->store, tid, time, until);
+}
+
+void interpreters_rename(struct interpreters *interpreters, uint32_t tid, uint64_t *ips, uint64_t nips)
+{
+	waitnames_rename(interpreters->waitnames, interpreters->names, tid, ips, nips);
+}
+
+void interpreters_resumed(struct interpreters *interpreters, uint32_t tid)
+{
+	waitnames_forget(interpreters->waitnames, tid);
 }
 
 /* With PJ_DEBUG=unwind, prints the counters of the synchronous reader. */
@@ -605,9 +697,11 @@ struct interpreters *interpreters_new(void)
 }
 
 void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
-			struct rings *rings)
+			struct rings *rings, struct waitframes *waits)
 {
 	interpreters->processes = processes;
+	interpreters->waits = waits;
+	interpreters->waitnames = waitnames_new();
 	interpreters->store = framestore_new();
 	interpreters->names = framenames_new();
 	interpreters->syncread =
@@ -634,6 +728,8 @@ void interpreters_free(struct interpreters *interpreters)
 	free(interpreters->script);
 	onestack_free(&interpreters->merged);
 	free(interpreters->frame);
+	free(interpreters->named);
+	waitnames_free(interpreters->waitnames);
 	free(interpreters);
 }
 

@@ -78,7 +78,7 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 		text_bytes(text, &sample->cgroup, sizeof(sample->cgroup));
 	size = (uint16_t)text->n;
 	memcpy(text->p + offsetof(struct perf_record, size), &size, sizeof(size));
-	switches->o.emit(switches->o.to, (const void *)text->p);
+	switches->o.emit(switches->o.to, (void *)text->p);
 }
 
 struct switches *switches_new(const struct switches_options *options)

@@ -38,8 +38,13 @@ void waitshare_set_class(struct waitshare *waitshare, uint32_t pid, uint8_t clas
 {
 	uint32_t *entry = &waitshare->process[pid % WAITSHARE_PIDS];
 
-	if (pid >> 24 == 0 && (class || *entry >> 8 == pid))
-		__atomic_store_n(entry, class ? pid << 8 | class : 0, __ATOMIC_RELAXED);
+	uint32_t wanted = class ? pid << 8 | class : 0;
+
+	if (pid >> 24 || (!class && *entry >> 8 != pid) || *entry == wanted)
+		return;
+	__atomic_store_n(entry, wanted, __ATOMIC_RELAXED);
+	if (class)
+		store(&waitshare->known, waitshare->known + 1);
 }
 
 /* ---- the writer ------------------------------------------------------------------------------------------------ */
@@ -92,7 +97,7 @@ bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct wait
 		memcpy(copy, waitshare->bytes + place, sizeof(*copy));
 		if (copy->size % 8 || copy->size < sizeof(*copy) || copy->size > left || copy->size > head - *at ||
 		    copy->n > copy->size - sizeof(*copy) || copy->n > WAITSHARE_STACK ||
-		    copy->wait.nregisters > WAIT_REGISTERS) {
+		    copy->wait.nregisters > WAIT_REGISTERS || copy->frames > WAITCOPY_LEFT_OUT) {
 			*broken = true;
 			return false;
 		}

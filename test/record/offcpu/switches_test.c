@@ -8,7 +8,7 @@
 
 static unsigned samples;
 
-static void count_sample(void *to, const struct ring_sample *sample)
+static void count_sample(void *to, struct ring_sample *sample)
 {
 	(void)to;
 	samples += sample->period == 100;
@@ -117,7 +117,7 @@ static void check_full(struct leftout *leftout)
 	   "  and has the first ones");
 }
 
-static void drop_stack(void *to, const struct ring_sample *sample)
+static void drop_stack(void *to, struct ring_sample *sample)
 {
 	switches_drop_stack(*(struct switches **)to, sample->ips, sample->nips, sample->period);
 }
