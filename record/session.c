@@ -227,8 +227,8 @@ static void take_offcpu(void *to, struct ring_sample *sample)
 
 	if (sample->time < session->w.begin)
 		return;
-	if (sample->time - sample->period <= session->w.begin) /* unwound for an earlier window, maybe */
-		unwinder_note(session->w.unwinder, sample);
+	/* its stack was unwound for an earlier window, maybe */
+	unwinder_note(session->w.unwinder, sample);
 	openwindow_sample(&session->w, sample);
 }
 
@@ -237,6 +237,7 @@ static void session_switch(struct session *session, const struct ring_record *re
 {
 	if (waitstacks_record(session->w.waits, record)) {
 		switches_record(session->w.switches, record);
+		waitstacks_recorded(session->w.waits, record);
 	} else {
 		session->held = record->time;
 		rings_hold(session->rings);
@@ -268,6 +269,7 @@ static void session_take(void *to, const struct ring_record *record)
 	if (record->kind == RING_OF_STATE) {
 		waitstacks_record(session->w.waits, record);
 		switches_record(session->w.switches, record);
+		waitstacks_recorded(session->w.waits, record);
 		unwinder_state(session->w.unwinder, record);
 	}
 	switch (perf_record->type) {

@@ -357,8 +357,6 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 	if (!waitstacks)
 		return true;
 	if (record->kind == RING_OF_STATE) {
-		if (head->type == RECORD_EXIT)
-			unwinder_resumed(waitstacks->o.unwinder, id->tid);
 		if (head->type == RECORD_EXIT && id->pid == id->tid)
 			waitcopies_exit(waitstacks->copies, id->pid);
 		return true;
@@ -366,7 +364,6 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 	if (head->type != RECORD_SWITCH && head->type != RECORD_SWITCH_CPU_WIDE)
 		return true;
 	if (head->misc & SWITCHED_OUT) {
-		unwinder_resumed(waitstacks->o.unwinder, id->tid);
 		note_tenant(waitstacks, id->pid);
 		return true;
 	}
@@ -374,6 +371,16 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 		if (!waitstacks_decide(waitstacks, copy, record->time))
 			return false;
 	return true;
+}
+
+void waitstacks_recorded(struct waitstacks *waitstacks, const struct ring_record *record)
+{
+	const struct perf_record *head = record->head;
+	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
+	bool out = (head->type == RECORD_SWITCH || head->type == RECORD_SWITCH_CPU_WIDE) && head->misc & SWITCHED_OUT;
+
+	if (waitstacks && (out || head->type == RECORD_EXIT))
+		unwinder_resumed(waitstacks->o.unwinder, id->tid);
 }
 
 /* Returns true if the frames of the thread's interpreter are being named, or their certificate is still to come. */

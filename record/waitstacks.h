@@ -51,6 +51,8 @@ bool waitstacks_begin(struct waitstacks *waitstacks, uint64_t now);
 /* To be called before switches_record with the same record, of switches or state. Returns false if that is not to be
  * called, because the record must stay in its ring (rings_hold), as unwind tables are being made. */
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record);
+/* To be called after switches_record with the same record: that may emit the last off-CPU time of its thread. */
+void waitstacks_recorded(struct waitstacks *waitstacks, const struct ring_record *record);
 /* Gives stacks to the threads that are still off the CPU: all records before `until` were taken, and none after it. */
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until);
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks);
