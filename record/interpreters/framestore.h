@@ -3,8 +3,8 @@
  * framestore.h - the interpreted frames of samples, until the main thread takes the samples from their rings.
  *
  * A copy of frames is evaluated within some ms of the sample; the main thread comes to the sample up to 600 ms later.
- * The store keeps each list by thread and time of the sample. Lists that are not taken are dropped after FRAMESTORE_NS,
- * and the oldest ones if all are larger than FRAMESTORE_BYTES. Several threads may use it.
+ * The store keeps each list by thread and time of the sample. Lists that are not taken are dropped FRAMESTORE_NS
+ * after their copy, and the oldest ones if all are larger than FRAMESTORE_BYTES. Several threads may use it.
  */
 #ifndef PJ_FRAMESTORE_H
 #define PJ_FRAMESTORE_H
@@ -23,7 +23,7 @@ struct framelist {
 	uint32_t language;
 	enum interpreter_end end;
 	/* Of a thread that was off the CPU: the root of the copy, the time after its last read, and
-	 * interp_reply.named_by. Otherwise 0. */
+	 * interp_copy.named_by. Otherwise 0. */
 	uint64_t root, read_by, named_by;
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 	uint32_t n, bytes;

@@ -202,10 +202,13 @@ static bool interphelper_is_timely(uint64_t since, uint64_t seen, uint64_t sampl
 	return since <= sampled || seen <= sampled + INTERPRETER_NAME_NS;
 }
 
-/* Returns the time at which a copy was made. */
-static uint64_t interphelper_copied(const struct threadcopy *copy)
+/* Returns the time at which a copy was made: of a thread off the CPU, the end if nothing moves meanwhile, else the
+ * begin. */
+static uint64_t interphelper_copied(const struct interp_image *image, const struct threadcopy *copy)
 {
-	return copy->off_cpu ? copy->read_by : copy->time;
+	if (!copy->off_cpu)
+		return copy->time;
+	return image->interpreter->pinned ? copy->read_by : copy->begun;
 }
 
 /* Stores that the code of a frame has this name now. Returns the time of the first reading with that result: code is
@@ -227,7 +230,7 @@ static const struct framecache_entry *interphelper_admit(const struct interp_ima
 							 const struct framecache_entry *entry, uint64_t since,
 							 const struct threadcopy *copy, struct interp_copy *of_copy)
 {
-	if (interphelper_is_timely(since, entry->seen, interphelper_copied(copy)))
+	if (interphelper_is_timely(since, entry->seen, interphelper_copied(image, copy)))
 		return entry;
 	if (!copy->off_cpu || !image->interpreter->pinned)
 		return NULL;
@@ -241,7 +244,7 @@ static const struct framecache_entry *interphelper_read(struct interphelper *hel
 							const struct interpreter_frame *frame,
 							const struct threadcopy *copy, struct interp_copy *of_copy)
 {
-	uint64_t sampled = interphelper_copied(copy);
+	uint64_t sampled = interphelper_copied(image, copy);
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
 	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, clock_now());
 	struct interpreter_place place = { 0 };

@@ -58,6 +58,13 @@ int main(void)
 	ok(!framestore_has(store, 7, 2 * FRAMESTORE_NS, 2 * FRAMESTORE_NS + 20), "  or was not");
 	ok(!framestore_has(store, 8, 2 * FRAMESTORE_NS, UINT64_MAX), "  no list of another thread");
 	ok(take(store, 7, 2 * FRAMESTORE_NS), "  it stays until it is taken");
+	list = framelist_new(1, 8);
+	list->tid = 7;
+	list->time = 1;
+	list->read_by = 10 * FRAMESTORE_NS;
+	framestore_put(store, list);
+	put(store, 8, list->read_by + 10, 8);
+	ok(take(store, 7, 1), "  also if the thread has been off the CPU for long");
 	put(store, 7, 1, 8);
 	framestore_free(store);
 	return done();
