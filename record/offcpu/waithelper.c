@@ -23,7 +23,8 @@
 /* For counters with one writer. */
 #define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
 
-#define RETRY_NS (SECOND_NS / 10) /* ns after which threads over a limit are read, if they still sleep */
+#define SCAN_NS UINT64_C(10000000) /* ns between two looks at the threads that sleep */
+#define RETRY_NS (SECOND_NS / 10)  /* ns after which threads over a limit are read, if they still sleep */
 enum {
 	SWITCH_OUT = 1 << 13,
 	RECORDS = 65536,    /* most records of one ring in one look */
@@ -58,7 +59,8 @@ struct waithelper {
 	struct sleeper *sleeper;
 	uint64_t changes; /* waitframes_changes, and waitshare.known, at the last look at them */
 	uint32_t known;
-	uint64_t retry; /* time of the next look, as some were over a limit; 0: none were */
+	uint64_t scanned; /* time of the last look at the sleepers */
+	uint64_t retry;   /* time of the next one, as some were over a limit; 0: none were */
 };
 
 /* ---- rings ------------------------------------------------------------------------------------------------------ */
@@ -94,11 +96,18 @@ static void add_ring(struct waithelper *helper, const struct waithelper_message 
 	helper->ring[i].cursor = load(&helper->ring[i].page->data_tail);
 }
 
+/* Forgets the threads that sleep: some may run, as their records were not followed. */
+static void forget_sleepers(struct waithelper *helper)
+{
+	memset(helper->sleeper, 0, SLEEPERS_MAX * sizeof(*helper->sleeper));
+}
+
 /* Follows no ring any more: pjrecord sends all again. */
 static void drop_rings(struct waithelper *helper)
 {
 	while (helper->nrings)
 		unmap_ring(helper->ring + --helper->nrings);
+	forget_sleepers(helper);
 }
 
 static uint64_t followed_word(const struct followed *ring, uint64_t at)
@@ -185,6 +194,7 @@ static void follow_ring(struct waithelper *helper, struct followed *ring)
 
 	if (ring->cursor < tail) {
 		add(&helper->o.share->counters.missed, 1);
+		forget_sleepers(helper);
 		ring->cursor = tail;
 	}
 	for (; ring->cursor < head && n < RECORDS; n++) {
@@ -193,6 +203,7 @@ static void follow_ring(struct waithelper *helper, struct followed *ring)
 
 		if (size < sizeof(struct perf_record) || size % 8 || size > head - ring->cursor) {
 			add(&helper->o.share->counters.missed, 1);
+			forget_sleepers(helper);
 			ring->cursor = head;
 			return;
 		}
@@ -469,9 +480,12 @@ static void read_sleepers(struct waithelper *helper)
 {
 	uint64_t changes = helper->o.frames ? waitframes_changes(helper->o.frames) : 0;
 	uint32_t known = load(&helper->o.share->known);
+	uint64_t now = clock_now();
 
-	if (changes == helper->changes && known == helper->known && (!helper->retry || clock_now() < helper->retry))
+	if (now - helper->scanned < SCAN_NS ||
+	    (changes == helper->changes && known == helper->known && (!helper->retry || now < helper->retry)))
 		return;
+	helper->scanned = now;
 	helper->changes = changes;
 	helper->known = known;
 	helper->retry = 0;

@@ -37,13 +37,13 @@ uint8_t waitshare_class(const struct waitshare *waitshare, uint32_t pid)
 void waitshare_set_class(struct waitshare *waitshare, uint32_t pid, uint8_t class)
 {
 	uint32_t *entry = &waitshare->process[pid % WAITSHARE_PIDS];
-
 	uint32_t wanted = class ? pid << 8 | class : 0;
 
 	if (pid >> 24 || (!class && *entry >> 8 != pid) || *entry == wanted)
 		return;
 	__atomic_store_n(entry, wanted, __ATOMIC_RELAXED);
-	if (class)
+	/* while all are read, a thread is not kept for its class */
+	if (class && load(&waitshare->strict) != WAITSHARE_ALL)
 		store(&waitshare->known, waitshare->known + 1);
 }
 
