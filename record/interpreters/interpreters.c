@@ -43,6 +43,9 @@ struct script {
 	uint64_t threads_at, threads_pause; /* ns: earliest time of the next list of threads; time between two lists */
 	bool on_stack;                      /* plan.stack: its frames are on the native stack */
 	bool listing;                       /* a list of threads is on its way */
+	/* A stack needed that it is opened, or that its threads are listed, before the time for that had come: then it
+	 * is done without another one, as its threads may sleep. */
+	bool reopen, relist;
 	uint32_t language, nevals;
 	bool frames_lead, frame_in_r14; /* of struct interpreter */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
@@ -61,6 +64,7 @@ struct interpreters {
 	struct script **script;
 	size_t n;
 	uint64_t number, now;
+	uint64_t not_entered; /* number of threads that had no place in `waits` */
 	struct onestack merged;
 	struct onestack_frame *frame;  /* frames of the current sample */
 	struct waitnames_frame *named; /* their names */
@@ -153,6 +157,14 @@ static void script_open(struct interpreters *interpreters, struct script *script
 	script->version = process->maps->version;
 }
 
+/* Opens a script that is closed, now or when its time has come. */
+static void script_reopen(struct interpreters *interpreters, struct script *script, const struct process *process)
+{
+	if (script->state == SCRIPT_CLOSED && interpreters->now >= script->retry)
+		script_open(interpreters, script, process);
+	script->reopen = script->state == SCRIPT_CLOSED;
+}
+
 /* Returns the script of a process, which is opened, or listed, if necessary; NULL if it has no interpreter. */
 static struct script *interpreters_note(struct interpreters *interpreters, const struct process *process)
 {
@@ -173,17 +185,40 @@ static struct script *interpreters_note(struct interpreters *interpreters, const
 		if (script_close(interpreters, script))
 			script->retry = interpreters->now + RETRY_MAX_NS;
 	}
-	if (script->state == SCRIPT_CLOSED && interpreters->now >= script->retry)
-		script_open(interpreters, script, process);
+	script_reopen(interpreters, script, process);
 	return script;
 }
 
 /* Requests the list of threads, since one is not registered. */
 static void script_list(struct interpreters *interpreters, struct script *script)
 {
-	if (script->listing || interpreters->now < script->threads_at)
-		return;
-	script->listing = script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
+	if (!script->listing && interpreters->now >= script->threads_at) {
+		script->listing = script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
+		script->relist = !script->listing;
+	} else {
+		script->relist = true;
+	}
+}
+
+/* Does for all scripts whose time has come what a stack needed before. */
+static void interpreters_catch_up(struct interpreters *interpreters)
+{
+	for (size_t i = 0; i < interpreters->n; i++) {
+		struct script *script = interpreters->script[i];
+		const struct process *process;
+
+		if (!script->reopen && !script->relist)
+			continue;
+		process = processes_find(interpreters->processes, script->pid);
+		if (!process || process->exited || process->since != script->began || !process->maps) {
+			script->reopen = script->relist = false;
+			continue;
+		}
+		if (script->reopen)
+			script_reopen(interpreters, script, process);
+		if (script->relist && script->state == SCRIPT_OPEN)
+			script_list(interpreters, script);
+	}
 }
 
 /* ---- news ------------------------------------------------------------------------------------------------------- */
@@ -203,7 +238,9 @@ static bool script_register(struct interpreters *interpreters, const struct scri
 		if (!syncread_add_thread(interpreters->syncread, script->pid, news->thread[i].tid, news->thread[i].root,
 					 news->since))
 			continue;
-		waitframes_set_thread(interpreters->waits, script->pid, news->thread[i].tid, news->thread[i].root);
+		if (interpreters->waits &&
+		    !waitframes_set_thread(interpreters->waits, script->pid, news->thread[i].tid, news->thread[i].root))
+			interpreters->not_entered++;
 		any = true;
 	}
 	return any;
@@ -216,6 +253,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 	uint64_t limit = early ? RETRY_EARLY_NS : RETRY_MAX_NS;
 	int memory = news->memory;
 
+	script->reopen = false;
 	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
 	if (script->pause > limit)
 		script->pause = limit;
@@ -225,6 +263,8 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
 		      early ? "it is starting" : news->result.why);
 		memcpy(script->why, news->result.why, sizeof(script->why));
+		/* its first wait may be long */
+		script->reopen = early && script->pause < limit;
 		return;
 	}
 	news->memory = -1;
@@ -286,6 +326,7 @@ void interpreters_take(struct interpreters *interpreters, uint64_t now)
 			script_listed(interpreters, script, news);
 		interpthread_news_free(news);
 	}
+	interpreters_catch_up(interpreters);
 	syncread_settle(interpreters->syncread);
 }
 
@@ -297,8 +338,14 @@ void interpreters_flush(struct interpreters *interpreters)
 
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record)
 {
-	if (interpreters->started)
-		syncread_state(interpreters->syncread, record);
+	const struct perf_record *head = record->head;
+	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
+
+	if (!interpreters->started)
+		return;
+	syncread_state(interpreters->syncread, record);
+	if (head->type == RECORD_EXIT)
+		waitframes_remove_thread(interpreters->waits, id->tid);
 }
 
 void interpreters_tick(struct interpreters *interpreters, uint64_t now)
@@ -440,6 +487,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };
 	struct onestack *merged = &interpreters->merged;
+	struct pj_unwinding named = { 0 };
 	size_t n;
 
 	lists.n = interpreters_frames(interpreters, list);
@@ -454,9 +502,11 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 		      walk->n ? walk->frame[0].address : 0, (int)walk->end);
 		return false;
 	}
-	n = interpreters_name(interpreters, script, list, counts);
+	n = interpreters_name(interpreters, script, list, &named);
 	if (sample->until && !interpreters_keep(interpreters, script, sample->tid, n))
 		return false;
+	counts->functions += named.functions;
+	counts->functions_unnamed += named.functions_unnamed;
 	onestack_merge(merged, &lists, sample->max);
 	interpreters_put(interpreters, walk);
 	walk->end = merged->end;
@@ -631,9 +681,14 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 			script_list(interpreters, script);
 		return;
 	}
-	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED)
+	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED &&
+	    waitframes_set_thread(interpreters->waits, script->pid, sample->tid, root))
 		return; /* it is read again */
 	counts->interpreted++;
+	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED) {
+		counts->interpreted_late++;
+		return;
+	}
 	if (script->on_stack) {
 		interpreters_verdict(interpreters, sample);
 		list = framestore_take(interpreters->store, sample->tid, sample->time);
@@ -673,6 +728,8 @@ static void interpreters_debug(const struct interpreters *interpreters)
 	      " pauses",
 	      counters.samples, counters.copies, counters.failed, counters.ns / 1000, counters.over_budget,
 	      counters.ring_full, counters.off, counters.pauses);
+	if (interpreters->not_entered)
+		debug(DEBUG_UNWIND, "waits: %" PRIu64 " threads without a place", interpreters->not_entered);
 	for (unsigned i = 0; i < SYNCREAD_VERDICTS; i++)
 		if (counters.verdicts[i])
 			debug(DEBUG_UNWIND, "reader: %" PRIu64 " %s", counters.verdicts[i],

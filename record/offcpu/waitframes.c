@@ -21,7 +21,8 @@ struct entered_process {
 };
 
 struct entered_thread {
-	uint32_t version, tid;
+	uint32_t version, tid; /* tid 0: none */
+	uint32_t pid, zero;
 	uint64_t serial; /* of its process */
 	uint64_t root;
 };
@@ -107,23 +108,42 @@ static void finish_change(uint32_t *version)
 	store(version, *version + 1);
 }
 
-static struct entered_process *process_place(const struct waitframes *waitframes, uint32_t pid)
+/* Returns the place of a process; NULL if it has none. */
+static struct entered_process *find_process(const struct waitframes *waitframes, uint32_t pid)
 {
-	return &waitframes->entered->process[pid % WAITFRAMES_PROCESSES];
+	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
+		struct entered_process *place = &waitframes->entered->process[(pid + i) % WAITFRAMES_PROCESSES];
+
+		if (__atomic_load_n(&place->pid, __ATOMIC_RELAXED) == pid)
+			return place;
+	}
+	return NULL;
 }
 
-static struct entered_thread *thread_place(const struct waitframes *waitframes, uint32_t tid)
+/* The same for a thread. */
+static struct entered_thread *find_thread(const struct waitframes *waitframes, uint32_t tid)
 {
-	return &waitframes->entered->thread[tid % WAITFRAMES_THREADS];
+	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
+		struct entered_thread *place = &waitframes->entered->thread[(tid + i) % WAITFRAMES_THREADS];
+
+		if (__atomic_load_n(&place->tid, __ATOMIC_RELAXED) == tid)
+			return place;
+	}
+	return NULL;
 }
 
 void waitframes_set_process(struct waitframes *waitframes, uint32_t pid, const struct threadplan *plan)
 {
 	struct entered_process *place;
 
-	if (!waitframes || plan->stack || !threadplan_valid(plan))
+	if (!waitframes || !pid || plan->stack || !threadplan_valid(plan))
 		return;
-	place = process_place(waitframes, pid);
+	place = find_process(waitframes, pid);
+	for (uint32_t i = 0; !place && i < WAITFRAMES_PLACES; i++)
+		if (!waitframes->entered->process[(pid + i) % WAITFRAMES_PROCESSES].pid)
+			place = &waitframes->entered->process[(pid + i) % WAITFRAMES_PROCESSES];
+	if (!place)
+		return;
 	begin_change(&place->version);
 	place->pid = pid;
 	place->serial = ++waitframes->serial;
@@ -133,9 +153,9 @@ void waitframes_set_process(struct waitframes *waitframes, uint32_t pid, const s
 
 void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
 {
-	struct entered_process *place = waitframes ? process_place(waitframes, pid) : NULL;
+	struct entered_process *place = waitframes && pid ? find_process(waitframes, pid) : NULL;
 
-	if (!place || place->pid != pid)
+	if (!place)
 		return;
 	begin_change(&place->version);
 	place->pid = 0;
@@ -143,22 +163,50 @@ void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
 	finish_change(&place->version);
 }
 
-void waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t root)
+/* Returns true if no thread has a place, or one whose process is not entered any more. */
+static bool is_free(const struct waitframes *waitframes, const struct entered_thread *place)
 {
-	const struct entered_process *process = waitframes ? process_place(waitframes, pid) : NULL;
-	struct entered_thread *place;
+	const struct entered_process *process = place->tid ? find_process(waitframes, place->pid) : NULL;
 
-	if (!process || process->pid != pid || pid == 0)
-		return;
-	place = thread_place(waitframes, tid);
-	if (place->tid == tid && place->serial == process->serial && place->root == root)
-		return;
+	return !process || process->serial != place->serial;
+}
+
+static void set_entry(struct entered_thread *place, uint32_t pid, uint32_t tid, uint64_t serial, uint64_t root)
+{
 	begin_change(&place->version);
+	place->pid = pid;
 	place->tid = tid;
-	place->serial = process->serial;
+	place->serial = serial;
 	place->root = root;
 	finish_change(&place->version);
+}
+
+bool waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t root)
+{
+	const struct entered_process *process = waitframes && pid && tid ? find_process(waitframes, pid) : NULL;
+	struct entered_thread *place;
+
+	if (!process)
+		return false;
+	place = find_thread(waitframes, tid);
+	if (place && place->serial == process->serial && place->root == root)
+		return true;
+	for (uint32_t i = 0; !place && i < WAITFRAMES_PLACES; i++)
+		if (is_free(waitframes, &waitframes->entered->thread[(tid + i) % WAITFRAMES_THREADS]))
+			place = &waitframes->entered->thread[(tid + i) % WAITFRAMES_THREADS];
+	if (!place)
+		return false;
+	set_entry(place, pid, tid, process->serial, root);
 	store(&waitframes->entered->changes, waitframes->entered->changes + 1);
+	return true;
+}
+
+void waitframes_remove_thread(struct waitframes *waitframes, uint32_t tid)
+{
+	struct entered_thread *place = waitframes && tid ? find_thread(waitframes, tid) : NULL;
+
+	if (place)
+		set_entry(place, 0, 0, 0, 0);
 }
 
 uint64_t waitframes_changes(const struct waitframes *waitframes)
@@ -179,14 +227,14 @@ static bool load_entry(const uint32_t *version, const void *entry, void *into, s
 bool waitframes_find(const struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t *root,
 		     struct threadplan *plan)
 {
-	const struct entered_thread *thread_at = thread_place(waitframes, tid);
-	const struct entered_process *process_at = process_place(waitframes, pid);
+	const struct entered_thread *thread_at = tid ? find_thread(waitframes, tid) : NULL;
+	const struct entered_process *process_at = pid ? find_process(waitframes, pid) : NULL;
 	struct entered_thread thread;
 	struct entered_process process;
 
-	if (!load_entry(&thread_at->version, thread_at, &thread, sizeof(thread)) || thread.tid != tid || tid == 0 ||
-	    !load_entry(&process_at->version, process_at, &process, sizeof(process)) || process.pid != pid ||
-	    process.serial != thread.serial)
+	if (!thread_at || !process_at || !load_entry(&thread_at->version, thread_at, &thread, sizeof(thread)) ||
+	    thread.tid != tid || !load_entry(&process_at->version, process_at, &process, sizeof(process)) ||
+	    process.pid != pid || process.serial != thread.serial)
 		return false;
 	*root = thread.root;
 	*plan = process.plan;
@@ -276,13 +324,14 @@ bool waitframes_take(struct waitframes *waitframes, struct threadcopy *into)
 	uint64_t head, value;
 
 	pthread_mutex_lock(&waitframes->lock);
-	head = load(&waitframes->ring->head);
+	/* one that is no multiple of 8 never comes from the process as it is */
+	head = load(&waitframes->ring->head) & ~UINT64_C(7);
 	if (waitframes->taken == head && read(waitframes->fd, &value, sizeof(value)) > 0)
-		head = load(&waitframes->ring->head);
+		head = load(&waitframes->ring->head) & ~UINT64_C(7);
 	while (!got && waitframes->taken != head && take_slot(waitframes, head, into, &got))
 		;
 	if (!got)
-		waitframes->taken = head & ~UINT64_C(7);
+		waitframes->taken = head;
 	store(&waitframes->ring->tail, waitframes->taken);
 	pthread_mutex_unlock(&waitframes->lock);
 	return got;

@@ -7,9 +7,10 @@
  * (runtimes/threadcopy.h). pjrecord-wait looks a thread up when it has read its stack, follows the plan, and puts the
  * copy into a ring, from which a thread of pjrecord takes it at once: it is named while the thread sleeps.
  *
- * The tables are written by pjrecord alone. The process cannot write to them (waitframes_enter), so they stay when it
- * is replaced; the ring is replaced then. Places are by the low bits of pids and thread ids: of two that share one, the
- * later has it, and the other has no copies. The taker takes no size from the ring unchecked.
+ * The tables are written by pjrecord alone, and are read-only in the process (waitframes_enter), so they stay when it
+ * is replaced; the ring is replaced then. A process that was taken over may change that, and the tables: pjrecord uses
+ * nothing from them but to find places. A process, or a thread, has one of WAITFRAMES_PLACES places, by the low bits of
+ * its id: if those of others have all, it has no copies. The taker takes no size from the ring unchecked.
  */
 #ifndef PJ_WAITFRAMES_H
 #define PJ_WAITFRAMES_H
@@ -18,7 +19,7 @@
 
 #define WAITFRAMES_RING ((size_t)4 << 20)    /* size of the ring of copies */
 #define WAITFRAMES_BYTES ((size_t)128 << 10) /* maximum number of bytes of memory in one copy */
-enum { WAITFRAMES_PROCESSES = 1024, WAITFRAMES_THREADS = 16384 };
+enum { WAITFRAMES_PROCESSES = 4096, WAITFRAMES_THREADS = 131072, WAITFRAMES_PLACES = 8 };
 
 struct waitframes;
 
@@ -29,9 +30,11 @@ void waitframes_free(struct waitframes *waitframes);
 
 /* For the main thread of pjrecord; all accept NULL. waitframes_set_process enters a process whose threads follow, in
  * place of an earlier one of that pid and of its threads. A plan that is not valid, or that is of the native stack, is
- * not entered. waitframes_renew replaces the ring, as its writer may have ended within a copy. */
+ * not entered. waitframes_set_thread returns true if the thread is entered, now or already: a process has to be, and a
+ * place has to be free. waitframes_renew replaces the ring, as its writer may have ended within a copy. */
 void waitframes_set_process(struct waitframes *waitframes, uint32_t pid, const struct threadplan *plan);
-void waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t root);
+bool waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t root);
+void waitframes_remove_thread(struct waitframes *waitframes, uint32_t tid);
 void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid);
 void waitframes_renew(struct waitframes *waitframes);
 

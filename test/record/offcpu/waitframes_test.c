@@ -47,14 +47,11 @@ static void check_entered(struct waitframes *waitframes)
 	ok(waitframes_changes(waitframes) == changes, "the same again is no change");
 	waitframes_set_thread(waitframes, 7, 8, 0x2000);
 	ok(finds(waitframes, 7, 8, 0x2000) && waitframes_changes(waitframes) != changes, "  another root is");
-	waitframes_set_process(waitframes, 7 + WAITFRAMES_PROCESSES, &plan);
-	ok(!finds(waitframes, 7, 8, 0x2000), "a later process has the place of an earlier one");
-	waitframes_remove_process(waitframes, 7);
-	waitframes_set_thread(waitframes, 7 + WAITFRAMES_PROCESSES, 8, 0x3000);
-	ok(finds(waitframes, 7 + WAITFRAMES_PROCESSES, 8, 0x3000), "  and keeps it when that ends");
-	waitframes_set_process(waitframes, 7 + WAITFRAMES_PROCESSES, &plan);
-	ok(!finds(waitframes, 7 + WAITFRAMES_PROCESSES, 8, 0x3000),
-	   "a process of the same pid has none of its threads");
+	waitframes_set_process(waitframes, 7, &plan);
+	ok(!finds(waitframes, 7, 8, 0x2000), "a process of the same pid has none of its threads");
+	waitframes_set_thread(waitframes, 7, 8, 0x2000);
+	waitframes_remove_thread(waitframes, 8);
+	ok(!finds(waitframes, 7, 8, 0x2000), "a thread that is removed is found no more");
 	waitframes_set_process(waitframes, 5, &stack);
 	waitframes_set_thread(waitframes, 5, 5, 0x1000);
 	ok(!finds(waitframes, 5, 5, 0x1000), "a plan of the native stack is not entered");
@@ -66,6 +63,36 @@ static void check_entered(struct waitframes *waitframes)
 	waitframes_remove_process(NULL, 5);
 	waitframes_renew(NULL);
 	ok(waitframes_fd(NULL) == -1, "no object has no threads, and no descriptor");
+}
+
+/* Processes, and threads, whose ids have the same low bits. */
+static void check_places(struct waitframes *waitframes)
+{
+	const uint32_t pid = 100, tid = 200;
+	uint32_t last = pid + (WAITFRAMES_PLACES - 1) * WAITFRAMES_PROCESSES,
+		 other = tid + WAITFRAMES_PLACES * WAITFRAMES_THREADS;
+	bool all = true;
+
+	for (uint32_t i = 0; i <= WAITFRAMES_PLACES; i++)
+		waitframes_set_process(waitframes, pid + i * WAITFRAMES_PROCESSES, &plan);
+	ok(waitframes_set_thread(waitframes, last, 1, 0x1000) && finds(waitframes, last, 1, 0x1000),
+	   "processes whose pids have the same low bits are entered");
+	ok(!waitframes_set_thread(waitframes, last + WAITFRAMES_PROCESSES, 2, 0x1000), "  up to a number");
+	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++)
+		all &= waitframes_set_thread(waitframes, pid, tid + i * WAITFRAMES_THREADS, 0x1000);
+	ok(all, "so are threads");
+	ok(!waitframes_set_thread(waitframes, last, other, 0x1000) && finds(waitframes, pid, tid, 0x1000),
+	   "  the next one displaces none");
+	waitframes_remove_thread(waitframes, tid);
+	ok(waitframes_set_thread(waitframes, last, other, 0x1000) && finds(waitframes, last, other, 0x1000),
+	   "  but has the place of one that has ended");
+	waitframes_remove_process(waitframes, pid);
+	all = true;
+	for (uint32_t i = 1; i < WAITFRAMES_PLACES; i++)
+		all &= waitframes_set_thread(waitframes, last, other + i * WAITFRAMES_THREADS, 0x1000);
+	ok(all, "  or of those whose process has");
+	for (uint32_t i = 1; i < WAITFRAMES_PLACES; i++)
+		waitframes_remove_process(waitframes, pid + i * WAITFRAMES_PROCESSES);
 }
 
 /* Writes a copy with n bytes, each the low byte of tid. */
@@ -183,6 +210,7 @@ int main(void)
 	if (!ok(waitframes && into, "the memory is mapped"))
 		return done();
 	check_entered(waitframes);
+	check_places(waitframes);
 	check_ring(waitframes, into);
 	check_process(waitframes, into);
 	check_damage(waitframes, into);
