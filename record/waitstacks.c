@@ -257,6 +257,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	struct waitcopy head;
 	const char *stack;
 	uint64_t now = clock_now();
+	struct unwinder_read read = { .until = until - OFFCPU_MARGIN_NS, .frames = copy->frames };
 	struct tenant tenant;
 	bool unwound;
 	size_t used;
@@ -279,13 +280,14 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		waitstacks->verdicts.over_budget++;
 		return true;
 	}
-	unwound = unwinder_wait(waitstacks->o.unwinder, attr, (const void *)waitstacks->sample.p,
-				&(struct unwinder_read){ until - OFFCPU_MARGIN_NS, copy->frames }, &waitstacks->unwound,
-				&used);
+	unwound = unwinder_wait(waitstacks->o.unwinder, attr, (const void *)waitstacks->sample.p, &read,
+				&waitstacks->unwound, &used);
 	*spent_on(waitstacks, &tenant, now) += clock_now() - now;
 	if (!unwound)
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
+	if (wait.read && !read.shown)
+		return true; /* the stack that it has may show them */
 	if (give_stack(waitstacks, &wait, &tenant, !copy->sampled))
 		waitstacks->verdicts.certified++;
 	else

@@ -139,11 +139,14 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 }
 
 bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
-		   const struct unwinder_read *read, struct text *out, size_t *used)
+		   struct unwinder_read *read, struct text *out, size_t *used)
 {
+	uint64_t shown = samplestack_counts(unwinder->waiting).interpreted_shown;
+
 	samplestack_off_cpu(unwinder->waiting, read->until, read->frames);
 	if (!samplestack_sample(unwinder->waiting, attr, sample, !unwinder->flush, unwinder->now, out))
 		return false;
+	read->shown = samplestack_counts(unwinder->waiting).interpreted_shown != shown;
 	*used = samplestack_used(unwinder->waiting);
 	return true;
 }

@@ -65,12 +65,13 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 struct unwinder_read {
 	uint64_t until;
 	enum waitcopy_frames frames; /* of its interpreter */
+	bool shown;                  /* set by unwinder_wait: they are in the result */
 };
 
 /* As unwinder_sample, for such a stack. In unwinder_end, it counts as one of an interpreter alone. Sets *used as
  * samplestack_used does. */
 bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
-		   const struct unwinder_read *read, struct text *out, size_t *used);
+		   struct unwinder_read *read, struct text *out, size_t *used);
 
 /* Returns true if unwinder_wait has no frames of an interpreter to wait for: those of the thread that is off the CPU
  * since `time` were read and named before `until`, or none are read. */
