@@ -1,7 +1,7 @@
-# Checks folded stacks of off-CPU times of test/lib/loads/waits.py, waits.rb or waits.php (mode: python, ruby, php): the interpreted frames of
+# Checks folded stacks of off-CPU times of test/lib/loads/waits.py, .rb, .php or .pl (mode: python, ruby, php, perl): the interpreted frames of
 # each must be a possible path, and blocked where that path waits. A line is one wait (--time-slice). Prints the sums of ns of all, of those
-# with functions and names alone, and of impossible ones, the numbers of waits in left and right, of those that are too short, and of places
-# seen; impossible stacks go to stderr.
+# with functions and names alone, and of impossible ones, the numbers of waits in left and right, of pauses, of those that are too short, and of
+# places seen; impossible stacks go to stderr.
 BEGIN {
 	if (mode == "python") {
 		start = "_bootstrap _bootstrap_inner run "
@@ -9,9 +9,13 @@ BEGIN {
 		outer = "_bootstrap( _bootstrap_inner( .*)?)?"
 	} else if (mode == "ruby") {
 		start = "block_[(]2_levels[)]_in_<main> "
-		main = "<main>( .*)?"
-		outer = start "?"
+		main = "<main>( each( join)?)?"
+		outer = "block_[(]2_levels[)]_in_<main>( send)?"
 		wait = "( sleep)?"
+	} else if (mode == "perl") {
+		start = "<main> "
+		main = outer = "<main>"
+		wait = ""
 	} else {
 		start = "<main> "
 		main = "<main>( usleep)?"
@@ -50,14 +54,15 @@ function fits(path, place, call)
 			sub(/_\[0\]$/, "", name)
 			if (name ~ /^\[/) bad = 1
 			gsub(/ /, "_", name)
-			sub(/^.*[.#]/, "", name)
+			sub(/^.*([.#]|::)/, "", name)
 			depth += name == "down"
 			path = path (path == "" ? "" : " ") name
 		}
 	all += weight
 	if (path == "" || bad) next
-	call = /nanosleep/ ? "nanosleep" : /recv/ ? "recv" : "other"
-	found = path ~ "^(" main "|" outer ")$" ? "main" : ""
+	call = /nanosleep/ || (mode == "ruby" && path ~ / sleep$/ && /cond_timedwait|ppoll|select/) ? "nanosleep" : /recv/ ? "recv" : "other"
+	# what a thread's run() calls is one of the places
+	found = path ~ "^(" main "|" outer ")$" && path !~ /_bootstrap_inner run / ? "main" : ""
 	for (place in allowed)
 		if (path ~ allowed[place]) found = place
 	# the last of 101 calls waits, and none before
@@ -69,9 +74,12 @@ function fits(path, place, call)
 	}
 	named += weight
 	seen[found]++
-	if (path ~ / pause/ && call == "nanosleep" && weight < (found == "left" ? 30 : 10) * 1e6) brief++
+	if (path ~ / pause/ && call == "nanosleep") {
+		pauses++
+		if (weight < (found == "left" ? 30 : 10) * 1e6) brief++
+	}
 }
 END {
 	for (place in seen) nplaces++
-	printf "%.0f %.0f %.0f %d %d %d %d\n", all, named, impossible, seen["left"], seen["right"], brief, nplaces
+	printf "%.0f %.0f %.0f %d %d %d %d %d\n", all, named, impossible, seen["left"], seen["right"], pauses, brief, nplaces
 }
