@@ -609,10 +609,11 @@ static struct framelist *interpreters_take_wait(struct interpreters *interpreter
 						struct pj_unwinding *counts)
 {
 	struct framelist *list = framestore_take(interpreters->store, sample->tid, sample->time);
+	bool named = list && list->end != INTERPRETER_LATE && list->root == root;
 
-	if (list && list->read_by < sample->until && list->named_by < sample->until && list->root == root)
+	if (named && list->read_by < sample->until && list->named_by < sample->until)
 		return list;
-	++*(list && list->root == root ? &counts->interpreted_unsure : &counts->interpreted_late);
+	++*(named ? &counts->interpreted_unsure : &counts->interpreted_late);
 	free(list);
 	return NULL;
 }

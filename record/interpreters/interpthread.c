@@ -388,6 +388,22 @@ static void interpthread_send(struct interpthread *thread)
 		interpthread_collect(thread);
 }
 
+/* Stores that a copy of a thread off the CPU gets no frames: the main thread waits for them no longer. */
+static void interpthread_refuse(struct interpthread *thread, const struct threadcopy *copy)
+{
+	struct framelist *list = framelist_new(0, 0);
+
+	if (!list)
+		return;
+	list->pid = copy->pid;
+	list->tid = copy->tid;
+	list->time = copy->time;
+	list->root = copy->root;
+	list->read_by = copy->read_by;
+	list->end = INTERPRETER_LATE;
+	framestore_put(thread->store, list);
+}
+
 /* Lets the helper find the frames of a copy. Copies of processes without new code, and one of another, are sent
  * together; one of a thread off the CPU is sent at once, as the thread may run again. Returns false if the thread is to
  * end. */
@@ -417,6 +433,8 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 	thread->urgent |= urgent;
 	if (urgent)
 		interpthread_send(thread);
+	if (copy->off_cpu && !thread->sent)
+		interpthread_refuse(thread, copy);
 	debug(DEBUG_UNWIND, "thread %u: its copy is sent %" PRIu64 " us after the sample", copy->tid,
 	      (clock_now() - copy->time) / 1000);
 	return !thread->stop;
