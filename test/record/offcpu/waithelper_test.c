@@ -310,6 +310,28 @@ static void check_early(struct rig *rig)
 	waitshare_drop(rig->share, rig->at);
 }
 
+/* A thread that sleeps since before the recording has frames, too: they are known by the time of the stack's end. */
+static void check_early_frames(struct rig *rig)
+{
+	struct threadcopy *copy = malloc(sizeof(*copy) + WAITFRAMES_BYTES);
+	uint32_t pid = (uint32_t)rig->child;
+	struct waitcopy first, second;
+	char text[100];
+
+	snprintf(text, sizeof(text), "-1 0x%jx 0x401000\n", (uintmax_t)(uintptr_t)rig->stack);
+	send_thread(rig, text);
+	ok(next_copy(rig, &first) == WAITCOPY_NOT_ENTERED, "  it is read before it is known to an interpreter");
+	waitframes_set_process(rig->frames, pid, &frame_plan);
+	waitframes_set_thread(rig->frames, pid, pid, (uint64_t)(uintptr_t)&frame_root);
+	ok(next_copy(rig, &second) == WAITCOPY_FRAMES && second.wait.time == 0 && second.begun > first.ended,
+	   "  and again with its frames");
+	ok(waitframes_take(rig->frames, copy) && has_list(copy) && copy->time == second.ended &&
+		   copy->begun >= second.ended,
+	   "  which have the time of the end of its stack");
+	waitframes_remove_process(rig->frames, pid);
+	free(copy);
+}
+
 int main(void)
 {
 	struct rig rig = { 0 };
@@ -322,6 +344,7 @@ int main(void)
 	check_waits(&rig);
 	check_early(&rig);
 	check_frames(&rig);
+	check_early_frames(&rig);
 	check_damage(&rig);
 	check_classes(&rig);
 	close(rig.socket);
