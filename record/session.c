@@ -221,14 +221,14 @@ static void take_lost(struct session *session, const struct ring_record *record,
 	}
 }
 
-static void take_offcpu(void *to, const struct ring_sample *sample)
+static void take_offcpu(void *to, struct ring_sample *sample)
 {
 	struct session *session = to;
 
 	if (sample->time < session->w.begin)
 		return;
-	if (sample->time - sample->period <= session->w.begin) /* unwound for an earlier window, maybe */
-		unwinder_note(session->w.unwinder, sample->pid, sample->time, sample->ips, sample->nips);
+	/* its stack was unwound for an earlier window, maybe */
+	unwinder_note(session->w.unwinder, sample);
 	openwindow_sample(&session->w, sample);
 }
 
@@ -237,6 +237,7 @@ static void session_switch(struct session *session, const struct ring_record *re
 {
 	if (waitstacks_record(session->w.waits, record)) {
 		switches_record(session->w.switches, record);
+		waitstacks_recorded(session->w.waits, record);
 	} else {
 		session->held = record->time;
 		rings_hold(session->rings);
@@ -268,6 +269,7 @@ static void session_take(void *to, const struct ring_record *record)
 	if (record->kind == RING_OF_STATE) {
 		waitstacks_record(session->w.waits, record);
 		switches_record(session->w.switches, record);
+		waitstacks_recorded(session->w.waits, record);
 		unwinder_state(session->w.unwinder, record);
 	}
 	switch (perf_record->type) {
@@ -461,10 +463,13 @@ struct session *session_new(const struct session_options *options, struct source
 
 void session_fork(struct session *session)
 {
+	bool interpreters = session->o.interpreters && !session->o.verify;
+
 	if (session->totals.fallback.bytes)
 		session->w.unwinder = unwinder_fork(session->o.verify ? INTERPRETERS_OFF : session->o.interpreters);
 	if (session->w.unwinder && eventattrs_waits(&session->attrs))
-		session->w.waits = waitstacks_new(&session->attrs.switches, session->rings, session->sources);
+		session->w.waits =
+			waitstacks_new(&session->attrs.switches, session->rings, session->sources, interpreters);
 }
 
 void session_output(struct session *session, struct windows *windows, struct symsaver *keep, int fd)
@@ -561,6 +566,7 @@ void session_start(struct session *session)
 									.rings = session->rings,
 									.max_frames = session->o.max_frames,
 									.waits = session->w.waits,
+									.frames = waitstacks_frames(session->w.waits),
 									.verify = session->o.verify,
 									.shown = session->o.shown });
 	if (session->o.offcpu)

@@ -12,6 +12,7 @@
 
 #define UNWIND_NS (SECOND_NS / 20) /* longest time in a second for the stacks of tenants that share a row */
 #define LATE_NS (2 * SECOND_NS)    /* longest time for which a copy waits for unwind tables */
+#define NAMED_NS (SECOND_NS / 5)   /* longest time for which it waits for the names of interpreted frames */
 enum { SPENT_ROWS = 256, SWITCHED_OUT = 1 << 13, MARKS = 4 /* of a callchain of the kernel (PJ_ITEM_UNWINDING) */ };
 
 /* Numbers of copies by their verdict, for PJ_DEBUG=unwind. */
@@ -22,6 +23,7 @@ struct verdicts {
 struct waitstacks {
 	struct waitstacks_options o;
 	struct waitcopies *copies;
+	struct waitframes *frames; /* NULL: frames of interpreters are not read */
 	const struct sources *sources;
 	bool differ;   /* a CPU is online without events, or has gone */
 	uint64_t sure; /* waits that began earlier may have ended on a CPU without events */
@@ -35,15 +37,19 @@ struct waitstacks {
 };
 
 struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const struct rings *rings,
-				  const struct sources *sources)
+				  const struct sources *sources, bool interpreters)
 {
 	struct waitstacks *waitstacks;
-	struct waitcopies *copies = waitcopies_fork(attr, rings, sources);
+	struct waitframes *frames = interpreters ? waitframes_new() : NULL;
+	struct waitcopies *copies = waitcopies_fork(attr, rings, sources, frames);
 
-	if (!copies)
+	if (!copies) {
+		waitframes_free(frames);
 		return NULL;
+	}
 	waitstacks = mem_alloc(sizeof(*waitstacks), 1);
 	waitstacks->copies = copies;
+	waitstacks->frames = frames;
 	waitstacks->sources = sources;
 	waitstacks->attr = *attr;
 	waitstacks->attr.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -58,9 +64,15 @@ void waitstacks_free(struct waitstacks *waitstacks)
 	if (!waitstacks)
 		return;
 	waitcopies_free(waitstacks->copies);
+	waitframes_free(waitstacks->frames);
 	text_free(&waitstacks->sample);
 	text_free(&waitstacks->unwound);
 	free(waitstacks);
+}
+
+struct waitframes *waitstacks_frames(const struct waitstacks *waitstacks)
+{
+	return waitstacks ? waitstacks->frames : NULL;
 }
 
 /* Leaves the process that reads stacks out of the recording, before its first record is taken. Its sleeps are up to
@@ -211,19 +223,36 @@ static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_
 	return at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
 }
 
-/* Sets *wait to the wait that a copy is of. Returns false if the thread is not off the CPU, or has a stack already. */
+/* Returns the time under which the unwinder has the frames of a copy (threadcopy.time). */
+static uint64_t time_of_copy(const struct waitcopies_copy *copy)
+{
+	return copy->sampled ? copy->sampled : copy->ended;
+}
+
+/* Sets *wait to the wait that a copy is of. Returns false if the thread is not off the CPU. If it has a stack of an
+ * earlier copy already, wait->read is set, and its callchain is that of the kernel's frames alone; of a thread that is
+ * off the CPU since before the recording, only if that stack is complete: others are read again to replace it. */
 static bool wait_of_copy(struct waitstacks *waitstacks, const struct waitcopies_copy *copy, struct offcpu_sample *wait)
 {
-	if (copy->sampled)
-		return offcpu_wait(switches_offcpu(waitstacks->o.switches), copy->tid, wait);
+	const struct offcpu *offcpu = switches_offcpu(waitstacks->o.switches);
+
+	if (copy->sampled) {
+		if (!offcpu_wait(offcpu, copy->tid, wait))
+			return false;
+		if (wait->read && user_part(wait->ips, wait->n) < wait->n)
+			wait->n = (uint32_t)user_part(wait->ips, wait->n) - 1;
+		return true;
+	}
 	*wait = (struct offcpu_sample){ .pid = earlywaits_pid(switches_early(waitstacks->o.switches), copy->tid),
 					.tid = copy->tid,
-					.time = copy->ended };
+					.read = offcpu_early(offcpu, copy->tid) == OFFCPU_EARLY_COMPLETE,
+					.time = time_of_copy(copy) };
 	return wait->pid;
 }
 
-/* Unwinds a certified copy. Returns false if unwind tables are being made. */
-static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy)
+/* Unwinds a copy that is certified: the thread was off the CPU until `until`. Returns false if unwind tables are being
+ * made. */
+static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitcopies_copy *copy, uint64_t until)
 {
 	const struct perf_event_attr *attr = copy->sampled ? &waitstacks->attr : &waitstacks->early;
 	uint32_t tid = copy->tid;
@@ -231,6 +260,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 	struct waitcopy head;
 	const char *stack;
 	uint64_t now = clock_now();
+	struct unwinder_read read = { .until = until - OFFCPU_MARGIN_NS, .frames = copy->frames };
 	struct tenant tenant;
 	bool unwound;
 	size_t used;
@@ -241,6 +271,8 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		waitstacks->verdicts.malformed++;
 		return true;
 	}
+	if (wait.read && copy->frames != WAITCOPY_FRAMES)
+		return true; /* a later copy was decided before */
 	tenant = state_tenant(waitstacks->o.state, wait.pid);
 	/* a process may have a tenant of its own since it was forked */
 	waitcopies_process(waitstacks->copies, wait.pid, &tenant);
@@ -251,12 +283,14 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		waitstacks->verdicts.over_budget++;
 		return true;
 	}
-	unwound = unwinder_wait(waitstacks->o.unwinder, attr, (const void *)waitstacks->sample.p, &waitstacks->unwound,
-				&used);
+	unwound = unwinder_wait(waitstacks->o.unwinder, attr, (const void *)waitstacks->sample.p, &read,
+				&waitstacks->unwound, &used);
 	*spent_on(waitstacks, &tenant, now) += clock_now() - now;
 	if (!unwound)
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
+	if (wait.read && !read.shown)
+		return true; /* the stack that it has may show them */
 	if (give_stack(waitstacks, &wait, &tenant, !copy->sampled))
 		waitstacks->verdicts.certified++;
 	else
@@ -284,7 +318,7 @@ static bool waitstacks_decide(struct waitstacks *waitstacks, struct waitcopies_c
 {
 	switch (verdict_on(waitstacks, copy, until)) {
 	case OFFCPU_CERTIFIED:
-		if (!waitstacks_unwind(waitstacks, copy))
+		if (!waitstacks_unwind(waitstacks, copy, until))
 			return false;
 		break;
 	case OFFCPU_RESUMED: waitstacks->verdicts.resumed++; break;
@@ -308,12 +342,22 @@ static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 	waitcopies_process(waitstacks->copies, pid, &tenant);
 }
 
+/* Returns the newest copy without a verdict of a thread's present wait, which may have begun before the recording; NULL
+ * if there is none. */
+static struct waitcopies_copy *copy_of_thread(struct waitstacks *waitstacks, uint32_t tid)
+{
+	struct offcpu_sample wait;
+
+	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), tid, &wait))
+		wait.time = 0;
+	return waitcopies_find(waitstacks->copies, tid, wait.time);
+}
+
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record)
 {
 	const struct perf_record *head = record->head;
 	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
 	struct waitcopies_copy *copy;
-	struct offcpu_sample wait;
 
 	if (!waitstacks)
 		return true;
@@ -328,10 +372,28 @@ bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *
 		note_tenant(waitstacks, id->pid);
 		return true;
 	}
-	if (!offcpu_wait(switches_offcpu(waitstacks->o.switches), id->tid, &wait))
-		wait.time = 0; /* it may be off the CPU since before the recording */
-	copy = waitcopies_find(waitstacks->copies, id->tid, wait.time);
-	return !copy || waitstacks_decide(waitstacks, copy, record->time);
+	while ((copy = copy_of_thread(waitstacks, id->tid)) != NULL)
+		if (!waitstacks_decide(waitstacks, copy, record->time))
+			return false;
+	return true;
+}
+
+void waitstacks_recorded(struct waitstacks *waitstacks, const struct ring_record *record)
+{
+	const struct perf_record *head = record->head;
+	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
+	bool out = (head->type == RECORD_SWITCH || head->type == RECORD_SWITCH_CPU_WIDE) && head->misc & SWITCHED_OUT;
+
+	if (waitstacks && (out || head->type == RECORD_EXIT))
+		unwinder_resumed(waitstacks->o.unwinder, id->tid);
+}
+
+/* Returns true if the frames of the thread's interpreter are being named, or their certificate is still to come. */
+static bool waits_for_names(const struct waitstacks *waitstacks, const struct waitcopies_copy *copy, uint64_t until)
+{
+	return copy->frames == WAITCOPY_FRAMES && until - copy->ended < NAMED_NS &&
+	       !waitcopies_press(waitstacks->copies) &&
+	       !unwinder_has_wait(waitstacks->o.unwinder, copy->tid, time_of_copy(copy), until - OFFCPU_MARGIN_NS);
 }
 
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until)
@@ -345,7 +407,7 @@ void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until)
 			continue;
 		if (copy->ended >= until || until - copy->ended <= OFFCPU_MARGIN_NS)
 			break;
-		if (waitstacks_decide(waitstacks, copy, until))
+		if (waits_for_names(waitstacks, copy, until) || waitstacks_decide(waitstacks, copy, until))
 			continue;
 		if (waitcopies_press(waitstacks->copies) || until - copy->ended > LATE_NS) {
 			waitstacks->verdicts.late++;
@@ -384,7 +446,8 @@ static void waitstacks_debug(const struct waitstacks *waitstacks)
 
 	debug(DEBUG_UNWIND,
 	      "waits: %llu certified, %llu resumed, %llu uncertain, %llu over budget, %llu malformed, %llu late; %llu read, %llu "
-	      "not readable, %llu denied, %llu ring full, %llu queue full, %llu over rate, %llu refused, %llu gaps, %llu rounds",
+	      "not readable, %llu denied, %llu ring full, %llu queue full, %llu over rate, %llu refused, %llu gaps, %llu rounds; "
+	      "%llu of interpreters, %llu over rate, %llu ring full",
 	      (unsigned long long)verdicts->certified, (unsigned long long)verdicts->resumed,
 	      (unsigned long long)verdicts->uncertain, (unsigned long long)verdicts->over_budget,
 	      (unsigned long long)verdicts->malformed, (unsigned long long)verdicts->late,
@@ -392,7 +455,8 @@ static void waitstacks_debug(const struct waitstacks *waitstacks)
 	      (unsigned long long)counters.denied, (unsigned long long)counters.ring_full,
 	      (unsigned long long)counters.queue_full, (unsigned long long)counters.over_budget,
 	      (unsigned long long)counters.refused, (unsigned long long)counters.missed,
-	      (unsigned long long)counters.rounds);
+	      (unsigned long long)counters.rounds, (unsigned long long)counters.frames,
+	      (unsigned long long)counters.frames_over, (unsigned long long)counters.frames_full);
 }
 
 /* Compares the CPUs with those that have events. A thread may leave the CPU, and return on one without events: so waits

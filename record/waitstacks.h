@@ -31,10 +31,13 @@ struct waitstacks_options {
 struct waitstacks;
 
 /* Returns a new object for an event of context switches with this attr, whose rings and sources outlive it, and forks
- * the process that reads stacks: the caller has dropped privileges and has no threads yet. Returns NULL if the
- * processor is not supported. */
+ * the process that reads stacks: the caller has dropped privileges and has no threads yet. interpreters: frames of
+ * interpreters are read, too. Returns NULL if the processor is not supported. */
 struct waitstacks *waitstacks_new(const struct perf_event_attr *attr, const struct rings *rings,
-				  const struct sources *sources);
+				  const struct sources *sources, bool interpreters);
+/* Returns the copies of frames of interpreters, for unwinder_options; NULL: none are made. They are freed by
+ * waitstacks_free. */
+struct waitframes *waitstacks_frames(const struct waitstacks *waitstacks);
 void waitstacks_free(struct waitstacks *waitstacks);
 /* Starts to read stacks. What the options point to must outlive the object. */
 void waitstacks_start(struct waitstacks *waitstacks, const struct waitstacks_options *options);
@@ -48,6 +51,8 @@ bool waitstacks_begin(struct waitstacks *waitstacks, uint64_t now);
 /* To be called before switches_record with the same record, of switches or state. Returns false if that is not to be
  * called, because the record must stay in its ring (rings_hold), as unwind tables are being made. */
 bool waitstacks_record(struct waitstacks *waitstacks, const struct ring_record *record);
+/* To be called after switches_record with the same record: that may emit the last off-CPU time of its thread. */
+void waitstacks_recorded(struct waitstacks *waitstacks, const struct ring_record *record);
 /* Gives stacks to the threads that are still off the CPU: all records before `until` were taken, and none after it. */
 void waitstacks_settle(struct waitstacks *waitstacks, uint64_t until);
 struct helper_counts waitstacks_helpers(const struct waitstacks *waitstacks);

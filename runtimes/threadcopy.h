@@ -69,6 +69,7 @@ enum threadcopy_end {
 
 struct threadcopy {
 	uint32_t pid, tid;
+	uint32_t off_cpu, zero;  /* off_cpu 1: copied while the thread was off the CPU; `time` is of its switch-out */
 	uint64_t time;           /* time of the sample, in ns of CLOCK_MONOTONIC */
 	uint64_t begun, read_by; /* times before the first and after the last read */
 	uint64_t root;

@@ -324,8 +324,9 @@ struct pj_unwinding {
 	/* Stacks of unknown completeness: they reach a root frame, but by frame pointers in code that is not known to
 	 * keep them. */
 	uint64_t unknown;
-	/* Samples of threads whose interpreter is read. Their interpreted frames are shown in `interpreted_shown`, and
-	 * in the others the stack has its native frames alone, for one of the reasons that follow. */
+	/* Samples, and stacks read off the CPU, of threads whose interpreter is read. Their interpreted frames are
+	 * shown in `interpreted_shown`, and in the others the stack has its native frames alone, for one of the reasons
+	 * that follow. */
 	uint64_t interpreted, interpreted_shown;
 	uint64_t interpreted_late;    /* no copy of the frames was made, or it was not evaluated in time */
 	uint64_t interpreted_unsure;  /* the thread may have run before the copy was complete */

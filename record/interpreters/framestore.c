@@ -58,6 +58,12 @@ static void framestore_unlink(struct framestore *store, struct framelist *list)
 	store->bytes -= framelist_size(list->n, list->bytes);
 }
 
+/* Returns the time at which the copy was made: the wait of a thread off the CPU may have begun long before. */
+static uint64_t made_at(const struct framelist *list)
+{
+	return list->read_by ? list->read_by : list->time;
+}
+
 void framestore_put(struct framestore *store, struct framelist *list)
 {
 	struct framelist **slot;
@@ -72,7 +78,7 @@ void framestore_put(struct framestore *store, struct framelist *list)
 	store->newest = list;
 	store->bytes += framelist_size(list->n, list->bytes);
 	while (store->oldest != list &&
-	       (store->bytes > FRAMESTORE_BYTES || store->oldest->time + FRAMESTORE_NS < list->time)) {
+	       (store->bytes > FRAMESTORE_BYTES || made_at(store->oldest) + FRAMESTORE_NS < made_at(list))) {
 		struct framelist *oldest = store->oldest;
 
 		framestore_unlink(store, oldest);
@@ -81,14 +87,33 @@ void framestore_put(struct framestore *store, struct framelist *list)
 	pthread_mutex_unlock(&store->lock);
 }
 
+static struct framelist *framestore_find(struct framestore *store, uint32_t tid, uint64_t time)
+{
+	struct framelist *list = *framestore_slot(store, tid, time);
+
+	while (list && (list->tid != tid || list->time != time))
+		list = list->chain;
+	return list;
+}
+
+bool framestore_has(struct framestore *store, uint32_t tid, uint64_t time, uint64_t until)
+{
+	const struct framelist *list;
+	bool has;
+
+	pthread_mutex_lock(&store->lock);
+	list = framestore_find(store, tid, time);
+	has = list && list->read_by < until && list->named_by < until;
+	pthread_mutex_unlock(&store->lock);
+	return has;
+}
+
 struct framelist *framestore_take(struct framestore *store, uint32_t tid, uint64_t time)
 {
 	struct framelist *list;
 
 	pthread_mutex_lock(&store->lock);
-	list = *framestore_slot(store, tid, time);
-	while (list && (list->tid != tid || list->time != time))
-		list = list->chain;
+	list = framestore_find(store, tid, time);
 	if (list)
 		framestore_unlink(store, list);
 	pthread_mutex_unlock(&store->lock);

@@ -4,8 +4,8 @@
  *
  * A copy of frames is evaluated within some ms of the sample, a deferred one within some 60 ms; the main thread comes
  * to the sample up to 600 ms later.
- * The store keeps each list by thread and time of the sample. Lists that are not taken are dropped after FRAMESTORE_NS,
- * and the oldest ones if all are larger than FRAMESTORE_BYTES. Several threads may use it.
+ * The store keeps each list by thread and time of the sample. Lists that are not taken are dropped FRAMESTORE_NS
+ * after their copy, and the oldest ones if all are larger than FRAMESTORE_BYTES. Several threads may use it.
  */
 #ifndef PJ_FRAMESTORE_H
 #define PJ_FRAMESTORE_H
@@ -23,6 +23,9 @@ struct framelist {
 	uint64_t time; /* of the sample, in ns */
 	uint32_t language;
 	enum interpreter_end end;
+	/* Of a thread that was off the CPU: the root of the copy, the time after its last read, and
+	 * interp_copy.named_by. Otherwise 0. */
+	uint64_t root, read_by, named_by;
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
 	uint32_t n, bytes;
 	char *text;                  /* `bytes` bytes: what the frames refer to */
@@ -41,6 +44,9 @@ void framestore_free(struct framestore *store);
 
 /* Adds a list, which becomes the store's. */
 void framestore_put(struct framestore *store, struct framelist *list);
+
+/* Returns true if there is a list of thread tid at `time`, copied and named before `until`. */
+bool framestore_has(struct framestore *store, uint32_t tid, uint64_t time, uint64_t until);
 
 /* Removes the list of the sample of thread tid at `time`, and returns it; NULL if there is none. The caller frees it.
  */

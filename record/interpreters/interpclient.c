@@ -20,22 +20,24 @@
 
 /* CPU time that a request, or a copy in one, costs the recorder itself, in ns */
 #define REQUEST_NS 10000
-/* burst of INTERPCLIENT_CPU_NS */
+/* bursts of INTERPCLIENT_CPU_NS and INTERPCLIENT_WAITS_NS */
 #define CPU_AHEAD (UINT64_C(10) * INTERPCLIENT_CPU_NS)
+#define WAITS_AHEAD (UINT64_C(10) * INTERPCLIENT_WAITS_NS)
 
 /* The sample of a copy. */
 struct interpclient_copied {
 	uint64_t process; /* its number */
 	uint32_t pid, tid;
-	uint64_t time;
+	uint64_t time, root, read_by; /* of a struct framelist */
 };
 
 struct interpclient {
 	struct interp_shared *shared;
 	struct backoff backoff;
-	struct tenants *tenants;
-	uint64_t own_ns; /* inode of the recorder's mount namespace */
-	pid_t pid;       /* of the helper; 0: none runs */
+	struct tenants *tenants, *waits; /* waits: of the copies of threads off the CPU alone */
+	bool off_cpu;                    /* the copies that wait, or the last request, are these */
+	uint64_t own_ns;                 /* inode of the recorder's mount namespace */
+	pid_t pid;                       /* of the helper; 0: none runs */
 	int socket;
 	clockid_t clock;
 	uint64_t helper, cpu, serial;
@@ -121,6 +123,8 @@ static void interpclient_charge(struct interpclient *client, struct tenant tenan
 	if (clock_gettime(client->clock, &spec) == 0)
 		cpu = (uint64_t)spec.tv_sec * SECOND_NS + (uint64_t)spec.tv_nsec;
 	tenants_charge(client->tenants, tenant, TENANT_CPU_NS, cpu - client->cpu + own, clock_now());
+	if (client->off_cpu)
+		tenants_charge(client->waits, tenant, TENANT_CPU_NS, cpu - client->cpu + own, clock_now());
 	client->cpu = cpu;
 }
 
@@ -162,7 +166,8 @@ static enum interpclient_answer interpclient_send(struct interpclient *client,
 		interpclient_publish(client);
 	}
 	if (backoff_avoids(&client->backoff, interpclient_place(client, process), clock_now()) ||
-	    !tenants_may(client->tenants, process->tenant, TENANT_CPU_NS, clock_now())) {
+	    !tenants_may(client->tenants, process->tenant, TENANT_CPU_NS, clock_now()) ||
+	    (client->off_cpu && !tenants_may(client->waits, process->tenant, TENANT_CPU_NS, clock_now()))) {
 		interpclient_publish(client);
 		return INTERPCLIENT_OVER;
 	}
@@ -194,8 +199,10 @@ static enum interpclient_answer interpclient_query(struct interpclient *client,
 						   const struct interpclient_process *process,
 						   enum interp_question question, const int *fd)
 {
-	enum interpclient_answer answer = interpclient_send(client, process, question, fd);
+	enum interpclient_answer answer;
 
+	client->off_cpu = false;
+	answer = interpclient_send(client, process, question, fd);
 	return answer == INTERPCLIENT_DONE ? interpclient_take(client, process) : answer;
 }
 
@@ -280,11 +287,17 @@ bool interpclient_add_copy(struct interpclient *client, const struct interpclien
 	uint32_t at = client->nbytes, n = (uint32_t)offsetof(struct threadcopy, bytes) + copy->nbytes;
 
 	if (client->ncopies == INTERP_COPIES || n > sizeof(client->shared->copy) - at ||
-	    (client->ncopies && !tenant_same(client->copied.tenant, process->tenant)))
+	    (client->ncopies &&
+	     (!tenant_same(client->copied.tenant, process->tenant) || client->off_cpu != (copy->off_cpu != 0))))
 		return false;
 	client->copied = *process;
-	client->copy[client->ncopies] =
-		(struct interpclient_copied){ process->number, copy->pid, copy->tid, copy->time };
+	client->off_cpu = copy->off_cpu;
+	client->copy[client->ncopies] = (struct interpclient_copied){ process->number,
+								      copy->pid,
+								      copy->tid,
+								      copy->time,
+								      copy->off_cpu ? copy->root : 0,
+								      copy->off_cpu ? copy->read_by : 0 };
 	if (client->shared) {
 		memcpy(client->shared->copy + at, copy, n);
 		client->shared->of_copy[client->ncopies] = (struct interp_copy){ .slot = process->slot, .offset = at };
@@ -319,6 +332,9 @@ static struct framelist *interpclient_list(const struct interpclient *client, co
 	list->pid = copied->pid;
 	list->tid = copied->tid;
 	list->time = copied->time;
+	list->root = copied->root;
+	list->read_by = copied->read_by;
+	list->named_by = of_copy->named_by;
 	list->end = of_copy->end;
 	list->stack_low = of_copy->stack_low;
 	list->stack_high = of_copy->stack_high;
@@ -345,7 +361,8 @@ size_t interpclient_take_frames(struct interpclient *client, struct interpclient
 		frames[i] = (struct interpclient_frames){ .process = client->copy[i].process,
 							  .lost = of_copy.lost,
 							  .known = of_copy.n > 0 && of_copy.unknown == 0,
-							  .reuses = of_copy.reuses != 0 };
+							  .reuses = of_copy.reuses != 0,
+							  .off_cpu = client->off_cpu };
 		valid = valid && of_copy.n <= reply->n - first && of_copy.n <= INTERPRETER_FRAMES_MAX &&
 			of_copy.end <= INTERPRETER_LATE && of_copy.text <= reply->bytes &&
 			of_copy.bytes <= reply->bytes - of_copy.text && of_copy.bytes <= left;
@@ -391,12 +408,14 @@ struct helper_counts interpclient_count(const struct interpclient *client)
 
 struct interpclient *interpclient_new(void)
 {
-	struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_CPU_NS, CPU_AHEAD } };
+	struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_CPU_NS, CPU_AHEAD } },
+			     waits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_WAITS_NS, WAITS_AHEAD } };
 	struct interpclient *client = mem_alloc(sizeof(*client), 1);
 	struct stat own;
 
 	client->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
 	client->tenants = tenants_new(&limits);
+	client->waits = tenants_new(&waits);
 	client->shared = mmap(NULL, sizeof(*client->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (client->shared == MAP_FAILED)
 		client->shared = NULL;
@@ -416,5 +435,6 @@ void interpclient_free(struct interpclient *client)
 	if (client->shared)
 		munmap(client->shared, sizeof(*client->shared));
 	tenants_free(client->tenants);
+	tenants_free(client->waits);
 	free(client);
 }

@@ -4,8 +4,9 @@
  *
  * A request waits for its reply. A helper that does not answer within INTERPCLIENT_HANG_NS is killed and replaced, and
  * the tenant of the process is avoided for a time (backoff.h). The processes of a tenant take at most
- * INTERPCLIENT_CPU_NS of a second of the helper's CPU time. Everything that the helper returns is checked: a process
- * may have taken it over.
+ * INTERPCLIENT_CPU_NS of a second of the helper's CPU time, and copies of threads off the CPU at most
+ * INTERPCLIENT_WAITS_NS of that, so these leave the rest to samples. Everything that the helper returns is checked: a
+ * process may have taken it over.
  */
 #ifndef PJ_INTERPCLIENT_H
 #define PJ_INTERPCLIENT_H
@@ -15,6 +16,7 @@
 
 #define INTERPCLIENT_HANG_NS UINT64_C(250000000)
 #define INTERPCLIENT_CPU_NS UINT64_C(50000000)
+#define INTERPCLIENT_WAITS_NS UINT64_C(25000000)
 
 struct interpclient;
 
@@ -65,6 +67,7 @@ struct interpclient_frames {
 	bool lost;              /* the process is not open in the helper */
 	bool known;             /* there are frames, and the code of all of them was read before the sample */
 	bool reuses;            /* code of a frame replaced other code at its address, or is likely to be replaced */
+	bool off_cpu;           /* the copy is of a thread off the CPU */
 	struct framelist *list; /* to be freed by the caller; NULL if it is lost, or if memory is not available */
 };
 
@@ -72,10 +75,11 @@ struct interpclient_frames {
  * sends them, interpclient_take_frames waits for the reply. From the first one to the reply, no other function is
  * called but interpclient_helper and interpclient_count.
  *
- * interpclient_add_copy returns false if there is no space, or if copies of another tenant wait: then they are to be
- * sent first. An urgent copy becomes the first one, in the place of another: its names are read first. A tenant is
- * charged for its requests, and avoided if the helper fails at one. interpclient_send_copies: what is not sent is
- * dropped. interpclient_take_frames returns the number of copies: if the helper failed, all of them are lost. */
+ * interpclient_add_copy returns false if there is no space, or if copies of another tenant wait, or this one alone is
+ * of a thread off the CPU, or is not: then they are to be sent first. An urgent copy becomes the first one, in the
+ * place of another: its names are read first. A tenant is charged for its requests, and avoided if the helper fails at
+ * one. interpclient_send_copies: what is not sent is dropped. interpclient_take_frames returns the number of copies: if
+ * the helper failed, all of them are lost. */
 bool interpclient_add_copy(struct interpclient *client, const struct interpclient_process *process,
 			   const struct threadcopy *copy, bool urgent);
 enum interpclient_answer interpclient_send_copies(struct interpclient *client);

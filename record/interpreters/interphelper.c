@@ -202,6 +202,15 @@ static bool interphelper_is_timely(uint64_t since, uint64_t seen, uint64_t sampl
 	return since <= sampled || seen <= sampled + INTERPRETER_NAME_NS;
 }
 
+/* Returns the time at which a copy was made: of a thread off the CPU, the end if nothing moves meanwhile, else the
+ * begin. */
+static uint64_t interphelper_copied(const struct interp_image *image, const struct threadcopy *copy)
+{
+	if (!copy->off_cpu)
+		return copy->time;
+	return image->interpreter->pinned ? copy->read_by : copy->begun;
+}
+
 /* Identifies the code of a frame now, after the sample. Returns the time of the first reading of the same code without
  * other code at its address since; UINT64_MAX if it is not that of the sample, or if the budget is exceeded. Sets
  * `reuses` in *of_copy if there was other code before. */
@@ -235,36 +244,55 @@ static const struct framecache_entry *interphelper_describe(struct interphelper 
 			      named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, clock_now());
 }
 
-/* Returns the entry of a frame of a sample, as interphelper_read, for a language whose code is identified. An entry of
+/* Returns true if what is read now of a copy is right, though it is read late: the thread is off the CPU, and nothing
+ * moves meanwhile. */
+static bool interphelper_is_pinned(const struct interp_image *image, const struct threadcopy *copy)
+{
+	return copy->off_cpu && image->interpreter->pinned;
+}
+
+/* Returns the entry of a frame of a copy, as interphelper_read, for a language whose code is identified. An entry of
  * the cache is that of the code only if it is not older than the code. Counts in of_copy->unknown a frame whose code
- * was not read before the sample. */
+ * was not read before the copy. */
 static const struct framecache_entry *interphelper_read_code(struct interphelper *helper, struct interp_image *image,
-							     const struct interpreter_frame *frame, uint64_t sampled,
-							     struct interp_copy *of_copy)
+							     const struct interpreter_frame *frame,
+							     const struct threadcopy *copy, struct interp_copy *of_copy)
 {
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
+	uint64_t sampled = interphelper_copied(image, copy);
 	uint64_t since = interphelper_code_since(helper, image, frame, of_copy), now = clock_now();
 	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, now);
+	bool timely = interphelper_is_timely(since, now, sampled);
 
 	of_copy->unknown += since > sampled;
-	if (since == UINT64_MAX || !interphelper_is_timely(since, now, sampled))
+	if (since == UINT64_MAX || (!timely && !interphelper_is_pinned(image, copy)))
 		return NULL;
 	if (!entry || entry->seen < since)
 		entry = interphelper_describe(helper, image, frame, &key);
 	of_copy->reuses |= entry && entry->from_text;
+	if (!timely)
+		of_copy->named_by = clock_now();
 	return entry;
 }
 
-/* Returns the entry of a frame of a sample: from the cache, or read now. Returns NULL if it is too late for that. */
+/* Returns the entry of a frame of a copy: from the cache, or read now. Returns NULL if it is too late for that.
+ */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
-							const struct interpreter_frame *frame, uint64_t sampled)
+							const struct interpreter_frame *frame,
+							const struct threadcopy *copy, struct interp_copy *of_copy)
 {
+	uint64_t sampled = interphelper_copied(image, copy);
 	struct framecache_key key = { frame->code, frame->scope, frame->instruction, image->process };
 	const struct framecache_entry *entry = framecache_find(&helper->cache, &key, clock_now());
 
 	if (!entry || !interphelper_is_timely(entry->since, entry->seen, sampled))
 		entry = interphelper_describe(helper, image, frame, &key);
-	return entry && interphelper_is_timely(entry->since, entry->seen, sampled) ? entry : NULL;
+	if (!entry || interphelper_is_timely(entry->since, entry->seen, sampled))
+		return entry;
+	if (!interphelper_is_pinned(image, copy))
+		return NULL;
+	of_copy->named_by = entry->seen;
+	return entry;
 }
 
 /* Writes the name of a frame into the reply. id: that of the text in the cache, until the cache starts again: so texts
@@ -297,14 +325,16 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	helper->list.stack_low = helper->list.stack_high = 0;
 	of_copy->text = reply->bytes;
 	of_copy->end = image->interpreter->frames(image->state, copy, &helper->list);
+	/* it may have read live memory, too */
+	if (copy->off_cpu && !image->interpreter->deferrable)
+		of_copy->named_by = clock_now();
 	of_copy->stack_low = helper->list.stack_low;
 	of_copy->stack_high = helper->list.stack_high;
 	for (; of_copy->n < helper->list.n && reply->n < INTERP_FRAMES_MAX; of_copy->n++) {
 		const struct interpreter_frame *frame = &helper->list.frame[of_copy->n];
 		const struct framecache_entry *entry =
-			image->interpreter->deferrable ?
-				interphelper_read_code(helper, image, frame, copy->time, of_copy) :
-				interphelper_read(helper, image, frame, copy->time);
+			image->interpreter->deferrable ? interphelper_read_code(helper, image, frame, copy, of_copy) :
+							 interphelper_read(helper, image, frame, copy, of_copy);
 		struct interp_frame *to = &helper->shared->frame[reply->n++];
 
 		*to = (struct interp_frame){ .frame = frame->frame,

@@ -52,6 +52,9 @@ struct interp_copy {
 	uint32_t reuses;      /* 1: code of a frame replaced other code at its address, or is likely to be replaced */
 	uint32_t zero;
 	uint64_t stack_low, stack_high; /* of struct interpreter_list */
+	/* of a thread off the CPU: the time of the last read, of frames or a name, that is right only if the thread was
+	 * still off the CPU; 0: none was */
+	uint64_t named_by;
 };
 
 /* A frame in the reply to INTERP_FRAMES, innermost first. */

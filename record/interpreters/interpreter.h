@@ -9,7 +9,8 @@
  * states, and `evals` the code of the eval function. `frames` finds the frames in a copy; `describe` reads
  * function, file and line of a frame from live memory, at most INTERPRETER_NAME_NS after the sample: later, the memory
  * of code that has ended is another's. A language that is `deferrable` has `identify`: if the code is the same as in
- * the copy, and was read before the sample, its name may be read later.
+ * the copy, and was read before the sample, its name may be read later. Frames of a thread that is off the CPU keep
+ * their code (`pinned`).
  *
  * An interpreter keeps its frames on the heap, or on the native stack (V8: plan.stack). Then the copy is that of the
  * sample, `frames` reads the objects to which the frames lead, threads need no root, and there is no eval function: the
@@ -116,6 +117,9 @@ struct interpreter {
 	bool deferrable;
 	/* The eval function has the address of the frame that it runs in the register r14: onestack.h. */
 	bool frame_in_r14;
+	/* What the name and the line of a frame are read of neither moves nor ends before the frame does: while its
+	 * thread is off the CPU, they may be read at any time. False: at most INTERPRETER_NAME_NS after the copy. */
+	bool pinned;
 	size_t size; /* bytes of the state that `open` fills; it has no resources */
 	bool (*is_library)(struct str path);
 	/* why has INTERPRETER_WHY bytes. memory must exist as long as the state. */

@@ -8,6 +8,7 @@
 #include "record/interpreters/framenames.h"
 #include "record/interpreters/interpthread.h"
 #include "record/interpreters/jsstacks.h"
+#include "record/interpreters/waitnames.h"
 #include "unwind/walk.h"
 
 #include <inttypes.h>
@@ -42,6 +43,9 @@ struct script {
 	uint64_t threads_at, threads_pause; /* ns: earliest time of the next list of threads; time between two lists */
 	bool on_stack;                      /* plan.stack: its frames are on the native stack */
 	bool listing;                       /* a list of threads is on its way */
+	/* A stack needed that it is opened, or that its threads are listed, before the time for that had come: then it
+	 * is done without another one, as its threads may sleep. */
+	bool reopen, relist;
 	uint32_t language, nevals;
 	bool frames_lead, frame_in_r14; /* of struct interpreter */
 	struct onestack_range eval[INTERPRETER_EVALS_MAX];
@@ -55,12 +59,16 @@ struct interpreters {
 	struct interpthread *thread;
 	struct framestore *store;
 	struct framenames *names;
-	bool started, failed; /* the thread runs; it could not be started */
+	struct waitframes *waits;    /* NULL: no frames of threads off the CPU are read */
+	struct waitnames *waitnames; /* of these */
+	bool started, failed;        /* the thread runs; it could not be started */
 	struct script **script;
 	size_t n;
 	uint64_t number, now;
+	uint64_t not_entered; /* number of threads that had no place in `waits` */
 	struct onestack merged;
-	struct onestack_frame *frame; /* frames of the current sample */
+	struct onestack_frame *frame;  /* frames of the current sample */
+	struct waitnames_frame *named; /* their names */
 	size_t capacity;
 };
 
@@ -111,13 +119,19 @@ static bool script_order(struct interpreters *interpreters, const struct script 
 					  .what = what, .pid = script->pid, .number = script->number, .start = start });
 }
 
+static void script_unregister(struct interpreters *interpreters, const struct script *script)
+{
+	syncread_remove_process(interpreters->syncread, script->pid);
+	waitframes_remove_process(interpreters->waits, script->pid);
+}
+
 /* Returns false if it could not be ordered: then the script stays as it is, for another attempt. */
 static bool script_close(struct interpreters *interpreters, struct script *script)
 {
 	if (script->state != SCRIPT_CLOSED && !script_order(interpreters, script, INTERPTHREAD_CLOSE, 0))
 		return false;
 	if (script->state == SCRIPT_OPEN)
-		syncread_remove_process(interpreters->syncread, script->pid);
+		script_unregister(interpreters, script);
 	script->state = SCRIPT_CLOSED;
 	return true;
 }
@@ -125,8 +139,8 @@ static bool script_close(struct interpreters *interpreters, struct script *scrip
 static bool interpreters_run(struct interpreters *interpreters)
 {
 	if (!interpreters->started && !interpreters->failed) {
-		interpreters->started =
-			interpthread_start(interpreters->thread, interpreters->syncread, interpreters->store);
+		interpreters->started = interpthread_start(interpreters->thread, interpreters->syncread,
+							   interpreters->waits, interpreters->store);
 		interpreters->failed = !interpreters->started;
 	}
 	return interpreters->started;
@@ -142,6 +156,14 @@ static void script_open(struct interpreters *interpreters, struct script *script
 	script->state = SCRIPT_OPENING;
 	script->listing = false;
 	script->version = process->maps->version;
+}
+
+/* Opens a script that is closed, now or when its time has come. */
+static void script_reopen(struct interpreters *interpreters, struct script *script, const struct process *process)
+{
+	if (script->state == SCRIPT_CLOSED && interpreters->now >= script->retry)
+		script_open(interpreters, script, process);
+	script->reopen = script->state == SCRIPT_CLOSED;
 }
 
 /* Returns the script of a process, which is opened, or listed, if necessary; NULL if it has no interpreter. */
@@ -164,17 +186,40 @@ static struct script *interpreters_note(struct interpreters *interpreters, const
 		if (script_close(interpreters, script))
 			script->retry = interpreters->now + RETRY_MAX_NS;
 	}
-	if (script->state == SCRIPT_CLOSED && interpreters->now >= script->retry)
-		script_open(interpreters, script, process);
+	script_reopen(interpreters, script, process);
 	return script;
 }
 
 /* Requests the list of threads, since one is not registered. */
 static void script_list(struct interpreters *interpreters, struct script *script)
 {
-	if (script->listing || interpreters->now < script->threads_at)
-		return;
-	script->listing = script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
+	if (!script->listing && interpreters->now >= script->threads_at) {
+		script->listing = script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
+		script->relist = !script->listing;
+	} else {
+		script->relist = true;
+	}
+}
+
+/* Does for all scripts whose time has come what a stack needed before. */
+static void interpreters_catch_up(struct interpreters *interpreters)
+{
+	for (size_t i = 0; i < interpreters->n; i++) {
+		struct script *script = interpreters->script[i];
+		const struct process *process;
+
+		if (!script->reopen && !script->relist)
+			continue;
+		process = processes_find(interpreters->processes, script->pid);
+		if (!process || process->exited || process->since != script->began || !process->maps) {
+			script->reopen = script->relist = false;
+			continue;
+		}
+		if (script->reopen)
+			script_reopen(interpreters, script, process);
+		if (script->relist && script->state == SCRIPT_OPEN)
+			script_list(interpreters, script);
+	}
 }
 
 /* ---- news ------------------------------------------------------------------------------------------------------- */
@@ -191,8 +236,13 @@ static bool script_register(struct interpreters *interpreters, const struct scri
 		if (syncread_has_thread(interpreters->syncread, news->thread[i].tid, &root) &&
 		    root == news->thread[i].root)
 			continue;
-		any |= syncread_add_thread(interpreters->syncread, script->pid, news->thread[i].tid,
-					   news->thread[i].root, news->since);
+		if (!syncread_add_thread(interpreters->syncread, script->pid, news->thread[i].tid, news->thread[i].root,
+					 news->since))
+			continue;
+		if (interpreters->waits &&
+		    !waitframes_set_thread(interpreters->waits, script->pid, news->thread[i].tid, news->thread[i].root))
+			interpreters->not_entered++;
+		any = true;
 	}
 	return any;
 }
@@ -204,6 +254,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 	uint64_t limit = early ? RETRY_EARLY_NS : RETRY_MAX_NS;
 	int memory = news->memory;
 
+	script->reopen = false;
 	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
 	if (script->pause > limit)
 		script->pause = limit;
@@ -214,6 +265,8 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
 		      early ? "it is starting" : news->result.why);
 		memcpy(script->why, news->result.why, sizeof(script->why));
+		/* its first wait may be long */
+		script->reopen = early && script->pause < limit;
 		return;
 	}
 	news->memory = -1;
@@ -227,6 +280,7 @@ static void script_opened(struct interpreters *interpreters, struct script *scri
 		script_close(interpreters, script);
 		return;
 	}
+	waitframes_set_process(interpreters->waits, script->pid, &news->result.plan);
 	script->on_stack = news->result.plan.stack;
 	script->language = news->result.language;
 	/* the language is of the helper process */
@@ -251,7 +305,7 @@ static void script_listed(struct interpreters *interpreters, struct script *scri
 	script->threads_at = interpreters->now + script->threads_pause;
 	if (!news->failed)
 		return;
-	syncread_remove_process(interpreters->syncread, script->pid);
+	script_unregister(interpreters, script);
 	script->state = SCRIPT_CLOSED;
 	script->retry = interpreters->now + RETRY_NS;
 }
@@ -274,6 +328,7 @@ void interpreters_take(struct interpreters *interpreters, uint64_t now)
 			script_listed(interpreters, script, news);
 		interpthread_news_free(news);
 	}
+	interpreters_catch_up(interpreters);
 	syncread_settle(interpreters->syncread);
 }
 
@@ -285,8 +340,14 @@ void interpreters_flush(struct interpreters *interpreters)
 
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record)
 {
-	if (interpreters->started)
-		syncread_state(interpreters->syncread, record);
+	const struct perf_record *head = record->head;
+	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
+
+	if (!interpreters->started)
+		return;
+	syncread_state(interpreters->syncread, record);
+	if (head->type == RECORD_EXIT)
+		waitframes_remove_thread(interpreters->waits, id->tid);
 }
 
 void interpreters_tick(struct interpreters *interpreters, uint64_t now)
@@ -320,6 +381,8 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 		interpreters->capacity = list->n;
 		interpreters->frame =
 			mem_grow(interpreters->frame, sizeof(*interpreters->frame), interpreters->capacity);
+		interpreters->named =
+			mem_grow(interpreters->named, sizeof(*interpreters->named), interpreters->capacity);
 	}
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct interp_frame *from = &list->frame[i];
@@ -334,9 +397,10 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 	return n;
 }
 
-/* Notes the names of the frames in a list, and sets the addresses in interpreters->frame. */
-static void interpreters_name(struct interpreters *interpreters, const struct script *script,
-			      const struct framelist *list, struct pj_unwinding *counts)
+/* Notes the names of the frames in a list, and sets the addresses in interpreters->frame, and interpreters->named.
+ * Returns the number of frames. */
+static size_t interpreters_name(struct interpreters *interpreters, const struct script *script,
+				const struct framelist *list, struct pj_unwinding *counts)
 {
 	size_t n = 0;
 
@@ -353,9 +417,12 @@ static void interpreters_name(struct interpreters *interpreters, const struct sc
 			continue;
 		counts->functions++;
 		counts->functions_unnamed += from->named == INTERPRETER_UNNAMED;
-		interpreters->frame[n++].address =
+		interpreters->frame[n].address =
 			framenames_note(interpreters->names, script->pid, script->tenant, &frame);
+		interpreters->named[n] = (struct waitnames_frame){ frame, interpreters->frame[n].address };
+		n++;
 	}
+	return n;
 }
 
 /* Implements onestack_lists.is_trampoline: code of memory without a file, directly outside of the eval function. */
@@ -395,6 +462,16 @@ static void interpreters_put(struct interpreters *interpreters, struct walk *wal
 	walk->n = merged->n;
 }
 
+/* Keeps the names of a thread that is off the CPU. Returns false if there is no space for them. */
+static bool interpreters_keep(struct interpreters *interpreters, const struct script *script, uint32_t tid, size_t n)
+{
+	return waitnames_keep(interpreters->waitnames, &(struct waitnames_wait){ .pid = script->pid,
+										 .tid = tid,
+										 .tenant = script->tenant,
+										 .frame = interpreters->named,
+										 .n = n });
+}
+
 static bool interpreters_join(struct interpreters *interpreters, const struct script *script,
 			      const struct interpreters_sample *sample, const struct framelist *list, struct walk *walk,
 			      struct pj_unwinding *counts)
@@ -412,6 +489,8 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.is_trampoline = interpreters_is_trampoline,
 					.owner = sample->process };
 	struct onestack *merged = &interpreters->merged;
+	struct pj_unwinding named = { 0 };
+	size_t n;
 
 	lists.n = interpreters_frames(interpreters, list);
 	lists.frame = interpreters->frame;
@@ -425,7 +504,11 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 		      walk->n ? walk->frame[0].address : 0, (int)walk->end);
 		return false;
 	}
-	interpreters_name(interpreters, script, list, counts);
+	n = interpreters_name(interpreters, script, list, &named);
+	if (sample->until && !interpreters_keep(interpreters, script, sample->tid, n))
+		return false;
+	counts->functions += named.functions;
+	counts->functions_unnamed += named.functions_unnamed;
 	onestack_merge(merged, &lists, sample->max);
 	interpreters_put(interpreters, walk);
 	walk->end = merged->end;
@@ -521,6 +604,61 @@ static void interpreters_merge_native(struct interpreters *interpreters, const s
 	}
 }
 
+/* Returns the frames of a stack that was read while its thread was off the CPU, until sample->until at least. Counts
+ * why there are none, and returns NULL then. */
+static struct framelist *interpreters_take_wait(struct interpreters *interpreters,
+						const struct interpreters_sample *sample, uint64_t root,
+						struct pj_unwinding *counts)
+{
+	struct framelist *list = framestore_take(interpreters->store, sample->tid, sample->time);
+	bool named = list && list->end != INTERPRETER_LATE && list->root == root;
+
+	if (named && list->read_by < sample->until && list->named_by < sample->until)
+		return list;
+	++*(named ? &counts->interpreted_unsure : &counts->interpreted_late);
+	free(list);
+	return NULL;
+}
+
+static enum syncread_verdict interpreters_verdict(struct interpreters *interpreters,
+						  const struct interpreters_sample *sample)
+{
+	return syncread_verdict(interpreters->syncread, &(struct syncread_sample){ .cpu = sample->cpu,
+										   .tid = sample->tid,
+										   .in_kernel = sample->in_kernel,
+										   .time = sample->time,
+										   .registers = sample->registers,
+										   .nregisters = sample->nregisters });
+}
+
+/* The same for a sample: the reader certifies the copy. */
+static struct framelist *interpreters_take_sample(struct interpreters *interpreters,
+						  const struct interpreters_sample *sample, struct pj_unwinding *counts)
+{
+	enum syncread_verdict verdict = interpreters_verdict(interpreters, sample);
+	struct framelist *list = framestore_take(interpreters->store, sample->tid, sample->time);
+
+	if (verdict == SYNCREAD_CERTIFIED && list)
+		return list;
+	interpreters_drop(verdict == SYNCREAD_CERTIFIED ? SYNCREAD_NO_COPY : verdict, counts);
+	free(list);
+	return NULL;
+}
+
+/* Puts certified frames at their places in the walk. */
+static void interpreters_place(struct interpreters *interpreters, const struct script *script,
+			       const struct interpreters_sample *sample, const struct framelist *list,
+			       struct walk *walk, struct pj_unwinding *counts)
+{
+	if (list->end >= INTERPRETER_IMPOSSIBLE)
+		counts->interpreted_invalid++;
+	else if (interpreters_on_stack(sample, list) &&
+		 interpreters_join(interpreters, script, sample, list, walk, counts))
+		counts->interpreted_shown++;
+	else
+		counts->interpreted_other++;
+}
+
 bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process)
 {
 	const struct script *script = process ? interpreters_find(interpreters, process->pid) : NULL;
@@ -532,11 +670,10 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 			struct pj_unwinding *counts)
 {
 	struct script *script = interpreters_note(interpreters, sample->process);
-	enum syncread_verdict verdict;
 	struct framelist *list;
 	uint64_t root;
 
-	if (!script || script->state != SCRIPT_OPEN)
+	if (!script || script->state != SCRIPT_OPEN || (script->on_stack && sample->until))
 		return;
 	if (!syncread_has_thread(interpreters->syncread, sample->tid, &root)) {
 		if (script->on_stack)
@@ -547,29 +684,40 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 			script_list(interpreters, script);
 		return;
 	}
-	verdict =
-		syncread_verdict(interpreters->syncread, &(struct syncread_sample){ .cpu = sample->cpu,
-										    .tid = sample->tid,
-										    .in_kernel = sample->in_kernel,
-										    .time = sample->time,
-										    .registers = sample->registers,
-										    .nregisters = sample->nregisters });
-	list = framestore_take(interpreters->store, sample->tid, sample->time);
+	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED &&
+	    waitframes_set_thread(interpreters->waits, script->pid, sample->tid, root))
+		return; /* it is read again */
 	counts->interpreted++;
-	if (script->on_stack)
-		interpreters_merge_native(interpreters, script, sample, list, walk, counts);
-	else if (verdict != SYNCREAD_CERTIFIED)
-		interpreters_drop(verdict, counts);
-	else if (!list)
+	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED) {
 		counts->interpreted_late++;
-	else if (list->end >= INTERPRETER_IMPOSSIBLE)
-		counts->interpreted_invalid++;
-	else if (interpreters_on_stack(sample, list) &&
-		 interpreters_join(interpreters, script, sample, list, walk, counts))
-		counts->interpreted_shown++;
-	else
-		counts->interpreted_other++;
+		return;
+	}
+	if (script->on_stack) {
+		interpreters_verdict(interpreters, sample);
+		list = framestore_take(interpreters->store, sample->tid, sample->time);
+		interpreters_merge_native(interpreters, script, sample, list, walk, counts);
+	} else {
+		list = sample->until ? interpreters_take_wait(interpreters, sample, root, counts) :
+				       interpreters_take_sample(interpreters, sample, counts);
+		if (list)
+			interpreters_place(interpreters, script, sample, list, walk, counts);
+	}
 	free(list);
+}
+
+bool interpreters_has_wait(const struct interpreters *interpreters, uint32_t tid, uint64_t time, uint64_t until)
+{
+	return framestore_has(interpreters->store, tid, time, until);
+}
+
+void interpreters_rename(struct interpreters *interpreters, uint32_t tid, uint64_t *ips, uint64_t nips)
+{
+	waitnames_rename(interpreters->waitnames, interpreters->names, tid, ips, nips);
+}
+
+void interpreters_resumed(struct interpreters *interpreters, uint32_t tid)
+{
+	waitnames_forget(interpreters->waitnames, tid);
 }
 
 /* With PJ_DEBUG=unwind, prints the counters of the synchronous reader. */
@@ -583,6 +731,8 @@ static void interpreters_debug(const struct interpreters *interpreters)
 	      " pauses",
 	      counters.samples, counters.copies, counters.failed, counters.ns / 1000, counters.over_budget,
 	      counters.ring_full, counters.off, counters.pauses);
+	if (interpreters->not_entered)
+		debug(DEBUG_UNWIND, "waits: %" PRIu64 " threads without a place", interpreters->not_entered);
 	for (unsigned i = 0; i < SYNCREAD_VERDICTS; i++)
 		if (counters.verdicts[i])
 			debug(DEBUG_UNWIND, "reader: %" PRIu64 " %s", counters.verdicts[i],
@@ -607,9 +757,11 @@ struct interpreters *interpreters_new(enum interpreters_choice choice)
 }
 
 void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
-			struct rings *rings)
+			struct rings *rings, struct waitframes *waits)
 {
 	interpreters->processes = processes;
+	interpreters->waits = waits;
+	interpreters->waitnames = waitnames_new();
 	interpreters->store = framestore_new();
 	interpreters->names = framenames_new();
 	interpreters->syncread =
@@ -636,6 +788,8 @@ void interpreters_free(struct interpreters *interpreters)
 	free(interpreters->script);
 	onestack_free(&interpreters->merged);
 	free(interpreters->frame);
+	free(interpreters->named);
+	waitnames_free(interpreters->waitnames);
 	free(interpreters);
 }
 

@@ -10,6 +10,10 @@
  * the native stack (onestack.h, jsstacks.h); otherwise the stack keeps its native frames, and the reason is counted.
  * Frames of V8 are in the sample's own copy of the native stack: they need no certificate.
  *
+ * A thread that is off the CPU is read by pjrecord-wait (waitframes.h). Its frames stand still until it runs again, so
+ * the certificate is that of its native stack: the copy, and names that may change after that, were read before.
+ * Frames of V8 are not shown there: its garbage collector moves objects while a thread waits for it.
+ *
  * Nothing is started before the first such process, except for one helper process.
  */
 #ifndef PJ_INTERPRETERS_H
@@ -17,6 +21,8 @@
 
 #include "common/formats/pjsection.h"
 #include "common/process/backoff.h"
+#include "record/offcpu/waitframes.h"
+#include "record/offcpu/waitshare.h"
 #include "record/perf/rings.h"
 #include "record/perf/sources.h"
 #include "record/processes/processes.h"
@@ -33,9 +39,9 @@ enum interpreters_choice {
 
 /* Starts the helper process: the caller has dropped privileges and has no threads yet. choice: ON or ALL. */
 struct interpreters *interpreters_new(enum interpreters_choice choice);
-/* All arguments must outlive the result. */
+/* All arguments must outlive the result. waits: copies of threads off the CPU; NULL: none. */
 void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
-			struct rings *rings);
+			struct rings *rings, struct waitframes *waits);
 /* Ends all threads and processes. Accepts NULL. */
 void interpreters_free(struct interpreters *interpreters);
 
@@ -61,7 +67,11 @@ struct interpreters_sample {
 	uint32_t tid, cpu;
 	bool in_kernel; /* sampled in kernel mode */
 	uint64_t time;
-	const uint64_t *registers; /* user registers, as processor_here()->perf selects them */
+	/* 0: a sample. Otherwise the stack was read after the switch-out at `time`, and the thread was off the CPU at
+	 * least up to here. */
+	uint64_t until;
+	enum waitcopy_frames frames; /* of such a stack */
+	const uint64_t *registers;   /* user registers, as processor_here()->perf selects them */
 	size_t nregisters;
 	uint64_t stack_pointer, stack_bytes; /* stack_bytes: of the native stack that are copied */
 	/* Returns true if a register, or the stack near the leaf, holds this value. */
@@ -74,6 +84,16 @@ struct interpreters_sample {
  * sample, in order of time. */
 void interpreters_merge(struct interpreters *interpreters, const struct interpreters_sample *sample, struct walk *walk,
 			struct pj_unwinding *counts);
+
+/* Returns true if the frames of a thread, off the CPU since `time`, were read and named before `until`. */
+bool interpreters_has_wait(const struct interpreters *interpreters, uint32_t tid, uint64_t time, uint64_t until);
+
+/* Names the frames of a thread that is off the CPU in this window, too: ips[0..nips) is the callchain that it has since
+ * an earlier window. Addresses that stand for other frames now are replaced. */
+void interpreters_rename(struct interpreters *interpreters, uint32_t tid, uint64_t *ips, uint64_t nips);
+
+/* Forgets the names of a thread, which was on a CPU again, or has ended. */
+void interpreters_resumed(struct interpreters *interpreters, uint32_t tid);
 
 /* Returns true if the frames of the process's interpreter are on its native stack: interpreters_merge then replaces
  * frames, and adds none. */

@@ -20,18 +20,21 @@
 /* Maximum number of orders that wait: those beyond it are refused, and given again later. */
 enum { ORDERS_MAX = 4096 };
 
+/* Maximum number of copies of threads off the CPU that are taken between two looks at the orders. */
+enum { WAITS_MAX = 64 };
+
 /* Time in ms after which the reply to the last copy is taken, if no other copy comes. */
 enum { REPLY_MS = 20 };
 
-/* Time in ms between two looks for deferred copies. The main thread comes to a sample 100 ms after it, or calls
+/* Time in ns between two looks for deferred copies. The main thread comes to a sample 100 ms after it, or calls
  * interpthread_flush first. */
-enum { DEFERRED_MS = 60 };
+#define DEFERRED_NS UINT64_C(60000000)
 
 /* Longest time in ms for which interpthread_flush waits. */
 enum { FLUSH_MS = 100 };
 
 /* Copies of a process are deferred if this number in a row, and all for this time in ns, had no new code. New code
- * costs the names of its samples of DEFERRED_MS, at most once in KNOWN_NS. */
+ * costs the names of its samples of DEFERRED_NS, at most once in KNOWN_NS. */
 enum { KNOWN_MIN = 64 };
 #define KNOWN_NS (SECOND_NS * 5 / 2)
 
@@ -53,6 +56,8 @@ struct interp_process {
 struct interpthread {
 	struct interpclient *client;
 	struct syncread *copies;
+	struct waitframes *waits; /* NULL: no copies of threads off the CPU */
+	struct threadcopy *wait;  /* the last copy of these; NULL: waits is */
 	struct framestore *store;
 	pthread_t thread;
 	bool running, all;
@@ -69,6 +74,7 @@ struct interpthread {
 	bool urgent;      /* and one of them is of a process whose copies are not deferred */
 	size_t ndeferred; /* number of processes whose copies are deferred */
 	bool undeferred;  /* one was, and is not any longer: copies of it may wait that wake nobody */
+	uint64_t looked;  /* time at which the copies of the synchronous reader were taken last */
 	struct interpclient_frames frames[INTERP_COPIES];
 	struct interp_process *slot[INTERP_SLOTS];
 	struct interpthread_order taken[ORDERS_MAX];
@@ -356,6 +362,9 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 		interpthread_lost(thread, process);
 		return;
 	}
+	/* sleeps at one place do not show that a process runs no new code */
+	if (frames->off_cpu && frames->known)
+		return;
 	if (frames->reuses)
 		process->deferrable = false;
 	if (!frames->known)
@@ -397,12 +406,30 @@ static void interpthread_send(struct interpthread *thread)
 		interpthread_collect(thread);
 }
 
+/* Stores that a copy of a thread off the CPU gets no frames: the main thread waits for them no longer. */
+static void interpthread_store_late(struct interpthread *thread, const struct threadcopy *copy)
+{
+	struct framelist *list = framelist_new(0, 0);
+
+	if (!list)
+		return;
+	list->pid = copy->pid;
+	list->tid = copy->tid;
+	list->time = copy->time;
+	list->root = copy->root;
+	list->read_by = copy->read_by;
+	list->end = INTERPRETER_LATE;
+	framestore_put(thread->store, list);
+}
+
 /* Lets the helper find the frames of a copy. Copies of processes without new code, and one of another, are sent
- * together. Returns false if the thread is to end. */
+ * together; one of a thread off the CPU is sent at once, as the thread may run again. Returns false if the thread is to
+ * end. */
 static bool interpthread_name(void *to, const struct threadcopy *copy)
 {
 	struct interpthread *thread = to;
 	struct interp_process *process;
+	bool urgent;
 
 	interpthread_collect(thread);
 	process = interpthread_find(thread, 0, copy->pid);
@@ -412,17 +439,21 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 		interpthread_lost(thread, process);
 		return !thread->stop;
 	}
-	if (!interpclient_add_copy(thread->client, &process->client, copy, !process->deferred)) {
+	urgent = copy->off_cpu || !process->deferred;
+	if (!interpclient_add_copy(thread->client, &process->client, copy, urgent)) {
 		interpthread_send(thread);
 		interpthread_collect(thread);
 		process = interpthread_find(thread, 0, copy->pid);
-		if (!process || !interpclient_add_copy(thread->client, &process->client, copy, !process->deferred))
+		urgent = copy->off_cpu || (process && !process->deferred);
+		if (!process || !interpclient_add_copy(thread->client, &process->client, copy, urgent))
 			return !thread->stop;
 	}
 	thread->waiting++;
-	thread->urgent |= !process->deferred;
-	if (!process->deferred)
+	thread->urgent |= urgent;
+	if (urgent)
 		interpthread_send(thread);
+	if (copy->off_cpu && !thread->sent)
+		interpthread_store_late(thread, copy);
 	debug(DEBUG_UNWIND, "thread %u: its copy is sent %" PRIu64 " us after the sample", copy->tid,
 	      (clock_now() - copy->time) / 1000);
 	return !thread->stop;
@@ -433,6 +464,7 @@ static size_t interpthread_take_copies(struct interpthread *thread)
 {
 	size_t n = 0;
 
+	thread->looked = clock_now();
 	do {
 		thread->undeferred = false;
 		n += syncread_take(thread->copies, interpthread_name, thread);
@@ -450,11 +482,30 @@ static void interpthread_rest(struct interpthread *thread)
 	interpthread_take_copies(thread);
 }
 
+/* Returns true if copies of the synchronous reader wait that are not deferred, or no longer. */
+static bool interpthread_is_due(const struct interpthread *thread)
+{
+	struct pollfd polled = { .fd = syncread_copies_fd(thread->copies), .events = POLLIN };
+
+	return !thread->ndeferred || clock_now() - thread->looked >= DEFERRED_NS || poll(&polled, 1, 0) > 0;
+}
+
+/* Takes the copies of threads off the CPU. Those of the synchronous reader are more urgent: most sleeps are longer than
+ * a sampled thread needs to go on. */
+static void interpthread_take_waits(struct interpthread *thread)
+{
+	for (unsigned i = 0; i < WAITS_MAX && !thread->stop && waitframes_take(thread->waits, thread->wait); i++) {
+		interpthread_name(thread, thread->wait);
+		if (interpthread_is_due(thread))
+			interpthread_take_copies(thread);
+	}
+}
+
 /* Takes orders one by one, and the copies that wait between two of them: copies are urgent. */
 static void interpthread_work(struct interpthread *thread)
 {
-	size_t n, copies;
-	bool flush;
+	size_t n, copies = 0;
+	bool flush, due;
 
 	interpthread_clear(thread->orders_fd);
 	interpthread_collect(thread);
@@ -465,13 +516,18 @@ static void interpthread_work(struct interpthread *thread)
 	flush = thread->flush;
 	thread->flush = false;
 	pthread_mutex_unlock(&thread->lock);
-	copies = interpthread_take_copies(thread);
+	/* copies of threads off the CPU end no deferring */
+	due = n || flush || interpthread_is_due(thread);
+	if (due)
+		copies = interpthread_take_copies(thread);
+	if (thread->waits)
+		interpthread_take_waits(thread);
 	for (size_t i = 0; i < n && !thread->stop; i++) {
 		interpthread_collect(thread);
 		interpthread_obey(thread, &thread->taken[i]);
 		copies += interpthread_take_copies(thread);
 	}
-	if (thread->ndeferred && !copies && !n)
+	if (due && thread->ndeferred && !copies && !n)
 		interpthread_rest(thread);
 	if (flush) {
 		interpthread_collect(thread);
@@ -482,13 +538,28 @@ static void interpthread_work(struct interpthread *thread)
 	}
 }
 
-/* Waits for orders and copies: at most REPLY_MS for the reply to the last copy, DEFERRED_MS for deferred ones. */
+/* Returns the time in ms up to the next look for deferred copies. */
+static int interpthread_deferred_ms(const struct interpthread *thread)
+{
+	uint64_t since = clock_now() - thread->looked;
+
+	return since < DEFERRED_NS ? (int)((DEFERRED_NS - since) / 1000000) + 1 : 0;
+}
+
+/* Waits for orders and copies: at most REPLY_MS for the reply to the last copy, and up to the next look for deferred
+ * ones. */
 static void interpthread_wait(struct interpthread *thread)
 {
 	struct pollfd polled[] = { { .fd = thread->orders_fd, .events = POLLIN },
-				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN } };
+				   { .fd = syncread_copies_fd(thread->copies), .events = POLLIN },
+				   { .fd = waitframes_fd(thread->waits), .events = POLLIN } };
+	int wait_ms = -1;
 
-	poll(polled, countof(polled), thread->sent ? REPLY_MS : thread->ndeferred ? DEFERRED_MS : -1);
+	if (thread->sent)
+		wait_ms = REPLY_MS;
+	else if (thread->ndeferred)
+		wait_ms = interpthread_deferred_ms(thread);
+	poll(polled, countof(polled), wait_ms);
 }
 
 static void *interpthread_run(void *to)
@@ -518,9 +589,12 @@ struct interpthread *interpthread_new(bool all)
 	return thread;
 }
 
-bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct framestore *store)
+bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct waitframes *waits,
+			struct framestore *store)
 {
 	thread->copies = copies;
+	thread->waits = waits;
+	thread->wait = waits ? mem_alloc(1, sizeof(*thread->wait) + WAITFRAMES_BYTES) : NULL;
 	thread->store = store;
 	thread->running = thread->orders_fd >= 0 && thread->news_fd >= 0 && thread->flushed_fd >= 0 &&
 			  threads_start(&thread->thread, 0, interpthread_run, thread) == 0;
@@ -543,6 +617,7 @@ void interpthread_free(struct interpthread *thread)
 	while ((news = interpthread_take(thread)))
 		interpthread_news_free(news);
 	interpclient_free(thread->client);
+	free(thread->wait);
 	if (thread->orders_fd >= 0)
 		close(thread->orders_fd);
 	if (thread->news_fd >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpthread.h - the thread that takes copies of frames from the synchronous reader and lets the helper name them.
+ * interpthread.h - the thread that takes copies of frames from the synchronous reader, and those of threads off the
+ * CPU, and lets the helper name them.
  *
  * Names must be read within 1 ms of the sample, but the main thread comes to its records twice a second. So this
  * thread waits for the copies, and stores what the helper finds in them (framestore.h). A process that has run no new
@@ -13,14 +14,17 @@
 #define PJ_INTERPTHREAD_H
 
 #include "record/interpreters/interpclient.h"
+#include "record/offcpu/waitframes.h"
 #include "record/syncread/syncread.h"
 
 struct interpthread;
 
 /* Starts the helper, not the thread. all: INTERPRETERS_ALL. */
 struct interpthread *interpthread_new(bool all);
-/* Starts the thread. copies and store must outlive it. Call it once. */
-bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct framestore *store);
+/* Starts the thread. copies, store and waits must outlive it; waits: copies of threads off the CPU, or NULL. Call it
+ * once. */
+bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct waitframes *waits,
+			struct framestore *store);
 /* Ends the thread and the helper. Accepts NULL. */
 void interpthread_free(struct interpthread *thread);
 

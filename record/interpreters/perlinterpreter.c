@@ -111,6 +111,7 @@ const struct interpreter interpreter_perl = {
 	.name = "Perl",
 	.language = PJ_LANGUAGE_PERL,
 	.frames_lead = true,
+	.pinned = true,
 	.size = sizeof(struct perl),
 	.is_library = perl_is_library,
 	.open = perlinterpreter_open,

@@ -114,6 +114,7 @@ const struct interpreter interpreter_php = {
 	.language = PJ_LANGUAGE_PHP,
 	.frames_lead = true,
 	.frame_in_r14 = true,
+	.pinned = true,
 	.size = sizeof(struct php),
 	.is_library = php_is_library,
 	.open = phpinterpreter_open,

@@ -118,6 +118,7 @@ const struct interpreter interpreter_python = {
 	.name = "Python",
 	.language = PJ_LANGUAGE_PYTHON,
 	.deferrable = true,
+	.pinned = true,
 	.size = sizeof(struct cpython),
 	.is_library = cpython_is_library,
 	.open = python_open,

@@ -110,6 +110,7 @@ const struct interpreter interpreter_ruby = {
 	.name = "Ruby",
 	.language = PJ_LANGUAGE_RUBY,
 	.frames_lead = true,
+	/* not pinned: compaction, in another thread, moves methods and strings */
 	.size = sizeof(struct ruby),
 	.is_library = ruby_is_library,
 	.open = ruby_open_file,

@@ -444,12 +444,13 @@ bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample
 {
 	const struct slot *slot = offcpu_find(offcpu, tid);
 
-	if (!slot || slot->status != OFF || !slot->chain || slot->read)
+	if (!slot || slot->status != OFF || !slot->chain)
 		return false;
 	*sample = (struct offcpu_sample){ .pid = slot->pid,
 					  .tid = slot->tid,
 					  .cpu = slot->cpu,
 					  .preempted = slot->preempted,
+					  .read = slot->read,
 					  .time = slot->sampled,
 					  .ips = slot->chain->ips,
 					  .n = slot->chain->n };
@@ -459,10 +460,13 @@ bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample
 bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_stack *stack)
 {
 	struct slot *slot = offcpu_find(offcpu, tid);
-	struct chain *chain = slot && slot->status == OFF && stack->owner ?
-				      chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) :
-				      NULL;
+	struct chain *chain;
 
+	if (slot && slot->status == OFF && slot->read && slot->complete && !stack->complete)
+		return true;
+	chain = slot && slot->status == OFF && stack->owner ?
+			chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) :
+			NULL;
 	if (!chain)
 		return false;
 	drop_chain(offcpu, slot);
@@ -486,9 +490,12 @@ enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const stru
 
 bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const struct offcpu_stack *stack)
 {
-	struct chain *chain = stack->owner ? chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) : NULL;
+	struct chain *chain;
 	struct slot *slot;
 
+	if (!stack->complete && offcpu_early(offcpu, tid) == OFFCPU_EARLY_COMPLETE)
+		return true;
+	chain = stack->owner ? chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) : NULL;
 	if (!chain)
 		return false;
 	slot = offcpu_get(offcpu, pid, tid, 0);

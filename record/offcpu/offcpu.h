@@ -80,8 +80,8 @@ struct offcpu_copy {
  * that offcpu_record takes next, or up to which the rings are drained. */
 enum offcpu_verdict offcpu_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
 /* Sets *sample to the wait of a thread that is off the CPU; ns and cgroup are 0. The callchain is valid until the next
- * call of another function. Returns false if the thread is not off the CPU, has no callchain, or has a stack
- * (offcpu_set_stack) already. */
+ * call of another function; it is that of offcpu_set_stack if sample->read. Returns false if the thread is not off the
+ * CPU, or has no callchain. */
 bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample *sample);
 
 /* The callchain of a certified copy. */
@@ -92,8 +92,9 @@ struct offcpu_stack {
 	uint32_t owner; /* hash of the tenant, 1 to CHAINS_OWNERS - 1 */
 };
 
-/* Replaces the callchain of a thread that is off the CPU by that of a certified copy. Returns false if the space for
- * those of its owner, or of all, is used: the thread keeps the kernel's. */
+/* Replaces the callchain of a thread that is off the CPU by that of a certified copy, but not a complete one of an
+ * earlier copy by one that is not. Returns false if the space for those of its owner, or of all, is used: the thread
+ * keeps the kernel's. */
 bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_stack *stack);
 
 /* As offcpu_verdict, for a copy of the stack of a thread that has had no record since offcpu_begin, so that it left the
@@ -101,8 +102,8 @@ bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_s
  * elsewhere (/proc/PID/task/TID/syscall): a thread that runs has no records either. Any loss since offcpu_begin makes
  * the result uncertain. */
 enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
-/* Adds such a thread, as off the CPU since offcpu_begin, with the callchain of the copy, or replaces its callchain.
- * Returns false as offcpu_set_stack. */
+/* Adds such a thread, as off the CPU since offcpu_begin, with the callchain of the copy, or replaces its callchain,
+ * as offcpu_set_stack, and returns false as that. */
 bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const struct offcpu_stack *stack);
 
 #define OFFCPU_RETURNED_NS UINT64_C(100000000)

@@ -77,7 +77,7 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 	size = (uint16_t)text->n;
 	memcpy(text->p + offsetof(struct perf_record, size), &size, sizeof(size));
 	switches->emitted = sample;
-	switches->o.emit(switches->o.to, (const void *)text->p);
+	switches->o.emit(switches->o.to, (void *)text->p);
 	switches->emitted = NULL;
 }
 

@@ -28,8 +28,8 @@ struct switches_options {
 	struct processes *processes;
 	/* returns true if the off-CPU times of process pid are recorded */
 	bool (*wanted)(void *to, uint32_t pid);
-	/* receives each sample; it is valid during the call */
-	void (*emit)(void *to, const struct ring_sample *sample);
+	/* receives each sample, which it may change; it is valid during the call */
+	void (*emit)(void *to, struct ring_sample *sample);
 	void *to;
 };
 

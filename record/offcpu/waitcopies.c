@@ -73,6 +73,8 @@ static void waitcopies_run(void *to)
 	struct waithelper_options options = waitcopies->o;
 	options.socket = HELPERPROCESS_FD;
 	options.share = waitcopies->share;
+	if (options.frames && !waitframes_enter(options.frames, HELPERPROCESS_FD + 1))
+		_exit(1);
 	urgency_short_slices();
 	if (!capabilities_limit(CAPABILITY_BIT(CAP_SYS_PTRACE)))
 		_exit(1);
@@ -90,7 +92,8 @@ static void waitcopies_run(void *to)
 
 static void waitcopies_start(struct waitcopies *waitcopies)
 {
-	int pair[2];
+	struct waitframes *frames = waitcopies->o.frames;
+	int pair[2], fd[2];
 
 	waitcopies->started = clock_now();
 	waitcopies->sent = 0;
@@ -99,8 +102,10 @@ static void waitcopies_start(struct waitcopies *waitcopies)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
 	waitcopies->parent = getpid();
-	waitcopies->pid = helperprocess_start(
-		&(struct helperprocess){ "pjrecord-wait", &pair[1], 1, URGENCY_NOW, waitcopies_run, waitcopies });
+	fd[0] = pair[1];
+	fd[1] = waitframes_fd(frames);
+	waitcopies->pid = helperprocess_start(&(struct helperprocess){ "pjrecord-wait", fd, frames ? 2 : 1, URGENCY_NOW,
+								       waitcopies_run, waitcopies });
 	close(pair[1]);
 	if (!waitcopies->pid) {
 		close(pair[0]);
@@ -160,7 +165,7 @@ static uint32_t register_index(uint64_t mask, unsigned number)
 }
 
 struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
-				   const struct sources *sources)
+				   const struct sources *sources, struct waitframes *frames)
 {
 	const struct processor *processor = processor_here();
 	struct waitcopies *waitcopies;
@@ -174,6 +179,7 @@ struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const str
 		return NULL;
 	waitcopies = mem_alloc(sizeof(*waitcopies), 1);
 	waitcopies->o = (struct waithelper_options){
+		.frames = frames,
 		.nregisters = (uint32_t)__builtin_popcountll(attr->sample_regs_user),
 		.sp = register_index(attr->sample_regs_user, sp),
 		.sample_type = attr->sample_type,
@@ -238,6 +244,7 @@ static void renew_share(struct waitcopies *waitcopies)
 		waitshare_free(share);
 	}
 	forget_all(waitcopies);
+	waitframes_renew(waitcopies->o.frames);
 	waitcopies->share = waitshare_new();
 	waitcopies_limit(waitcopies, waitcopies->known_only);
 }
@@ -258,6 +265,7 @@ void waitcopies_collect(struct waitcopies *waitcopies)
 						.sampled = head.wait.time,
 						.begun = head.begun,
 						.ended = head.ended,
+						.frames = (enum waitcopy_frames)head.frames,
 						.at = at,
 						.end = waitcopies->at };
 		uint64_t *bucket = bucket_of(waitcopies, copy.tid);
@@ -279,8 +287,8 @@ struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t 
 	while (number > waitcopies->tail) {
 		struct noted *noted = &waitcopies->noted[(number - 1) % WAITCOPIES_MAX];
 
-		if (noted->copy.tid == tid && noted->copy.sampled == sampled)
-			return noted->copy.done ? NULL : &noted->copy;
+		if (noted->copy.tid == tid && noted->copy.sampled == sampled && !noted->copy.done)
+			return &noted->copy;
 		number = noted->before;
 	}
 	return NULL;
@@ -500,5 +508,8 @@ struct waitcounters waitcopies_counters(const struct waitcopies *waitcopies)
 	sum.refused += now->refused;
 	sum.missed += now->missed;
 	sum.rounds += now->rounds;
+	sum.frames += now->frames;
+	sum.frames_over += now->frames_over;
+	sum.frames_full += now->frames_full;
 	return sum;
 }

@@ -11,6 +11,7 @@
 #define PJ_WAITCOPIES_H
 
 #include "common/process/backoff.h"
+#include "record/offcpu/waitframes.h"
 #include "record/offcpu/waitshare.h"
 #include "record/perf/sources.h"
 
@@ -18,10 +19,11 @@ enum { WAITCOPIES_MAX = 4096 }; /* most copies without a verdict */
 
 struct waitcopies;
 
-/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result. Returns NULL if
- * the processor is not supported, or if the samples lack registers. */
+/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result, as `frames`
+ * does, into which it copies frames of interpreters; NULL: it copies none. Returns NULL if the processor is not
+ * supported, or if the samples lack registers. */
 struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
-				   const struct sources *sources);
+				   const struct sources *sources, struct waitframes *frames);
 void waitcopies_free(struct waitcopies *waitcopies);
 
 /* Passes the rings of context switches to the process. To be called again if CPUs come or go. */
@@ -36,7 +38,8 @@ uint64_t waitcopies_early_registers(const struct waitcopies *waitcopies);
 /* A copy of the stack of a thread. Valid until waitcopies_release. */
 struct waitcopies_copy {
 	uint32_t tid;
-	bool done; /* set by the caller: the copy is not needed any more */
+	bool done;                   /* set by the caller: the copy is not needed any more */
+	enum waitcopy_frames frames; /* of its interpreter */
 	/* time of the sample of its switch-out, 0: it left the CPU before the recording; before and after the reads */
 	uint64_t sampled, begun, ended;
 	uint64_t at, end; /* positions in the ring */
@@ -44,8 +47,9 @@ struct waitcopies_copy {
 
 /* Makes new copies known. */
 void waitcopies_collect(struct waitcopies *waitcopies);
-/* Returns the copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL if there
- * is none. Copies of later switch-outs may be there already. */
+/* Returns the newest copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL
+ * if there is none. Copies of later switch-outs may be there already. A thread is read twice in one wait if its
+ * interpreter became known meanwhile. */
 struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled);
 /* Returns the copy with number i, from 0, in the order in which they were made; NULL beyond the last one. */
 struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i);

@@ -23,7 +23,13 @@
 /* For counters with one writer. */
 #define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
 
-enum { SWITCH_OUT = 1 << 13, RECORDS = 65536 /* most records of one ring in one look */ };
+#define SCAN_NS UINT64_C(10000000) /* ns between two looks at the threads that sleep */
+#define RETRY_NS (SECOND_NS / 10)  /* ns after which threads over a limit are read, if they still sleep */
+enum {
+	SWITCH_OUT = 1 << 13,
+	RECORDS = 65536,    /* most records of one ring in one look */
+	SLEEPERS_MAX = 4096 /* places for threads that may be read again, by their id */
+};
 
 struct followed {
 	uint32_t cpu;
@@ -33,13 +39,28 @@ struct followed {
 	uint64_t cursor;
 };
 
+/* A thread that is off the CPU, and was not read, as its process was not known or over a limit, or was read without
+ * frames of an interpreter. */
+struct sleeper {
+	struct wait wait; /* wait.tid 0: a free place */
+	bool read;
+};
+
 struct waithelper {
 	struct waithelper_options o;
 	struct waitqueue queue;
 	struct followed *ring;
 	size_t nrings;
-	struct waitlimits limits;
+	struct waitlimits limits, frame_limits; /* of reads of stacks, and of frames of interpreters */
+	/* time before the records were followed last, or before the file of a thread was read: at that time, the
+	 * threads that are read existed */
+	uint64_t followed;
 	bool found; /* this look found a switch-out */
+	struct sleeper *sleeper;
+	uint64_t changes; /* waitframes_changes, and waitshare.known, at the last look at them */
+	uint32_t known;
+	uint64_t scanned; /* time of the last look at the sleepers */
+	uint64_t retry;   /* time of the next one, as some were over a limit; 0: none were */
 };
 
 /* ---- rings ------------------------------------------------------------------------------------------------------ */
@@ -75,11 +96,18 @@ static void add_ring(struct waithelper *helper, const struct waithelper_message 
 	helper->ring[i].cursor = load(&helper->ring[i].page->data_tail);
 }
 
+/* Forgets the threads that sleep: some may run, as their records were not followed. */
+static void forget_sleepers(struct waithelper *helper)
+{
+	memset(helper->sleeper, 0, SLEEPERS_MAX * sizeof(*helper->sleeper));
+}
+
 /* Follows no ring any more: pjrecord sends all again. */
 static void drop_rings(struct waithelper *helper)
 {
 	while (helper->nrings)
 		unmap_ring(helper->ring + --helper->nrings);
+	forget_sleepers(helper);
 }
 
 static uint64_t followed_word(const struct followed *ring, uint64_t at)
@@ -114,6 +142,21 @@ static bool load_wait(const struct waithelper *helper, const struct followed *ri
 	return wait->abi == PERF_SAMPLE_REGS_ABI_64 && wait->tid && wait->tid != UINT32_MAX;
 }
 
+/* ---- threads that sleep ------------------------------------------------------------------------------------------ */
+
+static void keep_sleeper(struct waithelper *helper, const struct wait *wait, bool read)
+{
+	helper->sleeper[wait->tid % SLEEPERS_MAX] = (struct sleeper){ *wait, read };
+}
+
+static void drop_sleeper(struct waithelper *helper, uint32_t tid)
+{
+	if (helper->sleeper[tid % SLEEPERS_MAX].wait.tid == tid)
+		helper->sleeper[tid % SLEEPERS_MAX].wait.tid = 0;
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
 /* A sample: a thread is about to leave the CPU. */
 static void take_switched_out(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size)
 {
@@ -126,6 +169,7 @@ static void take_switched_out(struct waithelper *helper, const struct followed *
 	if (load(&ring->page->data_tail) > at)
 		return;
 	wait.class = waitshare_class(helper->o.share, wait.pid);
+	drop_sleeper(helper, wait.tid);
 	if (!waitqueue_out(&helper->queue, &wait))
 		add(&helper->o.share->counters.queue_full, 1);
 	helper->found = true;
@@ -137,8 +181,10 @@ static void take_returned(struct waithelper *helper, const struct followed *ring
 {
 	uint64_t ids = followed_word(ring, at + size - sizeof(struct ring_sample_id));
 
-	if (!(head >> 32 & SWITCH_OUT))
-		waitqueue_in(&helper->queue, (uint32_t)(ids >> 32));
+	if (head >> 32 & SWITCH_OUT)
+		return;
+	waitqueue_in(&helper->queue, (uint32_t)(ids >> 32));
+	drop_sleeper(helper, (uint32_t)(ids >> 32));
 }
 
 static void follow_ring(struct waithelper *helper, struct followed *ring)
@@ -148,6 +194,7 @@ static void follow_ring(struct waithelper *helper, struct followed *ring)
 
 	if (ring->cursor < tail) {
 		add(&helper->o.share->counters.missed, 1);
+		forget_sleepers(helper);
 		ring->cursor = tail;
 	}
 	for (; ring->cursor < head && n < RECORDS; n++) {
@@ -156,6 +203,7 @@ static void follow_ring(struct waithelper *helper, struct followed *ring)
 
 		if (size < sizeof(struct perf_record) || size % 8 || size > head - ring->cursor) {
 			add(&helper->o.share->counters.missed, 1);
+			forget_sleepers(helper);
 			ring->cursor = head;
 			return;
 		}
@@ -178,6 +226,8 @@ static bool may_read(struct waithelper *helper, const struct wait *wait, uint8_t
 	bool avoided = __atomic_load_n(&share->refused[class], __ATOMIC_RELAXED);
 
 	if (avoided || (class == 0 && strict != WAITSHARE_ALL)) {
+		if (class == 0)
+			keep_sleeper(helper, wait, false);
 		add(&share->counters.refused, avoided || strict == WAITSHARE_AVOID);
 		return false;
 	}
@@ -187,6 +237,8 @@ static bool may_read(struct waithelper *helper, const struct wait *wait, uint8_t
 	}
 	if (!waitlimits_take(&helper->limits, class, n, now)) {
 		add(&share->counters.over_budget, 1);
+		keep_sleeper(helper, wait, false);
+		helper->retry = now + RETRY_NS;
 		return false;
 	}
 	return true;
@@ -226,6 +278,81 @@ static bool fill_copy(struct waithelper *helper, struct waitcopy *copy, uint8_t 
 	return copy->n;
 }
 
+/* The frames of a thread as they are read. */
+struct frames_read {
+	struct waithelper *helper;
+	const struct wait *wait;
+	uint64_t begun;
+	uint8_t class;
+	bool over; /* a limit was reached */
+};
+
+/* Implements threadcopy_read. */
+static size_t read_interpreted(void *to, uint64_t address, void *into, size_t n)
+{
+	struct frames_read *read = to;
+	uint64_t now = clock_now();
+
+	read->over |= now - read->begun > WAITHELPER_FRAMES_NS ||
+		      !waitlimits_take(&read->helper->frame_limits, read->class, n, now);
+	return read->over ? 0 : read_stack(read->wait->tid, address, into, n);
+}
+
+/* Fills and publishes a copy of a thread's frames, of which `root` and `time` are set. Returns false if a limit was
+ * reached. */
+static bool fill_frames(struct waithelper *helper, const struct wait *wait, uint8_t class,
+			const struct threadplan *plan, struct threadcopy *copy)
+{
+	struct waitshare *share = helper->o.share;
+	struct frames_read read = { helper, wait, clock_now(), class, false };
+
+	copy->pid = wait->pid;
+	copy->tid = wait->tid;
+	copy->off_cpu = 1;
+	copy->begun = read.begun;
+	__atomic_store_n(&share->reading_pid, wait->pid, __ATOMIC_RELAXED);
+	store(&share->reading_since, copy->begun);
+	threadcopy_follow(plan, read_interpreted, &read, WAITFRAMES_BYTES, copy);
+	store(&share->reading_since, 0);
+	copy->read_by = clock_now();
+	/* they delay the reads of stacks, too */
+	waitlimits_charge(&helper->limits, class, copy->read_by - copy->begun, copy->read_by);
+	if (read.over)
+		return false;
+	waitframes_publish(helper->o.frames, copy);
+	return true;
+}
+
+/* Copies the interpreted frames of the thread of a copy of a stack. */
+static enum waitcopy_frames copy_frames(struct waithelper *helper, const struct waitcopy *stack, uint8_t class)
+{
+	struct waitcounters *counters = &helper->o.share->counters;
+	const struct wait *wait = &stack->wait;
+	struct threadplan plan;
+	struct threadcopy *copy;
+	uint64_t root;
+
+	if (!helper->o.frames || !waitframes_find(helper->o.frames, wait->pid, wait->tid, &root, &plan))
+		return WAITCOPY_NOT_ENTERED;
+	if (clock_now() - helper->followed > WAITHELPER_FRAMES_NS) {
+		add(&counters->frames_over, 1);
+		return WAITCOPY_LEFT_OUT;
+	}
+	copy = waitframes_begin(helper->o.frames);
+	if (!copy) {
+		add(&counters->frames_full, 1);
+		return WAITCOPY_LEFT_OUT;
+	}
+	copy->root = root;
+	copy->time = wait->time ? wait->time : stack->ended;
+	if (!fill_frames(helper, wait, class, &plan, copy)) {
+		add(&counters->frames_over, 1);
+		return WAITCOPY_LEFT_OUT;
+	}
+	add(&counters->frames, 1);
+	return WAITCOPY_FRAMES;
+}
+
 static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64_t now)
 {
 	struct waitshare *share = helper->o.share;
@@ -243,6 +370,10 @@ static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64
 	copy->wait = *wait;
 	if (!fill_copy(helper, copy, class, n, now))
 		return;
+	copy->frames = copy_frames(helper, copy, class);
+	copy->zero = 0;
+	if (copy->frames == WAITCOPY_NOT_ENTERED && helper->o.frames)
+		keep_sleeper(helper, wait, true);
 	waitshare_publish(share, copy);
 	add(&share->counters.copies, 1);
 }
@@ -297,6 +428,7 @@ static void read_early(struct waithelper *helper, const struct waithelper_messag
 	struct wait wait = { .pid = message->pid, .tid = message->tid };
 	uint64_t begun = clock_now();
 
+	helper->followed = begun;
 	if (waitlimits_refuses(&helper->limits, wait.pid, begun))
 		return;
 	if (!load_early(helper, fd, &wait)) {
@@ -328,6 +460,46 @@ static bool take_messages(struct waithelper *helper)
 	return got < 0 && (errno == EAGAIN || errno == EINTR || errno == EBADMSG);
 }
 
+/* ---- threads that sleep, read again --------------------------------------------------------------------------------
+ */
+
+/* Returns true if what a thread was not read for has changed. */
+static bool may_read_now(const struct waithelper *helper, const struct sleeper *sleeper)
+{
+	struct threadplan plan;
+	uint64_t root;
+
+	if (!sleeper->read)
+		return waitshare_class(helper->o.share, sleeper->wait.pid) != 0;
+	return helper->o.frames &&
+	       waitframes_find(helper->o.frames, sleeper->wait.pid, sleeper->wait.tid, &root, &plan);
+}
+
+/* Reads the threads again that became known, or were entered, since they were read, or were not. */
+static void read_sleepers(struct waithelper *helper)
+{
+	uint64_t changes = helper->o.frames ? waitframes_changes(helper->o.frames) : 0;
+	uint32_t known = load(&helper->o.share->known);
+	uint64_t now = clock_now();
+
+	if (now - helper->scanned < SCAN_NS ||
+	    (changes == helper->changes && known == helper->known && (!helper->retry || now < helper->retry)))
+		return;
+	helper->scanned = now;
+	helper->changes = changes;
+	helper->known = known;
+	helper->retry = 0;
+	for (size_t i = 0; i < SLEEPERS_MAX; i++) {
+		struct sleeper *sleeper = &helper->sleeper[i];
+		struct wait wait = sleeper->wait;
+
+		if (!wait.tid || !may_read_now(helper, sleeper))
+			continue;
+		sleeper->wait.tid = 0;
+		copy_wait(helper, &wait, clock_now());
+	}
+}
+
 /* ---- the loop --------------------------------------------------------------------------------------------------- */
 
 /* Returns the time to sleep after a look that took cpu ns: such that the process takes a share of 1 / (WAITHELPER_SHARE
@@ -349,6 +521,7 @@ void waithelper_run(const struct waithelper_options *options)
 	uint64_t slept = WAITHELPER_POLL_NS, before = clock_thread_cpu(), mean = 0;
 
 	helper->o = *options;
+	helper->sleeper = mem_alloc(sizeof(*helper->sleeper), SLEEPERS_MAX);
 	helper->ring = mem_alloc(sizeof(*helper->ring), WAITHELPER_CPUS);
 	for (;;) {
 		uint64_t cpu;
@@ -356,9 +529,11 @@ void waithelper_run(const struct waithelper_options *options)
 		if (!take_messages(helper))
 			break;
 		helper->found = false;
+		helper->followed = clock_now();
 		for (size_t i = 0; i < helper->nrings; i++)
 			follow_ring(helper, helper->ring + i);
 		read_due(helper);
+		read_sleepers(helper);
 		add(&helper->o.share->counters.rounds, 1);
 		cpu = clock_thread_cpu();
 		mean = (7 * mean + cpu - before) / 8;
@@ -367,5 +542,6 @@ void waithelper_run(const struct waithelper_options *options)
 		nanosleep(&(struct timespec){ .tv_nsec = (long)slept }, NULL);
 	}
 	free(helper->ring);
+	free(helper->sleeper);
 	free(helper);
 }

@@ -13,19 +13,27 @@
  * kernel checks at the read whether this process may read that. A copy of such a thread has the time 0, and these two
  * registers in this order.
  *
- * The process keeps CAP_SYS_PTRACE alone, parses records of the kernel and no byte of a target, and may hang in a read
- * for as long as the target decides (userfaultfd, FUSE): pjrecord then kills and replaces it.
+ * After the stack of a thread of an interpreter, the process copies its interpreted frames (waitframes.h): it follows
+ * pointers of the target by a plan, at most WAITHELPER_FRAMES_NS, and parses nothing else of it. A thread that is
+ * entered there only while it is off the CPU, such as in its first wait, is read again then.
+ *
+ * The process keeps CAP_SYS_PTRACE alone, and may hang in a read for as long as the target decides (userfaultfd, FUSE):
+ * pjrecord then kills and replaces it.
  */
 #ifndef PJ_WAITHELPER_H
 #define PJ_WAITHELPER_H
 
+#include "record/offcpu/waitframes.h"
 #include "record/offcpu/waitshare.h"
 
 #define WAITHELPER_DELAY_NS UINT64_C(50000)        /* shortest time off the CPU after which a thread is read */
 #define WAITHELPER_POLL_NS UINT64_C(200000)        /* shortest sleep between two looks at the rings */
 #define WAITHELPER_POLL_MOST_NS UINT64_C(10000000) /* longest one */
 #define WAITHELPER_SHARE 25u                       /* it sleeps for so many times its CPU time of a look */
-enum { WAITHELPER_CPUS = 1024 };                   /* most CPUs whose rings it follows */
+/* Longest time for a copy of frames, and since the records were followed, in which no thread id can be that of another
+ * process again: the kernel gives them out in turn. */
+#define WAITHELPER_FRAMES_NS UINT64_C(50000000)
+enum { WAITHELPER_CPUS = 1024 }; /* most CPUs whose rings it follows */
 
 enum waithelper_kind {
 	WAITHELPER_RINGS, /* the rings that were sent before are followed no more */
@@ -42,7 +50,8 @@ struct waithelper_message {
 struct waithelper_options {
 	int socket;
 	struct waitshare *share;
-	uint32_t nregisters, sp; /* number of user registers of a sample; index of the stack pointer among them */
+	struct waitframes *frames; /* NULL: frames of interpreters are not read */
+	uint32_t nregisters, sp;   /* number of user registers of a sample; index of the stack pointer among them */
 	uint64_t sample_type;
 };
 /* Runs the process until the other end of `socket` is closed. Messages on it are struct waithelper_message. */

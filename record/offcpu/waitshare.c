@@ -37,9 +37,14 @@ uint8_t waitshare_class(const struct waitshare *waitshare, uint32_t pid)
 void waitshare_set_class(struct waitshare *waitshare, uint32_t pid, uint8_t class)
 {
 	uint32_t *entry = &waitshare->process[pid % WAITSHARE_PIDS];
+	uint32_t wanted = class ? pid << 8 | class : 0;
 
-	if (pid >> 24 == 0 && (class || *entry >> 8 == pid))
-		__atomic_store_n(entry, class ? pid << 8 | class : 0, __ATOMIC_RELAXED);
+	if (pid >> 24 || (!class && *entry >> 8 != pid) || *entry == wanted)
+		return;
+	__atomic_store_n(entry, wanted, __ATOMIC_RELAXED);
+	/* while all are read, a thread is not kept for its class */
+	if (class && load(&waitshare->strict) != WAITSHARE_ALL)
+		store(&waitshare->known, waitshare->known + 1);
 }
 
 /* ---- the writer ------------------------------------------------------------------------------------------------ */
@@ -92,7 +97,7 @@ bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct wait
 		memcpy(copy, waitshare->bytes + place, sizeof(*copy));
 		if (copy->size % 8 || copy->size < sizeof(*copy) || copy->size > left || copy->size > head - *at ||
 		    copy->n > copy->size - sizeof(*copy) || copy->n > WAITSHARE_STACK ||
-		    copy->wait.nregisters > WAIT_REGISTERS) {
+		    copy->wait.nregisters > WAIT_REGISTERS || copy->frames > WAITCOPY_LEFT_OUT) {
 			*broken = true;
 			return false;
 		}

@@ -19,10 +19,15 @@ enum { WAITSHARE_TOPS = 4096, WAITSHARE_PIDS = 65536, WAITSHARE_CLASSES = 256 };
 /* Processes of class 0 are read; are not, as the recording has some processes only; are not, as a tenant is avoided. */
 enum waitshare_strict { WAITSHARE_ALL, WAITSHARE_SOME, WAITSHARE_AVOID };
 
+/* Frames of an interpreter of a thread (waitframes.h): the thread is not entered there; they were copied after the
+ * stack; limits left them out. */
+enum waitcopy_frames { WAITCOPY_NOT_ENTERED, WAITCOPY_FRAMES, WAITCOPY_LEFT_OUT };
+
 /* Head of a copy in the ring; n bytes of the stack follow, from sp on. */
 struct waitcopy {
 	uint32_t size; /* bytes up to the next head, a multiple of 8 */
 	uint32_t n;
+	uint32_t frames, zero; /* enum waitcopy_frames */
 	uint64_t begun, ended; /* before and after the reads, in ns of CLOCK_MONOTONIC */
 	struct wait wait;      /* wait.tid 0: space that is skipped, without a copy */
 };
@@ -32,6 +37,8 @@ struct waitcounters {
 	 * and queue_full, for lack of space; over_budget, by the limits of waitlimits.h; refused, its tenant is
 	 * avoided. missed: gaps in the records that were followed; rounds: looks at the rings. */
 	uint64_t copies, failed, denied, ring_full, queue_full, over_budget, refused, missed, rounds;
+	/* copies of frames of interpreters; those left out by limits, or as their ring was full */
+	uint64_t frames, frames_over, frames_full;
 };
 
 struct waitshare {
@@ -45,6 +52,7 @@ struct waitshare {
 	/* written by pjrecord */
 	uint64_t tail;
 	uint32_t strict; /* enum waitshare_strict */
+	uint32_t known;  /* changes when the class of a process becomes known */
 	/* pid of a process (upper 24 bits) and its class (lower 8), a hash of its tenant, from 1, by the low bits of
 	 * the pid; 0: none is known */
 	uint32_t process[WAITSHARE_PIDS];

@@ -22,7 +22,9 @@ struct samplestack {
 	struct javacode *javacode;
 	struct javanames *names;
 	struct interpreters *interpreters; /* NULL: stacks keep the native frames of interpreters */
-	uint64_t unread;                   /* number of JVMs that could not be read before this window */
+	uint64_t until;                    /* samplestack_off_cpu */
+	enum waitcopy_frames frames;
+	uint64_t unread; /* number of JVMs that could not be read before this window */
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct stacks_by_name names_of;
@@ -490,6 +492,8 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 					      .cpu = sampled->cpu,
 					      .in_kernel = sampled->in_kernel,
 					      .time = sampled->time,
+					      .until = stack->until,
+					      .frames = stack->frames,
 					      .registers = record->regs,
 					      .nregisters = sampled->nregs,
 					      .stack_pointer = stack_pointer,
@@ -552,7 +556,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	stack->used = walk->end == UNWIND_STACK_CUT || state->sp < state->stack_start ?
 			      SIZE_MAX :
 			      (size_t)(state->sp - state->stack_start);
-	if (stack->interpreters && walk->end == UNWIND_STACK_CUT && pointers.ips &&
+	if (stack->interpreters && !stack->until && walk->end == UNWIND_STACK_CUT && pointers.ips &&
 	    interpreters_are_native(stack->interpreters, sampled->process)) {
 		walk->end = samplestack_join_native(sampled, state, &pointers, max, &more);
 		joined = true;
@@ -731,6 +735,12 @@ void samplestack_limit(struct samplestack *stack, uint32_t max_frames)
 void samplestack_interpret(struct samplestack *stack, struct interpreters *interpreters)
 {
 	stack->interpreters = interpreters;
+}
+
+void samplestack_off_cpu(struct samplestack *stack, uint64_t until, enum waitcopy_frames frames)
+{
+	stack->until = until;
+	stack->frames = frames;
 }
 
 void samplestack_verify(struct samplestack *stack, unsigned show)

@@ -42,6 +42,10 @@ void samplestack_limit(struct samplestack *stack, uint32_t max_frames);
 /* Puts interpreted frames into all further stacks. `interpreters` must outlive the converter. */
 void samplestack_interpret(struct samplestack *stack, struct interpreters *interpreters);
 
+/* Declares that the next stack was read while its thread was off the CPU, until `until` at least, with these frames of
+ * an interpreter; until 0: it is that of a sample, as at first. */
+void samplestack_off_cpu(struct samplestack *stack, uint64_t until, enum waitcopy_frames frames);
+
 /* Compares all further stacks with frame-pointer callchains (fpcompare.h), which the event must request, too. Prints
  * the first `show` stacks that differ. */
 void samplestack_verify(struct samplestack *stack, unsigned show);

@@ -47,8 +47,11 @@ static void unwinder_start_interpreters(struct unwinder *unwinder, const struct 
 
 	if (!unwinder->interpreters)
 		return;
-	interpreters_start(unwinder->interpreters, options->processes, options->sources, options->rings);
+	interpreters_start(unwinder->interpreters, options->processes, options->sources, options->rings,
+			   options->frames);
 	samplestack_interpret(unwinder->unwinding, unwinder->interpreters);
+	if (unwinder->waiting && options->frames)
+		samplestack_interpret(unwinder->waiting, unwinder->interpreters);
 	interpreters_fds(unwinder->interpreters, fd);
 	for (size_t i = 0; i < INTERPRETERS_FDS; i++)
 		unwinder_watch(unwinder, fd[i]);
@@ -135,18 +138,36 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 }
 
 bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
-		   struct text *out, size_t *used)
+		   struct unwinder_read *read, struct text *out, size_t *used)
 {
+	uint64_t shown = samplestack_counts(unwinder->waiting).interpreted_shown;
+
+	samplestack_off_cpu(unwinder->waiting, read->until, read->frames);
 	if (!samplestack_sample(unwinder->waiting, attr, sample, !unwinder->flush, unwinder->now, out))
 		return false;
+	read->shown = samplestack_counts(unwinder->waiting).interpreted_shown != shown;
 	*used = samplestack_used(unwinder->waiting);
 	return true;
 }
 
-void unwinder_note(struct unwinder *unwinder, uint32_t pid, uint64_t time, const uint64_t *ips, uint64_t nips)
+bool unwinder_has_wait(const struct unwinder *unwinder, uint32_t tid, uint64_t time, uint64_t until)
 {
-	if (unwinder && unwinder->waiting)
-		samplestack_note(unwinder->waiting, pid, time, ips, nips);
+	return !unwinder->interpreters || interpreters_has_wait(unwinder->interpreters, tid, time, until);
+}
+
+void unwinder_resumed(struct unwinder *unwinder, uint32_t tid)
+{
+	if (unwinder->interpreters)
+		interpreters_resumed(unwinder->interpreters, tid);
+}
+
+void unwinder_note(struct unwinder *unwinder, struct ring_sample *sample)
+{
+	if (!unwinder || !unwinder->waiting)
+		return;
+	samplestack_note(unwinder->waiting, sample->pid, sample->time, sample->ips, sample->nips);
+	if (unwinder->interpreters)
+		interpreters_rename(unwinder->interpreters, sample->tid, sample->ips, sample->nips);
 }
 
 bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
@@ -176,6 +197,22 @@ void unwinder_tick(struct unwinder *unwinder, uint64_t now)
 		interpreters_tick(unwinder->interpreters, now);
 }
 
+/* Adds the counts of stacks in interpreters that were read off the CPU. */
+static void add_waits(struct pj_unwinding *counts, struct samplestack *waiting)
+{
+	struct pj_unwinding waits = samplestack_counts(waiting);
+
+	counts->interpreted += waits.interpreted;
+	counts->interpreted_shown += waits.interpreted_shown;
+	counts->interpreted_late += waits.interpreted_late;
+	counts->interpreted_unsure += waits.interpreted_unsure;
+	counts->interpreted_invalid += waits.interpreted_invalid;
+	counts->interpreted_other += waits.interpreted_other;
+	counts->functions += waits.functions;
+	counts->functions_unnamed += waits.functions_unnamed;
+	samplestack_reset_counts(waiting);
+}
+
 struct pj_unwinding unwinder_end(struct unwinder *unwinder, struct stacks_by_name *names)
 {
 	struct pj_unwinding counts;
@@ -188,6 +225,8 @@ struct pj_unwinding unwinder_end(struct unwinder *unwinder, struct stacks_by_nam
 	counts = samplestack_counts(unwinder->unwinding);
 	*names = samplestack_names(unwinder->unwinding);
 	samplestack_reset_counts(unwinder->unwinding);
+	if (unwinder->waiting)
+		add_waits(&counts, unwinder->waiting);
 	counts.interpreters = unwinder->interpreters != NULL;
 	if (unwinder->interpreters)
 		counts.interpreters_private = interpreters_private(unwinder->interpreters);

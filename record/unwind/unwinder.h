@@ -11,6 +11,8 @@
 #define PJ_UNWINDER_H
 
 #include "record/interpreters/interpreters.h"
+#include "record/offcpu/waitframes.h"
+#include "record/offcpu/waitshare.h"
 #include "record/processes/budgets.h"
 #include "common/formats/pjsection.h"
 #include "record/processes/namecounts.h"
@@ -30,7 +32,8 @@ struct unwinder_options {
 	 * (samplestack_verify). */
 	bool verify;
 	unsigned shown;
-	bool waits; /* unwinder_wait will be called */
+	bool waits;                /* unwinder_wait will be called */
+	struct waitframes *frames; /* of interpreters, of threads off the CPU; NULL: none are read */
 };
 
 /* unwinder_fork returns a new object and forks the process that starts the helpers: the caller has dropped privileges
@@ -60,13 +63,27 @@ void unwinder_begin(struct unwinder *unwinder, uint64_t horizon, uint64_t now, b
 bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		     struct text *out);
 
-/* As unwinder_sample, for a stack that was read while its thread was off the CPU: without interpreters, and not counted
- * in unwinder_end. Sets *used as samplestack_used does. */
-bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
-		   struct text *out, size_t *used);
+/* A stack that was read while its thread was off the CPU, until `until` at least. */
+struct unwinder_read {
+	uint64_t until;
+	enum waitcopy_frames frames; /* of its interpreter */
+	bool shown;                  /* set by unwinder_wait: they are in the result */
+};
 
-/* As samplestack_note, for a stack of unwinder_wait. */
-void unwinder_note(struct unwinder *unwinder, uint32_t pid, uint64_t time, const uint64_t *ips, uint64_t nips);
+/* As unwinder_sample, for such a stack. In unwinder_end, it counts as one of an interpreter alone. Sets *used as
+ * samplestack_used does. */
+bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		   struct unwinder_read *read, struct text *out, size_t *used);
+
+/* Returns true if unwinder_wait has no frames of an interpreter to wait for: those of the thread that is off the CPU
+ * since `time` were read and named before `until`, or none are read. */
+bool unwinder_has_wait(const struct unwinder *unwinder, uint32_t tid, uint64_t time, uint64_t until);
+
+/* The thread was on a CPU again, or has ended: forgets what belongs to its last unwinder_wait. */
+void unwinder_resumed(struct unwinder *unwinder, uint32_t tid);
+
+/* As samplestack_note, for a sample with a stack of unwinder_wait: addresses of interpreted frames may change. */
+void unwinder_note(struct unwinder *unwinder, struct ring_sample *sample);
 
 /* As samplestack_skip. */
 bool unwinder_skip(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,

@@ -27,6 +27,7 @@ static bool take(struct framestore *store, uint32_t tid, uint64_t time)
 int main(void)
 {
 	struct framestore *store = framestore_new();
+	struct framelist *list;
 	unsigned n = 0;
 
 	put(store, 7, 1000, 8);
@@ -46,6 +47,24 @@ int main(void)
 	for (uint32_t i = 0; i < 40; i++)
 		n += take(store, i, 1002 + FRAMESTORE_NS) ? 1 : 0;
 	ok(n == 31, "lists of 1 MB and some bytes fit into 32 MB 31 times");
+	list = framelist_new(1, 8);
+	list->tid = 7;
+	list->time = 2 * FRAMESTORE_NS;
+	list->read_by = list->time + 10;
+	list->named_by = list->time + 20;
+	framestore_put(store, list);
+	ok(framestore_has(store, 7, 2 * FRAMESTORE_NS, 2 * FRAMESTORE_NS + 21),
+	   "a list that was read and named before a time");
+	ok(!framestore_has(store, 7, 2 * FRAMESTORE_NS, 2 * FRAMESTORE_NS + 20), "  or was not");
+	ok(!framestore_has(store, 8, 2 * FRAMESTORE_NS, UINT64_MAX), "  no list of another thread");
+	ok(take(store, 7, 2 * FRAMESTORE_NS), "  it stays until it is taken");
+	list = framelist_new(1, 8);
+	list->tid = 7;
+	list->time = 1;
+	list->read_by = 10 * FRAMESTORE_NS;
+	framestore_put(store, list);
+	put(store, 8, list->read_by + 10, 8);
+	ok(take(store, 7, 1), "  also if the thread has been off the CPU for long");
 	put(store, 7, 1, 8);
 	framestore_free(store);
 	return done();

@@ -220,6 +220,32 @@ static void address_reused(struct interpclient *client, const struct interpclien
 	free(copy);
 }
 
+/* A copy of a thread off the CPU is alone in its request, as its budget is another one. Its names are right for as long
+ * as the thread sleeps. */
+static void off_cpu(struct interpclient *client, const struct interpclient_process *process, pid_t pid, int memory)
+{
+	struct threadcopy *copy = make_copy(pid, memory);
+	uint64_t before = clock_now();
+	bool right = interpclient_add_copy(client, process, copy, true);
+
+	copy->off_cpu = 1;
+	copy->read_by = 2;
+	ok(right && !interpclient_add_copy(client, process, copy, true),
+	   "a copy of a thread off the CPU is not sent with one of a sample");
+	right = interpclient_send_copies(client) == INTERPCLIENT_DONE && interpclient_take_frames(client, found) == 1;
+	ok(right && !found[0].off_cpu, "  which is sent before");
+	free(found[0].list);
+	right = interpclient_add_copy(client, process, copy, true) &&
+		interpclient_send_copies(client) == INTERPCLIENT_DONE && interpclient_take_frames(client, found) == 1;
+	ok(right && found[0].off_cpu && !found[0].known && is_whole(found[0].list),
+	   "  it has names that were read long after it");
+	ok(right && found[0].list && found[0].list->read_by == 2 && found[0].list->root == copy->root &&
+		   found[0].list->named_by > before && found[0].list->named_by < clock_now(),
+	   "  with the time up to which the thread has to sleep");
+	free(found[0].list);
+	free(copy);
+}
+
 static void frames(struct interpclient *client, const struct interpclient_process *process, pid_t pid, int memory)
 {
 	struct threadcopy *copy = make_copy(pid, memory);
@@ -306,6 +332,7 @@ static void python(struct interpclient *client, const char *path)
 		frames(client, &process, pid, memory);
 		together(client, &process, pid, memory);
 		address_reused(client, &process, pid, memory);
+		off_cpu(client, &process, pid, memory);
 	}
 	free(thread);
 	ok(interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_DONE && nthreads == 1,

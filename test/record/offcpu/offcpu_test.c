@@ -491,7 +491,7 @@ static void check_exec_and_exit(void)
 static void check_set_stack(void)
 {
 	const uint64_t read[] = { CONTEXT_USER, 1, 2, 3 };
-	const struct offcpu_stack stack = { read, 4, true, 1 };
+	const struct offcpu_stack stack = { read, 4, true, 1 }, part = { read, 3, false, 1 };
 	struct offcpu *o = start(0);
 	struct offcpu_sample wait;
 	struct pj_offcpu c;
@@ -500,8 +500,11 @@ static void check_set_stack(void)
 	ok(!offcpu_set_stack(o, 7, &stack), "  which gets no stack");
 	leave(o, 7, 100, 0xa);
 	ok(offcpu_wait(o, 7, &wait) && wait.time == 99 && wait.n == 2 && wait.ips[0] == 0xa, "the wait of a thread");
-	ok(offcpu_set_stack(o, 7, &stack), "  gets a stack");
-	ok(!offcpu_wait(o, 7, &wait), "  and not a second one");
+	ok(!wait.read && offcpu_set_stack(o, 7, &part), "  gets a stack");
+	ok(offcpu_wait(o, 7, &wait) && wait.read && wait.n == 3, "  which its wait has then");
+	ok(offcpu_set_stack(o, 7, &stack) && offcpu_wait(o, 7, &wait) && wait.n == 4, "  or another one");
+	ok(offcpu_set_stack(o, 7, &part) && offcpu_wait(o, 7, &wait) && wait.n == 4,
+	   "  but none that is not complete in place of a complete one");
 	offcpu_border(o, 150);
 	in(o, 7, 200);
 	ok(!offcpu_wait(o, 7, &wait), "no wait of a thread that runs");

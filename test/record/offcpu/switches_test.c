@@ -8,7 +8,7 @@
 
 static unsigned samples;
 
-static void count_sample(void *to, const struct ring_sample *sample)
+static void count_sample(void *to, struct ring_sample *sample)
 {
 	(void)to;
 	samples += sample->period == 100;
@@ -169,7 +169,7 @@ static void check_early(void)
 	processes_free(processes);
 }
 
-static void drop_stack(void *to, const struct ring_sample *sample)
+static void drop_stack(void *to, struct ring_sample *sample)
 {
 	(void)sample;
 	switches_drop_stack(*(struct switches **)to);

@@ -1,5 +1,6 @@
-/* The process that reads stacks follows rings that the kernel writes: it reads what a switch-out describes, and a ring
- * with damaged records neither stops nor crashes it. The rings here are memory of this test. */
+/* The process that reads stacks follows rings that the kernel writes: it reads what a switch-out describes, with frames
+ * of interpreters, also when these become known later, and a ring with damaged records neither stops nor crashes it.
+ * The rings here are memory of this test. */
 /* covers: record/offcpu/waithelper.c */
 #include "record/offcpu/waithelper.h"
 #include "common/clocks.h"
@@ -26,6 +27,7 @@ struct rig {
 	char *data;
 	uint64_t head;
 	struct waitshare *share;
+	struct waitframes *frames;
 	int socket;
 	pid_t child;
 	uint64_t at; /* position behind the last copy that was taken */
@@ -44,6 +46,7 @@ static bool start(struct rig *rig)
 	rig->page = mmap(NULL, page + RING, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	rig->data = (char *)rig->page + page;
 	rig->share = waitshare_new();
+	rig->frames = waitframes_new();
 	rig->stack = malloc(STACK);
 	for (size_t i = 0; i < STACK; i++)
 		rig->stack[i] = (char)(i * 7);
@@ -52,6 +55,7 @@ static bool start(struct rig *rig)
 		close(pair[0]);
 		waithelper_run(&(struct waithelper_options){ .socket = pair[1],
 							     .share = rig->share,
+							     .frames = rig->frames,
 							     .nregisters = REGISTERS,
 							     .sp = SP,
 							     .sample_type = PERF_SAMPLE_PERIOD });
@@ -176,6 +180,79 @@ static void check_damage(struct rig *rig)
 	waitshare_drop(rig->share, rig->at);
 }
 
+/* Frames of an interpreter: the root leads to a list of two. */
+static struct {
+	uint64_t id, next;
+} frame_list[] = { { 1, 0 }, { 2, 0 } }, frame_root;
+
+static const struct threadplan frame_plan = { .root_bytes = sizeof(frame_root),
+					      .nhops = 1,
+					      .hop = { 8 },
+					      .after = sizeof(*frame_list),
+					      .frame_bytes = sizeof(*frame_list),
+					      .next = 8,
+					      .mask = ~UINT64_C(0),
+					      .frames = 9 };
+
+/* Takes the next copy of a stack, within 10 s. Returns its `frames`, -1 if there is none. */
+static int next_copy(struct rig *rig, struct waitcopy *copy)
+{
+	const char *stack;
+	bool broken = false, got = false;
+
+	for (unsigned i = 0; i < 1000 && !got; i++) {
+		got = waitshare_next(rig->share, &rig->at, copy, &stack, &broken);
+		if (!got)
+			usleep(10000);
+	}
+	waitshare_drop(rig->share, rig->at);
+	return got ? (int)copy->frames : -1;
+}
+
+static bool has_list(const struct threadcopy *copy)
+{
+	struct threadcopy_view view = threadcopy_view_of(copy);
+	const char *inner = threadcopy_bytes(&view, (uint64_t)(uintptr_t)&frame_list[0], 16),
+		   *outer = threadcopy_bytes(&view, (uint64_t)(uintptr_t)&frame_list[1], 16);
+
+	return copy->end == THREADCOPY_COMPLETE && inner && outer && *inner == 1 && *outer == 2;
+}
+
+static void check_frames(struct rig *rig)
+{
+	struct threadcopy *copy = malloc(sizeof(*copy) + WAITFRAMES_BYTES);
+	uint32_t pid = (uint32_t)rig->child;
+	struct waitcopy first, second;
+
+	rig->at = load(&rig->share->head);
+	put_sample(rig, 1, PERF_SAMPLE_REGS_ABI_64);
+	publish(rig);
+	ok(next_copy(rig, &first) == WAITCOPY_NOT_ENTERED, "a thread that is not known to an interpreter is read");
+	waitframes_set_process(rig->frames, pid, &frame_plan);
+	waitframes_set_thread(rig->frames, pid, pid, (uint64_t)(uintptr_t)&frame_root);
+	ok(next_copy(rig, &second) == WAITCOPY_FRAMES, "  and again with its frames when it becomes known");
+	ok(second.wait.time == first.wait.time && second.begun > first.ended, "  in the same wait");
+	ok(waitframes_take(rig->frames, copy) && has_list(copy), "  which are those that the plan leads to");
+	ok(copy->off_cpu && copy->pid == pid && copy->tid == pid && copy->time == first.wait.time &&
+		   copy->begun <= copy->read_by && copy->begun >= second.ended,
+	   "  with their times");
+	__atomic_store_n(&rig->page->data_tail, rig->head, __ATOMIC_RELEASE);
+	put_sample(rig, 1, PERF_SAMPLE_REGS_ABI_64);
+	publish(rig);
+	ok(next_copy(rig, &second) == WAITCOPY_FRAMES && waitframes_take(rig->frames, copy) && has_list(copy),
+	   "a thread that is known is read with its frames at once");
+	waitframes_set_thread(rig->frames, pid, pid, 8);
+	__atomic_store_n(&rig->page->data_tail, rig->head, __ATOMIC_RELEASE);
+	put_sample(rig, 1, PERF_SAMPLE_REGS_ABI_64);
+	publish(rig);
+	ok(next_copy(rig, &second) == WAITCOPY_FRAMES && waitframes_take(rig->frames, copy) &&
+		   copy->end == THREADCOPY_FAILED && copy->nareas == 0,
+	   "a root that cannot be read has no frames");
+	waitframes_remove_process(rig->frames, pid);
+	__atomic_store_n(&rig->page->data_tail, rig->head, __ATOMIC_RELEASE);
+	free(copy);
+}
+
 static void check_classes(struct rig *rig)
 {
 	uint64_t refused;
@@ -233,20 +310,47 @@ static void check_early(struct rig *rig)
 	waitshare_drop(rig->share, rig->at);
 }
 
+/* A thread that sleeps since before the recording has frames, too: they are known by the time of the stack's end. */
+static void check_early_frames(struct rig *rig)
+{
+	struct threadcopy *copy = malloc(sizeof(*copy) + WAITFRAMES_BYTES);
+	uint32_t pid = (uint32_t)rig->child;
+	struct waitcopy first, second;
+	char text[100];
+
+	snprintf(text, sizeof(text), "-1 0x%jx 0x401000\n", (uintmax_t)(uintptr_t)rig->stack);
+	send_thread(rig, text);
+	ok(next_copy(rig, &first) == WAITCOPY_NOT_ENTERED, "  it is read before it is known to an interpreter");
+	waitframes_set_process(rig->frames, pid, &frame_plan);
+	waitframes_set_thread(rig->frames, pid, pid, (uint64_t)(uintptr_t)&frame_root);
+	ok(next_copy(rig, &second) == WAITCOPY_FRAMES && second.wait.time == 0 && second.begun > first.ended,
+	   "  and again with its frames");
+	ok(waitframes_take(rig->frames, copy) && has_list(copy) && copy->time == second.ended &&
+		   copy->begun >= second.ended,
+	   "  which have the time of the end of its stack");
+	waitframes_remove_process(rig->frames, pid);
+	free(copy);
+}
+
 int main(void)
 {
 	struct rig rig = { 0 };
 	int status = -1;
 
+	frame_root.next = (uint64_t)(uintptr_t)&frame_list[0];
+	frame_list[0].next = (uint64_t)(uintptr_t)&frame_list[1];
 	if (!ok(start(&rig), "the process starts"))
 		return done();
 	check_waits(&rig);
 	check_early(&rig);
+	check_frames(&rig);
+	check_early_frames(&rig);
 	check_damage(&rig);
 	check_classes(&rig);
 	close(rig.socket);
 	ok(waitpid(rig.child, &status, 0) == rig.child && status == 0, "it ends when the socket is closed");
 	waitshare_free(rig.share);
+	waitframes_free(rig.frames);
 	free(rig.stack);
 	return done();
 }
