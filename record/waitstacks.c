@@ -208,7 +208,7 @@ static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_
 {
 	size_t at = user_part(wait->ips, wait->n);
 
-	return at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
+	return !wait->n || at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
 }
 
 /* Sets *wait to the wait that a copy is of. Returns false if the thread is not off the CPU, or has a stack already. */
