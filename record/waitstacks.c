@@ -220,7 +220,7 @@ static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_
 {
 	size_t at = user_part(wait->ips, wait->n);
 
-	return at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
+	return !wait->n || at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
 }
 
 /* Returns the time under which the unwinder has the frames of a copy (threadcopy.time). */
