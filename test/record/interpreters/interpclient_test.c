@@ -287,10 +287,12 @@ static void text(struct interpclient *client, const char *path)
 	struct interpclient_process process = { .slot = 5, .number = 12 };
 	pid_t pid = start(path, NULL);
 	struct framelist *list = NULL;
-	int memory;
+	int memory = -1;
 
-	ok(pid && open_process(client, &process, pid, &memory) == INTERPCLIENT_DONE && nthreads == 1,
-	   "a program that is a text");
+	ok(pid != 0, "a program that is a text");
+	if (!pid)
+		return;
+	ok(open_process(client, &process, pid, &memory) == INTERPCLIENT_DONE && nthreads == 1, "  is opened");
 	if (nthreads == 1) {
 		struct threadcopy *copy = make_copy(pid, memory);
 
