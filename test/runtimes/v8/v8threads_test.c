@@ -5,7 +5,11 @@
 
 #include "common/formats/perfrecord.h"
 
+#include <time.h>
+
 #define STOPS 40u
+#define IDLE_STOPS 12u /* of a thread that runs no functions */
+#define START_MS 15000 /* in which the threads start: some 1000 ms if the machine is not loaded */
 #define THREADS 64u
 
 static struct v8 v8;
@@ -81,12 +85,13 @@ static void look_at(pid_t thread, struct seen *seen)
 
 	*seen = (struct seen){ 0 };
 	run.thread = thread;
-	if (thread != run.pid && ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0)
+	/* The first thread is traced from the start. */
+	if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0 && thread != run.pid)
 		return;
 	for (unsigned i = 0; i < STOPS && noderun_stop(&run, &stack); i++) {
 		v8_frames(&v8, &stack, &frames);
 		judge_stack(seen);
-		if (i == STOPS - 1 || (i == 12 && seen->stacks[0] + seen->stacks[1] + seen->stacks[2] == 0))
+		if (i == STOPS - 1 || (i == IDLE_STOPS && seen->stacks[0] + seen->stacks[1] + seen->stacks[2] == 0))
 			break;
 		noderun_go_on(&run);
 		usleep(1500 + 37 * (i * 7919u % 61u));
@@ -112,38 +117,63 @@ static size_t threads_of(pid_t thread[THREADS])
 	return n;
 }
 
+struct result {
+	unsigned found[countof(program)], wrong, mixed;
+};
+
+/* Looks at all threads. Returns true if each program was found. */
+static bool look_at_all(struct result *result)
+{
+	pid_t thread[THREADS];
+	size_t n = threads_of(thread);
+	bool all = true;
+
+	memset(result->found, 0, sizeof(result->found));
+	for (size_t i = 0; i < n; i++) {
+		struct seen seen;
+		unsigned kinds = 0;
+
+		look_at(thread[i], &seen);
+		for (unsigned k = 0; k < countof(program); k++) {
+			kinds += seen.stacks[k] > 0;
+			result->found[k] += seen.stacks[k] > 0;
+		}
+		result->wrong += seen.wrong;
+		result->mixed += kinds > 1;
+	}
+	for (unsigned k = 0; k < countof(program); k++)
+		all = all && result->found[k] > 0;
+	return all;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * INT64_C(1000) + time.tv_nsec / 1000000;
+}
+
 static void check(const char *node)
 {
-	unsigned found[countof(program)] = { 0 }, wrong = 0, mixed = 0;
-	pid_t thread[THREADS];
+	struct result result = { 0 };
+	int64_t end = now_ms() + START_MS;
 	char what[PATH_MAX + 64];
-	size_t n;
 
 	if (!noderun_start(&run, node, NULL, "workers")) {
 		noderun_end(&run);
 		printf("ok %d # SKIP %s: a process may not be traced here\n", ++tap_n, node);
 		return;
 	}
-	sleep(1); /* the threads start */
 	noderun_maps(&run);
 	snprintf(what, sizeof(what), "%s: V8 is open", node);
 	if (ok(noderun_open(&run, &v8) == V8_OPEN, what)) {
-		n = threads_of(thread);
-		for (size_t i = 0; i < n; i++) {
-			struct seen seen;
-			unsigned kinds = 0;
-
-			look_at(thread[i], &seen);
-			for (unsigned k = 0; k < countof(program); k++) {
-				kinds += seen.stacks[k] > 0;
-				found[k] += seen.stacks[k] > 0;
-			}
-			wrong += seen.wrong;
-			mixed += kinds > 1;
-		}
-		ok(found[0] == 1 && found[1] == 1 && found[2] == 1, "  each of three threads has its functions");
-		is_u64(mixed, 0, "  none those of another thread");
-		is_u64(wrong, 0, "  and no stack has functions of two threads");
+		while (!look_at_all(&result) && now_ms() < end)
+			usleep(100000);
+		ok(result.found[0] == 1 && result.found[1] == 1 && result.found[2] == 1,
+		   "  each of three threads has its functions");
+		is_u64(result.mixed, 0, "  none those of another thread");
+		is_u64(result.wrong, 0, "  and no stack has functions of two threads");
 	}
 	noderun_end(&run);
 }
