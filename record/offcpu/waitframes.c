@@ -109,7 +109,7 @@ static void finish_change(uint32_t *version)
 }
 
 /* Returns the place of a process; NULL if it has none. */
-static struct entered_process *find_process(const struct waitframes *waitframes, uint32_t pid)
+static struct entered_process *process_place(const struct waitframes *waitframes, uint32_t pid)
 {
 	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
 		struct entered_process *place = &waitframes->entered->process[(pid + i) % WAITFRAMES_PROCESSES];
@@ -121,7 +121,7 @@ static struct entered_process *find_process(const struct waitframes *waitframes,
 }
 
 /* The same for a thread. */
-static struct entered_thread *find_thread(const struct waitframes *waitframes, uint32_t tid)
+static struct entered_thread *thread_place(const struct waitframes *waitframes, uint32_t tid)
 {
 	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
 		struct entered_thread *place = &waitframes->entered->thread[(tid + i) % WAITFRAMES_THREADS];
@@ -138,7 +138,7 @@ void waitframes_set_process(struct waitframes *waitframes, uint32_t pid, const s
 
 	if (!waitframes || !pid || plan->stack || !threadplan_valid(plan))
 		return;
-	place = find_process(waitframes, pid);
+	place = process_place(waitframes, pid);
 	for (uint32_t i = 0; !place && i < WAITFRAMES_PLACES; i++)
 		if (!waitframes->entered->process[(pid + i) % WAITFRAMES_PROCESSES].pid)
 			place = &waitframes->entered->process[(pid + i) % WAITFRAMES_PROCESSES];
@@ -153,7 +153,7 @@ void waitframes_set_process(struct waitframes *waitframes, uint32_t pid, const s
 
 void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
 {
-	struct entered_process *place = waitframes && pid ? find_process(waitframes, pid) : NULL;
+	struct entered_process *place = waitframes && pid ? process_place(waitframes, pid) : NULL;
 
 	if (!place)
 		return;
@@ -166,7 +166,7 @@ void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
 /* Returns true if no thread has a place, or one whose process is not entered any more. */
 static bool is_free(const struct waitframes *waitframes, const struct entered_thread *place)
 {
-	const struct entered_process *process = place->tid ? find_process(waitframes, place->pid) : NULL;
+	const struct entered_process *process = place->tid ? process_place(waitframes, place->pid) : NULL;
 
 	return !process || process->serial != place->serial;
 }
@@ -183,12 +183,12 @@ static void set_entry(struct entered_thread *place, uint32_t pid, uint32_t tid, 
 
 bool waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t root)
 {
-	const struct entered_process *process = waitframes && pid && tid ? find_process(waitframes, pid) : NULL;
+	const struct entered_process *process = waitframes && pid && tid ? process_place(waitframes, pid) : NULL;
 	struct entered_thread *place;
 
 	if (!process)
 		return false;
-	place = find_thread(waitframes, tid);
+	place = thread_place(waitframes, tid);
 	if (place && place->serial == process->serial && place->root == root)
 		return true;
 	for (uint32_t i = 0; !place && i < WAITFRAMES_PLACES; i++)
@@ -203,7 +203,7 @@ bool waitframes_set_thread(struct waitframes *waitframes, uint32_t pid, uint32_t
 
 void waitframes_remove_thread(struct waitframes *waitframes, uint32_t tid)
 {
-	struct entered_thread *place = waitframes && tid ? find_thread(waitframes, tid) : NULL;
+	struct entered_thread *place = waitframes && tid ? thread_place(waitframes, tid) : NULL;
 
 	if (place)
 		set_entry(place, 0, 0, 0, 0);
@@ -227,8 +227,8 @@ static bool load_entry(const uint32_t *version, const void *entry, void *into, s
 bool waitframes_find(const struct waitframes *waitframes, uint32_t pid, uint32_t tid, uint64_t *root,
 		     struct threadplan *plan)
 {
-	const struct entered_thread *thread_at = tid ? find_thread(waitframes, tid) : NULL;
-	const struct entered_process *process_at = pid ? find_process(waitframes, pid) : NULL;
+	const struct entered_thread *thread_at = tid ? thread_place(waitframes, tid) : NULL;
+	const struct entered_process *process_at = pid ? process_place(waitframes, pid) : NULL;
 	struct entered_thread thread;
 	struct entered_process process;
 
