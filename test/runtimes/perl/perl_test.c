@@ -179,24 +179,37 @@ static void old_eval(const struct perlprogram *program)
 	perlrun_end(&run);
 }
 
-/* A version without a row: the layouts of all versions are candidates, and only the right one is proven. */
-static void unknown_perl(const struct perlprogram *program)
+/* Opens a Perl whose version has no row: the layouts of all versions are candidates. Returns false if it has other
+ * names than the right layout. *opened: exactly one layout is proven. In one of some twenty processes the memory behind
+ * the array of a stash has a name by chance, as with Perl 5.34: then two are, and it is refused. */
+static bool has_no_other_names(const struct perlprogram *program, bool *opened, char *why, size_t size)
 {
 	struct perlrun run;
 	struct perl perl = { 0 }, other = { 0 };
 	unsigned entries;
 	uint64_t at;
-	char what[400];
 	bool good = perlrun_start(program, "deep", 3, &run) && perlrun_open(&run, &perl) == PERL_OPEN &&
 		    loadedfile_symbol(&perl.file, STR("PL_version"), &at) && poke_perl(&run, at, "\x63", 1);
 
 	if (good)
 		memory_forget(&run.memory);
-	good = good && perl_open(&other, &run.memory, run.base) == PERL_OPEN;
-	snprintf(what, sizeof(what), "%s with version %s: the same names", program->name, other.version);
-	if (!ok(good && strcmp(other.version, "5.99") == 0 && is_truth(&run, &other, &entries), what))
-		printf("# %s\n", other.why);
+	*opened = good && perl_open(&other, &run.memory, run.base) == PERL_OPEN;
+	good = good && strcmp(other.version, "5.99") == 0 && (!*opened || is_truth(&run, &other, &entries));
+	snprintf(why, size, "%s", other.why);
 	perlrun_end(&run);
+	return good;
+}
+
+static void unknown_perl(const struct perlprogram *program)
+{
+	bool good = true, opened = false;
+	char what[400], why[sizeof(((struct perl *)NULL)->why)] = "";
+
+	for (unsigned i = 0; i < 4 && good && !opened; i++)
+		good = has_no_other_names(program, &opened, why, sizeof(why));
+	snprintf(what, sizeof(what), "%s with version 5.99: the same names", program->name);
+	if (!ok(good && opened, what))
+		printf("# %s\n", why);
 }
 
 /* A version without a row whose current variables are not where the row has them is not opened: the row's offset of

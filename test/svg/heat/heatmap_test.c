@@ -143,8 +143,8 @@ static void weights(void)
 	is_u64(heatmap_level(&made.map, 1), 1, "the first colour is for 1");
 	is_u64(heatmap_level(&made.map, 5), HEATMAP_LEVELS, "  the last for all");
 	heatdata_slots(&text, &made.map);
-	/* position, losses, pairs, bytes of pairs and weight of each slot; then the pairs. Frames in preorder: [unknown],
-	 * a, b; digits are characters from blank on */
+	/* position, losses, pairs, bytes of pairs and weight of each slot; then the pairs. Frames in preorder:
+	 * [unknown], a, b; digits are characters from blank on */
 	is_str(text_view(&text),
 	       STR("  !#$"
 		   " *!#("
