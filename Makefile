@@ -67,7 +67,8 @@ STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_cover := -O0 --coverage -Wno-clobbered -DPJ_COVERAGE
-OPTIM_thread := -O1 -fsanitize=thread
+# GCC knows no fences there; records between processes have some, and ThreadSanitizer sees one process alone
+OPTIM_thread := -O1 -fsanitize=thread $(if $(findstring clang,$(CC)),,-Wno-tsan)
 OPTIM_fuzz = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(STEPS)
 # Basic blocks are steps of a fuzz target's budget (test/fuzz/cost.h). libFuzzer has the function that counts them, too: hence --wrap.
 STEPS := -fsanitize-coverage=trace-pc
