@@ -14,6 +14,7 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NODES_STACK 24576u
@@ -65,6 +66,19 @@ static inline enum v8_answer noderun_open(struct noderun *run, struct v8 *v8)
 	return answer;
 }
 
+/* Waits until a process has had 0.5 s of CPU time: node runs its program then. At most 20 s. */
+static inline void noderun_wait(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	for (unsigned i = 0; i < 2000 && clock_getcpuclockid(pid, &clock) == 0; i++) {
+		if (clock_gettime(clock, &used) != 0 || used.tv_sec > 0 || used.tv_nsec >= 500000000)
+			return;
+		usleep(10000);
+	}
+}
+
 /* Starts `node OPTION truth.js MODE` (option: NULL for none), and opens its memory once it runs the program. */
 static inline bool noderun_start(struct noderun *run, const char *node, const char *option, const char *mode)
 {
@@ -92,7 +106,7 @@ static inline bool noderun_start(struct noderun *run, const char *node, const ch
 		_exit(127);
 	}
 	run->thread = run->pid;
-	usleep(500000);
+	noderun_wait(run->pid);
 	snprintf(path, sizeof(path), "/proc/%d/mem", run->pid);
 	run->memory.fd = open(path, O_RDONLY | O_CLOEXEC);
 	run->memory.budget = &run->budget;
