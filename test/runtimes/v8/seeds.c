@@ -2,10 +2,9 @@
  * test/corpus/v8image, and prints the layouts of v8image.h. A part is kept only if the frames of the image change
  * without it. */
 #include "runtimes/v8/v8heap.h"
+#include "test/lib/imageseeds.h"
 #include "test/lib/nodes.h"
 #include "test/lib/v8image.h"
-
-#define PAGES_READ 512u
 
 static struct pyimage image;
 static struct v8image at;
@@ -17,8 +16,8 @@ static void add_line(void *arg, const struct v8_frame *frame, const struct v8_fu
 	text_printf(arg, "%s %s %u %d\n", function->name, function->file, function->line, frame->kind);
 }
 
-/* Replaces *text by the frames of the image, as text. */
-static void show_image(struct text *text)
+/* Replaces *text by the frames of the image, as text: an imageseeds_show. */
+static void show_image(struct text *text, struct memory *reader)
 {
 	text->n = 0;
 	at.memory.budget = NULL;
@@ -27,42 +26,7 @@ static void show_image(struct text *text)
 	else
 		text_add(text, at.v8.why);
 	text_char(text, '\0');
-	memory_close(&at.memory);
-}
-
-static void take_page(uint64_t number)
-{
-	char bytes[PYIMAGE_PAGE], *page;
-
-	if (memory_bulk(&run.memory, number * PYIMAGE_PAGE, bytes, sizeof(bytes)) &&
-	    (page = pyimage_page(&image, number * PYIMAGE_PAGE)))
-		memcpy(page, bytes, sizeof(bytes));
-}
-
-static void take_range(uint64_t start, uint64_t n)
-{
-	for (uint64_t number = start / PYIMAGE_PAGE; number * PYIMAGE_PAGE < start + n; number++)
-		take_page(number);
-}
-
-/* Reads the image, and takes the pages that its reader's cache was asked for, until the image has all that are read. */
-static void take_read(void)
-{
-	size_t before;
-
-	do {
-		struct text text = { 0 };
-
-		before = image.n;
-		at.memory.budget = NULL;
-		if (v8image_open(&at, &image))
-			v8image_frames(&at, &frames, add_line, &text);
-		for (unsigned i = 0; at.memory.number && i < PAGES_READ; i++)
-			if (at.memory.number[i])
-				take_page(at.memory.number[i] - 1);
-		memory_close(&at.memory);
-		text_free(&text);
-	} while (image.n > before);
+	*reader = at.memory;
 }
 
 /* Takes the characters of the sources of all frames: these are read without the cache. */
@@ -76,7 +40,7 @@ static void take_sources(struct v8 *v8)
 		    v8heap_object(v8, frames.frame[i].shared, v8->layout.shared.script, &script) &&
 		    v8heap_object(v8, script, v8->layout.script.source, &source) && v8heap_flat(v8, source, &flat) &&
 		    flat.length < 16384)
-			take_range(flat.address, (uint64_t)flat.length * flat.width);
+			imageseeds_range(&image, &run.memory, flat.address, (uint64_t)flat.length * flat.width);
 	}
 }
 
@@ -89,13 +53,6 @@ static void put_control(const struct v8 *v8, const struct v8_stack *stack)
 	memcpy(pyimage_page(&image, V8IMAGE_CONTROL), &control, sizeof(control));
 }
 
-static bool is_zero(const char *part, size_t n)
-{
-	static const char zero[PYIMAGE_PAGE];
-
-	return memcmp(part, zero, n) == 0;
-}
-
 /* Takes out pages that are empty and not needed: others must be readable. */
 static void drop_pages(const struct text *want)
 {
@@ -105,12 +62,11 @@ static void drop_pages(const struct text *want)
 		struct memory_part page = image.page[i];
 		size_t behind = (image.n - i - 1) * sizeof(page);
 
-		if (!is_zero(page.bytes, PYIMAGE_PAGE))
+		if (!imageseeds_is_zero(page.bytes, PYIMAGE_PAGE))
 			continue;
 		memmove(&image.page[i], &image.page[i + 1], behind);
 		image.n--;
-		show_image(&got);
-		if (got.n != want->n || memcmp(got.p, want->p, got.n) != 0) {
+		if (!imageseeds_shows(want, &got, show_image)) {
 			memmove(&image.page[i + 1], &image.page[i], behind);
 			image.page[i] = page;
 			image.n++;
@@ -121,55 +77,16 @@ static void drop_pages(const struct text *want)
 	text_free(&got);
 }
 
-/* Sets parts to zero that are not needed: halves of pages first, then smaller ones. */
 static void reduce(void)
 {
-	struct text want = { 0 }, got = { 0 };
+	struct text want = { 0 };
 
-	show_image(&want);
+	imageseeds_reduce(&image, &want, show_image);
 	if (!strchr(want.p, '\n'))
 		fprintf(stderr, "no frames: %s\n", want.p);
-	for (size_t size = PYIMAGE_PAGE; size >= PYIMAGE_PART; size /= 2) {
-		for (size_t i = 0; i < image.n * (PYIMAGE_PAGE / size); i++) {
-			char *part =
-				(char *)image.page[i / (PYIMAGE_PAGE / size)].bytes + i % (PYIMAGE_PAGE / size) * size;
-			char old[PYIMAGE_PAGE];
-
-			if (is_zero(part, size))
-				continue;
-			memcpy(old, part, size);
-			memset(part, 0, size);
-			show_image(&got);
-			if (got.n != want.n || memcmp(got.p, want.p, got.n) != 0)
-				memcpy(part, old, size);
-		}
-	}
 	drop_pages(&want);
 	printf("%s", want.p);
 	text_free(&want);
-	text_free(&got);
-}
-
-static void write_image(const char *path)
-{
-	FILE *file = fopen(path, "we");
-	unsigned char minor = (unsigned char)image.minor;
-
-	if (!file || fwrite(&image.base, 8, 1, file) != 1 || fwrite(&minor, 1, 1, file) != 1)
-		exit(1);
-	for (size_t i = 0; i < image.n; i++) {
-		for (size_t k = 0; k < PYIMAGE_PAGE; k += PYIMAGE_PART) {
-			uint64_t address = image.page[i].address + k;
-
-			if (k > 0 && is_zero(image.page[i].bytes + k, PYIMAGE_PART))
-				continue;
-			if (fwrite(&address, 8, 1, file) != 1 ||
-			    fwrite(image.page[i].bytes + k, PYIMAGE_PART, 1, file) != 1)
-				exit(1);
-		}
-	}
-	if (fclose(file) != 0)
-		exit(1);
 }
 
 /* Stops the program in a stack that has a frame of that kind. */
@@ -220,12 +137,12 @@ static void one_image(const char *path, const char *node, const struct seed *see
 	image = (struct pyimage){ .minor = minor };
 	if (!str_hex(str_cut(&maps, '-'), &image.base)) /* of the program, which has the first mapping */
 		exit(1);
-	take_range(stack.start, stack.bytes.n);
+	imageseeds_range(&image, &run.memory, stack.start, stack.bytes.n);
 	put_control(&v8, &stack);
 	take_sources(&v8);
-	take_read();
+	imageseeds_read(&image, &run.memory, show_image);
 	reduce();
-	write_image(path);
+	imageseeds_write(&image, path);
 	pyimage_free(&image);
 	noderun_end(&run);
 }
