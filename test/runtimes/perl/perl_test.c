@@ -24,7 +24,7 @@ static const struct {
 	{ "blocks", 0, 3, 2, 36 },
 };
 
-static bool runs(const struct perlprogram *program, size_t which)
+static bool runs(const struct waitingprogram *program, size_t which)
 {
 	const char *name = strstr(program->program, "/perl5.");
 
@@ -56,7 +56,7 @@ static unsigned show(struct perl *perl, struct text *text)
 	return entries;
 }
 
-static bool is_truth(struct perlrun *run, struct perl *perl, unsigned *entries)
+static bool is_truth(struct waitingrun *run, struct perl *perl, unsigned *entries)
 {
 	struct text text = { 0 };
 	bool good;
@@ -71,9 +71,9 @@ static bool is_truth(struct perlrun *run, struct perl *perl, unsigned *entries)
 	return good;
 }
 
-static void one_program(const struct perlprogram *program, size_t which)
+static void one_program(const struct waitingprogram *program, size_t which)
 {
-	struct perlrun run;
+	struct waitingrun run;
 	struct perl perl = { 0 };
 	unsigned entries = 0, stops = 0;
 	char what[400];
@@ -86,7 +86,7 @@ static void one_program(const struct perlprogram *program, size_t which)
 	while (good && stops < programs[which].stops) {
 		unsigned found;
 
-		good = (stops == 0 || perlrun_next(&run)) && is_truth(&run, &perl, &found);
+		good = (stops == 0 || waitingrun_next(&run)) && is_truth(&run, &perl, &found);
 		entries = stops++ ? entries : found;
 	}
 	snprintf(what, sizeof(what), "%s %s %u: frames, names and lines of %u stops", program->name,
@@ -94,11 +94,11 @@ static void one_program(const struct perlprogram *program, size_t which)
 	ok(good, what);
 	if (!ok(entries == programs[which].entries, "  and the number of activations"))
 		printf("# %u, not %u\n", entries, programs[which].entries);
-	perlrun_end(&run);
+	waitingrun_end(&run);
 }
 
 /* Writes into the memory of a process, as another build would have it. */
-static bool poke_perl(const struct perlrun *run, uint64_t address, const void *bytes, size_t n)
+static bool poke_perl(const struct waitingrun *run, uint64_t address, const void *bytes, size_t n)
 {
 	char path[64];
 	int fd;
@@ -112,7 +112,7 @@ static bool poke_perl(const struct perlrun *run, uint64_t address, const void *b
 }
 
 /* Writes a word, reads the frames, and writes the old word again. */
-static bool with_word(struct perlrun *run, struct perl *perl, uint64_t address, uint64_t word, struct text *text)
+static bool with_word(struct waitingrun *run, struct perl *perl, uint64_t address, uint64_t word, struct text *text)
 {
 	uint64_t old;
 
@@ -127,9 +127,9 @@ static bool with_word(struct perlrun *run, struct perl *perl, uint64_t address, 
 }
 
 /* The innermost sub in moments in which other variables than its own are current: its context shows whether it runs. */
-static void other_variables(const struct perlprogram *program)
+static void other_variables(const struct waitingprogram *program)
 {
-	struct perlrun run;
+	struct waitingrun run;
 	struct perl perl = { 0 };
 	struct text text = { 0 };
 	uint64_t at, old = 0, contexts = 0, last = 0, pad = 0, context;
@@ -151,15 +151,15 @@ static void other_variables(const struct perlprogram *program)
 	if (!ok(good && with_word(&run, &perl, pad, old, &text) && strncmp(text.p, "Truth::deep\t", 12) == 0, what))
 		printf("# got:\n%s\n", text.p);
 	text_free(&text);
-	perlrun_end(&run);
+	waitingrun_end(&run);
 }
 
 /* The context behind the innermost one is that of an eval that has ended: it is in the array while another one, of a
  * substitution, is filled. */
-static void old_eval(const struct perlprogram *program)
+static void old_eval(const struct waitingprogram *program)
 {
 	static const char eval[CONTEXT_BYTES] = { CONTEXT_EVAL };
-	struct perlrun run;
+	struct waitingrun run;
 	struct perl perl = { 0 };
 	struct text text = { 0 };
 	uint64_t at, contexts = 0, last = 0, max = 0;
@@ -176,15 +176,15 @@ static void old_eval(const struct perlprogram *program)
 	if (!ok(good && text.n > 1 && !strstr(text.p, "(eval)") && strncmp(text.p, "Truth::stop\t", 12) == 0, what))
 		printf("# got:\n%s\n", text.n ? text.p : "nothing");
 	text_free(&text);
-	perlrun_end(&run);
+	waitingrun_end(&run);
 }
 
 /* Opens a Perl whose version has no row: the layouts of all versions are candidates. Returns false if it has other
  * names than the right layout. *opened: exactly one layout is proven. In one of some twenty processes the memory behind
  * the array of a stash has a name by chance, as with Perl 5.34: then two are, and it is refused. */
-static bool has_no_other_names(const struct perlprogram *program, bool *opened, char *why, size_t size)
+static bool has_no_other_names(const struct waitingprogram *program, bool *opened, char *why, size_t size)
 {
-	struct perlrun run;
+	struct waitingrun run;
 	struct perl perl = { 0 }, other = { 0 };
 	unsigned entries;
 	uint64_t at;
@@ -196,11 +196,11 @@ static bool has_no_other_names(const struct perlprogram *program, bool *opened, 
 	*opened = good && perl_open(&other, &run.memory, run.base) == PERL_OPEN;
 	good = good && strcmp(other.version, "5.99") == 0 && (!*opened || is_truth(&run, &other, &entries));
 	snprintf(why, size, "%s", other.why);
-	perlrun_end(&run);
+	waitingrun_end(&run);
 	return good;
 }
 
-static void unknown_perl(const struct perlprogram *program)
+static void unknown_perl(const struct waitingprogram *program)
 {
 	bool good = true, opened = false;
 	char what[400], why[sizeof(((struct perl *)NULL)->why)] = "";
@@ -214,10 +214,10 @@ static void unknown_perl(const struct perlprogram *program)
 
 /* A version without a row whose current variables are not where the row has them is not opened: the row's offset of
  * them is not proven. */
-static void unproven_variables(const struct perlprogram *program)
+static void unproven_variables(const struct waitingprogram *program)
 {
 	static const uint64_t none = 0;
-	struct perlrun run;
+	struct waitingrun run;
 	struct perl perl = { 0 }, other = { 0 };
 	uint64_t at;
 	char what[400];
@@ -229,13 +229,13 @@ static void unproven_variables(const struct perlprogram *program)
 		memory_forget(&run.memory);
 	snprintf(what, sizeof(what), "%s with another version and other variables is not opened", program->name);
 	ok(good && perl_open(&other, &run.memory, run.base) == PERL_EARLY, what);
-	perlrun_end(&run);
+	waitingrun_end(&run);
 }
 
 /* Code that another run loop runs is refused; docatch is found. */
-static void other_loop(const struct perlprogram *program)
+static void other_loop(const struct waitingprogram *program)
 {
-	struct perlrun run;
+	struct waitingrun run;
 	struct perl perl = { 0 }, other = { 0 };
 	uint64_t loop;
 	char what[400];
@@ -252,7 +252,7 @@ static void other_loop(const struct perlprogram *program)
 	snprintf(what, sizeof(what), "%s with another run loop is refused", program->name);
 	ok(good, what);
 	printf("# %s\n", other.why);
-	perlrun_end(&run);
+	waitingrun_end(&run);
 }
 
 static void paths(void)
@@ -270,7 +270,7 @@ static void paths(void)
 
 int main(void)
 {
-	struct perlprogram program[PERLS_MAX];
+	struct waitingprogram program[WAITINGPROGRAMS_MAX];
 	size_t n = perls_find(program);
 
 	copy = malloc(sizeof(*copy) + THREADCOPY_BYTES);

@@ -47,9 +47,9 @@ static void take_code(struct memory *memory, const struct perl *perl)
 	imageseeds_cached(&image, memory, memory);
 }
 
-static void one_image(const char *dir, const struct perlprogram *program, const char *mode, unsigned depth)
+static void one_image(const char *dir, const struct waitingprogram *program, const char *mode, unsigned depth)
 {
-	struct perlrun run;
+	struct waitingrun run;
 	struct perl perl;
 	struct text text = { 0 };
 	char path[512];
@@ -66,12 +66,12 @@ static void one_image(const char *dir, const struct perlprogram *program, const 
 	imageseeds_write(&image, path);
 	text_free(&text);
 	pyimage_free(&image);
-	perlrun_end(&run);
+	waitingrun_end(&run);
 }
 
 int main(int argc, char **argv)
 {
-	struct perlprogram program[PERLS_MAX];
+	struct waitingprogram program[WAITINGPROGRAMS_MAX];
 	size_t n = perls_find(program);
 
 	if (argc != 2)

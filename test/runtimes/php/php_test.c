@@ -45,7 +45,7 @@ static unsigned show(struct php *php, struct text *text)
 	return entries;
 }
 
-static bool is_truth(struct phprun *run, struct php *php, unsigned *entries)
+static bool is_truth(struct waitingrun *run, struct php *php, unsigned *entries)
 {
 	struct text text = { 0 };
 	bool good;
@@ -60,9 +60,9 @@ static bool is_truth(struct phprun *run, struct php *php, unsigned *entries)
 	return good;
 }
 
-static void one_program(const struct phpprogram *program, size_t which)
+static void one_program(const struct waitingprogram *program, size_t which)
 {
-	struct phprun run;
+	struct waitingrun run;
 	struct php php = { 0 };
 	unsigned entries = 0, stops = 0;
 	char what[400];
@@ -75,7 +75,7 @@ static void one_program(const struct phpprogram *program, size_t which)
 	while (good && stops < programs[which].stops) {
 		unsigned found;
 
-		good = (stops == 0 || phprun_next(&run)) && is_truth(&run, &php, &found);
+		good = (stops == 0 || waitingrun_next(&run)) && is_truth(&run, &php, &found);
 		entries = stops++ ? entries : found;
 	}
 	snprintf(what, sizeof(what), "%s %s %u: frames, names and lines of %u stops", program->name,
@@ -83,11 +83,11 @@ static void one_program(const struct phpprogram *program, size_t which)
 	ok(good, what);
 	if (!ok(entries == programs[which].entries, "  and the number of activations"))
 		printf("# %u, not %u\n", entries, programs[which].entries);
-	phprun_end(&run);
+	waitingrun_end(&run);
 }
 
 /* Writes into the memory of a process, as a build of another version would have it. */
-static bool poke_php(const struct phprun *run, uint64_t address, const void *bytes, size_t n)
+static bool poke_php(const struct waitingrun *run, uint64_t address, const void *bytes, size_t n)
 {
 	char path[64];
 	int fd;
@@ -101,7 +101,7 @@ static bool poke_php(const struct phprun *run, uint64_t address, const void *byt
 }
 
 /* Opens it again with n bytes at an exported function replaced. */
-static enum php_answer reopen(struct phprun *run, struct php *php, struct str function, const char *bytes, size_t n)
+static enum php_answer reopen(struct waitingrun *run, struct php *php, struct str function, const char *bytes, size_t n)
 {
 	struct php other;
 	uint64_t at;
@@ -116,9 +116,9 @@ static enum php_answer reopen(struct phprun *run, struct php *php, struct str fu
 }
 
 /* A version that no accessor has: the layouts of all versions are candidates, and only the right one is proven. */
-static void unknown_php(const struct phpprogram *program)
+static void unknown_php(const struct waitingprogram *program)
 {
-	struct phprun run;
+	struct waitingrun run;
 	struct php php = { 0 };
 	unsigned entries;
 	char what[400];
@@ -128,13 +128,13 @@ static void unknown_php(const struct phpprogram *program)
 	snprintf(what, sizeof(what), "%s without a version: the same names", program->name);
 	if (!ok(good && is_truth(&run, &php, &entries), what))
 		printf("# %s\n", php.why);
-	phprun_end(&run);
+	waitingrun_end(&run);
 }
 
 /* Code that is not known is refused. */
-static void other_kind(const struct phpprogram *program)
+static void other_kind(const struct waitingprogram *program)
 {
-	struct phprun run;
+	struct waitingrun run;
 	struct php php = { 0 };
 	char what[400];
 	bool good = phprun_start(program, NULL, "deep", 3, &run) && phprun_open(&run, &php) == PHP_OPEN;
@@ -143,15 +143,15 @@ static void other_kind(const struct phpprogram *program)
 	snprintf(what, sizeof(what), "%s with another kind of eval function is refused", program->name);
 	ok(good, what);
 	printf("# %s\n", php.why);
-	phprun_end(&run);
+	waitingrun_end(&run);
 }
 
 /* A function whose memory is another's after the copy has no name, though its strings are there. */
-static void ended_function(const struct phpprogram *program)
+static void ended_function(const struct waitingprogram *program)
 {
 	uint64_t next_free = 0x7f0000001000;
 	struct php_function function;
-	struct phprun run;
+	struct waitingrun run;
 	struct php php = { 0 };
 	struct text text = { 0 };
 	char what[400];
@@ -168,7 +168,7 @@ static void ended_function(const struct phpprogram *program)
 	snprintf(what, sizeof(what), "%s: a function that has ended since the copy has no name", program->name);
 	ok(good && !php_function(&php, &stack.frame[i], &function), what);
 	text_free(&text);
-	phprun_end(&run);
+	waitingrun_end(&run);
 }
 
 static void paths(void)
@@ -188,7 +188,7 @@ static void paths(void)
 
 int main(void)
 {
-	struct phpprogram program[PHPS_MAX];
+	struct waitingprogram program[WAITINGPROGRAMS_MAX];
 	size_t n = phps_find(program);
 
 	copy = malloc(sizeof(*copy) + THREADCOPY_BYTES);

@@ -28,9 +28,9 @@ static void show_image(struct text *text, struct memory *reader)
 	text_char(text, '\0');
 }
 
-static void one_image(const char *dir, const struct phpprogram *program, const char *mode, unsigned depth)
+static void one_image(const char *dir, const struct waitingprogram *program, const char *mode, unsigned depth)
 {
-	struct phprun run;
+	struct waitingrun run;
 	struct php php;
 	struct text text = { 0 };
 	char path[512];
@@ -46,12 +46,12 @@ static void one_image(const char *dir, const struct phpprogram *program, const c
 	imageseeds_write(&image, path);
 	text_free(&text);
 	pyimage_free(&image);
-	phprun_end(&run);
+	waitingrun_end(&run);
 }
 
 int main(int argc, char **argv)
 {
-	struct phpprogram program[PHPS_MAX];
+	struct waitingprogram program[WAITINGPROGRAMS_MAX];
 	size_t n = phps_find(program);
 
 	if (argc != 2)
