@@ -73,6 +73,24 @@ static inline void pyimage_free(struct pyimage *image)
 	image->n = 0;
 }
 
+/* Returns true if the image holds the bytes of an ASCII name, as characters of a width. */
+static inline bool pyimage_holds(const struct pyimage *image, const char *name, size_t n, size_t width)
+{
+	for (size_t i = 0; i < image->n; i++) {
+		const char *page = image->page[i].bytes;
+		/* A string may go on in the next page: its first characters suffice. */
+		for (size_t at = 0; at + width <= PYIMAGE_PAGE; at++) {
+			size_t k = 0;
+
+			while (k < n && at + k * width < PYIMAGE_PAGE && page[at + k * width] == name[k])
+				k++;
+			if (k == n || (k > 0 && at + k * width >= PYIMAGE_PAGE))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Called for each code object that was read. */
 typedef void pyimage_code(void *arg, struct cpython *cpython, const struct cpython_frame *frame,
 			  const struct cpython_code *code);

@@ -7,7 +7,7 @@
 #include "test/lib/perlimage.h"
 
 #include "test/fuzz/fuzz.h"
-#include "test/fuzz/mutate.h"
+#include "test/fuzz/runtimes/imageparts.h"
 
 static struct pyimage image;
 static struct readbudget allowance;
@@ -16,24 +16,6 @@ static struct readbudget allowance;
 const struct fuzz_budget fuzz_budget = {
 	.steps = 60000000, .steps_per_byte = 2000, .heap = 16 << 20, .heap_per_byte = 1024
 };
-
-/* Returns true if the image holds n bytes of a name. */
-static bool image_holds(const char *name, size_t n)
-{
-	for (size_t i = 0; i < image.n; i++) {
-		const char *page = image.page[i].bytes;
-		/* A string may go on in the next page: its first characters suffice. */
-		for (size_t at = 0; at < PYIMAGE_PAGE; at++) {
-			size_t k = 0;
-
-			while (k < n && at + k < PYIMAGE_PAGE && page[at + k] == name[k])
-				k++;
-			if (k == n || (k > 0 && at + k == PYIMAGE_PAGE))
-				return true;
-		}
-	}
-	return false;
-}
 
 static unsigned checked;
 
@@ -47,7 +29,7 @@ static void check_parts(const char *name)
 
 		for (size_t i = 0; i < bound; i++)
 			bound = (unsigned char)name[i] < 0x80 ? bound : i;
-		MUST(n == 0 || strncmp(name, "__ANON__", 8) == 0 || image_holds(name, bound));
+		MUST(n == 0 || strncmp(name, "__ANON__", 8) == 0 || pyimage_holds(&image, name, bound, 1));
 		if (!end)
 			break;
 		name = end + 2;
@@ -92,25 +74,4 @@ int fuzz_one(const uint8_t *data, size_t n)
 	free(copy);
 	free(stack);
 	return 0;
-}
-
-static bool parts_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
-{
-	(void)data;
-	*start = PYIMAGE_HEAD;
-	*end = n;
-	return n > PYIMAGE_HEAD;
-}
-
-static size_t part_size(const uint8_t *record, size_t left)
-{
-	(void)record;
-	return left >= PYIMAGE_RECORD ? (size_t)PYIMAGE_RECORD : 0;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t limit, unsigned seed)
-{
-	static const struct mutate_format format = { parts_range, part_size, NULL, NULL, 8 };
-
-	return mutate(&format, data, n, limit, seed);
 }

@@ -10,7 +10,7 @@
 #include "test/lib/pyimage.h"
 
 #include "test/fuzz/fuzz.h"
-#include "test/fuzz/mutate.h"
+#include "test/fuzz/runtimes/imageparts.h"
 
 static struct pyimage image;
 static struct readbudget allowance;
@@ -19,24 +19,6 @@ static struct readbudget allowance;
 const struct fuzz_budget fuzz_budget = {
 	.steps = 60000000, .steps_per_byte = 2000, .heap = 16 << 20, .heap_per_byte = 1024
 };
-
-/* Returns true if the image holds the bytes of an ASCII name, as characters of a width. */
-static bool holds(const char *name, size_t n, size_t width)
-{
-	for (size_t i = 0; i < image.n; i++) {
-		const char *page = image.page[i].bytes;
-		/* A string may go on in the next page: its first characters suffice. */
-		for (size_t at = 0; at + width <= PYIMAGE_PAGE; at++) {
-			size_t k = 0;
-
-			while (k < n && at + k * width < PYIMAGE_PAGE && page[at + k * width] == name[k])
-				k++;
-			if (k == n || (k > 0 && at + k * width >= PYIMAGE_PAGE))
-				return true;
-		}
-	}
-	return false;
-}
 
 /* Each part of a name between dots that is ASCII alone must be in the image. */
 static void check_name(const char *name)
@@ -47,7 +29,8 @@ static void check_name(const char *name)
 		while (ascii < n && (unsigned char)name[ascii] < 0x80)
 			ascii++;
 		if (ascii == n && n > 0)
-			MUST(holds(name, n, 1) || holds(name, n, 2) || holds(name, n, 4));
+			MUST(pyimage_holds(&image, name, n, 1) || pyimage_holds(&image, name, n, 2) ||
+			     pyimage_holds(&image, name, n, 4));
 		name += n + (name[n] == '.');
 	}
 }
@@ -110,25 +93,4 @@ int fuzz_one(const uint8_t *data, size_t n)
 	free(copy);
 	free(stack);
 	return 0;
-}
-
-static bool parts_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
-{
-	(void)data;
-	*start = PYIMAGE_HEAD;
-	*end = n;
-	return n > PYIMAGE_HEAD;
-}
-
-static size_t part_size(const uint8_t *record, size_t left)
-{
-	(void)record;
-	return left >= PYIMAGE_RECORD ? (size_t)PYIMAGE_RECORD : 0;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t limit, unsigned seed)
-{
-	static const struct mutate_format format = { parts_range, part_size, NULL, NULL, 8 };
-
-	return mutate(&format, data, n, limit, seed);
 }

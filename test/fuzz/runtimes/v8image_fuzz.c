@@ -8,7 +8,7 @@
 #include "test/lib/v8image.h"
 
 #include "test/fuzz/fuzz.h"
-#include "test/fuzz/mutate.h"
+#include "test/fuzz/runtimes/imageparts.h"
 
 static struct pyimage image;
 static struct readbudget allowance;
@@ -71,25 +71,4 @@ int fuzz_one(const uint8_t *data, size_t n)
 	memory_close(&at.memory);
 	pyimage_free(&image);
 	return 0;
-}
-
-static bool parts_range(const uint8_t *data, size_t n, size_t *start, size_t *end)
-{
-	(void)data;
-	*start = PYIMAGE_HEAD;
-	*end = n;
-	return n > PYIMAGE_HEAD;
-}
-
-static size_t part_size(const uint8_t *record, size_t left)
-{
-	(void)record;
-	return left >= PYIMAGE_RECORD ? (size_t)PYIMAGE_RECORD : 0;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t limit, unsigned seed)
-{
-	static const struct mutate_format format = { parts_range, part_size, NULL, NULL, 8 };
-
-	return mutate(&format, data, n, limit, seed);
 }
