@@ -238,7 +238,7 @@ static bool targets_gone(const struct request *request)
 }
 
 /* Waits for the end of a command that still runs; ends one that only determines the length of the recording. Call it
- * after the recording is written: events that nobody reads would count as lost. */
+ * after the recording is written: unread events would count as lost. */
 static void end_command(const struct request *request, struct command *command, int *status)
 {
 	bool is_timer = target_of(request) != TARGET_COMMAND;

@@ -42,7 +42,7 @@ struct threadplan {
 	uint32_t object, object_bytes;
 	/* 1: the object is an array (Perl: of contexts). It has elements of object_bytes, and the number of the last
 	 * one is an int32_t at object_last in the frame: -1 if there is none. They are copied from the last one on, and
-	 * count as frames: what is not read ends the copy. */
+	 * count as frames: an object that cannot be read ends the copy. */
 	uint32_t objects, object_last;
 	/* For frames that are an array (Ruby): bytes > 0. The last hop starts from a structure of which `bytes` bytes
 	 * are copied. It has the address of a stack at `start`, and its size in words of 8 bytes at `words`. Frames of

@@ -57,7 +57,7 @@ enum taskid_answer taskid_check(int process, const struct taskid *id, struct tas
  * be opened. *fd is the descriptor, -1 for all other answers. */
 enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
-/* Who sees what is read. */
+/* The users to whom the results are shown. */
 enum taskid_reader {
 	TASKID_FOR_USER, /* perhaps the process's own user */
 	TASKID_FOR_ROOT  /* root, and those to whom root gives the result */

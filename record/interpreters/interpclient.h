@@ -78,7 +78,7 @@ struct interpclient_frames {
  * interpclient_add_copy returns false if there is no space, or if copies of another tenant wait, or this one alone is
  * of a thread off the CPU, or is not: then they are to be sent first. An urgent copy becomes the first one, in the
  * place of another: its names are read first. A tenant is charged for its requests, and avoided if the helper fails at
- * one. interpclient_send_copies: what is not sent is dropped. interpclient_take_frames returns the number of copies: if
+ * one. interpclient_send_copies drops what it cannot send. interpclient_take_frames returns the number of copies: if
  * the helper failed, all of them are lost. */
 bool interpclient_add_copy(struct interpclient *client, const struct interpclient_process *process,
 			   const struct threadcopy *copy, bool urgent);

@@ -244,8 +244,7 @@ static const struct framecache_entry *interphelper_describe(struct interphelper 
 			      named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, clock_now());
 }
 
-/* Returns true if what is read now of a copy is right, though it is read late: the thread is off the CPU, and nothing
- * moves meanwhile. */
+/* Returns true if late readings of a copy are right: the thread is off the CPU, and nothing moves meanwhile. */
 static bool interphelper_is_pinned(const struct interp_image *image, const struct threadcopy *copy)
 {
 	return copy->off_cpu && image->interpreter->pinned;

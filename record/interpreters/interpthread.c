@@ -73,7 +73,7 @@ struct interpthread {
 	size_t waiting;   /* number of copies that wait to be sent, */
 	bool urgent;      /* and one of them is of a process whose copies are not deferred */
 	size_t ndeferred; /* number of processes whose copies are deferred */
-	bool undeferred;  /* one was, and is not any longer: copies of it may wait that wake nobody */
+	bool undeferred;  /* deferring of one has ended: its copies may wait without a wake */
 	uint64_t looked;  /* time at which the copies of the synchronous reader were taken last */
 	struct interpclient_frames frames[INTERP_COPIES];
 	struct interp_process *slot[INTERP_SLOTS];

@@ -43,8 +43,8 @@ struct slot {
 #define SLOT_MAX (sizeof(struct slot) + COPY_HEAD + WAITFRAMES_BYTES)
 
 struct framering {
-	uint64_t head; /* written by the process: end of what was written, in bytes since the start */
-	uint64_t tail; /* written by pjrecord: end of what was taken */
+	uint64_t head; /* written by the process: end of the written bytes, counted from the start */
+	uint64_t tail; /* written by pjrecord: end of the taken bytes */
 	_Alignas(8) char bytes[WAITFRAMES_RING];
 };
 

@@ -60,7 +60,7 @@ export function sharesByDefault([before, after]) {
   return Boolean(before && after) && larger - Math.min(before, after) > SAME_WORK * larger;
 }
 
-/** The verdicts of a difference by shares and by counts, each made when it is asked for. */
+/** The verdicts of a difference by shares and by counts, each computed at its first use. */
 export function verdictsOf(tree, names, diff) {
   const made = [], make = index => made[index] ||= judgeFrames(tree, names, !index, diff);
   return Object.defineProperties([], { 0: { get: () => make(0) }, 1: { get: () => make(1) } });

@@ -17,7 +17,7 @@ export function switchCompare() {
   showBrush();
 }
 
-/** What was before is after. */
+/** Exchanges both ranges. */
 export function swapRanges() {
   const before = view.operation('t'), after = view.operation('v');
   if (!after) return;

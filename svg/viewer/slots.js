@@ -18,7 +18,7 @@ function check(isGood) {
 export function decodeSlots(data, positions, total) {
   const split = data.indexOf('\n'), reader = new NumberReader(data.slice(0, Math.max(split, 0)));
   const position = [], sum = [], lost = [], pairs = [0], start = [0], at = new Int32Array(positions).fill(-1);
-  let next = 0, whole = 0;
+  let next = 0, weight = 0;
   check(split >= 0);
   while (reader.more) {
     const place = next + reader.next();
@@ -31,10 +31,10 @@ export function decodeSlots(data, positions, total) {
     pairs.push(pairs.at(-1) + number);
     start.push(start.at(-1) + size);
     next = place + 1;
-    whole += sum.at(-1);
+    weight += sum.at(-1);
   }
   check(start.at(-1) === data.length - split - 1);
-  check(isSame(whole, total));
+  check(isSame(weight, total));
   return { count: position.length, position, sum, lost, at, pairs, start, split, data, bytes: null };
 }
 
