@@ -6,8 +6,8 @@
 #include "common/debug.h"
 #include "common/formats/pjsection.h"
 #include "record/interpreters/framenames.h"
-#include "record/interpreters/interpthread.h"
 #include "record/interpreters/jsstacks.h"
+#include "record/interpreters/scripts.h"
 #include "record/interpreters/waitnames.h"
 #include "unwind/walk.h"
 
@@ -15,327 +15,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS_NS (SECOND_NS / 1000)
-/* Time in ns until a process that cannot be opened is tried again: at first, and at most. */
-#define RETRY_NS (50 * MS_NS)
-#define RETRY_MAX_NS (60 * SECOND_NS)
-/* At most, for one that runs no function when it is opened (PHP-FPM: between two requests). */
-#define RETRY_EARLY_NS (5 * SECOND_NS)
-/* The same for reading the list of threads again. */
-#define THREADS_NS (50 * MS_NS)
-#define THREADS_MAX_NS SECOND_NS
-
 /* Time in ns for which a CPU stays watched: on a loaded host, a thread comes back to it after seconds, and a copy on
  * one CPU is not certain while it may run on another one that is not watched. */
 #define HOLD_NS (5 * SECOND_NS)
 
-enum script_state { SCRIPT_CLOSED, SCRIPT_OPENING, SCRIPT_OPEN };
-
-/* A process with an interpreter. */
-struct script {
-	uint64_t number;
-	uint32_t pid;
-	struct tenant tenant;
-	enum script_state state;
-	uint64_t began;   /* process.since: changes with an exec */
-	uint64_t version; /* of the mappings, at the last attempt to open it */
-	uint64_t retry, pause;
-	uint64_t threads_at, threads_pause; /* ns: earliest time of the next list of threads; time between two lists */
-	bool on_stack;                      /* plan.stack: its frames are on the native stack */
-	bool listing;                       /* a list of threads is on its way */
-	/* A stack needed that it is opened, or that its threads are listed, before the time for that had come: then it
-	 * is done without another one, as its threads may sleep. */
-	bool reopen, relist;
-	uint32_t language, nevals;
-	bool frames_lead, frame_in_r14; /* of struct interpreter */
-	struct onestack_range eval[INTERPRETER_EVALS_MAX];
-	bool is_private;           /* interpthread_news.is_private */
-	char why[INTERPRETER_WHY]; /* reason of the last refusal */
-};
-
 struct interpreters {
-	const struct processes *processes;
+	struct scripts *scripts;
 	struct syncread *syncread;
-	struct interpthread *thread;
 	struct framestore *store;
 	struct framenames *names;
 	struct waitframes *waits;    /* NULL: no frames of threads off the CPU are read */
 	struct waitnames *waitnames; /* of these */
-	bool started, failed;        /* the thread runs; it could not be started */
-	struct script **script;
-	size_t n;
-	uint64_t number, now;
-	uint64_t not_entered; /* number of threads that had no place in `waits` */
 	struct onestack merged;
 	struct onestack_frame *frame;  /* frames of the current sample */
 	struct waitnames_frame *named; /* their names */
 	size_t capacity;
 };
 
-/* ---- processes -------------------------------------------------------------------------------------------------- */
-
-/* Returns the index of the script of a process, or the one at which it belongs. */
-static size_t interpreters_index(const struct interpreters *interpreters, uint32_t pid)
-{
-	size_t low = 0, high = interpreters->n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (interpreters->script[middle]->pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static struct script *interpreters_find(const struct interpreters *interpreters, uint32_t pid)
-{
-	size_t i = interpreters_index(interpreters, pid);
-
-	return i < interpreters->n && interpreters->script[i]->pid == pid ? interpreters->script[i] : NULL;
-}
-
-static struct script *interpreters_add(struct interpreters *interpreters, uint32_t pid, uint64_t began)
-{
-	struct script *script = mem_alloc(sizeof(*script), 1);
-	size_t i = interpreters_index(interpreters, pid);
-
-	*script = (struct script){ .pid = pid, .began = began };
-	interpreters->script = mem_more(interpreters->script, sizeof(*interpreters->script), interpreters->n);
-	memmove(interpreters->script + i + 1, interpreters->script + i,
-		(interpreters->n++ - i) * sizeof(*interpreters->script));
-	interpreters->script[i] = script;
-	return script;
-}
-
-/* Returns false if too many orders wait. */
-static bool script_order(struct interpreters *interpreters, const struct script *script, enum interpthread_kind what,
-			 uint64_t start)
-{
-	return interpthread_order(interpreters->thread,
-				  &(struct interpthread_order){
-					  .what = what, .pid = script->pid, .number = script->number, .start = start });
-}
-
-static void script_unregister(struct interpreters *interpreters, const struct script *script)
-{
-	syncread_remove_process(interpreters->syncread, script->pid);
-	waitframes_remove_process(interpreters->waits, script->pid);
-}
-
-/* Returns false if it could not be ordered: then the script stays as it is, for another attempt. */
-static bool script_close(struct interpreters *interpreters, struct script *script)
-{
-	if (script->state != SCRIPT_CLOSED && !script_order(interpreters, script, INTERPTHREAD_CLOSE, 0))
-		return false;
-	if (script->state == SCRIPT_OPEN)
-		script_unregister(interpreters, script);
-	script->state = SCRIPT_CLOSED;
-	return true;
-}
-
-static bool interpreters_run(struct interpreters *interpreters)
-{
-	if (!interpreters->started && !interpreters->failed) {
-		interpreters->started = interpthread_start(interpreters->thread, interpreters->syncread,
-							   interpreters->waits, interpreters->store);
-		interpreters->failed = !interpreters->started;
-	}
-	return interpreters->started;
-}
-
-static void script_open(struct interpreters *interpreters, struct script *script, const struct process *process)
-{
-	if (!interpreters_run(interpreters))
-		return;
-	script->number = ++interpreters->number;
-	if (!script_order(interpreters, script, INTERPTHREAD_OPEN, process->start_ticks))
-		return;
-	script->state = SCRIPT_OPENING;
-	script->listing = false;
-	script->version = process->maps->version;
-}
-
-/* Opens a script that is closed, now or when its time has come. */
-static void script_reopen(struct interpreters *interpreters, struct script *script, const struct process *process)
-{
-	if (script->state == SCRIPT_CLOSED && interpreters->now >= script->retry)
-		script_open(interpreters, script, process);
-	script->reopen = script->state == SCRIPT_CLOSED;
-}
-
-/* Returns the script of a process, which is opened, or listed, if necessary; NULL if it has no interpreter. */
-static struct script *interpreters_note(struct interpreters *interpreters, const struct process *process)
-{
-	struct script *script;
-
-	if (!process || process->exited || !process->maps || !process->maps->interpreters)
-		return NULL;
-	script = interpreters_find(interpreters, process->pid);
-	if (script && script->began != process->since) {
-		if (!script_close(interpreters, script))
-			return NULL;
-		*script = (struct script){ .pid = process->pid, .began = process->since };
-	}
-	if (!script)
-		script = interpreters_add(interpreters, process->pid, process->since);
-	if (script->state == SCRIPT_OPEN && !syncread_has_process(interpreters->syncread, process->pid)) {
-		/* the reader has removed it: its memory blocks, or it calls exec */
-		if (script_close(interpreters, script))
-			script->retry = interpreters->now + RETRY_MAX_NS;
-	}
-	script_reopen(interpreters, script, process);
-	return script;
-}
-
-/* Requests the list of threads, since one is not registered. */
-static void script_list(struct interpreters *interpreters, struct script *script)
-{
-	if (!script->listing && interpreters->now >= script->threads_at) {
-		script->listing = script_order(interpreters, script, INTERPTHREAD_THREADS, 0);
-		script->relist = !script->listing;
-	} else {
-		script->relist = true;
-	}
-}
-
-/* Does for all scripts whose time has come what a stack needed before. */
-static void interpreters_catch_up(struct interpreters *interpreters)
-{
-	for (size_t i = 0; i < interpreters->n; i++) {
-		struct script *script = interpreters->script[i];
-		const struct process *process;
-
-		if (!script->reopen && !script->relist)
-			continue;
-		process = processes_find(interpreters->processes, script->pid);
-		if (!process || process->exited || process->since != script->began || !process->maps) {
-			script->reopen = script->relist = false;
-			continue;
-		}
-		if (script->reopen)
-			script_reopen(interpreters, script, process);
-		if (script->relist && script->state == SCRIPT_OPEN)
-			script_list(interpreters, script);
-	}
-}
-
-/* ---- news ------------------------------------------------------------------------------------------------------- */
-
-/* Registers the threads in *news that are not registered yet. Returns true if there was one. */
-static bool script_register(struct interpreters *interpreters, const struct script *script,
-			    const struct interpthread_news *news)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < news->n; i++) {
-		uint64_t root;
-
-		if (syncread_has_thread(interpreters->syncread, news->thread[i].tid, &root) &&
-		    root == news->thread[i].root)
-			continue;
-		if (!syncread_add_thread(interpreters->syncread, script->pid, news->thread[i].tid, news->thread[i].root,
-					 news->since))
-			continue;
-		if (interpreters->waits &&
-		    !waitframes_set_thread(interpreters->waits, script->pid, news->thread[i].tid, news->thread[i].root))
-			interpreters->not_entered++;
-		any = true;
-	}
-	return any;
-}
-
-static void script_opened(struct interpreters *interpreters, struct script *script, struct interpthread_news *news)
-{
-	const struct interpreter *interpreter;
-	bool early = news->failed && news->result.answer == INTERPRETER_EARLY;
-	uint64_t limit = early ? RETRY_EARLY_NS : RETRY_MAX_NS;
-	int memory = news->memory;
-
-	script->reopen = false;
-	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
-	if (script->pause > limit)
-		script->pause = limit;
-	script->retry = interpreters->now + script->pause;
-	script->state = SCRIPT_CLOSED;
-	script->is_private = news->is_private;
-	if (news->failed) {
-		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
-		      early ? "it is starting" : news->result.why);
-		memcpy(script->why, news->result.why, sizeof(script->why));
-		/* its first wait may be long */
-		script->reopen = early && script->pause < limit;
-		return;
-	}
-	news->memory = -1;
-	script->tenant = news->tenant;
-	script->state = SCRIPT_OPEN;
-	if (!syncread_add_process(interpreters->syncread, &(struct syncread_process){ .pid = script->pid,
-										      .tenant = script->tenant,
-										      .memory = memory,
-										      .plan = &news->result.plan,
-										      .since = news->since })) {
-		script_close(interpreters, script);
-		return;
-	}
-	waitframes_set_process(interpreters->waits, script->pid, &news->result.plan);
-	script->on_stack = news->result.plan.stack;
-	script->language = news->result.language;
-	/* the language is of the helper process */
-	interpreter = interpreter_of_language(script->language);
-	script->frames_lead = !interpreter || interpreter->frames_lead;
-	script->frame_in_r14 = interpreter && interpreter->frame_in_r14;
-	script->nevals = news->result.nevals;
-	memcpy(script->eval, news->result.eval, sizeof(script->eval));
-	script_register(interpreters, script, news);
-	debug(DEBUG_UNWIND, "process %u: interpreter with %zu threads is read", script->pid, news->n);
-}
-
-static void script_listed(struct interpreters *interpreters, struct script *script,
-			  const struct interpthread_news *news)
-{
-	bool any = !news->failed && script_register(interpreters, script, news);
-
-	script->listing = false;
-	script->threads_pause = any || !script->threads_pause ? THREADS_NS : 2 * script->threads_pause;
-	if (script->threads_pause > THREADS_MAX_NS)
-		script->threads_pause = THREADS_MAX_NS;
-	script->threads_at = interpreters->now + script->threads_pause;
-	if (!news->failed)
-		return;
-	script_unregister(interpreters, script);
-	script->state = SCRIPT_CLOSED;
-	script->retry = interpreters->now + RETRY_NS;
-}
-
 void interpreters_take(struct interpreters *interpreters, uint64_t now)
 {
-	struct interpthread_news *news;
-
-	interpreters->now = now;
-	if (!interpreters->started)
-		return;
-	while ((news = interpthread_take(interpreters->thread))) {
-		struct script *script = interpreters_find(interpreters, news->pid);
-
-		if (!script || script->number != news->number)
-			; /* it was closed meanwhile */
-		else if (news->opened)
-			script_opened(interpreters, script, news);
-		else if (script->state == SCRIPT_OPEN)
-			script_listed(interpreters, script, news);
-		interpthread_news_free(news);
-	}
-	interpreters_catch_up(interpreters);
-	syncread_settle(interpreters->syncread);
+	scripts_take(interpreters->scripts, now);
+	if (scripts_started(interpreters->scripts))
+		syncread_settle(interpreters->syncread);
 }
 
 void interpreters_flush(struct interpreters *interpreters)
 {
-	if (interpreters->started)
-		interpthread_flush(interpreters->thread);
+	scripts_flush(interpreters->scripts);
 }
 
 void interpreters_state(struct interpreters *interpreters, const struct ring_record *record)
@@ -343,7 +49,7 @@ void interpreters_state(struct interpreters *interpreters, const struct ring_rec
 	const struct perf_record *head = record->head;
 	const struct ring_sample_id *id = (const void *)((const char *)head + head->size - sizeof(*id));
 
-	if (!interpreters->started)
+	if (!scripts_started(interpreters->scripts))
 		return;
 	syncread_state(interpreters->syncread, record);
 	if (head->type == RECORD_EXIT)
@@ -352,21 +58,7 @@ void interpreters_state(struct interpreters *interpreters, const struct ring_rec
 
 void interpreters_tick(struct interpreters *interpreters, uint64_t now)
 {
-	size_t left = 0;
-
-	interpreters->now = now;
-	for (size_t i = 0; i < interpreters->n; i++) {
-		struct script *script = interpreters->script[i];
-		const struct process *process = processes_find(interpreters->processes, script->pid);
-
-		if ((process && !process->exited && process->since == script->began) ||
-		    !script_close(interpreters, script)) {
-			interpreters->script[left++] = script;
-			continue;
-		}
-		free(script);
-	}
-	interpreters->n = left;
+	scripts_tick(interpreters->scripts, now);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------- */
@@ -425,8 +117,8 @@ static size_t interpreters_name(struct interpreters *interpreters, const struct 
 	return n;
 }
 
-/* Implements onestack_lists.is_trampoline: code of memory without a file, directly outside of the eval function. */
-static bool interpreters_is_trampoline(const void *owner, const struct walk_frame *frame)
+/* Returns true for a frame in code that is in no file; owner: its process. Implements onestack_lists.is_trampoline. */
+static bool interpreters_is_generated(const void *owner, const struct walk_frame *frame)
 {
 	const struct mapping *mapping = processes_at(owner, walk_frame_lookup(frame));
 
@@ -486,7 +178,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 					.frames_lead = script->frames_lead,
 					.has_register = script->frame_in_r14,
 					.complete = list->end == INTERPRETER_COMPLETE,
-					.is_trampoline = interpreters_is_trampoline,
+					.is_trampoline = interpreters_is_generated,
 					.owner = sample->process };
 	struct onestack *merged = &interpreters->merged;
 	struct pj_unwinding named = { 0 };
@@ -513,14 +205,6 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 	interpreters_put(interpreters, walk);
 	walk->end = merged->end;
 	return true;
-}
-
-/* Returns true for a frame in code that is in no file. */
-static bool interpreters_is_generated(const struct interpreters_sample *sample, const struct walk_frame *frame)
-{
-	const struct mapping *mapping = processes_at(sample->process, walk_frame_lookup(frame));
-
-	return mapping && mapped_file_is_memory(mapping->file);
 }
 
 /* Notes the name of a proposed frame, and returns the frame for the callchain. */
@@ -565,7 +249,7 @@ static void interpreters_name_native(struct interpreters *interpreters, const st
 		struct jsstacks_functions functions = jsstacks_at(&stacks, i);
 
 		if (functions.first == functions.end) {
-			functions.unnamed |= interpreters_is_generated(sample, &walk->frame[i]);
+			functions.unnamed |= interpreters_is_generated(sample->process, &walk->frame[i]);
 			onestack_put(merged, walk->frame[i], sample->max);
 		}
 		interpreters_put_functions(interpreters, script, list, &functions, sample->max, counts);
@@ -661,7 +345,7 @@ static void interpreters_place(struct interpreters *interpreters, const struct s
 
 bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process)
 {
-	const struct script *script = process ? interpreters_find(interpreters, process->pid) : NULL;
+	const struct script *script = process ? scripts_find(interpreters->scripts, process->pid) : NULL;
 
 	return script && script->state == SCRIPT_OPEN && script->on_stack && script->began == process->since;
 }
@@ -669,7 +353,7 @@ bool interpreters_are_native(const struct interpreters *interpreters, const stru
 void interpreters_merge(struct interpreters *interpreters, const struct interpreters_sample *sample, struct walk *walk,
 			struct pj_unwinding *counts)
 {
-	struct script *script = interpreters_note(interpreters, sample->process);
+	struct script *script = scripts_note(interpreters->scripts, sample->process);
 	struct framelist *list;
 	uint64_t root;
 
@@ -681,7 +365,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 			syncread_add_thread(interpreters->syncread, script->pid, sample->tid, script->pid,
 					    sample->time);
 		else
-			script_list(interpreters, script);
+			scripts_list(interpreters->scripts, script);
 		return;
 	}
 	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED &&
@@ -731,8 +415,7 @@ static void interpreters_debug(const struct interpreters *interpreters)
 	      " pauses",
 	      counters.samples, counters.copies, counters.failed, counters.ns / 1000, counters.over_budget,
 	      counters.ring_full, counters.off, counters.pauses);
-	if (interpreters->not_entered)
-		debug(DEBUG_UNWIND, "waits: %" PRIu64 " threads without a place", interpreters->not_entered);
+	scripts_debug(interpreters->scripts);
 	for (unsigned i = 0; i < SYNCREAD_VERDICTS; i++)
 		if (counters.verdicts[i])
 			debug(DEBUG_UNWIND, "reader: %" PRIu64 " %s", counters.verdicts[i],
@@ -741,7 +424,7 @@ static void interpreters_debug(const struct interpreters *interpreters)
 
 void interpreters_end(struct interpreters *interpreters, struct text *text)
 {
-	if (interpreters->started)
+	if (scripts_started(interpreters->scripts))
 		interpreters_debug(interpreters);
 	framenames_end(interpreters->names, text);
 }
@@ -752,40 +435,39 @@ struct interpreters *interpreters_new(enum interpreters_choice choice)
 {
 	struct interpreters *interpreters = mem_alloc(sizeof(*interpreters), 1);
 
-	interpreters->thread = interpthread_new(choice == INTERPRETERS_ALL);
+	interpreters->scripts = scripts_new(choice == INTERPRETERS_ALL);
 	return interpreters;
 }
 
 void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
 			struct rings *rings, struct waitframes *waits)
 {
-	interpreters->processes = processes;
 	interpreters->waits = waits;
 	interpreters->waitnames = waitnames_new();
 	interpreters->store = framestore_new();
 	interpreters->names = framenames_new();
 	interpreters->syncread =
 		syncread_new(&(struct syncread_options){ .sources = sources, .rings = rings, .hold_ns = HOLD_NS });
-	interpreters->now = clock_now();
+	scripts_start(interpreters->scripts, &(struct scripts_readers){ .processes = processes,
+									.syncread = interpreters->syncread,
+									.waits = waits,
+									.store = interpreters->store });
 }
 
 void interpreters_fds(const struct interpreters *interpreters, int fd[INTERPRETERS_FDS])
 {
 	fd[0] = syncread_fd(interpreters->syncread);
-	fd[1] = interpthread_fd(interpreters->thread);
+	fd[1] = scripts_fd(interpreters->scripts);
 }
 
 void interpreters_free(struct interpreters *interpreters)
 {
 	if (!interpreters)
 		return;
-	interpthread_free(interpreters->thread);
+	scripts_free(interpreters->scripts);
 	syncread_free(interpreters->syncread);
 	framestore_free(interpreters->store);
 	framenames_free(interpreters->names);
-	for (size_t i = 0; i < interpreters->n; i++)
-		free(interpreters->script[i]);
-	free(interpreters->script);
 	onestack_free(&interpreters->merged);
 	free(interpreters->frame);
 	free(interpreters->named);
@@ -795,14 +477,10 @@ void interpreters_free(struct interpreters *interpreters)
 
 uint64_t interpreters_private(const struct interpreters *interpreters)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < interpreters->n; i++)
-		n += interpreters->script[i]->is_private;
-	return n;
+	return scripts_private(interpreters->scripts);
 }
 
 struct helper_counts interpreters_helpers(const struct interpreters *interpreters)
 {
-	return interpthread_count(interpreters->thread);
+	return scripts_helpers(interpreters->scripts);
 }

@@ -6,7 +6,7 @@
 # begin in the first second of the processes and count from the next second on.
 # stage: live
 # full: 12 s for each node
-# covers: record/interpreters/interpreters.c record/interpreters/jsinterpreter.c record/interpreters/jsstacks.c
+# covers: record/interpreters/interpreters.c record/interpreters/scripts.c record/interpreters/jsinterpreter.c record/interpreters/jsstacks.c
 # covers: record/syncread/readerthread.c record/perf/samplerecord.c record/unwind/samplestack.c runtimes/v8/v8.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -6,7 +6,7 @@
 # copies are not certain, so the shares have wide bounds (PJ_PERL_LEAST, in %, of all samples). PJ_PERL_ALL=1 tries all programs.
 # stage: live
 # full-san: 15 s
-# covers: record/interpreters/perlinterpreter.c record/interpreters/interpreters.c record/interpreters/onestack.c
+# covers: record/interpreters/perlinterpreter.c record/interpreters/interpreters.c record/interpreters/scripts.c record/interpreters/onestack.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -7,7 +7,7 @@
 # samples), and few samples have none. PJ_PHP_ALL=1 tries all programs.
 # stage: live
 # full-san: 15 s
-# covers: record/interpreters/phpinterpreter.c record/interpreters/interpreters.c record/interpreters/innerthreads.c
+# covers: record/interpreters/phpinterpreter.c record/interpreters/interpreters.c record/interpreters/scripts.c record/interpreters/innerthreads.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -8,7 +8,7 @@
 # tries all versions, otherwise the oldest, Debian's and the newest.
 # stage: live
 # full: 50 s for each CPython
-# covers: record/interpreters/interpreters.c record/interpreters/interpthread.c record/interpreters/interpclient.c
+# covers: record/interpreters/interpreters.c record/interpreters/scripts.c record/interpreters/interpthread.c record/interpreters/interpclient.c
 # covers: record/interpreters/interphelper.c record/interpreters/pythoninterpreter.c record/interpreters/interpreter.c
 # covers: record/interpreters/innerthreads.c record/interpreters/onestack.c record/unwind/samplestack.c
 # shellcheck source=test/lib/tap.sh

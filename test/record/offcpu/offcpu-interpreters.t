@@ -6,7 +6,7 @@
 # wide bound: observed are 96 to 99 % of the time of Python, PHP and Perl, 75 to 83 % of that of Ruby, whose stacks of 56 kB reach the limit of bytes.
 # stage: live
 # covers: record/offcpu/waitframes.c record/offcpu/waithelper.c record/waitstacks.c record/interpreters/waitnames.c
-# covers: record/interpreters/interpreters.c record/interpreters/interpthread.c record/interpreters/interphelper.c
+# covers: record/interpreters/interpreters.c record/interpreters/scripts.c record/interpreters/interpthread.c record/interpreters/interphelper.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C
