@@ -198,7 +198,7 @@ static struct str fitting_name(struct str name)
 	return str_head(name, n);
 }
 
-static void put_names(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
+static void put_label_names(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	const struct heatrows *labels = picture->map->labels;
 
@@ -287,7 +287,7 @@ uint32_t heatpicture_draw(struct text *text, const struct heatmap *map, const st
 	if (map->labels)
 		put_missing(text, &picture, ink);
 	put_slots(text, &picture, ink);
-	(map->labels ? put_names : put_row_labels)(text, &picture, ink);
+	(map->labels ? put_label_names : put_row_labels)(text, &picture, ink);
 	put_axis(text, &picture, ink);
 	return LEGEND_PX + picture.height + AXIS_PX + BELOW_PX;
 }

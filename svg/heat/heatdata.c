@@ -33,7 +33,7 @@ static void put_comparison(struct text *text, struct str unit)
 	text_add(text, "]]");
 }
 
-static void put_labels(struct text *text, const struct heatrows *labels)
+static void put_row_label_keys(struct text *text, const struct heatrows *labels)
 {
 	if (!labels)
 		return;
@@ -66,7 +66,7 @@ void heatdata_config(struct text *text, const struct heatmap *map, struct str un
 	put_colours_of(text, true);
 	text_add(text, "]]");
 	put_comparison(text, unit);
-	put_labels(text, map->labels);
+	put_row_label_keys(text, map->labels);
 	text_char(text, '}');
 }
 

@@ -324,7 +324,7 @@ bool *heatmap_filled(const struct heatmap *map)
 }
 
 /* Returns the end of the run that has a column, or, of a gap, the gap's begin. */
-static uint32_t run_end(const struct heatmap *map, uint32_t column)
+static uint32_t heatmap_run_end(const struct heatmap *map, uint32_t column)
 {
 	size_t i = map->nruns - 1;
 
@@ -338,8 +338,8 @@ uint32_t heatmap_missing(const struct heatmap *map, const bool *filled, uint32_t
 	uint32_t start = *column;
 
 	for (uint32_t at = start; at <= map->columns; at++) {
-		bool is_end = at == map->columns || at >= run_end(map, at) || filled[(size_t)at * map->rows + row] ||
-			      (at > start && at == run_end(map, start));
+		bool is_end = at == map->columns || at >= heatmap_run_end(map, at) ||
+			      filled[(size_t)at * map->rows + row] || (at > start && at == heatmap_run_end(map, start));
 
 		if (is_end && at - start >= HEATMAP_MISSING) {
 			*column = start;

@@ -460,7 +460,7 @@ test('rows for hosts: a brush over one or several, a name, and a comparison', as
   await hostBrush(page, [20, 2], [60, 2]);
   is(await sums(page), `${hostWeight(20, 60, 2, 2)} of ${hostTotal} samples`, 'one row');
   ok(!(await shown(page)).includes('scan'), 'without the other host');
-  ok(await page.getByRole('button', { name: 'Undo: web1: 100 s to 5:05 (205 s)' }).or(page.getByRole('button', { name: /Undo: web1: 100 s/ })).isVisible(), 'its label');
+  ok(await page.getByRole('button', { name: /^Undo: web1: 100 s to / }).isVisible(), 'its label');
   await hostBrush(page, [60, 3], [20, 2]);
   is(await sums(page), `${hostWeight(20, 60, 2, 3)} of ${hostTotal} samples`, 'two rows, backwards');
   is(await hash(page), `#o=t${20 * 4 + 2}-${60 * 4 + 3}`, 'address');
@@ -472,9 +472,9 @@ test('rows for hosts: a brush over one or several, a name, and a comparison', as
   await page.keyboard.down('Control');
   await hostBrush(page, [400, 3], [500, 3]);
   await page.keyboard.up('Control');
-  const header = await page.getByText(/^before, web1: /).first().innerText();
-  ok(header.includes(String(hostWeight(20, 60, 2, 2))), header);
-  ok(await page.getByText(/^after, db: /).first().isVisible(), 'after');
+  const header = await both(page);
+  ok(header.startsWith('before, web1: ') && header.includes(String(hostWeight(20, 60, 2, 2))), header);
+  ok(header.includes('after, db: ') && header.includes(String(hostWeight(400, 500, 3, 3))), header);
   healthy(page);
 });
 
