@@ -253,7 +253,8 @@ static void put_heat_legend(struct text *text, const struct heatpicture *picture
 	text_add(text, MIDDOT);
 	put_square(text, ink->dark ? 0x23262c : 0xeceef1);
 	text_add(text, " none");
-	text_add(text, map->labels ? MIDDOT "hatched: missing time" : "");
+	if (map->labels)
+		text_printf(text, MIDDOT "hatched: no samples in %u columns or more", map->missing);
 	if (has_losses(map)) {
 		text_add(text, MIDDOT);
 		put_square(text, ink->dark ? LOST_DARK_RGB : LOST_RGB);
