@@ -385,8 +385,8 @@ uint32_t heatmap_missing(const struct heatmap *map, const bool *filled, uint32_t
 	uint32_t start = *column;
 
 	for (uint32_t at = start; at <= map->columns; at++) {
-		bool is_end = at == map->columns || at >= heatmap_run_end(map, at) ||
-			      filled[(size_t)at * map->rows + row] || (at > start && at == heatmap_run_end(map, start));
+		bool is_end =
+			at == map->columns || at >= heatmap_run_end(map, at) || filled[(size_t)at * map->rows + row];
 
 		if (is_end && at - start >= map->missing) {
 			*column = start;
