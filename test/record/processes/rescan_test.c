@@ -35,8 +35,8 @@ static void settle(struct rescan *rescan, struct processes *processes, uint32_t 
 	}
 }
 
-/* Returns our own process in a table, once its tenant is known. On a loaded machine a lookup may take longer than the 20
- * ms that the recorder waits; then the recorder avoids the process for 0.4 s. */
+/* Returns our own process in a table, once its tenant is known. On a loaded machine a lookup may take longer than the
+ * 20 ms that the recorder waits; then the recorder avoids the process for 0.4 s. */
 static struct process *identified(struct rescan *rescan, struct processes *processes)
 {
 	struct process *process = processes_make(processes, own);

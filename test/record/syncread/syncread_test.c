@@ -741,9 +741,9 @@ static void check_threads(void)
 	close_run(&run);
 }
 
-/* Takes all copies, and returns true if the descriptor of copies becomes readable before eight more are made: many would
- * fill an eighth of the ring. A reader that made several copies has passed the place where it wakes the consumer for
- * the first; time proves nothing, since the kernel may run a normal thread for 50 ms in place of the reader. */
+/* Takes all copies, and returns true if the descriptor of copies becomes readable before eight more are made: many
+ * would fill an eighth of the ring. A reader that made several copies has passed the place where it wakes the consumer
+ * for the first; time proves nothing, since the kernel may run a normal thread for 50 ms in place of the reader. */
 static bool is_readable(struct run *run)
 {
 	struct pollfd fd = { syncread_copies_fd(run->reader), POLLIN, 0 };
@@ -753,9 +753,13 @@ static bool is_readable(struct run *run)
 	for (unsigned i = 0; i < 1000; i++) {
 		if (poll(&fd, 1, 5) == 1)
 			return true;
+		syncread_settle(run->reader); /* or no copy is made while records of switches pause */
 		if (syncread_counters(run->reader).copies >= before + 8)
 			return poll(&fd, 1, 0) == 1;
 	}
+	struct syncread_counters counters = syncread_counters(run->reader);
+	printf("# %llu copies in 5 s, %llu samples while records of switches pause\n",
+	       (unsigned long long)(counters.copies - before), (unsigned long long)counters.off);
 	return false;
 }
 
