@@ -162,7 +162,9 @@ static struct session *open_session(const struct request *request, struct sessio
 				     options->target == TARGET_COMMAND || options->target == TARGET_THREADS,
 				     options->target == TARGET_COMMAND,
 				     request->idle,
-				     request->offcpu };
+				     request->offcpu,
+				     request->pid,
+				     request->npids };
 	struct sources_failure why;
 	struct session *session;
 
@@ -175,7 +177,7 @@ static struct session *open_session(const struct request *request, struct sessio
 	session = session_new(options, &why);
 	if (session)
 		return session;
-	if (options->target != TARGET_PROCESSES || (why.error != EACCES && why.error != EPERM))
+	if (options->target != TARGET_PROCESSES || events->nuprobes || (why.error != EACCES && why.error != EPERM))
 		die_of(&why);
 	events_free(events);
 	options->target = TARGET_THREADS;

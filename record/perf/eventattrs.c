@@ -156,6 +156,9 @@ void eventattrs_opened(struct eventattrs *eventattrs)
 			omit_stack(&eventattrs->reported[i].attr);
 			eventattrs->reported[i].unwound = true;
 		}
+	for (size_t i = 0; i < eventattrs->o.nevents; i++)
+		if (eventattrs->reported[i].attr.type >= PERF_TYPE_MAX)
+			eventattrs->reported[i].attr.config1 = 0; /* of a uprobe: an address in this process */
 	for (size_t i = 0; i < 2 && eventattrs_waits(eventattrs); i++)
 		eventattrs->reported[eventattrs->o.offcpu - 1 + i].unwound = true;
 }

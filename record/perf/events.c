@@ -210,6 +210,50 @@ static void describe_tracepoints(struct events *events)
 		die_of_tracefs(str_of(events->tracepoint[0].name));
 }
 
+/* ---- uprobes --------------------------------------------------------------------------------------------------- */
+
+/* Returns the event's name: the specification, without bytes that would end a name in the output of perf script. */
+static struct text uprobe_name(struct str spec)
+{
+	struct text name = { 0 };
+
+	for (size_t i = 0; i < spec.n; i++)
+		text_char(&name, (char)(spec.p[i] > ' ' && spec.p[i] < 127 ? spec.p[i] : '_'));
+	return name;
+}
+
+/* Adds the event of "uprobe:FILE:SYMBOL+OFFSET". It is sampled by frequency, so that calls at a high rate become weight
+ * of samples; below the frequency each call is a sample. */
+static void parse_uprobe(struct events *events, struct str spec, const struct events_options *options)
+{
+	const struct known k = { .type = uprobes_type(), .ticks = !options->period };
+	struct perf_event_attr attr = common_attr(&k, options);
+	struct text why = { 0 }, name;
+	struct uprobe *uprobe;
+
+	if (!k.type)
+		die_usage(
+			"-e: '%.*s': this kernel has no uprobe PMU (CONFIG_UPROBE_EVENTS, Linux 4.17), or /sys is hidden: "
+			"record on the host",
+			(int)spec.n, spec.p);
+	/* A thread that inherits the event would open it again, with the path read from its own memory: fork() of the
+	 * target fails. */
+	if (options->inherit)
+		die_usage(
+			"-e: '%.*s': a uprobe cannot follow a command: start it before and use -p PID, or record the host "
+			"with -a",
+			(int)spec.n, spec.p);
+	events->uprobe = mem_grow(events->uprobe, sizeof(*events->uprobe), events->nuprobes + 1);
+	uprobe = events->uprobe + events->nuprobes++;
+	if (!uprobes_find(uprobe, str_from(spec, strlen("uprobe:")), options->pid, options->npids, &why))
+		die_usage("-e: %.*s", (int)why.n, why.p);
+	attr.config1 = (uintptr_t)uprobe->path;
+	attr.config2 = uprobe->offset;
+	name = uprobe_name(spec);
+	events_add_event(events, &attr, text_view(&name));
+	text_free(&name);
+}
+
 /* ---- times off the CPU ---------------------------------------------------------------------------------------- */
 
 /* Adds the two events of off-CPU samples, which are never opened, since the recorder makes these samples. The first
@@ -271,6 +315,10 @@ static void parse_one(struct events *events, struct str spec, const struct event
 	}
 	if (!k && name.n > 1 && name.p[0] == 'r' && str_hex(str_from(name, 1), &raw.config))
 		k = &raw;
+	if (str_eq(name, STR("uprobe"))) {
+		parse_uprobe(events, spec, options);
+		return;
+	}
 	if (!k && modifiers.n) {
 		parse_tracepoint(events, spec, options);
 		return;
@@ -321,6 +369,9 @@ void events_free(struct events *events)
 	for (size_t i = 0; i < events->n; i++)
 		free((void *)(uintptr_t)events->event[i].name);
 	free(events->event);
+	for (size_t i = 0; i < events->nuprobes; i++)
+		uprobes_free(events->uprobe + i);
+	free(events->uprobe);
 	tracefs_free(events->tracepoint, events->ntracepoints);
 	text_free(&events->tracing);
 	*events = (struct events){ 0 };

@@ -113,6 +113,12 @@ static bool is_tracepoint(const struct hint *hint)
 	return hint->attr && hint->attr->type == PERF_TYPE_TRACEPOINT;
 }
 
+/* Returns true for an event of a PMU with a number of its own; pjrecord opens only uprobes so. */
+static bool is_uprobe(const struct hint *hint)
+{
+	return hint->attr && hint->attr->type >= PERF_TYPE_MAX;
+}
+
 static const char *event_name(const struct hint *hint)
 {
 	return hint->name ? hint->name : "this event";
@@ -188,8 +194,11 @@ static void no_permission(struct text *text, const struct hint *hint)
 	int level = facts->paranoid;
 	bool other = hint->pid && hint->owner >= 0 && (uid_t)hint->owner != facts->uid;
 
-	if (hints_perfmon(facts) && facts->user_ns != 1 &&
-	    (!other || hints_has(facts->cap_effective, PRIV_SYS_PTRACE))) {
+	if (is_uprobe(hint) && !hints_perfmon(facts)) {
+		text_printf(text, "uprobes need %s: ", perfmon_name(facts));
+		hint_capability(text, facts, facts->old_kernel ? "cap_sys_admin" : "cap_perfmon");
+	} else if (hints_perfmon(facts) && facts->user_ns != 1 &&
+		   (!other || hints_has(facts->cap_effective, PRIV_SYS_PTRACE))) {
 		if (level != HINT_UNKNOWN && level >= 3 && !hints_has(facts->cap_effective, PRIV_SYS_ADMIN))
 			by_distribution(text, facts);
 		else
@@ -244,6 +253,12 @@ static void not_valid(struct text *text, const struct hint *hint)
 			    " samples a second are more than kernel.perf_event_max_sample_rate allows (now %" PRId64
 			    "): -F %" PRId64 ", or: sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
 			    (uint64_t)attr->sample_freq, max, max, (uint64_t)attr->sample_freq);
+	} else if (is_uprobe(hint)) {
+		text_printf(
+			text,
+			"the kernel refuses a breakpoint at '%s' (EINVAL): give the first byte of an instruction, in a "
+			"file of a local file system",
+			event_name(hint));
 	} else {
 		text_printf(text,
 			    "this kernel or CPU does not support '%s' with these options (EINVAL): choose another "
