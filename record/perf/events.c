@@ -222,11 +222,11 @@ static struct text uprobe_name(struct str spec)
 	return name;
 }
 
-/* Adds the event of "uprobe:FILE:SYMBOL+OFFSET". It is sampled by frequency, so that calls at a high rate become weight
- * of samples; below the frequency each call is a sample. */
+/* Adds the event of "uprobe:FILE:SYMBOL+OFFSET". It is counted, since periods that the kernel adapts to a frequency are
+ * wrong for bursts: they added up to 31,929 of 20,000 calls in 0.4 s. */
 static void parse_uprobe(struct events *events, struct str spec, const struct events_options *options)
 {
-	const struct known k = { .type = uprobes_type(), .ticks = !options->period };
+	const struct known k = { .type = uprobes_type() };
 	struct perf_event_attr attr = common_attr(&k, options);
 	struct text why = { 0 }, name;
 	struct uprobe *uprobe;
@@ -236,8 +236,8 @@ static void parse_uprobe(struct events *events, struct str spec, const struct ev
 			"-e: '%.*s': this kernel has no uprobe PMU (CONFIG_UPROBE_EVENTS, Linux 4.17), or /sys is hidden: "
 			"record on the host",
 			(int)spec.n, spec.p);
-	/* A thread that inherits the event would open it again, with the path read from its own memory: fork() of the
-	 * target fails. */
+	/* A thread that inherits the event opens it again, with the path read from its own memory: fork() of the target
+	 * fails (EFAULT, seen with 6.18). */
 	if (options->inherit)
 		die_usage(
 			"-e: '%.*s': a uprobe cannot follow a command: start it before and use -p PID, or record the host "

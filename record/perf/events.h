@@ -2,9 +2,8 @@
 /*
  * events.h - parses a list of perf's event names into attributes for perf_event_open.
  *
- * Clocks and hardware counters are sampled by frequency. Counted events (page faults, switches, tracepoints) give
- * one sample for each occurrence, or for each Nth one. Uprobes are sampled by frequency: each sample has the number of
- * calls for which it stands as its period; with a period, for each Nth call.
+ * Clocks and hardware counters are sampled by frequency. Counted events (page faults, switches, tracepoints, uprobes)
+ * give one sample for each occurrence, or for each Nth one.
  */
 #ifndef PJ_EVENTS_H
 #define PJ_EVENTS_H

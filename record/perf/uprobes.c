@@ -4,7 +4,7 @@
 #include "common/arena.h"
 #include "common/files/fullio.h"
 #include "common/files/targetfile.h"
-#include "common/formats/elfsymbol.h"
+#include "record/perf/elfsymbol.h"
 #include "common/process/fdmessage.h"
 #include "common/process/helperprocess.h"
 #include "common/process/sandbox.h"
@@ -104,13 +104,25 @@ static bool find_mapping(struct str maps, struct str name, struct mapping *mappi
 	return false;
 }
 
+/* Returns an address without the zeros with which maps pads it to 8 digits; names in map_files have none. */
+static struct str unpadded(struct str address)
+{
+	while (address.n > 1 && address.p[0] == '0')
+		address = str_from(address, 1);
+	return address;
+}
+
 /* Opens a mapped file: the mapping itself, or, without the right to that, its path below the root of the process. */
 static int open_mapping(struct search *search, uint32_t pid, const struct mapping *mapping)
 {
 	struct text path = { 0 };
+	struct str begin, end;
 	int fd, root;
 
-	text_printf(&path, "/proc/%" PRIu32 "/map_files/%.*s", pid, (int)mapping->range.n, mapping->range.p);
+	end = mapping->range;
+	begin = unpadded(str_cut(&end, '-'));
+	end = unpadded(end);
+	text_printf(&path, "/proc/%" PRIu32 "/map_files/%.*s-%.*s", pid, (int)begin.n, begin.p, (int)end.n, end.p);
 	text_char(&path, '\0');
 	fd = targetfile_reopen(open(path.p, O_PATH | O_CLOEXEC));
 	text_free(&path);

@@ -31,6 +31,7 @@ static const struct perf_event_attr cycles = { .type = PERF_TYPE_HARDWARE, .freq
 static const struct perf_event_attr fast = { .type = PERF_TYPE_SOFTWARE, .freq = 1, .sample_freq = 200000 };
 static const struct perf_event_attr user_only = { .type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1 };
 static const struct perf_event_attr tracepoint = { .type = PERF_TYPE_TRACEPOINT };
+static const struct perf_event_attr uprobe = { .type = PERF_TYPE_MAX + 2 };
 
 #define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/pjrecord"
 
@@ -131,6 +132,12 @@ static void permission(void)
 	    "tracepoints need CAP_PERFMON, or kernel.perf_event_paranoid = -1 (now 2): run it as root, or: " SETCAP
 	    ", or: sudo sysctl kernel.perf_event_paranoid=-1",
 	    "tracepoints");
+	row(HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &uprobe),
+	    "uprobes need CAP_PERFMON: run it as root, or: " SETCAP, "uprobes");
+	row(HINT(.step = HINT_OPEN, .error = EINVAL, .cpu_wide = true, .attr = &uprobe, .name = "uprobe:/bin/sh:f+1"),
+	    "the kernel refuses a breakpoint at 'uprobe:/bin/sh:f+1' (EINVAL): give the first byte of an instruction, in a file "
+	    "of a local file system",
+	    "a uprobe that is refused");
 }
 
 static void containers(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "common/formats/elfsymbol.h"
+#include "record/perf/elfsymbol.h"
 
 #include "common/similar.h"
 
@@ -7,8 +7,9 @@
 
 /* limit for a section in bytes; .strtab of a browser with all symbols has 300 MB, of libjvm 4 MB */
 #define SECTION_MAX ((uint64_t)384 << 20)
-#define VERSION_HIDDEN 0x8000 /* bit of an entry of .gnu.version: not the default version (gABI of Solaris and glibc) \
-			       */
+#define VERSION_HIDDEN                                                                                 \
+	0x8000 /* bit of an entry of .gnu.version: not the default version (gABI of Solaris and glibc) \
+		*/
 
 struct search {
 	const struct elfhead *elfhead;
