@@ -6,12 +6,12 @@
 
 static volatile long sum;
 
-__attribute__((noinline, noclone)) static void counted(long i)
+__attribute__((noinline)) static void counted(long i)
 {
 	sum += i;
 }
 
-__attribute__((noinline, noclone)) static void caller(long i)
+__attribute__((noinline)) static void caller(long i)
 {
 	counted(i);
 	sum++;
