@@ -5,11 +5,7 @@
 
 #include <string.h>
 
-/* limit for a section in bytes; .strtab of a browser with all symbols has 300 MB, of libjvm 4 MB */
-#define SECTION_MAX ((uint64_t)384 << 20)
-#define VERSION_HIDDEN                                                                                 \
-	0x8000 /* bit of an entry of .gnu.version: not the default version (gABI of Solaris and glibc) \
-		*/
+#define VERSION_HIDDEN 0x8000 /* bit of an entry of .gnu.version: not the default version */
 
 struct search {
 	const struct elfhead *elfhead;
@@ -96,7 +92,7 @@ static struct str elfsymbol_versions(const struct elfhead *elfhead, size_t table
 {
 	for (size_t i = 1; i < elfhead->sections; i++)
 		if (elfhead->section[i].sh_type == SHT_GNU_versym && elfhead->section[i].sh_link == table)
-			return elfhead_section(elfhead, &elfhead->section[i], arena, SECTION_MAX);
+			return elfhead_section(elfhead, &elfhead->section[i], arena, ELFSYMBOL_SECTION_MAX);
 	return (struct str){ 0 };
 }
 
@@ -119,8 +115,8 @@ static void search_table(struct search *search, size_t table)
 
 	if (section->sh_link == 0 || section->sh_link >= elfhead->sections)
 		return;
-	symbols = elfhead_section(elfhead, section, &arena, SECTION_MAX);
-	strings = elfhead_section(elfhead, &elfhead->section[section->sh_link], &arena, SECTION_MAX);
+	symbols = elfhead_section(elfhead, section, &arena, ELFSYMBOL_SECTION_MAX);
+	strings = elfhead_section(elfhead, &elfhead->section[section->sh_link], &arena, ELFSYMBOL_SECTION_MAX);
 	versions = elfsymbol_versions(elfhead, table, &arena);
 	for (size_t i = 1; i < symbols.n / step; i++) {
 		Elf64_Sym symbol = elfsymbol_read(elfhead, symbols.p + i * step);

@@ -10,6 +10,10 @@
 
 #include "common/formats/elfhead.h"
 
+/* Limit for a section in bytes, three of which are in memory at a time: .strtab of a browser with all symbols has 300
+ * MB, of libjvm 4 MB. */
+#define ELFSYMBOL_SECTION_MAX ((uint64_t)384 << 20)
+
 enum {
 	ELFSYMBOL_NAME_MAX = 4096, /* bytes of the longest name that is searched */
 	ELFSYMBOL_SIMILAR = 64     /* bytes of a similar name with its NUL */

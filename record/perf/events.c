@@ -120,6 +120,8 @@ static void take_modifiers(struct perf_event_attr *attr, struct str string, stru
 	    (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS))
 		die_usage("-e: '%.*s': threads are switched in the kernel only, so no sample would be left",
 			  (int)spec.n, spec.p);
+	if (kernel && !user && attr->type >= PERF_TYPE_MAX)
+		die_usage("-e: '%.*s': a uprobe is in user space, so no sample would be left", (int)spec.n, spec.p);
 	if (user && !kernel)
 		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (kernel && !user)
@@ -222,9 +224,35 @@ static struct text uprobe_name(struct str spec)
 	return name;
 }
 
-/* Adds the event of "uprobe:FILE:SYMBOL+OFFSET". It is counted, since periods that the kernel adapts to a frequency are
- * wrong for bursts: they added up to 31,929 of 20,000 calls in 0.4 s. */
-static void parse_uprobe(struct events *events, struct str spec, const struct events_options *options)
+/* Cuts modifiers off "FILE:SYMBOL:u" and returns them; empty if there are none. */
+static struct str cut_modifiers(struct str *place)
+{
+	ptrdiff_t last = str_rfind(*place, ':');
+	struct str modifiers = str_from(*place, last < 0 ? place->n : (size_t)last + 1);
+
+	if (!modifiers.n || str_rfind(str_head(*place, (size_t)last), ':') < 0)
+		return (struct str){ 0 };
+	for (size_t i = 0; i < modifiers.n; i++)
+		if (modifiers.p[i] != 'u' && modifiers.p[i] != 'k')
+			return (struct str){ 0 };
+	place->n = (size_t)last;
+	return modifiers;
+}
+
+static void warn_of_others(const struct uprobe *uprobe, struct str spec)
+{
+	if (uprobe->nwithout == 1)
+		warn("process %" PRIu32 " has not mapped the file of '%.*s': it has no samples until it does",
+		     uprobe->without, (int)spec.n, spec.p);
+	else if (uprobe->nwithout)
+		warn("%zu processes, %" PRIu32
+		     " first, have not mapped the file of '%.*s': they have no samples until they do",
+		     uprobe->nwithout, uprobe->without, (int)spec.n, spec.p);
+}
+
+/* Adds the event of `spec`, "uprobe:" and `place`, "FILE:SYMBOL+OFFSET". It is counted, since periods that the kernel
+ * adapts to a frequency are wrong for bursts: they added up to 31,929 of 20,000 calls in 0.4 s. */
+static void parse_uprobe(struct events *events, struct str spec, struct str place, const struct events_options *options)
 {
 	const struct known k = { .type = uprobes_type() };
 	struct perf_event_attr attr = common_attr(&k, options);
@@ -243,10 +271,12 @@ static void parse_uprobe(struct events *events, struct str spec, const struct ev
 			"-e: '%.*s': a uprobe cannot follow a command: start it before and use -p PID, or record the host "
 			"with -a",
 			(int)spec.n, spec.p);
+	take_modifiers(&attr, cut_modifiers(&place), spec);
 	events->uprobe = mem_grow(events->uprobe, sizeof(*events->uprobe), events->nuprobes + 1);
 	uprobe = events->uprobe + events->nuprobes++;
-	if (!uprobes_find(uprobe, str_from(spec, strlen("uprobe:")), options->pid, options->npids, &why))
+	if (!uprobes_find(uprobe, place, options->pid, options->npids, &why))
 		die_usage("-e: %.*s", (int)why.n, why.p);
+	warn_of_others(uprobe, spec);
 	attr.config1 = (uintptr_t)uprobe->path;
 	attr.config2 = uprobe->offset;
 	name = uprobe_name(spec);
@@ -316,7 +346,7 @@ static void parse_one(struct events *events, struct str spec, const struct event
 	if (!k && name.n > 1 && name.p[0] == 'r' && str_hex(str_from(name, 1), &raw.config))
 		k = &raw;
 	if (str_eq(name, STR("uprobe"))) {
-		parse_uprobe(events, spec, options);
+		parse_uprobe(events, spec, modifiers, options);
 		return;
 	}
 	if (!k && modifiers.n) {

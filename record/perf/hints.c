@@ -10,6 +10,8 @@
 #define CAPS "cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
 #define OLD_CAPS "cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
 
+#define NOT_SUPPORTED 524 /* ENOTSUPP of the kernel, which no header of libc has */
+
 bool hint_no_pmu(int error)
 {
 	return error == ENOENT || error == ENODEV || error == ENXIO || error == EOPNOTSUPP;
@@ -64,6 +66,15 @@ void hint_capability(struct text *text, const struct hint_facts *facts, const ch
 			text_printf(text, ", or: sudo setcap %s=ep %s", facts->old_kernel ? OLD_CAPS : CAPS,
 				    facts->program[0] ? facts->program : "PATH/pjrecord");
 	}
+}
+
+/* Appends the remedy for a missing capability that the setcap command of hint_capability does not give. */
+static void put_rare_capability(struct text *text, const struct hint_facts *facts, const char *cap)
+{
+	if (facts->uid != 0 && facts->unit != 1 && facts->container != 1 && facts->user_ns != 1)
+		text_add(text, "run it as root");
+	else
+		hint_capability(text, facts, cap);
 }
 
 static void put_sysctl(struct text *text, const struct hint_facts *facts, const char *setting)
@@ -194,9 +205,10 @@ static void no_permission(struct text *text, const struct hint *hint)
 	int level = facts->paranoid;
 	bool other = hint->pid && hint->owner >= 0 && (uid_t)hint->owner != facts->uid;
 
-	if (is_uprobe(hint) && !hints_perfmon(facts)) {
-		text_printf(text, "uprobes need %s: ", perfmon_name(facts));
-		hint_capability(text, facts, facts->old_kernel ? "cap_sys_admin" : "cap_perfmon");
+	if (is_uprobe(hint) && (!hints_has(facts->cap_effective, PRIV_SYS_ADMIN) || facts->user_ns == 1)) {
+		/* before Linux 6.16, CAP_PERFMON is enough, and then the event was opened */
+		text_add(text, "uprobes need CAP_SYS_ADMIN: ");
+		put_rare_capability(text, facts, "cap_sys_admin");
 	} else if (hints_perfmon(facts) && facts->user_ns != 1 &&
 		   (!other || hints_has(facts->cap_effective, PRIV_SYS_PTRACE))) {
 		if (level != HINT_UNKNOWN && level >= 3 && !hints_has(facts->cap_effective, PRIV_SYS_ADMIN))
@@ -253,18 +265,42 @@ static void not_valid(struct text *text, const struct hint *hint)
 			    " samples a second are more than kernel.perf_event_max_sample_rate allows (now %" PRId64
 			    "): -F %" PRId64 ", or: sudo sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
 			    (uint64_t)attr->sample_freq, max, max, (uint64_t)attr->sample_freq);
-	} else if (is_uprobe(hint)) {
-		text_printf(
-			text,
-			"the kernel refuses a breakpoint at '%s' (EINVAL): give the first byte of an instruction, in a "
-			"file of a local file system",
-			event_name(hint));
 	} else {
 		text_printf(text,
 			    "this kernel or CPU does not support '%s' with these options (EINVAL): choose another "
 			    "event, such as ",
 			    event_name(hint));
 		put_clock(text, hint);
+	}
+}
+
+/* Explains why the kernel refuses a uprobe. Returns false if the error has another cause than the place of the probe.
+ */
+static bool uprobe_refused(struct text *text, const struct hint *hint)
+{
+	const char *name = event_name(hint);
+
+	switch (hint->error) {
+	case NOT_SUPPORTED:
+	case ENOEXEC:
+		text_printf(
+			text,
+			"the kernel cannot place a breakpoint on the instruction at '%s': give another offset, of the "
+			"first byte of an instruction, or a function that calls this one",
+			name);
+		return true;
+	case EIO:
+		text_printf(text,
+			    "the file system of '%s' does not support breakpoints: probe a copy in a local file system",
+			    name);
+		return true;
+	case EINVAL:
+		text_printf(text, "the kernel refuses a breakpoint at '%s' (EINVAL): choose another function", name);
+		return true;
+	case ENOENT:
+		text_printf(text, "/proc is not mounted, so the kernel does not find '%s': mount it", name);
+		return true;
+	default: return false;
 	}
 }
 
@@ -299,6 +335,8 @@ static void hints_files(struct text *text, const struct hint *hint)
 
 static void open_failed(struct text *text, const struct hint *hint)
 {
+	if (is_uprobe(hint) && uprobe_refused(text, hint))
+		return;
 	switch (hint->error) {
 	case ENOSYS: not_there(text, hint); return;
 	case EACCES: no_permission(text, hint); return;
@@ -450,17 +488,13 @@ static void kallsyms_failed(struct text *text, const struct hint *hint)
 	}
 }
 
-/* A user without rights has one remedy here: the capabilities of the setcap command do not include SYS_NICE. */
 static void realtime_failed(struct text *text, const struct hint *hint)
 {
 	const struct hint_facts *facts = &hint->facts;
 
 	if (!hints_has(facts->cap_effective, PRIV_SYS_NICE) || facts->user_ns == 1) {
 		text_add(text, "real-time priority needs CAP_SYS_NICE: ");
-		if (facts->uid != 0 && facts->unit != 1 && facts->container != 1 && facts->user_ns != 1)
-			text_add(text, "run it as root");
-		else
-			hint_capability(text, facts, "cap_sys_nice");
+		put_rare_capability(text, facts, "cap_sys_nice");
 	} else if (hint->error != ENOSYS) {
 		text_add(
 			text,

@@ -5,6 +5,8 @@
 #include "common/files/fullio.h"
 #include "common/files/targetfile.h"
 #include "record/perf/elfsymbol.h"
+#include "record/perf/namedmapping.h"
+#include "common/clocks.h"
 #include "common/process/fdmessage.h"
 #include "common/process/helperprocess.h"
 #include "common/process/sandbox.h"
@@ -13,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +24,10 @@
 #include <unistd.h>
 
 #define PMU_TYPE "/sys/bus/event_source/devices/uprobe/type"
-#define WAIT_S 20                   /* longest wait for the helper process */
-#define CPU_MS 10000                /* CPU time that it may use for symbols */
-#define MEMORY ((uint64_t)1 << 30)  /* its address space in bytes: symbols and names of the largest files */
-#define MAPS_MAX ((size_t)64 << 20) /* bytes of /proc/PID/maps */
+#define WAIT_S 20                                                  /* longest wait for the helper process */
+#define CPU_MS 10000                                               /* CPU time that it may use for symbols */
+#define MEMORY (3 * ELFSYMBOL_SECTION_MAX + ((uint64_t)128 << 20)) /* its address space in bytes, for one table */
+#define MAPS_MAX ((size_t)64 << 20)                                /* bytes of /proc/PID/maps */
 
 enum problem {
 	NO_PROBLEM,
@@ -32,15 +35,19 @@ enum problem {
 	CANNOT_READ_PROCESS,
 	NOT_MAPPED,
 	REPLACED,
-	DIFFERENT,
+	SEVERAL,   /* in process pid */
+	DIFFERENT, /* in process pid, and in one before */
 	NOT_ELF,
-	NO_SYMBOL /* symbol: enum elfsymbol_answer */
+	NO_SYMBOL, /* symbol: enum elfsymbol_answer */
+	NO_ANSWER, /* the helper process did not answer in time */
+	ENDED      /* the helper process ended without an answer, for its limits */
 };
 
 /* Result of the helper process. Its numbers come from a process that has read a hostile file. */
 struct reply {
 	int32_t problem, error, symbol;
 	uint32_t pid;
+	uint32_t without, nwithout; /* first process that does not map the file, and number of these */
 	uint64_t offset, size;
 	char similar[ELFSYMBOL_SIMILAR];
 };
@@ -66,44 +73,6 @@ uint32_t uprobes_type(void)
 
 /* ---- the file ------------------------------------------------------------------------------------------------- */
 
-/* A mapping, as a line of /proc/PID/maps shows it. */
-struct mapping {
-	struct str range, file_id, path;
-	bool deleted;
-};
-
-static struct mapping parse_mapping(struct str line)
-{
-	static const struct str deleted = { " (deleted)", 10 };
-	struct mapping mapping = { .range = str_cut(&line, ' ') };
-
-	str_cut(&line, ' ');
-	str_cut(&line, ' ');
-	mapping.file_id = line;
-	str_cut(&line, ' ');
-	str_cut(&line, ' ');
-	mapping.file_id.n -= line.n;
-	mapping.path = str_trim_left(line);
-	mapping.deleted = str_ends(mapping.path, deleted);
-	if (mapping.deleted)
-		mapping.path.n -= deleted.n;
-	return mapping;
-}
-
-/* Finds the first mapping of a file with this name in the text of /proc/PID/maps. */
-static bool find_mapping(struct str maps, struct str name, struct mapping *mapping)
-{
-	while (maps.n) {
-		struct str path;
-
-		*mapping = parse_mapping(str_cut(&maps, '\n'));
-		path = mapping->path;
-		if (path.n > name.n && path.p[0] == '/' && path.p[path.n - name.n - 1] == '/' && str_ends(path, name))
-			return true;
-	}
-	return false;
-}
-
 /* Returns an address without the zeros with which maps pads it to 8 digits; names in map_files have none. */
 static struct str unpadded(struct str address)
 {
@@ -112,67 +81,104 @@ static struct str unpadded(struct str address)
 	return address;
 }
 
-/* Opens a mapped file: the mapping itself, or, without the right to that, its path below the root of the process. */
-static int open_mapping(struct search *search, uint32_t pid, const struct mapping *mapping)
+static int open_range(uint32_t pid, struct str range)
 {
 	struct text path = { 0 };
-	struct str begin, end;
-	int fd, root;
+	struct str begin, end = range;
+	int fd;
 
-	end = mapping->range;
 	begin = unpadded(str_cut(&end, '-'));
 	end = unpadded(end);
 	text_printf(&path, "/proc/%" PRIu32 "/map_files/%.*s-%.*s", pid, (int)begin.n, begin.p, (int)end.n, end.p);
 	text_char(&path, '\0');
 	fd = targetfile_reopen(open(path.p, O_PATH | O_CLOEXEC));
 	text_free(&path);
+	return fd;
+}
+
+/* Opens the file at the path of a mapping, below the root of the process, if it is still the mapped file. */
+static int open_below_root(struct search *search, uint32_t pid, const struct namedmapping *mapping)
+{
+	int root = targetfile_root((pid_t)pid);
+	int fd = root < 0 ? -1 : targetfile_open(root, mapping->path, true);
+
+	search->reply.error = errno;
+	if (root >= 0)
+		close(root);
+	if (fd < 0) {
+		search->reply.problem = CANNOT_OPEN;
+	} else if (!targetfile_is(fd, mapping->major, mapping->minor, mapping->inode)) {
+		search->reply.problem = REPLACED;
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Opens a mapped file: the mapping itself, or, without the right to that (CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE), its
+ * path. */
+static int open_mapping(struct search *search, uint32_t pid, const struct namedmapping *mapping)
+{
+	int fd = open_range(pid, mapping->range);
+
 	if (fd >= 0)
 		return fd;
 	if (mapping->deleted) {
 		search->reply.problem = REPLACED;
 		return -1;
 	}
-	root = targetfile_root((pid_t)pid);
-	fd = root < 0 ? -1 : targetfile_open(root, mapping->path, true);
-	search->reply.problem = fd < 0 ? CANNOT_OPEN : NO_PROBLEM;
-	search->reply.error = errno;
-	if (root >= 0)
-		close(root);
-	return fd;
+	return open_below_root(search, pid, mapping);
+}
+
+/* Looks for the file in the mappings of one process. The first process that has it opens *fd and sets *first; those
+ * after it must have the same one. */
+static void search_process(struct search *search, uint32_t pid, struct namedmapping *first, int *fd)
+{
+	struct text maps = { 0 };
+	struct namedmapping mapping;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	if (!fullio_read_at(AT_FDCWD, path, &maps, MAPS_MAX)) {
+		search->reply.error = errno;
+		search->reply.problem = CANNOT_READ_PROCESS;
+		text_free(&maps);
+		return;
+	}
+	switch (namedmapping_find(text_view(&maps), search->file, &mapping)) {
+	case NAMEDMAPPING_NONE:
+		if (!search->reply.nwithout++)
+			search->reply.without = pid;
+		break;
+	case NAMEDMAPPING_SEVERAL: search->reply.problem = SEVERAL; break;
+	case NAMEDMAPPING_ONE:
+		if (*fd >= 0) {
+			if (!namedmapping_same(first, &mapping))
+				search->reply.problem = DIFFERENT;
+			break;
+		}
+		search->reply.problem = NO_PROBLEM;
+		*first = mapping;
+		*fd = open_mapping(search, pid, &mapping);
+		break;
+	}
+	text_free(&maps);
 }
 
 /* Opens the file of that name that the processes have mapped. Returns -1 and sets the reply on failure: also if they
  * have mapped different files. */
 static int open_mapped(struct search *search)
 {
-	struct text id = { 0 };
+	struct namedmapping first;
 	int fd = -1;
 
 	search->reply.problem = NOT_MAPPED;
 	for (size_t i = 0; i < search->npids; i++) {
-		struct text maps = { 0 };
-		struct mapping mapping;
-		char path[48];
-
 		search->reply.pid = search->pid[i];
-		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", search->pid[i]);
-		if (!fullio_read_at(AT_FDCWD, path, &maps, MAPS_MAX)) {
-			search->reply.error = errno;
-			search->reply.problem = CANNOT_READ_PROCESS;
-		} else if (find_mapping(text_view(&maps), search->file, &mapping)) {
-			if (id.n && !str_eq(text_view(&id), mapping.file_id)) {
-				search->reply.problem = DIFFERENT;
-			} else if (!id.n) {
-				text_str(&id, mapping.file_id);
-				search->reply.problem = NO_PROBLEM;
-				fd = open_mapping(search, search->pid[i], &mapping);
-			}
-		}
-		text_free(&maps);
+		search_process(search, search->pid[i], &first, &fd);
 		if (search->reply.problem != NO_PROBLEM && search->reply.problem != NOT_MAPPED)
 			break;
 	}
-	text_free(&id);
 	return fd;
 }
 
@@ -204,7 +210,7 @@ static void read_symbols(struct search *search, int fd)
 	if (!elfhead_file(&source, fd))
 		return;
 	if (!elfhead_read(&elfhead, &source, true)) {
-		search->reply.symbol = elfsymbol_find(&elfhead, search->symbol, &symbol);
+		search->reply.symbol = (int32_t)elfsymbol_find(&elfhead, search->symbol, &symbol);
 		search->reply.problem = search->reply.symbol == ELFSYMBOL_FOUND ? NO_PROBLEM : NO_SYMBOL;
 		search->reply.offset = symbol.offset;
 		search->reply.size = symbol.size;
@@ -233,29 +239,47 @@ static void helper_run(void *to)
 		      search->reply.problem == NO_PROBLEM ? fd : -1);
 }
 
-/* Runs the search in a helper process. Returns the descriptor of the file, or -1; false in *answered if the process
- * gave no answer: it was ended for its limits, or a file system does not respond. */
-static int search_in_helper(struct search *search, bool *answered)
+/* Waits for the reply of the helper process, not longer because of signals. Returns the descriptor of the file, or -1.
+ */
+static int take_reply(struct search *search, int socket)
 {
-	struct timeval limit = { .tv_sec = WAIT_S };
+	struct pollfd polled = { .fd = socket, .events = POLLIN };
+	uint64_t end = clock_now_ms() + WAIT_S * 1000, now;
+	int fd = -1, ready = 0;
+
+	while ((now = clock_now_ms()) < end && (ready = poll(&polled, 1, (int)(end - now))) < 0 && errno == EINTR)
+		;
+	if (ready <= 0)
+		search->reply.problem = NO_ANSWER;
+	else if (fdmessage_take(socket, &search->reply, sizeof(search->reply), &fd) != sizeof(search->reply))
+		search->reply = (struct reply){ .problem = ENDED };
+	search->reply.similar[sizeof(search->reply.similar) - 1] = '\0';
+	return fd;
+}
+
+/* Runs the search in a helper process. Returns the descriptor of the file, or -1 with the problem in the reply. */
+static int search_in_helper(struct search *search)
+{
 	int pair[2], fd = -1;
 	pid_t pid;
 
-	*answered = false;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	search->reply = (struct reply){ .problem = CANNOT_OPEN };
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		search->reply.error = errno;
 		return -1;
+	}
 	pid = helperprocess_start(
 		&(struct helperprocess){ "pjrecord-probe", &pair[1], 1, URGENCY_USUAL, helper_run, search });
+	search->reply.error = errno;
 	close(pair[1]);
-	if (pid && setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0)
-		*answered = fdmessage_receive(pair[0], &search->reply, sizeof(search->reply), &fd, 0) > 0;
+	if (pid)
+		fd = take_reply(search, pair[0]);
 	close(pair[0]);
 	if (pid) {
 		kill(pid, SIGKILL);
 		/* does not wait for a process that is blocked by a file system: init reaps it */
-		waitpid(pid, NULL, *answered ? 0 : WNOHANG);
+		waitpid(pid, NULL, search->reply.problem == NO_ANSWER ? WNOHANG : 0);
 	}
-	search->reply.similar[sizeof(search->reply.similar) - 1] = '\0';
 	return fd;
 }
 
@@ -320,6 +344,23 @@ static void explain(struct text *why, const struct search *search)
 			    " mapped it: run it as root, or start the process again",
 			    (int)file.n, file.p, reply->pid);
 		return;
+	case SEVERAL:
+		text_printf(why,
+			    "process %" PRIu32 " has several files '%.*s' mapped: give the path of one, in a container "
+			    "below /proc/%" PRIu32 "/root",
+			    reply->pid, (int)file.n, file.p, reply->pid);
+		return;
+	case NO_ANSWER:
+		text_printf(why,
+			    "'%.*s' cannot be read within %d s: its file system does not respond: give a copy of it",
+			    (int)file.n, file.p, WAIT_S);
+		return;
+	case ENDED:
+		text_printf(
+			why,
+			"symbols of '%.*s' need more than %d MB or %d s of CPU time: install one with fewer symbols",
+			(int)file.n, file.p, (int)(MEMORY >> 20), CPU_MS / 1000);
+		return;
 	case DIFFERENT:
 		text_printf(why, "the processes of -p have different files '%.*s' mapped: record each with its own -p",
 			    (int)file.n, file.p);
@@ -337,10 +378,27 @@ static void explain(struct text *why, const struct search *search)
 
 /* ---- a specification ------------------------------------------------------------------------------------------ */
 
+/* Cuts "+OFFSET" off the symbol. Returns false and appends a sentence if it is no number. */
+static bool cut_offset(struct search *search, uint64_t *offset, struct text *why)
+{
+	ptrdiff_t plus = str_rfind(search->symbol, '+');
+	struct str number;
+
+	*offset = 0;
+	if (plus <= 0)
+		return true;
+	number = str_from(search->symbol, (size_t)plus + 1);
+	search->symbol = str_head(search->symbol, (size_t)plus);
+	if (str_starts(number, STR("0x")) ? str_hex(str_from(number, 2), offset) : str_u64(number, offset))
+		return true;
+	text_printf(why, "the offset '%.*s' must be a number of bytes, such as 16 or 0x10", (int)number.n, number.p);
+	return false;
+}
+
 /* Splits "FILE:SYMBOL+OFFSET" at the last colon and plus. Returns false and appends a sentence on a wrong form. */
 static bool split(struct search *search, struct str spec, uint64_t *offset, struct text *why)
 {
-	ptrdiff_t colon = str_rfind(spec, ':'), plus;
+	ptrdiff_t colon = str_rfind(spec, ':');
 
 	if (colon <= 0 || (size_t)colon + 1 == spec.n) {
 		text_add(why, "use uprobe:FILE:FUNCTION, such as uprobe:/bin/bash:readline");
@@ -348,18 +406,8 @@ static bool split(struct search *search, struct str spec, uint64_t *offset, stru
 	}
 	search->file = str_head(spec, (size_t)colon);
 	search->symbol = str_from(spec, (size_t)colon + 1);
-	plus = str_rfind(search->symbol, '+');
-	*offset = 0;
-	if (plus > 0) {
-		struct str number = str_from(search->symbol, (size_t)plus + 1);
-
-		if (str_starts(number, STR("0x")) ? !str_hex(str_from(number, 2), offset) : !str_u64(number, offset)) {
-			text_printf(why, "the offset '%.*s' must be a number of bytes, such as 16 or 0x10",
-				    (int)number.n, number.p);
-			return false;
-		}
-		search->symbol = str_head(search->symbol, (size_t)plus);
-	}
+	if (!cut_offset(search, offset, why))
+		return false;
 	if (str_find(search->file, '/') < 0 && !search->npids) {
 		text_printf(
 			why,
@@ -374,31 +422,42 @@ static bool split(struct search *search, struct str spec, uint64_t *offset, stru
 	return true;
 }
 
+/* Adds the offset in the function to that of the function. Returns false and appends a sentence if it is not in there.
+ */
+static bool set_offset(struct uprobe *uprobe, const struct search *search, uint64_t offset, struct text *why)
+{
+	struct str symbol = search->symbol;
+	uint64_t size = search->reply.size;
+
+	if (offset && !size)
+		text_printf(why, "the size of '%.*s' is unknown: give it without +%" PRIu64, (int)symbol.n, symbol.p,
+			    offset);
+	else if (offset && offset >= size)
+		text_printf(why, "+%" PRIu64 " is beyond '%.*s', which has %" PRIu64 " bytes", offset, (int)symbol.n,
+			    symbol.p, size);
+	else if (__builtin_add_overflow(search->reply.offset, offset, &uprobe->offset))
+		text_add(why, "the offset is beyond the file");
+	return !why->n;
+}
+
 bool uprobes_find(struct uprobe *uprobe, struct str spec, const uint32_t *pid, size_t npids, struct text *why)
 {
 	struct search search = { .pid = pid, .npids = npids };
-	uint64_t offset;
-	bool answered;
 	struct text path = { 0 };
+	uint64_t offset;
 
 	*uprobe = (struct uprobe){ .fd = -1 };
 	if (!split(&search, spec, &offset, why))
 		return false;
-	uprobe->fd = search_in_helper(&search, &answered);
-	if (!answered)
-		text_printf(
-			why,
-			"symbols of '%.*s' cannot be read within %d s: its file system does not respond, or it is too large",
-			(int)search.file.n, search.file.p, WAIT_S);
-	else if (uprobe->fd < 0)
+	uprobe->fd = search_in_helper(&search);
+	if (uprobe->fd < 0) {
 		explain(why, &search);
-	else if (offset && offset >= search.reply.size)
-		text_printf(why, "+%" PRIu64 " is beyond '%.*s', which has %" PRIu64 " bytes", offset,
-			    (int)search.symbol.n, search.symbol.p, search.reply.size);
-	else if (__builtin_add_overflow(search.reply.offset, offset, &uprobe->offset))
-		text_add(why, "the offset is beyond the file");
-	if (why->n)
 		return false;
+	}
+	if (!set_offset(uprobe, &search, offset, why))
+		return false;
+	uprobe->without = search.reply.without;
+	uprobe->nwithout = search.reply.nwithout;
 	text_printf(&path, "/proc/self/fd/%d", uprobe->fd);
 	text_char(&path, '\0');
 	uprobe->path = path.p;

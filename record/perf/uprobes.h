@@ -20,6 +20,9 @@ struct uprobe {
 	uint64_t offset;
 	/* path of the descriptor for the kernel, from malloc */
 	char *path;
+	/* number of the processes that do not have the file mapped, and the first of these */
+	size_t nwithout;
+	uint32_t without;
 };
 
 /* Returns the type of the PMU for perf_event_attr; 0 if the kernel has none or sysfs cannot be read. */
