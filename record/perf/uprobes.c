@@ -257,29 +257,33 @@ static int take_reply(struct search *search, int socket)
 	return fd;
 }
 
+static void search_failed(struct search *search)
+{
+	search->reply = (struct reply){ .problem = CANNOT_OPEN, .error = errno };
+}
+
 /* Runs the search in a helper process. Returns the descriptor of the file, or -1 with the problem in the reply. */
 static int search_in_helper(struct search *search)
 {
 	int pair[2], fd = -1;
 	pid_t pid;
 
-	search->reply = (struct reply){ .problem = CANNOT_OPEN };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		search->reply.error = errno;
+		search_failed(search);
 		return -1;
 	}
 	pid = helperprocess_start(
 		&(struct helperprocess){ "pjrecord-probe", &pair[1], 1, URGENCY_USUAL, helper_run, search });
-	search->reply.error = errno;
+	if (!pid)
+		search_failed(search);
 	close(pair[1]);
-	if (pid)
-		fd = take_reply(search, pair[0]);
-	close(pair[0]);
 	if (pid) {
+		fd = take_reply(search, pair[0]);
 		kill(pid, SIGKILL);
 		/* does not wait for a process that is blocked by a file system: init reaps it */
 		waitpid(pid, NULL, search->reply.problem == NO_ANSWER ? WNOHANG : 0);
 	}
+	close(pair[0]);
 	return fd;
 }
 
