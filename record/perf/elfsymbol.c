@@ -33,8 +33,7 @@ static Elf64_Sym elfsymbol_read(const struct elfhead *elfhead, const char *p)
 	return (Elf64_Sym){ .st_name = small.st_name,
 			    .st_info = small.st_info,
 			    .st_shndx = small.st_shndx,
-			    .st_value = small.st_value,
-			    .st_size = small.st_size };
+			    .st_value = small.st_value };
 }
 
 /* Returns the name without "@@VERSION", which .symtab adds to names of the default version. */
@@ -59,7 +58,6 @@ static void elfsymbol_take(struct search *search, const Elf64_Sym *symbol)
 	search->several = false;
 	search->global = global;
 	search->address = symbol->st_value;
-	search->symbol->size = symbol->st_size;
 	search->indirect = (symbol->st_info & 15) == STT_GNU_IFUNC;
 }
 

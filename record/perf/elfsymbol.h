@@ -31,8 +31,6 @@ enum elfsymbol_answer {
 struct elfsymbol {
 	/* offset of the function's first byte in the file */
 	uint64_t offset;
-	/* size of the function in bytes; 0: unknown */
-	uint64_t size;
 	/* ELFSYMBOL_NONE: a similar name, of printable ASCII without blanks; empty: none */
 	char similar[ELFSYMBOL_SIMILAR];
 };

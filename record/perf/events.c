@@ -250,7 +250,7 @@ static void warn_of_others(const struct uprobe *uprobe, struct str spec)
 		     uprobe->nwithout, uprobe->without, (int)spec.n, spec.p);
 }
 
-/* Adds the event of `spec`, "uprobe:" and `place`, "FILE:SYMBOL+OFFSET". It is counted, since periods that the kernel
+/* Adds the event of `spec`, "uprobe:" and `place`, "FILE:SYMBOL". It is counted, since periods that the kernel
  * adapts to a frequency are wrong for bursts: they added up to 31,929 of 20,000 calls in 0.4 s. */
 static void parse_uprobe(struct events *events, struct str spec, struct str place, const struct events_options *options)
 {

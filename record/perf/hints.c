@@ -285,8 +285,8 @@ static bool uprobe_refused(struct text *text, const struct hint *hint)
 	case ENOEXEC:
 		text_printf(
 			text,
-			"the kernel cannot place a breakpoint on the instruction at '%s': give another offset, of the "
-			"first byte of an instruction, or a function that calls this one",
+			"the kernel cannot place a breakpoint on the first instruction of '%s': choose a function that "
+			"calls it, or that it calls",
 			name);
 		return true;
 	case EIO:

@@ -48,7 +48,7 @@ struct reply {
 	int32_t problem, error, symbol;
 	uint32_t pid;
 	uint32_t without, nwithout; /* first process that does not map the file, and number of these */
-	uint64_t offset, size;
+	uint64_t offset;
 	char similar[ELFSYMBOL_SIMILAR];
 };
 
@@ -213,7 +213,6 @@ static void read_symbols(struct search *search, int fd)
 		search->reply.symbol = (int32_t)elfsymbol_find(&elfhead, search->symbol, &symbol);
 		search->reply.problem = search->reply.symbol == ELFSYMBOL_FOUND ? NO_PROBLEM : NO_SYMBOL;
 		search->reply.offset = symbol.offset;
-		search->reply.size = symbol.size;
 		memcpy(search->reply.similar, symbol.similar, sizeof(search->reply.similar));
 	}
 	elfhead_free(&elfhead);
@@ -382,25 +381,9 @@ static void explain(struct text *why, const struct search *search)
 
 /* ---- a specification ------------------------------------------------------------------------------------------ */
 
-/* Cuts "+OFFSET" off the symbol. Returns false and appends a sentence if it is no number. */
-static bool cut_offset(struct search *search, uint64_t *offset, struct text *why)
-{
-	ptrdiff_t plus = str_rfind(search->symbol, '+');
-	struct str number;
-
-	*offset = 0;
-	if (plus <= 0)
-		return true;
-	number = str_from(search->symbol, (size_t)plus + 1);
-	search->symbol = str_head(search->symbol, (size_t)plus);
-	if (str_starts(number, STR("0x")) ? str_hex(str_from(number, 2), offset) : str_u64(number, offset))
-		return true;
-	text_printf(why, "the offset '%.*s' must be a number of bytes, such as 16 or 0x10", (int)number.n, number.p);
-	return false;
-}
-
-/* Splits "FILE:SYMBOL+OFFSET" at the last colon and plus. Returns false and appends a sentence on a wrong form. */
-static bool split(struct search *search, struct str spec, uint64_t *offset, struct text *why)
+/* Splits "FILE:SYMBOL" at the last colon. Returns false and appends a sentence on a wrong form. There is no offset in a
+ * function: a breakpoint that is not on the first byte of an instruction makes processes run other code. */
+static bool split(struct search *search, struct str spec, struct text *why)
 {
 	ptrdiff_t colon = str_rfind(spec, ':');
 
@@ -410,8 +393,6 @@ static bool split(struct search *search, struct str spec, uint64_t *offset, stru
 	}
 	search->file = str_head(spec, (size_t)colon);
 	search->symbol = str_from(spec, (size_t)colon + 1);
-	if (!cut_offset(search, offset, why))
-		return false;
 	if (str_find(search->file, '/') < 0 && !search->npids) {
 		text_printf(
 			why,
@@ -426,40 +407,20 @@ static bool split(struct search *search, struct str spec, uint64_t *offset, stru
 	return true;
 }
 
-/* Adds the offset in the function to that of the function. Returns false and appends a sentence if it is not in there.
- */
-static bool set_offset(struct uprobe *uprobe, const struct search *search, uint64_t offset, struct text *why)
-{
-	struct str symbol = search->symbol;
-	uint64_t size = search->reply.size;
-
-	if (offset && !size)
-		text_printf(why, "the size of '%.*s' is unknown: give it without +%" PRIu64, (int)symbol.n, symbol.p,
-			    offset);
-	else if (offset && offset >= size)
-		text_printf(why, "+%" PRIu64 " is beyond '%.*s', which has %" PRIu64 " bytes", offset, (int)symbol.n,
-			    symbol.p, size);
-	else if (__builtin_add_overflow(search->reply.offset, offset, &uprobe->offset))
-		text_add(why, "the offset is beyond the file");
-	return !why->n;
-}
-
 bool uprobes_find(struct uprobe *uprobe, struct str spec, const uint32_t *pid, size_t npids, struct text *why)
 {
 	struct search search = { .pid = pid, .npids = npids };
 	struct text path = { 0 };
-	uint64_t offset;
 
 	*uprobe = (struct uprobe){ .fd = -1 };
-	if (!split(&search, spec, &offset, why))
+	if (!split(&search, spec, why))
 		return false;
 	uprobe->fd = search_in_helper(&search);
 	if (uprobe->fd < 0) {
 		explain(why, &search);
 		return false;
 	}
-	if (!set_offset(uprobe, &search, offset, why))
-		return false;
+	uprobe->offset = search.reply.offset;
 	uprobe->without = search.reply.without;
 	uprobe->nwithout = search.reply.nwithout;
 	text_printf(&path, "/proc/self/fd/%d", uprobe->fd);

@@ -69,8 +69,8 @@ record each.data 5000 -e "uprobe:$PWD/calls:counted" -c 1
 is "-c 1: each call is a sample" "$(calls each.data)" 5000
 ok "  by the event's name" sh -c 'pjfold -q --only "event=uprobe:$PWD/calls:counted" each.data >only && [ -s only ]'
 
-record offset.data 500 -e uprobe:calls:caller+0:u,cpu-clock
-is "an offset and a modifier, beside another event" "$(samples offset.data --only event=uprobe:calls:caller+0:u)" 500
+record both.data 500 -e uprobe:calls:caller:u,cpu-clock
+is "with a modifier, beside another event" "$(samples both.data --only event=uprobe:calls:caller:u)" 500
 
 record thin.data 2000 -e uprobe:calls:counted -c 100 --unwind=tables
 is "-c 100: one of 100 calls" "$(samples thin.data)" 20
@@ -153,8 +153,7 @@ refused "a file that the process has not" 2 'no process of -p has a file' -p $$ 
 refused "no file" 2 'cannot be opened (No such file' -a -e "uprobe:$PWD/none:f"
 refused "no ELF file" 2 'not an ELF file' -a -e uprobe:/etc/passwd:f
 refused "memory of a process" 2 'cannot be opened' -a -e uprobe:/proc/self/environ:f
-refused "an offset beyond" 2 "+4096 is beyond 'counted'" -a -e "uprobe:$PWD/calls:counted+0x1000"
-refused "an offset that is no number" 2 "'1x' must be a number" -a -e "uprobe:$PWD/calls:counted+1x"
+refused "an offset" 2 "no function 'counted+4'" -a -e "uprobe:$PWD/calls:counted+4"
 refused "a name of 64 kB" 2 'less than 4096 bytes' -a -e "uprobe:$PWD/calls:$long"
 refused "control characters" 2 'x1b' -a -e "uprobe:$PWD/calls:$(printf 'a\033[2J')"
 refused "a command" 2 'use -p PID' -e "uprobe:$PWD/calls:counted" -- ./calls 1

@@ -143,9 +143,9 @@ static void uprobes(void)
 		HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &uprobe),
 		"uprobes need CAP_SYS_ADMIN: add CAP_SYS_ADMIN to AmbientCapabilities= and CapabilityBoundingSet= of its unit",
 		"uprobes, with CAP_PERFMON");
-	row(HINT(.step = HINT_OPEN, .error = 524, .attr = &uprobe, .name = "uprobe:/bin/sh:f+1"),
-	    "the kernel cannot place a breakpoint on the instruction at 'uprobe:/bin/sh:f+1': give another offset, of the "
-	    "first byte of an instruction, or a function that calls this one",
+	row(HINT(.step = HINT_OPEN, .error = 524, .attr = &uprobe, .name = "uprobe:/bin/sh:f"),
+	    "the kernel cannot place a breakpoint on the first instruction of 'uprobe:/bin/sh:f': choose a function that "
+	    "calls it, or that it calls",
 	    "a uprobe on an instruction that is refused");
 	row(HINT(.step = HINT_OPEN, .error = EIO, .attr = &uprobe, .name = "uprobe:/bin/sh:f"),
 	    "the file system of 'uprobe:/bin/sh:f' does not support breakpoints: probe a copy in a local file system",
