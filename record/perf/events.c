@@ -314,7 +314,7 @@ static NORETURN void die_of_event(struct str spec, struct str name)
 		die_usage("-e: unknown event '%.*s': did you mean %.*s?", (int)spec.n, spec.p, (int)similar.found.n,
 			  similar.found.p);
 	die_usage("-e: unknown event '%.*s': use cpu-clock, cycles, page-faults, context-switches, ..., "
-		  "sched:sched_switch, r1a8; pjrecord --values=event lists all",
+		  "sched:sched_switch, uprobe:FILE:FUNCTION, r1a8; pjrecord --values=event lists the others",
 		  (int)spec.n, spec.p);
 }
 
