@@ -15,6 +15,7 @@ struct search {
 	bool any;      /* true if the file has a function with a name */
 	bool found;    /* true if symbol has an address, in `address` */
 	bool global;   /* true if that symbol is not local */
+	bool large;    /* true if a table was not read */
 	bool several;  /* true if another function of the same binding has another address */
 	bool indirect; /* true if that symbol is STT_GNU_IFUNC */
 	uint64_t address;
@@ -106,15 +107,17 @@ static bool elfsymbol_hidden(struct str versions, size_t i)
 static void search_table(struct search *search, size_t table)
 {
 	const struct elfhead *elfhead = search->elfhead;
-	const Elf64_Shdr *section = &elfhead->section[table];
+	const Elf64_Shdr *section = &elfhead->section[table], *names;
 	size_t step = elfhead_symbol_size(elfhead);
 	struct arena arena = { 0 };
 	struct str symbols, strings, versions;
 
 	if (section->sh_link == 0 || section->sh_link >= elfhead->sections)
 		return;
+	names = &elfhead->section[section->sh_link];
+	search->large |= section->sh_size > ELFSYMBOL_SECTION_MAX || names->sh_size > ELFSYMBOL_SECTION_MAX;
 	symbols = elfhead_section(elfhead, section, &arena, ELFSYMBOL_SECTION_MAX);
-	strings = elfhead_section(elfhead, &elfhead->section[section->sh_link], &arena, ELFSYMBOL_SECTION_MAX);
+	strings = elfhead_section(elfhead, names, &arena, ELFSYMBOL_SECTION_MAX);
 	versions = elfsymbol_versions(elfhead, table, &arena);
 	for (size_t i = 1; i < symbols.n / step; i++) {
 		Elf64_Sym symbol = elfsymbol_read(elfhead, symbols.p + i * step);
@@ -156,7 +159,7 @@ enum elfsymbol_answer elfsymbol_find(const struct elfhead *elfhead, struct str n
 				break;
 			}
 	if (!search.found)
-		return search.any ? ELFSYMBOL_NONE : ELFSYMBOL_EMPTY;
+		return search.large ? ELFSYMBOL_LARGE : search.any ? ELFSYMBOL_NONE : ELFSYMBOL_EMPTY;
 	if (search.several)
 		return ELFSYMBOL_SEVERAL;
 	if (search.indirect)

@@ -23,6 +23,7 @@ enum elfsymbol_answer {
 	ELFSYMBOL_FOUND,
 	ELFSYMBOL_NONE,     /* no function has this name */
 	ELFSYMBOL_EMPTY,    /* the file has no symbols */
+	ELFSYMBOL_LARGE,    /* the function was not found, and a table is larger than ELFSYMBOL_SECTION_MAX */
 	ELFSYMBOL_SEVERAL,  /* functions at different addresses have this name */
 	ELFSYMBOL_INDIRECT, /* STT_GNU_IFUNC: its code chooses a function at the start of the program */
 	ELFSYMBOL_NO_CODE   /* the address is in no executable segment of the file */

@@ -288,6 +288,15 @@ static int search_in_helper(struct search *search)
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
+static void explain_large(struct text *why, struct str file)
+{
+	text_printf(
+		why,
+		"symbols of '%.*s' need more than %d MB in a section, %d MB in all, or %d s of CPU time: install one "
+		"with fewer symbols",
+		(int)file.n, file.p, (int)(ELFSYMBOL_SECTION_MAX >> 20), (int)(MEMORY >> 20), CPU_MS / 1000);
+}
+
 static void explain_symbol(struct text *why, const struct search *search)
 {
 	struct str file = search->file, symbol = search->symbol;
@@ -300,6 +309,7 @@ static void explain_symbol(struct text *why, const struct search *search)
 			"'%.*s' has no symbols (stripped): install one with symbols, or probe a library that exports them",
 			(int)file.n, file.p);
 		return;
+	case ELFSYMBOL_LARGE: explain_large(why, file); return;
 	case ELFSYMBOL_SEVERAL:
 		text_printf(
 			why,
@@ -358,12 +368,7 @@ static void explain(struct text *why, const struct search *search)
 			    "'%.*s' cannot be read within %d s: its file system does not respond: give a copy of it",
 			    (int)file.n, file.p, WAIT_S);
 		return;
-	case ENDED:
-		text_printf(
-			why,
-			"symbols of '%.*s' need more than %d MB or %d s of CPU time: install one with fewer symbols",
-			(int)file.n, file.p, (int)(MEMORY >> 20), CPU_MS / 1000);
-		return;
+	case ENDED: explain_large(why, file); return;
 	case DIFFERENT:
 		text_printf(why, "the processes of -p have different files '%.*s' mapped: record each with its own -p",
 			    (int)file.n, file.p);

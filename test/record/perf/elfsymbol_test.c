@@ -131,6 +131,7 @@ static void test_written(void)
 				     FUNCTION(36, STB_GLOBAL, STT_FUNC, 0x5130),
 				     FUNCTION(UINT32_MAX, STB_GLOBAL, STT_FUNC, 0x5110) };
 	struct text strings = { 0 }, image;
+	Elf64_Shdr *section;
 	struct elfsymbol s;
 
 	text_bytes(&strings, names, sizeof(names));
@@ -142,8 +143,12 @@ static void test_written(void)
 	ok(look(text_view(&image), "chosen", &s) == ELFSYMBOL_INDIRECT, "an indirect function");
 	ok(look(text_view(&image), "outside", &s) == ELFSYMBOL_NO_CODE, "an address without code");
 	ok(look(text_view(&image), "ver", &s) == ELFSYMBOL_FOUND && s.offset == AT_CODE + 0x30, "the default version");
+	ok(look(text_view(&image), "none", &s) == ELFSYMBOL_NONE, "a name that the table has not");
 	ok(look(text_view(&image), "g\033[2J\nox", &s) == ELFSYMBOL_NONE && strcmp(s.similar, "g?[2J?od") == 0,
 	   "control characters do not come out");
+	section = (Elf64_Shdr *)(void *)(image.p + AT_SECTIONS);
+	section[1].sh_size = ELFSYMBOL_SECTION_MAX + 1;
+	ok(look(text_view(&image), "both", &s) == ELFSYMBOL_LARGE, "a table that is too large");
 	text_free(&image);
 	text_free(&strings);
 }
