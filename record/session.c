@@ -611,7 +611,7 @@ static int time_to_wait(const struct session *session, int wait_ms)
 
 /* Opens events on CPUs that came online. Warns of those that need a right that was dropped. Returns true if a CPU was
  * added. */
-static bool follow_cpus(struct session *session)
+static bool session_follow_cpus(struct session *session)
 {
 	size_t before = sources_refused(session->sources);
 	bool came = sources_follow_cpus(session->sources, drain_all, session);
@@ -629,7 +629,7 @@ static void session_look(struct session *session, uint64_t now)
 	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
 
 	/* switches on a new CPU were not recorded until now, so off-CPU times since the last check are uncertain */
-	if (on_cpus && follow_cpus(session)) {
+	if (on_cpus && session_follow_cpus(session)) {
 		switches_mark_stale(session->w.switches, session->polled);
 		switches_sure(session->w.switches);
 	}

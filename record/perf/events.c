@@ -214,13 +214,15 @@ static void describe_tracepoints(struct events *events)
 
 /* ---- uprobes --------------------------------------------------------------------------------------------------- */
 
-/* Returns the event's name: the specification, without bytes that would end a name in the output of perf script. */
-static struct text uprobe_name(struct str spec)
+/* Returns the event's name: the specification of this place, without bytes that would end a name in the output of perf
+ * script. */
+static struct text uprobe_name(struct str place)
 {
 	struct text name = { 0 };
 
-	for (size_t i = 0; i < spec.n; i++)
-		text_char(&name, (char)(spec.p[i] > ' ' && spec.p[i] < 127 ? spec.p[i] : '_'));
+	text_add(&name, "uprobe:");
+	for (size_t i = 0; i < place.n; i++)
+		text_char(&name, (char)(place.p[i] > ' ' && place.p[i] < 127 ? place.p[i] : '_'));
 	return name;
 }
 
@@ -256,7 +258,7 @@ static void parse_uprobe(struct events *events, struct str spec, struct str plac
 {
 	const struct known k = { .type = uprobes_type() };
 	struct perf_event_attr attr = common_attr(&k, options);
-	struct text why = { 0 }, name;
+	struct text why = { 0 }, name = uprobe_name(place);
 	struct uprobe *uprobe;
 
 	if (!k.type)
@@ -279,7 +281,6 @@ static void parse_uprobe(struct events *events, struct str spec, struct str plac
 	warn_of_others(uprobe, spec);
 	attr.config1 = (uintptr_t)uprobe->path;
 	attr.config2 = uprobe->offset;
-	name = uprobe_name(spec);
 	events_add_event(events, &attr, text_view(&name));
 	text_free(&name);
 }
