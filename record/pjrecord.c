@@ -159,6 +159,15 @@ static enum target target_of(const struct request *request)
 				   TARGET_HOST;
 }
 
+/* Makes the hint for missing rights that of a uprobe if there is one, because it needs more than the event that failed
+ * first. */
+static void blame_uprobe(struct sources_failure *why, const struct events *events)
+{
+	for (size_t i = 0; i < events->n && why->step == SOURCES_OPEN && why->error == EACCES; i++)
+		if (events->event[i].attr.type >= PERF_TYPE_MAX)
+			why->attr = events->event[i].attr;
+}
+
 /* Opens the events and the session. With -p, it first opens CPU-wide events, one descriptor for each CPU. If the
  * permission for that is missing, it opens events for each thread. Exits with a hint if that fails, too. */
 static struct session *open_session(const struct request *request, struct session_options *options,
@@ -169,7 +178,9 @@ static struct session *open_session(const struct request *request, struct sessio
 				     options->target == TARGET_COMMAND || options->target == TARGET_THREADS,
 				     options->target == TARGET_COMMAND,
 				     request->idle,
-				     request->offcpu };
+				     request->offcpu,
+				     request->pid,
+				     request->npids };
 	struct sources_failure why;
 	struct session *session;
 
@@ -182,7 +193,8 @@ static struct session *open_session(const struct request *request, struct sessio
 	session = session_new(options, &why);
 	if (session)
 		return session;
-	if (options->target != TARGET_PROCESSES || (why.error != EACCES && why.error != EPERM))
+	blame_uprobe(&why, events);
+	if (options->target != TARGET_PROCESSES || events->nuprobes || (why.error != EACCES && why.error != EPERM))
 		die_of(&why);
 	events_free(events);
 	options->target = TARGET_THREADS;

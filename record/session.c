@@ -609,6 +609,19 @@ static int time_to_wait(const struct session *session, int wait_ms)
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 
+/* Opens events on CPUs that came online. Warns of those that need a right that was dropped. Returns true if a CPU was
+ * added. */
+static bool session_follow_cpus(struct session *session)
+{
+	size_t before = sources_refused(session->sources);
+	bool came = sources_follow_cpus(session->sources, drain_all, session);
+
+	if (sources_refused(session->sources) > before)
+		warn("a CPU came online, on which uprobes are not counted: pjrecord has dropped CAP_SYS_ADMIN: start "
+		     "it again");
+	return came;
+}
+
 /* Checks, each LOOK_NS and when the CPUs changed, what changes rarely: CPUs that come and go, and the helper processes.
  */
 static void session_look(struct session *session, uint64_t now)
@@ -616,7 +629,7 @@ static void session_look(struct session *session, uint64_t now)
 	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
 
 	/* switches on a new CPU were not recorded until now, so off-CPU times since the last check are uncertain */
-	if (on_cpus && sources_follow_cpus(session->sources, drain_all, session)) {
+	if (on_cpus && session_follow_cpus(session)) {
 		switches_mark_stale(session->w.switches, session->polled);
 		switches_sure(session->w.switches);
 	}

@@ -10,9 +10,12 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#define OVERLAY_MAGIC 0x794c7630
+#define BTRFS_MAGIC 0x9123683E
 #define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 /* Checks the file type before opening the file, because opening a device can have effects. */
@@ -39,6 +42,22 @@ bool targetfile_is_proc(int fd)
 	struct statfs filesystem;
 
 	return fstatfs(fd, &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
+}
+
+bool targetfile_is(int fd, uint32_t device_major, uint32_t device_minor, uint64_t inode)
+{
+	struct stat status;
+	struct statfs filesystem;
+
+	if (fstat(fd, &status) < 0)
+		return false;
+	if (status.st_ino == inode && major(status.st_dev) == device_major && minor(status.st_dev) == device_minor)
+		return true;
+	if (fstatfs(fd, &filesystem) < 0)
+		return false;
+	if ((uint64_t)filesystem.f_type == OVERLAY_MAGIC)
+		return ((status.st_ino ^ inode) & 0xFFFFFFFFFFFF) == 0;
+	return (uint64_t)filesystem.f_type == BTRFS_MAGIC && status.st_ino == inode;
 }
 
 int targetfile_root(pid_t pid)

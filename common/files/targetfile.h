@@ -32,4 +32,9 @@ int targetfile_reopen(int fd);
 /* Returns true if fd is a file of procfs, which can contain memory and environments of processes. */
 bool targetfile_is_proc(int fd);
 
+/* Returns true if fd is the file that a mapping shows with this device and inode. A mapping of a file in an overlay has
+ * those of the layer, but stat returns the device of the overlay, and possibly the number of the layer in the upper
+ * bits of the inode: the lower 48 bits decide. Subvolumes of btrfs have devices that mappings do not have. */
+bool targetfile_is(int fd, uint32_t device_major, uint32_t device_minor, uint64_t inode);
+
 #endif

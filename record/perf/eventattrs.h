@@ -43,7 +43,7 @@ struct eventattrs {
 };
 
 /* Returns the sampling rate of stack copies on one CPU, per second: the highest rate of an event whose samples have
- * copies, where counted events have rate 1. Returns 0 if no samples have copies. */
+ * copies, where 1,000 are assumed for counted events. Returns 0 if no samples have copies. */
 uint64_t eventattrs_copies(const struct eventattrs_options *options);
 
 /* Requests user registers and stack_bytes of the user stack with each sample. `both` also requests the frame-pointer

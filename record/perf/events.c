@@ -120,6 +120,8 @@ static void take_modifiers(struct perf_event_attr *attr, struct str string, stru
 	    (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS))
 		die_usage("-e: '%.*s': threads are switched in the kernel only, so no sample would be left",
 			  (int)spec.n, spec.p);
+	if (kernel && !user && attr->type >= PERF_TYPE_MAX)
+		die_usage("-e: '%.*s': a uprobe is in user space, so no sample would be left", (int)spec.n, spec.p);
 	if (user && !kernel)
 		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (kernel && !user)
@@ -210,6 +212,79 @@ static void describe_tracepoints(struct events *events)
 		die_of_tracefs(str_of(events->tracepoint[0].name));
 }
 
+/* ---- uprobes --------------------------------------------------------------------------------------------------- */
+
+/* Returns the event's name: the specification of this place, without bytes that would end a name in the output of perf
+ * script. */
+static struct text uprobe_name(struct str place)
+{
+	struct text name = { 0 };
+
+	text_add(&name, "uprobe:");
+	for (size_t i = 0; i < place.n; i++)
+		text_char(&name, (char)(place.p[i] > ' ' && place.p[i] < 127 ? place.p[i] : '_'));
+	return name;
+}
+
+/* Cuts modifiers off "FILE:SYMBOL:u" and returns them; empty if there are none. */
+static struct str cut_modifiers(struct str *place)
+{
+	ptrdiff_t last = str_rfind(*place, ':');
+	struct str modifiers = str_from(*place, last < 0 ? place->n : (size_t)last + 1);
+
+	if (!modifiers.n || str_rfind(str_head(*place, (size_t)last), ':') < 0)
+		return (struct str){ 0 };
+	for (size_t i = 0; i < modifiers.n; i++)
+		if (modifiers.p[i] != 'u' && modifiers.p[i] != 'k')
+			return (struct str){ 0 };
+	place->n = (size_t)last;
+	return modifiers;
+}
+
+static void warn_of_others(const struct uprobe *uprobe, struct str spec)
+{
+	if (uprobe->nwithout == 1)
+		warn("process %" PRIu32 " has not mapped the file of '%.*s': it has no samples until it does",
+		     uprobe->without, (int)spec.n, spec.p);
+	else if (uprobe->nwithout)
+		warn("%zu processes, %" PRIu32
+		     " first, have not mapped the file of '%.*s': they have no samples until they do",
+		     uprobe->nwithout, uprobe->without, (int)spec.n, spec.p);
+}
+
+/* Adds the event of `spec`, "uprobe:" and `place`, "FILE:SYMBOL". It is counted, since periods that the kernel
+ * adapts to a frequency are wrong for bursts: they added up to 31,929 of 20,000 calls in 0.4 s. */
+static void parse_uprobe(struct events *events, struct str spec, struct str place, const struct events_options *options)
+{
+	const struct known k = { .type = uprobes_type() };
+	struct perf_event_attr attr = common_attr(&k, options);
+	struct text why = { 0 }, name = uprobe_name(place);
+	struct uprobe *uprobe;
+
+	if (!k.type)
+		die_usage(
+			"-e: '%.*s': this kernel has no uprobe PMU (CONFIG_UPROBE_EVENTS, Linux 4.17), or /sys is hidden: "
+			"record on the host",
+			(int)spec.n, spec.p);
+	/* A thread that inherits the event opens it again, with the path read from its own memory: fork() of the target
+	 * fails (EFAULT, seen with 6.18). */
+	if (options->inherit)
+		die_usage(
+			"-e: '%.*s': a uprobe cannot follow a command: start it before and use -p PID, or record the host "
+			"with -a",
+			(int)spec.n, spec.p);
+	take_modifiers(&attr, cut_modifiers(&place), spec);
+	events->uprobe = mem_grow(events->uprobe, sizeof(*events->uprobe), events->nuprobes + 1);
+	uprobe = events->uprobe + events->nuprobes++;
+	if (!uprobes_find(uprobe, place, options->pid, options->npids, &why))
+		die_usage("-e: %.*s", (int)why.n, why.p);
+	warn_of_others(uprobe, spec);
+	attr.config1 = (uintptr_t)uprobe->path;
+	attr.config2 = uprobe->offset;
+	events_add_event(events, &attr, text_view(&name));
+	text_free(&name);
+}
+
 /* ---- times off the CPU ---------------------------------------------------------------------------------------- */
 
 /* Adds the two events of off-CPU samples, which are never opened, since the recorder makes these samples. The first
@@ -240,7 +315,7 @@ static NORETURN void die_of_event(struct str spec, struct str name)
 		die_usage("-e: unknown event '%.*s': did you mean %.*s?", (int)spec.n, spec.p, (int)similar.found.n,
 			  similar.found.p);
 	die_usage("-e: unknown event '%.*s': use cpu-clock, cycles, page-faults, context-switches, ..., "
-		  "sched:sched_switch, r1a8; pjrecord --values=event lists all",
+		  "sched:sched_switch, uprobe:FILE:FUNCTION, r1a8; pjrecord --values=event lists the others",
 		  (int)spec.n, spec.p);
 }
 
@@ -271,6 +346,10 @@ static void parse_one(struct events *events, struct str spec, const struct event
 	}
 	if (!k && name.n > 1 && name.p[0] == 'r' && str_hex(str_from(name, 1), &raw.config))
 		k = &raw;
+	if (str_eq(name, STR("uprobe"))) {
+		parse_uprobe(events, spec, modifiers, options);
+		return;
+	}
 	if (!k && modifiers.n) {
 		parse_tracepoint(events, spec, options);
 		return;
@@ -321,6 +400,9 @@ void events_free(struct events *events)
 	for (size_t i = 0; i < events->n; i++)
 		free((void *)(uintptr_t)events->event[i].name);
 	free(events->event);
+	for (size_t i = 0; i < events->nuprobes; i++)
+		uprobes_free(events->uprobe + i);
+	free(events->uprobe);
 	tracefs_free(events->tracepoint, events->ntracepoints);
 	text_free(&events->tracing);
 	*events = (struct events){ 0 };

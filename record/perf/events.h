@@ -2,13 +2,14 @@
 /*
  * events.h - parses a list of perf's event names into attributes for perf_event_open.
  *
- * Clocks and hardware counters are sampled by frequency. Counted events (page faults, switches, tracepoints) give
- * one sample for each occurrence, or for each Nth one.
+ * Clocks and hardware counters are sampled by frequency. Counted events (page faults, switches, tracepoints, uprobes)
+ * give one sample for each occurrence, or for each Nth one.
  */
 #ifndef PJ_EVENTS_H
 #define PJ_EVENTS_H
 
 #include "record/perf/chunk.h"
+#include "record/perf/uprobes.h"
 
 /* Options that apply to all events of the list. */
 struct events_options {
@@ -24,6 +25,9 @@ struct events_options {
 	bool idle;
 	/* true: add the two events of off-CPU times */
 	bool offcpu;
+	/* processes whose mapped files uprobes name without a path */
+	const uint32_t *pid;
+	size_t npids;
 };
 
 /* Events of a list. events_free frees all of it. */
@@ -36,6 +40,9 @@ struct events {
 	uint64_t offcpu;
 	struct tracepoint *tracepoint;
 	size_t ntracepoints;
+	/* places of the uprobes; the attributes of their events have pointers to the paths */
+	struct uprobe *uprobe;
+	size_t nuprobes;
 	/* content of the TRACING_DATA section: formats of the tracepoints' fields; empty if there are no tracepoints */
 	struct text tracing;
 };

@@ -10,6 +10,8 @@
 #define CAPS "cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
 #define OLD_CAPS "cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
 
+#define NOT_SUPPORTED 524 /* ENOTSUPP of the kernel, which no header of libc has */
+
 bool hint_no_pmu(int error)
 {
 	return error == ENOENT || error == ENODEV || error == ENXIO || error == EOPNOTSUPP;
@@ -66,6 +68,15 @@ void hint_capability(struct text *text, const struct hint_facts *facts, const ch
 	}
 }
 
+/* Appends the remedy for a missing capability that the setcap command of hint_capability does not give. */
+static void put_rare_capability(struct text *text, const struct hint_facts *facts, const char *cap)
+{
+	if (facts->uid != 0 && facts->unit != 1 && facts->container != 1 && facts->user_ns != 1)
+		text_add(text, "run it as root");
+	else
+		hint_capability(text, facts, cap);
+}
+
 static void put_sysctl(struct text *text, const struct hint_facts *facts, const char *setting)
 {
 	text_printf(text,
@@ -111,6 +122,12 @@ static void put_error(struct text *text, const char *what, int error)
 static bool is_tracepoint(const struct hint *hint)
 {
 	return hint->attr && hint->attr->type == PERF_TYPE_TRACEPOINT;
+}
+
+/* Returns true for an event of a PMU with a number of its own; pjrecord opens only uprobes so. */
+static bool is_uprobe(const struct hint *hint)
+{
+	return hint->attr && hint->attr->type >= PERF_TYPE_MAX;
 }
 
 static const char *event_name(const struct hint *hint)
@@ -188,8 +205,12 @@ static void no_permission(struct text *text, const struct hint *hint)
 	int level = facts->paranoid;
 	bool other = hint->pid && hint->owner >= 0 && (uid_t)hint->owner != facts->uid;
 
-	if (hints_perfmon(facts) && facts->user_ns != 1 &&
-	    (!other || hints_has(facts->cap_effective, PRIV_SYS_PTRACE))) {
+	if (is_uprobe(hint) && (!hints_has(facts->cap_effective, PRIV_SYS_ADMIN) || facts->user_ns == 1)) {
+		/* before Linux 6.16, CAP_PERFMON is enough, and then the event was opened */
+		text_add(text, "uprobes need CAP_SYS_ADMIN: ");
+		put_rare_capability(text, facts, "cap_sys_admin");
+	} else if (hints_perfmon(facts) && facts->user_ns != 1 &&
+		   (!other || hints_has(facts->cap_effective, PRIV_SYS_PTRACE))) {
 		if (level != HINT_UNKNOWN && level >= 3 && !hints_has(facts->cap_effective, PRIV_SYS_ADMIN))
 			by_distribution(text, facts);
 		else
@@ -253,6 +274,36 @@ static void not_valid(struct text *text, const struct hint *hint)
 	}
 }
 
+/* Explains why the kernel refuses a uprobe. Returns false if the error has another cause than the place of the probe.
+ */
+static bool uprobe_refused(struct text *text, const struct hint *hint)
+{
+	const char *name = event_name(hint);
+
+	switch (hint->error) {
+	case NOT_SUPPORTED:
+	case ENOEXEC:
+		text_printf(
+			text,
+			"the kernel cannot place a breakpoint on the first instruction of '%s': choose a function that "
+			"calls it, or that it calls",
+			name);
+		return true;
+	case EIO:
+		text_printf(text,
+			    "the file system of '%s' does not support breakpoints: probe a copy in a local file system",
+			    name);
+		return true;
+	case EINVAL:
+		text_printf(text, "the kernel refuses a breakpoint at '%s' (EINVAL): choose another function", name);
+		return true;
+	case ENOENT:
+		text_printf(text, "/proc is not mounted, so the kernel does not find '%s': mount it", name);
+		return true;
+	default: return false;
+	}
+}
+
 static void hints_gone(struct text *text, const struct hint *hint)
 {
 	if (hint->pid)
@@ -284,6 +335,8 @@ static void hints_files(struct text *text, const struct hint *hint)
 
 static void open_failed(struct text *text, const struct hint *hint)
 {
+	if (is_uprobe(hint) && uprobe_refused(text, hint))
+		return;
 	switch (hint->error) {
 	case ENOSYS: not_there(text, hint); return;
 	case EACCES: no_permission(text, hint); return;
@@ -435,17 +488,13 @@ static void kallsyms_failed(struct text *text, const struct hint *hint)
 	}
 }
 
-/* A user without rights has one remedy here: the capabilities of the setcap command do not include SYS_NICE. */
 static void realtime_failed(struct text *text, const struct hint *hint)
 {
 	const struct hint_facts *facts = &hint->facts;
 
 	if (!hints_has(facts->cap_effective, PRIV_SYS_NICE) || facts->user_ns == 1) {
 		text_add(text, "real-time priority needs CAP_SYS_NICE: ");
-		if (facts->uid != 0 && facts->unit != 1 && facts->container != 1 && facts->user_ns != 1)
-			text_add(text, "run it as root");
-		else
-			hint_capability(text, facts, "cap_sys_nice");
+		put_rare_capability(text, facts, "cap_sys_nice");
 	} else if (hint->error != ENOSYS) {
 		text_add(
 			text,

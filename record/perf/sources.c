@@ -51,6 +51,7 @@ struct sources {
 	uint64_t lost_closed; /* lost samples of events that were closed with their CPU */
 	int *cgroup;          /* descriptors of the cgroup directories, o.ncgroups of them */
 	bool enabled, without_kernel;
+	size_t refused;          /* events that were not opened on a CPU that came online */
 	struct cpu_wakes *wakes; /* CPUs whose events have twins */
 	size_t nwakes;
 };
@@ -299,6 +300,16 @@ static bool is_twinned(const struct perf_event_attr *attr)
 	return is_sampled(attr) && attr->freq && attr->sample_type & PERF_SAMPLE_STACK_USER;
 }
 
+/* Returns true, and counts it, if an event needs a right that the recorder has dropped since the start: the other
+ * events are recorded on this CPU. Uprobes need CAP_SYS_ADMIN (Linux 6.16). */
+static bool is_refused(struct sources *sources, const struct perf_event_attr *attr, int error)
+{
+	if (!sources->enabled || attr->type < PERF_TYPE_MAX || (error != EACCES && error != EPERM))
+		return false;
+	sources->refused++;
+	return true;
+}
+
 static bool sources_open_one(struct sources *sources, struct perf_event_attr *attr, const char *what, uint64_t number,
 			     struct owner owner, uint32_t cpu, int *ring, enum ring_kind kind,
 			     struct sources_failure *why)
@@ -317,7 +328,8 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 					 .needed = descriptors_needed(sources) };
 	if (fd < 0)
 		/* a thread that ended after the threads were listed is no failure */
-		return sources->o.target == TARGET_THREADS && why->error == ESRCH;
+		return (sources->o.target == TARGET_THREADS && why->error == ESRCH) ||
+		       is_refused(sources, attr, why->error);
 	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST)->twinned =
 		kind == RING_OF_SAMPLES && is_twinned(attr);
 	if (!give_ring(sources, fd, ring, kind, cpu)) {
@@ -766,6 +778,11 @@ uint64_t sources_lost(struct sources *sources)
 	for (size_t i = 0; i < sources->n; i++)
 		sum += lost_of(&sources->source[i]);
 	return sum;
+}
+
+size_t sources_refused(const struct sources *sources)
+{
+	return sources->refused;
 }
 
 size_t sources_cpus(const struct sources *sources)

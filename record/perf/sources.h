@@ -100,6 +100,10 @@ void sources_close(struct sources *sources);
  * which takes the records out of the rings. Returns true if a CPU was added. */
 bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to);
 
+/* Returns the number of times that an event was not opened on a CPU that came online, because it needs a right that the
+ * recorder has dropped; its other events are recorded there. */
+size_t sources_refused(const struct sources *sources);
+
 /* Returns true if the CPUs online are others than those with events: code may run without records. */
 bool sources_cpus_differ(const struct sources *sources);
 

@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #define FIELD_START 22
@@ -18,8 +16,6 @@
 #define OPEN_FILES_MAX 4096
 #define MAP_COUNT_MAX (64u << 20) /* maximum number of bytes of /proc/PID/maps that are read */
 #define LINGER_NS 10000000000u    /* time in ns for which a root stays open after its process has ended */
-#define OVERLAY_MAGIC 0x794c7630
-#define BTRFS_MAGIC 0x9123683E
 
 /* ---- processes -------------------------------------------------------------------------------------------------- */
 
@@ -140,30 +136,10 @@ int targetfiles_root(int process)
 
 /* ---- identity --------------------------------------------------------------------------------------------------- */
 
-/* Returns true if an open file has the device and inode of the mapping. A mapping of a file in an overlay has those of
- * the layer, but stat returns the device of the overlay, and possibly the number of the layer in the upper bits of the
- * inode. Subvolumes of btrfs have devices that mappings do not have. */
-static bool is_numbered(int fd, const struct target_mapping *mapping)
-{
-	struct stat status;
-	struct statfs filesystem;
-
-	if (fstat(fd, &status) < 0)
-		return false;
-	if (status.st_ino == mapping->file_id.inode && major(status.st_dev) == mapping->file_id.major &&
-	    minor(status.st_dev) == mapping->file_id.minor)
-		return true;
-	if (fstatfs(fd, &filesystem) < 0)
-		return false;
-	if ((uint64_t)filesystem.f_type == OVERLAY_MAGIC)
-		return ((status.st_ino ^ mapping->file_id.inode) & 0xFFFFFFFFFFFF) == 0;
-	return (uint64_t)filesystem.f_type == BTRFS_MAGIC && status.st_ino == mapping->file_id.inode;
-}
-
 bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess)
 {
 	if (!mapping->build_id.n)
-		return is_numbered(fd, mapping);
+		return targetfile_is(fd, mapping->file_id.major, mapping->file_id.minor, mapping->file_id.inode);
 	return assess && assess->is_build(assess->to, fd, &mapping->build_id);
 }
 

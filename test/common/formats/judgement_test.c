@@ -154,7 +154,7 @@ static void each_kind(void)
 		  "helps)" },
 		{ TROUBLE_BROKEN_FP, "prog",
 		  NAMED
-		  "; 50 % of stacks broken: prog was unwound by frame pointers, which its code lacks (pjrecord, or "
+		  "; 50 % of stacks broken: prog was unwound by frame pointers, which its code lacks (pjrecord --unwind=tables, or "
 		  "perf record --call-graph dwarf, helps)" },
 		{ TROUBLE_UNKNOWN_END, "php",
 		  NAMED "; 50 % of stacks of unknown completeness: php has code that may not keep frame pointers" },

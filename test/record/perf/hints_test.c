@@ -31,6 +31,7 @@ static const struct perf_event_attr cycles = { .type = PERF_TYPE_HARDWARE, .freq
 static const struct perf_event_attr fast = { .type = PERF_TYPE_SOFTWARE, .freq = 1, .sample_freq = 200000 };
 static const struct perf_event_attr user_only = { .type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1 };
 static const struct perf_event_attr tracepoint = { .type = PERF_TYPE_TRACEPOINT };
+static const struct perf_event_attr uprobe = { .type = PERF_TYPE_MAX + 2 };
 
 #define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/pjrecord"
 
@@ -131,6 +132,29 @@ static void permission(void)
 	    "tracepoints need CAP_PERFMON, or kernel.perf_event_paranoid = -1 (now 2): run it as root, or: " SETCAP
 	    ", or: sudo sysctl kernel.perf_event_paranoid=-1",
 	    "tracepoints");
+}
+
+static void uprobes(void)
+{
+	row(HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &uprobe),
+	    "uprobes need CAP_SYS_ADMIN: run it as root", "uprobes");
+	ROW_WITH(
+		(f->cap_effective = PERFMON, f->unit = 1),
+		HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &uprobe),
+		"uprobes need CAP_SYS_ADMIN: add CAP_SYS_ADMIN to AmbientCapabilities= and CapabilityBoundingSet= of its unit",
+		"uprobes, with CAP_PERFMON");
+	row(HINT(.step = HINT_OPEN, .error = 524, .attr = &uprobe, .name = "uprobe:/bin/sh:f"),
+	    "the kernel cannot place a breakpoint on the first instruction of 'uprobe:/bin/sh:f': choose a function that "
+	    "calls it, or that it calls",
+	    "a uprobe on an instruction that is refused");
+	row(HINT(.step = HINT_OPEN, .error = EIO, .attr = &uprobe, .name = "uprobe:/bin/sh:f"),
+	    "the file system of 'uprobe:/bin/sh:f' does not support breakpoints: probe a copy in a local file system",
+	    "a uprobe in a file system without pages");
+	row(HINT(.step = HINT_OPEN, .error = EINVAL, .attr = &uprobe, .name = "uprobe:/bin/sh:f"),
+	    "the kernel refuses a breakpoint at 'uprobe:/bin/sh:f' (EINVAL): choose another function",
+	    "a uprobe that is refused");
+	row(HINT(.step = HINT_OPEN, .error = ENOENT, .attr = &uprobe, .name = "uprobe:/bin/sh:f"),
+	    "/proc is not mounted, so the kernel does not find 'uprobe:/bin/sh:f': mount it", "a uprobe without /proc");
 }
 
 static void containers(void)
@@ -368,6 +392,7 @@ int main(void)
 
 	diag_tool("pjtest");
 	permission();
+	uprobes();
 	containers();
 	other_reasons();
 	files();
