@@ -2,6 +2,7 @@
 #include "fold/nametree.h"
 
 #include "common/formats/folded.h"
+#include "fold/names/waitreason.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,17 @@ static uint32_t front_frame(const struct nametree *tree, uint32_t id, struct sta
 	return frame;
 }
 
+/* Returns the id in `stacks` of the frame at node `id` that is no location: a first frame, or the leaf frame of a
+ * wall-clock profile, whose reason the named frames above it give. `at` is the node of its caller in `stacks`. */
+static uint32_t name_frame(const struct stacks *from, uint32_t id, struct stacks *stacks, uint32_t at)
+{
+	struct str name = intern_str(&from->frames, from->node[id].frame);
+
+	if (at && str_eq(name, STR("[blocked]")))
+		name = waitreason_of(stacks, at);
+	return stacks_frame(stacks, name);
+}
+
 bool nametree_make(const struct nametree *tree, const bool *front, struct stacks *stacks)
 {
 	const struct stacks *from = tree->from;
@@ -108,8 +120,7 @@ bool nametree_make(const struct nametree *tree, const bool *front, struct stacks
 		if (!(frame & LOCATION_BIT)) {
 			top[id] = true;
 			at = stacks_child(stacks, at,
-					  front[id] ? front_frame(tree, id, stacks) :
-						      stacks_frame(stacks, intern_str(&from->frames, frame)));
+					  front[id] ? front_frame(tree, id, stacks) : name_frame(from, id, stacks, at));
 			if (front[id])
 				base[id] = at;
 		} else {

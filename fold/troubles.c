@@ -177,7 +177,7 @@ static void walk_stacks(struct trouble_walk *walk, struct judgement *judgement)
 		facts[id] = facts[from->node[id].parent];
 		if (frame & LOCATION_BIT)
 			facts[id] = trouble_step(walk, facts[id], frame & ~LOCATION_BIT);
-		else if (!walk->quality->front[id])
+		else if (!walk->quality->front[id] && is_first_frame(walk->quality, id))
 			facts[id].process = frame;
 		if (from->self[1] && from->self[1][id])
 			add_interpreted(walk, &facts[id], from->self[1][id], judgement);

@@ -162,7 +162,8 @@ static struct session *open_session(const struct request *request, struct sessio
 				     options->target == TARGET_COMMAND || options->target == TARGET_THREADS,
 				     options->target == TARGET_COMMAND,
 				     request->idle,
-				     request->offcpu };
+				     request->offcpu,
+				     request->wall };
 	struct sources_failure why;
 	struct session *session;
 
@@ -171,6 +172,7 @@ static struct session *open_session(const struct request *request, struct sessio
 	options->nevents = events->n;
 	options->tracing = text_view(&events->tracing);
 	options->offcpu = events->offcpu;
+	options->wall = request->wall;
 	options->offcpu_least_ns = request->offcpu_least_us * 1000;
 	session = session_new(options, &why);
 	if (session)

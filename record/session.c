@@ -189,6 +189,7 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	struct ring_sample *to;
 	const uint64_t *chain;
 	size_t before;
+	uint64_t weight;
 
 	if (!event || event > session->o.nevents || record->time < session->w.begin ||
 	    !session_wanted(session, sample, event))
@@ -200,6 +201,12 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	to = complete_record(session, record, event);
 	if (!to)
 		return;
+	if (session->o.wall) {
+		weight = switches_weight(session->w.switches, to);
+		if (!weight)
+			return;
+		to->period = weight;
+	}
 	to->event = event;
 	to->tid = session_thread_of(to);
 	openwindow_sample(&session->w, to);
@@ -372,6 +379,7 @@ static struct eventattrs_options attrs_options(const struct session_options *opt
 		.event = options->event,
 		.nevents = options->nevents,
 		.offcpu = options->offcpu,
+		.made = options->offcpu ? 2 + options->wall : 0,
 		.children = options->target == TARGET_THREADS || options->target == TARGET_COMMAND,
 		.on_exec = options->target == TARGET_COMMAND,
 		.both = options->both,
@@ -526,6 +534,7 @@ static struct switches *start_switches(struct session *session)
 	struct switches_options options = {
 		.event = session->o.offcpu,
 		.least_ns = session->o.offcpu_least_ns,
+		.wall = session->o.wall,
 		.cgroup = session->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
 		.marks = eventattrs_waits(&session->attrs),
 		.all = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,

@@ -382,5 +382,7 @@ struct str samplekey_event_key(struct str event)
 {
 	if (str_starts(event, STR("cpu_core/")) || str_starts(event, STR("cpu_atom/")))
 		return str_from(event, 9);
+	if (str_starts(event, STR("wall-time-")))
+		return str_head(event, sizeof("wall-time") - 1);
 	return event;
 }

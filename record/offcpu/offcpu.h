@@ -31,6 +31,7 @@
 struct offcpu_sample {
 	uint32_t pid, tid, cpu; /* cpu: number of the CPU that the thread left */
 	bool preempted;
+	bool unsampled; /* on-CPU time that no sample has (oncpu.h), not off-CPU time */
 	/* read: the user part of the callchain is that of a certified copy (offcpu_set_stack); complete: it ends in a
 	 * root frame; early: the thread is off the CPU since before the recording (offcpu_set_early) */
 	bool read, complete, early;
@@ -45,6 +46,9 @@ struct offcpu;
  * than least_ns are counted and not emitted; parts that end at a border are always emitted. */
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to);
 void offcpu_free(struct offcpu *offcpu);
+/* Emits off-CPU times without callchain, too: those before the first record of a thread that is off the CPU since
+ * before the recording (blocked), or that was started during it (preempted). */
+void offcpu_emit_all(struct offcpu *offcpu);
 
 /* Starts the recording at ns: off-CPU time before ns does not count. */
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns);

@@ -4,12 +4,14 @@
 #include "common/arena.h"
 #include "common/hash.h"
 #include "record/offcpu/leftout.h"
+#include "record/offcpu/oncpu.h"
 
 #include <stdlib.h>
 
 struct switches {
 	struct switches_options o;
 	struct offcpu *offcpu;
+	struct oncpu *oncpu; /* NULL: no wall-clock profile */
 	struct text sample;
 	const struct offcpu_sample *emitted; /* that which is being emitted; NULL: none is */
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
@@ -52,7 +54,7 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 {
 	struct switches *switches = to;
 	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
-				 .event = switches->o.event + sample->preempted,
+				 .event = switches->o.event + (sample->unsampled ? 2 : sample->preempted),
 				 .pid = sample->pid,
 				 .tid = sample->tid,
 				 .time = sample->time,
@@ -69,7 +71,8 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 		r.head.misc = PERF_RECORD_MISC_KERNEL;
 	text->n = 0;
 	text_bytes(text, &r, sizeof(r));
-	text_bytes(text, sample->ips, sample->n * sizeof(*sample->ips));
+	if (sample->n)
+		text_bytes(text, sample->ips, sample->n * sizeof(*sample->ips));
 	for (uint64_t i = sample->n; i < r.nips; i++)
 		text_bytes(text, &mark, sizeof(mark));
 	if (switches->o.cgroup)
@@ -81,12 +84,28 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 	switches->emitted = NULL;
 }
 
+static void emit_rest(void *to, const struct oncpu_rest *rest)
+{
+	struct offcpu_sample sample = { .pid = rest->pid,
+					.tid = rest->tid,
+					.cpu = rest->cpu,
+					.time = rest->time,
+					.ns = rest->ns,
+					.unsampled = true };
+
+	make_sample(to, &sample);
+}
+
 struct switches *switches_new(const struct switches_options *options)
 {
 	struct switches *switches = mem_alloc(sizeof(*switches), 1);
 
 	switches->o = *options;
 	switches->offcpu = offcpu_new(options->least_ns, make_sample, switches);
+	if (options->wall) {
+		offcpu_emit_all(switches->offcpu);
+		switches->oncpu = oncpu_new(emit_rest, switches);
+	}
 	return switches;
 }
 
@@ -95,6 +114,7 @@ void switches_free(struct switches *switches)
 	if (!switches)
 		return;
 	offcpu_free(switches->offcpu);
+	oncpu_free(switches->oncpu);
 	earlywaits_free(&switches->early);
 	text_free(&switches->sample);
 	free(switches);
@@ -105,6 +125,8 @@ void switches_begin(struct switches *switches, uint64_t ns)
 	if (!switches)
 		return;
 	offcpu_begin(switches->offcpu, ns);
+	if (switches->oncpu)
+		oncpu_begin(switches->oncpu, ns);
 	switches->lost = 0;
 }
 
@@ -174,8 +196,16 @@ static bool drops_record(struct switches *switches, const struct ring_record *re
 
 void switches_record(struct switches *switches, const struct ring_record *record)
 {
-	if (switches && !drops_record(switches, record) && switches->o.wanted(switches->o.to, switches_pid_of(record)))
-		offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
+	if (!switches || drops_record(switches, record) || !switches->o.wanted(switches->o.to, switches_pid_of(record)))
+		return;
+	offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
+	if (switches->oncpu)
+		oncpu_record(switches->oncpu, record);
+}
+
+uint64_t switches_weight(struct switches *switches, const struct ring_sample *sample)
+{
+	return leftout_has(&switches->leftout, sample->pid) ? 0 : oncpu_weight(switches->oncpu, sample);
 }
 
 bool switches_wanted(const struct switches *switches, uint32_t pid)
@@ -198,12 +228,16 @@ void switches_mark_stale(struct switches *switches, uint64_t ns)
 {
 	if (switches)
 		offcpu_mark_stale(switches->offcpu, ns);
+	if (switches && switches->oncpu)
+		oncpu_mark_stale(switches->oncpu, ns);
 }
 
 void switches_sure(struct switches *switches)
 {
 	if (switches)
 		offcpu_sure(switches->offcpu);
+	if (switches && switches->oncpu)
+		oncpu_sure(switches->oncpu);
 }
 
 static bool is_alive(void *to, uint32_t tid)
@@ -240,6 +274,20 @@ static uint64_t switches_never(struct switches *switches, size_t ran)
 	return switches->live > ran ? switches->live - ran : 0;
 }
 
+/* Ends a window of a wall-clock profile: emits the on-CPU times that no sample has, and counts those that are unknown.
+ */
+static void end_oncpu(struct switches *switches, uint64_t ns, struct pj_offcpu *counts)
+{
+	uint64_t times, unknown_ns;
+
+	if (!switches->oncpu)
+		return;
+	oncpu_border(switches->oncpu, ns);
+	oncpu_take_unknown(switches->oncpu, &times, &unknown_ns);
+	counts->unknown += times;
+	counts->unknown_ns += unknown_ns;
+}
+
 struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 {
 	struct pj_offcpu counts;
@@ -253,6 +301,7 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 	offcpu_count_from_here(switches->offcpu);
 	if (!switches->o.marks)
 		counts.unread = counts.unread_ns = 0; /* none is read */
+	end_oncpu(switches, ns, &counts);
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
 	counts.lacking = earlywaits_lacking(&switches->early, switches->offcpu);

@@ -17,6 +17,9 @@ struct switches_options {
 	uint64_t event; /* index of the event for samples of blocked time; event + 1 is that of preempted time */
 	/* off-CPU times shorter than this, in ns, are counted and are no samples */
 	uint64_t least_ns;
+	/* true: a wall-clock profile: event + 2 is that of on-CPU time without sample, and all off-CPU times are
+	 * samples, also those without callchain */
+	bool wall;
 	bool cgroup; /* true: samples of context switches end with their cgroup id */
 	/* true: callchains end with the marks of PJ_ITEM_UNWINDING, as stacks are read while threads are off the CPU */
 	bool marks;
@@ -53,6 +56,10 @@ void switches_tick(struct switches *switches, uint64_t now);
 
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);
+/* Returns the weight in ns of a sample of CPU time in a wall-clock profile: the on-CPU time of its thread since its
+ * previous sample (oncpu.h). Returns 0 for a sample that is to be dropped: of a process that is left out, or without
+ * certain time. */
+uint64_t switches_weight(struct switches *switches, const struct ring_sample *sample);
 /* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);
 /* Called from `emit`: counts the sample as one whose stack was not read, as its callchain is replaced by that of a

@@ -122,7 +122,7 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
  * type. */
 static void follow_switches(struct eventattrs *eventattrs)
 {
-	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu + 1; i++)
+	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu - 1 + eventattrs->o.made; i++)
 		eventattrs->event[i].attr.sample_type =
 			eventattrs->switches.sample_type & ~(uint64_t)PERF_SAMPLE_REGS_USER;
 }
@@ -156,7 +156,7 @@ void eventattrs_opened(struct eventattrs *eventattrs)
 			omit_stack(&eventattrs->reported[i].attr);
 			eventattrs->reported[i].unwound = true;
 		}
-	for (size_t i = 0; i < 2 && eventattrs_waits(eventattrs); i++)
+	for (size_t i = 0; i < eventattrs->o.made && eventattrs_waits(eventattrs); i++)
 		eventattrs->reported[eventattrs->o.offcpu - 1 + i].unwound = true;
 }
 

@@ -24,6 +24,8 @@ struct events_options {
 	bool idle;
 	/* true: add the two events of off-CPU times */
 	bool offcpu;
+	/* true, with offcpu: name them and the event, which samples CPU time, as those of a wall-clock profile */
+	bool wall;
 };
 
 /* Events of a list. events_free frees all of it. */
@@ -32,7 +34,9 @@ struct events {
 	size_t n;
 	/* true if "auto" became cpu-clock, because this host cannot count cycles */
 	bool by_clock;
-	/* index from 1 of the event offcpu-time; the next one is offcpu-time-preempted; 0 without off-CPU times */
+	/* index from 1 of the event offcpu-time; the next one is offcpu-time-preempted; 0 without off-CPU times. In a
+	 * wall-clock profile these are wall-time-blocked and wall-time-preempted, and the next one is
+	 * wall-time-unsampled. */
 	uint64_t offcpu;
 	struct tracepoint *tracepoint;
 	size_t ntracepoints;
