@@ -94,7 +94,7 @@ static uint32_t front_frame(const struct nametree *tree, uint32_t id, struct sta
 
 /* Returns the id in `stacks` of the frame at node `id` that is no location: a first frame, or the leaf frame of a
  * wall-clock profile, whose reason the named frames above it give. `at` is the node of its caller in `stacks`. */
-static uint32_t name_frame(const struct stacks *from, uint32_t id, struct stacks *stacks, uint32_t at)
+static uint32_t nametree_name(const struct stacks *from, uint32_t id, struct stacks *stacks, uint32_t at)
 {
 	struct str name = intern_str(&from->frames, from->node[id].frame);
 
@@ -120,7 +120,8 @@ bool nametree_make(const struct nametree *tree, const bool *front, struct stacks
 		if (!(frame & LOCATION_BIT)) {
 			top[id] = true;
 			at = stacks_child(stacks, at,
-					  front[id] ? front_frame(tree, id, stacks) : name_frame(from, id, stacks, at));
+					  front[id] ? front_frame(tree, id, stacks) :
+						      nametree_name(from, id, stacks, at));
 			if (front[id])
 				base[id] = at;
 		} else {
