@@ -277,6 +277,9 @@ static void recordopts_check(struct request *request, bool in_windows)
 {
 	if (request->host + (request->npids > 0) + (request->ncgroups > 0) > 1)
 		die_usage("-a, -p and -G exclude each other");
+	if (request->wall && request->offcpu_least_us)
+		die_usage("--wall includes the shortest waits: leave out --off-cpu=%llu",
+			  (unsigned long long)request->offcpu_least_us);
 	request->events = request->events ? request->events : "auto";
 	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
 	if (!request->seconds || request->seconds > 86400)

@@ -235,8 +235,8 @@ static void name_wall_time(struct events *events)
 	bool clock = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_CLOCK,
 	     cycles = attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
 
-	if (events->n != 1 || !attr->freq || (!clock && !cycles))
-		die_usage("--wall: -e can only be cycles or cpu-clock");
+	if (events->n != 1 || !attr->freq || (!clock && !cycles) || attr->exclude_user || attr->exclude_kernel)
+		die_usage("--wall: -e can only be cycles or cpu-clock, of user and kernel code");
 	free((void *)(uintptr_t)events->event[0].name);
 	events->n = 0;
 	events_add_event(events, attr, STR("wall-time"));
