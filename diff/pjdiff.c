@@ -79,21 +79,41 @@ static void pjdiff_check_units(const struct request *request, const struct compa
 		     b->event.p);
 }
 
+enum { IN_FIRST = 1, IN_SECOND = 2, IN_BOTH = IN_FIRST | IN_SECOND };
+
+/* Returns for each node of stacks with weight on both sides those on which it or a callee has weight. The caller frees
+ * it. A byte for each node is enough here: two arrays of totals took 10 % of pjdiff's CPU time and a fifth of its
+ * memory.
+ */
+static uint8_t *sides_of_nodes(const struct stacks *stacks)
+{
+	uint8_t *sides = mem_alloc(sizeof(*sides), stacks->n);
+
+	for (uint32_t id = stacks->n; id-- > 1;) {
+		sides[id] |= (stacks->self[0][id] ? IN_FIRST : 0) | (stacks->self[1][id] ? IN_SECOND : 0);
+		sides[stacks->node[id].parent] |= sides[id];
+	}
+	return sides;
+}
+
 /* Warns if no first frame is on both sides, and each has callees: the names of two programs make all stacks new or
  * gone.
  */
 static void check_roots(const struct comparison *comparison)
 {
 	const struct stacks *stacks = &comparison->profile.s;
-	uint64_t *before = stacks_totals(stacks, 0), *after = stacks_totals(stacks, 1);
-	bool common = !before[0] || !after[0];
 	uint32_t first[2] = { 0 };
+	bool common = false;
+	uint8_t *sides;
 
+	if (!stacks_sum(stacks, 0) || !stacks_sum(stacks, 1))
+		return;
+	sides = sides_of_nodes(stacks);
 	for (uint32_t id = 1; id < stacks->n && !common; id++) {
 		if (stacks->node[id].parent)
 			continue;
-		common = (before[id] && after[id]) || stacks->self[0][id] || stacks->self[1][id];
-		first[before[id] == 0] = stacks->node[id].frame;
+		common = sides[id] == IN_BOTH || stacks->self[0][id] || stacks->self[1][id];
+		first[!(sides[id] & IN_FIRST)] = stacks->node[id].frame;
 	}
 	if (!common && first[0] && first[1]) {
 		struct str name[2] = { intern_str(&stacks->frames, first[0]), intern_str(&stacks->frames, first[1]) };
@@ -102,8 +122,7 @@ static void check_roots(const struct comparison *comparison)
 		     (int)(name[0].n < 40 ? name[0].n : 40), name[0].p, (int)(name[1].n < 40 ? name[1].n : 40),
 		     name[1].p);
 	}
-	free(before);
-	free(after);
+	free(sides);
 }
 
 /* ---- judging ------------------------------------------------------------------------------------------------- */

@@ -123,21 +123,28 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 		parent_bind(request->parent);
 }
 
-/* Returns the processes whose interpreters are read. Warns if the user requests it without the right to it, also with
- * --quiet, which pjflame and pjprofile pass: an option without effect is not a matter of summaries. */
+/* Returns the processes whose interpreters are read: OFF, ON or ALL. Warns if the user requests it without the right to
+ * it, also with --quiet, which pjflame and pjprofile pass: an option without effect is not a matter of summaries. With
+ * AUTO the right is optional, so only --verbose prints the reason. */
 static enum interpreters_choice read_interpreters(const struct request *request)
 {
 	struct text text = { 0 };
 	struct hint hint = { .step = HINT_REALTIME };
+	bool automatic = request->interpreters == INTERPRETERS_AUTO;
 
 	if (!request->interpreters)
 		return INTERPRETERS_OFF;
 	hint.error = privileges_realtime();
 	if (hint.error == 0)
-		return request->interpreters;
+		return automatic ? INTERPRETERS_ON : request->interpreters;
+	if (automatic && !request->verbose)
+		return INTERPRETERS_OFF;
 	hint_gather(&hint.facts);
 	hint_text(&text, &hint);
-	warn("--interpreters=%s has no effect: %.*s", request->interpreters == INTERPRETERS_ALL ? "all" : "on",
+	warn("--interpreters=%s has no effect: %.*s",
+	     automatic                                 ? "auto" :
+	     request->interpreters == INTERPRETERS_ALL ? "all" :
+							 "on",
 	     (int)text.n, text.p);
 	text_free(&text);
 	return INTERPRETERS_OFF;

@@ -94,7 +94,7 @@ static void opt_unwind(void *to, const char *value, const char *name)
 	*(enum request_unwind *)to = (enum request_unwind)opt_choice(value, name, WAYS);
 }
 
-#define INTERPRETERS "off|on|all" /* in the order of enum interpreters_choice */
+#define INTERPRETERS "off|on|all|auto" /* in the order of enum interpreters_choice */
 
 static void opt_interpreters(void *to, const char *value, const char *name)
 {

@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/heatpicture.h"
 
+#include "common/visible.h"
 #include "svg/format/xml.h"
 #include "svg/heat/heattime.h"
 
-enum { LEGEND_PX = 22, AXIS_PX = 20, BELOW_PX = 10, LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10 };
+#include <stdlib.h>
+
+enum {
+	LEGEND_PX = 22,
+	AXIS_PX = 20,
+	BELOW_PX = 10,
+	LABEL_PX = 84,
+	DIGIT_PX = 7,
+	LABEL_GAP_PX = 10,
+	HATCH_PX = 8,
+	NAME_BYTES = 20
+};
 
 #define LOST_RGB 0x7c3aed
 #define LOST_DARK_RGB 0xc4a7ff
@@ -15,7 +27,7 @@ enum { LEGEND_PX = 22, AXIS_PX = 20, BELOW_PX = 10, LABEL_PX = 84, DIGIT_PX = 7,
 struct heatpicture {
 	const struct heatmap *map;
 	double left, column;
-	uint32_t top, height;
+	uint32_t top, height, row;
 };
 
 static void put_text_at(struct text *text, double x, double y, uint32_t rgb, const char *anchor)
@@ -52,8 +64,8 @@ static void put_slots(struct text *text, const struct heatpicture *picture, cons
 {
 	const struct heatmap *map = picture->map;
 
-	text_printf(text, "<g transform=\"translate(%g %g) scale(%.5g %d)\" fill=\"none\" stroke-width=\"1\">\n",
-		    picture->left, picture->top + HEATPICTURE_ROW / 2.0, picture->column, HEATPICTURE_ROW);
+	text_printf(text, "<g transform=\"translate(%g %g) scale(%.5g %u)\" fill=\"none\" stroke-width=\"1\">\n",
+		    picture->left, picture->top + picture->row / 2.0, picture->column, picture->row);
 	for (unsigned level = 1; level <= HEATMAP_LEVELS; level++)
 		put_level(text, map, level, heatmap_colour(level, ink->dark));
 	put_level(text, map, 0, ink->dark ? LOST_DARK_RGB : LOST_RGB);
@@ -72,6 +84,35 @@ static void put_ground(struct text *text, const struct heatpicture *picture, con
 		text_rgb(text, ink->dark ? 0x23262c : 0xeceef1);
 		text_add(text, "\"/>\n");
 	}
+}
+
+/* Writes a diagonal stroke every HATCH_PX px over columns of a row. */
+static void put_hatch(struct text *text, const struct heatpicture *picture, uint32_t row, double x, double width)
+{
+	uint32_t bottom = picture->top + (picture->map->rows - row) * picture->row;
+
+	for (uint32_t at = 0; at + picture->row <= width; at += HATCH_PX)
+		text_printf(text, "M%.6g %ul%u -%u", x + at, bottom, picture->row, picture->row);
+}
+
+/* Writes the time that is missing in each row. */
+static void put_missing(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
+{
+	const struct heatmap *map = picture->map;
+	bool *filled = heatmap_filled(map);
+
+	text_add(text, "<path fill=\"none\" stroke=\"");
+	text_rgb(text, ink->muted);
+	text_add(text, "\" d=\"M0 0");
+	for (uint32_t row = 0; row < map->rows; row++)
+		for (uint32_t column = 0, n; row != map->labels->lost; column += n) {
+			n = heatmap_missing(map, filled, row, &column);
+			if (n == 0)
+				break;
+			put_hatch(text, picture, row, picture->left + column * picture->column, n * picture->column);
+		}
+	text_add(text, "\"/>\n");
+	free(filled);
 }
 
 /* ---- axes and legend ---------------------------------------------------------------------------------------- */
@@ -146,6 +187,20 @@ static void put_row_labels(struct text *text, const struct heatpicture *picture,
 	}
 }
 
+static void put_label_names(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
+{
+	const struct heatrows *labels = picture->map->labels;
+
+	for (uint32_t row = 0; row < labels->n; row++) {
+		struct str name = visible_head(labels->name[row], NAME_BYTES);
+
+		put_text_at(text, picture->left - 6, picture->top + (labels->n - row) * picture->row - 2, ink->muted,
+			    "end");
+		xml_text(text, name);
+		text_add(text, name.n < labels->name[row].n ? "\xe2\x80\xa6</text>\n" : "</text>\n");
+	}
+}
+
 static void put_square(struct text *text, uint32_t rgb)
 {
 	text_add(text, "<tspan font-size=\"15\" fill=\"");
@@ -170,8 +225,13 @@ static void put_heat_legend(struct text *text, const struct heatpicture *picture
 	put_text_at(text, pad, y, ink->text, "start");
 	text_add(text, "columns of ");
 	heattime_duration(text, map->column_ns);
-	text_add(text, ", slots of ");
-	heattime_duration(text, map->slot_ns);
+	if (map->labels) {
+		text_add(text, ", a row for each ");
+		xml_text(text, map->labels->label);
+	} else {
+		text_add(text, ", slots of ");
+		heattime_duration(text, map->slot_ns);
+	}
 	text_add(text, MIDDOT "1 ");
 	for (unsigned level = 1; level <= HEATMAP_LEVELS; level++)
 		put_square(text, heatmap_colour(level, ink->dark));
@@ -182,6 +242,8 @@ static void put_heat_legend(struct text *text, const struct heatpicture *picture
 	text_add(text, MIDDOT);
 	put_square(text, ink->dark ? 0x23262c : 0xeceef1);
 	text_add(text, " none");
+	if (map->labels)
+		text_printf(text, MIDDOT "hatched: no samples in %u columns or more", map->missing);
 	if (has_losses(map)) {
 		text_add(text, MIDDOT);
 		put_square(text, ink->dark ? LOST_DARK_RGB : LOST_RGB);
@@ -197,20 +259,25 @@ static void put_heat_legend(struct text *text, const struct heatpicture *picture
 uint32_t heatpicture_draw(struct text *text, const struct heatmap *map, const struct heatpicture_ink *ink,
 			  struct str unit, uint32_t top, uint32_t width, uint32_t pad)
 {
+	uint32_t gutter = map->labels ? HEATPICTURE_LABELS : HEATPICTURE_GUTTER;
 	struct heatpicture picture = {
 		.map = map,
-		.left = pad + HEATPICTURE_GUTTER,
-		.column = ((double)width - 2 * pad - HEATPICTURE_GUTTER) / map->columns,
+		.left = pad + gutter,
+		.column = ((double)width - 2 * pad - gutter) / map->columns,
 		.top = top + LEGEND_PX,
-		.height = map->rows * HEATPICTURE_ROW,
+		.row = map->labels ? HEATPICTURE_LABEL_ROW : HEATPICTURE_ROW,
 	};
+
+	picture.height = map->rows * picture.row;
 
 	if (picture.column > HEATPICTURE_COLUMN)
 		picture.column = HEATPICTURE_COLUMN;
 	put_heat_legend(text, &picture, ink, unit, top + 10, pad);
 	put_ground(text, &picture, ink);
+	if (map->labels)
+		put_missing(text, &picture, ink);
 	put_slots(text, &picture, ink);
-	put_row_labels(text, &picture, ink);
+	(map->labels ? put_label_names : put_row_labels)(text, &picture, ink);
 	put_axis(text, &picture, ink);
 	return LEGEND_PX + picture.height + AXIS_PX + BELOW_PX;
 }

@@ -6,9 +6,11 @@
 #include "svg/heat/heatmap.h"
 #include "common/text.h"
 
-#define HEATPICTURE_GUTTER 48 /* px to the left of the first column, for the labels of rows */
-#define HEATPICTURE_ROW 3     /* height of a slot in px */
-#define HEATPICTURE_COLUMN 32 /* largest width of a column in px */
+#define HEATPICTURE_GUTTER 48    /* px to the left of the first column, for the labels of rows */
+#define HEATPICTURE_ROW 3        /* height of a slot in px */
+#define HEATPICTURE_LABELS 160   /* as HEATPICTURE_GUTTER, for names of rows */
+#define HEATPICTURE_LABEL_ROW 12 /* height of a row with a name */
+#define HEATPICTURE_COLUMN 32    /* largest width of a column in px */
 
 /* Colours of the text around the map. */
 struct heatpicture_ink {

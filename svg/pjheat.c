@@ -19,7 +19,8 @@
 
 struct heatrequest {
 	const char *title, *subtitle, *notes, *output;
-	double slot; /* length of a slot in seconds; 0: pjheat chooses it */
+	const char *rows; /* what a row is: the outermost frame behind the time; NULL: a part of a column */
+	double slot;      /* length of a slot in seconds; 0: pjheat chooses it */
 	bool inverted, csp_hash;
 };
 
@@ -39,6 +40,8 @@ static char **heatrequest_parse(struct heatrequest *request, int argc, char **ar
 		OPT_GROUP("Map"),
 		{ 0, "slot", "SECONDS", OPT_DOUBLE, &request->slot, NULL,
 		  "length of a slot of the map [0.02; longer if the input is long]" },
+		{ 0, "rows", "LABEL", OPT_STR, &request->rows, NULL,
+		  "a row for each first frame behind the time: host, container, ..." },
 		OPT_GROUP("Texts"),
 		{ 0, "title", "TEXT", OPT_STR, &request->title, NULL, "headline [Heat Map]" },
 		{ 0, "subtitle", "TEXT", OPT_STR, &request->subtitle, NULL, "second line, after the totals" },
@@ -69,6 +72,14 @@ static char **heatrequest_parse(struct heatrequest *request, int argc, char **ar
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
+/* Ends the tool for a perf.data: its reader is pjfold, with an option that a user of pjheat needs. */
+static void refuse_recording(struct in *input)
+{
+	if (str_starts(in_peek(input, 8), STR("PERFILE2")))
+		die_at((struct place){ input->name, 0 },
+		       "this is perf.data: pjfold --time-slice 0.02 FILE | pjheat > heat.svg");
+}
+
 /* Adds an input file to stacks. Returns false if it is damaged; the part before the damage is in stacks. */
 static bool pjheat_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
 			     struct folded_tally *tally)
@@ -77,6 +88,7 @@ static bool pjheat_read_file(const char *path, struct stacks *stacks, struct fol
 	struct in input;
 
 	in_open(&input, path);
+	refuse_recording(&input);
 	in_expect_text(&input);
 	unsigned columns = folded_read(&input, stacks, header, tally);
 	folded_check(&before, tally, input.name);
@@ -105,17 +117,6 @@ static bool pjheat_read_all(char **files, struct stacks *stacks, struct folded_h
 
 #define NAME_BYTES 60 /* of a name in a message */
 
-/* Cuts visible text, which is UTF-8, to NAME_BYTES at most, between characters. */
-static int name_bytes(const struct text *name)
-{
-	size_t n = name->n;
-
-	if (n > NAME_BYTES)
-		for (n = NAME_BYTES; n && ((unsigned char)name->p[n] & 0xc0) == 0x80;)
-			n--;
-	return (int)n;
-}
-
 static void report_times(const struct slots *slots)
 {
 	struct text name = { 0 };
@@ -124,7 +125,8 @@ static void report_times(const struct slots *slots)
 		return;
 	visible_str(&name, slots->first_untimed);
 	warn("%ju of %ju left out: stacks without a time, such as those of '%.*s'", (uintmax_t)slots->untimed,
-	     (uintmax_t)(slots->untimed + slots->lost_sum + stacks_sum(&slots->tree, 0)), name_bytes(&name), name.p);
+	     (uintmax_t)(slots->untimed + slots->lost_sum + stacks_sum(&slots->tree, 0)),
+	     (int)visible_head(text_view(&name), NAME_BYTES).n, name.p);
 	text_free(&name);
 }
 
@@ -179,22 +181,27 @@ static struct look pjheat_look(struct arena *arena, const struct heatrequest *re
 	};
 }
 
-static void write_heat(struct out *out, struct look *look, struct slots *slots, uint64_t slot_ns)
+static void write_heat(struct out *out, struct look *look, struct slots *slots, const struct heatrequest *request)
 {
+	uint64_t slot_ns = (uint64_t)(request->slot * 1e9 + .5);
 	struct styles_how how = { .palette = palette_find(STR("kind")) };
 	struct layout layout;
 	struct styles styles;
 	struct heatmap map;
+	struct heatrows rows = { 0 };
 
 	layout_make(&layout, &slots->tree);
 	slots_number(slots, &layout);
 	styles_make(&styles, &layout, &slots->tree, &how);
-	heatmap_make(&map, slots, slot_ns);
+	if (request->rows)
+		heatrows_make(&rows, slots, &layout, str_of(request->rows));
+	heatmap_make(&map, slots, request->rows ? &rows : NULL, slot_ns);
 	report_slots(&map);
 	look->heat = &map;
 	document_write(out, look, &layout, &styles, NULL);
 	look->heat = NULL;
 	heatmap_free(&map);
+	heatrows_free(&rows);
 	styles_free(&styles);
 	layout_free(&layout);
 }
@@ -216,7 +223,7 @@ static int pjheat_draw(const struct heatrequest *request, char **files)
 	bool drawn = stacks_sum(&slots.tree, 0) > 0;
 	facts_open(&out, request->output);
 	if (drawn) {
-		write_heat(&out, &look, &slots, (uint64_t)(request->slot * 1e9 + .5));
+		write_heat(&out, &look, &slots, request);
 	} else {
 		warn("%s", slots.ntimes                         ? "no samples in the input, only losses" :
 			   str_eq(slots.first_untimed, NO_TIME) ? UNTIMED :

@@ -33,8 +33,9 @@ struct walk; /* unwind/walk.h */
 /* The processes whose interpreters are read. */
 enum interpreters_choice {
 	INTERPRETERS_OFF,
-	INTERPRETERS_ON, /* those that their own user may read */
-	INTERPRETERS_ALL /* those that root alone may read, too, if the recorder is root (taskid_reader) */
+	INTERPRETERS_ON,  /* those that their own user may read */
+	INTERPRETERS_ALL, /* those that root alone may read, too, if the recorder is root (taskid_reader) */
+	INTERPRETERS_AUTO /* of the option: ON with the right to real-time priority, OFF without */
 };
 
 /* Starts the helper process: the caller has dropped privileges and has no threads yet. choice: ON or ALL. */

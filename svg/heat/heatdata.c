@@ -2,6 +2,7 @@
 #include "svg/heat/heatdata.h"
 
 #include "svg/format/encode.h"
+#include "svg/format/xml.h"
 #include "svg/heat/heattime.h"
 #include "svg/layout/change.h"
 
@@ -32,6 +33,23 @@ static void put_comparison(struct text *text, struct str unit)
 	text_add(text, "]]");
 }
 
+static void put_row_label_keys(struct text *text, const struct heatmap *map)
+{
+	const struct heatrows *labels = map->labels;
+
+	if (!labels)
+		return;
+	text_add(text, ",\"label\":");
+	xml_json(text, labels->label);
+	text_add(text, ",\"names\":[");
+	for (uint32_t row = 0; row < labels->n; row++) {
+		text_add(text, row ? "," : "");
+		xml_json(text, labels->name[row]);
+	}
+	text_printf(text, "],\"missing\":%u,\"lost\":%d", map->missing,
+		    labels->lost < labels->n ? (int)labels->lost : -1);
+}
+
 void heatdata_config(struct text *text, const struct heatmap *map, struct str unit)
 {
 	/* Seconds as text of integers: times of the wall clock in ns need more digits than a double has. */
@@ -50,6 +68,7 @@ void heatdata_config(struct text *text, const struct heatmap *map, struct str un
 	put_colours_of(text, true);
 	text_add(text, "]]");
 	put_comparison(text, unit);
+	put_row_label_keys(text, map);
 	text_char(text, '}');
 }
 

@@ -110,11 +110,13 @@ static bool pairs_fit(const struct slots *slots, uint64_t slot_ns, size_t *seen)
 
 static bool heatmap_try(struct heatmap *map, const struct slots *slots, struct heatmap_shape shape, size_t *seen)
 {
-	if (!columns_fit(slots, shape.slot_ns * shape.rows) || !pairs_fit(slots, shape.slot_ns, seen))
+	uint64_t column_ns = shape.slot_ns * (map->labels ? 1 : shape.rows);
+
+	if (!columns_fit(slots, column_ns) || !pairs_fit(slots, shape.slot_ns, seen))
 		return false;
 	map->slot_ns = shape.slot_ns;
-	map->rows = shape.rows;
-	map->column_ns = shape.slot_ns * shape.rows;
+	map->rows = map->labels ? map->labels->n : shape.rows;
+	map->column_ns = column_ns;
 	return true;
 }
 
@@ -137,10 +139,21 @@ static bool has_shape(uint64_t distance)
 	return found;
 }
 
+/* Returns the length of the shortest slot that the user's wish and the times allow: at least HEATMAP_ROW_SLOT in rows
+ * with labels, and a multiple of the distance of times. */
+static uint64_t shortest_slot(const struct heatmap *map, uint64_t wish, uint64_t distance)
+{
+	uint64_t least = wish > distance ? wish : distance;
+
+	if (map->labels && !wish && least < HEATMAP_ROW_SLOT)
+		least = (HEATMAP_ROW_SLOT + distance - 1) / distance * distance;
+	return least;
+}
+
 /* Chooses the shortest slot that fits, is not below the wish (0: none), and is a multiple of `distance`. */
 static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t wish, uint64_t distance, size_t *seen)
 {
-	uint64_t least = wish > distance ? wish : distance, slot_ns;
+	uint64_t least = shortest_slot(map, wish, distance), slot_ns;
 
 	if (wish && wish < SLOT_LIMIT && heatmap_try(map, slots, (struct heatmap_shape){ wish, ROWS }, seen))
 		return;
@@ -174,8 +187,9 @@ static uint32_t *place_times(struct heatmap *map, const struct slots *slots)
 			*run = (struct heatmap_run){ .position = at, .n = 1, .column = column };
 		}
 		run->n = (uint32_t)(column - run->column + 1);
-		position[i] = (run->position + run->n - 1) * map->rows +
-			      (uint32_t)(slots->ns[i] % map->column_ns / map->slot_ns);
+		position[i] = (run->position + run->n - 1) * map->rows;
+		if (!map->labels)
+			position[i] += (uint32_t)(slots->ns[i] % map->column_ns / map->slot_ns);
 	}
 	map->columns = run->position + run->n;
 	map->origin = map->run[0].column * map->column_ns;
@@ -197,6 +211,34 @@ static void make_slots(struct heatmap *map, struct slots *slots, const uint32_t 
 	for (size_t i = 0; i < slots->n; i++)
 		slots->item[i].time = slot_of[slots->item[i].time];
 	free(slot_of);
+}
+
+/* As make_slots, with a slot for each column and row that have weight. position has the lowest row of each time. */
+static void make_label_slots(struct heatmap *map, struct slots *slots, const uint32_t *position)
+{
+	const struct heatrows *labels = map->labels;
+	size_t positions = (size_t)map->columns * map->rows;
+	uint32_t *slot_at = mem_alloc(sizeof(*slot_at), positions);
+
+	for (size_t i = 0; i < slots->n; i++) {
+		slots->item[i].time = position[slots->item[i].time] + labels->of_frame[slots->item[i].frame];
+		slot_at[slots->item[i].time] = 1;
+	}
+	for (size_t i = 0; i < slots->ntimes; i++)
+		if (slots->lost[i])
+			slot_at[position[i] + labels->lost] = 1;
+	map->slot = mem_alloc(sizeof(*map->slot), positions);
+	for (size_t at = 0; at < positions; at++)
+		if (slot_at[at]) {
+			map->slot[map->nslots].position = (uint32_t)at;
+			slot_at[at] = (uint32_t)map->nslots++;
+		}
+	for (size_t i = 0; i < slots->ntimes; i++)
+		if (slots->lost[i])
+			map->slot[slot_at[position[i] + labels->lost]].lost += slots->lost[i];
+	for (size_t i = 0; i < slots->n; i++)
+		slots->item[i].time = slot_at[slots->item[i].time];
+	free(slot_at);
 }
 
 static int heatmap_item_cmp(const void *a, const void *b)
@@ -262,22 +304,98 @@ static void choose_full(struct heatmap *map)
 	free(sums);
 }
 
-void heatmap_make(struct heatmap *map, struct slots *slots, uint64_t slot_ns)
+bool *heatmap_filled(const struct heatmap *map)
+{
+	bool *filled = mem_alloc(sizeof(*filled), (size_t)map->columns * map->rows);
+
+	for (size_t i = 0; i < map->nslots; i++)
+		filled[map->slot[i].position] = map->slot[i].sum > 0;
+	return filled;
+}
+
+/* Returns the least distance in columns from one filled column of a row to the next; 0 if at most one is filled. */
+static uint64_t row_distance(const struct heatmap *map, const bool *filled, uint32_t row)
+{
+	uint32_t last = UINT32_MAX, least = 0;
+
+	for (uint32_t column = 0; column < map->columns; column++) {
+		if (!filled[(size_t)column * map->rows + row])
+			continue;
+		if (last != UINT32_MAX && (!least || column - last < least))
+			least = column - last;
+		last = column;
+	}
+	return least;
+}
+
+/* Sets map->missing by the median of the rows' distances: a row of few samples is no measure. */
+static void choose_missing(struct heatmap *map)
+{
+	uint64_t *distances = mem_alloc(sizeof(*distances), map->rows);
+	bool *filled = heatmap_filled(map);
+	uint32_t n = 0;
+
+	for (uint32_t row = 0; row < map->rows; row++) {
+		uint64_t distance = row_distance(map, filled, row);
+
+		if (distance)
+			distances[n++] = distance;
+	}
+	if (n)
+		qsort(distances, n, sizeof(*distances), heatmap_sum_cmp);
+	map->missing = n && 2 * distances[n / 2] > HEATMAP_MISSING ? (uint32_t)(2 * distances[n / 2]) : HEATMAP_MISSING;
+	free(filled);
+	free(distances);
+}
+
+void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrows *labels, uint64_t slot_ns)
 {
 	uint64_t distance = times_distance(slots), wish = (slot_ns + distance - 1) / distance * distance;
 	size_t *seen = mem_alloc(sizeof(*seen), (size_t)slots->tree.n + 1);
 
-	*map = (struct heatmap){ 0 };
+	*map = (struct heatmap){ .labels = labels };
 	choose_slot(map, slots, wish, distance, seen);
 	free(seen);
-	uint64_t finest = wish ? wish : distance > shapes[0].slot_ns ? distance : shapes[0].slot_ns;
+	uint64_t finest = shortest_slot(map, wish, distance);
+	if (!labels && !wish && finest < shapes[0].slot_ns)
+		finest = shapes[0].slot_ns;
 	if (map->slot_ns > finest)
 		map->joined_ns = finest;
 	uint32_t *position = place_times(map, slots);
-	make_slots(map, slots, position);
+	(labels ? make_label_slots : make_slots)(map, slots, position);
 	fill_slots(map, slots);
 	choose_full(map);
+	if (labels)
+		choose_missing(map);
 	free(position);
+}
+
+/* Returns the end of the run that has a column, or, of a gap, the gap's begin. */
+static uint32_t heatmap_run_end(const struct heatmap *map, uint32_t column)
+{
+	size_t i = map->nruns - 1;
+
+	while (i && map->run[i].position > column)
+		i--;
+	return map->run[i].position + map->run[i].n;
+}
+
+uint32_t heatmap_missing(const struct heatmap *map, const bool *filled, uint32_t row, uint32_t *column)
+{
+	uint32_t start = *column;
+
+	for (uint32_t at = start; at <= map->columns; at++) {
+		bool is_end =
+			at == map->columns || at >= heatmap_run_end(map, at) || filled[(size_t)at * map->rows + row];
+
+		if (is_end && at - start >= map->missing) {
+			*column = start;
+			return at - start;
+		}
+		if (is_end)
+			start = at + 1;
+	}
+	return 0;
 }
 
 void heatmap_free(struct heatmap *map)

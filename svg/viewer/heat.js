@@ -17,7 +17,7 @@ Object.assign(view, {
   add(letter, text, fromLink) {
     const place = ['t', 'v'].indexOf(letter);
     if (place < 0) return plainView.add.call(view, letter, text, fromLink);
-    const range = parseRange(text, positions);
+    const range = parseRange(text, positions, slots.rows);
     if (!range || place && !view.operation('t')) return undefined;
     view.remove(letter);
     view.operations.splice(place, 0, { letter, text, kind: 'range', range });

@@ -13,7 +13,7 @@ const { rule, ramp } = config.heat;
 const made = { key: '', diff: undefined, tree: null, verdicts: null, groups: null };
 
 function overlapText([one, other]) {
-  const slotsShared = times.slotsIn(Math.max(one.from, other.from), Math.min(one.to, other.to));
+  const slotsShared = times.slotsShared(one, other);
   return slotsShared > 0 && 'the ranges overlap: ' + counted(slotsShared, 'slots') + ' on both sides';
 }
 

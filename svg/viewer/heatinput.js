@@ -3,15 +3,17 @@ import { changeView } from './actions.js';
 import { draw } from './draw.js';
 import { countMatches } from './find.js';
 import { showButtons } from './heatcontrols.js';
-import { brush, heat, heatBox, heatGrid, placeAt, positions, showBrush, shownRanges } from './heatmap.js';
+import { brush, heat, heatBox, heatGrid, placeAt, positions, showBrush, shownRanges, slots } from './heatmap.js';
 import { focusPane, pane } from './page.js';
+import { rangeBetween } from './slots.js';
 import { diff, isDocument, screen, view } from './state.js';
 
-// before: the operations before a brush, to which Back leads; path: what was zoomed then.
-const drag = { anchor: -1, isOn: false, before: null, path: '', frame: 0 };
+// before: the operations before a brush, to which Back leads; path: what was zoomed then; isName: it began at a name.
+const drag = { anchor: -1, isOn: false, before: null, path: '', frame: 0, isName: false };
 
-function rangeBetween(one, other) {
-  return { from: Math.min(one, other), to: Math.max(one, other) };
+// The range between two positions of this map.
+function brushedRange(one, other) {
+  return rangeBetween(one, other, slots.rows);
 }
 
 function setRange({ from, to }) {
@@ -63,31 +65,47 @@ function preview(range) {
   if (brush.letter === 't') drag.frame ||= requestAnimationFrame(drawPreview);
 }
 
+// A brush that begins at the names of rows is of all times.
+function endOfRow(position) {
+  return drag.isName ? positions - heat.rows + position % heat.rows : position;
+}
+
 // A column of the axis, or one slot; Shift extends what is selected.
 function startBrush(event) {
-  const { position, isAxis, isOutside } = placeAt(event), column = position - position % heat.rows;
-  if (event.button || isOutside) return;
+  const { position, isAxis, isOutside, isName } = placeAt(event), column = position - position % heat.rows;
+  if (event.button || isOutside && !isName) return;
   event.preventDefault();
   heatBox.focus({ preventScroll: true });
   heatGrid.setPointerCapture(event.pointerId);
   drag.isOn = true;
+  // the line above the map may wrap during the drag, which moves the map under the pointer
+  drag.box = heatGrid.getBoundingClientRect();
+  drag.isName = isName;
   brush.cursor = position;
   if (!event.shiftKey || event.ctrlKey || event.metaKey) chooseLetter(event);
   if (!event.shiftKey || drag.anchor < 0) drag.anchor = isAxis ? column : position;
-  preview(rangeBetween(drag.anchor, isAxis ? column + heat.rows - 1 : position));
+  preview(brushedRange(drag.anchor, isAxis ? column + heat.rows - 1 : endOfRow(position)));
 }
 
 function moveBrush(event) {
-  const { position, isAxis, isOutside } = placeAt(event);
+  const { position, isAxis, isOutside } = placeAt(event, drag.isOn ? drag.box : undefined);
   brush.hovered = !drag.isOn && (isOutside || isAxis) ? -1 : position;
   if (!drag.isOn) {
     showBrush();
     return;
   }
   brush.cursor = position;
-  const end = isAxis ? position - position % heat.rows + heat.rows - 1 : position;
-  const from = isAxis ? Math.min(drag.anchor, position - position % heat.rows) : Math.min(drag.anchor, position);
-  preview({ from, to: Math.max(drag.anchor, end) });
+  const column = position - position % heat.rows, top = isAxis ? heat.rows - 1 : 0;
+  if (slots.rows && isAxis) {
+    const anchor = drag.anchor - drag.anchor % heat.rows;
+    preview({ from: Math.min(anchor, column), to: Math.max(anchor, column) + top });
+    return;
+  }
+  if (!isAxis) {
+    preview(brushedRange(drag.anchor, endOfRow(position)));
+    return;
+  }
+  preview({ from: Math.min(drag.anchor, column), to: Math.max(drag.anchor, column + top) });
 }
 
 function endBrush() {
@@ -101,23 +119,32 @@ function leaveMap() {
   showBrush();
 }
 
+// A step ends at the edge of the map; with rows for labels, it stays in its row or its column.
+function movedPosition(position, by) {
+  const { rows, columns } = heat;
+  if (!slots.rows) return Math.min(Math.max(position + by, 0), positions - 1);
+  const row = position % rows, column = Math.floor(position / rows);
+  const clamp = (at, end) => Math.min(Math.max(at, 0), end);
+  if (Math.abs(by) === 1 && rows > 1) return position - row + clamp(row + by, rows - 1);
+  return clamp(column + Math.round(by / rows), columns - 1) * rows + row;
+}
+
 function moveCursor(by, isExtended) {
   const [first] = shownRanges();
   if (brush.cursor < 0) brush.cursor = first ? first.range.to : 0;
-  else brush.cursor = Math.min(Math.max(brush.cursor + by, 0), positions - 1);
+  else brush.cursor = movedPosition(brush.cursor, by);
   brush.hovered = -1;
   if (!isExtended || drag.anchor < 0) {
-    drag.anchor = isExtended ? brush.cursor - by : brush.cursor;
-    drag.anchor = Math.min(Math.max(drag.anchor, 0), positions - 1);
+    drag.anchor = isExtended ? movedPosition(brush.cursor, -by) : brush.cursor;
   }
-  if (isExtended) preview(rangeBetween(drag.anchor, brush.cursor));
+  if (isExtended) preview(brushedRange(drag.anchor, brush.cursor));
   else showBrush();
 }
 
 // Enter draws the graph of what is selected, else of the slot, and goes there.
 function enter() {
   const { cursor } = brush;
-  if (!brush.range && cursor >= 0 && cursor === drag.anchor) brush.range = rangeBetween(cursor, cursor);
+  if (!brush.range && cursor >= 0 && cursor === drag.anchor) brush.range = brushedRange(cursor, cursor);
   const isWaiting = brush.isComparing && brush.letter === 't';
   commit();
   if (isWaiting) showBrush();
@@ -128,7 +155,7 @@ function selectColumn() {
   const column = Math.max(brush.cursor, 0) - Math.max(brush.cursor, 0) % heat.rows;
   drag.anchor = column;
   brush.cursor = column + heat.rows - 1;
-  brush.range = rangeBetween(column, brush.cursor);
+  brush.range = brushedRange(column, brush.cursor);
   commit();
 }
 

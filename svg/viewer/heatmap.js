@@ -1,6 +1,6 @@
 // heatmap.js - draws the heat map above the graph: time in columns from left to right, parts of a column upwards.
 import { division, drawn, html, refill, setAttributes, tracePath } from './dom.js';
-import { HeatTimes, durationText } from './heattimes.js';
+import { HeatTimes, durationText, missingColumns } from './heattimes.js';
 import { counted, grouped, listed } from './numbers.js';
 import { pane, page } from './page.js';
 import { decodeSlots, matchSums, rangeSums } from './slots.js';
@@ -11,9 +11,10 @@ export const positions = heat.columns * heat.rows;
 export const times = new HeatTimes(heat);
 export const allTime = profile.base; // the tree of the file
 const slotData = svg.querySelector('script.pj-t').textContent;
-export const slots = decodeSlots(slotData, positions, allTime.total[0][0]);
+export const slots = decodeSlots(slotData, positions, allTime.total[0][0], heat.names?.length);
 
-const GUTTER_PX = 48, LOW_SLOT_PX = 2, HIGH_SLOT_PX = 6, MAP_SHARE = .26, WIDEST_PX = 32, AXIS_PX = 18;
+const GUTTER_PX = heat.names ? 160 : 48, NAME_LETTERS = 22, LOW_NAME_PX = 12, MISSING_PX = 8;
+const LOW_SLOT_PX = 2, HIGH_SLOT_PX = 6, MAP_SHARE = .26, WIDEST_PX = 32, AXIS_PX = 18;
 const AXIS_LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10, SIDES_PX = 24, TAG_PX = 48;
 
 /**
@@ -23,19 +24,21 @@ const AXIS_LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10, SIDES_PX = 24, TAG_PX
 export const brush = { cursor: -1, hovered: -1, range: null, letter: 't', isComparing: false };
 
 const ground = drawn('path', { class: 'pj-hg' });
+const hatch = drawn('path', { class: 'pj-hh2' });
 const cells = drawn('g', { 'shape-rendering': 'crispEdges' });
 const losses = drawn('path', { class: 'pj-hl' });
 const shade = drawn('path', { class: 'pj-hs', 'fill-rule': 'evenodd' });
 const rangeOutlines = drawn('g', {});
 const mark = drawn('path', { class: 'pj-hc' });
 const axes = drawn('g', {});
-export const heatGrid = drawn('svg', { class: 'pj-hm' }, ground, cells, losses, shade, rangeOutlines, mark,
+export const heatGrid = drawn('svg', { class: 'pj-hm' }, ground, hatch, cells, losses, shade, rangeOutlines, mark,
   axes);
 const legendText = division('hx'), readout = setAttributes(division('hr'), { role: 'status' });
 export const buttons = division('hb');
 export const heatBox = setAttributes(division('ht', division('hh', legendText, readout, buttons), heatGrid), {
   tabindex: 0, role: 'application',
-  'aria-label': 'Heat map: arrow keys move, Shift and arrow keys select a range of time, Enter draws its graph, '
+  'aria-label': 'Heat map' + (heat.names ? ', a row for each ' + heat.label : '')
+    + ': arrow keys move, Shift and arrow keys select a range of time, Enter draws its graph, '
     + 'V compares with another range',
 });
 
@@ -50,15 +53,16 @@ export function shownRanges() {
   }).filter(({ range }) => range);
 }
 
-/** The position at a place in the window, or -1. The axis is the whole column: {position, isAxis}. */
-export function placeAt({ clientX, clientY }) {
-  const box = heatGrid.getBoundingClientRect(), column = Math.floor((clientX - box.left - GUTTER_PX) / size.column);
+/** The position at a place in the window, and where that is: on the axis of times, at a row's name, or outside. */
+export function placeAt({ clientX, clientY }, box = heatGrid.getBoundingClientRect()) {
+  const column = Math.floor((clientX - box.left - GUTTER_PX) / size.column);
   const row = heat.rows - 1 - Math.floor((clientY - box.top) / size.row);
   const inside = Math.min(Math.max(column, 0), heat.columns - 1) * heat.rows;
   return {
     position: inside + Math.min(Math.max(row, 0), heat.rows - 1),
     isOutside: column < 0 || column >= heat.columns,
     isAxis: row < 0,
+    isName: Boolean(heat.names) && column < 0 && row >= 0,
   };
 }
 
@@ -77,11 +81,12 @@ function columnsPath(first, end) {
   return 'M' + left(first) + ' 0H' + left(end) + 'v' + size.height + 'H' + left(first) + 'z';
 }
 
-// From the bottom of the first slot to the top of the last, column by column.
+// From the bottom of the first slot to the top of the last, column by column; with rows for labels, a rectangle.
 function rangePath({ from, to }) {
   const first = Math.floor(from / heat.rows), last = Math.floor(to / heat.rows);
   const bottom = topOfRow(from % heat.rows) + size.row, top = topOfRow(to % heat.rows);
-  const start = 'M' + left(first) + ' ' + bottom + 'H' + left(first + 1);
+  const corner = 'M' + left(first) + ' ' + bottom, start = corner + 'H' + left(first + 1);
+  if (slots.rows) return corner + 'H' + left(last + 1) + 'V' + top + 'H' + left(first) + 'z';
   if (first === last) return start + 'V' + top + 'H' + left(first) + 'z';
   return start + 'V' + size.height + 'H' + left(last + 1) + 'V' + top + 'H' + left(last) + 'V0H' + left(first) + 'z';
 }
@@ -117,18 +122,55 @@ function drawGround() {
   tracePath(ground, heat.runs.map(([first, count]) => columnsPath(first, first + count)));
 }
 
+// The time that is missing in a row of a label: at least heat.missing columns without a sample, in no gap.
+function drawMissing() {
+  const strokes = [], { sum, at } = slots;
+  const weightAt = (column, row) => {
+    const slot = at[column * heat.rows + row];
+    return sum[slot];
+  };
+  for (let row = 0; heat.names && row < heat.rows; row++) {
+    if (row === heat.lost) continue;
+    for (const [start, end] of missingColumns(heat, column => weightAt(column, row))) {
+      for (let place = left(start); place + size.row <= left(end); place += MISSING_PX) {
+        strokes.push('M' + place + ' ' + (topOfRow(row) + size.row) + 'l' + size.row + ' -' + size.row);
+      }
+    }
+  }
+  tracePath(hatch, strokes);
+}
+
+function shortName(name) {
+  const letters = [...name];
+  return letters.length > NAME_LETTERS ? letters.slice(0, NAME_LETTERS - 1).join('') + '\u2026' : name;
+}
+
+function drawRowNames() {
+  return heat.names.map((name, row) => {
+    const text = axisText(GUTTER_PX - 6, topOfRow(row) + size.row - 2, shortName(name), 'end');
+    text.append(drawn('title', {}, name));
+    return text;
+  });
+}
+
+function drawParts() {
+  return [
+    axisText(GUTTER_PX - 6, size.height, '0', 'end'),
+    axisText(GUTTER_PX - 6, size.height / 2 + 4, durationText(times.column / 2), 'end'),
+    axisText(GUTTER_PX - 6, 9, durationText(times.column), 'end'),
+  ];
+}
+
 function axisText(horizontal, vertical, text, anchor) {
   return drawn('text', { x: horizontal, y: vertical, 'text-anchor': anchor }, text);
 }
 
 function drawAxes() {
-  const duration = heat.slot * heat.rows, bottom = size.height + 13;
+  const bottom = size.height + 13;
   const labelWidth = Math.max(AXIS_LABEL_PX, DIGIT_PX * times.columnText(0).length + LABEL_GAP_PX);
   const columns = times.labelled(labelWidth / size.column).filter(one => left(one) < size.width - labelWidth / 2);
   refill(axes,
-    axisText(GUTTER_PX - 6, size.height, '0', 'end'),
-    axisText(GUTTER_PX - 6, size.height / 2 + 4, durationText(duration / 2), 'end'),
-    axisText(GUTTER_PX - 6, 9, durationText(duration), 'end'),
+    ...heat.names ? drawRowNames() : drawParts(),
     ...columns.map(one => axisText(left(one), bottom, times.columnText(one), 'start')));
 }
 
@@ -140,19 +182,22 @@ function drawLegend({ full, isSearch }) {
   });
   const more = !isSearch && full < heat.max ? ' and more ' : ' ';
   refill(legendText,
-    'Columns of ' + durationText(heat.slot * heat.rows) + ', slots of ' + durationText(heat.slot),
+    'Columns of ' + durationText(times.column)
+      + (heat.names ? ', a row for each ' + heat.label : ', slots of ' + durationText(heat.slot)),
     division('k', '1', division('ra', ...ramp), weights.amount(full) + more + weights.unit
       + (isSearch ? ' with a match' : '') + ' in a slot'),
     division('k', html('i', { class: 'pj-hg' }), 'none'),
     ...isSearch ? [division('k', html('i', { class: 'pj-hn' }), 'no match')] : [],
     ...slots.lost.some(one => one) ? [division('k', html('i', { class: 'pj-hl' }), 'samples lost')] : [],
+    ...heat.names ? ['hatched: no samples in ' + heat.missing + ' columns or more'] : [],
     ...heat.runs.length > 1 ? ['blank: longer gaps'] : [],
     ...heat.wall ? ['UTC'] : []);
 }
 
 function setSizes() {
   size.width = Math.max((pane.clientWidth || page.clientWidth) - SIDES_PX, GUTTER_PX + 1);
-  size.row = Math.min(Math.max(Math.floor(innerHeight * MAP_SHARE / heat.rows), LOW_SLOT_PX), HIGH_SLOT_PX);
+  const low = heat.names ? LOW_NAME_PX : LOW_SLOT_PX, high = heat.names ? LOW_NAME_PX : HIGH_SLOT_PX;
+  size.row = Math.min(Math.max(Math.floor(innerHeight * MAP_SHARE / heat.rows), low), high);
   size.column = Math.min((size.width - GUTTER_PX) / heat.columns, WIDEST_PX);
   size.height = size.row * heat.rows;
   setAttributes(heatGrid, { width: size.width, height: size.height + AXIS_PX });
@@ -179,7 +224,7 @@ function rangeTexts(ranges) {
 // Ranges that touch are one, so that each place is in one path.
 function joinedRanges(ranges) {
   const [one, other] = ranges.map(({ range }) => range);
-  if (!other || one.from > other.to || other.from > one.to) return ranges.map(({ range }) => range);
+  if (slots.rows || !other || one.from > other.to || other.from > one.to) return ranges.map(({ range }) => range);
   return [{ from: Math.min(one.from, other.from), to: Math.max(one.to, other.to) }];
 }
 
@@ -201,7 +246,7 @@ export function showBrush() {
   drawRanges(ranges);
   tracePath(mark, at >= 0 ? [cellPath(at, -.5)] : []);
   const isGap = at >= 0 && times.isGap(Math.floor(at / heat.rows));
-  const slotText = isGap ? 'a longer gap: no samples' : at >= 0 && times.text(times.offset(at), true) + ': '
+  const slotText = isGap ? 'a longer gap: no samples' : at >= 0 && times.rangeText(at, at) + ': '
     + listed(slotsText(at, at));
   const isWaiting = brush.isComparing && !brush.range;
   readout.textContent = listed([isWaiting && hintText(), slotText, ...rangeTexts(ranges)]) || hintText();
@@ -219,6 +264,7 @@ export function drawHeat() {
     setSizes();
     const sums = slotWeights();
     drawGround();
+    drawMissing();
     drawCells(sums);
     drawAxes();
     drawLegend(sums);

@@ -21,7 +21,8 @@ const twoDigits = value => String(value).padStart(2, '0');
 export class HeatTimes {
   constructor(heat) {
     this.heat = heat;
-    this.column = heat.slot * heat.rows;
+    this.parts = heat.names ? 1 : heat.rows; // slots of time in a column
+    this.column = heat.slot * this.parts;
     const [, count, number] = heat.runs.at(-1);
     this.hasDay = this.column >= HOUR || (number + count) * this.column > DAY;
   }
@@ -40,14 +41,38 @@ export class HeatTimes {
   /** ns from the begin of the map to the begin of a position. */
   offset(position) {
     const { rows, slot } = this.heat, column = Math.floor(position / rows), [first, , number] = this.runOf(column);
-    return ((number + column - first) * rows + position % rows) * slot;
+    return ((number + column - first) * this.parts + position % rows % this.parts) * slot;
   }
 
   /** The number of slots from a position to another, both included; the column of a gap has none. */
   slotsIn(from, to) {
-    const { rows, runs } = this.heat;
+    const { rows, runs, names } = this.heat;
+    if (names) return to < from ? 0 : this.columnsIn(from, to) * (to % rows - from % rows + 1);
     const inRun = ([first, count]) => Math.min(to + 1, (first + count) * rows) - Math.max(from, first * rows);
     return runs.reduce((all, run) => all + Math.max(inRun(run), 0), 0);
+  }
+
+  columnsIn(from, to) {
+    const { rows, runs } = this.heat, start = Math.floor(from / rows), last = Math.floor(to / rows);
+    const inRun = ([first, count]) => Math.min(last + 1, first + count) - Math.max(start, first);
+    return runs.reduce((all, run) => all + Math.max(inRun(run), 0), 0);
+  }
+
+  /** The number of slots in both ranges. */
+  slotsShared(one, other) {
+    const from = Math.max(one.from, other.from), to = Math.min(one.to, other.to), { rows, names } = this.heat;
+    if (!names) return this.slotsIn(from, to);
+    const start = Math.max(...[one, other].map(range => Math.floor(range.from / rows)));
+    const end = Math.min(...[one, other].map(range => Math.floor(range.to / rows)));
+    const low = Math.max(one.from % rows, other.from % rows), high = Math.min(one.to % rows, other.to % rows);
+    return start > end || low > high ? 0 : this.slotsIn(start * rows + low, end * rows + high);
+  }
+
+  /** The names of the rows of a range, "web1 to db (3 rows): "; "" for all rows, and in maps without names. */
+  rowsText(from, to) {
+    const { rows, names } = this.heat, low = from % rows, high = to % rows;
+    if (!names || high - low === rows - 1 && rows > 1) return '';
+    return names[high] + (high > low ? ' to ' + names[low] + ' (' + (high - low + 1) + ' rows)' : '') + ': ';
   }
 
   // Of the clock or since the begin; with the digits that slots, or columns, need.
@@ -75,14 +100,15 @@ export class HeatTimes {
   /** "12.34 s", or "12.34 s to 14.02 s (1.68 s)" for more than one slot. */
   rangeText(from, to) {
     const { slot } = this.heat, start = this.offset(from), end = this.offset(to) + slot;
-    if (from === to) return this.text(start, true);
-    return this.text(start, true) + ' to ' + this.text(end, true) + ' (' + roughDuration(end - start) + ')';
+    const rowsText = this.rowsText(from, to);
+    if (start + slot === end) return rowsText + this.text(start, true);
+    return rowsText + this.text(start, true) + ' to ' + this.text(end, true) + ' (' + roughDuration(end - start) + ')';
   }
 
   /** The columns that have a label, if labels are `least` columns apart. */
   labelled(least) {
-    const { runs, wall, origin, slot, rows } = this.heat, steps = [1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360];
-    const step = steps.find(one => one >= least) || 720, zero = wall && Math.round(origin / (slot * rows / 1e9));
+    const { runs, wall, origin } = this.heat, steps = [1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360];
+    const step = steps.find(one => one >= least) || 720, zero = wall && Math.round(origin / (this.column / 1e9));
     const columns = [];
     for (const [first, count, number] of runs) {
       for (let at = 0; at < count; at++) {
@@ -92,4 +118,18 @@ export class HeatTimes {
     }
     return columns;
   }
+}
+
+/** The columns [first, end] without a sample in a row, `missing` or more of them, in no gap between runs. */
+export function missingColumns({ runs, missing }, isFilled) {
+  const found = [];
+  for (const [first, count] of runs) {
+    let start = first;
+    for (let column = first; column <= first + count; column++) {
+      if (column < first + count && !isFilled(column)) continue;
+      if (column - start >= missing) found.push([start, column]);
+      start = column + 1;
+    }
+  }
+  return found;
 }

@@ -13,9 +13,10 @@ function check(isGood) {
  * The slots of a data block, ascending by position: {count, position, sum, lost: columns by slot; at: the slot of each
  * position or -1; pairs, start: for each slot, and behind the last, the number of weights before it and the place of
  * the first in the second line}. Weights stay text until a range needs them: a day has millions. `total` is the weight
- * of all; other data is damaged, an error.
+ * of all; other data is damaged, an error. `rows`: a map with a row for each label has so many, and ranges of it are
+ * rectangles; 0: ranges are times.
  */
-export function decodeSlots(data, positions, total) {
+export function decodeSlots(data, positions, total, rows = 0) {
   const split = data.indexOf('\n'), reader = new NumberReader(data.slice(0, Math.max(split, 0)));
   const position = [], sum = [], lost = [], pairs = [0], start = [0], at = new Int32Array(positions).fill(-1);
   let next = 0, weight = 0;
@@ -35,7 +36,7 @@ export function decodeSlots(data, positions, total) {
   }
   check(start.at(-1) === data.length - split - 1);
   check(isSame(weight, total));
-  return { count: position.length, position, sum, lost, at, pairs, start, split, data, bytes: null };
+  return { count: position.length, position, sum, lost, at, pairs, start, split, data, bytes: null, rows };
 }
 
 // Adds the weights of the slots `first` to `end` - 1 to the columns self (by frame) and sums (by slot, of the frames in
@@ -76,10 +77,25 @@ export function slotFrom({ position, count }, wanted) {
   return low;
 }
 
+// Whether a position between `from` and `to` is in their rows, too.
+function isInRows(rows, position, from, to) {
+  return !rows || position % rows >= from % rows && position % rows <= to % rows;
+}
+
+// The self weight of each frame in a rectangle: the slots between its corners that are in its rows.
+function rowWeights(slots, from, to, self) {
+  const end = slotFrom(slots, to + 1);
+  for (let slot = slotFrom(slots, from); slot < end; slot++) {
+    if (isInRows(slots.rows, slots.position[slot], from, to)) readWeights(slots, slot, slot + 1, { self });
+  }
+  return self;
+}
+
 /** {weight, lost, slots: with samples} of the positions `from` to `to`, both included. */
 export function rangeSums(slots, from, to) {
   const sums = { weight: 0, lost: 0, slots: 0 };
   for (let slot = slotFrom(slots, from); slots.position[slot] <= to; slot++) {
+    if (!isInRows(slots.rows, slots.position[slot], from, to)) continue;
     sums.weight += slots.sum[slot];
     sums.lost += slots.lost[slot];
     if (slots.sum[slot]) sums.slots++;
@@ -90,6 +106,7 @@ export function rangeSums(slots, from, to) {
 /** The self weight of each frame in the positions `from` to `to`: of what is outside, if that is less to read. */
 export function rangeWeights({ count, self: [all] }, slots, from, to) {
   const first = slotFrom(slots, from), end = slotFrom(slots, to + 1), self = new Float64Array(count), { pairs } = slots;
+  if (slots.rows) return rowWeights(slots, from, to, self);
   const isMost = 2 * (pairs[end] - pairs[first]) > pairs[slots.count];
   if (!isMost) {
     readWeights(slots, first, end, { self });
@@ -134,9 +151,17 @@ export function matchSums({ count, name, caller }, slots, hits) {
   return sums;
 }
 
+/** The range {from, to} between two positions; with rows for labels, the corners of the rectangle between them. */
+export function rangeBetween(one, other, rows = 0) {
+  const from = Math.min(one, other), to = Math.max(one, other);
+  if (!rows) return { from, to };
+  const low = Math.min(from % rows, to % rows), high = Math.max(from % rows, to % rows);
+  return { from: from - from % rows + low, to: to - to % rows + high };
+}
+
 /** "12-40" as {from, to}, in order and inside of a map of so many positions; else null. */
-export function parseRange(text, positions) {
+export function parseRange(text, positions, rows = 0) {
   const [, one, other] = /^(\d{1,9})-(\d{1,9})$/.exec(text) || [];
   if (!one || Math.max(one, other) >= positions) return null;
-  return { from: Math.min(one, other), to: Math.max(one, other) };
+  return rangeBetween(Number(one), Number(other), rows);
 }

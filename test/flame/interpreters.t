@@ -111,9 +111,34 @@ if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
 	warned "pjprofile" ../real/pjprofile -q -d 1 -p $target --interpreters=on -o others
 	(cd open && TMPDIR=$PWD as_user timeout 60 ../real/pjflame -o x.svg true) >out 2>err
 	is "  without the option: none" "$(grep -c -e '--interpreters' err)" 0
+	for value in auto off; do
+		(cd open && as_user ../real/pjrecord --interpreters=$value -o $value.data -- true) >out 2>err
+		is "without the right, pjrecord --interpreters=$value: status, no line" "$? $(grep -c -e '--interpreters' err)" "0 0"
+	done
+	(cd open && as_user ../real/pjrecord -v --interpreters=auto -o auto.data -- true) >out 2>err
+	is "  -v --interpreters=auto: one line" "$(grep -e '--interpreters' err)" "$(echo "$warning" | sed 's/=on/=auto/')"
 	kill $target
 	wait $target 2>/dev/null
 else
 	skip "without the right" "a user may not record here: $(head -n 1 why)"
+fi
+
+# ---- with the right: --interpreters=auto of pjrecord names functions as on does
+
+if [ "$default" = on ] && python=$(command -v /usr/bin/python3) && pjrecord --check 2>/dev/null | grep -q '^ok *interpreters: '; then
+	busy='
+import time
+def busy():
+    end = time.time() + 3
+    while time.time() < end: pass
+busy()'
+	for value in auto off; do
+		pjrecord -q -F 199 --interpreters=$value -o $value.data -- "$python" -S -c "$busy" >out 2>err
+		pjfold $value.data >$value.folded 2>>err
+	done
+	ok "pjrecord --interpreters=auto as root: functions of Python" grep -q 'busy_\[0\]' auto.folded
+	ok "  --interpreters=off: none" eval 'test -s off.folded && ! grep -q "busy_\[0\]" off.folded'
+else
+	skip "pjrecord --interpreters=auto as root" "interpreters cannot be read here"
 fi
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # heat.t - pjheat as a filter: what the file has, messages, status, and inputs of strangers; the times of pjfold --time-slice.
-# covers: svg/pjheat.c svg/facts.c svg/heatpicture.c svg/heat/slots.c svg/heat/heatmap.c fold/slices.c
+# covers: svg/pjheat.c svg/facts.c svg/heatpicture.c svg/heat/slots.c svg/heat/heatrows.c svg/heat/heatmap.c fold/slices.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -55,6 +55,34 @@ printf '# pj unit=samples lost=9\n1.00;a 3\n1.02;[lost] 5\n' | pjheat >lost.svg
 ok 'losses without a time are in the facts, too' grep -q '9 lost' lost.svg
 printf '1;a 1\n%sé;b 1\n' 12345678901234567890123456789012345678901234567890123456789 | pjheat >x.svg 2>err
 ok 'a cut name is UTF-8' iconv -f UTF-8 -t UTF-8 err
+
+# rows for hosts
+awk 'BEGIN { for (t = 0; t < 3600; t += 5) { if (t < 900 || t >= 1800) print 100000 + t ";web1;app;serve 3"; print 100000 + t ";db;sql 9" }
+	print "100005;[lost] 4" }' >rows.folded
+pjheat --rows=host rows.folded >rows.svg 2>err
+is 'rows: status' "$? $(cat err)" '0 '
+if have xmllint; then ok '  well-formed' xmllint --huge --noout rows.svg; fi
+ok '  a column is a slot, at least 5 s; the heaviest row is the last' grep -q '"slot":5000000000,"rows":3,"columns":720,.*"label":"host","names":\["lost samples","web1","db"\]' rows.svg
+ok '  the static picture has their names' grep -q '>web1</text>' rows.svg
+ok '  missing time is in the legend' grep -q 'hatched: no samples in 10 columns or more' rows.svg
+awk 'BEGIN { for (t = 1795747987; t < 1795749900; t += 60) print t ";h1;a 5\n" t ";h2;b 7" }' >minutes
+pjheat --rows=host minutes >minutes.svg 2>err
+ok '  windows of 60 s in columns of 5 s are no missing time' grep -q 'hatched: no samples in 24 columns or more' minutes.svg
+printf '3;h1;a 2\n6;h2;b 3\n12;h1;a 4\n' | pjheat --rows=host >threes.svg 2>err
+is '  slots of 6 s for times of 3 s are no joined slots' "$(cat err)" ''
+sort -r rows.folded | pjheat --rows=host >b.svg
+same '  any order of lines gives the same bytes' rows.svg b.svg
+pjsvg --unpack rows.svg >unpacked
+sed '/\[lost\]/d; s/^[^;]*;//' rows.folded | pjfold -q >want
+same '  pjsvg extracts the stacks' want unpacked
+awk 'BEGIN { s = "<b>&\033\303"; while (length(s) < 65000) s = s s
+	for (i = 0; i < 10000; i++) printf "%d;c%d;f 1\n", 5 * (i % 100), i; printf "5;%s;f 900\n", s }' | pjheat --rows='<i>container' >x.svg 2>err
+is '10,000 containers and a name of 64 kB: status' $? 0
+ok '  the lightest share a row' grep -q '"names":\["9,977 others",' x.svg
+if have xmllint; then ok '  well-formed' xmllint --huge --noout x.svg; fi
+printf PERFILE2 | pjheat >x.svg 2>err
+is 'perf.data is refused' $? 1
+ok '  with the command that draws it' grep -q 'pjfold --time-slice 0.02 FILE | pjheat > heat.svg' err
 
 # what has no times
 pjsvg --unpack a.svg >untimed

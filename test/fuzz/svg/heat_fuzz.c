@@ -1,5 +1,6 @@
 /* Samples with times: for any times the map has few columns, and no weight is lost or added. */
-/* covers: svg/heat/slots.c svg/heat/heatmap.c svg/heat/heattime.c svg/heat/heatdata.c svg/heatpicture.c */
+/* covers: svg/heat/slots.c svg/heat/heatrows.c svg/heat/heatmap.c svg/heat/heattime.c svg/heat/heatdata.c
+ * svg/heatpicture.c */
 #include "svg/heatpicture.h"
 #include "svg/heat/heatdata.h"
 #include "common/formats/folded.h"
@@ -11,12 +12,14 @@ struct heat_parts {
 	struct slots slots;
 	struct layout layout;
 	struct heatmap map;
+	struct heatrows rows;
 	struct text text;
 };
 
 static void heat_clear(struct heat_parts *parts)
 {
 	heatmap_free(&parts->map);
+	heatrows_free(&parts->rows);
 	layout_free(&parts->layout);
 	slots_free(&parts->slots);
 	stacks_free(&parts->stacks);
@@ -74,7 +77,8 @@ int fuzz_one(const uint8_t *data, size_t n)
 		return 0;
 	layout_make(&parts.layout, &parts.slots.tree);
 	slots_number(&parts.slots, &parts.layout);
-	heatmap_make(&parts.map, &parts.slots, n % 3 ? 0 : n * 1000000);
+	heatrows_make(&parts.rows, &parts.slots, &parts.layout, STR("host"));
+	heatmap_make(&parts.map, &parts.slots, n % 2 ? &parts.rows : NULL, n % 3 ? 0 : n * 1000000);
 	check_map(&parts);
 	heatdata_config(&parts.text, &parts.map, STR("samples"));
 	heatdata_slots(&parts.text, &parts.map);

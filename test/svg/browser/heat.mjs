@@ -425,4 +425,74 @@ test('a finger compares, on a phone', async b => {
   healthy(page);
 });
 
+// An hour of three hosts in columns of 5 s: web1 without samples from 900 to 1800 s, a name that is markup, and losses.
+const hosts = ['lost samples', '<b>cache</b>', 'web1', 'db']; // from bottom to top
+const byHost = [];
+for (let column = 0; column < 720; column++) {
+  byHost.push([column, 3, 'db;sql;scan', 9]);
+  if (column < 180 || column >= 360) byHost.push([column, 2, 'web1;app;serve', 3 + column % 2]);
+  if (column >= 700) byHost.push([column, 1, '<b>cache</b>;get', 1]);
+}
+const hostText = byHost.map(([column, , stack, one]) => `${100000 + column * 5};${stack} ${one}\n`).join('') + '100050;[lost] 7\n';
+const hostPath = makeHeat('hosts', hostText, '--rows=host'), hostAt = url(hostPath);
+const hostWeight = (first, last, low, high) => byHost.reduce((all, [column, row, , one]) => all
+  + (column >= first && column <= last && row >= low && row <= high ? one : 0), 0);
+const hostTotal = thousands(hostWeight(0, 720, 0, 3));
+async function hostPlace(page, column, row) {
+  const box = await heatMap(page).locator('svg').boundingBox(), height = (box.height - 18) / 4;
+  return [box.x + 160 + (column + .5) * (box.width - 160) / 720, box.y + (3 - row + .5) * height];
+}
+async function hostBrush(page, first, last) {
+  await page.mouse.move(...await hostPlace(page, ...first));
+  await page.mouse.down();
+  await page.mouse.move(...await hostPlace(page, ...last));
+  await page.mouse.up();
+  await settle(page);
+}
+
+test('rows for hosts: a brush over one or several, a name, and a comparison', async b => {
+  const page = await open(b, hostAt);
+  for (const name of hosts) ok(await heatMap(page).locator('text').filter({ hasText: name }).count(), name);
+  ok(await page.getByText('a row for each host').isVisible(), 'legend');
+  await page.mouse.move(...await hostPlace(page, 10, 0));
+  await settle(page);
+  is(await readout(page), 'lost samples: 50 s: no samples · 7 lost', 'losses');
+  await hostBrush(page, [20, 2], [60, 2]);
+  is(await sums(page), `${hostWeight(20, 60, 2, 2)} of ${hostTotal} samples`, 'one row');
+  ok(!(await shown(page)).includes('scan'), 'without the other host');
+  ok(await page.getByRole('button', { name: /^Undo: web1: 100 s to / }).isVisible(), 'its label');
+  await hostBrush(page, [60, 3], [20, 2]);
+  is(await sums(page), `${hostWeight(20, 60, 2, 3)} of ${hostTotal} samples`, 'two rows, backwards');
+  is(await hash(page), `#o=t${20 * 4 + 2}-${60 * 4 + 3}`, 'address');
+  const [, webY] = await hostPlace(page, 0, 2), box = await heatMap(page).locator('svg').boundingBox();
+  await page.mouse.click(box.x + 100, webY);
+  await settle(page);
+  is(await sums(page), `${thousands(hostWeight(0, 720, 2, 2))} of ${hostTotal} samples`, 'the name is the row');
+  await hostBrush(page, [20, 2], [60, 2]);
+  await page.keyboard.down('Control');
+  await hostBrush(page, [400, 3], [500, 3]);
+  await page.keyboard.up('Control');
+  const header = await both(page);
+  ok(header.startsWith('before, web1: ') && header.includes(String(hostWeight(20, 60, 2, 2))), header);
+  ok(header.includes('after, db: ') && header.includes(String(hostWeight(400, 500, 3, 3))), header);
+  healthy(page);
+});
+
+test('rows for hosts: missing time is hatched; keys stay in a row', async b => {
+  const page = await open(b, hostAt);
+  const strokes = await heatMap(page).locator('path.pj-hh2').getAttribute('d'), starts = [...strokes.matchAll(/M([\d.]+) (\d+)l/g)];
+  const [left] = await hostPlace(page, 180, 2), [right] = await hostPlace(page, 359, 2), box = await heatMap(page).locator('svg').boundingBox();
+  const web = starts.filter(([, , y]) => Number(y) === 24).map(([, x]) => Number(x) + box.x);
+  ok(web.length > 10 && Math.min(...web) >= left - 2 && Math.max(...web) <= right, `web1: ${web.length} strokes`);
+  ok(!starts.some(([, , y]) => Number(y) === 12), 'none in the row of db');
+  await page.keyboard.press('g');
+  for (const key of ['ArrowRight', 'ArrowUp', 'ArrowUp', 'Home', 'Shift+End']) await page.keyboard.press(key);
+  await settle(page);
+  await page.keyboard.press('Enter');
+  await settle(page);
+  is(await hash(page), `#o=t2-${719 * 4 + 2}`, 'all of web1');
+  is(await sums(page), `${thousands(hostWeight(0, 720, 2, 2))} of ${hostTotal} samples`, 'its samples');
+  healthy(page);
+});
+
 await runTests();

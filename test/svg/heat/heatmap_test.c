@@ -7,11 +7,15 @@
 #include "svg/heat/heatmap.h"
 #include "svg/heat/heattime.h"
 
+#include <stdlib.h>
+
 struct made {
 	struct stacks stacks;
 	struct slots slots;
 	struct layout layout;
 	struct heatmap map;
+	struct heatrows rows;
+	const struct heatrows *labels;
 };
 
 static void add(struct made *made, const char *stack, uint64_t weight)
@@ -24,12 +28,15 @@ static void make(struct made *made, uint64_t slot_ns)
 	slots_make(&made->slots, &made->stacks);
 	layout_make(&made->layout, &made->slots.tree);
 	slots_number(&made->slots, &made->layout);
-	heatmap_make(&made->map, &made->slots, slot_ns);
+	if (made->labels)
+		heatrows_make(&made->rows, &made->slots, &made->layout, STR("host"));
+	heatmap_make(&made->map, &made->slots, made->labels, slot_ns);
 }
 
 static void clear(struct made *made)
 {
 	heatmap_free(&made->map);
+	heatrows_free(&made->rows);
 	layout_free(&made->layout);
 	slots_free(&made->slots);
 	stacks_free(&made->stacks);
@@ -293,6 +300,45 @@ static void bursts(void)
 	clear(&made);
 }
 
+/* Rows for labels: a host without samples from column 5 to 19, losses, and more hosts than there are rows. */
+static void label_rows(void)
+{
+	struct made made = { 0 };
+	char stack[64];
+	uint32_t column = 0;
+
+	for (int i = 0; i < 40; i++) {
+		snprintf(stack, sizeof(stack), "%d;web;f", i * 5);
+		if (i < 5 || i >= 20)
+			add(&made, stack, 2);
+		snprintf(stack, sizeof(stack), "%d;db;f", i * 5 + 1);
+		add(&made, stack, 9);
+		snprintf(stack, sizeof(stack), "7;host%d", i);
+		add(&made, stack, 1);
+	}
+	add(&made, "12;[lost]", 6);
+	made.labels = &made.rows;
+	make(&made, 0);
+	is_u64(made.map.slot_ns, HEATMAP_ROW_SLOT, "a slot is 5 s");
+	is_u64(made.map.column_ns, HEATMAP_ROW_SLOT, "  and a column");
+	is_u64(made.map.columns, 40, "columns");
+	is_u64(made.map.rows, HEATROWS_MAX, "rows");
+	is_u64(made.rows.others, 42 - HEATROWS_NAMED, "others share a row");
+	is_str(made.rows.name[0], STR("lost samples"), "the lowest row");
+	is_str(made.rows.name[1], STR("18 others"), "  the one above it");
+	is_str(made.rows.name[HEATROWS_MAX - 1], STR("db"), "  the highest");
+	is_u64(sum_of(&made.map), 40 * 9 + 25 * 2 + 40, "no weight is lost");
+	bool *filled = heatmap_filled(&made.map);
+	is_u64(heatmap_missing(&made.map, filled, HEATROWS_MAX - 2, &column), 15, "missing time");
+	is_u64(column, 5, "  begins");
+	column += 15;
+	is_u64(heatmap_missing(&made.map, filled, HEATROWS_MAX - 2, &column), 0, "  there is no more");
+	column = 0;
+	is_u64(heatmap_missing(&made.map, filled, HEATROWS_MAX - 1, &column), 0, "  nor in a row that is full");
+	free(filled);
+	clear(&made);
+}
+
 int main(void)
 {
 	times();
@@ -302,5 +348,6 @@ int main(void)
 	gaps();
 	lengths();
 	bursts();
+	label_rows();
 	return done();
 }

@@ -4,8 +4,8 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { encode } from '../encode.mjs';
 import { decodeProfile } from '../../../svg/viewer/decode.js';
-import { HeatTimes, durationText, roughDuration } from '../../../svg/viewer/heattimes.js';
-import { decodeSlots, matchSums, parseRange, rangeSums, rangeTree, slotFrom } from '../../../svg/viewer/slots.js';
+import { HeatTimes, durationText, missingColumns, roughDuration } from '../../../svg/viewer/heattimes.js';
+import { decodeSlots, matchSums, parseRange, rangeBetween, rangeSums, rangeTree, slotFrom } from '../../../svg/viewer/slots.js';
 
 // [position, stack, weight]; frames are in the order of the tree: siblings by name
 const samples = [
@@ -173,4 +173,41 @@ test('durations', () => {
   assert.equal(durationText(3e11), '5 min');
   assert.equal(roughDuration(2.22e9), '2.22 s');
   assert.equal(roughDuration(36e11), '1 h');
+});
+
+test('with rows for labels, a range is the rectangle between its corners', () => {
+  const rows = 4, byRow = decodeSlots(data, 200, sum(samples), rows);
+  for (let one = 0; one < 160; one += 7) {
+    for (let other = 0; other < 160; other += 11) {
+      const { from, to } = rangeBetween(one, other, rows);
+      const [first, last] = [one, other].map(at => Math.floor(at / rows)).sort((left, right) => left - right);
+      const [low, high] = [one % rows, other % rows].sort((left, right) => left - right);
+      const wanted = samples.filter(([at]) => {
+        const column = Math.floor(at / rows), row = at % rows;
+        return column >= first && column <= last && row >= low && row <= high;
+      });
+      assert.equal(rangeSums(byRow, from, to).weight, sum(wanted));
+      assert.equal(rangeTree(profile.base, byRow, from, to).total[0][0], sum(wanted));
+      assert.deepEqual(parseRange(other + '-' + one, 200, rows), { from, to });
+    }
+  }
+});
+
+const labelled = { slot: 5e9, rows: 4, columns: 30, origin: 10, wall: 0, runs: [[0, 20, 0], [21, 9, 500]], missing: 10, names: ['d', 'c', 'b', 'a'] };
+
+test('times and names of rows', () => {
+  const times = new HeatTimes(labelled);
+  assert.equal(times.rangeText(2 * 4 + 3, 2 * 4 + 3), 'a: 10 s');
+  assert.equal(times.rangeText(2 * 4 + 1, 3 * 4 + 3), 'a to c (3 rows): 10 s to 20 s (10 s)');
+  assert.equal(times.rangeText(2 * 4, 3 * 4 + 3), '10 s to 20 s (10 s)');
+  assert.equal(times.slotsIn(2 * 4 + 1, 3 * 4 + 3), 6);
+  assert.equal(times.slotsIn(19 * 4 + 2, 21 * 4 + 2), 2);
+  assert.equal(times.slotsShared({ from: 2 * 4 + 1, to: 5 * 4 + 2 }, { from: 4 * 4 + 2, to: 9 * 4 + 3 }), 2);
+  assert.equal(times.slotsShared({ from: 2 * 4 + 1, to: 5 * 4 + 1 }, { from: 4 * 4 + 2, to: 9 * 4 + 3 }), 0);
+});
+
+test('missing time is that of ten columns, in no gap', () => {
+  assert.deepEqual(missingColumns(labelled, column => column === 5 || column === 16), [[6, 16]]);
+  assert.deepEqual(missingColumns(labelled, () => false), [[0, 20]]);
+  assert.deepEqual(missingColumns(labelled, column => column === 9), [[10, 20]]);
 });
