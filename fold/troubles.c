@@ -2,6 +2,7 @@
 #include "fold/troubles.h"
 
 #include "common/formats/folded.h"
+#include "fold/samples/samplekey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,7 +299,7 @@ static void add_unnamed(const struct trouble_walk *walk, const struct location *
 
 static bool troubles_offcpu(const struct samples *samples)
 {
-	return str_starts(samples_event_name(samples), STR("offcpu-time"));
+	return samplekey_has_waits(samples_event_name(samples));
 }
 
 /* Returns true if pjrecord read interpreters: the advice must differ from what was done already. */

@@ -69,9 +69,9 @@ static bool kernel_function(struct str *name)
 	return true;
 }
 
-struct str waitreason_of(const struct stacks *stacks, uint32_t node)
+struct str waitreason_of(const struct stacks *stacks, uint32_t node, uint32_t first)
 {
-	for (unsigned i = 0; node && i < FRAMES_MAX; i++, node = stacks->node[node].parent) {
+	for (unsigned i = 0; node && node != first && i < FRAMES_MAX; i++, node = stacks->node[node].parent) {
 		struct str name = names_shown(intern_str(&stacks->frames, stacks->node[node].frame));
 
 		if (!kernel_function(&name) || str_starts(name, STR("asm_")))

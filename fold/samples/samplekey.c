@@ -386,3 +386,8 @@ struct str samplekey_event_key(struct str event)
 		return str_head(event, sizeof("wall-time") - 1);
 	return event;
 }
+
+bool samplekey_has_waits(struct str event)
+{
+	return str_starts(event, STR("offcpu-time")) || str_starts(event, STR("wall-time"));
+}

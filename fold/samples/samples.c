@@ -83,8 +83,7 @@ static enum samples_weight weight_kind(enum samples_weight option, struct str ev
 {
 	if (option != WEIGHT_DEFAULT)
 		return option;
-	return str_starts(event, STR("offcpu-time")) || str_starts(event, STR("wall-time")) ? WEIGHT_PERIOD :
-											      WEIGHT_SAMPLES;
+	return samplekey_has_waits(event) ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
 }
 
 struct str samples_unit(const struct samples *samples, enum samples_weight weight)
@@ -94,8 +93,7 @@ struct str samples_unit(const struct samples *samples, enum samples_weight weigh
 	if (weight_kind(weight, name) == WEIGHT_SAMPLES)
 		return STR("samples");
 	name = str_cut(&name, ':');
-	if (str_eq(name, STR("cpu-clock")) || str_eq(name, STR("task-clock")) || str_starts(name, STR("offcpu-time")) ||
-	    str_starts(name, STR("wall-time")))
+	if (str_eq(name, STR("cpu-clock")) || str_eq(name, STR("task-clock")) || samplekey_has_waits(name))
 		return STR("ns");
 	return name.n ? name : STR("periods");
 }
@@ -245,7 +243,7 @@ static uint32_t wait_node(struct samples *samples, uint32_t node)
 	uint32_t leaf = samples->sample.leaf;
 
 	if (!samples->locations && str_eq(intern_str(&samples->stacks.frames, leaf), STR("[blocked]")))
-		leaf = stacks_frame(&samples->stacks, waitreason_of(&samples->stacks, node));
+		leaf = stacks_frame(&samples->stacks, waitreason_of(&samples->stacks, node, samples->sample.root));
 	return stacks_child(&samples->stacks, node, leaf);
 }
 
