@@ -326,7 +326,7 @@ static bool lost_too_much(const struct request *request, const struct session *s
 	struct session_totals totals = session_totals(session);
 	uint64_t all = totals.samples + totals.loss.samples;
 	uint64_t times = totals.offcpu.blocked_ns + totals.offcpu.preempted_ns + totals.offcpu.brief_ns +
-			 totals.offcpu.unknown_ns;
+			 totals.offcpu.unknown_ns + totals.oncpu_ns;
 	double share = all ? (double)totals.loss.samples / (double)all : 0;
 	double unknown = times ? (double)totals.offcpu.unknown_ns / (double)times : 0;
 
@@ -334,7 +334,10 @@ static bool lost_too_much(const struct request *request, const struct session *s
 		return false;
 	warn("%.2f %% of the %s, more than --max-lost=%g%%: try a larger --ring-size",
 	     100 * (share > request->max_lost ? share : unknown),
-	     share > request->max_lost ? "samples were lost" : "off-CPU times are unknown", 100 * request->max_lost);
+	     share > request->max_lost ? "samples were lost" :
+	     request->wall             ? "wall-clock time is unknown" :
+					 "off-CPU times are unknown",
+	     100 * request->max_lost);
 	return true;
 }
 

@@ -280,6 +280,8 @@ static void recordopts_check(struct request *request, bool in_windows)
 	if (request->wall && request->offcpu_least_us)
 		die_usage("--wall includes the shortest waits: leave out --off-cpu=%llu",
 			  (unsigned long long)request->offcpu_least_us);
+	if (request->wall && request->idle)
+		die_usage("--wall records the times of threads: leave out --idle");
 	request->events = request->events ? request->events : "auto";
 	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
 	if (!request->seconds || request->seconds > 86400)

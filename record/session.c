@@ -182,6 +182,14 @@ static struct ring_sample *complete_record(struct session *session, const struct
 	return (void *)session->sample.p;
 }
 
+/* Returns the cgroup id of a sample; 0 if it has none. */
+static uint64_t cgroup_of(const struct session *session, const struct ring_sample *sample, uint64_t event)
+{
+	bool last = session->attrs.event[event - 1].attr.sample_type & PERF_SAMPLE_CGROUP;
+
+	return last ? load64((const char *)sample + sample->head.size - 8) : 0;
+}
+
 static void take_sample(struct session *session, const struct ring_record *record)
 {
 	const struct ring_sample *sample = (const struct ring_sample *)record->head;
@@ -189,7 +197,6 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	struct ring_sample *to;
 	const uint64_t *chain;
 	size_t before;
-	uint64_t weight;
 
 	if (!event || event > session->o.nevents || record->time < session->w.begin ||
 	    !session_wanted(session, sample, event))
@@ -201,12 +208,8 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	to = complete_record(session, record, event);
 	if (!to)
 		return;
-	if (session->o.wall) {
-		weight = switches_weight(session->w.switches, to);
-		if (!weight)
-			return;
-		to->period = weight;
-	}
+	if (session->o.wall && !switches_weigh(session->w.switches, to, cgroup_of(session, to, event)))
+		return;
 	to->event = event;
 	to->tid = session_thread_of(to);
 	openwindow_sample(&session->w, to);
@@ -217,6 +220,7 @@ static void take_lost(struct session *session, const struct ring_record *record,
 {
 	if (record->kind == RING_OF_STATE) {
 		session->w.report.loss.records += n;
+		switches_newcomers(session->w.switches);
 		rescan_lost(session->rescan, record->time);
 	} else if (record->kind == RING_OF_SWITCHES) {
 		switches_lost(session->w.switches, n);
@@ -547,7 +551,12 @@ static struct switches *start_switches(struct session *session)
 		.to = session,
 	};
 
-	return switches_new(&options);
+	struct switches *switches = switches_new(&options);
+
+	/* threads that are moved into the cgroup have no FORK record */
+	if (session->o.target == TARGET_CGROUPS)
+		switches_newcomers(switches);
+	return switches;
 }
 
 static void leave_out_own_processes(struct session *session)
@@ -709,6 +718,7 @@ struct session_totals session_totals(const struct session *session)
 	struct waitcounters waits = waitstacks_counters(session->w.waits);
 
 	totals.waits_denied = waits.denied && !waits.copies;
+	totals.oncpu_ns = switches_oncpu_ns(session->w.switches);
 	totals.helpers = unwinder_helpers(session->w.unwinder);
 	return totals;
 }

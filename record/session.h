@@ -97,6 +97,7 @@ struct session_totals {
 	struct helper_counts helpers;
 	/* true: the kernel refused to read stacks of threads off the CPU, and none was read */
 	bool waits_denied;
+	uint64_t oncpu_ns; /* on-CPU time of samples of a wall-clock profile, in ns */
 	/* number of samples of idle CPUs that were dropped */
 	uint64_t idle_samples;
 	struct fallback fallback;

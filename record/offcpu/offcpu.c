@@ -47,7 +47,7 @@ struct slot {
 
 struct offcpu {
 	uint64_t least_ns;
-	bool all; /* offcpu_emit_all */
+	bool all, newcomers; /* offcpu_emit_all, offcpu_newcomers */
 	void (*emit)(void *to, const struct offcpu_sample *sample);
 	void *to;
 	struct slot *slot; /* hash table by tid, with open addressing */
@@ -76,6 +76,11 @@ struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct
 void offcpu_emit_all(struct offcpu *offcpu)
 {
 	offcpu->all = true;
+}
+
+void offcpu_newcomers(struct offcpu *offcpu)
+{
+	offcpu->newcomers = true;
 }
 
 void offcpu_free(struct offcpu *offcpu)
@@ -321,13 +326,12 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 	offcpu->counts.unknown += offcpu->doubtful;
 }
 
-/* Emits the time before the first record of a thread's life, or of its life in the recording, which has no callchain.
- */
+/* Emits the time before the first record of a thread, which has no callchain. */
 static void emit_without_chain(struct offcpu *offcpu, const struct slot *slot, bool preempted, uint64_t time,
 			       uint64_t ns)
 {
 	struct offcpu_sample sample = {
-		.pid = slot->pid, .tid = slot->tid, .cpu = slot->cpu, .preempted = preempted, .time = time, .ns = ns
+		.pid = slot->pid, .tid = slot->tid, .cpu = UINT32_MAX, .preempted = preempted, .time = time, .ns = ns
 	};
 
 	*(preempted ? &offcpu->counts.preempted : &offcpu->counts.blocked) += 1;
@@ -335,21 +339,42 @@ static void emit_without_chain(struct offcpu *offcpu, const struct slot *slot, b
 	offcpu->emit(offcpu->to, &sample);
 }
 
+/* Emits the time up to `end` in which a new thread waits for a CPU, with timestamp `time`. */
+static void give_fresh(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
+{
+	uint64_t start = start_of(offcpu, slot);
+
+	if (!offcpu->all || end <= start)
+		return;
+	if (is_certain(offcpu, slot) && !offcpu->doubtful) {
+		emit_without_chain(offcpu, slot, true, time, end - start);
+		return;
+	}
+	offcpu->counts.unknown++;
+	offcpu->counts.unknown_ns += end - start;
+}
+
+/* Takes a switch-in that is the first record of its thread: it was off the CPU since offcpu_begin, or is a newcomer. */
+static void take_first_in(struct offcpu *offcpu, const struct ring_sample_id *sample_id)
+{
+	uint64_t ns = sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
+	struct slot *slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
+
+	if (!offcpu->all || offcpu->newcomers || offcpu->retries) {
+		slot->returned = ns >= OFFCPU_RETURNED_NS;
+		offcpu->counts.before++;
+		offcpu->counts.before_ns += ns;
+	} else if (ns) {
+		emit_without_chain(offcpu, slot, false, sample_id->time, ns);
+	}
+}
+
 static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_id)
 {
 	struct slot *slot = offcpu_find(offcpu, sample_id->tid);
 
 	if (!slot) {
-		uint64_t ns = sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
-
-		slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
-		slot->returned = ns >= OFFCPU_RETURNED_NS;
-		if (offcpu->all && ns && !offcpu->retries) {
-			emit_without_chain(offcpu, slot, false, sample_id->time, ns);
-			return;
-		}
-		offcpu->counts.before++;
-		offcpu->counts.before_ns += ns;
+		take_first_in(offcpu, sample_id);
 		return;
 	}
 	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
@@ -358,9 +383,9 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 		give_complete(offcpu, slot, sample_id->time);
 	else if (slot->status == RUNNING)
 		offcpu->counts.unknown++; /* the record of the thread's switch-out is missing */
-	else if (slot->status == FRESH && offcpu->all && !offcpu->doubtful)
-		emit_without_chain(offcpu, slot, true, sample_id->time, sample_id->time - start_of(offcpu, slot));
-	else if (slot->status != FRESH)
+	else if (slot->status == FRESH)
+		give_fresh(offcpu, slot, sample_id->time, sample_id->time);
+	else
 		offcpu_give_up(offcpu, slot, sample_id->time, sample_id->time);
 	drop_chain(offcpu, slot);
 	slot->pid = sample_id->pid;
@@ -371,11 +396,14 @@ static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 {
 	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 
+	if (ns < slot->last)
+		return; /* late: the thread has had records */
 	/* the slot is that of an earlier thread with this tid, whose EXIT record was lost */
 	if (slot->status == OFF || slot->status == UNKNOWN)
 		offcpu_give_up(offcpu, slot, slot->last, ns);
 	drop_chain(offcpu, slot);
 	offcpu_become(slot, FRESH, ns);
+	slot->stale = offcpu->retries;
 }
 
 static void offcpu_take_exit(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
@@ -404,8 +432,7 @@ static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 	offcpu_become(slot, RUNNING, ns);
 }
 
-/* Returns false for tid 0, the idle tasks, and for tid -1, a thread that has ended and leaves the CPU for the last
- * time. */
+/* Returns false for tid 0, the idle tasks, and for tid -1, a thread that has ended and leaves its CPU. */
 static bool is_thread(uint32_t tid)
 {
 	return tid != 0 && tid != UINT32_MAX;
@@ -448,6 +475,25 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 			take_exec(offcpu, load32(body), load32(body + 4), record->time);
 		break;
 	default: break;
+	}
+}
+
+uint64_t offcpu_latest(const struct offcpu *offcpu, uint32_t tid)
+{
+	const struct slot *slot = offcpu_find(offcpu, tid);
+
+	return slot ? slot->last : 0;
+}
+
+void offcpu_forget(struct offcpu *offcpu, uint32_t pid)
+{
+	for (size_t i = 0; i <= offcpu->mask; i++) {
+		struct slot *slot = offcpu->slot + i;
+
+		if (slot->status == NOBODY || slot->status == ENDED || slot->pid != pid)
+			continue;
+		drop_chain(offcpu, slot);
+		offcpu_become(slot, ENDED, offcpu->now);
 	}
 }
 
@@ -596,6 +642,8 @@ void offcpu_border(struct offcpu *offcpu, uint64_t ns)
 	for (size_t i = 0; i <= offcpu->mask; i++) {
 		struct slot *slot = offcpu->slot + i;
 
+		if (slot->status == FRESH)
+			give_fresh(offcpu, slot, ns, ns - 1);
 		if ((slot->status != OFF && slot->status != UNKNOWN) || ns <= offcpu->floor)
 			continue;
 		if (slot->status == OFF && is_certain(offcpu, slot)) {

@@ -7,8 +7,9 @@
  * up to its on-CPU time. The time after the last sample of a window, or of a thread, is emitted without callchain.
  *
  * A thread whose first record shows it on a CPU ran there since oncpu_begin. After lost records the time of a thread
- * that was on a CPU counts as unknown until its next record. Pure: records in, times out. Memory holds the threads that
- * ever ran, 40 bytes each, until the table is rebuilt without those that ended.
+ * that was on a CPU counts as unknown until its next record. So does the time of a thread on whose CPU another one
+ * runs, without a record of the switch-out: a thread may leave the recorded cgroup. Pure: records in, times out. Memory
+ * holds the threads that ever ran, 48 bytes each, until the table is rebuilt without those that ended.
  */
 #ifndef PJ_ONCPU_H
 #define PJ_ONCPU_H
@@ -19,6 +20,7 @@
 struct oncpu_rest {
 	uint32_t pid, tid, cpu;
 	uint64_t time, ns;
+	uint64_t cgroup; /* that of oncpu_set_cgroup; 0 if unknown */
 };
 
 struct oncpu;
@@ -29,17 +31,28 @@ void oncpu_free(struct oncpu *oncpu);
 
 /* Starts the recording at ns: on-CPU time before ns does not count. */
 void oncpu_begin(struct oncpu *oncpu, uint64_t ns);
+/* As offcpu_newcomers: the time of a thread before its first record does not count from then on. */
+void oncpu_newcomers(struct oncpu *oncpu);
 
 /* Takes a record of the kernel, in order of time: SWITCH*, FORK, EXIT and COMM. Ignores
  * other records. */
 void oncpu_record(struct oncpu *oncpu, const struct ring_record *record);
 
-/* Returns the weight in ns of a sample of an event that samples CPU time; 0 if it is unknown. */
+/* Returns the weight in ns of a sample of an event that samples CPU time: on-CPU time of its thread that no sample has
+ * yet. It is 0 if there is none, or if it is unknown. */
 uint64_t oncpu_weight(struct oncpu *oncpu, const struct ring_sample *sample);
+/* Returns the time up to which the time of a thread is counted; 0 if it has had no record. */
+uint64_t oncpu_counted(const struct oncpu *oncpu, uint32_t tid);
+/* Sets the cgroup of a thread that has had records. */
+void oncpu_set_cgroup(struct oncpu *oncpu, uint32_t tid, uint64_t cgroup);
 
-/* As offcpu_mark_stale and offcpu_sure. */
+/* Ends the threads of a process that is not recorded any more. Its time since its last sample is not emitted. */
+void oncpu_forget(struct oncpu *oncpu, uint32_t pid);
+
+/* As offcpu_mark_stale, offcpu_sure and offcpu_check. */
 void oncpu_mark_stale(struct oncpu *oncpu, uint64_t ns);
 void oncpu_sure(struct oncpu *oncpu);
+void oncpu_check(struct oncpu *oncpu, bool (*alive)(void *to, uint32_t tid), void *to);
 
 /* Ends a window: emits the on-CPU time up to ns of each thread that no sample has, with the timestamp ns - 1. */
 void oncpu_border(struct oncpu *oncpu, uint64_t ns);
