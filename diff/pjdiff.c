@@ -58,6 +58,12 @@ static void pjdiff_read_all(const struct request *request, struct comparison *co
 	profile_end(&comparison->profile);
 }
 
+/* Returns true for times of pjrecord --wall, which include those that a thread runs on a CPU. */
+static bool is_wall_time(struct str event)
+{
+	return str_starts(event, STR("wall-time"));
+}
+
 static void pjdiff_check_units(const struct request *request, const struct comparison *comparison)
 {
 	const struct folded_header *header = &comparison->side[0].header, *b = &comparison->side[1].header;
@@ -65,6 +71,9 @@ static void pjdiff_check_units(const struct request *request, const struct compa
 	if (header->unit.n && b->unit.n && !str_eq(header->unit, b->unit))
 		die("'%s' has %.*s, '%s' has %.*s: unlike units cannot be compared", request->side[0][0],
 		    (int)header->unit.n, header->unit.p, request->side[1][0], (int)b->unit.n, b->unit.p);
+	if (header->event.n && b->event.n && is_wall_time(header->event) != is_wall_time(b->event))
+		die("'%s' has wall-clock times, '%s' has others: they cannot be compared",
+		    request->side[is_wall_time(b->event)][0], request->side[is_wall_time(header->event)][0]);
 	if (header->event.n && b->event.n && !str_eq(header->event, b->event))
 		warn("event %.*s is compared with event %.*s", (int)header->event.n, header->event.p, (int)b->event.n,
 		     b->event.p);

@@ -2,6 +2,7 @@
 #include "fold/nametree.h"
 
 #include "common/formats/folded.h"
+#include "fold/names/waitreason.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,19 @@ static uint32_t front_frame(const struct nametree *tree, uint32_t id, struct sta
 	return frame;
 }
 
+/* Returns the id in `stacks` of the frame at node `id` that is no location: a first frame, or the leaf frame of a
+ * wall-clock profile, whose reason the named frames above it give. `at` is the node of its caller in `stacks`, `first`
+ * that of the innermost first frame. */
+static uint32_t nametree_name(const struct stacks *from, uint32_t id, struct stacks *stacks, uint32_t at,
+			      uint32_t first)
+{
+	struct str name = intern_str(&from->frames, from->node[id].frame);
+
+	if (at && str_eq(name, STR("[blocked]")))
+		name = waitreason_of(stacks, at, first);
+	return stacks_frame(stacks, name);
+}
+
 bool nametree_make(const struct nametree *tree, const bool *front, struct stacks *stacks)
 {
 	const struct stacks *from = tree->from;
@@ -98,6 +112,8 @@ bool nametree_make(const struct nametree *tree, const bool *front, struct stacks
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
 	/* By node: the node in `stacks` of the innermost frame of --time-slice or --by above it; 0: none. */
 	uint32_t *base = mem_alloc(sizeof(*base), from->n);
+	/* the same for first frames of any kind */
+	uint32_t *first = mem_alloc(sizeof(*first), from->n);
 	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 
 	for (uint32_t id = 1; id < from->n; id++) {
@@ -109,25 +125,27 @@ bool nametree_make(const struct nametree *tree, const bool *front, struct stacks
 			top[id] = true;
 			at = stacks_child(stacks, at,
 					  front[id] ? front_frame(tree, id, stacks) :
-						      stacks_frame(stacks, intern_str(&from->frames, frame)));
+						      nametree_name(from, id, stacks, at, first[parent]));
 			if (front[id])
 				base[id] = at;
 		} else {
-			bool first = top[parent];
+			bool outermost = top[parent];
 			enum location_kind kind = tree->locations->location[location].kind;
 
 			top[id] = kind == LOCATION_THREAD || kind == LOCATION_GROUP ||
-				  (kind == LOCATION_STACK_END && first);
+				  (kind == LOCATION_STACK_END && outermost);
 			for (uint32_t i = tree->names->first[location]; i < tree->names->first[location + 1];
-			     i++, first = false)
-				at = nametree_step(&reduction, base[id], at, first, tree->names->frame[i]);
+			     i++, outermost = false)
+				at = nametree_step(&reduction, base[id], at, outermost, tree->names->frame[i]);
 		}
 		node[id] = at;
+		first[id] = top[id] ? at : first[parent];
 		if (from->self[0][id])
 			fits = stacks_add(stacks, at, 0, from->self[0][id]) && fits;
 	}
 	free(node);
 	free(base);
+	free(first);
 	free(top);
 	free(reduction.skip);
 	return fits;

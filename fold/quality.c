@@ -4,6 +4,7 @@
 #include "common/diag.h"
 #include "common/formats/unwindstats.h"
 #include "common/visible.h"
+#include "fold/samples/samplekey.h"
 
 #include <stdlib.h>
 
@@ -144,7 +145,7 @@ void quality_stacks(struct out *out, const struct recording_tally *tally, struct
 		quality_put_row(out, &quality[i]);
 	quality_put_row(out, &all);
 	free(quality);
-	if (str_starts(event, STR("offcpu-time")))
+	if (samplekey_has_waits(event))
 		quality_put_waits(out, &tally->offcpu);
 }
 
@@ -171,9 +172,9 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read,
 				  bool unwound)
 {
-	if (str_starts(event, STR("offcpu-time")) && waits_read)
+	if (samplekey_has_waits(event) && waits_read)
 		return "its threads were off the CPU too briefly, or may not be read";
-	if (str_starts(event, STR("offcpu-time")))
+	if (samplekey_has_waits(event))
 		return quality->java ?
 			       "off-CPU callchains need frame pointers: run Java with -XX:+PreserveFramePointer" :
 			       "off-CPU callchains need frame pointers: build with -fno-omit-frame-pointer, run Java with "

@@ -283,10 +283,10 @@ static bool samples_cpu_time(const struct perfdata_event *event)
 	       (event->type == PERF_TYPE_HARDWARE && (uint32_t)event->config == PERF_COUNT_HW_CPU_CYCLES);
 }
 
-/* Returns the event to fold if the user chose none: "offcpu-time" in a recording of pjrecord --off-cpu, whose three
- * events are in random order, and which is recognized by its event "offcpu-time-preempted"; the first event of the file
- * if that samples CPU time. Otherwise an empty name, which means the event of the first sample: other events may have
- * no samples, as the first one of perf mem. */
+/* Returns the event to fold if the user chose none: "wall-time" in a recording of pjrecord --wall, "offcpu-time" in a
+ * recording of pjrecord --off-cpu, whose three events are in random order, and which is recognized by its event
+ * "offcpu-time-preempted"; the first event of the file if that samples CPU time. Otherwise an empty name, which means
+ * the event of the first sample: other events may have no samples, as the first one of perf mem. */
 static struct str preferred_event(const struct recording *recording)
 {
 	const struct perfdata_event *event;
@@ -294,6 +294,9 @@ static struct str preferred_event(const struct recording *recording)
 	size_t n;
 
 	event = perfdata_events(recording->data, &n);
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(event[i].name, STR("wall-time-blocked")))
+			return STR("wall-time");
 	for (size_t i = 0; i < n; i++)
 		found += str_eq(event[i].name, STR("offcpu-time")) ||
 			 str_eq(event[i].name, STR("offcpu-time-preempted"));
@@ -696,6 +699,7 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	recording->samples_options.counts = true;
 	recording->samples_options.times = true;
 	samples_init(&recording->samples, &recording->samples_options);
+	recording->samples.locations = true;
 	recording->copied.symfs = recording->o->symfs;
 	recording->copied.as_perf = recording->o->as_perf;
 	recording->copied.symstore = recording->o->as_perf ? NULL : &recording->symstore;

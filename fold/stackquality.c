@@ -292,7 +292,7 @@ void stackquality_measure(const struct stack_quality *quality, struct recording_
 
 		facts[id] = facts[from->node[id].parent];
 		if (!(frame & LOCATION_BIT)) {
-			if (quality->front[id])
+			if (quality->front[id] || !is_first_frame(quality, id))
 				continue;
 			facts[id].quality =
 				(uint32_t)(quality_of(tally, intern_str(&from->frames, frame)) - tally->quality) + 1;

@@ -30,6 +30,15 @@ struct stack_quality {
 	uint8_t *kept;
 };
 
+/* Returns true if the frame at node `id` of quality->from is a first frame. The leaf frame of a wall-clock profile is
+ * no location, either. */
+static inline bool is_first_frame(const struct stack_quality *quality, uint32_t id)
+{
+	uint32_t parent = quality->from->node[id].parent;
+
+	return !parent || quality->front[parent];
+}
+
 /* Adds the results to `tally`. Adds the number of frames, and that of frames without a name, to samples->tally. */
 void stackquality_measure(const struct stack_quality *quality, struct recording_tally *tally, struct samples *samples);
 

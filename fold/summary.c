@@ -4,6 +4,7 @@
 #include "common/clocks.h"
 #include "fold/opener/fileopener.h"
 #include "fold/quality.h"
+#include "fold/samples/samplekey.h"
 #include "fold/troubles.h"
 
 #include <stdio.h>
@@ -258,7 +259,7 @@ static struct judgement judge(const struct request *request, const struct result
 	judgement.frames = tally->frames;
 	judgement.unnamed = tally->unresolved;
 	/* A program may block only a few times, so few off-CPU samples are no trouble. */
-	judgement.may_be_small = str_starts(samples_event_name(samples), STR("offcpu-time"));
+	judgement.may_be_small = samplekey_has_waits(samples_event_name(samples));
 	/* it is unknown which processes and times of the recording lack threads */
 	if (judgement.may_be_small && !select_is_partial(&samples->options->select))
 		judgement.lacking = res->recording.offcpu.lacking;

@@ -2,6 +2,7 @@
 #include "fold/troubles.h"
 
 #include "common/formats/folded.h"
+#include "fold/samples/samplekey.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static void walk_stacks(struct trouble_walk *walk, struct judgement *judgement)
 		facts[id] = facts[from->node[id].parent];
 		if (frame & LOCATION_BIT)
 			facts[id] = trouble_step(walk, facts[id], frame & ~LOCATION_BIT);
-		else if (!walk->quality->front[id])
+		else if (!walk->quality->front[id] && is_first_frame(walk->quality, id))
 			facts[id].process = frame;
 		if (from->self[1] && from->self[1][id])
 			add_interpreted(walk, &facts[id], from->self[1][id], judgement);
@@ -298,7 +299,7 @@ static void add_unnamed(const struct trouble_walk *walk, const struct location *
 
 static bool troubles_offcpu(const struct samples *samples)
 {
-	return str_starts(samples_event_name(samples), STR("offcpu-time"));
+	return samplekey_has_waits(samples_event_name(samples));
 }
 
 /* Returns true if pjrecord read interpreters: the advice must differ from what was done already. */

@@ -48,10 +48,12 @@ static void openwindow_write_sum(void *to, const struct ring_sample *sample)
 	write_sample(openwindow, sample, type_of(openwindow, sample));
 }
 
+/* Returns true for a sample that the recorder makes: of off-CPU time, or of on-CPU time that no sample has. */
 static bool is_offcpu(const struct openwindow *openwindow, const struct ring_sample *sample)
 {
-	return openwindow->o->offcpu &&
-	       (sample->event == openwindow->o->offcpu || sample->event == openwindow->o->offcpu + 1);
+	uint64_t first = openwindow->o->offcpu;
+
+	return first && sample->event >= first && sample->event <= first + 1 + openwindow->o->wall;
 }
 
 /* Adds an off-CPU sample of a tenant over budget to the sum of its thread, which is written at the next flush; writes

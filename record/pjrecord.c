@@ -179,6 +179,7 @@ static struct session *open_session(const struct request *request, struct sessio
 				     options->target == TARGET_COMMAND,
 				     request->idle,
 				     request->offcpu,
+				     request->wall,
 				     request->pid,
 				     request->npids };
 	struct sources_failure why;
@@ -189,6 +190,7 @@ static struct session *open_session(const struct request *request, struct sessio
 	options->nevents = events->n;
 	options->tracing = text_view(&events->tracing);
 	options->offcpu = events->offcpu;
+	options->wall = request->wall;
 	options->offcpu_least_ns = request->offcpu_least_us * 1000;
 	session = session_new(options, &why);
 	if (session)
@@ -336,7 +338,7 @@ static bool lost_too_much(const struct request *request, const struct session *s
 	struct session_totals totals = session_totals(session);
 	uint64_t all = totals.samples + totals.loss.samples;
 	uint64_t times = totals.offcpu.blocked_ns + totals.offcpu.preempted_ns + totals.offcpu.brief_ns +
-			 totals.offcpu.unknown_ns;
+			 totals.offcpu.unknown_ns + totals.oncpu_ns;
 	double share = all ? (double)totals.loss.samples / (double)all : 0;
 	double unknown = times ? (double)totals.offcpu.unknown_ns / (double)times : 0;
 
@@ -344,7 +346,10 @@ static bool lost_too_much(const struct request *request, const struct session *s
 		return false;
 	warn("%.2f %% of the %s, more than --max-lost=%g%%: try a larger --ring-size",
 	     100 * (share > request->max_lost ? share : unknown),
-	     share > request->max_lost ? "samples were lost" : "off-CPU times are unknown", 100 * request->max_lost);
+	     share > request->max_lost ? "samples were lost" :
+	     request->wall             ? "wall-clock time is unknown" :
+					 "off-CPU times are unknown",
+	     100 * request->max_lost);
 	return true;
 }
 

@@ -78,6 +78,15 @@ static void opt_offcpu(void *to, const char *value, const char *name)
 		die_usage("%s: '%s' is not a number of microseconds such as 50", name, value);
 }
 
+static void opt_wall(void *to, const char *value, const char *name)
+{
+	struct request *request = to;
+
+	(void)value;
+	(void)name;
+	request->offcpu = request->wall = true;
+}
+
 #define WAYS "fp|tables|auto|verify" /* in the order of enum request_unwind */
 
 static void opt_unwind(void *to, const char *value, const char *name)
@@ -268,6 +277,11 @@ static void recordopts_check(struct request *request, bool in_windows)
 {
 	if (request->host + (request->npids > 0) + (request->ncgroups > 0) > 1)
 		die_usage("-a, -p and -G exclude each other");
+	if (request->wall && request->offcpu_least_us)
+		die_usage("--wall includes the shortest waits: leave out --off-cpu=%llu",
+			  (unsigned long long)request->offcpu_least_us);
+	if (request->wall && request->idle)
+		die_usage("--wall records the times of threads: leave out --idle");
 	request->events = request->events ? request->events : "auto";
 	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
 	if (!request->seconds || request->seconds > 86400)
@@ -338,6 +352,8 @@ void record_parse(struct request *request, int argc, char **argv)
 		  "sample every Nth occurrence of a counted event (1)" },
 		{ 0, "off-cpu", "[=US]", OPT_CALL, request, opt_offcpu,
 		  "also record off-CPU times of US microseconds or more" },
+		{ 0, "wall", NULL, OPT_CALL_FLAG, request, opt_wall,
+		  "record on-CPU and off-CPU times of each thread as one profile, in ns" },
 		{ 0, "idle", NULL, OPT_FLAG, &request->idle, NULL, "also sample idle CPUs" },
 		{ 't', "tid", "TID", OPT_CALL, request, opt_threads, NULL },
 		{ 0, "all-user", NULL, OPT_CALL_FLAG, request, opt_user_only, NULL },

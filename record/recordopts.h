@@ -45,6 +45,7 @@ struct request {
 	/* limit of the bytes of samples of one tenant in a second; 0: the default */
 	uint64_t tenant_bytes;
 	bool offcpu;
+	bool wall; /* --wall, which sets offcpu, too */
 	/* off-CPU times below this number of us are counted, but give no samples */
 	uint64_t offcpu_least_us;
 

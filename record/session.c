@@ -182,6 +182,14 @@ static struct ring_sample *complete_record(struct session *session, const struct
 	return (void *)session->sample.p;
 }
 
+/* Returns the cgroup id of a sample; 0 if it has none. */
+static uint64_t cgroup_of(const struct session *session, const struct ring_sample *sample, uint64_t event)
+{
+	bool last = session->attrs.event[event - 1].attr.sample_type & PERF_SAMPLE_CGROUP;
+
+	return last ? load64((const char *)sample + sample->head.size - 8) : 0;
+}
+
 static void take_sample(struct session *session, const struct ring_record *record)
 {
 	const struct ring_sample *sample = (const struct ring_sample *)record->head;
@@ -200,6 +208,8 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	to = complete_record(session, record, event);
 	if (!to)
 		return;
+	if (session->o.wall && !switches_weigh(session->w.switches, to, cgroup_of(session, to, event)))
+		return;
 	to->event = event;
 	to->tid = session_thread_of(to);
 	openwindow_sample(&session->w, to);
@@ -210,6 +220,7 @@ static void take_lost(struct session *session, const struct ring_record *record,
 {
 	if (record->kind == RING_OF_STATE) {
 		session->w.report.loss.records += n;
+		switches_newcomers(session->w.switches);
 		rescan_lost(session->rescan, record->time);
 	} else if (record->kind == RING_OF_SWITCHES) {
 		switches_lost(session->w.switches, n);
@@ -372,6 +383,7 @@ static struct eventattrs_options attrs_options(const struct session_options *opt
 		.event = options->event,
 		.nevents = options->nevents,
 		.offcpu = options->offcpu,
+		.made = options->offcpu ? 2 + options->wall : 0,
 		.children = options->target == TARGET_THREADS || options->target == TARGET_COMMAND,
 		.on_exec = options->target == TARGET_COMMAND,
 		.both = options->both,
@@ -526,6 +538,7 @@ static struct switches *start_switches(struct session *session)
 	struct switches_options options = {
 		.event = session->o.offcpu,
 		.least_ns = session->o.offcpu_least_ns,
+		.wall = session->o.wall,
 		.cgroup = session->attrs.switches.sample_type & PERF_SAMPLE_CGROUP,
 		.marks = eventattrs_waits(&session->attrs),
 		.all = session->o.target != TARGET_COMMAND && session->o.target != TARGET_CGROUPS,
@@ -538,7 +551,12 @@ static struct switches *start_switches(struct session *session)
 		.to = session,
 	};
 
-	return switches_new(&options);
+	struct switches *switches = switches_new(&options);
+
+	/* threads that are moved into the cgroup have no FORK record */
+	if (session->o.target == TARGET_CGROUPS)
+		switches_newcomers(switches);
+	return switches;
 }
 
 static void leave_out_own_processes(struct session *session)
@@ -713,6 +731,7 @@ struct session_totals session_totals(const struct session *session)
 	struct waitcounters waits = waitstacks_counters(session->w.waits);
 
 	totals.waits_denied = waits.denied && !waits.copies;
+	totals.oncpu_ns = switches_oncpu_ns(session->w.switches);
 	totals.helpers = unwinder_helpers(session->w.unwinder);
 	return totals;
 }

@@ -35,6 +35,9 @@ struct session_options {
 	/* Index from 1 of the event for samples of blocked time; the event after it is that for preempted time. 0: no
 	 * --off-cpu. */
 	uint64_t offcpu;
+	/* true, with offcpu: a wall-clock profile. The periods of samples of event 1 become on-CPU times, and event
+	 * offcpu + 2 is that of on-CPU time without sample. */
+	bool wall;
 	/* pids of the process with which pjrecord ends, and of the command that it starts (ownprocesses.h); 0: none */
 	uint32_t parent, command;
 	/* off-CPU times below this number of ns are counted, but give no samples */
@@ -94,6 +97,7 @@ struct session_totals {
 	struct helper_counts helpers;
 	/* true: the kernel refused to read stacks of threads off the CPU, and none was read */
 	bool waits_denied;
+	uint64_t oncpu_ns; /* on-CPU time of samples of a wall-clock profile, in ns */
 	/* number of samples of idle CPUs that were dropped */
 	uint64_t idle_samples;
 	struct fallback fallback;

@@ -382,5 +382,12 @@ struct str samplekey_event_key(struct str event)
 {
 	if (str_starts(event, STR("cpu_core/")) || str_starts(event, STR("cpu_atom/")))
 		return str_from(event, 9);
+	if (str_starts(event, STR("wall-time-")))
+		return str_head(event, sizeof("wall-time") - 1);
 	return event;
+}
+
+bool samplekey_has_waits(struct str event)
+{
+	return str_starts(event, STR("offcpu-time")) || str_starts(event, STR("wall-time"));
 }

@@ -53,7 +53,12 @@ bool samplekey_time(struct str string, uint64_t *ns);
 bool samplekey_ns(const struct sample_key *key, uint64_t *ns);
 
 /* Returns the key of an event: the part of its name that is equal for both kinds of cores of a hybrid CPU. It is "x/"
- * for cpu_core/x/ and cpu_atom/x/, otherwise the whole name. The result points into `event`. */
+ * for cpu_core/x/ and cpu_atom/x/, "wall-time" for the events of pjrecord --wall; otherwise the whole name. The result
+ * points into `event`. */
 struct str samplekey_event_key(struct str event);
+
+/* Returns true for an event whose samples, or a part of them, are off-CPU times: their periods are ns, they may be few,
+ * and their stacks may have been read while the thread was off the CPU. */
+bool samplekey_has_waits(struct str event);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/samples/samples.h"
 
+#include "fold/names/waitreason.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,7 +83,7 @@ static enum samples_weight weight_kind(enum samples_weight option, struct str ev
 {
 	if (option != WEIGHT_DEFAULT)
 		return option;
-	return str_starts(event, STR("offcpu-time")) ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
+	return samplekey_has_waits(event) ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
 }
 
 struct str samples_unit(const struct samples *samples, enum samples_weight weight)
@@ -91,7 +93,7 @@ struct str samples_unit(const struct samples *samples, enum samples_weight weigh
 	if (weight_kind(weight, name) == WEIGHT_SAMPLES)
 		return STR("samples");
 	name = str_cut(&name, ':');
-	if (str_eq(name, STR("cpu-clock")) || str_eq(name, STR("task-clock")) || str_starts(name, STR("offcpu-time")))
+	if (str_eq(name, STR("cpu-clock")) || str_eq(name, STR("task-clock")) || samplekey_has_waits(name))
 		return STR("ns");
 	return name.n ? name : STR("periods");
 }
@@ -192,6 +194,13 @@ static uint64_t weight_of(const struct samples *samples, const struct sample_key
 		       samples->sample.count;
 }
 
+static uint32_t leaf_of(struct samples *samples, struct str event)
+{
+	struct str leaf = waitreason_leaf(event);
+
+	return leaf.n ? stacks_frame(&samples->stacks, leaf) : 0;
+}
+
 void samples_open(struct samples *samples, const struct sample_key *key)
 {
 	struct samples_event *event = samples_event_of(samples, key->event);
@@ -214,6 +223,7 @@ void samples_open(struct samples *samples, const struct sample_key *key)
 		count_time(&samples->tally, key);
 	samples->sample.root = samples_root_of(samples, key);
 	samples->sample.weight = weight_of(samples, key);
+	samples->sample.leaf = leaf_of(samples, key->event);
 	samples->sample.state = SAMPLE_OPEN;
 }
 
@@ -227,13 +237,23 @@ static void add_weight(struct samples *samples, uint32_t node)
 		samples->tally.overflow = true;
 }
 
+/* Returns the node of the leaf frame that the open sample of a wall-clock profile adds below `node`. */
+static uint32_t wait_node(struct samples *samples, uint32_t node)
+{
+	uint32_t leaf = samples->sample.leaf;
+
+	if (!samples->locations && str_eq(intern_str(&samples->stacks.frames, leaf), STR("[blocked]")))
+		leaf = stacks_frame(&samples->stacks, waitreason_of(&samples->stacks, node, samples->sample.root));
+	return stacks_child(&samples->stacks, node, leaf);
+}
+
 void samples_close_at(struct samples *samples, uint32_t node, uint64_t frames)
 {
 	samples->sample.state = SAMPLE_NONE;
 	samples->tally.samples += samples->sample.count;
 	samples->tally.without_frames += frames == 0 ? samples->sample.count : 0;
 	samples->tally.deep += frames > 1 ? samples->sample.count : 0;
-	add_weight(samples, node);
+	add_weight(samples, samples->sample.leaf ? wait_node(samples, node) : node);
 }
 
 void samples_close(struct samples *samples)

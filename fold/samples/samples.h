@@ -116,7 +116,9 @@ struct samples {
 		enum samples_state state;
 		uint32_t root;
 		uint64_t weight, count;
+		uint32_t leaf; /* frame that a wall-clock profile adds to the stack (waitreason.h); 0: none */
 	} sample;
+	bool locations;  /* true: frames are locations, so reasons of waits are found later (nametree.h) */
 	uint32_t *frame; /* frame ids of the open sample, leaf first */
 	size_t nframes, frames_cap;
 	/* Cache of first frames' nodes by the header's text up to the tid, with SAMPLES_ROOTS entries. */

@@ -3,7 +3,6 @@
 
 #include "common/arena.h"
 #include "record/offcpu/chains.h"
-#include "common/formats/offcpustats.h"
 #include "common/hash.h"
 
 #include <stdlib.h>
@@ -48,6 +47,7 @@ struct slot {
 
 struct offcpu {
 	uint64_t least_ns;
+	bool all, newcomers; /* offcpu_emit_all, offcpu_newcomers */
 	void (*emit)(void *to, const struct offcpu_sample *sample);
 	void *to;
 	struct slot *slot; /* hash table by tid, with open addressing */
@@ -71,6 +71,16 @@ struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct
 	*offcpu = (struct offcpu){ .least_ns = least_ns, .emit = emit, .to = to, .mask = 255 };
 	offcpu->slot = mem_alloc(sizeof(*offcpu->slot), offcpu->mask + 1);
 	return offcpu;
+}
+
+void offcpu_emit_all(struct offcpu *offcpu)
+{
+	offcpu->all = true;
+}
+
+void offcpu_newcomers(struct offcpu *offcpu)
+{
+	offcpu->newcomers = true;
 }
 
 void offcpu_free(struct offcpu *offcpu)
@@ -192,7 +202,7 @@ static void count_stack(struct offcpu *offcpu, const struct slot *slot, uint64_t
 		counts->read_ns += ns;
 		counts->complete += slot->complete;
 		counts->complete_ns += slot->complete ? ns : 0;
-	} else if (has_user_part(slot->chain)) {
+	} else if (slot->chain && has_user_part(slot->chain)) {
 		counts->unread++;
 		counts->unread_ns += ns;
 	}
@@ -216,13 +226,13 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	if (end <= start)
 		return;
 	sample.ns = end - start;
-	if (!slot->chain) {
+	if (!slot->chain && !offcpu->all) {
 		offcpu->counts.without_chain++;
 		offcpu->counts.without_chain_ns += sample.ns;
 		return;
 	}
-	sample.ips = slot->chain->ips;
-	sample.n = slot->chain->n;
+	sample.ips = slot->chain ? slot->chain->ips : NULL;
+	sample.n = slot->chain ? slot->chain->n : 0;
 	*(sample.preempted ? &offcpu->counts.preempted : &offcpu->counts.blocked) += 1;
 	*(sample.preempted ? &offcpu->counts.preempted_ns : &offcpu->counts.blocked_ns) += sample.ns;
 	count_stack(offcpu, slot, sample.ns);
@@ -316,17 +326,55 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 	offcpu->counts.unknown += offcpu->doubtful;
 }
 
+/* Emits the time before the first record of a thread, which has no callchain. */
+static void emit_without_chain(struct offcpu *offcpu, const struct slot *slot, bool preempted, uint64_t time,
+			       uint64_t ns)
+{
+	struct offcpu_sample sample = {
+		.pid = slot->pid, .tid = slot->tid, .cpu = UINT32_MAX, .preempted = preempted, .time = time, .ns = ns
+	};
+
+	*(preempted ? &offcpu->counts.preempted : &offcpu->counts.blocked) += 1;
+	*(preempted ? &offcpu->counts.preempted_ns : &offcpu->counts.blocked_ns) += ns;
+	offcpu->emit(offcpu->to, &sample);
+}
+
+/* Emits the time up to `end` in which a new thread waits for a CPU, with timestamp `time`. */
+static void give_fresh(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
+{
+	uint64_t start = start_of(offcpu, slot);
+
+	if (!offcpu->all || end <= start)
+		return;
+	if (is_certain(offcpu, slot) && !offcpu->doubtful) {
+		emit_without_chain(offcpu, slot, true, time, end - start);
+		return;
+	}
+	offcpu->counts.unknown++;
+	offcpu->counts.unknown_ns += end - start;
+}
+
+/* Takes a switch-in that is the first record of its thread: it was off the CPU since offcpu_begin, or is a newcomer. */
+static void take_first_in(struct offcpu *offcpu, const struct ring_sample_id *sample_id)
+{
+	uint64_t ns = sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
+	struct slot *slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
+
+	if (!offcpu->all || offcpu->newcomers || offcpu->retries) {
+		slot->returned = ns >= OFFCPU_RETURNED_NS;
+		offcpu->counts.before++;
+		offcpu->counts.before_ns += ns;
+	} else if (ns) {
+		emit_without_chain(offcpu, slot, false, sample_id->time, ns);
+	}
+}
+
 static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_id)
 {
 	struct slot *slot = offcpu_find(offcpu, sample_id->tid);
 
 	if (!slot) {
-		uint64_t ns = sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
-
-		slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
-		slot->returned = ns >= OFFCPU_RETURNED_NS;
-		offcpu->counts.before++;
-		offcpu->counts.before_ns += ns;
+		take_first_in(offcpu, sample_id);
 		return;
 	}
 	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
@@ -335,7 +383,9 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 		give_complete(offcpu, slot, sample_id->time);
 	else if (slot->status == RUNNING)
 		offcpu->counts.unknown++; /* the record of the thread's switch-out is missing */
-	else if (slot->status != FRESH)
+	else if (slot->status == FRESH)
+		give_fresh(offcpu, slot, sample_id->time, sample_id->time);
+	else
 		offcpu_give_up(offcpu, slot, sample_id->time, sample_id->time);
 	drop_chain(offcpu, slot);
 	slot->pid = sample_id->pid;
@@ -346,11 +396,14 @@ static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 {
 	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 
+	if (ns < slot->last)
+		return; /* late: the thread has had records */
 	/* the slot is that of an earlier thread with this tid, whose EXIT record was lost */
 	if (slot->status == OFF || slot->status == UNKNOWN)
 		offcpu_give_up(offcpu, slot, slot->last, ns);
 	drop_chain(offcpu, slot);
 	offcpu_become(slot, FRESH, ns);
+	slot->stale = offcpu->retries;
 }
 
 static void offcpu_take_exit(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
@@ -379,8 +432,7 @@ static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 	offcpu_become(slot, RUNNING, ns);
 }
 
-/* Returns false for tid 0, the idle tasks, and for tid -1, a thread that has ended and leaves the CPU for the last
- * time. */
+/* Returns false for tid 0, the idle tasks, and for tid -1, a thread that has ended and leaves its CPU. */
 static bool is_thread(uint32_t tid)
 {
 	return tid != 0 && tid != UINT32_MAX;
@@ -423,6 +475,25 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 			take_exec(offcpu, load32(body), load32(body + 4), record->time);
 		break;
 	default: break;
+	}
+}
+
+uint64_t offcpu_latest(const struct offcpu *offcpu, uint32_t tid)
+{
+	const struct slot *slot = offcpu_find(offcpu, tid);
+
+	return slot ? slot->last : 0;
+}
+
+void offcpu_forget(struct offcpu *offcpu, uint32_t pid)
+{
+	for (size_t i = 0; i <= offcpu->mask; i++) {
+		struct slot *slot = offcpu->slot + i;
+
+		if (slot->status == NOBODY || slot->status == ENDED || slot->pid != pid)
+			continue;
+		drop_chain(offcpu, slot);
+		offcpu_become(slot, ENDED, offcpu->now);
 	}
 }
 
@@ -571,6 +642,8 @@ void offcpu_border(struct offcpu *offcpu, uint64_t ns)
 	for (size_t i = 0; i <= offcpu->mask; i++) {
 		struct slot *slot = offcpu->slot + i;
 
+		if (slot->status == FRESH)
+			give_fresh(offcpu, slot, ns, ns - 1);
 		if ((slot->status != OFF && slot->status != UNKNOWN) || ns <= offcpu->floor)
 			continue;
 		if (slot->status == OFF && is_certain(offcpu, slot)) {
@@ -610,35 +683,6 @@ void offcpu_count_from_here(struct offcpu *offcpu)
 	offcpu->counts = (struct pj_offcpu){ 0 };
 }
 
-void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
-{
-	sum->blocked += more->blocked;
-	sum->blocked_ns += more->blocked_ns;
-	sum->preempted += more->preempted;
-	sum->preempted_ns += more->preempted_ns;
-	sum->brief += more->brief;
-	sum->brief_ns += more->brief_ns;
-	sum->unknown += more->unknown;
-	sum->unknown_ns += more->unknown_ns;
-	sum->without_chain += more->without_chain;
-	sum->without_chain_ns += more->without_chain_ns;
-	sum->before += more->before;
-	sum->before_ns += more->before_ns;
-	sum->never = more->never;
-	sum->lost += more->lost;
-	sum->read += more->read;
-	sum->read_ns += more->read_ns;
-	sum->complete += more->complete;
-	sum->complete_ns += more->complete_ns;
-	sum->unread += more->unread;
-	sum->unread_ns += more->unread_ns;
-	sum->own = more->own;
-	sum->early += more->early;
-	sum->early_ns += more->early_ns;
-	sum->early_complete_ns += more->early_complete_ns;
-	sum->lacking = more->lacking > sum->lacking ? more->lacking : sum->lacking;
-}
-
 size_t offcpu_threads(const struct offcpu *offcpu)
 {
 	size_t n = 0;
@@ -652,47 +696,4 @@ size_t offcpu_bytes(const struct offcpu *offcpu)
 {
 	return sizeof(*offcpu) + (offcpu->mask + 1) * sizeof(*offcpu->slot) + offcpu->chains.bytes +
 	       offcpu->chains.nbuckets * sizeof(void *);
-}
-
-static void offcpu_report(struct text *text, const char *before, uint64_t n, const char *one, const char *many,
-			  uint64_t ns)
-{
-	text_add(text, before);
-	text_grouped(text, n);
-	text_printf(text, " %s (%.*f s)", n == 1 ? one : many, ns < 10000000000 ? 3 : 1, (double)ns / 1e9);
-}
-
-void offcpu_text(struct text *text, const struct pj_offcpu *offcpu)
-{
-	offcpu_report(text, "", offcpu->blocked, "time blocked", "times blocked", offcpu->blocked_ns);
-	offcpu_report(text, ", ", offcpu->preempted, "preempted", "preempted", offcpu->preempted_ns);
-	if (offcpu->brief)
-		offcpu_report(text, "; not written: ", offcpu->brief, "shorter than the minimum",
-			      "shorter than the minimum", offcpu->brief_ns);
-	if (offcpu->unknown || offcpu->unknown_ns)
-		offcpu_report(text, "; unknown, because records were lost: ", offcpu->unknown, "time", "times",
-			      offcpu->unknown_ns);
-	if (offcpu->without_chain)
-		offcpu_report(text, "; without callchain, not written: ", offcpu->without_chain, "time", "times",
-			      offcpu->without_chain_ns);
-	if (offcpu->before)
-		offcpu_report(text, "; off the CPU since before the recording, without stack: ", offcpu->before,
-			      "thread that returned", "threads that returned", offcpu->before_ns);
-	if (offcpu->never) {
-		text_add(text, offcpu->before ? " and " : "; off the CPU since before the recording, without stack: ");
-		text_grouped(text, offcpu->never);
-		text_add(text, " that did not return");
-	}
-	if (offcpu->early)
-		offcpu_report(text, "; off the CPU since before the recording, with a stack: ", offcpu->early, "time",
-			      "times", offcpu->early_ns);
-	if (offcpu->own) {
-		text_add(text, "; left out: ");
-		text_grouped(text, offcpu->own);
-		text_add(text, offcpu->own == 1 ? " process of this recording" : " processes of this recording");
-	}
-	if (offcpu->read || offcpu->unread) {
-		text_add(text, "; ");
-		offcpustats_text(text, offcpu);
-	}
 }

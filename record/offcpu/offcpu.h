@@ -31,6 +31,7 @@
 struct offcpu_sample {
 	uint32_t pid, tid, cpu; /* cpu: number of the CPU that the thread left */
 	bool preempted;
+	bool unsampled; /* on-CPU time that no sample has (oncpu.h), not off-CPU time */
 	/* read: the user part of the callchain is that of a certified copy (offcpu_set_stack); complete: it ends in a
 	 * root frame; early: the thread is off the CPU since before the recording (offcpu_set_early) */
 	bool read, complete, early;
@@ -45,6 +46,12 @@ struct offcpu;
  * than least_ns are counted and not emitted; parts that end at a border are always emitted. */
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to);
 void offcpu_free(struct offcpu *offcpu);
+/* Emits off-CPU times without callchain, too: those before the first record of a thread that is off the CPU since
+ * before the recording (blocked), or that was started during it (preempted). */
+void offcpu_emit_all(struct offcpu *offcpu);
+/* Call it once threads may have records that neither existed at offcpu_begin nor have a FORK record: the time before
+ * the first record of a thread is unknown then, and only counted. */
+void offcpu_newcomers(struct offcpu *offcpu);
 
 /* Starts the recording at ns: off-CPU time before ns does not count. */
 void offcpu_begin(struct offcpu *offcpu, uint64_t ns);
@@ -58,6 +65,11 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
  * missing. */
 void offcpu_mark_stale(struct offcpu *offcpu, uint64_t ns);
 void offcpu_sure(struct offcpu *offcpu);
+
+/* Returns the time of the latest record of a thread; 0 if it has had none. */
+uint64_t offcpu_latest(const struct offcpu *offcpu, uint32_t tid);
+/* Ends the threads of a process that is not recorded any more. */
+void offcpu_forget(struct offcpu *offcpu, uint32_t pid);
 
 /* Time in ns by which a switch-in must be later than the end of a read: the kernel's clock for records
  * (ktime_get_mono_fast_ns) may differ from that of clock_gettime for a moment while the kernel adjusts it. */

@@ -25,9 +25,9 @@ struct overtimes {
 	struct tenant_rows {
 		struct tenant of;
 		uint32_t n; /* number of rows of this tenant; 0: the entry is free */
-		/* index, counted from 1, of the tenant's last row of each off-CPU event; the lowest bit of the event's
-		 * index selects the element; 0: no row */
-		uint32_t last[2];
+		/* index, counted from 1, of the tenant's last row of each event of which the recorder makes samples;
+		 * the index of the event modulo 3 selects the element; 0: no row */
+		uint32_t last[3];
 	} tenant[TENANT_BUCKETS]; /* rows by tenant, as a hash table with open addressing */
 	uint32_t tenants;
 };
@@ -91,7 +91,7 @@ bool overtimes_add(struct overtimes *overtimes, struct tenant tenant, const stru
 	struct tenant_rows *rows = overtimes_rows_of(overtimes, tenant);
 	struct row *row;
 
-	last = &rows->last[sample->event & 1];
+	last = &rows->last[sample->event % countof(rows->last)];
 	if (*bucket || (rows->n >= OVERTIMES_ROWS && *last)) {
 		add_period(&overtimes->row[(*bucket ? *bucket : *last) - 1], sample->period);
 		return true;

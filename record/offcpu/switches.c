@@ -4,12 +4,17 @@
 #include "common/arena.h"
 #include "common/hash.h"
 #include "record/offcpu/leftout.h"
+#include "record/offcpu/oncpu.h"
+#include "record/offcpu/switchtimes.h"
 
 #include <stdlib.h>
 
 struct switches {
 	struct switches_options o;
 	struct offcpu *offcpu;
+	struct oncpu *oncpu; /* NULL: no wall-clock profile */
+	struct switchtimes times;
+	uint64_t oncpu_ns; /* on-CPU time that has been given to samples */
 	struct text sample;
 	const struct offcpu_sample *emitted; /* that which is being emitted; NULL: none is */
 	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
@@ -52,7 +57,7 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 {
 	struct switches *switches = to;
 	struct ring_sample r = { .head = { .type = RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
-				 .event = switches->o.event + sample->preempted,
+				 .event = switches->o.event + (sample->unsampled ? 2 : sample->preempted),
 				 .pid = sample->pid,
 				 .tid = sample->tid,
 				 .time = sample->time,
@@ -69,7 +74,8 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 		r.head.misc = PERF_RECORD_MISC_KERNEL;
 	text->n = 0;
 	text_bytes(text, &r, sizeof(r));
-	text_bytes(text, sample->ips, sample->n * sizeof(*sample->ips));
+	if (sample->n)
+		text_bytes(text, sample->ips, sample->n * sizeof(*sample->ips));
 	for (uint64_t i = sample->n; i < r.nips; i++)
 		text_bytes(text, &mark, sizeof(mark));
 	if (switches->o.cgroup)
@@ -81,12 +87,30 @@ static void make_sample(void *to, const struct offcpu_sample *sample)
 	switches->emitted = NULL;
 }
 
+static void emit_rest(void *to, const struct oncpu_rest *rest)
+{
+	struct offcpu_sample sample = { .pid = rest->pid,
+					.tid = rest->tid,
+					.cpu = rest->cpu,
+					.time = rest->time,
+					.ns = rest->ns,
+					.cgroup = rest->cgroup,
+					.unsampled = true };
+
+	((struct switches *)to)->oncpu_ns += rest->ns;
+	make_sample(to, &sample);
+}
+
 struct switches *switches_new(const struct switches_options *options)
 {
 	struct switches *switches = mem_alloc(sizeof(*switches), 1);
 
 	switches->o = *options;
 	switches->offcpu = offcpu_new(options->least_ns, make_sample, switches);
+	if (options->wall) {
+		offcpu_emit_all(switches->offcpu);
+		switches->oncpu = oncpu_new(emit_rest, switches);
+	}
 	return switches;
 }
 
@@ -95,6 +119,8 @@ void switches_free(struct switches *switches)
 	if (!switches)
 		return;
 	offcpu_free(switches->offcpu);
+	oncpu_free(switches->oncpu);
+	switchtimes_free(&switches->times);
 	earlywaits_free(&switches->early);
 	text_free(&switches->sample);
 	free(switches);
@@ -105,6 +131,8 @@ void switches_begin(struct switches *switches, uint64_t ns)
 	if (!switches)
 		return;
 	offcpu_begin(switches->offcpu, ns);
+	if (switches->oncpu)
+		oncpu_begin(switches->oncpu, ns);
 	switches->lost = 0;
 }
 
@@ -154,8 +182,22 @@ static uint32_t switches_pid_of(const struct ring_record *record)
 
 void switches_leave_out(struct switches *switches, uint32_t pid)
 {
-	if (switches)
-		leftout_add(&switches->leftout, pid);
+	if (!switches || leftout_has(&switches->leftout, pid))
+		return;
+	leftout_add(&switches->leftout, pid);
+	if (!leftout_has(&switches->leftout, pid))
+		return;
+	offcpu_forget(switches->offcpu, pid);
+	if (switches->oncpu)
+		oncpu_forget(switches->oncpu, pid);
+}
+
+void switches_newcomers(struct switches *switches)
+{
+	if (!switches || !switches->oncpu)
+		return;
+	offcpu_newcomers(switches->offcpu);
+	oncpu_newcomers(switches->oncpu);
 }
 
 void switches_leave_out_none(struct switches *switches)
@@ -172,10 +214,61 @@ static bool drops_record(struct switches *switches, const struct ring_record *re
 	return leftout_has(&switches->leftout, switches_pid_of(record));
 }
 
+/* Sets the time of a SWITCH record in a wall-clock profile to that at which the kernel's scheduler counts the switch,
+ * but not before the time up to which the times of the thread are counted already. */
+static void adjust_time(struct switches *switches, const struct ring_record *record)
+{
+	struct perf_record *head = record->head;
+	struct ring_sample_id *id = (void *)((char *)head + head->size - sizeof(*id));
+	uint64_t time = switchtimes_record(&switches->times, record), off, on;
+
+	if ((head->type != RECORD_SWITCH && head->type != RECORD_SWITCH_CPU_WIDE) || record->fixed || time >= id->time)
+		return;
+	off = offcpu_latest(switches->offcpu, id->tid);
+	on = oncpu_counted(switches->oncpu, id->tid);
+	time = time > off ? time : off;
+	time = time > on ? time : on;
+	id->time = time < id->time ? time : id->time;
+}
+
+static void record_cgroup(struct switches *switches, const struct ring_record *record)
+{
+	const struct ring_sample *sample = (const void *)record->head;
+
+	if (switches->o.cgroup && record->kind == RING_OF_SWITCHES && sample->head.type == RECORD_SAMPLE &&
+	    sample->head.size >= sizeof(*sample) + 8)
+		oncpu_set_cgroup(switches->oncpu, sample->tid, load64((const char *)sample + sample->head.size - 8));
+}
+
 void switches_record(struct switches *switches, const struct ring_record *record)
 {
-	if (switches && !drops_record(switches, record) && switches->o.wanted(switches->o.to, switches_pid_of(record)))
-		offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
+	if (!switches)
+		return;
+	if (switches->oncpu && record->kind == RING_OF_SWITCHES)
+		adjust_time(switches, record);
+	if (drops_record(switches, record) || !switches->o.wanted(switches->o.to, switches_pid_of(record)))
+		return;
+	offcpu_record(switches->offcpu, record, switches->o.cgroup && record->kind == RING_OF_SWITCHES);
+	if (!switches->oncpu)
+		return;
+	oncpu_record(switches->oncpu, record);
+	record_cgroup(switches, record);
+}
+
+bool switches_weigh(struct switches *switches, struct ring_sample *sample, uint64_t cgroup)
+{
+	if (leftout_has(&switches->leftout, sample->pid))
+		return false;
+	sample->period = oncpu_weight(switches->oncpu, sample);
+	switches->oncpu_ns += sample->period;
+	if (cgroup)
+		oncpu_set_cgroup(switches->oncpu, sample->tid, cgroup);
+	return true;
+}
+
+uint64_t switches_oncpu_ns(const struct switches *switches)
+{
+	return switches ? switches->oncpu_ns : 0;
 }
 
 bool switches_wanted(const struct switches *switches, uint32_t pid)
@@ -198,12 +291,18 @@ void switches_mark_stale(struct switches *switches, uint64_t ns)
 {
 	if (switches)
 		offcpu_mark_stale(switches->offcpu, ns);
+	if (switches && switches->oncpu) {
+		switchtimes_lost(&switches->times);
+		oncpu_mark_stale(switches->oncpu, ns);
+	}
 }
 
 void switches_sure(struct switches *switches)
 {
 	if (switches)
 		offcpu_sure(switches->offcpu);
+	if (switches && switches->oncpu)
+		oncpu_sure(switches->oncpu);
 }
 
 static bool is_alive(void *to, uint32_t tid)
@@ -218,6 +317,8 @@ void switches_mend(struct switches *switches)
 	if (!switches)
 		return;
 	offcpu_check(switches->offcpu, is_alive, switches);
+	if (switches->oncpu)
+		oncpu_check(switches->oncpu, is_alive, switches);
 	earlywaits_end(&switches->early, is_alive, switches);
 }
 
@@ -240,6 +341,20 @@ static uint64_t switches_never(struct switches *switches, size_t ran)
 	return switches->live > ran ? switches->live - ran : 0;
 }
 
+/* Ends a window of a wall-clock profile: emits the on-CPU times that no sample has, and counts those that are unknown.
+ */
+static void end_oncpu(struct switches *switches, uint64_t ns, struct pj_offcpu *counts)
+{
+	uint64_t times, unknown_ns;
+
+	if (!switches->oncpu)
+		return;
+	oncpu_border(switches->oncpu, ns);
+	oncpu_take_unknown(switches->oncpu, &times, &unknown_ns);
+	counts->unknown += times;
+	counts->unknown_ns += unknown_ns;
+}
+
 struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 {
 	struct pj_offcpu counts;
@@ -253,6 +368,7 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 	offcpu_count_from_here(switches->offcpu);
 	if (!switches->o.marks)
 		counts.unread = counts.unread_ns = 0; /* none is read */
+	end_oncpu(switches, ns, &counts);
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
 	counts.lacking = earlywaits_lacking(&switches->early, switches->offcpu);

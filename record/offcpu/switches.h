@@ -17,6 +17,9 @@ struct switches_options {
 	uint64_t event; /* index of the event for samples of blocked time; event + 1 is that of preempted time */
 	/* off-CPU times shorter than this, in ns, are counted and are no samples */
 	uint64_t least_ns;
+	/* true: a wall-clock profile: event + 2 is that of on-CPU time without sample, and all off-CPU times are
+	 * samples, also those without callchain */
+	bool wall;
 	bool cgroup; /* true: samples of context switches end with their cgroup id */
 	/* true: callchains end with the marks of PJ_ITEM_UNWINDING, as stacks are read while threads are off the CPU */
 	bool marks;
@@ -53,6 +56,14 @@ void switches_tick(struct switches *switches, uint64_t now);
 
 /* Takes a record. The caller passes every record of switch rings except LOST, and every record of state rings. */
 void switches_record(struct switches *switches, const struct ring_record *record);
+/* Sets the period of a sample of CPU time in a wall-clock profile to the on-CPU time of its thread since the thread's
+ * previous sample (oncpu.h), which is 0 if it is unknown. cgroup: id of its cgroup, 0 if unknown. Returns false for a
+ * sample of a process that is left out. */
+bool switches_weigh(struct switches *switches, struct ring_sample *sample, uint64_t cgroup);
+/* Returns the on-CPU time in ns that samples have so far. */
+uint64_t switches_oncpu_ns(const struct switches *switches);
+/* Call it once threads of a wall-clock profile may have no FORK record (offcpu_newcomers). */
+void switches_newcomers(struct switches *switches);
 /* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);
 /* Called from `emit`: counts the sample as one whose stack was not read, as its callchain is replaced by that of a
@@ -61,7 +72,7 @@ void switches_drop_stack(struct switches *switches);
 /* Returns true if the off-CPU times of process pid are recorded. */
 bool switches_wanted(const struct switches *switches, uint32_t pid);
 /* Leaves a process out of a recording, and those that it starts from now on, until they end (leftout.h): records of
- * them are ignored, and their threads do not count as those that never ran. */
+ * them are ignored, the times of their threads end, and these do not count as those that never ran. */
 void switches_leave_out(struct switches *switches, uint32_t pid);
 /* Takes all processes back that are left out, before those are given that are left after lost records. */
 void switches_leave_out_none(struct switches *switches);

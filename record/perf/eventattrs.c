@@ -126,7 +126,7 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
  * type. */
 static void follow_switches(struct eventattrs *eventattrs)
 {
-	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu + 1; i++)
+	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu - 1 + eventattrs->o.made; i++)
 		eventattrs->event[i].attr.sample_type =
 			eventattrs->switches.sample_type & ~(uint64_t)PERF_SAMPLE_REGS_USER;
 }
@@ -163,7 +163,7 @@ void eventattrs_opened(struct eventattrs *eventattrs)
 	for (size_t i = 0; i < eventattrs->o.nevents; i++)
 		if (eventattrs->reported[i].attr.type >= PERF_TYPE_MAX)
 			eventattrs->reported[i].attr.config1 = 0; /* of a uprobe: an address in this process */
-	for (size_t i = 0; i < 2 && eventattrs_waits(eventattrs); i++)
+	for (size_t i = 0; i < eventattrs->o.made && eventattrs_waits(eventattrs); i++)
 		eventattrs->reported[eventattrs->o.offcpu - 1 + i].unwound = true;
 }
 

@@ -19,6 +19,8 @@ struct eventattrs_options {
 	size_t nevents;
 	/* index from 1 of the event for off-CPU times; 0 without off-CPU times (struct session_options) */
 	uint64_t offcpu;
+	/* number of the events that the recorder makes, from that one on */
+	size_t made;
 	/* true: threads and processes that the target threads create inherit the events (attr.inherit); for events of
 	 * threads, not of CPUs */
 	bool children;

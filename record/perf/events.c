@@ -296,8 +296,25 @@ static void add_offcpu(struct events *events, const struct events_options *optio
 
 	attr.sample_period = 1;
 	events->offcpu = events->n + 1;
-	events_add_event(events, &attr, STR("offcpu-time"));
-	events_add_event(events, &attr, STR("offcpu-time-preempted"));
+	events_add_event(events, &attr, options->wall ? STR("wall-time-blocked") : STR("offcpu-time"));
+	events_add_event(events, &attr, options->wall ? STR("wall-time-preempted") : STR("offcpu-time-preempted"));
+	if (options->wall)
+		events_add_event(events, &attr, STR("wall-time-unsampled"));
+}
+
+/* Names the sampled event wall-time, as its periods become on-CPU times. Exits with a message if it does not sample CPU
+ * time. */
+static void name_wall_time(struct events *events)
+{
+	const struct perf_event_attr *attr = &events->event[0].attr;
+	bool clock = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_CLOCK,
+	     cycles = attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
+
+	if (events->n != 1 || !attr->freq || (!clock && !cycles) || attr->exclude_user || attr->exclude_kernel)
+		die_usage("--wall: -e can only be cycles or cpu-clock, of user and kernel code");
+	free((void *)(uintptr_t)events->event[0].name);
+	events->n = 0;
+	events_add_event(events, attr, STR("wall-time"));
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
@@ -391,6 +408,8 @@ void events_parse(struct events *events, const char *list, const struct events_o
 		check_period(events, options->period);
 	if (events->ntracepoints)
 		describe_tracepoints(events);
+	if (options->wall)
+		name_wall_time(events);
 	if (options->offcpu)
 		add_offcpu(events, options);
 }

@@ -25,6 +25,8 @@ struct events_options {
 	bool idle;
 	/* true: add the two events of off-CPU times */
 	bool offcpu;
+	/* true, with offcpu: name them and the event, which samples CPU time, as those of a wall-clock profile */
+	bool wall;
 	/* processes whose mapped files uprobes name without a path */
 	const uint32_t *pid;
 	size_t npids;
@@ -36,7 +38,9 @@ struct events {
 	size_t n;
 	/* true if "auto" became cpu-clock, because this host cannot count cycles */
 	bool by_clock;
-	/* index from 1 of the event offcpu-time; the next one is offcpu-time-preempted; 0 without off-CPU times */
+	/* index from 1 of the event offcpu-time; the next one is offcpu-time-preempted; 0 without off-CPU times. In a
+	 * wall-clock profile these are wall-time-blocked and wall-time-preempted, and the next one is
+	 * wall-time-unsampled. */
 	uint64_t offcpu;
 	struct tracepoint *tracepoint;
 	size_t ntracepoints;

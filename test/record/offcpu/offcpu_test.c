@@ -183,6 +183,67 @@ static void check_brief(void)
 	check(o, "7:200+20@3 a,f| 7:294+5@3 b,f| 7:394+5@3 c,f| 7:400+16@3 c,f", 0, 0, "long enough in all is both");
 }
 
+/* A wall-clock profile has the times without callchain, too. */
+static void check_all(void)
+{
+	struct offcpu *o = start(0);
+
+	offcpu_emit_all(o);
+	offcpu_begin(o, 1000);
+	in(o, 7, 1150);
+	is_u64(offcpu_early(o, 7), OFFCPU_EARLY_NONE, "of a wall-clock profile: a sample has the time before a return");
+	task(o, RECORD_FORK, 8, 1200);
+	in(o, 8, 1230);
+	out(o, 8, 1300);
+	in(o, 8, 1310);
+	check(o, "7:1000+150@4294967295 | 8:1200+30@4294967295! | 8:1300+10@3 ", 0, 0,
+	      "  off since before, new, and without callchain");
+
+	o = start(0);
+	offcpu_emit_all(o);
+	offcpu_begin(o, 1000);
+	task(o, RECORD_FORK, 7, 500);
+	in(o, 7, 600);
+	task(o, RECORD_FORK, 8, 500);
+	in(o, 8, 1100);
+	check(o, "8:1000+100@4294967295! ", 0, 0, "a new thread that ran before the beginning did not wait after it");
+
+	o = start(0);
+	offcpu_emit_all(o);
+	task(o, RECORD_FORK, 7, 500);
+	offcpu_border(o, 600);
+	in(o, 7, 700);
+	check(o, "7:499+100@4294967295! | 7:600+100@4294967295! ", 0, 0, "a new thread that waits across a border");
+
+	o = start(0);
+	offcpu_emit_all(o);
+	in(o, 7, 100);
+	got.n = 0;
+	task(o, RECORD_FORK, 7, 50);
+	leave(o, 7, 200, 0xa);
+	in(o, 7, 210);
+	check(o, "7:200+10@3 a,f", 0, 0, "a late FORK record");
+
+	o = start(0);
+	offcpu_emit_all(o);
+	task(o, RECORD_FORK, 7, 100);
+	offcpu_mark_stale(o, 150);
+	offcpu_sure(o);
+	in(o, 7, 200);
+	check(o, "", 1, 100, "records were lost since the start of a thread");
+
+	o = start(0);
+	offcpu_emit_all(o);
+	offcpu_newcomers(o);
+	in(o, 7, 200);
+	is_u64(offcpu_counts(o).before_ns, 200, "a thread that may have come later: its time is only counted");
+	leave(o, 7, 300, 0xa);
+	offcpu_forget(o, 1);
+	offcpu_border(o, 400);
+	in(o, 7, 410);
+	check(o, "", 0, 0, "  a process that is not recorded any more does not wait");
+}
+
 /* ---- borders ------------------------------------------------------------------------------------------------- */
 
 static void check_borders(void)
@@ -592,6 +653,7 @@ int main(void)
 	check_early_waits();
 	check_pairs();
 	check_brief();
+	check_all();
 	check_borders();
 	check_losses();
 	check_threads();

@@ -45,8 +45,20 @@ static struct sums take(struct overtimes *overtimes)
 	return s;
 }
 
+struct event_counts {
+	uint64_t other, last;
+};
+
+static void count_event(void *to, const struct ring_sample *sample)
+{
+	struct event_counts *counts = to;
+
+	*(sample->event == 4 ? &counts->last : &counts->other) += sample->period;
+}
+
 int main(void)
 {
+	struct event_counts counts = { 0 };
 	struct overtimes *o = overtimes_new();
 	struct sums s;
 	uint64_t sum = 0, taken = 0, rows = 0, t = 0;
@@ -65,6 +77,14 @@ int main(void)
 	s = take(o);
 	ok(s.n == 5 && s.ns == 50 && !s.unordered,
 	   "events, cgroups, threads and tenants have sums of their own, in order of time");
+	for (uint64_t event = 2; event < 5; event++)
+		for (uint32_t i = 0; i < 3 * OVERTIMES_ROWS; i++)
+			add(o, one, 1000 + i, 1000 + i, event, 5, ++t);
+	for (uint32_t i = 0; i < OVERTIMES_ROWS; i++)
+		add(o, one, 5000 + i, 5000 + i, 4, 5, ++t);
+	overtimes_take(o, count_event, &counts);
+	ok(counts.other == 2 * 3 * OVERTIMES_ROWS * 10 && counts.last == 4 * OVERTIMES_ROWS * 10,
+	   "each of three events has the times of its own further threads");
 	for (uint32_t i = 0; i < 100000; i++)
 		add(o, one, 1000 + i, 1000 + i, 2 + i % 2, 5, ++t);
 	add(o, (struct tenant){ TENANT_CONTAINER, 1000 }, 7, 7, 2, 5, ++t);

@@ -206,6 +206,46 @@ static void over_budget(void)
 	switches_free(switches);
 }
 
+static struct ring_sample rest;
+
+static void see_rest(void *to, struct ring_sample *sample)
+{
+	(void)to;
+	if (sample->event == 3)
+		rest = *sample;
+}
+
+static uint64_t weigh_at(struct switches *switches, uint32_t pid, uint64_t ns)
+{
+	struct ring_sample sample = { .pid = pid, .tid = pid, .time = ns, .period = 7 };
+
+	return switches_weigh(switches, &sample, 0) ? sample.period : UINT64_MAX;
+}
+
+/* Of a wall-clock profile: on-CPU time ends at the sample of the switch-out, where the scheduler counts it. */
+static void wall_clock(void)
+{
+	struct switches *switches = switches_new(
+		&(struct switches_options){ .event = 1, .wall = true, .wanted = all_wanted, .emit = see_rest });
+	struct pj_offcpu counts;
+
+	switches_begin(switches, 1000);
+	leave_cpu(switches, 7, 1101);
+	is_u64(weigh_at(switches, 7, 1150), 100, "a sample has the on-CPU time of its thread");
+	is_u64(weigh_at(switches, 7, 1150), 0, "  once; the next sample has none, but is kept");
+	switch_at(switches, 7, 1300, 0);
+	switches_leave_out(switches, 8);
+	is_u64(weigh_at(switches, 8, 1400), UINT64_MAX, "a sample of a process that is left out is dropped");
+	counts = switches_end(switches, 2000);
+	is_u64(counts.blocked_ns, 200, "the wait begins where on-CPU time ends");
+	is_u64(rest.period, 700, "the time after the last sample is one without stack");
+	is_u64(switches_oncpu_ns(switches), 800, "  and on-CPU time, too");
+	switches_leave_out(switches, 7);
+	rest.period = 0;
+	is_u64(switches_end(switches, 3000).unknown_ns + rest.period, 0, "a process that is left out has no more time");
+	switches_free(switches);
+}
+
 int main(void)
 {
 	struct processes *processes = processes_new(NULL);
@@ -227,5 +267,6 @@ int main(void)
 	check_records(&(struct leftout){ 0 });
 	check_early();
 	over_budget();
+	wall_clock();
 	return done();
 }
