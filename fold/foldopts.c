@@ -435,10 +435,10 @@ static void add_reports_group(struct options *options, struct request *request)
 		{ 0, "info", NULL, OPT_CALL_FLAG, request, opt_report, "describe the perf.data files instead" },
 		{ 0, "stacks", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print how complete the stacks are instead, by first frame" },
-		{ 0, "unresolved", NULL, OPT_CALL_FLAG, request, opt_report,
-		  "print code without names instead, and the reason" },
 		{ 0, "thread-dump", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print the newest stack of each thread instead, of all events" },
+		{ 0, "unresolved", NULL, OPT_CALL_FLAG, request, opt_report,
+		  "print code without names instead, and the reason" },
 	};
 
 	add_opt_rows(options, rows, countof(rows));
@@ -589,9 +589,8 @@ static void refuse_contradictions(const struct request *request)
 	if (request->list_events + request->top_given + request->tree + request->header + request->info +
 		    request->stacks + request->unresolved + request->thread_dump >
 	    1)
-		die_usage(
-			"--top, --tree, --list-events, --info, --stacks, --unresolved, --thread-dump and --header "
-			"exclude each other");
+		die_usage("--top, --tree, --list-events, --info, --stacks, --unresolved, --thread-dump and --header "
+			  "exclude each other");
 	if (request->header && request->as_flamegraph)
 		die_usage("--as-flamegraph and --header exclude each other: stackcollapse-perf.pl writes no header");
 	if (select_empty_range(&request->script.select))

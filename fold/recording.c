@@ -3,11 +3,11 @@
 
 #include "fold/process/jvmthreads.h"
 #include "fold/process/callchain.h"
+#include "fold/process/threadstacks.h"
 #include "fold/process/deferred.h"
 #include "fold/perfdata/cgroupnames.h"
 #include "fold/nametree.h"
 #include "fold/stackquality.h"
-#include "fold/threadstacks.h"
 #include "fold/troubles.h"
 #include "common/formats/offcpustats.h"
 #include "common/formats/perfrecord.h"
@@ -654,7 +654,9 @@ static void write_threads(struct recording *recording, const struct resolved *na
 {
 	const struct threadstacks_names shown = { .addrspace = &recording->as,
 						  .locations = &recording->locations,
-						  .resolved = names,
+						  .first = names->first,
+						  .frame = names->frame,
+						  .dso = resolve_dso,
 						  .stacks = stacks,
 						  .end_ns = recording->last_ns };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/threadstacks.h"
+#include "fold/process/threadstacks.h"
 
 #include "common/visible.h"
-#include "fold/names/names.h"
 
 #include <stdlib.h>
 
@@ -66,8 +65,8 @@ void threadstacks_delete(struct threadstacks *threadstacks, uint32_t pid, uint32
 	thread->newest.comm = thread->complete.comm = 0;
 }
 
-/* Returns the sample to show: that of a wait that lasts until the end, otherwise a recent complete one. A thread that is
- * preempted at the end could run, so it is as one that runs. */
+/* Returns the sample to show: that of a wait that lasts until the end, otherwise a recent complete one. A thread that
+ * is preempted at the end could run, so it is as one that runs. */
 static const struct threadsample *shown_sample(const struct threadstack *thread, uint64_t end_ns)
 {
 	const struct threadsample *newest = &thread->newest, *complete = &thread->complete;
@@ -101,7 +100,8 @@ static void put_ms(struct text *text, uint64_t ns)
 
 /* Appends the line with the name and the state of a thread. A wait or preemption that ended before the recording did
  * is in the past: the thread ran afterwards, between two samples, so its state is "running". */
-static void put_state(uint32_t tid, const struct threadsample *sample, const struct threadstacks_names *names, struct text *text)
+static void put_state(uint32_t tid, const struct threadsample *sample, const struct threadstacks_names *names,
+		      struct text *text)
 {
 	static const char *const off_cpu[] = { [THREAD_WAITING] = "waiting", [THREAD_PREEMPTED] = "preempted" };
 	uint64_t ago = names->end_ns > sample->time ? names->end_ns - sample->time : 0;
@@ -129,14 +129,13 @@ static void put_state(uint32_t tid, const struct threadsample *sample, const str
 }
 
 /* Appends the lines of a location: those of inlined calls before that of their caller. */
-static void put_frames(const struct threadstacks_names *names, uint32_t location, struct text *text)
+static void put_location_frames(const struct threadstacks_names *names, uint32_t location, struct text *text)
 {
-	const struct resolved *resolved = names->resolved;
-	struct str dso = resolve_dso(names->addrspace, &names->locations->location[location]);
+	struct str dso = names->dso(names->addrspace, &names->locations->location[location]);
 
-	for (uint32_t i = resolved->first[location + 1]; i-- > resolved->first[location];) {
+	for (uint32_t i = names->first[location + 1]; i-- > names->first[location];) {
 		text_add(text, "  at ");
-		visible_str(text, names_shown(intern_str(&names->stacks->frames, resolved->frame[i])));
+		visible_str(text, intern_str(&names->stacks->frames, names->frame[i]));
 		if (dso.n) {
 			text_add(text, " (");
 			visible_str(text, dso);
@@ -189,7 +188,7 @@ static void put_stack(const struct threadsample *sample, const struct threadstac
 		if (!location_is_code(location))
 			continue;
 		any |= is_user_code(names, location);
-		put_frames(names, id, text);
+		put_location_frames(names, id, text);
 	}
 	if (any)
 		line = line_of_end(end);
