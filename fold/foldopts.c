@@ -100,6 +100,8 @@ static void opt_report(void *to, const char *value, const char *name)
 		request->unresolved = true;
 	else if (strcmp(name, "--stacks") == 0)
 		request->stacks = true;
+	else if (strcmp(name, "--thread-dump") == 0)
+		request->thread_dump = true;
 	else
 		request->recording.as_perf = true;
 	needs_recording(request, name);
@@ -433,6 +435,8 @@ static void add_reports_group(struct options *options, struct request *request)
 		{ 0, "info", NULL, OPT_CALL_FLAG, request, opt_report, "describe the perf.data files instead" },
 		{ 0, "stacks", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print how complete the stacks are instead, by first frame" },
+		{ 0, "thread-dump", NULL, OPT_CALL_FLAG, request, opt_report,
+		  "print the newest stack of each thread instead, of all events" },
 		{ 0, "unresolved", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print code without names instead, and the reason" },
 	};
@@ -565,7 +569,7 @@ static void foldopts_check_slices(const struct request *request)
 	if (!request->recording.slice_ns)
 		return;
 	if (request->list_events || request->top_given || request->tree || request->info || request->stacks ||
-	    request->unresolved || request->show_lost)
+	    request->unresolved || request->thread_dump || request->show_lost)
 		die_usage("--time-slice allows neither --show-lost nor tables");
 	if (slices_name_fits(request->out))
 		return;
@@ -583,15 +587,30 @@ static void refuse_contradictions(const struct request *request)
 	if (request->top_given && request->top == 0)
 		die_usage("--top 0: at least 1");
 	if (request->list_events + request->top_given + request->tree + request->header + request->info +
-		    request->stacks + request->unresolved >
+		    request->stacks + request->unresolved + request->thread_dump >
 	    1)
-		die_usage(
-			"--top, --tree, --list-events, --info, --stacks, --unresolved and --header exclude each other");
+		die_usage("--top, --tree, --list-events, --info, --stacks, --unresolved, --thread-dump and --header "
+			  "exclude each other");
 	if (request->header && request->as_flamegraph)
 		die_usage("--as-flamegraph and --header exclude each other: stackcollapse-perf.pl writes no header");
 	if (select_empty_range(&request->script.select))
 		die_usage("--from is not before --to: no sample can be between them");
 	foldopts_check_slices(request);
+}
+
+/* A dump has the files of its frames in place of their suffixes. Its weights, of several events, have no meaning. */
+static void prepare_thread_dump(struct request *request)
+{
+	if (!request->thread_dump)
+		return;
+	if (request->script.select.event.n || request->recording.by || request->recording.as_perf ||
+	    request->as_flamegraph)
+		die_usage("--thread-dump takes all events, and excludes --by, --as-perf and --as-flamegraph");
+	request->recording.threads_text = &request->threads_text;
+	request->script.weight = WEIGHT_SAMPLES;
+	request->script.srcline = true;
+	if (!request->kinds_given)
+		request->script.names.kinds = 0;
 }
 
 void foldopts_parse(struct request *request, int argc, char ***argv)
@@ -615,6 +634,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	if (request->ninputs)
 		*argv = request->joined = join_inputs(request, *argv);
 	request->script.names.kinds = request->kinds_given ? request->kinds_named : NAMES_ALL_KINDS;
+	prepare_thread_dump(request);
 	refuse_contradictions(request);
 	settle_sort(request);
 	request->verbose = request->verbose && !request->quiet;
@@ -627,6 +647,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 
 void foldopts_free(struct request *request)
 {
+	text_free(&request->threads_text);
 	select_free(&request->script.select);
 	free(request->script.skip_after);
 	free(request->input);

@@ -47,6 +47,9 @@ struct request {
 	/* info, unresolved, stacks: print this report in place of folded stacks. unprivileged: open files without
 	 * capabilities. */
 	bool info, unresolved, stacks, unprivileged;
+	/* --thread-dump: print the newest stack of each thread, which recording.threads_text points to. */
+	bool thread_dump;
+	struct text threads_text;
 	/* For the error message: name of the first option that needs perf.data as input; empty if there is none. */
 	char recording_option[32];
 	/* For the error message: name of the first option that needs samples (not folded stacks) as input; empty if

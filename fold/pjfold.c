@@ -221,6 +221,8 @@ static void pjfold_write_result(const struct request *request, struct result *re
 		report_tree(out, stacks, request->tree_percent, request->sort.order);
 	else if (request->unresolved)
 		quality_missing(out, &res->recording, samples);
+	else if (request->thread_dump)
+		out_str(out, text_view(&request->threads_text));
 	else if (request->stacks)
 		quality_stacks(out, &res->recording, samples_event_name(&res->run.script.samples));
 	else if (request->as_flamegraph && res->script)

@@ -3,6 +3,7 @@
 
 #include "fold/process/jvmthreads.h"
 #include "fold/process/callchain.h"
+#include "fold/process/threadstacks.h"
 #include "fold/process/deferred.h"
 #include "fold/perfdata/cgroupnames.h"
 #include "fold/nametree.h"
@@ -52,6 +53,7 @@ struct recording {
 	bool cgroups;
 	struct cgroupnames groups;
 	struct containers containers;
+	struct threadstacks newest; /* --thread-dump */
 };
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
@@ -228,10 +230,25 @@ static void recording_end_sample(struct recording *recording, uint32_t comm)
 	samples_close(&recording->samples);
 }
 
+/* --thread-dump: stores the stack of the open sample, unless a newer one of the thread is known. */
+static void store_thread(struct recording *recording, const struct addrspace_thread *thread,
+			 const struct perfdata_record *record, uint32_t comm)
+{
+	const struct samples *samples = &recording->samples;
+	uint32_t last = samples->nframes ? samples->frame[samples->nframes - 1] & ~LOCATION_BIT : 0;
+	const struct location *end = last ? &recording->locations.location[last] : NULL;
+	bool complete = end && end->kind == LOCATION_STACK_END && end->end == STACK_COMPLETE;
+
+	threadstacks_sample(&recording->newest, record, comm, !maps_empty(&thread->space->maps->maps), complete,
+			    samples->frame, samples->nframes);
+}
+
 static void recording_close_sample(struct recording *recording, const struct addrspace_thread *thread,
 				   const struct perfdata_record *record, uint32_t comm)
 {
 	push_frames(recording, thread, record);
+	if (recording->o->threads_text)
+		store_thread(recording, thread, record, comm & ~OF_JVM);
 	recording_end_sample(recording, comm);
 }
 
@@ -302,6 +319,11 @@ static struct str preferred_event(const struct recording *recording)
 	return n > 1 && samples_cpu_time(&event[0]) ? samplekey_event_key(event[0].name) : (struct str){ 0 };
 }
 
+static bool takes_all_events(const struct recording *recording)
+{
+	return recording->o->packed || recording->o->threads_text;
+}
+
 /* Adds a sample if the options select it. A sample whose user callchain is deferred waits for it. */
 static void add_sample(struct recording *recording, const struct perfdata_record *record)
 {
@@ -317,8 +339,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		.comm = intern_str(&recording->as.comms, comm),
 		.first = intern_str(&recording->as.comms, first),
 		.before = { (const char *)label, sizeof(label) },
-		/* pjpack needs the names of all events. */
-		.event = recording->o->packed ? STR("all events") : record->sample.event->name,
+		/* pjpack needs the names of all events, and a thread its newest stack of all events. */
+		.event = takes_all_events(recording) ? STR("all events") : record->sample.event->name,
 		.pid = (int32_t)record->pid,
 		.tid = (int32_t)record->tid,
 		.cpu = record->has_cpu ? (int64_t)record->cpu : -1,
@@ -330,7 +352,7 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 	if (recording->cgroups)
 		key.cgroup = cgroupnames_path(&recording->groups, record->sample.cgroup);
 
-	if (unlikely(!recording->samples.chosen) && !recording->o->packed)
+	if (unlikely(!recording->samples.chosen) && !takes_all_events(recording))
 		recording->samples.preferred = preferred_event(recording);
 	if (thread->space->maps->jvm)
 		comm |= OF_JVM;
@@ -344,6 +366,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 	intern(&recording->tally->pids, (struct str){ (const char *)&record->pid, sizeof(record->pid) });
 	if (recording_fronts(recording))
 		put_fronts(recording, record, key.cgroup);
+	if (unlikely(record->sample.cookie && recording->o->threads_text))
+		die("--thread-dump does not read recordings with deferred callchains: record with pjrecord --off-cpu");
 	if (unlikely(record->sample.cookie))
 		wait_for_user(recording, thread, record, comm);
 	else
@@ -426,6 +450,13 @@ static void take_losses(struct recording *recording, struct samples_tally *tally
 	slices_lost_free(&recording->slices_records);
 }
 
+static void record_exit(struct recording *recording, const struct perfdata_record *record)
+{
+	if (recording->o->threads_text)
+		threadstacks_delete(&recording->newest, record->pid, record->tid);
+	addrspace_record(&recording->as, record);
+}
+
 static void add_record(struct recording *recording, const struct perfdata_record *record)
 {
 	if (record->has_time && record->time) {
@@ -454,7 +485,12 @@ static void add_record(struct recording *recording, const struct perfdata_record
 			locationcache_map(&recording->places, record, &recording->origin,
 					  perfdata_info(recording->data));
 		break;
-	default: addrspace_record(&recording->as, record); break;
+	case PERFDATA_EXIT: record_exit(recording, record); break;
+	default:
+		if (record->kind == PERFDATA_COMM && record->comm.exec && recording->o->threads_text)
+			threadstacks_delete(&recording->newest, record->pid, record->tid);
+		addrspace_record(&recording->as, record);
+		break;
 	}
 }
 
@@ -613,6 +649,21 @@ static void add_timelines(struct recording_timelines *timelines, const struct lo
 	inputerrors_add(&timelines->errors, &locations->timelines.errors);
 }
 
+/* --thread-dump: appends the text of the threads' stacks. */
+static void write_threads(struct recording *recording, const struct resolved *names, const struct stacks *stacks)
+{
+	const struct threadstacks_names shown = { .addrspace = &recording->as,
+						  .locations = &recording->locations,
+						  .first = names->first,
+						  .frame = names->frame,
+						  .dso = resolve_dso,
+						  .stacks = stacks,
+						  .end_ns = recording->last_ns };
+
+	if (recording->o->threads_text)
+		threadstacks_write(&recording->newest, &shown, recording->o->threads_text);
+}
+
 /* Passes 2 and 3: names the locations, copies the tree into `samples` and measures the quality of the stacks. */
 static void name_and_add(struct recording *recording, struct samples *samples)
 {
@@ -644,6 +695,7 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 
 	settle_methods(recording);
 	resolve(&names, &options, &recording->origin, &recording->as, &recording->locations, &samples->stacks);
+	write_threads(recording, &names, &samples->stacks);
 	read_pods(recording);
 	front = nametree_fronts(&tree);
 	if (!nametree_make(&tree, front, &samples->stacks))
@@ -743,6 +795,7 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	name_and_add(&recording, samples);
 	name_waits(&recording);
 	print_input_errors(&recording, input);
+	threadstacks_free(&recording.newest);
 	free(recording.lost_of_event);
 	deferred_free(&recording.deferred);
 	cgroupnames_free(&recording.groups);

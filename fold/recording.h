@@ -14,6 +14,7 @@
 #include "common/formats/judgement.h"
 #include "fold/samples/inputerrors.h"
 #include "common/filter/in.h"
+#include "common/text.h"
 #include "fold/samples/samples.h"
 #include "fold/slices.h"
 
@@ -47,6 +48,8 @@ struct recording_options {
 	unsigned threads;
 	/* The writer of pjpack, which gets the names of the code of all samples, whatever their event; NULL: none. */
 	struct symbolizedwriter *packed;
+	/* --thread-dump: gets the newest stack of each thread, of any event, as text; NULL: none. */
+	struct text *threads_text;
 };
 
 /* Frames of one DSO that have no name for one reason. dso: path; why: text of the reason; frames: their number, summed
