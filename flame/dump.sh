@@ -5,21 +5,18 @@ list_without_stack()
 {
 	sed -n 's/^".*" tid \([0-9]*\), .*/\1/p' "$tmp/dump" >"$tmp/with"
 	for pid in $(printf '%s' "$1" | tr , ' '); do
-		for task in "/proc/$pid/task"/*; do
-			[ -r "$task/comm" ] || continue
-			printf '%s\t%s\t' "$pid" "${task##*/}"
-			LC_ALL=C tr '\000-\037\177-\377' '?' 2>/dev/null <"$task/comm" | sed 's/?$//'
-			echo
-		done
+		printf '%s\n' "/proc/$pid/task"/*
 	done >"$tmp/tasks"
-	c_awk -F '\t' '
+	# a file in /proc that is gone reads as none
+	c_awk -F / '
 		FILENAME == ARGV[1] { with[$1]; next }
-		NF > 2 && !($2 in with) {
-			if ($1 != process) printf "\nprocess %s, threads without a stack\n", $1
-			process = $1
-			name = $0
-			sub(/^[^\t]*\t[^\t]*\t/, "", name)
-			printf "\n\"%s\" tid %s, without a stack\n  [it did not run, and its stack could not be read while it slept]\n", name, $2
+		$5 in with || (getline name <($0 "/comm")) <= 0 { next }
+		{
+			close($0 "/comm")
+			gsub(/[^ -~]/, "?", name)
+			if ($3 != process) printf "\nprocess %s, threads without a stack\n", $3
+			process = $3
+			printf "\n\"%s\" tid %s, without a stack\n  [it did not run, and its stack was not read: refused, or more than 400 threads for each second of -s]\n", name, $5
 		}' "$tmp/with" "$tmp/tasks" >>"$tmp/dump"
 }
 
