@@ -53,7 +53,7 @@ dump()
 	tell "$(count_states)"
 }
 
-# write_dump: to standard output, or to a file that takes its name when it is complete
+# write_dump: to standard output, or to a file that takes its name when it is complete and on the disk; its mode is that of the umask
 write_dump()
 {
 	if [ "$output" = - ]; then
@@ -62,7 +62,7 @@ write_dump()
 		cat "$tmp/dump" >"$output"
 	else
 		made=$(mktemp "$output.XXXXXX") || return 1
-		if cat "$tmp/dump" >"$made" && chmod 644 "$made" && mv -f "$made" "$output"; then return 0; fi
+		if cat "$tmp/dump" >"$made" && chmod =rw "$made" && sync "$made" && mv -f "$made" "$output"; then return 0; fi
 		rm -f "$made"
 		return 1
 	fi
