@@ -153,6 +153,15 @@ struct str visible_copy(struct arena *arena, struct str bytes)
 	return copy;
 }
 
+struct str visible_head(struct str text, size_t n)
+{
+	if (text.n <= n)
+		return text;
+	while (n && ((unsigned char)text.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_head(text, n);
+}
+
 size_t visible_plain_length(struct str string)
 {
 	size_t plain = 0;

@@ -16,6 +16,9 @@
 void visible_str(struct text *text, struct str string);
 struct str visible_copy(struct arena *arena, struct str bytes);
 
+/* Returns the first n bytes of visible text at most, cut between characters. */
+struct str visible_head(struct str text, size_t n);
+
 /* Returns the length of the longest prefix of string that visible_str would not change. */
 size_t visible_plain_length(struct str string);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/heatpicture.h"
 
+#include "common/visible.h"
 #include "svg/format/xml.h"
 #include "svg/heat/heattime.h"
 
@@ -186,24 +187,12 @@ static void put_row_labels(struct text *text, const struct heatpicture *picture,
 	}
 }
 
-/* Returns the part of a name that fits in front of its row, cut between characters. */
-static struct str fitting_name(struct str name)
-{
-	size_t n = NAME_BYTES;
-
-	if (name.n <= NAME_BYTES)
-		return name;
-	while (n && ((unsigned char)name.p[n] & 0xc0) == 0x80)
-		n--;
-	return str_head(name, n);
-}
-
 static void put_label_names(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	const struct heatrows *labels = picture->map->labels;
 
 	for (uint32_t row = 0; row < labels->n; row++) {
-		struct str name = fitting_name(labels->name[row]);
+		struct str name = visible_head(labels->name[row], NAME_BYTES);
 
 		put_text_at(text, picture->left - 6, picture->top + (labels->n - row) * picture->row - 2, ink->muted,
 			    "end");
@@ -253,7 +242,8 @@ static void put_heat_legend(struct text *text, const struct heatpicture *picture
 	text_add(text, MIDDOT);
 	put_square(text, ink->dark ? 0x23262c : 0xeceef1);
 	text_add(text, " none");
-	text_add(text, map->labels ? MIDDOT "hatched: missing time" : "");
+	if (map->labels)
+		text_printf(text, MIDDOT "hatched: no samples in %u columns or more", map->missing);
 	if (has_losses(map)) {
 		text_add(text, MIDDOT);
 		put_square(text, ink->dark ? LOST_DARK_RGB : LOST_RGB);

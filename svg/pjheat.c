@@ -117,17 +117,6 @@ static bool pjheat_read_all(char **files, struct stacks *stacks, struct folded_h
 
 #define NAME_BYTES 60 /* of a name in a message */
 
-/* Cuts visible text, which is UTF-8, to NAME_BYTES at most, between characters. */
-static int name_bytes(const struct text *name)
-{
-	size_t n = name->n;
-
-	if (n > NAME_BYTES)
-		for (n = NAME_BYTES; n && ((unsigned char)name->p[n] & 0xc0) == 0x80;)
-			n--;
-	return (int)n;
-}
-
 static void report_times(const struct slots *slots)
 {
 	struct text name = { 0 };
@@ -136,7 +125,8 @@ static void report_times(const struct slots *slots)
 		return;
 	visible_str(&name, slots->first_untimed);
 	warn("%ju of %ju left out: stacks without a time, such as those of '%.*s'", (uintmax_t)slots->untimed,
-	     (uintmax_t)(slots->untimed + slots->lost_sum + stacks_sum(&slots->tree, 0)), name_bytes(&name), name.p);
+	     (uintmax_t)(slots->untimed + slots->lost_sum + stacks_sum(&slots->tree, 0)),
+	     (int)visible_head(text_view(&name), NAME_BYTES).n, name.p);
 	text_free(&name);
 }
 

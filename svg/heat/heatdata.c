@@ -33,8 +33,10 @@ static void put_comparison(struct text *text, struct str unit)
 	text_add(text, "]]");
 }
 
-static void put_row_label_keys(struct text *text, const struct heatrows *labels)
+static void put_row_label_keys(struct text *text, const struct heatmap *map)
 {
+	const struct heatrows *labels = map->labels;
+
 	if (!labels)
 		return;
 	text_add(text, ",\"label\":");
@@ -44,7 +46,7 @@ static void put_row_label_keys(struct text *text, const struct heatrows *labels)
 		text_add(text, row ? "," : "");
 		xml_json(text, labels->name[row]);
 	}
-	text_printf(text, "],\"missing\":%d,\"lost\":%d", HEATMAP_MISSING,
+	text_printf(text, "],\"missing\":%u,\"lost\":%d", map->missing,
 		    labels->lost < labels->n ? (int)labels->lost : -1);
 }
 
@@ -66,7 +68,7 @@ void heatdata_config(struct text *text, const struct heatmap *map, struct str un
 	put_colours_of(text, true);
 	text_add(text, "]]");
 	put_comparison(text, unit);
-	put_row_label_keys(text, map->labels);
+	put_row_label_keys(text, map);
 	text_char(text, '}');
 }
 

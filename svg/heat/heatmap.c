@@ -139,13 +139,22 @@ static bool has_shape(uint64_t distance)
 	return found;
 }
 
-/* Chooses the shortest slot that fits, is not below the wish (0: none), and is a multiple of `distance`. */
-static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t wish, uint64_t distance, size_t *seen)
+/* Returns the length of the shortest slot that the user's wish and the times allow: at least HEATMAP_ROW_SLOT in rows
+ * with labels, and a multiple of the distance of times. */
+static uint64_t shortest_slot(const struct heatmap *map, uint64_t wish, uint64_t distance)
 {
-	uint64_t least = wish > distance ? wish : distance, slot_ns;
+	uint64_t least = wish > distance ? wish : distance;
 
 	if (map->labels && !wish && least < HEATMAP_ROW_SLOT)
 		least = (HEATMAP_ROW_SLOT + distance - 1) / distance * distance;
+	return least;
+}
+
+/* Chooses the shortest slot that fits, is not below the wish (0: none), and is a multiple of `distance`. */
+static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t wish, uint64_t distance, size_t *seen)
+{
+	uint64_t least = shortest_slot(map, wish, distance), slot_ns;
+
 	if (wish && wish < SLOT_LIMIT && heatmap_try(map, slots, (struct heatmap_shape){ wish, ROWS }, seen))
 		return;
 	if (has_shape(distance) && try_shapes(map, slots, least, distance, seen))
@@ -295,6 +304,50 @@ static void choose_full(struct heatmap *map)
 	free(sums);
 }
 
+bool *heatmap_filled(const struct heatmap *map)
+{
+	bool *filled = mem_alloc(sizeof(*filled), (size_t)map->columns * map->rows);
+
+	for (size_t i = 0; i < map->nslots; i++)
+		filled[map->slot[i].position] = map->slot[i].sum > 0;
+	return filled;
+}
+
+/* Returns the least distance in columns from one filled column of a row to the next; 0 if at most one is filled. */
+static uint64_t row_distance(const struct heatmap *map, const bool *filled, uint32_t row)
+{
+	uint32_t last = UINT32_MAX, least = 0;
+
+	for (uint32_t column = 0; column < map->columns; column++) {
+		if (!filled[(size_t)column * map->rows + row])
+			continue;
+		if (last != UINT32_MAX && (!least || column - last < least))
+			least = column - last;
+		last = column;
+	}
+	return least;
+}
+
+/* Sets map->missing by the median of the rows' distances: a row of few samples is no measure. */
+static void choose_missing(struct heatmap *map)
+{
+	uint64_t *distances = mem_alloc(sizeof(*distances), map->rows);
+	bool *filled = heatmap_filled(map);
+	uint32_t n = 0;
+
+	for (uint32_t row = 0; row < map->rows; row++) {
+		uint64_t distance = row_distance(map, filled, row);
+
+		if (distance)
+			distances[n++] = distance;
+	}
+	if (n)
+		qsort(distances, n, sizeof(*distances), heatmap_sum_cmp);
+	map->missing = n && 2 * distances[n / 2] > HEATMAP_MISSING ? (uint32_t)(2 * distances[n / 2]) : HEATMAP_MISSING;
+	free(filled);
+	free(distances);
+}
+
 void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrows *labels, uint64_t slot_ns)
 {
 	uint64_t distance = times_distance(slots), wish = (slot_ns + distance - 1) / distance * distance;
@@ -303,24 +356,18 @@ void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrow
 	*map = (struct heatmap){ .labels = labels };
 	choose_slot(map, slots, wish, distance, seen);
 	free(seen);
-	uint64_t shortest = labels ? HEATMAP_ROW_SLOT : shapes[0].slot_ns;
-	uint64_t finest = wish ? wish : distance > shortest ? distance : shortest;
+	uint64_t finest = shortest_slot(map, wish, distance);
+	if (!labels && !wish && finest < shapes[0].slot_ns)
+		finest = shapes[0].slot_ns;
 	if (map->slot_ns > finest)
 		map->joined_ns = finest;
 	uint32_t *position = place_times(map, slots);
 	(labels ? make_label_slots : make_slots)(map, slots, position);
 	fill_slots(map, slots);
 	choose_full(map);
+	if (labels)
+		choose_missing(map);
 	free(position);
-}
-
-bool *heatmap_filled(const struct heatmap *map)
-{
-	bool *filled = mem_alloc(sizeof(*filled), (size_t)map->columns * map->rows);
-
-	for (size_t i = 0; i < map->nslots; i++)
-		filled[map->slot[i].position] = map->slot[i].sum > 0;
-	return filled;
 }
 
 /* Returns the end of the run that has a column, or, of a gap, the gap's begin. */
@@ -338,10 +385,10 @@ uint32_t heatmap_missing(const struct heatmap *map, const bool *filled, uint32_t
 	uint32_t start = *column;
 
 	for (uint32_t at = start; at <= map->columns; at++) {
-		bool is_end = at == map->columns || at >= heatmap_run_end(map, at) ||
-			      filled[(size_t)at * map->rows + row] || (at > start && at == heatmap_run_end(map, start));
+		bool is_end =
+			at == map->columns || at >= heatmap_run_end(map, at) || filled[(size_t)at * map->rows + row];
 
-		if (is_end && at - start >= HEATMAP_MISSING) {
+		if (is_end && at - start >= map->missing) {
 			*column = start;
 			return at - start;
 		}

@@ -20,7 +20,7 @@
 #define HEATMAP_GAP 60
 #define HEATMAP_LEVELS 9
 #define HEATMAP_ROW_SLOT UINT64_C(5000000000) /* ns */
-#define HEATMAP_MISSING 10                    /* columns without a sample in a row that are marked as missing time */
+#define HEATMAP_MISSING 10                    /* least number of columns without samples that are marked as missing */
 
 /* Columns without a gap between them: the first at `position` columns from the left is column number `column`, which
  * begins at column * column_ns. */
@@ -51,6 +51,9 @@ struct heatmap {
 	size_t n;
 	uint64_t full; /* weight of a slot from which on it has the last colour */
 	uint64_t max;  /* largest weight of a slot */
+	/* With labels: number of columns without samples in a row that are marked. HEATMAP_MISSING, or twice the usual
+	 * distance of a row's times in columns: windows of 60 s fill one of twelve columns of 5 s. */
+	uint32_t missing;
 };
 
 /* Makes the map of slots with at least one time. slot_ns is the length that the user wishes for a slot; 0: none.
@@ -58,7 +61,7 @@ struct heatmap {
 void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrows *labels, uint64_t slot_ns);
 void heatmap_free(struct heatmap *map);
 
-/* Finds the next columns without a sample in a row with a label, HEATMAP_MISSING or more, inside of a run. *column is
+/* Finds the next columns without a sample in a row with a label, map->missing or more, inside of a run. *column is
  * where the search begins; then the first of them. Returns their number; 0: there are no more. `filled` has a flag for
  * each position (heatmap_filled). */
 uint32_t heatmap_missing(const struct heatmap *map, const bool *filled, uint32_t row, uint32_t *column);

@@ -37,13 +37,10 @@ static struct heatrows_root *find_roots(const struct layout *layout, uint32_t *n
 static struct str row_name(struct arena *arena, struct str frame)
 {
 	struct text text = { 0 };
-	size_t n = HEATROWS_NAME - 3;
 
 	visible_str(&text, frame.n > HEATROWS_NAME ? str_head(frame, HEATROWS_NAME) : frame);
 	if (frame.n > HEATROWS_NAME || text.n > HEATROWS_NAME) {
-		while (n && ((unsigned char)text.p[n] & 0xc0) == 0x80)
-			n--;
-		text.n = n;
+		text.n = visible_head(text_view(&text), HEATROWS_NAME - 3).n;
 		text_add(&text, "\xe2\x80\xa6");
 	}
 	struct str name = arena_copy(arena, text_view(&text));

@@ -21,7 +21,7 @@ struct heatrows {
 	struct str label; /* what a row is: "host"; visible text */
 	uint32_t n;
 	struct str name[HEATROWS_MAX]; /* from bottom to top; visible text */
-	uint32_t lost;                 /* row of lost samples; n if there are none */
+	uint32_t lost;                 /* row of lost samples; HEATROWS_MAX if there are none */
 	uint32_t others;               /* number of frames that share a row; 0: none */
 	uint32_t *of_frame;            /* row of each frame of the layout */
 	struct arena arena;

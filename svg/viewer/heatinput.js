@@ -78,6 +78,8 @@ function startBrush(event) {
   heatBox.focus({ preventScroll: true });
   heatGrid.setPointerCapture(event.pointerId);
   drag.isOn = true;
+  // the line above the map may wrap during the drag, which moves the map under the pointer
+  drag.box = heatGrid.getBoundingClientRect();
   drag.isName = isName;
   brush.cursor = position;
   if (!event.shiftKey || event.ctrlKey || event.metaKey) chooseLetter(event);
@@ -86,7 +88,7 @@ function startBrush(event) {
 }
 
 function moveBrush(event) {
-  const { position, isAxis, isOutside } = placeAt(event);
+  const { position, isAxis, isOutside } = placeAt(event, drag.isOn ? drag.box : undefined);
   brush.hovered = !drag.isOn && (isOutside || isAxis) ? -1 : position;
   if (!drag.isOn) {
     showBrush();

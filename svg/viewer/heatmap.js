@@ -54,8 +54,8 @@ export function shownRanges() {
 }
 
 /** The position at a place in the window, and where that is: on the axis of times, at a row's name, or outside. */
-export function placeAt({ clientX, clientY }) {
-  const box = heatGrid.getBoundingClientRect(), column = Math.floor((clientX - box.left - GUTTER_PX) / size.column);
+export function placeAt({ clientX, clientY }, box = heatGrid.getBoundingClientRect()) {
+  const column = Math.floor((clientX - box.left - GUTTER_PX) / size.column);
   const row = heat.rows - 1 - Math.floor((clientY - box.top) / size.row);
   const inside = Math.min(Math.max(column, 0), heat.columns - 1) * heat.rows;
   return {
@@ -189,7 +189,7 @@ function drawLegend({ full, isSearch }) {
     division('k', html('i', { class: 'pj-hg' }), 'none'),
     ...isSearch ? [division('k', html('i', { class: 'pj-hn' }), 'no match')] : [],
     ...slots.lost.some(one => one) ? [division('k', html('i', { class: 'pj-hl' }), 'samples lost')] : [],
-    ...heat.names ? ['hatched: missing time'] : [],
+    ...heat.names ? ['hatched: no samples in ' + heat.missing + ' columns or more'] : [],
     ...heat.runs.length > 1 ? ['blank: longer gaps'] : [],
     ...heat.wall ? ['UTC'] : []);
 }

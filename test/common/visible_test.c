@@ -129,6 +129,14 @@ static void test_places(void)
 	put_is(xml_json, STR(""), STR("\"\""), "empty JSON");
 }
 
+static void test_head(void)
+{
+	is_str(visible_head(STR("abc"), 3), STR("abc"), "a text that fits");
+	is_str(visible_head(STR("abcd"), 3), STR("abc"), "a longer one");
+	is_str(visible_head(STR("a\xc3\xa9z"), 2), STR("a"), "a character is not cut");
+	is_str(visible_head(STR("a\xc3\xa9z"), 3), STR("a\xc3\xa9"), "  nor left out if it fits");
+}
+
 int main(void)
 {
 	test_visible();
@@ -136,5 +144,6 @@ int main(void)
 	test_inverse();
 	test_utf8();
 	test_places();
+	test_head();
 	return done();
 }

@@ -64,7 +64,12 @@ is 'rows: status' "$? $(cat err)" '0 '
 if have xmllint; then ok '  well-formed' xmllint --huge --noout rows.svg; fi
 ok '  a column is a slot, at least 5 s; the heaviest row is the last' grep -q '"slot":5000000000,"rows":3,"columns":720,.*"label":"host","names":\["lost samples","web1","db"\]' rows.svg
 ok '  the static picture has their names' grep -q '>web1</text>' rows.svg
-ok '  missing time is in the legend' grep -q 'hatched: missing time' rows.svg
+ok '  missing time is in the legend' grep -q 'hatched: no samples in 10 columns or more' rows.svg
+awk 'BEGIN { for (t = 1795747987; t < 1795749900; t += 60) print t ";h1;a 5\n" t ";h2;b 7" }' >minutes
+pjheat --rows=host minutes >minutes.svg 2>err
+ok '  windows of 60 s in columns of 5 s are no missing time' grep -q 'hatched: no samples in 24 columns or more' minutes.svg
+printf '3;h1;a 2\n6;h2;b 3\n12;h1;a 4\n' | pjheat --rows=host >threes.svg 2>err
+is '  slots of 6 s for times of 3 s are no joined slots' "$(cat err)" ''
 sort -r rows.folded | pjheat --rows=host >b.svg
 same '  any order of lines gives the same bytes' rows.svg b.svg
 pjsvg --unpack rows.svg >unpacked
