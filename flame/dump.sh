@@ -1,34 +1,28 @@
 # dump.sh - dump: the newest stack of each thread of some processes, as text, from one short recording with off-CPU times.
 
-# list_without_stack PID,...: appends the threads that the text lacks; they end up in no record. Names are the threads' own.
-list_without_stack()
+# list_threads PID,...: the threads that live, as lines PID TID NAME. Names are the threads' own: only the first line of each.
+list_threads()
 {
-	sed -n 's/^".*" tid \([0-9]*\), .*/\1/p' "$tmp/dump" >"$tmp/with"
 	for pid in $(printf '%s' "$1" | tr , ' '); do
 		printf '%s\n' "/proc/$pid/task"/*
-	done >"$tmp/tasks"
-	# a file in /proc that is gone reads as none
-	c_awk -F / '
-		FILENAME == ARGV[1] { with[$1]; next }
-		$5 in with || (getline name <($0 "/comm")) <= 0 { next }
-		{
-			close($0 "/comm")
-			gsub(/[^ -~]/, "?", name)
-			if ($3 != process) printf "\nprocess %s, threads without a stack\n", $3
-			process = $3
-			printf "\n\"%s\" tid %s, without a stack\n  [it did not run, and its stack was not read: refused, or more than 400 threads for each second of -s]\n", name, $5
-		}' "$tmp/with" "$tmp/tasks" >>"$tmp/dump"
+	done | c_awk -F / '
+		# a file in /proc that is gone reads as none
+		(getline name <($0 "/comm")) > 0 { print $3, $5, name }
+		{ close($0 "/comm") }'
 }
 
-# count_states: the sentence about the threads of the text. A name of a thread cannot forge a state, which is behind the last quotation mark.
-count_states()
+# A container may end processes and start others while pjflame prepares: those that are gone are left out.
+leave_out_gone()
 {
-	sed -n 's/^".*" tid [0-9]*, \([a-z]*\).*/\1/p' "$tmp/dump" | c_awk '
-		{ n[$1]++ }
-		END { printf "%d thread%s: %d running, %d waiting, %d preempted, %d without a stack\n", NR, NR == 1 ? "" : "s", n["running"], n["waiting"], n["preempted"], n["without"] }'
+	living=
+	for pid in $(printf '%s' "${recorded_as#-p}" | tr , ' '); do
+		if [ -e "/proc/$pid" ]; then living=${living:+$living,}$pid; fi
+	done
+	[ -n "$living" ] || die "no process of $what is left"
+	recorded_as=-p$living
 }
 
-dump()
+record_threads()
 {
 	tell "reading the threads of $what for $seconds s"
 	# shellcheck disable=SC2086 # one word, or none
@@ -38,32 +32,20 @@ dump()
 	await "$recorder"
 	result=$?
 	recorder=
-	grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: stacks are deeper than ' "$tmp/rec.err" >&2
+	tell_recorder
 	[ "$result" = 0 ] || exit "$failure"
 	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
-	attend pjfold -q --thread-dump -o "$tmp/dump" "$(head -n 1 "$tmp/windows")" 2>"$tmp/fold.err"
-	if [ ! -e "$tmp/dump" ]; then
-		cat "$tmp/fold.err" >&2
-		exit "$failure"
-	fi
-	list_without_stack "${recorded_as#-p}"
-	[ -s "$tmp/dump" ] || die "no thread of $what is left"
-	# a file is complete or absent
-	write_dump || exit "$failure"
-	tell "$(count_states)"
 }
 
-# write_dump: to standard output, or to a file that takes its name when it is complete and on the disk; its mode is that of the umask
-write_dump()
+dump()
 {
-	if [ "$output" = - ]; then
-		cat "$tmp/dump"
-	elif [ -e "$output" ] && [ ! -f "$output" ]; then
-		cat "$tmp/dump" >"$output"
-	else
-		made=$(mktemp "$output.XXXXXX") || return 1
-		if cat "$tmp/dump" >"$made" && chmod =rw "$made" && sync "$made" && mv -f "$made" "$output"; then return 0; fi
-		rm -f "$made"
-		return 1
-	fi
+	leave_out_gone
+	record_threads
+	list_threads "${recorded_as#-p}" >"$tmp/threads" || die "cannot write the list of threads: set TMPDIR"
+	[ -s "$tmp/threads" ] || die "no thread of $what is left"
+	# shellcheck disable=SC2086 # one word, or none
+	attend pjfold ${quiet:+-q} $verbose --thread-dump="$tmp/threads" -o "$output" "$(head -n 1 "$tmp/windows")" 2>"$tmp/fold.err"
+	result=$?
+	sed 's/^pjfold: \([0-9,]* threads\{0,1\}: \)/pjflame: \1/' "$tmp/fold.err" >&2
+	[ "$result" = 0 ] || exit "$failure"
 }

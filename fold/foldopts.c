@@ -100,10 +100,17 @@ static void opt_report(void *to, const char *value, const char *name)
 		request->unresolved = true;
 	else if (strcmp(name, "--stacks") == 0)
 		request->stacks = true;
-	else if (strcmp(name, "--thread-dump") == 0)
-		request->thread_dump = true;
 	else
 		request->recording.as_perf = true;
+	needs_recording(request, name);
+}
+
+static void opt_thread_dump(void *to, const char *value, const char *name)
+{
+	struct request *request = to;
+
+	request->thread_dump = true;
+	request->threads_file = value;
 	needs_recording(request, name);
 }
 
@@ -435,8 +442,8 @@ static void add_reports_group(struct options *options, struct request *request)
 		{ 0, "info", NULL, OPT_CALL_FLAG, request, opt_report, "describe the perf.data files instead" },
 		{ 0, "stacks", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print how complete the stacks are instead, by first frame" },
-		{ 0, "thread-dump", NULL, OPT_CALL_FLAG, request, opt_report,
-		  "print the newest stack of each thread instead, of all events" },
+		{ 0, "thread-dump", "[=FILE]", OPT_CALL, request, opt_thread_dump,
+		  "print the newest stack of each thread instead, or of those in FILE" },
 		{ 0, "unresolved", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print code without names instead, and the reason" },
 	};
@@ -606,7 +613,6 @@ static void prepare_thread_dump(struct request *request)
 	if (request->script.select.event.n || request->recording.by || request->recording.as_perf ||
 	    request->as_flamegraph)
 		die_usage("--thread-dump takes all events, and excludes --by, --as-perf and --as-flamegraph");
-	request->recording.threads_text = &request->threads_text;
 	request->script.weight = WEIGHT_SAMPLES;
 	request->script.srcline = true;
 	if (!request->kinds_given)
@@ -647,7 +653,6 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 
 void foldopts_free(struct request *request)
 {
-	text_free(&request->threads_text);
 	select_free(&request->script.select);
 	free(request->script.skip_after);
 	free(request->input);

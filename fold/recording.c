@@ -14,6 +14,7 @@
 #include "common/formats/offcpustats.h"
 #include "common/formats/perfrecord.h"
 #include "fold/resolve.h"
+#include "fold/threadtext.h"
 #include "fold/process/copiedstack.h"
 #include "fold/opener/fileopener.h"
 
@@ -123,7 +124,7 @@ static void recording_close_sample(struct recording *recording, const struct add
 				   const struct perfdata_record *record, uint32_t comm)
 {
 	sampleframes_push(&recording->frames, thread, record);
-	if (recording->o->threads_text)
+	if (recording->o->thread_report)
 		store_thread(recording, thread, record, comm & ~OF_JVM);
 	recording_end_sample(recording, comm);
 }
@@ -176,11 +177,8 @@ static bool samples_cpu_time(const struct perfdata_event *event)
 	       (event->type == PERF_TYPE_HARDWARE && (uint32_t)event->config == PERF_COUNT_HW_CPU_CYCLES);
 }
 
-/* Returns the event to fold if the user chose none: "offcpu-time" in a recording of pjrecord --off-cpu, whose three
- * events are in random order, and which is recognized by its event "offcpu-time-preempted"; the first event of the file
- * if that samples CPU time. Otherwise an empty name, which means the event of the first sample: other events may have
- * no samples, as the first one of perf mem. */
-static struct str preferred_event(const struct recording *recording)
+/* Returns true for a recording of pjrecord --off-cpu, which is recognized by its event "offcpu-time-preempted". */
+static bool has_offcpu(const struct recording *recording)
 {
 	const struct perfdata_event *event;
 	unsigned found = 0;
@@ -190,14 +188,26 @@ static struct str preferred_event(const struct recording *recording)
 	for (size_t i = 0; i < n; i++)
 		found += str_eq(event[i].name, STR("offcpu-time")) ||
 			 str_eq(event[i].name, STR("offcpu-time-preempted"));
-	if (found == 2)
+	return found == 2;
+}
+
+/* Returns the event to fold if the user chose none: "offcpu-time" in a recording of pjrecord --off-cpu, whose three
+ * events are in random order; the first event of the file if that samples CPU time. Otherwise an empty name, which
+ * means the event of the first sample: other events may have no samples, as the first one of perf mem. */
+static struct str preferred_event(const struct recording *recording)
+{
+	const struct perfdata_event *event;
+	size_t n;
+
+	event = perfdata_events(recording->data, &n);
+	if (has_offcpu(recording))
 		return STR("offcpu-time");
 	return n > 1 && samples_cpu_time(&event[0]) ? samplekey_event_key(event[0].name) : (struct str){ 0 };
 }
 
 static bool takes_all_events(const struct recording *recording)
 {
-	return recording->o->packed || recording->o->threads_text;
+	return recording->o->packed || recording->o->thread_report;
 }
 
 /* Adds a sample if the options select it. A sample whose user callchain is deferred waits for it. */
@@ -242,8 +252,6 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 	intern(&recording->tally->pids, (struct str){ (const char *)&record->pid, sizeof(record->pid) });
 	if (recording_fronts(recording))
 		put_fronts(recording, record, key.cgroup);
-	if (unlikely(record->sample.cookie && recording->o->threads_text))
-		die("--thread-dump does not read recordings with deferred callchains: record with pjrecord --off-cpu");
 	if (unlikely(record->sample.cookie))
 		wait_for_user(recording, thread, record, comm);
 	else
@@ -277,13 +285,6 @@ static struct str slice_of_loss(const struct recording *recording, const struct 
 									    (struct str){ 0 };
 }
 
-static void record_exit(struct recording *recording, const struct perfdata_record *record)
-{
-	if (recording->o->threads_text)
-		threadstacks_delete(&recording->newest, record->pid, record->tid);
-	addrspace_record(&recording->as, record);
-}
-
 static void add_record(struct recording *recording, const struct perfdata_record *record)
 {
 	char name[SLICES_NAME];
@@ -314,13 +315,10 @@ static void add_record(struct recording *recording, const struct perfdata_record
 			locationcache_map(&recording->places, record, &recording->origin,
 					  perfdata_info(recording->data));
 		break;
-	case PERFDATA_EXIT: record_exit(recording, record); break;
-	default:
-		if (record->kind == PERFDATA_COMM && record->comm.exec && recording->o->threads_text)
-			threadstacks_delete(&recording->newest, record->pid, record->tid);
-		addrspace_record(&recording->as, record);
-		break;
+	default: addrspace_record(&recording->as, record); break;
 	}
+	if (recording->o->thread_report)
+		threadstacks_record(&recording->newest, record);
 }
 
 /* Pass 1: reads all records. It computes the provenance before the first record, for jitdumps and code timelines, and
@@ -479,19 +477,27 @@ static void add_timelines(struct recording_timelines *timelines, const struct lo
 	inputerrors_add(&timelines->errors, &locations->timelines.errors);
 }
 
-/* --thread-dump: appends the text of the threads' stacks. */
+/* --thread-dump: makes the report. */
 static void write_threads(struct recording *recording, const struct resolved *names, const struct stacks *stacks)
 {
-	const struct threadstacks_names shown = { .addrspace = &recording->as,
-						  .locations = &recording->locations,
-						  .first = names->first,
-						  .frame = names->frame,
-						  .dso = resolve_dso,
-						  .stacks = stacks,
-						  .end_ns = recording->last_ns };
+	const struct recorder *recorder = &perfdata_info(recording->data)->recorder;
+	struct threadreport *report = recording->o->thread_report;
+	const struct threadtext threadtext = {
+		.addrspace = &recording->as,
+		.locations = &recording->locations,
+		.names = names,
+		.stacks = stacks,
+		.list = report && report->listed ? &report->list : NULL,
+		.border = recorder->border,
+		.last = recording->last_ns,
+		.lost_switches = recorder->offcpu.lost,
+		.lost_records = recorder->loss.records,
+		.lost_samples = recording->losses.samples,
+		.uncertain = recorder->offcpu.lost || recorder->offcpu.unknown,
+	};
 
-	if (recording->o->threads_text)
-		threadstacks_write(&recording->newest, &shown, recording->o->threads_text);
+	if (report)
+		threadtext_write(&threadtext, &recording->newest, &report->text, &report->counts);
 }
 
 /* Passes 2 and 3: names the locations, copies the tree into `samples` and measures the quality of the stacks. */
@@ -590,6 +596,11 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	if (recording->cgroups && !has_cgroups(recording))
 		die_usage("%s needs cgroups, which '%s' lacks: use perf record --all-cgroups, or pjrecord",
 			  recording->o->by ? "--by" : "--only cgroup=", input->name);
+	if (recording->o->thread_report && !(perfdata_info(recording->data)->recorder.is && has_offcpu(recording)))
+		die_usage("--thread-dump needs the waits of threads, which '%s' lacks: record with pjrecord --off-cpu",
+			  input->name);
+	if (recording->o->thread_report && recording->tally->recordings > 1)
+		die_usage("--thread-dump takes one recording: '%s' is the second", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
 	recording->as.symstore = recording->copied.symstore;
 	recording->places =

@@ -27,6 +27,8 @@
  * starts for itself (jvmthreads.h). */
 enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH, ROOT_GROUPS };
 
+struct threadreport;
+
 /* Options of recording_read(); the pointers must stay valid until it returns. */
 struct recording_options {
 	/* Options that also apply to perf script text: selection, weight, kinds of names, and others. */
@@ -48,8 +50,8 @@ struct recording_options {
 	unsigned threads;
 	/* The writer of pjpack, which gets the names of the code of all samples, whatever their event; NULL: none. */
 	struct symbolizedwriter *packed;
-	/* --thread-dump: gets the newest stack of each thread, of any event, as text; NULL: none. */
-	struct text *threads_text;
+	/* --thread-dump: gets the newest stack of each thread, of any event; NULL: none. */
+	struct threadreport *thread_report;
 };
 
 /* Frames of one DSO that have no name for one reason. dso: path; why: text of the reason; frames: their number, summed

@@ -1,24 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/process/threadstacks.h"
 
-#include "common/visible.h"
+#include "common/arena.h"
+#include "common/formats/pjsection.h"
+#include "common/hash.h"
 
 #include <stdlib.h>
 
-/* ---- pass 1 -------------------------------------------------------------------------------------------------- */
+#define BUCKETS ((size_t)1 << 15)
 
-static struct threadstack *threadstack_of(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid)
+/* ---- table --------------------------------------------------------------------------------------------------- */
+
+/* Returns the link to the entry of a thread: to NULL if the table has none. */
+static struct threadstack **link_to(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid)
 {
-	const uint32_t key[] = { pid, tid };
-	uint32_t before = threadstacks->keys.n,
-		 id = intern(&threadstacks->keys, (struct str){ (const char *)key, sizeof(key) });
+	struct threadstack **link;
 
-	if (id > before) {
-		threadstacks->thread = mem_more(threadstacks->thread, sizeof(*threadstacks->thread), before);
-		threadstacks->thread[id - 1] = (struct threadstack){ .pid = pid, .tid = tid };
-	}
-	return &threadstacks->thread[id - 1];
+	if (!threadstacks->bucket)
+		threadstacks->bucket = mem_alloc(sizeof(*threadstacks->bucket), BUCKETS);
+	link = &threadstacks->bucket[hash_pair(pid, tid) & (BUCKETS - 1)];
+	while (*link && ((*link)->pid != pid || (*link)->tid != tid))
+		link = &(*link)->next;
+	return link;
 }
+
+static void drop_sample(struct threadstacks *threadstacks, struct threadsample *sample)
+{
+	threadstacks->frames -= sample->cap;
+	free(sample->frame);
+	*sample = (struct threadsample){ 0 };
+}
+
+static void drop_samples(struct threadstacks *threadstacks, struct threadstack *thread)
+{
+	drop_sample(threadstacks, &thread->newest);
+	drop_sample(threadstacks, &thread->complete);
+}
+
+/* Takes the first thread out of the queue of ended ones, and its entry out of the table, unless another thread has the
+ * tid now. */
+static void remove_ended(struct threadstacks *threadstacks)
+{
+	struct threadstack *thread = threadstacks->ended;
+
+	threadstacks->ended = thread->next_ended;
+	if (!threadstacks->ended)
+		threadstacks->last_ended = NULL;
+	thread->next_ended = NULL;
+	thread->queued = false;
+	if (!thread->ended)
+		return;
+	if (thread->exec > threadstacks->exec)
+		threadstacks->exec = thread->exec;
+	*link_to(threadstacks, thread->pid, thread->tid) = thread->next;
+	drop_samples(threadstacks, thread);
+	free(thread);
+	threadstacks->n--;
+}
+
+/* Returns the entry of a thread, which it adds if there is none; NULL if there are too many. */
+static struct threadstack *threadstack_of(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	struct threadstack **link = link_to(threadstacks, pid, tid);
+
+	if (*link)
+		return *link;
+	while (threadstacks->ended &&
+	       (threadstacks->n >= THREADSTACKS_MAX || threadstacks->ended->ended + THREADSTACKS_ENDED_NS < time))
+		remove_ended(threadstacks);
+	if (threadstacks->n >= THREADSTACKS_MAX) {
+		threadstacks->over = true;
+		return NULL;
+	}
+	link = link_to(threadstacks, pid, tid);
+	*link = mem_alloc(sizeof(**link), 1);
+	**link = (struct threadstack){ .pid = pid, .tid = tid, .exec = pid == tid ? threadstacks->exec : 0 };
+	threadstacks->n++;
+	return *link;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------- */
 
 static enum threadstacks_state state_of_event(struct str event)
 {
@@ -27,21 +88,33 @@ static enum threadstacks_state state_of_event(struct str event)
 	return str_eq(event, STR("offcpu-time-preempted")) ? THREAD_PREEMPTED : THREAD_RUNNING;
 }
 
-/* Makes *sample a copy of the sample of a record. */
-static void store_sample(struct threadsample *sample, const struct perfdata_record *record, uint32_t comm, bool user,
-			 const uint32_t *frame, size_t n)
+/* Over budget, a sample of pjrecord has no stack, and its period may be that of several waits. */
+static bool is_over_budget(const struct perfdata_record *record)
 {
+	return record->sample.nips == 1 && record->sample.ips[0] == PJ_OVER_BUDGET_IP;
+}
+
+/* Makes *sample a copy of the sample of a record. Leaves it as it is if that would exceed the limit. */
+static void store_sample(struct threadstacks *threadstacks, struct threadsample *sample,
+			 const struct perfdata_record *record, uint32_t comm, bool user, const uint32_t *frame,
+			 size_t n)
+{
+	if (n > sample->cap) {
+		if (n - sample->cap > THREADSTACKS_FRAMES - threadstacks->frames) {
+			threadstacks->over = true;
+			return;
+		}
+		threadstacks->frames += n - sample->cap;
+		sample->frame = mem_grow(sample->frame, sizeof(*sample->frame), n);
+		sample->cap = n;
+	}
 	sample->comm = comm;
 	sample->state = state_of_event(record->sample.event->name);
 	sample->cpu = record->has_cpu ? (int64_t)record->cpu : -1;
 	sample->time = record->time;
-	sample->length = record->sample.period;
+	sample->length = is_over_budget(record) ? 0 : record->sample.period;
 	sample->event = record->sample.event->name;
 	sample->user = user;
-	if (n > sample->cap) {
-		sample->frame = mem_grow(sample->frame, sizeof(*sample->frame), n);
-		sample->cap = n;
-	}
 	if (n)
 		memcpy(sample->frame, frame, n * sizeof(*frame));
 	sample->n = n;
@@ -50,181 +123,121 @@ static void store_sample(struct threadsample *sample, const struct perfdata_reco
 void threadstacks_sample(struct threadstacks *threadstacks, const struct perfdata_record *record, uint32_t comm,
 			 bool user, bool complete, const uint32_t *frame, size_t n)
 {
-	struct threadstack *thread = threadstack_of(threadstacks, record->pid, record->tid);
+	struct threadstack *process = threadstack_of(threadstacks, record->pid, record->pid, record->time), *thread;
+	uint64_t exec = process ? process->exec : 0;
 
+	thread = threadstack_of(threadstacks, record->pid, record->tid, record->time);
+	if (!thread || thread->ended || record->time < exec)
+		return;
+	if (thread->newest.comm && thread->newest.time < exec)
+		drop_samples(threadstacks, thread);
 	if (!thread->newest.comm || record->time >= thread->newest.time)
-		store_sample(&thread->newest, record, comm, user, frame, n);
+		store_sample(threadstacks, &thread->newest, record, comm, user, frame, n);
 	if (complete && (!thread->complete.comm || record->time >= thread->complete.time))
-		store_sample(&thread->complete, record, comm, user, frame, n);
+		store_sample(threadstacks, &thread->complete, record, comm, user, frame, n);
 }
 
-void threadstacks_delete(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid)
+/* ---- ends ---------------------------------------------------------------------------------------------------- */
+
+/* A thread without an entry gets none. */
+static void end_thread(struct threadstacks *threadstacks, const struct perfdata_record *record)
 {
-	struct threadstack *thread = threadstack_of(threadstacks, pid, tid);
+	struct threadstack *thread = *link_to(threadstacks, record->pid, record->tid);
 
-	thread->newest.comm = thread->complete.comm = 0;
+	if (!thread)
+		return;
+	drop_samples(threadstacks, thread);
+	thread->ended = record->time ? record->time : 1;
+	if (thread->queued)
+		return;
+	thread->queued = true;
+	*(threadstacks->last_ended ? &threadstacks->last_ended->next_ended : &threadstacks->ended) = thread;
+	threadstacks->last_ended = thread;
 }
 
-/* Returns the sample to show: that of a wait that lasts until the end, otherwise a recent complete one. A thread that
- * is preempted at the end could run, so it is as one that runs. */
-static const struct threadsample *shown_sample(const struct threadstack *thread, uint64_t end_ns)
+/* Applies an exec. It ends all other threads of the process, also the one that called it, which goes on with the tid of
+ * the main thread and has no EXIT record. */
+static void exec_process(struct threadstacks *threadstacks, const struct perfdata_record *record)
 {
-	const struct threadsample *newest = &thread->newest, *complete = &thread->complete;
-	bool waits = newest->state == THREAD_WAITING && newest->time >= end_ns;
+	struct threadstack *process = threadstack_of(threadstacks, record->pid, record->pid, record->time);
 
-	if (waits || !complete->comm || newest->time - complete->time > THREADSTACKS_RECENT_NS)
-		return newest;
-	return complete;
+	if (!process)
+		return;
+	drop_samples(threadstacks, process);
+	process->exec = record->time;
+	process->ended = 0;
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------- */
+void threadstacks_record(struct threadstacks *threadstacks, const struct perfdata_record *record)
+{
+	struct threadstack *thread;
 
-/* By pid; the main thread of a process first, then by tid. */
+	if (record->kind == PERFDATA_EXIT) {
+		end_thread(threadstacks, record);
+	} else if (record->kind == PERFDATA_COMM && record->comm.exec) {
+		exec_process(threadstacks, record);
+	} else if (record->kind == PERFDATA_COMM || record->kind == PERFDATA_FORK) {
+		thread = *link_to(threadstacks, record->pid, record->tid);
+		if (thread)
+			thread->ended = 0;
+	}
+}
+
+/* ---- result -------------------------------------------------------------------------------------------------- */
+
+int threadstacks_order(uint32_t pid, uint32_t tid, uint32_t other_pid, uint32_t other_tid)
+{
+	bool main_thread = pid == tid, other_main = other_pid == other_tid;
+
+	if (pid != other_pid)
+		return pid < other_pid ? -1 : 1;
+	if (main_thread != other_main)
+		return main_thread ? -1 : 1;
+	return (tid > other_tid) - (tid < other_tid);
+}
+
 static int threadstacks_cmp(const void *left, const void *right)
 {
-	const struct threadstack *a = *(const struct threadstack *const *)left,
-				 *b = *(const struct threadstack *const *)right;
+	const struct threadstack *thread = *(const struct threadstack *const *)left,
+				 *other = *(const struct threadstack *const *)right;
 
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if ((a->tid == a->pid) != (b->tid == b->pid))
-		return a->tid == a->pid ? -1 : 1;
-	return (a->tid > b->tid) - (a->tid < b->tid);
+	return threadstacks_order(thread->pid, thread->tid, other->pid, other->tid);
 }
 
-/* Appends a time in milliseconds with one decimal. */
-static void put_ms(struct text *text, uint64_t ns)
+/* Returns the time of the latest exec of a process, or a later one if that is not known any more; 0 if there was none.
+ */
+static uint64_t exec_of(const struct threadstacks *threadstacks, uint32_t pid)
 {
-	text_printf(text, "%llu.%llu ms", (unsigned long long)(ns / 1000000), (unsigned long long)(ns / 100000 % 10));
+	const struct threadstack *process = threadstacks->bucket[hash_pair(pid, pid) & (BUCKETS - 1)];
+
+	while (process && (process->pid != pid || process->tid != pid))
+		process = process->next;
+	return process ? process->exec : threadstacks->exec;
 }
 
-/* Appends the line with the name and the state of a thread. A wait or preemption that ended before the recording did
- * is in the past: the thread ran afterwards, between two samples, so its state is "running". */
-static void put_state(uint32_t tid, const struct threadsample *sample, const struct threadstacks_names *names,
-		      struct text *text)
+const struct threadstack **threadstacks_list(const struct threadstacks *threadstacks, size_t *n)
 {
-	static const char *const off_cpu[] = { [THREAD_WAITING] = "waiting", [THREAD_PREEMPTED] = "preempted" };
-	uint64_t ago = names->end_ns > sample->time ? names->end_ns - sample->time : 0;
+	const struct threadstack **list = mem_alloc(sizeof(*list), (size_t)threadstacks->n + 1), *thread;
 
-	text_char(text, '"');
-	visible_str(text, intern_str(&names->addrspace->comms, sample->comm));
-	text_printf(text, "\" tid %u, ", tid);
-	if (sample->state == THREAD_RUNNING) {
-		text_add(text, "running");
-		if (sample->cpu >= 0)
-			text_printf(text, " on CPU %lld", (long long)sample->cpu);
-	} else {
-		text_add(text, ago ? "running, after it was " : "");
-		text_printf(text, "%s for ", off_cpu[sample->state]);
-		put_ms(text, sample->length);
-	}
-	if (ago) {
-		text_add(text, ", ");
-		put_ms(text, ago);
-		text_add(text, " before the end");
-	}
-	text_add(text, ", ");
-	visible_str(text, sample->event);
-	text_char(text, '\n');
-}
-
-/* Appends the lines of a location: those of inlined calls before that of their caller. */
-static void put_location_frames(const struct threadstacks_names *names, uint32_t location, struct text *text)
-{
-	struct str dso = names->dso(names->addrspace, &names->locations->location[location]);
-
-	for (uint32_t i = names->first[location + 1]; i-- > names->first[location];) {
-		text_add(text, "  at ");
-		visible_str(text, intern_str(&names->stacks->frames, names->frame[i]));
-		if (dso.n) {
-			text_add(text, " (");
-			visible_str(text, dso);
-			text_char(text, ')');
-		}
-		text_char(text, '\n');
-	}
-}
-
-static bool is_user_code(const struct threadstacks_names *names, const struct location *location)
-{
-	enum dso_kind kind;
-
-	if (location->kind != LOCATION_IN_DSO)
-		return true;
-	kind = names->addrspace->dso[location->dso].kind;
-	return kind != DSO_KERNEL && kind != DSO_SYMBOL;
-}
-
-/* Returns the line after a stack that is not known to be complete; NULL if it is complete. `end` is NULL if the
- * recording does not have the end of the stack: its callers are by frame pointers. */
-static const char *line_of_end(const struct location *end)
-{
-	if (!end)
-		return "[callers by frame pointers: some may be missing]";
-	switch (end->end) {
-	case STACK_COMPLETE: return NULL;
-	case STACK_BROKEN: return "[incomplete: no caller was found]";
-	case STACK_UNKNOWN: return "[callers may be missing: not all code keeps frame pointers]";
-	case STACK_COPY_CUT:
-	case STACK_EVENT_LIMIT:
-	case STACK_KERNEL_LIMIT:
-	case STACK_TRUNCATED: break;
-	}
-	return "[truncated: outer callers were not recorded]";
-}
-
-static void put_stack(const struct threadsample *sample, const struct threadstacks_names *names, struct text *text)
-{
-	const struct location *end = NULL;
-	bool any = false;
-	const char *line = NULL;
-
-	for (size_t i = 0; i < sample->n; i++) {
-		uint32_t id = sample->frame[i] & ~LOCATION_BIT;
-		const struct location *location = &names->locations->location[id];
-
-		if (location->kind == LOCATION_STACK_END)
-			end = location;
-		if (!location_is_code(location))
-			continue;
-		any |= is_user_code(names, location);
-		put_location_frames(names, id, text);
-	}
-	if (any)
-		line = line_of_end(end);
-	else if (sample->user)
-		line = "[no frame of user code was recorded]";
-	if (line)
-		text_printf(text, "  %s\n", line);
-}
-
-void threadstacks_write(const struct threadstacks *threadstacks, const struct threadstacks_names *names,
-			struct text *text)
-{
-	const struct threadstack **order = mem_alloc(sizeof(*order), (size_t)threadstacks->keys.n + 1);
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < threadstacks->keys.n; i++)
-		if (threadstacks->thread[i].newest.comm)
-			order[n++] = &threadstacks->thread[i];
-	qsort(order, n, sizeof(*order), threadstacks_cmp);
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || order[i]->pid != order[i - 1]->pid)
-			text_printf(text, "%sprocess %u\n\n", i ? "\n" : "", order[i]->pid);
-		else
-			text_char(text, '\n');
-		put_state(order[i]->tid, shown_sample(order[i], names->end_ns), names, text);
-		put_stack(shown_sample(order[i], names->end_ns), names, text);
-	}
-	free(order);
+	*n = 0;
+	for (size_t i = 0; threadstacks->bucket && i < BUCKETS; i++)
+		for (thread = threadstacks->bucket[i]; thread; thread = thread->next)
+			if (thread->newest.comm && thread->newest.time >= exec_of(threadstacks, thread->pid))
+				list[(*n)++] = thread;
+	qsort(list, *n, sizeof(*list), threadstacks_cmp);
+	return list;
 }
 
 void threadstacks_free(struct threadstacks *threadstacks)
 {
-	for (uint32_t i = 0; i < threadstacks->keys.n; i++) {
-		free(threadstacks->thread[i].newest.frame);
-		free(threadstacks->thread[i].complete.frame);
-	}
-	free(threadstacks->thread);
-	intern_free(&threadstacks->keys);
+	struct threadstack *thread, *next;
+
+	for (size_t i = 0; threadstacks->bucket && i < BUCKETS; i++)
+		for (thread = threadstacks->bucket[i]; thread; thread = next) {
+			next = thread->next;
+			free(thread->newest.frame);
+			free(thread->complete.frame);
+			free(thread);
+		}
+	free(threadstacks->bucket);
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threadstacks.h - the newest stack of each thread of a recording, as text: --thread-dump.
+ * threadstacks.h - the newest stack of each thread of a recording, as locations: pass 1 of --thread-dump.
  *
- * Pass 1 stores the locations of each thread's newest sample of any event; a later one replaces them, and the end or
- * the exec of a thread deletes them. A thread that is on a CPU at the end has its newest complete stack instead, if
- * that is at most THREADSTACKS_RECENT_NS older: the newest sample of such a thread is often a preemption of some us,
- * whose callers are by frame pointers. After pass 2, which finds the names, the text has a block for each thread, in
- * the order of pid and tid, with the main thread of a process first. Memory: two stacks for each thread.
+ * A later sample replaces the stack of a thread, whatever its event. The end of a thread and the exec of its process
+ * delete it; so samples that come after the EXIT record of a thread are ignored, until a COMM or FORK record shows that
+ * another thread has its tid. Beside the newest stack of a thread its newest complete one is kept: the newest sample of
+ * a thread that runs is often a preemption of some us, whose callers are by frame pointers.
+ *
+ * Memory is bounded: THREADSTACKS_MAX threads, and THREADSTACKS_FRAMES frames of all stacks. Threads beyond that are
+ * left out, and `over` is set. Of a thread that has ended, its tid remains for THREADSTACKS_ENDED_NS.
  */
 #ifndef PJ_THREADSTACKS_H
 #define PJ_THREADSTACKS_H
 
-#include "common/text.h"
 #include "fold/perfdata/perfdata.h"
-#include "fold/process/addrspace.h"
-#include "fold/process/locations.h"
-#include "common/stacks.h"
 
-#define THREADSTACKS_RECENT_NS UINT64_C(100000000)
+#define THREADSTACKS_MAX 65536
+#define THREADSTACKS_FRAMES ((size_t)1 << 24)
+#define THREADSTACKS_ENDED_NS UINT64_C(2000000000)
 
-/* State of a thread at its newest sample: on a CPU (its number, -1 if it was not recorded), waiting, or preempted. */
+/* State of a thread at a sample: on a CPU, blocked, or preempted. */
 enum threadstacks_state { THREAD_RUNNING, THREAD_WAITING, THREAD_PREEMPTED };
 
 /* One sample of a thread. */
@@ -27,8 +27,9 @@ struct threadsample {
 	/* Id of the name of the thread in addrspace.comms; 0: there is no sample. */
 	uint32_t comm;
 	enum threadstacks_state state;
+	/* Number of the CPU of a thread that runs; -1: unknown. */
 	int64_t cpu;
-	/* Time of the sample, and length of the wait or preemption, in ns. */
+	/* Time of the sample, and length of the wait or preemption, in ns; length 0: unknown. */
 	uint64_t time, length;
 	struct str event; /* owned by the reader of the recording */
 	/* The process has mappings, so the stack has frames of user code. */
@@ -38,17 +39,30 @@ struct threadsample {
 	size_t n, cap;
 };
 
-/* The newest sample of a thread, and the newest one with a complete stack. */
 struct threadstack {
 	uint32_t pid, tid;
+	/* The newest sample, and the newest one with a complete stack. */
 	struct threadsample newest, complete;
+	/* Time of the latest exec of the process in ns; set in the entry of its main thread. */
+	uint64_t exec;
+	/* Time of the EXIT record; 0: none. queued: the entry is in the queue of ended threads. */
+	uint64_t ended;
+	bool queued;
+	/* The next entry of the bucket, and of that queue. */
+	struct threadstack *next, *next_ended;
 };
 
 /* All zero is empty. */
 struct threadstacks {
-	struct intern keys; /* pid and tid of each thread */
-	/* Entries by key: the index is the id of the key minus 1. */
-	struct threadstack *thread;
+	struct threadstack **bucket; /* hash table by pid and tid; NULL: no entries */
+	uint32_t n;                  /* number of entries */
+	size_t frames;               /* sum of the capacities of all stacks */
+	/* Queue of ended threads, in order of their ends. */
+	struct threadstack *ended, *last_ended;
+	/* The latest exec of all processes whose main thread has ended and has no entry any more. */
+	uint64_t exec;
+	/* Stacks were left out because of the limits. */
+	bool over;
 };
 
 /* Stores the stack of a sample: frame[0..n), leaf first. complete: it reaches a root frame. comm: id of the name of the
@@ -56,25 +70,15 @@ struct threadstacks {
 void threadstacks_sample(struct threadstacks *threadstacks, const struct perfdata_record *record, uint32_t comm,
 			 bool user, bool complete, const uint32_t *frame, size_t n);
 
-/* Deletes the stack of a thread that has ended, or that has called execve(). */
-void threadstacks_delete(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid);
+/* Takes a record of kind EXIT, FORK or COMM; ignores other kinds. */
+void threadstacks_record(struct threadstacks *threadstacks, const struct perfdata_record *record);
 
-/* Names of the frames, and the time of the last record in ns. */
-struct threadstacks_names {
-	const struct addrspace *addrspace;
-	const struct locations *locations;
-	/* Result of resolve(): frame[first[location]] to frame[first[location + 1] - 1] are the frames of a location,
-	 * outermost first, as ids of the frames of `stacks`. */
-	const uint32_t *first, *frame;
-	const struct stacks *stacks;
-	/* Returns the DSO that is shown for a location; empty: none. */
-	struct str (*dso)(const struct addrspace *addrspace, const struct location *location);
-	uint64_t end_ns;
-};
+/* Returns the threads that have a stack, by pid, with the main thread of a process first, then by tid. Sets *n to their
+ * number. The caller frees the array. */
+const struct threadstack **threadstacks_list(const struct threadstacks *threadstacks, size_t *n);
 
-/* Appends the blocks of all threads to `text`. Bytes of names that a terminal forbids are escaped (visible.h). */
-void threadstacks_write(const struct threadstacks *threadstacks, const struct threadstacks_names *names,
-			struct text *text);
+/* Compares two threads in that order; the result is as that of memcmp. */
+int threadstacks_order(uint32_t pid, uint32_t tid, uint32_t other_pid, uint32_t other_tid);
 
 void threadstacks_free(struct threadstacks *threadstacks);
 

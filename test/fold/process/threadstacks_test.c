@@ -1,142 +1,180 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threadstacks_test.c - the newest stack of each thread: which sample is shown, in which order, and what stands below.
+/* threadstacks_test.c - which samples of a thread are kept: newest, complete, after its end and after an exec; limits.
  */
-/* covers: fold/process/threadstacks.c */
+/* covers: fold/process/threadstacks.c fold/process/threadlist.c */
 #include "fold/process/threadstacks.h"
 
+#include "common/text.h"
+#include "fold/process/threadlist.h"
 #include "test/lib/tap.h"
 
 #include <stdlib.h>
 
-#define MS UINT64_C(1000000)
-#define END (1000 * MS) /* time of the last record */
-
-enum { LEAF, CALLER, COMPLETE, BROKEN, IN_KERNEL, PLACES };
-
-static struct addrspace addrspace;
-static struct locations locations;
-static struct stacks stacks;
 static struct threadstacks threads;
-static uint32_t place[PLACES];
-static const struct perfdata_event waits = { .name = { "offcpu-time", 11 } },
-				   preempted = { .name = { "offcpu-time-preempted", 21 } },
-				   clock_event = { .name = { "cpu-clock", 9 } };
+static const struct perfdata_event waits = { .name = { "offcpu-time", 11 } };
 
-/* Makes the locations, in the order of the list of names in shows(). */
-static void make_places(void)
-{
-	uint32_t kernel = addrspace_special(&addrspace, DSO_KERNEL, STR("[kernel.kallsyms]"));
-
-	place[LEAF] = locations_id(&locations, location_in_dso(0, 1));
-	place[CALLER] = locations_id(&locations, location_in_dso(0, 2));
-	place[COMPLETE] = locations_id(&locations, location_of_end(STACK_COMPLETE, 0));
-	place[BROKEN] = locations_id(&locations, location_of_end(STACK_BROKEN, 0));
-	place[IN_KERNEL] = locations_id(&locations, location_in_dso(kernel, 3));
-}
-
-/* Adds a sample: `leaf`, CALLER and `end` (0: none); of IN_KERNEL that frame alone. */
-static void add(uint32_t pid, uint32_t tid, const char *comm, const struct perfdata_event *event, uint64_t time,
-		uint32_t leaf, uint32_t end)
+/* Adds a sample whose only frame is `frame`. */
+static void add(uint32_t pid, uint32_t tid, uint64_t time, uint32_t frame, bool complete)
 {
 	struct perfdata_record record = { .kind = PERFDATA_SAMPLE, .pid = pid, .tid = tid, .time = time };
-	uint32_t frame[3] = { leaf | LOCATION_BIT, place[CALLER] | LOCATION_BIT, end | LOCATION_BIT };
 
-	record.sample.event = event;
-	record.sample.period = 5 * MS;
-	record.cpu = 3;
-	record.has_cpu = event == &clock_event;
-	threadstacks_sample(&threads, &record, intern(&addrspace.comms, str_of(comm)), true, end == place[COMPLETE],
-			    frame,
-			    leaf == place[IN_KERNEL] ? 1 :
-			    end                      ? 3 :
-						       2);
+	record.sample.event = &waits;
+	threadstacks_sample(&threads, &record, 1, true, complete, &frame, 1);
 }
 
-static struct str dso_of(const struct addrspace *of, const struct location *location)
+static void give(enum perfdata_kind kind, uint32_t pid, uint32_t tid, uint64_t time)
 {
-	return of->dso[location->dso].path;
+	struct perfdata_record record = { .kind = kind, .pid = pid, .tid = tid, .time = time };
+
+	threadstacks_record(&threads, &record);
 }
 
-/* Compares the text of all threads, and forgets them. */
-static void shows(const char *what, const char *expected)
+static void give_exec(uint32_t pid, uint64_t time)
 {
-	uint32_t leaf = stacks_frame(&stacks, STR("leaf\033")), caller = stacks_frame(&stacks, STR("caller")),
-		 kernel = stacks_frame(&stacks, STR("schedule"));
-	uint32_t first[] = { 0, 0, 1, 2, 2, 2, 3 }, frame[] = { leaf, caller, kernel };
-	struct threadstacks_names names = { &addrspace, &locations, first, frame, &stacks, dso_of, END };
+	struct perfdata_record record = { .kind = PERFDATA_COMM, .pid = pid, .tid = pid, .time = time };
+
+	record.comm.exec = true;
+	threadstacks_record(&threads, &record);
+}
+
+/* Compares the threads, each as PID/TID:FRAME,FRAME of the complete one, and forgets them. */
+static void holds(const char *what, const char *expected)
+{
 	struct text text = { 0 };
+	size_t n;
+	const struct threadstack **list = threadstacks_list(&threads, &n);
 
-	threadstacks_write(&threads, &names, &text);
+	for (size_t i = 0; i < n; i++) {
+		text_printf(&text, "%s%u/%u:%u", i ? " " : "", list[i]->pid, list[i]->tid, list[i]->newest.frame[0]);
+		if (list[i]->complete.comm)
+			text_printf(&text, ",%u", list[i]->complete.frame[0]);
+	}
 	is_str(text_view(&text), str_of(expected), what);
+	free(list);
 	text_free(&text);
 	threadstacks_free(&threads);
-	memset(&threads, 0, sizeof(threads));
-}
-
-#define FRAMES "  at leaf\\x1b ([unknown])\n  at caller ([unknown])\n"
-
-static void test_order(void)
-{
-	add(20, 20, "last", &waits, END, place[LEAF], place[COMPLETE]);
-	add(10, 9, "second", &waits, END, place[LEAF], place[COMPLETE]);
-	add(10, 11, "third", &waits, END, place[LEAF], place[COMPLETE]);
-	add(10, 10, "main\n\"", &waits, END, place[LEAF], place[COMPLETE]);
-	shows("processes by pid, in each the main thread first, then by tid; names are escaped",
-	      "process 10\n\n\"main\\x0a\"\" tid 10, waiting for 5.0 ms, offcpu-time\n" FRAMES
-	      "\n\"second\" tid 9, waiting for 5.0 ms, offcpu-time\n" FRAMES
-	      "\n\"third\" tid 11, waiting for 5.0 ms, offcpu-time\n" FRAMES
-	      "\nprocess 20\n\n\"last\" tid 20, waiting for 5.0 ms, offcpu-time\n" FRAMES);
+	threads = (struct threadstacks){ 0 };
 }
 
 static void test_newest(void)
 {
-	add(1, 1, "a", &clock_event, END - 2 * MS, place[LEAF], place[COMPLETE]);
-	add(1, 1, "a", &waits, END, place[LEAF], place[BROKEN]);
-	add(1, 1, "a", &clock_event, END - 3 * MS, place[LEAF], place[COMPLETE]);
-	shows("a wait that lasts until the end is shown, though an older stack is complete",
-	      "process 1\n\n\"a\" tid 1, waiting for 5.0 ms, offcpu-time\n" FRAMES
-	      "  [incomplete: no caller was found]\n");
-	add(1, 1, "a", &clock_event, END - 2 * MS, place[LEAF], place[COMPLETE]);
-	add(1, 1, "a", &preempted, END - MS, place[LEAF], 0);
-	shows("a running thread has its recent complete stack",
-	      "process 1\n\n\"a\" tid 1, running on CPU 3, 2.0 ms before the end, cpu-clock\n" FRAMES);
-	add(1, 1, "a", &clock_event, END - 200 * MS, place[LEAF], place[COMPLETE]);
-	add(1, 1, "a", &preempted, END - MS, place[LEAF], 0);
-	shows("but none that is older than 100 ms",
-	      "process 1\n\n\"a\" tid 1, running, after it was preempted for 5.0 ms, 1.0 ms before the end, "
-	      "offcpu-time-preempted\n" FRAMES "  [callers by frame pointers: some may be missing]\n");
-	add(1, 1, "a", &preempted, END, place[IN_KERNEL], 0);
-	shows("a stack without user code has a line about that",
-	      "process 1\n\n\"a\" tid 1, preempted for 5.0 ms, offcpu-time-preempted\n"
-	      "  at schedule ([kernel.kallsyms])\n  [no frame of user code was recorded]\n");
+	holds("no thread", "");
+	add(20, 20, 5, 1, false);
+	add(10, 9, 5, 2, false);
+	add(10, 11, 5, 3, false);
+	add(10, 10, 5, 4, false);
+	holds("by process, the main thread first, then by tid", "10/10:4 10/9:2 10/11:3 20/20:1");
+	add(1, 1, 10, 1, true);
+	add(1, 1, 20, 2, false);
+	add(1, 1, 15, 3, true);
+	add(1, 1, 12, 4, true);
+	holds("the newest sample and the newest complete one", "1/1:2,3");
 }
 
-static void test_ended(void)
+static void test_ends(void)
 {
-	add(1, 1, "a", &waits, END, place[LEAF], place[COMPLETE]);
-	add(1, 2, "b", &waits, END - MS, place[LEAF], place[COMPLETE]);
-	threadstacks_delete(&threads, 1, 2);
-	threadstacks_delete(&threads, 1, 3);
-	shows("a thread that has ended is not shown",
-	      "process 1\n\n\"a\" tid 1, waiting for 5.0 ms, offcpu-time\n" FRAMES);
-	add(1, 2, "b", &waits, END, place[LEAF], place[COMPLETE]);
-	threadstacks_delete(&threads, 1, 2);
-	add(1, 2, "c", &waits, END - MS, place[LEAF], place[COMPLETE]);
-	shows("a thread with the tid of one that has ended has its own stack",
-	      "process 1\n\n\"c\" tid 2, running, after it was waiting for 5.0 ms, 1.0 ms before the end, "
-	      "offcpu-time\n" FRAMES);
-	shows("no thread is no text", "");
+	add(1, 2, 10, 1, true);
+	give(PERFDATA_EXIT, 1, 2, 20);
+	give(PERFDATA_EXIT, 1, 3, 20);
+	is_u64(threads.n, 2, "the end of a thread without a sample makes no entry");
+	is_u64(threads.frames, 0, "a thread that has ended takes no frames");
+	add(1, 2, 21, 2, true);
+	holds("a sample after the EXIT record is ignored", "");
+	add(1, 2, 10, 1, true);
+	give(PERFDATA_EXIT, 1, 2, 20);
+	give(PERFDATA_COMM, 1, 2, 30);
+	add(1, 2, 31, 2, false);
+	holds("that of another thread with the same tid is not", "1/2:2");
+	add(1, 2, 10, 1, true);
+	give(PERFDATA_EXIT, 1, 2, 20);
+	give(PERFDATA_FORK, 1, 2, 30);
+	give(PERFDATA_EXIT, 1, 2, 35);
+	add(1, 2, 36, 2, false);
+	holds("it can end, too", "");
+}
+
+static void test_exec(void)
+{
+	add(1, 1, 10, 1, true);
+	add(1, 2, 10, 2, true);
+	add(1, 3, 10, 3, true);
+	add(4, 4, 10, 4, true);
+	give(PERFDATA_EXIT, 1, 1, 20);
+	give(PERFDATA_EXIT, 1, 3, 20);
+	give_exec(1, 21);
+	add(1, 1, 30, 5, false);
+	holds("exec of a thread that is not the first: its old tid has no stack, though it has no EXIT record",
+	      "1/1:5 4/4:4,4");
+	add(1, 1, 10, 1, true);
+	add(1, 2, 10, 2, true);
+	give_exec(1, 21);
+	add(1, 2, 25, 3, false);
+	add(1, 2, 24, 4, true);
+	add(1, 2, 20, 5, true);
+	holds("samples from before an exec are not mixed with later ones", "1/2:3,4");
+	add(1, 1, 10, 1, true);
+	add(1, 2, 10, 2, true);
+	give_exec(1, 21);
+	give(PERFDATA_EXIT, 1, 1, 30);
+	add(9, 9, 31 + THREADSTACKS_ENDED_NS, 1, false);
+	add(1, 3, 31 + THREADSTACKS_ENDED_NS, 3, false);
+	holds("nor if the main thread ended after the exec", "1/3:3 9/9:1");
+}
+
+static void test_limits(void)
+{
+	static uint32_t frame[4096];
+	struct perfdata_record record = { .kind = PERFDATA_SAMPLE, .pid = 1, .time = 1 };
+	size_t n;
+
+	for (uint32_t i = 0; i < 4 * THREADSTACKS_MAX; i++) {
+		add(i + 1, i + 1, i, 1, true);
+		give(PERFDATA_EXIT, i + 1, i + 1, i);
+	}
+	ok(!threads.over && threads.n <= THREADSTACKS_MAX && threads.frames == 0,
+	   "threads that ended make space for others");
+	add(7, 7, 1, 1, true);
+	holds("the newest of many", "7/7:1,1");
+	for (uint32_t i = 0; i < THREADSTACKS_MAX + 10; i++)
+		add(1, i + 1, 1, i, false);
+	free(threadstacks_list(&threads, &n));
+	ok(threads.over && n == THREADSTACKS_MAX, "the number of threads has a limit");
+	threadstacks_free(&threads);
+	threads = (struct threadstacks){ 0 };
+	record.sample.event = &waits;
+	for (record.tid = 1; record.tid <= THREADSTACKS_MAX / 8; record.tid++)
+		threadstacks_sample(&threads, &record, 1, true, true, frame, countof(frame));
+	ok(threads.over && threads.frames <= THREADSTACKS_FRAMES, "the number of frames has a limit");
+	threadstacks_free(&threads);
+	threads = (struct threadstacks){ 0 };
+}
+
+static void test_list(void)
+{
+	static const char *const malformed[] = {
+		"", "x", "1", "1 ", "1 x", "-1 2 a", "1  2 a", "4294967296 1 a", "1 2a"
+	};
+	struct threadlist list = { 0 };
+
+	for (size_t i = 0; i < countof(malformed); i++)
+		ok(!threadlist_line(&list, str_of(malformed[i])), malformed[i]);
+	ok(threadlist_line(&list, STR("7 8 b c")) && threadlist_line(&list, STR("7\t7\ta")) &&
+		   threadlist_line(&list, STR("7 8 again")) && threadlist_line(&list, STR("1 2")),
+	   "lines");
+	threadlist_sort(&list);
+	is_u64(list.n, 3, "threads");
+	ok(list.thread[0].pid == 1 && list.thread[0].tid == 2 && list.thread[0].name.n == 0, "one without a name");
+	ok(list.thread[1].tid == 7, "the main thread");
+	ok(list.thread[2].tid == 8, "the other one");
+	threadlist_free(&list);
 }
 
 int main(void)
 {
-	addrspace_init(&addrspace, false);
-	make_places();
-	test_order();
 	test_newest();
-	test_ended();
-	locations_free(&locations);
-	stacks_free(&stacks);
-	addrspace_free(&addrspace);
+	test_ends();
+	test_exec();
+	test_limits();
+	test_list();
 	return done();
 }
