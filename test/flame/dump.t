@@ -1,7 +1,7 @@
 #!/bin/sh
 # dump.t - pjflame dump PID: of a C program, of Python and of a JVM each thread has the stack that its source gives it.
 # stage: live
-# covers: flame/dump.sh flame/pjflame.sh fold/process/threadstacks.c
+# covers: flame/dump.sh flame/pjflame.sh fold/threadtext.c fold/process/threadstacks.c fold/process/threadlist.c record/processes/state.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/jvm.sh
@@ -36,9 +36,11 @@ is "a process that is gone" "$? $(cat err)" "1 pjflame: $gone: no such process (
 # ---- stacks
 [ "$(uname -m)" = x86_64 ] || skip_all "stacks of waiting threads are read on x86-64"
 pjrecord -q -a --off-cpu -w 1 --once -d try >out 2>why || skip_all "recording is not allowed here: $(head -n 1 why)"
-cat >five.c <<'C'
+cat >threads.c <<'C'
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -54,74 +56,58 @@ static void *reader(void *p) { prctl(PR_SET_NAME, "reader"); read_pipe(); return
 static void *sleeper(void *p) { prctl(PR_SET_NAME, "sleeper"); wait_signal(); return p; }
 static void *spinner(void *p) { prctl(PR_SET_NAME, "spinner"); spin(); return p; }
 
+static void spin_ms(long ms)
+{
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - from.tv_sec) * 1000 + (now.tv_nsec - from.tv_nsec) / 1000000 < ms);
+}
+
+/* it runs, is renamed and ends without another sample, mostly */
+static void *brief(void *p)
+{
+	prctl(PR_SET_NAME, "brief");
+	spin_ms(30);
+	prctl(PR_SET_NAME, "renamed");
+	return p;
+}
+
+static void *maker(void *p)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_NAME, "maker");
+	for (; always && !pthread_create(&thread, 0, brief, 0); usleep(20000))
+		pthread_join(thread, 0);
+	return p;
+}
+
 int main(void)
 {
-	void *(*start[])(void *) = { locker, reader, sleeper, spinner };
+	void *(*start[])(void *) = { locker, reader, sleeper, spinner, maker };
 	pthread_t thread;
 
 	pthread_mutex_lock(&mutex);
 	if (pipe(ends))
 		return 1;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		pthread_create(&thread, 0, start[i], 0);
 	wait_signal();
 }
 C
-ok "the program compiles" cc -O1 -g -pthread -o five five.c
-./five &
-five=$!
-started="$started $five"
+ok "the program compiles" cc -O1 -g -pthread -o threads threads.c
+./threads &
+threads=$!
+started="$started $threads"
 threads_of()
 {
-	[ "$(find "/proc/$five/task" -mindepth 1 -maxdepth 1 | wc -l)" = 5 ] && grep -q spinner "/proc/$five/task/"*/comm
+	grep -q spinner "/proc/$threads/task/"*/comm && grep -q maker "/proc/$threads/task/"*/comm && grep -q sleeper "/proc/$threads/task/"*/comm
 }
 ok "the program has its threads" until_true threads_of
-
-# stack FILE NAME: the functions of the thread, leaf first, without those of the kernel
-stack()
-{
-	awk -v name="\"$2\" tid " '/^"/ { on = index($0, name) == 1; next } on && / at / && !/\[kernel/ { sub(/@.*/, "", $2); printf "%s ", $2 } on && /^  \[/ { printf "%s ", $0 }' "$1"
-}
-
-# ends NAME FRAMES: the outer frames of the thread are those
-ends()
-{
-	case " $(stack dump "$1")" in
-	*" $2 ") pass "stack of $1" ;;
-	*) fail "stack of $1: not '$2'" dump ;;
-	esac
-}
-
-pjflame dump "$five" >dump 2>err
-is "dump PID: status" $? 0
-ends five "wait_signal main __libc_start_call_main __libc_start_main _start"
-ends 'a "b" tid 1, ' "take_lock locker start_thread clone3"
-ends reader "read_pipe reader start_thread clone3"
-ends sleeper "wait_signal sleeper start_thread clone3"
-ends spinner "spin spinner start_thread clone3"
-is "  the main thread is first" "$(grep -c . dump; sed -n '3s/ tid.*//p' dump)" "$(grep -c . dump; echo '"five"')"
-is "  four threads wait" "$(grep -c '^".*, waiting for [0-9.]* ms, offcpu-time$' dump)" 4
-ok "  one sentence counts them" grep -q '^pjflame: 5 threads: [01] running, 4 waiting, [01] preempted, 0 without a stack$' err
-is "  nothing was stopped, and it is the same process" "$(sed -n 's/^TracerPid:[[:blank:]]*//p; s/^State:[[:blank:]]*\([RS]\).*/\1/p' "/proc/$five/status" | tr '\n' ' ')" "S 0 "
-pjflame dump -q -s 1 --pid "$five" -o dump.txt >out 2>err
-is "dump -q --pid PID -o FILE: status, output" "$? $(cat out err)" "0 "
-ok "  is in the file" grep -q '^  at take_lock (' dump.txt
-pjflame dump -s 1 -p "$five" -o /dev/full 2>err
-is "a full disk: status" $? 1
-
-# ---- the report of pjfold is the same for each run
-pjrecord -q --off-cpu -p "$five" -s 1 -o perf.data
-pjfold -q --thread-dump perf.data >first
-pjfold -q --thread-dump -j 3 perf.data >second
-ok "pjfold --thread-dump writes the same bytes with 3 threads" cmp first second
-ok "  not nothing" test "$(grep -c '^"' first)" = 5
-pjfold --thread-dump --top 3 perf.data >out 2>err
-is "--thread-dump and --top: status" $? 2
-pjfold --thread-dump --by=container perf.data >out 2>err
-is "--thread-dump and --by: status" $? 2
-pjfold --thread-dump "$top/examples/sample.script.gz" >out 2>err
-is "--thread-dump of text: status" $? 2
-kill "$five"
+pids=$threads
 
 # ---- a JVM
 if [ -n "$jdks" ] && [ -n "$javac" ]; then
@@ -141,22 +127,16 @@ J
 	for jdk in $jdks; do
 		"$jdk/bin/java" -cp . Waits >ready 2>&1 &
 		jvm=$!
-		started="$started $jvm"
+		started="$started $jvm" pids="$pids,$jvm"
 		until_true grep -q ready ready
-		# pjrecord reads a thread again after 3 s, when it knows the JVM
-		pjflame dump -s 5 "$jvm" >dump 2>err
-		is "$jdk: status" $? 0
-		case $(stack dump waiter) in
-		*'java/lang/Object.wait Waits.waitHere '*' clone3 ') pass "$jdk: stack of waiter" ;;
-		*) fail "$jdk: stack of waiter" dump ;;
-		esac
-		kill "$jvm"
+		rm ready
 	done
 else
 	skip "a JVM" "no JDK"
 fi
 
 # ---- Python
+python=
 if have python3 && [ "$(id -u)" = 0 ]; then
 	cat >waits.py <<'P'
 import threading, time
@@ -169,20 +149,99 @@ def main_here():
 threading.Thread(target=wait_here, daemon=True).start()
 main_here()
 P
-	python3 waits.py >ready &
+	python3 waits.py >ready.python &
 	python=$!
-	started="$started $python"
-	until_true grep -q ready ready
-	pjflame dump -s 5 "$python" >dump 2>err
-	is "Python: status" $? 0
-	if grep -q ': its functions are not shown\|has no effect' err; then
-		skip "functions of Python" "$(head -n 1 err)"
-	else
-		ok "  the main thread" grep -q '^  at __main__.main_here:waits.py:7 ' dump
-		ok "  the other thread" grep -q '^  at __main__.wait_here:waits.py:4 ' dump
-	fi
-	kill "$python"
+	started="$started $python" pids="$pids,$python"
+	until_true grep -q ready ready.python
 else
 	skip "Python" "no python3, or not root"
 fi
+
+# stack FILE NAME: the functions of the thread, leaf first, without those of the kernel
+stack()
+{
+	awk -v name="\"$2\" tid " '/^"/ { on = index($0, name) == 1; next } on && / at / && !/\[kernel/ { sub(/@.*/, "", $2); printf "%s ", $2 } on && /^  \[/ { printf "%s ", $0 }' "$1"
+}
+
+# ends NAME FRAMES: the outer frames of the thread are those
+ends()
+{
+	case " $(stack dump "$1")" in
+	*" $2 ") pass "stack of $1" ;;
+	*) fail "stack of $1: not '$2'" dump ;;
+	esac
+}
+
+# of all programs at once; pjrecord reads a thread again after 1 and 3 s, when it knows the program
+pjflame dump -s 5 -p "$pids" >dump 2>err
+is "dump -p PID,...: status" $? 0
+ends threads "wait_signal main __libc_start_call_main __libc_start_main _start"
+ends 'a "b" tid 1, ' "take_lock locker start_thread clone3"
+ends reader "read_pipe reader start_thread clone3"
+ends sleeper "wait_signal sleeper start_thread clone3"
+ends spinner "spin spinner start_thread clone3"
+is "  the main thread is first" "$(grep -A 2 "^process $threads\$" dump | sed -n '3s/ tid.*//p')" '"threads"'
+is "  each wait lasts for the whole recording" "$(grep -c '^"\(threads\|a "b" tid 1, \|reader\|sleeper\)" tid [0-9]*, waiting for at least [0-9.]* ms, offcpu-time$' dump)" 4
+ok "  of the threads that ran and ended, at most the last one" test "$(grep -c '^"\(brief\|renamed\)"' dump)" -le 1
+ok "  one sentence counts the threads" grep -q '^pjflame: [0-9]* threads: [0-9]* running, [0-9]* waiting, [0-9]* preempted' err
+is "  nothing was stopped, and it is the same process" "$(sed -n 's/^TracerPid:[[:blank:]]*//p; s/^State:[[:blank:]]*\([RS]\).*/\1/p' "/proc/$threads/status" | tr '\n' ' ')" "S 0 "
+if [ -n "$jdks" ] && [ -n "$javac" ]; then
+	for jdk in $jdks; do jvms=${jvms:+$jvms }waiter; done
+	is "  the waiting thread of each JVM" "$(awk '/^"/ { on = /^"waiter" tid/; next } on && $2 ~ /^Waits\.waitHere/ { printf "waiter " }' dump)" "$jvms "
+	ok "  compiled code has no file" test "$(grep -c 'perf-[0-9]*\.map' dump)" = 0
+fi
+if [ -z "$python" ]; then
+	:
+elif grep -q ': its functions are not shown\|has no effect' err; then
+	skip "functions of Python" "$(head -n 1 err)"
+else
+	ok "  the main thread of Python" grep -q '^  at __main__.main_here:waits.py:7 ' dump
+	ok "  the other thread of Python" grep -q '^  at __main__.wait_here:waits.py:4 ' dump
+fi
+for pid in $started; do
+	[ "$pid" = "$threads" ] || kill "$pid"
+done
+
+# ---- output
+umask 077
+pjflame dump -q -s 1 --pid "$threads" -o dump.txt >out 2>err
+is "dump -q --pid PID -o FILE: status, output" "$? $(cat out err)" "0 "
+is "  the mode is that of the umask" "$(stat -c %a dump.txt)" 600
+is "  each thread is in the file" "$(grep -c '^"\(threads\|a "b" tid 1, \|reader\|sleeper\|spinner\|maker\)" tid' dump.txt)" 6
+umask 022
+pjflame dump -v -s 1 -p "$threads" -o /dev/full 2>err
+is "a full disk: status" $? 1
+ok "  -v has the counts of pjrecord" grep -q '^pjrecord: .* blocked' err
+
+# ---- the report of pjfold is the same for each run, and needs no list of threads
+pjrecord -q --off-cpu -p "$threads,$gone" -s 1 -o perf.data 2>err
+is "pjrecord leaves out a process that is gone" "$(cat err)" "pjrecord: --pid: 1 of 2 processes are gone"
+pjfold -q --thread-dump perf.data >first
+pjfold -q --thread-dump -j 3 perf.data >second
+ok "pjfold --thread-dump writes the same bytes with 3 threads" cmp first second
+ok "  threads that ended during the recording are left out" test "$(grep -c '^"\(brief\|renamed\)"' first)" -le 1
+ok "  not nothing" grep -q '^"spinner" tid' first
+tid=$(sed -n 's/^"spinner" tid \([0-9]*\),.*/\1/p' first)
+printf '%s %s spinner\n%s 1 none\n' "$threads" "$tid" "$threads" >list
+pjfold --thread-dump=list perf.data >out 2>err
+is "  --thread-dump=FILE: status, threads" "$? $(sed -n 's/^"\(.*\)" tid.*/\1/p' out | tr '\n' ' ')" "0 none spinner "
+ok "  the sentence" grep -q '^pjfold: 2 threads: .* 1 without a stack$' err
+printf '%s 1 none\n' "$threads" >list
+pjfold --thread-dump=list perf.data >out 2>err
+is "  no thread with a stack: status" $? 1
+echo x >list
+pjfold --thread-dump=list perf.data >out 2>err
+is "  a malformed list" "$? $(cat err)" "1 pjfold: list:1: no line of a list of threads: PID TID NAME"
+pjfold --thread-dump --top 3 perf.data >out 2>err
+is "--thread-dump and --top: status" $? 2
+pjfold --thread-dump --by=container perf.data >out 2>err
+is "--thread-dump and --by: status" $? 2
+pjfold --thread-dump perf.data perf.data >out 2>err
+is "--thread-dump of two recordings: status" $? 2
+pjfold --thread-dump "$top/examples/sample.script.gz" >out 2>err
+is "--thread-dump of text: status" $? 2
+pjrecord -q -p "$threads" -s 1 -o cpu.data
+pjfold --thread-dump cpu.data >out 2>err
+is "--thread-dump of a recording without waits" "$? $(sed 's/ (see.*//' err)" "2 pjfold: --thread-dump needs the waits of threads, which 'cpu.data' lacks: record with pjrecord --off-cpu"
+kill "$threads"
 done_testing
