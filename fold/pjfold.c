@@ -9,7 +9,7 @@
 #include "fold/run.h"
 #include "fold/slices.h"
 #include "fold/summary.h"
-#include "fold/threadtext.h"
+#include "fold/threads/threadtext.h"
 #include "fold/toptable.h"
 
 #include <stdio.h>

@@ -3,18 +3,18 @@
 
 #include "fold/process/jvmthreads.h"
 #include "fold/process/callchain.h"
-#include "fold/process/threadstacks.h"
+#include "fold/threads/threadstacks.h"
 #include "fold/process/deferred.h"
 #include "fold/perfdata/cgroupnames.h"
-#include "fold/losses.h"
+#include "fold/process/losses.h"
 #include "fold/nametree.h"
-#include "fold/sampleframes.h"
+#include "fold/process/sampleframes.h"
 #include "fold/stackquality.h"
 #include "fold/troubles.h"
 #include "common/formats/offcpustats.h"
 #include "common/formats/perfrecord.h"
 #include "fold/resolve.h"
-#include "fold/threadtext.h"
+#include "fold/threads/threadtext.h"
 #include "fold/process/copiedstack.h"
 #include "fold/opener/fileopener.h"
 
@@ -485,8 +485,10 @@ static void write_threads(struct recording *recording, const struct resolved *na
 	const struct threadtext threadtext = {
 		.addrspace = &recording->as,
 		.locations = &recording->locations,
-		.names = names,
+		.first = names->first,
+		.frame = names->frame,
 		.stacks = stacks,
+		.dso = resolve_dso,
 		.list = report && report->listed ? &report->list : NULL,
 		.border = recorder->border,
 		.last = recording->last_ns,

@@ -18,10 +18,6 @@
 #include "fold/samples/samples.h"
 #include "fold/slices.h"
 
-/* Default of sysctl kernel.perf_event_max_stack: maximum number of addresses of a callchain. The sysctl may be larger.
- */
-#define RECORDING_LIMIT 127
-
 /* First frame of a stack: name of the process (ROOT_PROCESS, ROOT_GROUPS), of the thread (ROOT_THREAD), or of the
  * process and then the thread (ROOT_BOTH). ROOT_BOTH and ROOT_GROUPS add a frame for the group of a thread that a JVM
  * starts for itself (jvmthreads.h). */

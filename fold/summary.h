@@ -10,7 +10,7 @@
 
 #include "fold/foldopts.h"
 #include "fold/run.h"
-#include "fold/threadtext.h"
+#include "fold/threads/threadtext.h"
 
 /* Results of reading all inputs. */
 struct result {

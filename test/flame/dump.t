@@ -1,7 +1,7 @@
 #!/bin/sh
 # dump.t - pjflame dump PID: of a C program, of Python and of a JVM each thread has the stack that its source gives it.
 # stage: live
-# covers: flame/dump.sh flame/pjflame.sh fold/threadtext.c fold/process/threadstacks.c fold/process/threadlist.c record/processes/state.c
+# covers: flame/dump.sh flame/pjflame.sh fold/threads/threadtext.c fold/threads/threadstacks.c fold/threads/threadlist.c record/processes/state.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/jvm.sh

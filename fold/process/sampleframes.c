@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/sampleframes.h"
+#include "fold/process/sampleframes.h"
 
 #include "common/formats/perfrecord.h"
-#include "fold/recording.h"
 
 void sampleframes_location(struct sampleframes *frames, struct location location)
 {
@@ -42,7 +41,7 @@ static enum stack_end push_walked(struct sampleframes *frames, const struct addr
 void sampleframes_limit(struct sampleframes *frames, const struct perfdata_event *event, const uint64_t *ips,
 			uint64_t n)
 {
-	uint64_t own = event ? event->max_stack : 0, max = own ? own : RECORDING_LIMIT, addresses;
+	uint64_t own = event ? event->max_stack : 0, max = own ? own : SAMPLEFRAMES_LIMIT, addresses;
 
 	if (likely(n < max))
 		return;

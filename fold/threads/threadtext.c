@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/threadtext.h"
+#include "fold/threads/threadtext.h"
 
 #include "common/visible.h"
 
@@ -16,12 +16,12 @@ static uint64_t last_ns(const struct threadtext *threadtext)
 }
 
 /* Returns the time in ns from a sample to the end; 0 for records that are later than the end. */
-static uint64_t age_of(const struct threadtext *threadtext, const struct threadsample *sample)
+static uint64_t age_at_end(const struct threadtext *threadtext, const struct threadsample *sample)
 {
 	return sample->time < last_ns(threadtext) ? last_ns(threadtext) - sample->time : 0;
 }
 
-static enum shown_state state_of(const struct threadtext *threadtext, const struct threadsample *newest)
+static enum shown_state state_at_end(const struct threadtext *threadtext, const struct threadsample *newest)
 {
 	bool at_end = threadtext->border && newest->time == threadtext->border - 1;
 
@@ -29,7 +29,7 @@ static enum shown_state state_of(const struct threadtext *threadtext, const stru
 		return SHOWN_WAITING;
 	if (at_end && newest->state == THREAD_PREEMPTED)
 		return SHOWN_PREEMPTED;
-	if (!threadtext->border || threadtext->uncertain || age_of(threadtext, newest) > THREADTEXT_RECENT_NS)
+	if (!threadtext->border || threadtext->uncertain || age_at_end(threadtext, newest) > THREADTEXT_RECENT_NS)
 		return SHOWN_UNKNOWN;
 	return SHOWN_RUNNING;
 }
@@ -67,7 +67,7 @@ static void put_state(const struct threadtext *threadtext, const struct threadst
 		      struct text *text)
 {
 	const struct threadsample *newest = &thread->newest, *shown = shown_sample(thread, state);
-	uint64_t age = age_of(threadtext, shown);
+	uint64_t age = age_at_end(threadtext, shown);
 
 	text_char(text, '"');
 	visible_str(text, intern_str(&threadtext->addrspace->comms, newest->comm));
@@ -103,18 +103,17 @@ static struct str module_of(const struct threadtext *threadtext, const struct lo
 		return STR("[jit]");
 	if (location->kind == LOCATION_IN_DSO && addrspace->dso[location->dso].kind == DSO_NOWHERE)
 		return STR("");
-	return resolve_dso(addrspace, location);
+	return threadtext->dso(addrspace, location);
 }
 
 /* Appends the lines of a location: those of inlined calls before that of their caller. */
 static void put_location_frames(const struct threadtext *threadtext, uint32_t location, struct text *text)
 {
 	struct str module = module_of(threadtext, &threadtext->locations->location[location]);
-	const struct resolved *names = threadtext->names;
 
-	for (uint32_t i = names->first[location + 1]; i-- > names->first[location];) {
+	for (uint32_t i = threadtext->first[location + 1]; i-- > threadtext->first[location];) {
 		text_add(text, "  at ");
-		visible_str(text, intern_str(&threadtext->stacks->frames, names->frame[i]));
+		visible_str(text, intern_str(&threadtext->stacks->frames, threadtext->frame[i]));
 		if (module.n) {
 			text_add(text, " (");
 			visible_str(text, module);
@@ -181,7 +180,7 @@ static void put_stack(const struct threadtext *threadtext, const struct threadsa
 static void put_thread(const struct threadtext *threadtext, const struct threadstack *thread, struct text *text,
 		       struct threadtext_counts *counts)
 {
-	enum shown_state state = state_of(threadtext, &thread->newest);
+	enum shown_state state = state_at_end(threadtext, &thread->newest);
 
 	put_state(threadtext, thread, state, text);
 	put_stack(threadtext, shown_sample(thread, state), text);
@@ -201,7 +200,7 @@ static void put_without_stack(const struct listed_thread *thread, struct text *t
 
 /* ---- head ---------------------------------------------------------------------------------------------------- */
 
-static void put_loss(struct text *text, const char **before, uint64_t n, const char *one, const char *many)
+static void put_lost_count(struct text *text, const char **before, uint64_t n, const char *one, const char *many)
 {
 	if (!n)
 		return;
@@ -212,16 +211,18 @@ static void put_loss(struct text *text, const char **before, uint64_t n, const c
 }
 
 /* Appends the lines about the whole recording: losses and limits that make states and stacks uncertain or absent. */
-static void put_head(const struct threadtext *threadtext, const struct threadstacks *threadstacks, struct text *text)
+static void put_warnings(const struct threadtext *threadtext, const struct threadstacks *threadstacks,
+			 struct text *text)
 {
 	const char *before = "[lost: ";
 	size_t n = text->n;
 
 	if (!threadtext->border)
 		text_add(text, "[the end of the recording is missing: states of threads are unknown]\n");
-	put_loss(text, &before, threadtext->lost_switches, "record of a context switch", "records of context switches");
-	put_loss(text, &before, threadtext->lost_records, "record of a process", "records of processes");
-	put_loss(text, &before, threadtext->lost_samples, "sample", "samples");
+	put_lost_count(text, &before, threadtext->lost_switches, "record of a context switch",
+		       "records of context switches");
+	put_lost_count(text, &before, threadtext->lost_records, "record of a process", "records of processes");
+	put_lost_count(text, &before, threadtext->lost_samples, "sample", "samples");
 	if (*before == ',')
 		text_add(text, "]\n");
 	if (threadtext->uncertain)
@@ -277,7 +278,7 @@ void threadtext_write(const struct threadtext *threadtext, const struct threadst
 	const struct threadstack **thread = threadstacks_list(threadstacks, &n);
 	uint64_t pid = UINT64_MAX;
 
-	put_head(threadtext, threadstacks, text);
+	put_warnings(threadtext, threadstacks, text);
 	if (threadtext->list)
 		put_listed(threadtext, thread, n, text, counts);
 	for (size_t i = 0; !threadtext->list && i < n; i++) {

@@ -11,21 +11,25 @@
 #ifndef PJ_THREADTEXT_H
 #define PJ_THREADTEXT_H
 
+#include "common/stacks.h"
 #include "common/text.h"
 #include "fold/process/addrspace.h"
 #include "fold/process/locations.h"
-#include "fold/process/threadlist.h"
-#include "fold/process/threadstacks.h"
-#include "fold/resolve.h"
+#include "fold/threads/threadlist.h"
+#include "fold/threads/threadstacks.h"
 
 #define THREADTEXT_RECENT_NS UINT64_C(100000000)
 
-/* The recording, after resolve(). */
+/* The recording, after its locations are named (resolve.h). */
 struct threadtext {
 	const struct addrspace *addrspace;
 	const struct locations *locations;
-	const struct resolved *names;
-	const struct stacks *stacks; /* has the frames of `names` */
+	/* Names: frame[first[location]] to frame[first[location + 1] - 1] are the frames of a location, outermost
+	 * first, as ids of the frames of `stacks`. */
+	const uint32_t *first, *frame;
+	const struct stacks *stacks;
+	/* Returns the module that is shown for a location. */
+	struct str (*dso)(const struct addrspace *addrspace, const struct location *location);
 	/* The threads to show, also those without a stack; NULL: those that have one. */
 	const struct threadlist *list;
 	/* border: time at which the window ended in ns; 0: unknown. last: time of the last record. */

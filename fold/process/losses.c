@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/losses.h"
+#include "fold/process/losses.h"
 
 #include <stdlib.h>
 

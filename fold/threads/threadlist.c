@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/process/threadlist.h"
+#include "fold/threads/threadlist.h"
 
-#include "fold/process/threadstacks.h"
+#include "fold/threads/threadstacks.h"
 
 #include <stdlib.h>
 

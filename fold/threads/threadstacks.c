@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/process/threadstacks.h"
+#include "fold/threads/threadstacks.h"
 
 #include "common/arena.h"
 #include "common/formats/pjsection.h"
@@ -61,10 +61,10 @@ static void remove_ended(struct threadstacks *threadstacks)
 /* Returns the entry of a thread, which it adds if there is none; NULL if there are too many. */
 static struct threadstack *threadstack_of(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid, uint64_t time)
 {
-	struct threadstack **link = link_to(threadstacks, pid, tid);
+	struct threadstack *known = *link_to(threadstacks, pid, tid), **link;
 
-	if (*link)
-		return *link;
+	if (known)
+		return known;
 	while (threadstacks->ended &&
 	       (threadstacks->n >= THREADSTACKS_MAX || threadstacks->ended->ended + THREADSTACKS_ENDED_NS < time))
 		remove_ended(threadstacks);
@@ -140,7 +140,7 @@ void threadstacks_sample(struct threadstacks *threadstacks, const struct perfdat
 /* ---- ends ---------------------------------------------------------------------------------------------------- */
 
 /* A thread without an entry gets none. */
-static void end_thread(struct threadstacks *threadstacks, const struct perfdata_record *record)
+static void end_stacks(struct threadstacks *threadstacks, const struct perfdata_record *record)
 {
 	struct threadstack *thread = *link_to(threadstacks, record->pid, record->tid);
 
@@ -173,7 +173,7 @@ void threadstacks_record(struct threadstacks *threadstacks, const struct perfdat
 	struct threadstack *thread;
 
 	if (record->kind == PERFDATA_EXIT) {
-		end_thread(threadstacks, record);
+		end_stacks(threadstacks, record);
 	} else if (record->kind == PERFDATA_COMM && record->comm.exec) {
 		exec_process(threadstacks, record);
 	} else if (record->kind == PERFDATA_COMM || record->kind == PERFDATA_FORK) {
@@ -206,7 +206,7 @@ static int threadstacks_cmp(const void *left, const void *right)
 
 /* Returns the time of the latest exec of a process, or a later one if that is not known any more; 0 if there was none.
  */
-static uint64_t exec_of(const struct threadstacks *threadstacks, uint32_t pid)
+static uint64_t exec_time(const struct threadstacks *threadstacks, uint32_t pid)
 {
 	const struct threadstack *process = threadstacks->bucket[hash_pair(pid, pid) & (BUCKETS - 1)];
 
@@ -222,7 +222,7 @@ const struct threadstack **threadstacks_list(const struct threadstacks *threadst
 	*n = 0;
 	for (size_t i = 0; threadstacks->bucket && i < BUCKETS; i++)
 		for (thread = threadstacks->bucket[i]; thread; thread = thread->next)
-			if (thread->newest.comm && thread->newest.time >= exec_of(threadstacks, thread->pid))
+			if (thread->newest.comm && thread->newest.time >= exec_time(threadstacks, thread->pid))
 				list[(*n)++] = thread;
 	qsort(list, *n, sizeof(*list), threadstacks_cmp);
 	return list;

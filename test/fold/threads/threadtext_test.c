@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* threadtext_test.c - the report on threads: their states, the stack that is shown, the lines below it, and losses. */
-/* covers: fold/threadtext.c */
-#include "fold/threadtext.h"
+/* covers: fold/threads/threadtext.c */
+#include "fold/threads/threadtext.h"
 
 #include "test/lib/tap.h"
 
@@ -58,6 +58,11 @@ static void add(uint32_t pid, uint32_t tid, const char *comm, const struct perfd
 						       2);
 }
 
+static struct str dso_of(const struct addrspace *of, const struct location *location)
+{
+	return of->dso[location->dso].path;
+}
+
 /* Compares the text of all threads, and forgets them. */
 static void shows(const char *what, const char *expected)
 {
@@ -65,13 +70,14 @@ static void shows(const char *what, const char *expected)
 		 kernel = stacks_frame(&stacks, STR("schedule")), jit = stacks_frame(&stacks, STR("LMain;::run")),
 		 unknown = stacks_frame(&stacks, STR("[unknown]"));
 	uint32_t first[] = { 0, 0, 1, 2, 2, 2, 3, 4, 5 }, frame[] = { leaf, caller, kernel, jit, unknown };
-	struct resolved names = { .first = first, .frame = frame };
 	struct text text = { 0 };
 
 	threadtext.addrspace = &addrspace;
 	threadtext.locations = &locations;
 	threadtext.stacks = &stacks;
-	threadtext.names = &names;
+	threadtext.first = first;
+	threadtext.frame = frame;
+	threadtext.dso = dso_of;
 	counts = (struct threadtext_counts){ 0 };
 	threadtext_write(&threadtext, &threads, &text, &counts);
 	is_str(text_view(&text), str_of(expected), what);

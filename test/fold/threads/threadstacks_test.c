@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* threadstacks_test.c - which samples of a thread are kept: newest, complete, after its end and after an exec; limits.
  */
-/* covers: fold/process/threadstacks.c fold/process/threadlist.c */
-#include "fold/process/threadstacks.h"
+/* covers: fold/threads/threadstacks.c fold/threads/threadlist.c */
+#include "fold/threads/threadstacks.h"
 
 #include "common/text.h"
-#include "fold/process/threadlist.h"
+#include "fold/threads/threadlist.h"
 #include "test/lib/tap.h"
 
 #include <stdlib.h>

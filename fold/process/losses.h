@@ -10,7 +10,7 @@
 
 #include "fold/perfdata/perfdata.h"
 #include "fold/samples/samples.h"
-#include "fold/slices.h"
+#include "fold/samples/slicelosses.h"
 
 struct event_losses;
 

@@ -11,6 +11,10 @@
 #include "fold/process/callchain.h"
 #include "fold/process/copiedstack.h"
 
+/* Default of sysctl kernel.perf_event_max_stack: maximum number of addresses of a callchain. The sysctl may be larger.
+ */
+#define SAMPLEFRAMES_LIMIT 127
+
 /* State of the recording that the frames are made from; the caller owns all of it. */
 struct sampleframes {
 	struct samples *samples; /* has the open sample */
