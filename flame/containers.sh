@@ -199,10 +199,10 @@ choose_cgroups()
 		[ -d "$point$folder" ] || { all=; break; }
 		all=${all:+$all,}$point$folder
 	done <"$tmp/folders"
-	if [ -n "$all" ]; then
+	if [ -n "$all" ] && [ -z "$dump" ]; then # threads that sleep all the time are read by their processes
 		recorded_as="-G$all"
 	else
 		recorded_as="-p$(key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && !($4 in seen) { seen[$4]; print $4 }' "$tmp/candidates" | sort -n | tr '\n' ',' | sed 's/,$//')"
-		tell "perf events have no cgroup of $what: its present processes and their children are recorded"
+		[ -n "$dump" ] || tell "perf events have no cgroup of $what: its present processes and their children are recorded"
 	fi
 }

@@ -49,6 +49,9 @@ pjflame - record, map, fold and draw: one command for a flame graph
 usage: pjflame [options] [PID | COMMAND [ARGUMENT ...]]
        pjflame [options] FILE
        pjflame --top [options] [PID]
+       pjflame dump [options] PID
+
+dump prints one stack of each thread of a process as text, without stopping it.
 
 FILE is a perf.data, text of perf script or folded stacks: it is drawn, and nothing is recorded.
 
@@ -97,13 +100,14 @@ example: pjflame
          pjflame java -jar app.jar
          pjflame perf.data
          pjflame --top -p 4711
+         pjflame dump 4711
 END
 }
 
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 whom='' pids='' container='' seconds='' frequency='' event='' unwind='' interpreters='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
-top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
+dump='' top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
 failure=1
 
 # number NAME VALUE LEAST MOST
@@ -200,6 +204,7 @@ take_output()
 {
 	filled "$1" "$2"
 	output=$2
+	[ -z "$dump" ] || return 0 # text
 	case $2 in
 	*.html | *.htm) usage_error "$1 $2: a picture is an SVG, which browsers open: $1 ${2%.*}.svg" ;;
 	*.folded | *.collapsed | *.folded.txt) usage_error "$1 $2: folded stacks are written by --folded=$2" ;;
@@ -292,7 +297,7 @@ take_operand()
 case ${1-} in
 top) top=1; shift ;;
 record) shift ;;
-dump) usage_error "dump: pjflame prints no stack of each thread; jcmd PID Thread.print does for a JVM; pjflame -s 1 PID draws where it runs" ;;
+dump) dump=1 output=-; shift ;;
 esac
 
 # Options and operands in front of a COMMAND, which begins after -- or with its own name.
@@ -345,7 +350,19 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
+
+# What a dump takes from the command line, and what it excludes.
+settle_dump()
+{
+	[ "$whom" = pids ] || [ "$whom" = container ] || usage_error "dump needs a PID, or a container by -c"
+	[ -z "$event$folded$keep$title$colors$by$inline$offcpu$top$tables$rows" ] || usage_error "dump takes -p, -c, -s, -F, -o, -q, -v, --unwind and --interpreters only"
+	[ "$unwind" != fp ] || usage_error "dump and --unwind=fp exclude each other: stacks of waiting threads are read by unwind tables"
+	default_interpreters
+	offcpu=--off-cpu seconds=${seconds:-2} frequency=${frequency:-997}
+}
+
 whom=${whom:-all}
+[ -z "$dump" ] || settle_dump
 if [ -n "$top" ]; then
 	[ "$whom" != command ] && [ "$whom" != file ] || usage_error "--top needs -a, -p or -c, not a command or a file"
 	[ -z "$folded$keep$title$colors" ] && [ "$output" = flame.svg ] || usage_error "--top draws no picture and excludes -o, --folded, --keep, --title and --colors"
@@ -368,6 +385,7 @@ if [ -n "$seconds" ] || [ "$whom" = command ]; then :; elif [ -n "$top" ]; then 
 #include record.sh
 #include draw.sh
 #include table.sh
+#include dump.sh
 # print_values OPTION: the words that an option takes, one a line, for completion in a shell
 print_values()
 {
@@ -401,4 +419,4 @@ fi
 [ -z "$colors" ] || echo "main 1" | pjsvg --colors "$colors" >/dev/null || exit 2
 prepare
 case $whom in command | file) ;; *) choose_target ;; esac
-if [ -n "$top" ]; then top; elif [ "$whom" = file ]; then draw_file; else draw "$@"; fi
+if [ -n "$dump" ]; then dump; elif [ -n "$top" ]; then top; elif [ "$whom" = file ]; then draw_file; else draw "$@"; fi

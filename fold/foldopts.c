@@ -105,6 +105,15 @@ static void opt_report(void *to, const char *value, const char *name)
 	needs_recording(request, name);
 }
 
+static void opt_thread_dump(void *to, const char *value, const char *name)
+{
+	struct request *request = to;
+
+	request->thread_dump = true;
+	request->threads_file = value;
+	needs_recording(request, name);
+}
+
 static void foldopts_opt_label(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
@@ -433,6 +442,8 @@ static void add_reports_group(struct options *options, struct request *request)
 		{ 0, "info", NULL, OPT_CALL_FLAG, request, opt_report, "describe the perf.data files instead" },
 		{ 0, "stacks", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print how complete the stacks are instead, by first frame" },
+		{ 0, "thread-dump", "[=FILE]", OPT_CALL, request, opt_thread_dump,
+		  "print the newest stack of each thread instead, or of those in FILE" },
 		{ 0, "unresolved", NULL, OPT_CALL_FLAG, request, opt_report,
 		  "print code without names instead, and the reason" },
 	};
@@ -565,7 +576,7 @@ static void foldopts_check_slices(const struct request *request)
 	if (!request->recording.slice_ns)
 		return;
 	if (request->list_events || request->top_given || request->tree || request->info || request->stacks ||
-	    request->unresolved || request->show_lost)
+	    request->unresolved || request->thread_dump || request->show_lost)
 		die_usage("--time-slice allows neither --show-lost nor tables");
 	if (slices_name_fits(request->out))
 		return;
@@ -583,15 +594,29 @@ static void refuse_contradictions(const struct request *request)
 	if (request->top_given && request->top == 0)
 		die_usage("--top 0: at least 1");
 	if (request->list_events + request->top_given + request->tree + request->header + request->info +
-		    request->stacks + request->unresolved >
+		    request->stacks + request->unresolved + request->thread_dump >
 	    1)
-		die_usage(
-			"--top, --tree, --list-events, --info, --stacks, --unresolved and --header exclude each other");
+		die_usage("--top, --tree, --list-events, --info, --stacks, --unresolved, --thread-dump and --header "
+			  "exclude each other");
 	if (request->header && request->as_flamegraph)
 		die_usage("--as-flamegraph and --header exclude each other: stackcollapse-perf.pl writes no header");
 	if (select_empty_range(&request->script.select))
 		die_usage("--from is not before --to: no sample can be between them");
 	foldopts_check_slices(request);
+}
+
+/* A dump has the files of its frames in place of their suffixes. Its weights, of several events, have no meaning. */
+static void prepare_thread_dump(struct request *request)
+{
+	if (!request->thread_dump)
+		return;
+	if (request->script.select.event.n || request->recording.by || request->recording.as_perf ||
+	    request->as_flamegraph)
+		die_usage("--thread-dump takes all events, and excludes --by, --as-perf and --as-flamegraph");
+	request->script.weight = WEIGHT_SAMPLES;
+	request->script.srcline = true;
+	if (!request->kinds_given)
+		request->script.names.kinds = 0;
 }
 
 void foldopts_parse(struct request *request, int argc, char ***argv)
@@ -615,6 +640,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	if (request->ninputs)
 		*argv = request->joined = join_inputs(request, *argv);
 	request->script.names.kinds = request->kinds_given ? request->kinds_named : NAMES_ALL_KINDS;
+	prepare_thread_dump(request);
 	refuse_contradictions(request);
 	settle_sort(request);
 	request->verbose = request->verbose && !request->quiet;

@@ -47,6 +47,10 @@ struct request {
 	/* info, unresolved, stacks: print this report in place of folded stacks. unprivileged: open files without
 	 * capabilities. */
 	bool info, unresolved, stacks, unprivileged;
+	/* --thread-dump: print the newest stack of each thread. threads_file: path of the list of threads to print;
+	 * NULL: none. */
+	bool thread_dump;
+	const char *threads_file;
 	/* For the error message: name of the first option that needs perf.data as input; empty if there is none. */
 	char recording_option[32];
 	/* For the error message: name of the first option that needs samples (not folded stacks) as input; empty if

@@ -58,7 +58,7 @@ void foldrights_give_up(const struct request *request, char *const *paths)
 	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;
 	samehost_prepare();
 	confine(&(struct confine){ .input = paths,
-				   .file = { request->recording.kallsyms },
+				   .file = { request->recording.kallsyms, request->threads_file },
 				   .output = { request->out },
 				   .folder = { cache, needs & NEEDS_SPOOL ? in_spool_folder() : NULL },
 				   .reads_others = needs,

@@ -9,6 +9,7 @@
 #include "fold/run.h"
 #include "fold/slices.h"
 #include "fold/summary.h"
+#include "fold/threads/threadtext.h"
 #include "fold/toptable.h"
 
 #include <stdio.h>
@@ -39,6 +40,21 @@ static void read_flamegraph(struct in *input, struct result *res)
 
 	while (in_line(input, &line))
 		asflamegraph_line(&res->flamegraph, line, in_place(input), &res->run.script.samples.stacks);
+}
+
+/* --thread-dump=FILE: reads the list of threads. */
+static void read_thread_list(const char *path, struct threadreport *report)
+{
+	struct in input;
+	struct str line;
+
+	in_open(&input, path);
+	while (in_line(&input, &line))
+		if (!threadlist_line(&report->list, line))
+			die_at(in_place(&input), "no line of a list of threads: PID TID NAME");
+	in_close(&input);
+	threadlist_sort(&report->list);
+	report->listed = true;
 }
 
 /* Dies if an option needs perf.data. Called for the input `name`, which is text of samples. */
@@ -221,6 +237,8 @@ static void pjfold_write_result(const struct request *request, struct result *re
 		report_tree(out, stacks, request->tree_percent, request->sort.order);
 	else if (request->unresolved)
 		quality_missing(out, &res->recording, samples);
+	else if (request->thread_dump)
+		out_str(out, text_view(&res->threads.text));
 	else if (request->stacks)
 		quality_stacks(out, &res->recording, samples_event_name(&res->run.script.samples));
 	else if (request->as_flamegraph && res->script)
@@ -256,6 +274,10 @@ int main(int argc, char **argv)
 		return info(&request, argv);
 	res.flamegraph.options = request.flamegraph;
 	run_init(&res.run, &request.script, (unsigned)request.threads);
+	if (request.thread_dump)
+		request.recording.thread_report = &res.threads;
+	if (request.threads_file)
+		read_thread_list(request.threads_file, &res.threads);
 	read_inputs(&request, argv, &res);
 	if (pjfold_usable(&res) || !request.out)
 		pjfold_write_result(&request, &res);
@@ -263,6 +285,7 @@ int main(int argc, char **argv)
 	asflamegraph_free(&res.flamegraph);
 	run_free(&res.run);
 	recording_tally_free(&res.recording);
+	threadreport_free(&res.threads);
 	foldopts_free(&request);
 	return status;
 }

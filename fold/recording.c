@@ -3,14 +3,18 @@
 
 #include "fold/process/jvmthreads.h"
 #include "fold/process/callchain.h"
+#include "fold/threads/threadstacks.h"
 #include "fold/process/deferred.h"
 #include "fold/perfdata/cgroupnames.h"
+#include "fold/process/losses.h"
 #include "fold/nametree.h"
+#include "fold/process/sampleframes.h"
 #include "fold/stackquality.h"
 #include "fold/troubles.h"
 #include "common/formats/offcpustats.h"
 #include "common/formats/perfrecord.h"
 #include "fold/resolve.h"
+#include "fold/threads/threadtext.h"
 #include "fold/process/copiedstack.h"
 #include "fold/opener/fileopener.h"
 
@@ -18,12 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-
-/* Lost samples of one event; slices: by time slice, without those whose record has no time. */
-struct event_losses {
-	uint64_t samples;
-	struct slices_lost slices;
-};
 
 /* One recording while it is read: options, caches, open samples and counts. */
 struct recording {
@@ -37,140 +35,21 @@ struct recording {
 	struct samples samples;
 	struct locationcache places;
 	struct callchain callchain;
+	struct sampleframes frames;
 	struct deferred deferred;
 	struct provenance origin;
 	struct symstore symstore;
 	uint64_t first_ns, last_ns;
 	struct copiedstack copied;
-	uint64_t lost_records, lost_samples;
-	/* Losses by number of the event, from LOST_SAMPLES records; lost_events is the number of entries. */
-	struct event_losses *lost_of_event;
-	size_t lost_events;
-	/* The losses of lost_records by time slice, without those whose record has no time. */
-	struct slices_lost slices_records;
+	struct losses losses;
 	/* --by or --only cgroup= needs the cgroups of samples. */
 	bool cgroups;
 	struct cgroupnames groups;
 	struct containers containers;
+	struct threadstacks newest; /* --thread-dump */
 };
 
 /* ---- pass 1: records ---------------------------------------------------------------------------------------- */
-
-/* Adds a location, which is a frame or the end of the stack, to the open sample. */
-static void push_location(struct recording *recording, struct location location)
-{
-	samples_push(&recording->samples, locations_id(&recording->locations, location) | LOCATION_BIT);
-}
-
-static enum stack_end end_of_walk(const struct walk *walk)
-{
-	switch (walk->end) {
-	case UNWIND_ROOT: return STACK_COMPLETE;
-	case UNWIND_UNKNOWN: return STACK_UNKNOWN;
-	case UNWIND_MORE:
-	case UNWIND_STACK_CUT: return STACK_COPY_CUT;
-	default: return STACK_BROKEN;
-	}
-}
-
-/* Unwinds a sample that has user registers and a stack copy. Adds the frames to the open sample, and returns how the
- * stack ends. */
-static enum stack_end push_walked(struct recording *recording, const struct addrspace_thread *thread,
-				  const struct perfdata_record *record)
-{
-	const struct walk *walk = &recording->copied.walk;
-
-	copiedstack_walk(&recording->copied, &recording->as, thread, record, &recording->origin, recording->data);
-	for (size_t i = 0; i < walk->n; i++) {
-		const struct walk_frame *frame = &walk->frame[i];
-
-		if (frame->method)
-			push_location(recording, location_of_method(thread->pid, frame->address));
-		else
-			callchain_push_ip(&recording->callchain, thread, MODE_USER, walk_frame_lookup(frame),
-					  record->time);
-	}
-	return end_of_walk(walk);
-}
-
-/* Marks the open sample as possibly truncated if its callchain has as many addresses as its event or, without a limit
- * of the event, the kernel allows. `event` is NULL if it is unknown. */
-static void push_limit(struct recording *recording, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
-{
-	uint64_t own = event ? event->max_stack : 0, max = own ? own : RECORDING_LIMIT, addresses;
-
-	if (likely(n < max))
-		return;
-	addresses = callchain_addresses(ips, n);
-	if (addresses >= max)
-		push_location(recording, own ? location_of_end(STACK_EVENT_LIMIT, 0) :
-					       location_of_end(STACK_KERNEL_LIMIT, addresses));
-}
-
-enum { NOT_VERIFIED = 4 }; /* marks of a callchain that pjrecord took from the kernel (PJ_ITEM_UNWINDING) */
-
-/* Adds the end of the stack to an open sample that pjrecord unwound, from the number of CONTEXT_USER marks at the end
- * of the callchain (PJ_ITEM_UNWINDING). Adds none to a callchain without user part; one of the kernel may be truncated
- * at its limit. */
-static void push_end(struct recording *recording, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
-{
-	static const enum stack_end ends[] = { STACK_COMPLETE, STACK_TRUNCATED, STACK_BROKEN, STACK_UNKNOWN };
-	uint64_t marks = 0, user = n;
-
-	while (marks < n && ips[n - 1 - marks] == CONTEXT_USER)
-		marks++;
-	while (user > 0 && ips[user - 1] != CONTEXT_USER)
-		user--;
-	if (marks == NOT_VERIFIED)
-		push_limit(recording, event, ips, n);
-	else if (user)
-		push_location(recording, location_of_end(ends[marks < countof(ends) ? marks : 2], 0));
-}
-
-static bool is_walked(const struct recording *recording, const struct perfdata_event *event)
-{
-	size_t n;
-
-	return recorder_walked(&perfdata_info(recording->data)->recorder,
-			       (uint64_t)(event - perfdata_events(recording->data, &n)) + 1);
-}
-
-/* Returns true if the sample has what a stack walk needs: user registers and a stack copy. */
-static bool has_stack_copy(const struct perfdata_record *record)
-{
-	return record->sample.regs_abi && record->sample.stack.n;
-}
-
-/* Adds the frames of the open sample: those of the callchain, then those that the stack walk finds. Last comes the end
- * of the stack, if it is known, or a mark that a limit may have truncated the callchain. */
-static void push_frames(struct recording *recording, const struct addrspace_thread *thread,
-			const struct perfdata_record *record)
-{
-	bool walks = has_stack_copy(record);
-	enum stack_end end = STACK_COMPLETE;
-
-	/* Without a callchain, the leaf frame is the interrupted address. In user code the stack walk adds this frame,
-	 * so it is added here for other code only. */
-	if (record->sample.has_chain)
-		callchain_push(&recording->callchain, thread, record);
-	else if (!walks || record->sample.mode != MODE_USER)
-		callchain_push_interrupted(&recording->callchain, thread, record->sample.mode, record->sample.ip,
-					   record->time);
-	if (walks)
-		end = push_walked(recording, thread, record);
-	/* The callchain is empty: show the interrupted address as the only frame. With as_perf there is no frame, as in
-	 * perf script. */
-	if (recording->samples.nframes == 0 && (!record->sample.has_chain || !recording->o->as_perf) &&
-	    record->sample.ip)
-		callchain_push_interrupted(&recording->callchain, thread, record->sample.mode, record->sample.ip,
-					   record->time);
-	if (walks)
-		push_location(recording, location_of_end(end, 0));
-	else if (record->sample.has_chain && !recording->o->as_perf && is_walked(recording, record->sample.event))
-		push_end(recording, record->sample.event, record->sample.ips, record->sample.nips);
-	else if (record->sample.has_chain)
-		push_limit(recording, record->sample.event, record->sample.ips, record->sample.nips);
-}
 
 /* Returns the name of the time slice that contains `ns`, a time of the recording's clock. Slices begin at multiples of
  * their length: on the wall clock if the recording relates its clock to it, otherwise on its own clock. */
@@ -222,16 +101,31 @@ static void recording_end_sample(struct recording *recording, uint32_t comm)
 	if ((comm & OF_JVM) && (root == ROOT_BOTH || root == ROOT_GROUPS))
 		group = jvmthreads_group(intern_str(&recording->as.comms, comm & ~OF_JVM));
 	if (root == ROOT_BOTH)
-		push_location(recording, location_of_thread(comm & ~OF_JVM));
+		sampleframes_location(&recording->frames, location_of_thread(comm & ~OF_JVM));
 	if (group)
-		push_location(recording, location_of_group(group));
+		sampleframes_location(&recording->frames, location_of_group(group));
 	samples_close(&recording->samples);
+}
+
+/* --thread-dump: stores the stack of the open sample, unless a newer one of the thread is known. */
+static void store_thread(struct recording *recording, const struct addrspace_thread *thread,
+			 const struct perfdata_record *record, uint32_t comm)
+{
+	const struct samples *samples = &recording->samples;
+	uint32_t last = samples->nframes ? samples->frame[samples->nframes - 1] & ~LOCATION_BIT : 0;
+	const struct location *end = last ? &recording->locations.location[last] : NULL;
+	bool complete = end && end->kind == LOCATION_STACK_END && end->end == STACK_COMPLETE;
+
+	threadstacks_sample(&recording->newest, record, comm, !maps_empty(&thread->space->maps->maps), complete,
+			    samples->frame, samples->nframes);
 }
 
 static void recording_close_sample(struct recording *recording, const struct addrspace_thread *thread,
 				   const struct perfdata_record *record, uint32_t comm)
 {
-	push_frames(recording, thread, record);
+	sampleframes_push(&recording->frames, thread, record);
+	if (recording->o->thread_report)
+		store_thread(recording, thread, record, comm & ~OF_JVM);
 	recording_end_sample(recording, comm);
 }
 
@@ -268,7 +162,7 @@ static void join_user(struct recording *recording, const struct perfdata_record 
 	while (deferred_take(&recording->deferred, &recording->samples, record->tid, record->deferred.cookie, &comm)) {
 		callchain_push_part(&recording->callchain, thread, record->deferred.ips, record->deferred.nips,
 				    record->time);
-		push_limit(recording, NULL, record->deferred.ips, record->deferred.nips);
+		sampleframes_limit(&recording->frames, NULL, record->deferred.ips, record->deferred.nips);
 		recording_end_sample(recording, comm);
 	}
 }
@@ -283,11 +177,8 @@ static bool samples_cpu_time(const struct perfdata_event *event)
 	       (event->type == PERF_TYPE_HARDWARE && (uint32_t)event->config == PERF_COUNT_HW_CPU_CYCLES);
 }
 
-/* Returns the event to fold if the user chose none: "wall-time" in a recording of pjrecord --wall, "offcpu-time" in a
- * recording of pjrecord --off-cpu, whose three events are in random order, and which is recognized by its event
- * "offcpu-time-preempted"; the first event of the file if that samples CPU time. Otherwise an empty name, which means
- * the event of the first sample: other events may have no samples, as the first one of perf mem. */
-static struct str preferred_event(const struct recording *recording)
+/* Returns true for a recording of pjrecord --off-cpu, which is recognized by its event "offcpu-time-preempted". */
+static bool has_offcpu(const struct recording *recording)
 {
 	const struct perfdata_event *event;
 	unsigned found = 0;
@@ -295,14 +186,43 @@ static struct str preferred_event(const struct recording *recording)
 
 	event = perfdata_events(recording->data, &n);
 	for (size_t i = 0; i < n; i++)
-		if (str_eq(event[i].name, STR("wall-time-blocked")))
-			return STR("wall-time");
-	for (size_t i = 0; i < n; i++)
 		found += str_eq(event[i].name, STR("offcpu-time")) ||
 			 str_eq(event[i].name, STR("offcpu-time-preempted"));
-	if (found == 2)
+	return found == 2;
+}
+
+static bool has_wall(const struct recording *recording)
+{
+	const struct perfdata_event *event;
+	size_t n;
+
+	event = perfdata_events(recording->data, &n);
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(event[i].name, STR("wall-time-blocked")))
+			return true;
+	return false;
+}
+
+/* Returns the event to fold if the user chose none: "wall-time" in a recording of pjrecord --wall, "offcpu-time" in a
+ * recording of pjrecord --off-cpu, whose three events are in random order; the first event of the file if that samples
+ * CPU time. Otherwise an empty name, which means the event of the first sample: other events may have no samples, as
+ * the first one of perf mem. */
+static struct str preferred_event(const struct recording *recording)
+{
+	const struct perfdata_event *event;
+	size_t n;
+
+	event = perfdata_events(recording->data, &n);
+	if (has_wall(recording))
+		return STR("wall-time");
+	if (has_offcpu(recording))
 		return STR("offcpu-time");
 	return n > 1 && samples_cpu_time(&event[0]) ? samplekey_event_key(event[0].name) : (struct str){ 0 };
+}
+
+static bool takes_all_events(const struct recording *recording)
+{
+	return recording->o->packed || recording->o->thread_report;
 }
 
 /* Adds a sample if the options select it. A sample whose user callchain is deferred waits for it. */
@@ -320,8 +240,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		.comm = intern_str(&recording->as.comms, comm),
 		.first = intern_str(&recording->as.comms, first),
 		.before = { (const char *)label, sizeof(label) },
-		/* pjpack needs the names of all events. */
-		.event = recording->o->packed ? STR("all events") : record->sample.event->name,
+		/* pjpack needs the names of all events, and a thread its newest stack of all events. */
+		.event = takes_all_events(recording) ? STR("all events") : record->sample.event->name,
 		.pid = (int32_t)record->pid,
 		.tid = (int32_t)record->tid,
 		.cpu = record->has_cpu ? (int64_t)record->cpu : -1,
@@ -333,14 +253,14 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 	if (recording->cgroups)
 		key.cgroup = cgroupnames_path(&recording->groups, record->sample.cgroup);
 
-	if (unlikely(!recording->samples.chosen) && !recording->o->packed)
+	if (unlikely(!recording->samples.chosen) && !takes_all_events(recording))
 		recording->samples.preferred = preferred_event(recording);
 	if (thread->space->maps->jvm)
 		comm |= OF_JVM;
 	samples_open(&recording->samples, &key);
 	if (recording->samples.sample.state != SAMPLE_OPEN) {
 		/* A sample that would wait for its user callchain has no stack in a packed recording. */
-		if (has_stack_copy(record) && !record->sample.cookie)
+		if (sampleframes_walks(record) && !record->sample.cookie)
 			copiedstack_skip(&recording->copied);
 		return;
 	}
@@ -372,65 +292,18 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 
 /* ---- dispatch of records ----------------------------------------------------------------------------------------- */
 
-/* Returns the losses of one event, a number from 0. */
-static struct event_losses *losses_of(struct recording *recording, uint32_t event)
+/* Returns the time slice of a loss; empty if there are no slices, or if the record has no time. */
+static struct str slice_of_loss(const struct recording *recording, const struct perfdata_record *record,
+				char name[SLICES_NAME])
 {
-	if (event >= recording->lost_events) {
-		size_t n = (size_t)event + 1;
-
-		recording->lost_of_event = mem_grow(recording->lost_of_event, sizeof(*recording->lost_of_event), n);
-		memset(recording->lost_of_event + recording->lost_events, 0,
-		       (n - recording->lost_events) * sizeof(*recording->lost_of_event));
-		recording->lost_events = n;
-	}
-	return &recording->lost_of_event[event];
-}
-
-/* Counts losses: in the totals and, if --time-slice is given and the record has a time, in their time slice. */
-static void recording_lose(struct recording *recording, const struct perfdata_record *record)
-{
-	struct slices_lost *slices = &recording->slices_records;
-	char name[SLICES_NAME];
-
-	if (record->lost.samples) {
-		struct event_losses *losses = losses_of(recording, record->lost.event);
-
-		recording->lost_samples += record->lost.count;
-		losses->samples += record->lost.count;
-		slices = &losses->slices;
-	} else {
-		recording->lost_records += record->lost.count;
-	}
-	if (recording->o->slice_ns && record->has_time && record->time)
-		slices_lose(slices, slice_of(recording, record->time, name), record->lost.count);
-}
-
-/* Adds the losses of the recording to the total and to the time slices: lost samples of the folded event, or of all
- * events if none was folded. LOST records, which have no event, count instead if they count more losses: both kinds of
- * records mostly count the losses of full buffers. */
-static void take_losses(struct recording *recording, struct samples_tally *tally, struct slices_lost *slices)
-{
-	bool by_event = recording->lost_samples >= recording->lost_records;
-	const struct perfdata_event *event;
-	size_t n;
-
-	if (!by_event) {
-		tally->lost += recording->lost_records;
-		slices_lost_add(slices, &recording->slices_records);
-	}
-	event = perfdata_events(recording->data, &n);
-	for (size_t i = 0; by_event && i < n && i < recording->lost_events; i++)
-		if (!recording->samples.chosen || samples_counts(&recording->samples, event[i].name)) {
-			tally->lost += recording->lost_of_event[i].samples;
-			slices_lost_add(slices, &recording->lost_of_event[i].slices);
-		}
-	for (size_t i = 0; i < recording->lost_events; i++)
-		slices_lost_free(&recording->lost_of_event[i].slices);
-	slices_lost_free(&recording->slices_records);
+	return recording->o->slice_ns && record->has_time && record->time ? slice_of(recording, record->time, name) :
+									    (struct str){ 0 };
 }
 
 static void add_record(struct recording *recording, const struct perfdata_record *record)
 {
+	char name[SLICES_NAME];
+
 	if (record->has_time && record->time) {
 		if (recording->first_ns == 0 || record->time < recording->first_ns)
 			recording->first_ns = record->time;
@@ -443,7 +316,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 		/* LOST records of pjrecord count lost side-band records, not samples: ignore them. */
 		if (!record->lost.samples && perfdata_info(recording->data)->recorder.is)
 			break;
-		recording_lose(recording, record);
+		losses_add(&recording->losses, record, slice_of_loss(recording, record, name));
 		break;
 	case PERFDATA_THROTTLE: recording->tally->throttled++; break;
 	case PERFDATA_DEFERRED: join_user(recording, record); break;
@@ -459,6 +332,8 @@ static void add_record(struct recording *recording, const struct perfdata_record
 		break;
 	default: addrspace_record(&recording->as, record); break;
 	}
+	if (recording->o->thread_report)
+		threadstacks_record(&recording->newest, record);
 }
 
 /* Pass 1: reads all records. It computes the provenance before the first record, for jitdumps and code timelines, and
@@ -520,9 +395,10 @@ static void take_over(struct recording *recording, struct samples *samples)
 	char text[32];
 	size_t n;
 
-	take_losses(recording, &samples->tally, &recording->tally->slices);
-	recording->tally->lost_records += recording->lost_records;
-	recording->tally->lost_samples += recording->lost_samples;
+	losses_take(&recording->losses, recording->data, &recording->samples, &samples->tally.lost,
+		    &recording->tally->slices);
+	recording->tally->lost_records += recording->losses.records;
+	recording->tally->lost_samples += recording->losses.samples;
 	recording->tally->copy_cut += recording->copied.cut;
 	recording->tally->methods_left_out += recording->o->as_perf ? 0 : info->recorder.interpreted.left_out;
 	recording->tally->code_left_out += recording->o->as_perf ? 0 : windowcode_left_out(info->recorder.code);
@@ -616,6 +492,31 @@ static void add_timelines(struct recording_timelines *timelines, const struct lo
 	inputerrors_add(&timelines->errors, &locations->timelines.errors);
 }
 
+/* --thread-dump: makes the report. */
+static void write_threads(struct recording *recording, const struct resolved *names, const struct stacks *stacks)
+{
+	const struct recorder *recorder = &perfdata_info(recording->data)->recorder;
+	struct threadreport *report = recording->o->thread_report;
+	const struct threadtext threadtext = {
+		.addrspace = &recording->as,
+		.locations = &recording->locations,
+		.first = names->first,
+		.frame = names->frame,
+		.stacks = stacks,
+		.dso = resolve_dso,
+		.list = report && report->listed ? &report->list : NULL,
+		.border = recorder->border,
+		.last = recording->last_ns,
+		.lost_switches = recorder->offcpu.lost,
+		.lost_records = recorder->loss.records,
+		.lost_samples = recording->losses.samples,
+		.uncertain = recorder->offcpu.lost || recorder->offcpu.unknown,
+	};
+
+	if (report)
+		threadtext_write(&threadtext, &recording->newest, &report->text, &report->counts);
+}
+
 /* Passes 2 and 3: names the locations, copies the tree into `samples` and measures the quality of the stacks. */
 static void name_and_add(struct recording *recording, struct samples *samples)
 {
@@ -647,6 +548,7 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 
 	settle_methods(recording);
 	resolve(&names, &options, &recording->origin, &recording->as, &recording->locations, &samples->stacks);
+	write_threads(recording, &names, &samples->stacks);
 	read_pods(recording);
 	front = nametree_fronts(&tree);
 	if (!nametree_make(&tree, front, &samples->stacks))
@@ -712,6 +614,11 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	if (recording->cgroups && !has_cgroups(recording))
 		die_usage("%s needs cgroups, which '%s' lacks: use perf record --all-cgroups, or pjrecord",
 			  recording->o->by ? "--by" : "--only cgroup=", input->name);
+	if (recording->o->thread_report && !(perfdata_info(recording->data)->recorder.is && has_offcpu(recording)))
+		die_usage("--thread-dump needs the waits of threads, which '%s' lacks: record with pjrecord --off-cpu",
+			  input->name);
+	if (recording->o->thread_report && recording->tally->recordings > 1)
+		die_usage("--thread-dump takes one recording: '%s' is the second", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
 	recording->as.symstore = recording->copied.symstore;
 	recording->places =
@@ -728,6 +635,14 @@ static void recording_begin(struct recording *recording, const struct in *input,
 						   .to = &recording->samples,
 						   .as_perf = recording->o->as_perf,
 						   .info = perfdata_info(recording->data) };
+	recording->frames = (struct sampleframes){ .samples = &recording->samples,
+						   .locations = &recording->locations,
+						   .callchain = &recording->callchain,
+						   .copied = &recording->copied,
+						   .addrspace = &recording->as,
+						   .origin = &recording->origin,
+						   .data = recording->data,
+						   .as_perf = recording->o->as_perf };
 }
 
 void recording_read(const struct recording_options *options, struct in *input, struct samples *samples,
@@ -747,7 +662,8 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	name_and_add(&recording, samples);
 	name_waits(&recording);
 	print_input_errors(&recording, input);
-	free(recording.lost_of_event);
+	threadstacks_free(&recording.newest);
+	losses_free(&recording.losses);
 	deferred_free(&recording.deferred);
 	cgroupnames_free(&recording.groups);
 	containers_free(&recording.containers);

@@ -14,17 +14,16 @@
 #include "common/formats/judgement.h"
 #include "fold/samples/inputerrors.h"
 #include "common/filter/in.h"
+#include "common/text.h"
 #include "fold/samples/samples.h"
 #include "fold/slices.h"
-
-/* Default of sysctl kernel.perf_event_max_stack: maximum number of addresses of a callchain. The sysctl may be larger.
- */
-#define RECORDING_LIMIT 127
 
 /* First frame of a stack: name of the process (ROOT_PROCESS, ROOT_GROUPS), of the thread (ROOT_THREAD), or of the
  * process and then the thread (ROOT_BOTH). ROOT_BOTH and ROOT_GROUPS add a frame for the group of a thread that a JVM
  * starts for itself (jvmthreads.h). */
 enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH, ROOT_GROUPS };
+
+struct threadreport;
 
 /* Options of recording_read(); the pointers must stay valid until it returns. */
 struct recording_options {
@@ -47,6 +46,8 @@ struct recording_options {
 	unsigned threads;
 	/* The writer of pjpack, which gets the names of the code of all samples, whatever their event; NULL: none. */
 	struct symbolizedwriter *packed;
+	/* --thread-dump: gets the newest stack of each thread, of any event; NULL: none. */
+	struct threadreport *thread_report;
 };
 
 /* Frames of one DSO that have no name for one reason. dso: path; why: text of the reason; frames: their number, summed

@@ -9,25 +9,10 @@
 #define PJ_SLICES_H
 
 #include "common/formats/folded.h"
+#include "fold/samples/slicelosses.h"
 
 /* Name of the slice of the samples that have no time. */
 #define SLICES_NO_TIME "[no-time]"
-
-/* Number of lost samples or records by time slice. */
-struct slices_lost {
-	struct intern names;
-	/* Number of losses by id of the slice in `names`; cap is the number of entries. */
-	uint64_t *n;
-	size_t cap;
-	/* Sum of the losses of all slices. */
-	uint64_t sum;
-};
-
-/* Adds n losses to the slice `name`. */
-void slices_lose(struct slices_lost *lost, struct str name, uint64_t n);
-/* Adds the losses of `more` to `lost`. */
-void slices_lost_add(struct slices_lost *lost, const struct slices_lost *more);
-void slices_lost_free(struct slices_lost *lost);
 
 /* Writes the name of the slice that contains the time `ns` into `name` and returns it: the second at which the slice
  * begins, with 9 decimals if slice_ns is not a multiple of a second. SLICES_NAME: size of the buffer. */

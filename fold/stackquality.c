@@ -3,6 +3,7 @@
 
 #include "common/formats/folded.h"
 #include "fold/process/copiedstack.h"
+#include "fold/process/sampleframes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,10 +155,10 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 }
 
 /* Returns the kernel's limit for the addresses of a callchain. perf.data does not contain it, so it is the number of
- * addresses of the longest callchain, at least RECORDING_LIMIT. */
+ * addresses of the longest callchain, at least SAMPLEFRAMES_LIMIT. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
-	uint64_t limit = RECORDING_LIMIT;
+	uint64_t limit = SAMPLEFRAMES_LIMIT;
 
 	for (uint32_t id = 1; id <= quality->locations->n; id++) {
 		const struct location *location = &quality->locations->location[id];

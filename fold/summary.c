@@ -294,6 +294,18 @@ static void print_judgement(const struct request *request, struct result *res)
 	text_free(&text);
 }
 
+/* Prints the sentence of --thread-dump. With --verbose, it first prints all counts. */
+static void print_threads(const struct request *request, const struct result *res)
+{
+	struct text text = { 0 };
+
+	if (request->verbose)
+		print_script(res);
+	threadtext_sentence(&res->threads.counts, &text);
+	warn("%.*s", (int)text.n, text.p);
+	text_free(&text);
+}
+
 /* Warns of options that need process ids or losses if the perf script text has none. */
 static void summary_print_missing(const struct request *request, const struct result *res)
 {
@@ -360,10 +372,16 @@ static int finish_script(const struct request *request, struct result *res)
 	if (!request->quiet)
 		print_files(request, res);
 	summary_print_missing(request, res);
-	if (!request->quiet && tally->samples)
+	if (!request->quiet && request->thread_dump)
+		print_threads(request, res);
+	else if (!request->quiet && tally->samples)
 		print_judgement(request, res);
 	else if (request->verbose)
 		print_script(res);
+	if (request->thread_dump && !threadtext_stacks(&res->threads.counts)) {
+		warn("no thread has a stack: record for longer, or as root");
+		return PJ_FAILED;
+	}
 	if (tally->samples == 0 && all_samples(samples) == 0 && !res->text) {
 		warn_empty(&res->recording.offcpu);
 		return PJ_OK;

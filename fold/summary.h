@@ -10,6 +10,7 @@
 
 #include "fold/foldopts.h"
 #include "fold/run.h"
+#include "fold/threads/threadtext.h"
 
 /* Results of reading all inputs. */
 struct result {
@@ -22,6 +23,8 @@ struct result {
 	struct asflamegraph flamegraph;
 	/* Counts and problems of all perf.data inputs. */
 	struct recording_tally recording;
+	/* Result of --thread-dump. */
+	struct threadreport threads;
 	/* Number of columns of weights in the folded inputs; 0: no folded input was read. */
 	unsigned columns;
 	/* True if an input has samples: it is text of samples or perf.data. */

@@ -197,8 +197,10 @@ static void openwindow_put_end(struct openwindow *openwindow, struct text *text)
 	text_str(text, state_items(openwindow->state));
 	idle_put(&openwindow->idle, text);
 	chunk_put_item(text, PJ_ITEM_LOSS, &openwindow->report.loss, sizeof(openwindow->report.loss));
-	if (openwindow->switches)
+	if (openwindow->switches) {
 		chunk_put_item(text, PJ_ITEM_OFFCPU, &openwindow->report.offcpu, sizeof(openwindow->report.offcpu));
+		chunk_put_item(text, PJ_ITEM_BORDER, &openwindow->report.end, sizeof(openwindow->report.end));
+	}
 	budgets_put(text, &openwindow->report.tenants);
 	openwindow_put_helpers(&openwindow->report, text);
 	unwinder_put(openwindow->unwinder, &openwindow->report.unwinding, openwindow->out.pipe, text);

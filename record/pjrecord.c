@@ -94,11 +94,22 @@ static NORETURN void die_of(const struct sources_failure *why)
 	die("%.*s", (int)text.n, text.p);
 }
 
-static void check_pids(const struct request *request)
+/* Leaves out the requested processes that are gone: a list of several, as of a container, may be old when pjrecord
+ * starts. Dies if all are gone. */
+static void leave_out_gone(struct request *request)
 {
+	size_t n = 0, gone = 0;
+
 	for (size_t i = 0; i < request->npids; i++)
 		if (kill((pid_t)request->pid[i], 0) && errno == ESRCH)
-			die("--pid=%u: no such process", request->pid[i]);
+			gone = i;
+		else
+			request->pid[n++] = request->pid[i];
+	if (request->npids && n == 0)
+		die("--pid=%u: no such process", request->pid[gone]);
+	if (n < request->npids)
+		warn("--pid: %zu of %zu processes are gone", request->npids - n, request->npids);
+	request->npids = n;
 }
 
 /* Warns if --interpreters=all has the effect of `on`, as the recorder is not root: privileges are dropped. */
@@ -569,6 +580,7 @@ int main(int argc, char **argv)
 		record_free(&request);
 		return status;
 	}
+	leave_out_gone(&request);
 	struct session_options o = {
 		.target = target_of(&request),
 		.pid = request.pid,
@@ -604,7 +616,6 @@ int main(int argc, char **argv)
 		o.pid = &child;
 		o.npids = 1;
 	}
-	check_pids(&request);
 	pjrecord_catch_signals();
 	status = request.output ? record_single(&request, &o, &events, &command) :
 				  record_windows(&request, &o, &events, &command);

@@ -80,8 +80,12 @@ enum pj_item_type {
 	PJ_ITEM_CODE_NAMES, /* struct pj_code_names and its entries: names that PJ_ITEM_CODE refers to; in END */
 	PJ_ITEM_CODE, /* struct pj_codes and its entries: compiled code and stubs of a JVM on stacks of the window; in
 		       * END. In a pipe both precede the samples that need them. */
-	PJ_ITEM_FUNCTIONS /* struct pj_functions and its entries: functions of interpreters on stacks, one item or more
-			   * for a process; in END */
+	PJ_ITEM_FUNCTIONS, /* struct pj_functions and its entries: functions of interpreters on stacks, one item or
+			    * more for a process; in END */
+	/* u64, of a recording with --off-cpu: time at which the window ended, in ns of the record clock; in END. A
+	 * sample of an off-CPU time with the timestamp of the last ns of the window is of a thread that was off the CPU
+	 * at its end. */
+	PJ_ITEM_BORDER
 };
 
 struct pj_window {

@@ -42,6 +42,8 @@ struct recorder {
 	struct pj_unwinding unwinding;
 	/* Off-CPU times, of a recording with --off-cpu. They are in PJ_END. */
 	struct pj_offcpu offcpu;
+	/* Time at which the window ended, in ns of the record clock, of a recording with --off-cpu; 0: unknown. */
+	uint64_t border;
 	/* Processes of the window, sorted by pid, then start time. */
 	struct pj_process *process;
 	size_t nprocesses;

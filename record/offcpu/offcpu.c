@@ -637,22 +637,32 @@ void offcpu_sure(struct offcpu *offcpu)
 	offcpu->doubtful = false;
 }
 
-void offcpu_border(struct offcpu *offcpu, uint64_t ns)
+/* Gives up the off-CPU times that may have ended before the border at ns, because records were lost. */
+static void give_up_uncertain(struct offcpu *offcpu, uint64_t ns)
 {
 	for (size_t i = 0; i <= offcpu->mask; i++) {
 		struct slot *slot = offcpu->slot + i;
 
-		if (slot->status == FRESH)
-			give_fresh(offcpu, slot, ns, ns - 1);
-		if ((slot->status != OFF && slot->status != UNKNOWN) || ns <= offcpu->floor)
+		if (slot->status != UNKNOWN && (slot->status != OFF || is_certain(offcpu, slot)))
 			continue;
-		if (slot->status == OFF && is_certain(offcpu, slot)) {
-			offcpu_give(offcpu, slot, ns, ns - 1);
-			continue;
-		}
 		slot->early_lost = slot->status == OFF ? slot->early : slot->early_lost;
-		offcpu_give_up(offcpu, slot, ns, ns - 1);
+		offcpu_give_up(offcpu, slot, ns, ns - 2);
 		slot->status = UNKNOWN;
+	}
+}
+
+void offcpu_border(struct offcpu *offcpu, uint64_t ns)
+{
+	if (ns > offcpu->floor) {
+		give_up_uncertain(offcpu, ns);
+		for (size_t i = 0; i <= offcpu->mask; i++) {
+			struct slot *slot = offcpu->slot + i;
+
+			if (slot->status == OFF)
+				offcpu_give(offcpu, slot, ns, ns - 1);
+			else if (slot->status == FRESH)
+				give_fresh(offcpu, slot, ns, ns - 1);
+		}
 	}
 	offcpu->floor = ns > offcpu->floor ? ns : offcpu->floor;
 	offcpu->old_retries = offcpu->retries;

@@ -140,7 +140,8 @@ bool offcpu_has_lost(const struct offcpu *offcpu);
 void offcpu_drop_stack(struct offcpu *offcpu, const struct offcpu_sample *sample);
 
 /* Ends a window: emits the off-CPU time of each thread up to ns, as samples with the timestamp ns - 1. After lost
- * records, counts the time that is not certain as unknown instead. */
+ * records, counts the time that is not certain as unknown instead; the certain part is emitted with the timestamp
+ * ns - 2, so that ns - 1 shows that the thread was off the CPU at the border. */
 void offcpu_border(struct offcpu *offcpu, uint64_t ns);
 
 /* Ends the threads for which alive returns false, because their EXIT records were lost. */

@@ -80,7 +80,8 @@ struct thread {
 	uint64_t made;
 	/* serial number of the latest thread scan that found this thread */
 	uint32_t scan;
-	bool named; /* true if comm is known */
+	/* named: comm is known. renamed: the record of the name in the file of `window` has an earlier one. */
+	bool named, renamed;
 };
 
 struct processes;

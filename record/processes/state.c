@@ -119,10 +119,11 @@ static void state_end_record(const struct state *state, struct text *text, size_
 	memcpy(text->p + start + offsetof(struct perf_record, size), &size, sizeof(size));
 }
 
-static void put_comm(const struct state *state, struct text *text, const struct thread *thread, uint64_t ns)
+static void put_comm(const struct state *state, struct text *text, struct thread *thread, uint64_t ns)
 {
 	size_t start = state_begin_record(text, RECORD_COMM, 0);
 
+	thread->renamed = false;
 	text_bytes(text, &thread->pid, 4);
 	text_bytes(text, &thread->tid, 4);
 	state_end_record(state, text, start, str_of(thread->comm), thread->pid, thread->tid, ns);
@@ -281,11 +282,17 @@ static void give_hits(struct state *state, struct text *text, struct process *pr
 
 /* ---- before a sample ----------------------------------------------------------------------------------------- */
 
+/* Returns true if the file of the window lacks a record with the name of a thread. */
+static bool lacks_name(const struct state *state, const struct thread *thread)
+{
+	return thread->window != state->window || thread->renamed;
+}
+
 static void give_leader(struct state *state, struct text *text, const struct process *process, uint64_t ns)
 {
 	struct thread *leader = processes_thread(state->processes, process->pid);
 
-	if (!leader || !leader->named || leader->window == state->window)
+	if (!leader || !leader->named || !lacks_name(state, leader))
 		return;
 	leader->window = state->window;
 	put_comm(state, text, leader, ns);
@@ -339,7 +346,7 @@ bool state_sampled(struct state *state, struct text *records, uint32_t pid, uint
 	else if (process->changed)
 		note_process(state, process);
 	give_leader(state, records, process, ns);
-	if (thread->named && thread->window != state->window)
+	if (thread->named && lacks_name(state, thread))
 		put_comm(state, records, thread, ns);
 	thread->window = state->window;
 	state->last_tid = tid;
@@ -502,6 +509,7 @@ static bool take_comm(struct state *state, const struct perf_record *perf_record
 	const char *p = (const char *)(perf_record + 1);
 	uint32_t pid = load32(p), tid = load32(p + 4);
 	bool exec = perf_record->misc & MISC_COMM_EXEC, written;
+	struct thread *thread;
 
 	if (!exec && !rescan_record(state->rescan, processes_make(state->processes, pid), state->window, ns))
 		return false;
@@ -509,7 +517,10 @@ static bool take_comm(struct state *state, const struct perf_record *perf_record
 	if (exec)
 		note_change(state, processes_find(state->processes, pid));
 	written = exec && in_window(state, pid);
-	processes_thread(state->processes, tid)->window = written ? state->window : 0;
+	thread = processes_thread(state->processes, tid);
+	thread->renamed = !written;
+	if (written)
+		thread->window = state->window;
 	state->last_tid = 0;
 	return written;
 }
@@ -537,7 +548,7 @@ static void take_namespaces(struct state *state, const char *p, size_t n, uint64
 static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 {
 	uint32_t pid = load32(p), tid = load32(p + 8);
-	const struct thread *thread = processes_thread(state->processes, tid);
+	struct thread *thread = processes_thread(state->processes, tid);
 	const struct process *process;
 
 	processes_exit(state->processes, tid, ns);
@@ -545,7 +556,11 @@ static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 	if (process && process->exited && state->keep)
 		symsaver_exit(state->keep, pid);
 	/* the window needs no EXIT records of threads that it does not have */
-	return thread && thread->pid == pid && thread->window == state->window;
+	if (!thread || thread->pid != pid || thread->window != state->window)
+		return false;
+	/* samples that come after the EXIT record get no COMM record: readers would take it for that of a new thread */
+	thread->renamed = false;
+	return true;
 }
 
 bool state_record(struct state *state, struct perf_record *perf_record, uint64_t ns)

@@ -74,7 +74,7 @@ pjflame -s 1 "$gone" >out 2>err
 is "a process that is gone" "$? $(cat err)" "1 pjflame: $gone: no such process (or this user may not see it)"
 refused "wall clock" "--off-cpu records where threads wait" pjflame -e wall 1
 refused "allocations" "allocations are not recorded" pjflame -e alloc 1
-refused "dump" "jcmd PID Thread.print" pjflame dump --pid 1
+refused "dump of nothing" "dump needs a PID" pjflame dump
 refused "a misspelt option" "did you mean --seconds?" pjflame --second 3
 refused "a misspelt grouping" "did you mean container?" pjflame --by=contaner
 refused "letters that are swapped" "did you mean thread?" pjflame --by=thraed

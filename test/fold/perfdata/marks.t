@@ -1,7 +1,7 @@
 #!/bin/sh
 # marks.t - the marks at the end of callchains by pjrecord (PJ_ITEM_UNWINDING): how the stack ends. One that pjrecord took from the
 # kernel has four, and may be cut at the kernel's limit.
-# covers: fold/recording.c
+# covers: fold/recording.c fold/process/sampleframes.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 

@@ -33,6 +33,7 @@ static void items(void)
 	struct text t = { 0 };
 	struct pj_window w = { 5, 7, 9 };
 	struct pj_idle idle = { .cpu = 3, .ns = 11 };
+	const uint64_t border = 6;
 	struct pj_helper helper = { .kind = PJ_HELPER_JVM, .hung = 2 }, unknown = { .kind = PJ_HELPERS, .hung = 3 };
 	struct {
 		struct pj_loss known;
@@ -43,6 +44,7 @@ static void items(void)
 	item(&t, PJ_ITEM_BOOT, BOOT, 36);
 	item(&t, PJ_ITEM_WINDOW, &w, 16); /* as an older one would have it */
 	item(&t, PJ_ITEM_LOSS, &loss, sizeof(loss));
+	item(&t, PJ_ITEM_BORDER, &border, sizeof(border));
 	item(&t, PJ_ITEM_IDLE, &idle, sizeof(idle));
 	item(&t, PJ_ITEM_HELPER, &helper, sizeof(helper));
 	item(&t, PJ_ITEM_HELPER, &unknown, sizeof(unknown));
@@ -59,6 +61,7 @@ static void items(void)
 	is_str(r.version, STR("0.9"), "version");
 	ok(r.has_window && r.window.begin == 5 && r.window.end == 7 && r.window.serial == 0, "a shorter window");
 	ok(r.has_loss && r.loss.samples == 1 && r.loss.depth == 2, "a longer loss");
+	is_u64(r.border, 6, "the end of the window");
 	ok(r.nidle == 1 && r.idle[0].cpu == 3 && r.idle[0].ns == 11, "idle");
 	ok(r.nkallsyms == 1, "kernel symbols");
 	ok(r.helper[PJ_HELPER_JVM].hung == 2 && r.helper[PJ_HELPER_SAVER].hung == 0,

@@ -302,8 +302,17 @@ static void check_losses(void)
 	in(o, 9, 200);
 	offcpu_border(o, 1000);
 	in(o, 7, 1200);
-	check(o, "7:949+50@3 a,f", 3, 10 + 35 + 850 + 200,
+	check(o, "7:948+50@3 a,f", 3, 10 + 35 + 850 + 200,
 	      "while records are being lost no pair is believed, nor across borders");
+
+	o = start(0);
+	leave(o, 7, 100, 0xa);
+	offcpu_mark_stale(o, 150);
+	offcpu_sure(o);
+	leave(o, 8, 200, 0xb);
+	offcpu_border(o, 1000);
+	check(o, "7:948+50@3 a,f| 8:199+800@3 b,f", 1, 850,
+	      "of two threads off the CPU only the certain one has the last ns of the window");
 
 	o = start(0);
 	chain(o, 7, 99, 0xa, 0xb);

@@ -1,5 +1,5 @@
 /* How often the tenant of a process is looked up: at its first sample in a window, and after changes, however many
- * threads it starts. */
+ * threads it starts. Which records of names and ends belong into a window. */
 /* covers: record/processes/state.c */
 #include "record/processes/rescan.h"
 #include "test/lib/tap.h"
@@ -16,7 +16,7 @@ static void count_lookup(struct rescan *rescan, struct process *process, uint64_
 #define rescan_identify count_lookup
 #include "record/processes/state.c"
 
-enum { PID = 4000000, THREAD = 4000001, EVENT = 7 };
+enum { PID = 4000000, THREAD = 4000001, EXITS = 4100000, EVENT = 7 };
 
 static struct {
 	struct processes *processes;
@@ -26,8 +26,8 @@ static struct {
 	uint64_t now;
 } world;
 
-/* A record of n bytes beside its head and tail. */
-static void give(uint32_t type, uint16_t misc, const void *body, size_t n)
+/* A record of n bytes beside its head and tail. Returns true if it belongs into the window. */
+static bool give(uint32_t type, uint16_t misc, const void *body, size_t n)
 {
 	static _Alignas(8) char buffer[512];
 	struct perf_record *r = (void *)buffer;
@@ -37,7 +37,7 @@ static void give(uint32_t type, uint16_t misc, const void *body, size_t n)
 	*r = (struct perf_record){ .type = type,
 				   .misc = misc,
 				   .size = (uint16_t)(sizeof(*r) + n + sizeof(struct ring_sample_id)) };
-	(void)state_record(world.state, r, ++world.now);
+	return state_record(world.state, r, ++world.now);
 }
 
 static void start_thread(uint32_t pid, uint32_t tid)
@@ -71,6 +71,53 @@ static unsigned lookups_of_sample(uint32_t tid)
 	return lookups - before;
 }
 
+static bool end_thread(uint32_t tid)
+{
+	uint32_t body[6] = { PID, PID, tid, PID, 0, 0 };
+
+	return give(RECORD_EXIT, 0, body, sizeof(body));
+}
+
+/* Renames a thread; returns true if the record belongs into the window. */
+static bool rename_thread(uint32_t tid)
+{
+	uint32_t body[4] = { PID, tid, 0x68736162, 0 };
+
+	return give(RECORD_COMM, 0, body, sizeof(body));
+}
+
+/* Returns the bytes of the records that a sample of the thread needs in the window. */
+static size_t bytes_of_sample(uint32_t tid)
+{
+	struct text records = { 0 };
+	size_t n;
+
+	state_sampled(world.state, &records, PID, tid, ++world.now, 0x10000);
+	n = records.n;
+	text_free(&records);
+	return n;
+}
+
+/* A reader of the window has to see the end of each thread that it has a sample of. */
+static void test_exits(void)
+{
+	for (uint32_t tid = EXITS; tid < EXITS + 4; tid++)
+		start_thread(PID, tid);
+	ok(!rename_thread(EXITS) && !end_thread(EXITS), "no sample: no EXIT record");
+	bytes_of_sample(EXITS + 1);
+	ok(end_thread(EXITS + 1), "sampled: an EXIT record");
+	bytes_of_sample(EXITS + 2);
+	rename_thread(EXITS + 2);
+	ok(bytes_of_sample(EXITS + 2) && bytes_of_sample(EXITS + 2) == 0, "renamed: one record of the name");
+	rename_thread(EXITS + 2);
+	ok(end_thread(EXITS + 2), "sampled, then renamed: an EXIT record");
+	is_u64(bytes_of_sample(EXITS + 2), 0, "a sample after the EXIT record has no record of a name");
+	bytes_of_sample(EXITS + 3);
+	state_end(world.state);
+	state_begin(world.state, 4);
+	ok(!rename_thread(EXITS + 3) && !end_thread(EXITS + 3), "sampled in an earlier window: no EXIT record");
+}
+
 int main(void)
 {
 	unsigned repeated = 0;
@@ -99,6 +146,9 @@ int main(void)
 	state_end(world.state);
 	state_begin(world.state, 2);
 	ok(lookups_of_sample(PID) == 1 && lookups_of_sample(PID) == 0, "one in the next window");
+	state_end(world.state);
+	state_begin(world.state, 3);
+	test_exits();
 	state_end(world.state);
 	state_free(world.state);
 	rescan_free(world.rescan);

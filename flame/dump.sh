@@ -1,0 +1,51 @@
+# dump.sh - dump: the newest stack of each thread of some processes, as text, from one short recording with off-CPU times.
+
+# list_threads PID,...: the threads that live, as lines PID TID NAME. Names are the threads' own: only the first line of each.
+list_threads()
+{
+	for pid in $(printf '%s' "$1" | tr , ' '); do
+		printf '%s\n' "/proc/$pid/task"/*
+	done | c_awk -F / '
+		# a file in /proc that is gone reads as none
+		(getline name <($0 "/comm")) > 0 { print $3, $5, name }
+		{ close($0 "/comm") }'
+}
+
+# A container may end processes and start others while pjflame prepares: those that are gone are left out.
+leave_out_gone()
+{
+	living=
+	for pid in $(printf '%s' "${recorded_as#-p}" | tr , ' '); do
+		if [ -e "/proc/$pid" ]; then living=${living:+$living,}$pid; fi
+	done
+	[ -n "$living" ] || die "no process of $what is left"
+	recorded_as=-p$living
+}
+
+record_threads()
+{
+	tell "reading the threads of $what for $seconds s"
+	# shellcheck disable=SC2086 # one word, or none
+	recorder $verbose "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
+	recorder=$!
+	quiet_layers
+	await "$recorder"
+	result=$?
+	recorder=
+	tell_recorder
+	[ "$result" = 0 ] || exit "$failure"
+	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
+}
+
+dump()
+{
+	leave_out_gone
+	record_threads
+	list_threads "${recorded_as#-p}" >"$tmp/threads" || die "cannot write the list of threads: set TMPDIR"
+	[ -s "$tmp/threads" ] || die "no thread of $what is left"
+	# shellcheck disable=SC2086 # one word, or none
+	attend pjfold ${quiet:+-q} $verbose --thread-dump="$tmp/threads" -o "$output" "$(head -n 1 "$tmp/windows")" 2>"$tmp/fold.err"
+	result=$?
+	sed 's/^pjfold: \([0-9,]* threads\{0,1\}: \)/pjflame: \1/' "$tmp/fold.err" >&2
+	[ "$result" = 0 ] || exit "$failure"
+}
