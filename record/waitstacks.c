@@ -165,9 +165,11 @@ static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sa
 	struct text *text = &waitstacks->unwound;
 	struct ring_sample *sample = (void *)text->p;
 	const uint64_t mark = CONTEXT_USER;
-	size_t broken = (size_t)sample->nips - 2, walk = user_part(sample->ips, broken),
-	       kernel = user_part(wait->ips, wait->n), more, from;
+	size_t broken = (size_t)sample->nips - 2, walk = user_part(sample->ips, broken), kernel, more, from;
 
+	if (wait->n == 0)
+		return false;
+	kernel = user_part(wait->ips, wait->n);
 	from = kernel + 1 + waitjoin_find(sample->ips + walk, broken - walk, wait->ips + kernel, wait->n - kernel);
 	if (from >= wait->n)
 		return false;

@@ -9,6 +9,8 @@
 
 have pjflame || skip_all "pjflame is not built"
 have cc || skip_all "no compiler for the program"
+[ "$(uname -m)" = x86_64 ] || skip_all "stacks of waiting threads are read on x86-64"
+pjrecord -q -a --off-cpu -w 1 --once -d try >out 2>why || skip_all "recording is not allowed here: $(head -n 1 why)"
 
 refused()
 {
@@ -34,8 +36,6 @@ pjflame dump "$gone" >out 2>err
 is "a process that is gone" "$? $(cat err)" "1 pjflame: $gone: no such process (or this user may not see it)"
 
 # ---- stacks
-[ "$(uname -m)" = x86_64 ] || skip_all "stacks of waiting threads are read on x86-64"
-pjrecord -q -a --off-cpu -w 1 --once -d try >out 2>why || skip_all "recording is not allowed here: $(head -n 1 why)"
 cat >threads.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
