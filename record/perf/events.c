@@ -306,15 +306,15 @@ static void add_offcpu(struct events *events, const struct events_options *optio
  * time. */
 static void name_wall_time(struct events *events)
 {
-	const struct perf_event_attr *attr = &events->event[0].attr;
-	bool clock = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_CLOCK,
-	     cycles = attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
+	const struct perf_event_attr attr = events->event[0].attr;
+	bool clock = attr.type == PERF_TYPE_SOFTWARE && attr.config == PERF_COUNT_SW_CPU_CLOCK,
+	     cycles = attr.type == PERF_TYPE_HARDWARE && attr.config == PERF_COUNT_HW_CPU_CYCLES;
 
-	if (events->n != 1 || !attr->freq || (!clock && !cycles) || attr->exclude_user || attr->exclude_kernel)
+	if (events->n != 1 || !attr.freq || (!clock && !cycles) || attr.exclude_user || attr.exclude_kernel)
 		die_usage("--wall: -e can only be cycles or cpu-clock, of user and kernel code");
 	free((void *)(uintptr_t)events->event[0].name);
 	events->n = 0;
-	events_add_event(events, attr, STR("wall-time"));
+	events_add_event(events, &attr, STR("wall-time"));
 }
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */

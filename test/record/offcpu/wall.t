@@ -18,7 +18,7 @@ have cc || skip_all "no compiler for the load"
 [ "$(id -u)" = 0 ] || skip_all "context switches are recorded as root"
 cc -O1 -pthread -o wallload "$top/test/record/offcpu/wallload.c" || skip_all "the load does not compile"
 ./wallload 1 >probe || skip_all "this kernel has no schedstat"
-timeout 60 pjrecord -q --wall -o probe.data -- true 2>why || skip_all "context switches may not be recorded here: $(head -n 1 why)"
+timeout 60 pjrecord -q --off-cpu -o probe.data -- true 2>why || skip_all "context switches may not be recorded here: $(head -n 1 why)"
 
 stolen() { awk '$1 == "cpu" { print $7 + $8 + $9 }' /proc/stat; }
 before=$(stolen)
