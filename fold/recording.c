@@ -511,6 +511,7 @@ static void write_threads(struct recording *recording, const struct resolved *na
 		.lost_records = recorder->loss.records,
 		.lost_samples = recording->losses.samples,
 		.uncertain = recorder->offcpu.lost || recorder->offcpu.unknown,
+		.over_budget = recording->newest.over_budget,
 	};
 
 	if (report)

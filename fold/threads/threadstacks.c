@@ -2,6 +2,7 @@
 #include "fold/threads/threadstacks.h"
 
 #include "common/arena.h"
+#include "common/formats/perfrecord.h"
 #include "common/formats/pjsection.h"
 #include "common/hash.h"
 
@@ -88,10 +89,12 @@ static enum threadstacks_state state_of_event(struct str event)
 	return str_eq(event, STR("offcpu-time-preempted")) ? THREAD_PREEMPTED : THREAD_RUNNING;
 }
 
-/* Over budget, a sample of pjrecord has no stack, and its period may be that of several waits. */
+/* Over budget, a sample of pjrecord has no stack, and its period may be that of several waits, also of other threads.
+ */
 static bool is_over_budget(const struct perfdata_record *record)
 {
-	return record->sample.nips == 1 && record->sample.ips[0] == PJ_OVER_BUDGET_IP;
+	return record->sample.nips > 1 && record->sample.ips[0] == CONTEXT_USER &&
+	       record->sample.ips[1] == PJ_OVER_BUDGET_IP;
 }
 
 /* Makes *sample a copy of the sample of a record. Leaves it as it is if that would exceed the limit. */
@@ -126,6 +129,7 @@ void threadstacks_sample(struct threadstacks *threadstacks, const struct perfdat
 	struct threadstack *process = threadstack_of(threadstacks, record->pid, record->pid, record->time), *thread;
 	uint64_t exec = process ? process->exec : 0;
 
+	threadstacks->over_budget |= is_over_budget(record);
 	thread = threadstack_of(threadstacks, record->pid, record->tid, record->time);
 	if (!thread || thread->ended || record->time < exec)
 		return;

@@ -63,6 +63,9 @@ struct threadstacks {
 	uint64_t exec;
 	/* Stacks were left out because of the limits. */
 	bool over;
+	/* The recorder has summed off-CPU times of tenants over budget: a thread that waits may have no sample of its
+	 * wait. */
+	bool over_budget;
 };
 
 /* Stores the stack of a sample: frame[0..n), leaf first. complete: it reaches a root frame. comm: id of the name of the

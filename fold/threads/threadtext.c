@@ -29,7 +29,8 @@ static enum shown_state state_at_end(const struct threadtext *threadtext, const 
 		return SHOWN_WAITING;
 	if (at_end && newest->state == THREAD_PREEMPTED)
 		return SHOWN_PREEMPTED;
-	if (!threadtext->border || threadtext->uncertain || age_at_end(threadtext, newest) > THREADTEXT_RECENT_NS)
+	if (!threadtext->border || threadtext->uncertain || threadtext->over_budget ||
+	    age_at_end(threadtext, newest) > THREADTEXT_RECENT_NS)
 		return SHOWN_UNKNOWN;
 	return SHOWN_RUNNING;
 }
@@ -227,6 +228,9 @@ static void put_warnings(const struct threadtext *threadtext, const struct threa
 		text_add(text, "]\n");
 	if (threadtext->uncertain)
 		text_add(text, "[records of context switches are missing: only waiting and preempted threads have a "
+			       "certain state]\n");
+	if (threadtext->over_budget)
+		text_add(text, "[times of tenants over budget were summed: only waiting and preempted threads have a "
 			       "certain state]\n");
 	if (threadstacks->over)
 		text_printf(text, "[limit of %d threads or %zu frames: other stacks are left out]\n", THREADSTACKS_MAX,

@@ -38,6 +38,8 @@ struct threadtext {
 	uint64_t lost_switches, lost_records, lost_samples;
 	/* Records of context switches are missing, so that states other than waiting are not certain. */
 	bool uncertain;
+	/* threadstacks.over_budget: then only these states are certain, too. */
+	bool over_budget;
 };
 
 /* Numbers of threads by state. */

@@ -3,6 +3,7 @@
 /* covers: fold/threads/threadtext.c */
 #include "fold/threads/threadtext.h"
 
+#include "common/formats/perfrecord.h"
 #include "test/lib/tap.h"
 
 #include <stdlib.h>
@@ -78,6 +79,7 @@ static void shows(const char *what, const char *expected)
 	threadtext.first = first;
 	threadtext.frame = frame;
 	threadtext.dso = dso_of;
+	threadtext.over_budget = threads.over_budget;
 	counts = (struct threadtext_counts){ 0 };
 	threadtext_write(&threadtext, &threads, &text, &counts);
 	is_str(text_view(&text), str_of(expected), what);
@@ -180,17 +182,20 @@ static void test_losses(void)
 static void test_over_budget(void)
 {
 	struct perfdata_record record = { .kind = PERFDATA_SAMPLE, .pid = 1, .tid = 1, .time = END };
-	const uint64_t ip = PJ_OVER_BUDGET_IP;
+	const uint64_t ips[] = { CONTEXT_USER, PJ_OVER_BUDGET_IP, CONTEXT_USER, CONTEXT_USER, CONTEXT_USER };
 	uint32_t frame = place[LEAF] | LOCATION_BIT;
 
 	record.sample.event = &waits;
 	record.sample.period = 5 * MS;
-	record.sample.ips = &ip;
-	record.sample.nips = 1;
+	record.sample.ips = ips;
+	record.sample.nips = countof(ips);
 	threadstacks_sample(&threads, &record, intern(&addrspace.comms, STR("a")), true, false, &frame, 1);
+	add(1, 2, "b", &clock_event, END, place[LEAF], place[COMPLETE]);
 	shows("the sum of several waits over budget is not the length of one",
+	      "[times of tenants over budget were summed: only waiting and preempted threads have a certain state]\n\n"
 	      "process 1\n\n\"a\" tid 1, waiting, offcpu-time\n  at leaf\\x1b (/bin/a)\n"
-	      "  [callers by frame pointers: some may be missing]\n");
+	      "  [callers by frame pointers: some may be missing]\n\n"
+	      "\"b\" tid 2, state unknown, cpu-clock\n" FRAMES);
 }
 
 static void test_listed(void)
