@@ -510,8 +510,9 @@ static void write_threads(struct recording *recording, const struct resolved *na
 		.lost_switches = recorder->offcpu.lost,
 		.lost_records = recorder->loss.records,
 		.lost_samples = recording->losses.samples,
-		.uncertain = recorder->offcpu.lost || recorder->offcpu.unknown,
+		.uncertain = recorder->offcpu.lost || recorder->offcpu.unknown || recorder->offcpu.without_chain,
 		.over_budget = recording->newest.over_budget,
+		.left_out = recorder->offcpu.own,
 	};
 
 	if (report)

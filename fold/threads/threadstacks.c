@@ -115,7 +115,8 @@ static void store_sample(struct threadstacks *threadstacks, struct threadsample 
 	sample->state = state_of_event(record->sample.event->name);
 	sample->cpu = record->has_cpu ? (int64_t)record->cpu : -1;
 	sample->time = record->time;
-	sample->length = is_over_budget(record) ? 0 : record->sample.period;
+	sample->over_budget = is_over_budget(record);
+	sample->length = sample->over_budget ? 0 : record->sample.period;
 	sample->event = record->sample.event->name;
 	sample->user = user;
 	if (n)
@@ -135,6 +136,7 @@ void threadstacks_sample(struct threadstacks *threadstacks, const struct perfdat
 		return;
 	if (thread->newest.comm && thread->newest.time < exec)
 		drop_samples(threadstacks, thread);
+	thread->switched |= state_of_event(record->sample.event->name) != THREAD_RUNNING;
 	if (!thread->newest.comm || record->time >= thread->newest.time)
 		store_sample(threadstacks, &thread->newest, record, comm, user, frame, n);
 	if (complete && (!thread->complete.comm || record->time >= thread->complete.time))

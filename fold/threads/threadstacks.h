@@ -34,6 +34,8 @@ struct threadsample {
 	struct str event; /* owned by the reader of the recording */
 	/* The process has mappings, so the stack has frames of user code. */
 	bool user;
+	/* The recorder left out the stack, since the tenant was over budget. */
+	bool over_budget;
 	/* Frame ids: n locations with LOCATION_BIT, leaf first, with the end of the stack if it is known. */
 	uint32_t *frame;
 	size_t n, cap;
@@ -48,6 +50,8 @@ struct threadstack {
 	/* Time of the EXIT record; 0: none. queued: the entry is in the queue of ended threads. */
 	uint64_t ended;
 	bool queued;
+	/* A sample showed it off the CPU. */
+	bool switched;
 	/* The next entry of the bucket, and of that queue. */
 	struct threadstack *next, *next_ended;
 };

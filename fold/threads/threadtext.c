@@ -21,8 +21,9 @@ static uint64_t age_at_end(const struct threadtext *threadtext, const struct thr
 	return sample->time < last_ns(threadtext) ? last_ns(threadtext) - sample->time : 0;
 }
 
-static enum shown_state state_at_end(const struct threadtext *threadtext, const struct threadsample *newest)
+static enum shown_state state_at_end(const struct threadtext *threadtext, const struct threadstack *thread)
 {
+	const struct threadsample *newest = &thread->newest;
 	bool at_end = threadtext->border && newest->time == threadtext->border - 1;
 
 	if (at_end && newest->state == THREAD_WAITING)
@@ -30,7 +31,7 @@ static enum shown_state state_at_end(const struct threadtext *threadtext, const 
 	if (at_end && newest->state == THREAD_PREEMPTED)
 		return SHOWN_PREEMPTED;
 	if (!threadtext->border || threadtext->uncertain || threadtext->over_budget ||
-	    age_at_end(threadtext, newest) > THREADTEXT_RECENT_NS)
+	    (threadtext->left_out && !thread->switched) || age_at_end(threadtext, newest) > THREADTEXT_RECENT_NS)
 		return SHOWN_UNKNOWN;
 	return SHOWN_RUNNING;
 }
@@ -173,6 +174,8 @@ static void put_stack(const struct threadtext *threadtext, const struct threadsa
 		line = line_of_end(end);
 	else if (sample->user)
 		line = "[no frame of user code was recorded]";
+	if (sample->over_budget)
+		line = "[over budget: its stack was left out]";
 	if (line)
 		text_printf(text, "  %s\n", line);
 }
@@ -181,7 +184,7 @@ static void put_stack(const struct threadtext *threadtext, const struct threadsa
 static void put_thread(const struct threadtext *threadtext, const struct threadstack *thread, struct text *text,
 		       struct threadtext_counts *counts)
 {
-	enum shown_state state = state_at_end(threadtext, &thread->newest);
+	enum shown_state state = state_at_end(threadtext, thread);
 
 	put_state(threadtext, thread, state, text);
 	put_stack(threadtext, shown_sample(thread, state), text);
@@ -227,8 +230,10 @@ static void put_warnings(const struct threadtext *threadtext, const struct threa
 	if (*before == ',')
 		text_add(text, "]\n");
 	if (threadtext->uncertain)
-		text_add(text, "[records of context switches are missing: only waiting and preempted threads have a "
-			       "certain state]\n");
+		text_add(
+			text,
+			"[records or stacks of context switches are missing: only waiting and preempted threads have a "
+			"certain state]\n");
 	if (threadtext->over_budget)
 		text_add(text, "[times of tenants over budget were summed: only waiting and preempted threads have a "
 			       "certain state]\n");

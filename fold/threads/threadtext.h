@@ -36,10 +36,13 @@ struct threadtext {
 	uint64_t border, last;
 	/* Numbers of lost records of context switches and of processes, and of lost samples. */
 	uint64_t lost_switches, lost_records, lost_samples;
-	/* Records of context switches are missing, so that states other than waiting are not certain. */
+	/* Records or stacks of context switches are missing, so that states other than waiting are not certain. */
 	bool uncertain;
 	/* threadstacks.over_budget: then only these states are certain, too. */
 	bool over_budget;
+	/* The recording has samples of processes whose context switches it leaves out: a thread that no sample shows
+	 * off the CPU has an unknown state. */
+	bool left_out;
 };
 
 /* Numbers of threads by state. */

@@ -162,7 +162,7 @@ static void test_losses(void)
 	add(1, 3, "c", &clock_event, END - 2 * MS, place[LEAF], place[COMPLETE]);
 	shows("after losses only waits at the border are certain",
 	      "[lost: 12 records of context switches, 1 sample]\n"
-	      "[records of context switches are missing: only waiting and preempted threads have a certain state]\n\n"
+	      "[records or stacks of context switches are missing: only waiting and preempted threads have a certain state]\n\n"
 	      "process 1\n\n\"a\" tid 1, " WAITS "\n\"b\" tid 2, state unknown, offcpu-time\n" FRAMES
 	      "\n\"c\" tid 3, state unknown, stack of 2.0 ms before the end, cpu-clock\n" FRAMES);
 	threadtext.lost_switches = threadtext.lost_samples = 0;
@@ -177,6 +177,18 @@ static void test_losses(void)
 	threads.over = true;
 	shows("a limit that was reached is named",
 	      "[limit of 65536 threads or 16777216 frames: other stacks are left out]\n\n");
+}
+
+static void test_left_out(void)
+{
+	threadtext.left_out = true;
+	add(1, 1, "a", &clock_event, END, place[LEAF], place[COMPLETE]);
+	add(1, 2, "b", &waits, END - 2 * MS, place[LEAF], place[COMPLETE]);
+	add(1, 2, "b", &clock_event, END, place[LEAF], place[COMPLETE]);
+	shows("where switches of processes are left out, a thread that was never off the CPU may be one of these",
+	      "process 1\n\n\"a\" tid 1, state unknown, cpu-clock\n" FRAMES
+	      "\n\"b\" tid 2, running on CPU 3, cpu-clock\n" FRAMES);
+	threadtext.left_out = false;
 }
 
 static void test_over_budget(void)
@@ -194,7 +206,7 @@ static void test_over_budget(void)
 	shows("the sum of several waits over budget is not the length of one",
 	      "[times of tenants over budget were summed: only waiting and preempted threads have a certain state]\n\n"
 	      "process 1\n\n\"a\" tid 1, waiting, offcpu-time\n  at leaf\\x1b (/bin/a)\n"
-	      "  [callers by frame pointers: some may be missing]\n\n"
+	      "  [over budget: its stack was left out]\n\n"
 	      "\"b\" tid 2, state unknown, cpu-clock\n" FRAMES);
 }
 
@@ -232,6 +244,7 @@ int main(void)
 	test_states();
 	test_modules();
 	test_losses();
+	test_left_out();
 	test_over_budget();
 	test_listed();
 	shows("no thread is no text", "");
