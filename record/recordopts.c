@@ -282,6 +282,9 @@ static void recordopts_check(struct request *request, bool in_windows)
 			  (unsigned long long)request->offcpu_least_us);
 	if (request->wall && request->idle)
 		die_usage("--wall records the times of threads: leave out --idle");
+	if (request->wall && request->ncgroups)
+		die_usage(
+			"--wall cannot tell when a thread leaves a cgroup: record its processes (-p) or the host (-a)");
 	request->events = request->events ? request->events : "auto";
 	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
 	if (!request->seconds || request->seconds > 86400)
