@@ -180,7 +180,8 @@ static struct session *open_session(const struct request *request, struct sessio
 				     request->idle,
 				     request->offcpu,
 				     request->pid,
-				     request->npids };
+				     request->npids,
+				     &stop_requested };
 	struct sources_failure why;
 	struct session *session;
 
