@@ -192,7 +192,8 @@ static struct session *open_session(const struct request *request, struct sessio
 				     request->offcpu,
 				     request->wall,
 				     request->pid,
-				     request->npids };
+				     request->npids,
+				     &stop_requested };
 	struct sources_failure why;
 	struct session *session;
 

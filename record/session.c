@@ -627,14 +627,14 @@ static int time_to_wait(const struct session *session, int wait_ms)
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 
-/* Opens events on CPUs that came online. Warns of those that need a right that was dropped. Returns true if a CPU was
- * added. */
+/* Opens events on CPUs that came online. Warns once of those that need a right that was dropped: a CPU on which another
+ * event fails is tried again at each look. Returns true if a CPU was added. */
 static bool session_follow_cpus(struct session *session)
 {
 	size_t before = sources_refused(session->sources);
 	bool came = sources_follow_cpus(session->sources, drain_all, session);
 
-	if (sources_refused(session->sources) > before)
+	if (!before && sources_refused(session->sources))
 		warn("a CPU came online, on which uprobes are not counted: pjrecord has dropped CAP_SYS_ADMIN: start "
 		     "it again");
 	return came;

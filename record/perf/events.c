@@ -276,8 +276,11 @@ static void parse_uprobe(struct events *events, struct str spec, struct str plac
 	take_modifiers(&attr, cut_modifiers(&place), spec);
 	events->uprobe = mem_grow(events->uprobe, sizeof(*events->uprobe), events->nuprobes + 1);
 	uprobe = events->uprobe + events->nuprobes++;
-	if (!uprobes_find(uprobe, place, options->pid, options->npids, &why))
+	if (!uprobes_find(uprobe, place, options->pid, options->npids, options->stop, &why)) {
+		if (*options->stop)
+			die("-e: %.*s", (int)why.n, why.p);
 		die_usage("-e: %.*s", (int)why.n, why.p);
+	}
 	warn_of_others(uprobe, spec);
 	attr.config1 = (uintptr_t)uprobe->path;
 	attr.config2 = uprobe->offset;

@@ -30,6 +30,8 @@ struct events_options {
 	/* processes whose mapped files uprobes name without a path */
 	const uint32_t *pid;
 	size_t npids;
+	/* set by a handler of signals, ends the search for a function; not NULL if the list may have uprobes */
+	const volatile sig_atomic_t *stop;
 };
 
 /* Events of a list. events_free frees all of it. */

@@ -7,6 +7,7 @@
 #include "record/perf/elfsymbol.h"
 #include "record/perf/namedmapping.h"
 #include "common/clocks.h"
+#include "common/process/capabilities.h"
 #include "common/process/fdmessage.h"
 #include "common/process/helperprocess.h"
 #include "common/process/sandbox.h"
@@ -25,6 +26,7 @@
 
 #define PMU_TYPE "/sys/bus/event_source/devices/uprobe/type"
 #define WAIT_S 20                                                  /* longest wait for the helper process */
+#define STOP_MS 100                                                /* interval of checks for a stop during the wait */
 #define CPU_MS 10000                                               /* CPU time that it may use for symbols */
 #define MEMORY (3 * ELFSYMBOL_SECTION_MAX + ((uint64_t)128 << 20)) /* its address space in bytes, for one table */
 #define MAPS_MAX ((size_t)64 << 20)                                /* bytes of /proc/PID/maps */
@@ -40,6 +42,7 @@ enum problem {
 	NOT_ELF,
 	NO_SYMBOL, /* symbol: enum elfsymbol_answer */
 	NO_ANSWER, /* the helper process did not answer in time */
+	STOPPED,   /* a signal asked pjrecord to end before the answer */
 	ENDED      /* the helper process ended without an answer, for its limits */
 };
 
@@ -56,6 +59,7 @@ struct search {
 	struct str file, symbol;
 	const uint32_t *pid;
 	size_t npids;
+	const volatile sig_atomic_t *stop;
 	struct reply reply;
 };
 
@@ -116,18 +120,20 @@ static int open_below_root(struct search *search, uint32_t pid, const struct nam
 }
 
 /* Opens a mapped file: the mapping itself, or, without the right to that (CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE), its
- * path. */
+ * path. The process may have mapped another file there since its mappings were read. */
 static int open_mapping(struct search *search, uint32_t pid, const struct namedmapping *mapping)
 {
 	int fd = open_range(pid, mapping->range);
 
-	if (fd >= 0)
-		return fd;
-	if (mapping->deleted) {
+	if (fd < 0 && !mapping->deleted)
+		return open_below_root(search, pid, mapping);
+	if (fd < 0 || !targetfile_is(fd, mapping->major, mapping->minor, mapping->inode)) {
 		search->reply.problem = REPLACED;
+		if (fd >= 0)
+			close(fd);
 		return -1;
 	}
-	return open_below_root(search, pid, mapping);
+	return fd;
 }
 
 /* Looks for the file in the mappings of one process. The first process that has it opens *fd and sets *first; those
@@ -182,6 +188,33 @@ static int open_mapped(struct search *search)
 	return fd;
 }
 
+/* Opens a file with the rights of the real user alone: the capabilities of pjrecord (setcap) must not show which files
+ * and symbols are in folders that are closed to the user. access alone does not suffice, because the user can replace a
+ * link on the path after it. */
+static int open_as_user(const char *path)
+{
+	struct capabilities all, none;
+	bool limited = getuid() != 0;
+	int fd, error;
+
+	if (access(path, R_OK) < 0)
+		return -1;
+	if (limited) {
+		if (!capabilities_get(&all))
+			return -1;
+		none = all;
+		none.effective = 0;
+		if (!capabilities_set(&none))
+			return -1;
+	}
+	fd = targetfile_reopen(open(path, O_PATH | O_CLOEXEC));
+	error = errno;
+	if (limited)
+		capabilities_set(&all);
+	errno = error;
+	return fd;
+}
+
 static int open_by_path(struct search *search)
 {
 	struct text path = { 0 };
@@ -189,7 +222,7 @@ static int open_by_path(struct search *search)
 
 	text_str(&path, search->file);
 	text_char(&path, '\0');
-	fd = targetfile_reopen(open(path.p, O_PATH | O_CLOEXEC));
+	fd = open_as_user(path.p);
 	if (fd < 0) {
 		search->reply.problem = CANNOT_OPEN;
 		search->reply.error = errno;
@@ -238,18 +271,29 @@ static void helper_run(void *to)
 		      search->reply.problem == NO_PROBLEM ? fd : -1);
 }
 
-/* Waits for the reply of the helper process, not longer because of signals. Returns the descriptor of the file, or -1.
- */
-static int take_reply(struct search *search, int socket)
+/* Waits until the helper process replies, pjrecord must stop, or WAIT_S is over. Returns true if there is a reply. A
+ * signal between the check and poll does not interrupt poll, so it waits STOP_MS at most. */
+static bool wait_for_search(const struct search *search, int socket)
 {
 	struct pollfd polled = { .fd = socket, .events = POLLIN };
-	uint64_t end = clock_now_ms() + WAIT_S * 1000, now;
-	int fd = -1, ready = 0;
+	uint64_t end = clock_now_ms() + WAIT_S * 1000;
+	int ready = 0;
 
-	while ((now = clock_now_ms()) < end && (ready = poll(&polled, 1, (int)(end - now))) < 0 && errno == EINTR)
-		;
-	if (ready <= 0)
-		search->reply.problem = NO_ANSWER;
+	while (ready <= 0 && !*search->stop && clock_now_ms() < end) {
+		ready = poll(&polled, 1, STOP_MS);
+		if (ready < 0 && errno != EINTR)
+			break;
+	}
+	return ready > 0;
+}
+
+/* Takes the reply of the helper process. Returns the descriptor of the file, or -1. */
+static int take_reply(struct search *search, int socket)
+{
+	int fd = -1;
+
+	if (!wait_for_search(search, socket))
+		search->reply.problem = *search->stop ? STOPPED : NO_ANSWER;
 	else if (fdmessage_take(socket, &search->reply, sizeof(search->reply), &fd) != sizeof(search->reply))
 		search->reply = (struct reply){ .problem = ENDED };
 	search->reply.similar[sizeof(search->reply.similar) - 1] = '\0';
@@ -259,6 +303,14 @@ static int take_reply(struct search *search, int socket)
 static void search_failed(struct search *search)
 {
 	search->reply = (struct reply){ .problem = CANNOT_OPEN, .error = errno };
+}
+
+/* Kills the helper process. It is not waited for if it may be blocked by a file system: init reaps it then. */
+static void end_search(pid_t pid, bool waits)
+{
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, waits ? 0 : WNOHANG) < 0 && errno == EINTR)
+		;
 }
 
 /* Runs the search in a helper process. Returns the descriptor of the file, or -1 with the problem in the reply. */
@@ -278,9 +330,7 @@ static int search_in_helper(struct search *search)
 	close(pair[1]);
 	if (pid) {
 		fd = take_reply(search, pair[0]);
-		kill(pid, SIGKILL);
-		/* does not wait for a process that is blocked by a file system: init reaps it */
-		waitpid(pid, NULL, search->reply.problem == NO_ANSWER ? WNOHANG : 0);
+		end_search(pid, search->reply.problem != NO_ANSWER && search->reply.problem != STOPPED);
 	}
 	close(pair[0]);
 	return fd;
@@ -368,6 +418,10 @@ static void explain(struct text *why, const struct search *search)
 			    "'%.*s' cannot be read within %d s: its file system does not respond: give a copy of it",
 			    (int)file.n, file.p, WAIT_S);
 		return;
+	case STOPPED:
+		text_printf(why, "'%.*s' was not read: a signal ended pjrecord first: start it again", (int)file.n,
+			    file.p);
+		return;
 	case ENDED: explain_large(why, file); return;
 	case DIFFERENT:
 		text_printf(why, "the processes of -p have different files '%.*s' mapped: record each with its own -p",
@@ -412,9 +466,10 @@ static bool split(struct search *search, struct str spec, struct text *why)
 	return true;
 }
 
-bool uprobes_find(struct uprobe *uprobe, struct str spec, const uint32_t *pid, size_t npids, struct text *why)
+bool uprobes_find(struct uprobe *uprobe, struct str spec, const uint32_t *pid, size_t npids,
+		  const volatile sig_atomic_t *stop, struct text *why)
 {
-	struct search search = { .pid = pid, .npids = npids };
+	struct search search = { .pid = pid, .npids = npids, .stop = stop };
 	struct text path = { 0 };
 
 	*uprobe = (struct uprobe){ .fd = -1 };

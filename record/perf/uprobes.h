@@ -12,6 +12,8 @@
 
 #include "common/text.h"
 
+#include <signal.h>
+
 /* Place of a breakpoint. */
 struct uprobe {
 	/* descriptor of the file; -1: none */
@@ -29,8 +31,11 @@ struct uprobe {
 uint32_t uprobes_type(void);
 
 /* Finds the place of "FILE:SYMBOL". A FILE without '/' is the one of that name that the processes
- * pid[0..npids) have mapped, through their mappings. Returns false and appends a sentence to why on failure. */
-bool uprobes_find(struct uprobe *uprobe, struct str spec, const uint32_t *pid, size_t npids, struct text *why);
+ * pid[0..npids) have mapped, through their mappings. A FILE with '/' is opened with the rights of the real user alone,
+ * since pjrecord may have capabilities from setcap. The search ends as a failure once a handler of signals has set
+ * *stop. Returns false and appends a sentence to why on failure. */
+bool uprobes_find(struct uprobe *uprobe, struct str spec, const uint32_t *pid, size_t npids,
+		  const volatile sig_atomic_t *stop, struct text *why);
 void uprobes_free(struct uprobe *uprobe); /* closes the descriptor */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls counted(), from caller(), once a signal SIGUSR1 has come: uprobecalls N. Prints the address of counted() first,
- * and ends 200 ms after the last call. */
+ * and ends 200 ms after the last call, or after 60 s. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +25,7 @@ int main(int argc, char **argv)
 	sigset_t start;
 	int sig;
 
+	alarm(60);
 	sigemptyset(&start);
 	sigaddset(&start, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &start, NULL);
