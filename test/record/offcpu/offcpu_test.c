@@ -434,15 +434,17 @@ static void check_threads(void)
 	offcpu_check(o, is_even, NULL);
 	offcpu_border(o, 200);
 	is_u64(offcpu_threads(o), 1, "who is gone without a word is found by asking");
-	task(o, RECORD_FORK, 7, 99);
-	is_u64(offcpu_threads(o), 1, "  a FORK record from before its latest record does not start it again");
-	in(o, 8, 250);
+	check(o, "8:99+100@3 a,f", 1, 0, "  and waits no longer");
+
+	o = start(0);
+	leave(o, 7, 100, 0xa);
+	leave(o, 8, 250, 0xa);
 	offcpu_check(o, is_even, NULL);
+	task(o, RECORD_FORK, 7, 99);
+	is_u64(offcpu_threads(o), 1, "a FORK record from before its latest record does not start it again");
 	task(o, RECORD_FORK, 7, 150);
 	is_u64(offcpu_threads(o), 2, "  but a later one does, though it comes late");
-	leave(o, 7, 300, 0xb);
-	in(o, 7, 310);
-	check(o, "8:99+100@3 a,f| 8:200+50@3 a,f| 7:300+10@3 b,f", 1, 0, "  and the new thread's times are emitted");
+	offcpu_free(o);
 
 	o = start(0);
 	task(o, RECORD_EXIT, 7, 100);
