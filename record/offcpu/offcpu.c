@@ -161,6 +161,14 @@ static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
 	slot->since = slot->last = ns;
 }
 
+/* Ends a thread without EXIT record: a FORK record after its latest one is of a new thread with this tid. */
+static void offcpu_end_silent(struct offcpu *offcpu, struct slot *slot)
+{
+	drop_chain(offcpu, slot);
+	offcpu_become(slot, ENDED, slot->last);
+	slot->last = offcpu->now;
+}
+
 /* ---- times --------------------------------------------------------------------------------------------------- */
 
 /* Returns the start of that part of a thread's off-CPU time that no sample contains yet. */
@@ -326,19 +334,6 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 	offcpu->counts.unknown += offcpu->doubtful;
 }
 
-/* Emits the time before the first record of a thread, which has no callchain. */
-static void emit_without_chain(struct offcpu *offcpu, const struct slot *slot, bool preempted, uint64_t time,
-			       uint64_t ns)
-{
-	struct offcpu_sample sample = {
-		.pid = slot->pid, .tid = slot->tid, .cpu = UINT32_MAX, .preempted = preempted, .time = time, .ns = ns
-	};
-
-	*(preempted ? &offcpu->counts.preempted : &offcpu->counts.blocked) += 1;
-	*(preempted ? &offcpu->counts.preempted_ns : &offcpu->counts.blocked_ns) += ns;
-	offcpu->emit(offcpu->to, &sample);
-}
-
 /* Emits the time up to `end` in which a new thread waits for a CPU, with timestamp `time`. */
 static void give_fresh(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
 {
@@ -347,7 +342,7 @@ static void give_fresh(struct offcpu *offcpu, const struct slot *slot, uint64_t 
 	if (!offcpu->all || end <= start)
 		return;
 	if (is_certain(offcpu, slot) && !offcpu->doubtful) {
-		emit_without_chain(offcpu, slot, true, time, end - start);
+		offcpu_give(offcpu, slot, end, time);
 		return;
 	}
 	offcpu->counts.unknown++;
@@ -364,8 +359,9 @@ static void take_first_in(struct offcpu *offcpu, const struct ring_sample_id *sa
 		slot->returned = ns >= OFFCPU_RETURNED_NS;
 		offcpu->counts.before++;
 		offcpu->counts.before_ns += ns;
-	} else if (ns) {
-		emit_without_chain(offcpu, slot, false, sample_id->time, ns);
+	} else {
+		slot->cpu = UINT32_MAX;
+		offcpu_give(offcpu, slot, sample_id->time, sample_id->time);
 	}
 }
 
@@ -392,11 +388,15 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 	offcpu_become(slot, RUNNING, sample_id->time);
 }
 
-static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
+/* Takes the body of a FORK record: pid, parent's pid, tid, parent's tid. A new thread is in the cgroup of the thread
+ * that started it; a new process may be started in another one. */
+static void take_fork(struct offcpu *offcpu, const char *body, uint64_t ns)
 {
+	uint32_t pid = load32(body), tid = load32(body + 8);
 	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
+	const struct slot *parent = offcpu_find(offcpu, load32(body + 12));
 
-	if (ns < slot->last)
+	if (ns < (slot->status == ENDED ? slot->since : slot->last))
 		return; /* late: the thread has had records */
 	/* the slot is that of an earlier thread with this tid, whose EXIT record was lost */
 	if (slot->status == OFF || slot->status == UNKNOWN)
@@ -404,6 +404,9 @@ static void take_fork(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_
 	drop_chain(offcpu, slot);
 	offcpu_become(slot, FRESH, ns);
 	slot->stale = offcpu->retries;
+	slot->preempted = true;
+	slot->cpu = UINT32_MAX;
+	slot->cgroup = parent && parent->pid == pid && load32(body + 4) == pid ? parent->cgroup : 0;
 }
 
 static void offcpu_take_exit(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
@@ -464,7 +467,7 @@ void offcpu_record(struct offcpu *offcpu, const struct ring_record *record, bool
 		break;
 	case RECORD_FORK:
 		if (n >= 24)
-			take_fork(offcpu, load32(body), load32(body + 8), record->time);
+			take_fork(offcpu, body, record->time);
 		break;
 	case RECORD_EXIT:
 		if (n >= 24)
@@ -492,8 +495,7 @@ void offcpu_forget(struct offcpu *offcpu, uint32_t pid)
 
 		if (slot->status == NOBODY || slot->status == ENDED || slot->pid != pid)
 			continue;
-		drop_chain(offcpu, slot);
-		offcpu_become(slot, ENDED, offcpu->now);
+		offcpu_end_silent(offcpu, slot);
 	}
 }
 
@@ -676,8 +678,7 @@ void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), 
 		if (slot->status == NOBODY || slot->status == ENDED || alive(to, slot->tid))
 			continue;
 		offcpu->counts.unknown += slot->status == OFF;
-		drop_chain(offcpu, slot);
-		offcpu_become(slot, ENDED, offcpu->now);
+		offcpu_end_silent(offcpu, slot);
 	}
 }
 

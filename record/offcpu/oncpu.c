@@ -8,6 +8,8 @@
 
 /* time for which ended threads stay in the table, in ns, because their records may come late */
 #define ONCPU_ENDED_NS UINT64_C(2000000000)
+/* time without record or sample, in ns, after which a thread on a CPU may have been moved out of the recorded cgroup */
+#define ONCPU_SILENT_NS UINT64_C(1000000000)
 
 enum {
 	ONCPU_SWITCH_OUT = 1 << 13, /* bit of misc in SWITCH records: the thread leaves the CPU */
@@ -26,6 +28,7 @@ struct oncpu_slot {
 	uint32_t pid, tid, cpu;
 	uint8_t status;
 	uint64_t since;   /* time up to which the thread's time is counted */
+	uint64_t latest;  /* time of the thread's latest record or sample */
 	uint64_t pending; /* on-CPU time in ns that no sample has yet */
 	uint64_t cgroup;
 };
@@ -121,7 +124,7 @@ static struct oncpu_slot *oncpu_get(struct oncpu *oncpu, uint32_t pid, uint32_t 
 		slot = oncpu_place(oncpu, tid);
 	}
 	if (slot->status == ONCPU_FREE) {
-		*slot = (struct oncpu_slot){ .tid = tid, .status = (uint8_t)status, .since = ns };
+		*slot = (struct oncpu_slot){ .tid = tid, .status = (uint8_t)status, .since = ns, .latest = ns };
 		oncpu->used++;
 	}
 	slot->pid = pid;
@@ -142,7 +145,7 @@ static struct oncpu_slot *oncpu_running(struct oncpu *oncpu, uint32_t pid, uint3
 static void oncpu_become(const struct oncpu *oncpu, struct oncpu_slot *slot, enum oncpu_status status, uint64_t ns)
 {
 	slot->status = (uint8_t)(oncpu->doubtful && status == ONCPU_ON ? ONCPU_UNKNOWN : status);
-	slot->since = ns;
+	slot->since = slot->latest = ns;
 }
 
 static void count_unknown(struct oncpu *oncpu, uint64_t from, uint64_t ns)
@@ -161,6 +164,16 @@ static void count_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)
 		slot->pending += ns - from;
 	if (ns > from && slot->status == ONCPU_UNKNOWN)
 		count_unknown(oncpu, from, ns);
+}
+
+/* Counts the time of a thread up to ns, at which no record shows that the recorded cgroups have it. A thread that
+ * leaves them while it runs has no record of its switch-out: after ONCPU_SILENT_NS without record, its time is unknown
+ * until its next one. */
+static void count_silent_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)
+{
+	if (oncpu->newcomers && slot->status == ONCPU_ON && ns > slot->latest && ns - slot->latest > ONCPU_SILENT_NS)
+		slot->status = ONCPU_UNKNOWN;
+	count_to(oncpu, slot, ns);
 }
 
 static void oncpu_emit(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t time)
@@ -215,6 +228,12 @@ void oncpu_set_cgroup(struct oncpu *oncpu, uint32_t tid, uint64_t cgroup)
 
 /* ---- records ------------------------------------------------------------------------------------------------- */
 
+/* Returns true if the thread was on its CPU at its latest record: after a loss, it may run on another one. */
+static bool may_be_current(const struct oncpu *oncpu, const struct oncpu_slot *slot)
+{
+	return slot->status == ONCPU_ON || (slot->status == ONCPU_UNKNOWN && oncpu->newcomers && !oncpu->lossy);
+}
+
 /* Sets the thread that is on a CPU from ns on; 0: another or none. If the thread that was there has no record of its
  * switch-out, because that was lost or the thread is not recorded any more, its time is unknown. */
 static void oncpu_set_current(struct oncpu *oncpu, uint32_t cpu, uint32_t tid, uint64_t ns)
@@ -230,7 +249,7 @@ static void oncpu_set_current(struct oncpu *oncpu, uint32_t cpu, uint32_t tid, u
 	}
 	slot = oncpu->current[cpu] && oncpu->current[cpu] != tid ? oncpu_find(oncpu, oncpu->current[cpu]) : NULL;
 	oncpu->current[cpu] = tid;
-	if (!slot || slot->status != ONCPU_ON || slot->cpu != cpu || slot->since > ns)
+	if (!slot || !may_be_current(oncpu, slot) || slot->cpu != cpu || slot->since > ns)
 		return;
 	count_unknown(oncpu, slot->since, ns);
 	oncpu_become(oncpu, slot, ONCPU_OFF, ns);
@@ -271,11 +290,11 @@ static void oncpu_take_fork(struct oncpu *oncpu, uint32_t pid, uint32_t tid, uin
 {
 	struct oncpu_slot *slot = oncpu_get(oncpu, pid, tid, ONCPU_OFF, ns);
 
-	if (ns < slot->since)
+	if (ns < slot->latest)
 		return; /* late: the thread has had records */
 	if (slot->status != ONCPU_ENDED)
 		oncpu_emit(oncpu, slot, ns); /* of an earlier thread with this tid, whose end was lost */
-	*slot = (struct oncpu_slot){ .pid = pid, .tid = tid, .status = ONCPU_OFF, .since = ns };
+	*slot = (struct oncpu_slot){ .pid = pid, .tid = tid, .status = ONCPU_OFF, .since = ns, .latest = ns };
 }
 
 static void oncpu_take_exit(struct oncpu *oncpu, uint32_t pid, uint32_t tid, uint64_t ns)
@@ -285,7 +304,7 @@ static void oncpu_take_exit(struct oncpu *oncpu, uint32_t pid, uint32_t tid, uin
 	if (slot->status == ONCPU_ENDED)
 		return;
 	ns = ns > slot->since ? ns : slot->since;
-	count_to(oncpu, slot, ns);
+	count_silent_to(oncpu, slot, ns);
 	oncpu_emit(oncpu, slot, ns);
 	oncpu_become(oncpu, slot, ONCPU_ENDED, ns);
 }
@@ -306,7 +325,7 @@ static void oncpu_take_exec(struct oncpu *oncpu, uint32_t pid, uint32_t tid, uin
 		if (old == slot || old->pid != pid || old->status == ONCPU_FREE || old->status == ONCPU_ENDED)
 			continue;
 		cpu = old->status == ONCPU_ON ? old->cpu : cpu;
-		count_to(oncpu, old, ns);
+		count_silent_to(oncpu, old, ns);
 		oncpu_emit(oncpu, old, ns);
 		oncpu_become(oncpu, old, ONCPU_ENDED, ns);
 	}
@@ -362,7 +381,7 @@ void oncpu_mark_stale(struct oncpu *oncpu, uint64_t ns)
 
 		if (slot->status != ONCPU_ON)
 			continue;
-		count_to(oncpu, slot, ns);
+		count_silent_to(oncpu, slot, ns);
 		slot->status = ONCPU_UNKNOWN;
 		slot->since = ns > slot->since ? ns : slot->since;
 	}
@@ -383,7 +402,8 @@ void oncpu_check(struct oncpu *oncpu, bool (*alive)(void *to, uint32_t tid), voi
 			continue;
 		oncpu->unknown += slot->status == ONCPU_ON; /* it is unknown when it ended */
 		oncpu_emit(oncpu, slot, slot->since);
-		oncpu_become(oncpu, slot, ONCPU_ENDED, oncpu->now);
+		slot->status = ONCPU_ENDED;
+		slot->since = oncpu->now; /* latest stays: a FORK record after that is of a new thread */
 	}
 }
 
@@ -394,7 +414,7 @@ void oncpu_border(struct oncpu *oncpu, uint64_t ns)
 
 		if (slot->status == ONCPU_FREE || slot->status == ONCPU_ENDED)
 			continue;
-		count_to(oncpu, slot, ns);
+		count_silent_to(oncpu, slot, ns);
 		slot->since = ns > slot->since ? ns : slot->since;
 		oncpu_emit(oncpu, slot, ns - 1);
 	}

@@ -8,8 +8,10 @@
  *
  * A thread whose first record shows it on a CPU ran there since oncpu_begin. After lost records the time of a thread
  * that was on a CPU counts as unknown until its next record. So does the time of a thread on whose CPU another one
- * runs, without a record of the switch-out: a thread may leave the recorded cgroup. Pure: records in, times out. Memory
- * holds the threads that ever ran, 48 bytes each, until the table is rebuilt without those that ended.
+ * runs, without a record of the switch-out: a thread may leave the recorded cgroup. With oncpu_newcomers, so does that
+ * of a thread on a CPU that has had no record and no sample for more than 1 s at a border or at its end. Pure: records
+ * in, times out. Memory holds the threads that ever ran, 48 bytes each, until the table is rebuilt without those that
+ * ended.
  */
 #ifndef PJ_ONCPU_H
 #define PJ_ONCPU_H

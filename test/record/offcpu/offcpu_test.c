@@ -70,7 +70,7 @@ static void record(struct offcpu *offcpu, enum ring_kind kind, uint32_t type, ui
 	struct perf_record head = { .type = type, .misc = misc };
 	struct ring_sample_id tail = { .pid = pid, .tid = tid, .time = ns, .cpu = cpu };
 	struct text t = { 0 };
-	uint32_t task[6] = { pid, 0, tid, 0, 0, 0 };
+	uint32_t task[6] = { pid, 1, tid, 6, 0, 0 }; /* thread 6 of process 1 starts it */
 
 	text_bytes(&t, &head, sizeof(head));
 	if (type == RECORD_SWITCH_CPU_WIDE)
@@ -184,6 +184,31 @@ static void check_brief(void)
 }
 
 /* A wall-clock profile has the times without callchain, too. */
+static void see_cgroup(void *to, const struct offcpu_sample *sample)
+{
+	*(uint64_t *)to = sample->cgroup;
+}
+
+static void check_cgroup_of_new_threads(void)
+{
+	uint64_t cgroup = 1;
+	struct offcpu *o = offcpu_new(0, see_cgroup, &cgroup);
+
+	offcpu_emit_all(o);
+	chain_in(o, 1, 6, 90, 0xa, 0xf, 42);
+	task(o, RECORD_FORK, 7, 100);
+	in(o, 7, 110);
+	is_u64(cgroup, 42, "the first wait of a new thread has the cgroup of the thread that started it");
+	record(o, RING_OF_STATE, RECORD_FORK, 0, 2, 8, 120, 0);
+	in(o, 8, 130);
+	is_u64(cgroup, 0, "  that of a new process has none");
+	record(o, RING_OF_STATE, RECORD_FORK, 0, 2, 6, 140, 0);
+	cgroup = 1;
+	in(o, 6, 160);
+	is_u64(cgroup, 0, "  and a reused tid has not that of its earlier thread");
+	offcpu_free(o);
+}
+
 static void check_all(void)
 {
 	struct offcpu *o = start(0);
@@ -419,6 +444,22 @@ static void check_threads(void)
 	offcpu_border(o, 200);
 	is_u64(offcpu_threads(o), 1, "who is gone without a word is found by asking");
 	check(o, "8:99+100@3 a,f", 1, 0, "  and waits no longer");
+
+	o = start(0);
+	leave(o, 7, 100, 0xa);
+	leave(o, 8, 250, 0xa);
+	offcpu_check(o, is_even, NULL);
+	task(o, RECORD_FORK, 7, 99);
+	is_u64(offcpu_threads(o), 1, "a FORK record from before its latest record does not start it again");
+	task(o, RECORD_FORK, 7, 150);
+	is_u64(offcpu_threads(o), 2, "  but a later one does, though it comes late");
+	offcpu_free(o);
+
+	o = start(0);
+	task(o, RECORD_EXIT, 7, 100);
+	task(o, RECORD_FORK, 7, 50);
+	is_u64(offcpu_threads(o), 0, "a FORK record that comes after the thread's EXIT record does not start it again");
+	offcpu_free(o);
 }
 
 static void count(void *to, const struct offcpu_sample *sample)
@@ -663,6 +704,7 @@ int main(void)
 	check_pairs();
 	check_brief();
 	check_all();
+	check_cgroup_of_new_threads();
 	check_borders();
 	check_losses();
 	check_threads();

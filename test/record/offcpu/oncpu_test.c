@@ -237,6 +237,58 @@ static void set_of_threads(void)
 	check_unknown(oncpu, 1, 0, "  when, is unknown");
 }
 
+/* Ends a thread whose EXIT record was lost; its tid is used again before that is known. */
+static void reused_tid(void)
+{
+	struct oncpu *oncpu = start_at(1000);
+
+	switch_at(oncpu, 0, 7, 1, 1000);
+	switch_at(oncpu, 1 << 13, 7, 1, 1100);
+	switch_at(oncpu, 0, 8, 2, 3000);
+	oncpu_check(oncpu, is_even, NULL);
+	give(oncpu, RECORD_FORK, 0, 7, 1050);
+	switch_at(oncpu, 0, 7, 1, 3100);
+	is_u64(weigh(oncpu, 7, 3200), 0, "a FORK record from before the latest record starts no ended thread");
+	give(oncpu, RECORD_FORK, 0, 7, 2900);
+	switch_at(oncpu, 0, 7, 1, 3100);
+	is_u64(weigh(oncpu, 7, 3200), 100, "  but a later one does, though it comes late");
+	check_unknown(oncpu, 0, 0, "  nothing is unknown");
+}
+
+/* A thread that is moved out of the recorded cgroup while it runs, in times of 0.1 s. */
+static void moved_while_on_cpu(void)
+{
+	const uint64_t s = 100000000;
+	struct oncpu *oncpu = start_at(10 * s);
+
+	oncpu_newcomers(oncpu);
+	switch_at(oncpu, 0, 7, 5, 10 * s);
+	weigh(oncpu, 7, 15 * s);
+	oncpu_border(oncpu, 20 * s);
+	is_str(text_view(&got), STR("7:500000000@0 "), "a thread with a sample 0.5 s ago is on its CPU");
+	got.n = 0;
+	oncpu_border(oncpu, 30 * s);
+	oncpu_border(oncpu, 40 * s);
+	is_str(text_view(&got), STR(""), "a thread without record for more than 1 s may be out of the cgroup");
+	is_u64(weigh(oncpu, 7, 41 * s), 0, "  its time until its next sample is unknown");
+	is_u64(weigh(oncpu, 7, 42 * s), s, "  then certain again");
+	give(oncpu, RECORD_EXIT, 0, 7, 60 * s);
+	is_str(text_view(&got), STR(""), "  so is that before an EXIT record, which comes from outside, too");
+	switch_at(oncpu, 0, 8, 5, 60 * s);
+	oncpu_border(oncpu, 75 * s);
+	switch_at(oncpu, 0, 9, 5, 76 * s);
+	switch_at(oncpu, 1 << 13, 9, 5, 77 * s);
+	got.n = 0;
+	oncpu_border(oncpu, 90 * s);
+	is_str(text_view(&got), STR("9:100000000@5 "), "when another thread runs there, it is out");
+	check_unknown(oncpu, 6, (10 + 10 + 1 + 18 + 15 + 1) * s, "the times are unknown");
+	oncpu = start_at(10 * s);
+	switch_at(oncpu, 0, 7, 5, 10 * s);
+	oncpu_border(oncpu, 30 * s);
+	is_str(text_view(&got), STR("7:2000000000@5 "), "without cgroups, silence changes nothing");
+	oncpu_free(oncpu);
+}
+
 static void see_cgroup(void *to, const struct oncpu_rest *rest)
 {
 	*(uint64_t *)to = rest->cgroup;
@@ -262,6 +314,8 @@ int main(void)
 	before_the_start();
 	samples_beside_switches();
 	set_of_threads();
+	reused_tid();
+	moved_while_on_cpu();
 	cgroup_of_the_rest();
 	lost_records();
 	many_threads();
