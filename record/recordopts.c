@@ -284,7 +284,7 @@ static void recordopts_check(struct request *request, bool in_windows)
 		die_usage("--wall records the times of threads: leave out --idle");
 	if (request->wall && request->ncgroups)
 		die_usage(
-			"--wall cannot tell when a thread leaves a cgroup: record its processes (-p) or the host (-a)");
+			"--wall: no record shows that a thread leaves a cgroup: record its processes (-p) or the host (-a)");
 	request->events = request->events ? request->events : "auto";
 	request->seconds = request->seconds == UINT64_MAX ? 30 : request->seconds;
 	if (!request->seconds || request->seconds > 86400)

@@ -152,7 +152,7 @@ fi
 cc -O1 -pthread -o waithang "$top/test/record/offcpu/waithang.c"
 ./waithang 65534 20 &
 hang=$!
-./knownwaits 12 &
+./knownwaits 40 &
 known=$!
 sleep 0.5
 if kill -0 $hang 2>/dev/null; then
@@ -162,6 +162,7 @@ if kill -0 $hang 2>/dev/null; then
 	ok "  its tenant is avoided after that" grep -q '^pj_record_helpers_avoided_total{helper="wait"} [1-9]' hung/pjrecord.prom
 	# shellcheck disable=SC2046
 	set -- $(paths "$(tail -n 1 windows)")
+	echo "# in the last window: $*"
 	ok "  stacks of others are complete, and right, in the last window" [ "${2:-0}" -gt 100000000 -a "${3:-1}" = 0 ]
 else
 	skip "beside a stack that blocks its readers" "no userfaultfd here"

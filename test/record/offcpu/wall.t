@@ -65,7 +65,7 @@ timeout 60 pjrecord --wall --idle -o no.data -- true 2>err
 is "--idle is refused" "$?" 2
 timeout 60 pjrecord --wall -G / -o no.data -w 1 2>err
 is "cgroups are refused" "$?" 2
-ok "  with the reason" grep -q 'when a thread leaves a cgroup' err
+ok "  with the reason" grep -q 'that a thread leaves a cgroup' err
 timeout 60 pjrecord --wall -e page-faults -o no.data -- true 2>err
 is "an event that samples no CPU time is refused" "$?" 2
 done_testing
