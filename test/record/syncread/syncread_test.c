@@ -741,10 +741,10 @@ static void check_threads(void)
 	close_run(&run);
 }
 
-/* Takes all copies, and returns true if the descriptor of copies becomes readable before eight more are made: many
- * would fill an eighth of the ring. A reader that made several copies has passed the place where it wakes the consumer
- * for the first; time proves nothing, since the kernel may run a normal thread for 50 ms in place of the reader. */
-static bool is_readable(struct run *run)
+/* Takes all copies, and returns true if the descriptor of copies becomes readable before eight more are made or within
+ * `ms` after them: many would fill an eighth of the ring. One reader wakes the consumer for all, and the kernel may run
+ * a normal thread in its place for 50 ms at that point, while another reader makes copies. */
+static bool is_readable(struct run *run, int ms)
 {
 	struct pollfd fd = { syncread_copies_fd(run->reader), POLLIN, 0 };
 
@@ -755,7 +755,7 @@ static bool is_readable(struct run *run)
 			return true;
 		syncread_settle(run->reader); /* or no copy is made while records of switches pause */
 		if (syncread_counters(run->reader).copies >= before + 8)
-			return poll(&fd, 1, 0) == 1;
+			return poll(&fd, 1, ms) == 1;
 	}
 	struct syncread_counters counters = syncread_counters(run->reader);
 	printf("# %llu copies in 5 s, %llu samples while records of switches pause\n",
@@ -774,17 +774,17 @@ static void check_deferred(void)
 	usleep(100000);
 	add_target(&run, target);
 	record_for(&run, 0.5);
-	ok(is_readable(&run), "copies wake the consumer");
+	ok(is_readable(&run, 1000), "copies wake the consumer");
 	syncread_defer(run.reader, run.tid + 1024, true);
-	ok(is_readable(&run), "  also if another process with the same place is deferred");
+	ok(is_readable(&run, 1000), "  also if another process with the same place is deferred");
 	syncread_defer(run.reader, run.tid, true);
 	syncread_defer(run.reader, run.tid + 1024, false);
 	copies = syncread_counters(run.reader).copies;
-	ok(!is_readable(&run), "copies of a deferred process do not");
+	ok(!is_readable(&run, 0), "copies of a deferred process do not");
 	ok(syncread_counters(run.reader).copies > copies, "  though they are made");
 	ok(syncread_take(run.reader, keep_copy, &run) > 0, "  and can be taken");
 	syncread_defer(run.reader, run.tid, false);
-	ok(is_readable(&run), "  until that ends");
+	ok(is_readable(&run, 1000), "  until that ends");
 	stop(target);
 	close_run(&run);
 }
