@@ -16,6 +16,7 @@
 #include "common/formats/buildid.h"
 
 #include <elf.h>
+#include <string.h>
 
 enum {
 	/* limit for section headers; linked files have less than 100, kernels some hundreds */
@@ -70,6 +71,21 @@ struct build_id elfhead_build_id(const struct elfhead *elfhead, bool memory);
 size_t elfhead_section_size(const struct elfhead *elfhead);
 size_t elfhead_symbol_size(const struct elfhead *elfhead);
 void elfhead_put_section(const struct elfhead *elfhead, const Elf64_Shdr *section, void *to);
+
+/* Returns the symbol at p of a table of a 64-bit file (wide), or of a 32-bit file. p need not be aligned. */
+static inline Elf64_Sym elfhead_symbol(const char *p, bool wide)
+{
+	Elf64_Sym symbol;
+	Elf32_Sym narrow;
+
+	if (wide) {
+		memcpy(&symbol, p, sizeof(symbol));
+		return symbol;
+	}
+	memcpy(&narrow, p, sizeof(narrow));
+	return (Elf64_Sym){ narrow.st_name,  narrow.st_info,  narrow.st_other,
+			    narrow.st_shndx, narrow.st_value, narrow.st_size };
+}
 
 /* Returns false if bytes [at, at + n) of the file have a hole. Linkers leave no holes in sections: such a section takes
  * nothing of its author's disk, but n bytes of its reader's memory. Returns true for less than 1 MiB, for memory, and

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/symbols/symtab.h"
 
+#include "common/formats/elfhead.h"
 #include "fold/symbols/elfsyms.h"
 
 #include <elf.h>
@@ -187,19 +188,6 @@ static bool is_mapping_symbol(struct stream *stream, const Elf64_Sym *sym)
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (name[2] == '\0' || name[2] == '.');
 }
 
-static inline void as_wide(const char *p, bool wide, Elf64_Sym *sym)
-{
-	Elf32_Sym narrow;
-
-	if (wide) {
-		memcpy(sym, p, sizeof(*sym));
-		return;
-	}
-	memcpy(&narrow, p, sizeof(narrow));
-	*sym = (Elf64_Sym){ narrow.st_name,  narrow.st_info,  narrow.st_other,
-			    narrow.st_shndx, narrow.st_value, narrow.st_size };
-}
-
 /* Reads the next symbols. Returns their number; 0 at the end of the table or of the file. */
 static size_t stream_block(struct stream *stream, struct symbol *out)
 {
@@ -212,9 +200,8 @@ static size_t stream_block(struct stream *stream, struct symbol *out)
 		size_t got = elffile_read(elffile, stream->at, stream->block, want);
 
 		for (size_t i = 0; i + stream->entry <= got; i += stream->entry) {
-			Elf64_Sym sym;
+			Elf64_Sym sym = elfhead_symbol(stream->block + i, elffile->wide);
 
-			as_wide(stream->block + i, elffile->wide, &sym);
 			if (!symtab_wanted(stream, &sym) || is_mapping_symbol(stream, &sym))
 				continue;
 			if (elffile->machine == EM_ARM && ELF64_ST_TYPE(sym.st_info) == STT_FUNC)

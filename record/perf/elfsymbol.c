@@ -21,22 +21,6 @@ struct search {
 	uint64_t address;
 };
 
-static Elf64_Sym elfsymbol_read(const struct elfhead *elfhead, const char *p)
-{
-	Elf64_Sym symbol;
-	Elf32_Sym small;
-
-	if (elfhead->wide) {
-		memcpy(&symbol, p, sizeof(symbol));
-		return symbol;
-	}
-	memcpy(&small, p, sizeof(small));
-	return (Elf64_Sym){ .st_name = small.st_name,
-			    .st_info = small.st_info,
-			    .st_shndx = small.st_shndx,
-			    .st_value = small.st_value };
-}
-
 /* Returns the name without "@@VERSION", which .symtab adds to names of the default version. */
 static struct str without_version(struct str name)
 {
@@ -120,7 +104,7 @@ static void search_table(struct search *search, size_t table)
 	strings = elfhead_section(elfhead, names, &arena, ELFSYMBOL_SECTION_MAX);
 	versions = elfsymbol_versions(elfhead, table, &arena);
 	for (size_t i = 1; i < symbols.n / step; i++) {
-		Elf64_Sym symbol = elfsymbol_read(elfhead, symbols.p + i * step);
+		Elf64_Sym symbol = elfhead_symbol(symbols.p + i * step, elfhead->wide);
 
 		if (!elfsymbol_hidden(versions, i))
 			elfsymbol_offer(search, &symbol, strings);
