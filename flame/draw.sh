@@ -106,7 +106,7 @@ draw()
 		record_command "$@"
 		[ "$command_status" = 0 ] || failure=$command_status
 	else
-		record_window
+		record_window "recording $what for $seconds s; Ctrl-C ends the recording and draws it"
 		if [ -n "$mapper" ]; then pjmap --list >"$tmp/jvms" 2>/dev/null; fi
 	fi
 	end_mapper

@@ -22,25 +22,10 @@ leave_out_gone()
 	recorded_as=-p$living
 }
 
-record_threads()
-{
-	tell "reading the threads of $what for $seconds s"
-	# shellcheck disable=SC2086 # one word, or none
-	recorder $verbose "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
-	recorder=$!
-	quiet_layers
-	await "$recorder"
-	result=$?
-	recorder=
-	tell_recorder
-	[ "$result" = 0 ] || exit "$failure"
-	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
-}
-
 dump()
 {
 	leave_out_gone
-	record_threads
+	record_window "reading the threads of $what for $seconds s"
 	list_threads "${recorded_as#-p}" >"$tmp/threads" || die "cannot write the list of threads: set TMPDIR"
 	[ -s "$tmp/threads" ] || die "no thread of $what is left"
 	# shellcheck disable=SC2086 # one word, or none

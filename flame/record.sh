@@ -65,9 +65,10 @@ tell_recorder()
 	fi
 }
 
+# record_window MESSAGE: runs pjrecord for one window, whose path is in $tmp/windows
 record_window()
 {
-	tell "recording $what for $seconds s; Ctrl-C ends the recording and draws it"
+	tell "$1"
 	# shellcheck disable=SC2086 # one word, or none
 	recorder $verbose "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
 	recorder=$!

@@ -177,30 +177,22 @@ static bool samples_cpu_time(const struct perfdata_event *event)
 	       (event->type == PERF_TYPE_HARDWARE && (uint32_t)event->config == PERF_COUNT_HW_CPU_CYCLES);
 }
 
+static bool has_event(const struct recording *recording, struct str name)
+{
+	const struct perfdata_event *event;
+	size_t n;
+
+	event = perfdata_events(recording->data, &n);
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(event[i].name, name))
+			return true;
+	return false;
+}
+
 /* Returns true for a recording of pjrecord --off-cpu, which is recognized by its event "offcpu-time-preempted". */
 static bool has_offcpu(const struct recording *recording)
 {
-	const struct perfdata_event *event;
-	unsigned found = 0;
-	size_t n;
-
-	event = perfdata_events(recording->data, &n);
-	for (size_t i = 0; i < n; i++)
-		found += str_eq(event[i].name, STR("offcpu-time")) ||
-			 str_eq(event[i].name, STR("offcpu-time-preempted"));
-	return found == 2;
-}
-
-static bool has_wall(const struct recording *recording)
-{
-	const struct perfdata_event *event;
-	size_t n;
-
-	event = perfdata_events(recording->data, &n);
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(event[i].name, STR("wall-time-blocked")))
-			return true;
-	return false;
+	return has_event(recording, STR("offcpu-time")) && has_event(recording, STR("offcpu-time-preempted"));
 }
 
 /* Returns the event to fold if the user chose none: "wall-time" in a recording of pjrecord --wall, "offcpu-time" in a
@@ -213,7 +205,7 @@ static struct str preferred_event(const struct recording *recording)
 	size_t n;
 
 	event = perfdata_events(recording->data, &n);
-	if (has_wall(recording))
+	if (has_event(recording, STR("wall-time-blocked")))
 		return STR("wall-time");
 	if (has_offcpu(recording))
 		return STR("offcpu-time");
