@@ -551,12 +551,7 @@ static struct switches *start_switches(struct session *session)
 		.to = session,
 	};
 
-	struct switches *switches = switches_new(&options);
-
-	/* threads that are moved into the cgroup have no FORK record */
-	if (session->o.target == TARGET_CGROUPS)
-		switches_newcomers(switches);
-	return switches;
+	return switches_new(&options);
 }
 
 static void leave_out_own_processes(struct session *session)

@@ -8,7 +8,7 @@
 
 /* time for which ended threads stay in the table, in ns, because their records may come late */
 #define ONCPU_ENDED_NS UINT64_C(2000000000)
-/* time without record or sample, in ns, after which a thread on a CPU may have been moved out of the recorded cgroup */
+/* time without record or sample, in ns, after which a thread on a CPU may have ended without an EXIT record */
 #define ONCPU_SILENT_NS UINT64_C(1000000000)
 
 enum {
@@ -166,9 +166,9 @@ static void count_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)
 		count_unknown(oncpu, from, ns);
 }
 
-/* Counts the time of a thread up to ns, at which no record shows that the recorded cgroups have it. A thread that
- * leaves them while it runs has no record of its switch-out: after ONCPU_SILENT_NS without record, its time is unknown
- * until its next one. */
+/* Counts the time of a thread up to ns, at which no record shows that it runs. If records of processes were lost, it
+ * may have ended without an EXIT record: after ONCPU_SILENT_NS without record, its time is unknown until its next one.
+ */
 static void count_silent_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)
 {
 	if (oncpu->newcomers && slot->status == ONCPU_ON && ns > slot->latest && ns - slot->latest > ONCPU_SILENT_NS)

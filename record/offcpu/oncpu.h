@@ -8,10 +8,9 @@
  *
  * A thread whose first record shows it on a CPU ran there since oncpu_begin. After lost records the time of a thread
  * that was on a CPU counts as unknown until its next record. So does the time of a thread on whose CPU another one
- * runs, without a record of the switch-out: a thread may leave the recorded cgroup. With oncpu_newcomers, so does that
- * of a thread on a CPU that has had no record and no sample for more than 1 s at a border or at its end. Pure: records
- * in, times out. Memory holds the threads that ever ran, 48 bytes each, until the table is rebuilt without those that
- * ended.
+ * runs, without a record of the switch-out. With oncpu_newcomers, so does that of a thread on a CPU that has had no
+ * record and no sample for more than 1 s at a border or at its end. Pure: records in, times out. Memory holds the
+ * threads that ever ran, 48 bytes each, until the table is rebuilt without those that ended.
  */
 #ifndef PJ_ONCPU_H
 #define PJ_ONCPU_H
@@ -36,8 +35,7 @@ void oncpu_begin(struct oncpu *oncpu, uint64_t ns);
 /* As offcpu_newcomers: the time of a thread before its first record does not count from then on. */
 void oncpu_newcomers(struct oncpu *oncpu);
 
-/* Takes a record of the kernel, in order of time: SWITCH*, FORK, EXIT and COMM. Ignores
- * other records. */
+/* Takes a record of the kernel, in order of time: SWITCH*, FORK, EXIT and COMM. Ignores other records. */
 void oncpu_record(struct oncpu *oncpu, const struct ring_record *record);
 
 /* Returns the weight in ns of a sample of an event that samples CPU time: on-CPU time of its thread that no sample has

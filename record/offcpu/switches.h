@@ -62,7 +62,8 @@ void switches_record(struct switches *switches, const struct ring_record *record
 bool switches_weigh(struct switches *switches, struct ring_sample *sample, uint64_t cgroup);
 /* Returns the on-CPU time in ns that samples have so far. */
 uint64_t switches_oncpu_ns(const struct switches *switches);
-/* Call it once threads of a wall-clock profile may have no FORK record (offcpu_newcomers). */
+/* Call it when records of processes were lost: threads of a wall-clock profile may have no FORK or EXIT record then
+ * (offcpu_newcomers). */
 void switches_newcomers(struct switches *switches);
 /* Returns true if the callchain of an off-CPU sample is marked as one of the kernel (switches_options.marks). */
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);

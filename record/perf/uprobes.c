@@ -42,7 +42,7 @@ enum problem {
 	NOT_ELF,
 	NO_SYMBOL, /* symbol: enum elfsymbol_answer */
 	NO_ANSWER, /* the helper process did not answer in time */
-	STOPPED,   /* a signal asked pjrecord to end before the answer */
+	STOPPED,   /* a signal ended pjrecord before the answer */
 	ENDED      /* the helper process ended without an answer, for its limits */
 };
 

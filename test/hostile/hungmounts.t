@@ -49,7 +49,7 @@ for window in $(cat windows); do pjfold -q --stacks "$window"; done >stacks 2>wh
 ok "a helper process hung" grep -q '; [1-9][0-9]* helper process[es]* hung' log
 ok "  then the files of its user were left alone: few others did" awk '/^pj_record_helpers_lost_total.*hung/ { print; good = $2 + 0 <= 4 } END { exit !good }' \
 	out/pjrecord.prom
-# Until a hung helper process is replaced, files that nobody has read yet have no unwind tables: of up to two programs that start then.
+# Until a hung helper process is replaced, programs that start have no unwind tables: two of them at most.
 hung=$(awk '/^pj_record_helpers_lost_total.*hung/ { n += $2 } END { print n + 0 }' out/pjrecord.prom)
 awk '$NF ~ /^other/ { n[$NF] += $1; complete[$NF] += $1 * $2 / 100 }
 	END { for (i in n) print i, n[i], complete[i], (n[i] - complete[i] > 3 && complete[i] < n[i] * .99 ? "incomplete" : "complete") }' stacks | LC_ALL=C sort >others

@@ -1,4 +1,4 @@
-/* Functions of ELF files by name: whatever the file says, an offset within the file or a reason, the same one each
+/* Functions of ELF files by name: for any bytes the result is an offset within the file or a reason, the same one each
  * time. The names are those of the file itself. */
 /* covers: record/perf/elfsymbol.c */
 #include "record/perf/elfsymbol.h"
