@@ -149,12 +149,14 @@ $(SCRIPTS): $(B)/bin/%: flame/%.sh $(wildcard flame/*) common/base.h
 	@mkdir -p $(@D)
 	$(call say,SH,$@)sh flame/assemble "$$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)" $* >$@.new && chmod 755 $@.new && mv $@.new $@
 
-# Completions of shells are made from --help of each tool. A build for another processor has none: its tools do not run here.
+# Completions of shells are made from --help of each tool, and of its verbs (pjflame dump --help). A build for another processor has none: its tools do not run here.
 COMMANDS := $(notdir $(TOOLS) $(SCRIPTS))
 $(B)/completions/done: common/filter/completions.awk $(TOOLS) $(SCRIPTS)
 	@rm -rf $(@D).new && mkdir -p $(@D) $(@D).new
 	$(call say,HELP,$(@D))for t in $(COMMANDS); do \
 		LC_ALL=C $(B)/bin/$$t --help >$(@D).new/$$t.help 2>/dev/null || { echo "no completions: $(B)/bin/$$t does not run here"; break; }; \
+		for v in $$(sed -n "s/^ *\(usage: \)*$$t \([a-z][a-z]*\) \[options\].*/\2/p" $(@D).new/$$t.help); do \
+			LC_ALL=C $(B)/bin/$$t $$v --help >>$(@D).new/$$t.help || exit 1; done; \
 		for s in bash:$$t.bash zsh:_$$t fish:$$t.fish; do \
 			LC_ALL=C awk -v shell=$${s%%:*} -f $< $(@D).new/$$t.help >$(@D).new/$${s#*:} || exit 1; \
 		done; rm $(@D).new/$$t.help; \
@@ -171,6 +173,12 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
+# With sanitizers, tests compile in half the time without optimization, and run as long: most of their time is that of the product's code.
+# Builds without sanitizers have the warnings.
+ifeq ($(SAN),1)
+$(B)/test/%.o: OPTIM_1 += -O0 -w
+endif
+
 # Not those of the targets themselves, but for targets that have the code in them.
 STEPS_OF := $(STEPS)
 $(B)/test/fuzz/%.o: STEPS =
@@ -179,6 +187,9 @@ $(patsubst %.c,$(B)/%.o,$(shell grep -l '^.include ".*[.]c"' test/fuzz/*/*_fuzz.
 $(B)/%.o: %.S
 	@mkdir -p $(@D)
 	$(call say,AS,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# sqrt() without errno is one instruction.
+$(B)/common/significance.o: ALL_CFLAGS += -fno-math-errno
 
 # .incbin is invisible to -MMD.
 $(B)/svg/assets.o: $(addprefix $(B)/svg/,viewer.js viewer.css heat.js heat.css)
@@ -218,7 +229,7 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(B)/test/fuzz/cost.o $(PAR
 endif
 
 # What tests of symbols ask, and what makes and shows perf.data.
-HELPERS := $(patsubst %.c,$(B)/%,test/fold/symbols/names.c test/record/symsaver/reduce.c test/record/jvm.c test/runtimes/cpython/seeds.c test/runtimes/perl/seeds.c test/runtimes/php/seeds.c test/runtimes/ruby/seeds.c test/runtimes/v8/seeds.c \
+HELPERS := $(patsubst %.c,$(B)/%,test/fold/symbols/names.c test/record/symsaver/reduce.c test/record/jvm.c test/record/interpreters/stopstacks.c test/runtimes/cpython/seeds.c test/runtimes/perl/seeds.c test/runtimes/php/seeds.c test/runtimes/ruby/seeds.c test/runtimes/v8/seeds.c \
 	$(filter-out %_test.c,$(wildcard test/fold/perfdata/*.c test/jmap/*.c test/send/*.c test/suite/*.c test/hostile/*.c)))
 
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)

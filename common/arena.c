@@ -28,6 +28,9 @@
 struct arena_block {
 	struct arena_block *next;
 	size_t size;
+	/* true if the block was allocated zeroed (large objects): arena_alloc does not zero it again, so its unused
+	 * pages cost no memory */
+	bool zeroed;
 };
 
 static NORETURN void out_of_memory(size_t n)
@@ -94,11 +97,11 @@ void *mem_huge(size_t size)
 
 	if (!p)
 		out_of_memory(size);
-	madvise(p, size, MADV_HUGEPAGE); /* an optimization: madvise may fail without harm */
+	madvise(p, size, MADV_HUGEPAGE); /* the error is ignored: without huge pages the buffer is only slower */
 	return p;
 }
 
-/* Adds a block with space for at least n more bytes. The rest of the previous block stays unused. */
+/* Makes a new current block with space for at least n bytes. The rest of the previous block stays unused. */
 static void arena_refill(struct arena *arena, size_t n)
 {
 	size_t size = arena->total < BLOCK_MIN ? BLOCK_MIN : arena->total < BLOCK_MAX ? arena->total : BLOCK_MAX;
@@ -108,9 +111,11 @@ static void arena_refill(struct arena *arena, size_t n)
 		out_of_memory(n);
 	if (size < n + sizeof(*block) + ALIGN)
 		size = n + sizeof(*block) + ALIGN;
-	block = calloc(1, size);
+	bool zeroed = n > BLOCK_MAX / 2;
+	block = zeroed ? calloc(1, size) : malloc(size);
 	if (!block)
 		out_of_memory(size);
+	block->zeroed = zeroed;
 	block->next = arena->block;
 	block->size = size;
 	arena->block = block;
@@ -142,7 +147,10 @@ void *arena_alloc(struct arena *arena, size_t size, size_t count)
 
 	if (__builtin_mul_overflow(size, count, &n))
 		out_of_memory(SIZE_MAX);
-	return arena_take(arena, n, ALIGN);
+	void *p = arena_take(arena, n, ALIGN);
+	if (!arena->block->zeroed)
+		memset(p, 0, n);
+	return p;
 }
 
 struct str arena_copy(struct arena *arena, struct str string)

@@ -23,7 +23,7 @@
 #endif
 #endif
 
-/* Hints for branches; only used where a profile showed that the hint pays. */
+/* Branch hints; used only where a profile showed that the hint makes the code faster. */
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

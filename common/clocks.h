@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clocks.h - the clock of the records, CLOCK_MONOTONIC, and the wall clock, in ns.
+ * clocks.h - reads CLOCK_MONOTONIC, the wall clock and other clocks, and computes the borders of windows, in ns.
  *
- * Windows begin and end by CLOCK_MONOTONIC, which is never set. CLOCK_MONOTONIC stands still while the machine is
- * suspended. The clock since boot, on which start times of processes are, continues.
+ * Records and windows use CLOCK_MONOTONIC, which cannot be set, but which stands still while the machine is suspended.
+ * CLOCK_BOOTTIME (clock_since_boot) continues during suspend; the kernel gives start times of processes in this clock.
  */
 #ifndef PJ_CLOCKS_H
 #define PJ_CLOCKS_H
@@ -16,20 +16,21 @@ uint64_t clock_now(void);
 uint64_t clock_wall(void);
 uint64_t clock_since_boot(void);
 uint64_t clock_now_ms(void);
-/* Returns the CPU time of the calling thread. */
+/* Returns the CPU time of the calling thread in ns. */
 uint64_t clock_thread_cpu(void);
 
-/* Converts a time of CLOCK_MONOTONIC, in ns, to wall time, by the present difference of the two clocks. */
+/* Converts `ns`, a time of CLOCK_MONOTONIC, to the wall time in ns since 1970, by the present difference between both
+ * clocks. */
 uint64_t clock_wall_of(uint64_t ns);
 
-/* Returns the time of CLOCK_MONOTONIC at which the wall clock next reaches a multiple of window_ns, after now. wall is
- * the wall time of now; all are in ns. Pure. */
+/* Returns the time of CLOCK_MONOTONIC at which the wall clock next reaches a multiple of window_ns. `now` and `wall`
+ * are the present times of both clocks. All are in ns. Pure. */
 uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns);
 
-/* Returns the end of a window that begins at `begin` (CLOCK_MONOTONIC, ns). Without align, this is window_ns later;
- * with align, it is the multiple of window_ns on the wall clock that is closest to that time. Reason: `wall`, the wall
- * time of begin, may be no exact multiple, and the clock may have been set. Returns UINT64_MAX (no end) if window_ns is
- * 0. Pure. */
+/* Returns the end of a window that begins at `begin` (CLOCK_MONOTONIC, ns) and `wall` (wall time, ns). Without align,
+ * the window is window_ns long. With align, it ends at the multiple of window_ns on the wall clock that is closest to
+ * begin + window_ns, because `wall` may be no exact multiple of window_ns, or the wall clock may have been set. Returns
+ * UINT64_MAX (no end) if window_ns is 0. Pure. */
 uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* limit in bytes for a message; paths have up to 4,096, but their ends are in other messages */
+/* Limit for a message in bytes; the rest of a longer message is cut off. A path can have up to 4,096 bytes, so its end
+ * may be missing. */
 #define MESSAGE_MAX 2000
 
 static const char *const names[DEBUG_TOPICS] = {

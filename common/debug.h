@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * debug.h - messages for engineers: PJ_DEBUG=TOPIC[,TOPIC...] prints the decisions of that topic on stderr.
+ * debug.h - messages for engineers: PJ_DEBUG=TOPIC[,TOPIC...] prints messages of these topics on stderr.
  *
  * A topic is one question that an engineer has about results: which file gave the symbols, why a stack is incomplete,
- * which helper process started, what a server replied. Messages pass through warn(), so names of hostile files are
- * masked. The formats may change with each version. Off, a message costs one load and one branch.
+ * which helper process started, how a server replied. Messages pass through warn(), so names of hostile files are
+ * masked. The formats may change with each version. A message of a topic that is off costs one load and one branch.
  *
  *	debug(DEBUG_FILES, "%.*s: symbols from %s", (int)path.n, path.p, name);
  */
@@ -14,18 +14,20 @@
 #include "common/diag.h"
 
 enum debug_topic {
-	DEBUG_FILES,   /* files (pjfold): candidates for symbols and unwind tables of a mapped file, and the choice */
-	DEBUG_UNWIND,  /* unwind (pjrecord, pjfold): stacks that are not complete, and where they end */
-	DEBUG_HELPERS, /* helpers: helper processes that are started */
-	DEBUG_HTTP,    /* http (pjsend, pjfetch): status and size of each reply */
+	/* topic "files" (pjfold): candidates for symbols and unwind tables of a mapped file, and which candidate was
+	 * selected */
+	DEBUG_FILES,
+	DEBUG_UNWIND,  /* topic "unwind" (pjrecord, pjfold): stacks that are not complete, and where they end */
+	DEBUG_HELPERS, /* topic "helpers": starts of helper processes */
+	DEBUG_HTTP,    /* topic "http" (pjsend, pjfetch): status and size of each reply */
 	DEBUG_TOPICS
 };
 
-/* The topics that are enabled: bit i for enum debug_topic i. */
+/* Enabled topics: bit 1 << t for topic t of enum debug_topic. */
 extern unsigned debug_topics;
 
-/* Enables the topics in PJ_DEBUG: names separated by commas, or `all`. Warns of an unknown name and lists the known
- * ones. diag_tool() calls this; helper processes inherit the result. */
+/* Enables the topics that the environment variable PJ_DEBUG lists, separated by commas; `all` enables all. Warns of an
+ * unknown name, with a list of the valid ones. diag_tool() calls this function; helper processes inherit the result. */
 void debug_begin(void);
 
 #define debug(topic, ...)                                   \

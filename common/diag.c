@@ -20,8 +20,8 @@ static int death = PJ_FAILED;
 static bool terminal[STDERR_FILENO + 1];
 
 /* Opens /dev/null in place of closed descriptors 0, 1 and 2. Otherwise the next opened file would get one of these
- * numbers, and receive messages. /dev/null is opened for the wrong direction, so that its use fails, as that of a
- * closed descriptor does. */
+ * numbers, and receive messages. Each is opened for the wrong direction (0 for writing, 1 and 2 for reading), so that
+ * its use fails like the use of a closed descriptor. */
 static void keep_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -58,7 +58,7 @@ void diag_at_death(void (*clean)(void))
 	at_death = clean;
 }
 
-/* Calls the functions of diag_at_end, each once. */
+/* Calls the functions that diag_at_end registered, each once, the last one first. */
 static void run_ends(void)
 {
 	while (nends)
@@ -74,7 +74,7 @@ void diag_at_end(void (*end)(void))
 	at_end[nends++] = end;
 }
 
-/* Returns the number of bytes of the character at the start of string, or 0 if its first byte must be escaped. */
+/* Returns the length in bytes of the UTF-8 character at the start of string; 0 if its first byte must be escaped. */
 static size_t shown_as_is(struct str string)
 {
 	uint32_t code;
@@ -83,8 +83,8 @@ static size_t shown_as_is(struct str string)
 	return n && code >= 0x20 && code != 0x7F && !visible_hides(code) ? n : 0;
 }
 
-/* Copies n bytes to `to`, with escapes for bytes that are invalid or control a terminal. Returns the length. Text that
- * does not fit into `space` ends in "...". */
+/* Copies n bytes from `from` to `to`, and escapes invalid UTF-8 and characters that control a terminal or reorder text.
+ * Returns the number of bytes written. Text that does not fit into `space` bytes ends in "...". */
 static size_t diag_masked(char *to, size_t space, const char *from, size_t n)
 {
 	size_t w = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash.h - hashes of bytes for lookups in tables; equal hashes do not prove equal bytes.
+ * hash.h - hashes of bytes and numbers for table lookups. Equal hashes do not prove equal bytes.
  *
- * One 128-bit multiplication mixes 16 bytes. Names and numbers come from files of strangers, who could choose them so
- * that all fall into one place, and a table becomes a list. So the factors are secret, and others in every run; nothing
- * that anybody sees may depend on a hash. Only hash_sum is the same everywhere: a checksum, for files.
+ * One 128-bit multiplication mixes 16 bytes. Names and numbers in hostile files could be chosen so that all have one
+ * hash, which would make lookups linear. So the factors of the multiplication are secret and differ from run to run,
+ * and no output may depend on a hash. Only hash_sum is the same in every run: a checksum for files.
  */
 #ifndef PJ_HASH_H
 #define PJ_HASH_H
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Factors of the hash: odd, different numbers, chosen before main (hash.c). */
+/* Factors of the hash: three different odd numbers, chosen before main() (hash.c). */
 struct hash_secret {
 	uint64_t a, b, c;
 };
@@ -43,10 +43,11 @@ static inline uint64_t hash_with(struct hash_secret secret, const void *data, si
 		h = hash_mix(hash_load(p) ^ secret.b, hash_load(p + 8) ^ h);
 	if (n >= 8) {
 		a = hash_load(p);
-		b = hash_load(p + n - 8); /* the two words may overlap: the length is part of the hash */
+		/* the last 8 bytes, which overlap the first 8 if n < 16: the length is part of the hash */
+		b = hash_load(p + n - 8);
 	} else {
 		for (size_t i = 0; i < n; i++)
-			/* NOLINTNEXTLINE(clang-analyzer-core.*): the caller sets n bytes */
+			/* NOLINTNEXTLINE(clang-analyzer-core.*): the caller initializes n bytes */
 			a = a << 8 | p[i];
 	}
 	return hash_mix(h ^ a, b ^ secret.c);
@@ -57,8 +58,8 @@ static inline uint64_t hash_bytes(const void *data, size_t n)
 	return hash_with(hash_secret, data, n);
 }
 
-/* Returns the hash of two numbers. It mixes twice, because y ^ b is the same for all keys with one y: where that ends
- * in zero bits, the low bits of one product hardly vary with x. */
+/* Returns the hash of two numbers. Mixes twice, because one product is not enough: all keys with one y share the factor
+ * y ^ b, and if that ends in zero bits, the low bits of the product hardly vary with x. */
 static inline uint64_t hash_pair(uint64_t x, uint64_t y)
 {
 	return hash_mix(hash_mix(x ^ hash_secret.a, y ^ hash_secret.b) ^ hash_secret.c, UINT64_C(0x9E3779B97F4A7C15));

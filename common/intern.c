@@ -77,10 +77,10 @@ void intern_free(struct intern *table)
 #define FEW 24
 
 struct rankee {
-	uint64_t head; /* the 8 bytes of the name that are compared in this step, as a big-endian number */
+	uint64_t head; /* the 8 bytes of the name that this step compares, as a big-endian number */
 	const char *p;
 	size_t n;
-	uint32_t left; /* number of bytes from these on to the end of the name; 9 if there are more than 8 */
+	uint32_t left; /* bytes of the name from `head` on to its end; 9 stands for more than 8 */
 	uint32_t id;
 };
 
@@ -97,7 +97,8 @@ static uint64_t head_of(const char *p, size_t n)
 	return value;
 }
 
-/* Compares by the 8 bytes in head; a name that ends within them comes before one that continues with NULs. */
+/* Compares names by the 8 bytes in head. A name that ends within these 8 bytes comes before a name that continues with
+ * NULs. */
 static int head_cmp(const void *left, const void *right)
 {
 	const struct rankee *rankee = left, *b = right;
@@ -107,8 +108,8 @@ static int head_cmp(const void *left, const void *right)
 	return (rankee->left > b->left) - (rankee->left < b->left);
 }
 
-/* Sorts a few names whose first `depth` bytes are equal: here comparing the rest of them is cheaper than further
- * steps. */
+/* Sorts a few names whose first `depth` bytes are equal, by insertion: for few names this is cheaper than the steps of
+ * sort_names. */
 static void sort_few(struct rankee *rankee, size_t n, size_t depth)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -127,8 +128,8 @@ static void sort_few(struct rankee *rankee, size_t n, size_t depth)
 	}
 }
 
-/* Sorts names, which often have long common beginnings (packages, namespaces): by their first 8 bytes, then each group
- * of names with equal bytes by the next 8. */
+/* Sorts names by their first 8 bytes, then each group of names with equal bytes by the next 8, and so on: names often
+ * have long common beginnings (packages, namespaces). */
 static void sort_names(struct rankee *rankee, size_t n)
 {
 	struct run {

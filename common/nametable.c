@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-#define SMALL (256u << 10) /* size in bytes of a table that is too small for a renewal */
+/* minimum of renewed_bytes in nametable_renew, in bytes: a table is renewed only if it has at least twice this size */
+#define SMALL (256u << 10)
 
 static uint32_t *number_of(struct nametable *nametable, uint32_t id)
 {

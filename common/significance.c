@@ -6,13 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Limit for the number of stacks that are examined below functions that may have moved. Functions beyond it count as
- * not moved. */
+/* Limit for the number of stacks that are visited to find out if functions are moved. Functions beyond the limit are
+ * not marked as moved. */
 #define MOVED_WORK ((uint64_t)100000000)
 
-/* ---- one pair ------------------------------------------------------------------------------------------------ */
+/* ---- comparison of two weights ----------------------------------------------------------------------------------- */
 
-/* Returns true if shares are compared. A side without weight has no shares, so counts are compared then. */
+/* Returns true if shares are compared, false if counts are: a side without weight has no shares. */
 static bool by_shares(const struct sig_rule *rule)
 {
 	return rule->shares && rule->sum[0] && rule->sum[1];
@@ -23,8 +23,8 @@ static double significance_larger(double x, double y)
 	return x > y ? x : y;
 }
 
-/* Stores the fractions of two weights: each of the total of its own side; for counts, both of the larger total, so that
- * changes of counts are in points, too. */
+/* Stores both weights as fractions in part[]: if shares are compared, of the total of each side; if counts are
+ * compared, both of the larger total, so that changes of counts are in points, too. */
 static void parts_of(const struct sig_rule *rule, double before, double after, double part[2])
 {
 	double ta = (double)rule->sum[0], tb = (double)rule->sum[1], max = significance_larger(ta, tb);
@@ -111,17 +111,18 @@ struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint
 	return change;
 }
 
-/* ---- functions ----------------------------------------------------------------------------------------------- */
+/* ---- weights of functions ---------------------------------------------------------------------------------------- */
 
-/* The tree in depth-first order, reduced to the needed parts. All nodes with self weight at or below a node are
- * stack[from[node]] to stack[to[node] - 1], even if they have callees. So a deep chain costs no more than a short
- * one. */
+/* The stacks below each node as a range of one array, so that a visit costs the same for deep and for flat trees: the
+ * nodes with self weight at or below node n are stack[from[n]] to stack[to[n] - 1]. */
 struct reach {
-	uint32_t *stack;     /* all nodes with self weight, in depth-first order */
-	uint32_t *from, *to; /* range in stack of each node */
-	uint32_t *outer;     /* nodes that have no caller with the same frame, sorted by frame */
-	/* Index in outer of the first node of each frame; outer[first[f]] to outer[first[f + 1] - 1] are those of frame
-	 * f. */
+	uint32_t *stack; /* all nodes with self weight, in depth-first order; a caller comes before its callees */
+	/* from: by node, index in `stack` of the first node at or below the node; to: by node, index after the last of
+	 * these nodes */
+	uint32_t *from, *to;
+	uint32_t *outer; /* outermost nodes, those without a caller of the same frame, sorted by frame */
+	/* By frame, index in outer of its first node: the nodes of frame f are outer[first[f]] to outer[first[f + 1] -
+	 * 1]. */
 	uint32_t *first;
 };
 
@@ -130,13 +131,13 @@ static bool has_self(const struct stacks *stacks, uint32_t id)
 	return stacks->self[0][id] || (stacks->self[1] && stacks->self[1][id]);
 }
 
-/* Fills reach->stack, from and to. outermost[id] becomes true if no caller of the node has the same frame. */
+/* Fills reach->stack, from and to. Sets outermost[id] to true for nodes without a caller of the same frame. */
 static void significance_walk(const struct stacks *stacks, struct reach *reach, bool *outermost)
 {
 	uint32_t *order = stacks_order(stacks), *open = mem_alloc(sizeof(*open), (size_t)stacks->frames.n + 1);
 	uint32_t at = 0, n = 0;
 
-	/* `at` is the last visited node; the loop returns to a caller by the links to parents */
+	/* `at` is the node that was visited last; the loop returns to its callers by their parent ids */
 	for (uint32_t i = 0; i + 1 < stacks->n; i++) {
 		uint32_t id = order[i];
 
@@ -187,8 +188,9 @@ static void reach_free(struct reach *reach)
 	free(reach->first);
 }
 
-/* Sums the weights of each function and compares them. by_node has the dispersion of each node, or is NULL; then
- * by_frame has that of each function, otherwise it gets the mean of the function's nodes. */
+/* Sums the weights of each function, before and after, and compares the sums. total[]: total weights by node. by_node:
+ * dispersion of each node; then by_frame is set to the weighted mean of each function's nodes. If by_node is NULL,
+ * by_frame has the dispersions already. */
 static void sum_up(const struct sig_rule *rule, const struct stacks *stacks, const struct reach *reach,
 		   uint64_t *const total[2], const float *by_node, float *by_frame, struct sig_function *function)
 {
@@ -215,8 +217,9 @@ static void sum_up(const struct sig_rule *rule, const struct stacks *stacks, con
 	}
 }
 
-/* Sums in e[] the self weights, before and after, outside of the function of `frame`, of all functions that have self
- * weight below it. Returns false if the budget of work is used up. */
+/* Finds all functions with self weight at or below `frame`, and stores in e[] the self weight that these functions have
+ * outside of `frame`, before [0] and after [1]. seen: by frame, the last `frame` for which it was found. *work: number
+ * of stacks that may still be visited. Returns false if *work does not suffice. */
 static bool significance_elsewhere(const struct stacks *stacks, const struct reach *reach,
 				   const struct sig_function *function, uint32_t frame, uint32_t *seen, uint64_t *work,
 				   uint64_t e[2])
@@ -243,9 +246,9 @@ static bool significance_elsewhere(const struct stacks *stacks, const struct rea
 	return true;
 }
 
-/* Returns true if the weight that the function gained (lost) is missing (new) in e[], the same code outside of it. When
- * the share of a function rises, all other shares fall in proportion: that part is no sign of moved code. Counts need
- * no such correction. */
+/* Returns true if the function is moved: it gained (lost) weight, and at least a third of that weight is missing (new)
+ * in e[], the weight of the same code outside of the function. If shares are compared, the fall of all other shares
+ * that the rise of one share causes is subtracted first. */
 static bool is_moved(const struct sig_rule *rule, const struct sig_function *function, const uint64_t e[2])
 {
 	double in[2], out[2], d, moved;
@@ -307,10 +310,10 @@ struct sig_function *sig_functions(const struct sig_rule *rule, const struct sta
 	return function;
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------- */
+/* ---- assessment of nodes ----------------------------------------------------------------------------------------- */
 
-/* Returns true if a function that is new or gone here lost or gained the same weight in other places: its callers
- * changed. */
+/* Returns true for a new or gone node if the total weight of its function changed in the same direction by less than a
+ * third of the node's weight. Then other nodes of the function lost or gained the rest, so only its callers changed. */
 static bool significance_is_elsewhere(const struct sig_rule *rule, const struct sig_function *function, uint64_t before,
 				      uint64_t after)
 {
@@ -326,7 +329,7 @@ struct sig_change *sig_assess(const struct sig_rule *rule, const struct stacks *
 	uint64_t *total[2] = { stacks_totals(stacks, 0), stacks_totals(stacks, 1) };
 	struct sig_function *function = significance_functions(rule, stacks, total, dispersion, NULL);
 
-	/* callers have smaller numbers than callees, so change[] of the caller is already set */
+	/* callers have smaller ids than callees, so change[] of the caller is already set */
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		const struct sig_function *of = &function[stacks->node[id].frame];
 		const struct sig_change *caller = &change[stacks->node[id].parent];

@@ -3,8 +3,8 @@
 
 #define WORD_MAX 32
 
-/* Returns the least number of insertions, deletions and replacements of a byte, and swaps of adjacent bytes, that
- * change a into b. Both have at most WORD_MAX bytes. */
+/* Returns the edit distance of a and b: the least number of insertions, deletions and replacements of a byte, and swaps
+ * of adjacent bytes. Each has at most WORD_MAX bytes. */
 static unsigned distance_of(struct str a, struct str b)
 {
 	unsigned row[3][WORD_MAX + 1];

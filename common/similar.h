@@ -3,9 +3,9 @@
  * similar.h - finds the known word that a mistyped word most likely stands for.
  *
  * Usage: similar_to, similar_offer for each known word, then read found; it is empty if no word is similar. A known
- * word is similar if it begins with the typed word, or if at most 2 bytes (1 in a word of less than 5) are inserted,
- * deleted, replaced or swapped. Words of 1 byte or of more than 32 bytes are never similar. Of equally similar
- * words, the first one is found.
+ * word is similar if it begins with the typed word, or differs from it by at most 2 bytes (1 in a typed word of less
+ * than 5 bytes) that are inserted, deleted, replaced or swapped. Words of 1 byte or of more than 32 bytes are never
+ * similar. If several words are equally similar, the first one is found.
  */
 #ifndef PJ_SIMILAR_H
 #define PJ_SIMILAR_H
@@ -14,8 +14,8 @@
 
 struct similar {
 	struct str word;  /* the mistyped word */
-	struct str found; /* most similar word so far; empty: none */
-	unsigned limit;   /* a known word must need fewer changes than this to be similar */
+	struct str found; /* most similar known word so far; empty if there is none */
+	unsigned limit;   /* exclusive limit: a known word is similar if it differs by fewer bytes than this */
 };
 
 struct similar similar_to(struct str word);

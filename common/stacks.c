@@ -13,7 +13,7 @@ static uint32_t hash_path(uint32_t parent_hash, uint32_t frame)
 	return (uint32_t)hash_number((uint64_t)parent_hash << 32 | frame);
 }
 
-/* Inserts all nodes into the hash table, and makes space for `more` further ones. */
+/* Inserts all nodes into the hash table, after it has enlarged the table for these nodes and `more` further ones. */
 static void stacks_place(struct stacks *stacks, uint32_t more)
 {
 	uint64_t nslots = stacks->mask ? (uint64_t)stacks->mask + 1 : 1024;
@@ -43,7 +43,7 @@ static void stacks_place(struct stacks *stacks, uint32_t more)
 	stacks->placed = stacks->n;
 }
 
-/* Grows the arrays by half, because they are most of the memory of a run. */
+/* Grows the arrays by half, not to twice their size, because they take most of the memory of a tool. */
 void stacks_grow(struct stacks *stacks)
 {
 	uint32_t cap = stacks->cap ? stacks->cap + stacks->cap / 2 : 512;
@@ -53,7 +53,7 @@ void stacks_grow(struct stacks *stacks)
 	stacks->node = mem_grow(stacks->node, sizeof(*stacks->node), cap);
 	for (unsigned c = 0; c < STACKS_COLUMNS; c++) {
 		if (c > 0 && !stacks->self[c])
-			continue; /* most profiles have one column */
+			continue; /* column 1 has no array: most profiles have one column */
 		stacks->self[c] = mem_grow(stacks->self[c], sizeof(**stacks->self), cap);
 	}
 	if (stacks->in_time)
@@ -75,8 +75,8 @@ uint32_t stacks_frame(struct stacks *stacks, struct str name)
 	return intern(&stacks->frames, name);
 }
 
-/* Returns the callee of parent with that frame on the path to the node `last`, or a new node. Parents have smaller
- * numbers than children, so the search ends at parent's number. */
+/* Returns the callee of parent with this frame if it is on the path to the node `last`; otherwise appends a new callee.
+ * The search goes up from `last` and ends at parent, since callers have smaller ids. */
 static uint32_t open_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
 	for (uint32_t id = stacks->last; id > parent; id = stacks->node[id].parent) {
@@ -86,7 +86,9 @@ static uint32_t open_child(struct stacks *stacks, uint32_t parent, uint32_t fram
 	return stacks_append(stacks, parent, frame);
 }
 
-uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
+/* Does the work of stacks_child for all calls that its fast path cannot serve: the tables must change first, or the
+ * node may not exist yet. */
+static uint32_t stacks_new_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
 	uint32_t i, id, hash;
 
@@ -105,6 +107,23 @@ uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 	stacks->slot[i] = id;
 	stacks->placed = stacks->n;
 	return id;
+}
+
+/* Fast path: most calls find an existing node. The path calls no function, so the compiler saves no registers for
+ * it. */
+uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
+{
+	if (likely(!stacks->in_time && stacks->n && stacks->placed == stacks->n)) {
+		const struct stacks_node *node = stacks->node;
+		const uint32_t *slot = stacks->slot;
+		uint32_t mask = stacks->mask, id;
+
+		for (uint32_t i = hash_path(stacks->hash[parent], frame) & mask; (id = slot[i]) != 0;
+		     i = (i + 1) & mask)
+			if (node[id].frame == frame && node[id].parent == parent)
+				return id;
+	}
+	return stacks_new_child(stacks, parent, frame);
 }
 
 uint32_t stacks_find(struct stacks *stacks, uint32_t parent, uint32_t frame)
@@ -167,16 +186,19 @@ uint64_t stacks_sum(const struct stacks *stacks, unsigned column)
 
 uint64_t *stacks_totals(const struct stacks *stacks, unsigned column)
 {
-	uint64_t *total = mem_alloc(sizeof(*total), stacks->n);
+	uint64_t *total;
 
-	if (stacks->n && stacks->self[column])
-		memcpy(total, stacks->self[column], stacks->n * sizeof(*total));
+	if (!stacks->n || !stacks->self[column])
+		return mem_alloc(sizeof(*total), stacks->n);
+	total = mem_grow(NULL, sizeof(*total), stacks->n);
+	memcpy(total, stacks->self[column], stacks->n * sizeof(*total));
 	for (uint32_t id = stacks->n; id-- > 1;)
 		total[stacks->node[id].parent] += total[id];
 	return total;
 }
 
-/* Merges two lists of siblings that ascend by rank. Of equal ones, those of a come first. */
+/* Merges two lists of siblings, a and b, that ascend by rank of their frames, and returns the merged list. next: next
+ * sibling by node; rank: by frame id. Among equal frames, nodes of list a come first. */
 static uint32_t merge_siblings(uint32_t a, uint32_t b, uint32_t *next, const struct stacks *stacks,
 			       const uint32_t *rank)
 {
@@ -193,7 +215,8 @@ static uint32_t merge_siblings(uint32_t a, uint32_t b, uint32_t *next, const str
 	return first;
 }
 
-/* Removes the first ascending run from *list and returns it; *list becomes the rest. */
+/* Removes the first run of ascending ranks from *list, a list of siblings linked by next[], and returns the run. *list
+ * becomes the rest of the list. */
 static uint32_t cut_run(uint32_t *list, uint32_t *next, const struct stacks *stacks, const uint32_t *rank)
 {
 	uint32_t first = *list, last = first;
@@ -205,7 +228,8 @@ static uint32_t cut_run(uint32_t *list, uint32_t *next, const struct stacks *sta
 	return first;
 }
 
-/* Sorts a list of siblings: merge sort of its ascending runs. runs[i] has 2^i merged runs, or is empty. */
+/* Sorts a list of siblings, linked by next[], by rank of their frames, and returns the sorted list. Merge sort of its
+ * ascending runs: runs[i] is the merged list of 2^i runs, or empty. */
 static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks *stacks, const uint32_t *rank)
 {
 	uint32_t runs[33] = { 0 }, all = 0;
@@ -225,12 +249,12 @@ static uint32_t sort_siblings(uint32_t list, uint32_t *next, const struct stacks
 	return all;
 }
 
-/* Makes lists of children that ascend by rank: child[] is the first child of each node, next[] the next sibling. In
- * order of creation most lists ascend already, or consist of two ascending runs, because the text was sorted by
- * bytes. */
+/* Makes a list of each node's children that ascends by rank: child[] has the first child, next[] the next sibling. In
+ * order of creation most lists ascend already, or have two ascending runs, because the text was sorted by bytes. */
 static void list_children(const struct stacks *stacks, const uint32_t *rank, uint32_t *child, uint32_t *next)
 {
-	uint64_t *unsorted = mem_alloc(sizeof(*unsorted), stacks->n / 64 + 1); /* one bit for each parent */
+	/* bitmap of the nodes whose lists of children must be sorted */
+	uint64_t *unsorted = mem_alloc(sizeof(*unsorted), stacks->n / 64 + 1);
 
 	for (uint32_t id = stacks->n; id-- > 1;) {
 		const struct stacks_node *node = &stacks->node[id];
@@ -283,13 +307,13 @@ uint32_t *stacks_order(const struct stacks *stacks)
 	return order;
 }
 
-/* State of stacks_moments: the open node, and the part of each node's self weight that is in the result already. */
+/* State of stacks_moments: the innermost open node, and the part of each self weight that was already reported. */
 struct moments {
 	const struct stacks *s;
-	uint64_t *reported; /* for each node: reported part of its self weight */
+	uint64_t *reported; /* reported part of the self weight, by node */
 	struct stacks_moment *moment;
 	size_t n, cap;
-	uint32_t open; /* innermost open node; 0: none */
+	uint32_t open; /* innermost open node; 0 if none is open */
 };
 
 static void stacks_report(struct moments *moments, uint32_t node, uint64_t upto)
@@ -304,8 +328,8 @@ static void stacks_report(struct moments *moments, uint32_t node, uint64_t upto)
 	moments->reported[node] = upto;
 }
 
-/* Closes the open nodes that are not callers of `node`, and reports the rest of their self weights, which follow their
- * last callee. */
+/* Closes the open nodes that are not callers of `node`, and reports the unreported rest of their self weights, which
+ * was added after their last callee. */
 static void close_until(struct moments *moments, uint32_t node)
 {
 	for (; moments->open != node; moments->open = moments->s->node[moments->open].parent)
@@ -319,7 +343,7 @@ struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n)
 
 	for (uint32_t id = 1; id < stacks->n; id++) {
 		if (totals[id] == 0)
-			continue; /* a node without weight has no defined place in time */
+			continue; /* skips a node without weight, which has no position in time */
 		close_until(&moments, stacks->node[id].parent);
 		stacks_report(&moments, moments.open, stacks->before[id]);
 		moments.open = id;
@@ -331,14 +355,15 @@ struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n)
 	return moments.moment;
 }
 
-#define AHEAD 16 /* number of nodes that are prefetched while others are merged */
+#define AHEAD 16 /* distance of prefetches, in nodes of src */
 
 bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_t *frame)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), src->n), *hash = mem_alloc(sizeof(*hash), src->n);
 	bool fits = true;
 
-	/* the slot of a node depends only on the frames of its path, so all hashes are computed first */
+	/* a node's slot in the table depends only on its path, so all hashes can be computed first, for the
+	 * prefetches */
 	for (uint32_t id = 1; id < src->n; id++)
 		hash[id] = hash_path(hash[src->node[id].parent], frame[src->node[id].frame]);
 	if (dst->cap == 0)
@@ -372,16 +397,16 @@ bool stacks_merge(struct stacks *dst, const struct stacks *src)
 	return fits;
 }
 
-/* ---- renaming ------------------------------------------------------------------------------------------------ */
+/* ---- renaming of frames ------------------------------------------------------------------------------------------ */
 
-/* Table of nodes by parent and frame. */
+/* A map from (parent, frame) to a node. */
 struct pairs {
 	struct intern key;
-	uint32_t *node; /* first node with each pair, by id of the key */
+	uint32_t *node; /* by id of the key: first node with this parent and frame */
 	uint32_t cap;
 };
 
-/* Returns the first node with this parent and frame: an earlier one, or `node` itself, which is then stored. */
+/* Returns the first node with this parent and frame. If the map has none, adds `node` and returns it. */
 static uint32_t pairs_first(struct pairs *pairs, uint32_t parent, uint32_t frame, uint32_t node)
 {
 	uint32_t key[2] = { parent, frame }, known = pairs->key.n;
@@ -403,12 +428,12 @@ static void pairs_free(struct pairs *pairs)
 	free(pairs->node);
 }
 
-/* Renames the frame of every node. Returns an array that is true for the nodes that may become equal to another one:
- * siblings whose frames now have the same name, and all nodes below them; *n is their number. Returns NULL if there are
- * none. */
+/* Replaces the frame id of every node by frame[id], an id from 1 to nnames. Returns an array by node: true if the node
+ * may now equal another one, that is, if the node or an ancestor may have a sibling of the same name. Sets *n to the
+ * number of true elements. Returns NULL if there are none; otherwise the caller frees the array. */
 static bool *name_nodes(struct stacks *stacks, uint32_t nnames, const uint32_t *frame, uint32_t *n)
 {
-	/* for each name, number of frames that have it: 0, 1, or 2 for more */
+	/* by name: number of frames that now have this name; 2 stands for more than one */
 	uint8_t *several = mem_alloc(sizeof(*several), (size_t)nnames + 1);
 	struct pairs pairs = { 0 };
 	bool *shared = NULL;
@@ -439,8 +464,8 @@ static bool *name_nodes(struct stacks *stacks, uint32_t nnames, const uint32_t *
 	return shared;
 }
 
-/* Merges nodes of equal parent and frame in place: every node moves to an earlier position or stays. Only shared nodes
- * can be equal to others, so only these are looked up. */
+/* Merges nodes of equal parent and frame in place: every node keeps its id or gets a smaller one. Only nodes in
+ * shared[] can be equal to others, so only these are looked up. */
 static void unite_in_place(struct stacks *stacks, const bool *shared)
 {
 	uint32_t *to = mem_alloc(sizeof(*to), stacks->n), n = 1;
@@ -463,7 +488,7 @@ static void unite_in_place(struct stacks *stacks, const bool *shared)
 	free(to);
 }
 
-/* Merges nodes of equal parent and frame by making a new tree. Its table has all nodes. */
+/* Merges nodes of equal parent and frame by copying all nodes to a new tree. This needs a hash table of all nodes. */
 static void stacks_unite(struct stacks *stacks)
 {
 	struct stacks to = { .frames = stacks->frames };
@@ -471,7 +496,7 @@ static void stacks_unite(struct stacks *stacks)
 
 	for (uint32_t f = 1; f <= stacks->frames.n; f++)
 		same[f] = f;
-	stacks_merge_as(&to, stacks, same); /* cannot fail: the sums are those of the old tree */
+	stacks_merge_as(&to, stacks, same); /* cannot fail, because the sums of the columns are those of the old tree */
 	stacks->frames = (struct intern){ 0 };
 	stacks_free(stacks);
 	*stacks = to;
@@ -490,7 +515,7 @@ void stacks_rename(struct stacks *stacks, struct intern *names, const uint32_t *
 	free(stacks->hash);
 	stacks->slot = stacks->hash = NULL;
 	stacks->mask = stacks->placed = stacks->sorted = 0;
-	if (nshared > stacks->n / 8) /* if many nodes are shared, a table of all nodes is cheaper */
+	if (nshared > stacks->n / 8) /* if many nodes may be equal, a hash table of all nodes is cheaper */
 		stacks_unite(stacks);
 	else if (nshared)
 		unite_in_place(stacks, shared);

@@ -29,7 +29,7 @@ static inline uint64_t bits_16(__m128i same)
 	return (uint64_t)_mm_movemask_epi8(same);
 }
 
-/* Returns the number of equal bytes before the first difference in 64 bytes of a and b. */
+/* Returns the length of the common prefix of a and b, 64 bytes each. */
 static inline size_t common_64(const char *a, const char *b)
 {
 	__m128i x = same_16(a, b), y = same_16(a + 16, b + 16), z = same_16(a + 32, b + 32),
@@ -64,7 +64,7 @@ size_t str_common(struct str string, struct str other)
 		if (more < 64)
 			return n + more;
 	}
-	/* fewer than 64 bytes remain: compare the last 64, which overlap those compared before */
+	/* fewer than 64 bytes are left: compares the last 64, which overlap bytes that are already known to be equal */
 	return max - 64 + common_64(string.p + max - 64, other.p + max - 64);
 }
 
@@ -122,7 +122,7 @@ bool str_u64(struct str string, uint64_t *value)
 
 	if (string.n == 0)
 		return false;
-	for (; i < string.n && i < 19; i++) { /* 19 digits cannot overflow */
+	for (; i < string.n && i < 19; i++) { /* a number of 19 digits cannot overflow */
 		unsigned digit = (unsigned char)string.p[i] - (unsigned)'0';
 
 		if (digit > 9)
@@ -163,8 +163,8 @@ bool str_hex(struct str string, uint64_t *value)
 	return true;
 }
 
-/* Returns true if the pattern element at *i matches byte; moves *i behind the element. A '[' without ']' is an ordinary
- * character. */
+/* Returns true if the pattern element at *i, such as '?' or "[a-z]", matches byte. Moves *i past the element. A '['
+ * without ']' is an ordinary character. */
 static bool glob_one(struct str pattern, size_t *i, unsigned char byte)
 {
 	unsigned char p = (unsigned char)pattern.p[(*i)++];
@@ -181,7 +181,7 @@ static bool glob_one(struct str pattern, size_t *i, unsigned char byte)
 	second = *i;
 	negate = second < pattern.n && (pattern.p[second] == '!' || pattern.p[second] == '^');
 	second += negate;
-	/* a ']' in first place is a member of the set, not its end */
+	/* a ']' right after the '[' is a member of the set, not its end */
 	close = second + 1 < pattern.n ? str_find(str_from(pattern, second + 1), ']') : -1;
 	if (close < 0)
 		return byte == '[';
@@ -213,7 +213,7 @@ bool str_glob(struct str pattern, struct str string)
 			i = next;
 			second++;
 		} else if (star != SIZE_MAX) {
-			i = star; /* no match: let the last star take one byte more */
+			i = star; /* no match: the last star must match one byte more */
 			second = ++from;
 		} else {
 			return false;

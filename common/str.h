@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * str.h - borrowed bytes: a pointer and a length, no NUL, no ownership.
+ * str.h - a reference to bytes of another owner: a pointer and a length, without a NUL at the end.
  *
- * Lines, symbols and names are passed as a struct str that points into memory of another owner. A caller that needs it
- * longer copies it (arena_copy) or interns it. {0} is the empty string. The functions process bytes, not characters:
- * they assume no encoding, and compare unsigned bytes.
+ * Lines, symbols and names are passed as a struct str. A caller that needs the bytes longer than their owner keeps them
+ * copies them (arena_copy) or interns them. {0} is the empty string. The functions process bytes, not characters: they
+ * assume no encoding, and compare bytes as unsigned numbers.
  */
 #ifndef PJ_STR_H
 #define PJ_STR_H
@@ -18,10 +18,10 @@ struct str {
 	size_t n;
 };
 
-/* Returns a str of a string literal. Also valid in initializers of static variables. */
+/* Makes a str from a string literal. Also valid in initializers of static variables. */
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
 
-/* Returns a str of a C string; of NULL the empty str. */
+/* Returns a str that refers to a C string; the empty str for NULL. */
 struct str str_of(const char *string);
 
 static inline bool str_eq(struct str string, struct str other)
@@ -29,9 +29,10 @@ static inline bool str_eq(struct str string, struct str other)
 	return string.n == other.n && (string.n == 0 || memcmp(string.p, other.p, string.n) == 0);
 }
 
-int str_cmp(struct str string, struct str other); /* compares bytes; returns <0, 0 or >0; a prefix comes first */
+/* Compares two strings by bytes. Returns <0, 0 or >0; a prefix of a string comes before that string. */
+int str_cmp(struct str string, struct str other);
 
-size_t str_common(struct str string, struct str other); /* returns the number of bytes in which they begin alike */
+size_t str_common(struct str string, struct str other); /* returns the length of the common prefix in bytes */
 
 bool str_starts(struct str string, struct str prefix);
 bool str_ends(struct str string, struct str suffix);
@@ -39,7 +40,7 @@ bool str_ends(struct str string, struct str suffix);
 static inline struct str str_from(struct str string,
 				  size_t i) /* returns string without its first i bytes; i <= string.n */
 {
-	/* not p + i for i == 0, since NULL + 0 is undefined in C */
+	/* p may be NULL, and NULL + 0 is undefined in C */
 	return (struct str){ i ? string.p + i : string.p, string.n - i };
 }
 
@@ -48,13 +49,14 @@ static inline struct str str_head(struct str string, size_t n) /* returns the fi
 	return (struct str){ string.p, n };
 }
 
-/* Return the position of the first (str_rfind: the last) such byte or substring, or -1. */
+/* str_find and str_find_str return the offset of the first `byte` or `needle` in string, str_rfind the offset of the
+ * last `byte`; -1 if string does not contain it. */
 ptrdiff_t str_find(struct str string, char byte);
 ptrdiff_t str_rfind(struct str string, char byte);
 ptrdiff_t str_find_str(struct str string, struct str needle);
 
-/* Returns the bytes before the first sep and removes them, and sep, from *string. Without sep it returns all, and
- * *string becomes empty. */
+/* Returns the part of *string before the first sep, and removes this part and sep from *string. Without sep, it returns
+ * all of *string, which becomes empty. */
 struct str str_cut(struct str *string, char sep);
 
 static inline bool byte_is_digit(char byte)
@@ -67,12 +69,12 @@ static inline bool byte_is_hex(char byte)
 	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'f');
 }
 
-static inline bool byte_is_blank(char byte) /* true for space, tab and CR */
+static inline bool byte_is_blank(char byte) /* returns true for space, tab and CR */
 {
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* Return string without blanks at its start, at its end, or at both. */
+/* Return string without the blanks at its start (str_trim_left), at its end (str_trim_right), or at both (str_trim). */
 static inline struct str str_trim_left(struct str string)
 {
 	while (string.n && byte_is_blank(string.p[0]))
@@ -97,13 +99,13 @@ static inline bool str_is_blank(struct str string) /* returns true if string is 
 	return str_trim_left(string).n == 0;
 }
 
-/* Parse all of string as a number, decimal or hexadecimal, into *value. Return false for other text, or if the number
- * does not fit. */
+/* Parse all of string as a number, decimal (str_u64) or hexadecimal (str_hex), and set *value. Return false for other
+ * text and for numbers above 64 bits; *value is then unchanged. */
 bool str_u64(struct str string, uint64_t *value);
-bool str_hex(struct str string, uint64_t *value); /* hexadecimal digits without 0x */
+bool str_hex(struct str string, uint64_t *value); /* string has hexadecimal digits only, without 0x */
 
-/* Returns true if string matches the shell pattern (* ? [a-z] [!a] \x), by bytes, without special rules for '/' or a
- * leading dot. The time is linear in pattern times text. */
+/* Returns true if string matches the shell pattern (* ? [a-z] [!a] \x). Compares bytes; '/' and a leading dot have no
+ * special meaning. The time is at most proportional to the length of the pattern times that of string. */
 bool str_glob(struct str pattern, struct str string);
 
 #endif

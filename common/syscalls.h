@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* syscalls.h - numbers of system calls that C libraries of 2020 lack (Debian bullseye); they are the same on all
- * processors. */
+/* syscalls.h - system call numbers that the C library of Debian bullseye (2020) does not define. They are the same on
+ * all processors. */
 #ifndef PJ_SYSCALLS_H
 #define PJ_SYSCALLS_H
 

@@ -37,7 +37,7 @@ void text_add(struct text *text, const char *string)
 	text_bytes(text, string, strlen(string));
 }
 
-/* Appends the digits of value, with sep before each group of three (0: without). */
+/* Appends value in decimal digits, with sep between groups of three digits; sep 0: without groups. */
 static void text_put_number(struct text *text, uint64_t value, char sep)
 {
 	char buf[32];

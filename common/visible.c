@@ -60,8 +60,8 @@ bool visible_hides(uint32_t u)
 	return (u & 0xfffe) == 0xfffe;
 }
 
-/* Returns the number of bytes of the escape (\xNN, \uNNNN, \UNNNNNNNN) at the start of string, which begins with a
- * backslash; 0 if there is none. */
+/* Returns the length in bytes of the escape (\xNN, \uNNNN, \UNNNNNNNN) at the start of string, whose first byte is a
+ * backslash; 0 if there is no escape. */
 static size_t escape_length(struct str string)
 {
 	size_t digits = string.n < 2 ? 0 : string.p[1] == 'x' ? 2 : string.p[1] == 'u' ? 4 : string.p[1] == 'U' ? 8 : 0;
@@ -75,7 +75,7 @@ static size_t escape_length(struct str string)
 	return digits + 2;
 }
 
-/* Returns true if the first byte of string is ASCII that visible_str does not change. */
+/* Returns true if the first byte of string is ASCII and visible_str appends it unchanged. */
 static bool visible_is_plain(struct str string)
 {
 	unsigned char byte = (unsigned char)string.p[0];
@@ -83,12 +83,40 @@ static bool visible_is_plain(struct str string)
 	return byte >= 0x20 && byte < 0x7f && (byte != '\\' || !escape_length(string));
 }
 
+#define EACH_BYTE(byte) ((byte)*UINT64_C(0x0101010101010101))
+
+/* Returns true only if the 8 bytes at p are ASCII from space to tilde without a backslash. May return false for such
+ * bytes, too: a byte below 0x20 or a backslash sets the high bit of its byte in `low` or `backslash`, but a borrow from
+ * the byte before can set that bit, too. */
+static bool eight_plain(const char *p)
+{
+	uint64_t bytes, low, backslash;
+
+	memcpy(&bytes, p, sizeof(bytes));
+	low = bytes - EACH_BYTE(0x20);
+	backslash = (bytes ^ EACH_BYTE('\\')) - EACH_BYTE(1);
+	return ((bytes | (bytes + EACH_BYTE(1)) | low | backslash) & EACH_BYTE(0x80)) == 0;
+}
+
+size_t visible_plain_length(struct str string)
+{
+	size_t plain = 0;
+
+	while (plain < string.n) {
+		if (string.n - plain >= 8 && eight_plain(string.p + plain))
+			plain += 8;
+		else if (visible_is_plain(str_from(string, plain)))
+			plain++;
+		else
+			break;
+	}
+	return plain;
+}
+
 void visible_str(struct text *text, struct str string)
 {
 	while (string.n) {
-		size_t plain = 0;
-		while (plain < string.n && visible_is_plain(str_from(string, plain)))
-			plain++;
+		size_t plain = visible_plain_length(string);
 		text_bytes(text, string.p, plain);
 		string = str_from(string, plain);
 		if (string.n == 0)
@@ -108,7 +136,7 @@ void visible_str(struct text *text, struct str string)
 	}
 }
 
-/* Appends the code point u in UTF-8. Returns false if u is no code point or a surrogate. */
+/* Appends code point u in UTF-8. Returns false if u is a surrogate or beyond U+10FFFF. */
 static bool put_utf8(struct text *text, uint64_t u)
 {
 	if (u > 0x10ffff || (u >= 0xd800 && u <= 0xdfff))
@@ -162,11 +190,36 @@ struct str visible_head(struct str text, size_t n)
 	return str_head(text, n);
 }
 
-size_t visible_plain_length(struct str string)
-{
-	size_t plain = 0;
+#define ELLIPSIS "\xe2\x80\xa6"
 
-	while (plain < string.n && visible_is_plain(str_from(string, plain)))
-		plain++;
-	return plain;
+void visible_middle(struct text *text, struct str string, size_t n)
+{
+	if (string.n <= n) {
+		text_str(text, string);
+		return;
+	}
+	size_t head = 2 * (n - STR(ELLIPSIS).n) / 5;
+	size_t tail = string.n - (n - STR(ELLIPSIS).n - head);
+
+	while (tail < string.n && ((unsigned char)string.p[tail] & 0xc0) == 0x80)
+		tail++;
+	text_str(text, visible_head(string, head));
+	text_add(text, ELLIPSIS);
+	text_str(text, str_from(string, tail));
+}
+
+void visible_short(struct text *text, struct str bytes, size_t n)
+{
+	struct text all = { 0 };
+
+	/* converts only the start and the end of long text: visible text is not shorter than its bytes, so
+	 * visible_middle would remove the rest anyway */
+	if (bytes.n > 2 * n) {
+		visible_str(&all, str_head(bytes, n));
+		visible_str(&all, str_from(bytes, bytes.n - n));
+	} else {
+		visible_str(&all, bytes);
+	}
+	visible_middle(text, text_view(&all), n);
+	text_free(&all);
 }

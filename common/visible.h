@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * visible.h - names of untrusted processes, made safe to show to people.
+ * visible.h - converts untrusted bytes, such as names of processes, to text that is safe to show to people.
  *
- * Any bytes become valid UTF-8 in which everything that a terminal or XML forbids, that cannot be seen or that reorders
- * text stands as a visible escape: \x1b, \u202e, \U000e0001. This is done once, where bytes become text for people;
- * folded text keeps its bytes. A backslash that would begin an escape becomes \x5c, so visible_bytes can restore the
+ * The result is valid UTF-8. Characters that a terminal or XML forbids, that are invisible or that reorder text become
+ * an escape: \x1b, \u202e, \U000e0001. The conversion happens once, where bytes become text for people; folded text has
+ * the original bytes. A backslash that would begin an escape becomes \x5c, so visible_bytes can restore the original
  * bytes exactly.
  */
 #ifndef PJ_VISIBLE_H
@@ -16,22 +16,29 @@
 void visible_str(struct text *text, struct str string);
 struct str visible_copy(struct arena *arena, struct str bytes);
 
-/* Returns the first n bytes of visible text at most, cut between characters. */
+/* Returns the longest prefix of text, at most n bytes, that does not end within a UTF-8 character. */
 struct str visible_head(struct str text, size_t n);
+
+/* Appends `string`, which is visible text, to *text. If it is longer than n bytes, appends its start, an ellipsis and
+ * its end, of n bytes in all, or fewer because characters stay complete: two parts of the start to three of the end, as
+ * the ends of related names differ more often. n is 8 or more. */
+void visible_middle(struct text *text, struct str string, size_t n);
+/* Appends `bytes` as visible text, shortened to n bytes like visible_middle. Reads at most 2 * n bytes. */
+void visible_short(struct text *text, struct str bytes, size_t n);
 
 /* Returns the length of the longest prefix of string that visible_str would not change. */
 size_t visible_plain_length(struct str string);
 
-/* The inverse of visible_str: appends to text the bytes that string was made of. Text that is no escape is not changed,
- * also where visible_str would not have made it. */
+/* The inverse of visible_str: appends to text the bytes from which visible_str made string. Bytes of string that are no
+ * escape are appended as they are, even if visible_str would not have made them. */
 void visible_bytes(struct text *text, struct str string);
 
-/* Returns the number of bytes of the UTF-8 code point at the start of string and sets *code. Returns 0 if there is no
- * valid one (truncated, overlong, surrogate, beyond U+10FFFF, empty). */
+/* Decodes the UTF-8 character at the start of string: returns its length in bytes and sets *code to its code point.
+ * Returns 0 if it is invalid (truncated, overlong, surrogate, beyond U+10FFFF) or string is empty. */
 size_t visible_point(struct str string, uint32_t *code);
 
-/* Returns true for a code point beyond ASCII that must not be shown: control, invisible, reordering and
- * noncharacters. */
+/* Returns true for a code point beyond ASCII that must be escaped: control characters, invisible characters, characters
+ * that reorder text, noncharacters. */
 bool visible_hides(uint32_t code);
 
 #endif

@@ -88,7 +88,7 @@ static void opt_fail_over(void *to, const char *value, const char *name)
 	request->limit[request->nlimits++] = limit;
 }
 
-/* Takes the names of files from the operands, BEFORE AFTER, or BEFORE... : AFTER...; ends the tool on wrong usage. */
+/* Sets request->side from the operands, BEFORE AFTER or BEFORE... : AFTER... . Ends the tool on wrong usage. */
 static void diffopts_take_operands(struct request *request, char **operand)
 {
 	size_t n = 0, colon = 0, stdins = 0;
@@ -123,7 +123,7 @@ void diffopts_parse(struct request *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
 		OPT_GROUP("Input and output"),
-		{ 'o', "output", "FILE", OPT_STR, &request->out, NULL,
+		{ 'o', "output", "FILE", OPT_CALL, &request->out, opt_text_path,
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 'a', "before", "FILE", OPT_CALL, request, opt_before,
 		  "add a window to the profile before; may be repeated" },

@@ -7,23 +7,24 @@
 
 enum request_compare { COMPARE_DEFAULT, COMPARE_SHARES, COMPARE_COUNTS };
 
-/* One limit of the user: --fail-over PCT[,FRAME-GLOB]. */
+/* One option --fail-over PCT[,FRAME-GLOB]: pjdiff exits with status PJ_THRESHOLD if a function that matches the pattern
+ * grew by PCT percentage points or more. */
 struct request_limit {
 	double points;
-	struct str glob; /* pattern for names of functions; empty: all functions */
+	struct str glob; /* pattern for names of functions (str_glob); empty: all functions */
 };
 
 struct request {
-	const char **side[2]; /* names of the files before [0] and after [1] */
+	const char **side[2]; /* paths of the input files before [0] and after [1] */
 	size_t nside[2];
 	const char *out;
 	bool quiet;
 	bool header;
 	bool exact, strip_hex, scale_column;
 	bool table, tsv, all;
-	uint64_t rows; /* number of rows of the table; 0: all */
+	uint64_t rows; /* maximum number of rows of the table; further rows are not printed. 0: no maximum */
 	double z, points, relative;
-	double drift; /* drift as a fraction; -1: estimated from the windows */
+	double drift; /* drift from run to run as a fraction; -1: estimate it from the windows */
 	enum request_compare compare;
 	struct request_limit *limit;
 	size_t nlimits;

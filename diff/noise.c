@@ -8,7 +8,7 @@
 #define SHARE_LIMIT 0.95
 #define NODES_LEAST 20
 #define PRIOR_DF 4.0
-#define MEDIAN_CHI2 0.4549 /* median of the chi^2 distribution with one degree of freedom */
+#define MEDIAN_CHI2 0.4549 /* median of the chi-squared distribution with one degree of freedom */
 #define DISPERSION_MAX 1e6
 
 static double noise_share(const struct sig_rule *rule, uint64_t a, uint64_t b)
@@ -16,8 +16,8 @@ static double noise_share(const struct sig_rule *rule, uint64_t a, uint64_t b)
 	return ((double)a + (double)b) / ((double)rule->sum[0] + (double)rule->sum[1]);
 }
 
-/* Stores in which[] the nodes whose weight is informative: not tiny, not nearly the total, not equal to that of their
- * caller. Returns their number. */
+/* Stores in which[] the nodes whose weight is useful for estimates: its share of the total is between SHARE_LEAST and
+ * SHARE_LIMIT, and it differs from the weight of the caller. Returns the number of these nodes. */
 static uint32_t noise_informative(const struct profile *profile, const struct sig_rule *rule, uint64_t *const total[2],
 				  uint32_t *which)
 {
@@ -34,15 +34,16 @@ static uint32_t noise_informative(const struct profile *profile, const struct si
 	return n;
 }
 
-/* ---- dispersion ---------------------------------------------------------------------------------------------- */
+/* ---- dispersion from window to window ---------------------------------------------------------------------------- */
 
-/* Returns Pearson's chi^2 of the weights of one node in the windows of a side, around their mean, in units of p(1-p).
- * sum2 is the sum of x^2/T: x is the weight in a window, T the total of the window. */
+/* Returns Pearson's chi-squared of one node's weights in the windows of a side, in units of p(1-p). sum2 is the sum of
+ * x^2/T over the windows, with x = weight of the node in the window and T = total of the window. weight and sum are the
+ * sums of x and T. */
 static double noise_chi2(double sum2, uint64_t weight, uint64_t sum)
 {
 	double x = sum ? sum2 - (double)weight * ((double)weight / (double)sum) : 0;
 
-	return x > 0 ? x : 0; /* x may be below 0 by rounding alone */
+	return x > 0 ? x : 0; /* rounding can make x slightly negative */
 }
 
 static double dispersion_of(const struct sig_rule *rule, double df, uint64_t a, uint64_t b, double sum2_a,
@@ -78,8 +79,9 @@ static double noise_median(const float *by_node, const uint32_t *which, uint32_t
 	return middle < 1 ? 1 : middle;
 }
 
-/* Empirical Bayes: moves the n estimates phi[] towards the median `to`, the more the fewer windows there are. 0 (no
- * estimate) becomes the median. */
+/* Empirical Bayes: moves the n estimates phi[] towards `to`, the median dispersion of the informative nodes, by a
+ * larger part of the distance the smaller df is. df: degrees of freedom: windows minus 1, summed over both sides. An
+ * estimate of 0 is missing and becomes `to`. */
 static void noise_shrink(float *phi, uint32_t n, double to, double df)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -110,7 +112,8 @@ void noise_dispersion(struct noise *noise, const struct profile *profile, const 
 	for (uint32_t id = 1; id < profile->s.n; id++)
 		noise->node[id] = (float)dispersion_of(rule, df, total[0][id], total[1][id], profile->node[0][id],
 						       profile->node[1][id]);
-	none.points = 1000; /* sig_functions is called for its weights alone; its test results are not used */
+	/* sig_functions is called only for its sums of weights; results of its comparisons are not used */
+	none.points = 1000;
 	function = sig_functions(&none, &profile->s, NULL);
 	for (uint32_t id = 1; id <= profile->s.frames.n; id++)
 		noise->frame[id] = (float)dispersion_of(rule, df, function[id].total[0], function[id].total[1],
@@ -125,16 +128,16 @@ void noise_dispersion(struct noise *noise, const struct profile *profile, const 
 	free(total[1]);
 }
 
-/* ---- drift --------------------------------------------------------------------------------------------------- */
+/* ---- drift from run to run --------------------------------------------------------------------------------------- */
 
 struct distance {
-	/* Of one node: square of the difference between the sides; its variance by counting and dispersion; its
-	 * variance by a drift of 1. */
+	/* Values of one node. d2: square of the difference between both sides; counting: variance of that difference by
+	 * counting noise; drift: variance of that difference by a drift of 1. */
 	double d2, counting, drift;
 };
 
-/* Returns true if a drift of rho is too small: the median of d2 / (counting + rho^2 drift) is above its expected
- * value. */
+/* Returns true if a drift of rho is too small to explain the differences of n nodes: the median of d2 / (counting +
+ * rho^2 drift) is above its expected value. Returns false if the drift is large enough. */
 static bool too_far(const struct distance *distance, uint32_t n, double rho)
 {
 	uint32_t below = 0;

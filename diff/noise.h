@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noise.h - differences between profiles of an unchanged program: dispersion from window to window, drift from run to
- * run.
+ * noise.h - estimates how much profiles of an unchanged program differ: the dispersion from window to window, and the
+ * drift from run to run.
  *
- * Dispersion is the variance of a node's weight divided by the variance of counting, from the windows of each side;
- * with few windows it is moved towards the median of all nodes. Drift is the relative difference between the sides that
- * most frames have beyond counting noise: windows of one run share its inlining and scheduling, so their dispersion
- * does not contain that difference.
+ * The dispersion of a node is the variance of its weight between the windows of a side, divided by the variance of a
+ * Poisson count. With few windows, it is moved towards the median of all nodes. The drift is the relative difference
+ * between both sides that most nodes have beyond counting noise. Windows of one run share its inlining and scheduling,
+ * so their dispersion does not contain the drift.
  */
 #ifndef PJ_NOISE_H
 #define PJ_NOISE_H
@@ -17,13 +17,13 @@
 #define NOISE_DRIFT_MAX 0.10
 
 struct noise {
-	double dispersion; /* median of the dispersions of all informative nodes; 1 with one window a side */
-	float *node;       /* dispersion of each node; NULL with one window a side */
-	float *frame;      /* dispersion of each frame (function); NULL with one window a side */
+	double dispersion; /* median dispersion of all informative nodes, at least 1; 1 if each side has one window */
+	float *node;       /* dispersion by node; NULL if each side has one window */
+	float *frame;      /* dispersion by frame (function); NULL if each side has one window */
 };
 
-/* Estimates dispersions into *noise, which noise_free frees. The caller has set rule->sum and added all windows to
- * profile. */
+/* Estimates dispersions and stores them in *noise, which the caller frees with noise_free. Before the call, all windows
+ * must be added to profile, and rule->sum must be set. */
 void noise_dispersion(struct noise *noise, const struct profile *profile, const struct sig_rule *rule);
 
 double noise_drift(const struct profile *profile, const struct sig_rule *rule);

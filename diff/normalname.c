@@ -3,7 +3,8 @@
 
 #include "common/formats/folded.h"
 
-/* Suffix of each kind. Of two kinds with equal weight, profile_end chooses the earlier one. */
+/* Suffixes of frames by kind. If two kinds have equal weight, profile_end chooses the kind that comes first in enum
+ * normalname_kind. */
 static const struct str suffixes[NORMALNAME_KINDS] = {
 	[NORMALNAME_JIT] = STR("_[j]"),         [NORMALNAME_INLINED] = STR("_[i]"), [NORMALNAME_C1] = STR("_[1]"),
 	[NORMALNAME_INTERPRETED] = STR("_[0]"), [NORMALNAME_NATIVE] = STR(""),
@@ -14,8 +15,9 @@ struct str normalname_suffix(enum normalname_kind kind)
 	return suffixes[kind];
 }
 
-/* Returns frame without suffix, and sets *kind to the suffix's kind. A suffix of another kind, as that of kernel code,
- * is returned as *suffix, because the caller appends it again: kernel functions are different functions. */
+/* Returns frame without its suffix. Sets *kind to the kind of the suffix, NORMALNAME_NATIVE if there is none. A suffix
+ * that belongs to no kind, such as the suffix of kernel code, is stored in *suffix: the caller appends it again,
+ * because a kernel function is another function than one of user space. */
 static struct str normalname_cut_kind(struct str frame, struct str *suffix, enum normalname_kind *kind)
 {
 	struct str string = folded_plain(frame);
@@ -49,8 +51,8 @@ static size_t hex_at(struct str string, size_t i)
 	return n;
 }
 
-/* Removes suffixes of clones that compilers make of a function: f.cold, f.part.0, f.constprop.0.isra.2 become f. Names
- * with '/' are not of a C compiler and remain. */
+/* Removes the suffixes of clones that compilers make of a function: f.cold, f.part.0 and f.constprop.0.isra.2 become f.
+ * Names with '/' stay, as they do not come from a C compiler. */
 static struct str without_clones(struct str string)
 {
 	static const struct str numbered[] = { STR(".cold"),      STR(".part"),     STR(".isra"),
@@ -76,8 +78,8 @@ static struct str without_clones(struct str string)
 	return string;
 }
 
-/* Returns the length of the numbers at i that a JVM gives a class at run time: "$12/0x00007f04bc002aa0", "$14",
- * "/485815673", ".0x80". */
+/* Returns the length of the numbers at byte i that a JVM appends to the name of a generated class:
+ * "$12/0x00007f04bc002aa0", "$14", "/485815673", ".0x80"; 0 if there are none. */
 static size_t class_number(struct str string, size_t i)
 {
 	size_t from = i;
@@ -94,7 +96,7 @@ static size_t class_number(struct str string, size_t i)
 	return i - from;
 }
 
-/* Returns the length of an address or offset at i: "/0x7f04bc002aa0", "+0x1c"; 0 if there is none. */
+/* Returns the length of the address or offset at byte i, such as "/0x7f04bc002aa0" or "+0x1c"; 0 if there is none. */
 static size_t normalname_address(struct str string, size_t i)
 {
 	size_t n;
@@ -111,7 +113,8 @@ static bool is_word_byte(char byte)
 	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '_';
 }
 
-/* Returns the length of the class name at i, without its number, if it is one that the JVM numbers; otherwise 0. */
+/* Returns the length of the class name at byte i without its number, if it is the name of a class that a JVM generates
+ * and numbers; 0 for other names. */
 static size_t normalname_generated(struct str string, size_t i)
 {
 	static const struct str prefixes[] = { STR("GeneratedMethodAccessor"), STR("GeneratedConstructorAccessor"),
@@ -124,8 +127,8 @@ static size_t normalname_generated(struct str string, size_t i)
 	return 0;
 }
 
-/* Returns the length of lambda$main, if the name of a lambda's method is at i: lambda$main$0, lambda$main$7f6d5c3e$1.
- * *skip is the length of the rest of that name. Returns 0 for other names. */
+/* Returns the length of "lambda$main" if byte i begins the method name of a lambda: lambda$main$0,
+ * lambda$main$7f6d5c3e$1. Sets *skip to the length of the rest of this name. Returns 0 for other names. */
 static size_t normalname_lambda(struct str string, size_t i, size_t *skip)
 {
 	struct str rest = str_from(string, i), name;
@@ -193,7 +196,8 @@ static struct str without_hex(struct normalname *normal, struct str string)
 	return text_view(&normal->hex);
 }
 
-/* Returns true if put_generated would change nothing, as in most names. */
+/* Returns true if put_generated would certainly not change the name, as for most names; false if it may change the
+ * name. */
 static bool normalname_plain(struct str string)
 {
 	return string.n == 0 ||
@@ -216,7 +220,7 @@ struct str normalname_name(struct normalname *normal, struct str frame, enum nor
 	else
 		put_generated(&normal->text, string);
 	if (normal->text.n == 0)
-		text_str(&normal->text, string); /* the name is only an address: it remains */
+		text_str(&normal->text, string); /* the complete name is an address, so it is not changed */
 	text_str(&normal->text, suffix);
 	return normal->strip_hex ? without_hex(normal, text_view(&normal->text)) : text_view(&normal->text);
 }

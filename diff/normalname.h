@@ -3,8 +3,9 @@
  * normalname.h - normalizes the name of a function: removes the parts that differ from build to build or from run to
  * run.
  *
- * Suffixes of kinds are removed and stored separately (kernel code remains another function); so are clones that
- * compilers make of parts of a function, and the numbers and addresses of classes that a JVM makes at run time.
+ * Removed are the suffix of a compiled, inlined or interpreted frame, which is returned as its kind; suffixes of clones
+ * that compilers make of a function; numbers and addresses of classes that a JVM generates at run time. The suffix of
+ * kernel code stays, because a kernel function is another function than one of user space.
  */
 #ifndef PJ_NORMALNAME_H
 #define PJ_NORMALNAME_H
@@ -21,14 +22,14 @@ enum normalname_kind {
 };
 
 struct normalname {
-	bool exact;     /* do not change names */
-	bool strip_hex; /* replace hexadecimal numbers: 0x1f becomes 0x... */
+	bool exact;     /* true: names are not normalized */
+	bool strip_hex; /* true: hexadecimal numbers are replaced: 0x1f becomes 0x... */
 	struct text text;
 	struct text hex;
 };
 
-/* Returns the normalized name of a frame, valid until the next call. *kind is the kind whose suffix was removed;
- * NORMALNAME_NATIVE if none was. */
+/* Returns the normalized name of a frame; valid until the next call. Sets *kind to the kind of the removed suffix, or
+ * to NORMALNAME_NATIVE if the frame has none. */
 struct str normalname_name(struct normalname *normal, struct str frame, enum normalname_kind *kind);
 
 struct str normalname_suffix(enum normalname_kind kind);

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading the profiles ---------------------------------------------------------------------------------------- */
 
-/* Copies the texts of a header into arena, because their memory belongs to the window, which is freed. Drops the
- * header's dispersions. */
+/* Copies the texts of a header into arena, because the memory of the window that owns them is freed. Drops the
+ * dispersions. */
 static void keep_header(struct arena *arena, struct folded_header *header)
 {
 	struct str *text[] = { &header->unit, &header->event, &header->host,     &header->labels,
@@ -58,7 +58,8 @@ static void pjdiff_read_all(const struct request *request, struct comparison *co
 	profile_end(&comparison->profile);
 }
 
-/* Returns true for times of pjrecord --wall, which include those that a thread runs on a CPU. */
+/* Returns true for the event of pjrecord --wall, whose times include the time that a thread runs on a CPU; false for
+ * all other events. */
 static bool is_wall_time(struct str event)
 {
 	return str_starts(event, STR("wall-time"));
@@ -81,10 +82,9 @@ static void pjdiff_check_units(const struct request *request, const struct compa
 
 enum { IN_FIRST = 1, IN_SECOND = 2, IN_BOTH = IN_FIRST | IN_SECOND };
 
-/* Returns for each node of stacks with weight on both sides those on which it or a callee has weight. The caller frees
- * it. A byte for each node is enough here: two arrays of totals took 10 % of pjdiff's CPU time and a fifth of its
- * memory.
- */
+/* Returns an array by node: bit mask of the sides (IN_FIRST, IN_SECOND) on which the node or one of its callees has
+ * weight. Both sides of stacks must have weight. The caller frees the array. One byte for each node is enough: two
+ * arrays of total weights took 10 % of pjdiff's CPU time and a fifth of its memory. */
 static uint8_t *sides_of_nodes(const struct stacks *stacks)
 {
 	uint8_t *sides = mem_alloc(sizeof(*sides), stacks->n);
@@ -96,9 +96,8 @@ static uint8_t *sides_of_nodes(const struct stacks *stacks)
 	return sides;
 }
 
-/* Warns if no first frame is on both sides, and each has callees: the names of two programs make all stacks new or
- * gone.
- */
+/* Warns if the sides have no outermost frame in common, and the outermost frames have callees: the outermost frames are
+ * then probably the names of two programs, which make all stacks new or gone. */
 static void check_roots(const struct comparison *comparison)
 {
 	const struct stacks *stacks = &comparison->profile.s;
@@ -125,7 +124,7 @@ static void check_roots(const struct comparison *comparison)
 	free(sides);
 }
 
-/* ---- judging ------------------------------------------------------------------------------------------------- */
+/* ---- rule of the comparison -------------------------------------------------------------------------------------- */
 
 static void choose_rule(const struct request *request, struct comparison *comparison)
 {
@@ -143,7 +142,8 @@ static void choose_rule(const struct request *request, struct comparison *compar
 	rule->shares = request->compare == COMPARE_SHARES ||
 		       (request->compare == COMPARE_DEFAULT && sig_by_shares(rule->sum[0], rule->sum[1]));
 	comparison->chosen = request->compare != COMPARE_DEFAULT;
-	rule->shares = rule->shares && !empty; /* a side without weight has no shares */
+	/* a comparison of shares needs weight on both sides; otherwise counts are compared */
+	rule->shares = rule->shares && !empty;
 	comparison->noise.dispersion = 1;
 	if (!rule->counted || empty)
 		return;
@@ -155,7 +155,7 @@ static void choose_rule(const struct request *request, struct comparison *compar
 		rule->drift = noise_drift(&comparison->profile, rule);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------- */
+/* ---- writing the result ------------------------------------------------------------------------------------------ */
 
 static struct str pjdiff_joined(struct arena *arena, struct str string, struct str y)
 {
@@ -172,8 +172,9 @@ static struct str pjdiff_joined(struct arena *arena, struct str string, struct s
 	return (struct str){ p, string.n + y.n + 1 };
 }
 
-/* Stores in the header the dispersions of nodes with at least 0.2 % of the weight, if a dispersion differs by more than
- * a quarter from that of the nearest stored caller, which pjsvg would use otherwise. */
+/* Stores in the header the dispersion of each node that has at least 0.2 % of the weight, if it differs by more than a
+ * quarter from the dispersion that pjsvg would use otherwise: the dispersion of the nearest caller that is in the
+ * header. */
 static void list_noise(struct comparison *comparison, struct folded_header *header)
 {
 	const struct stacks *stacks = &comparison->profile.s;
@@ -218,7 +219,7 @@ static struct folded_header pjdiff_header_of(const struct request *request, stru
 	h.samples_unknown = header->samples_unknown || b->samples_unknown;
 	h.lost = header->lost + b->lost;
 	h.lost_known = header->lost_known && b->lost_known;
-	/* scaled weights are no counts of samples: the header gets no windows, noise and rule */
+	/* scaled weights are no counts of samples, so the header gets no windows, dispersions and rule */
 	if (request->scale_column)
 		return h;
 	h.windows[0] = comparison->profile.windows[0];
@@ -256,11 +257,13 @@ static void write_table(const struct request *request, struct comparison *compar
 
 	table_make(&table, &comparison->rule, &comparison->profile.s, comparison->noise.frame, assess);
 	style.all |= !assess;
+	/* a table for people contains its notes as comment lines, so a pager or a file shows them, too; a table for
+	 * scripts (--tsv) contains no notes */
 	if (!request->tsv)
 		verdict_describe(comparison, &table, put_comment, out);
-	table_write(out, &table, &style, &comparison->rule, &comparison->profile.s);
-	if (!request->quiet && (request->tsv || !diag_is_terminal(STDOUT_FILENO)))
+	else if (!request->quiet)
 		verdict_describe(comparison, &table, put_warning, NULL);
+	table_write(out, &table, &style, &comparison->rule, &comparison->profile.s);
 	table_free(&table);
 }
 
@@ -294,7 +297,7 @@ static void pjdiff_write_result(const struct request *request, struct comparison
 	free(out);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------- */
+/* ---- exit status, and main --------------------------------------------------------------------------------------- */
 
 static int pjdiff_finish(const struct request *request, const struct comparison *comparison, bool empty)
 {
@@ -348,7 +351,7 @@ int main(int argc, char **argv)
 		check_roots(&comparison);
 	choose_rule(&request, &comparison);
 	empty = !comparison.rule.sum[0] && !comparison.rule.sum[1];
-	if (!empty || !request.out) /* an empty result does not replace an existing file */
+	if (!empty || !request.out) /* an empty result must not replace an existing file */
 		pjdiff_write_result(&request, &comparison);
 	status = pjdiff_finish(&request, &comparison, empty);
 	comparison_free(&comparison);

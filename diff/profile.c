@@ -10,8 +10,8 @@ static void *grow_zeroed(void *p, size_t size, size_t from, size_t to)
 	return p;
 }
 
-/* Returns, for each frame of the window, the frame of the profile that has its normalized name. kind[] gets the kind of
- * each frame of the window. */
+/* Returns a map from frames of the window to frames of the profile with the normalized names. Sets kind[] to the kind
+ * of each frame of the window. The caller frees the map. */
 static uint32_t *frames_of(struct profile *profile, const struct stacks *window, enum normalname_kind *kind)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)window->frames.n + 1);
@@ -48,8 +48,8 @@ static void weigh_kinds(struct profile *profile, const struct stacks *window, co
 	free(total[1]);
 }
 
-/* Adds columns 0 to columns - 1 of `from` to stacks, from `column` on. frame[] maps frames of `from` to those of
- * stacks; node[] becomes the map of nodes. Returns false if a sum does not fit into 63 bits. */
+/* Adds columns 0 to columns - 1 of `from` to stacks, as columns from `column` on. frame[] maps frames of `from` to
+ * frames of stacks; sets node[] to the map of nodes. Returns false if a sum would exceed 63 bits. */
 static bool add_nodes(struct stacks *stacks, const struct stacks *from, const uint32_t *frame, unsigned column,
 		      unsigned columns, uint32_t *node)
 {
@@ -63,7 +63,7 @@ static bool add_nodes(struct stacks *stacks, const struct stacks *from, const ui
 	return true;
 }
 
-/* ---- scatter ------------------------------------------------------------------------------------------------- */
+/* ---- scatter of weights ------------------------------------------------------------------------------------------ */
 
 static void scatter_grow(struct profile *profile)
 {
@@ -83,8 +83,8 @@ static void scatter_grow(struct profile *profile)
 	}
 }
 
-/* Sums the weight of each function: the total weights of its nodes that have no caller of the same frame. The loop
- * visits the tree depth-first without recursion, so it needs lists of children, in any order. */
+/* Sums the weight of each function: the sum of the total weights of all its nodes that have no caller with the same
+ * frame. Visits the tree depth first without recursion, by lists of children in any order. */
 static void sum_functions(const struct stacks *stacks, const uint64_t *total, uint64_t *function)
 {
 	uint32_t *child = mem_alloc(sizeof(*child), stacks->n), *next = mem_alloc(sizeof(*next), stacks->n);
@@ -96,7 +96,7 @@ static void sum_functions(const struct stacks *stacks, const uint64_t *total, ui
 		child[stacks->node[id].parent] = id;
 	}
 	while (true) {
-		if (child[at]) { /* enter the next child */
+		if (child[at]) { /* go down to the next child */
 			uint32_t up = at;
 
 			at = child[up];
@@ -137,7 +137,7 @@ static void profile_scatter(struct profile *profile, unsigned side, const struct
 	free(function);
 }
 
-/* ---- profiles ------------------------------------------------------------------------------------------------ */
+/* ---- making a profile -------------------------------------------------------------------------------------------- */
 
 bool profile_add(struct profile *profile, unsigned side, const struct stacks *window)
 {
@@ -193,8 +193,8 @@ static enum normalname_kind profile_heaviest(const double weight[NORMALNAME_KIND
 	return weight[best] > 0 ? best : NORMALNAME_NATIVE;
 }
 
-/* Maps the sums in profile->node and profile->frame to renamed nodes and frames. Two names may become one ("f_[j].cold"
- * and "f"): their sums are added. */
+/* Maps the sums in profile->node and profile->frame to the nodes and frames of the renamed tree. If two names become
+ * one ("f_[j].cold" and "f"), their sums are added. */
 static void scatter_move(struct profile *profile, const struct stacks *stacks, const uint32_t *frame,
 			 const uint32_t *node)
 {
@@ -215,8 +215,9 @@ static void scatter_move(struct profile *profile, const struct stacks *stacks, c
 	profile->nframe = stacks->frames.n + 1;
 }
 
-/* Adds the final names of the frames of profile->s to stacks: with the suffix of the heaviest kind. Returns the frame
- * in stacks of each frame. */
+/* Adds the final name of each frame of profile->s to *stacks: the normalized name and the suffix (_[j], _[k]) of the
+ * code kind that has the largest weight under that name. Returns a map from old to new frames, which the caller frees.
+ */
 static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)profile->s.frames.n + 1);
@@ -233,8 +234,9 @@ static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 	return frame;
 }
 
-/* Returns true if no normalized name has frames of two kinds. Then the weights of kinds are not needed: each name gets
- * its kind. */
+/* frame, kind: results of frames_of() for the window. Returns true, and sets profile->kind, if every normalized name
+ * has frames of one kind only. Then the weights of kinds need no summing: each name gets its only kind. Returns false
+ * if a name has frames of two kinds; profile->kind then has no weights yet. */
 static bool one_kind_each(struct profile *profile, const struct stacks *window, const uint32_t *frame,
 			  const enum normalname_kind *kind)
 {
@@ -252,8 +254,8 @@ static bool one_kind_each(struct profile *profile, const struct stacks *window, 
 	return one;
 }
 
-/* Gives the frames of profile->raw their final names and moves the tree to *stacks. Without scatter, raw has both sides
- * as read. */
+/* Gives the frames of profile->raw, which has both sides, their final names, and moves the tree to *stacks. For
+ * profiles without scatter. */
 static void end_raw(struct profile *profile, struct stacks *stacks)
 {
 	enum normalname_kind *kind = mem_alloc(sizeof(*kind), (size_t)profile->raw.frames.n + 1);
@@ -288,7 +290,7 @@ void profile_end(struct profile *profile)
 {
 	struct stacks stacks = { 0 };
 
-	stacks_swap(&profile->s); /* makes both columns exist */
+	stacks_swap(&profile->s); /* swapping the columns twice creates both columns and changes nothing else */
 	stacks_swap(&profile->s);
 	if (profile->scatter)
 		scatter_grow(profile);

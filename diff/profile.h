@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.h - all windows of both sides in one tree of two columns, and the scatter of their weights.
+ * profile.h - adds all windows of both sides to one tree with two columns, and measures how much their weights scatter.
  *
- * Windows are added one after the other and forgotten: memory does not grow with their number. For their scatter, the
- * profile has one sum for each side, of weight^2 / total of the window, by node and by function.
+ * Windows are added one by one and freed, so memory does not grow with their number. The scatter is measured by the sum
+ * of weight^2 / total of the window, for each side, by node and by function.
  */
 #ifndef PJ_PROFILE_H
 #define PJ_PROFILE_H
@@ -13,33 +13,37 @@
 
 struct profile {
 	struct normalname normalname;
-	bool scatter; /* true if several windows are added: sums for their scatter are stored */
+	bool scatter; /* true if a side has several windows, so that the scatter of their weights is measured */
 	struct stacks s;
-	/* Tree with names as they were read: of one window; or, without scatter, of both sides. */
+	/* Tree with names as read from the input: of the current window if `scatter` is true, otherwise of all windows
+	 * of both sides. */
 	struct stacks raw;
-	uint64_t raw_sum;    /* sum of the weights in raw before the current window */
-	unsigned windows[2]; /* number of windows with weight of each side */
-	/* for each side and node, sum of weight^2 / total of the window; NULL without scatter */
+	uint64_t raw_sum;    /* sum of the weights in `raw` before the current window was read */
+	unsigned windows[2]; /* number of windows with weight, by side */
+	/* by side and node: sum of weight^2 / total of the window; NULL without scatter */
 	double *node[2];
-	/* the same for each side and frame, by the weight of the function in all its places; recursion counts once */
+	/* by side and frame: sum of weight^2 / total of the window, where weight is the weight of the function in the
+	 * complete tree, with recursion counted once; NULL without scatter */
 	double *frame[2];
-	uint32_t nnode, nframe;           /* number of elements of node[i] and frame[i] */
-	double (*kind)[NORMALNAME_KINDS]; /* for each frame, weight of each kind of its code */
+	/* nnode: number of elements of node[i]; nframe: number of elements of frame[i] */
+	uint32_t nnode, nframe;
+	double (*kind)[NORMALNAME_KINDS]; /* by frame: weight of its code of each kind */
 	uint32_t nkind;
 };
 
-/* Returns the tree into which the caller reads a window of side 0 (before) or 1 (after), in column 0. The caller then
- * calls profile_read. */
+/* Returns the tree into which the caller reads a window of side 0 (before) or 1 (after), as column 0. The caller must
+ * then call profile_read. */
 struct stacks *profile_window(struct profile *profile, unsigned side);
 
-/* Adds the window that the caller has read into the tree. Returns false if the sum of all weights does not fit into 63
- * bits. */
+/* Adds the window that the caller has read into the tree of profile_window. side: the argument of profile_window.
+ * Returns false if the sum of all weights would exceed 63 bits. */
 bool profile_read(struct profile *profile, unsigned side);
 
-/* Adds a window to side 0 (before) or 1 (after). Returns false if the sum of all weights does not fit into 63 bits. */
+/* Adds a window to side 0 (before) or 1 (after). Returns false if the sum of all weights would exceed 63 bits. */
 bool profile_add(struct profile *profile, unsigned side, const struct stacks *window);
 
-/* Completes the profile, after all windows are added: gives each frame the suffix of its heaviest kind. */
+/* Completes the profile after the last window: appends to the name of each frame the suffix of the kind with the
+ * largest weight. */
 void profile_end(struct profile *profile);
 
 void profile_free(struct profile *profile);

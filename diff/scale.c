@@ -5,7 +5,7 @@
 
 struct loss {
 	uint64_t remainder;
-	uint32_t at; /* position of the node in the order of folded text (stacks_order) */
+	uint32_t at; /* position of the node in folded text (stacks_order) */
 };
 
 static int loss_cmp(const void *a, const void *b)
@@ -34,7 +34,7 @@ bool scale_column(struct stacks *stacks)
 		loss[i] = (struct loss){ (uint64_t)(scaled % from), i };
 		missing -= stacks->self[0][order[i]];
 	}
-	/* the missing units are fewer than the weights that were rounded down, so each weight gets at most one */
+	/* fewer units are missing than weights were rounded down, so each weight gets at most one */
 	qsort(loss, stacks->n - 1, sizeof(*loss), loss_cmp);
 	for (uint64_t i = 0; i < missing; i++)
 		stacks->self[0][order[loss[i].at]]++;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- many tests ---------------------------------------------------------------------------------------------- */
+/* ---- correction for many tests ----------------------------------------------------------------------------------- */
 
 static int double_cmp(const void *a, const void *b)
 {
@@ -26,27 +26,27 @@ double table_threshold(double *p, size_t n, double q)
 	return -1;
 }
 
-/* Returns the probability that chance alone gives a value at least as far from 0 as z, which is not negative (both
- * tails). */
+/* Returns the two-sided p-value of z >= 0: the probability that noise alone gives a value at least as far from 0. */
 static double two_sided(double z)
 {
 	return erfc(z / sqrt(2));
 }
 
-/* Returns true if a function with these weights could be significant if all its weight were on one side. */
+/* Returns true if a function with the total weight of *function would be significant if all of this weight were on one
+ * side; false if it can never be significant. dispersion: of the function. */
 static bool can_pass(const struct sig_rule *rule, const struct sig_function *function, double dispersion)
 {
 	uint64_t all = function->total[0] + function->total[1];
 	struct sig_change gone, new;
 
-	/* All weight on one side: the sum of both sides, but at most the total of that side. */
+	/* the case that all weight is on one side: the sum of both sides, but at most the total of that side */
 	gone = sig_compare(rule, all < rule->sum[0] ? all : rule->sum[0], 0, dispersion);
 	new = sig_compare(rule, 0, all < rule->sum[1] ? all : rule->sum[1], dispersion);
 	return gone.why == SIG_CHANGED || new.why == SIG_CHANGED;
 }
 
-/* Changes rows to noise that are significant as single tests, but not among the tests of all rows. Sets
- * table->tested. */
+/* Marks rows as noise that are significant as single tests, but not among the tests of all rows. Sets table->tested to
+ * the number of functions that could pass. */
 static void table_correct(struct table *table, const struct sig_rule *rule, const float *dispersion)
 {
 	double *p = mem_alloc(sizeof(*p), table->n), threshold;
@@ -71,9 +71,9 @@ static void table_correct(struct table *table, const struct sig_rule *rule, cons
 	free(p);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------- */
+/* ---- order of the rows ------------------------------------------------------------------------------------------- */
 
-/* Returns the absolute points in hundredths, as the table prints them. */
+/* Returns the absolute change in hundredths of a percentage point, rounded as the table prints it. */
 static long table_shown(const struct table_row *row)
 {
 	return lround(100 * fabs((double)row->f.change.points));
@@ -86,8 +86,8 @@ static uint64_t own_change(const struct table_row *row)
 	return self[0] > self[1] ? self[0] - self[1] : self[1] - self[0];
 }
 
-/* Orders rows of the table. A changed function changes its callers by the same points: of these rows, the one with the
- * larger change of self weight comes first. */
+/* Compares rows by their position in the table. A changed function changes the total weight of its callers by the same
+ * points. So among rows of equal points, the row with the larger change of self weight comes first. */
 static int table_row_cmp(const void *a, const void *b)
 {
 	const struct table_row *row = a, *y = b;
@@ -135,10 +135,10 @@ void table_free(struct table *table)
 	free(table->row);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------- */
+/* ---- printing the table ------------------------------------------------------------------------------------------ */
 
-/* Returns weight in percent of the total that changes refer to: the total of its side; for counts, the larger of both
- * totals. */
+/* Returns `weight` in percent: in a comparison of shares, of the total of its side; in a comparison of counts, of the
+ * larger total of both sides. */
 static double table_percent(const struct sig_rule *rule, unsigned side, uint64_t weight)
 {
 	uint64_t larger = rule->sum[0] > rule->sum[1] ? rule->sum[0] : rule->sum[1],
@@ -156,7 +156,8 @@ static const char *table_mark(const struct sig_function *function)
 	return function->total[1] ? "-" : "gone";
 }
 
-/* Returns the ratio of the percentages, after divided by before; infinity if before is 0. */
+/* Returns the percentage after divided by the percentage before, of the weights total[1] and total[0]; infinity if the
+ * percentage before is 0. */
 static double table_ratio(const struct sig_rule *rule, const uint64_t total[2])
 {
 	double before = table_percent(rule, 0, total[0]), after = table_percent(rule, 1, total[1]);

@@ -26,7 +26,7 @@ bool verdict_is_possible(const struct sig_rule *rule, double points)
 	return (double)least >= verdict_needs(rule, points);
 }
 
-/* ---- the compared profiles ----------------------------------------------------------------------------------- */
+/* ---- description of the compared profiles ------------------------------------------------------------------------ */
 
 static void unit_of(const struct comparison *comparison, char *text, size_t cap)
 {
@@ -99,7 +99,7 @@ void verdict_describe(const struct comparison *comparison, const struct table *t
 	text_free(&text);
 }
 
-/* ---- --fail-over --------------------------------------------------------------------------------------------- */
+/* ---- limits of --fail-over --------------------------------------------------------------------------------------- */
 
 static bool verdict_over(const struct request_limit *limit, const struct sig_function *function, struct str name)
 {
@@ -134,7 +134,7 @@ static bool name_offender(const struct request *request, const struct sig_rule *
 	return false;
 }
 
-/* Warns of --fail-over patterns that match no function: a mistake in the pattern. */
+/* Warns of a --fail-over pattern that matches no function, since it is probably mistyped. */
 static void report_idle_limits(const struct request *request, const struct table *table, const struct stacks *stacks)
 {
 	for (size_t i = 0; i < request->nlimits; i++) {
@@ -150,7 +150,8 @@ static void report_idle_limits(const struct request *request, const struct table
 	}
 }
 
-/* Tests with the smallest limit of --fail-over, which may be below the smallest change of pictures and tables. */
+/* Compares again with the smallest limit of --fail-over as minimum change, since that limit may be below the minimum
+ * change of pictures and tables. */
 int verdict_fail_over(const struct request *request, const struct comparison *comparison)
 {
 	struct sig_rule rule = comparison->rule;
@@ -181,7 +182,7 @@ int verdict_fail_over(const struct request *request, const struct comparison *co
 	return any ? PJ_THRESHOLD : PJ_OK;
 }
 
-/* ---- unused input -------------------------------------------------------------------------------------------- */
+/* ---- report of skipped input ------------------------------------------------------------------------------------- */
 
 void verdict_bad_lines(const struct comparison *comparison)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdict.h - messages of pjdiff in addition to its output: the summary, skipped input, and --fail-over. */
+/* verdict.h - prints the messages of pjdiff: the summary, skipped input, and functions that exceed --fail-over. */
 #ifndef PJ_VERDICT_H
 #define PJ_VERDICT_H
 
@@ -18,24 +18,25 @@ struct comparison {
 	struct side side[2];
 	struct profile profile;
 	struct sig_rule rule;
-	bool chosen; /* the user chose shares or counts */
+	bool chosen; /* true if an option of the user chose between shares and counts; false: pjdiff chose */
 	struct noise noise;
 	struct arena arena; /* owns the texts of the headers */
 };
 
-/* Returns the number of samples for each side that are needed to detect a function that has `points` percent of the
- * total on one side alone; 0 if any number is enough. */
+/* Returns the number of samples that each side needs to detect a function that has `points` percent of the total on one
+ * side and none on the other; 0 if any number is enough. */
 double verdict_needs(const struct sig_rule *rule, double points);
 
 bool verdict_is_possible(const struct sig_rule *rule, double points);
 
-/* Describes both sides, the rule and the result: calls `line` with `to` for each line of text. table is NULL if there
- * is none. */
+/* Describes both sides, the rule and the result: calls line(to, text) for each line of text. table: source of the line
+ * with the number of changed functions; NULL: no such line. */
 void verdict_describe(const struct comparison *comparison, const struct table *table,
 		      void (*line)(void *to, const char *text), void *to);
 
-/* Tests all limits of --fail-over and reports each function beyond one. Returns PJ_OK, PJ_THRESHOLD if there is one, or
- * PJ_FAILED if there are too few samples. */
+/* Tests all limits of --fail-over and reports each function whose increase reaches a limit. Returns PJ_OK if no
+ * function was reported, PJ_THRESHOLD if one was; PJ_FAILED, without a test, if there are too few samples to detect the
+ * smallest limit. */
 int verdict_fail_over(const struct request *request, const struct comparison *comparison);
 
 void verdict_bad_lines(const struct comparison *comparison);

@@ -124,9 +124,8 @@ choose_container()
 			near=$(word=$container c_awk 'NR > 1 && $2 != "-" && index($2, ENVIRON["word"]) { print length($2), $2 }' "$tmp/list" | LC_ALL=C sort -n | sed -n '1s/^[0-9]* //p')
 		fi
 		[ -z "$near" ] || die "no process is in a container, unit or cgroup called '$container': did you mean $near? (pjflame --list)"
-		say "no process is in a container, unit or cgroup called '$container'"
-		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then sed -n '1,20p' "$tmp/list" >&2; else say "this user can see no containers"; fi
-		exit "$failure"
+		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then near="pjflame --list prints those that there are"; else near="this user can see none, but -p PID records a process in any namespace"; fi
+		die "no process is in a container, unit or cgroup called '$container': $near"
 		;;
 	1) ;;
 	*)
@@ -199,10 +198,15 @@ choose_cgroups()
 		[ -d "$point$folder" ] || { all=; break; }
 		all=${all:+$all,}$point$folder
 	done <"$tmp/folders"
-	if [ -n "$all" ] && [ -z "$dump" ]; then # threads that sleep all the time are read by their processes
+	# threads that sleep all the time are read by their processes
+	if [ -n "$all" ] && [ -z "$dump$wall" ]; then
 		recorded_as="-G$all"
 	else
 		recorded_as="-p$(key=$key c_awk -F '\t' '$1 == ENVIRON["key"] && !($4 in seen) { seen[$4]; print $4 }' "$tmp/candidates" | sort -n | tr '\n' ',' | sed 's/,$//')"
-		[ -n "$dump" ] || tell "perf events have no cgroup of $what: its present processes and their children are recorded"
+		if [ -n "$wall" ]; then
+			tell "--wall records processes, not cgroups: the present processes of $what and their children are recorded"
+		elif [ -z "$dump" ]; then
+			tell "perf events have no cgroup of $what: its present processes and their children are recorded"
+		fi
 	fi
 }

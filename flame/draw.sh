@@ -29,11 +29,11 @@ can_be_made()
 	*/*) folder=${2%/*}/ ;;
 	*) folder=. ;;
 	esac
-	[ ! -d "$2" ] || die "$1: '$2' is a directory"
+	[ ! -d "$2" ] || die "$1: '$2' is a directory: name a file in it"
 	not_planted "$2" "$folder" || die "$1: the entry '$2' of user $planter is in a directory that other users can write to: name another file, or remove it"
 	if [ -L "$2" ] || { [ -e "$2" ] && [ ! -f "$2" ]; }; then return; fi # followed, elsewhere; a pipe, a device
-	[ -d "$folder" ] || die "$1: there is no directory '$folder'"
-	[ -w "$folder" ] || die "$1: cannot create a file in '$folder': it is read-only or belongs to another user"
+	[ -d "$folder" ] || die "$1: there is no directory '$folder': create it first, or name another file"
+	[ -w "$folder" ] || die "$1: cannot create a file in '$folder': it is read-only or belongs to another user: name a file in a directory to which you may write"
 }
 
 # input_format: perf.data if the input is one
@@ -48,8 +48,14 @@ fold()
 	attend pjfold ${quiet:+-q} $verbose "$@" 2>"$tmp/fold.err"
 	result=$?
 	sentence=$(sed -n 's/^pjfold: \([0-9,]* samples\{0,1\}[,;].*\)/\1/p' "$tmp/fold.err" | tail -n 1)
-	grep -vxF -e "pjfold: ${sentence:--}" "$tmp/fold.err" >&2
+	grep -vxF -e "pjfold: ${sentence:--}" -e 'pjfold: no samples: the recording has none' "$tmp/fold.err" >&2
 	return "$result"
+}
+
+# has_stacks FILE: pjfold wrote stacks, not only its header. A thread may have the name '#' or '# x'.
+has_stacks()
+{
+	LC_ALL=C grep -qv '^# pj ' "$1"
 }
 
 # A file is drawn as pjfold and pjsvg do; times and host are in its header.
@@ -62,6 +68,7 @@ draw_file()
 	# shellcheck disable=SC2046 # words
 	fold --header $(fold_options "$(input_format)") -o "$tmp/folded" -- "$input" || exit "$failure"
 	from=0
+	has_stacks "$tmp/folded" || die "no samples in '$input'"
 	set --
 	if [ "$input" != - ]; then set -- --title "${input##*/}"; fi
 	if [ -n "$title" ]; then set -- --title "$title"; fi
@@ -89,7 +96,9 @@ advise_without_samples()
 	children=${children%,}
 	if [ "$whom" = pids ] && [ -n "$children" ]; then
 		echo ": its child processes are not recorded with it, as they started before (-p $pids,$children records them, too)"
-	elif [ -z "$offcpu" ]; then
+	elif [ -z "$offcpu$wall" ] && [ "$whom" = command ]; then
+		echo ": it ran on a CPU for too short a time (-F 9999 takes more samples, --off-cpu shows where it waits)"
+	elif [ -z "$offcpu$wall" ]; then
 		echo ": it did not run on a CPU (--off-cpu shows where it waits)"
 	fi
 }
@@ -98,7 +107,7 @@ draw()
 {
 	began=$(date '+%Y-%m-%d %H:%M:%S %Z')
 	kind=CPU
-	if [ -n "$offcpu" ]; then kind='Off-CPU time'; elif [ -n "$event" ]; then kind=$event; fi
+	if [ -n "$offcpu" ]; then kind='Off-CPU time'; elif [ -n "$wall" ]; then kind='Wall-clock time'; elif [ "$event" = java:alloc ]; then kind=Allocations; elif [ -n "$event" ]; then kind=$event; fi
 	command_status=0
 	start_mapper
 	if [ "$whom" = command ]; then
@@ -116,13 +125,13 @@ draw()
 	result=$?
 	[ -e "$tmp/folded" ] || exit "$failure"
 	tell_frame_pointers "$window"
-	if ! LC_ALL=C grep -qv '^#' "$tmp/folded"; then
+	if ! has_stacks "$tmp/folded"; then
 		die "no samples of $what$(advise_without_samples)"
 	fi
 	subtitle="$what, $began"
 	set -- --title "${title:-$kind of $what}" --subtitle "$began"
 	if [ -n "$title" ]; then set -- --title "$title" --subtitle "$subtitle"; fi
-	if [ -n "$offcpu" ]; then set -- "$@" --countname=ns; fi
+	if [ -n "$offcpu$wall" ]; then set -- "$@" --countname=ns; fi
 	if [ -n "$colors" ]; then set -- "$@" --colors "$colors"; elif [ -n "$offcpu" ]; then set -- "$@" --colors io; fi
 	write_picture "$@"
 	[ "$result" = 0 ] || exit "$failure"

@@ -9,6 +9,17 @@ stop()
 	wait "$1" 2>/dev/null
 }
 
+# The symbol saver of a recorder that did not wait for it may still write: seen on a busy host.
+remove_tmp()
+{
+	[ -n "$tmp" ] || return 0
+	for _ in 1 2; do
+		if rm -rf "$tmp" 2>/dev/null; then return; fi
+		sleep 1
+	done
+	rm -rf "$tmp"
+}
+
 # Whatever ends us.
 finish()
 {
@@ -20,18 +31,34 @@ finish()
 	stop "$recorder"
 	stop "$mapper"
 	# a screen of tables hid this
-	if [ -n "$tmp" ] && [ -n "$top" ]; then grep ' has no effect: ' "$tmp/rec.err" >&2 2>/dev/null; fi
-	if [ -n "$tmp" ]; then rm -rf "$tmp"; fi
+	if [ -n "$tmp" ] && [ -n "$top" ]; then
+		grep ' has no effect: ' "$tmp/rec.err"
+		[ -n "$quiet" ] && [ "$(id -u)" != 0 ] || grep ' are not shown: ' "$tmp/rec.err"
+	fi >&2 2>/dev/null
+	remove_tmp
 	exit "$status"
 }
 
-# The first Ctrl-C ends a recording, and what there is of it is drawn; the second ends all.
+# on_interrupt STATUS: the first Ctrl-C or SIGTERM ends a recording, and what there is of it is drawn; the second ends all.
 on_interrupt()
 {
-	if [ -n "$interrupted" ] || [ -z "$recorder$in_command" ]; then exit 130; fi
-	interrupted=1
-	if [ -n "$recorder" ] && [ -z "$top" ]; then kill -INT "$recorder" 2>/dev/null; fi
-	if [ -n "$top" ]; then exit 0; fi
+	if [ -n "$top" ]; then
+		[ "$1" = 143 ] && exit 143
+		[ -n "$recorder$in_command" ] && exit 0
+		exit 130
+	fi
+	if [ -n "$interrupted" ]; then
+		# timeout(1) sends its signal to the process and to its group
+		[ $(($(date +%s) - interrupted)) -ge 2 ] || return 0
+		say "ended by a second signal before the picture was complete"
+		exit "$1"
+	fi
+	if [ -z "$recorder$in_command" ]; then
+		say "ended by a signal outside of a recording: nothing was drawn"
+		exit "$1"
+	fi
+	interrupted=$(date +%s)
+	if [ -n "$recorder" ]; then kill -INT "$recorder" 2>/dev/null; fi
 }
 
 # A job ends here, or is interrupted by a signal to us, which the shell hears only while it waits.
@@ -68,8 +95,8 @@ prepare()
 {
 	trap finish EXIT
 	trap 'exit 129' HUP
-	trap on_interrupt INT
-	trap 'exit 143' TERM
+	trap 'on_interrupt 130' INT
+	trap 'on_interrupt 143' TERM
 	trap 'exit 0' USR1 # a key
 	tmp=$(mktemp -d "${TMPDIR:-/tmp}/pjflame.XXXXXX") || { tmp=; die "cannot create a temporary directory in ${TMPDIR:-/tmp}: set TMPDIR"; }
 	dir=$tmp/pj

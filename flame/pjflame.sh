@@ -48,10 +48,11 @@ help()
 pjflame - record, map, fold and draw: one command for a flame graph
 usage: pjflame [options] [PID | COMMAND [ARGUMENT ...]]
        pjflame [options] FILE
-       pjflame --top [options] [PID]
+       pjflame top [options] [PID]
        pjflame dump [options] PID
 
-dump prints one stack of each thread of a process as text, without stopping it.
+top prints a table of the hottest functions repeatedly; dump prints one stack of each thread of a
+process as text, without stopping it (pjflame dump --help).
 
 FILE is a perf.data, text of perf script or folded stacks: it is drawn, and nothing is recorded.
 
@@ -64,12 +65,14 @@ Targets:
 Events:
   -s, --seconds=SECONDS      duration (10); with --top, of each table (3)
   -F, --frequency=HZ         samples a second on each busy CPU (303)
-  -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, ... (auto)
+  -e, --event=EVENT          event: auto (cycles or cpu-clock), page-faults, alloc (objects of
+                             JVMs, by bytes), ... (auto)
       --unwind=auto|tables|fp
                              auto (both), tables (unwind tables), fp (frame pointers) (auto)
-      --interpreters=off|on|all
-                             show functions of Python, node, Ruby, PHP, Perl (on for root)
+      --interpreters=off|on|all|auto
+                             show functions of Python, node, Ruby, PHP, Perl (auto)
       --off-cpu[=US]         record off-CPU times instead, of US microseconds or more
+      --wall                 record on-CPU and off-CPU times together (also: -e wall)
 
 Output:
   -o, --output=FILE          write the picture to FILE (flame.svg); - is standard output
@@ -99,14 +102,14 @@ example: pjflame
          pjflame -s 30 -o web.svg -c 3fa2b1
          pjflame java -jar app.jar
          pjflame perf.data
-         pjflame --top -p 4711
+         pjflame top 4711
          pjflame dump 4711
 END
 }
 
 # ---- command line ----------------------------------------------------------------------------------------------------
 
-whom='' pids='' container='' seconds='' frequency='' event='' unwind='' interpreters='' offcpu='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
+whom='' pids='' container='' seconds='' frequency='' event='' unwind='' interpreters='' offcpu='' wall='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
 dump='' top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
 failure=1
 
@@ -118,25 +121,6 @@ number()
 	*) if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then return; fi ;;
 	esac
 	usage_error "$1: '$2' is not a number from $3 to $4"
-}
-
-# take_seconds NAME TIME: a time such as 30, 30s, 5m or 1h
-take_seconds()
-{
-	case $2 in
-	*s) seconds=${2%s} unit=1 ;;
-	*m) seconds=${2%m} unit=60 ;;
-	*h) seconds=${2%h} unit=3600 ;;
-	*) seconds=$2 unit=1 ;;
-	esac
-	case $seconds in
-	'' | 0* | *[!0-9]* | ??????*) ;;
-	*)
-		seconds=$((seconds * unit))
-		if [ "$seconds" -le 86400 ]; then return; fi
-		;;
-	esac
-	usage_error "$1: '$2' is not a time from 1s to 86400s, such as 30, 5m or 1h"
 }
 
 # take_interval NAME TIME: that of async-profiler, in ns, or with a unit such as 10ms
@@ -161,7 +145,7 @@ take_timer()
 	*) return 1 ;;
 	esac
 	[ $# = 2 ] && [ "$1" = sleep ] || return 1
-	take_seconds sleep "$2"
+	take_duration sleep "$2" ''
 }
 
 only_one()
@@ -179,8 +163,11 @@ filled()
 # take_pids NAME LIST
 take_pids()
 {
+	case $2 in
+	'' | -*) usage_error "$1: there is no PID: pgrep -d, NAME prints those of a program that runs" ;;
+	esac
 	case ,$2, in
-	*,,* | *[!0-9,]*) usage_error "$1: '$2' is not a list of PIDs such as 123,456" ;;
+	*,,* | *[!0-9,]*) usage_error "$1: '$2' is not a list of PIDs such as 123,456; pgrep -d, NAME prints those of a program" ;;
 	esac
 	only_one pids
 	pids=${pids:+$pids,}$2
@@ -194,8 +181,9 @@ take_event()
 	case $2 in
 	cpu) event= ;;
 	itimer | ctimer) event=cpu-clock ;;
-	wall | lock) usage_error "$1 $2: --off-cpu records where threads wait, a recording without $1 where they run" ;;
-	alloc | nativemem) usage_error "$1 $2: allocations are not recorded; -e page-faults shows first uses of memory" ;;
+	lock) usage_error "$1 $2: --off-cpu records where threads wait, for locks too" ;;
+	alloc) event=java:alloc ;;
+	nativemem) usage_error "$1 $2: native allocations are not recorded; -e page-faults shows first uses of memory" ;;
 	esac
 }
 
@@ -216,6 +204,31 @@ take_output()
 }
 
 #include words.sh
+#include verbs.sh
+
+# of_py_spy OPTION: options of py-spy without an equivalent of the same form
+of_py_spy()
+{
+	case $1 in
+	--idle) usage_error "$1: -e wall has the waits of all threads, too" ;;
+	--gil) usage_error "$1: leave it out: samples are of threads on a CPU, which those without the GIL do not use" ;;
+	--subprocesses) usage_error "$1: processes that start later are recorded; give the PIDs of those that there are, too: -p PID,PID2" ;;
+	esac
+}
+
+# of_other_tool OPTION: an option of another tool is answered with that tool
+of_other_tool()
+{
+	PATH=${0%/*}:$PATH
+	for tool in pjsvg pjrecord pjfold; do
+		"$tool" --help 2>/dev/null | c_awk '{ sub(/[[=].*/, ""); for (i = 1; i < 3; i++) { sub(/,$/, "", $i); print $i } }' | grep -qxF -e "$1" || continue
+		case $tool in
+		pjsvg) usage_error "$1 is an option of pjsvg, which draws what --folded=FILE saves: pjsvg $1 ... FILE >flame.svg" ;;
+		pjrecord) usage_error "$1 is an option of pjrecord, whose recordings are drawn, too: pjrecord $1 ... -s 10 -o x.data, then pjflame x.data" ;;
+		*) usage_error "$1 is an option of pjfold: pjrecord -s 10 -o x.data, then pjfold $1 ... x.data | pjsvg >flame.svg" ;;
+		esac
+	done
+}
 
 groupings='process thread container pod cgroup'
 
@@ -235,7 +248,7 @@ take()
 	case $1 in
 	-p | --pid) take_pids "$1" "$2" ;;
 	-c | --container) filled "$1" "$2"; [ -z "$container" ] || usage_error "$1: one container at a time"; only_one container; container=$2 ;;
-	-s | -d | --seconds | --duration) take_seconds "$1" "$2" ;;
+	-s | -d | --seconds | --duration) take_duration "$1" "$2" '' ;;
 	-i | --interval) take_interval "$1" "$2" ;;
 	-F | -r | --frequency | --rate) number "$1" "$2" 1 1000000; frequency=$2 ;;
 	-e | --event) take_event "$1" "$2" ;;
@@ -285,6 +298,7 @@ take_operand()
 		return 0
 	fi
 	if is_command "$1"; then return 1; fi
+	case $1 in top | dump) usage_error "'$1' stands in front of all options: pjflame $1 -p PID" ;; esac
 	[ ! -f "$1" ] || [ -r "$1" ] || usage_error "'$1': permission denied: its owner, or root, may read it"
 	case $1 in
 	*/* | *.data | *.folded | *.gz | *.txt | *.svg) [ -e "$1" ] || usage_error "'$1': no such file" ;;
@@ -294,10 +308,12 @@ take_operand()
 }
 
 # As py-spy has them; a program of that name can be recorded after --.
+verb_help=help
 case ${1-} in
-top) top=1; shift ;;
-record) shift ;;
-dump) dump=1 output=-; shift ;;
+top) top=1 verb_help=help_top; shift ;;
+record | collect) shift ;;
+start | stop | resume | status) is_command "$1" || usage_error "'$1': pjflame records for a time and ends: pjflame -d 10 PID; pjrecord -d DIR records until it is stopped" ;;
+dump) dump=1 output=- verb_help=help_dump; shift ;;
 esac
 
 # Options and operands in front of a COMMAND, which begins after -- or with its own name.
@@ -317,12 +333,13 @@ while [ $# -gt 0 ]; do
 	-v | --verbose) verbose=-v ;;
 	--off-cpu) offcpu=--off-cpu ;;
 	--off-cpu=*) number --off-cpu "${1#*=}" 0 99999999; offcpu=$1 ;;
+	--wall) wall=--wall ;;
 	--inline) inline=--inline ;;
 	--top) top=1 ;;
 	-t | --threads) by=thread ;;
-	-g | --native) ;; # always
+	-g | --native | --nonblocking) ;; # always
 	--format | --format=*) usage_error "$1: the picture is an SVG; other viewers read the stacks of --folded=FILE" ;;
-	-h | --help) help || exit 1; exit 0 ;;
+	-h | --help) "$verb_help" || exit 1; exit 0 ;;
 	-V) version || exit 1; exit 0 ;;
 	--values=*) values=${1#*=} ;;
 	--version) version || exit 1; exit 0 ;;
@@ -338,7 +355,7 @@ while [ $# -gt 0 ]; do
 		value=${1#-?}
 		take "${1%"$value"}" "$value"
 		;;
-	-?*) unknown "$1" ;;
+	-?*) of_py_spy "$1"; of_other_tool "${1%%=*}"; unknown "$1" ;;
 	*)
 		if ! take_operand "$1"; then
 			if take_timer "$@"; then break; fi
@@ -354,26 +371,28 @@ done
 # What a dump takes from the command line, and what it excludes.
 settle_dump()
 {
-	[ "$whom" = pids ] || [ "$whom" = container ] || usage_error "dump needs a PID, or a container by -c"
-	[ -z "$event$folded$keep$title$colors$by$inline$offcpu$top$tables$rows" ] || usage_error "dump takes -p, -c, -s, -F, -o, -q, -v, --unwind and --interpreters only"
+	[ "$whom" = pids ] || [ "$whom" = container ] || usage_error "dump needs a PID, or a container by -c; pgrep NAME prints the PIDs of a program"
+	[ -z "$event$folded$keep$title$colors$by$inline$offcpu$wall$top$tables$rows" ] || usage_error "dump takes -p, -c, -s, -F, -o, -q, -v, --unwind and --interpreters only"
 	[ "$unwind" != fp ] || usage_error "dump and --unwind=fp exclude each other: stacks of waiting threads are read by unwind tables"
-	default_interpreters
 	offcpu=--off-cpu seconds=${seconds:-2} frequency=${frequency:-997}
 }
 
+if [ "$event" = wall ]; then event='' wall=--wall; fi
 whom=${whom:-all}
 [ -z "$dump" ] || settle_dump
 if [ -n "$top" ]; then
 	[ "$whom" != command ] && [ "$whom" != file ] || usage_error "--top needs -a, -p or -c, not a command or a file"
-	[ -z "$folded$keep$title$colors" ] && [ "$output" = flame.svg ] || usage_error "--top draws no picture and excludes -o, --folded, --keep, --title and --colors"
+	[ -z "$seconds" ] || take_duration --seconds "$seconds" integer
+	[ -z "$folded$keep$title$colors$wall" ] && [ "$output" = flame.svg ] || usage_error "--top draws no picture and excludes -o, --folded, --keep, --title, --colors and --wall"
 elif [ -n "$tables$rows" ]; then
 	usage_error "--tables and --rows need --top"
 fi
-[ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$interpreters$offcpu$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
+[ "$whom" != file ] || [ -z "$seconds$frequency$event$unwind$interpreters$offcpu$wall$keep" ] || usage_error "'$input' is drawn, not recorded: options of a recording do not apply"
+[ "$output" != - ] || [ -n "$dump$top" ] || [ ! -t 1 ] || usage_error "standard output is a terminal: write the picture to a file with -o flame.svg"
 [ "$output$folded" != -- ] || usage_error "-o and --folded: only one of them can be standard output"
-[ -z "$offcpu" ] || [ -z "$event" ] || usage_error "--off-cpu and --event exclude each other"
+[ -z "$offcpu$wall" ] || [ -z "$event" ] || usage_error "--off-cpu and --wall exclude --event"
+[ -z "$offcpu" ] || [ -z "$wall" ] || usage_error "--off-cpu and --wall exclude each other: --wall has the off-CPU times, too"
 case $interpreters in on | all) [ "$unwind" != fp ] || usage_error "--interpreters=$interpreters and --unwind=fp exclude each other" ;; esac
-[ -n "$offcpu" ] || [ "$unwind" = fp ] || default_interpreters
 # a command without -s is recorded to its end
 if [ -n "$seconds" ] || [ "$whom" = command ]; then :; elif [ -n "$top" ]; then seconds=3; else seconds=10; fi
 
@@ -392,13 +411,22 @@ print_values()
 	case $1 in
 	by) printf '%s\n' $groupings ;;
 	unwind) printf '%s\n' auto tables fp ;;
-	interpreters) printf '%s\n' off on all ;;
-	event) pjrecord --values=event ;;
+	interpreters) printf '%s\n' off on all auto ;;
+	event) pjrecord --values=event && printf '%s\n' alloc wall ;;
 	colors) pjsvg --values=colors ;;
 	# others choose these names: without those that a shell could take for more than a word
 	container) list_containers | c_awk 'NR > 1 { print $1; print $2 }' | LC_ALL=C grep -x '[A-Za-z0-9_.:@/+-]\{2,\}' ;;
 	*) case $(help) in *"--$1="* | *"--$1 "*) ;; *) usage_error "--values=$1: there is no option --$1" ;; esac ;;
 	esac
+}
+
+# What pjrecord would refuse is refused before a message of the recording: --version comes after the options.
+check_recording()
+{
+	[ "$whom" != file ] || return 0
+	why=$(pjrecord ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} --version 2>&1 >/dev/null) && return
+	why=${why#pjrecord: }
+	usage_error "${why% (see *}"
 }
 
 # ---- main ------------------------------------------------------------------------------------------------------------
@@ -415,6 +443,7 @@ if [ -n "$list" ]; then
 	exit 0
 fi
 [ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }
+check_recording
 # pjsvg prints the reason
 [ -z "$colors" ] || echo "main 1" | pjsvg --colors "$colors" >/dev/null || exit 2
 prepare

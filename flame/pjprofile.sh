@@ -41,8 +41,8 @@ Targets:
 Events:
   -s, --seconds=SECONDS      duration of a profile (60)
   -F, --frequency=HZ         samples a second on each busy CPU (11)
-      --interpreters=off|on|all
-                             show functions of Python, node, Ruby, PHP, Perl (on for root)
+      --interpreters=off|on|all|auto
+                             show functions of Python, node, Ruby, PHP, Perl (auto)
 
 Output:
   -o, --output=DIR           directory of the profiles; it is made if it is missing
@@ -101,7 +101,7 @@ take()
 		esac
 		pids=$2
 		;;
-	-s | -d | --seconds | --profiling-duration) number "$1" "$2" 1 86400; seconds=$2 ;;
+	-s | -d | --seconds | --profiling-duration) take_duration "$1" "$2" integer ;;
 	-F | -f | --frequency | --profiling-frequency) number "$1" "$2" 1 1000000; frequency=$2 ;;
 	--by)
 		for by in $groupings; do if [ "$2" = "$by" ]; then return; fi; done
@@ -111,7 +111,8 @@ take()
 	--interpreters) check_interpreters "$2"; interpreters=$2 ;;
 	--python-mode)
 		case $2 in
-		auto | enabled | pyperf | pyspy | py-spy) interpreters=on ;;
+		auto) interpreters=auto ;;
+		enabled | pyperf | pyspy | py-spy) interpreters=on ;;
 		disabled | none) interpreters=off ;;
 		*) usage_error "--python-mode=$2: auto, enabled, pyperf, pyspy, disabled or none" ;;
 		esac
@@ -171,14 +172,13 @@ find_tools pjrecord pjfold pjsvg awk mktemp mkfifo
 if [ -n "$values" ]; then
 	case $values in
 	by) printf '%s\n' $groupings || exit 1 ;;
-	interpreters) printf '%s\n' off on all || exit 1 ;;
+	interpreters) printf '%s\n' off on all auto || exit 1 ;;
 	*) case $(help) in *"--$values="* | *"--$values "*) ;; *) usage_error "--values=$values: there is no option --$values" ;; esac ;;
 	esac
 	exit 0
 fi
 [ -n "$output" ] || usage_error "-o DIR names the directory of the profiles"
 [ -z "$all" ] || [ -z "$pids" ] || usage_error "-a and -p exclude each other"
-default_interpreters
 
 # ---- life ------------------------------------------------------------------------------------------------------------
 

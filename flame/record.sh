@@ -5,7 +5,7 @@ start_mapper()
 {
 	mkdir -p "$dir"
 	: >"$tmp/map.err"
-	if [ "$unwind" != fp ] && [ -z "$offcpu" ] && [ "$(uname -m)" = x86_64 ]; then return; fi
+	if [ "$unwind" != fp ] && [ -z "$offcpu$wall" ] && [ "$(uname -m)" = x86_64 ]; then return; fi
 	every=1
 	if [ "$(id -u)" != 0 ]; then every=0.25; fi # new JVMs are told by the kernel to root only
 	PJ_SANDBOX_REPORTED=1 $apart pjmap -i "$every" -q --with-parent --no-perf-map -d "$dir" >/dev/null 2>"$tmp/map.err" </dev/null &
@@ -30,7 +30,8 @@ end_mapper()
 # The options that all recordings have, then those of this one.
 recorder()
 {
-	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} "$@"
+	# shellcheck disable=SC2086 # one word, or none
+	set -- ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} $wall "$@"
 	exec $apart pjrecord --with-parent "$@"
 }
 
@@ -39,9 +40,12 @@ choose_target()
 	case $whom in
 	all) recorded_as=-a what="all of $(uname -n)" ;;
 	pids)
+		# of a list, as pgrep prints it, some may be gone: pjrecord prints their number
+		living=
 		for pid in $(printf '%s' "$pids" | tr , ' '); do
-			[ -e "/proc/$pid" ] || die "$pid: no such process (or this user may not see it)"
+			if [ -e "/proc/$pid" ]; then living=1; fi
 		done
+		[ -n "$living" ] || die "$pids: no such process (or this user may not see it)"
 		recorded_as=-p$pids what="process $pids"
 		case $pids in
 		*,*) what="processes $pids" ;;
@@ -55,11 +59,15 @@ choose_target()
 	esac
 }
 
-# What a recorder said, without what is only true of a directory that stays.
+# Prints the messages of a recorder, without those that are only true of a directory that stays. The sentence about a picture has the programs
+# whose functions are not shown, with the advice to record as root; so root gets the message of pjrecord, which has the reason. A dump has no such
+# sentence.
 tell_recorder()
 {
 	if [ -z "$verbose" ]; then
-		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: stacks are deeper than ' "$tmp/rec.err" >&2
+		unread='^pjrecord: functions of .* are not shown: '
+		if [ "$(id -u)" = 0 ] || { [ -n "$dump" ] && [ -z "$quiet" ]; }; then unread=; fi
+		grep -v -e '/out/[0-9]*\.data: ' -e '^pjrecord: symbol store: ' -e '^pjrecord: stacks are deeper than ' ${unread:+-e "$unread"} "$tmp/rec.err" >&2
 	else
 		sed -e '/^pjrecord: symbol store: /d' -e 's|^pjrecord: .*/out/[0-9]*\.data: |pjrecord: |' "$tmp/rec.err" >&2
 	fi
@@ -69,8 +77,12 @@ tell_recorder()
 record_window()
 {
 	tell "$1"
+	case $seconds in
+	*.*) set -- -s "$seconds" -w $((${seconds%.*} + 1)) ;; # a window has whole seconds
+	*) set -- -w "$seconds" ;;
+	esac
 	# shellcheck disable=SC2086 # one word, or none
-	recorder $verbose "$recorded_as" -w "$seconds" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
+	recorder $verbose "$recorded_as" "$@" --once --keep-symbols=256M -d "$dir" >"$tmp/windows" 2>"$tmp/rec.err" </dev/null &
 	recorder=$!
 	quiet_layers
 	await "$recorder"
@@ -92,7 +104,8 @@ record_command()
 	window=$dir/out/$(date +%s).data
 	in_command=1
 	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
-	pjrecord ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} -o "$window" -- "$@" >&5 5>&-
+	# shellcheck disable=SC2086 # one word, or none
+	pjrecord ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} $wall -o "$window" -- "$@" >&5 5>&-
 	command_status=$?
 	quiet_layers
 	exec 5>&-
@@ -101,11 +114,12 @@ record_command()
 	printf '%s\n' "$window" >"$tmp/windows"
 }
 
-# JVMs that were sampled and keep no frame pointers, where these are all that there is: which ones, and what helps.
+# JVMs that were sampled and keep no frame pointers, where these are all that there is: which ones, and what helps. Stacks of waits are read
+# by unwind tables on x86-64.
 tell_frame_pointers()
 {
 	pjfold -q --info "$1" 2>/dev/null | sed -n 's/^process *\([0-9]*\) samples, \([0-9.]*\) %, pid \([0-9]*\), .*/\3 \1 \2/p' >"$tmp/sampled"
-	if [ -s "$tmp/jvms" ] && { [ "$unwind" = fp ] || [ -n "$offcpu" ]; }; then name_without_pointers; fi
+	if [ -s "$tmp/jvms" ] && { [ "$unwind" = fp ] || [ "$(uname -m)" != x86_64 ]; }; then name_without_pointers; fi
 	# of the JVMs that could not be followed, those that were sampled matter
 	if [ -s "$tmp/map.err" ]; then
 		c_awk 'FILENAME == ARGV[1] { sampled[$1 ":"]; next } $1 == "pjmap:" && ($2 in sampled)' "$tmp/sampled" "$tmp/map.err" >&2
@@ -116,7 +130,7 @@ name_without_pointers()
 {
 	c_awk -F '   *' 'FILENAME == ARGV[1] { split($0, is, " "); if (is[2] >= 10 && is[3] >= 1) sampled[is[1]]; next } ($1 in sampled) && $8 == "no" { print $1 "\t" $10 }' "$tmp/sampled" "$tmp/jvms" >"$tmp/without"
 	otherwise=", or leave out --unwind=fp"
-	[ -z "$offcpu" ] || otherwise= # the kernel finds those callers
+	[ "$unwind" = fp ] || otherwise= # the kernel finds the callers
 	while IFS='	' read -r pid command; do
 		say "$pid, Java ($command), has no frame pointers, so callers of its code are missing: start it with -XX:+PreserveFramePointer" \
 			"(or JAVA_TOOL_OPTIONS=-XX:+PreserveFramePointer in its environment)$otherwise"

@@ -3,17 +3,28 @@
 # check_interpreters VALUE
 check_interpreters()
 {
-	case $1 in off | on | all) ;; *) usage_error "--interpreters: '$1' is not off, on or all" ;; esac
+	case $1 in off | on | all | auto) ;; *) usage_error "--interpreters: '$1' is not off, on, all or auto" ;; esac
 }
 
-# Sets $interpreters to on, unless it is set, where interpreters can be read: on x86-64, by root with CAP_SYS_NICE (bit 23) in the first user
-# namespace, since real-time priority needs it. Elsewhere pjrecord would warn of an option that the user did not give.
-default_interpreters()
+# take_duration NAME TIME INTEGER: sets $seconds to a time such as 10, 1.5, 200ms, 5m or 1h, in s, from 0.01 s to a day. The time is an integer
+# from 1 on if INTEGER is not empty. As common/filter/opt.h (opt_duration).
+take_duration()
 {
-	[ -z "$interpreters" ] && [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] || return 0
-	[ "$(readlink /proc/self/ns/user 2>/dev/null)" = 'user:[4026531837]' ] || return 0
-	effective=$(sed -n 's/^CapEff:[[:blank:]]*//p' /proc/self/status 2>/dev/null)
-	if [ $((0x0$effective >> 23 & 1)) = 1 ]; then interpreters=on; fi
+	seconds=$(printf '%s\n' "$2" | integer=$3 c_awk '
+		NR == 1 && /^([0-9]+\.?[0-9]*|\.[0-9]+)(us|ms|s|m|h|d)?$/ && length($0) < 20 {
+			unit = number = $0
+			gsub(/[0-9.]/, "", unit)
+			gsub(/[a-z]/, "", number)
+			sub(/^0+/, "", number) # busybox reads octal numbers
+			time = number * (unit == "us" ? 1e-6 : unit == "ms" ? 1e-3 : unit == "m" ? 60 : unit == "h" ? 3600 : unit == "d" ? 86400 : 1)
+			text = sprintf("%.6f", time)
+			sub(/\.?0*$/, "", text)
+			if (time >= 0.01 && time <= 86400 && (ENVIRON["integer"] == "" || text ~ /^[0-9]+$/)) good = text
+		}
+		END { if (NR == 1) print good }')
+	[ -z "$seconds" ] || return 0
+	if [ -n "$3" ]; then usage_error "$1: '$2' is not a time from 1s to 1d in whole seconds, such as 30, 5m or 1h"; fi
+	usage_error "$1: '$2' is not a time from 10ms to 1d, such as 10, 1.5, 5m or 1h"
 }
 
 # similar WORD: of the lines of standard input, the one that a mistyped WORD most likely stands for, or nothing; as common/similar.h

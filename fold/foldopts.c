@@ -8,16 +8,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-/* Stores, for the error message, the name of the first option that needs samples: perf.data or text of samples. */
+/* Records that the option `name` needs an input with samples: perf.data, or text of samples. Only the first such name
+ * is stored, for the error message. */
 static void needs_samples(struct request *request, const char *name)
 {
 	if (!request->sample_option[0])
 		snprintf(request->sample_option, sizeof(request->sample_option), "%s", name);
 }
 
-/* Stores, for the error message, the name of the first option that needs perf.data. Such an option needs samples, too.
- */
+/* Records that the option `name` needs perf.data as input, and therefore also samples. Only the first such name is
+ * stored, for the error message. */
 static void needs_recording(struct request *request, const char *name)
 {
 	if (!request->recording_option[0])
@@ -25,7 +27,7 @@ static void needs_recording(struct request *request, const char *name)
 	needs_samples(request, name);
 }
 
-/* Values that options allow, separated by "|". opt_choice() returns the index of the given one. */
+/* Values that each option allows, separated by "|"; opt_choice() returns the index of the given value. */
 #define ROOTS "process|thread|both|groups"
 #define GROUPS "cgroup|container|pod|thread"
 #define SPELLINGS "java|hotspot"
@@ -84,8 +86,7 @@ static void opt_slice(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
 
-	if (!samplekey_time(str_of(value), &request->recording.slice_ns) || request->recording.slice_ns == 0)
-		die_usage("%s: '%s' is not a number of seconds", name, value);
+	request->recording.slice_ns = opt_duration(value, name, SECOND_NS / 1000000, OPT_TIME_MOST);
 	needs_recording(request, name);
 }
 
@@ -141,7 +142,8 @@ static void opt_kinds(void *to, const char *value, const char *name)
 	needs_samples(request, name);
 }
 
-/* --annotate=k,j,... or none: adds these kinds of code to those that get a suffix, which by default are all kinds. */
+/* Handles --annotate=LIST: adds the kinds of code in LIST (`value`), such as k,j, to the kinds whose names get a
+ * suffix; "none" adds no kind. Without the option, all kinds get a suffix. */
 static void opt_annotate(void *to, const char *value, const char *name)
 {
 	static const struct {
@@ -207,8 +209,8 @@ static void foldopts_opt_only(void *to, const char *value, const char *name)
 	needs_samples(request, name);
 }
 
-/* --event-filter EVENT, as in FlameGraph's stackcollapse-perf.pl: selects the event of exactly this name, without glob.
- */
+/* Handles --event-filter EVENT, an option of FlameGraph's stackcollapse-perf.pl: selects the event whose name is
+ * exactly EVENT (`value`), which is not a glob pattern. */
 static void opt_event_filter(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
@@ -262,8 +264,16 @@ static void opt_top(void *to, const char *value, const char *name)
 	struct request *request = to;
 
 	if (!str_u64(str_of(value), &request->top))
-		die_usage("%s: '%s' is not a whole number", name, value);
+		die_usage("%s: '%s' is not a number of rows, as in %s 20 %s", name, value, name,
+			  access(value, F_OK) == 0 ? value : "FILE");
 	request->top_given = true;
+}
+
+static NORETURN void opt_stdio(void *to, const char *value, const char *name)
+{
+	(void)to;
+	(void)value;
+	die_usage("%s: --tree prints the call tree, --top=20 a table of functions", name);
 }
 
 static void foldopts_opt_tree(void *to, const char *value, const char *name)
@@ -276,7 +286,7 @@ static void foldopts_opt_tree(void *to, const char *value, const char *name)
 		die_usage("%s: '%s' is not a percentage from 0 to 100", name, value);
 }
 
-/* Applies what a word of --sort changes beside the columns: --sort=pid labels processes as --pid does. */
+/* Sets the options that a key of --sort implies besides its column: --sort=pid labels processes as --pid does. */
 static void apply_sort_word(struct request *request, const struct sortkeys_word *word)
 {
 	static const enum containers_by by[] = {
@@ -322,7 +332,8 @@ static void settle_sort(struct request *request)
 		die_usage("--sort by processes or threads excludes --comm=none and --skip-after");
 	if (keys->has[COLUMN_THREAD])
 		request->recording.root = ROOT_BOTH;
-	/* Columns of processes need it, too: frames with a DSO are functions for certain. A tree shows it. */
+	/* Frames need their DSO for the column dso. In --top with columns of processes, a frame with a DSO is certainly
+	 * a function and not the name of a process. --tree shows the DSO. */
 	request->script.names.dso = keys->has[COLUMN_DSO] || (request->top_given && sortkeys_of_threads(keys));
 }
 
@@ -341,7 +352,7 @@ static void foldopts_opt_input(void *to, const char *value, const char *name)
 	request->input[request->ninputs++] = value;
 }
 
-/* Returns a new array of the files of -i, then the operands, then NULL; the caller frees it. */
+/* Returns a new array of the files of -i, then the files of `operand`, then NULL; the caller frees it. */
 static char **join_inputs(const struct request *request, char **operand)
 {
 	size_t n = 0, noperands = 0;
@@ -392,9 +403,9 @@ static void prepare_flamegraph(struct request *request)
 	};
 }
 
-/* ---- the table of options ------------------------------------------------------------------------------------ */
+/* ---- table of options ---------------------------------------------------------------------------------------- */
 
-/* The rows of all groups. Each of the functions add_*_group adds those of one group. */
+/* Table of options. Each function add_*_group() appends the rows of one group. */
 struct options {
 	struct opt row[80];
 	size_t n;
@@ -413,7 +424,7 @@ static void add_output_group(struct options *options, struct request *request)
 	const struct opt rows[] = {
 		OPT_GROUP("Output"),
 		{ 'i', "input", "FILE", OPT_CALL, request, foldopts_opt_input, "read FILE, as an operand does" },
-		{ 'o', "output", "FILE", OPT_STR, &request->out, NULL,
+		{ 'o', "output", "FILE", OPT_CALL, &request->out, opt_text_path,
 		  "write to FILE, complete or not at all (standard output)" },
 		{ 'j', NULL, "N", OPT_U64, &request->threads, NULL,
 		  "number of threads (1); the result is the same for any number" },
@@ -436,6 +447,7 @@ static void add_reports_group(struct options *options, struct request *request)
 		{ 0, "top", "N", OPT_CALL, request, opt_top, "print the N hottest frames instead: self and total" },
 		{ 0, "sort", "KEY,...", OPT_CALL, request, foldopts_opt_sort,
 		  "columns of --top: comm,thread,dso,sym,...; order: self, total, name" },
+		{ 0, "stdio", NULL, OPT_CALL_FLAG, request, opt_stdio, NULL },
 		{ 0, "tree", "[=PCT]", OPT_CALL, request, foldopts_opt_tree,
 		  "print the call tree instead, without callees below PCT % (0.5)" },
 		{ 0, "list-events", NULL, OPT_CALL_FLAG, request, opt_flag, "print the events of the input instead" },
@@ -570,7 +582,7 @@ static void add_opt_groups(struct options *options, struct request *request)
 	add_compatibility_group(options, request);
 }
 
-/* Dies if --time-slice has an output or a report that cannot have slices. */
+/* Dies if --time-slice is combined with a report, or with an output that cannot have slices. */
 static void foldopts_check_slices(const struct request *request)
 {
 	if (!request->recording.slice_ns)
@@ -586,7 +598,7 @@ static void foldopts_check_slices(const struct request *request)
 		die_usage("--min-samples with --time-slice needs files: -o with %%s in its name");
 }
 
-/* Dies if options contradict each other. */
+/* Dies if options contradict each other, or have a value out of range. */
 static void refuse_contradictions(const struct request *request)
 {
 	if (request->threads < 1 || request->threads > 256)
@@ -605,7 +617,8 @@ static void refuse_contradictions(const struct request *request)
 	foldopts_check_slices(request);
 }
 
-/* A dump has the files of its frames in place of their suffixes. Its weights, of several events, have no meaning. */
+/* Sets the options that --thread-dump implies, and dies if other options contradict it. Frames show file and line
+ * instead of the suffix of their kind. Each sample has weight 1: weights of several events have no common unit. */
 static void prepare_thread_dump(struct request *request)
 {
 	if (!request->thread_dump)

@@ -2,8 +2,9 @@
 /*
  * foldopts.h - command line of pjfold: one table of options that fills one struct.
  *
- * pjfold knows the kind of an input only after opening it. The struct therefore stores the name of the first option
- * that needs perf.data, and of the first one that needs samples; pjfold refuses an input of another kind.
+ * pjfold learns the kind of an input only when it opens the input. struct request therefore stores the names of the
+ * first option that needs perf.data and of the first option that needs samples. pjfold uses them in the error message
+ * for an input of another kind.
  */
 #ifndef PJ_FOLDOPTS_H
 #define PJ_FOLDOPTS_H
@@ -18,37 +19,38 @@ struct request {
 	struct samples_options script;
 	struct asflamegraph_options flamegraph;
 	bool as_flamegraph;
-	/* Set of 1 << enum names_kind: the kinds of code whose names get a suffix, from --kernel, --jit, --all and
-	 * --annotate. Valid if kinds_given is set; otherwise all kinds get one. */
+	/* Bit mask of 1 << enum names_kind: kinds of code whose names get a suffix (--kernel, --jit, --all,
+	 * --annotate). Used only if kinds_given is true; otherwise all kinds get a suffix. */
 	unsigned kinds_named;
 	bool kinds_given;
 	const char *from, *to;
-	/* Flags, each set by the option of the same name. */
+	/* Each member is true if the option of the same name was given. */
 	bool list_events, show_lost, header, strict, quiet, verbose;
-	/* min_samples: subtrees of a smaller weight become [other]. top: maximum number of rows of --top. threads:
-	 * number of threads that fold. */
+	/* min_samples: weight below which a subtree becomes [other]. top: maximum number of rows of --top. threads:
+	 * number of threads (-j). */
 	uint64_t min_samples, top, threads;
 	/* Percentage of lost samples (--max-lost) above which pjfold exits with status 3. */
 	double max_lost;
-	/* True if --max-lost or --top was given. The value does not show it: --max-lost 0 is valid, --top 0 is an
-	 * error. */
+	/* True if --max-lost (has_max_lost) or --top (top_given) was given. The values of these options cannot show
+	 * whether they were given: --max-lost 0 is valid, and --top 0 is an error. */
 	bool has_max_lost, top_given;
-	/* --tree: print the call tree. Callees below tree_percent % of the sum of weights have no line of their own. */
+	/* tree: true: print the call tree (--tree). tree_percent: percentage of the total weight below which a callee
+	 * gets no line of its own. */
 	bool tree;
 	double tree_percent;
-	struct sortkeys sort; /* columns of --top, and order of --top and --tree; sort_given: --sort sets it */
+	struct sortkeys sort; /* columns of --top, order of --top and --tree; sort_given: true if --sort was given */
 	bool sort_given;
-	/* The ninputs files of -i, in the order of the command line. */
+	/* Paths given with -i, in command-line order; ninputs elements. */
 	const char **input;
 	size_t ninputs;
-	char **joined; /* files of -i, then the operands, then NULL; NULL without -i */
+	char **joined; /* all inputs if -i was given: paths of -i, operands, NULL; otherwise NULL */
 	/* Options for perf.data. Its member `samples` points to `script`. */
 	struct recording_options recording;
-	/* info, unresolved, stacks: print this report in place of folded stacks. unprivileged: open files without
-	 * capabilities. */
+	/* info, unresolved, stacks: true: print the report of this option instead of folded stacks. unprivileged: true:
+	 * open files without capabilities (--unprivileged). */
 	bool info, unresolved, stacks, unprivileged;
-	/* --thread-dump: print the newest stack of each thread. threads_file: path of the list of threads to print;
-	 * NULL: none. */
+	/* thread_dump: true: print the newest stack of each thread (--thread-dump). threads_file: path of the file that
+	 * lists the threads to print; NULL: print all threads that have a stack. */
 	bool thread_dump;
 	const char *threads_file;
 	/* For the error message: name of the first option that needs perf.data as input; empty if there is none. */

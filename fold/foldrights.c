@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bits: locations that pjfold writes besides its output. NEEDS_CACHE: its cache of kernel symbols. NEEDS_SPOOL: a
+/* Bits for files that pjfold writes besides its output. NEEDS_CACHE: cache file of kernel symbols. NEEDS_SPOOL: a
  * temporary file for input that is not seekable. */
 enum needs { NEEDS_CACHE = 1, NEEDS_SPOOL = 2 };
 
-/* Returns the set of enum needs for one input. perf.data needs the cache of kernel symbols. Input that may be perf.data
- * but is not seekable (pipe, gzip) needs a temporary file, too. */
+/* Returns the bits of enum needs for the input at `path`. perf.data needs the cache of kernel symbols. Input that may
+ * be perf.data but is not seekable (pipe, gzip) needs a temporary file, too. */
 static unsigned needs_of(const char *path)
 {
 	unsigned char magic[8] = { 0 };
@@ -52,7 +52,7 @@ void foldrights_give_up(const struct request *request, char *const *paths)
 	unsigned needs = needs_of_all(paths);
 	char *cache;
 
-	/* The helper that opens files is needed for perf.data only: text refers to no other files. */
+	/* Only perf.data needs the helper that opens files: text refers to no other files. */
 	if (needs)
 		fileopener_start(request->unprivileged);
 	cache = needs & NEEDS_CACHE ? kallcache_prepare() : NULL;

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Maximum number of processes that --info lists. */
+/* Maximum number of processes that --info lists; of the others it shows only the number. */
 #define TOP 10
 
 struct process {
@@ -27,15 +27,15 @@ struct counts {
 	struct addrspace as;
 	uint64_t samples, without_chain, lost_records, lost_samples, throttled, first_ns, last_ns;
 	uint64_t *of_event;
-	/* Processes that have samples; the key is the pair (id of the comm, pid). */
+	/* Set of the processes that have samples. Key: comm id, pid. */
 	struct intern keys;
-	/* Counts of the processes; the index is the id of the key in `keys` minus 1. */
+	/* Counts of the processes, indexed by the id of the key in `keys` minus 1. */
 	struct process *process;
-	/* Modification time of the file, UTC, as text ("2026-11-21T17:42:08"); empty if it is unknown. */
+	/* Modification time of the file, UTC, as text ("2026-11-21T17:42:08"); empty if the time is unknown. */
 	char written[64];
 };
 
-/* ---- counting ----------------------------------------------------------------------------------------------- */
+/* ---- counting of records ------------------------------------------------------------------------------------ */
 
 static void info_count_process(struct counts *counts, const struct perfdata_record *record)
 {
@@ -63,7 +63,7 @@ static void count_sample(struct counts *counts, const struct perfdata_record *re
 	info_count_process(counts, record);
 }
 
-/* Reads all records. Counts samples by event and by process, losses and THROTTLE records; notes the times of the first
+/* Reads all records. Counts samples by event and by process, losses and THROTTLE records; stores the times of the first
  * and the last sample. */
 static void count_records(struct counts *counts, struct perfdata *data)
 {
@@ -73,7 +73,7 @@ static void count_records(struct counts *counts, struct perfdata *data)
 
 	while ((record = perfdata_next(data)) != NULL) {
 		events = perfdata_events(data, &n);
-		/* In pipe mode, the file may define further events between the records: add counters for these. */
+		/* In pipe mode, the file may define further events between the records: add counters for new events. */
 		if (n > had) {
 			counts->of_event = mem_grow(counts->of_event, sizeof(*counts->of_event), n);
 			memset(counts->of_event + had, 0, (n - had) * sizeof(*counts->of_event));
@@ -93,7 +93,7 @@ static void count_records(struct counts *counts, struct perfdata *data)
 	}
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------ */
+/* ---- text of the description -------------------------------------------------------------------------------- */
 
 static unsigned long long info_ull(uint64_t value)
 {
@@ -121,7 +121,8 @@ static void put_command(struct out *out, const struct perfdata_info *info)
 	out_char(out, '\n');
 }
 
-/* Formats a time (seconds since 1970) in UTC as "2026-11-21T17:42:08". False if the year cannot be represented. */
+/* Formats a time (seconds since 1970, UTC) as "2026-11-21T17:42:08" into `text`. Returns false if the year cannot be
+ * represented. */
 static bool format_time(time_t seconds, char text[64])
 {
 	struct tm calendar;
@@ -129,8 +130,8 @@ static bool format_time(time_t seconds, char text[64])
 	return gmtime_r(&seconds, &calendar) && strftime(text, 64, "%Y-%m-%dT%H:%M:%S", &calendar);
 }
 
-/* Writes `ns`, a time of the recording's clock, as wall-clock time in parentheses; nothing if the file does not relate
- * the two clocks. */
+/* Writes `ns`, a time of the recording's clock, as wall-clock time in parentheses. Writes nothing if the file does not
+ * relate its clock to the wall clock. */
 static void put_wall(struct out *out, const struct perfdata_info *info, uint64_t ns)
 {
 	uint64_t wall = info->clock_wall + (ns - info->clock_record);
@@ -140,7 +141,7 @@ static void put_wall(struct out *out, const struct perfdata_info *info, uint64_t
 		out_printf(out, " (%s.%03lluZ)", text, info_ull(wall / 1000000u % 1000u));
 }
 
-/* Stores the modification time of the file as text. It is the end of the recording, unless a copy changed it; most
+/* Stores the modification time of the file as text. It is the end of the recording, unless the file was copied. Most
  * files have no other wall-clock time. */
 static void note_written(struct counts *counts, const struct in *input)
 {
@@ -198,8 +199,8 @@ static int info_process_cmp(const void *left, const void *right)
 	return process->pid < b->pid ? -1 : process->pid > b->pid;
 }
 
-/* Writes up to TOP processes, those with the most samples first, and the number of the others. Sorts counts->process.
- */
+/* Writes up to TOP processes, those with the most samples first, then the number of remaining processes. Sorts
+ * counts->process. */
 static void put_processes(struct out *out, struct counts *counts)
 {
 	uint32_t n = counts->keys.n;
@@ -237,7 +238,7 @@ static void info_put_window(struct out *out, const struct perfdata_info *info)
 	out_char(out, '\n');
 }
 
-/* Writes the losses that pjrecord counted, without those that are 0, and the highest fill level of its rings. */
+/* Writes the loss counters of pjrecord that are not 0, and the highest fill level of its rings. */
 static void put_loss(struct out *out, const struct pj_loss *loss)
 {
 	const struct {
@@ -286,7 +287,8 @@ static void info_put_tenants(struct out *out, const struct pj_tenants *tenants)
 		info_put_tenant(out, others, "others");
 }
 
-/* Writes a line for each kind of helper process of pjrecord that failed: for unwind tables, JVMs, symbols. */
+/* Writes a line for each kind of helper process of pjrecord that failed: for unwind tables, JVMs, symbols,
+ * interpreters, stacks off the CPU. */
 static void info_put_helpers(struct out *out, const struct recorder *recorder)
 {
 	static const char *const name[PJ_HELPERS] = { [PJ_HELPER_TABLES] = "unwind tables",
@@ -308,23 +310,33 @@ static void info_put_helpers(struct out *out, const struct recorder *recorder)
 	}
 }
 
-/* Writes the numbers of interpreted methods and functions that pjrecord listed. */
+/* Writes the numbers of interpreted Java methods, and of classes of allocated objects, in pjrecord's list, and the
+ * number of its entries with functions of other languages. */
 static void info_put_interpreted(struct out *out, const struct interpreted *interpreted)
 {
-	size_t methods = 0, named = 0, functions = 0;
+	size_t methods = 0, named = 0, functions = 0, classes = 0, named_classes = 0;
 
 	for (size_t i = 0; i < interpreted->n; i++) {
-		methods += !interpreted->method[i].language;
-		functions += interpreted->method[i].language && interpreted->method[i].name.n;
-		named += !interpreted->method[i].language && interpreted->method[i].name.n;
+		uint32_t language = interpreted->method[i].language;
+		bool name = interpreted->method[i].name.n;
+
+		methods += !language;
+		named += !language && name;
+		classes += language == PJ_LANGUAGE_JAVA_CLASS;
+		named_classes += language == PJ_LANGUAGE_JAVA_CLASS && name;
+		functions += language && language != PJ_LANGUAGE_JAVA_CLASS && name;
 	}
+	if (classes)
+		out_printf(out, "%-10s %zu classes of allocated Java objects, %zu with a name\n", "classes", classes,
+			   named_classes);
 	if (functions)
 		out_printf(out, "%-10s %zu instructions of interpreted functions\n", "functions", functions);
 	if (methods)
 		out_printf(out, "%-10s %zu interpreted Java methods, %zu with a name\n", "methods", methods, named);
 }
 
-/* Writes the statistics of the stacks that pjrecord unwound, and of the Java methods and code that it listed. */
+/* Writes statistics of the stacks that pjrecord unwound, and of the interpreted functions and JVM code that it listed.
+ */
 static void put_unwinding(struct out *out, const struct recorder *recorder)
 {
 	struct text shown = { 0 };
@@ -376,7 +388,7 @@ static void put_recorder(struct out *out, const struct perfdata_info *info)
 		info_put_line(out, "kallsyms", recorder->kallsyms[i]);
 }
 
-/* Writes the complete description of one file. */
+/* Writes the complete description of one file. name: name of the file in the output. */
 static void put_info(struct out *out, const char *name, struct counts *counts, struct perfdata *data)
 {
 	const struct perfdata_info *info = perfdata_info(data);
@@ -427,8 +439,8 @@ static void put_conflicts(void *out, const struct symconflicts *symconflicts)
 		   symconflicts->first);
 }
 
-/* Writes the description of the file at `path`, NULL for standard input. False if the file is damaged or unfinished.
- * Dies if it is not perf.data. */
+/* Writes the description of the file at `path` (NULL: standard input). saved: DIR of the symbol store; NULL: the DIR
+ * that contains the file. Returns false if the file is damaged or unfinished. Dies if the file is not perf.data. */
 static bool info_of(struct out *out, const char *saved, const char *path)
 {
 	struct counts counts = { 0 };
@@ -441,7 +453,7 @@ static bool info_of(struct out *out, const char *saved, const char *path)
 	in_open(&input, path);
 	if (!perfdata_is(in_peek(&input, 16)))
 		die("'%s' is not perf.data", input.name);
-	/* Read the modification time before perfdata_open() replaces input that is not seekable by a temporary file. */
+	/* Read the modification time first: perfdata_open() replaces input that is not seekable by a temporary file. */
 	note_written(&counts, &input);
 	data = perfdata_open(&input);
 	addrspace_init(&counts.as, false);

@@ -3,11 +3,12 @@
 
 #include <stdlib.h>
 
-/* Maximum number of locations in a job of locations that need no lookup in a DSO. */
+/* Maximum number of locations in a job for locations outside of DSOs; more locations become several jobs. */
 #define OWN_NAMES_MAX 4096u
 
-/* Returns an array by DSO: the index of the DSO whose job handles it; the caller frees it. All DSOs of the kernel have
- * the index of the first one, because one pass over kallsyms finds the names of all. */
+/* Returns an array indexed by DSO: index of the DSO whose job includes the locations of this DSO. All DSOs of the
+ * kernel share the job of the first kernel DSO, because one pass over kallsyms finds all their names. The caller frees
+ * the array. */
 static uint32_t *job_keys(const struct addrspace *addrspace)
 {
 	uint32_t *key = mem_alloc(sizeof(*key), (size_t)addrspace->keys.n + 1), kernel = 0;
@@ -22,7 +23,7 @@ static uint32_t *job_keys(const struct addrspace *addrspace)
 	return key;
 }
 
-/* Order of jobs for qsort(): the largest ones first, so that threads end at about the same time. */
+/* Compares jobs for qsort(): jobs with more locations first, so that all threads end at about the same time. */
 static int job_cmp(const void *left, const void *right)
 {
 	const struct lookupjob *job = left, *b = right;
@@ -32,8 +33,8 @@ static int job_cmp(const void *left, const void *right)
 	return job->from < b->from ? -1 : 1;
 }
 
-/* Returns the group of a location: the index from job_keys() if it is in a DSO, otherwise `ndsos`, the group of all
- * other locations. */
+/* Returns the group of a location: key[], the result of job_keys(), for the DSO that contains the location; `ndsos` for
+ * a location outside of DSOs. */
 static uint32_t group_of(const struct location *location, const uint32_t *key, uint32_t ndsos)
 {
 	return location->kind == LOCATION_IN_DSO ? key[location->dso] : ndsos;

@@ -6,16 +6,16 @@
 
 #include <stdlib.h>
 
-/* State of --skip-after and --collapse-recursion while the named tree is built in `to`. */
+/* State of --skip-after and --collapse-recursion while nametree_make() builds the tree of names in `to`. */
 struct stack_reduction {
 	const struct samples_options *o;
 	struct stacks *to;
-	/* By frame id: 0: not examined yet; 1: --skip-after drops the callers of the frame; 2: it keeps them. */
+	/* By frame id: 0: not examined yet; 1: --skip-after drops the callers of the frame; 2: it does not. */
 	uint8_t *skip;
 	size_t cap;
 };
 
-/* True if --skip-after names `frame`; the result is cached by frame. */
+/* Returns true if --skip-after names `frame`, false if not. The result is cached by frame. */
 static bool nametree_is_skip_after(struct stack_reduction *reduction, uint32_t frame)
 {
 	struct str name;
@@ -37,9 +37,9 @@ static bool nametree_is_skip_after(struct stack_reduction *reduction, uint32_t f
 	return reduction->skip[frame] == 1;
 }
 
-/* Returns the node in the named tree for `frame` as a callee of `node`, after --skip-after and --collapse-recursion.
- * top: `node` is a first frame, which is no function. base: the node to which the frame moves if --skip-after drops its
- * callers. */
+/* Adds `frame` as a callee of `node` to the tree of names, after --skip-after and --collapse-recursion, and returns its
+ * node. base: parent of `frame` if --skip-after drops its callers. top: true: `node` is a first frame, not a function,
+ * so recursion is not collapsed. */
 static uint32_t nametree_step(struct stack_reduction *reduction, uint32_t base, uint32_t node, bool top, uint32_t frame)
 {
 	const struct intern *names = &reduction->to->frames;
@@ -72,8 +72,8 @@ bool *nametree_fronts(const struct nametree *tree)
 	return front;
 }
 
-/* Returns the id in `stacks` of the frame of --time-slice or --by at node `id`. For --by it replaces the path of the
- * cgroup by the name of the cgroup, container or pod. */
+/* Returns the frame id in `stacks` for node `id`, whose frame comes from --time-slice or --by. A frame of --by has the
+ * path of a cgroup, which becomes the name of the cgroup, container or pod. */
 static uint32_t front_frame(const struct nametree *tree, uint32_t id, struct stacks *stacks)
 {
 	const struct stacks *from = tree->from;
@@ -92,9 +92,9 @@ static uint32_t front_frame(const struct nametree *tree, uint32_t id, struct sta
 	return frame;
 }
 
-/* Returns the id in `stacks` of the frame at node `id` that is no location: a first frame, or the leaf frame of a
- * wall-clock profile, whose reason the named frames above it give. `at` is the node of its caller in `stacks`, `first`
- * that of the innermost first frame. */
+/* Returns the frame id in `stacks` for node `id`, whose frame is no location: a first frame, or the leaf frame of a
+ * wall-clock profile. The leaf frame [blocked] becomes the reason of the wait, which is derived from the kernel
+ * functions that called it. at: the caller's node in `stacks`. first: node in `stacks` of the innermost first frame. */
 static uint32_t nametree_name(const struct stacks *from, uint32_t id, struct stacks *stacks, uint32_t at,
 			      uint32_t first)
 {
@@ -110,9 +110,10 @@ bool nametree_make(const struct nametree *tree, const bool *front, struct stacks
 	const struct stacks *from = tree->from;
 	struct stack_reduction reduction = { .o = tree->o, .to = stacks };
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
-	/* By node: the node in `stacks` of the innermost frame of --time-slice or --by above it; 0: none. */
+	/* By node of `from`: node in `stacks` of the innermost frame of its stack that comes from --time-slice or --by;
+	 * 0: none. */
 	uint32_t *base = mem_alloc(sizeof(*base), from->n);
-	/* the same for first frames of any kind */
+	/* By node of `from`: node in `stacks` of the innermost first frame of its stack, of any kind; 0: none. */
 	uint32_t *first = mem_alloc(sizeof(*first), from->n);
 	bool *top = mem_alloc(sizeof(*top), from->n), fits = true;
 

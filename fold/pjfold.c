@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading of the inputs ---------------------------------------------------------------------------------- */
 
 static void read_folded(const struct request *request, struct in *input, struct result *res)
 {
@@ -42,7 +42,7 @@ static void read_flamegraph(struct in *input, struct result *res)
 		asflamegraph_line(&res->flamegraph, line, in_place(input), &res->run.script.samples.stacks);
 }
 
-/* --thread-dump=FILE: reads the list of threads. */
+/* Reads the list of threads of --thread-dump=FILE from the file at `path`. Dies at an invalid line. */
 static void read_thread_list(const char *path, struct threadreport *report)
 {
 	struct in input;
@@ -57,7 +57,8 @@ static void read_thread_list(const char *path, struct threadreport *report)
 	report->listed = true;
 }
 
-/* Dies if an option needs perf.data. Called for the input `name`, which is text of samples. */
+/* Called for an input of text: dies if an option was given that needs perf.data. name: name of the input, for the
+ * message. */
 static void refuse_for_text(const struct request *request, const char *name)
 {
 	if (request->recording_option[0])
@@ -70,7 +71,7 @@ static void refuse_for_text(const struct request *request, const char *name)
 }
 
 /* Reads the input at `path` (NULL: standard input) according to its kind and adds it to *res. Dies if an option does
- * not apply to this kind. */
+ * not apply to this kind of input. */
 static void read_input(const struct request *request, const char *path, struct result *res)
 {
 	struct in input;
@@ -110,7 +111,8 @@ static void read_input(const struct request *request, const char *path, struct r
 	in_close(&input);
 }
 
-/* Dies if more lines were skipped than are part of samples: the text is not from perf script. */
+/* Dies if more lines were skipped than belong to samples (headers and frames): the text is then not from perf
+ * script. */
 static void check_script(const struct samples *samples)
 {
 	const struct samples_tally *tally = &samples->tally;
@@ -140,10 +142,10 @@ static void read_inputs(const struct request *request, char **paths, struct resu
 		die("samples cannot be added to folded stacks of two columns");
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------ */
+/* ---- writing of the output ---------------------------------------------------------------------------------- */
 
-/* Returns the header of the output: the headers of folded inputs and the counts of the samples, added up. `arena` owns
- * the texts. */
+/* Returns the header of the output: the sum of the headers of folded inputs and of the counts of samples. `arena` owns
+ * the texts of the header. */
 static struct folded_header pjfold_header_of(const struct request *request, const struct result *res,
 					     struct arena *arena)
 {
@@ -153,10 +155,11 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 
 	if (!header.unit.n)
 		header.unit = res->script ? samples_unit(samples, request->script.weight) : STR("samples");
-	/* The weights of folded text without a header count as samples; its losses are unknown. */
+	/* The sum of the weights of folded text without a header is its number of samples; the losses of this text are
+	 * unknown. */
 	header.samples += res->folded.headerless;
 	header.lost_known = res->header.lost_known ||
-			    /* perf.data contains all losses; perf script prints them only on request. */
+			    /* perf.data has records of all losses; perf script prints losses only on request. */
 			    (res->script && (samples->tally.lost > 0 || !res->text));
 	if (!res->script)
 		return header;
@@ -179,7 +182,8 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 	return header;
 }
 
-/* --show-lost: adds the number of lost samples as the weight of a stack [lost], so that a picture shows them. */
+/* Handles --show-lost: adds a stack [lost] whose weight is the number of lost samples, so that pictures show the
+ * loss. */
 static void add_lost(struct result *res)
 {
 	struct samples *samples = &res->run.script.samples;
@@ -228,6 +232,7 @@ static void pjfold_write_result(const struct request *request, struct result *re
 		stacks = &few;
 	}
 	header = pjfold_header_of(request, res, &arena);
+	top.ns = str_eq(header.unit, STR("ns"));
 	out_open(out, request->out);
 	if (request->list_events)
 		report_events(out, samples->event, samples->nevents);
@@ -252,7 +257,7 @@ static void pjfold_write_result(const struct request *request, struct result *re
 	stacks_free(&few);
 }
 
-/* True if the inputs have anything to write. Otherwise pjfold leaves an existing file of -o as it is. */
+/* Returns true if the inputs have anything to write; false: pjfold leaves an existing file of -o as it is. */
 static bool pjfold_usable(const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;

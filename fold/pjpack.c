@@ -61,9 +61,10 @@ static char **pjpack_parse(struct request *request, int argc, char **argv)
 	return argv;
 }
 
-/* ---- packing ------------------------------------------------------------------------------------------------ */
+/* ---- output of the packed recording ------------------------------------------------------------------------- */
 
-/* Ends pjpack unless the section with the names can be added to the input, and sets *perfsection. */
+/* Reads the layout of the input into *perfsection. Dies if the input is not perf.data, or if no section with names can
+ * be added to the file. */
 static void pjpack_check(struct in *input, struct perfsection *perfsection)
 {
 	uint64_t size;
@@ -78,7 +79,7 @@ static void pjpack_check(struct in *input, struct perfsection *perfsection)
 		die("cannot pack '%s': %s", input->name, why);
 }
 
-/* Writes the recording with its names. Returns the number of bytes of the names. */
+/* Writes the recording with its names to the output. Returns the size of the names in bytes. */
 static uint64_t pjpack_write(const struct request *request, struct in *input, const struct perfsection *perfsection,
 			     struct symbolizedwriter *writer)
 {

@@ -8,11 +8,11 @@
 
 #include <stdlib.h>
 
-/* Minimum number of samples for which quality_print() reports a percentage. */
+/* Minimum number of stacks with a problem for which quality_print() reports their percentage. */
 #define FEW 20
 
-/* Returns part / all in percent. The result is at most 99.9 unless part is all: 100.0 means all, as in the report line
- * of pjrecord (unwindstats.h). 0 if `all` is 0. */
+/* Returns part / all in percent; 0 if `all` is 0. The result is at most 99.9 unless part equals all: 100.0 means all,
+ * as in the report line of pjrecord (unwindstats.h). */
 static double quality_percent(uint64_t part, uint64_t all)
 {
 	double share = all ? 100.0 * (double)part / (double)all : 0;
@@ -25,7 +25,7 @@ static unsigned long long quality_ull(uint64_t value)
 	return value;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------- */
+/* ---- unnamed frames ----------------------------------------------------------------------------------------- */
 
 static int missing_cmp(const void *left, const void *right)
 {
@@ -59,7 +59,7 @@ void quality_missing(struct out *out, const struct recording_tally *tally, const
 	free(missing);
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------------------- */
+/* ---- completeness of stacks --------------------------------------------------------------------------------- */
 
 static int quality_cmp(const void *left, const void *right)
 {
@@ -78,45 +78,46 @@ static struct recording_quality quality_sum(const struct recording_tally *tally)
 		const struct recording_quality *quality = &tally->quality[i];
 
 		all.samples += quality->samples;
-		all.reaches_root += quality->reaches_root;
-		all.cut += quality->cut;
-		all.unknown += quality->unknown;
-		all.unsymbolized_root += quality->unsymbolized_root;
+		all.counts.reaches_root += quality->counts.reaches_root;
+		all.counts.cut += quality->counts.cut;
+		all.counts.unknown += quality->counts.unknown;
+		all.counts.unsymbolized_root += quality->counts.unsymbolized_root;
 		all.single += quality->single;
-		all.user += quality->user;
+		all.counts.user += quality->counts.user;
 		all.frames += quality->frames;
 		all.unresolved += quality->unresolved;
 	}
 	return all;
 }
 
-/* Returns the number of samples with a broken stack. */
+/* Returns the number of samples with a broken stack: user code, and neither complete, truncated nor unknown. */
 static uint64_t quality_broken(const struct recording_quality *quality)
 {
-	return quality->user - quality->reaches_root - quality->unknown - quality->cut;
+	return quality->counts.user - quality->counts.reaches_root - quality->counts.unknown - quality->counts.cut;
 }
 
 static void quality_put_row(struct out *out, const struct recording_quality *quality)
 {
-	const uint64_t part[] = { quality->reaches_root, quality->cut, quality_broken(quality), quality->unknown,
-				  quality->single };
+	const uint64_t part[] = { quality->counts.reaches_root, quality->counts.cut, quality_broken(quality),
+				  quality->counts.unknown, quality->single };
 	struct text raw = { 0 };
 
 	out_printf(out, "%12llu", quality_ull(quality->samples));
 	for (size_t i = 0; i < countof(part); i++)
-		if (quality->user)
-			out_printf(out, " %7.1f%%", quality_percent(part[i], quality->user));
+		if (quality->counts.user)
+			out_printf(out, " %7.1f%%", quality_percent(part[i], quality->counts.user));
 		else
 			out_printf(out, " %8s", "-");
 	out_printf(out, " %9.1f%%  ", quality_percent(quality->unresolved, quality->frames));
-	/* The name is escaped in the tree already. Restore its bytes, because out_visible() escapes them again. */
+	/* quality->name is escaped in the tree. Restore its bytes here, because out_visible() escapes them again. */
 	visible_bytes(&raw, quality->name);
 	out_visible(out, text_view(&raw));
 	text_free(&raw);
 	out_char(out, '\n');
 }
 
-/* Writes the off-CPU time of user threads by the origin of its stacks, if stacks were read. */
+/* Writes the off-CPU time of user threads in three shares: complete stacks, incomplete stacks, stacks not read. Writes
+ * nothing if there is no off-CPU time. */
 static void quality_put_waits(struct out *out, const struct pj_offcpu *offcpu)
 {
 	double all = (double)offcpu->read_ns + (double)offcpu->unread_ns;
@@ -149,8 +150,9 @@ void quality_stacks(struct out *out, const struct recording_tally *tally, struct
 		quality_put_waits(out, &tally->offcpu);
 }
 
-/* Returns the first frame (mostly a process) with the most stacks of a single frame of user code, if these are more
- * than half of its user stacks and at least FEW. The unwinder found no callers there. NULL if there is none. */
+/* Returns the first frame (mostly a process) with the most stacks of only one user frame, if stacks of one user frame
+ * are more than half of the user stacks with this first frame, and at least FEW; otherwise NULL. In stacks of one user
+ * frame the unwinder found no caller. */
 static const struct recording_quality *quality_worst(const struct recording_tally *tally)
 {
 	const struct recording_quality *quality = NULL;
@@ -158,7 +160,7 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 	for (uint32_t i = 0; i < tally->quality_keys.n; i++) {
 		const struct recording_quality *q = &tally->quality[i];
 
-		if (q->single >= FEW && 2 * q->single > q->user &&
+		if (q->single >= FEW && 2 * q->single > q->counts.user &&
 		    (!quality || q->single > quality->single ||
 		     (q->single == quality->single && str_cmp(q->name, quality->name) < 0)))
 			quality = q;
@@ -166,9 +168,10 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 	return quality;
 }
 
-/* Returns advice for a process whose stacks lack callers. waits_read: stacks were read while threads were off the CPU,
- * so frame pointers help only where the wait was too short for that. unwound: pjrecord unwound the stacks with tables
- * already. */
+/* Returns advice for a process whose stacks lack callers. event: name of the event. waits_read: true if stacks were
+ * read while threads were off the CPU, so that callers are missing only for waits that were too short, and in processes
+ * that may not be read.
+ * unwound: true if pjrecord unwound the stacks with unwind tables. */
 static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read,
 				  bool unwound)
 {
@@ -187,27 +190,28 @@ static const char *quality_remedy(const struct recording_quality *quality, struc
 	return "build with -fno-omit-frame-pointer, or record with pjrecord --unwind=tables (perf: --call-graph dwarf)";
 }
 
-/* Prints the shares of the kinds of stacks, as the report line of pjrecord has them (unwindstats.h). */
+/* Prints the shares of complete, truncated, broken, unknown and one-frame stacks, in the form of the report line of
+ * pjrecord (unwindstats.h). */
 static void quality_print_counts(const struct recording_quality *all)
 {
 	const struct {
 		uint64_t n;
 		const char *what;
-	} part[] = { { all->cut, "are truncated" },
+	} part[] = { { all->counts.cut, "are truncated" },
 		     { quality_broken(all), "are broken" },
-		     { all->unknown, "are of unknown completeness" },
+		     { all->counts.unknown, "are of unknown completeness" },
 		     { all->single, "have one frame of user code only" } };
 	struct text text = { 0 };
 
-	unwindstats_share(&text, all->reaches_root, all->user);
+	unwindstats_share(&text, all->counts.reaches_root, all->counts.user);
 	text_add(&text, " of ");
-	text_grouped(&text, all->user);
+	text_grouped(&text, all->counts.user);
 	text_add(&text, " stacks are complete");
 	for (size_t i = 0; i < countof(part); i++) {
 		if (!part[i].n)
 			continue;
 		text_add(&text, ", ");
-		unwindstats_share(&text, part[i].n, all->user);
+		unwindstats_share(&text, part[i].n, all->counts.user);
 		text_char(&text, ' ');
 		text_add(&text, part[i].what);
 	}
@@ -220,17 +224,17 @@ void quality_print(const struct recording_tally *tally, struct str event)
 	struct recording_quality all = quality_sum(tally);
 	const struct recording_quality *quality = quality_worst(tally);
 
-	if (all.user)
+	if (all.counts.user)
 		quality_print_counts(&all);
-	if (all.unknown > all.unsymbolized_root)
+	if (all.counts.unknown > all.counts.unsymbolized_root)
 		warn("%.1f %% of the stacks may be complete: they pass code that may keep no frame pointers",
-		     quality_percent(all.unknown - all.unsymbolized_root, all.user));
-	if (all.unsymbolized_root >= FEW && 10 * all.unsymbolized_root > all.user)
+		     quality_percent(all.counts.unknown - all.counts.unsymbolized_root, all.counts.user));
+	if (all.counts.unsymbolized_root >= FEW && 10 * all.counts.unsymbolized_root > all.counts.user)
 		warn("%.1f %% of the stacks start in code without symbols (--unresolved lists it), and may be "
 		     "complete",
-		     quality_percent(all.unsymbolized_root, all.user));
+		     quality_percent(all.counts.unsymbolized_root, all.counts.user));
 	if (quality)
 		warn("%.*s: %.0f %% of the stacks have one frame of user code only: %s", (int)quality->name.n,
-		     quality->name.p, quality_percent(quality->single, quality->user),
+		     quality->name.p, quality_percent(quality->single, quality->counts.user),
 		     quality_remedy(quality, event, tally->offcpu.read, tally->unwound));
 }

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* One recording while it is read: options, caches, open samples and counts. */
+/* State of one recording while it is read: options, caches, open samples and counts. */
 struct recording {
 	const struct recording_options *o;
 	struct recording_tally *tally;
@@ -42,17 +42,18 @@ struct recording {
 	uint64_t first_ns, last_ns;
 	struct copiedstack copied;
 	struct losses losses;
-	/* --by or --only cgroup= needs the cgroups of samples. */
+	/* True if --by or --only cgroup= needs the cgroups of samples. */
 	bool cgroups;
 	struct cgroupnames groups;
 	struct containers containers;
-	struct threadstacks newest; /* --thread-dump */
+	struct threadstacks newest; /* newest stack of each thread, for --thread-dump */
 };
 
-/* ---- pass 1: records ---------------------------------------------------------------------------------------- */
+/* ---- pass 1: records and their stacks ----------------------------------------------------------------------- */
 
 /* Returns the name of the time slice that contains `ns`, a time of the recording's clock. Slices begin at multiples of
- * their length: on the wall clock if the recording relates its clock to it, otherwise on its own clock. */
+ * their length: on the wall clock if the recording relates its clock to the wall clock, otherwise on the recording's
+ * clock. */
 static struct str slice_of(const struct recording *recording, uint64_t ns, char name[SLICES_NAME])
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -68,7 +69,7 @@ static unsigned recording_fronts(const struct recording *recording)
 	return (recording->o->slice_ns ? 1u : 0u) + (recording->o->by ? 1u : 0u);
 }
 
-/* Puts the frames of --time-slice and --by outside of the first frame of the open sample. */
+/* Puts frames for --time-slice and --by outside of the first frame of the open sample. */
 static void put_fronts(struct recording *recording, const struct perfdata_record *record, struct str cgroup)
 {
 	struct stacks *stacks = &recording->samples.stacks;
@@ -81,18 +82,18 @@ static void put_fronts(struct recording *recording, const struct perfdata_record
 		node = stacks_child(stacks, node, stacks_frame(stacks, slice));
 		recording->tally->untimed += !record->has_time;
 	}
-	/* For now the frame is the path of the cgroup; nametree_make() replaces it by the name of the container or pod.
-	 */
+	/* The frame has the path of the cgroup in pass 1; in pass 3, nametree_make() replaces it by the name of the
+	 * cgroup, container or pod. */
 	if (recording->o->by)
 		node = stacks_child(stacks, node, stacks_frame(stacks, cgroup));
 	recording->samples.sample.root = root ? stacks_child(stacks, node, stacks->node[root].frame) : node;
 }
 
-/* Bit in the id of a thread's comm: the process of the thread is a JVM. */
+/* Bit that is set in the comm id of a thread if its process is a JVM. */
 #define OF_JVM (UINT32_C(1) << 31)
 
-/* Adds the outermost frames that depend on the thread (--root=both, --root=groups) to the open sample, and closes it.
- * comm: id of the comm of the thread, perhaps with the bit OF_JVM. */
+/* Adds to the open sample the outer frames that depend on the thread (--root=both, --root=groups), and closes the
+ * sample. comm: comm id of the thread; bit OF_JVM is set for a thread of a JVM. */
 static void recording_end_sample(struct recording *recording, uint32_t comm)
 {
 	enum recording_root root = recording->samples_options.comm != COMM_NONE ? recording->o->root : ROOT_PROCESS;
@@ -107,7 +108,8 @@ static void recording_end_sample(struct recording *recording, uint32_t comm)
 	samples_close(&recording->samples);
 }
 
-/* --thread-dump: stores the stack of the open sample, unless a newer one of the thread is known. */
+/* Stores the stack of the open sample for --thread-dump, unless a newer stack of the thread is stored. comm: id of the
+ * name of the thread. */
 static void store_thread(struct recording *recording, const struct addrspace_thread *thread,
 			 const struct perfdata_record *record, uint32_t comm)
 {
@@ -131,8 +133,8 @@ static void recording_close_sample(struct recording *recording, const struct add
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
-/* Closes samples that wait for their user callchain and will not get it, and counts them: the oldest ones if too many
- * wait; all of them if at_end. */
+/* Closes samples whose deferred user callchain is missing, and adds their number to tally->deferred. at_end false: only
+ * the oldest ones, if too many samples wait; true: all that wait. */
 static void recording_give_up(struct recording *recording, bool at_end)
 {
 	uint32_t comm;
@@ -143,7 +145,8 @@ static void recording_give_up(struct recording *recording, bool at_end)
 	}
 }
 
-/* Adds the kernel frames to the open sample and suspends it until the record with its user callchain follows. */
+/* Adds the kernel frames to the open sample and suspends it until the record with its user callchain follows. comm: id
+ * of the name of the thread. */
 static void wait_for_user(struct recording *recording, const struct addrspace_thread *thread,
 			  const struct perfdata_record *record, uint32_t comm)
 {
@@ -152,8 +155,8 @@ static void wait_for_user(struct recording *recording, const struct addrspace_th
 	recording_give_up(recording, false);
 }
 
-/* Completes all samples that wait for the user callchain of this record: those of the thread since it entered the
- * kernel. */
+/* Completes all samples that wait for the user callchain of this record: the samples of the same thread since it last
+ * entered the kernel. */
 static void join_user(struct recording *recording, const struct perfdata_record *record)
 {
 	struct addrspace_thread *thread = addrspace_thread(&recording->as, record->pid, record->tid);
@@ -167,12 +170,12 @@ static void join_user(struct recording *recording, const struct perfdata_record 
 	}
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------ */
+/* ---- adding of samples -------------------------------------------------------------------------------------- */
 
-/* Returns true if an event samples CPU time: cycles, cpu-clock or task-clock. */
+/* Returns true if an event samples CPU time: cycles, cpu-clock or task-clock; false for all other events. */
 static bool samples_cpu_time(const struct perfdata_event *event)
 {
-	/* The upper half of config is the PMU of a hybrid CPU. */
+	/* The upper 32 bits of config select the PMU of a hybrid CPU. */
 	return event->is_time ||
 	       (event->type == PERF_TYPE_HARDWARE && (uint32_t)event->config == PERF_COUNT_HW_CPU_CYCLES);
 }
@@ -189,16 +192,17 @@ static bool has_event(const struct recording *recording, struct str name)
 	return false;
 }
 
-/* Returns true for a recording of pjrecord --off-cpu, which is recognized by its event "offcpu-time-preempted". */
+/* Returns true for a recording of pjrecord --off-cpu, which has the event "offcpu-time-preempted"; false for all other
+ * recordings. */
 static bool has_offcpu(const struct recording *recording)
 {
 	return has_event(recording, STR("offcpu-time")) && has_event(recording, STR("offcpu-time-preempted"));
 }
 
-/* Returns the event to fold if the user chose none: "wall-time" in a recording of pjrecord --wall, "offcpu-time" in a
- * recording of pjrecord --off-cpu, whose three events are in random order; the first event of the file if that samples
- * CPU time. Otherwise an empty name, which means the event of the first sample: other events may have no samples, as
- * the first one of perf mem. */
+/* Returns the name of the event to fold if the user chose none. For a recording of pjrecord --wall: "wall-time". For a
+ * recording of pjrecord --off-cpu: "offcpu-time", since its three events are in random order. For any other file with
+ * several events: the first event, if it samples CPU time. In all other cases the name is empty, and the event of the
+ * first sample is folded: the first event may have no samples, as in perf mem. */
 static struct str preferred_event(const struct recording *recording)
 {
 	const struct perfdata_event *event;
@@ -217,7 +221,8 @@ static bool takes_all_events(const struct recording *recording)
 	return recording->o->packed || recording->o->thread_report;
 }
 
-/* Adds a sample if the options select it. A sample whose user callchain is deferred waits for it. */
+/* Adds a sample if the options select it. A sample with a deferred user callchain is suspended until the record with
+ * that callchain follows. */
 static void add_sample(struct recording *recording, const struct perfdata_record *record)
 {
 	const struct samples_options *options = &recording->samples_options;
@@ -232,12 +237,14 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		.comm = intern_str(&recording->as.comms, comm),
 		.first = intern_str(&recording->as.comms, first),
 		.before = { (const char *)label, sizeof(label) },
-		/* pjpack needs the names of all events, and a thread its newest stack of all events. */
+		/* pjpack needs the names of all events; --thread-dump needs the newest stack of a thread, whatever the
+		 * event. */
 		.event = takes_all_events(recording) ? STR("all events") : record->sample.event->name,
 		.pid = (int32_t)record->pid,
 		.tid = (int32_t)record->tid,
 		.cpu = record->has_cpu ? (int64_t)record->cpu : -1,
 		.period = record->sample.period,
+		.zero_period = record->sample.period == 0,
 		.timed = record->has_time,
 		.ns = record->time,
 	};
@@ -251,12 +258,15 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		comm |= OF_JVM;
 	samples_open(&recording->samples, &key);
 	if (recording->samples.sample.state != SAMPLE_OPEN) {
-		/* A sample that would wait for its user callchain has no stack in a packed recording. */
+		/* A packed recording has no stack for a sample with a deferred user callchain. */
 		if (sampleframes_walks(record) && !record->sample.cookie)
 			copiedstack_skip(&recording->copied);
 		return;
 	}
-	intern(&recording->tally->pids, (struct str){ (const char *)&record->pid, sizeof(record->pid) });
+	if (unlikely(!thread->counted)) {
+		intern(&recording->tally->pids, (struct str){ (const char *)&record->pid, sizeof(record->pid) });
+		thread->counted = true;
+	}
 	if (recording_fronts(recording))
 		put_fronts(recording, record, key.cgroup);
 	if (unlikely(record->sample.cookie))
@@ -265,10 +275,10 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		recording_close_sample(recording, thread, record, comm);
 }
 
-/* ---- wall time ---------------------------------------------------------------------------------------------- */
+/* ---- wall-clock times of options ---------------------------------------------------------------------------- */
 
-/* Converts *time, if it is a wall-clock time, to the recording's clock. Dies if the recording does not relate its clock
- * to the wall clock. */
+/* Converts *time, the value of the option `name`, to the recording's clock if it is a wall-clock time. Dies if the
+ * recording does not relate its clock to the wall clock. */
 static void recording_settle(struct select_time *time, const struct perfdata_info *info, const char *name)
 {
 	if (!time->wall)
@@ -284,7 +294,8 @@ static void recording_settle(struct select_time *time, const struct perfdata_inf
 
 /* ---- dispatch of records ----------------------------------------------------------------------------------------- */
 
-/* Returns the time slice of a loss; empty if there are no slices, or if the record has no time. */
+/* Returns the name of the time slice of a record of losses; empty if there are no slices, or if the record has no
+ * time. */
 static struct str slice_of_loss(const struct recording *recording, const struct perfdata_record *record,
 				char name[SLICES_NAME])
 {
@@ -305,7 +316,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	switch (record->kind) {
 	case PERFDATA_SAMPLE: add_sample(recording, record); break;
 	case PERFDATA_LOST:
-		/* LOST records of pjrecord count lost side-band records, not samples: ignore them. */
+		/* LOST records of pjrecord have numbers of lost side-band records, not of lost samples: ignore them. */
 		if (!record->lost.samples && perfdata_info(recording->data)->recorder.is)
 			break;
 		losses_add(&recording->losses, record, slice_of_loss(recording, record, name));
@@ -328,8 +339,8 @@ static void add_record(struct recording *recording, const struct perfdata_record
 		threadstacks_record(&recording->newest, record);
 }
 
-/* Pass 1: reads all records. It computes the provenance before the first record, for jitdumps and code timelines, and
- * again after the last one, when the times of all records are known. */
+/* Pass 1: reads all records. It computes the provenance twice: before the first record, for jitdumps and code
+ * timelines, and after the last record, when the times of all records are known. */
 static void recording_read_records(struct recording *recording, struct in *input)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -337,7 +348,7 @@ static void recording_read_records(struct recording *recording, struct in *input
 	const struct perfdata_build_id *id;
 	size_t n;
 
-	/* A first provenance: jitdumps and code timelines are looked up while records are read. */
+	/* First provenance: lookups in jitdumps and code timelines need it while records are read. */
 	recording->origin = provenance_of(info, input, info->first, info->last);
 	if (!recording->o->as_perf)
 		timelines_open(&recording->places.timelines, recording->o->maps, &recording->symstore,
@@ -347,8 +358,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	while ((record = perfdata_next(recording->data)) != NULL) {
 		if (unlikely(record->kind == PERFDATA_SAMPLE &&
 			     select_needs_wall(&recording->samples_options.select))) {
-			/* Convert at the first samples: in pipe mode, the relation of the clocks comes after the header
-			 * but before the samples. */
+			/* Convert at each sample until it is done: in pipe mode, the relation of the clocks comes after
+			 * the header but before the samples. */
 			recording_settle(&recording->samples_options.select.from, perfdata_info(recording->data),
 					 input->name);
 			recording_settle(&recording->samples_options.select.to, perfdata_info(recording->data),
@@ -363,8 +374,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	addrspace_build_ids(&recording->as, id, n);
 }
 
-/* Replaces locations that the stack walk took for interpreted methods, but that pjrecord's list of methods lacks: they
- * become addresses outside of all mappings. */
+/* Handles locations that the stack walk took for interpreted methods although pjrecord's list of methods lacks them:
+ * each becomes an address outside of all mappings. */
 static void settle_methods(struct recording *recording)
 {
 	for (uint32_t id = 1; id <= recording->locations.n && recording->origin.recorder->unwound; id++) {
@@ -376,10 +387,10 @@ static void settle_methods(struct recording *recording)
 	}
 }
 
-/* ---- one recording ------------------------------------------------------------------------------------------ */
+/* ---- reading of one recording ------------------------------------------------------------------------------- */
 
-/* Adds the losses and counts of the recording to `samples` and the tally. Sets the host and the frequency of `samples`
- * if they are not known yet. */
+/* Adds the losses and other counts of the recording to `samples` and to the tally. Sets host and frequency in `samples`
+ * unless an earlier recording has set them. */
 static void take_over(struct recording *recording, struct samples *samples)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -396,6 +407,9 @@ static void take_over(struct recording *recording, struct samples *samples)
 	recording->tally->code_left_out += recording->o->as_perf ? 0 : windowcode_left_out(info->recorder.code);
 	recording->tally->garbage += recording->callchain.garbage;
 	recording->tally->unwound |= info->recorder.is && info->recorder.unwound;
+	recording->tally->broken += info->recorder.unwinding.broken;
+	recording->tally->late += info->recorder.unwinding.broken_late;
+	recording->tally->in_exec += info->recorder.unwinding.no_stack;
 	offcpustats_add(&recording->tally->offcpu, &info->recorder.offcpu);
 	if (!samples->host.n)
 		samples->host = arena_copy(&samples->text, info->host);
@@ -420,7 +434,7 @@ static void print_input_errors(struct recording *recording, struct in *input)
 		     recording->origin.reported || recording->o->symfs ?
 			     "" :
 			     "; if it is from this machine, use --symfs / for names");
-	if (perfdata_info(recording->data)->messages_behind)
+	if (perfdata_info(recording->data)->trailing_messages)
 		warn("%s: messages of perf record follow the last record (was its stderr redirected, too?): all "
 		     "records are used",
 		     input->name);
@@ -428,8 +442,8 @@ static void print_input_errors(struct recording *recording, struct in *input)
 		recording->tally->damaged || tally->bad || perfdata_info(recording->data)->unfinished;
 }
 
-/* Reads the names of pods from /var/log/containers, below --symfs if it is given. Without --symfs they are those of the
- * running system, so they are read only if the recording is from its current boot. */
+/* Reads the names of pods from /var/log/containers, below the directory of --symfs if that option is given. Without
+ * --symfs the directory describes the running system, so it is read only if the recording is from the current boot. */
 static void read_pods(struct recording *recording)
 {
 	struct text folder = { 0 };
@@ -443,8 +457,8 @@ static void read_pods(struct recording *recording)
 	text_free(&folder);
 }
 
-/* Sets the processes of the tally for whose files pjfold waited longest. A pid without name is of this recording: the
- * others were named by the recordings before it. */
+/* Stores in the tally the processes for whose files pjfold waited longest over all recordings. A process without a name
+ * in the tally gets the name that it has in this recording. */
 static void name_waits(struct recording *recording)
 {
 	struct recording_tally *tally = recording->tally;
@@ -484,7 +498,7 @@ static void add_timelines(struct recording_timelines *timelines, const struct lo
 	inputerrors_add(&timelines->errors, &locations->timelines.errors);
 }
 
-/* --thread-dump: makes the report. */
+/* Makes the report of --thread-dump, if it is requested. */
 static void write_threads(struct recording *recording, const struct resolved *names, const struct stacks *stacks)
 {
 	const struct recorder *recorder = &perfdata_info(recording->data)->recorder;
@@ -511,7 +525,14 @@ static void write_threads(struct recording *recording, const struct resolved *na
 		threadtext_write(&threadtext, &recording->newest, &report->text, &report->counts);
 }
 
-/* Passes 2 and 3: names the locations, copies the tree into `samples` and measures the quality of the stacks. */
+/* Returns true for an event whose samples are all off-CPU times; false if some or all are not. */
+static bool samples_are_waits(struct str event)
+{
+	return samplekey_has_waits(event) && !str_eq(samplekey_event_key(event), STR("wall-time"));
+}
+
+/* Passes 2 and 3: finds the names of the locations, adds the tree of names to `samples`, and measures the quality of
+ * the stacks. */
 static void name_and_add(struct recording *recording, struct samples *samples)
 {
 	struct resolve_options options = {
@@ -556,10 +577,11 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 					  .copied = &recording->copied,
 					  .origin = &recording->origin,
 					  .data = recording->data,
-					  .kept = mem_alloc(1, (size_t)recording->locations.n + 1) };
+					  .waits = samples_are_waits(samples_event_name(samples)),
+					  .frame_pointer = mem_alloc(1, (size_t)recording->locations.n + 1) };
 	stackquality_measure(&quality, recording->tally, samples);
-	free(quality.kept);
-	troubles_of_names(&quality, &perfdata_info(recording->data)->recorder, samples, &recording->tally->judgement);
+	free(quality.frame_pointer);
+	troubles_of_names(&quality, &perfdata_info(recording->data)->recorder, &recording->tally->judgement);
 	free(front);
 	inputerrors_add(&recording->tally->maps, &names.maps);
 	recording->tally->conflicts += names.conflicts;
@@ -586,8 +608,8 @@ static bool has_cgroups(const struct recording *recording)
 /* Initializes the state for one recording: options, address spaces, caches. */
 static void recording_begin(struct recording *recording, const struct in *input, struct samples *samples)
 {
-	/* Frames are locations in this pass: options that depend on names (--skip-after, --collapse-recursion, --addrs)
-	 * are off here and apply in passes 2 and 3. */
+	/* Frames are locations in pass 1. Options that depend on names (--skip-after, --collapse-recursion, --addrs)
+	 * are off in this pass, and apply in passes 2 and 3. */
 	recording->samples_options = *recording->o->samples;
 	recording->samples_options.nskip_after = 0;
 	recording->samples_options.collapse_recursion = false;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording.h - conversion of a perf.data file into a tree of stacks.
+ * recording.h - converts a perf.data file into a call tree.
  *
  * The conversion has three passes over decreasing amounts of data. Pass 1 reads the records and makes a tree of
- * locations (locations.h), pass 2 finds the names of the locations (resolve.h), and pass 3 makes the tree of names.
- * Memory depends on the number of distinct stacks. Samples that the recorder lost and frames without names are counted.
+ * locations (locations.h), pass 2 finds the names of the locations (resolve.h), and pass 3 makes the tree of names
+ * (nametree.h). Memory depends on the number of distinct stacks. Samples that the recorder lost and frames without
+ * names are counted.
  */
 #ifndef PJ_RECORDING_H
 #define PJ_RECORDING_H
@@ -18,9 +19,9 @@
 #include "fold/samples/samples.h"
 #include "fold/slices.h"
 
-/* First frame of a stack: name of the process (ROOT_PROCESS, ROOT_GROUPS), of the thread (ROOT_THREAD), or of the
- * process and then the thread (ROOT_BOTH). ROOT_BOTH and ROOT_GROUPS add a frame for the group of a thread that a JVM
- * starts for itself (jvmthreads.h). */
+/* Choice of the first frame of a stack (--root), which names the process or thread: the process (ROOT_PROCESS,
+ * ROOT_GROUPS), the thread (ROOT_THREAD), or the process and then the thread (ROOT_BOTH). ROOT_BOTH and ROOT_GROUPS add
+ * a frame with the group of a thread that a JVM starts for itself (jvmthreads.h). */
 enum recording_root { ROOT_PROCESS, ROOT_THREAD, ROOT_BOTH, ROOT_GROUPS };
 
 struct threadreport;
@@ -30,8 +31,8 @@ struct recording_options {
 	/* Options that also apply to perf script text: selection, weight, kinds of names, and others. */
 	const struct samples_options *samples;
 	enum recording_root root;
-	/* as_perf: make names and stacks as perf script prints them. inlined: show inlined calls as frames of their
-	 * own. */
+	/* as_perf: true: make names and stacks as perf script prints them. inlined: true: show inlined calls as frames
+	 * of their own. */
 	bool as_perf, inlined;
 	/* Arguments of --kallsyms (a file) and --symfs (a directory), or NULL. */
 	const char *kallsyms, *symfs;
@@ -44,73 +45,76 @@ struct recording_options {
 	/* Length of a time slice in ns; 0: no slices. Each stack gets its slice as the outermost frame (slices.h). */
 	uint64_t slice_ns;
 	unsigned threads;
-	/* The writer of pjpack, which gets the names of the code of all samples, whatever their event; NULL: none. */
+	/* Writer of pjpack, to which the names of the code of all samples are passed, whatever their event; NULL: none.
+	 */
 	struct symbolizedwriter *packed;
-	/* --thread-dump: gets the newest stack of each thread, of any event; NULL: none. */
+	/* Report of --thread-dump, filled with the newest stack of each thread, whatever its event; NULL: none. */
 	struct threadreport *thread_report;
 };
 
-/* Frames of one DSO that have no name for one reason. dso: path; why: text of the reason; frames: their number, summed
- * over samples. */
+/* Unnamed frames of one DSO with the same reason. dso: path of the DSO; why: text of the reason; frames: number of
+ * frames, summed over samples. */
 struct recording_missing {
 	struct str dso;
 	const char *why;
 	uint64_t frames;
 };
 
-/* Completeness of the stacks that have the same first frame. `samples` is the number of all their samples. The counts
- * from `reaches_root` to `java` are numbers of samples that have user code, as in struct pj_unwinding. */
+/* Completeness of the stacks with the same first frame, mostly the stacks of one process. samples: number of all
+ * samples with this first frame. The members single, java, counts and weights include only samples with a frame of user
+ * code, as in struct pj_unwinding. */
 struct recording_quality {
 	/* Name of the first frame. */
 	struct str name;
 	uint64_t samples;
-	/* Number of samples with a complete stack: it reaches a root frame. */
-	uint64_t reaches_root;
-	/* Number of samples with a truncated stack: its outer callers were not recorded. */
-	uint64_t cut;
-	/* Number of samples with a stack of unknown completeness: it has an unsymbolized root, or it reaches a root
-	 * frame by frame pointers, through code that is not known to keep them. */
-	uint64_t unknown;
-	/* Number of samples of `unknown` whose stack has an unsymbolized root. */
-	uint64_t unsymbolized_root;
-	/* Number of samples with an incomplete stack that has only one frame of user code. */
+	/* Number of samples whose stack is not known to be complete and has only one frame of user code. */
 	uint64_t single;
-	/* Number of samples with at least one frame of user code. */
-	uint64_t user;
 	/* Number of samples with a frame in libjvm.so. */
 	uint64_t java;
-	/* Number of frames of all samples, and number of those without a name. */
+	/* frames: number of frames of all samples; unresolved: number of frames without a name. */
 	uint64_t frames, unresolved;
-	/* The sums of the weights of the samples that the fields of these names count: ns for off-CPU times. */
-	struct recording_weights {
-		uint64_t user, reaches_root, cut, unknown, unsymbolized_root;
-	} weights;
+	/* counts: numbers of samples. weights: sums of their weights, in ns for off-CPU times. */
+	struct recording_counts {
+		/* Samples with at least one frame of user code. The other members are subsets of these samples. */
+		uint64_t user;
+		/* Complete stacks: they reach a root frame. */
+		uint64_t reaches_root;
+		/* cut: truncated stacks, whose outer callers were not recorded. copy_cut: the part of the truncated
+		 * stacks that was not truncated by a limit for the number of frames. */
+		uint64_t cut, copy_cut;
+		/* unknown: stacks of unknown completeness: they have an unsymbolized root, or reach a root frame by
+		 * frame pointers, through code that is not known to keep frame pointers. unsymbolized_root: the part of
+		 * `unknown` with an unsymbolized root. */
+		uint64_t unknown, unsymbolized_root;
+	} counts, weights;
+	/* The part of `counts` (waits) and of `weights` (wait_weights) that comes from samples that are waits. */
+	struct recording_counts waits, wait_weights;
 };
 
-/* --inline: number of files with (`files`) and without debug information, of those for which inlined calls were looked
- * up. */
+/* Result of --inline, for the files in which inlined calls were looked up. files: number of files with debug
+ * information; without: number of files without debug information. */
 struct recording_inlined {
 	uint64_t files, without;
-	/* Files of which some inlined calls may be missing, and the reason for the first. */
+	/* Number of files for which inlined calls may be missing, and the reason for the first of these files. */
 	struct input_errors errors;
 };
 
-/* Lookups in code timelines of JVMs. files: number of opened timelines. sure to unknown: number of lookups by certainty
- * of the result (enum timeline_sure). */
+/* Lookups in code timelines of JVMs. files: number of timelines opened. sure, likely, ambiguous, unknown: number of
+ * lookups by certainty of the result (enum timeline_sure). */
 struct recording_timelines {
 	uint64_t files, sure, likely, ambiguous, unknown;
-	/* Number of code blobs that pjmap could not read or name, at most: the largest number of one scan, added over
-	 * JVMs. */
+	/* Upper bound of the number of code blobs that pjmap could not read or name: the largest number of one scan,
+	 * summed over JVMs. */
 	uint64_t left_out;
-	/* The clock of a recording is not CLOCK_MONOTONIC, so the time of a sample cannot select the name: each code
+	/* True if the clock of a recording is not CLOCK_MONOTONIC: sample times then cannot select names, so each code
 	 * address gets its newest name. */
 	bool newest;
-	/* Timelines that are damaged, and the error of the first. */
+	/* Number of damaged timelines, and the error of the first damaged timeline. */
 	struct input_errors errors;
 };
 
-/* A process with files that were skipped because opening them took too long: its pid and name, the number of these
- * files and the time in ns for which pjfold waited for files of the process. */
+/* Process with files that were skipped because opening them took too long. skipped: number of skipped files. ns: time
+ * in ns for which pjfold waited for files of the process. name: name of the process. */
 struct recording_wait {
 	int32_t pid;
 	unsigned skipped;
@@ -118,73 +122,84 @@ struct recording_wait {
 	char name[32];
 };
 
-#define RECORDING_WAITS 3 /* maximum number of such processes that are named */
+/* maximum number of processes in recording_tally.wait: those for which pjfold waited longest */
+#define RECORDING_WAITS 3
 
-/* Counts and problems of all recordings that were read, added up. */
+/* Counts and problems, summed over all recordings that were read. */
 struct recording_tally {
 	uint64_t recordings;
-	/* Losses by LOST records (records of any kind) and by LOST_SAMPLES records. Both mostly count the same losses:
-	 * samples that did not fit into full buffers. */
+	/* lost_records: lost records of any kind, from PERF_RECORD_LOST. lost_samples: lost samples, from
+	 * PERF_RECORD_LOST_SAMPLES. Most losses are in both numbers: samples that did not fit into full ring buffers.
+	 */
 	uint64_t lost_records, lost_samples;
-	/* Number of THROTTLE records. */
+	/* Number of PERF_RECORD_THROTTLE records. */
 	uint64_t throttled;
-	/* Number of callchains with an invalid context marker. The addresses before the marker are used; with as_perf
-	 * none. */
+	/* Number of callchains with an invalid context marker. Only the addresses before the marker are used; with
+	 * as_perf, no address is used. */
 	uint64_t garbage;
-	/* Number of samples whose deferred user callchain did not follow. */
+	/* Number of samples whose deferred user callchain (PERF_RECORD_CALLCHAIN_DEFERRED) is missing. */
 	uint64_t deferred;
-	/* Number of unwound stacks that continue above the end of their stack copy. */
+	/* Number of stacks that were unwound from a stack copy and continue above the end of the copy. */
 	uint64_t copy_cut;
-	/* limit_cut: number of callchains truncated at the kernel's limit. limit: this limit in addresses. */
+	/* limit_cut: number of callchains truncated at the kernel's limit (kernel.perf_event_max_stack). limit: this
+	 * limit, as a number of addresses. */
 	uint64_t limit_cut, limit;
 	/* Number of interpreted frames without a name because pjrecord's list of methods was full. */
 	uint64_t methods_left_out;
-	/* Number of pjrecord's lookups of JVM code that is unnamed because pjrecord's list of code was full. */
+	/* Number of pjrecord's lookups of JVM code that is unnamed because pjrecord's list of code blobs was full. */
 	uint64_t code_left_out;
 	/* Number of callchains truncated at the limit of their event (perf record --max-stack). */
 	uint64_t event_cut;
-	/* Sums of the weights of the samples of limit_cut and event_cut. */
+	/* Sums of the weights of the samples counted by limit_cut (limit_cut_weight) and event_cut (event_cut_weight).
+	 */
 	uint64_t limit_cut_weight, event_cut_weight;
-	/* Lines of perf maps that are invalid. */
+	/* Number of invalid lines in perf maps, and the error of the first invalid line. */
 	struct input_errors maps;
-	/* Number of files for which the symbol store has a second file with the same build-id but other symbols: one of
-	 * the tenant, one of the host or shared. */
+	/* Number of DSOs for which the symbol store has two files with the same build-id but different symbols: one
+	 * file of the tenant, one of the host or shared. */
 	uint64_t conflicts;
-	/* Records of jitdumps that are invalid, and unusable jitdumps. */
+	/* Number of invalid records in jitdumps and of unusable jitdumps, and the first of these errors. */
 	struct input_errors jitdumps;
 	struct recording_inlined inlined;
 	struct recording_timelines timelines;
-	/* Losses by time slice; losses whose record has no time are missing. */
+	/* Lost samples by time slice. Losses whose record has no time are not included. */
 	struct slices_lost slices;
-	/* Number of samples without a time, if there are time slices. */
+	/* Number of samples without a time; 0 if there are no time slices. */
 	uint64_t untimed;
-	/* Text: the reason why there are no kernel symbols; NULL if there are, or if none were needed. */
+	/* Text of the reason why there are no kernel symbols; NULL if there are kernel symbols, or if no kernel code
+	 * was sampled. */
 	const char *kernel;
-	/* damaged: a recording is damaged or unfinished. as_perf: value of this option for the last recording. */
+	/* damaged: true if a recording is damaged or unfinished. as_perf: value of the option as_perf for the last
+	 * recording. */
 	bool damaged, as_perf;
-	/* missing_keys: pairs of reason and DSO. quality_keys: names of first frames. */
+	/* Interned keys. missing_keys: pairs of reason and DSO. quality_keys: names of first frames. */
 	struct intern missing_keys, quality_keys;
-	/* Entries of missing_keys and quality_keys: the index is the id of the key minus 1. */
+	/* By id minus 1: missing: unnamed frames of each key in missing_keys; quality: stacks of each key in
+	 * quality_keys. */
 	struct recording_missing *missing;
 	struct recording_quality *quality;
 	/* Causes of missing names in all recordings. */
 	struct judgement judgement;
-	/* The nwaits processes for whose files pjfold waited longest. */
+	/* Processes for whose files pjfold waited longest; nwaits elements. */
 	struct recording_wait wait[RECORDING_WAITS];
 	size_t nwaits;
-	/* The distinct pids of the counted samples. */
+	/* Set of the distinct pids of the counted samples. */
 	struct intern pids;
-	/* pjrecord unwound the stacks of at least one recording. */
+	/* True if pjrecord unwound the stacks of at least one recording. */
 	bool unwound;
-	/* Off-CPU times by the origin of their stacks: the sum of the members read to unread_ns of all recordings. */
+	/* Sums over recordings that pjrecord unwound. broken: broken stacks. late: broken stacks with code whose unwind
+	 * tables were not loaded yet. in_exec: broken stacks that were sampled in exec or exit. */
+	uint64_t broken, late, in_exec;
+	/* Off-CPU times by origin of their stacks, summed over all recordings; its member `lacking` is the maximum of
+	 * all recordings. */
 	struct pj_offcpu offcpu;
 	/* Number of frames of the deepest stack. */
 	uint32_t depth;
 };
 
-/* Reads the recording `input` to its end and adds its stacks to `samples`, its counts to `tally`. Dies if the input is
- * not a readable recording. Prints a warning with the first damaged record. Uses up to options->threads threads to find
- * names. */
+/* Reads the recording `input` to its end, adds its stacks to `samples` and its counts to `tally`. Prints a warning with
+ * the first damaged record. Dies if the input is not a readable recording. Finds names in up to options->threads
+ * threads. */
 void recording_read(const struct recording_options *options, struct in *input, struct samples *samples,
 		    struct recording_tally *tally);
 

@@ -17,26 +17,30 @@ static double report_percent(uint64_t part, uint64_t complete)
 
 /* ---- call tree ---------------------------------------------------------------------------------------------- */
 
-/* Maximum number of nested branches that are drawn. Lines of deeper branches are not indented more. */
+/* Maximum number of nested branches that are drawn; lines of deeper branches are not indented further. */
 #define TREE_BRANCHES 200
 
 struct callee {
 	uint32_t parent, node;
 	uint64_t total;
-	uint64_t rank, tie; /* order of siblings: descending, then by name */
+	/* sort keys of siblings: first `rank`, then `tie`, both descending; siblings with equal keys are sorted by
+	 * `name` */
+	uint64_t rank, tie;
 	struct str name;
 };
 
 struct tree {
 	const struct stacks *stacks;
-	struct callee *callee; /* callees to be shown: grouped by caller, and in a group by descending total weight */
+	struct callee *callee; /* callees to be shown: grouped by caller, siblings in output order */
 	uint32_t ncallees;
-	uint32_t *first, *next; /* by node: index in `callee` of its first callee, and of the next one to be written */
-	uint32_t *nshown;       /* by node: number of callees to be shown */
-	uint32_t *nsmall;       /* by node: number of callees whose total weight is below `least` */
-	uint64_t *small;        /* by node: sum of the total weights of these small callees */
-	uint64_t *total;        /* by node: total weight */
-	bool more[TREE_BRANCHES]; /* by branch, outermost first: a sibling follows, so a line "|" is drawn */
+	/* first: by node, index in `callee` of the first callee of the node. next: by node, index in `callee` of the
+	 * next callee to be written */
+	uint32_t *first, *next;
+	uint32_t *nshown;         /* by node: number of callees to be shown */
+	uint32_t *nsmall;         /* by node: number of callees whose total weight is below `least` */
+	uint64_t *small;          /* by node: sum of the total weights of its callees below `least` */
+	uint64_t *total;          /* by node: total weight */
+	bool more[TREE_BRANCHES]; /* by branch, outermost first: true if a sibling follows, drawn as "|" */
 	double least;             /* smallest total weight of a callee that is shown */
 	unsigned depth;           /* number of nested branches at the line that is being written */
 };
@@ -84,8 +88,8 @@ static void select_callees(struct tree *tree, enum sortkeys_order order)
 	memcpy(tree->next, tree->first, stacks->n * sizeof(*tree->next));
 }
 
-/* Writes the start of a line: total and self weight in percent, and the lines of the open branches. is_branch: the
- * frame of this line begins the innermost branch, drawn as "+-". */
+/* Writes the start of a line: total and self weight in percent, then "|" or a blank for each open branch. is_branch:
+ * true if the line begins the innermost branch, drawn as "+-". */
 static void tree_line(struct out *out, const struct tree *tree, uint64_t total, uint64_t self, bool is_branch)
 {
 	uint64_t sum = stacks_sum(tree->stacks, 0);
@@ -98,19 +102,21 @@ static void tree_line(struct out *out, const struct tree *tree, uint64_t total, 
 		out_str(out, STR("+-"));
 }
 
-/* True if one line sums up the small callees of the node: together they are not small. */
+/* Returns true if one line stands for all callees of the node that are below `least`: their sum reaches `least`.
+ * Returns false if no line shows these callees. */
 static bool shows_small(const struct tree *tree, uint32_t node)
 {
 	return tree->nsmall[node] && (double)tree->small[node] >= tree->least;
 }
 
-/* True if the lines below the node are drawn as branches: there is more than one. */
+/* Returns true if the lines directly below the node are drawn as branches: there is more than one line. Returns false
+ * if there is one or none, which needs no indentation. */
 static bool has_branches(const struct tree *tree, uint32_t node)
 {
 	return tree->nshown[node] + shows_small(tree, node) > 1;
 }
 
-/* Opens a branch for a line below `node`, if the node has branches. is_last: no sibling follows. */
+/* Opens a branch for a line below `node`, if the node has branches. is_last: true if no sibling follows the line. */
 static void tree_branch(struct tree *tree, uint32_t node, bool is_last)
 {
 	if (!has_branches(tree, node))
@@ -144,8 +150,8 @@ static void tree_enter(struct out *out, struct tree *tree, const struct callee *
 	out_char(out, '\n');
 }
 
-/* Writes all lines of the tree, callers before callees. It walks without recursion: a stack may have a million frames.
- */
+/* Writes all lines of the tree, callers before callees. There is no recursion, because a stack may have a million
+ * frames. */
 static void tree_write(struct out *out, struct tree *tree)
 {
 	const struct stacks *stacks = tree->stacks;
@@ -195,7 +201,7 @@ void report_tree(struct out *out, const struct stacks *stacks, double percent, e
 	free(tree.total);
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------- */
+/* ---- table of events ---------------------------------------------------------------------------------------- */
 
 void report_events(struct out *out, const struct samples_event *event, uint32_t n)
 {
@@ -214,7 +220,7 @@ void report_events(struct out *out, const struct samples_event *event, uint32_t 
 	free(sorted);
 }
 
-/* ---- --min-samples ----------------------------------------------------------------------------------------------- */
+/* ---- merging of small subtrees (--min-samples) ------------------------------------------------------------------- */
 
 void report_min(struct stacks *stacks, const struct stacks *from, uint64_t min)
 {
@@ -234,7 +240,7 @@ void report_min(struct stacks *stacks, const struct stacks *from, uint64_t min)
 		else
 			node[id] = stacks_child(stacks, node[parent],
 						stacks_frame(stacks, intern_str(&from->frames, from->node[id].frame)));
-		/* Cannot overflow: the sum of the weights is that of `from`. */
+		/* Cannot overflow: all weights come from `from`. */
 		stacks_add(stacks, node[id], 0, from->self[0][id]);
 	}
 	free(node);

@@ -23,12 +23,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A thread with its own tables, so that threads share no names. */
+/* State of one thread. Each thread has tables of names of its own, so that threads share none. */
 struct worker {
 	struct task *task;
-	/* Names as the sources have them: symbols, modules, lists of inlined calls. */
+	/* Interned names as the sources have them: symbols, modules, lists of inlined calls. */
 	struct intern raw;
-	/* Names as they are shown: one text for all frames of a location, one frame a line, outermost first. */
+	/* Interned names as they are shown. The frames of one location are one text: one frame a line, outermost first.
+	 */
 	struct intern made;
 	struct names names;
 	struct symbols_query *q;
@@ -38,29 +39,30 @@ struct worker {
 	struct text frames;
 	/* Buffer for the file and line of one location. */
 	struct text place;
-	/* Invalid lines of perf maps that this thread read. Its text is from the DSO maps_dso, the one with the lowest
-	 * index among those with an invalid line, so that it does not depend on the order in which threads take jobs.
-	 */
+	/* Number of invalid lines in the perf maps that this thread read, and the text of one error: of the first error
+	 * in the map of DSO maps_dso, the lowest index of a DSO with an invalid line, so that the error text does not
+	 * depend on the order in which threads take jobs. */
 	struct input_errors maps;
 	uint32_t maps_dso;
-	/* A perf map of the current job was given up, because its file system does not respond. */
+	/* True if a perf map of the current job was skipped because its file system does not respond; the reason then
+	 * is WHY_SILENT. */
 	bool silent_map;
 	pthread_t thread;
 };
 
-/* State that the threads share. */
+/* State shared by the threads. */
 struct task {
 	const struct resolve_options *o;
 	const struct provenance *origin;
 	const struct addrspace *a;
 	const struct locations *s;
 	struct resolved *out;
-	/* The thread that handles a job of a DSO sorts its locations by address. */
+	/* Jobs of all threads. The thread that handles a job of a DSO sorts the job's locations by address. */
 	struct lookupjobs jobs;
 	atomic_uint next;
-	/* By location: id of its name in the table `made` of the worker that handled it. */
+	/* By location: id of the name of the location in the table `made` of the worker that handled the location. */
 	uint32_t *made;
-	/* By location: index in `worker` of the worker that handled it. */
+	/* By location: index in `worker` of the worker that handled the location. */
 	uint8_t *by;
 	struct worker *worker;
 	unsigned nworkers;
@@ -79,10 +81,10 @@ struct str resolve_dso(const struct addrspace *addrspace, const struct location 
 	return STR("");
 }
 
-/* ---- queries ------------------------------------------------------------------------------------------------ */
+/* ---- queries of one DSO ------------------------------------------------------------------------------------- */
 
-/* Makes a query in worker->q for each distinct address of n locations, which are sorted by address. Returns the number
- * of queries. */
+/* Makes one query in worker->q for each distinct address of the locations id[0..n), which must be sorted by address.
+ * Returns the number of queries. */
 static size_t make_queries(struct worker *worker, const uint32_t *id, uint32_t n)
 {
 	const struct locations *locations = worker->task->s;
@@ -100,7 +102,7 @@ static size_t make_queries(struct worker *worker, const uint32_t *id, uint32_t n
 	return nq;
 }
 
-/* ---- sources ------------------------------------------------------------------------------------------------ */
+/* ---- sources of names --------------------------------------------------------------------------------------- */
 
 static enum resolve_why resolve_why_of(enum dso_reason why)
 {
@@ -113,8 +115,8 @@ static enum resolve_why resolve_why_of(enum dso_reason why)
 	return (size_t)why < countof(whys) ? (enum resolve_why)whys[why] : WHY_NO_FILE;
 }
 
-/* True if the path has the file name of a C library (glibc or musl): it contains the code to which signal handlers
- * return. */
+/* Returns true if `path` has the file name of a C library (glibc or musl). A C library contains the code to which
+ * signal handlers return; for other files the result is false. */
 static bool has_trampoline(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -124,9 +126,9 @@ static bool has_trampoline(struct str path)
 	       str_find_str(base, STR(".so")) > 0;
 }
 
-/* Looks up the signal trampoline __restore_rt for queries without a name. The kernel pushes its start as the return
- * address of a handler, without a call. The address in the query is return address - 1, which lies before the symbol,
- * so this second lookup uses the return address itself. */
+/* Looks up __restore_rt, the code to which signal handlers return, for those of the first n queries that have no name.
+ * The kernel pushes the start of __restore_rt as return address, without a call. A query is for return address - 1,
+ * which lies before the symbol, so the second lookup here uses the return address itself. */
 static void query_trampoline(struct worker *worker, const struct dsofiles_options *options,
 			     const struct dsofiles_query *query, size_t n)
 {
@@ -172,9 +174,9 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 
 	enum resolve_why why = resolve_why_of(dsofiles_resolve(&options, &query, worker->q, n, &worker->raw));
 
-	/* The files of this machine were not searched: the DSO has no build-id, and the recording is from another or an
-	 * unknown machine, where a file of the same path may be another one. Return this reason in place of "no file".
-	 */
+	/* Files of this machine were not searched: the DSO has no build-id, and the recording is from another or an
+	 * unknown machine, where the path may have belonged to another file. Return the reason WHY_NOT_RECORDED or
+	 * WHY_OTHER_MACHINE instead of WHY_NO_FILE. */
 	if (why == WHY_NO_FILE && !task->origin->host && !dso->build_id.n && !task->o->symfs)
 		why = task->origin->reported ? WHY_OTHER_MACHINE : WHY_NOT_RECORDED;
 	options.inlined = NULL;
@@ -185,8 +187,8 @@ static enum resolve_why query_files(struct worker *worker, const struct dso *dso
 	return why;
 }
 
-/* Stores the owner and mode of a directory of /proc in *status. False on failure. The broker opens it, because hidepid
- * hides it from processes without capabilities. */
+/* Stores the owner and mode of the directory `path` of /proc in *status. Returns false on failure. The broker opens the
+ * directory, because the mount option hidepid of /proc hides it from processes without capabilities. */
 static bool process_stat(const char *path, struct stat *status)
 {
 	int fd = broker_open(AT_FDCWD, path, O_DIRECTORY);
@@ -197,9 +199,9 @@ static bool process_stat(const char *path, struct stat *status)
 	return good;
 }
 
-/* True if pjfold uses the names of the perf map `fd`. Like perf it trusts maps of its own user and of root. Names are
- * no danger to pjfold, so it also trusts a map of the user of the live process `live`, and, except with as_perf, any
- * user's map if that process has ended (live is 0). */
+/* Returns true if pjfold may use the names of the perf map `fd`; false if the map belongs to another user. Like perf,
+ * pjfold trusts maps of its own user and of root. It also trusts a map of the user who runs the process `live`, because
+ * names cannot harm pjfold. If the process has ended (live is 0), it trusts any user's map, except with as_perf. */
 static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 {
 	struct stat map, process;
@@ -215,8 +217,8 @@ static bool resolve_is_trusted(int fd, pid_t live, bool as_perf)
 	return process_stat(path, &process) && process.st_uid == map.st_uid;
 }
 
-/* Adds the errors of the perf map of DSO `dso` to *all. The text all->first is from the DSO with the lowest index, and
- * *first is this index. */
+/* Adds the errors of the perf map of DSO `dso` to *all. *first: lowest index of a DSO with errors so far; all->first is
+ * the error text of this DSO. */
 static void add_maps(struct input_errors *all, uint32_t *first, const struct input_errors *errors, uint32_t dso)
 {
 	struct input_errors before = *errors;
@@ -232,8 +234,9 @@ static void add_maps(struct input_errors *all, uint32_t *first, const struct inp
 	*first = dso;
 }
 
-/* Looks up the first n queries of the worker in the perf map `fd`, which it closes; -1: opening failed with errno.
- * `path` is for messages. live: pid of the process, or 0 if it has ended. False if the map cannot be used. */
+/* Looks up the first n queries of the worker in the perf map `fd`, and closes fd. fd -1: opening failed, with the
+ * reason in errno. dso: index of the DSO, and path: name of the map, for error messages. live: pid of the process; 0:
+ * it has ended. Returns false if the map cannot be used. */
 static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *path, pid_t live, size_t n)
 {
 	struct perfmap_tally tally = { 0 };
@@ -257,8 +260,8 @@ static bool query_map(struct worker *worker, uint32_t dso, int fd, const char *p
 	return good;
 }
 
-/* Looks up the first n queries in the perf maps that pjrecord copied: in the latest copy, then in the one before. True
- * if one of them could be used. */
+/* Looks up the first n queries in the perf maps that pjrecord copied: the latest copy ("map"), then the previous copy
+ * ("map.1"). Returns true if at least one of the two copies could be used, false if none. */
 static bool query_symstore_maps(struct worker *worker, const struct dso *d, size_t n)
 {
 	static const char *const kinds[] = { "map", "map.1" };
@@ -274,7 +277,8 @@ static bool query_symstore_maps(struct worker *worker, const struct dso *d, size
 	return found;
 }
 
-/* True if a process with this pid exists in /proc. The sandbox does not allow kill(), not even with signal 0. */
+/* Returns true if a process with this pid exists in /proc, otherwise false. The sandbox does not allow kill(), not even
+ * with signal 0. */
 static bool is_process(uint32_t pid)
 {
 	char path[32];
@@ -284,9 +288,9 @@ static bool is_process(uint32_t pid)
 	return process_stat(path, &status);
 }
 
-/* Looks up the first n queries in a perf map of this machine. It tries, in this order: the /tmp of --symfs; the /tmp of
- * the live process, where the map has the pid of its own namespace; the /tmp of pjfold. Returns WHY_NOT_IN_TABLE if a
- * map was used, otherwise the reason why not. */
+/* Looks up the first n queries in a perf map of this machine. It tries, in this order: /tmp below --symfs; /tmp of the
+ * live process, where the name of the map has the pid in the pid namespace of the process; /tmp of pjfold. Returns
+ * WHY_NOT_IN_TABLE if a map was used, otherwise the reason for which no map was used. */
 static enum resolve_why query_live_maps(struct worker *worker, const struct dso *d, size_t n)
 {
 	const struct task *task = worker->task;
@@ -312,10 +316,11 @@ static enum resolve_why query_live_maps(struct worker *worker, const struct dso 
 			return WHY_NOT_IN_TABLE;
 	}
 	if (!live && is_process(d->pid))
-		return WHY_ELSEWHERE; /* Another process has this pid now, and may have written the map in this /tmp. */
+		/* Another process has this pid now: the map in pjfold's /tmp may be of that process. */
+		return WHY_ELSEWHERE;
 	if (!live && !task->o->as_perf && recorder_elsewhere(task->origin->recorder, d->pid))
-		/* The process ran in another mount namespace and had another /tmp. So a map of this pid in pjfold's
-		 * /tmp describes another process, whether that process or pjmap wrote it. */
+		/* The process ran in another mount namespace and had another /tmp. So a map with this pid in pjfold's
+		 * /tmp, written by a process or by pjmap, describes another process. */
 		return WHY_NO_MAP;
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", (unsigned)d->pid);
 	return query_map(worker, dso, fileopener_plain(path), path, live, n) ? WHY_NOT_IN_TABLE :
@@ -331,8 +336,9 @@ static bool all_named(const struct worker *worker, size_t n)
 	return true;
 }
 
-/* Looks up the first n queries in perf maps: in pjrecord's copies first, then in the live one if names are missing and
- * the process lives, since that may be newer. Returns the reason for queries without a name. */
+/* Looks up the first n queries in perf maps. pjrecord's copies come first. Maps of this machine follow if no copy is
+ * usable, or if names are missing and the process still runs, since the map of the process may be newer than the copy.
+ * Returns the reason for queries without a name. */
 static enum resolve_why query_maps(struct worker *worker, const struct dso *dso, size_t n)
 {
 	enum resolve_why why;
@@ -348,7 +354,8 @@ static enum resolve_why query_maps(struct worker *worker, const struct dso *dso,
 	return saved ? WHY_NOT_IN_TABLE : why;
 }
 
-/* Looks up the first n queries in the symbols of the kernel and its modules, and sets the module of each query. */
+/* Looks up the first n queries in the symbols of the kernel and its modules, and sets the module of each query. Returns
+ * WHY_KERNEL if there are no kernel symbols, otherwise WHY_NOT_IN_TABLE. */
 static enum resolve_why query_kernel(struct worker *worker, size_t n)
 {
 	const struct task *task = worker->task;
@@ -358,8 +365,8 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 		.symfs = task->o->symfs,
 		.symstore = task->o->symstore,
 		.as_perf = task->o->as_perf,
-		/* Use the symbols of the running kernel only if a record maps the recorded one: without its load
-		 * address, they could name other functions. */
+		/* Use symbols of the running kernel only if a record gives the load address of the recorded kernel:
+		 * without that address the symbols could name other functions. */
 		.here = task->origin->host && addrspace->kernel_mapped,
 		.release = task->origin->release,
 		.symbol = addrspace->kernel_symbol,
@@ -372,7 +379,7 @@ static enum resolve_why query_kernel(struct worker *worker, size_t n)
 	return task->out->kernel ? WHY_KERNEL : WHY_NOT_IN_TABLE;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------- */
+/* ---- names of locations ------------------------------------------------------------------------------------- */
 
 /* Looks up the first n queries of the worker in the source of names for this kind of DSO. Returns the reason for the
  * queries that stay without a name. */
@@ -390,9 +397,9 @@ static enum resolve_why query_sources(struct worker *worker, const struct dso *d
 	return WHY_NOT_IN_TABLE;
 }
 
-/* Looks up the first n queries of the worker: in a packed recording, which has the result of each lookup, or in the
- * source of names for this kind of DSO. Passes the results to the writer of pjpack. Returns the reason for the queries
- * that stay without a name. */
+/* Looks up the first n queries of the worker in the names of a packed recording. If these names are missing or
+ * incomplete, looks up the queries in the source of names for this kind of DSO, too. Passes the results to the writer
+ * of pjpack. Returns the reason for queries without a name. */
 static enum resolve_why resolve_query(struct worker *worker, const struct dso *dso, size_t n)
 {
 	const struct task *task = worker->task;
@@ -420,7 +427,7 @@ static enum resolve_why resolve_query(struct worker *worker, const struct dso *d
 	return (enum resolve_why)names.why;
 }
 
-/* Returns the id in worker->made of the frame of --root=both for a thread: its comm in brackets. */
+/* Returns the id in worker->made of the frame that --root=both adds for a thread: its comm in brackets. */
 static uint32_t make_thread(struct worker *worker, uint32_t comm)
 {
 	struct str name =
@@ -445,8 +452,8 @@ static struct str with_inlined(struct worker *worker, struct names_frame frame, 
 	return text_view(&worker->frames);
 }
 
-/* Returns the id in worker->made of the name of a frame and of the calls inlined into it. For a frame without symbol,
- * the name is `address` if --addrs is given. */
+/* Returns the id in worker->made of the name of a frame and of the calls inlined into it. With --addrs, the name of a
+ * frame without symbol contains `address`. */
 static uint32_t resolve_intern_name(struct worker *worker, struct names_frame frame, struct str inlined,
 				    uint64_t address)
 {
@@ -480,16 +487,16 @@ static uint32_t make_dso_name(struct worker *worker, const struct location *loca
 		if (!task->o->as_perf)
 			frame.dso = STR("[kernel.kallsyms]");
 	} else if (dso->kind == DSO_KERNEL && !raw && task->o->as_perf && !task->out->kernel) {
-		/* As perf: its mapping of the kernel ends at the last symbol of kallsyms, so addresses above are in no
-		 * DSO. */
+		/* As in perf, whose mapping of the kernel ends at the last symbol of kallsyms: a higher address is in
+		 * no DSO. */
 		frame.dso = STR("[unknown]");
 	}
 	return resolve_intern_name(worker, frame, inlined ? intern_str(&worker->raw, inlined) : (struct str){ 0 },
 				   location->address);
 }
 
-/* Sets the names of n locations of one DSO, which are sorted by address, from the queries of the worker. Successive
- * locations are often in the same function and share its name. */
+/* Sets the names of id[0..n), locations of one DSO sorted by address, from the results of the queries of the worker.
+ * Successive locations in the same function share its name. */
 static void make_dso_names(struct worker *worker, const uint32_t *id, uint32_t n)
 {
 	const struct task *task = worker->task;
@@ -519,8 +526,8 @@ static void make_dso_names(struct worker *worker, const uint32_t *id, uint32_t n
 	}
 }
 
-/* Returns "file:line" of an interpreted function for --srcline, with the file's base name, as perf script prints it;
- * empty if it is unknown. The result is valid until the next call. */
+/* Returns "file:line" of an interpreted function for --srcline, with the base name of the file, as perf script prints
+ * it. Empty if file and line are unknown, or without --srcline. The result is valid until the next call. */
 static struct str method_place(struct worker *worker, const struct interpreted_method *method)
 {
 	struct str base = str_from(method->file, (size_t)(str_rfind(method->file, '/') + 1));
@@ -533,8 +540,21 @@ static struct str method_place(struct worker *worker, const struct interpreted_m
 	return text_view(&worker->place);
 }
 
-/* Returns the id in worker->made of the name of an interpreted method. Sets *named to false if pjrecord's list has no
- * name for it. */
+/* Returns the id in worker->made of the leaf frame of an allocation: "java/util/HashMap (allocated)". */
+static uint32_t make_class_name(struct worker *worker, const struct interpreted_method *class)
+{
+	static const struct str unknown = { "[unknown class]", 15 };
+	struct names_frame frame = { .as_is = true };
+
+	worker->place.n = 0;
+	text_str(&worker->place, class->name.n ? class->name : unknown);
+	text_add(&worker->place, " (allocated)");
+	frame.symbol = text_view(&worker->place);
+	return resolve_intern_name(worker, frame, (struct str){ 0 }, class->method);
+}
+
+/* Returns the id in worker->made of the name of an interpreted method, or of an allocated class. Sets *named to false
+ * if pjrecord's list has no name for the method or class. */
 static uint32_t make_method_name(struct worker *worker, const struct location *location, bool *named)
 {
 	const struct interpreted_method *method =
@@ -542,6 +562,10 @@ static uint32_t make_method_name(struct worker *worker, const struct location *l
 	uint32_t language = method ? method->language : 0;
 	struct names_frame frame = { .dso = resolve_dso(worker->task->a, location) };
 
+	if (language == PJ_LANGUAGE_JAVA_CLASS) {
+		*named = method->name.n > 0;
+		return make_class_name(worker, method);
+	}
 	frame.compiled = language == PJ_LANGUAGE_JAVASCRIPT_COMPILED;
 	frame.inlined = language == PJ_LANGUAGE_JAVASCRIPT_INLINED;
 	frame.interpreted = !frame.compiled && !frame.inlined;
@@ -554,8 +578,8 @@ static uint32_t make_method_name(struct worker *worker, const struct location *l
 	return resolve_intern_name(worker, frame, (struct str){ 0 }, location->method);
 }
 
-/* Returns the id in worker->made of the name of a location that needs no lookup in a DSO. Sets *named: it has a name.
- */
+/* Returns the id in worker->made of the name of a location that needs no lookup in a DSO. Sets *named to true if the
+ * location has a name, otherwise to false. */
 static uint32_t make_own_name(struct worker *worker, const struct location *location, bool *named)
 {
 	const struct jit_code *code;
@@ -623,16 +647,16 @@ static void *resolve_work(void *arg)
 	return NULL;
 }
 
-/* ---- result ------------------------------------------------------------------------------------------------------ */
+/* ---- threads and their results ----------------------------------------------------------------------------------- */
 
-/* Fills out->first and out->frame: adds the frames of all locations to `stacks` and stores their ids by location. It
- * splits and interns each distinct text only once. */
+/* Fills out->first and out->frame: adds the frames of all locations to `stacks`, and stores their ids by location. Each
+ * distinct text is split and interned once. */
 static void resolve_collect(struct task *task, struct stacks *stacks)
 {
 	struct resolved *out = task->out;
 	uint32_t n = task->s->n, used = 0, cap = n + 16;
-	/* By worker, then by id in its table `made`: index in out->frame of the first frame of this text, and number of
-	 * its frames; 0: the text has not been split yet. */
+	/* text[w][id]: index in out->frame of the first frame of the text `id` in table `made` of worker w.
+	 * count[w][id]: number of frames of that text; 0: the text has not been split yet. */
 	uint32_t **text = mem_alloc(sizeof(*text), task->nworkers);
 	uint32_t **count = mem_alloc(sizeof(*count), task->nworkers);
 
@@ -682,7 +706,7 @@ static void run_workers(struct task *task)
 	}
 	for (; started < task->nworkers; started++)
 		if (pthread_create(&task->worker[started].thread, NULL, resolve_work, &task->worker[started]) != 0)
-			break; /* If a thread cannot be started, the others do its work. */
+			break; /* If a thread cannot be started, the other threads do its work. */
 	resolve_work(&task->worker[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(task->worker[i].thread, NULL);

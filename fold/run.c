@@ -7,13 +7,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Number of bytes of a block of text, which one thread folds. */
+/* Minimum size in bytes of a block of text, the part of an input that one thread folds at a time. */
 #define BLOCK ((size_t)1 << 20)
-/* A sample of more bytes than this is split between two lines, into two blocks. */
+/* Maximum size in bytes of a sample within one block. A larger sample is divided at the end of a line into two
+ * blocks. */
 #define BLOCK_MAX ((size_t)1 << 28)
-/* Number of bytes of a block until the event to fold is known; until then one thread works alone. */
+/* Minimum size in bytes of a block until the event to fold is known; until then, only one thread works. */
 #define BLOCK_FIRST ((size_t)1 << 16)
-/* Number of bytes that run_kind() reads at first to classify text. */
+/* Number of bytes of text that run_kind() examines at first. */
 #define PEEK ((size_t)1 << 16)
 /* Number of bytes at the start of an input that suffice to recognize perf.data. */
 #define MAGIC ((size_t)16)
@@ -29,8 +30,8 @@ static bool is_folded(struct str line)
 	return folded_parse(line, &stack, &weight, &rounded) == NULL;
 }
 
-/* True if `rest` begins with a frame of perf script. It decides about the line before: "java 19983" may be a sample
- * header without time or a folded stack with a weight. */
+/* Returns true if `rest` begins with a frame of perf script. The line before `rest`, such as "java 19983", is then a
+ * sample header without time; otherwise (false) it may be a folded stack with a weight. */
 static bool frame_follows(struct str rest)
 {
 	struct str line = str_cut(&rest, '\n');
@@ -38,11 +39,11 @@ static bool frame_follows(struct str rest)
 	return line.n > 1 && line.p[0] == '\t' && script_looks_like(line);
 }
 
-/* Classification of an input by its first lines. `known` is false if these lines do not decide. */
+/* Classification of an input by its first lines. known: true if these lines decide the kind of the input. */
 struct look {
 	enum input_kind kind;
 	bool known;
-	/* A comment line is a header of folded stacks (common/formats/folded.h). */
+	/* True if a comment line is a header of folded stacks (common/formats/folded.h). */
 	bool header;
 	/* First line that is neither part of a sample nor a folded stack, and its number from 1; empty if there is
 	 * none. */
@@ -50,8 +51,8 @@ struct look {
 	uint64_t bad_line;
 };
 
-/* Classifies an input by `text`, its first bytes. `complete`: the text is all of the input; otherwise its last line may
- * be incomplete and is not used. */
+/* Classifies an input by `text`, its first bytes. complete: `text` is the whole input. Otherwise the last line may be
+ * incomplete and is not used. */
 static struct look run_look_at(struct str text, bool complete)
 {
 	struct look look = { .kind = INPUT_EMPTY };
@@ -122,7 +123,7 @@ enum input_kind run_kind(struct in *input)
 	       "neither a sample of perf script nor a folded stack: '%.*s'", (int)look.bad.n, look.bad.p);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------- */
+/* ---- blocks of text ----------------------------------------------------------------------------------------- */
 
 struct buffer {
 	char *p;
@@ -141,16 +142,16 @@ static void buffer_space(struct buffer *buffer, size_t n)
 struct reading {
 	struct run *run;
 	struct in *in;
-	/* Bytes that were read beyond the end of the last block; the next block begins with them. */
+	/* Bytes that were read beyond the end of the last block; the next block begins with these bytes. */
 	struct buffer carry;
 	pthread_mutex_t lock;
 	uint32_t input;
 	bool end;
 };
 
-/* Returns the number of bytes of `text` that make up a block. It ends between two samples; within a sample longer than
- * BLOCK_MAX, it ends between two lines. Returns 0 if more must be read first. Dies if a line is longer than BLOCK_MAX.
- */
+/* Returns the size in bytes of the block at the start of `text`. The block ends between two samples; within a sample
+ * longer than BLOCK_MAX, it ends between two lines. Returns 0 if more text must be read first. Dies if a line is longer
+ * than BLOCK_MAX. */
 static size_t run_cut_at(const struct reading *reading, struct str text)
 {
 	size_t border = script_last_border(text);
@@ -164,8 +165,8 @@ static size_t run_cut_at(const struct reading *reading, struct str text)
 	return border;
 }
 
-/* Returns the number of bytes of the last block: all of the text, or, if reading failed (damaged input), only its
- * complete samples. */
+/* Returns the size in bytes of the last block: all of the text, or, if the input is damaged, only its complete samples.
+ */
 static size_t cut_at_end(const struct reading *reading, struct str text)
 {
 	return reading->in->errors ? script_last_border(text) : text.n;
@@ -226,8 +227,8 @@ static bool next_block(struct reading *reading, struct buffer *buffer, size_t wa
 	return true;
 }
 
-/* Folds blocks of the input into `script` until the input ends. With until_chosen, it stops as soon as the event to
- * fold is known. */
+/* Folds blocks of the input into `script` until the input ends. until_chosen: stop as soon as the event to fold is
+ * known. */
 static void fold_blocks(struct reading *reading, struct script *script, bool until_chosen)
 {
 	struct buffer buffer = { 0 };
@@ -265,7 +266,7 @@ static void *run_work(void *arg)
 	return NULL;
 }
 
-/* Folds the rest of an input with run->threads threads; the calling thread is one of them. */
+/* Folds the rest of an input with run->threads threads, including the calling thread. */
 static void fold_in_threads(struct reading *reading)
 {
 	struct run *run = reading->run;
@@ -281,7 +282,7 @@ static void fold_in_threads(struct reading *reading)
 	for (; started < n; started++) {
 		job[started] = (struct job){ .reading = reading, .script = &run->worker[started] };
 		if (pthread_create(&job[started].thread, NULL, run_work, &job[started]) != 0)
-			/* If a thread cannot be started, the others do its work. */
+			/* If a thread cannot be started, the other threads do its work. */
 			break;
 	}
 	fold_blocks(reading, &run->script, false);

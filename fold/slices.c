@@ -15,18 +15,17 @@ bool slices_name_fits(const char *pattern)
 	return at && !strstr(at + 1, "%s");
 }
 
-/* Nodes grouped by slice; a slice is identified by the node s of its outermost frame. The ids of its nodes are in
- * `order`, from index first[s] up to but without first[s + 1], parents before children. */
+/* Nodes grouped by slice. A slice is identified by s, the node of its outermost frame. The ids of the nodes of slice s
+ * are order[first[s]] to order[first[s + 1] - 1], parents before children. */
 struct slice_groups {
-	/* By node: the node of its slice, which is the outermost node above it, or the node itself. */
+	/* By node: node that identifies its slice. It is the outermost ancestor, or the node itself. */
 	uint32_t *slice;
-	/* By node of a slice: index in `order` of its first node. */
+	/* By node that identifies a slice: index in `order` of its first node. */
 	uint32_t *first;
 	uint32_t *order;
 };
 
-/* Groups the nodes of the call tree by time slice, which is their outermost ancestor, with a counting sort. The caller
- * frees the arrays. */
+/* Groups the nodes of the call tree by slice, with a counting sort. The caller frees the arrays. */
 static struct slice_groups slices_group(const struct stacks *stacks)
 {
 	struct slice_groups groups;
@@ -47,8 +46,8 @@ static struct slice_groups slices_group(const struct stacks *stacks)
 	return groups;
 }
 
-/* Copies the stacks of one slice into `stacks`, without the frame of the slice. `node` is scratch space: the copy of
- * each node of `s`. */
+/* Copies the stacks of one slice of `s` into `stacks`, without the outermost frame, which names the slice. node:
+ * scratch space with one element for each node of `s`. */
 static void slices_take(struct stacks *stacks, const struct stacks *s, const struct slice_groups *groups,
 			uint32_t slice, uint32_t *node)
 {
@@ -60,15 +59,16 @@ static void slices_take(struct stacks *stacks, const struct stacks *s, const str
 					  stacks_frame(stacks, intern_str(&s->frames, s->node[id].frame)));
 		node[id] = at;
 		if (s->self[0][id] && at == 0)
-			/* The weight is of samples that have neither a thread name nor a frame. */
+			/* The weight comes from samples that have neither a thread name nor a frame. */
 			at = stacks_child(stacks, 0, stacks_frame(stacks, STR("[unknown]")));
 		if (s->self[0][id])
-			/* Cannot overflow: the sum of the weights is part of that of `s`. */
+			/* Cannot overflow: all weights come from `s`. */
 			stacks_add(stacks, at, 0, s->self[0][id]);
 	}
 }
 
-/* Writes the file of the slice `name`: its stacks, after the header if `h` is not NULL. Subtrees below `min` become
+/* Writes the file of the slice `name`, whose path is `pattern` with "%s" replaced by the name: the header `h` unless it
+ * is NULL, then the stacks. lost: number of lost samples for the header. Subtrees with a weight below `min` become
  * [other]. */
 static void write_one(const char *pattern, struct str name, const struct stacks *stacks, const struct folded_header *h,
 		      uint64_t lost, uint64_t min)
@@ -88,8 +88,8 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 		header.samples = str_eq(h->unit, STR("samples")) ? stacks_sum(stacks, 0) : 0;
 		header.from = str_eq(name, STR(SLICES_NO_TIME)) ? (struct str){ 0 } : name;
 		header.to = (struct str){ 0 };
-		/* The losses of the common header are those of all slices: replace them, by 0 for a slice without
-		 * losses. */
+		/* The common header has the losses of all slices: replace this number by the losses of the one slice,
+		 * which may be 0. */
 		header.lost = lost;
 	}
 	if (min > 1)
@@ -102,7 +102,7 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 	free(out);
 }
 
-/* ---- losses ------------------------------------------------------------------------------------------------- */
+/* ---- losses by slice ---------------------------------------------------------------------------------------- */
 
 static uint64_t lost_in(const struct slices_lost *lost, struct str name)
 {
@@ -111,7 +111,7 @@ static uint64_t lost_in(const struct slices_lost *lost, struct str name)
 	return id ? lost->n[id] : 0;
 }
 
-/* ---- one text ----------------------------------------------------------------------------------------------- */
+/* ---- one text with all slices ------------------------------------------------------------------------------- */
 
 static void add_in_slice(struct stacks *stacks, uint32_t slice, struct str name, uint64_t weight)
 {
@@ -119,7 +119,7 @@ static void add_in_slice(struct stacks *stacks, uint32_t slice, struct str name,
 		die("the sum of all weights does not fit into 63 bits");
 }
 
-/* Renames the frames [lost] directly below slices. */
+/* Renames frames [lost] directly below slices to _lost_, so that they do not pass for losses. */
 static void keep_lost(struct stacks *stacks)
 {
 	uint32_t lost = intern_find(&stacks->frames, STR("[lost]"));
@@ -135,7 +135,7 @@ static void keep_lost(struct stacks *stacks)
 		struct str name = is_first && frame == lost ? STR("_lost_") : intern_str(&stacks->frames, frame);
 
 		node[id] = stacks_child(&made, node[parent], stacks_frame(&made, name));
-		stacks_add(&made, node[id], 0, stacks->self[0][id]); /* the sum is that of `stacks` */
+		stacks_add(&made, node[id], 0, stacks->self[0][id]); /* no overflow: all weights come from `stacks` */
 	}
 	free(node);
 	stacks_free(stacks);
@@ -169,14 +169,15 @@ struct str slices_name(uint64_t ns, uint64_t slice_ns, char name[SLICES_NAME])
 
 	ns -= ns % slice_ns;
 	got = snprintf(name, SLICES_NAME, "%llu", (unsigned long long)(ns / 1000000000u));
-	/* Whether the name has decimals depends on slice_ns only, so that all names of a run have the same format. */
+	/* Only slice_ns decides if the name has decimals, so that all names of a run have the same format. */
 	if (slice_ns % 1000000000u)
 		got = snprintf(name, SLICES_NAME, "%llu.%09llu", (unsigned long long)(ns / 1000000000u),
 			       (unsigned long long)(ns % 1000000000u));
 	return (struct str){ name, (size_t)got };
 }
 
-/* Writes a file without stacks for each slice that has losses only. Returns the number of files. */
+/* Writes a file without stacks for each slice in `lost` that is not in `written`. pattern: path of the files, with "%s"
+ * for the name of the slice. Returns the number of files. */
 static uint64_t write_empty(const char *pattern, const struct intern *written, const struct folded_header *header,
 			    const struct slices_lost *lost)
 {
@@ -194,7 +195,9 @@ static uint64_t write_empty(const char *pattern, const struct intern *written, c
 	return n;
 }
 
-/* Writes a file for each slice that has samples and adds its name to `written`. Returns the number of files. */
+/* Writes a file for each slice that has samples, and adds the name of the slice to `written`. pattern: path of the
+ * files, with "%s" for the name; subtrees with a weight below min_samples become [other]. Returns the number of
+ * files. */
 static uint64_t write_full(const char *pattern, const struct stacks *stacks, const struct folded_header *header,
 			   const struct slices_lost *lost, uint64_t min_samples, struct intern *written)
 {

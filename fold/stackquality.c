@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/stackquality.h"
 
+#include "fold/names/waitreason.h"
 #include "common/formats/folded.h"
 #include "fold/process/copiedstack.h"
 #include "fold/process/sampleframes.h"
@@ -35,8 +36,9 @@ static struct recording_quality *quality_of(struct recording_tally *tally, struc
 	return &tally->quality[id - 1];
 }
 
-/* True if the name is that of a root frame, the outermost frame of a complete stack. main counts as one, too: the
- * frames outside of it are of no interest, and often have no frame pointer. */
+/* Returns true if `name` is the name of a root frame, the outermost frame of a complete stack. main is treated as a
+ * root frame, too (result true): the frames outside of main are of no interest, and often have no frame pointer.
+ * Returns false for all other names. */
 static bool is_beginning(struct str name)
 {
 	static const struct str names[] = {
@@ -74,22 +76,23 @@ static bool is_beginning(struct str name)
 	return false;
 }
 
-/* Properties of the stack that ends at a node, computed from those of its parent node. */
+/* Properties of the stack that ends at a node, computed from the properties of its parent node. */
 struct stack_facts {
 	/* Index in tally->quality of the first frame of the stack, plus 1; 0: the stack has no first frame. */
 	uint32_t quality;
+	/* depth: number of frames; user: number of frames of user code */
 	uint32_t depth, user;
 	bool reaches_root, java, v8, generated, unsymbolized_root;
-	/* A frame below the outermost one is in a file's code that is not known to keep frame pointers. */
+	/* True if a frame inside of the root frame is in code that is not known to keep frame pointers. */
 	bool unproven;
-	/* ends: the stack has a location for its end. end: its kind. addresses: for STACK_KERNEL_LIMIT, the number of
-	 * addresses of the callchain. */
+	/* ends: true: the stack has a location that describes its end. end: kind of the end. addresses: number of
+	 * addresses of the callchain, if end is STACK_KERNEL_LIMIT. */
 	bool ends;
 	enum stack_end end;
 	uint64_t addresses;
 };
 
-/* Returns the DSO of a location, or NULL if it is not in a DSO. */
+/* Returns the DSO of a location; NULL if the location is not in a DSO. */
 static const struct dso *stackquality_dso(const struct stack_quality *quality, const struct location *location)
 {
 	return location->kind == LOCATION_IN_DSO ? &quality->as->dso[location->dso] : NULL;
@@ -100,16 +103,17 @@ static bool is_user(const struct dso *dso)
 	return !dso || (dso->kind != DSO_KERNEL && dso->kind != DSO_SYMBOL);
 }
 
-/* True if the recorder, or the walk of a stack copy, determined how the stack ends. Then the name of the outermost
- * frame does not matter. */
+/* Returns true if the recorder, or pjfold's walk of the stack copy, determined how the stack ends; the name of the
+ * outermost frame is not used then. False: the name determines if the stack is complete. */
 static bool stackquality_is_walked(const struct stack_facts *facts)
 {
 	return facts->ends && facts->end != STACK_EVENT_LIMIT && facts->end != STACK_KERNEL_LIMIT;
 }
 
-/* Returns true if the code at location `id` is known to keep a frame pointer, so that a callchain by frame pointers has
- * its caller. Generated code is judged when all of the stack is known (stackquality_is_unknown). */
-static bool is_kept(const struct stack_quality *quality, uint32_t id)
+/* Returns true if the code at location `id` is known to keep a frame pointer, so that frame-pointer unwinding finds its
+ * caller. Also returns true for code of the kernel and of JIT compilers; stackquality_is_unknown() decides about JIT
+ * code when all frames of the stack are known. Returns false for all other code. */
+static bool has_frame_pointer(const struct stack_quality *quality, uint32_t id)
 {
 	const struct location *location = &quality->locations->location[id];
 	const struct dso *dso = stackquality_dso(quality, location);
@@ -118,13 +122,15 @@ static bool is_kept(const struct stack_quality *quality, uint32_t id)
 		return true;
 	if (!dso || dso->kind != DSO_FILE)
 		return false;
-	if (!quality->kept[id])
-		quality->kept[id] = 1 + copiedstack_keeps_pointer(quality->copied, quality->as, location->dso,
-								  location->address, quality->origin, quality->data);
-	return quality->kept[id] == 2;
+	if (!quality->frame_pointer[id])
+		quality->frame_pointer[id] =
+			1 + copiedstack_keeps_pointer(quality->copied, quality->as, location->dso, location->address,
+						      quality->origin, quality->data);
+	return quality->frame_pointer[id] == 2;
 }
 
-/* Returns the properties of the stack that consists of the stack `above` and a frame or end, the location `id`. */
+/* Returns the properties of a stack that consists of the stack with the properties `above` and, inside of it, the
+ * location `id`: a frame or the end of the stack. */
 static struct stack_facts facts_of(const struct stack_quality *quality, struct stack_facts above, uint32_t id)
 {
 	const struct location *location = &quality->locations->location[id];
@@ -145,7 +151,7 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	if (above.depth == 0)
 		above.unsymbolized_root = !above.ends && dso && dso->kind == DSO_FILE && !quality->names->named[id];
 	if (above.depth && above.reaches_root && !stackquality_is_walked(&above))
-		above.unproven = above.unproven || !is_kept(quality, id);
+		above.unproven = above.unproven || !has_frame_pointer(quality, id);
 	above.depth++;
 	above.user += is_user(dso);
 	above.java = above.java || (dso && str_ends(dso->path, STR("/libjvm.so")));
@@ -154,8 +160,8 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	return above;
 }
 
-/* Returns the kernel's limit for the addresses of a callchain. perf.data does not contain it, so it is the number of
- * addresses of the longest callchain, at least SAMPLEFRAMES_LIMIT. */
+/* Returns the kernel's limit for the number of addresses in a callchain. perf.data does not contain the limit, so the
+ * result is the number of addresses of the longest callchain, at least SAMPLEFRAMES_LIMIT. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
 	uint64_t limit = SAMPLEFRAMES_LIMIT;
@@ -170,8 +176,9 @@ static uint64_t find_limit(const struct stack_quality *quality)
 	return limit;
 }
 
-/* Adds the samples of a stack that a limit truncated to the count of this limit in the tally. Returns true if the stack
- * is truncated, for any reason; false if its callchain is shorter than `limit`. */
+/* Adds the samples and the weight of a stack to the tally if the limit of its event or of the kernel truncated it.
+ * limit: the kernel's limit in addresses. Returns true if the stack is truncated for any reason, otherwise false. The
+ * kernel's limit has not truncated a callchain shorter than `limit`. */
 static bool count_cut(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, uint64_t samples,
 		      uint64_t weight)
 {
@@ -195,9 +202,10 @@ static bool count_cut(struct recording_tally *tally, const struct stack_facts *f
 	}
 }
 
-/* True if it is unknown whether the stack is complete. Frame-pointer unwinding skips callers where code does not keep
- * frame pointers. V8's code keeps them; HotSpot's does only with -XX:+PreserveFramePointer, which a recording does not
- * have. */
+/* Returns true if it is unknown whether the stack is complete, false if its completeness is known. Frame-pointer
+ * unwinding skips callers where code does not keep frame pointers. Code of V8 keeps frame pointers. Code of HotSpot
+ * keeps frame pointers only with -XX:+PreserveFramePointer, and a recording does not contain this option, so the
+ * completeness of stacks with HotSpot code is unknown. */
 static bool stackquality_is_unknown(const struct stack_facts *facts)
 {
 	if (stackquality_is_walked(facts))
@@ -206,12 +214,46 @@ static bool stackquality_is_unknown(const struct stack_facts *facts)
 	       (facts->reaches_root && (facts->unproven || (facts->generated && !facts->v8)));
 }
 
-/* Adds the samples of one stack, and the sum of their weights, to the counts of its first frame. */
-static void add_quality(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit,
+/* Completeness of a stack; the members are as in struct recording_counts. */
+struct stack_verdict {
+	bool reaches_root, cut, copy_cut, unknown, unsymbolized_root;
+};
+
+/* Adds n samples, or the weight n, of a stack with user code to the counts of its completeness. */
+static void add_verdict(struct recording_counts *sum, struct stack_verdict verdict, uint64_t n)
+{
+	sum->user += n;
+	sum->reaches_root += verdict.reaches_root ? n : 0;
+	sum->cut += verdict.cut ? n : 0;
+	sum->copy_cut += verdict.copy_cut ? n : 0;
+	sum->unknown += verdict.unknown ? n : 0;
+	sum->unsymbolized_root += verdict.unsymbolized_root ? n : 0;
+}
+
+bool stackquality_is_wait(const struct stack_quality *quality, uint32_t id)
+{
+	uint32_t frame = quality->from->node[id].frame;
+
+	if (quality->waits)
+		return true;
+	if (frame & LOCATION_BIT || quality->front[id] || is_first_frame(quality, id))
+		return false;
+	return waitreason_is_wait(intern_str(&quality->from->frames, frame));
+}
+
+/* Adds one stack to the counts of its first frame. samples: number of the stack's samples. weight: sum of the weights
+ * of these samples. limit: the kernel's limit for callchains, in addresses. wait: true if the samples are waits. */
+static void add_quality(struct recording_tally *tally, const struct stack_facts *facts, uint64_t limit, bool wait,
 			uint64_t samples, uint64_t weight)
 {
 	bool unknown = stackquality_is_unknown(facts), complete = facts->reaches_root && !unknown,
-	     cut = count_cut(tally, facts, limit, samples, weight);
+	     cut = facts->user && count_cut(tally, facts, limit, samples, weight);
+	struct stack_verdict verdict = { .reaches_root = complete,
+					 .cut = cut,
+					 .copy_cut =
+						 cut && (facts->end == STACK_COPY_CUT || facts->end == STACK_TRUNCATED),
+					 .unknown = unknown,
+					 .unsymbolized_root = unknown && facts->unsymbolized_root };
 	struct recording_quality *quality =
 		facts->quality ? &tally->quality[facts->quality - 1] : quality_of(tally, STR("[unknown]"));
 
@@ -220,18 +262,14 @@ static void add_quality(struct recording_tally *tally, const struct stack_facts 
 		tally->depth = facts->depth;
 	if (!facts->user)
 		return;
-	quality->user += samples;
-	quality->reaches_root += complete ? samples : 0;
-	quality->cut += cut ? samples : 0;
-	quality->unknown += unknown ? samples : 0;
-	quality->unsymbolized_root += unknown && facts->unsymbolized_root ? samples : 0;
 	quality->single += facts->user == 1 && !complete ? samples : 0;
 	quality->java += facts->java ? samples : 0;
-	quality->weights.user += weight;
-	quality->weights.reaches_root += complete ? weight : 0;
-	quality->weights.cut += cut ? weight : 0;
-	quality->weights.unknown += unknown ? weight : 0;
-	quality->weights.unsymbolized_root += unknown && facts->unsymbolized_root ? weight : 0;
+	add_verdict(&quality->counts, verdict, samples);
+	add_verdict(&quality->weights, verdict, weight);
+	if (wait) {
+		add_verdict(&quality->waits, verdict, samples);
+		add_verdict(&quality->wait_weights, verdict, weight);
+	}
 }
 
 /* Returns the text of the reason why a location has no name. */
@@ -246,8 +284,8 @@ static const char *why_unnamed(const struct stack_quality *quality, const struct
 	return resolve_why(quality->names, (enum resolve_why)quality->names->why[location->dso]);
 }
 
-/* Counts the frames of all samples in `samples`; counts those without a name also by DSO and reason in `tally`. hits:
- * number of samples by location. */
+/* Adds the number of frames of all samples to samples->tally. Adds the number of unnamed frames, by DSO and reason, to
+ * `tally`. hits: number of samples by location. */
 static void count_frames(const struct stack_quality *quality, const uint64_t *hits, struct recording_tally *tally,
 			 struct samples *samples)
 {
@@ -265,7 +303,7 @@ static void count_frames(const struct stack_quality *quality, const uint64_t *hi
 	}
 }
 
-/* Counts the files with and without debug information, of those for which inlined calls were looked up. */
+/* Counts the files in which inlined calls were looked up, with and without debug information. */
 static void count_inlined(const struct stack_quality *quality, struct recording_inlined *inlined)
 {
 	for (uint32_t d = 0; quality->names->inlined && d <= quality->as->keys.n; d++) {
@@ -293,10 +331,13 @@ void stackquality_measure(const struct stack_quality *quality, struct recording_
 
 		facts[id] = facts[from->node[id].parent];
 		if (!(frame & LOCATION_BIT)) {
-			if (quality->front[id] || !is_first_frame(quality, id))
+			if (quality->front[id])
 				continue;
-			facts[id].quality =
-				(uint32_t)(quality_of(tally, intern_str(&from->frames, frame)) - tally->quality) + 1;
+			/* other nodes are leaf frames of --wall, such as [blocked], which end a stack */
+			if (is_first_frame(quality, id))
+				facts[id].quality = (uint32_t)(quality_of(tally, intern_str(&from->frames, frame)) -
+							       tally->quality) +
+						    1;
 		} else {
 			facts[id] = facts_of(quality, facts[id], location);
 			hits[location] += samples[id];
@@ -307,7 +348,8 @@ void stackquality_measure(const struct stack_quality *quality, struct recording_
 			}
 		}
 		if (from->self[1] && from->self[1][id])
-			add_quality(tally, &facts[id], limit, from->self[1][id], from->self[0][id]);
+			add_quality(tally, &facts[id], limit, stackquality_is_wait(quality, id), from->self[1][id],
+				    from->self[0][id]);
 	}
 	count_frames(quality, hits, tally, p);
 	count_inlined(quality, &tally->inlined);

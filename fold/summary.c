@@ -34,7 +34,7 @@ static uint64_t count_stacks(const struct stacks *stacks)
 	return n;
 }
 
-/* ---- perf script text -------------------------------------------------------------------------------------------- */
+/* ---- samples from perf script text and perf.data ----------------------------------------------------------------- */
 
 static void name_skipped(const struct result *res)
 {
@@ -47,7 +47,7 @@ static void name_skipped(const struct result *res)
 		warn("%llu more lines were skipped", summary_ull(tally->skipped - SAMPLES_PLACES));
 }
 
-/* Warns of events that were not folded, those with the most samples first. */
+/* Warns of events that were not folded, in descending order of their numbers of samples. */
 static void name_other_events(const struct samples *samples)
 {
 	struct samples_event *other = mem_alloc(sizeof(*other), samples->nevents);
@@ -78,8 +78,8 @@ static uint64_t all_samples(const struct samples *samples)
 	return n;
 }
 
-/* Formats the number of lost samples. reported: the input shows all losses. perf script prints them only on request, so
- * that text without losses has unknown losses. */
+/* Formats the number of lost samples into `text`, a buffer of `cap` bytes. reported: true: the input contains all
+ * losses; false: perf script prints losses only on request, so a number of 0 means that losses are unknown. */
 static void put_lost(char *text, size_t cap, const struct samples_tally *tally, bool reported)
 {
 	if (tally->lost && reported)
@@ -91,8 +91,8 @@ static void put_lost(char *text, size_t cap, const struct samples_tally *tally, 
 		snprintf(text, cap, "losses unknown");
 }
 
-/* Returns the number of lost samples that have no time and so belong to no slice: recorders write some counts only at
- * the end. */
+/* Returns the number of lost samples that belong to no slice, because their records have no time: recorders write some
+ * numbers of lost samples only at the end of the recording. */
 static uint64_t lost_without_slice(const struct result *res)
 {
 	uint64_t all = res->run.script.samples.tally.lost, timed = res->recording.slices.sum;
@@ -100,7 +100,8 @@ static uint64_t lost_without_slice(const struct result *res)
 	return all > timed ? all - timed : 0;
 }
 
-/* Prints the certainty of the names of Java code that code timelines gave. */
+/* Prints the statistics of code timelines: number of addresses looked up, and percentages of addresses with an
+ * uncertain name and without a name. */
 static void print_timelines(const struct recording_timelines *timelines)
 {
 	uint64_t all = timelines->sure + timelines->likely + timelines->ambiguous + timelines->unknown;
@@ -118,11 +119,14 @@ static void print_timelines(const struct recording_timelines *timelines)
 		     "record -k CLOCK_MONOTONIC, or pjrecord");
 }
 
-/* A wait for files of one process that is worth a line without --verbose, in ns. */
+/* Shortest time in ns between the first and the last sample that is shown as a duration. */
+#define SHORTEST_NS (SECOND_NS / 20)
+/* Without --verbose, print_waits() reports a process only if pjfold waited at least this time, in ns, for files of the
+ * process to open. */
 #define LONG_WAIT (5 * SECOND_NS)
 
-/* Names the processes with files that were skipped because opening them took too long: all with --verbose, otherwise
- * those that made the user wait. */
+/* Prints the processes with files that were skipped because opening them took too long: with --verbose all of these
+ * processes, otherwise only processes for whose files pjfold waited LONG_WAIT or more. */
 static void print_waits(const struct request *request, const struct recording_tally *tally)
 {
 	for (size_t i = 0; i < tally->nwaits; i++) {
@@ -135,8 +139,8 @@ static void print_waits(const struct request *request, const struct recording_ta
 	}
 }
 
-/* Prints a line for each kind of damaged file with names (perf maps, jitdumps, timelines, debug information), and the
- * number of written time slices. */
+/* Prints the number of written time slices, the samples and losses without a slice, and the long waits for files. Then
+ * prints a line for each kind of damaged file with names: perf maps, jitdumps, timelines, debug information. */
 static void print_files(const struct request *request, const struct result *res)
 {
 	const struct recording_tally *tally = &res->recording;
@@ -164,7 +168,7 @@ static void print_files(const struct request *request, const struct result *res)
 		     summary_ull(tally->inlined.errors.n), summary_plural(tally->inlined.errors.n));
 }
 
-/* Prints the counts that only perf.data has. */
+/* Prints the counts of recordings (perf.data), which text of samples does not have. */
 static void print_recording(const struct result *res)
 {
 	const struct recording_tally *tally = &res->recording;
@@ -243,10 +247,10 @@ static void print_script(const struct result *res)
 		print_recording(res);
 }
 
-/* ---- the sentence ------------------------------------------------------------------------------------------------ */
+/* ---- summary sentence -------------------------------------------------------------------------------------------- */
 
 /* Returns the judgement on all inputs: the counts of all samples, and the troubles of the recordings. */
-static struct judgement judge(const struct request *request, const struct result *res)
+static struct judgement judgement_on_inputs(const struct request *request, const struct result *res)
 {
 	const struct samples *samples = &res->run.script.samples;
 	const struct samples_tally *tally = &samples->tally;
@@ -256,11 +260,15 @@ static struct judgement judge(const struct request *request, const struct result
 	judgement.lost = tally->lost;
 	judgement.processes = res->recording.pids.n;
 	judgement.ns = tally->first_ns < tally->last_ns ? tally->last_ns - tally->first_ns : 0;
+	if (judgement.ns < SHORTEST_NS)
+		judgement.ns = 0;
 	judgement.frames = tally->frames;
 	judgement.unnamed = tally->unresolved;
-	/* A program may block only a few times, so few off-CPU samples are no trouble. */
+	/* A program may block only a few times, so a small number of off-CPU samples is no trouble. */
 	judgement.may_be_small = samplekey_has_waits(samples_event_name(samples));
-	/* it is unknown which processes and times of the recording lack threads */
+	/* `lacking` is a number of threads of all processes of the recording. How many of these threads belong to the
+	 * selected processes and times is unknown, so `lacking` is used only if all processes and times are selected.
+	 */
 	if (judgement.may_be_small && !select_is_partial(&samples->options->select))
 		judgement.lacking = res->recording.offcpu.lacking;
 	if (res->text && !res->foreign && !res->recording.recordings)
@@ -268,12 +276,12 @@ static struct judgement judge(const struct request *request, const struct result
 	if (tally->deep == 0 && !res->foreign)
 		judgement_add(&judgement, TROUBLE_NO_CALLCHAIN, (struct str){ 0 }, tally->samples);
 	else if (res->recording.recordings && !request->recording.packed)
-		/* pjpack cannot change the stacks. */
+		/* pjpack does not report troubles of stacks, because it cannot change the stacks. */
 		troubles_of_stacks(&res->recording, samples, &judgement);
 	return judgement;
 }
 
-/* Prints the summary sentence. With --verbose, it first prints all counts, and a line for each further trouble. */
+/* Prints the summary sentence. With --verbose, first prints all counts, and a line for each further trouble. */
 static void print_judgement(const struct request *request, struct result *res)
 {
 	struct text text = { 0 };
@@ -281,7 +289,7 @@ static void print_judgement(const struct request *request, struct result *res)
 
 	if (request->verbose)
 		print_script(res);
-	res->recording.judgement = judge(request, res);
+	res->recording.judgement = judgement_on_inputs(request, res);
 	if (request->verbose)
 		judgement_lines(&text, &res->recording.judgement);
 	for (rest = text_view(&text); rest.n;) {
@@ -306,7 +314,7 @@ static void print_threads(const struct request *request, const struct result *re
 	text_free(&text);
 }
 
-/* Warns of options that need process ids or losses if the perf script text has none. */
+/* Warns if an option needs process ids or losses, but the perf script text does not contain them. */
 static void summary_print_missing(const struct request *request, const struct result *res)
 {
 	const struct samples_tally *tally = &res->run.script.samples.tally;
@@ -336,7 +344,8 @@ static void warn_none_selected(const struct samples *samples)
 		     summary_ull(all));
 }
 
-/* Warns that a recording has no sample. A process that waits all the time has none, if its stack could not be read. */
+/* Warns that a recording has no sample. A process that waits all the time has no sample if its stack could not be read.
+ */
 static void warn_empty(const struct pj_offcpu *offcpu)
 {
 	if (offcpu->lacking)
@@ -347,7 +356,8 @@ static void warn_empty(const struct pj_offcpu *offcpu)
 		warn("no samples: the recording has none");
 }
 
-/* True if a file with names (perf map, jitdump, timeline, debug information) was not used completely. */
+/* Returns true if a file with names (perf map, jitdump, timeline, debug information) was damaged, so that not all of
+ * its names were used; false if all such files were read completely. */
 static bool skipped_target(const struct recording_tally *tally)
 {
 	return tally->maps.n || tally->jitdumps.n || tally->timelines.errors.n || tally->inlined.errors.n;
@@ -399,7 +409,7 @@ static int finish_script(const struct request *request, struct result *res)
 	return PJ_OK;
 }
 
-/* ---- --as-flamegraph ---------------------------------------------------------------------------------------- */
+/* ---- summary of --as-flamegraph ----------------------------------------------------------------------------- */
 
 /* Prints the summary of --as-flamegraph and returns the exit status. */
 static int finish_flamegraph(const struct request *request, const struct result *res)
@@ -431,7 +441,7 @@ static int finish_flamegraph(const struct request *request, const struct result 
 		       PJ_OK;
 }
 
-/* ---- folded text -------------------------------------------------------------------------------------------- */
+/* ---- summary of folded stacks ------------------------------------------------------------------------------- */
 
 /* Prints the summary of folded inputs and returns the exit status. */
 static int finish_folded(const struct request *request, const struct result *res)

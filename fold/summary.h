@@ -14,9 +14,10 @@
 
 /* Results of reading all inputs. */
 struct result {
-	/* Result of folding text of samples. run.script.samples is the tree with the stacks of all inputs. */
+	/* Result of folding text of samples. run.script.samples has the call tree of all inputs, perf.data included. */
 	struct run run;
-	/* Sums over all folded inputs: of their headers, and of their lines. */
+	/* Sums over all inputs of folded stacks. header: sum of the headers of the inputs. folded: numbers of the lines
+	 * of the inputs. */
 	struct folded_header header;
 	struct folded_tally folded;
 	/* Result of --as-flamegraph. */
@@ -27,9 +28,10 @@ struct result {
 	struct threadreport threads;
 	/* Number of columns of weights in the folded inputs; 0: no folded input was read. */
 	unsigned columns;
-	/* True if an input has samples: it is text of samples or perf.data. */
+	/* True if an input has samples: perf.data, perf script text, or text of another profiler. */
 	bool script;
-	/* text: an input is text of samples. foreign: one of these is from another profiler than perf. */
+	/* text: true if an input is text of samples, from perf script or another profiler. foreign: true if an input is
+	 * text of another profiler. */
 	bool text, foreign;
 	/* True if an input could not be read to its end (damaged gzip). */
 	bool damaged;

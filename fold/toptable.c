@@ -8,26 +8,27 @@
 
 #include <stdlib.h>
 
-/* Columns are padded to the widest value, to this width at most. */
+/* Maximum width, in code points, to which the values of a column are padded; longer values are written in full. */
 #define WIDTH_MAX 40u
 
-/* Position in a stack, from the root inwards: kind of the last frame. */
+/* Kind of the last frame that was visited on the way from the root of a stack to its leaf. AT_ROOT: no frame yet.
+ * AT_GROUP: group of --by. AT_COMM: command name. AT_FUNCTION: thread or function; only functions follow. */
 enum stage { AT_ROOT, AT_GROUP, AT_COMM, AT_FUNCTION };
 
-/* Values of the columns of a stack as ids in `texts`, by column; 0: none. It is the key of a row. */
+/* Values of all columns, as ids in toptable.texts, indexed by enum sortkeys_column; 0: no value. Key of a row. */
 struct values {
 	uint32_t id[COLUMN_COUNT];
 };
 
-/* Self weight of one frame in one row. */
+/* Key under which the self weight of one frame in one row is stored. */
 struct spelling {
 	uint32_t row, frame;
 };
 
 struct row {
-	struct str value[COLUMN_COUNT]; /* in the order of the columns */
+	struct str value[COLUMN_COUNT]; /* texts of the columns, in the order of sortkeys.column */
 	unsigned nvalues;
-	struct str shown; /* function with the kind suffix of the frame of the largest self weight, shown_self */
+	struct str shown; /* function with the kind suffix of largest self weight; shown_self: this self weight */
 	uint64_t shown_self;
 	uint64_t self, total;
 };
@@ -36,17 +37,18 @@ struct toptable {
 	const struct toptable_options *o;
 	const struct stacks *stacks;
 	struct sortkeys keys;
-	struct intern texts;      /* values of columns */
-	struct intern rows;       /* struct values of each row */
-	struct intern spellings;  /* struct spelling */
-	uint64_t *spelled;        /* by id in `spellings`: self weight */
-	struct row *row;          /* by id in `rows`, minus 1 */
-	uint32_t *row_of;         /* by node: id in `rows` */
-	bool *outer;              /* by node: the row gets only the self weight of the node, not its total weight */
-	uint32_t *function, *dso; /* by frame: ids in `texts`, 0: not looked up yet; for dso also: none */
+	struct intern texts;     /* interned texts of column values */
+	struct intern rows;      /* interned keys of type struct values, one for each row */
+	struct intern spellings; /* interned keys of type struct spelling */
+	uint64_t *spelled;       /* self weights, by id in `spellings` */
+	struct row *row;         /* rows, by id in `rows` minus 1 */
+	uint32_t *row_of;        /* by node: id in `rows` of the row of the node */
+	bool *outer; /* by node: true if only the self weight of the node, not its total weight, is added to a row */
+	/* by frame: ids in `texts` of function and DSO. function 0: not looked up yet; dso 0: the frame has no DSO */
+	uint32_t *function, *dso;
 };
 
-/* ---- order -------------------------------------------------------------------------------------------------- */
+/* ---- order of rows ------------------------------------------------------------------------------------------ */
 
 static int toptable_descending(uint64_t left, uint64_t right)
 {
@@ -81,9 +83,9 @@ static int rows_by_total(const void *left, const void *right)
 	return order ? order : rows_by_name(left, right);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------------------- */
+/* ---- rows and their weights --------------------------------------------------------------------------------- */
 
-/* Sets the function and the DSO of a frame in `values`. */
+/* Sets the columns for the function and the DSO of a frame in `values`. */
 static void set_function(struct toptable *table, uint32_t frame, struct values *values)
 {
 	if (!table->function[frame]) {
@@ -96,8 +98,8 @@ static void set_function(struct toptable *table, uint32_t frame, struct values *
 	values->id[COLUMN_DSO] = table->dso[frame];
 }
 
-/* Returns the stage after `frame` and sets its column in `values`, which has those of its callers. A frame with a DSO
- * is a function in any case: perf script text may lack the command name. */
+/* Returns the stage after `frame`, and sets the column of the frame in `values`, which has the columns of the frame's
+ * callers. A frame with a DSO is a function at any stage, because perf script text may lack the command name. */
 static enum stage take_frame(struct toptable *table, enum stage stage, uint32_t frame, struct values *values)
 {
 	struct str name = intern_str(&table->stacks->frames, frame);
@@ -121,7 +123,9 @@ static enum stage take_frame(struct toptable *table, enum stage stage, uint32_t 
 	return AT_FUNCTION;
 }
 
-/* True if a row of these values has no value in its innermost columns: the node is outside of what the row counts. */
+/* Returns true if `values` has no value for the innermost column of the table. The node of the frame then lies outside
+ * of all frames with a row of their own, so only its self weight is added to a row. Returns false for all other
+ * nodes. */
 static bool is_outer(const struct toptable *table, const struct values *values)
 {
 	const bool *has = table->keys.has;
@@ -133,7 +137,7 @@ static bool is_outer(const struct toptable *table, const struct values *values)
 	return !values->id[has[COLUMN_THREAD] ? COLUMN_THREAD : has[COLUMN_COMM] ? COLUMN_COMM : COLUMN_GROUP];
 }
 
-/* Finds the row of each node. Callers have lower numbers than their callees. */
+/* Finds the row of each node. Callers have lower node ids than their callees. */
 static void find_rows(struct toptable *table)
 {
 	const struct stacks *stacks = table->stacks;
@@ -156,8 +160,8 @@ static void find_rows(struct toptable *table)
 	free(stage);
 }
 
-/* Adds the weights of all nodes to their rows. The walk is depth first and counts how many frames of each row are on
- * the current path: only the outermost one adds to the total. */
+/* Adds the weights of all nodes to their rows. The walk is depth-first and counts the frames of each row on the current
+ * path, because only the outermost of these frames adds to the total. */
 static void sum_rows(struct toptable *table)
 {
 	const struct stacks *stacks = table->stacks;
@@ -190,7 +194,7 @@ static void sum_rows(struct toptable *table)
 	free(total);
 }
 
-/* Sets the texts of all rows. */
+/* Sets the texts of the columns of all rows. */
 static void spell_rows(struct toptable *table)
 {
 	for (uint32_t at = 1; at <= table->rows.n; at++) {
@@ -218,14 +222,14 @@ static void spell_rows(struct toptable *table)
 			row->shown_self = table->spelled[id];
 		}
 	}
-	/* A row without function has no spelling. */
+	/* A row without a function shows "-". */
 	for (uint32_t at = 0; at < table->rows.n; at++)
 		for (unsigned i = 0; i < table->row[at].nvalues; i++)
 			if (table->keys.column[i] == COLUMN_SYM && str_eq(table->row[at].value[i], STR("-")))
 				table->row[at].shown = STR("-");
 }
 
-/* ---- output ------------------------------------------------------------------------------------------------- */
+/* ---- output of the table ------------------------------------------------------------------------------------ */
 
 static const char *heading_of(const struct toptable *table, unsigned column)
 {
@@ -238,7 +242,7 @@ static const char *heading_of(const struct toptable *table, unsigned column)
 	}
 }
 
-/* Appends the text of a column as it is shown, and returns its width: the number of code points. */
+/* Appends the shown text of a column. Returns its width in code points. */
 static size_t put_value(struct text *text, const struct toptable *table, const struct row *row, unsigned column)
 {
 	size_t from = text->n, width = 0;
@@ -249,7 +253,7 @@ static size_t put_value(struct text *text, const struct toptable *table, const s
 	return width;
 }
 
-/* Sets the widths of the columns: those of the widest values in the first n rows. */
+/* Sets the width of each column: the width of the widest value in the first n rows, at most WIDTH_MAX. */
 static void find_widths(const struct toptable *table, uint32_t n, size_t *width)
 {
 	struct text text = { 0 };
@@ -267,7 +271,7 @@ static void find_widths(const struct toptable *table, uint32_t n, size_t *width)
 	text_free(&text);
 }
 
-static void toptable_put_rows(struct out *out, const struct toptable *table, uint32_t n)
+static void toptable_put_rows(struct out *out, const struct toptable *table, uint32_t n, bool ns)
 {
 	uint64_t sum = stacks_sum(table->stacks, 0);
 	double percent = sum ? 100.0 / (double)sum : 0;
@@ -276,7 +280,7 @@ static void toptable_put_rows(struct out *out, const struct toptable *table, uin
 	struct text text = { 0 };
 
 	find_widths(table, n, width);
-	out_printf(out, "%12s %7s %12s %7s", "self", "%", "total", "%");
+	out_printf(out, "%12s %7s %12s %7s", ns ? "self ns" : "self", "%", ns ? "total ns" : "total", "%");
 	for (unsigned i = 0; i <= last; i++)
 		out_printf(out, "  %-*s", i < last ? (int)width[i] : 0, heading_of(table, i));
 	out_char(out, '\n');
@@ -318,7 +322,7 @@ void toptable_write(struct out *out, const struct stacks *stacks, const struct t
 		table.row = mem_alloc(sizeof(*table.row), (size_t)table.rows.n + 1);
 		sum_rows(&table);
 		spell_rows(&table);
-		/* A row without weight is the way to others: a process without samples of its own. */
+		/* Leave out rows without weight, for example the row of a process without samples of its own. */
 		for (uint32_t at = 0; at < table.rows.n; at++)
 			if (table.row[at].total)
 				table.row[n++] = table.row[at];
@@ -327,7 +331,7 @@ void toptable_write(struct out *out, const struct stacks *stacks, const struct t
 		      table.keys.order == SORT_BY_NAME  ? rows_by_name :
 							  rows_by_self);
 	}
-	toptable_put_rows(out, &table, n < options->rows ? n : (uint32_t)options->rows);
+	toptable_put_rows(out, &table, n < options->rows ? n : (uint32_t)options->rows, options->ns);
 	intern_free(&table.texts);
 	intern_free(&table.rows);
 	intern_free(&table.spellings);

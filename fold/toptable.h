@@ -8,22 +8,24 @@
 #include "fold/sortkeys.h"
 
 struct toptable_options {
-	/* Columns and order; without columns, each frame is a row, also that of a process. */
+	/* Columns and order of rows. Without columns, each frame has a row, the frame of a process included. */
 	const struct sortkeys *keys;
-	/* Maximum number of rows. */
+	/* Maximum number of rows; further rows are not written. */
 	uint64_t rows;
-	/* Frames outside of the functions of each stack: of --by, the command name, the thread. The frame of a thread
-	 * may follow one of its JVM group (jvmthreads.h). */
+	/* Each member is true if the stacks have this kind of frame outside of their functions. by: group of --by.
+	 * comm: command name. thread: thread, whose frame may follow the frame of its JVM group (jvmthreads.h). */
 	bool by, comm, thread;
+	/* True if the weights are ns, false if they have no unit. */
+	bool ns;
 	/* Heading of the column COLUMN_GROUP. */
 	const char *group;
 };
 
 /*
- * Writes the first rows: self and total weight, as numbers and percentages, then the columns. In a total, a row counts
- * once for each stack, however many frames of the stack belong to it. Frames that differ only in the kind suffix
- * (_[j], _[i]) share one row, with the suffix of the largest self weight. Frames end with their DSO (names.h) if a
- * column other than COLUMN_SYM is given and the input has DSOs.
+ * Writes the first options->rows rows: self and total weight, as numbers and percentages, then the columns. A stack
+ * adds its weight to the total of a row once, however many frames of the stack belong to the row. Frames that differ
+ * only in the kind suffix (_[j], _[i]) share one row, which shows the suffix with the largest self weight. Frames must
+ * end with their DSO (names.h) if a column other than COLUMN_SYM is given and the input has DSOs.
  */
 void toptable_write(struct out *out, const struct stacks *stacks, const struct toptable_options *options);
 

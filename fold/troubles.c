@@ -22,7 +22,7 @@ enum runtime_kind {
 
 /* ---- recognition of runtimes ------------------------------------------------------------------------------------- */
 
-/* Starts of the file names of programs and libraries, with their runtimes. */
+/* Runtimes by the start of the file name of a program or library. */
 static const struct {
 	const char *begins;
 	enum runtime_kind kind;
@@ -34,8 +34,8 @@ static const struct {
 	{ "libpython", RUNTIME_PYTHON }, { "libruby", RUNTIME_RUBY },  { "libperl.so", RUNTIME_PERL },
 };
 
-/* Functions that interpret code of a runtime. Debian's Ruby and Perl export no such symbol: any frame in their program
- * or library counts as interpreting. */
+/* Runtimes by the name of the function that interprets their code. Debian's Ruby and Perl have no symbol of this
+ * function, so any frame in their program or library is treated as the interpreting function. */
 static const struct {
 	const char *name;
 	enum runtime_kind kind;
@@ -64,34 +64,33 @@ static enum runtime_kind runtime_of_function(struct str name)
 	return RUNTIME_NONE;
 }
 
-/* ---- walk through the tree --------------------------------------------------------------------------------------- */
+/* ---- walk through the call tree ---------------------------------------------------------------------------------- */
 
-/* Properties of the stack that ends at a node, computed from those of its parent node. */
+/* Properties of the stack that ends at a node, computed from the properties of its parent node. */
 struct trouble_facts {
 	/* Frame id of the first frame, mostly the name of the process; 0: none yet. */
 	uint32_t process;
 	/* Index of the DSO of the innermost JIT code on the stack; 0: there is none. */
 	uint32_t jit;
-	/* enum runtime_kind. runtime: that of the innermost file of a runtime. interprets: that of the innermost
-	 * function that interprets. 0: none. */
+	/* Values of enum runtime_kind; 0: none. runtime: runtime of the innermost frame whose file belongs to a
+	 * runtime. interprets: runtime of the innermost function that interprets code. */
 	uint8_t runtime, interprets;
-	/* An interpreted function is on the stack: what is in the files of its interpreter are C functions that it
-	 * calls.
-	 */
+	/* True if an interpreted function is on the stack. Frames in files of its interpreter then are C functions that
+	 * the interpreted function calls. */
 	bool interpreted;
-	/* Code of a JIT that has a name is on the stack. */
+	/* True if JIT code with a name is on the stack. */
 	bool named_jit;
 };
 
 struct trouble_walk {
 	const struct stack_quality *quality;
-	/* enum runtime_kind. of_dso: by DSO, runtime of the file, or, for JIT code, of the stacks that contain it.
-	 * of_function: by location, runtime whose code this function interprets. */
+	/* Values of enum runtime_kind. of_dso: by DSO, runtime of the file; for JIT code, runtime of the stacks that
+	 * contain it. of_function: by location, runtime whose code the function interprets. 0: none. */
 	uint8_t *of_dso, *of_function;
-	enum trouble_kind python; /* trouble of Python code without names, by the way of recording */
-	enum trouble_kind others; /* the same of Ruby, PHP, Perl and node; 0: by the language */
-	/* By DSO of JIT code: id of the first frame of a stack that contains the code, mostly the name of its process.
-	 */
+	enum trouble_kind python; /* trouble of unnamed Python code; depends on recorder and event */
+	/* trouble of unnamed code of Ruby, PHP, Perl and node; 0: each of these languages has a trouble of its own */
+	enum trouble_kind others;
+	/* By DSO of JIT code: frame id of the first frame of a stack with this code, mostly the name of the process. */
 	uint32_t *process;
 };
 
@@ -118,9 +117,10 @@ static struct trouble_facts trouble_step(const struct trouble_walk *walk, struct
 	return above;
 }
 
-/* Returns true if code of a JIT keeps a stack from being one of an interpreter: this code has names, or is a trouble of
- * its own. A recording that reads interpreters names code of node, too: a stack of node without any name was not read.
- */
+/* Returns true if a stack belongs to the troubles of JIT code, false if it belongs to the troubles of interpreters. It
+ * belongs to JIT code if it contains JIT code, with one exception: a stack of node without any named function, in a
+ * recording in which pjrecord read interpreters. As code of node otherwise has names there, pjrecord did not read the
+ * interpreter of this process. */
 static bool is_of_jit(const struct trouble_walk *walk, const struct trouble_facts *facts)
 {
 	bool unread = walk->others == TROUBLE_PYTHON_UNREAD && facts->interprets == RUNTIME_NODE;
@@ -128,8 +128,9 @@ static bool is_of_jit(const struct trouble_walk *walk, const struct trouble_fact
 	return facts->jit && (!unread || facts->named_jit || facts->interpreted);
 }
 
-/* Adds the samples of a stack to the trouble of its interpreter, if one is on the stack. */
-static void add_interpreted(const struct trouble_walk *walk, const struct trouble_facts *facts, uint64_t samples,
+/* Adds the samples of the stack that ends at node `id` to the trouble of an interpreter, if the stack has frames of
+ * this interpreter whose functions have no names. */
+static void add_interpreted(const struct trouble_walk *walk, const struct trouble_facts *facts, uint32_t id,
 			    struct judgement *judgement)
 {
 	static const uint8_t kinds[RUNTIMES] = {
@@ -148,11 +149,14 @@ static void add_interpreted(const struct trouble_walk *walk, const struct troubl
 	if (walk->others &&
 	    (kind == TROUBLE_RUBY || kind == TROUBLE_PHP || kind == TROUBLE_PERL || kind == TROUBLE_NODE_INTERPRETED))
 		kind = walk->others;
+	else if (kind == TROUBLE_NODE_INTERPRETED && stackquality_is_wait(walk->quality, id))
+		kind = TROUBLE_INTERPRETER_OFFCPU;
 	if (facts->interprets && !is_of_jit(walk, facts) && facts->process)
-		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process), samples);
+		judgement_add(judgement, kind, intern_str(&walk->quality->from->frames, facts->process),
+			      walk->quality->from->self[1][id]);
 }
 
-/* Sets the runtimes of all files by their file names, and of all functions that interpret by their names. */
+/* Sets the runtimes of all files from their file names, and of all functions that interpret code from their names. */
 static void walk_begin(struct trouble_walk *walk)
 {
 	const struct stack_quality *quality = walk->quality;
@@ -166,7 +170,8 @@ static void walk_begin(struct trouble_walk *walk)
 				intern_str(&quality->to->frames, quality->names->frame[quality->names->first[id]]));
 }
 
-/* Walks through all stacks. Adds the samples in interpreters to the judgement, and finds the runtimes of JIT code. */
+/* Walks over all stacks. Adds samples in interpreters whose functions have no names to the judgement, and finds the
+ * runtimes of JIT code. */
 static void walk_stacks(struct trouble_walk *walk, struct judgement *judgement)
 {
 	const struct stacks *from = walk->quality->from;
@@ -181,14 +186,15 @@ static void walk_stacks(struct trouble_walk *walk, struct judgement *judgement)
 		else if (!walk->quality->front[id] && is_first_frame(walk->quality, id))
 			facts[id].process = frame;
 		if (from->self[1] && from->self[1][id])
-			add_interpreted(walk, &facts[id], from->self[1][id], judgement);
+			add_interpreted(walk, &facts[id], id, judgement);
 	}
 	free(facts);
 }
 
-/* ---- frames without names ---------------------------------------------------------------------------------------- */
+/* ---- troubles of frames without names ---------------------------------------------------------------------------- */
 
-/* True if the path is of a file that distributions install: then a -dbgsym package may exist. */
+/* Returns true if `path` is the path of a file that distributions install: a -dbgsym package may exist for the file.
+ * Returns false for all other paths. */
 static bool is_of_package(struct str path)
 {
 	return (str_starts(path, STR("/usr/")) && !str_starts(path, STR("/usr/local/"))) ||
@@ -236,18 +242,18 @@ static enum trouble_kind trouble_of_jit(const struct recorder *recorder, enum ru
 		return TROUBLE_OTHER_MACHINE;
 	if (why == WHY_SILENT)
 		return TROUBLE_SILENT;
-	/* A perf map exists and lacks these addresses: an option that makes the runtime write a map does not help. */
+	/* A perf map exists but lacks the address, so the option that makes the runtime write a map does not help. */
 	return why == WHY_NOT_IN_TABLE ? TROUBLE_NO_SYMBOL : (enum trouble_kind)kinds[runtime];
 }
 
-/* Appends the name of a process and its pid, "node 4711"; without a name, "pid 4711". */
+/* Appends the name of a process and its pid, as in "node 4711"; without a name, "pid 4711". */
 static void put_named_process(struct text *text, struct str name, uint32_t pid)
 {
 	char digits[16];
 
 	snprintf(digits, sizeof(digits), "%u", (unsigned)pid);
 	text_str(text, name);
-	/* With --pid, the name ends with the pid already. */
+	/* With --pid, the name already ends with the pid. */
 	if (!str_ends(name, str_of(digits)))
 		text_printf(text, "%s%s", name.n ? " " : "pid ", digits);
 }
@@ -272,7 +278,7 @@ static void add_jit(const struct trouble_walk *walk, uint32_t d, const struct re
 	text_free(&process);
 }
 
-/* Adds a trouble for `frames` frames at one location, which has no name. */
+/* Adds a trouble for `frames` unnamed frames at one location. */
 static void add_unnamed(const struct trouble_walk *walk, const struct location *location,
 			const struct recorder *recorder, uint64_t frames, struct judgement *judgement)
 {
@@ -302,47 +308,43 @@ static bool troubles_offcpu(const struct samples *samples)
 	return samplekey_has_waits(samples_event_name(samples));
 }
 
-/* Returns true if pjrecord read interpreters: the advice must differ from what was done already. */
+/* Returns true if pjrecord read frames of interpreters, so that the advice must not be to read them; false if the
+ * advice may be so. */
 static bool troubles_were_read(const struct recorder *recorder)
 {
 	return recorder->unwinding.interpreters || recorder->unwinding.interpreted;
 }
 
-/* Returns the trouble of an interpreter that pjrecord did not read, though it read interpreters. */
+/* Returns the trouble of an interpreter whose frames pjrecord did not read although it read other interpreters. */
 static enum trouble_kind troubles_unread(const struct recorder *recorder)
 {
 	return recorder->unwinding.interpreters_private ? TROUBLE_INTERPRETER_PRIVATE : TROUBLE_PYTHON_UNREAD;
 }
 
-/* Returns the trouble of Python code without names. */
-static enum trouble_kind trouble_of_python(const struct recorder *recorder, const struct samples *samples)
+/* Returns the trouble of unnamed Python code. */
+static enum trouble_kind trouble_of_python(const struct recorder *recorder)
 {
 	if (troubles_were_read(recorder))
 		return troubles_unread(recorder);
-	if (troubles_offcpu(samples))
-		return TROUBLE_PYTHON_OFFCPU;
 	return recorder->is && !recorder->unwound ? TROUBLE_PYTHON_FP : TROUBLE_PYTHON;
 }
 
-/* Returns the trouble of Ruby, PHP, Perl and node, if the advice of the language does not help in this recording;
- * otherwise 0.
- */
-static enum trouble_kind trouble_of_others(const struct recorder *recorder, const struct samples *samples)
+/* Returns the trouble of unnamed Ruby, PHP, Perl and node code, if the advice for the language does not help in this
+ * recording; otherwise 0. */
+static enum trouble_kind trouble_of_others(const struct recorder *recorder)
 {
-	if (troubles_were_read(recorder))
-		return troubles_unread(recorder);
-	return troubles_offcpu(samples) ? TROUBLE_INTERPRETER_OFFCPU : (enum trouble_kind)0;
+	return troubles_were_read(recorder) ? troubles_unread(recorder) : (enum trouble_kind)0;
 }
 
 void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
-		       const struct samples *samples, struct judgement *judgement)
+		       struct judgement *judgement)
 {
 	const struct stacks *from = quality->from;
 	uint64_t *totals = stacks_totals(from, 1);
 	uint64_t *frames = mem_alloc(sizeof(*frames), (size_t)quality->locations->n + 1);
 	struct trouble_walk walk = { .quality = quality,
-				     .python = trouble_of_python(recorder, samples),
-				     .others = trouble_of_others(recorder, samples) };
+				     .python = trouble_of_python(recorder),
+				     .others = trouble_of_others(recorder) };
 
 	walk.of_dso = mem_alloc(sizeof(*walk.of_dso), (size_t)quality->as->keys.n + 1);
 	walk.process = mem_alloc(sizeof(*walk.process), (size_t)quality->as->keys.n + 1);
@@ -365,41 +367,68 @@ void troubles_of_names(const struct stack_quality *quality, const struct recorde
 	free(walk.of_function);
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------------------------ */
+/* ---- troubles of incomplete stacks ------------------------------------------------------------------------------- */
 
-static enum trouble_kind trouble_of_broken(const struct recording_tally *tally, const struct samples *samples)
+/* Returns the trouble of waits whose stack is not complete. */
+static enum trouble_kind trouble_of_waits(const struct recording_tally *tally)
 {
 	const struct pj_offcpu *offcpu = &tally->offcpu;
 	uint64_t incomplete = offcpu->read_ns - offcpu->complete_ns,
 		 early = offcpu->early_ns - offcpu->early_complete_ns;
 
-	if (troubles_offcpu(samples) && !offcpu->read)
+	if (!offcpu->read)
 		return TROUBLE_BROKEN_OFFCPU;
-	if (troubles_offcpu(samples) && early > offcpu->unread_ns && early >= incomplete / 2)
+	if (early > offcpu->unread_ns && early >= incomplete / 2)
 		return TROUBLE_EARLY_OFFCPU;
-	if (troubles_offcpu(samples) && incomplete <= offcpu->unread_ns)
-		return TROUBLE_UNREAD_OFFCPU;
-	return tally->unwound ? TROUBLE_BROKEN : TROUBLE_BROKEN_FP;
+	return offcpu->unread_ns && incomplete <= offcpu->unread_ns ? TROUBLE_UNREAD_OFFCPU : TROUBLE_BROKEN;
 }
 
-static enum trouble_kind trouble_of_unknown(const struct recording_tally *tally, const struct samples *samples)
+/* Returns the trouble of samples on the CPU whose stack is broken. */
+static enum trouble_kind trouble_of_broken(const struct recording_tally *tally)
 {
-	return tally->unwound || troubles_offcpu(samples) ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
+	return tally->unwound ? judgement_broken(tally->broken, tally->late, tally->in_exec) : TROUBLE_BROKEN_FP;
 }
 
-/* Returns the counts of a first frame by which its stacks are judged: ns of off-CPU times, else numbers of samples. */
-static struct recording_weights judged_counts(const struct recording_quality *quality, bool by_time)
+/* Returns the counts by which the stacks of a first frame are judged: off-CPU times in ns if by_time, otherwise numbers
+ * of samples. */
+static struct recording_counts judged_counts(const struct recording_quality *quality, bool by_time)
 {
-	return by_time ? quality->weights :
-			 (struct recording_weights){ .user = quality->user,
-						     .reaches_root = quality->reaches_root,
-						     .cut = quality->cut,
-						     .unknown = quality->unknown,
-						     .unsymbolized_root = quality->unsymbolized_root };
+	return by_time ? quality->weights : quality->counts;
 }
 
-/* Adds the truncated stacks; `cut` is the sum of all of them. */
-static void add_truncated(const struct recording_tally *tally, const struct samples *samples, uint64_t cut,
+/* Returns the counts of the waits of a first frame: in ns if by_time, otherwise numbers of samples. */
+static struct recording_counts judged_waits(const struct recording_quality *quality, bool by_time)
+{
+	return by_time ? quality->wait_weights : quality->waits;
+}
+
+/* Returns the counts of the samples that are not waits: `all` minus `waits`, for the members that the troubles use. */
+static struct recording_counts without_waits(struct recording_counts all, struct recording_counts waits)
+{
+	return (struct recording_counts){ .user = all.user - waits.user,
+					  .reaches_root = all.reaches_root - waits.reaches_root,
+					  .cut = all.cut - waits.cut,
+					  .unknown = all.unknown - waits.unknown,
+					  .unsymbolized_root = all.unsymbolized_root - waits.unsymbolized_root };
+}
+
+/* Adds the stacks with the first frame `name` to two troubles: broken stacks to the trouble `broken`; stacks of unknown
+ * completeness, except those with an unsymbolized root, to the trouble `unknown`. */
+static void add_incomplete(struct recording_counts counts, struct str name, enum trouble_kind broken,
+			   enum trouble_kind unknown, struct judgement *judgement)
+{
+	uint64_t known = counts.reaches_root + counts.cut + counts.unknown;
+
+	if (known < counts.user)
+		judgement_add(judgement, broken, name, counts.user - known);
+	if (counts.unknown > counts.unsymbolized_root)
+		judgement_add(judgement, unknown, name, counts.unknown - counts.unsymbolized_root);
+}
+
+/* Adds the troubles of truncated stacks, by cause. All counts are ns if judgement->by_time, otherwise numbers of
+ * samples. cut: count of all truncated stacks. waits: count of truncated stacks that are waits and were not truncated
+ * by a limit of frames. */
+static void add_truncated(const struct recording_tally *tally, uint64_t cut, uint64_t waits,
 			  struct judgement *judgement)
 {
 	uint64_t limit = judgement->by_time ? tally->limit_cut_weight : tally->limit_cut,
@@ -407,35 +436,35 @@ static void add_truncated(const struct recording_tally *tally, const struct samp
 
 	judgement_add(judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, limit);
 	judgement_add(judgement, TROUBLE_TRUNCATED_EVENT, (struct str){ 0 }, event);
-	judgement_add(judgement,
-		      troubles_offcpu(samples) ? TROUBLE_TRUNCATED_WAIT :
-		      tally->unwound           ? TROUBLE_TRUNCATED_COPY :
-						 TROUBLE_TRUNCATED_PERF_COPY,
-		      (struct str){ 0 }, cut - limit - event);
+	judgement_add(judgement, TROUBLE_TRUNCATED_WAIT, (struct str){ 0 }, waits);
+	judgement_add(judgement, tally->unwound ? TROUBLE_TRUNCATED_COPY : TROUBLE_TRUNCATED_PERF_COPY,
+		      (struct str){ 0 }, cut - limit - event - waits);
 }
 
 void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples, struct judgement *judgement)
 {
-	enum trouble_kind broken = trouble_of_broken(tally, samples);
-	struct recording_weights sum = { 0 };
+	enum trouble_kind of_waits = trouble_of_waits(tally), broken = trouble_of_broken(tally),
+			  unknown = tally->unwound ? TROUBLE_UNKNOWN_END : TROUBLE_UNKNOWN_FP;
+	struct recording_counts sum = { 0 };
+	uint64_t waits_cut = 0;
 
 	judgement->by_time =
 		troubles_offcpu(samples) && str_eq(samples_unit(samples, samples->options->weight), STR("ns"));
+	judgement->wall =
+		judgement->by_time && str_eq(samplekey_event_key(samples_event_name(samples)), STR("wall-time"));
 	for (uint32_t i = 0; i < tally->quality_keys.n; i++) {
 		const struct recording_quality *quality = &tally->quality[i];
-		struct recording_weights counts = judged_counts(quality, judgement->by_time);
-		uint64_t known = counts.reaches_root + counts.cut + counts.unknown;
+		struct recording_counts counts = judged_counts(quality, judgement->by_time),
+					waits = judged_waits(quality, judgement->by_time);
 
 		sum.user += counts.user;
 		sum.reaches_root += counts.reaches_root;
 		sum.cut += counts.cut;
-		if (known < counts.user)
-			judgement_add(judgement, broken, quality->name, counts.user - known);
-		if (counts.unknown > counts.unsymbolized_root)
-			judgement_add(judgement, trouble_of_unknown(tally, samples), quality->name,
-				      counts.unknown - counts.unsymbolized_root);
+		waits_cut += waits.copy_cut;
+		add_incomplete(without_waits(counts, waits), quality->name, broken, unknown, judgement);
+		add_incomplete(waits, quality->name, of_waits, TROUBLE_UNKNOWN_END, judgement);
 	}
 	*(judgement->by_time ? &judgement->offcpu_ns : &judgement->stacks) += sum.user;
 	*(judgement->by_time ? &judgement->offcpu_complete_ns : &judgement->complete) += sum.reaches_root;
-	add_truncated(tally, samples, sum.cut, judgement);
+	add_truncated(tally, sum.cut, waits_cut, judgement);
 }

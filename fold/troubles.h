@@ -11,14 +11,15 @@
 #include "fold/stackquality.h"
 #include "fold/perfdata/recorder.h"
 
-/* Adds the causes of frames without names to the judgement, and the samples in interpreters, whose functions have no
- * names in the recording. `recorder` describes the recording, `samples` has the name of its event. The caller calls
+/* Adds to the judgement the causes of unnamed frames, and the samples in interpreters whose functions the recording
+ * does not name. recorder: description of the recording. The caller calls
  * stackquality_measure() first. */
 void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
-		       const struct samples *samples, struct judgement *judgement);
+		       struct judgement *judgement);
 
-/* Adds to the judgement the causes of incomplete stacks, and the numbers of stacks and complete stacks, of all
- * recordings: off-CPU times in ns, unless the user chose numbers of samples as weights. */
+/* Adds to the judgement the causes of incomplete stacks, and the numbers of all stacks and of complete stacks, summed
+ * over all recordings. For off-CPU events the numbers are times in ns, unless the user chose numbers of samples as
+ * weights. */
 void troubles_of_stacks(const struct recording_tally *tally, const struct samples *samples,
 			struct judgement *judgement);
 

@@ -46,10 +46,11 @@ int execs_read(int fd, pid_t *pid, int max)
 		struct nlmsghdr *head = (struct nlmsghdr *)buffer;
 
 		if (got < 0)
-			/* ENOBUFS: the kernel has dropped messages */
+			/* Returns -1 for ENOBUFS, too: the kernel dropped messages because the socket buffer was
+			 * full. */
 			return errno == EAGAIN || errno == EINTR ? n : -1;
 		if (from.nl_pid != 0)
-			/* another process sent this message, not the kernel */
+			/* Ignores messages that do not come from the kernel: another process sent them. */
 			continue;
 		for (; NLMSG_OK(head, (size_t)got) && n < max; head = NLMSG_NEXT(head, got)) {
 			struct cn_msg *message = NLMSG_DATA(head);

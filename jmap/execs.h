@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * execs.h - reports processes that execute another program, as it happens: a JVM that lives for a second cannot be
- * found by scanning /proc each second.
+ * execs.h - reports each exec of any process at once, so that pjmap also finds JVMs that live for less than a second.
  *
- * Uses the kernel's process connector (linux/cn_proc.h), which only root of the initial namespaces may read. Without it
- * new JVMs are found when /proc is scanned.
+ * Uses the kernel's process connector (linux/cn_proc.h). Only root of the initial namespaces may read it. Without it
+ * pjmap finds new JVMs only by its regular scans of /proc.
  */
 #ifndef PJ_EXECS_H
 #define PJ_EXECS_H
@@ -13,12 +12,13 @@
 
 #include <sys/types.h>
 
-/* Connects to the kernel's process connector. Returns a descriptor for poll, which the caller closes; -1 and errno on
- * failure. */
+/* Connects to the kernel's process connector. Returns a descriptor for poll, which the caller closes, or -1 and errno
+ * on failure. */
 int execs_open(void);
 
-/* Stores up to `max` pids of processes that executed a program, from the messages that are waiting. Returns their
- * number, or -1 if messages were lost, so that /proc must be scanned. Does not wait. */
+/* Reads the pending exec messages and stores the pids of the processes that executed a program, at most `max`. Returns
+ * the number of pids, or -1 if messages were lost or on another error, so that the caller must scan /proc. Does not
+ * wait. */
 int execs_read(int fd, pid_t *pid, int max);
 
 #endif

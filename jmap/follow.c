@@ -21,36 +21,38 @@
 #define MS FOLLOW_MS
 #define SECOND FOLLOW_SECOND
 #define SWEEP_EVERY (60 * SECOND)
-/* sweeps of DIR/maps take at most this fraction of the time: 1/1000 */
+/* sweeps of DIR/maps take at most 1/SWEEP_SHARE of the time */
 #define SWEEP_SHARE 1000
-/* least time in ns between reads of exec messages: pjmap must not wake up for each of thousands in a second */
+/* minimum time in ns between reads of exec messages, so that thousands of execs per second do not wake pjmap each
+ * time */
 #define EXECS_EVERY (10 * MS)
-/* searches for JVMs take at most this fraction of one CPU, 1/100, on average over some seconds */
+/* searches for JVMs take at most 1/LOOK_SHARE of one CPU, averaged over some seconds */
 #define LOOK_SHARE 100
-/* pause in ns that earlier searches may still require when the next one starts: the burst of the searches */
+/* burst of the searches: a search may start up to this time in ns before the end of the pause that earlier searches
+ * require */
 #define LOOK_BURST SECOND
-/* time for the last scans of all JVMs, after a signal requested the end, in ns */
+/* time limit in ns for the last scans of all JVMs together, after a signal has ended the main loop */
 #define LAST_SCANS (SECOND / 2)
-/* a JVM that is due yields to others for this multiple of the CPU time of its last scan */
+/* weight of the CPU time in turn_of: a due JVM yields to other due JVMs for LATER times the CPU time of its last
+ * scan */
 #define LATER 4
-/* maximum number of unanswered scans of one tenant */
+/* maximum number of simultaneous scans of one tenant's JVMs; further due JVMs of the tenant wait */
 #define SCANS_MAX 4
-/* maximum number of unanswered scans */
+/* maximum number of simultaneous scans of all tenants' JVMs; further due JVMs wait */
 #define PENDING_MAX 64
-/* retry interval in ns for a JVM that is due but is not scanned, because SCANS_MAX or PENDING_MAX scans are unanswered
- */
+/* interval in ns at which pjmap retries to scan a due JVM while SCANS_MAX or PENDING_MAX prevents its scan */
 #define BLOCKED_TRY (50 * MS)
-/* interval in ns at which an unanswered scan is checked for a hang */
+/* interval in ns at which pjmap checks if the helper of an unanswered scan hangs */
 #define HANG_TRY SECOND
-/* time limit of each last scan, in ns */
+/* time limit in ns for the last scan of one JVM, when pjmap ends */
 #define LAST_MAX (150 * MS)
-/* maximum number of simultaneous last scans */
+/* maximum number of simultaneous last scans, when pjmap ends; the other last scans wait */
 #define LASTS_MAX 4
-/* interval in ns of searches through all processes if execs are reported: a process may have loaded a JVM without an
+/* interval in ns of searches among all processes if exec messages are available: a process can load a JVM without an
  * exec */
 #define LOOK_EVERYWHERE (10 * SECOND)
 
-/* Times in ms after an exec at which a process is checked for a JVM. */
+/* Times in ms after an exec at which pjmap checks if the process has become a JVM. */
 static const unsigned young_after[] = { 15, 40, 90, 200, 500, 1500 };
 
 static volatile sig_atomic_t end_requested;
@@ -61,7 +63,7 @@ static void follow_on_signal(int signal)
 	end_requested = 1;
 }
 
-/* ---- one JVM --------------------------------------------------------------------------------------------------- */
+/* ---- dropping a JVM ---------------------------------------------------------------------------------------------- */
 
 static void follow_let_go(struct follower *follower, size_t i, bool ended)
 {
@@ -82,8 +84,8 @@ static void follow_let_go(struct follower *follower, size_t i, bool ended)
 
 /* ---- finding JVMs ---------------------------------------------------------------------------------------------- */
 
-/* Returns true if this process is already followed. If its earlier program was followed, and it has executed another
- * one since, drops that JVM and returns false. */
+/* Returns true if pjmap follows the process with the program that it runs now, otherwise false. If pjmap follows the
+ * process with an earlier program, because an exec has replaced it, also drops that JVM. */
 static bool is_followed(struct follower *follower, const struct jvm_process *process)
 {
 	for (size_t i = 0; i < follower->n; i++) {
@@ -99,8 +101,8 @@ static bool is_followed(struct follower *follower, const struct jvm_process *pro
 	return false;
 }
 
-/* Returns true, and counts the JVM as not followed, if its tenant or all tenants have as many JVMs as the limits
- * permit. */
+/* Returns true if pjmap already follows as many JVMs as the limit for this tenant, or the limit for all tenants,
+ * permits. Then also counts the new JVM as not followed. */
 static bool are_enough(struct follower *follower, struct tenant tenant)
 {
 	size_t n = 0;
@@ -114,7 +116,8 @@ static bool are_enough(struct follower *follower, struct tenant tenant)
 	return true;
 }
 
-/* Adds a JVM to the followed ones. Returns true if it was added; then the list owns *process. */
+/* Adds a JVM to the followed ones, which then own *process. Returns false if the JVM is followed already, or if the
+ * limits forbid it; then *process remains the caller's. */
 static bool follow_add(void *arg, struct jvm_process *process)
 {
 	struct follower *follower = arg;
@@ -140,7 +143,8 @@ static bool follow_add(void *arg, struct jvm_process *process)
 	return true;
 }
 
-/* Adds the JVM with this pid, if it is one. Returns false if there is no such process. */
+/* Adds the process `pid` to the followed JVMs if it is a HotSpot or OpenJ9 JVM, and the limits permit it. Returns false
+ * only if there is no such process. */
 static bool add_one(struct follower *follower, pid_t pid)
 {
 	struct jvm_process process;
@@ -162,13 +166,14 @@ static uint64_t follow_cpu_now(void)
 		       0;
 }
 
-/* Charges pjmap's CPU time since `before` to the searches for JVMs. */
+/* Extends the pause in which no search for JVMs may start by LOOK_SHARE times the CPU time of a search. before:
+ * follow_cpu_now at the start of the search. */
 static void follow_account(struct follower *follower, uint64_t now, uint64_t before)
 {
 	follower->rested = (follower->rested > now ? follower->rested : now) + (follow_cpu_now() - before) * LOOK_SHARE;
 }
 
-/* Returns the time at which the next search for JVMs may start. */
+/* Returns the time, in ns of clock_now(), at which the next search for JVMs may start. */
 static uint64_t may_look_at(const struct follower *follower)
 {
 	return follower->rested > LOOK_BURST ? follower->rested - LOOK_BURST : 0;
@@ -179,8 +184,8 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 	uint64_t before = follow_cpu_now();
 	struct discovery discovery = discover(follower->r->proc, follow_add, follower);
 
-	/* A scan at its regular time is not charged: such scans are too rare to matter, and new JVMs must not wait for
-	 * them. */
+	/* A search at its regular time is not charged: these searches are too rare to matter, and the checks of new
+	 * JVMs must not wait because of them. */
 	if (now < follower->regular)
 		follow_account(follower, now, before);
 
@@ -192,8 +197,8 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 		now + (follower->execs >= 0 ? LOOK_EVERYWHERE : follower->r->interval);
 }
 
-/* Schedules a search through all processes as soon as its cost permits, because there are too many candidates or exec
- * messages were lost. */
+/* Schedules a search among all processes for the earliest time that the CPU budget of searches permits. Called if exec
+ * messages were lost, or if there are too many candidates. */
 static void look_soon(struct follower *follower, uint64_t now)
 {
 	uint64_t soon = may_look_at(follower) > now ? may_look_at(follower) : now;
@@ -202,7 +207,7 @@ static void look_soon(struct follower *follower, uint64_t now)
 		follower->everywhere = soon;
 }
 
-/* Adds a process that executed a program to the candidates. If it is one already, its checks start again. */
+/* Adds a process that executed a program to the candidates. If it is a candidate already, restarts its checks. */
 static void add_candidate(struct follower *follower, pid_t pid, uint64_t now)
 {
 	struct follow_candidate new = { pid, now + young_after[0] * MS, 0 };
@@ -262,9 +267,9 @@ static void try_candidates(struct follower *follower, uint64_t now)
 	follower->ncandidates = retained;
 }
 
-/* ---- DIR/maps -------------------------------------------------------------------------------------------------- */
+/* ---- size of DIR/maps -------------------------------------------------------------------------------------------- */
 
-/* Returns the bytes of the timelines of a tenant's followed JVMs, without those that are being restarted. */
+/* Returns the size in bytes of all timelines of a tenant's followed JVMs, except those that are being restarted. */
 static uint64_t follow_timelines_of(const struct follower *follower, struct tenant tenant)
 {
 	uint64_t sum = 0;
@@ -276,8 +281,9 @@ static uint64_t follow_timelines_of(const struct follower *follower, struct tena
 	return sum;
 }
 
-/* Restarts timelines of running JVMs while DIR/maps exceeds --keep-bytes. Selects the tenant that holds most, and its
- * largest timeline of which a third or more is former code. A timeline whose helper is at work is not restarted. */
+/* Restarts timelines of running JVMs while DIR/maps exceeds --keep-bytes. Chooses the tenant that holds most bytes, and
+ * its largest timeline of which more than a third was written after its first scan. Skips timelines of JVMs with a
+ * pending scan. */
 static void follow_shorten(struct follower *follower)
 {
 	uint64_t max = follower->r->keep_bytes, bytes = follower->swept.bytes;
@@ -341,7 +347,8 @@ static bool is_time_to_sweep(const struct follower *follower, uint64_t now)
 	return now >= follower->next_sweep || (max && follower->grown > max / 10 && now >= follower->soonest);
 }
 
-/* Returns the time until which an unanswered scan delays the scans of other JVMs; 0: none does. */
+/* Returns the time, in ns of clock_now(), until which an unanswered scan delays the scans of other JVMs; 0 if no
+ * unanswered scan is younger than FOLLOWED_ALONE. */
 static uint64_t busy_until(const struct follower *follower, uint64_t now)
 {
 	for (size_t i = 0; i < follower->n; i++)
@@ -350,7 +357,8 @@ static uint64_t busy_until(const struct follower *follower, uint64_t now)
 	return 0;
 }
 
-/* Returns the time of the next action for a JVM. busy: time until which no scan may start; 0: scans may start now. */
+/* Returns the time of the next action for a JVM. busy: time until which no scan may start, or 0 if scans may start
+ * now. */
 static uint64_t next_of_one(const struct followed *followed, uint64_t busy, uint64_t now)
 {
 	if (followed->look.since)
@@ -382,7 +390,8 @@ static uint64_t next_of(const struct follower *follower, uint64_t now)
 	return next;
 }
 
-/* Fills polled with the sockets of helpers that have not answered their request. Returns their number. */
+/* Fills `polled` with the sockets of helpers that have not answered their request. Returns the number of sockets, at
+ * most PENDING_MAX. */
 static nfds_t put_sockets(const struct follower *follower, struct pollfd *polled)
 {
 	nfds_t n = 0;
@@ -393,8 +402,8 @@ static nfds_t put_sockets(const struct follower *follower, struct pollfd *polled
 	return n;
 }
 
-/* Waits until the time `next`, an answer of a helper, an exec or a signal. A signal that arrived before the wait ends
- * it at once. */
+/* Waits until the time `next`, an answer of a helper, an exec message or a signal. mask: signal mask during the wait. A
+ * signal that arrived before the wait ends the wait at once. */
 static void follow_wait_until(struct follower *follower, uint64_t next, const sigset_t *mask)
 {
 	struct pollfd polled[PENDING_MAX + 1];
@@ -460,13 +469,15 @@ static void take_answers(struct follower *follower, uint64_t now)
 		jvmhandle_reap(&follower->left);
 }
 
-/* Returns the time by which due JVMs are ordered: a JVM with expensive scans yields to others for a while. */
+/* Returns the sort key of due JVMs, a time in ns: the lowest key is scanned first. A JVM with expensive scans yields to
+ * others for a while. */
 static uint64_t turn_of(const struct followed *followed)
 {
 	return followed->next + (followed->cost == UINT64_MAX ? 0 : LATER * followed->cost);
 }
 
-/* Fills pending with the tenants of unanswered scans. Returns the number of these scans, at most PENDING_MAX. */
+/* Fills `pending` with the tenants of JVMs whose scan is unanswered. Returns the number of these scans, at most
+ * PENDING_MAX. */
 static size_t pending_tenants(const struct follower *follower, struct tenant pending[PENDING_MAX])
 {
 	size_t n = 0;
@@ -486,7 +497,7 @@ static size_t follow_count_tenant(const struct tenant *of, size_t n, struct tena
 	return count;
 }
 
-/* Returns the JVM that is to be scanned next; NULL if none is due, or if the limits of unanswered scans permit none. */
+/* Returns the JVM to scan next. Returns NULL if no JVM is due, or if SCANS_MAX or PENDING_MAX prevents a scan. */
 static struct followed *next_due(struct follower *follower, uint64_t now)
 {
 	struct tenant pending[PENDING_MAX];
@@ -503,8 +514,8 @@ static struct followed *next_due(struct follower *follower, uint64_t now)
 	return found;
 }
 
-/* Starts the scans that are due, one after the other. A scan that takes longer than FOLLOWED_ALONE no longer delays the
- * next. */
+/* Starts the scans that are due, one at a time: the next one starts when its predecessor is answered, or unanswered
+ * after FOLLOWED_ALONE. */
 static void begin_scans(struct follower *follower, uint64_t now)
 {
 	struct followed *followed;
@@ -514,8 +525,8 @@ static void begin_scans(struct follower *follower, uint64_t now)
 			follow_let_go(follower, (size_t)(followed - follower->one), true);
 }
 
-/* The main loop. Signals may arrive and interrupt its work; they are blocked between the check of end_requested and the
- * wait. */
+/* Main loop; ends after SIGINT or SIGTERM, or when no process of the command line is left. mask: signal mask during
+ * work and wait. block: signal mask between the check of end_requested and the wait, so that no signal is missed. */
 static void follow_work(struct follower *follower, const sigset_t *block, const sigset_t *mask)
 {
 	while (!end_requested && (!follower->r->npids || follower->n)) {
@@ -537,7 +548,8 @@ static void follow_work(struct follower *follower, const sigset_t *block, const 
 	}
 }
 
-/* Stops last scans that exceed their time limit. Returns the number of last scans that are still unanswered. */
+/* Ends the helpers of last scans that take longer than LAST_MAX. Returns the number of last scans that are still
+ * unanswered. */
 static size_t last_scans(struct follower *follower, uint64_t now)
 {
 	size_t n = 0;
@@ -550,7 +562,7 @@ static size_t last_scans(struct follower *follower, uint64_t now)
 	return n;
 }
 
-/* Scans all JVMs once more, within a time limit, so that the timelines include the code of the last moments. Then drops
+/* Scans all JVMs once more, for at most LAST_SCANS, so that the timelines include code of the last moments. Then drops
  * all JVMs. */
 static void end_all(struct follower *follower)
 {
@@ -588,7 +600,7 @@ bool follow(const struct request *request)
 	follower->maps = (struct perfmaps){ .dir = request->to ? request->to : "/tmp",
 					    .publisher = request->publisher,
 					    .tenants = follower->allowance.tenants };
-	/* Without a boot id no timeline can be written. journalfile_open reports that later. */
+	/* Without a boot id pjmap can write no timeline; journalfile_open reports that later. */
 	if (boot_id(request->proc, follower->boot))
 		mapsdir_prepare(request->dir, follower->boot);
 	sigemptyset(&block);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.h - follows all JVMs of the host over time: finds them as they start, scans them repeatedly, and drops them
- * when they end.
+ * follow.h - main loop of pjmap -i: finds all JVMs of the host as they start, scans each one repeatedly, and drops it
+ * when it ends.
  *
- * A young JVM compiles most of its code in its first seconds, and may end soon: it is scanned every 50 ms for 2 s, then
- * once in each interval.
+ * A JVM compiles most of its code in its first seconds, and may end soon. So each JVM is scanned every 50 ms until it
+ * is 2 s old, then once per interval.
  */
 #ifndef PJ_FOLLOW_H
 #define PJ_FOLLOW_H
 
 #include "jmap/mapopts.h"
 
-/* Follows JVMs until a signal requests the end or, with pids, until all of these processes have ended. Returns false if
- * something could not be written, or if a JVM that was given as a pid could not be read. */
+/* Follows JVMs until SIGINT or SIGTERM. With pids on the command line, also ends when all of these processes have
+ * ended. Returns false if a file could not be written, or if a JVM given by its pid could not be read. */
 bool follow(const struct request *request);
 
 #endif

@@ -10,32 +10,36 @@
 
 #define MS FOLLOW_MS
 #define SECOND FOLLOW_SECOND
+/* age in ns up to which a JVM is scanned every YOUNG_EVERY ns; an older JVM is scanned once per interval of -i */
 #define YOUNG_FOR (2 * SECOND)
+/* interval in ns between the scans of a JVM that is younger than YOUNG_FOR */
 #define YOUNG_EVERY (50 * MS)
-/* divisor of the scan interval after code has disappeared: new code at its address has the wrong name until the next
- * scan */
+/* After code has disappeared, the next scan follows after 1/OFTENER of the interval: until that scan, new code at a
+ * reused address has the name of the old code. */
 #define OFTENER 4
-/* maximum size of a timeline in bytes; pjfold reads at most twice as much */
+/* size of a timeline in bytes above which it is restarted; pjfold reads timelines of up to twice this size */
 #define TIMELINE_MAX ((uint64_t)512 << 20)
-/* maximum size of the records of one scan in bytes: 16 MB of map, and one record more */
+/* maximum size of the records of one scan in bytes: OUTPUT_MAX (16 MB, journal.c), and one record of 64 MB. If there
+ * are more bytes, nothing is written and the helper is ended. */
 #define RECORDS_MAX ((uint64_t)80 << 20)
-/* divisor: a JVM whose scan exceeds its budget of time or memory is scanned for at most 1/20 of the time */
+/* a JVM whose scan exceeded its time or memory budget may use 1/COST_SHARE of one CPU for its scans */
 #define COST_SHARE 20
-/* least time until the next attempt if the JVM's tenant is over budget or has too many blocked helpers, in ns */
+/* minimum time in ns until the next attempt to scan a JVM whose tenant is over budget or has too many blocked
+ * helpers */
 #define IN_DEBT (SECOND / 2)
-/* time until the next scan if a scan did not suffice for all new code, in ns */
+/* time in ns until the next scan if the budget of a scan did not suffice for all new code */
 #define SOON (20 * MS)
-/* pause of a JVM whose memory was given to another tenant, in ns */
+/* time in ns for which a JVM is not scanned after pjmap has ended its helper, to free memory for another tenant */
 #define REST (60 * SECOND)
-/* duration of a scan, in ns, from which the time for which the helper was blocked is charged, too */
+/* minimum duration in ns of a scan for which the tenant is also charged the time in which the helper was blocked */
 #define NOTICED (20 * MS)
-/* CPU time that one scan costs pjmap itself, in ns */
+/* CPU time in ns that pjmap itself needs for one scan; an assumption, which is charged to the tenant */
 #define OWN_NS 30000
-/* number of blocked helpers of one tenant from which no more are started for it */
+/* number of blocked helpers of one tenant at which pjmap starts no further helper for that tenant */
 #define STUCK_MAX 8
-/* maximum number of times that the pause of 5 s after a failure is doubled */
+/* maximum number of doublings of the 5 s pause after a failure of a helper */
 #define BACKOFF_MAX 7
-/* assumed memory of a helper process in bytes, in addition to that which it reports */
+/* assumed memory of a helper process in bytes, in addition to the memory that the helper reports */
 #define HELPER_BYTES (256u << 10)
 
 bool followed_lives(const struct followed *followed)
@@ -43,7 +47,8 @@ bool followed_lives(const struct followed *followed)
 	return taskwait_is(followed->p.folder, &followed->p.id);
 }
 
-/* Prints a reason once for each JVM, but not in the first second of the JVM, which may not be initialized yet. */
+/* Prints the reason why a JVM cannot be read, once per JVM. Prints nothing in the first second of the JVM, and nothing
+ * for the codes "starting" and "gone". */
 static void followed_report(struct follower *follower, struct followed *followed, const struct hotspot_reason *why)
 {
 	if (!followed->reported && clock_now() - followed->since > SECOND && strcmp(why->code, "starting") != 0 &&
@@ -63,7 +68,8 @@ void followed_stop(struct follower *follower, struct followed *followed)
 	followed->open = false;
 }
 
-/* Ends a helper that hangs or crashed. The next one is started after a pause that doubles with each failure. */
+/* Ends a helper that has crashed, or that hangs (crashed is false), and reports it. Sets the time of the next attempt:
+ * the pause doubles with each failure. */
 static void followed_fail(struct follower *follower, struct followed *followed, bool crashed, uint64_t now)
 {
 	struct hotspot_reason hangs = {
@@ -79,9 +85,9 @@ static void followed_fail(struct follower *follower, struct followed *followed, 
 	followed_report(follower, followed, crashed ? &ended : &hangs);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------- */
+/* ---- memory of pjmap and the helpers ----------------------------------------------------------------------------- */
 
-/* Returns the bytes that the other JVMs of the same tenant use. */
+/* Returns the bytes of memory that pjmap holds for the other JVMs of the same tenant. */
 static uint64_t memory_of_others(const struct follower *follower, const struct followed *followed)
 {
 	uint64_t sum = 0;
@@ -92,8 +98,10 @@ static uint64_t memory_of_others(const struct follower *follower, const struct f
 	return sum;
 }
 
-/* If nearly all memory is in use, takes it from the largest JVM of another tenant, if that tenant holds twice as much
- * as this one: stops that JVM's helper for REST. */
+/* Frees memory if 15/16 of the limit for all JVMs is in use. Selects the JVM with the most memory among the JVMs of
+ * other tenants. If the tenant of the selected JVM holds at least twice the memory of the tenant of `followed`, ends
+ * the helper of the selected JVM, which is then not scanned for REST. mine: bytes that the other JVMs of the tenant of
+ * `followed` hold. */
 static void followed_make_space(struct follower *follower, const struct followed *followed, uint64_t mine, uint64_t now)
 {
 	struct followed *largest = NULL;
@@ -111,7 +119,7 @@ static void followed_make_space(struct follower *follower, const struct followed
 	largest->next = now + REST;
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------- */
+/* ---- timeline and perf-PID.map ----------------------------------------------------------------------------------- */
 
 static bool open_journal(struct follower *follower, struct followed *followed)
 {
@@ -138,7 +146,8 @@ void followed_begin_anew(struct follower *follower, struct followed *followed, c
 	}
 }
 
-/* Writes perf-PID.map, for users of perf, with the code that the last scan found. */
+/* Writes the map of a scan to perf-PID.map, for users of perf. If the map exceeds a limit of the tenant, warns about
+ * the tenant instead. */
 static void followed_publish(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	const char *what;
@@ -159,8 +168,8 @@ static void followed_publish(struct follower *follower, struct followed *followe
 	followed->written = followed->t.written;
 }
 
-/* Appends the records of a scan to the timeline, and writes perf-PID.map if the helper made one. Reports the first
- * failure. Returns the number of bytes that were written to the timeline. */
+/* Appends the records of a scan to the timeline. Also writes perf-PID.map if the helper made a map. Reports only the
+ * first of successive write errors. Returns the number of bytes written to the timeline. */
 static uint64_t write_scan(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	const struct journalfile_scan scan = {
@@ -173,11 +182,11 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	written = followed->t.written - before;
 	followed->fresh = false;
 	if (!good) {
-		/* Reports a failure only if the previous write succeeded: a full disk stays full for a while. */
+		/* Reports an error only if the previous write succeeded, because a full disk stays full for a while. */
 		if (!followed->stuck)
 			warn("%s: cannot write: %s", followed->t.path, strerror(error));
 		follower->failed = true;
-		/* The next helper starts with an empty list of code, so it writes all code. */
+		/* A new helper starts with an empty list of code, so its first scan writes all code again. */
 		followed_stop(follower, followed);
 	} else if ((answer->has_map || answer->map_too_large) && follower->r->perf_map) {
 		followed_publish(follower, followed, answer);
@@ -188,10 +197,10 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	return written;
 }
 
-/* ---- scans ----------------------------------------------------------------------------------------------------- */
+/* ---- scans of a JVM ---------------------------------------------------------------------------------------------- */
 
-/* Sends a request to the helper: for the version and layout of the JVM, with which the timeline begins, or afterwards
- * for a scan. */
+/* Sends a request to the helper: the first one is for the version and layout of the JVM, all later ones are for a
+ * scan. */
 static void followed_query(struct follower *follower, struct followed *followed, uint64_t now)
 {
 	uint64_t mine = memory_of_others(follower, followed);
@@ -237,8 +246,9 @@ bool followed_look(struct follower *follower, struct followed *followed, uint64_
 	return true;
 }
 
-/* Charges a scan to the JVM's tenant: its CPU time, and the time for which the helper was blocked while other JVMs
- * waited. */
+/* Charges the JVM's tenant for a scan that began at time `since`: for its CPU time, and, if the scan took longer than
+ * NOTICED, also for the time in which the helper was blocked during the first FOLLOWED_ALONE ns (later, it delays no
+ * other scan). A scan that exceeded its time or memory budget also postpones the JVM's next scan. */
 static void followed_charge(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t since, uint64_t now)
 {
@@ -254,7 +264,8 @@ static void followed_charge(struct follower *follower, struct followed *followed
 		followed->next = now + COST_SHARE * cost;
 }
 
-/* Handles an answer with a reason why the JVM cannot be read, at all or now. Returns false if the process has ended. */
+/* Handles an answer with a reason why the JVM cannot be read: doubles the step budget if it was too small, otherwise
+ * reports the reason. Returns false if the process has ended. */
 static bool followed_refuse(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t now)
 {
@@ -263,7 +274,7 @@ static bool followed_refuse(struct follower *follower, struct followed *followed
 	if (!followed_lives(followed))
 		return false;
 	if (answer->over == READBUDGET_STEPS && followed->steps < ALLOWANCE_STEPS_MAX) {
-		/* The budget did not suffice for the list of all code: doubles the steps. */
+		/* The step budget did not suffice to list all code blobs: retries soon with twice as many steps. */
 		followed->steps *= 2;
 		followed->next = now + SOON;
 	} else {
@@ -272,7 +283,8 @@ static bool followed_refuse(struct follower *follower, struct followed *followed
 	return true;
 }
 
-/* Moves the next scan forward if code has disappeared, or if new code remains to be read. */
+/* Moves the next scan to an earlier time if code has disappeared, or if the last scan has left new code to the next
+ * one. */
 static void followed_schedule(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			      uint64_t now)
 {
@@ -284,8 +296,8 @@ static void followed_schedule(struct follower *follower, struct followed *follow
 		allowance_report(&follower->allowance, followed->tenant, "memory");
 }
 
-/* Returns true if the result of a scan may be written: the process still runs the same program, its user may read its
- * memory, and the sizes are within their limits. Otherwise stops the helper. */
+/* Returns true if the result of a scan may be written: the process still runs the same program, its memory may be shown
+ * to its user, and the sizes are within their limits. Otherwise ends the helper and returns false. */
 static bool may_write(struct follower *follower, struct followed *followed, const struct read_answer *answer)
 {
 	struct hotspot_reason why = hotspot_may_show(followed->p.folder, &followed->p.id, &followed->t.owner);
@@ -308,7 +320,8 @@ static void followed_hold(struct follower *follower, struct followed *followed, 
 	followed->known = answer->journal_bytes < ALLOWANCE_MEMORY_MAX ? answer->journal_bytes : ALLOWANCE_MEMORY_MAX;
 }
 
-/* Handles an answer of the helper. Returns false if the process has ended. */
+/* Handles an answer of the helper to the request of time `since`: opens the timeline after the first answer, and writes
+ * the result of a scan. Returns false if the process has ended. */
 static bool followed_take_answer(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 				 uint64_t since, uint64_t now)
 {

@@ -37,8 +37,8 @@ static void put_uptime(struct text *text, uint64_t seconds)
 		text_printf(text, "%llud", (unsigned long long)seconds / 86400);
 }
 
-/* Appends the JVM's version in the form of later JDKs. Until JDK 8 HotSpot had version numbers of its own: 25.504-b01
- * becomes 8u504-b01. */
+/* Appends the JVM's version in the format of JDK 9 and later. HotSpot of JDK 8 has version numbers of its own:
+ * 25.504-b01 becomes 8u504-b01. */
 static void put_version(struct text *text, const char *version)
 {
 	if (strncmp(version, "25.", 3) == 0 && strstr(version, "-b"))
@@ -52,13 +52,13 @@ static void listing_put_container(struct text *text, struct str cgroup)
 	struct str id = containers_id(cgroup);
 
 	if (id.n)
-		/* the first 12 digits of the container id, as docker and crictl print it */
+		/* Container ids are cut to 12 digits, as docker and crictl print them. */
 		text_str(text, str_head(id, 12));
 	else
 		text_char(text, '-');
 }
 
-/* Returns the age of a process in seconds. start: its start time, in clock ticks since boot. */
+/* Returns the age of a process in seconds. start: start time of the process in clock ticks since boot. */
 static uint64_t listing_age(uint64_t start)
 {
 	uint64_t now = clock_since_boot() / SECOND_NS, since = start / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -68,15 +68,17 @@ static uint64_t listing_age(uint64_t start)
 
 enum { COLUMNS = 10 };
 
-/* A table under construction. cells: texts of all cells, each with a NUL, row by row; width: width of each column. */
+/* A table under construction. */
 struct table {
+	/* texts of all cells, row by row, each with a final NUL */
 	struct text cells;
+	/* width of each column in bytes */
 	size_t width[COLUMNS];
 };
 
-/* Ends a cell, whose text starts at *from, and makes its text printable. Versions and commands come from the memory of
- * the JVM, and a process chooses its comm, so they may contain control sequences for terminals. Except in the last two
- * columns blanks are replaced, because a blank would begin the next column. */
+/* Ends the cell whose text starts at *from, and makes the text printable. Versions and commands come from the memory of
+ * the JVM, and a process chooses its comm, so they may contain control sequences for terminals. Replaces blanks by '?'
+ * except in the last two columns, because a blank would start the next column. */
 static void end_cell(struct table *table, unsigned column, size_t *from)
 {
 	struct text shown = { 0 };

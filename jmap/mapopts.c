@@ -28,12 +28,7 @@ static void opt_method(void *to, const char *value, const char *name)
 
 static void set_interval(struct request *request, const char *value, const char *name)
 {
-	const char *at = value;
-	double seconds;
-
-	if (!opt_number(&at, 86400, &seconds) || *at || seconds < 0.01)
-		die_usage("%s: '%s' is not a number of seconds from 0.01 to 86400", name, value);
-	request->interval = (uint64_t)(seconds * 1e9);
+	request->interval = opt_duration(value, name, SECOND_NS / 100, 86400 * SECOND_NS);
 }
 
 static void opt_interval(void *to, const char *value, const char *name)
@@ -41,8 +36,8 @@ static void opt_interval(void *to, const char *value, const char *name)
 	set_interval(to, value, name);
 }
 
-/* Parses the interval in "pjmap 10", a form without option. A number above 60 is more likely a pid, so it is kept in
- * request->fp, too. */
+/* Parses the interval in "pjmap 10", the form without -i. A number above 60 may be meant as a pid, so it is also stored
+ * in request->fp. */
 static void take_fp(struct request *request, const char *value)
 {
 	uint64_t number;
@@ -57,6 +52,9 @@ static void take_pids(struct request *request, char **operand)
 	for (; *operand; operand++) {
 		struct str list = str_of(*operand);
 
+		/* an empty list would select all JVMs */
+		if (!list.n)
+			die_usage("'' is not a PID: does the program run?");
 		while (list.n) {
 			struct str one = str_cut(&list, ',');
 			uint64_t pid;
@@ -67,6 +65,29 @@ static void take_pids(struct request *request, char **operand)
 			request->pid[request->npids++] = (pid_t)pid;
 		}
 	}
+}
+
+/* Exits with a message if options exclude each other, or if a required option is missing. */
+static void mapopts_check(const struct request *request)
+{
+	if (request->interval && (request->list || request->once || request->to_stdout))
+		die_usage("-i excludes --list, --once and --stdout");
+	if (request->interval && request->method != JCMDMAP_NOT)
+		die_usage("-i reads memory only: --method=jcmd and agent are for --once and --list");
+	if (request->with_parent && !request->interval)
+		die_usage("--with-parent needs -i");
+	if (request->list && (request->once || request->to || request->to_stdout))
+		die_usage("--list writes no maps: omit --to and --stdout");
+	if (!request->list && !request->once && !request->to_stdout && !request->interval)
+		die_usage("give -i SECONDS to follow JVMs, --once to write maps, or --list to list JVMs");
+	if (!*request->dir)
+		die_usage("the name of the directory is empty");
+	if (request->to && request->to_stdout)
+		die_usage("--to and --stdout exclude each other");
+	if (request->to_stdout && request->npids != 1)
+		die_usage("--stdout prints the map of one JVM: give its PID");
+	if (request->to && !*request->to)
+		die_usage("the name of the directory is empty");
 }
 
 void mapopts_parse(struct request *request, int argc, char **argv)
@@ -124,24 +145,7 @@ void mapopts_parse(struct request *request, int argc, char **argv)
 		operand++;
 	}
 	take_pids(request, operand);
-	if (request->interval && (request->list || request->once || request->to_stdout))
-		die_usage("-i excludes --list, --once and --stdout");
-	if (request->interval && request->method != JCMDMAP_NOT)
-		die_usage("-i reads memory only: --method=jcmd and agent are for --once and --list");
-	if (request->with_parent && !request->interval)
-		die_usage("--with-parent needs -i");
-	if (request->list && (request->once || request->to || request->to_stdout))
-		die_usage("--list writes no maps: omit --to and --stdout");
-	if (!request->list && !request->once && !request->to_stdout && !request->interval)
-		die_usage("give -i SECONDS to follow JVMs, --once to write maps, or --list to list JVMs");
-	if (!*request->dir)
-		die_usage("the name of the directory is empty");
-	if (request->to && request->to_stdout)
-		die_usage("--to and --stdout exclude each other");
-	if (request->to_stdout && request->npids != 1)
-		die_usage("--stdout prints the map of one JVM: give its PID");
-	if (request->to && !*request->to)
-		die_usage("the name of the directory is empty");
+	mapopts_check(request);
 }
 
 void mapopts_limit(const struct request *request)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapopts.h - command line of pjmap.
+ * mapopts.h - parses the command line of pjmap.
  *
  *	mapopts_parse(&request, argc, argv);
  *	mapopts_limit(&request);
@@ -14,43 +14,44 @@
 
 #include <sys/types.h>
 
-/* The parsed command line. Members without a comment are the options of the same name in pjmap(1). */
+/* The parsed command line. Members without a comment are options of pjmap(1) with the same name. */
 struct request {
 	bool list, once, to_stdout, quiet;
-	/* true: pjmap ends when its parent process ends */
+	/* true if pjmap must end when its parent process ends */
 	bool with_parent;
-	/* true: pjmap -i maintains perf-PID.map files */
+	/* true if pjmap -i maintains perf-PID.map files */
 	bool perf_map;
-	/* interval between two scans of a JVM, in ns; 0 without -i */
+	/* interval between scans of one JVM, in ns; 0 without -i */
 	uint64_t interval;
-	/* number above 60 that was given as the interval without -i, and may be meant as a pid; else 0 */
+	/* operand above 60 that was parsed as the interval, but may be meant as a pid; 0 if there is none */
 	pid_t fp;
-	/* maximum size of DIR/maps in bytes; 0: no limit */
+	/* limit for the size of DIR/maps in bytes; 0 means no limit */
 	uint64_t keep_bytes;
-	/* spool directory DIR; timelines are in DIR/maps */
+	/* path of the spool directory DIR, which has timelines in DIR/maps */
 	const char *dir;
-	/* directory for perf-PID.map files; NULL: /tmp */
+	/* directory for perf-PID.map files; NULL means /tmp */
 	const char *to;
-	/* path of the proc file system */
+	/* path of the proc file system: "/proc" */
 	const char *proc;
-	/* style: spelling of names; method: how the map is read or requested; pid: selected processes, freed by
-	 * mapopts_free */
+	/* spelling of method names in maps */
 	enum method_style style;
+	/* how pjmap gets the map of a JVM; JCMDMAP_NOT: it reads the memory of the JVM */
 	enum jcmdmap_method method;
+	/* selected processes; mapopts_free frees the array */
 	pid_t *pid;
-	/* number of selected processes; 0: all JVMs */
+	/* number of selected processes; 0 means all JVMs */
 	size_t npids;
-	/* process that writes the perf-PID.map files; NULL: pjmap writes none */
+	/* process that writes the perf-PID.map files; NULL if pjmap writes none */
 	struct publisher *publisher;
 };
 
-/* Parses the command line into *request. Exits with a message if it is wrong. */
+/* Parses the command line into *request. Exits with a message if the command line is invalid. */
 void mapopts_parse(struct request *request, int argc, char **argv);
 /* Frees the list of pids in *request. */
 void mapopts_free(struct request *request);
 
-/* Drops all capabilities except those that are needed to read processes and, with --method=jcmd and agent, to become
- * their users. Call it after all that needs more rights is open. */
+/* Drops all capabilities except those for reading other processes and, with --method=jcmd or agent, for changing to
+ * their users. The caller opens everything that needs more rights before. */
 void mapopts_limit(const struct request *request);
 
 #endif

@@ -36,7 +36,7 @@ static bool pjmap_take(void *arg, struct jvm_process *process)
 
 /* ---- selection of JVMs ----------------------------------------------------------------------------------------- */
 
-/* Collects the JVMs that the command line selects. Returns true if all given pids were found. */
+/* Stores the JVMs that the command line selects in *jvms. Returns false if one of the given pids is not a JVM. */
 static bool find_jvms(const struct request *request, struct jvms *jvms)
 {
 	struct discovery discovery;
@@ -68,7 +68,7 @@ static bool find_jvms(const struct request *request, struct jvms *jvms)
 	return true;
 }
 
-/* ---- --once ---------------------------------------------------------------------------------------------------- */
+/* ---- writing maps (--once, --stdout) ----------------------------------------------------------------------------- */
 
 static bool print_map(const struct mapparser_map *map)
 {
@@ -96,7 +96,9 @@ static bool pjmap_write_map(const struct request *request, const struct jvm_proc
 	return what == NULL;
 }
 
-/* Reads the map that a JVM of unknown layout maintains by itself, if it does. Returns false if there is none. */
+/* Reads the perf-PID.map that the JVM itself maintains, for a JVM whose memory pjmap cannot read. Sets *in_place to
+ * true if that file is already at the path at which pjmap would write the map, otherwise to false. Returns false if
+ * there is no valid map. */
 static bool take_own(const struct request *request, const struct jvm_process *process, struct mapparser_map *map,
 		     bool *in_place)
 {
@@ -113,7 +115,7 @@ static bool take_own(const struct request *request, const struct jvm_process *pr
 	return good;
 }
 
-/* Makes the map of a JVM by the selected method. Returns code NULL or a reason. */
+/* Makes the map of a JVM by the selected method. Returns a reason with code NULL on success. */
 static struct hotspot_reason make_map(const struct request *request, const struct jvm_process *process,
 				      struct mapparser_map *map)
 {
@@ -131,7 +133,8 @@ static struct hotspot_reason make_map(const struct request *request, const struc
 	return jcmdmap_map(map, process, request->method, request->style);
 }
 
-/* Returns true for reasons that are permanent. Then only a map that the JVM maintains by itself may help. */
+/* Returns true if the reason with this code is permanent: pjmap will never read this JVM's memory, so only a map that
+ * the JVM itself maintains may help. Returns false if a later attempt may succeed. */
 static bool reports_nothing(const char *code)
 {
 	static const char *const codes[] = { "openj9", "zing", "no-vmstructs", "unsupported" };
@@ -151,7 +154,7 @@ static void print_done(const struct request *request, const struct jvm_process *
 		warn("%d: %llu code blobs left out, because they changed meanwhile or were invalid", (int)process->pid,
 		     (unsigned long long)map->left_out);
 	if (!request->to_stdout)
-		warn("%d: %llu code blobs in %s/perf-%d.map%s", (int)process->pid, (unsigned long long)map->lines,
+		warn("%d: %llu entries in %s/perf-%d.map%s", (int)process->pid, (unsigned long long)map->lines,
 		     request->to ? request->to : "/tmp", (int)process->pid, in_place ? ", its own" : "");
 }
 
@@ -181,8 +184,7 @@ static bool map_one(const struct request *request, const struct jvm_process *pro
 	return done;
 }
 
-/* Warns if the number in a command such as "pjmap 4711" is the pid of a JVM: the user probably did not mean an
- * interval. */
+/* Warns if the interval in a command such as "pjmap 4711" is the pid of a JVM: the user probably meant the JVM. */
 static void query_plain(const struct request *request)
 {
 	struct jvm_process process;
@@ -206,7 +208,7 @@ int main(int argc, char **argv)
 	mapopts_parse(&request, argc, argv);
 	sandbox_watch();
 	if (request.quiet)
-		/* A missing layer of the sandbox is no error, so --quiet suppresses the message. */
+		/* --quiet suppresses the message about a missing layer of the sandbox, which is not an error. */
 		setenv(SANDBOX_REPORTED, "1", 0);
 	if (request.interval ? request.perf_map : !request.list && !request.to_stdout)
 		request.publisher = publisher_start(request.to ? request.to : "/tmp");

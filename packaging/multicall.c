@@ -42,7 +42,7 @@ static void restrict_lookups(void)
 #endif
 }
 
-static const char *name_of(const char *path)
+static const char *tool_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
@@ -62,11 +62,11 @@ static int list_tools(FILE *to)
 
 int main(int argc, char **argv)
 {
-	const char *name = argc ? name_of(argv[0]) : "";
+	const char *name = argc ? tool_name(argv[0]) : "";
 
 	restrict_lookups();
 	for (int called = 0; called < 2 && called < argc; called++) {
-		name = name_of(argv[called]);
+		name = tool_name(argv[called]);
 		for (size_t i = 0; i < countof(tools); i++)
 			if (strcmp(name, tools[i].name) == 0)
 				return tools[i].main(argc - called, argv + called);

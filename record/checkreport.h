@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkreport.h - the lines of `pjrecord --check`: verdict, subject, and the fact with its remedy.
+ * checkreport.h - prints the lines of `pjrecord --check`: verdict, subject, and a fact with its remedy.
  */
 #ifndef PJ_CHECKREPORT_H
 #define PJ_CHECKREPORT_H
@@ -9,11 +9,12 @@
 
 #include <stdarg.h>
 
-/* The first word of a line: "ok", "limited" or "no". */
+/* Verdict of a check, printed as the first word of its line: "ok", "limited" or "no". */
 enum verdict { CHECK_OK, CHECK_LIMITED, CHECK_NO };
 
-/* Print one line to standard output. subject has letters, blanks, '-' and ',' only. The text may contain names of
- * target processes and programs, which are hostile input, so '?' replaces bytes that control a terminal. */
+/* Each function prints one line to standard output: verdict, subject, text. subject consists of letters, blanks, '-'
+ * and ',' only. The text may contain names of target processes and programs, which are hostile input. So control
+ * characters in the text are printed as '?'. */
 void checkreport_text(enum verdict verdict, const char *subject, const struct text *text);
 void checkreport_line(enum verdict verdict, const char *subject, const char *fmt, ...) PRINTF(3, 4);
 void checkreport_args(enum verdict verdict, const char *subject, const char *fmt, va_list args) PRINTF(3, 0);

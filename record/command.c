@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs in the child: waits for the recorder's byte, then executes the command. Exits with 125 if the recorder ends
- * before it writes the byte. */
+/* Runs in the child: waits for the recorder's byte, then executes the command. Exits with status 125 if the recorder
+ * ends before it writes the byte. */
 static NORETURN void wait_and_exec(int go, int failed, char **argv)
 {
 	char word;
@@ -39,7 +39,8 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 	sigset_t child, before;
 	int go[2], failed[2];
 
-	/* SIGCHLD is blocked, except in the wait for records (ringpoll.c), which the end of the child interrupts */
+	/* SIGCHLD is blocked except while the recorder waits for records (ringpoll.c): there, the end of the child
+	 * interrupts the wait. */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &before);
@@ -104,14 +105,4 @@ void command_wait(struct command *command, int *status)
 		;
 	command->ended = true;
 	*status = as_status(how);
-}
-
-void command_abandon(struct command *command)
-{
-	int status;
-
-	if (command->go >= 0)
-		close(command->go);
-	command->go = -1;
-	command_wait(command, &status);
 }

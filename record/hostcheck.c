@@ -11,7 +11,7 @@
 #include "record/windows/retention.h"
 #include "record/perf/privileges.h"
 #include "record/runtimes.h"
-#include "record/session.h"
+#include "record/session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,21 +21,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SERVER_STACK 512   /* depth of the stacks of Java servers, in frames */
-#define SAMPLE_BYTES 150   /* average bytes of a sample with frame-pointer unwinding, measured */
-#define COMPLETE_BYTES 250 /* average bytes of a sample with a complete stack, unwound by tables */
+#define SERVER_STACK 512   /* usual depth in frames of the stacks of Java servers */
+#define SAMPLE_BYTES 150   /* average size in bytes of a sample with frame-pointer unwinding, measured */
+#define COMPLETE_BYTES 250 /* average size in bytes of a sample with a complete stack, unwound by tables */
 #define SHOWN 20
 
 struct check {
 	const struct hostcheck_options *o;
 	struct hint_facts facts;
 	struct events events;
-	bool all, kernel; /* all: true if all of the host can be recorded; kernel: true if kernel stacks can be
-			   * recorded */
-	uint32_t copies;  /* size of a sample's stack copy in bytes; 0: frame-pointer unwinding */
+	/* all: true: the whole host can be recorded. kernel: true: kernel stacks can be recorded. */
+	bool all, kernel;
+	uint32_t copies;   /* size in bytes of a sample's stack copy; 0: frame-pointer unwinding */
+	bool interpreters; /* true: functions of interpreters can be read */
 };
 
-/* ---- lines --------------------------------------------------------------------------------------------------- */
+/* ---- output of lines -------------------------------------------------------------------------------------------- */
 
 static void hint_line(enum verdict verdict, const char *what, const struct hint *hint)
 {
@@ -46,7 +47,7 @@ static void hint_line(enum verdict verdict, const char *what, const struct hint 
 	text_free(&text);
 }
 
-/* ---- events -------------------------------------------------------------------------------------------------- */
+/* ---- opening of events ------------------------------------------------------------------------------------------ */
 
 static int hostcheck_open_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -86,7 +87,7 @@ static void check_own(struct check *check)
 			 kernel ? "" : ", without kernel stacks");
 }
 
-/* Prints how stacks are unwound and, if that is not the requested way, the reason. */
+/* Prints how stacks are unwound; if the requested unwinding is not possible, also the reason. Sets check->copies. */
 static void check_callers(struct check *check, const struct fallback *fallback)
 {
 	struct text text = { 0 };
@@ -114,8 +115,8 @@ static void check_rings(const struct session *session)
 	text_free(&size);
 }
 
-/* Opens a session as a system-wide recording does, with all its events and rings on all CPUs, and prints which of them
- * the host allows. */
+/* Opens a session as a system-wide recording does, with all its events and rings on all CPUs. Prints which of these the
+ * host allows. Sets check->all and check->kernel. */
 static void check_system(struct check *check)
 {
 	struct session_options options = { .target = TARGET_HOST,
@@ -188,7 +189,7 @@ static void check_depth(const struct check *check)
 {
 	unsigned max = host_max_stack();
 
-	/* the limit holds only for the kernel's callchains, not for stacks that pjrecord unwinds */
+	/* the limit applies only to callchains from the kernel, not to stacks that pjrecord unwinds */
 	if (!max || check->copies)
 		return;
 	if (max < SERVER_STACK)
@@ -212,7 +213,7 @@ static void check_descriptors(const struct check *check)
 				 check->facts.files_hard);
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names of kernel functions ---------------------------------------------------------------------------------- */
 
 static void check_kallsyms(const struct check *check)
 {
@@ -283,7 +284,7 @@ static void check_tracepoints(const struct check *check)
 
 /* ---- interpreters -------------------------------------------------------------------------------------------- */
 
-static void check_interpreters(const struct check *check)
+static void check_interpreters(struct check *check)
 {
 #if !defined(__x86_64__)
 	(void)check;
@@ -297,11 +298,11 @@ static void check_interpreters(const struct check *check)
 		hint.step = HINT_MEMORY;
 		hint.error = privileges_memory();
 	}
-	if (hint.error == 0) {
-		checkreport_line(CHECK_OK, "interpreters",
-				 "functions of Python, node, Ruby, PHP and Perl can be shown, with --interpreters=on");
+	check->interpreters = hint.error == 0;
+	if (check->interpreters) {
+		checkreport_line(CHECK_OK, "interpreters", "functions of Python, node, Ruby, PHP and Perl are shown");
 	} else {
-		text_add(&text, "functions of Python, node, Ruby, PHP and Perl cannot be shown: ");
+		text_add(&text, "functions of Python, node, Ruby, PHP and Perl are not shown: ");
 		hint_text(&text, &hint);
 		checkreport_text(CHECK_LIMITED, "interpreters", &text);
 	}
@@ -329,7 +330,7 @@ static void check_waits(const struct check *check)
 	text_free(&text);
 }
 
-/* ---- place --------------------------------------------------------------------------------------------------- */
+/* ---- rights and disk -------------------------------------------------------------------------------------------- */
 
 static void check_place(const struct check *check)
 {
@@ -378,7 +379,7 @@ static bool check_disk(const struct check *check)
 			    100 * check->o->min_free);
 	}
 	/* Checks with the effective ids. Without CAP_DAC_OVERRIDE, root can write only to a directory that it owns or
-	 * that others may write to. The advice is to make the recording user its owner. */
+	 * that others may write to. So the remedy is to make the recording user the owner. */
 	if (faccessat(windir.dir, ".", W_OK, AT_EACCESS) < 0) {
 		verdict = CHECK_NO;
 		text_printf(&text, "; but there is no permission to write: %s: sudo chown %lu '%s'", strerror(errno),
@@ -390,27 +391,30 @@ static bool check_disk(const struct check *check)
 	return verdict != CHECK_NO;
 }
 
-/* ---- processes ----------------------------------------------------------------------------------------------- */
+/* ---- processes that generate code ------------------------------------------------------------------------------- */
 
 struct seen {
 	const struct check *c;
-	struct runtime *bad; /* processes whose frames will have no names or whose stacks will be incomplete */
+	struct runtime *bad; /* processes whose generated code will have no names, or whose stacks will be incomplete */
 	size_t nbad, cap;
 	unsigned jvms, jits;
 };
 
-/* Returns true if stacks of this JVM will be complete: unwinding by tables needs readable memory, frame-pointer
+/* Returns true if stacks of this JVM will be complete. Unwinding by tables needs readable memory; frame-pointer
  * unwinding needs -XX:+PreserveFramePointer. */
 static bool has_complete_stacks(const struct check *check, const struct runtime *runtime)
 {
 	return (check->copies && runtime->readable) || (runtime->options_readable && runtime->frame_pointers);
 }
 
-/* Returns true if frames of generated code have names: those of a map, or, of a JVM whose stacks are unwound by tables,
- * those that the recorder reads with its frames and writes into the window. */
+/* Returns true if frames of the process's generated code will have names. The names come from a perf map or jitdump.
+ * For a JVM or node whose stacks are unwound by tables, they come from the window: the recorder reads them from the
+ * process. */
 static bool has_named_frames(const struct check *check, const struct runtime *runtime)
 {
-	return runtime->map || (runtime->jvm && check->copies && runtime->readable);
+	bool read = runtime->jvm ? runtime->readable : runtime->node && check->interpreters;
+
+	return runtime->map || (check->copies && read);
 }
 
 static void hostcheck_see(void *arg, const struct runtime *runtime)
@@ -452,7 +456,8 @@ static void show_jvm(const struct check *check, const struct runtime *runtime)
 	text_free(&text);
 }
 
-/* Prints one process of a name and the number of others of that name, as some programs run in dozens of processes. */
+/* Prints one process with a JIT, and the number `more` of other processes with the same name: some programs run in
+ * dozens of processes. */
 static void show_jit(const struct runtime *runtime, size_t more)
 {
 	const char *advice = runtime_advice(runtime->comm);

@@ -22,30 +22,37 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ENVIRONMENT "/etc/pj/environment" /* EnvironmentFile= of pjsend.service */
+/* file with the environment variables of pjsend.service (EnvironmentFile=) */
+#define ENVIRONMENT "/etc/pj/environment"
 #define SECRET "PJ_STORE_AUTH"
-#define FOLD_S 60          /* limit for folding one window, in s */
-#define STORE_S 20         /* limit for an answer of the store, in s */
-#define STORE_TIMEOUT "15" /* limit of one request to the store, in s */
-#define LATE_S 600         /* age in s of a waiting window from which on something is wrong; cron sends each minute */
-#define PATH_MOST 4200     /* bytes of the path of a window */
-#define SHOWN 500          /* bytes of a message that are shown */
-#define ATTEMPTS 3         /* at windows that pjsend takes while they are folded */
-#define ADVICE_MOST 200    /* bytes of the command that starts a unit */
-#define FILE_MOST 65536    /* bytes that are read of a file in /proc or /etc */
+/* maximum time in s for folding one window; then pjfold is ended and the check fails */
+#define FOLD_S 60
+/* maximum time in s for an answer of the store; then pjfetch is ended and the check fails */
+#define STORE_S 20
+#define STORE_TIMEOUT "15" /* maximum time in s of one request to the store, for pjfetch */
+/* age in s of a waiting window from which on it is reported; cron sends windows each minute */
+#define LATE_S 600
+#define PATH_MOST 4200 /* size in bytes of the buffer for the path of a window */
+#define SHOWN 500      /* maximum number of bytes of a message that are shown */
+/* maximum number of windows to try, because pjsend may remove a window while it is folded */
+#define ATTEMPTS 3
+#define ADVICE_MOST 200 /* size in bytes of the buffer for the command that starts a unit */
+#define FILE_MOST 65536 /* maximum number of bytes to read from a file in /proc or /etc */
 
 struct install {
 	const char *dir;
-	int fd;         /* of DIR */
-	pid_t recorder; /* holder of the recorder's lock; 0: in another PID namespace; -1: none, or unknown */
-	bool working;   /* no line was a "no" */
-	bool sender;    /* a pjsend runs on DIR */
-	uint64_t now;   /* s since 1970 */
+	int fd; /* descriptor of DIR */
+	/* pid of the process that holds the recorder's lock; 0: a process in another PID namespace; -1: no process, or
+	 * unknown */
+	pid_t recorder;
+	bool working; /* true: no line so far has the verdict "no" */
+	bool sender;  /* true: a pjsend runs that sends the windows in DIR */
+	uint64_t now; /* current time in s since 1970 */
 };
 
-static void installcheck_say(struct install *install, enum verdict verdict, const char *subject, const char *fmt, ...)
+static void install_report(struct install *install, enum verdict verdict, const char *subject, const char *fmt, ...)
 	PRINTF(4, 5);
-static void installcheck_say(struct install *install, enum verdict verdict, const char *subject, const char *fmt, ...)
+static void install_report(struct install *install, enum verdict verdict, const char *subject, const char *fmt, ...)
 {
 	va_list args;
 
@@ -63,7 +70,8 @@ static int open_folder(const struct install *install, const char *name)
 
 bool installcheck_is(const char *dir)
 {
-	static const char *const name[] = { "recording", "spool" }; /* pj.tmpfiles makes out/ before any recorder */
+	/* out/ is not tested, because pj.tmpfiles creates it before any recorder runs */
+	static const char *const name[] = { "recording", "spool" };
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool is = false;
 
@@ -89,7 +97,7 @@ bool installcheck_records(const char *dir)
 	return does;
 }
 
-/* ---- remedies ------------------------------------------------------------------------------------------------ */
+/* ---- advice for services ---------------------------------------------------------------------------------------- */
 
 static bool has_unit(const char *unit)
 {
@@ -106,7 +114,8 @@ static bool has_unit(const char *unit)
 	return false;
 }
 
-/* Writes the command that starts a unit, or the way without systemd, to advice. unit: pjrecord or pjsend. */
+/* Writes the command that starts a unit, or the instructions for a host without systemd, to `advice`, and returns
+ * advice. unit: "pjrecord" or "pjsend". */
 static const char *start_advice(char advice[ADVICE_MOST], const char *unit)
 {
 	char file[80];
@@ -124,9 +133,10 @@ static const char *start_advice(char advice[ADVICE_MOST], const char *unit)
 	return advice;
 }
 
-/* ---- programs ------------------------------------------------------------------------------------------------ */
+/* ---- versions of programs --------------------------------------------------------------------------------------- */
 
-/* Returns the version that `PROGRAM --version` prints: "0.1" of "pjfold (pj) 0.1". {0} if there is none. */
+/* Returns the version that `PROGRAM --version` printed, such as "0.1" for "pjfold (pj) 0.1"; {0} if it printed no
+ * version. */
 static struct str version_of(const struct child *child)
 {
 	struct str rest = text_view(&child->out), line = str_cut(&rest, '\n');
@@ -135,7 +145,8 @@ static struct str version_of(const struct child *child)
 	return child->status == 0 && str_eq(str_cut(&line, ' '), STR("(pj)")) ? str_cut(&line, ' ') : (struct str){ 0 };
 }
 
-/* Prints a line if the program is missing, does not run or has another version. Returns true if it is as it should. */
+/* Prints a line if the program is missing, does not run, or has another version than pjrecord, and returns false.
+ * Returns true, without printing, if the program is right. */
 static bool check_program(struct install *install, const char *name)
 {
 	static const atomic_bool never;
@@ -145,9 +156,8 @@ static bool check_program(struct install *install, const char *name)
 	struct str version;
 
 	if (!path) {
-		installcheck_say(install, CHECK_NO, "programs",
-				 "%s is neither beside pjrecord nor in PATH: install the package again, all of it",
-				 name);
+		install_report(install, CHECK_NO, "programs",
+			       "%s is neither beside pjrecord nor in PATH: install the package again, all of it", name);
 		return false;
 	}
 	child_run(&child, argv, 10, &never);
@@ -155,13 +165,13 @@ static bool check_program(struct install *install, const char *name)
 	bool good = str_eq(version, STR(PJ_VERSION));
 
 	if (!version.n)
-		installcheck_say(install, CHECK_NO, "programs",
-				 "%s does not run: install the package again; its message: %.*s", path,
-				 child.err.n < 200 ? (int)child.err.n : 200, child.err.n ? child.err.p : "");
+		install_report(install, CHECK_NO, "programs",
+			       "%s does not run: install the package again; its message: %.*s", path,
+			       child.err.n < 200 ? (int)child.err.n : 200, child.err.n ? child.err.p : "");
 	else if (!good)
-		installcheck_say(install, CHECK_NO, "programs",
-				 "%s is version %.*s, pjrecord is %s: install one version of all tools", path,
-				 (int)version.n, version.p, PJ_VERSION);
+		install_report(install, CHECK_NO, "programs",
+			       "%s is version %.*s, pjrecord is %s: install one version of all tools", path,
+			       (int)version.n, version.p, PJ_VERSION);
 	child_free(&child);
 	free(path);
 	return good;
@@ -175,22 +185,23 @@ static void check_programs(struct install *install)
 	for (size_t i = 0; i < countof(name); i++)
 		good = check_program(install, name[i]) && good;
 	if (good)
-		installcheck_say(install, CHECK_OK, "programs",
-				 "pjfold, pjsend, pjfetch and pjsvg have version %s, too", PJ_VERSION);
+		install_report(install, CHECK_OK, "programs", "pjfold, pjsend, pjfetch and pjsvg have version %s, too",
+			       PJ_VERSION);
 }
 
-/* ---- user ---------------------------------------------------------------------------------------------------- */
+/* ---- user of the services --------------------------------------------------------------------------------------- */
 
-/* A package that dpkg unpacked but did not configure has units and no user pj: systemd does not start them. */
+/* Prints a line if the services' user pj does not exist. A package that dpkg has unpacked but not configured has the
+ * units but not the user, so systemd does not start its services. */
 static void check_user(struct install *install)
 {
 	if (has_unit("pjrecord.service") && !getpwnam("pj"))
-		installcheck_say(install, CHECK_NO, "user",
-				 "the services run as user pj, which does not exist, as the package is installed in "
-				 "part: sudo dpkg --configure -a, or without dpkg: sudo systemd-sysusers");
+		install_report(install, CHECK_NO, "user",
+			       "the services run as user pj, which does not exist, as the package is installed in "
+			       "part: sudo dpkg --configure -a, or without dpkg: sudo systemd-sysusers");
 }
 
-/* ---- recorder ------------------------------------------------------------------------------------------------ */
+/* ---- running recorder ------------------------------------------------------------------------------------------- */
 
 static bool take_latest(void *arg, int space, const char *name, uint64_t epoch)
 {
@@ -202,7 +213,7 @@ static bool take_latest(void *arg, int space, const char *name, uint64_t epoch)
 	return true;
 }
 
-/* Returns the start of the latest window in a folder of DIR; 0: none. */
+/* Returns the start (name) of the newest window in a folder of DIR, in s since 1970; 0 if the folder has no window. */
 static uint64_t newest_start(const struct install *install, const char *folder)
 {
 	int fd = open_folder(install, folder);
@@ -215,7 +226,7 @@ static uint64_t newest_start(const struct install *install, const char *folder)
 	return latest;
 }
 
-/* Returns the bits of the capabilities of a process; 0: it has none, or they cannot be read. */
+/* Returns the mask of a process's permitted capabilities; 0 if it has none, or if they cannot be read. */
 static uint64_t capabilities_of(pid_t pid)
 {
 	struct text status = { 0 };
@@ -254,14 +265,14 @@ static void check_capabilities(struct install *install)
 		if (has >> needed[i].bit & 1)
 			continue;
 		complete = false;
-		installcheck_say(
+		install_report(
 			install, CHECK_LIMITED, "capabilities",
 			"the recorder lacks %s: %s: add it to AmbientCapabilities= and CapabilityBoundingSet= of "
 			"its unit (capabilities.add of its container), and restart it",
 			needed[i].name, needed[i].loss);
 	}
 	if (complete)
-		installcheck_say(install, CHECK_OK, "capabilities", "the recorder has those that it needs");
+		install_report(install, CHECK_OK, "capabilities", "the recorder has those that it needs");
 }
 
 static void print_recorder(struct install *install)
@@ -273,12 +284,12 @@ static void print_recorder(struct install *install)
 		snprintf(age, sizeof(age), "its window began %" PRIu64 " s ago",
 			 install->now > start ? install->now - start : 0);
 	if (install->recorder > 0)
-		installcheck_say(install, CHECK_OK, "recorder", "process %ld records into '%s'; %s",
-				 (long)install->recorder, install->dir, age);
+		install_report(install, CHECK_OK, "recorder", "process %ld records into '%s'; %s",
+			       (long)install->recorder, install->dir, age);
 	else
-		installcheck_say(install, CHECK_OK, "recorder",
-				 "a process of another PID namespace (a container) records into '%s'; %s", install->dir,
-				 age);
+		install_report(install, CHECK_OK, "recorder",
+			       "a process of another PID namespace (a container) records into '%s'; %s", install->dir,
+			       age);
 }
 
 static void check_recorder(struct install *install)
@@ -292,12 +303,12 @@ static void check_recorder(struct install *install)
 	if (open)
 		install->recorder = recorderlock_holder(&lock);
 	if (!open && error != ENOENT)
-		installcheck_say(install, CHECK_LIMITED, "recorder",
-				 "'%s/recording' cannot be read (%s): run this check as root", install->dir,
-				 strerror(error));
+		install_report(install, CHECK_LIMITED, "recorder",
+			       "'%s/recording' cannot be read (%s): run this check as root", install->dir,
+			       strerror(error));
 	else if (install->recorder < 0)
-		installcheck_say(install, CHECK_NO, "recorder", "none records into '%s': %s", install->dir,
-				 start_advice(advice, "pjrecord"));
+		install_report(install, CHECK_NO, "recorder", "none records into '%s': %s", install->dir,
+			       start_advice(advice, "pjrecord"));
 	else
 		print_recorder(install);
 	if (install->recorder > 0)
@@ -308,9 +319,9 @@ static void check_recorder(struct install *install)
 		close(recording);
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names in the newest window --------------------------------------------------------------------------------- */
 
-/* Returns the last line of the program's messages, without the name of the tool. */
+/* Returns the last line that the program wrote to standard error, without the name of the tool at its start. */
 static struct str last_message(const struct child *child)
 {
 	struct str all = text_view(&child->err), line;
@@ -323,7 +334,8 @@ static struct str last_message(const struct child *child)
 	return colon > 0 && str_starts(line, STR("pj")) ? str_from(line, (size_t)colon + 2) : line;
 }
 
-/* Returns true if pjfold judged the window. It fails at a window in the making, whose end is missing, but judges it. */
+/* Returns true if pjfold printed its summary sentence for the window. in_the_making: true: the window is unfinished. It
+ * has no end then, so pjfold prints the sentence and fails. */
 static bool is_judged(const struct child *child, bool in_the_making)
 {
 	struct str line = last_message(child);
@@ -332,7 +344,7 @@ static bool is_judged(const struct child *child, bool in_the_making)
 	       (in_the_making && line.n && byte_is_digit(line.p[0]) && str_find_str(line, STR(" sample")) > 0);
 }
 
-/* Writes the path of the newest window of a folder to path. Returns false if there is none. */
+/* Writes the path of the newest window in a folder of DIR to `path`. Returns false if the folder has no window. */
 static bool newest_path(const struct install *install, const char *folder, char path[PATH_MOST])
 {
 	uint64_t start = newest_start(install, folder);
@@ -341,8 +353,8 @@ static bool newest_path(const struct install *install, const char *folder, char 
 	return start;
 }
 
-/* Folds the newest window with pjfold and prints its judgement. If pjsend takes that window meanwhile, the next newest
- * one follows. */
+/* Folds the newest window with pjfold, and prints the summary sentence. If pjsend removes the window meanwhile, folds
+ * the newest remaining one; at most ATTEMPTS windows. */
 static void installcheck_names(struct install *install)
 {
 	static const atomic_bool never;
@@ -350,7 +362,7 @@ static void installcheck_names(struct install *install)
 	char path[PATH_MOST];
 	bool making = false;
 
-	if (!pjfold) /* check_programs reports it */
+	if (!pjfold) /* check_programs has reported the missing pjfold */
 		return;
 	for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
 		char *argv[] = { pjfold, (char *)(uintptr_t) "--top=1", path, NULL };
@@ -364,11 +376,11 @@ static void installcheck_names(struct install *install)
 		line = str_head(last_message(&child), last_message(&child).n < SHOWN ? last_message(&child).n : SHOWN);
 		bool judged = is_judged(&child, making), gone = access(path, F_OK) != 0;
 		if (judged)
-			installcheck_say(install, CHECK_OK, "names", "%.*s", (int)line.n, line.n ? line.p : "");
+			install_report(install, CHECK_OK, "names", "%.*s", (int)line.n, line.n ? line.p : "");
 		else if (!gone)
-			installcheck_say(install, making ? CHECK_LIMITED : CHECK_NO, "names",
-					 "the newest window cannot be folded: %.*s", (int)line.n,
-					 line.n ? line.p : "pjfold was ended");
+			install_report(install, making ? CHECK_LIMITED : CHECK_NO, "names",
+				       "the newest window cannot be folded: %.*s", (int)line.n,
+				       line.n ? line.p : "pjfold was ended");
 		child_free(&child);
 		if (judged || !gone) {
 			free(pjfold);
@@ -377,13 +389,13 @@ static void installcheck_names(struct install *install)
 	}
 	free(pjfold);
 	if (install->recorder >= 0)
-		installcheck_say(install, CHECK_LIMITED, "names", "there is no window yet: check again in a minute");
+		install_report(install, CHECK_LIMITED, "names", "there is no window yet: check again in a minute");
 }
 
-/* ---- spool --------------------------------------------------------------------------------------------------- */
+/* ---- windows that wait to be sent ------------------------------------------------------------------------------- */
 
-/* Returns true if a process has a lock (flock) on the folder spool/, as pjsend has while it runs. Taking the lock would
- * end a pjsend that starts at this moment. */
+/* Returns true if a process holds a lock (flock) on the folder spool/, as pjsend does while it runs. Searches
+ * /proc/locks instead of trying to lock: a lock here would make a pjsend end that starts at the same moment. */
 static bool is_locked(int folder)
 {
 	struct text locks = { 0 };
@@ -406,12 +418,13 @@ static bool is_locked(int folder)
 	return found;
 }
 
-/* The windows in a folder of DIR that a sender has not taken. */
+/* Windows in a folder of DIR that have not been sent. */
 struct waiting {
-	uint64_t n, oldest; /* number; start of the oldest, in s since 1970 */
+	uint64_t n, oldest; /* number of windows; start of the oldest window in s since 1970 */
 };
 
-/* Counts names "E..." in which `part` follows the digits, in a folder of DIR. */
+/* Counts the files in a folder of DIR whose names are digits (the start), then '.', and contain `part`. Sets `oldest`
+ * to UINT64_MAX if there are none. */
 static struct waiting count_windows(const struct install *install, const char *folder, const char *part)
 {
 	struct waiting waiting = { 0, UINT64_MAX };
@@ -437,7 +450,7 @@ static void check_refused(struct install *install)
 	struct waiting refused = count_windows(install, "bad", ".why");
 
 	if (refused.n)
-		installcheck_say(
+		install_report(
 			install, CHECK_LIMITED, "refused",
 			"%" PRIu64
 			" windows in '%s/bad' were unreadable or refused by the store: the files *.why have the reasons",
@@ -456,30 +469,30 @@ static void check_spool(struct install *install)
 
 	install->sender = spool >= 0 && is_locked(spool);
 	if (missing)
-		installcheck_say(install, CHECK_OK, "spool",
-				 "%" PRIu64 " windows are kept here, as no pjsend has run; to send them to a store: %s",
-				 out.n, start_advice(advice, "pjsend"));
+		install_report(install, CHECK_OK, "spool",
+			       "%" PRIu64 " windows are kept here, as no pjsend has run; to send them to a store: %s",
+			       out.n, start_advice(advice, "pjsend"));
 	else if (!install->sender && spooled.n + out.n && age > LATE_S)
-		installcheck_say(install, CHECK_NO, "spool",
-				 "%" PRIu64 " windows wait, the oldest for %" PRIu64 " min, and no pjsend runs: %s",
-				 spooled.n + out.n, age / 60, start_advice(advice, "pjsend"));
+		install_report(install, CHECK_NO, "spool",
+			       "%" PRIu64 " windows wait, the oldest for %" PRIu64 " min, and no pjsend runs: %s",
+			       spooled.n + out.n, age / 60, start_advice(advice, "pjsend"));
 	else if (spooled.n + out.n && age > LATE_S)
-		installcheck_say(install, CHECK_LIMITED, "spool",
-				 "%" PRIu64 " windows wait, the oldest for %" PRIu64
-				 " min, though pjsend runs: it reports the reason: "
-				 "journalctl -u pjsend -n 20",
-				 spooled.n + out.n, age / 60);
+		install_report(install, CHECK_LIMITED, "spool",
+			       "%" PRIu64 " windows wait, the oldest for %" PRIu64
+			       " min, though pjsend runs: it reports the reason: "
+			       "journalctl -u pjsend -n 20",
+			       spooled.n + out.n, age / 60);
 	else
-		installcheck_say(install, CHECK_OK, "spool", "%" PRIu64 " windows wait%s", spooled.n + out.n,
-				 install->sender ? ", and pjsend runs" : "; no pjsend runs now");
+		install_report(install, CHECK_OK, "spool", "%" PRIu64 " windows wait%s", spooled.n + out.n,
+			       install->sender ? ", and pjsend runs" : "; no pjsend runs now");
 	if (spool >= 0)
 		close(spool);
 	check_refused(install);
 }
 
-/* ---- store --------------------------------------------------------------------------------------------------- */
+/* ---- connection to the store ------------------------------------------------------------------------------------ */
 
-/* Returns the value of NAME in lines NAME=VALUE, the last one, without quotation marks; {0} if there is none. */
+/* Returns the last value of a name in lines NAME=VALUE, without quotation marks; {0} if no line has the name. */
 static struct str value_in(struct str lines, struct str name)
 {
 	struct str found = { 0 };
@@ -496,7 +509,8 @@ static struct str value_in(struct str lines, struct str name)
 	return found;
 }
 
-/* Sets a variable of the environment from /etc/pj/environment unless it is set. Returns its value; NULL: none. */
+/* Sets an environment variable to its value in /etc/pj/environment, unless it is set already. Returns its value; NULL
+ * if it has no value. */
 static const char *installed_variable(const char *name)
 {
 	struct text lines = { 0 }, value = { 0 };
@@ -512,8 +526,8 @@ static const char *installed_variable(const char *name)
 	return getenv(name);
 }
 
-/* Lists the last hour of the store with pjfetch, and prints if it answers. */
-static void ask_store(struct install *install, const char *store)
+/* Lists the windows of the last hour in the store with pjfetch. Prints if the store answers. */
+static void query_store(struct install *install, const char *store)
 {
 	static const atomic_bool never;
 	char *pjfetch = program_find("pjfetch");
@@ -531,21 +545,21 @@ static void ask_store(struct install *install, const char *store)
 	snprintf(from, sizeof(from), "--from=%" PRIu64, install->now > 3600 ? install->now - 3600 : 0);
 	child_run_with(&child, argv, SECRET, STORE_S, &never);
 	line = last_message(&child);
-	/* a URL with '@' may contain a password */
+	/* a URL with '@' may contain a password, so it is not printed */
 	store = strchr(store, '@') ? "it" : store;
 	if (child.status == 0)
-		installcheck_say(install, CHECK_OK, "store", "%s answers; it has %s of the last hour", store,
-				 child.out.n ? "windows" : "no window");
+		install_report(install, CHECK_OK, "store", "%s answers; it has %s of the last hour", store,
+			       child.out.n ? "windows" : "no window");
 	else if (str_starts(line, STR("no windows")))
-		installcheck_say(install, CHECK_LIMITED, "store",
-				 "%s answers, but it has no window of the last hour: check again in a minute", store);
+		install_report(install, CHECK_LIMITED, "store",
+			       "%s answers, but it has no window of the last hour: check again in a minute", store);
 	else if (child.late)
-		installcheck_say(install, CHECK_NO, "store",
-				 "%s does not answer within %d s: is its address right, and a firewall open?", store,
-				 STORE_S);
+		install_report(install, CHECK_NO, "store",
+			       "%s does not answer within %d s: is its address right, and a firewall open?", store,
+			       STORE_S);
 	else
-		installcheck_say(install, CHECK_NO, "store", "%.*s: PJ_STORE is in %s, or: systemctl edit pjsend",
-				 line.n < 500 ? (int)line.n : 500, line.n ? line.p : "pjfetch was ended", ENVIRONMENT);
+		install_report(install, CHECK_NO, "store", "%.*s: PJ_STORE is in %s, or: systemctl edit pjsend",
+			       line.n < 500 ? (int)line.n : 500, line.n ? line.p : "pjfetch was ended", ENVIRONMENT);
 	child_free(&child);
 	free(pjfetch);
 }
@@ -562,12 +576,11 @@ static void check_store(struct install *install)
 		return;
 	snprintf(own, sizeof(own), "dir:%s/store", install->dir);
 	if (store && (str_starts(str_of(store), STR("ndjson:")) || str_starts(str_of(store), STR("pyroscope:"))))
-		installcheck_say(
-			install, CHECK_LIMITED, "store",
-			"%s is one way, so it is not queried: '%s/pjsend.prom' has the time of the last success", store,
-			install->dir);
+		install_report(install, CHECK_LIMITED, "store",
+			       "%s is one way, so it is not queried: '%s/pjsend.prom' has the time of the last success",
+			       store, install->dir);
 	else
-		ask_store(install, store ? store : own);
+		query_store(install, store ? store : own);
 }
 
 bool installcheck(const char *dir)
@@ -578,7 +591,7 @@ bool installcheck(const char *dir)
 				   .working = true,
 				   .now = (uint64_t)time(NULL) };
 
-	/* lines of this process precede those of programs that it runs */
+	/* flushes, so that lines of this process come before the output of programs that it runs */
 	fflush(stdout);
 	check_programs(&install);
 	check_user(&install);

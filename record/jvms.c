@@ -41,7 +41,8 @@ bool jvm_word(struct str *rest, bool comments, struct text *text, struct str *wo
 			quote = 0;
 		} else if (!quote && (byte == '"' || byte == '\'')) {
 			quote = byte;
-			/* a backslash escapes a byte only within quotes of an argument file, not of a variable */
+			/* A backslash escapes a byte only within quotes, and only in an option file, not in a
+			 * variable. */
 		} else if (byte == '\\' && quote && comments && rest->n > 1) {
 			*rest = str_from(*rest, 1);
 			text_char(text, rest->p[0]);
@@ -64,7 +65,7 @@ static void jvms_take_file(struct reading *reading, struct str name)
 	text_free(&text);
 }
 
-/* Evaluates one option of the JVM. of_file: the option comes from a file, which cannot name further files. */
+/* Evaluates one option of the JVM. of_file: true: the option comes from a file, which cannot name further files. */
 static void take_option(struct reading *reading, struct str option, bool of_file)
 {
 	struct str flag;
@@ -89,7 +90,7 @@ static void read_words(struct reading *reading, struct str text, bool comments, 
 	text_free(&t);
 }
 
-/* Returns true if the launcher takes the argument after this option as its value. */
+/* Returns true if the java launcher uses the next argument as the value of this option. */
 static bool takes_value(struct str option)
 {
 	static const char *const name[] = { "-cp",
@@ -115,7 +116,7 @@ static bool takes_value(struct str option)
 	return false;
 }
 
-/* Evaluates the options up to the main class, jar or module. The arguments after it belong to the Java program. */
+/* Evaluates the options up to the main class, jar or module. The arguments after it are those of the Java program. */
 static void read_command_line(struct reading *reading, struct str cmdline)
 {
 	str_cut(&cmdline, 0); /* skips the path of the launcher */

@@ -12,9 +12,10 @@
 #include "record/portable.h"
 #include "record/perf/privileges.h"
 #include "record/recordopts.h"
+#include "record/recordreport.h"
 #include "common/process/sandbox.h"
 #include "common/process/taskid.h"
-#include "record/session.h"
+#include "record/session/session.h"
 #include "record/single.h"
 #include "record/takeover.h"
 #include "common/text.h"
@@ -27,17 +28,22 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define AGAIN_MS 500                   /* ms; a signal after this time counts as a second one */
-#define SAVER_MS 10000                 /* ms for the symbol saver to finish its current work at the end */
-#define HANDOVER_MOST (60 * SECOND_NS) /* ns between now and the end that a signal may ask for */
-#define SHOWN_DIFFERENT 3              /* number of differing stacks that --unwind=verify prints */
+/* minimum time in ms between the first signal and a further one that is handled as a second signal */
+#define AGAIN_MS 500
+/* maximum time in ms for the symbol saver to finish its work at the end; then it is killed */
+#define SAVER_MS 10000
+/* maximum difference in ns between now and the end that another recorder's signal may request; other values are
+ * ignored */
+#define HANDOVER_MOST (60 * SECOND_NS)
+#define SHOWN_DIFFERENT 3 /* maximum number of differing stacks that --unwind=verify prints */
 
 static volatile sig_atomic_t stop_requested;
 
-/* CLOCK_MONOTONIC at which the recorder that replaces this one begins; 0: none does. */
+/* Time in ns of CLOCK_MONOTONIC at which the recorder that replaces this one begins; 0: no recorder replaces it. */
 static volatile _Atomic uint64_t handover_ns;
 
-/* Returns true if the signal is the request of another pjrecord (recorderlock.h), and stores its time. */
+/* Returns true if the signal is a request of another pjrecord to end (recorderlock.h), and stores the time at which to
+ * end in handover_ns. Returns false for a second request, too. */
 static bool is_handover(const siginfo_t *info)
 {
 	uint64_t end = (uintptr_t)info->si_value.sival_ptr, now = clock_now();
@@ -48,8 +54,8 @@ static bool is_handover(const siginfo_t *info)
 	return true;
 }
 
-/* The first signal ends the window and the recording; a second one kills the recorder. A signal within AGAIN_MS of
- * the first counts as the same one, because timeout(1) signals both the process and its group. */
+/* Handles a signal: the first one ends the window and the recording, a second one kills the recorder. Further signals
+ * within AGAIN_MS of the first one are ignored, because timeout(1) signals both the process and its group. */
 static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 {
 	static uint64_t first;
@@ -66,9 +72,8 @@ static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 	raise(sig);
 }
 
-/* Installs the handlers of signals. An ignored SIGHUP stays ignored, so that nohup(1) works. An ignored SIGINT is
- * caught all the same: shell scripts ignore it for background processes, but must be able to end the recorder with
- * it. */
+/* Installs the signal handlers. An ignored SIGHUP remains ignored, so that nohup(1) works. An ignored SIGINT is caught
+ * all the same: shell scripts ignore it for background processes, but must be able to end the recorder with it. */
 static void pjrecord_catch_signals(void)
 {
 	struct sigaction action = { .sa_sigaction = pjrecord_on_signal, .sa_flags = SA_SIGINFO }, hup;
@@ -82,7 +87,7 @@ static void pjrecord_catch_signals(void)
 		sigaction(SIGHUP, &action, NULL);
 }
 
-/* ---- opening ------------------------------------------------------------------------------------------------- */
+/* ---- start of a recording --------------------------------------------------------------------------------------- */
 
 static NORETURN void die_of(const struct sources_failure *why)
 {
@@ -94,8 +99,8 @@ static NORETURN void die_of(const struct sources_failure *why)
 	die("%.*s", (int)text.n, text.p);
 }
 
-/* Leaves out the requested processes that are gone: a list of several, as of a container, may be old when pjrecord
- * starts. Dies if all are gone. */
+/* Removes requested processes that have ended from the request: a list of several, such as the processes of a
+ * container, may be old when pjrecord starts. Exits with a message if all have ended. */
 static void leave_out_gone(struct request *request)
 {
 	size_t n = 0, gone = 0;
@@ -112,7 +117,8 @@ static void leave_out_gone(struct request *request)
 	request->npids = n;
 }
 
-/* Warns if --interpreters=all has the effect of `on`, as the recorder is not root: privileges are dropped. */
+/* Warns if --interpreters=all has only the effect of `on`, as the recorder is not root after privileges were
+ * dropped. */
 static void warn_not_root(const struct request *request)
 {
 	if (request->interpreters == INTERPRETERS_ALL && privileges_realtime() == 0 &&
@@ -120,13 +126,19 @@ static void warn_not_root(const struct request *request)
 		warn("--interpreters=all acts as on: processes that changed their user are read for root alone");
 }
 
-/* Raises the priority, drops privileges and binds the recorder to its parent, in this order: the kernel resets the
- * parent-death signal when credentials change, so it is set last. */
-static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
+/* Returns true if the recording reads interpreters: that needs stack copies, which the host may refuse (fallback.h). */
+static bool reads_interpreters(const struct session_options *options, const struct session *session)
+{
+	return options->interpreters && session_totals(session).fallback.bytes;
+}
+
+/* Raises the priority, drops privileges, and binds the recorder to its parent, in this order: the kernel resets the
+ * parent-death signal when credentials change. realtime: keeps the right to real-time priority. */
+static void pjrecord_become(const struct request *request, bool realtime, uid_t uid, gid_t gid)
 {
 	if (request->unwind != UNWIND_BY_POINTERS)
 		urgency_raise();
-	if (request->interpreters)
+	if (realtime)
 		privileges_keep_realtime();
 	privileges_drop(uid, gid);
 	warn_not_root(request);
@@ -134,31 +146,60 @@ static void pjrecord_become(const struct request *request, uid_t uid, gid_t gid)
 		parent_bind(request->parent);
 }
 
-/* Returns the processes whose interpreters are read: OFF, ON or ALL. Warns if the user requests it without the right to
- * it, also with --quiet, which pjflame and pjprofile pass: an option without effect is not a matter of summaries. With
- * AUTO the right is optional, so only --verbose prints the reason. */
-static enum interpreters_choice read_interpreters(const struct request *request)
+/* Returns true if no interpreters are read, whatever the recorder's rights: with a way to unwind that excludes them
+ * and, with AUTO, on processors other than x86-64. */
+static bool excludes_interpreters(const struct request *request)
 {
+#if !defined(__x86_64__)
+	if (request->interpreters == INTERPRETERS_AUTO)
+		return true;
+#endif
+	return request->unwind == UNWIND_BY_POINTERS || request->unwind == UNWIND_VERIFIED;
+}
+
+/* Handles the missing right to real-time priority, for the reason `error`. If the user requests interpreters, warns,
+ * even with --quiet, which pjflame and pjprofile pass: an option without effect is more than a summary. With AUTO the
+ * right is optional: appends a message to *unread, as a string, which the recording prints if it samples an
+ * interpreter. --quiet omits it, but not for root: root has the right unless a container, unit or kernel removed it,
+ * and the advice of pjfold's sentence, to record as root, does not help then. */
+static void lack_realtime(const struct request *request, int error, struct text *unread)
+{
+	struct hint hint = { .step = HINT_REALTIME, .error = error };
 	struct text text = { 0 };
-	struct hint hint = { .step = HINT_REALTIME };
+
+	hint_gather(&hint.facts);
+	hint_text(&text, &hint);
+	if (request->interpreters != INTERPRETERS_AUTO) {
+		warn("--interpreters=%s has no effect: %.*s", request->interpreters == INTERPRETERS_ALL ? "all" : "on",
+		     (int)text.n, text.p);
+	} else if (!request->quiet || geteuid() == 0) {
+		text_printf(unread, "functions of Python, node, Ruby, PHP and Perl are not shown: %.*s", (int)text.n,
+			    text.p);
+		text_char(unread, 0);
+	}
+	text_free(&text);
+}
+
+/* Returns the processes whose interpreters are read: OFF, ON or ALL. Without the necessary right, see lack_realtime. */
+static enum interpreters_choice read_interpreters(const struct request *request, struct text *unread)
+{
 	bool automatic = request->interpreters == INTERPRETERS_AUTO;
+	int error;
 
 	if (!request->interpreters)
 		return INTERPRETERS_OFF;
-	hint.error = privileges_realtime();
-	if (hint.error == 0)
-		return automatic ? INTERPRETERS_ON : request->interpreters;
-	if (automatic && !request->verbose)
+	if (excludes_interpreters(request)) {
+		if (!automatic)
+			warn("--interpreters has no effect with --unwind=%s: leave that out",
+			     request->unwind == UNWIND_BY_POINTERS ? "fp" : "verify");
 		return INTERPRETERS_OFF;
-	hint_gather(&hint.facts);
-	hint_text(&text, &hint);
-	warn("--interpreters=%s has no effect: %.*s",
-	     automatic                                 ? "auto" :
-	     request->interpreters == INTERPRETERS_ALL ? "all" :
-							 "on",
-	     (int)text.n, text.p);
-	text_free(&text);
-	return INTERPRETERS_OFF;
+	}
+	error = privileges_realtime();
+	if (error) {
+		lack_realtime(request, error, unread);
+		return INTERPRETERS_OFF;
+	}
+	return automatic ? INTERPRETERS_ON : request->interpreters;
 }
 
 static enum target target_of(const struct request *request)
@@ -170,8 +211,8 @@ static enum target target_of(const struct request *request)
 				   TARGET_HOST;
 }
 
-/* Makes the hint for missing rights that of a uprobe if there is one, because it needs more than the event that failed
- * first. */
+/* If an event is a uprobe, makes it the subject of the hint about missing rights, because a uprobe needs more rights
+ * than the event that failed first. Other failures than EACCES of an open stay unchanged. */
 static void blame_uprobe(struct sources_failure *why, const struct events *events)
 {
 	for (size_t i = 0; i < events->n && why->step == SOURCES_OPEN && why->error == EACCES; i++)
@@ -179,8 +220,8 @@ static void blame_uprobe(struct sources_failure *why, const struct events *event
 			why->attr = events->event[i].attr;
 }
 
-/* Opens the events and the session. With -p, it first opens CPU-wide events, one descriptor for each CPU. If the
- * permission for that is missing, it opens events for each thread. Exits with a hint if that fails, too. */
+/* Opens the events and the session. With -p, tries CPU-wide events first, which need one descriptor for each CPU. If
+ * the permission for CPU-wide events is missing, opens events for each thread. Exits with a hint if that fails, too. */
 static struct session *open_session(const struct request *request, struct session_options *options,
 				    struct events *events)
 {
@@ -193,6 +234,8 @@ static struct session *open_session(const struct request *request, struct sessio
 				     request->wall,
 				     request->pid,
 				     request->npids,
+				     request->ncgroups > 0,
+				     options->stack_bytes && !options->verify,
 				     &stop_requested };
 	struct sources_failure why;
 	struct session *session;
@@ -215,53 +258,9 @@ static struct session *open_session(const struct request *request, struct sessio
 	return open_session(request, options, events);
 }
 
-/* Warns at the start, not at the end, that kernel symbols are hidden: a recording may run for months. */
-static void report_hidden_symbols(void)
-{
-	struct text text = { 0 };
-	struct hint hint = { 0 };
+/* ---- recording and its end -------------------------------------------------------------------------------------- */
 
-	hint_gather(&hint.facts);
-	if (hint_kallsyms(&hint)) {
-		hint_text(&text, &hint);
-		warn("kernel functions will have no names: %.*s", (int)text.n, text.p);
-	}
-	text_free(&text);
-}
-
-/* Warns that stacks are unwound with less than the default. If the user chose the way with --unwind, exits with that
- * message instead. */
-static void report_fallback(const struct request *request, const struct fallback *fallback)
-{
-	struct text text = { 0 };
-
-	fallback_text(&text, fallback);
-	if (text.n && request->unwind != UNWIND_BY_BOTH)
-		die("%.*s", (int)text.n, text.p);
-	if (text.n)
-		warn("%.*s", (int)text.n, text.p);
-	text_free(&text);
-}
-
-static void report_start(const struct request *request, const struct session *session, const struct events *events)
-{
-	struct session_totals totals = session_totals(session);
-
-	report_fallback(request, &totals.fallback);
-
-	if (events->by_clock && request->verbose)
-		warn("no hardware counters: sampling by cpu-clock");
-	if (totals.without_kernel)
-		warn("user space only: kernel stacks need CAP_PERFMON, or kernel.perf_event_paranoid below 2");
-	else
-		report_hidden_symbols();
-	if (totals.no_cgroups && !request->quiet)
-		warn("this kernel has no cgroup in samples: pjfold --by=container will not work on these files");
-}
-
-/* ---- the run ------------------------------------------------------------------------------------------------- */
-
-/* Returns true if all processes of -p have ended, so that no further samples will come. */
+/* Returns true if all processes of -p have ended, so that no further samples come. Returns false without -p. */
 static bool targets_gone(const struct request *request)
 {
 	for (size_t i = 0; i < request->npids; i++)
@@ -270,8 +269,9 @@ static bool targets_gone(const struct request *request)
 	return request->npids;
 }
 
-/* Waits for the end of a command that still runs; ends one that only determines the length of the recording. Call it
- * after the recording is written: unread events would count as lost. */
+/* Waits for the end of a command that still runs. If the command is not the target, but only determines the length of
+ * the recording, ends the command first, and sets *status to 0. Must be called after the recording is written: unread
+ * events would be counted as lost. */
 static void end_command(const struct request *request, struct command *command, int *status)
 {
 	bool is_timer = target_of(request) != TARGET_COMMAND;
@@ -280,24 +280,24 @@ static void end_command(const struct request *request, struct command *command, 
 		return;
 	if (is_timer)
 		kill(command->pid, SIGTERM);
-	/* a signal from the terminal reaches the command, too, so it ends soon */
+	/* a signal from the terminal reaches the command, too, so that it ends soon */
 	command_wait(command, status);
 	if (is_timer)
 		*status = 0;
 }
 
-/* Returns the longest time in ms that the next step of the recording may take, so that --seconds is kept; 0: the
- * recording must end. */
+/* Returns the maximum time in ms for the next step of the recording, at most 500, so that the recording is not longer
+ * than --seconds; 0: the recording must end. start_ms: its start, in ms of clock_now_ms(). */
 static int step_ms(const struct request *request, uint64_t start_ms)
 {
-	uint64_t end = start_ms + request->length_s * 1000, now = clock_now_ms();
+	uint64_t end = start_ms + request->length_ns / 1000000, now = clock_now_ms();
 
-	return !request->length_s || end > now + 500 ? 500 : end > now ? (int)(end - now) : 0;
+	return !request->length_ns || end > now + 500 ? 500 : end > now ? (int)(end - now) : 0;
 }
 
-/* Records until a signal, the last window, the end of the targets or of --seconds. takeover: that of the
- * directory, or NULL. Returns false if the command could not be run, so that nothing was recorded; *status is the exit
- * status of the command. */
+/* Records until a signal, the last window, the end of the targets, or the end of --seconds. takeover: lock of the
+ * directory of windows; NULL: a single file is written. Sets *status to the exit status of the command. Returns false
+ * if the command could not be executed, so that nothing was recorded. */
 static bool pjrecord_run(const struct request *request, struct session *session, struct takeover *takeover,
 			 struct command *command, int *status)
 {
@@ -306,13 +306,13 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 	int ms;
 
 	session_start(session);
-	start = clock_now_ms(); /* not before session_start: on a busy host that took over 1 s, and --seconds counts
-				 * from the first sample */
+	/* session_start took over 1 s on a busy host, but --seconds begins with the first sample */
+	start = clock_now_ms();
 	if (request->command) {
 		int error = command_exec(command);
 
 		if (error) {
-			warn("%s: %s", request->command[0], strerror(error));
+			recordreport_exec(request->command[0], error);
 			command_wait(command, status);
 			return false;
 		}
@@ -325,68 +325,18 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 	return true;
 }
 
-static void report_end(const struct request *request, const struct session *session)
-{
-	struct session_totals totals = session_totals(session);
-	struct text text = { 0 };
-
-	if (request->quiet || !request->output)
-		return;
-	if (request->verbose)
-		metrics_summary(&text, &totals.last);
-	else
-		metrics_sentence(&text, &totals.last);
-	warn("%s: %.*s", str_eq(str_of(request->output), STR("-")) ? "standard output" : request->output, (int)text.n,
-	     text.p);
-	if (totals.loss.depth && request->verbose)
-		warn("stacks are deeper than kernel.perf_event_max_stack=%u and truncated: sysctl "
-		     "kernel.perf_event_max_stack=%u first",
-		     totals.depth_limit, totals.depth_limit < 512 ? 1024 : 2 * totals.depth_limit);
-	text_free(&text);
-}
-
-static bool lost_too_much(const struct request *request, const struct session *session)
-{
-	struct session_totals totals = session_totals(session);
-	uint64_t all = totals.samples + totals.loss.samples;
-	uint64_t times = totals.offcpu.blocked_ns + totals.offcpu.preempted_ns + totals.offcpu.brief_ns +
-			 totals.offcpu.unknown_ns + totals.oncpu_ns;
-	double share = all ? (double)totals.loss.samples / (double)all : 0;
-	double unknown = times ? (double)totals.offcpu.unknown_ns / (double)times : 0;
-
-	if (request->max_lost < 0 || (share <= request->max_lost && unknown <= request->max_lost))
-		return false;
-	warn("%.2f %% of the %s, more than --max-lost=%g%%: try a larger --ring-size",
-	     100 * (share > request->max_lost ? share : unknown),
-	     share > request->max_lost ? "samples were lost" :
-	     request->wall             ? "wall-clock time is unknown" :
-					 "off-CPU times are unknown",
-	     100 * request->max_lost);
-	return true;
-}
-
 static int end_status(const struct request *request, const struct session *session, bool written, int of_command)
 {
 	if (request->command && of_command)
 		return of_command;
 	if (!written)
 		return request->command ? 125 : PJ_FAILED;
-	return lost_too_much(request, session) ? PJ_THRESHOLD : of_command;
+	return recordreport_loss(request, session) ? PJ_THRESHOLD : of_command;
 }
 
-static void report_saved(const struct request *request, const struct symsaver_counts *counts)
-{
-	struct text text = { 0 };
-
-	symsaver_text(&text, counts);
-	if (text.n && request->verbose)
-		warn("symbol store: %.*s", (int)text.n, text.p);
-	text_free(&text);
-}
-
-/* Starts the symbol saver, the helper that opens files of target processes. dir: directory of the symbol store; if it
- * is NULL, or the store cannot be used, the saver only finds build-ids. Prints a warning and returns NULL if the saver
- * cannot be started. */
+/* Starts the symbol saver, the helper process that opens files of target processes. dir: directory of the symbol store.
+ * If it is NULL, or the store cannot be used, the symbol saver only finds build-ids. Prints a warning and returns NULL
+ * if the symbol saver cannot be started. */
 static struct symsaver *pjrecord_start_saver(const struct request *request, const char *dir)
 {
 	struct symsaver_options options = {
@@ -409,41 +359,6 @@ static struct symsaver *pjrecord_start_saver(const struct request *request, cons
 static struct symsaver_counts stop_saver(struct symsaver *saver)
 {
 	return saver ? symsaver_stop(saver, SAVER_MS) : (struct symsaver_counts){ 0 };
-}
-
-static void report_makers(const struct session *session)
-{
-	struct session_totals totals = session_totals(session);
-
-	if (totals.helpers.hung + totals.helpers.crashed)
-		warn("the process that reads unwind tables hung or crashed, and was replaced (%llu): stacks "
-		     "through its files may be broken",
-		     (unsigned long long)(totals.helpers.hung + totals.helpers.crashed));
-}
-
-/* Warns if no stack of a thread off the CPU could be read, for lack of a right. */
-static void report_waits(const struct request *request, const struct session *session)
-{
-	struct hint hint = { .step = HINT_MEMORY, .error = EPERM };
-	struct text text = { 0 };
-
-	if (request->quiet || !session_totals(session).waits_denied)
-		return;
-	hint_gather(&hint.facts);
-	hint_text(&text, &hint);
-	warn("callers of waits are found by frame pointers only: %.*s", (int)text.n, text.p);
-	text_free(&text);
-}
-
-/* Prints that a recording has no end if its only number is the operand SECONDS, which perf's users may mean as the
- * duration. */
-static void report_endless(const struct request *request)
-{
-	unsigned long long seconds = request->seconds;
-
-	if (request->window_operand && !request->count && !request->length_s && !request->command && !request->quiet)
-		warn("windows of %llu s go to %s/out until Ctrl-C; -s %llu records for %llu s", seconds, request->dir,
-		     seconds, seconds);
 }
 
 /* Records windows into a directory. Returns the exit status of pjrecord. */
@@ -469,16 +384,16 @@ static int record_windows(const struct request *request, struct session_options 
 	if (request->user)
 		privileges_user(request->user, &uid, &gid);
 	windows_prepare(request->dir, &uid, &gid);
-	report_endless(request);
+	recordreport_endless(request);
 	options->replaced = request->replace ? &takeover.lock : NULL;
 	options->until = &handover_ns;
 	session = open_session(request, options, events);
-	pjrecord_become(request, uid, gid);
+	pjrecord_become(request, reads_interpreters(options, session), uid, gid);
 	takeover_begin(&takeover, request);
-	report_start(request, session, events);
+	recordreport_start(request, session, events);
 	saver = pjrecord_start_saver(request, request->keep ? request->dir : NULL);
 	session_fork(session);
-	/* windows_open starts a thread, so all helper processes are forked before */
+	/* windows_open starts a thread, so all helper processes must have been forked before */
 	windows = windows_open(&wo);
 	session_output(session, windows, saver, -1);
 	pjrecord_run(request, session, &takeover, command, &status);
@@ -487,16 +402,16 @@ static int record_windows(const struct request *request, struct session_options 
 	bool written = windows_close(windows);
 	counts = stop_saver(saver);
 	if (request->keep)
-		report_saved(request, &counts);
-	report_makers(session);
-	report_waits(request, session);
+		recordreport_saved(request, &counts);
+	recordreport_makers(session);
+	recordreport_waits(request, session);
 	end_command(request, command, &status);
 	status = end_status(request, session, written, status);
 	session_free(session);
 	return status;
 }
 
-/* Records into one file or a pipe. Returns the exit status of pjrecord. */
+/* Records into one file, or into a pipe. Returns the exit status of pjrecord. */
 static int record_single(const struct request *request, struct session_options *options, struct events *events,
 			 struct command *command)
 {
@@ -518,10 +433,12 @@ static int record_single(const struct request *request, struct session_options *
 	options->pipe = pipe;
 	options->window_ns = 0;
 	session = open_session(request, options, events);
-	/* the file is created only now, so that a failure of the events leaves none */
+	/* The file is created only after the events were opened, so that no file remains if opening the events
+	 * fails. */
+	sandbox_watch();
 	single_open(&single, pipe ? NULL : request->output);
-	report_start(request, session, events);
-	pjrecord_become(request, uid, gid);
+	recordreport_start(request, session, events);
+	pjrecord_become(request, reads_interpreters(options, session), uid, gid);
 	if (request->portable)
 		portable_begin(&portable, &single, request->verbose);
 	saver = pjrecord_start_saver(request, portable.symbols);
@@ -531,7 +448,7 @@ static int record_single(const struct request *request, struct session_options *
 	error = session_finish(session);
 	counts = stop_saver(saver);
 	if (request->portable)
-		report_saved(request, &counts);
+		recordreport_saved(request, &counts);
 	if (request->portable && (!ran || error))
 		portable_abandon(&portable);
 	else if (request->portable)
@@ -542,9 +459,9 @@ static int record_single(const struct request *request, struct session_options *
 		return status;
 	}
 	single_close(&single, error);
-	report_end(request, session);
-	report_makers(session);
-	report_waits(request, session);
+	recordreport_end(request, session);
+	recordreport_makers(session);
+	recordreport_waits(request, session);
 	end_command(request, command, &status);
 	status = end_status(request, session, written, status);
 	session_free(session);
@@ -556,71 +473,91 @@ static uint32_t stack_bytes(const struct request *request)
 	return request->unwind == UNWIND_BY_POINTERS ? 0 : (uint32_t)request->stack_bytes;
 }
 
+/* Performs --check. Returns the exit status of pjrecord. */
+static int check_host(const struct request *request)
+{
+	struct hostcheck_options options = { .dir = request->dir,
+					     .dir_unspecified = request->dir_unspecified,
+					     .frequency = request->frequency,
+					     .ring_bytes = request->ring_bytes,
+					     .stack_bytes = stack_bytes(request),
+					     .both = request->unwind >= UNWIND_BY_BOTH,
+					     .exactly = request->stack_given,
+					     .min_free = request->min_free };
+
+	fdmessage_prepare();
+	return hostcheck(&options) ? PJ_OK : PJ_FAILED;
+}
+
+/* Returns the options of the session that the command line requests, except for the pid of the command, which is set
+ * later. *unread: gets the message session_options.unread, if there is one, and must outlive the session. */
+static struct session_options session_of(const struct request *request, struct text *unread)
+{
+	enum interpreters_choice interpreters = read_interpreters(request, unread);
+
+	return (struct session_options){
+		.target = target_of(request),
+		.pid = request->pid,
+		.npids = request->npids,
+		.cgroup = request->cgroup,
+		.ncgroups = request->ncgroups,
+		.parent = request->with_parent ? (uint32_t)request->parent : 0,
+		.ring_bytes = request->ring_bytes,
+		.idle = request->idle,
+		.both = request->unwind >= UNWIND_BY_BOTH,
+		.verify = request->unwind == UNWIND_VERIFIED,
+		.interpreters = interpreters,
+		.unread = unread->n ? unread->p : NULL,
+		.shown = request->quiet ? 0 : SHOWN_DIFFERENT,
+		.stack_bytes = stack_bytes(request),
+		.exactly = request->stack_given,
+		.max_frames = (uint32_t)request->max_frames,
+		.sample_bytes = request->tenant_bytes,
+		.argv = request->cmdline ? request->argv : NULL,
+		.window_ns = request->seconds * UINT64_C(1000000000),
+		.align = request->align,
+		.count = request->count,
+	};
+}
+
 int main(int argc, char **argv)
 {
 	struct command command = { .go = -1 };
+	struct session_options session;
 	struct events events = { 0 };
+	struct text unread = { 0 };
 	struct request request;
+	uint32_t child = 0;
 	int status;
 
 	diag_tool("pjrecord");
+	signal(SIGCHLD, SIG_DFL); /* if it was ignored when pjrecord started, waitpid would find no exit status */
 	record_parse(&request, argc, argv);
 	request.parent = getppid();
 	if (request.check) {
-		struct hostcheck_options options = { .dir = request.dir,
-						     .dir_unspecified = request.dir_unspecified,
-						     .frequency = request.frequency,
-						     .ring_bytes = request.ring_bytes,
-						     .stack_bytes = stack_bytes(&request),
-						     .both = request.unwind >= UNWIND_BY_BOTH,
-						     .exactly = request.stack_given,
-						     .min_free = request.min_free };
-
-		fdmessage_prepare();
-		status = hostcheck(&options) ? PJ_OK : PJ_FAILED;
+		status = check_host(&request);
 		record_free(&request);
 		return status;
 	}
 	leave_out_gone(&request);
-	struct session_options o = {
-		.target = target_of(&request),
-		.pid = request.pid,
-		.npids = request.npids,
-		.cgroup = request.cgroup,
-		.ncgroups = request.ncgroups,
-		.parent = request.with_parent ? (uint32_t)request.parent : 0,
-		.ring_bytes = request.ring_bytes,
-		.idle = request.idle,
-		.both = request.unwind >= UNWIND_BY_BOTH,
-		.verify = request.unwind == UNWIND_VERIFIED,
-		.interpreters = read_interpreters(&request),
-		.shown = request.quiet ? 0 : SHOWN_DIFFERENT,
-		.stack_bytes = stack_bytes(&request),
-		.exactly = request.stack_given,
-		.max_frames = (uint32_t)request.max_frames,
-		.sample_bytes = request.tenant_bytes,
-		.argv = request.cmdline ? request.argv : NULL,
-		.window_ns = request.seconds * UINT64_C(1000000000),
-		.align = request.align,
-		.count = request.count,
-	};
-	uint32_t child = 0;
+	session = session_of(&request, &unread);
 	if (request.command) {
-		/* failures of pjrecord exit with 125, as those of timeout(1); other statuses are those of the
-		 * command */
+		/* As with timeout(1), pjrecord exits with 125 if it fails itself; other exit statuses come from the
+		 * command. */
 		diag_failure_is(125);
 		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")));
-		o.command = child = (uint32_t)command.pid;
+		session.command = child = (uint32_t)command.pid;
 	}
-	fdmessage_prepare(); /* the command keeps its own limit */
-	if (o.target == TARGET_COMMAND) {
-		o.pid = &child;
-		o.npids = 1;
+	fdmessage_prepare(); /* after the fork, so that the command keeps its own limit of descriptors */
+	if (session.target == TARGET_COMMAND) {
+		session.pid = &child;
+		session.npids = 1;
 	}
 	pjrecord_catch_signals();
-	status = request.output ? record_single(&request, &o, &events, &command) :
-				  record_windows(&request, &o, &events, &command);
+	status = request.output ? record_single(&request, &session, &events, &command) :
+				  record_windows(&request, &session, &events, &command);
 	events_free(&events);
 	record_free(&request);
+	text_free(&unread);
 	return status;
 }

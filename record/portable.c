@@ -19,13 +19,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Depth of the deepest folder of a symbol store: symbols/tenants/TENANT/.build-id/xx */
+/* maximum depth of folders that are removed: that of a symbol store, symbols/tenants/TENANT/.build-id/xx */
 #define DEPTH_MAX 6
 
-/* ---- the folder ---------------------------------------------------------------------------------------------------
- */
+/* ---- folder with the symbols ------------------------------------------------------------------------------------ */
 
-/* Removes a folder and all in it. Follows no link. */
+/* Removes the folder `name` in the folder with descriptor `folder`, and its content. Does not follow links. */
 static void portable_remove(int folder, const char *name, unsigned depth)
 {
 	DIR *dir = listing_take(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -58,7 +57,17 @@ void portable_find(struct portable *portable)
 		die("--portable: pjpack is neither beside pjrecord nor in PATH");
 }
 
-void portable_begin(struct portable *portable, const struct single *single, bool verbose)
+/* Returns true if pjpack, with the rights of this process, may not replace the recording. In a sticky folder, such as
+ * /tmp, only the owner of the folder or of the file may. Root created the file before it became another user. */
+static bool is_sticky(const struct single *single)
+{
+	struct stat folder, file;
+
+	return fstat(single->place.folder, &folder) == 0 && fstat(single->fd, &file) == 0 && folder.st_mode & S_ISVTX &&
+	       folder.st_uid != geteuid() && file.st_uid != geteuid();
+}
+
+void portable_begin(struct portable *portable, struct single *single, bool verbose)
 {
 	const struct outpath *place = &single->place;
 	struct text text = { 0 }, path = { 0 };
@@ -74,10 +83,15 @@ void portable_begin(struct portable *portable, const struct single *single, bool
 	portable_remove(place->folder, portable->name, 0);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place->folder);
 	got = readlink(link, real, sizeof(real));
-	if (got < 0 || (size_t)got >= sizeof(real) || mkdirat(place->folder, portable->name, 0700)) {
-		int error = errno;
+	bool sticky = is_sticky(single);
+	if (sticky || got < 0 || (size_t)got >= sizeof(real) || mkdirat(place->folder, portable->name, 0700)) {
+		int error = sticky ? EPERM : errno;
 
-		unlinkat(place->folder, single->part, 0);
+		single_abandon(single);
+		if (error == EACCES || error == EPERM)
+			die("--portable: pjrecord gives up the right to write to the folder of '%s': name a file in a folder "
+			    "to which user %lu may write without it",
+			    single->path, (unsigned long)geteuid());
 		errno = error;
 		die_errno("cannot create the directory '%s' for symbols", portable->name);
 	}
@@ -85,11 +99,10 @@ void portable_begin(struct portable *portable, const struct single *single, bool
 	portable->symbols = path.p;
 }
 
-/* ---- pjpack -------------------------------------------------------------------------------------------------------
- */
+/* ---- execution of pjpack ---------------------------------------------------------------------------------------- */
 
-/* Lets the program that this process executes next have its capabilities: by default it has none, as the recorder gave
- * up the right to get any by exec. */
+/* Passes the capabilities of this process to the program that it executes next. Without this, the program would have no
+ * capabilities, as the recorder gave up the right to gain them by exec. */
 static void portable_pass_capabilities(void)
 {
 	struct capabilities capabilities;

@@ -9,6 +9,7 @@
 #include "record/processes/procfs.h"
 #include "common/process/taskid.h"
 #include "common/files/fullio.h"
+#include "runtimes/v8/v8.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,13 +20,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEXT_MAX ((size_t)16 << 20) /* limit of /proc/PID/maps in bytes; OPTIONS_MAX is that of files with options */
+/* maximum number of bytes that are read: TEXT_MAX of /proc/PID/maps, OPTIONS_MAX of a file with options; the rest is
+ * ignored */
+#define TEXT_MAX ((size_t)16 << 20)
 #define OPTIONS_MAX ((size_t)1 << 20)
 
 static const struct {
 	const char *comm, *advice;
 } advice[] = {
-	{ "node", "record with --interpreters=on, as root, or start it with node --perf-basic-prof (or NODE_OPTIONS)" },
+	{ "node", "record as root, or start it with node --perf-basic-prof (or NODE_OPTIONS)" },
 	{ "dotnet", "start it with DOTNET_PerfMapEnabled=1" },
 	{ "beam.smp", "start it with erl +JPperf true" },
 	{ "php", "start it with opcache.jit_debug=0x10" },
@@ -40,8 +43,8 @@ const char *runtime_advice(const char *comm)
 	return NULL;
 }
 
-/* Returns true if the path of a mapping is one of memory that no file backs. .NET maps its code twice, through a memfd
- * named doublemapper. Other memfds may hold programs that were started from them. */
+/* Returns true if the path of a mapping stands for memory without a file. .NET's code is included: it is mapped twice
+ * through a memfd named doublemapper. Other memfds are not, as they may hold programs that were started from them. */
 static bool runtimes_is_anonymous(struct str path)
 {
 	return str_eq(path, STR("//anon")) || str_starts(path, STR("[anon")) || str_starts(path, STR("[heap]")) ||
@@ -65,27 +68,30 @@ void runtime_maps(struct runtime *runtime, struct str maps)
 		if (!procfs_parse_map(line, &mapping, &file))
 			continue;
 		runtime->jvm = runtime->jvm || discover_is_libjvm(file.path);
+		runtime->node = runtime->node || v8_is_library(file.path);
 		runtime->map = runtime->map || runtimes_is_jitdump(file.path);
 		runtime->code += runtimes_is_anonymous(file.path) ? mapping.length : 0;
 	}
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading of a process --------------------------------------------------------------------------------------- */
 
-/* Appends the content of a file to text, up to max bytes in total; a longer file is truncated. Returns false on an
- * error or if text already has max bytes. */
+/* Appends the content of the file fd to text, up to max bytes in total; ignores the rest of a longer file. Returns
+ * false if reading fails, or if text has max bytes already. */
 static bool read_some(int fd, struct text *text, size_t max)
 {
 	return text->n < max && (fullio_read(fd, text, max - text->n) || errno == EFBIG);
 }
 
-/* Appends the content of a file of /proc/PID to text, up to max bytes in total. Returns false and errno on failure. */
+/* Appends the content of a file in /proc/PID to text, up to max bytes in total; ignores the rest of a longer file.
+ * Returns false with errno on failure, or if text has max bytes already. */
 static bool runtimes_read_proc(int process, const char *name, struct text *text, size_t max)
 {
 	return text->n < max && (fullio_read_at(process, name, text, max - text->n) || errno == EFBIG);
 }
 
-/* Opens a regular file by its path inside the root directory of a target process. Returns its descriptor, or -1. */
+/* Opens a regular file by its path inside the root directory of a target process. Returns a descriptor; -1 on
+ * failure. */
 static int open_inside(int process, const char *path)
 {
 	int root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC),
@@ -96,8 +102,8 @@ static int open_inside(int process, const char *path)
 	return fd;
 }
 
-/* Implements jvm_read. Resolves a relative name in the current directory of the process, which is the one in which it
- * was started for nearly all JVMs. */
+/* Implements jvm_read. process: pointer to a descriptor of /proc/PID. A relative name is resolved in the process's
+ * current directory: for nearly all JVMs it is the directory in which they were started. */
 static bool read_option_file(void *process, struct str name, struct text *text)
 {
 	struct text path = { 0 };
@@ -192,15 +198,15 @@ static bool has_map(const struct runtime *runtime, int process)
 	return fd >= 0;
 }
 
-/* ---- the child ------------------------------------------------------------------------------------------------ */
+/* ---- functions of the helper process ---------------------------------------------------------------------------- */
 
-/* Message of the helper to the parent: AT before it examines a process, RUNTIME for each process that generates code,
- * END at the end. */
+/* Message of the helper process to its parent. REPORT_AT comes before the helper examines a process, REPORT_RUNTIME for
+ * each process that generates code, REPORT_END at the end. */
 struct report {
 	enum { REPORT_AT, REPORT_RUNTIME, REPORT_END } kind;
-	/* the process; for AT only its pid is set */
+	/* the examined process; for REPORT_AT, only its pid is set */
 	struct runtime runtime;
-	/* counts of this helper up to now */
+	/* counts of this helper process so far */
 	struct runtimes_count count;
 };
 
@@ -214,7 +220,7 @@ static void put_report(struct survey *survey, struct report *report)
 {
 	report->count = survey->count;
 	if (write(survey->out, report, sizeof(*report)) != (ssize_t)sizeof(*report))
-		_exit(1); /* exits, as the parent has ended */
+		_exit(1); /* the parent has ended */
 }
 
 static void runtimes_look_at(struct survey *survey, int process, pid_t pid)
@@ -231,7 +237,7 @@ static void runtimes_look_at(struct survey *survey, int process, pid_t pid)
 		return;
 	}
 	if (!survey->maps.n)
-		return; /* a kernel thread has no mappings */
+		return; /* a kernel thread, which has no mappings */
 	survey->count.processes++;
 	runtime_maps(runtime, text_view(&survey->maps));
 	if (!runtime->jvm && runtime->code < RUNTIME_CODE)
@@ -243,7 +249,8 @@ static void runtimes_look_at(struct survey *survey, int process, pid_t pid)
 	put_report(survey, &report);
 }
 
-/* Runs in the helper: examines all processes with pids above `last`, except the recorder and itself, and exits. */
+/* Runs in the helper process: examines all processes with pids above `last`, except the parent and itself, and exits.
+ * out: pipe for the messages to the parent. */
 static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 {
 	struct survey survey = { .out = out };
@@ -251,7 +258,8 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
 
-	/* /proc lists processes in the order of their pids, so `last` is where the helper before stopped */
+	/* /proc lists processes in order of their pids, so `last` is the process at which the previous helper
+	 * stopped */
 	while (dir && (entry = readdir(dir))) {
 		uint64_t pid;
 		int process;
@@ -269,9 +277,10 @@ static NORETURN void survey_processes(int out, pid_t parent, pid_t last)
 	_exit(0);
 }
 
-/* ---- the parent ----------------------------------------------------------------------------------------------- */
+/* ---- functions of the parent ------------------------------------------------------------------------------------ */
 
-/* Reads the next message of the helper. Returns false if the helper wrote none within RUNTIMES_STALL_MS, or ended. */
+/* Reads the next message of the helper process. Returns false if no message came within RUNTIMES_STALL_MS, or if the
+ * helper process has ended. */
 static bool get_report(int in, struct report *report)
 {
 	struct pollfd polled = { .fd = in, .events = POLLIN };
@@ -280,8 +289,9 @@ static bool get_report(int in, struct report *report)
 	       read(in, report, sizeof(*report)) == (ssize_t)sizeof(*report);
 }
 
-/* Runs one helper for the processes after *last, and sets *last to the pid of the last process that it began to
- * examine. Returns true if it reached the end of /proc. */
+/* Runs one helper process for the processes with pids above *last. Sets *last to the pid of the last process that it
+ * began to examine. Adds its counts to *n. Returns true if the helper process examined all processes; false if it hung
+ * or failed. */
 static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *arg, const struct runtime *runtime),
 		       void *arg)
 {
@@ -309,7 +319,7 @@ static bool run_survey(struct runtimes_count *n, pid_t *last, void (*f)(void *ar
 	if (child > 0) {
 		kill(child, SIGKILL);
 		waitpid(child, NULL,
-			/* no wait for a helper that hangs, because even SIGKILL may not end it */
+			/* does not wait for a helper process that hangs: even SIGKILL may not end it */
 			report.kind == REPORT_END ? 0 : WNOHANG);
 	}
 	n->processes += count.processes;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * single.h - output file of one recording, which appears under its name when it is complete, or standard output.
+ * single.h - output file of one recording, which gets its name when it is complete, or standard output.
  *
- * While it is written, the file is called NAME.part; pjfold and perf can read it if the recorder is killed. Links,
- * FIFOs and files that another user may have planted are refused (outpath.h).
+ * Until the recording is complete, the file is called NAME.part; pjfold and perf can read it if the recorder is killed.
+ * The module refuses links, FIFOs and files that another user may have planted (outpath.h).
+ *
+ * While the file is open, the recorder gives up its rights, among them root's right to write into folders of other
+ * users. A helper process that keeps this right gives the file its name (renamer.h). A recording that fails leaves an
+ * earlier file of that name as it is.
  *
  * Order of calls: single_open, then write to fd, then either single_close or single_abandon.
  */
@@ -11,24 +15,27 @@
 #define PJ_SINGLE_H
 
 #include "common/files/outpath.h"
+#include "record/renamer.h"
 
-/* The output. fd is valid from single_open to single_close or single_abandon; the caller writes to it and does not
+/* The output. fd is valid from single_open to single_close or single_abandon. The caller writes to fd and must not
  * close it. */
 struct single {
 	int fd;
-	/* path that the user gave; NULL: standard output */
+	/* path that the user gave; NULL: the output is standard output */
 	const char *path;
-	/* name of the unfinished file in place.folder, from malloc; NULL if fd is a FIFO or standard output, which
-	 * is written directly */
+	/* name of the unfinished file in the folder place.folder, from malloc; NULL: fd is a FIFO, a magic path or
+	 * standard output */
 	char *part;
 	struct outpath place;
+	struct renamer renamer;
 };
 
-/* Opens the output; path is NULL for standard output. Exits with a message if it cannot be opened or is a terminal. */
+/* Opens the output. path: NULL: standard output. Must be called before privileges are dropped and threads start. Exits
+ * with a message if the output cannot be opened or is a terminal. */
 void single_open(struct single *single, const char *path);
 
-/* Completes the output: syncs the file to disk, gives it its name and closes it. error: errno of a failed write, 0 for
- * none. Exits with a message if error is not 0 or one of these steps fails. */
+/* Completes the output: syncs the file to disk, gives it its name, and closes it. error: errno of an earlier failed
+ * write; 0: no failure. Exits with a message if error is not 0, or if one of the steps fails. */
 void single_close(struct single *single, int error);
 
 /* Closes the output and deletes the unfinished file. */

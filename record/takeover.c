@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define REPORT_MS 10000 /* ms that a replaced recorder may take to end before a message names it */
+/* time in ms after takeover_begin at which a message names the replaced recorder if it has not ended */
+#define REPORT_MS 10000
 
-/* Sets the seconds for which this recorder will write windows. They are known for runs of cron, whose first window
- * begins at the next border. */
+/* Sets [*from, *to) to the time, in s since 1970, for which this recorder will write windows. The time is known only
+ * for a run of cron (--align with a number of windows), whose first window begins at the next border. Otherwise it is
+ * unlimited: 0 to RECORDERLOCK_END. */
 static void takeover_seconds(const struct request *request, uint64_t *from, uint64_t *to)
 {
 	uint64_t now = clock_wall() / SECOND_NS;

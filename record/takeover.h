@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * takeover.h - one recorder for a directory: refuses to run beside another one, or replaces it.
+ * takeover.h - ensures that one recorder writes to a directory: refuses to run beside another one, or replaces it.
  *
  * Order of calls: takeover_begin after privileges are dropped, takeover_tick while the session records,
  * takeover_release when its last window has ended. The session requests the end of the other recorder
- * (session_options.replaced); until that has released its lock, both run, and each sample belongs to the windows of one
- * of them by its time.
+ * (session_options.replaced). Until the other recorder has released its lock, both run. A sample before the planned end
+ * is in the window of the other recorder, a later one in that of this recorder.
  */
 #ifndef PJ_TAKEOVER_H
 #define PJ_TAKEOVER_H
@@ -14,24 +14,26 @@
 #include "record/windows/recorderlock.h"
 
 struct takeover {
-	/* The first member is for session_options. */
+	/* lock of the directory; the session uses it, too, through session_options.replaced */
 	struct recorderlock lock;
-	/* the directory, as the user named it */
+	/* path of the directory as the user gave it */
 	const char *dir;
-	/* ms; when takeover_begin was called */
+	/* time in ms (clock_now_ms) of the call of takeover_begin */
 	uint64_t begin_ms;
-	/* this recorder has the lock; a message has named the one that has not ended yet */
+	/* held: true: this recorder has the lock, or locks do not work. reported: true: a message has named the
+	 * recorder that has not ended yet. */
 	bool held, reported;
 };
 
-/* Takes the lock of the directory; with --replace, another recorder may still hold it. Ends the process with a message
- * if another recorder holds it otherwise. */
+/* Takes the lock of the directory. Exits with a message if another recorder holds the lock. With --replace, exits only
+ * if another recorder awaits the lock, too; otherwise takeover_tick takes the lock later. If locks do not work, warns
+ * and continues. */
 void takeover_begin(struct takeover *takeover, const struct request *request);
 
-/* Takes the lock once the replaced recorder has released it. */
+/* Takes the lock once the replaced recorder has released it. Prints a message if that takes longer than REPORT_MS. */
 void takeover_tick(struct takeover *takeover);
 
-/* Releases the lock: the caller will write no further window. */
+/* Releases the lock. The caller must not write further windows. */
 void takeover_release(struct takeover *takeover);
 
 #endif

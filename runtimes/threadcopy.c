@@ -5,21 +5,22 @@
 
 enum { PAGE = 4096, OBJECT_MAX = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384, ARRAY_OWNER_MAX = 4096 };
 
-/* Maximum number of words of a stack: 2 GB. */
+/* Maximum size in words of a VM stack that has an array of frames (2 GB); a larger size ends the copy as
+ * THREADCOPY_FAILED. */
 #define ARRAY_WORDS_MAX (UINT64_C(1) << 28)
 
-/* Maximum number of elements of an array of objects. */
+/* Maximum index + 1 of the last element of an array of objects; a larger index ends the copy as THREADCOPY_FAILED. */
 #define OBJECTS_MAX (1 << 20)
 
-/* Addresses from here on are not in user space. A sum of one below it and a uint32_t does not overflow. */
+/* End of user addresses. The sum of an address below it and a uint32_t does not overflow. */
 #define ADDRESS_END (UINT64_C(1) << 62)
 
 struct follower {
 	threadcopy_read *read;
 	void *to;
 	size_t max_bytes;
-	uint32_t reads, last; /* last: index of the area in which the last bytes were found */
-	uint64_t object;      /* the last one that was copied */
+	uint32_t reads, last; /* number of reads; index of the area in which the last bytes were found */
+	uint64_t object;      /* address of the object that was copied last */
 	struct threadcopy *copy;
 };
 
@@ -52,7 +53,7 @@ bool threadplan_valid(const struct threadplan *plan)
 	       plan->next + 8 <= plan->frame_bytes && plan->frames > 0 && array_valid(plan) && object_valid(plan);
 }
 
-/* Returns the bytes [address, address + n) of the area i, NULL if it does not contain all of them. */
+/* Returns the bytes [address, address + n) from area i, or NULL if the area does not contain all of them. */
 static const char *bytes_in(const struct threadcopy *copy, uint32_t i, uint64_t address, uint64_t n)
 {
 	const struct threadcopy_area *area = copy->area + i;
@@ -73,8 +74,8 @@ static const char *copied_bytes(struct follower *follower, uint64_t address, uin
 	return bytes;
 }
 
-/* Reads [begin, end) as a new area. Returns the number of bytes, which is less if a page is missing, or 0 if a maximum
- * is reached: then copy->end is THREADCOPY_LIMIT. */
+/* Reads [begin, end) as a new area. Returns the number of bytes read: less than requested if a page is missing, 0 if
+ * a maximum is reached. At a maximum it also sets copy->end to THREADCOPY_LIMIT. */
 static size_t read_area(struct follower *follower, uint64_t begin, uint64_t end)
 {
 	struct threadcopy *copy = follower->copy;
@@ -95,7 +96,8 @@ static size_t read_area(struct follower *follower, uint64_t begin, uint64_t end)
 	return n;
 }
 
-/* Returns the 8 bytes at an address as a number in *value, from an area or else by a read. */
+/* Sets *value to the 8 bytes at an address, from an area that contains them or by a read. Returns false if these bytes
+ * are not readable. */
 static bool load_pointer(struct follower *follower, uint64_t address, uint64_t *value)
 {
 	const char *bytes;
@@ -110,7 +112,8 @@ static bool load_pointer(struct follower *follower, uint64_t address, uint64_t *
 	return bytes != NULL;
 }
 
-/* Shrinks [*begin, *end) around a frame to what the areas do not contain: callers often lie in the area before. */
+/* Shrinks the range [*begin, *end) around a frame by the bytes that areas contain already. Callers are often
+ * adjacent to the previous area. */
 static void omit_copied(const struct threadcopy *copy, uint64_t frame, uint64_t frame_end, uint64_t *begin,
 			uint64_t *end)
 {
@@ -124,8 +127,8 @@ static void omit_copied(const struct threadcopy *copy, uint64_t frame, uint64_t 
 	}
 }
 
-/* Copies what lies around a frame, unless an area contains the frame already. Returns the bytes of the frame, NULL if
- * they cannot be read or a maximum is reached. */
+/* Copies the bytes around a frame, unless an area contains the frame already. Returns the bytes of the frame, or NULL
+ * if these bytes cannot be read or a maximum is reached. */
 static const char *copy_frame(struct follower *follower, const struct threadplan *plan, uint64_t frame)
 {
 	const char *bytes;
@@ -141,7 +144,7 @@ static const char *copy_frame(struct follower *follower, const struct threadplan
 	omit_copied(follower->copy, frame, frame + plan->frame_bytes, &begin, &end);
 	read_area(follower, begin, end);
 	bytes = copied_bytes(follower, frame, plan->frame_bytes);
-	/* a page before that of the frame may be missing */
+	/* The page before the frame's page may be missing: start at the frame's page. */
 	if (!bytes && begin < page && follower->copy->end != THREADCOPY_LIMIT) {
 		read_area(follower, page, end);
 		bytes = copied_bytes(follower, frame, plan->frame_bytes);
@@ -149,7 +152,8 @@ static const char *copy_frame(struct follower *follower, const struct threadplan
 	return bytes;
 }
 
-/* Copies the object of a frame, unless an area contains it already, or space for frames would be missing. */
+/* Copies the object of a frame, unless an area contains it already, or the copy would have no space left for the
+ * next frame. */
 static void copy_object(struct follower *follower, const struct threadplan *plan, const char *frame)
 {
 	uint64_t object, needed = (uint64_t)plan->object_bytes + plan->before + plan->after;
@@ -165,8 +169,8 @@ static void copy_object(struct follower *follower, const struct threadplan *plan
 	read_area(follower, object, object + plan->object_bytes);
 }
 
-/* Copies the array of objects of a frame, from its end on. Returns false if a part of it cannot be read, or a maximum
- * is reached. */
+/* Copies the array of objects of a frame, the last elements first. Returns false if a part of it cannot be read or a
+ * maximum is reached. */
 static bool copy_objects(struct follower *follower, const struct threadplan *plan, const char *frame)
 {
 	uint64_t start, at, area = AREA_MAX / plan->object_bytes * plan->object_bytes;
@@ -188,11 +192,12 @@ static bool copy_objects(struct follower *follower, const struct threadplan *pla
 	return true;
 }
 
-/* Follows the list of frames. Returns how it ended; THREADCOPY_FAILED also if a maximum was reached in copy_frame. */
+/* Follows the list of frames, and returns how it ended: THREADCOPY_FAILED also if a read reached a maximum.
+ * copy->end is then THREADCOPY_LIMIT already, and takes precedence over the result. */
 static uint32_t follow_frames(struct follower *follower, const struct threadplan *plan, uint64_t frame)
 {
 	uint32_t max = plan->frames < STEPS_MAX ? plan->frames : STEPS_MAX;
-	uint64_t mark = 0; /* a frame that was visited, to find cycles: replaced at each power of two */
+	uint64_t mark = 0; /* a visited frame, to detect cycles; replaced after 1, 2, 4, 8, ... frames */
 
 	for (uint32_t n = 1; n <= max; n++) {
 		const char *bytes = copy_frame(follower, plan, frame);
@@ -215,11 +220,11 @@ static uint32_t follow_frames(struct follower *follower, const struct threadplan
 	return THREADCOPY_LIMIT;
 }
 
-/* ---- frames as an array ------------------------------------------------------------------------------------------ */
+/* ---- frames in an array ------------------------------------------------------------------------------------------ */
 
-/* A stack with an array of frames at its end. */
+/* A stack with an array of frames at its end: values grow up from its start, frames grow down from its end. */
 struct arraystack {
-	uint64_t start, frame, end; /* frame: the innermost one, at which the values end */
+	uint64_t start, frame, end; /* addresses of the stack's start, of the innermost frame and of the stack's end */
 };
 
 static bool array_stack(const struct threadplan *plan, const char *owner, uint64_t frame, struct arraystack *stack)
@@ -235,7 +240,7 @@ static bool array_stack(const struct threadplan *plan, const char *owner, uint64
 	return frame >= stack->start && frame < stack->end && (stack->end - frame) % plan->frame_bytes == 0;
 }
 
-/* Copies n frames in areas of at most AREA_MAX bytes. Returns how many bytes of them are there. */
+/* Copies n frames in areas of at most AREA_MAX bytes. Returns the number of bytes that were read. */
 static uint64_t copy_array(struct follower *follower, const struct threadplan *plan, uint64_t begin, uint64_t n)
 {
 	uint64_t at = begin, end = begin + n * plan->frame_bytes;
@@ -265,7 +270,7 @@ static void copy_environment(struct follower *follower, const struct threadplan 
 		read_area(follower, begin, end);
 		return;
 	}
-	/* the pages around it may be missing */
+	/* Pages around the environment may be missing: read only the environment. */
 	if (read_area(follower, begin, at + plan->after) < plan->before + 8 && follower->copy->end != THREADCOPY_LIMIT)
 		read_area(follower, low, end);
 }
@@ -289,7 +294,8 @@ static uint32_t follow_array(struct follower *follower, const struct threadplan 
 	return there == n * plan->frame_bytes ? THREADCOPY_COMPLETE : THREADCOPY_FAILED;
 }
 
-/* Copies the structure that the last hop starts from, the array of frames, and their environments. */
+/* Copies the owner structure (threadplan.array), the array of frames, and the environments of the frames. Returns how
+ * the copy ended, an enum threadcopy_end. */
 static uint32_t follow_owner(struct follower *follower, const struct threadplan *plan, uint64_t owner)
 {
 	const char *bytes = NULL;
@@ -308,7 +314,8 @@ static uint32_t follow_owner(struct follower *follower, const struct threadplan 
 	return follow_array(follower, plan, &stack);
 }
 
-/* Follows hops [0, n) from *at. Returns false at the end of the way; then copy->end is set. */
+/* Follows hops [0, n) from *at, and sets *at to the last pointer. Returns false if a pointer is 0 (copy->end is then
+ * THREADCOPY_NO_FRAME), invalid or not readable. */
 static bool follow_hops(struct follower *follower, const struct threadplan *plan, uint32_t n, uint64_t *at)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -345,7 +352,7 @@ void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, voi
 		copy->end = end;
 }
 
-/* ---- lookup ------------------------------------------------------------------------------------------------------ */
+/* ---- lookup of bytes in a copy ----------------------------------------------------------------------------------- */
 
 struct threadcopy_view threadcopy_view_of(const struct threadcopy *copy)
 {

@@ -2,7 +2,7 @@
 #include "send/gather.h"
 
 #include "common/arena.h"
-#include "send/timearg.h"
+#include "common/timearg.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,19 +10,22 @@
 #include <time.h>
 
 #define GAPS_SHOWN 5
-/* greatest gap in s between adjacent windows: their names are whole seconds, which may differ by one */
+/* maximum distance in s between adjacent windows that is not reported as a gap: their names are whole seconds, so
+ * rounding costs up to 1 s */
 #define SLACK_S 1
 #define HOUR_S 3600
-/* excess in s of the result over the query's time range that is not reported */
+/* time in s by which the first window may start after the query's start, or the last one end after the query's end,
+ * without a warning */
 #define EDGE_S 60
 
-/* ---- collecting ------------------------------------------------------------------------------------------------ */
+/* ---- collecting windows ------------------------------------------------------------------------------------------ */
 
 static struct coverage_row *coverage_row_of(struct coverage *coverage, const struct window *window)
 {
 	struct coverage_row *row;
 
-	/* The search is backwards, as a store lists the windows of one host after those of the other. */
+	/* The search starts at the last row: stores deliver windows host by host, so the window usually belongs to that
+	 * row. */
 	for (size_t i = coverage->n; i-- > 0;)
 		if (coverage->row[i].stream == window->stream && str_eq(coverage->row[i].host, window->host) &&
 		    str_eq(coverage->row[i].event, window->event) && str_eq(coverage->row[i].labels, window->labels))
@@ -43,7 +46,8 @@ bool cover_window(void *to, const struct window *window)
 	struct coverage_row *row = coverage_row_of(coverage, window);
 	struct coverage_span *last = row->nspan ? row->span + row->nspan - 1 : NULL;
 
-	/* The store has no ends: a window lasts up to the next one, as far as is known. */
+	/* true if the end of the window is unknown, as some stores do not record it: its start is then used as its end,
+	 * and no gap is reported between the windows of this row. */
 	bool endless = window->until <= window->epoch;
 	uint64_t until = endless ? window->epoch : window->until;
 
@@ -78,7 +82,7 @@ bool cover_has_hours(const struct coverage *coverage)
 	return false;
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------------- */
+/* ---- printing the coverage --------------------------------------------------------------------------------------- */
 
 static int coverage_by_from(const void *left, const void *right)
 {
@@ -87,8 +91,9 @@ static int coverage_by_from(const void *left, const void *right)
 	return span->from < b->from ? -1 : span->from > b->from;
 }
 
-/* Returns the gaps that all given streams of a host have in common: those from row to before until. *n: number of gaps;
- * *seconds: time with windows. The caller frees the result. */
+/* Returns the gaps of the streams [row, until): time spans after their first window and before their last one in which
+ * no stream has a window. Sets *n to the number of gaps, and *seconds to the time with windows in s. The caller frees
+ * the result. */
 static struct coverage_span *gaps_of(const struct coverage_row *row, const struct coverage_row *until,
 				     uint64_t *seconds, size_t *n)
 {
@@ -143,7 +148,7 @@ void cover_print(const struct coverage *coverage, struct out *out)
 	}
 }
 
-/* Returns true if a stream of the host has windows whose ends are unknown, so that nothing is known about gaps. */
+/* Returns true if a stream of the host has windows without a known end, so that gaps are unknown. */
 static bool is_endless(const struct coverage_row *row, const struct coverage_row *until)
 {
 	for (; row < until; row++)
@@ -187,18 +192,20 @@ static bool host_gaps(const struct coverage_row *row, const struct coverage_row 
 	}
 	if (all > shown)
 		text_printf(&text, ", and %zu more", all - shown);
-	/* A window that began before query->from is not in the result, so the time until its end is no gap. */
+	/* The query selects windows by start, so it omits a window that began before query->from and ended after it.
+	 * The time from query->from to the first window is a gap only if it exceeds the length of a window. */
 	if (query->from && first > query->from + longest + SLACK_S) {
 		timearg_local_text(to, first);
 		text_printf(&text, "%s before %s (%" PRIu64 " s)", text.n ? "," : "", to, first - query->from);
 	}
-	/* No gap: the current window is still being recorded, or on its way to the store. */
+	/* The time since the last window is a gap only if it exceeds the length of a window plus 5 s: until then, the
+	 * next window is being recorded or sent. */
 	if (end > last + longest + 5) {
 		timearg_local_text(from, last);
 		text_printf(&text, "%s since %s (%" PRIu64 " s)", text.n ? "," : "", from, end - last);
 	}
-	/* The query begins or ends within a roll-up (the sum of an hour's windows), which the store delivers complete
-	 * or not at all. */
+	/* Warns if the query begins or ends within a roll-up (the sum of an hour's windows): the store returns a
+	 * roll-up complete or not at all. */
 	if (print_message && longest >= HOUR_S &&
 	    ((query->from && first % HOUR_S == 0 && first > query->from + EDGE_S && first <= query->from + longest) ||
 	     last > query->to + EDGE_S)) {

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* Empties the sum for the next window; the selection stays. */
+/* Resets the sum for the next window; query, filters and the counts of faults stay. */
 static void each_reset(struct gather *gather)
 {
 	struct gather next = { .q = gather->q,

@@ -2,13 +2,13 @@
 #include "send/gather.h"
 
 #include "common/arena.h"
-#include "send/timearg.h"
+#include "common/timearg.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Appends a value that may differ from window to window to *have, the list of different values, joined by '+'. Adds
- * nothing to a list of more than 1000 bytes. */
+/* Adds `value` to *have, a list of distinct values joined by '+', unless it is in the list. For properties that may
+ * differ between windows, such as the host. A list of more than 1000 bytes stays as it is. */
 static void gather_join(struct arena *arena, struct str *have, struct str value)
 {
 	struct str rest = *have;
@@ -45,8 +45,8 @@ static bool gather_unlike(struct gather *gather, const struct window *window)
 	return true;
 }
 
-/* Computes the frame that precedes all stacks of a window, with its ';': host, time or label by the query's grouping.
- * Empty without a grouping. */
+/* Sets gather->prefix to the frame that is put before all stacks of a window, with a ';' after it: host, time or label
+ * value, by the query's grouping. The prefix is empty without a grouping. */
 static void choose_prefix(struct gather *gather, const struct window *window)
 {
 	struct str value = { 0 };
@@ -93,7 +93,7 @@ bool gather_window(void *to, const struct window *window)
 	return true;
 }
 
-/* Returns the digits of the pid in a frame such as "java-4711"; empty if the frame has none. */
+/* Returns the digits of the pid of a frame such as "java-4711"; empty if the frame has no pid. */
 static struct str gather_pid_of(struct str frame)
 {
 	ptrdiff_t dash = str_rfind(frame, '-');
@@ -112,8 +112,8 @@ static bool gather_matches(const struct gather_only *only, struct str frame)
 	return str_glob(only->value, frame) || (pid.n && str_glob(only->value, str_head(frame, frame.n - pid.n - 1)));
 }
 
-/* True if the first frame of a line's stack matches the filters: for each key (command, pid) that has filters, one of
- * its values. */
+/* Returns true if the first frame of a line's stack matches at least one filter of each key (command, pid) for which
+ * there are filters. */
 static bool gather_wanted(const struct gather *gather, struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');
@@ -179,13 +179,14 @@ void gather_end(struct gather *gather)
 		if (gather->first)
 			gather->header.from = arena_copy(&gather->arena, str_of(number));
 		snprintf(number, sizeof(number), "%" PRIu64, gather->last);
-		/* times that the store did not return are left out */
+		/* A time of 0 is unknown, because the store did not return it: the header omits it. */
 		if (gather->last)
 			gather->header.to = arena_copy(&gather->arena, str_of(number));
 	}
 	if (!gather->header.samples && str_eq(gather->header.unit, STR("samples")))
 		gather->header.samples = stacks_sum(&gather->s, 0);
-	/* The number of samples of the filtered stacks is known only if the unit is samples. */
+	/* Filtered samples can be counted only if the unit is samples, as only then the weights are numbers of
+	 * samples. */
 	if (gather->nonly) {
 		gather->header.samples_unknown = !str_eq(gather->header.unit, STR("samples"));
 		gather->header.samples = stacks_sum(&gather->s, 0);

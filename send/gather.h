@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gather.h - sums the windows that a store returns to one profile, and computes which time spans a store covers.
+ * gather.h - adds up the windows that a store returns, and computes for which time spans a store holds windows.
  *
- * Both halves are receivers of a store's callbacks (struct store_sink): `gather_*` for fetch, `cover_*` for list.
- * Windows with different units are refused, not added. With a grouping (query.by) each stack gets one more frame in
- * front: its host, its time, or the value of a label.
+ * Both parts are receivers of a store's results (struct store_sink): `gather_*` for fetch, `cover_*` for list. Windows
+ * with different units are refused, not added. With a grouping (query.by) each stack gets one more outermost frame: its
+ * host, its time, or the value of a label.
  *
  *	struct gather g = { .q = query };
  *	const struct store_sink sink = { gather_window, gather_lines, gather_damaged, &g };
@@ -19,79 +19,83 @@
 #include "common/formats/folded.h"
 #include "send/store.h"
 
-/* A filter KEY=GLOB for the first frame of a stack. A stack needs to match only one of the filters of a key. */
+/* A filter KEY=GLOB for the first frame of a stack, its process. Filters of one key are alternatives; a stack must
+ * match one filter of each key. */
 struct gather_only {
 	enum { ONLY_COMM, ONLY_PID } key;
 	struct str value;
 };
 
-/* The sum of windows. The caller sets q, only and nonly, which it owns; the rest is 0 at first. */
+/* A sum of windows. The caller sets q, only and nonly, and continues to own their memory; the rest is 0 at first. */
 struct gather {
 	struct store_query q;
 	struct gather_only *only;
 	size_t nonly;
-	/* no frame in front, whatever q.by is */
+	/* true if stacks get no additional frame, regardless of q.by */
 	bool plain;
 
-	/* s: sum of the stacks of all windows; header: header of that profile */
+	/* s: sum of the stacks of all windows; header: header of the resulting profile */
 	struct stacks s;
 	struct folded_header header;
 	struct arena arena;
-	/* start of the first and end of the last window, in s since 1970; meaningless if `windows` is 0 */
+	/* start of the first window and end of the last one, in s since 1970; undefined if `windows` is 0 */
 	uint64_t first, last;
 	uint64_t windows, damaged, skipped;
-	/* reused buffers: prefix: the frame in front of each stack, with its ';'; line: lines that passed the
-	 * filters */
+	/* reused buffers; prefix: additional frame of the current window's stacks, with its ';'; line: lines that
+	 * passed the filters */
 	struct text prefix, line;
-	/* reason for which gather_window refused a window; empty: none was refused */
+	/* reason why gather_window refused a window; empty if it refused none */
 	char why_not[256];
 };
 
-/* Callbacks of struct store_sink; `to` is a struct gather. gather_window returns false, with why_not set, if the
- * unit of the window differs from that of the windows before. gather_damaged prints the first three damaged places. */
+/* Callbacks of struct store_sink; `to` is a struct gather. gather_window returns false and sets why_not if the unit of
+ * the window differs from the unit of earlier windows. gather_lines adds stack lines to the sum. gather_damaged prints
+ * a warning for the first three calls only. */
 bool gather_window(void *to, const struct window *window);
 bool gather_lines(void *to, struct str lines);
 void gather_damaged(void *to, struct str place, const char *why);
 
-/* Completes the header of the sum: time span and number of samples. Call it after the last window. */
+/* Completes the header of the sum: time span and number of samples. Call it once, after the last window. */
 void gather_end(struct gather *gather);
-/* Frees the stacks and buffers, not the filters of the caller. */
+/* Frees the stacks and buffers, but not the caller's filters. */
 void gather_free(struct gather *gather);
 
-/* ---- each window by itself -------------------------------------------------------------------------------------- */
+/* ---- each window in a file of its own --------------------------------------------------------------------------- */
 
-/* Writes each window that a store returns to a file of its own, dir/EPOCH-N.folded. N counts them from 1. The caller
- * sets dir, an existing folder, and gather with q.by == BY_TIME and plain, so that stores do not add windows up. */
+/* A receiver that writes each window of a store to a file of its own, dir/EPOCH-N.folded, where N counts the files from
+ * 1. The caller sets dir, an existing folder, and gather with `plain` and q.by == BY_TIME, so that stores do not add
+ * windows up. */
 struct each {
 	const char *dir;
 	struct gather *gather;
 	uint64_t n;
-	/* start of the window that is being gathered; meaningless if n is 0 */
+	/* start in s since 1970 of the window in `gather`; undefined if n is 0 */
 	uint64_t epoch;
 };
 
-/* Callbacks of struct store_sink; `to` is a struct each. They end the process if a file cannot be written. */
+/* Callbacks of struct store_sink; `to` is a struct each. They exit with a message if a file cannot be written. */
 bool each_window(void *to, const struct window *window);
 bool each_lines(void *to, struct str lines);
 void each_damaged(void *to, struct str place, const char *why);
-/* Writes the last window. To be called once, after the last callback. */
+/* Writes the file of the last window. Call it once, after the last callback. */
 void each_end(struct each *each);
 
 /* ---- coverage of a store --------------------------------------------------------------------------------------- */
 
-/* Time spans for which a store holds windows. {0} at first. */
+/* The time spans for which a store holds windows. Initialize it with {0}. */
 struct coverage {
 	struct arena arena;
-	/* windows of one stream of one host. first, last: start and end in s since 1970; windows: their number;
-	 * longest: length of the longest in s */
+	/* windows of one stream of one host. first: start of the earliest window in s since 1970; last: latest end of a
+	 * window in s since 1970; windows: number of windows; longest: duration of the longest window in s */
 	struct coverage_row {
 		struct str host, event, unit, labels;
 		uint64_t stream, first, last, windows, seconds, longest;
-		/* start of the last window */
+		/* start of the latest window in s since 1970 */
 		uint64_t newest;
-		/* the store does not have the ends of windows: there are no gaps, and `last` is the last known start */
+		/* true if the store does not record the ends of windows: gaps are unknown, and `last` is the latest
+		 * start */
 		bool endless;
-		/* half-open spans in s since 1970, in order, disjoint */
+		/* spans with windows: half-open, in s since 1970, sorted, disjoint */
 		struct coverage_span {
 			uint64_t from, to;
 		} * span;
@@ -101,19 +105,19 @@ struct coverage {
 	uint64_t damaged;
 };
 
-/* Callbacks of struct store_sink; `to` is a struct coverage. A store delivers windows by host, then by epoch.
- * Windows at most 1 s apart extend the same span. cover_damaged prints the first three damaged places. */
+/* Callbacks of struct store_sink; `to` is a struct coverage. The store must deliver windows by host, then by epoch. A
+ * window at most 1 s after the last span extends that span. cover_damaged prints a warning for the first three calls
+ * only. */
 bool cover_window(void *to, const struct window *window);
 void cover_damaged(void *to, struct str place, const char *why);
-/* True if a stream has a window of at least an hour, as roll-ups are. */
+/* Returns true if a stream has a window of an hour or more, as roll-ups have. */
 bool cover_has_hours(const struct coverage *coverage);
-/* Sets the starts of the first and the last window. Returns false if there are none. */
+/* Sets *first and *last to the starts of the first and the last window. Returns false if there are no windows. */
 bool cover_span(const struct coverage *coverage, uint64_t *first, uint64_t *last);
-/* Prints a table: a line for each stream, and a line for each gap below it. An unknown end is `-`. */
+/* Prints one line for each stream and, below it, one line for each of its gaps. An unknown end is printed as `-`. */
 void cover_print(const struct coverage *coverage, struct out *out);
-/* True if a host has a gap within the query's time range, which ends at `now` (s since 1970) at the latest.
- * print_message: prints a warning for each host with a gap, and for each host whose roll-ups make the result longer
- * than the query. */
+/* Returns true if a host has a gap in the query's time range up to `now` (s since 1970). print_message: also print a
+ * warning for each host with a gap, and for each host whose roll-ups extend the result beyond the query. */
 bool cover_gaps(const struct coverage *coverage, const struct store_query *query, uint64_t now, bool print_message);
 void cover_free(struct coverage *coverage);
 

@@ -17,7 +17,7 @@
 #define MARK "from-pipe"
 #define ATTEMPTS_MAX 16
 
-/* Names of the files and directories of a spool without windows; the mark is the last to be removed. */
+/* entries that the spool directory may have without windows, in order of removal; the lock file MARK is the last */
 static const char *const in_folder[] = { "pjsend.prom", "spool", "bad", MARK, NULL };
 static const char *const in_spool[] = { "recorder", NULL };
 static const char *const in_bad[] = { NULL };
@@ -30,8 +30,8 @@ static bool is_listed(const char *const *names, const char *name)
 	return false;
 }
 
-/* Returns true if the directory has no other entries than those of the list. Temporary files that no process has locked
- * are removed before. */
+/* Returns true if the directory contains no entries but those in `names`. Removes temporary files that no process has
+ * locked first. */
 static bool has_only(int folder, const char *const *names)
 {
 	DIR *dir = listing_open(folder);
@@ -53,8 +53,8 @@ static int pipefolder_enter(int folder, const char *name)
 	return openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Returns true if the directory `name` does not exist, or has no other entries than those of the list, which it
- * removes. */
+/* Removes the directory `name` in `folder` if it contains no entries but those in `names`. Returns true if the
+ * directory does not exist afterwards. */
 static bool empty_one(int folder, const char *name, const char *const *names)
 {
 	int fd = pipefolder_enter(folder, name);
@@ -69,7 +69,7 @@ static bool empty_one(int folder, const char *name, const char *const *names)
 	return only && unlinkat(folder, name, AT_REMOVEDIR) == 0;
 }
 
-/* Removes the contents of a directory without windows. */
+/* Removes all files of a spool directory without windows. Returns false if it has a window or another file. */
 static bool empty_all(int folder)
 {
 	if (!has_only(folder, in_folder))
@@ -80,8 +80,8 @@ static bool empty_all(int folder)
 	return unlinkat(folder, MARK, 0) == 0;
 }
 
-/* Returns a locked descriptor of the mark of a directory of this user; -1 if there is none or another process has the
- * lock. */
+/* Locks the file MARK of a directory and returns its descriptor; -1 if the file does not exist, is another user's, or
+ * is locked by another process. */
 static int lock_mark(int folder)
 {
 	int fd = openat(folder, MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -119,7 +119,7 @@ void pipefolder_remove(const char *path, int lock)
 	pipefolder_remove_at(AT_FDCWD, path, lock);
 }
 
-/* Removes the directories without windows that killed processes left in `tmp`. */
+/* Removes all temporary directories in `tmp` that killed processes left and that have no window. */
 static void pipefolder_sweep(const char *tmp)
 {
 	DIR *dir = listing_take(open(tmp, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -133,8 +133,8 @@ static void pipefolder_sweep(const char *tmp)
 	closedir(dir);
 }
 
-/* Makes the mark of a new directory, and locks it. Returns its descriptor; -1 with errno, which is 0 if a sweep came
- * between. */
+/* Creates the file MARK in a new directory and locks it. Returns its descriptor; -1 with errno on failure; -1 with
+ * errno 0 if pipefolder_sweep of another process removed the file before it was locked. */
 static int make_mark(const char *path)
 {
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -147,7 +147,8 @@ static int make_mark(const char *path)
 	errno = error;
 	if (fd < 0)
 		return -1;
-	/* Where the file system has no locks, no sweep removes it either: it gets no lock. */
+	/* A file system without locks is no failure: there pipefolder_sweep cannot lock this file either, so it removes
+	 * nothing. */
 	if ((flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) || fstat(fd, &status) < 0 ||
 	    status.st_nlink == 0) {
 		close(fd);

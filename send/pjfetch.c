@@ -3,7 +3,7 @@
 #include "common/arena.h"
 #include "send/spool/folding.h"
 #include "send/gather.h"
-#include "send/timearg.h"
+#include "common/timearg.h"
 #include "common/filter/opt.h"
 #include "send/http/secret.h"
 
@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* default range in s: the last ten minutes, like draw.sh of the original pipeline */
+/* time range in s if --from is not given: ten minutes, like draw.sh of the original pipeline */
 #define DEFAULT_S 600
-/* beyond all times of windows */
+/* time in s since 1970 that is later than any window */
 #define LAST_MOMENT UINT64_C(9999999999)
 
 struct request {
@@ -111,7 +111,7 @@ static void pjfetch_opt_by(void *to, const char *value, const char *name)
 		query->by = BY_LABEL;
 		query->by_label = str_of(value + 6);
 	} else {
-		opt_choice(value, name, "host|time|label:KEY"); /* it is none of them */
+		opt_choice(value, name, "host|time|label:KEY"); /* no valid value: exits with a usage message */
 	}
 }
 
@@ -124,7 +124,7 @@ static void pjfetch_check(struct request *request)
 	if (request->all_hosts && query->host.n)
 		die_usage("--host and --all-hosts exclude each other");
 	if (!request->to)
-		/* the end is exclusive, so this includes a window that begins in the second `to` */
+		/* `to` is exclusive; + 1 includes a window that begins in this second */
 		query->to = request->now + 1;
 	if (!request->from)
 		query->from = request->list ? 0 : query->to > DEFAULT_S ? query->to - DEFAULT_S : 0;
@@ -194,7 +194,7 @@ static void pjfetch_parse(struct request *request, int argc, char **argv)
 	pjfetch_check(request);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- */
+/* ---- querying the store, and output ------------------------------------------------------------------------------ */
 
 static void pjfetch_query(struct store *store,
 			  bool (*how)(void *, const struct store_query *, const struct store_sink *, struct text *),
@@ -212,7 +212,7 @@ static void pjfetch_query(struct store *store,
 
 static void pjfetch_list(struct store *store, struct request *request, struct coverage *coverage)
 {
-	/* With --list, this sink reports damaged windows; without it, pjfetch_fetch does. */
+	/* With --list this sink reports damaged windows; otherwise the sink of pjfetch_fetch does. */
 	const struct store_sink sink = { .window = cover_window,
 					 .damaged = request->list ? cover_damaged : NULL,
 					 .to = coverage };
@@ -232,7 +232,7 @@ static void pjfetch_fetch(struct store *store, struct request *request)
 	gather_end(&request->gather);
 }
 
-/* Writes each window to a file in a new directory. */
+/* Writes each window to a file of its own in a new directory. */
 static void pjfetch_each(struct store *store, struct request *request)
 {
 	struct each each = { .dir = request->output, .gather = &request->gather };
@@ -244,7 +244,7 @@ static void pjfetch_each(struct store *store, struct request *request)
 	each_end(&each);
 }
 
-/* Writes what the store returned: the list, or the sum of the windows. */
+/* Writes the output: the list of windows with --list, else the sum of the windows. */
 static void pjfetch_write(struct request *request, const struct coverage *coverage)
 {
 	static struct out out;
@@ -257,11 +257,11 @@ static void pjfetch_write(struct request *request, const struct coverage *covera
 	out_close(&out);
 }
 
-/* Appends the times of the first and the last window of the selection at any time. Not for eve:, which would need a
- * request for each window. */
+/* Appends to a message the times of the first and the last window that match the query's filters, whatever their time.
+ * Appends nothing for eve: stores, which need a request for each window. */
 static void append_span(struct store *store, struct request *request, struct text *to)
 {
-	struct store_query *query = &request->gather.q, asked = *query;
+	struct store_query *query = &request->gather.q, selection = *query;
 	struct coverage all = { 0 };
 	uint64_t first, last;
 	char text[2][32];
@@ -271,7 +271,7 @@ static void append_span(struct store *store, struct request *request, struct tex
 	query->from = 0;
 	query->to = LAST_MOMENT;
 	pjfetch_list(store, request, &all);
-	*query = asked;
+	*query = selection;
 	if (cover_span(&all, &first, &last)) {
 		timearg_local_text(text[0], first);
 		timearg_local_text(text[1], last);
@@ -280,7 +280,8 @@ static void append_span(struct store *store, struct request *request, struct tex
 	cover_free(&all);
 }
 
-/* Reports that no window begins in the query's time. A roll-up that began before it may reach into it. */
+/* Warns that no window starts in the query's time range, and adds a hint: an hour's roll-up that starts before the
+ * range, a wrong host name, or the times of existing windows. */
 static void print_none(struct store *store, struct request *request)
 {
 	const struct store_query *query = &request->gather.q;
@@ -326,7 +327,8 @@ static int pjfetch_finish(struct store *store, struct request *request, const st
 		       PJ_OK;
 }
 
-/* Returns the store that pjsend fills by default, and exits with a message if it has not done so yet. */
+/* Returns the spec of the store that pjsend fills by default, dir:DIR/store. Exits with a message if DIR exists but has
+ * no store yet. */
 static struct text default_store(const char *dir)
 {
 	struct text store = { 0 };

@@ -26,11 +26,12 @@
 #include <unistd.h>
 
 #define PIPE_MAX ((size_t)1 << 30)
-/* limit in s for the end of the spooler's thread. An interrupted fold loses nothing, as the recording remains. */
+/* time in s for which the process waits for the spooler thread at the end; then it exits, although the thread has not
+ * ended. An interrupted fold loses nothing, as the recording remains. */
 #define END_S 5
 
-static atomic_bool stop; /* set by a signal handler, read by both threads */
-/* static, not on the stack: both the main thread and the spooler's use it */
+static atomic_bool stop; /* true if the tool must end; set by a signal handler, read by both threads */
+/* static, as the main thread and the spooler thread use it */
 static struct sender sender;
 
 static void pjsend_on_signal(int sig)
@@ -47,7 +48,8 @@ static void sleep_ms(uint64_t ms)
 		nanosleep(&spec, NULL);
 }
 
-/* Sleeps in parts of at most 200 ms, as a signal that arrives just before nanosleep does not interrupt it. */
+/* Sleeps for `ms` ms, or until a signal sets `stop`. Sleeps at most 200 ms at a time, as a signal that arrives just
+ * before nanosleep does not interrupt it. */
 static void pjsend_doze(uint64_t ms)
 {
 	while (ms && !stop) {
@@ -120,7 +122,7 @@ static void send_always(const struct request *request, struct spooler *spooler)
 		_exit(PJ_FAILED);
 }
 
-/* Tries to send each window once. */
+/* Tries to send each window in the spool once. */
 static void try_each(void)
 {
 	bool sent;
@@ -128,7 +130,7 @@ static void try_each(void)
 	do {
 		sent = sender_step(&sender);
 		if (!sent && !sender_finished(&sender))
-			/* The first attempt may be delayed (--splay). */
+			/* Waits until the first window is due: --splay delays the first attempt. */
 			pjsend_doze(sender_wait(&sender));
 	} while (!stop && (sent || !sender_finished(&sender)));
 }
@@ -140,8 +142,8 @@ static void send_once(struct spooler *spooler)
 	try_each();
 }
 
-/* Delays the first attempt by a time that depends on the host: 1000 hosts that start together must not overload the
- * store. */
+/* Delays the first attempt by a time that depends on the host's name, so that 1000 hosts that start together do not
+ * overload the store. */
 static void pjsend_splay(const struct request *request)
 {
 	struct str host = pjsend_host_of(request);
@@ -166,7 +168,7 @@ static struct folding folding_of(const struct request *request, const struct spo
 	};
 }
 
-/* True if windows wait in the spool, including those of other processes, or if it cannot be read. */
+/* Returns true if windows wait in the spool, including those of other processes, or if the spool cannot be read. */
 static bool pjsend_waits(const struct spool *spool)
 {
 	struct spool_name *names;
@@ -177,7 +179,8 @@ static bool pjsend_waits(const struct spool *spool)
 	return some;
 }
 
-/* Warns if DIR/out does not exist and no window waits: pjrecord may create it later, or DIR is the wrong directory. */
+/* Warns if DIR/out does not exist and no window waits: either pjrecord creates it later, or DIR is the wrong directory.
+ * Otherwise, without --once and if stderr is a terminal, prints that pjsend runs until Ctrl-C. */
 static void pjsend_print_missing(const struct request *request, const struct spool *spool)
 {
 	char out[4200];
@@ -185,6 +188,8 @@ static void pjsend_print_missing(const struct request *request, const struct spo
 	snprintf(out, sizeof(out), "%s/out", request->dir);
 	if (!request->quiet && access(out, F_OK) != 0 && !pjsend_waits(spool))
 		warn("'%s' does not exist: pjrecord has not recorded there yet", out);
+	else if (!request->quiet && !request->once && diag_is_terminal(STDERR_FILENO))
+		warn("windows of %s go to %s until Ctrl-C; --once sends those that wait", out, request->store);
 }
 
 static void print_untidy(const struct request *request)
@@ -193,22 +198,22 @@ static void print_untidy(const struct request *request)
 		warn("--once deletes nothing in the store: pjsend --tidy does, with the same options");
 }
 
-/* Prints the sandbox layers that this kernel lacks once, and sets a variable so that pjfold does not repeat them for
- * each window. */
+/* Prints the sandbox layers that this kernel lacks, once. Sets an environment variable so that pjfold does not print
+ * them again for each window. */
 static void report_layers(void)
 {
 	sandbox_warn(sandbox_probe());
 	setenv(SANDBOX_REPORTED, "1", 1);
 }
 
-/* Appends a count of windows with its reason, unless it is 0. */
+/* Appends "n REASON" to a list in a message, unless n is 0. */
 static void put_left(struct text *text, size_t n, const char *reason)
 {
 	if (n)
 		text_printf(text, "%s%zu %s", text->n ? ", " : "", n, reason);
 }
 
-/* Returns the number of windows that the store confirmed and that are still there. */
+/* Returns the number of windows that the store confirmed, but whose files could not be removed. */
 static size_t sent_and_there(void)
 {
 	size_t sent = 0;
@@ -218,8 +223,8 @@ static size_t sent_and_there(void)
 	return sent;
 }
 
-/* Prints how many windows are left, and the reasons. Returns true if there are any, or if a directory cannot be read.
- * With --once, windows that came after its start do not count. */
+/* Prints the number of windows that are left in DIR, with the reasons. Returns true if there are any, or if a directory
+ * cannot be read. With --once, windows that appeared after the start are not counted. */
 static bool report_left(struct spooler *spooler)
 {
 	struct spool_name *names = NULL;
@@ -231,8 +236,8 @@ static bool report_left(struct spooler *spooler)
 		return true;
 	}
 	free(names);
-	/* The list of the sender has all windows of the spool that this run tried. Another process may have added
-	 * some since (pjsend -). */
+	/* sender.n counts the windows that this run tried; another process (pjsend -) may have added more to the
+	 * spool. */
 	if (spooler->once && sender.n < unsent)
 		unsent = sender.n;
 	if (unfolded + unsent == 0)
@@ -288,11 +293,12 @@ static bool send_dir(const struct request *request, struct spool *spool, struct 
 
 /* ---- sending from a pipe --------------------------------------------------------------------------------------- */
 
-/* directory of the spool of a pipe: DIR, or a temporary directory with this lock (pipefolder.h) */
+/* directory of the spool for a window from a pipe: DIR, or a temporary directory (pipefolder.h) */
 static char folder[4096];
+/* descriptor that holds the lock of the temporary directory; -1: none */
 static int folder_lock = -1;
 
-/* Removes the temporary directory, unless it has a window. */
+/* Removes the temporary directory of the pipe's spool, unless it has a window. */
 static void remove_folder(void)
 {
 	pipefolder_remove(folder, folder_lock);
@@ -307,11 +313,12 @@ static void pjsend_make_folder(const struct request *request)
 	folder_lock = pipefolder_make(folder, sizeof(folder));
 	if (folder_lock < 0)
 		die_errno("cannot create a directory like '%s'", folder);
-	/* The input is refused, so its temporary directory is removed, too. */
+	/* If the tool exits because it refuses the input, it removes the temporary directory. */
 	diag_at_death(remove_folder);
 }
 
-/* Spools the text of the pipe. Ends the tool if the spool has another text of the same name. */
+/* Writes the folded text of the pipe to the spool. Exits with a message if the spool has a different text of the same
+ * name. */
 static void put_pipe(struct spool *spool, struct spool_name name, struct str text)
 {
 	struct text there = { 0 };
@@ -332,7 +339,8 @@ static struct spool_name spool_pipe(const struct request *request, struct spool 
 	struct window window;
 	struct str rest;
 
-	/* The name is a hash without the recorder's id: equal texts must give equal windows from any DIR. */
+	/* Leaves the recorder's id out of the hash that names the window, so that equal texts get the same name in any
+	 * DIR. */
 	folding.recorder = 0;
 	if (!fullio_read(STDIN_FILENO, &in, PIPE_MAX))
 		die_errno("cannot read standard input");
@@ -399,7 +407,7 @@ static bool pipe_into(const struct request *request, struct store *store)
 	return good;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- */
+/* ---- other operations, and main ---------------------------------------------------------------------------------- */
 
 static void print_schema(const struct request *request)
 {
@@ -447,8 +455,8 @@ int main(int argc, char **argv)
 		request.store = own.p;
 	}
 	pjsend_catch_signals();
-	/* Keeps freed memory in the process: each window needs the same megabytes, and fetching them from the kernel
-	 * page by page costs as much as the work on them. */
+	/* Freed memory stays in the process: each window needs the same megabytes, and the page faults for new ones
+	 * cost as much as the work on them. */
 	mem_keep();
 	if (!request.pipe && !request.tidy)
 		spool_open(&spool, request.dir);
@@ -466,7 +474,8 @@ int main(int argc, char **argv)
 		good = pipe_into(&request, &store);
 	else
 		good = send_dir(&request, &spool, &store);
-	/* The directory of a pipe, whose window could not be sent then. */
+	/* If DIR is the temporary directory of an earlier `pjsend -` whose window could not be sent, it is removed
+	 * now. */
 	if (!request.pipe && !request.tidy && request.once && good)
 		pipefolder_remove(request.dir, -1);
 	store_close(&store);

@@ -12,7 +12,8 @@
 #define FILE_NAME "doubts"
 #define FILE_MAX ((size_t)16 << 20)
 
-/* Parses a line "EPOCH.TAG RETRIES SINCE OTHERS", for example "1795293830.0123456789abcdef 7 1795293999 1". */
+/* Parses a line "EPOCH.TAG RETRIES SINCE OTHERS" of spool/doubts, e.g. "1795293830.0123456789abcdef 7 1795293999 1".
+ * Returns false if it is malformed. */
 static bool retries_take_line(struct str line, struct retry *retry)
 {
 	struct str epoch = str_cut(&line, '.'), tag = str_cut(&line, ' '), retries = str_cut(&line, ' '),

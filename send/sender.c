@@ -17,26 +17,27 @@
 
 #define BASE_MS 1000
 #define CAP_MS 60000
-/* longest pause in s that a store may request */
+/* upper limit in s for a pause that a store requests; a longer pause is shortened to it */
 #define REQUESTED_MAX_S 300
 #define HOLD_MS 30000
-/* number of failures in a row after which --once treats the store as unavailable and leaves the rest to the next run */
+/* number of failures in a row without response after which --once stops: the store is unavailable, and the next run
+ * sends the rest */
 #define AWAY 5
 #define RETRIES 10
 #define STALE_MS (UINT64_C(3600) * 1000)
 #define LOOK_MS 1000
-/* interval in ms of listing a spool of 1000 windows or more, to find those of other processes; a tenth of it for
- * fewer */
+/* interval in ms at which the spool is listed, to find windows of other processes, if 1000 windows or more wait; a
+ * tenth of it if fewer wait */
 #define LIST_MS 60000
 #define WRITE_MS 5000
 #define REPORT_MS 60000
 #define TIDY_MS 60000
-/* age in s below which a window is recent and not part of the backlog */
+/* age in s up to which a window is recent; older windows are the backlog */
 #define FRESH_S 120
 
 static uint64_t now_ms(void)
 {
-	/* + 1, because a time of 0 stands for "never" */
+	/* + 1, because the value 0 means "never" */
 	return clock_now_ms() + 1;
 }
 
@@ -49,7 +50,8 @@ static uint64_t sender_below(uint64_t n)
 	return n ? r % n : 0;
 }
 
-/* Returns the pause in ms after a failure, with full jitter, so that hosts which failed together retry at different
+/* Returns the pause in ms after `failures` failures in a row: requested_s seconds if the store requested a pause (not
+ * 0), else a random part of a doubling limit (full jitter), so that hosts that failed together retry at different
  * times. */
 static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 {
@@ -62,8 +64,8 @@ static uint64_t pause_ms(unsigned failures, uint64_t requested_s)
 	return sender_below(cap < CAP_MS ? cap : CAP_MS) + 1;
 }
 
-/* True if a message about a fault may be printed: at most once a minute, so that a lasting fault does not fill the
- * log. */
+/* Returns true if a message about a fault may be printed now: at most one a minute, so that a lasting fault does not
+ * fill the log. */
 static bool sender_may_report(struct sender *sender)
 {
 	uint64_t now = now_ms();
@@ -91,8 +93,8 @@ static void sender_forget(struct sender *sender, size_t i)
 	sender->n--;
 }
 
-/* Replaces the list of windows by those of names, which is sorted. The state of windows that are in both lists is
- * carried over. */
+/* Replaces the list of windows by `names`, which is sorted. Windows that are in the old and the new list keep their
+ * state. */
 static void sender_merge(struct sender *sender, const struct spool_name *names, size_t n)
 {
 	struct waiting_window *all = mem_alloc(sizeof(*all), n ? n : 1);
@@ -114,7 +116,7 @@ static void sender_merge(struct sender *sender, const struct spool_name *names, 
 	sender->cap = n ? n : 1;
 }
 
-/* Lists the windows in the spool, as other processes may have added some. */
+/* Lists the windows in the spool, to find those that other processes added or removed. */
 static void sender_look(struct sender *sender)
 {
 	struct spool_name *names;
@@ -178,15 +180,15 @@ static bool is_due(const struct sender *sender, const struct waiting_window *wai
 	return sender->o.once ? waiting->attempts == 0 : waiting->due <= now;
 }
 
-/* True if --once must stop, because the store is unavailable. Each attempt may last until the store's timeout: too long
- * for each of a thousand windows, while the next run waits for the lock. */
+/* Returns true if --once must stop because the store is unavailable. Each attempt may last until the store's timeout:
+ * too long for a thousand windows, as the next run waits for the lock meanwhile. */
 static bool is_away(const struct sender *sender)
 {
 	return sender->o.once && sender->away >= AWAY;
 }
 
-/* Returns the oldest window that is due, alternating with the newest one if that is recent and untried. Returns NULL
- * if none is due. */
+/* Returns the oldest window that is due or, every second time during a backlog, the newest one if it is recent and
+ * untried. Returns NULL if none is due. */
 static struct waiting_window *sender_choose(struct sender *sender, uint64_t now)
 {
 	struct waiting_window *oldest = NULL, *newest = NULL;
@@ -237,7 +239,8 @@ static void sender_confirmed(struct sender *sender, struct waiting_window *waiti
 	count(COUNT_SENT, 1);
 	count_set(COUNT_LAST_SENT, (uint64_t)time(NULL));
 	waiting->sent = true;
-	/* The store has now accepted a window after those in spool/doubts, so their state there is outdated. */
+	/* For the windows in spool/doubts, this success means that the store accepted other windows, so the file is
+	 * outdated. */
 	sender->doubtful |= sender->noted > 0;
 	sender_finish(sender, waiting);
 }
@@ -265,7 +268,7 @@ static void put_off(struct sender *sender, struct waiting_window *waiting, const
 	pause = report->verdict == STORE_HOLD ? HOLD_MS + sender_below(HOLD_MS) :
 						pause_ms(sender->failures, report->after);
 	sender->store_due = now + pause;
-	/* When the pause of the store ends, another window is due before this one. */
+	/* The extra pause of this window lets another window go first when the pause of the store ends. */
 	waiting->due = sender->store_due + pause_ms(waiting->attempts, 0);
 	count(report->verdict == STORE_HOLD          ? COUNT_HOLD :
 	      report->verdict == STORE_INDETERMINATE ? COUNT_INDETERMINATE :
@@ -281,7 +284,7 @@ static void put_off(struct sender *sender, struct waiting_window *waiting, const
 	}
 }
 
-/* Returns the ms since the first attempt to send a window, in this run or an earlier one. */
+/* Returns the ms since the first attempt to send this window, which may be in an earlier run. */
 static uint64_t age_ms(const struct waiting_window *waiting)
 {
 	return waiting->aged + (waiting->first ? now_ms() - waiting->first : 0);
@@ -292,14 +295,16 @@ static bool others_taken(const struct sender *sender, const struct waiting_windo
 	return waiting->others || (waiting->first && sender->sent > waiting->sent_before);
 }
 
-/* True if the indeterminate attempts of a window reached the limit while the store accepted other windows. */
+/* Returns true if the indeterminate attempts of a window reached their limit, in number or time, while the store
+ * accepted other windows. */
 static bool is_poison(const struct sender *sender, const struct waiting_window *waiting)
 {
 	return others_taken(sender, waiting) &&
 	       (waiting->retries >= RETRIES || (waiting->retries && age_ms(waiting) >= STALE_MS));
 }
 
-/* Writes the refused stacks of a window to bad/; the store holds the rest of that window. */
+/* Writes the refused stacks of a window (report->refused) to bad/; the store holds the other stacks of that window.
+ * Returns false on failure. */
 static bool keep_poison(struct sender *sender, const struct window *window, const struct store_report *report)
 {
 	struct text part = { 0 };
@@ -323,8 +328,9 @@ static bool keep_poison(struct sender *sender, const struct window *window, cons
 	return good;
 }
 
-/* Writes a window to bad/ if the store holds other content under its name; the store keeps that content. The name in
- * bad/ is a hash of the window's content, so that a third variant does not collide with it. */
+/* Writes a window to bad/ if the store holds other content under its name; the store's content is not changed. The name
+ * in bad/ is a hash of the window's content, so that a third variant does not collide with it. Returns false on
+ * failure. */
 static bool keep_other(struct sender *sender, const struct window *window)
 {
 	struct spool_name name = { window->epoch, hash_sum(window->text.p, window->text.n) };
@@ -343,13 +349,13 @@ static bool keep_other(struct sender *sender, const struct window *window)
 	return good;
 }
 
-/* Writes to bad/ the refused stacks, or the window of which the store holds other content, before the window is
- * confirmed. Changes the verdict to LATER if that fails. */
+/* Writes data that the store does not hold to bad/, before the window is confirmed: refused stacks, or the window if
+ * the store holds other content under its name. On failure changes the verdict to STORE_LATER. */
 static void keep_rest(struct sender *sender, struct sending *sending, const struct window *window,
 		      struct store_report *report)
 {
 	if (report->refused.n && report->verdict != STORE_REFUSED && !keep_poison(sender, window, report))
-		/* send the window from its start again, so that the next attempt finds the refused stacks again */
+		/* start again from the first stack, so that the next attempt finds the refused stacks again */
 		sending->resume = 0;
 	else if (report->verdict != STORE_SENT || !sending->differs || keep_other(sender, window))
 		return;
@@ -376,7 +382,8 @@ static void sender_tally(const struct store_report *report)
 	count(COUNT_REQUESTS, report->requests);
 }
 
-/* Sends one text of a window. Returns true if the store confirmed it, so that the next text can follow. */
+/* Sends one text of a window. which: index of the text in waiting->text. Returns true if the store has confirmed the
+ * text, also in an earlier attempt: the caller then sends the next text. */
 static bool send_text(struct sender *sender, struct waiting_window *waiting, size_t which, const struct window *text)
 {
 	struct sending *sending = sending_of(waiting, which);
@@ -401,7 +408,8 @@ static bool send_text(struct sender *sender, struct waiting_window *waiting, siz
 	return sent;
 }
 
-/* Delays the next window of the backlog, so that at most catch_up of them are sent in the time that a window spans. */
+/* After a window of the backlog was sent: sets the earliest time for the next one, so that at most catch_up windows are
+ * sent in the time that one window spans. */
 static void sender_pace(struct sender *sender, const struct window *window)
 {
 	if (sender->o.catch_up > 0 && window->until > window->epoch && window->epoch + FRESH_S < (uint64_t)time(NULL))
@@ -456,7 +464,7 @@ static void send_window(struct sender *sender, struct waiting_window *waiting)
 	} else if (errno == EBADMSG) {
 		sender_refuse(sender, waiting, STR("it is damaged"));
 	} else if (errno == ENOENT) {
-		/* the window is absent: the spooler deleted it to keep the limits of disk space */
+		/* The spooler deleted this window to keep the disk limits. */
 		sender_forget(sender, (size_t)(waiting - sender->window));
 	} else {
 		waiting->due = now_ms() + CAP_MS;
@@ -469,16 +477,16 @@ static void send_window(struct sender *sender, struct waiting_window *waiting)
 
 /* ---- several windows in one request ---------------------------------------------------------------------------- */
 
-/* True if a window may share a request. A window with earlier attempts is sent alone, so that its fault does not affect
- * others. A window of a backlog with a bounded rate is sent alone, too. */
+/* Returns true if a window may share a request with others. A window with earlier attempts may not, so that its fault
+ * does not affect others; nor may a window of a backlog that is sent at a bounded rate. */
 static bool goes_along(const struct sender *sender, const struct waiting_window *waiting)
 {
 	return !waiting->attempts && !waiting->alone && !waiting->retries && is_due(sender, waiting, now_ms()) &&
 	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(waiting));
 }
 
-/* Adds all texts of a window to the common request. A damaged window counts as STORE_ALONE; its fault is reported when
- * it is sent alone. */
+/* Adds all texts of a window, the lines `rest`, to the common request. Returns the result of store_ops.join, or
+ * STORE_ALONE for a damaged window: its fault is reported when it is sent alone. */
 static enum store_joined join_texts(struct sender *sender, struct str rest, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;
@@ -511,8 +519,8 @@ static enum store_joined join_window(struct sender *sender, struct waiting_windo
 	return joined;
 }
 
-/* Handles the failure of a common request for n windows from `at` on: each of them is sent alone from now on, as the
- * state of none of them is known. */
+/* Handles the failure (*report) of a common request for n windows from index `at` on. The store may hold any of these
+ * windows, so each is sent alone from now on. */
 static void sender_part(struct sender *sender, size_t at, size_t n, const struct store_report *report)
 {
 	for (size_t i = at; i < at + n; i++)
@@ -523,8 +531,7 @@ static void sender_part(struct sender *sender, size_t at, size_t n, const struct
 	put_off(sender, sender->window + at, report);
 }
 
-/* Sends the windows that are due, from `first` on in the order of the list: as many as the store takes in one
- * request. */
+/* Sends due windows in one request, in list order from `first` on, as many as the store accepts. */
 static void send_together(struct sender *sender, struct waiting_window *first)
 {
 	size_t at = (size_t)(first - sender->window), n = 0;
@@ -543,8 +550,8 @@ static void send_together(struct sender *sender, struct waiting_window *first)
 	} else {
 		for (size_t before = sender->n; n--; before = sender->n) {
 			sender_confirmed(sender, sender->window + at);
-			/* skip the confirmed window if it is still in the list, because its files could not be
-			 * removed */
+			/* go on to the next window if the confirmed one is still in the list, because its files could
+			 * not be removed */
 			at += sender->n == before;
 		}
 	}
@@ -560,7 +567,8 @@ static void sender_recall(struct sender *sender)
 	size_t n, index = 0;
 
 	retries_read(sender->spool, &retry, &n);
-	/* The list of waiting windows and that of spool/doubts are sorted by name. */
+	/* Goes through the waiting windows and the entries of spool/doubts in parallel: both lists are sorted by
+	 * name. */
 	for (size_t i = 0; i < sender->n; i++) {
 		while (index < n && sender_cmp(retry[index].name, sender->window[i].name) < 0)
 			index++;
@@ -596,7 +604,7 @@ static void sender_note(struct sender *sender)
 	free(retry);
 }
 
-/* ---- the loop -------------------------------------------------------------------------------------------------- */
+/* ---- the sending loop -------------------------------------------------------------------------------------------- */
 
 void sender_begin(struct sender *sender)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sender.h - the sending loop: selects the next window, computes the time of each retry, and removes, keeps or rejects
- * windows by the result.
+ * sender.h - the sending loop of pjsend: selects the next window, sends it, and schedules its retry.
  *
- * The oldest window goes first, and a blocked window does not block the next. During a backlog every second window is a
- * recent one, and the backlog is sent at a bounded rate. Pauses have full jitter (a random part of 1 s, 2 s, ... 60 s),
- * or the length that the store requested, at most 5 minutes. Indeterminate attempts (STORE_INDETERMINATE) are repeated
- * 10 times or for an hour, in one run or several, and count only while the store accepts other windows; then the store
- * is made to isolate the poison documents, which go to bad/.
+ * The verdict of an attempt decides if the loop removes a window from the spool, retries it or moves it to bad/. The
+ * oldest window goes first, and a window that fails does not block the next one. During a backlog every second window
+ * is a recent one, and the backlog is sent at a bounded rate. Pauses have full jitter (a random part of 1 s, 2 s, ...
+ * 60 s), or the length that the store requested, at most 5 minutes. Indeterminate attempts (STORE_INDETERMINATE) are
+ * repeated 10 times or for an hour, in one run or several. They reach this limit only if the store accepted other
+ * windows meanwhile. Then the loop sends the window with `isolate`, so that the store finds the poison documents, which
+ * go to bad/.
  *
  * One thread calls all functions, except sender_add. The loop:
  *
@@ -24,94 +25,98 @@
 
 #include <pthread.h>
 
-/* Options, as on pjsend's command line. */
+/* Options of the sending loop, from pjsend's command line. */
 struct sender_options {
-	/* rate of the backlog: number of windows that are sent in the time that one window spans; 0: no limit */
+	/* maximum rate of the backlog: number of windows sent in the time that one window spans; 0: no limit */
 	double catch_up;
-	/* true: try each window once, then end */
+	/* true if the loop tries each window once and then ends */
 	bool once;
-	/* true: print no messages about success */
+	/* true if messages about success are suppressed */
 	bool quiet;
-	/* host whose files `tidy` maintains in the store; empty: all hosts */
+	/* host whose files store_ops.tidy maintains; empty: all hosts */
 	struct str host;
 };
 
-/* The state of the loop. The caller sets spool, store and o before sender_begin. */
+/* The state of the sending loop. The caller sets spool, store and o before sender_begin. */
 struct sender {
 	struct spool *spool;
 	struct store *store;
 	struct sender_options o;
-	/* a window that waits in the spool; the list is sorted by name */
+	/* windows that wait in the spool, sorted by name */
 	struct waiting_window {
 		struct spool_name name;
-		/* ms of the clock: due: no attempt before this time; first: first attempt of this run, 0: none yet */
+		/* times in ms (clock_now_ms); due: no attempt before it; first: first attempt in this run, 0 if none
+		 * yet */
 		uint64_t due, first;
-		/* state of each text of the window; a window has one folded text for each perf event */
+		/* one entry for each text of the window; a window has one folded text for each perf event */
 		struct sending {
-			/* position in the text for the next attempt; its meaning belongs to the store module, see
-			 * store_ops.send */
+			/* resume position for the next attempt, which only the store module interprets
+			 * (store_ops.send) */
 			uint64_t resume;
-			/* true: the store holds other content under the same id */
+			/* true if the store holds other content under the same id */
 			bool differs;
 			bool done;
 		} * text;
 		size_t ntexts;
 		unsigned attempts;
-		/* number of indeterminate attempts, including those of earlier runs (retries.h) */
+		/* number of indeterminate attempts, including earlier runs (retries.h) */
 		uint64_t retries;
-		/* ms from the first attempt, if that was in an earlier run, to the start of this run */
+		/* ms between the first attempt in an earlier run and the start of this run; 0 if there was none */
 		uint64_t aged;
-		/* true: in earlier runs the store accepted other windows after the first attempt */
+		/* true if the store accepted other windows in an earlier run after this window's first attempt */
 		bool others;
-		/* number of windows sent in this run (sender.sent) before the first attempt */
+		/* value of sender.sent (windows sent in this run) at the first attempt */
 		uint64_t sent_before;
-		/* true: the window needs a request of its own, because a request with other windows failed or did not
-		 * include it */
+		/* true if the window must be sent in a request of its own: a common request failed or could not include
+		 * it */
 		bool alone;
-		/* true: the store confirmed the window, but its files cannot be removed yet */
+		/* true if the store confirmed the window, but its files cannot be removed yet */
 		bool sent;
 	} * window;
 	size_t n, cap;
-	/* lock protects added and nadded: windows that another thread has spooled */
+	/* windows that another thread has spooled; `lock` protects added and nadded */
 	pthread_mutex_t lock;
 	struct spool_name *added;
 	size_t nadded;
-	/* sent: number of windows sent. The others are ms of the clock. listed, shown, tidied, written: last listing of
-	 * the spool, message, tidy, counters; store_due: end of the pause after a failure; backlog_due: earliest next
-	 * window of the backlog */
+	/* sent: number of windows sent in this run. The other members are times in ms (clock_now_ms): listed: last time
+	 * the spool was listed; shown: last time a fault was reported; tidied: last time the store was tidied; written:
+	 * last time the counters were written; store_due: end of the pause after a failure; backlog_due: earliest time
+	 * of the next backlog window. */
 	uint64_t listed, store_due, backlog_due, sent, shown, tidied, written;
-	/* number of failures in a row. `away` also returns to 0 after an indeterminate attempt, as the store did
-	 * respond then. */
+	/* failures: number of failures in a row; away: number of failures in a row without any response, so an
+	 * indeterminate attempt resets it to 0 */
 	unsigned failures, away;
-	/* differ: number of texts of which the store holds other content; refused: number of refused windows, and of
-	 * texts with refused stacks */
+	/* differ: number of texts for which the store holds other content; refused: number of refused windows plus
+	 * number of texts with refused stacks */
 	uint64_t differ, refused;
-	/* held: since the last verdict HOLD no window was confirmed; fresh_turn: a recent window is next; doubtful:
-	 * spool/doubts is outdated */
+	/* held: an attempt failed with STORE_HOLD, and no window was confirmed since; fresh_turn: the next window
+	 * should be a recent one; doubtful: the file spool/doubts is outdated */
 	bool held, fresh_turn, doubtful;
-	/* number of windows in spool/doubts */
+	/* number of windows in the file spool/doubts */
 	size_t noted;
 };
 
-/* Lists the spool and reads spool/doubts. */
+/* Lists the windows in the spool and reads their retry counts from the file spool/doubts. */
 void sender_begin(struct sender *sender);
-/* Sends one window that is due, or several in one request. Returns false if none was due; it may then tidy the
- * store. */
+/* Sends one window that is due, or several in one request, and returns true. Returns false if no window was due; then
+ * it may have done one step of the store's maintenance. */
 bool sender_step(struct sender *sender);
-/* Returns the time in ms to sleep until a window may be due, at most 1000. */
+/* Returns the time in ms that the caller should sleep when no window is due; at most 1000. */
 uint64_t sender_wait(const struct sender *sender);
-/* Delays the first attempt of this run by ms. */
+/* Delays the first attempt of this run by `ms` milliseconds. */
 void sender_not_before(struct sender *sender, uint64_t ms);
-/* Returns a delay in ms, at most `seconds`: the same for a host at each start, and evenly distributed over many
- * hosts. */
+/* Returns a delay in ms, less than `seconds` s, that is a hash of the host's name: constant for a host, evenly
+ * distributed over many hosts. */
 uint64_t sender_splay(struct str host, double seconds);
-/* Adds a window that was just spooled. Any thread may call it. */
+/* Adds a window that was just spooled to the list. Any thread may call it. */
 void sender_add(struct sender *sender, struct spool_name name);
-/* Writes the counters (counters.h) and spool/doubts: at most every 5 s; immediately if `now` is true. */
+/* Writes the counters (counters.h) and, if outdated, the file spool/doubts. Does nothing within 5 s of the last write,
+ * unless `now` is true. */
 void sender_report(struct sender *sender, bool now);
-/* With --once: true if each window was tried, or if 5 attempts in a row showed that the store is unavailable. */
+/* With --once: returns true if each window was tried, or if 5 attempts in a row showed that the store is
+ * unavailable. */
 bool sender_finished(const struct sender *sender);
-/* Frees the list of windows. Does not write anything: call sender_report first. */
+/* Frees the list of windows. Writes no files: call sender_report first. */
 void sender_end(struct sender *sender);
 
 #endif

@@ -2,13 +2,14 @@
 #include "send/sendopts.h"
 
 #include "common/arena.h"
-#include "send/timearg.h"
+#include "common/timearg.h"
 #include "common/filter/opt.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-/* Parses the value of an option with a size in bytes: "500M", "2G" or a plain number. `to` is a uint64_t. */
+/* Parses an option's value as a size in bytes: "500M", "2G" or a plain number. `to` points to a uint64_t. Exits with a
+ * usage message if the value is invalid. */
 static void opt_size(void *to, const char *value, const char *name)
 {
 	static const struct {
@@ -58,8 +59,8 @@ static bool good_key(struct str key)
 	return key.n > 0;
 }
 
-/* Inserts a label into the list, sorted by key. Labels are part of the stream's identity, so it must not depend on the
- * order of options. */
+/* Inserts the label of an option --label into the list, which is sorted by key. Labels are part of the stream's
+ * identity, which therefore does not depend on the order of options. */
 static void sendopts_opt_label(void *to, const char *value, const char *name)
 {
 	struct request *request = to;
@@ -110,12 +111,13 @@ static void sendopts_operands(struct request *request, char **operand)
 {
 	for (; *operand; operand++) {
 		const char *value = *operand;
-		double seconds;
+		uint64_t ns;
 
 		if (strcmp(value, "-") == 0 && !request->pipe)
 			request->pipe = true;
-		else if (request->interval <= 0 && opt_number(&value, 86400, &seconds) && *value == 0 && seconds > 0)
-			request->interval = seconds;
+		else if (request->interval <= 0 && opt_is_duration(str_of(value), &ns) && ns > 0 &&
+			 ns <= 86400 * SECOND_NS)
+			request->interval = (double)ns / 1e9;
 		else if (!request->dir)
 			request->dir = *operand;
 		else
@@ -139,22 +141,32 @@ static void sendopts_check(struct request *request)
 		request->interval = 1;
 }
 
-void sendopts_parse(struct request *request, int argc, char **argv)
+/* ---- the table of options --------------------------------------------------------------------------------------- */
+
+static void sendopts_add_operation(struct opt_table *table, struct request *request)
 {
-	const struct opt opts[] = {
+	const struct opt rows[] = {
 		OPT_GROUP("Operation"),
 		{ 's', "store", "STORE", OPT_STR, &request->store, NULL,
 		  "store to write (PJ_STORE, else dir:DIR/store)" },
 		{ 'd', "directory", "DIR", OPT_STR, &request->dir, NULL, "pjrecord's directory (.)" },
 		{ 0, "dir", "DIR", OPT_STR, &request->dir, NULL, NULL },
 		{ '1', "once", NULL, OPT_FLAG, &request->once, NULL, "try each window once, and exit: for cron" },
-		{ 'i', "interval", "SECONDS", OPT_DOUBLE, &request->interval, NULL,
+		{ 'i', "interval", "SECONDS", OPT_SECONDS, &request->interval, NULL,
 		  "look for new windows every SECONDS (1)" },
 		{ 0, "verify", NULL, OPT_FLAG, &request->options.verify, NULL,
 		  "query the store before a window is deleted here" },
 		{ 0, "schema", NULL, OPT_FLAG, &request->schema, NULL,
 		  "print the statements that set up the store's server" },
 		{ 'q', "quiet", NULL, OPT_FLAG, &request->quiet, NULL, "print errors only" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void sendopts_add_windows(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Windows"),
 		{ 'l', "label", "KEY=VALUE", OPT_CALL, request, sendopts_opt_label,
 		  "add a label to every window; may be repeated" },
@@ -164,8 +176,16 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 		{ 0, "time", "TIME", OPT_CALL, request, sendopts_opt_time, "with a pipe (-): its start time" },
 		{ 0, "seconds", "N", OPT_U64, &request->seconds, NULL,
 		  "with a pipe: its duration (that of its header, else 1)" },
-		{ 0, "map-wait", "SECONDS", OPT_DOUBLE, &request->map_wait, NULL,
+		{ 0, "map-wait", "SECONDS", OPT_SECONDS, &request->map_wait, NULL,
 		  "wait SECONDS for pjmap's next scan (10)" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void sendopts_add_spool(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Spool"),
 		{ 0, "keep", KEEPS, OPT_CALL, request, opt_keep,
 		  "keep recordings until they are sent (raw), or folded (spool)" },
@@ -175,8 +195,16 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 		  "limit of the spool; the oldest windows are deleted (1G)" },
 		{ 0, "catch-up", "N", OPT_DOUBLE, &request->catch_up, NULL,
 		  "send a backlog N times as fast as recorded; 0: at once (4)" },
-		{ 0, "splay", "SECONDS", OPT_DOUBLE, &request->splay, NULL,
+		{ 0, "splay", "SECONDS", OPT_SECONDS, &request->splay, NULL,
 		  "delay the first send by up to SECONDS, by host (30 for servers)" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void sendopts_add_dir(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Stores of type dir"),
 		{ 0, "keep-days", "N", OPT_U64, &request->options.keep_days, NULL,
 		  "dir: delete this host's windows after N days" },
@@ -186,10 +214,36 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 		  "dir: merge windows older than DAYS into one an hour (7); 0: never" },
 		{ 0, "gzip", NULL, OPT_FLAG, &request->options.gzip, NULL, "dir: use gzip even if zstd is built in" },
 		{ 0, "tidy", NULL, OPT_FLAG, &request->tidy, NULL, "dir: roll up and delete for all hosts, and exit" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void sendopts_add_connection(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Connection"),
 		STORE_OPTS(&request->options),
 	};
-	const struct tool tool = {
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+/* Sets the defaults of all options. */
+static void sendopts_set_defaults(struct request *request)
+{
+	request->catch_up = 4;
+	request->map_wait = 10;
+	request->splay = -1;
+	request->min_free = 0.05;
+	request->spool_bytes = (uint64_t)1 << 30;
+	request->options.roll_up_days = 7;
+}
+
+void sendopts_parse(struct request *request, int argc, char **argv)
+{
+	struct opt_table table = { 0 };
+	struct tool tool = {
 		.name = "pjsend",
 		.does = "send windows to a store, each exactly once",
 		.synopsis = "[options] [DIR] [SECONDS]\n"
@@ -202,19 +256,20 @@ void sendopts_parse(struct request *request, int argc, char **argv)
 			   "         pyroscope:URL       one way\n\n"
 			   "example: pjsend -d /var/lib/pj --store=dir:/srv/profiles --label=service=shop\n"
 			   "         pjfetch --store=dir:/srv/profiles --from=-1h | pjsvg > hour.svg",
-		.opts = opts,
-		.nopts = countof(opts),
 		.libraries = LIBRARY_ZLIB | LIBRARY_ZSTD | LIBRARY_CURL | LIBRARY_JANSSON,
 		.print_values = store_print_values,
 	};
 
-	request->catch_up = 4;
-	request->map_wait = 10;
-	request->splay = -1;
-	request->min_free = 0.05;
-	request->spool_bytes = (uint64_t)1 << 30;
-	request->options.roll_up_days = 7;
+	sendopts_add_operation(&table, request);
+	sendopts_add_windows(&table, request);
+	sendopts_add_spool(&table, request);
+	sendopts_add_dir(&table, request);
+	sendopts_add_connection(&table, request);
+	tool.opts = table.opt;
+	tool.nopts = table.n;
+	sendopts_set_defaults(request);
 	sendopts_operands(request, opt_parse(&tool, argc, argv));
+	free(table.opt);
 	if (!request->store)
 		request->store = getenv("PJ_STORE");
 	if (request->host && !*request->host)

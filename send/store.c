@@ -14,6 +14,9 @@ const struct store_ops *store_ops_of(const char *spec, struct str *where)
 	struct str rest = str_of(spec), scheme;
 	struct similar similar;
 
+	for (size_t i = 0; store_list[i]; i++)
+		if (str_eq(rest, str_of(store_list[i]->scheme)))
+			die_usage("store '%s' lacks its place: %s:URL or PATH; ./%s is a directory", spec, spec, spec);
 	if (str_find(rest, ':') < 0 || rest.p[0] == '/' || rest.p[0] == '.') {
 		*where = rest;
 		return &store_dir;
@@ -50,7 +53,7 @@ void store_open(struct store *store, const char *spec, const struct store_option
 	if (where.n == 0)
 		die_usage("'%s' has no place: %s", spec, store->ops->form);
 	store->it = store->ops->open(where, options, &why);
-	/* A URL with '@' may contain a password, so the message shows the form of the spec instead. */
+	/* A URL with '@' may contain a password, so the message then shows the form of a spec instead of the spec. */
 	if (!store->it)
 		die_usage("%s: %.*s", str_find(where, '@') < 0 ? spec : store->ops->form, (int)why.n, why.p);
 	text_free(&why);

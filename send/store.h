@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - interface of a store, the destination and source of windows; each module implements one (stores.h).
+ * store.h - interface of the store modules; a store is a destination and source of windows (list of modules: stores.h).
  *
- * A store module sends one window and translates the server's answer into a verdict. It does not wait for a retry and
- * deletes nothing in the spool: order, pauses and the removal of windows belong to the sending loop alone (sender.h). A
- * store that is `exact` stores a window once, even if the window is sent several times or the process is killed at any
- * point. Functions fail by return value. Callbacks that are not NULL may be called any number of times between open and
- * close, from one thread.
+ * A store module sends one window per call and translates the server's answer into a verdict. It does not wait for a
+ * retry and deletes nothing in the spool: the sending loop (sender.h) decides order, pauses and the removal of windows.
+ * A document is what a store stores and confirms as a unit: a window (dir:, couch:), or one stack of a window with its
+ * weight (other stores). A store that is `exact` stores a window once, even if the window is sent several times or the
+ * process is killed at any point. Functions report failure by their return value. All functions of an open store are
+ * called from one thread, each any number of times. A function that is NULL is not supported.
  *
  *	store_open(&store, "dir:/srv/profiles", &options);
  *	store.ops->send(store.it, &window, &resume, false, &report);
@@ -19,83 +20,84 @@
 #include "common/filter/out.h"
 #include "send/format/window.h"
 
-/* The verdict of an attempt. The sending loop acts on it. */
+/* The verdict of an attempt, which determines what the sending loop does with the window. */
 enum store_verdict {
-	/* every document of the window is confirmed, or in `refused` */
+	/* each document of the window is confirmed by the store, or is in store_report.refused */
 	STORE_SENT,
-	/* temporary: no connection, overload, or a pause that the server requested; the attempt is repeated without
-	 * limit */
+	/* temporary failure: no connection, overload, or a pause that the server requested; the loop repeats the
+	 * attempt without limit */
 	STORE_LATER,
-	/* status 500 and the like: the server is faulty, or a document is poison; the attempt is repeated a limited
-	 * number of times, then with `isolate` */
+	/* ambiguous failure, e.g. HTTP status 500: the server is faulty, or a document is poison; the loop repeats the
+	 * attempt a limited number of times, then once more with `isolate` */
 	STORE_INDETERMINATE,
-	/* wrong configuration (status 401 403 404 405 3xx, TLS): the data stays and the configuration needs attention;
-	 * the attempt is repeated slowly */
+	/* wrong configuration (HTTP status 401, 403, 404, 405 or 3xx, TLS failure): the window stays in the spool, a
+	 * user must act; the loop repeats the attempt slowly */
 	STORE_HOLD,
-	/* the store refuses the window for good; it goes to bad/ */
+	/* permanent refusal: the store never accepts this window, and the loop moves it to bad/ */
 	STORE_REFUSED,
 };
 
-/* The result of store_ops.join: whether a window is in the same request as others. */
+/* The result of store_ops.join: whether the window was added to the common request of several windows. */
 enum store_joined {
-	/* the window is in the common request, and the next one may join it */
+	/* added; the next window may join, too */
 	STORE_JOINED,
-	/* the window is in the common request, which is full now */
+	/* added, and the common request is full now */
 	STORE_FULL,
-	/* the window is not in the common request: the caller sends it by store_ops.send in a request of its own */
+	/* not added: the caller sends this window by store_ops.send, in a request of its own */
 	STORE_ALONE,
-	/* the request failed: none of its windows is confirmed, and the report's verdict gives the reason */
+	/* the common request failed: none of its windows is confirmed, and the report's verdict gives the reason */
 	STORE_PARTED,
 };
 
-/* The result of an attempt. {0} at first; freed by store_report_free. */
+/* The result of an attempt. Initialize it with {0}; free it by store_report_free. */
 struct store_report {
 	enum store_verdict verdict;
-	/* LATER, INDETERMINATE: pause in s that the store requested (Retry-After); 0: it requested none */
+	/* for STORE_LATER and STORE_INDETERMINATE: pause in s that the store requested (Retry-After); 0: none */
 	uint64_t after;
-	/* one line with the reason of the verdict, without secrets; empty if the window was sent */
+	/* one line with the reason of the verdict, without secrets; empty for STORE_SENT */
 	struct text why;
-	/* stacks that the store refused for good, as lines "STACK COUNT\n"; they go to bad/ */
+	/* stacks that the store refused for good, as lines "STACK COUNT\n"; the sending loop writes them to bad/ */
 	struct text refused;
-	/* one line with the reason for which stacks were refused */
+	/* one line with the reason of the refused stacks */
 	struct text refused_why;
-	/* number of documents that this attempt stored, without those that the store already had */
+	/* number of documents that this attempt stored, without those in `known` */
 	uint64_t documents;
-	/* number of documents that the store already had */
+	/* number of documents that the store already had from an earlier attempt */
 	uint64_t known;
-	/* number of requests; bytes of their bodies as transferred, without headers */
+	/* requests: number of requests; bytes: sum of their bodies as transferred, without headers */
 	uint64_t requests, bytes;
-	/* true: the store holds other content under an id: an alarm, although the verdict is SENT */
+	/* true if the store holds other content under the id of a document; the sending loop then writes the window to
+	 * bad/ and warns, although the verdict is STORE_SENT */
 	bool differs;
 };
 
-/* Options for access to a store, from the command line; pjsend and pjfetch share them (STORE_OPTS). NULL: not given.
- * The strings belong to the caller. */
+/* Command-line options for access to a store, common to pjsend and pjfetch (STORE_OPTS). A string is NULL if its option
+ * is not given; the caller owns the strings. */
 struct store_options {
-	/* files for TLS: certificates to trust, client certificate and its key */
+	/* TLS files: CA certificate to trust, client certificate, key of the client certificate */
 	const char *cacert, *cert, *key;
-	/* file with the secret, USER:PASSWORD or a token; NULL: the value of PJ_STORE_AUTH */
+	/* file with the secret, USER:PASSWORD or a token; NULL: the secret is the value of PJ_STORE_AUTH */
 	const char *auth;
-	/* true: the secret may be sent over plain http */
+	/* true if the secret may be sent over plain http */
 	bool insecure_auth;
-	/* for eve: and pjfetch: URL of the original pipeline's service that sums stacks */
+	/* for pjfetch from eve: stores: URL of the original pipeline's service that sums stacks */
 	const char *stacks_url;
-	/* true: the store is only read and creates nothing (pjfetch) */
+	/* true if the store is only read, so that open creates nothing (pjfetch) */
 	bool reading;
-	/* true: the sender queries the store's content before the spool drops a window */
+	/* true if the store must query its content to confirm a window before the spool drops that window */
 	bool verify;
-	/* time limit of one request in s; 0: 90 */
+	/* time limit of one request in s; 0: 90 s */
 	uint64_t timeout_s;
-	/* The following options are for the store dir: only. */
-	/* true: compress by gzip even if zstd is built in */
+	/* All following options are for dir: stores only. */
+	/* true if windows are compressed by gzip even if zstd is built in */
 	bool gzip;
-	/* limits for each host: age in days, bytes; 0: no limit */
+	/* retention limits for each host: keep_days: age in days; max_bytes: bytes; 0: no limit */
 	uint64_t keep_days, max_bytes;
-	/* age in days at which the windows of an hour are merged into one; 0: never */
+	/* age in days at which the windows of an hour are merged into one roll-up; 0: never */
 	uint64_t roll_up_days;
 };
 
-/* Rows of a table of options (opt.h) that set the members of struct store_options. */
+/* Rows of an option table (opt.h) that set the members of the struct store_options at `o`. */
 #define STORE_OPTS(o)                                                                                              \
 	{                                                                                                          \
 		0,                                                                                                 \
@@ -127,126 +129,130 @@ struct store_options {
 			"wait at most SECONDS for an answer of the store (90)"                                     \
 	}
 
-/* A selection of windows: those that start in [from, to), in s since 1970, and match host, label and event. pjfetch
+/* A selection of windows: those that start in [from, to), in s since 1970, and match host, labels and event. pjfetch
  * fills it. */
 struct store_query {
 	uint64_t from, to;
-	/* name of the host; empty: all hosts */
+	/* host of the windows; empty: all hosts */
 	struct str host;
-	/* labels "k=v", all of which a window must have */
+	/* labels "k=v"; a window must have all of them */
 	struct str *label;
 	size_t nlabel;
-	/* patterns (str_glob), one of which the name of a window's event must match; none: any event */
+	/* glob patterns (str_glob) for the event of a window, at least one of which must match; none: all events
+	 * match */
 	struct str *event;
 	size_t nevent;
-	/* property by which the result is grouped: the store sums only windows that agree in it */
+	/* grouping of the result: the store adds up only windows with the same host, time or label value */
 	enum store_by { BY_ALL, BY_HOST, BY_TIME, BY_LABEL } by;
-	/* key of the label whose value groups the result, with BY_LABEL */
+	/* for BY_LABEL: key of the label whose value groups the result */
 	struct str by_label;
 };
 
-/* The receiver of a query's result. A callback returns false to stop; the store then returns false, too, and leaves
- * *why empty. */
+/* The receiver of a query's result. If a callback returns false, the store stops, returns false and leaves *why
+ * empty. */
 struct store_sink {
-	/* Receives a window, or the sum of several windows that agree in unit, event and the property of query.by. With
-	 * fetch, its lines follow; with list, they do not. Members of struct window that the store does not have are 0;
-	 * text and stacks are not set. */
+	/* Receives a window, or the sum of several windows with the same unit, event and grouping value (query.by).
+	 * After it, fetch calls `lines` for this window; list does not. Members of *window that the store does not have
+	 * are 0; `text` and `stacks` are not set. */
 	bool (*window)(void *to, const struct window *window);
-	/* Receives complete lines "STACK COUNT\n" of the latest window, in any number of calls. */
+	/* Receives complete lines "STACK COUNT\n" of the latest window. The store may call it any number of times for
+	 * each window. */
 	bool (*lines)(void *to, struct str lines);
-	/* Reports stored data that cannot be used. The rest of the result follows, and the tool ends with status 1.
-	 * With list it may be NULL; then the store checks only files that it must read anyway. */
+	/* Reports stored data that is damaged; place: its location in the store. The store continues with the rest of
+	 * the result, and the tool ends with status 1. For list it may be NULL; then the store checks only files that
+	 * it must read anyway. */
 	void (*damaged)(void *to, struct str place, const char *why);
-	/* first argument of the callbacks */
+	/* first argument of all callbacks */
 	void *to;
 };
 
-/* A store module. */
+/* The functions and properties of a store module. */
 struct store_ops {
-	/* part of the spec before the colon, e.g. "dir" */
+	/* part of a spec before the colon, e.g. "dir" */
 	const char *scheme;
-	/* form of the spec in messages, e.g. "dir:PATH" */
+	/* form of a spec, for messages, e.g. "dir:PATH" */
 	const char *form;
-	/* one line with a description of the store, for --help and messages */
+	/* one-line description of the store, for --help and messages */
 	const char *does;
-	/* true: repeated sends of a window store it once */
+	/* true if a window that is sent several times is stored once */
 	bool exact;
-	/* true: the store has no server that a fleet of hosts could overload */
+	/* true if the store has no server, so that many hosts cannot overload it */
 	bool local;
-	/* true: another service can sum this store's stacks: pjfetch --stacks */
+	/* true if another service can sum this store's stacks (pjfetch --stacks) */
 	bool sums;
-	/* true: the store's format needs first frames of the form comm-PID: pjfold --pid */
+	/* true if the store's format needs comm-PID as the first frame of each stack (pjfold --pid) */
 	bool pids;
-	/* true: the store's format has no code kinds: pjfold --annotate=none */
+	/* true if the store's format has no code kinds (pjfold --annotate=none) */
 	bool without_kinds;
-	/* earliest epoch in s since 1970 that the store's schema accepts; it refuses earlier windows for good */
+	/* earliest epoch that the store's schema accepts, in s since 1970; earlier windows are refused for good */
 	uint64_t since;
 
-	/* Opens the store; `where` is the part of the spec after the colon. Returns the module's state; NULL, with the
-	 * reason in *why, if that is not possible. Makes no connection to a server. */
+	/* Opens the store; `where` is the part of the spec after the colon. Returns the module's state; on failure
+	 * NULL, with the reason in *why. Makes no connection to a server. */
 	void *(*open)(struct str where, const struct store_options *options, struct text *why);
 
-	/* Makes one attempt to send a window. *resume is 0 at the first attempt, later the value that this function
-	 * left there, so that confirmed documents are not sent again; it is lost when the process ends. isolate: the
-	 * indeterminate attempts reached the limit; find the documents that cause them and report these as refused, or
-	 * the window if all of its documents cause them. *report is empty before. NULL: the store is read-only. */
+	/* Makes one attempt to send a window, with the result in *report, which is {0} before. *resume is 0 at the
+	 * first attempt; the module may store a position there, and the next attempt in this process receives it, so
+	 * that confirmed documents are not sent again. isolate: true after too many indeterminate attempts; the
+	 * module must find the documents that cause them and report these as refused, and refuses the window if every
+	 * document causes them. The pointer `send` is NULL if the store is read-only. */
 	void (*send)(void *store, const struct window *window, uint64_t *resume, bool isolate,
 		     struct store_report *report);
 
-	/* Several windows in fewer requests, for stores where a request costs more than its content; NULL: not
-	 * supported. join adds a window, which need not exist after the call, and may already send a part;
-	 * send_joined sends the rest and ends the attempt. The windows are confirmed if the verdict of send_joined
-	 * is SENT. With another verdict, or if join returns PARTED, the state of all of them is unknown, and each is
-	 * sent by send(). */
+	/* Send several windows in fewer requests, for stores where a request costs more than its content; NULL: not
+	 * supported. join adds a window, whose memory the caller may free after the call, and may already send a part;
+	 * send_joined sends the rest and ends the attempt. All windows are confirmed if the verdict of send_joined is
+	 * STORE_SENT. With another verdict, or if join returns STORE_PARTED, the state of all joined windows is
+	 * unknown, and the caller sends each of them by send(). */
 	enum store_joined (*join)(void *store, const struct window *window, struct store_report *report);
 	void (*send_joined)(void *store, struct store_report *report);
 
-	/* Deliver the windows of a query to sink, by host, then by epoch; list without their stacks. Return false, with
-	 * the reason in *why, on failure. NULL: the store is write-only. */
+	/* Deliver the windows of a query to sink, by host, then by epoch: fetch with stacks, list without. Return false
+	 * on failure, with the reason in *why. NULL: the store is write-only. */
 	bool (*list)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 	bool (*fetch)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 
-	/* Does one part of the maintenance of a store without server (roll-ups, retention) and returns true if more is
-	 * to be done. Called when there is nothing to send. host: the host to maintain; empty: all. now: s since 1970.
-	 * NULL: the store needs none. */
+	/* Does one step of the store's maintenance (roll-ups, retention), for stores without server. Returns true if
+	 * more steps are left. The sending loop calls it when no window is due. host: the host to maintain; empty: all
+	 * hosts. now: s since 1970. NULL: the store needs no maintenance. */
 	bool (*tidy)(void *store, struct str host, uint64_t now);
 
-	/* Returns the SQL statements that set up the server. NULL: the store needs none. */
+	/* Returns the SQL statements that set up the server. NULL: the store needs no setup. */
 	const char *(*schema)(void);
 	void (*close)(void *store);
 };
 
-/* An open store, as given on the command line. */
+/* An open store. */
 struct store {
 	const struct store_ops *ops;
-	/* state of the store module, which ops->open returned */
+	/* state of the store module, as returned by ops->open */
 	void *it;
-	/* spec of the store as given; it should contain no password */
+	/* spec from the command line; it should contain no password */
 	const char *spec;
 };
 
-/* The store modules of this build; the last entry is NULL. */
+/* All store modules of this build; the last entry is NULL. */
 extern const struct store_ops *const store_list[];
 
-/* Returns the store module of a spec (dir:/var/lib/pj-store), and in *where the part after the colon. A path without
- * scheme is dir:. Exits with a message (usage) if the scheme is unknown or was not built in. */
+/* Returns the store module for a spec such as dir:/var/lib/pj-store, and sets *where to the part after the colon. A
+ * path without scheme is treated as dir:PATH. Exits with a usage message if the scheme is unknown or not built in. */
 const struct store_ops *store_ops_of(const char *spec, struct str *where);
-/* For --values=store (opt.h): prints the kinds of stores, "dir:" and so on. */
+/* Prints the schemes of all stores, "dir:" and so on: the values of the option --store for --values (opt.h). */
 void store_print_values(struct out *out, const char *option);
-/* Opens the store of a spec, which must live as long as *store. Exits with a message if that is not possible. */
+/* Opens the store of a spec; the string must live as long as *store. On failure exits with a usage message. */
 void store_open(struct store *store, const char *spec, const struct store_options *options);
-/* Closes the store, if it is open. */
+/* Closes the store if it is open. */
 void store_close(struct store *store);
 
-/* Opens the server at a URL with the given options, for stores that use HTTP. Returns NULL, with the reason in *why, on
- * failure. */
+/* Opens an HTTP connection object for the server at a URL, for store modules that use HTTP. Returns NULL on failure,
+ * with the reason in *why. */
 struct http *store_http(struct str url, const struct store_options *options, struct text *why);
 
 /* Frees the texts of *report and resets it to {0}. */
 void store_report_free(struct store_report *report);
 
-/* True if host, event and labels of a window match the query; its time is not compared. For stores whose server does
- * not select windows by these. */
+/* Returns true if host, event and labels of a window match the query; the time is not compared. For stores whose server
+ * cannot select windows by these properties. */
 bool store_wants(const struct store_query *query, const struct window *window);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * assets.h - the viewers, as bytes in the program, as svg/viewer/assemble prints them: the modules of svg/viewer and
- * svg/viewer.css; for pictures with a heat map, also the modules that begin with heat, and svg/heat.css.
+ * assets.h - the viewer and its style sheet, which svg/viewer/assemble puts into the program as bytes.
+ *
+ * The viewer consists of the modules of svg/viewer. Pictures with a heat map have a larger viewer, which also contains
+ * the modules whose names begin with heat. They also have the rules of svg/heat.css after the rules of svg/viewer.css.
  */
 #ifndef PJ_ASSETS_H
 #define PJ_ASSETS_H
@@ -24,13 +26,13 @@ static inline struct str assets_css(void)
 	return (struct str){ assets_css_begin, (size_t)((uintptr_t)assets_css_end - (uintptr_t)assets_css_begin) };
 }
 
-/* The viewer of pictures with a heat map; it replaces assets_viewer. */
+/* Returns the viewer for pictures with a heat map; such pictures contain it instead of assets_viewer. */
 static inline struct str assets_heat(void)
 {
 	return (struct str){ assets_heat_begin, (size_t)((uintptr_t)assets_heat_end - (uintptr_t)assets_heat_begin) };
 }
 
-/* Rules of style for the heat map; they follow assets_css. */
+/* Returns the CSS rules for the heat map; pictures with a heat map contain them after assets_css. */
 static inline struct str assets_heat_css(void)
 {
 	return (struct str){ assets_heat_css_begin,

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/bars.h"
 
+#include "common/rounding.h"
 #include "svg/format/xml.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BARS_MAX 8000   /* limit for the number of boxes; more never fit into PICTURE_BYTES */
-#define TOOLTIP_MAX 120 /* limit in columns for the name in a tooltip */
-/* limit in px for the height of all rows: enough for any screen; some viewers draw nothing above 32767 */
+/* maximum number of boxes; a picture with more is drawn in less detail. More boxes never fit into PICTURE_BYTES */
+#define BARS_MAX 8000
+/* maximum number of columns of the name in a tooltip; a longer name is truncated at its end */
+#define TOOLTIP_MAX 120
+/* maximum height in px of all rows; deeper rows are left out. It is enough for any screen, and some viewers draw
+ * nothing beyond 32767 px */
 #define PICTURE_PX 16000
 #define GONE_GAP .012   /* gap between the root and the area of removed frames, as a share of the root's width */
-#define ROOT UINT32_MAX /* bar.frame of the root's bar */
+#define ROOT UINT32_MAX /* value of bar.frame for the bar of the root */
 
 struct bar {
 	uint32_t frame;
-	uint32_t key; /* number of the bar's style; all bars with one key share a path */
-	int32_t x, w; /* left end and width in tenths of a px; the width without the gap to the next bar */
+	uint32_t key; /* identifies the style; all bars with the same key share one path */
+	/* x: left end; w: width without the gap to the next bar; both in tenths of a px */
+	int32_t x, w;
 	uint32_t row;
 	bool labelled;
 	bool gone; /* true if the bar is in the area of removed frames */
 };
 
-/* Level of detail of the drawing: narrower frames than frame_px are not drawn, narrower ones than label_px have no
- * label, and deeper rows than rows are left out. */
+/* Level of detail of the drawing. frame_px: least width in px of a drawn frame; label_px: least width in px of a frame
+ * with a label; rows: maximum depth of a drawn frame. */
 struct detail {
 	double frame_px, label_px;
 	uint32_t rows;
@@ -34,10 +38,11 @@ struct drawing {
 	const struct look *look;
 	const struct layout *layout;
 	const struct styles *styles;
-	const struct change *change; /* change of each frame; NULL if the picture is no difference */
+	const struct change *change; /* change of each frame; NULL if the picture is not a difference */
 	double complete;             /* weight that corresponds to the full width of the picture */
-	double gone_left;            /* left end of the area of removed frames, in weight from the root's left end */
-	double gone_scale;           /* factor from weights before to weights after, for the width of removed frames */
+	/* left end of the area of removed frames, as a distance from the left end of the root in units of weight */
+	double gone_left;
+	double gone_scale; /* factor for the width of removed frames, from weights before to weights after */
 	struct detail detail;
 	uint32_t width, top;
 	bool dark;     /* true if the background is dark */
@@ -47,9 +52,9 @@ struct drawing {
 	uint32_t n;
 };
 
-/* ---- numbers for people ------------------------------------------------------------------------------------- */
+/* ---- numbers as text ---------------------------------------------------------------------------------------- */
 
-/* Appends a number with at most two decimals. */
+/* Appends the number `shown`, rounded to two decimals, without trailing zeros. */
 static void put_scaled(struct text *text, double shown)
 {
 	char decimals[8];
@@ -58,7 +63,7 @@ static void put_scaled(struct text *text, double shown)
 		text_printf(text, "%.0f", shown);
 		return;
 	}
-	uint64_t hundredths = (uint64_t)llround(shown * 100);
+	uint64_t hundredths = (uint64_t)rounded(shown * 100);
 	text_grouped(text, hundredths / 100);
 	if (hundredths % 100 == 0)
 		return;
@@ -73,7 +78,7 @@ static bool bars_is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* Returns true if the unit is a plural of at least 4 letters: "samples", "bytes", but not "ms" or "class". */
+/* Returns true if the unit is a plural of at least 4 letters: "samples", "bytes", but not "ms" or "class" (false). */
 static bool is_plural(struct str unit)
 {
 	const char *end = unit.p + unit.n;
@@ -82,7 +87,8 @@ static bool is_plural(struct str unit)
 	       bars_is_letter(end[-4]);
 }
 
-/* A unit that is shown in larger ones. name has the units from the smallest on; each is `step` times the one before. */
+/* A unit with its larger units. unit: the unit in the input; name: the units from the smallest on; step: number of one
+ * unit that make one of the next larger unit. */
 struct scale {
 	struct str unit;
 	double step;
@@ -105,7 +111,8 @@ static const struct scale *scale_of(struct str unit)
 	return NULL;
 }
 
-/* Appends a value in the largest unit in which it is at least 1, without the name of that unit. Returns the name. */
+/* Appends the value `shown` in the largest unit in which it is at least 1. Returns the name of this unit, which is not
+ * appended. */
 static struct str put_in_scale(struct text *text, const struct scale *scale, double shown)
 {
 	size_t index = 0;
@@ -154,14 +161,15 @@ bool bars_is_dark(uint32_t rgb)
 {
 	double r = rgb >> 16 & 255, g = rgb >> 8 & 255, b = rgb & 255;
 
-	/* The square of a channel approximates sRGB's curve of luminance. */
+	/* squares approximate the gamma curve of sRGB; the sum is the relative luminance */
 	return (.2126 * r * r + .7152 * g * g + .0722 * b * b) / (255 * 255) < .19;
 }
 
 /* ---- selection of bars -------------------------------------------------------------------------------------- */
 
-/* bar.key in a difference: 2 * step of the colour scale, + 1 if the frame is new; or KEY_CALLER for callers of removed
- * frames. In other pictures: 4 * colour + tint. KEY_ROOT is the root in both. */
+/* Special values of bar.key. In a difference, a key is 2 * step of the colour scale, + 1 if the frame is new;
+ * KEY_CALLER is for callers of removed frames. In other pictures it is 4 * colour + tint. KEY_ROOT is for the root in
+ * both. */
 enum { KEY_CALLER = 2 * CHANGE_STEPS, KEY_ROOT = UINT16_MAX * 4 };
 
 static uint32_t bars_key_of(const struct drawing *drawing, uint32_t frame)
@@ -181,8 +189,8 @@ static double px_of(const struct drawing *drawing, double weight)
 static struct bar *add_bar(struct drawing *drawing, uint32_t frame, uint32_t key, double start, double width,
 			   uint32_t row)
 {
-	long from = lround(px_of(drawing, start) * 10),
-	     to = lround((px_of(drawing, start) + px_of(drawing, width)) * 10);
+	long from = (long)rounded(px_of(drawing, start) * 10),
+	     to = (long)rounded((px_of(drawing, start) + px_of(drawing, width)) * 10);
 	long gap = to - from >= 40 ? 10 : to - from >= 15 ? 5 : 0;
 	long least = to - from - gap < 3 ? 3 : to - from - gap;
 
@@ -199,8 +207,8 @@ static struct bar *add_bar(struct drawing *drawing, uint32_t frame, uint32_t key
 	return &drawing->bar[drawing->n - 1];
 }
 
-/* Returns 1 if frame i is drawn at this width (a weight), 0 if the frame and all below it are skipped, -1 if there is
- * no space for more bars. */
+/* Returns 1 if frame i is drawn with this width (a weight); 0 if it and all frames below it are skipped; -1 if BARS_MAX
+ * is reached, so that the picture needs less detail. */
 static int bars_wanted(struct drawing *drawing, uint32_t i, double width)
 {
 	if (width <= 0 || px_of(drawing, width) < drawing->detail.frame_px)
@@ -228,8 +236,8 @@ static bool collect_frames(struct drawing *drawing)
 	return true;
 }
 
-/* Adds bars for the area of removed frames: the removed frames, and their callers in a pale colour, which show from
- * where they were called. Returns false if there are too many bars. */
+/* Adds bars for the area of removed frames: the removed frames and, in a pale colour, their callers, which show from
+ * where the removed frames were called. Returns false if BARS_MAX is exceeded. */
 static bool collect_gone(struct drawing *drawing)
 {
 	const struct layout *layout = drawing->layout;
@@ -254,7 +262,7 @@ static bool collect_gone(struct drawing *drawing)
 	return true;
 }
 
-/* Makes all bars of the picture. Returns false if there are more than BARS_MAX at this level of detail. */
+/* Collects all bars of the picture. Returns false if there are more than BARS_MAX at this level of detail. */
 static bool collect_bars(struct drawing *drawing)
 {
 	drawing->n = 0;
@@ -264,7 +272,7 @@ static bool collect_bars(struct drawing *drawing)
 	return collect_frames(drawing) && collect_gone(drawing);
 }
 
-/* ---- their bytes -------------------------------------------------------------------------------------------- */
+/* ---- SVG of the bars ---------------------------------------------------------------------------------------- */
 
 static uint32_t row_y(const struct drawing *drawing, uint32_t row)
 {
@@ -284,14 +292,14 @@ static uint32_t key_rgb(const struct drawing *drawing, uint32_t key)
 			     100 - 5 * (key % 4));
 }
 
-/* Returns true if bars of this key get stripes: new frames. Stripes distinguish them from grown frames in print and for
- * colour-blind readers. */
+/* Returns true if bars of this key get stripes: the bars of new frames. Stripes distinguish new frames from grown
+ * frames in print and for colour-blind readers. Returns false for all other bars. */
 static bool key_is_striped(const struct drawing *drawing, uint32_t key)
 {
 	return drawing->change && key < KEY_CALLER && key % 2;
 }
 
-/* Orders bars by key, then from left to right, so that paths have short steps. */
+/* Sorts bars by key, then by frame from left to right, so that the moves within a path are short. */
 static int bar_cmp(const void *a, const void *b)
 {
 	const struct bar *bar = a, *y = b;
@@ -303,7 +311,8 @@ static int bar_cmp(const void *a, const void *b)
 	return (bar->frame + 1 > y->frame + 1) - (bar->frame + 1 < y->frame + 1);
 }
 
-/* Appends a number to the data of a path. A minus sign is enough to separate it from the number before. */
+/* Appends a number, given in tenths, to the data of a path. Puts a blank before the number unless `first` is true or it
+ * has a minus sign. */
 static void put_step(struct text *text, int64_t tenths, bool first)
 {
 	if (!first && tenths >= 0)
@@ -316,7 +325,7 @@ static const char *ink_on(bool dark)
 	return dark ? "#f4f5f7" : "#16181d";
 }
 
-/* Writes one path with all n bars of a key. */
+/* Writes one path with n bars of the same key. stripes: true: also draw the stripes that mark new frames. */
 static void put_path(struct text *text, const struct drawing *drawing, const struct bar *bar, uint32_t n, bool stripes)
 {
 	int64_t pen_x = 0, pen_y = 0;
@@ -382,7 +391,8 @@ static void bars_put_facts(struct text *text, const struct drawing *drawing, con
 		bars_put_weight(text, drawing, drawing->layout->width[bar->frame], drawing->look->total);
 }
 
-/* Writes a <title> with the weights of the bar, and with the name unless the label shows all of it. */
+/* Writes a <title> element with the weights of the bar, and with its name unless the label already shows the complete
+ * name. */
 static void put_tooltip(struct text *text, const struct drawing *drawing, struct str name, struct str label,
 			const struct bar *bar)
 {
@@ -402,8 +412,8 @@ static void put_tooltip(struct text *text, const struct drawing *drawing, struct
 	text_free(&tip);
 }
 
-/* Returns how labels of a style are cut. Names of processes have no paths and packages, so their beginning is shown;
- * the function of a name of Python is its last part. */
+/* Returns how labels of a style are truncated. Names of processes keep their start, as they have no paths or packages.
+ * Names of Python keep the function, their last part. */
 static enum label_cut cut_of(const struct drawing *drawing, uint32_t style)
 {
 	const struct styles_colour *colour = &drawing->styles->colours[drawing->styles->colour[style]];
@@ -432,7 +442,7 @@ static void put_label(struct text *text, const struct drawing *drawing, const st
 		text_add(text, "<text x=\"");
 		text_tenths(text, bar->x + 40);
 		text_add(text, "\" y=\"");
-		text_tenths(text, lround(middle * 10));
+		text_tenths(text, (long)rounded(middle * 10));
 		text_char(text, '"');
 		if (bars_is_dark(key_rgb(drawing, bar->key)) != drawing->dark)
 			text_printf(text, " fill=\"%s\"", ink_on(!drawing->dark));
@@ -475,7 +485,8 @@ static void bars_coarsen(struct detail *detail)
 	detail->label_px *= 1.15;
 }
 
-/* Computes the place of the area of removed frames: to the right of the root, at the same scale. */
+/* Computes position and scale of the area of removed frames: it is to the right of the root, at the scale of the
+ * root. */
 static void place_gone_area(struct drawing *drawing)
 {
 	const struct layout *layout = drawing->layout;
@@ -502,7 +513,7 @@ void bars_draw(struct bars *bars, struct text *text, const struct look *look, co
 	drawing.detail.frame_px = look->min_px > .5 ? look->min_px : .5;
 	drawing.detail.label_px = 24;
 	drawing.detail.rows = rows < PICTURE_ROWS ? rows : PICTURE_ROWS;
-	drawing.bar = mem_alloc(sizeof(*drawing.bar), BARS_MAX);
+	drawing.bar = mem_grow(NULL, sizeof(*drawing.bar), BARS_MAX);
 	for (;; bars_coarsen(&drawing.detail)) {
 		text->n = 0;
 		if (!collect_bars(&drawing))

@@ -6,7 +6,7 @@
 #include "svg/format/xml.h"
 #include "svg/heat/heatdata.h"
 
-/* ---- config ------------------------------------------------------------------------------------------------- */
+/* ---- config block ------------------------------------------------------------------------------------------- */
 
 static void document_put_key(struct text *text, const char *key)
 {
@@ -62,7 +62,7 @@ static void put_colours(struct text *text, const struct styles *styles)
 	text_char(text, ']');
 }
 
-/* Writes the titles and links of functions in the picture (linkattrs.h). */
+/* Writes the titles and links that the user gave for functions in the picture (linkattrs.h). */
 static void put_attrs(struct text *text, const struct link_attrs *attrs, const struct styles *styles)
 {
 	bool first = true;
@@ -160,7 +160,7 @@ static void put_config(struct text *text, const struct look *look, const struct 
 	text_char(text, '}');
 }
 
-/* ---- parts -------------------------------------------------------------------------------------------------- */
+/* ---- parts of the document ---------------------------------------------------------------------------------- */
 
 static void put_start(struct out *out, const struct look *look, const struct picture *picture)
 {
@@ -202,8 +202,8 @@ static void put_picture(struct out *out, const struct look *look, const struct p
 	text_free(&text);
 }
 
-/* Writes the columns of numbers of the data block: self weights; in a difference the self weights before and after, and
- * the results of the tests by shares and by counts. */
+/* Writes the number columns of the data block. In a difference: self weights before, self weights after, results of the
+ * test by shares, results of the test by counts. Otherwise: self weights. */
 static void put_columns(struct text *text, const struct layout *layout, const struct change *change)
 {
 	if (change) {
@@ -268,7 +268,7 @@ static void put_viewer(struct out *out, bool has_heat)
 	out_text(out, "]]></script>\n");
 }
 
-/* ---- the document ------------------------------------------------------------------------------------------- */
+/* ---- complete document -------------------------------------------------------------------------------------- */
 
 void document_write(struct out *out, const struct look *look, const struct layout *layout, const struct styles *styles,
 		    const struct change *change)

@@ -28,7 +28,7 @@ static void add_fact(struct text *text, struct str fact, const char *after)
 	text_add(text, after);
 }
 
-/* Parses a number of seconds. Returns false for wall time and other text. */
+/* Sets *value to a number of seconds. Returns false for other text, such as a date and time. */
 static bool facts_seconds(struct str string, double *value)
 {
 	char text[32];
@@ -41,8 +41,8 @@ static bool facts_seconds(struct str string, double *value)
 	return true;
 }
 
-/* Appends the time range of the recording. A range in seconds of the recording's clock is shown as a duration, since
- * that clock means nothing to a reader; wall time is shown as it is. */
+/* Appends the time range of the recording. If it is in seconds of the recording's clock, appends only its duration, as
+ * that clock has no meaning for a reader. Appends dates and times unchanged. */
 static void add_time(struct text *text, const struct folded_header *header)
 {
 	double from, to;

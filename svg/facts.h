@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* facts.h - what pictures have in common: font, subtitle, messages about their input, and how their file is opened. */
+/* facts.h - helpers of pjsvg and pjheat: font, subtitle, messages about the input, and opening of the output file. */
 #ifndef PJ_FACTS_H
 #define PJ_FACTS_H
 
@@ -8,13 +8,14 @@
 
 #define FACTS_FONT "ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace"
 
-/* Warns about skipped lines and rounded weights. */
+/* Warns about skipped lines and rounded weights of the input. */
 void facts_report(const struct folded_tally *tally);
 
-/* Returns the subtitle: the user's text (NULL: none), then the facts in the header of the input. It is visible text. */
+/* Returns the subtitle as visible text: `given`, the user's text (NULL: none), then event, frequency, host, time,
+ * labels and losses from the header of the input. */
 struct str facts_subtitle(struct arena *arena, const char *given, const struct folded_header *header);
 
-/* Opens the output file `path` (NULL: standard output), compressed for a name in .svgz or .svg.gz. */
+/* Opens the output file `path` (NULL: standard output); compresses it by gzip if its name ends in .svgz or .svg.gz. */
 void facts_open(struct out *out, const char *path);
 
 #endif

@@ -4,6 +4,7 @@
 #include "common/visible.h"
 #include "svg/format/xml.h"
 #include "svg/heat/heattime.h"
+#include "svg/heat/markers.h"
 
 #include <stdlib.h>
 
@@ -15,18 +16,24 @@ enum {
 	DIGIT_PX = 7,
 	LABEL_GAP_PX = 10,
 	HATCH_PX = 8,
-	NAME_BYTES = 20
+	FLAGS_PX = 16,
+	FLAG_NAME_PX = 80,
+	FLAG_NAME_BYTES = 40
 };
 
 #define LOST_RGB 0x7c3aed
 #define LOST_DARK_RGB 0xc4a7ff
+#define MARKER_RGB 0x0f766e
+#define MARKER_DARK_RGB 0x5eead4
+#define FLAG "\xe2\x9a\x91 "
 #define SQUARE "\xe2\x96\xa0"
 #define MIDDOT " \xc2\xb7 "
 
-/* Where the map is, in px. */
+/* The geometry of the heat map in px. left: x of the first column; right: x where labels of markers end; column: width
+ * of a column; top, height: y and height of the map; row: height of a row. */
 struct heatpicture {
 	const struct heatmap *map;
-	double left, column;
+	double left, right, column;
 	uint32_t top, height, row;
 };
 
@@ -37,9 +44,10 @@ static void put_text_at(struct text *text, double x, double y, uint32_t rgb, con
 	text_add(text, "\">");
 }
 
-/* ---- slots -------------------------------------------------------------------------------------------------- */
+/* ---- drawing of slots --------------------------------------------------------------------------------------- */
 
-/* Slots are thick strokes on a grid of one unit for each, scaled to px: a few bytes for each slot. */
+/* Writes all slots of one colour level as one path; level 0: the slots with losses. rgb: colour of the path. A slot is
+ * a thick stroke on a grid with one unit per slot, which is scaled to px: a slot needs only a few bytes. */
 static void put_level(struct text *text, const struct heatmap *map, unsigned level, uint32_t rgb)
 {
 	bool any = false;
@@ -72,7 +80,8 @@ static void put_slots(struct text *text, const struct heatpicture *picture, cons
 	text_add(text, "</g>\n");
 }
 
-/* Writes the ground of each run of columns: slots without samples. Between runs are gaps. */
+/* Writes the background of each run of adjacent columns, which shows where slots have no samples. Between runs are
+ * gaps. */
 static void put_ground(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	const struct heatmap *map = picture->map;
@@ -86,7 +95,7 @@ static void put_ground(struct text *text, const struct heatpicture *picture, con
 	}
 }
 
-/* Writes a diagonal stroke every HATCH_PX px over columns of a row. */
+/* Writes diagonal strokes, HATCH_PX px apart, over a part of a row: it starts at x and is `width` px wide. */
 static void put_hatch(struct text *text, const struct heatpicture *picture, uint32_t row, double x, double width)
 {
 	uint32_t bottom = picture->top + (picture->map->rows - row) * picture->row;
@@ -95,7 +104,7 @@ static void put_hatch(struct text *text, const struct heatpicture *picture, uint
 		text_printf(text, "M%.6g %ul%u -%u", x + at, bottom, picture->row, picture->row);
 }
 
-/* Writes the time that is missing in each row. */
+/* Writes a hatched area over the columns of each row in which samples are missing. */
 static void put_missing(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	const struct heatmap *map = picture->map;
@@ -115,7 +124,109 @@ static void put_missing(struct text *text, const struct heatpicture *picture, co
 	free(filled);
 }
 
-/* ---- axes and legend ---------------------------------------------------------------------------------------- */
+/* ---- drawing of markers ------------------------------------------------------------------------------------- */
+
+/* Returns the x in px of the column of a position. */
+static double column_left(const struct heatpicture *picture, uint32_t position)
+{
+	uint32_t column = position / picture->map->rows;
+
+	return picture->left + column * picture->column;
+}
+
+/* Appends to the path of all markers the line of a marker with this position: the line between the slots before the
+ * marker's time and the slots from its time on. */
+static void put_border(struct text *text, const struct heatpicture *picture, uint32_t position)
+{
+	const struct heatmap *map = picture->map;
+	uint32_t row = position % map->rows, bottom = picture->top + picture->height;
+	double x = column_left(picture, position);
+
+	if (row)
+		text_printf(text, "M%.6g %uV%uH%.6g", x + picture->column, bottom, bottom - row * picture->row, x);
+	else
+		text_printf(text, "M%.6g %u", x, bottom);
+	text_printf(text, "V%u", picture->top - FLAGS_PX + 4);
+}
+
+static void put_borders(struct text *text, const struct heatpicture *picture, const char *attributes, uint32_t rgb)
+{
+	const struct markers *markers = picture->map->markers;
+
+	text_printf(text, "<path fill=\"none\" %s stroke=\"", attributes);
+	text_rgb(text, rgb);
+	text_add(text, "\" d=\"");
+	for (size_t i = 0; i < markers->n; i++)
+		put_border(text, picture, markers->marker[i].position);
+	text_add(text, "\"/>\n");
+}
+
+/* Returns true if the last marker is so close to the right edge that its label would be cut: the label then stands to
+ * the left of the marker. False: it stands to the right, as all other labels. */
+static bool is_at_edge(const struct heatpicture *picture)
+{
+	const struct markers *markers = picture->map->markers;
+
+	return picture->right - column_left(picture, markers->marker[markers->n - 1].position) < FLAG_NAME_PX;
+}
+
+/* Sets *start and *end to the limits, as x in px, of the space for the label of marker i: it ends at the label of the
+ * next marker. */
+static void flag_space(const struct heatpicture *picture, size_t i, double *start, double *end)
+{
+	const struct markers *markers = picture->map->markers;
+	const struct marker *marker = &markers->marker[i];
+
+	*start = column_left(picture, marker->position);
+	if (i + 1 < markers->n)
+		*end = column_left(picture, marker[1].position) -
+		       (i + 2 == markers->n && is_at_edge(picture) ? FLAG_NAME_PX : 0);
+	else if (!is_at_edge(picture))
+		*end = picture->right;
+	else {
+		*end = *start;
+		*start = i ? column_left(picture, marker[-1].position) : picture->left;
+		if (*end - *start > FLAG_NAME_PX)
+			*start = *end - FLAG_NAME_PX;
+	}
+}
+
+/* Writes the label of marker i in the colour rgb, truncated to its space, with the full text as tooltip. Writes nothing
+ * if the space is narrower than FLAG_NAME_PX. */
+static void put_flag(struct text *text, const struct heatpicture *picture, uint32_t rgb, size_t i)
+{
+	const struct marker *marker = &picture->map->markers->marker[i];
+	double start, end;
+
+	flag_space(picture, i, &start, &end);
+	if (end - start < FLAG_NAME_PX)
+		return;
+	bool is_before = start < column_left(picture, marker->position);
+	size_t bytes = (size_t)((end - start) / DIGIT_PX) - 2;
+	put_text_at(text, is_before ? end - 2 : start + 2, picture->top - 4, rgb, is_before ? "end" : "start");
+	text_add(text, FLAG);
+	struct text brief = { 0 };
+	visible_middle(&brief, marker->label, bytes < FLAG_NAME_BYTES ? bytes : FLAG_NAME_BYTES);
+	xml_text(text, text_view(&brief));
+	text_add(text, "<title>");
+	xml_text(text, marker->label);
+	text_add(text, "</title></text>\n");
+	text_free(&brief);
+}
+
+static void put_markers(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
+{
+	uint32_t rgb = ink->dark ? MARKER_DARK_RGB : MARKER_RGB;
+
+	if (!picture->map->markers || picture->map->markers->n == 0)
+		return;
+	put_borders(text, picture, "stroke-width=\"4\" opacity=\".7\"", ink->dark ? 0x15171b : 0xffffff);
+	put_borders(text, picture, "stroke-width=\"1.5\"", rgb);
+	for (size_t i = 0; i < picture->map->markers->n; i++)
+		put_flag(text, picture, rgb, i);
+}
+
+/* ---- drawing of axes and legend ----------------------------------------------------------------------------- */
 
 static struct heattime_axis axis_of(const struct heatmap *map)
 {
@@ -128,7 +239,7 @@ static struct heattime_axis axis_of(const struct heatmap *map)
 	};
 }
 
-/* Returns the width of a label of the time axis and of the gap behind it, in px. */
+/* Returns the width in px of a label of the time axis with the gap after it. */
 static double label_width(const struct heattime_axis *axis)
 {
 	struct text text = { 0 };
@@ -139,7 +250,7 @@ static double label_width(const struct heattime_axis *axis)
 	return width > LABEL_PX ? width : LABEL_PX;
 }
 
-/* Returns the number of columns between labels of the time axis. */
+/* Returns the number of columns from one label of the time axis to the next; width: width of a label in px. */
 static uint64_t label_step(const struct heatpicture *picture, double width)
 {
 	static const uint64_t steps[] = { 1, 2, 5, 10, 15, 20, 30, 60, 120, 240, 360 };
@@ -174,7 +285,8 @@ static void put_axis(struct text *text, const struct heatpicture *picture, const
 
 static void put_row_labels(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
-	static const uint64_t part[] = { 0, 2, 4 }; /* quarters of a column */
+	/* heights of the labels above the bottom of the map, in quarters of its height */
+	static const uint64_t part[] = { 0, 2, 4 };
 
 	for (size_t i = 0; i < countof(part); i++) {
 		put_text_at(text, picture->left - 6, picture->top + picture->height * (double)(4 - part[i]) / 4 + 4,
@@ -192,12 +304,12 @@ static void put_label_names(struct text *text, const struct heatpicture *picture
 	const struct heatrows *labels = picture->map->labels;
 
 	for (uint32_t row = 0; row < labels->n; row++) {
-		struct str name = visible_head(labels->name[row], NAME_BYTES);
-
 		put_text_at(text, picture->left - 6, picture->top + (labels->n - row) * picture->row - 2, ink->muted,
 			    "end");
-		xml_text(text, name);
-		text_add(text, name.n < labels->name[row].n ? "\xe2\x80\xa6</text>\n" : "</text>\n");
+		xml_text(text, labels->brief[row]);
+		text_add(text, "<title>");
+		xml_text(text, labels->name[row]);
+		text_add(text, "</title></text>\n");
 	}
 }
 
@@ -215,6 +327,15 @@ static bool has_losses(const struct heatmap *map)
 	while (i < map->nslots && map->slot[i].lost == 0)
 		i++;
 	return i < map->nslots;
+}
+
+static void put_marker_legend(struct text *text, const struct markers *markers)
+{
+	if (!markers)
+		return;
+	text_printf(text, MIDDOT FLAG "%zu %s", markers->n, markers->n == 1 ? "marker" : "markers");
+	if (markers->outside + markers->excess)
+		text_printf(text, ", %ju not shown", (uintmax_t)(markers->outside + markers->excess));
 }
 
 static void put_heat_legend(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink,
@@ -253,6 +374,7 @@ static void put_heat_legend(struct text *text, const struct heatpicture *picture
 		text_add(text, MIDDOT "blank: longer gaps");
 	if (map->origin >= HEATTIME_WALL)
 		text_add(text, MIDDOT "UTC");
+	put_marker_legend(text, map->markers);
 	text_add(text, "</text>\n");
 }
 
@@ -260,11 +382,13 @@ uint32_t heatpicture_draw(struct text *text, const struct heatmap *map, const st
 			  struct str unit, uint32_t top, uint32_t width, uint32_t pad)
 {
 	uint32_t gutter = map->labels ? HEATPICTURE_LABELS : HEATPICTURE_GUTTER;
+	uint32_t above = LEGEND_PX + (map->markers && map->markers->n ? FLAGS_PX : 0);
 	struct heatpicture picture = {
 		.map = map,
 		.left = pad + gutter,
+		.right = (double)width - 4,
 		.column = ((double)width - 2 * pad - gutter) / map->columns,
-		.top = top + LEGEND_PX,
+		.top = top + above,
 		.row = map->labels ? HEATPICTURE_LABEL_ROW : HEATPICTURE_ROW,
 	};
 
@@ -279,5 +403,6 @@ uint32_t heatpicture_draw(struct text *text, const struct heatmap *map, const st
 	put_slots(text, &picture, ink);
 	(map->labels ? put_label_names : put_row_labels)(text, &picture, ink);
 	put_axis(text, &picture, ink);
-	return LEGEND_PX + picture.height + AXIS_PX + BELOW_PX;
+	put_markers(text, &picture, ink);
+	return above + picture.height + AXIS_PX + BELOW_PX;
 }

@@ -15,11 +15,11 @@ const char picture_ui_font[] =
 #define SQUARE "\xe2\x96\xa0"
 #define FOOT_PX 32
 #define UI_CHAR_PX 6.6 /* average width in px of a character of the header's small text */
-#define CHIP_PX 76     /* width in px of the square, the percentage and the gaps of one kind in the legend */
+#define CHIP_PX 76     /* width in px of a legend entry without its name: square, percentage and gaps */
 
 enum { TITLE_Y = 29, TOTALS_Y = 49, LINE_PX = 18, LEGEND_PX = 25 };
 
-/* ---- header ------------------------------------------------------------------------------------------------- */
+/* ---- header of the picture ---------------------------------------------------------------------------------- */
 
 /* Appends the totals of a difference: "before 6,000 -> after 6,600 samples (+10.0%)". */
 static void put_sums(struct text *text, const struct look *look, const struct layout *layout)
@@ -48,7 +48,8 @@ static void put_totals(struct text *text, const struct look *look, const struct 
 	text_grouped(text, layout->depth);
 }
 
-/* Writes a line of small text at height y (px), cut to the picture's width. */
+/* Writes a line of small text at height y in px, truncated to `width`, the width of the picture in px. ink: colour of
+ * the text. */
 static void picture_put_line(struct text *text, struct str line, double y, uint32_t width, uint32_t ink)
 {
 	struct text cut = { 0 };
@@ -76,7 +77,7 @@ static void put_title(struct picture *picture, const struct look *look)
 	text_free(&cut);
 }
 
-/* Writes totals and subtitle, on one line if they fit. Returns the height of the header so far, in px. */
+/* Writes totals and subtitle, on one line if they fit, else on two. Returns the height of the header so far in px. */
 static uint32_t picture_put_facts(struct picture *picture, const struct look *look)
 {
 	struct text line = { 0 };
@@ -99,7 +100,7 @@ static uint32_t picture_put_facts(struct picture *picture, const struct look *lo
 	return height;
 }
 
-/* ---- legend ------------------------------------------------------------------------------------------------- */
+/* ---- legend of the picture ---------------------------------------------------------------------------------- */
 
 struct share {
 	const char *label;
@@ -116,8 +117,8 @@ static int share_cmp(const void *a, const void *b)
 	return strcmp(share->label, y->label);
 }
 
-/* Fills share with the self weight of each label in the legend, the heaviest first. Returns the number of labels, at
- * most max. */
+/* Sets share[] to the labels of the legend with their self weights, sorted by weight, heaviest first. Returns the
+ * number of labels, at most max; further labels are left out. */
 static size_t make_shares(struct share *share, size_t max, const struct layout *layout, const struct styles *styles,
 			  bool dark)
 {
@@ -143,7 +144,8 @@ static size_t make_shares(struct share *share, size_t max, const struct layout *
 	return count;
 }
 
-/* Writes one kind of the legend. Its square is a character, so that it flows with the text, whatever the font is. */
+/* Writes one entry of the legend; first: true: it is the first entry. The square of the entry is a character, so that
+ * it moves with the text in any font. */
 static void picture_put_share(struct text *text, const struct share *share, const struct look *look, bool first)
 {
 	text_printf(text, "<tspan dx=\"%d\" font-size=\"15\" fill=\"", first ? 0 : 16);
@@ -160,7 +162,7 @@ static uint32_t put_legend(struct picture *picture, const struct look *look, con
 {
 	struct share share[CODE_COUNT] = { 0 };
 	size_t count = make_shares(share, countof(share), layout, styles, bars_is_dark(look->background));
-	/* Labels of less than 0.1 % are left out, as in the viewer. */
+	/* Like the viewer, the legend omits labels below 0.1 %. */
 	uint64_t least = look->total / 1000 + (look->total % 1000 != 0);
 	double x = picture->width;
 	uint32_t lines = 0;
@@ -203,7 +205,7 @@ static void put_scale(struct picture *picture, const struct look *look, const st
 	if (change->gone_sum)
 		text_add(text, MIDDOT "right: only before");
 	if (change->unsure_sum) {
-		struct text gone = { 0 }; /* escaped, because the unit is text of the input */
+		struct text gone = { 0 }; /* the unit comes from the input, so it is escaped */
 		bars_weight(&gone, look, change->unsure_sum);
 		text_add(text, MIDDOT);
 		xml_text(text, text_view(&gone));
@@ -213,7 +215,8 @@ static void put_scale(struct picture *picture, const struct look *look, const st
 	text_add(text, "</tspan></text>");
 }
 
-/* Writes the colour scale and the note below it. Returns the height of the header so far, in px. */
+/* Writes the colour scale of a difference at height y in px, and the note below the scale. Returns the height of the
+ * header so far in px. */
 static uint32_t put_change_legend(struct picture *picture, const struct look *look, const struct change *change,
 				  uint32_t y)
 {
@@ -224,7 +227,7 @@ static uint32_t put_change_legend(struct picture *picture, const struct look *lo
 	return y + LEGEND_PX + LINE_PX;
 }
 
-/* ---- the picture -------------------------------------------------------------------------------------------- */
+/* ---- complete picture --------------------------------------------------------------------------------------- */
 
 static void put_foot(struct picture *picture, const struct bars *bars, const struct layout *layout)
 {
@@ -238,7 +241,7 @@ static void put_foot(struct picture *picture, const struct bars *bars, const str
 	text_add(&picture->foot, "open in a browser to zoom and search");
 }
 
-/* Chooses text colours with contrast on the background. */
+/* Sets the text colours so that they contrast with the background. */
 static void choose_ink(struct picture *picture, const struct look *look)
 {
 	bool dark = bars_is_dark(look->background);

@@ -8,19 +8,24 @@
 #include "common/formats/folded.h"
 #include "svg/format/sha256.h"
 #include "svg/heat/heattime.h"
+#include "svg/heat/markers.h"
 #include "common/visible.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NO_TIMES "no stack begins with a time (12.340000000;a;b 42): pjfold --time-slice 0.02 perf.data writes them"
 #define UNTIMED "the samples have no time: perf record without --no-timestamp records it"
-#define NO_TIME STR("[no-time]") /* pjfold's frame for it */
+#define NO_TIME STR("[no-time]") /* frame of pjfold for stacks without a time */
 
 struct heatrequest {
 	const char *title, *subtitle, *notes, *output;
-	const char *rows; /* what a row is: the outermost frame behind the time; NULL: a part of a column */
-	double slot;      /* length of a slot in seconds; 0: pjheat chooses it */
+	/* label of rows (--rows): each outermost frame after the time has a row of its own; NULL: rows are equal parts
+	 * of a column */
+	const char *rows;
+	const char *markers; /* path of a text file with markers; NULL: none */
+	double slot;         /* length of a slot in s; 0: pjheat chooses it */
 	bool inverted, csp_hash;
 };
 
@@ -32,23 +37,27 @@ static void heatrequest_check(const struct heatrequest *request)
 		die_usage("standard output is a terminal: write the picture to a file with -o heat.svg");
 	if (request->slot != 0 && !(request->slot >= 1e-3 && request->slot <= 86400))
 		die_usage("--slot: %g is not between 0.001 and 86400 seconds", request->slot);
+	if (request->markers && str_eq(str_of(request->markers), STR("-")))
+		die_usage("--markers: standard input has the stacks: name a file");
 }
 
 static char **heatrequest_parse(struct heatrequest *request, int argc, char **argv)
 {
 	const struct opt opts[] = {
 		OPT_GROUP("Map"),
-		{ 0, "slot", "SECONDS", OPT_DOUBLE, &request->slot, NULL,
+		{ 0, "slot", "SECONDS", OPT_SECONDS, &request->slot, NULL,
 		  "length of a slot of the map [0.02; longer if the input is long]" },
 		{ 0, "rows", "LABEL", OPT_STR, &request->rows, NULL,
 		  "a row for each first frame behind the time: host, container, ..." },
+		{ 0, "markers", "FILE", OPT_STR, &request->markers, NULL,
+		  "mark events such as deployments: lines of a time and a label" },
 		OPT_GROUP("Texts"),
 		{ 0, "title", "TEXT", OPT_STR, &request->title, NULL, "headline [Heat Map]" },
 		{ 0, "subtitle", "TEXT", OPT_STR, &request->subtitle, NULL, "second line, after the totals" },
 		{ 0, "notes", "TEXT", OPT_STR, &request->notes, NULL, "text to store inside the file" },
 		OPT_GROUP("Output"),
 		{ 'i', "inverted", NULL, OPT_FLAG, &request->inverted, NULL, "root of the graph on top" },
-		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
+		{ 'o', "output", "FILE", OPT_CALL, &request->output, opt_svg_path,
 		  "write to FILE, complete or not at all; *.svgz is compressed" },
 		{ 0, "csp-hash", NULL, OPT_FLAG, &request->csp_hash, NULL,
 		  "print the hash of the viewer for a Content-Security-Policy" },
@@ -70,9 +79,10 @@ static char **heatrequest_parse(struct heatrequest *request, int argc, char **ar
 	return files;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading of the input ----------------------------------------------------------------------------------- */
 
-/* Ends the tool for a perf.data: its reader is pjfold, with an option that a user of pjheat needs. */
+/* Exits with a message if the input is perf.data: pjheat needs pjfold's output with times, and the message gives the
+ * command. */
 static void refuse_recording(struct in *input)
 {
 	if (str_starts(in_peek(input, 8), STR("PERFILE2")))
@@ -80,7 +90,8 @@ static void refuse_recording(struct in *input)
 		       "this is perf.data: pjfold --time-slice 0.02 FILE | pjheat > heat.svg");
 }
 
-/* Adds an input file to stacks. Returns false if it is damaged; the part before the damage is in stacks. */
+/* Adds the stacks of the file at `path` (NULL: standard input) to *stacks. Returns false if the file is damaged; then
+ * the stacks before the damage are added. */
 static bool pjheat_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
 			     struct folded_tally *tally)
 {
@@ -113,9 +124,35 @@ static bool pjheat_read_all(char **files, struct stacks *stacks, struct folded_h
 	return complete;
 }
 
-/* ---- messages ----------------------------------------------------------------------------------------------- */
+/* Adds the markers of a text file whose times are in the map. */
+static void read_markers(struct markers *markers, const struct heatmap *map, struct in *input)
+{
+	struct place malformed = { 0 };
+	struct str line;
 
-#define NAME_BYTES 60 /* of a name in a message */
+	while (in_line(input, &line))
+		if (!markers_add(markers, map, line) && markers->malformed == 1)
+			malformed = in_place(input);
+	markers_sort(markers);
+	if (markers->malformed)
+		warn_at(malformed,
+			"no time and label (2026-11-26T20:38:45Z deploy 1.2); %ju of %ju lines left out for this reason",
+			(uintmax_t)markers->malformed, (uintmax_t)markers->lines);
+	if (markers->outside)
+		warn("%s: %ju of %ju markers left out: they are before or after the samples%s", input->name,
+		     (uintmax_t)markers->outside, (uintmax_t)(markers->lines - markers->malformed),
+		     markers->outside_wall && map->origin < HEATTIME_WALL ? ", whose times are not of the wall clock" :
+									    "");
+	if (markers->excess)
+		warn("%s: %ju markers left out: a map has at most %d", input->name, (uintmax_t)markers->excess,
+		     MARKERS_MAX);
+	if (input->errors)
+		warn_at(in_place(input), "%s; the markers before it are drawn", input->errors);
+}
+
+/* ---- messages to the user ----------------------------------------------------------------------------------- */
+
+#define NAME_BYTES 60 /* maximum length in bytes of a name in a message; a longer name is cut */
 
 static void report_times(const struct slots *slots)
 {
@@ -145,7 +182,7 @@ static void report_slots(const struct heatmap *map)
 	text_free(&used);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------ */
+/* ---- writing of the picture --------------------------------------------------------------------------------- */
 
 static struct str pjheat_given(struct arena *arena, const char *value, struct str otherwise)
 {
@@ -158,7 +195,8 @@ static struct look pjheat_look(struct arena *arena, const struct heatrequest *re
 	uint64_t sum = stacks_sum(&slots->tree, 0);
 	struct folded_header known = *header;
 
-	/* A header counts losses without a time, too; not every text has a header. */
+	/* The header's number includes losses without a time; an input without a header has only the losses of
+	 * slots. */
 	known.lost = slots->lost_sum > header->lost ? slots->lost_sum : header->lost;
 	return (struct look){
 		.title = pjheat_given(arena, request->title, STR("Heat Map")),
@@ -181,8 +219,11 @@ static struct look pjheat_look(struct arena *arena, const struct heatrequest *re
 	};
 }
 
-static void write_heat(struct out *out, struct look *look, struct slots *slots, const struct heatrequest *request)
+/* markers: input with markers; NULL: none */
+static void write_heat(struct out *out, struct look *look, struct slots *slots, const struct heatrequest *request,
+		       struct in *markers_input)
 {
+	struct markers markers = { 0 };
 	uint64_t slot_ns = (uint64_t)(request->slot * 1e9 + .5);
 	struct styles_how how = { .palette = palette_find(STR("kind")) };
 	struct layout layout;
@@ -197,10 +238,15 @@ static void write_heat(struct out *out, struct look *look, struct slots *slots, 
 		heatrows_make(&rows, slots, &layout, str_of(request->rows));
 	heatmap_make(&map, slots, request->rows ? &rows : NULL, slot_ns);
 	report_slots(&map);
+	if (markers_input) {
+		read_markers(&markers, &map, markers_input);
+		map.markers = &markers;
+	}
 	look->heat = &map;
 	document_write(out, look, &layout, &styles, NULL);
 	look->heat = NULL;
 	heatmap_free(&map);
+	markers_free(&markers);
 	heatrows_free(&rows);
 	styles_free(&styles);
 	layout_free(&layout);
@@ -209,12 +255,17 @@ static void write_heat(struct out *out, struct look *look, struct slots *slots, 
 static int pjheat_draw(const struct heatrequest *request, char **files)
 {
 	static struct out out;
+	static struct in markers_input;
 	struct stacks stacks = { 0 };
 	struct folded_header header = { 0 };
 	struct folded_tally tally = { 0 };
 	struct slots slots;
 	struct arena arena = { 0 };
 
+	if (request->markers) {
+		in_open(&markers_input, request->markers);
+		in_expect_lines(&markers_input);
+	}
 	bool complete = pjheat_read_all(files, &stacks, &header, &tally);
 	facts_report(&tally);
 	slots_make(&slots, &stacks);
@@ -223,7 +274,8 @@ static int pjheat_draw(const struct heatrequest *request, char **files)
 	bool drawn = stacks_sum(&slots.tree, 0) > 0;
 	facts_open(&out, request->output);
 	if (drawn) {
-		write_heat(&out, &look, &slots, request);
+		write_heat(&out, &look, &slots, request, request->markers ? &markers_input : NULL);
+		complete &= !markers_input.errors;
 	} else {
 		warn("%s", slots.ntimes                         ? "no samples in the input, only losses" :
 			   str_eq(slots.first_untimed, NO_TIME) ? UNTIMED :
@@ -232,6 +284,8 @@ static int pjheat_draw(const struct heatrequest *request, char **files)
 		document_write_empty(&out, &look, "no samples with times in the input");
 	}
 	out_close(&out);
+	if (request->markers)
+		in_close(&markers_input);
 	stacks_free(&stacks);
 	slots_free(&slots);
 	arena_free(&arena);
@@ -252,12 +306,22 @@ static int pjheat_print_hash(void)
 	return PJ_OK;
 }
 
+/* Reads the local time zone, for markers without a zone, while files can be opened. Without TZ, the C library would
+ * look for changes of /etc/localtime at each conversion. */
+static void load_zone(void)
+{
+	setenv("TZ", ":/etc/localtime", 0);
+	tzset();
+}
+
 int main(int argc, char **argv)
 {
 	struct heatrequest request;
 
 	diag_tool("pjheat");
 	char **files = heatrequest_parse(&request, argc, argv);
-	confine(&(struct confine){ .input = files, .output = { request.output } });
+	if (request.markers)
+		load_zone();
+	confine(&(struct confine){ .input = files, .file = { request.markers }, .output = { request.output } });
 	return request.csp_hash ? pjheat_print_hash() : pjheat_draw(&request, files);
 }

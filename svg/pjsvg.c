@@ -16,10 +16,10 @@
 
 #define NO_STACKS ": no line is a folded stack (a;b;c 42): fold perf script text with pjfold"
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading of the input ----------------------------------------------------------------------------------- */
 
-/* Adds an input file to stacks. Returns false if the input is damaged; the part before the damage is in stacks.
- * *columns is the number of columns of the files so far, 0 at first. */
+/* Adds the stacks of the file at `path` (NULL: standard input) to *stacks. Returns false if the file is damaged; then
+ * the stacks before the damage are added. *columns: number of columns of the files so far; 0 at first. */
 static bool pjsvg_read_file(const char *path, struct stacks *stacks, struct folded_header *header,
 			    struct folded_tally *tally, unsigned *columns)
 {
@@ -53,12 +53,14 @@ static bool pjsvg_read_all(char **files, struct stacks *stacks, struct folded_he
 	for (; *files; files++)
 		complete &= pjsvg_read_file(*files, stacks, header, tally, &columns);
 	if (columns > 1)
-		stacks_add(stacks, 0, 1, 0); /* the picture is a difference even if no stack has weight after */
+		/* creates column 1, which marks the picture as a difference even if all weights after are 0 */
+		stacks_add(stacks, 0, 1, 0);
 	return complete;
 }
 
-/* Returns the stacks to draw: `stacks`, or `turned` with the reversed or cut stacks. Removes the dispersions from the
- * header in the second case: they refer to nodes that `turned` does not have. */
+/* Returns the stacks to draw: `stacks` or, with --reverse or --base, `turned`, which it sets to the reversed or cut
+ * stacks. With these options it also removes the dispersions from the header, as they refer to nodes that `turned` does
+ * not have. */
 static const struct stacks *pjsvg_turn(struct stacks *turned, const struct request *request,
 				       const struct stacks *stacks, struct folded_header *header)
 {
@@ -76,14 +78,14 @@ static const struct stacks *pjsvg_turn(struct stacks *turned, const struct reque
 	return turned;
 }
 
-/* ---- looks -------------------------------------------------------------------------------------------------- */
+/* ---- appearance of the picture ------------------------------------------------------------------------------ */
 
 static struct str pjsvg_given(struct arena *arena, const char *value, struct str otherwise)
 {
 	return value ? visible_copy(arena, str_of(value)) : otherwise;
 }
 
-/* Returns the header lines to store for --unpack. With --base, the dispersions are left out: they do not apply to cut
+/* Returns the header lines to store for --unpack. Omits the dispersions with --base, as they do not apply to cut
  * stacks. */
 static struct str make_header(struct arena *arena, const struct request *request, const struct stacks *stacks,
 			      struct folded_header h)
@@ -139,7 +141,7 @@ static struct look make_look(struct arena *arena, const struct request *request,
 	};
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------ */
+/* ---- writing of the picture --------------------------------------------------------------------------------- */
 
 static void pjsvg_assess(struct change *change, struct arena *arena, const struct request *request,
 			 const struct look *look, const struct layout *layout, const struct stacks *stacks,
@@ -232,7 +234,7 @@ static int pjsvg_draw(const struct request *request, char **files)
 	return sum && complete ? PJ_OK : PJ_FAILED;
 }
 
-/* ---- other things to do ------------------------------------------------------------------------------------- */
+/* ---- --csp-hash and --unpack -------------------------------------------------------------------------------- */
 
 static int print_csp_hash(void)
 {
@@ -281,7 +283,8 @@ static void unpack_file(struct unpacked *unpacked, const char *path)
 	text_free(&bytes);
 }
 
-/* Unpacks all inputs before it writes anything, so that an invalid input leaves no output. */
+/* Prints the folded stacks of all pictures. Unpacks all pictures before it writes, so that there is no output if one
+ * picture is invalid. */
 static int pjsvg_unpack(char **files, const char *output)
 {
 	static struct out out;

@@ -9,14 +9,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- values ------------------------------------------------------------------------------------------------- */
+/* ---- values of options -------------------------------------------------------------------------------------- */
 
 static bool request_is_letter(char byte)
 {
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* Returns true if string can be a CSS list of font families: letters, digits, blanks and , . _ - */
+/* Returns true if a string can be a CSS list of font families: only letters, digits, blanks and , . _ - (otherwise
+ * false) */
 static bool is_font(struct str string)
 {
 	if (string.n == 0 || string.n > 200)
@@ -83,7 +84,7 @@ static void add_base(void *to, const char *value, const char *name)
 	request->base[request->nbase++] = value;
 }
 
-/* Sets the file of --palette-map. value is NULL for --cp, whose file has a fixed name. */
+/* Sets the file name of --palette-map. value is NULL for the option --cp, whose file is ./palette.map. */
 static void set_map(void *to, const char *value, const char *name)
 {
 	if (value && (!*value || strcmp(value, "-") == 0))
@@ -91,7 +92,7 @@ static void set_map(void *to, const char *value, const char *name)
 	*(const char **)to = value ? value : "palette.map";
 }
 
-/* Parses "0.5" px, or "0.1%" of the total, which is stored as -0.001. */
+/* Parses the minimum width of a frame: "0.5" is px; "0.1%" is a share of the total, which is stored as -0.001. */
 static void set_minwidth(void *to, const char *value, const char *name)
 {
 	double *min_px = to;
@@ -111,10 +112,10 @@ static void request_set_min_delta(void *to, const char *value, const char *name)
 	opt_min_delta(value, name, &request->points, &request->relative);
 }
 
-/* ---- options of others -------------------------------------------------------------------------------------- */
+/* ---- options of flamegraph.pl and inferno ------------------------------------------------------------------- */
 
-/* Returns the reason why an option of flamegraph.pl or inferno-flamegraph has no effect in pjsvg, for the note to the
- * user. */
+/* Returns the reason why an option of flamegraph.pl or inferno-flamegraph has no effect in pjsvg, for a note to the
+ * user; a general reason for an unknown option. */
 static const char *request_excuse(const char *name)
 {
 	static const struct {
@@ -160,9 +161,10 @@ static void check_range(const char *name, double value, double least, double max
 
 #define ROW_NOT_GIVEN UINT64_MAX
 #define ROW_PX 18 /* default height of a row in px, for fonts of the usual size */
-#define ROW_AIR 4 /* px by which a row is higher than its font, including the gap between rows */
+#define ROW_AIR 4 /* px by which a row is higher than the font size, including the gap between rows */
 
-/* Chooses a row height that fits the font size, unless the user set one; warns if the user's is too small. */
+/* Sets the row height to fit the font size, unless the user set it. Warns if the user's height is too small for the
+ * font. */
 static void choose_row(struct request *request)
 {
 	uint64_t enough = (uint64_t)ceil(request->font_size) + ROW_AIR;
@@ -198,9 +200,11 @@ static void request_print_values(struct out *out, const char *option)
 			out_printf(out, "%.*s\n", (int)palette_name(i).n, palette_name(i).p);
 }
 
-char **request_parse(struct request *request, int argc, char **argv)
+/* ---- the table of options --------------------------------------------------------------------------------------- */
+
+static void request_add_texts(struct opt_table *table, struct request *request)
 {
-	const struct opt opts[] = {
+	const struct opt rows[] = {
 		OPT_GROUP("Texts"),
 		{ 0, "title", "TEXT", OPT_STR, &request->title, NULL,
 		  "headline [Flame Graph; Icicle Graph with -i; Flame Chart]" },
@@ -211,13 +215,29 @@ char **request_parse(struct request *request, int argc, char **argv)
 		{ 0, "nametype", "TEXT", OPT_STR, &request->nametype, NULL, "label before names [Function:]" },
 		{ 0, "nameattr", "FILE", OPT_STR, &request->nameattr, NULL,
 		  "read titles and links of functions from FILE" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void request_add_output(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Output"),
-		{ 'o', "output", "FILE", OPT_STR, &request->output, NULL,
+		{ 'o', "output", "FILE", OPT_CALL, &request->output, opt_svg_path,
 		  "write to FILE, complete or not at all; *.svgz is compressed" },
 		{ 0, "unpack", NULL, OPT_FLAG, &request->unpack, NULL,
 		  "print the folded stacks of pictures made by pjsvg" },
 		{ 0, "csp-hash", NULL, OPT_FLAG, &request->csp_hash, NULL,
 		  "print the hash of the viewer for a Content-Security-Policy" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void request_add_stacks(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Stacks"),
 		{ 'i', "inverted", NULL, OPT_FLAG, &request->inverted, NULL, "root on top (icicle graph)" },
 		{ 0, "reverse", NULL, OPT_FLAG, &request->reverse, NULL,
@@ -228,6 +248,14 @@ char **request_parse(struct request *request, int argc, char **argv)
 		{ 0, "total", "N", OPT_U64, &request->total, NULL,
 		  "width of the root, if more than the sum of all stacks" },
 		{ 0, "factor", "F", OPT_DOUBLE, &request->factor, NULL, "show counts multiplied by F [1]" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void request_add_layout(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Layout"),
 		{ 0, "width", "PX", OPT_U64, &request->width, NULL, "fixed width [as wide as the window]" },
 		{ 0, "height", "PX", OPT_U64, &request->row, NULL, "height of a frame [18, more for large fonts]" },
@@ -239,6 +267,14 @@ char **request_parse(struct request *request, int argc, char **argv)
 		  "width of one of its characters [0.61]" },
 		{ 0, "truncate-text-right", NULL, OPT_FLAG, &request->truncate_right, NULL,
 		  "truncate long names at their end" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void request_add_colours(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Colours"),
 		{ 'c', "colors", "PALETTE", OPT_CALL, request, set_palette,
 		  "palette: kind (of code), hot, java, mem, ... [kind]" },
@@ -249,6 +285,14 @@ char **request_parse(struct request *request, int argc, char **argv)
 		{ 0, "bgcolors", "COLOR", OPT_CALL, request, set_background,
 		  "background: yellow, blue, green, grey, #rrggbb [white]" },
 		{ 0, "search-color", "COLOR", OPT_CALL, request, set_search, "colour of search matches" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+static void request_add_differences(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		OPT_GROUP("Differences"),
 		{ 0, "sig", "Z", OPT_DOUBLE, &request->z, NULL,
 		  "two columns: colour differences of Z standard errors [2]" },
@@ -256,6 +300,15 @@ char **request_parse(struct request *request, int argc, char **argv)
 		  "... and of POINTS percent of the total and REL % of itself [0.5,1%]" },
 		{ 0, "negate", NULL, OPT_FLAG, &request->negate, NULL,
 		  "two columns: swap the colours of more and less" },
+	};
+
+	opt_table_add(table, rows, countof(rows));
+}
+
+/* Adds options of flamegraph.pl and inferno that pjsvg accepts, but does not list in --help. */
+static void request_add_foreign(struct opt_table *table, struct request *request)
+{
+	const struct opt rows[] = {
 		{ 0, "flame-chart", NULL, OPT_FLAG, &request->chart, NULL, NULL },
 		{ 0, "color", "PALETTE", OPT_CALL, request, set_palette, NULL },
 		{ 0, "random", NULL, OPT_CALL_FLAG, NULL, request_note, NULL },
@@ -269,19 +322,13 @@ char **request_parse(struct request *request, int argc, char **argv)
 		{ 'q', "quiet", NULL, OPT_CALL_FLAG, NULL, request_ignore, NULL },
 		{ 'v', "verbose", NULL, OPT_CALL_FLAG, NULL, request_ignore, NULL },
 	};
-	const struct tool tool = {
-		.name = "pjsvg",
-		.does = "draw folded stacks as an interactive flame graph",
-		.synopsis = "[options] [file ...]",
-		.example = "example: perf record -a -g -F 99 -- sleep 30\n"
-			   "         perf script | pjfold | pjsvg --title \"$(hostname)\" > flame.svg",
-		.opts = opts,
-		.nopts = countof(opts),
-		.libraries = LIBRARY_ZLIB,
-		.single_dash_long = true,
-		.print_values = request_print_values,
-	};
 
+	opt_table_add(table, rows, countof(rows));
+}
+
+/* Sets the defaults of all options. */
+static void request_set_defaults(struct request *request)
+{
 	*request = (struct request){
 		.palette = palette_find(STR("kind")),
 		.row = ROW_NOT_GIVEN,
@@ -294,7 +341,34 @@ char **request_parse(struct request *request, int argc, char **argv)
 		.points = -1,
 		.relative = -1,
 	};
+}
+
+char **request_parse(struct request *request, int argc, char **argv)
+{
+	struct opt_table table = { 0 };
+	struct tool tool = {
+		.name = "pjsvg",
+		.does = "draw folded stacks as an interactive flame graph",
+		.synopsis = "[options] [file ...]",
+		.example = "example: perf record -a -g -F 99 -- sleep 30\n"
+			   "         perf script | pjfold | pjsvg --title \"$(hostname)\" > flame.svg",
+		.libraries = LIBRARY_ZLIB,
+		.single_dash_long = true,
+		.print_values = request_print_values,
+	};
+
+	request_add_texts(&table, request);
+	request_add_output(&table, request);
+	request_add_stacks(&table, request);
+	request_add_layout(&table, request);
+	request_add_colours(&table, request);
+	request_add_differences(&table, request);
+	request_add_foreign(&table, request);
+	tool.opts = table.opt;
+	tool.nopts = table.n;
+	request_set_defaults(request);
 	char **files = opt_parse(&tool, argc, argv);
+	free(table.opt);
 	request_check(request);
 	return files;
 }

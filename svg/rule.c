@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/rule.h"
 
-/* Returns true if weights are counts of samples, so that counting noise can be tested. One sample of time, memory or
- * bulk events has a large weight, so their noise is not that of counts. The unit in the header of the input (`shown`)
- * decides; without one, the unit that the user gave. */
+/* Returns true if weights are numbers of samples, so that their counting noise is known. Otherwise returns false:
+ * samples of time, memory or bulk events have large weights, so their noise is different. shown: unit in the header of
+ * the input, which decides; if it is empty, `unit` decides, the unit that the user gave. */
 static bool is_count(struct str shown, struct str unit)
 {
 	static const struct str measures[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rule.h - the rule for the tests of a difference. Options of the user have precedence over values that pjdiff put into
- * the header, and these over defaults. */
+/* rule.h - the rule by which changes in a difference are tested. Options of the user have precedence over values in the
+ * input's header (from pjdiff), and values in the header have precedence over defaults. */
 #ifndef PJ_RULE_H
 #define PJ_RULE_H
 
@@ -9,11 +9,12 @@
 #include "common/significance.h"
 #include "common/text.h"
 
-/* Returns the rule. stacks has two columns; unit is the unit of the weights. */
+/* Returns the rule. stacks: the stacks of the difference, column 0 before, column 1 after; unit: the unit that the user
+ * gave for the weights. */
 struct sig_rule rule_make(const struct request *request, const struct folded_header *header,
 			  const struct stacks *stacks, struct str unit);
 
-/* Appends a sentence for the reader: which changes are coloured, and how far they were tested for noise. */
+/* Appends a sentence for the reader: which changes are coloured, and how they were tested for noise. */
 void rule_caveat(struct text *text, const struct sig_rule *rule, const struct folded_header *header);
 
 #endif

@@ -2,6 +2,7 @@
 # check.sh - run the tests of one build: make check. TAP goes through prove, where there is one, and is kept in PJ_BUILD/tap.
 # PJ_BUILD: the build's folder. STAGE: run the tests of this stage. T: run only the tests whose path matches this pattern, or that cover
 # (covers.sh) a module or a folder of this name. PJ_TESTS: run these instead (./check does).
+# PJ_JOBS: number of tests that run at the same time (2).
 # PJ_LIST: print the names of the chosen tests only, and those of cases that T selects.
 # PJ_FULL=0: leave out the tests that belong to ./check --full: those with a line `# full: REASON`, and in a build with sanitizers
 # those with `# full-san: REASON`. PJ_FULL=only: run these alone. A test with `# once: REASON` does not depend on the build: no build with
@@ -113,7 +114,7 @@ find "${TMPDIR:-/tmp}" -maxdepth 1 -type d -name 'pj-*.??????' \( -user "$(id -u
 
 # shellcheck disable=SC2086 # names of tests hold no blanks
 if [ -z "${PJ_NO_PROVE:-}" ] && command -v prove >/dev/null 2>&1; then
-	prove -Q -j2 --exec 'sh test/keep.sh' $tests </dev/null
+	prove -Q -j"${PJ_JOBS:-2}" --exec 'sh test/keep.sh' $tests </dev/null
 else
 	for t in $tests; do
 		sh test/keep.sh "$t" </dev/null | grep -A 40 '^not ok'

@@ -3,19 +3,18 @@
 #
 # PJ_BUILD: that build. STAGES: those of the tests ("all stores live"). REPORT=1: no tests, the report of the last run. SHOW=1: also each file.
 # Prints `FOLDER LINES REACHED %`; figures.sh takes these lines. Ends with 1 if a folder or all is below MIN (85) percent.
-# Helper processes are not confined to their files, and end so that they write their counters (test/lib/gcovexit.c). A process that a test kills,
-# that another root file system or another user's rights keep from build/, or whose system calls are limited to reading (SANDBOX_ROOTS) does not
-# write its counters: its lines are not counted.
+# PJ_FULL=0 leaves out the tests of ./check --full, as in check.sh: then jmap/attach is not reached.
+# Helper processes are not confined to their files, and end so that they write their counters (test/lib/gcovexit.c). The lines of a process that
+# a test or a signal kills, or that another root file system or the mode of a folder keeps from build/, are not counted.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export PJ_BUILD
 log=$PJ_BUILD/coverage
 if [ -z "${REPORT:-}" ]; then
-	find "$PJ_BUILD" -name '*.gcda' -delete
-	mkdir -p "$log"
 	# processes of other users write counters, too
-	find "$PJ_BUILD" -type d -exec chmod a+rwx {} +
-	umask 0
+	find "$PJ_BUILD" -name '*.gcda' -delete
+	find "$PJ_BUILD" -name '*.gcno' -exec sh -c 'for f; do f=${f%.gcno}.gcda; : >"$f"; chmod 666 "$f"; done' sh {} +
+	mkdir -p "$log"
 	PJ_PERF=$(command -v perf)
 	export PJ_PERF
 	for stage in ${STAGES:-all stores live}; do
@@ -24,8 +23,8 @@ if [ -z "${REPORT:-}" ]; then
 	done
 fi
 mkdir -p "$log"
-# a line of a header counts once, and is reached if any module reaches it
-find "$PJ_BUILD" -path "$PJ_BUILD/test" -prune -o -name '*.gcno' -print0 | xargs -0 gcov -t 2>/dev/null | awk -v show="${SHOW:-}" -v min="${MIN:-85}" '
+# A line of a header counts once, and is reached if any module reaches it. Tests that include a module have its lines, too.
+find "$PJ_BUILD" -name '*.gcno' -print0 | xargs -0 gcov -t 2>/dev/null | awk -v show="${SHOW:-}" -v min="${MIN:-85}" '
 {
 	count = $0
 	sub(/:.*/, "", count)

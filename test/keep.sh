@@ -23,11 +23,27 @@ fold-live.t | fold-native.t | record-*.t | jmap-*.t | runtimes-*.t | flame-*.t |
 	again=${PJ_AGAIN:-} ;;
 esac
 
+# show_processes SECONDS: then prints all processes, with their ages and the kernel functions in which they wait
+show_processes()
+{
+	sleep "$1" &
+	sleeper=$!
+	trap 'kill $sleeper; exit' TERM
+	wait $sleeper
+	ps -eo pid,ppid,stat,etimes,wchan:20,args --forest | grep -v '\]$' | cut -c1-160 | tail -n 60
+}
+
 run()
 {
 	began=$(date +%s.%N)
+	show_processes $((limit - 10)) >"$PJ_TAP/$name.hang" 2>/dev/null &
+	watcher=$!
 	timeout $limit "$test" 2>"$PJ_TAP/$name.err"
 	status=$?
+	kill $watcher 2>/dev/null
+	wait $watcher 2>/dev/null
+	if [ $status = 124 ]; then sed 's/^/# before the limit: /' "$PJ_TAP/$name.hang"; fi
+	rm -f "$PJ_TAP/$name.hang"
 	if [ -s "$PJ_TAP/$name.err" ]; then
 		sed 's/^/# stderr: /' "$PJ_TAP/$name.err" | head -60
 	fi
@@ -49,9 +65,9 @@ if [ -n "$again" ]; then
 	else
 		echo "# failed; once more"
 		awk '/^not ok/ && !/# *[Ss][Kk][Ii][Pp]/ { print "# unsteady " substr($0, 8); n++; shown = 40; next }
-			/^(ok|not ok|1\.\.|# exit)/ { last = $0; shown = 0; next }
-			shown-- > 0 { print "#   " $0 }
-			END { if (!n) print "# unsteady " last }' "$PJ_TAP/$name.first"
+			/^(ok|not ok|1\.\.|# exit)/ { if (/^ok/) passed = $0; last = $0; shown = 0; next }
+			shown-- > 0 || /^# before the limit/ { print "#   " $0 }
+			END { if (!n) print "# unsteady " last " after " passed }' "$PJ_TAP/$name.first"
 		run
 	fi | tee "$PJ_TAP/$name.tap"
 	rm -f "$PJ_TAP/$name.first"

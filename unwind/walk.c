@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/walk.h"
 
+#include "unwind/hostframe.h"
+
 #include "common/arena.h"
 #include "common/debug.h"
 
@@ -21,7 +23,7 @@ static enum unwind_end walk_step_cfi(struct unwind_state *state, const struct wa
 {
 	enum unwind_end end = unwind_step(state, code->tables, leaf);
 
-	/* If the caller was interrupted, this frame is a signal frame: its address is no return address of a call. */
+	/* If the caller was interrupted, this frame is a signal frame, and its address is no return address. */
 	frame->exact |= !leaf && end == UNWIND_MORE && state->interrupted;
 	return end;
 }
@@ -29,11 +31,12 @@ static enum unwind_end walk_step_cfi(struct unwind_state *state, const struct wa
 const struct unwinder unwinder_frame_pointer = { "frame pointers", walk_step_frame_pointer };
 const struct unwinder unwinder_cfi = { "CFI", walk_step_cfi };
 
-/* ---- walking ----------------------------------------------------------------------------------------------------- */
+/* ---- walking a stack --------------------------------------------------------------------------------------------- */
 
 static bool walk_in_runtime(const struct walk_code *code)
 {
-	return code->unwinder != &unwinder_cfi && code->unwinder != &unwinder_frame_pointer;
+	return code->unwinder != &unwinder_cfi && code->unwinder != &unwinder_frame_pointer &&
+	       code->unwinder != &unwinder_host_frame;
 }
 
 static void walk_push(struct walk *walk, const struct walk_frame *frame)
@@ -56,17 +59,21 @@ static void walk_step(struct walk *walk, struct unwind_state *state, const struc
 	walk->late |= code->late;
 	walk->v8 |= code->v8;
 	walk->end = code->gone ? UNWIND_NO_CODE : code->unwinder->step(state, code, walk->leaf, &frame);
+	walk->frame_pointers |= frame.by_pointer;
 	walk->omitted = frame.omitted;
 	if (!frame.omitted)
 		walk_push(walk, &frame);
-	/* User code has no address above INT64_MAX, and readers of callchains would take it for a context marker. */
+	/* Ends the walk at an address above INT64_MAX: user code has none, and readers would take it for a context
+	 * marker. */
 	if (walk->end == UNWIND_MORE && state->ip > INT64_MAX)
 		walk->end = UNWIND_NO_CODE;
 	walk->unproven = state->unproven;
 	walk->last = *code;
+	if (frame.by_pointer)
+		walk->last.unwinder = &unwinder_frame_pointer;
 }
 
-/* Walks a stack once, with the assumptions that are set in state. Returns false if walk->find does. */
+/* Walks a stack once, under the assumptions in *state. Returns false if walk->find returns false. */
 static bool walk_once(struct walk *walk, struct unwind_state *state)
 {
 	walk->n = 0;
@@ -126,7 +133,7 @@ void walk_release(struct walk *walk)
 	walk->n = walk->capacity = 0;
 }
 
-/* ---- counting ---------------------------------------------------------------------------------------------------- */
+/* ---- counting the walked stacks ---------------------------------------------------------------------------------- */
 
 static uint64_t *walk_reason(const struct walk *walk, bool copied, struct pj_unwinding *counts)
 {
@@ -134,7 +141,7 @@ static uint64_t *walk_reason(const struct walk *walk, bool copied, struct pj_unw
 		return &counts->no_stack;
 	if (walk->end == UNWIND_LOOP)
 		return &counts->astray;
-	if (walk->last.unwinder == &unwinder_cfi)
+	if (walk->last.unwinder == &unwinder_cfi || walk->last.unwinder == &unwinder_host_frame)
 		return &counts->no_rule;
 	if (walk_in_runtime(&walk->last))
 		return &counts->no_caller;
@@ -157,6 +164,7 @@ void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *count
 		counts->cut++;
 	} else {
 		counts->broken++;
+		counts->broken_late += walk->late;
 		++*walk_reason(walk, copied, counts);
 	}
 }

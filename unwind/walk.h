@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * walk.h - the stack walker: from registers and a copy of the stack to the frames of a stack, leaf first.
+ * walk.h - the stack walker: computes the frames of a stack, leaf first, from registers and a stack copy.
  *
- * pjrecord walks live processes, pjfold walks recorded stack copies, and both use this loop. The owner of a walk finds
- * the code at an address (`find`); the unwinder of that code leads to the caller (`step`). Frame pointers and call
- * frame information have their unwinders here; each language runtime brings its own (unwind/runtime.h).
+ * pjrecord walks stacks of live processes, pjfold walks recorded stack copies; both use this loop. The owner of a walk
+ * finds the code at an address (callback `find`), and the unwinder of that code steps to the caller (callback `step`).
+ * The unwinders for frame pointers and for call frame information are here; each language runtime has its own
+ * (unwind/runtime.h).
  *
  *	static bool find(void *owner, const struct walk *walk, const struct unwind_state *state, struct walk_code *code)
  *	{
@@ -25,120 +26,134 @@
 #include "common/formats/pjsection.h"
 #include "unwind/dwarf/cfiunwind.h"
 
-/* One frame of a stack. */
+/* Generated code that belongs to the eval function of an interpreter (hostframe.h). WALK_HOSTED: it runs in a frame of
+ * the eval function. WALK_CALLED: the eval function called it. */
+enum walk_generated { WALK_NOT_GENERATED, WALK_HOSTED, WALK_CALLED };
+
+/* One frame of a walked stack. */
 struct walk_frame {
-	/* Return address or interrupted address in the frame. If `method` is set: the runtime's identification of the
-	 * function. */
+	/* return address or interrupted address in the frame; if `method` is true, the runtime's id of the function */
 	uint64_t address;
 	/* value of the frame pointer register in the frame */
 	uint64_t bp;
-	/* value of the register walk.slot in the frame; 0: unknown */
+	/* value of the register walk.slot in the frame; 0 if unknown */
 	uint64_t value;
-	/* true if the address is not a return address: it is named without subtracting 1 */
+	/* true if `address` is no return address, so that its name is looked up without subtracting 1 */
 	bool exact;
-	/* true if the runtime names this frame, instead of the code at the address (HotSpot: address is a Method*) */
+	/* true if `address` is the runtime's id of the function and not a code address (HotSpot: a Method*) */
 	bool method;
-	/* set by `step` if the step leaves no frame (return barrier of virtual threads); walk_stack leaves it out of
-	 * the result */
+	/* true if `step` left a return barrier of virtual threads, which is no frame of the program: walk_stack leaves
+	 * it out of the result */
 	bool omitted;
+	bool by_pointer;   /* true if `step` of another unwinder has followed the frame pointer */
+	uint8_t generated; /* enum walk_generated */
 };
 
 struct walk_code;
 
-/* A method of stepping from a frame to its caller, for one kind of code. */
+/* An unwinder: steps from a frame to its caller, for one kind of code. */
 struct unwinder {
+	/* name of the unwinder, for debug messages */
 	const char *name;
-	/* Moves state from a frame in `code` to its caller and returns UNWIND_MORE; or preserves state and returns the
-	 * reason why the stack ends. *frame describes the frame that is left; walk_stack has filled it for native code,
-	 * and `step` may change it. `leaf`: this is the first step after unwind_start. */
+	/* Moves *state from a frame in `code` to the caller and returns UNWIND_MORE. If there is no caller, preserves
+	 * the registers in *state and returns the reason. *frame describes the frame before the step: walk_stack has
+	 * filled it as for native code, and `step` may change it. leaf: true in the first step after unwind_start. */
 	enum unwind_end (*step)(struct unwind_state *state, const struct walk_code *code, bool leaf,
 				struct walk_frame *frame);
 };
 
-/* Steps by frame pointers, in code without unwind tables: made at run time, or of a file that has none. */
+/* unwinder by frame pointers, for code without unwind tables: generated code, and files that have none */
 extern const struct unwinder unwinder_frame_pointer;
-/* Steps by walk_code.tables, in code of files with .eh_frame or .debug_frame. */
+/* unwinder by walk_code.tables, for code of files with .eh_frame or .debug_frame */
 extern const struct unwinder unwinder_cfi;
 
-/* The code that a frame is in, and the unwinder that steps out of it. */
+/* The code of a frame, and the unwinder that steps out of it. */
 struct walk_code {
+	/* unwinder of the code */
 	const struct unwinder *unwinder;
-	struct unwind_code tables; /* for unwinder_cfi: the unwind tables of the file */
-	/* For the unwinder of a runtime: its view of the process, and the code blob. Both must exist until the next
-	 * call of `find`. */
+	struct unwind_code tables; /* unwind table of the file, for unwinder_cfi */
+	/* runtime: view of the process, for the unwinder of a runtime; blob: code blob, for the unwinder of a runtime;
+	 * both must exist until `find` is called again */
 	const void *runtime, *blob;
 	/* true if the address is in a known mapping */
 	bool mapped;
-	/* true if the unwind tables or the runtime's data may exist but were not ready in time */
+	/* true if unwind table or runtime data may exist, but were not ready in time */
 	bool late;
-	/* true if the code at the address has been replaced since the sample: the stack ends here */
+	/* true if other code has replaced the code at the address since the sample: the walk ends here */
 	bool gone;
-	/* The code is V8's own (walk_is_v8); needed only once unwind_state.unproven is set. */
+	/* true if the code belongs to V8 (walk_is_v8); read only if unwind_state.unproven is true */
 	bool v8;
 };
 
+/* Parameters, result and state of stack walks. One struct serves for any number of walks, one after the other. */
 struct walk {
-	/* ---- set by the owner ---- */
-	/* Finds the code of the frame at `state` and fills *code, which is zero except for unwinder_frame_pointer.
+	/* ---- parameters, set by the owner ---- */
+	/* Finds the code of the frame at *state and fills *code, which has unwinder_frame_pointer and otherwise zeros.
 	 * Returns false if the walk must be repeated later; walk_stack then returns false, too. */
 	bool (*find)(void *owner, const struct walk *walk, const struct unwind_state *state, struct walk_code *code);
+	/* argument of `find` */
 	void *owner;
-	/* limit for the number of frames; the walk of a deeper stack ends with UNWIND_MORE */
+	/* maximum number of frames; the walk of a deeper stack ends with UNWIND_MORE */
 	size_t max;
-	/* Allows a second walk with unwind_state.assume_leaf, if frame pointers led to no root from code for which its
-	 * file's tables have no FDE (assembly). The second result counts only if it reaches the root by tables
-	 * alone. */
+	/* true permits a second walk with unwind_state.assume_leaf, if the first one has passed interrupted code
+	 * without FDE (assembly) and has not ended at UNWIND_ROOT. The result of the second walk is used only if it
+	 * reaches the root by tables alone. */
 	bool retry_leaf;
-	/* slot (processor.h) of the register whose values are in walk_frame.value; 0: none */
+	/* slot (processor.h) of the register whose values go to walk_frame.value; 0 means none */
 	uint32_t slot;
 
-	/* ---- the result, until the next walk ---- */
-	struct walk_frame *frame; /* frames, leaf first */
+	/* ---- result, valid until the next walk ---- */
+	struct walk_frame *frame; /* n frames, leaf first */
 	size_t n;
+	/* reason why the stack ends */
 	enum unwind_end end;
-	/* true if at least one frame was left by frame pointers; had late data (walk_code.late); was a frame of a
-	 * runtime */
+	/* frame_pointers: true if unwinder_frame_pointer stepped out of a frame; late: true if walk_code.late was true
+	 * for a frame; runtime: true if a frame is in code of a runtime */
 	bool frame_pointers, late, runtime;
-	/* At least one frame was left by frame pointers, in code that is not known to keep them; code of V8 was passed
-	 * later. Without the latter, a walk that ends at a root has UNWIND_UNKNOWN for UNWIND_ROOT. */
+	/* unproven: true if frame pointers led out of code that is not known to keep them; v8: true if the walk then
+	 * passed code of V8. If unproven and not v8, a walk that ends at a root ends with UNWIND_UNKNOWN, not
+	 * UNWIND_ROOT. */
 	bool unproven, v8;
-	struct walk_code last; /* the code of the outermost frame */
+	struct walk_code last; /* code of the outermost frame */
 
-	/* ---- while walking, for `find` ---- */
-	bool leaf; /* the current frame is the leaf frame */
-	/* the step before left no frame (walk_frame.omitted): frame pointers do not lead from there to here */
+	/* ---- state of the walk, for `find` ---- */
+	bool leaf; /* true if the current frame is the leaf */
+	/* true if the last step had walk_frame.omitted: frame pointers do not lead from that code to this frame */
 	bool omitted;
 
+	/* number of frames that `frame` has memory for */
 	size_t capacity;
 };
 
-/* Walks a stack from state, which unwind_start has filled, and sets the result in *walk. Returns false if `find` did.
- * state is afterwards that of the last step. The stack is hostile: the walk ends after at most `max` frames. */
+/* Walks the stack from *state, which unwind_start has filled, and stores the result in *walk. Returns false if `find`
+ * returns false. Afterwards *state is the state at the outermost frame. The stack is hostile: the result has at most
+ * walk->max frames. */
 bool walk_stack(struct walk *walk, struct unwind_state *state);
 
-/* Returns true for the path of a file with V8: a program like node, or its library. The code that V8 generates, and its
- * builtins without FDE, keep frame pointers. A process may have any file under this name, but it could as well have
- * false unwind tables: either changes only the stacks of that process. */
+/* Returns true if `path` is a file that contains V8: a program such as node, or its library. V8's generated code and
+ * its builtins without FDE keep frame pointers. A hostile process may use the name for any file, but it may as well
+ * have false unwind tables: both change only the stacks of that process. */
 bool walk_is_v8(struct str path);
 
-/* Frees what *walk owns: its frames. */
+/* Frees the frames of *walk. */
 void walk_release(struct walk *walk);
 
-/* Counts the stack of the last walk as complete, unknown, truncated or broken, with the reason, and by the kinds of
- * code in it. copied: the sample has a copy of the stack, so that its end can be a truncation. */
+/* Counts the stack of the last walk in *counts: as complete, unknown, truncated or broken, with the reason, and by the
+ * kinds of its code. copied: true if the sample has a stack copy, so that the stack can be truncated. */
 void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *counts);
 
-/* With PJ_DEBUG=unwind, prints where and why the last walk ended if the stack of process pid is incomplete. */
+/* With PJ_DEBUG=unwind, prints where and why the last walk ended if it did not reach the root. pid: process of the
+ * stack. */
 void walk_debug(const struct walk *walk, uint32_t pid);
 
-/* Returns the address of the code that the frame at state runs: the interrupted address, or an address in the call
- * before a return address. */
+/* Returns the address by which the code of the frame at *state is looked up: the interrupted address, or the return
+ * address minus 1, which is in the call instruction. */
 static inline uint64_t walk_code_address(const struct unwind_state *state)
 {
 	return state->interrupted || state->ip == 0 ? state->ip : state->ip - 1;
 }
 
-/* Like walk_code_address, for a frame of the result: the address to look up its name. */
+/* Returns the address by which the name of a frame is looked up: the return address minus 1, or an exact address. */
 static inline uint64_t walk_frame_lookup(const struct walk_frame *frame)
 {
 	return frame->exact || frame->address == 0 ? frame->address : frame->address - 1;

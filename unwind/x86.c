@@ -24,7 +24,7 @@ int x86_mov_rsp_from(const uint8_t code[3])
 	return (code[2] & 7) | (code[0] & 1) << 3;
 }
 
-/* Code bytes to decode; bytes beyond the end read as 0. */
+/* n code bytes to decode; bytes beyond them read as 0. */
 struct x86_code {
 	const uint8_t *byte;
 	size_t n;
@@ -35,7 +35,8 @@ static uint8_t x86_byte(const struct x86_code *code, uint32_t at)
 	return at < code->n ? code->byte[at] : 0;
 }
 
-/* Returns the number of bytes of ModRM, SIB and displacement if the operand at `at` is [rsp + N], otherwise 0. */
+/* Returns the length in bytes of ModRM, SIB and displacement at offset `at` if the operand is [rsp + N]; otherwise
+ * 0. */
 static uint32_t x86_stack_operand(const struct x86_code *code, uint32_t at)
 {
 	enum { SIB_OF_RSP = 0x24 };
@@ -45,8 +46,8 @@ static uint32_t x86_stack_operand(const struct x86_code *code, uint32_t at)
 	return (modrm & 7) == RM_SIB && x86_byte(code, at + 1) == SIB_OF_RSP ? bytes[modrm >> 6] : 0;
 }
 
-/* Returns the number of bytes before the operand if the code is a move between memory and a register, otherwise 0.
- * *after is the number of bytes after the operand. */
+/* Returns the number of instruction bytes before ModRM if the code may be a move between memory and a register;
+ * otherwise 0. Sets *after to the number of bytes after the operand. */
 static uint32_t x86_move_head(const struct x86_code *code, uint32_t *after)
 {
 	uint8_t first = x86_byte(code, 0), second = x86_byte(code, 1);
@@ -54,14 +55,14 @@ static uint32_t x86_move_head(const struct x86_code *code, uint32_t *after)
 
 	*after = 0;
 	switch (first) {
-	case 0x48: /* mov of a general register; not a load of rsp */
+	case 0x48: /* mov of a general register; a load of rsp is refused */
 	case 0x4c:
 		return second == 0x89 || (second == 0x8b && (first == 0x4c || (x86_byte(code, 2) & 0x38) != 0x20)) ? 2 :
 														     0;
 	case 0xdd: return 1; /* fld, fst of x87 */
-	case 0xc5: return 3; /* move of xmm or ymm with the short VEX prefix */
+	case 0xc5: return 3; /* move of xmm or ymm, with the short VEX prefix */
 	case 0xc4:
-		/* long VEX prefix: vinsertf128 and vextractf128 have an immediate byte */
+		/* long VEX prefix; vinsertf128 and vextractf128 end with an immediate byte */
 		*after = (second & 0x1f) == 3;
 		return 4;
 	case 0xf2: /* movsd */
@@ -86,7 +87,8 @@ bool x86_is_call_before(const uint8_t code[X86_CALL_MAX], int32_t *displacement)
 }
 
 /* Returns true if the n bytes of code are exactly one indirect call FF /2: opcode, ModRM, a SIB byte if rm is 4, and a
- * displacement of 1 or 4 bytes unless ModRM names a register. */
+ * displacement of 1 or 4 bytes unless the operand is a register. Returns false for an operand in memory without
+ * displacement. */
 static bool x86_is_indirect_call(const uint8_t *code, unsigned n)
 {
 	unsigned mod = code[1] >> 6, rm = code[1] & 7;

@@ -115,6 +115,6 @@ bool fullio_replace(int folder, const char *name, struct str bytes)
 
 bool fullio_rename_new(int from, const char *name, int to, const char *new_name)
 {
-	/* a system call: musl has no renameat2() */
+	/* called by number, because musl has no renameat2() */
 	return syscall(SYS_renameat2, from, name, to, new_name, 1u /* RENAME_NOREPLACE */) == 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listing.h - opens the list of the names in a folder.
+ * listing.h - opens the list of names in a folder.
  *
  *	DIR *dir = listing_open(folder);
  *
@@ -14,12 +14,12 @@
 
 #include <dirent.h>
 
-/* Returns the list of the folder to which the descriptor `folder` refers, from its beginning. The list has a descriptor
- * of its own. Returns NULL with errno on failure, also for -1. */
+/* Opens the list of names in the folder of descriptor `folder`, from its start. The list uses a descriptor of its own,
+ * and `folder` stays open. Returns NULL with errno on failure, also if `folder` is -1. */
 DIR *listing_open(int folder);
 
-/* Returns the list of the folder to which fd refers; closedir() closes fd. Returns NULL with errno on failure, also for
- * -1, and closes fd. */
+/* Opens the list of names in the folder of descriptor fd, and takes ownership of fd: closedir() closes it. On failure,
+ * closes fd and returns NULL with errno; fd may be -1. */
 DIR *listing_take(int fd);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Fills *why with the reason and the user's path, and returns -1. The text names the folder only if the folder is the
- * cause. */
+/* Sets *why to the reason why `path`, as the user wrote it, cannot be written, and returns -1. The text names the
+ * directory as the obstacle only if the file exists and `error` is EACCES, EPERM or EROFS. */
 static int outfile_cannot_create(const struct outpath *outpath, const char *path, int error,
 				 struct outfile_failure *why)
 {

@@ -13,12 +13,14 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40             /* limit for followed symbolic links, as the kernel's MAXSYMLINKS */
-#define NO_SYMLINK_FOLLOW 0x2000 /* value of ST_NOSYMFOLLOW: the mount follows no symbolic links (Linux 5.10) */
+/* limit for followed symbolic links, like MAXSYMLINKS of the kernel; a path with more is refused with ELOOP */
+#define LINKS_MAX 40
+/* ST_NOSYMFOLLOW in f_flags of statfs: the mount follows no symbolic links (Linux 5.10) */
+#define NO_SYMLINK_FOLLOW 0x2000
 #define SHARED_WRITE 022
 #define AT_FLAGS (O_PATH | O_NOFOLLOW | O_CLOEXEC)
 
-/* ---- the rule -------------------------------------------------------------------------------------------------- */
+/* ---- rule for trusted entries ------------------------------------------------------------------------------------ */
 
 static const char *kind_of(const struct stat *status)
 {
@@ -49,18 +51,20 @@ static bool outpath_is_trusted(const struct stat *folder, const struct stat *ent
 
 static char *copy_of(const char *string, size_t n)
 {
-	return memcpy(mem_alloc(1, n + 1), string, n); /* mem_alloc returns zeroed memory, so the copy ends with NUL */
+	/* mem_alloc returns zeroed memory, so the copy ends with a NUL */
+	return memcpy(mem_alloc(1, n + 1), string, n);
 }
 
-/* ---- resolution ------------------------------------------------------------------------------------------------ */
+/* ---- resolution of a path ---------------------------------------------------------------------------------------- */
 
 struct walk {
 	struct outpath *p;
-	char *rest, *next; /* the rest of the path: the string at `next`, within the allocation `rest` */
+	/* rest: allocation that contains the unresolved part of the path; next: start of this part */
+	char *rest, *next;
 	unsigned links;
 };
 
-/* Makes fd the folder from which the walk continues, and closes the folder before. Returns false if fd is -1. */
+/* Makes fd the current folder of the walk, and closes the previous one. Returns false if fd is -1. */
 static bool move_to(struct walk *walk, int fd)
 {
 	if (fd < 0)
@@ -78,8 +82,8 @@ static bool start_at(struct walk *walk, const char *path)
 	return move_to(walk, open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Continues the walk with the target of a symbolic link, followed by the rest of the path. Returns false with errno;
- * ELOOP after LINKS_MAX links. */
+/* Continues the walk with the target of the symbolic link whose descriptor is `link`, and then with the unresolved part
+ * of the path. Returns false with errno, ELOOP after LINKS_MAX links. */
 static bool outpath_follow(struct walk *walk, int link)
 {
 	char target[PATH_MAX];
@@ -99,8 +103,9 @@ static bool outpath_follow(struct walk *walk, int link)
 	return start_at(walk, target);
 }
 
-/* Handles a symbolic link `name`, opened as `link`: leaves a magic link of procfs to the kernel, follows another one if
- * it is trusted. Returns false with errno if it is refused. */
+/* Handles the symbolic link `name`, opened as `link` (O_PATH) and with status *status. Leaves a magic link of procfs to
+ * the kernel; follows any other link if it is trusted. Returns false with errno if the link is refused. last: true if
+ * the link is the last component of the path. */
 static bool take_link(struct walk *walk, const char *name, int link, const struct stat *status, bool last)
 {
 	struct outpath *outpath = walk->p;
@@ -119,8 +124,8 @@ static bool take_link(struct walk *walk, const char *name, int link, const struc
 	return outpath_is_trusted(&folder, status) ? outpath_follow(walk, link) : outpath_refuse(outpath, name, status);
 }
 
-/* Resolves one component of the path, `name`. At the last one, sets outpath->name, and outpath->fd if the entry exists.
- * Returns false with errno. */
+/* Resolves the path component `name`. last: true if it is the last component; then sets outpath->name, and outpath->fd
+ * if the entry exists. Returns false with errno. */
 static bool outpath_step(struct walk *walk, char *name, bool last)
 {
 	struct outpath *outpath = walk->p;
@@ -128,7 +133,7 @@ static bool outpath_step(struct walk *walk, char *name, bool last)
 	bool good;
 	int fd;
 
-	/* O_DIRECTORY makes the kernel mount an automount point */
+	/* with O_DIRECTORY the kernel mounts an automount point, which O_PATH alone does not */
 	if (!last && move_to(walk, openat(outpath->folder, name, AT_FLAGS | O_DIRECTORY)))
 		return true;
 	fd = openat(outpath->folder, name, AT_FLAGS);
@@ -172,7 +177,7 @@ bool outpath_resolve(struct outpath *outpath, const char *path)
 			good = false;
 			break;
 		}
-		memcpy(name, n ? walk.next : ".", n ? n : 1); /* for "DIR/", the last component is "." */
+		memcpy(name, n ? walk.next : ".", n ? n : 1); /* in "DIR/", the last component is empty and means "." */
 		name[n ? n : 1] = 0;
 		walk.next += n;
 		good = outpath_step(&walk, name, !*walk.next);
@@ -197,7 +202,22 @@ void outpath_close(struct outpath *outpath)
 	errno = error;
 }
 
-/* ---- to open it ------------------------------------------------------------------------------------------------ */
+/* ---- opening the resolved entry ---------------------------------------------------------------------------------- */
+
+const char *outpath_advice(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM: return "name a file in a directory to which you may write";
+	case EROFS: return "name a file on another file system";
+	case ENOENT:
+	case ENOTDIR: return "create its directory first, or name another file";
+	case EISDIR: return "name a file in it";
+	case ENOSPC:
+	case EDQUOT: return "free some space, or name a file on another file system";
+	default: return "name another file";
+	}
+}
 
 int outpath_open(struct outpath *outpath, int flags)
 {
@@ -215,7 +235,7 @@ int outpath_open(struct outpath *outpath, int flags)
 		outpath_refuse(outpath, outpath->name, &outpath->st);
 		return -1;
 	}
-	/* opens the entry by its descriptor, because an entry of that name may have been replaced */
+	/* opens the checked entry by its descriptor: another user may have replaced the name meanwhile */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", outpath->fd);
 	return open(self, flags | O_CLOEXEC);
 }
@@ -227,7 +247,7 @@ static bool outpath_make_folder(const struct outpath *outpath, mode_t mode)
 	if (mkdirat(outpath->folder, outpath->name, mode) < 0)
 		return errno == EEXIST;
 	parent = openat(outpath->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent >= 0) { /* a folder that is not readable cannot be synced */
+	if (parent >= 0) { /* not opened and not synced, without an error, if the folder has no read permission */
 		fsync(parent);
 		close(parent);
 	}
@@ -240,7 +260,7 @@ int outpath_directory(struct outpath *outpath, const char *path, mode_t mode)
 	char *trimmed;
 	bool good;
 
-	while (n > 1 && path[n - 1] == '/') /* outpath_resolve takes "DIR" for a new directory, as mkdir takes "DIR/" */
+	while (n > 1 && path[n - 1] == '/') /* mkdir accepts "DIR/" for a new directory, outpath_resolve only "DIR" */
 		n--;
 	trimmed = copy_of(path, n);
 	good = outpath_resolve(outpath, trimmed);

@@ -18,7 +18,7 @@
 #define BTRFS_MAGIC 0x9123683E
 #define READ_ONLY (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
-/* Checks the file type before opening the file, because opening a device can have effects. */
+/* Checks the file type before it opens the file, because opening a device can have side effects. */
 int targetfile_reopen(int fd)
 {
 	struct stat status;
@@ -42,6 +42,13 @@ bool targetfile_is_proc(int fd)
 	struct statfs filesystem;
 
 	return fstatfs(fd, &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
+}
+
+bool targetfile_is_btrfs(int fd)
+{
+	struct statfs filesystem;
+
+	return fstatfs(fd, &filesystem) == 0 && (uint32_t)filesystem.f_type == BTRFS_MAGIC;
 }
 
 bool targetfile_is(int fd, uint32_t device_major, uint32_t device_minor, uint64_t inode)
@@ -68,7 +75,8 @@ int targetfile_root(pid_t pid)
 	return open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Returns an O_PATH descriptor of path below root, or -1 with errno. */
+/* Returns an O_PATH descriptor of path below root, or -1 with errno. flags and resolve: further bits for the members of
+ * struct open_how with these names (openat2). */
 static int targetfile_find(int root, struct str path, uint64_t flags, uint64_t resolve)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags,
@@ -92,6 +100,11 @@ static int targetfile_find(int root, struct str path, uint64_t flags, uint64_t r
 int targetfile_open(int root, struct str path, bool links)
 {
 	return targetfile_reopen(targetfile_find(root, path, 0, links ? 0 : RESOLVE_NO_SYMLINKS));
+}
+
+int targetfile_locate(int root, struct str path)
+{
+	return targetfile_find(root, path, 0, 0);
 }
 
 int targetfile_folder(int root, struct str path)

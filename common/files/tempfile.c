@@ -16,10 +16,11 @@
 
 #define ATTEMPTS_MAX 16
 #define DIGITS 16
-#define STALE_AGE 3600 /* age in s */
+/* seconds since the last write after which a sweep removes a file on a file system without locks */
+#define STALE_AGE 3600
 
-/* Locks a new temporary file. Returns false if a sweep came between creation and lock: the file has no name any more,
- * or will lose it. */
+/* Locks a new temporary file. Returns false if a tempfile_sweep locked the file first, and has removed it or is about
+ * to remove it: the caller creates another file. */
 static bool lock_new(int fd)
 {
 	struct stat status;

@@ -27,8 +27,8 @@
 
 enum { PATH_BYTES = 4096, PRIOR_MAX = 64, ABANDON_MS = 1000 };
 
-/* Capabilities that the broker keeps: to read any file, /proc/kallsyms and files of other processes in /proc, to write
- * where its starter may, and to send descriptors however many are in flight (fdmessage_prepare). */
+/* Capabilities that the broker keeps if its user has them: for reading any file, /proc/kallsyms and files of other
+ * processes in /proc, for writing where the user may, and for sending any number of descriptors (fdmessage_prepare). */
 #define CAPABILITIES                                                                                               \
 	(CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_SYS_PTRACE) | \
 	 CAPABILITY_BIT(CAP_SYSLOG) | CAPABILITY_BIT(CAP_SYS_RESOURCE))
@@ -50,47 +50,50 @@ enum operation {
 
 struct request {
 	uint32_t operation, flags;
-	char path[PATH_BYTES + 1]; /* NUL-terminated; bytes after the NUL are not sent */
+	char path[PATH_BYTES + 1]; /* path, ended by a NUL; the bytes after the NUL are not sent */
 };
 
 struct reply {
-	int32_t error; /* errno of the request; 0 on success */
+	int32_t error; /* errno of the failed request; 0 on success */
 	bool temporary;
-	/* The reason of a failure of an output; or a path in why.text. Bytes after the NUL of the text are not sent. */
+	/* Reason why the output cannot be written. In the reply to PATH, why.text is the requested path. Bytes after
+	 * the NUL of why.text are not sent. */
 	struct outfile_failure why;
 };
 
-/* State of the broker process; if there is no broker, of the calling process. */
+/* State of the process that opens files: the broker, or the calling process if there is no broker. */
 static struct {
 	struct broker setup;
 	struct outfile output;
 	int cache; /* descriptor of the cache folder; -1: no cache */
 	char cached[TEMPFILE_NAME];
-	int cached_hold; /* second descriptor of the file `cached`, which keeps its lock */
+	/* second descriptor of the temporary file whose name is `cached`; it keeps that file locked; -1: none */
+	int cached_hold;
 	bool is_broker;
 } server = { .cache = -1, .cached_hold = -1, .output = { .fd = -1, .place = { .folder = -1, .fd = -1 } } };
 
 /* State of the filter, the process that sends requests. */
 static struct {
 	pthread_mutex_t lock;
-	int socket; /* socket to the broker; -1: no broker */
-	int pidfd;  /* of the broker; -1: none */
+	int socket; /* socket to the broker; -1: there is no broker */
+	int pidfd;  /* pidfd of the broker; -1: none */
 	bool broken;
 	struct prior {
 		const char *path;
-		int fd; /* descriptor of the open file; -1: already taken */
+		int fd; /* descriptor of the open file; -1: broker_input or broker_output has returned it */
 		bool output;
-		/* inputs and outputs in /dev or /proc, which the filter opened itself at the start of the broker */
+		/* files that the filter opened itself, before it gave up its rights: files in /dev and /proc, and all
+		 * inputs if there is no broker */
 	} prior[PRIOR_MAX];
 	size_t npriors;
-	volatile sig_atomic_t unfinished; /* true if an output is a temporary file that is not committed yet */
+	volatile sig_atomic_t unfinished; /* true if the open output is a temporary file without its final name */
 } client = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1, .pidfd = -1 };
 
-/* ---- the work --------------------------------------------------------------------------------------------------- */
+/* ---- execution of requests --------------------------------------------------------------------------------------- */
 
-/* Returns true if the broker may pass fd to the filter: any file outside of procfs; of procfs only kernel symbols, the
- * boot id and the identity of processes. An attacker who controls the filter could otherwise read memory of
- * processes. */
+/* Returns true if the broker may pass fd to the filter: all files outside of procfs, but of procfs only kernel symbols,
+ * the boot id, and stat and status of processes. The reason: an attacker who controls the filter could otherwise read
+ * the memory of processes. */
 static bool broker_may_be_read(int fd)
 {
 	static const char *const names[] = { "kallsyms", "boot_id", "stat", "status" };
@@ -125,7 +128,7 @@ static int open_to_read(int folder, const char *path, int flags)
 	return targetfile_reopen(fd);
 }
 
-/* Returns true if the user named the path, or if there is no broker. */
+/* Returns true if path is in `named`, the list of paths that the user gave, or if this process is not the broker. */
 static bool is_named(const char *const *named, const char *path)
 {
 	for (const char *const *p = named; server.is_broker && p && *p; p++)
@@ -139,7 +142,8 @@ static int open_input(const char *path)
 	return is_named(server.setup.input, path) ? open(path, O_RDONLY | O_CLOEXEC) : open_to_read(AT_FDCWD, path, 0);
 }
 
-/* Calls f with each name in a folder, except "." and "..". Returns false with errno if the folder cannot be read. */
+/* Calls f(with, name) for each name in a folder, except "." and "..". Returns false with errno if the folder cannot be
+ * read. */
 static bool each_name(int folder, void (*f)(void *with, const char *name), void *with)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -178,8 +182,8 @@ static void broker_add_entry(void *with, const char *name)
 	text_char(&l->text, 0);
 }
 
-/* Returns a descriptor of a file in memory with the names of a folder (broker_names, broker_links), or -1 with
- * errno. */
+/* Returns a memfd with the names in a folder, in the form of broker_links if `targets` is true, else of broker_names;
+ * -1 with errno on failure. */
 static int names_of(int folder, bool targets)
 {
 	struct listing l = { .folder = folder, .targets = targets };
@@ -206,8 +210,8 @@ static void broker_path_of(int fd, struct reply *reply)
 	reply->why.text[got > 0 && got < PATH_BYTES ? got : 0] = 0;
 }
 
-/* Opens an output. Refuses pipes and devices that the user did not name: with -o /dev/null, the broker may write in the
- * folder /dev, and an attacker who controls the filter could write to a disk. */
+/* Opens an output. Refuses pipes and devices that the user did not name: with -o /dev/null the broker may write in the
+ * folder /dev, so an attacker who controls the filter could otherwise write to a disk. */
 static int broker_open_output(const char *path, struct reply *reply)
 {
 	int fd;
@@ -277,8 +281,8 @@ static int broker_open_cached(const char *name)
 	return -1;
 }
 
-/* Does the work of one request and fills *reply. Returns the descriptor of the result, or -1. `given` is the descriptor
- * that came with the request, or AT_FDCWD. */
+/* Executes one request and fills *reply. Returns the descriptor of the result, or -1. `given` is the descriptor that
+ * came with the request, or AT_FDCWD. */
 static int broker_serve(const struct request *request, int given, struct reply *reply)
 {
 	int fd = -1;
@@ -303,7 +307,7 @@ static int broker_serve(const struct request *request, int given, struct reply *
 	return fd;
 }
 
-/* ---- the broker ------------------------------------------------------------------------------------------------- */
+/* ---- main loop of the broker ------------------------------------------------------------------------------------- */
 
 static bool broker_reply(int socket, const struct reply *reply, int fd)
 {
@@ -328,8 +332,8 @@ static bool broker_answer(int socket, const struct request *request, int given)
 	return sent;
 }
 
-/* Serves one request. Returns false if the filter has ended, sent an invalid request, or got no reply; without a reply
- * it would wait for ever. */
+/* Receives and answers one request. Returns false if the filter has ended, the request is invalid, or the reply cannot
+ * be sent. After false the broker must end: otherwise the filter would wait for the reply for ever. */
 static bool answer_next(int socket)
 {
 	static struct request request;
@@ -357,8 +361,8 @@ static void on_parent_death(int sig)
 	(void)sig;
 }
 
-/* Ignores the signals that a terminal sends to both processes: the broker ends after the filter, and removes the
- * filter's temporary file. SIGUSR1, at the end of the filter, interrupts a waiting open(). */
+/* Ignores the signals that a terminal sends to the filter and the broker: the broker must end after the filter, because
+ * it removes the temporary file. The kernel sends SIGUSR1 when the filter ends, which interrupts a blocked open(). */
 static void set_signals(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -370,8 +374,9 @@ static void set_signals(void)
 	prctl(PR_SET_PDEATHSIG, SIGUSR1);
 }
 
-/* Closes all descriptors except the socket and the cache folder, which become 3 and 4; 0 to 2 become /dev/null.
- * Otherwise a reader of the output pipe would see its end only when the broker ends. */
+/* Closes all descriptors except the socket and the cache folder, which become 3 and 4; 0 to 2 become /dev/null. The
+ * reason: the broker would otherwise hold the output pipe of the filter open, and the reader of the pipe would not see
+ * its end. */
 static void broker_keep_only(int socket, int null)
 {
 	int high = fcntl(socket, F_DUPFD_CLOEXEC, 10),
@@ -406,7 +411,7 @@ static NORETURN void be_broker(int socket)
 	_exit(0);
 }
 
-/* ---- before the fork -------------------------------------------------------------------------------------------- */
+/* ---- files opened before the fork -------------------------------------------------------------------------------- */
 
 static void note_prior(const char *path, int fd, bool output)
 {
@@ -414,8 +419,8 @@ static void note_prior(const char *path, int fd, bool output)
 		client.prior[client.npriors++] = (struct prior){ path, fd, output };
 }
 
-/* Opens inputs below /dev and /proc, and outputs that are magic links, in the filter: a path like /dev/fd/N refers to
- * another file in the broker. */
+/* Opens inputs below /dev and /proc, and outputs that are magic links, in the filter itself: in the broker, a path like
+ * /dev/fd/N refers to another file. */
 static void open_prior(const struct broker *broker)
 {
 	for (const char *const *p = broker->input; p && *p && client.npriors < PRIOR_MAX; p++)
@@ -428,6 +433,33 @@ static void open_prior(const struct broker *broker)
 			note_prior(*p, outpath_open(&place, O_WRONLY), true);
 		outpath_close(&place);
 	}
+}
+
+/* Opens a regular file for reading; returns -1 for any other file. Clears O_NONBLOCK, so that a read waits for data
+ * that a file of tracefs or /proc has only later. */
+static int open_regular(const char *path)
+{
+	int fd = targetfile_reopen(open(path, O_PATH | O_CLOEXEC));
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, 0);
+	return fd;
+}
+
+bool broker_open_inputs(const char *const *input)
+{
+	for (; *input; input++) {
+		if (strcmp(*input, "-") == 0)
+			continue;
+		int fd = client.npriors < PRIOR_MAX ? open_regular(*input) : -1;
+		if (fd < 0) {
+			while (client.npriors)
+				close(client.prior[--client.npriors].fd);
+			return false;
+		}
+		note_prior(*input, fd, false);
+	}
+	return true;
 }
 
 static int take_prior(const char *path, bool output)
@@ -443,7 +475,7 @@ static int take_prior(const char *path, bool output)
 	return -1;
 }
 
-/* Lets the broker end, and waits for that. */
+/* Closes the socket, so that the broker ends, and waits for its end. */
 static void broker_end(void)
 {
 	client.broken = true;
@@ -480,9 +512,10 @@ bool broker_start(const struct broker *broker)
 	return true;
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- requests of the filter -------------------------------------------------------------------------------------- */
 
-/* Fills *request. Returns its size in bytes; 0 with errno if the path is too long. */
+/* Fills *request; the meaning of flags depends on the operation. Returns the size of the message in bytes; 0 with errno
+ * if the path is too long. */
 static size_t broker_make(struct request *request, enum operation operation, const char *path, unsigned flags)
 {
 	size_t n = strlen(path);
@@ -509,7 +542,8 @@ static int broker_exchange(const struct request *request, size_t size, int given
 	}
 	got = fdmessage_take(client.socket, reply, sizeof(*reply), &fd);
 	if (got <= (ssize_t)offsetof(struct reply, why.text)) {
-		/* no further requests: the late reply would be taken for that of the next request */
+		/* no further request is sent: the late reply to this one would be mistaken for the reply to the next
+		 * one */
 		client.broken = true;
 		return -1;
 	}
@@ -517,8 +551,9 @@ static int broker_exchange(const struct request *request, size_t size, int given
 	return fd;
 }
 
-/* Sends a request to the broker and waits for the reply; without a broker, does the work here. Returns the descriptor
- * of the result, or -1, with the error in reply->error and errno (0 if there is no error). */
+/* Sends a request to the broker and waits for the reply; without a broker, executes the request in this process. given:
+ * descriptor to send with the request, or AT_FDCWD. Returns the descriptor of the result, or -1. errno and reply->error
+ * are 0 if a request without a descriptor succeeded. */
 static int broker_call(enum operation operation, int given, const char *path, unsigned flags, struct reply *reply)
 {
 	struct request request;
@@ -600,7 +635,7 @@ int broker_memory(void)
 	return call_simply(MEMORY, AT_FDCWD, "", 0);
 }
 
-/* Takes the broker's reason of a failure; if there is none, makes one from the error. */
+/* Sets *why to the reason in the reply; if the reply has none, makes one from its errno. */
 static void broker_explain(struct outfile_failure *why, const char *path, const struct reply *reply)
 {
 	*why = reply->why;
@@ -659,7 +694,8 @@ void broker_output_abandon(void)
 		return;
 	}
 	if (fdmessage_put(client.socket, &request, broker_make(&request, DISCARD, "", 0), -1))
-		poll(&polled, 1, ABANDON_MS); /* waits for the reply: the broker has removed the file by then */
+		/* waits at most ABANDON_MS for the reply: then the broker has removed the temporary file */
+		poll(&polled, 1, ABANDON_MS);
 }
 
 void broker_cache(int folder)

@@ -1,16 +1,26 @@
 # completions.awk - completions of a tool for a shell, made from its --help: TOOL --help | awk -v shell=bash|zsh|fish -f completions.awk
 #
+# After that text may come TOOL VERB --help of each verb: a word that stands in front of all options, and has options of its own.
+# A text begins with "TOOL - what it does", or with "TOOL VERB - what it does".
 # The rows and the usage lines are those that opt.c prints: "  -o, --output=FILE          text", or the text in the next line. The
 # name of a value selects what completes it: FILE, DIR, PID, USER, CGROUP, COMMAND; "a|b|c" are its words; EVENT, PALETTE, STORE,
 # CONTAINER and KEY come from TOOL --values=OPTION when they are needed. "NAME,..." is a list of such values.
 # A word from --values may be chosen by another user, as the name of a container: only those of letters, digits and _.:@/+- are used.
 
-NR == 1 { tool = $1; does = substr($0, length(tool) + 4); next }
+NR == 1 { tool = $1; verb[texts = 1] = ""; first[1] = 1; next }
+$1 == tool && $2 ~ /^[a-z]+$/ && $3 == "-" && !usage {
+	last[texts] = n
+	verb[++texts] = $2
+	does[texts] = substr($0, length($1 $2) + 5)
+	first[texts] = n + 1
+	verbs = verbs (verbs == "" ? "" : " ") $2
+	next
+}
 /^usage:/ { usage = 1 }
 usage && /^$/ { usage = 0 }
-usage { synopsis = synopsis " " $0 }
+usage { synopsis[texts] = synopsis[texts] " " $0 }
 /^  (-.|  )(, |  )?-?-?/ && /^ +-/ { row($0); next }
-n && help[n] == "" && substr($0, 1, 29) ~ /^ *$/ && length($0) > 29 { help[n] = substr($0, 30) }
+n >= first[texts] && help[n] == "" && substr($0, 1, 29) ~ /^ *$/ && length($0) > 29 { help[n] = substr($0, 30) }
 
 function row(line,   spelled, rest)
 {
@@ -49,20 +59,25 @@ function names(i, separator)
 	return (letter[i] == "" ? "" : "-" letter[i]) (letter[i] != "" && long[i] != "" ? separator : "") (long[i] == "" ? "" : "--" long[i])
 }
 
-# What the operands are.
-function operands()
+# operands(T): what the operands of a text are
+function operands(t)
 {
-	if (synopsis ~ /COMMAND/) return "COMMAND"
-	if (synopsis ~ /\[?PID/) return "PID"
-	if (synopsis ~ /\[DIR\]/) return "DIR"
-	if (synopsis ~ /file|FILE|BEFORE/) return "FILE"
+	if (synopsis[t] ~ /COMMAND/) return "COMMAND"
+	if (synopsis[t] ~ /\[?PID/) return "PID"
+	if (synopsis[t] ~ /\[DIR\]/) return "DIR"
+	if (synopsis[t] ~ /file|FILE|BEFORE/) return "FILE"
 	return ""
 }
 
 END {
-	if (shell == "bash") bash()
-	else if (shell == "zsh") zsh()
-	else fish()
+	last[texts] = n
+	print (shell == "zsh" ? "#compdef " tool "\n" : "") "# " shell " completion of " tool ", made from " tool " --help"
+	if (shell == "zsh") print "setopt localoptions extendedglob"
+	for (t = texts; t > 0; t--) # the verbs before the function that uses them
+		if (shell == "bash") bash(t)
+		else if (shell == "zsh") zsh(t)
+		else fish(t)
+	if (shell == "bash") print "complete -o default -F _" tool " " tool
 }
 
 # ---- bash ------------------------------------------------------------------------------------------------------------
@@ -79,46 +94,48 @@ function bash_values(i)
 	return "compopt +o default 2>/dev/null; return"
 }
 
-function bash(   i, with_value, all, lists, function_name)
+function bash(t,   i, with_value, all, lists, function_name)
 {
-	function_name = "_" tool
-	for (i = 1; i <= n; i++) {
+	function_name = "_" tool (t > 1 ? "_" verb[t] : "")
+	for (i = first[t]; i <= last[t]; i++) {
 		if (value[i] != "" && !optional[i]) with_value = with_value (with_value == "" ? "" : " | ") names(i, " | ")
 		if (list[i]) lists = lists (lists == "" ? "" : " | ") names(i, " | ")
 		all = all " " (long[i] == "" ? "-" letter[i] : "--" long[i] (value[i] == "" || optional[i] ? "" : "="))
 	}
-	print "# bash completion of " tool ", made from " tool " --help"
 	print function_name "()\n{"
 	print "\tlocal line=${COMP_LINE:0:COMP_POINT} word='' option='' operand='' choices='' choice before='' i words"
 	print "\tread -ra words <<<\"$line\""
 	print "\tcase $line in *[![:space:]]) word=${words[-1]}; unset 'words[-1]' ;; esac"
-	print "\tfor ((i = 1; i < ${#words[@]}; i++)); do"
+	for (i = 2; i <= texts && t == 1; i++) print "\tcase ${words[1]-} in " verb[i] ") _" tool "_" verb[i] "; return ;; esac"
+	print "\tfor ((i = " (t > 1 ? 2 : 1) "; i < ${#words[@]}; i++)); do"
 	print "\t\toption=''"
 	print "\t\tcase ${words[i]} in"
 	if (with_value != "") print "\t\t" with_value ") option=${words[i]}; ((++i)) ;;"
 	print "\t\t--) operand=$((i + 1)); break ;;"
 	print "\t\t-*) ;;"
-	print "\t\t*) operand=$i; " (operands() == "COMMAND" ? "break" : "") " ;;"
+	print "\t\t*) operand=$i; " (operands(t) == "COMMAND" ? "break" : "") " ;;"
 	print "\t\tesac"
 	print "\tdone"
-	if (operands() == "COMMAND") {
+	if (operands(t) == "COMMAND") {
 		print "\tif [ -n \"$operand\" ] && declare -F _command_offset >/dev/null; then"
 		print "\t\t_command_offset \"$operand\"\n\t\treturn\n\tfi"
 	}
 	print "\t[ \"$i\" -gt \"${#words[@]}\" ] || option=''"
 	print "\tcase $option$word in\n\t--*=*) [ -n \"$option\" ] || { option=${word%%=*}; word=${word#*=}; } ;;\n\tesac"
 	print "\tcase $option in"
-	for (i = 1; i <= n; i++)
+	for (i = first[t]; i <= last[t]; i++)
 		if (value[i] != "" && (long[i] != "" || !optional[i])) print "\t" names(i, " | ") ") " bash_values(i) " ;;"
 	print "\t?*) compopt +o default 2>/dev/null; return ;;"
 	print "\t'')\n\t\tcase $word in\n\t\t-*) choices='" substr(all, 2) "' ;;"
-	if (operands() == "COMMAND") {
+	if (operands(t) == "COMMAND") {
 		print "\t\t*/*) return ;;"
-		print "\t\t*) choices=$(compgen -c " (synopsis ~ /FILE/ ? "-f " : "") "-- \"$word\") ;;"
+		print "\t\t*) choices=$(compgen -c " (synopsis[t] ~ /FILE/ ? "-f " : "") "-- \"$word\")"
+		if (t == 1 && verbs != "") print "\t\t\t[ \"${#words[@]}\" -gt 1 ] || choices=\"" verbs " $choices\""
+		print "\t\t\t;;"
 	}
-	else if (operands() == "PID") print "\t\t*) choices=$(cd /proc && printf '%s ' [1-9]*) ;;"
-	else if (operands() == "DIR") print "\t\t*) compopt -o dirnames 2>/dev/null; return ;;"
-	else if (operands() == "FILE") print "\t\t*) return ;;"
+	else if (operands(t) == "PID") print "\t\t*) choices=$(cd /proc && printf '%s ' [1-9]*) ;;"
+	else if (operands(t) == "DIR") print "\t\t*) compopt -o dirnames 2>/dev/null; return ;;"
+	else if (operands(t) == "FILE") print "\t\t*) return ;;"
 	else print "\t\t*) compopt +o default 2>/dev/null; return ;;"
 	print "\t\tesac\n\t\t;;\n\tesac"
 	if (lists != "") {
@@ -136,7 +153,6 @@ function bash(   i, with_value, all, lists, function_name)
 	print "\tdone"
 	print "\tcase ${COMPREPLY[*]-} in '') compopt +o default 2>/dev/null ;; *=) compopt -o nospace 2>/dev/null ;; esac"
 	print "}"
-	print "complete -o default -F " function_name " " tool
 }
 
 # ---- zsh -------------------------------------------------------------------------------------------------------------
@@ -158,13 +174,11 @@ function zsh_values(v, i,   action)
 	return action ~ /^compadd/ ? "{" action "}" : action
 }
 
-function zsh(   i, h, spec, v)
+function zsh(t,   i, h, spec, v)
 {
-	print "#compdef " tool
-	print "# zsh completion of " tool ", made from " tool " --help"
-	print "setopt localoptions extendedglob"
+	if (t > 1) print "if (( CURRENT > 2 )) && [[ $words[2] == " verb[t] " ]]; then\n\tshift words\n\t(( CURRENT-- ))"
 	print "_arguments -s -S : \\"
-	for (i = 1; i <= n; i++) {
+	for (i = first[t]; i <= last[t]; i++) {
 		h = help[i]
 		gsub(/[][\\:]/, "\\\\&", h)
 		spec = "[" h "]"
@@ -182,9 +196,11 @@ function zsh(   i, h, spec, v)
 		else if (letter[i] != "") print "\t'-" letter[i] (value[i] == "" ? "" : "+") "'" spec " \\"
 		else print "\t'--" long[i] (value[i] == "" ? "" : optional[i] ? "=-" : "=") "'" spec " \\"
 	}
-	if (operands() == "COMMAND") print "\t'*::command:_normal'"
-	else if (operands() == "") print "\t'*: :'"
-	else print "\t'*:" tolower(operands()) ":" quoted(zsh_values(operands(), 0)) "'"
+	if (t == 1 && verbs != "") print "\t'*::command:{(( CURRENT > 1 )) || compadd -- " verbs "; _normal}'"
+	else if (operands(t) == "COMMAND") print "\t'*::command:_normal'"
+	else if (operands(t) == "") print "\t'*: :'"
+	else print "\t'*:" tolower(operands(t)) ":" quoted(zsh_values(operands(t), 0)) "'"
+	if (t > 1) print "\treturn\nfi"
 }
 
 # ---- fish ------------------------------------------------------------------------------------------------------------
@@ -205,13 +221,22 @@ function fish_values(v, i,   source)
 	return " -x -a '(" escaped(source) ")'"
 }
 
-function fish(   i)
+# fish_when(T): the condition of the candidates of a text
+function fish_when(t)
 {
-	print "# fish completion of " tool ", made from " tool " --help"
-	if (operands() == "COMMAND") print "complete -c " tool " -x -a '(__fish_complete_subcommand)'"
-	else if (operands() == "PID" || operands() == "DIR") print "complete -c " tool fish_values(operands(), 0)
-	else if (operands() == "") print "complete -c " tool " -f"
-	for (i = 1; i <= n; i++)
-		print "complete -c " tool (letter[i] == "" ? "" : " -s " letter[i]) (long[i] == "" ? "" : " -l " long[i]) \
+	if (verbs == "") return ""
+	return t > 1 ? " -n '__fish_seen_subcommand_from " verb[t] "'" : " -n 'not __fish_seen_subcommand_from " verbs "'"
+}
+
+function fish(t,   i, complete)
+{
+	complete = "complete -c " tool
+	if (t > 1) print complete " -n __fish_is_first_token -x -a " verb[t] " -d '" escaped(does[t]) "'"
+	complete = complete fish_when(t)
+	if (operands(t) == "COMMAND") print complete " -x -a '(__fish_complete_subcommand)'"
+	else if (operands(t) == "PID" || operands(t) == "DIR") print complete fish_values(operands(t), 0)
+	else if (operands(t) == "") print complete " -f"
+	for (i = first[t]; i <= last[t]; i++)
+		print complete (letter[i] == "" ? "" : " -s " letter[i]) (long[i] == "" ? "" : " -l " long[i]) \
 			(value[i] == "" || optional[i] ? "" : fish_values(value[i], i)) " -d '" escaped(help[i]) "'"
 }

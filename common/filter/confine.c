@@ -26,9 +26,9 @@ static char *confine_folder_of(const char *path)
 	return text.p;
 }
 
-/* Stores in folder[] the folders in which an output is written, as C strings that the caller frees; for a magic link
- * also that of its target. Returns their number. The paths refer to *place, which the caller closes after the folders
- * are opened. */
+/* Stores in folder[] the folders in which the broker must write for an output: the folder of the path, and for a magic
+ * link also the folder of its target. Returns the number of folders. The caller frees the strings. The strings refer to
+ * descriptors of *place, which the caller closes once the folders are opened. */
 static size_t folders_of(const char *output, struct outpath *place, char *folder[2])
 {
 	struct text text = { 0 };
@@ -37,7 +37,7 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 
 	*place = (struct outpath){ .folder = -1, .fd = -1 };
 	if (strcmp(output, "-") == 0 || !outpath_resolve(place, output))
-		return 0; /* the path cannot be resolved: opening it for writing will fail, too */
+		return 0; /* standard output, or a path that cannot be resolved: no folder to allow */
 	if (!place->magic) {
 		text_printf(&text, "/proc/self/fd/%d%c", place->folder, 0);
 		folder[n++] = text.p;
@@ -51,7 +51,8 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 	return n;
 }
 
-/* Returns the non-NULL paths of both lists, ended by NULL. The array must exist as long as the broker. */
+/* Returns the paths of `more` (with NULL at the end) and `few` (NULL elements are skipped) as one list with NULL at the
+ * end. The list must exist as long as the broker. */
 static const char **paths_of(char *const *more, const char *const few[CONFINE_FILES])
 {
 	size_t n = 0;
@@ -69,12 +70,21 @@ static const char **paths_of(char *const *more, const char *const few[CONFINE_FI
 	return all;
 }
 
-static bool are_pipes(const struct confine *confinement, const char *const *input, const char *const *output)
+/* Returns true if the filter needs no broker: it writes to standard output, and its only inputs are standard input and
+ * regular files, which this function then opens. With --unprivileged, files need a broker, because this process still
+ * has its capabilities and the broker has given them up. */
+static bool opens_nothing(const struct confine *confinement, const char *const *input, const char *const *output)
 {
-	for (; *input; input++)
-		if (strcmp(*input, "-") != 0)
+	size_t n = 0;
+
+	if (confinement->reads_others || *output)
+		return false;
+	for (size_t i = 0; i < CONFINE_FILES; i++)
+		if (confinement->file[i])
 			return false;
-	return !confinement->reads_others && !*output;
+	while (input[n] && strcmp(input[n], "-") == 0)
+		n++;
+	return !input[n] || (!confinement->unprivileged && broker_open_inputs(input));
 }
 
 static void start_broker(const struct confine *confinement, const char *const *input, const char *const *output)
@@ -112,7 +122,7 @@ void confine(const struct confine *confinement)
 
 	if (*output)
 		out_prepare();
-	if (are_pipes(confinement, input, output)) {
+	if (opens_nothing(confinement, input, output)) {
 		free(input);
 		free(output);
 	} else {

@@ -39,8 +39,8 @@
 
 static const struct {
 	unsigned library;
-	const char *name, *version; /* NULL: left out of this build */
-	const char *lacks;          /* what a tool cannot do without the library */
+	const char *name, *version; /* name, and version of the headers; version NULL: this build lacks the library */
+	const char *lacks;          /* text about the features that are missing without the library */
 } libraries[] = {
 	{ LIBRARY_ZLIB, "zlib", ZLIB_VERSION, "" },
 	{ LIBRARY_ZSTD, "libzstd", ZSTD_VERSION_STRING, "no compressed recordings, windows are sent gzipped" },
@@ -50,7 +50,7 @@ static const struct {
 	{ LIBRARY_JANSSON, "jansson", JANSSON_VERSION, "no stores that answer in JSON (couch:, eve:)" },
 };
 
-/* Appends how libcurl is linked, and its TLS; nothing for the other libraries. */
+/* For libcurl, appends how it is linked and which TLS library it uses; for other libraries, nothing. */
 static void features_put_linkage(struct out *out, unsigned library)
 {
 	const char *tls = PJ_TLS;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/filter/foreign.h"
 
-/* Number of lines that are not empty, at the start of an input, that are compared with signatures. The first line is
- * not enough: some formats begin with a time or with output of the program. */
+/* Number of non-empty lines at the start of an input that are compared with signatures. The first line is not enough:
+ * some formats begin with a time or with output of the profiled program. */
 #define LINES 4
 
 struct signature {
-	struct str begin; /* start of a line of the format */
-	struct str in;    /* text that the line also contains; empty: none */
+	struct str begin; /* text with which a line of the format begins */
+	struct str in;    /* further text that a line of the format must contain; empty: none */
 	enum foreign_kind kind;
 	const char *advice;
 };
@@ -42,8 +42,8 @@ static const struct signature signature[] = {
 	{ STR("[{\""), STR(""), FOREIGN_OTHER, FOREIGN_JSON },
 };
 
-/* Formats that are recognized by a line that equals `begin`, apart from blanks at its ends. */
-static const struct signature whole_line[] = {
+/* Formats that are recognized by a whole line: it equals `begin`, except for blanks at its start and end. */
+static const struct signature exact_line[] = {
 	{ STR("\"recording\": {"), STR(""), FOREIGN_JFR_JSON,
 	  "this is the JSON of jfr print: pjfold FILE writes folded stacks" },
 	{ STR("sample:"), STR(""), FOREIGN_SIMPLEPERF,
@@ -58,8 +58,8 @@ static const struct signature flight_recording = {
 	.kind = FOREIGN_OTHER, .advice = "this is a JFR recording: jfr print --json --stack-depth 64 FILE.jfr | pjfold"
 };
 
-/* True if the line begins with a time like 2026-11-22T15:00:01.123456789Z, which kubectl logs --timestamps and docker
- * logs -t print before each line. */
+/* Returns true if the line begins with a time like 2026-11-22T15:00:01.123456789Z, which `kubectl logs --timestamps`
+ * and `docker logs -t` print before each line. */
 static bool has_log_time(struct str line)
 {
 	static const char form[] = "0000-00-00T00:00:00.";
@@ -75,7 +75,7 @@ static bool has_log_time(struct str line)
 	return i + 1 < line.n && line.p[i] == 'Z' && line.p[i + 1] == ' ';
 }
 
-/* True if the line begins with "@name[", a key of a map of bpftrace. */
+/* Returns true if the line begins with "@name[", a key of a map of bpftrace. */
 static bool is_named_map(struct str line)
 {
 	size_t i = 1;
@@ -94,9 +94,9 @@ static const struct signature *format_of(struct str line)
 		if (!signature[i].in.n || str_find_str(line, signature[i].in) >= 0)
 			return &signature[i];
 	}
-	for (size_t i = 0; i < countof(whole_line); i++)
-		if (str_eq(str_trim(line), whole_line[i].begin))
-			return &whole_line[i];
+	for (size_t i = 0; i < countof(exact_line); i++)
+		if (str_eq(str_trim(line), exact_line[i].begin))
+			return &exact_line[i];
 	if (is_named_map(line))
 		return &signature[2];
 	return has_log_time(line) ? &log_times : NULL;
@@ -116,7 +116,7 @@ static const struct signature *signature_of(struct str head)
 		if (found)
 			return found;
 		if (str_eq(line, STR("{")))
-			last = &json; /* JSON; the next lines decide if it is that of a known format */
+			last = &json; /* it is JSON, perhaps of a known format: the next lines decide */
 		lines += line.n > 0;
 	}
 	return last;

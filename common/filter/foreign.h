@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreign.h - recognizes formats of other profilers by the first lines of an input.
+ * foreign.h - recognizes the formats of other profilers by the first lines of an input.
  *
- * Lines of most of these formats end in a number, so tools that read folded stacks would accept them. Instead, a
- * message names the format and the program that converts it: pjfold for the formats that pjfold reads (fold/foreign/).
+ * In most of these formats, lines end in a number, so tools that read folded stacks would accept them. Instead, a
+ * message names the format and the program that converts it. For the formats of fold/foreign/, that is pjfold.
  */
 #ifndef PJ_FOREIGN_H
 #define PJ_FOREIGN_H
 
 #include "common/str.h"
 
-/* Formats that pjfold reads. FOREIGN_OTHER: a known format that pj does not read; FOREIGN_NONE: no known format. */
+/* Formats of inputs. FOREIGN_NONE: no known foreign format; FOREIGN_OTHER: a known format that pjfold cannot read;
+ * other values: formats that pjfold reads. */
 enum foreign_kind {
 	FOREIGN_NONE,
 	FOREIGN_OTHER,
@@ -23,14 +24,14 @@ enum foreign_kind {
 	FOREIGN_SIMPLEPERF,
 };
 
-/* Number of bytes at the start of an input by which its format is recognized. */
+/* Number of bytes at the start of an input that are needed to recognize its format. */
 #define FOREIGN_HEAD 4096
 
-/* Returns the format of an input. head: its first FOREIGN_HEAD bytes, or all of a shorter input. Pure. */
+/* Returns the format of an input by `head`: its first FOREIGN_HEAD bytes, or all bytes of a shorter input. Pure. */
 enum foreign_kind foreign_kind(struct str head);
 
-/* Returns a message with the name of the input's format and advice, a static text; NULL if the format is not known.
- * head: as for foreign_kind(). Pure. */
+/* Returns a static text with the format of the input and advice; NULL if the format is not known. head: first
+ * FOREIGN_HEAD bytes, or all bytes of a shorter input. Pure. */
 const char *foreign_format(struct str head);
 
 #endif

@@ -6,6 +6,7 @@
 #include "common/filter/broker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@
 
 struct in_gzip {
 	z_stream z;
-	bool in_member; /* true between header and trailer of a gzip member */
+	bool in_member; /* true while the next bytes belong to a gzip member, false before its header */
 };
 
 /* Reads the next bytes of the file into input->raw. Returns false at the end of the file; ends the tool on a read
@@ -38,7 +39,7 @@ static bool fill_raw(struct in *input)
 	return got > 0;
 }
 
-/* Returns true if the input begins with the magic number of gzip. Reads until two bytes are there, as a pipe may
+/* Returns true if the input begins with the magic number of gzip. Reads until it has two bytes, since a pipe may
  * deliver one at a time. */
 static bool is_gzip(struct in *input)
 {
@@ -56,6 +57,19 @@ static bool is_gzip(struct in *input)
 	return input->raw_n >= 2 && (unsigned char)input->raw[0] == 0x1f && (unsigned char)input->raw[1] == 0x8b;
 }
 
+/* Ends the tool with a message that the input is a directory. The message has advice if perf record --threads or
+ * pjrecord made the directory. */
+static NORETURN void die_of_directory(const struct in *input)
+{
+	if (broker_open(input->fd, "data.0", 0) >= 0)
+		die("cannot read '%s': it is a directory of perf record --threads: perf script -i DIRECTORY |",
+		    input->name);
+	if (broker_open(input->fd, "out", O_DIRECTORY) >= 0)
+		die("cannot read '%s': it is a directory of pjrecord: pjfold %s/out/*.data folds its windows",
+		    input->name, input->name);
+	die("cannot read '%s': it is a directory: name the files in it", input->name);
+}
+
 void in_open(struct in *input, const char *path)
 {
 	struct stat status;
@@ -70,16 +84,13 @@ void in_open(struct in *input, const char *path)
 	if (input->fd < 0 || fstat(input->fd, &status) < 0)
 		die_errno("cannot open '%s'", input->name);
 	if (S_ISDIR(status.st_mode))
-		die(broker_open(input->fd, "data.0", 0) >= 0 ?
-			    "cannot read '%s': it is a directory of perf record --threads: perf script -i DIRECTORY |" :
-			    "cannot read '%s': it is a directory",
-		    input->name);
+		die_of_directory(input);
 	if (input->fd == STDIN_FILENO && diag_is_terminal(STDIN_FILENO))
 		warn("reading from the terminal; see %s --help", diag_tool_name());
 	input->regular = S_ISREG(status.st_mode);
 	input->start = input->regular ? (uint64_t)lseek(input->fd, 0, SEEK_CUR) : 0;
 	progress_begin(&input->progress, S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0);
-	input->raw = mem_alloc(1, RAW_SIZE);
+	input->raw = mem_grow(NULL, 1, RAW_SIZE); /* not zeroed, because most inputs use only a part of the buffer */
 	if (is_gzip(input)) {
 		input->gzip = mem_alloc(sizeof(*input->gzip), 1);
 		input->gzip->in_member = true;
@@ -95,8 +106,8 @@ void in_memory(struct in *input, struct str text, const char *name)
 	};
 }
 
-/* Begins the next gzip member. Members may follow each other (gzip a >> x; gzip b >> x); zero padding after the last
- * one is no error. Returns false at the end of the input or on an error. */
+/* Starts the next gzip member. Members may follow each other (gzip a >> x; gzip b >> x), and the last one may be
+ * followed by zeros. Returns false at the end of the input or on an error. */
 static bool next_member(struct in *input)
 {
 	while (input->raw_at < input->raw_n || fill_raw(input)) {
@@ -128,8 +139,7 @@ static size_t in_read_gzip(struct in *input, char *buf, size_t n)
 
 		if (!input->gzip->in_member && !next_member(input))
 			break;
-		/* inflate is called even at the end of the file: zlib may still hold output of bytes that it has
-		 * read */
+		/* calls inflate even at the end of the file, because zlib may still have output of the bytes before */
 		more = input->raw_at < input->raw_n || fill_raw(input);
 		stream->next_in = (unsigned char *)input->raw + input->raw_at;
 		stream->avail_in = (unsigned)(input->raw_n - input->raw_at);
@@ -148,7 +158,8 @@ static size_t in_read_gzip(struct in *input, char *buf, size_t n)
 	return n - stream->avail_out;
 }
 
-/* Reads up to n bytes that follow those in input->buf. Returns their number, 0 at the end. */
+/* Reads up to n bytes of the input after those in input->buf. Returns the number of bytes read; 0 at the end of the
+ * input. */
 static size_t read_on(struct in *input, char *buf, size_t n)
 {
 	ssize_t got;
@@ -225,13 +236,15 @@ struct str in_peek(struct in *input, size_t n)
 	return (struct str){ input->buf + input->at, input->n < n ? input->n : n };
 }
 
-void in_expect_text(struct in *input)
+/* Ends the tool if the input is not text, and skips a UTF-8 byte order mark. binary: message for data with NUL bytes.
+ * is_foreign: true if text of another profiler ends the tool, too; false if it is accepted. */
+static void expect_text(struct in *input, const char *binary, bool is_foreign)
 {
 	static const struct {
 		struct str magic;
 		const char *what;
 	} known[] = {
-		{ STR("PERFILE2"), "this is perf.data; pjfold reads it: pjfold FILE" },
+		{ STR("PERFILE2"), "this is perf.data: pjfold FILE |" },
 		{ STR("2ELIFREP"), "this is perf.data of another byte order: perf script -i FILE | pjfold" },
 		{ STR("\xFD"
 		      "7zXZ"),
@@ -248,24 +261,35 @@ void in_expect_text(struct in *input)
 	};
 	struct place place = { input->name, 0 };
 	struct str head = in_peek(input, 64 * 1024);
-	const char *advice;
+	const char *advice = NULL;
 
 	for (size_t i = 0; i < countof(known); i++)
 		if (str_starts(head, known[i].magic))
 			die_at(place, "%s", known[i].what);
-	advice = foreign_format(str_head(head, head.n < FOREIGN_HEAD ? head.n : FOREIGN_HEAD));
+	if (is_foreign)
+		advice = foreign_format(str_head(head, head.n < FOREIGN_HEAD ? head.n : FOREIGN_HEAD));
 	if (advice)
 		die_at(place, "%s", advice);
 	if (str_find(head, 0) >= 0)
-		die_at(place, "binary data: neither perf script text nor folded stacks");
+		die_at(place, "%s", binary);
 	if (str_starts(head, STR("\xEF\xBB\xBF"))) {
 		input->at += 3;
 		input->n -= 3;
 	}
 }
 
-/* Finds the end of the next line, whose first `scanned` bytes contain no newline. Returns false at the end of the
- * input. */
+void in_expect_text(struct in *input)
+{
+	expect_text(input, "binary data: neither perf script text nor folded stacks", true);
+}
+
+void in_expect_lines(struct in *input)
+{
+	expect_text(input, "binary data: no lines of text", false);
+}
+
+/* Sets *line to the next line and consumes the line. scanned: number of bytes at its start that are known to contain no
+ * newline. Returns false at the end of the input. */
 static bool end_line(struct in *input, struct str *line, size_t scanned)
 {
 	char *newline;
@@ -276,7 +300,7 @@ static bool end_line(struct in *input, struct str *line, size_t scanned)
 		scanned = input->n;
 	} while (!newline && fill_buf(input));
 	if (!newline && (input->n == 0 || input->errors))
-		return false; /* an incomplete last line is dropped, because it may look complete: "a 12" of "a 123" */
+		return false; /* drops an incomplete last line, which may look complete: "a 12" of "a 123" */
 	line->p = input->buf + input->at;
 	line->n = newline ? (size_t)(newline - line->p) : input->n;
 	input->at += line->n + (newline != NULL);
@@ -318,8 +342,9 @@ bool in_seekable(const struct in *input, uint64_t *size)
 	return true;
 }
 
-/* Limits for the size of the copy of in_spool: over SPOOL_FREE bytes it may have at most SPOOL_TIMES the size of the
- * compressed input. Recordings compress to a tenth, zeros to a thousandth, so a few MB could fill a disk. */
+/* Limit for the copy of in_spool: the larger one of SPOOL_FREE bytes and SPOOL_TIMES times the compressed input. Beyond
+ * it the tool ends. Recordings compress to a tenth, but zeros to a thousandth, so a few MB of zeros could fill a
+ * disk. */
 #define SPOOL_FREE ((uint64_t)256 << 20)
 #define SPOOL_TIMES 200u
 

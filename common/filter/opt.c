@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/filter/opt.h"
 
+#include "common/arena.h"
 #include "common/filter/features.h"
 #include "common/filter/out.h"
 #include "common/similar.h"
@@ -12,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns true if the value of the option is optional, "[=N]". Such a value must follow '=': it is never the next word.
- */
+/* Returns true if the option has an optional value, "[=N]". Such a value is given after '=' only, never as the next
+ * word. */
 static bool is_optional(const struct opt *opt)
 {
 	return opt->arg[0] == '[';
@@ -24,7 +25,14 @@ static bool is_heading(const struct opt *opt)
 	return !opt->letter && !opt->name;
 }
 
-/* Prints an option for --help, on two lines if its spelling has 28 columns or more. */
+void opt_table_add(struct opt_table *table, const struct opt *rows, size_t n)
+{
+	table->opt = mem_grow(table->opt, sizeof(*table->opt), table->n + n);
+	memcpy(table->opt + table->n, rows, n * sizeof(*rows));
+	table->n += n;
+}
+
+/* Prints the row of an option for --help, on two lines if its names and value take 28 columns or more. */
 static void print_row(struct out *out, const struct opt *opt)
 {
 	char left[80];
@@ -86,7 +94,7 @@ static double opt_parse_number(const char *value, const char *shown)
 	double d;
 
 	errno = 0;
-	/* NOLINTNEXTLINE(clang-analyzer-core.*): an option for a number has a value */
+	/* NOLINTNEXTLINE(clang-analyzer-core.*): value is not NULL, since an option of this kind has one */
 	d = strtod(value, &end);
 	if (end == value || *end || errno || !isfinite(d) || strpbrk(value, "xXnNpP"))
 		die_usage("%s: '%s' is not a number", shown, value);
@@ -127,11 +135,107 @@ uint64_t opt_scaled(const char *value, const char *name, const char *letters, co
 	return n;
 }
 
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	{ "d", 86400 * SECOND_NS }, { "h", 3600 * SECOND_NS },  { "m", 60 * SECOND_NS },
+	{ "s", SECOND_NS },         { "ms", SECOND_NS / 1000 }, { "us", SECOND_NS / 1000000 },
+};
+
+/* Removes the unit of time at the end of *string and returns its length in ns; SECOND_NS if there is no unit, 0 if the
+ * unit is unknown. */
+static uint64_t cut_unit(struct str *string)
+{
+	size_t n = string->n;
+	struct str unit;
+
+	while (n && !byte_is_digit(string->p[n - 1]) && string->p[n - 1] != '.')
+		n--;
+	unit = str_from(*string, n);
+	*string = str_head(*string, n);
+	for (size_t i = 0; i < countof(units); i++)
+		if (str_eq(unit, str_of(units[i].name)))
+			return units[i].ns;
+	return unit.n ? 0 : SECOND_NS;
+}
+
+bool opt_is_duration(struct str string, uint64_t *ns)
+{
+	uint64_t unit = cut_unit(&string), number = 0, part = unit, time;
+	struct str decimals = string, integer = str_cut(&decimals, '.');
+
+	if (!unit || integer.n + decimals.n == 0 || (integer.n && !str_u64(integer, &number)) ||
+	    __builtin_mul_overflow(number, unit, &time))
+		return false;
+	for (size_t i = 0; i < decimals.n; i++) {
+		part /= 10;
+		if (!byte_is_digit(decimals.p[i]) ||
+		    __builtin_add_overflow(time, part * (uint64_t)(decimals.p[i] - '0'), &time))
+			return false;
+	}
+	*ns = time;
+	return true;
+}
+
+/* Prints a time with the largest unit that gives an integer, and 0 without a unit. */
+static void print_duration(struct text *text, uint64_t ns)
+{
+	size_t i = 0;
+
+	if (!ns) {
+		text_add(text, "0");
+		return;
+	}
+	while (i + 1 < countof(units) && (ns < units[i].ns || ns % units[i].ns))
+		i++;
+	text_printf(text, "%llu%s", (unsigned long long)(ns / units[i].ns), units[i].name);
+}
+
+uint64_t opt_duration(const char *value, const char *name, uint64_t least, uint64_t most)
+{
+	struct text range = { 0 };
+	uint64_t ns;
+
+	if (!opt_is_duration(str_of(value), &ns))
+		die_usage("%s: '%s' is not a time such as 10, 1.5, 200ms, 5m or 36h", name, value);
+	if (ns >= least && ns <= most)
+		return ns;
+	print_duration(&range, least);
+	text_add(&range, " to ");
+	print_duration(&range, most);
+	die_usage("%s: '%s' is not a time from %.*s", name, value, (int)range.n, range.p);
+}
+
 void opt_bytes(void *to, const char *value, const char *name)
 {
 	static const uint64_t factor[] = { 1u << 10, 1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40 };
 
 	*(uint64_t *)to = opt_scaled(value, name, "kKMGT", factor, "500M or 2G");
+}
+
+void opt_text_path(void *to, const char *value, const char *name)
+{
+	static const char *const pictures[] = { ".svg", ".svgz", ".png", ".html" };
+	struct str path = str_of(value);
+
+	for (size_t i = 0; i < countof(pictures); i++)
+		if (str_ends(path, str_of(pictures[i])))
+			die_usage("%s %s: this is a picture, which pjsvg draws: %s ... | pjsvg -o FILE.svg", name,
+				  value, diag_tool_name());
+	*(const char **)to = value;
+}
+
+void opt_svg_path(void *to, const char *value, const char *name)
+{
+	static const char *const others[] = { ".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp" };
+	struct str path = str_of(value);
+
+	for (size_t i = 0; i < countof(others); i++)
+		if (str_ends(path, str_of(others[i])))
+			die_usage("%s %s: %s writes SVG, which browsers open: %s %.*s.svg", name, value,
+				  diag_tool_name(), name, (int)(path.n - strlen(others[i])), value);
+	*(const char **)to = value;
 }
 
 void opt_min_delta(const char *value, const char *name, double *points, double *relative)
@@ -168,7 +272,7 @@ size_t opt_choice(const char *value, const char *name, const char *choices)
 	die_usage("%s: '%s' is not one of %.*s", name, value, (int)list.n, list.p);
 }
 
-/* Sets the variable of an option, or calls its function. shown: the option as the user wrote it, for messages. */
+/* Sets the variable of an option, or calls its function. `shown` is the option as the user wrote it, for messages. */
 static void opt_apply(const struct opt *opt, const char *value, const char *shown)
 {
 	switch (opt->kind) {
@@ -179,6 +283,7 @@ static void opt_apply(const struct opt *opt, const char *value, const char *show
 		if (!str_u64(str_of(value), opt->to))
 			die_usage("%s: '%s' is not a whole number", shown, value);
 		break;
+	case OPT_SECONDS: *(double *)opt->to = (double)opt_duration(value, shown, 0, OPT_TIME_MOST) / 1e9; break;
 	case OPT_DOUBLE: *(double *)opt->to = opt_parse_number(value, shown); break;
 	case OPT_CALL:
 	case OPT_CALL_FLAG: opt->call(opt->to, value, shown); break;
@@ -220,7 +325,7 @@ static NORETURN void die_unknown_letter(const char *shown, const char *word)
 	die_usage("unknown option '%s' in '%s'", shown, word);
 }
 
-/* Handles --values=OPTION: prints the words that the option takes, one a line, from the choices in its `arg`, else by
+/* Handles --values=OPTION: prints the possible values of the option, one a line, from the choices in its `arg`, else by
  * tool->print_values. Ends the tool. */
 static NORETURN void print_values(const struct tool *tool, struct str name)
 {
@@ -242,7 +347,7 @@ static NORETURN void print_values(const struct tool *tool, struct str name)
 	exit(PJ_OK);
 }
 
-/* Handles the long options that all tools have, and ends the tool. Returns if `name` is none of them. */
+/* Handles the long options that all tools have; each ends the tool. Returns if `name` is another option. */
 static void parse_common(const struct tool *tool, struct str name, const char *value)
 {
 	if (value && str_eq(name, STR("values")))
@@ -256,8 +361,8 @@ static void parse_common(const struct tool *tool, struct str name, const char *v
 	opt_version(tool);
 }
 
-/* Parses the long option at argv[*i]: --name, --name=value, or --name with the value in the next word; then *i becomes
- * the index of that word. `word`: the option without dashes. */
+/* Parses the long option at argv[*i]: --name, --name=VALUE, or --name followed by a word VALUE; then sets *i to the
+ * index of VALUE. `word` is the option without dashes. */
 static void parse_long(const struct tool *tool, char **argv, int *i, struct str word)
 {
 	const char *eq = memchr(word.p, '=', word.n);
@@ -284,8 +389,8 @@ static void parse_long(const struct tool *tool, char **argv, int *i, struct str 
 	opt_apply(opt, value, shown);
 }
 
-/* Parses the short options at argv[*i]: -x, -xyz (flags together), -oVALUE or -o VALUE. In the last case, *i becomes
- * the index of VALUE. */
+/* Parses the short options at argv[*i]: -x, -xyz (bundled flags), -oVALUE, or -o followed by a word VALUE; then sets *i
+ * to the index of VALUE. */
 static void parse_letters(const struct tool *tool, char **argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
@@ -310,11 +415,11 @@ static void parse_letters(const struct tool *tool, char **argv, int *i)
 	}
 }
 
-/* Makes operands of argv[i] and all words after it; `operands` is the number of operands so far. If the tool runs a
- * command, these words are that command. Returns the number of all operands. */
+/* Turns argv[i] and all words after it into operands, after the first `operands` ones, which were found before. If the
+ * tool runs a command, these words are the command. Returns the number of all operands. */
 static int take_operands(const struct tool *tool, int argc, char **argv, int i, int operands)
 {
-	/* Without this check, a script with an empty variable after -- would record the host for ever. */
+	/* Without this check, a script with an empty variable after -- would record the whole host without end. */
 	if (tool->command && i == argc)
 		die_usage("-- needs a command after it");
 	if (tool->command)

@@ -16,6 +16,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+/* Number of bytes from which a write is cheaper than a copy into pages of the buffer that were not used before. */
+#define DIRECT (32 * 1024)
+
 struct out_gzip {
 	z_stream z;
 	unsigned char buf[64 * 1024];
@@ -23,11 +26,12 @@ struct out_gzip {
 
 static pid_t process;
 
-/* Removes the temporary file and ends the process by the same signal. The handler may run in any thread; the signal,
- * whose action is the default again, goes to the first thread of the process. */
+/* Removes the temporary file and ends the process by the same signal. The handler may run in any thread; it sends the
+ * signal, whose action is now the default, to the first thread of the process. */
 static void out_on_signal(int sig)
 {
-	/* getpid, because a forked process has another PID; it fails in the sandbox, then `process` is used */
+	/* not `process`, because a forked process has another PID; but in the sandbox getpid() fails, so `process` is
+	 * used there */
 	pid_t own = getpid();
 
 	broker_output_abandon();
@@ -58,8 +62,7 @@ static NORETURN void out_give_up(const struct outfile_failure *why)
 {
 	if (!why->error)
 		die("%s", why->text);
-	errno = why->error;
-	die_errno("%s", why->text);
+	die("%s: %s: %s", why->text, strerror(why->error), outpath_advice(why->error));
 }
 
 void out_open(struct out *out, const char *path)
@@ -147,12 +150,13 @@ static void end_gzip(struct out *out)
 
 void out_bytes(struct out *out, const void *p, size_t n)
 {
-	if (n > sizeof(out->buf) - out->n) {
+	bool direct = n >= sizeof(out->buf) || (n >= DIRECT && !out->gzip);
+
+	if (direct || n > sizeof(out->buf) - out->n)
 		out_flush(out);
-		if (n >= sizeof(out->buf)) {
-			pass_on(out, p, n);
-			return;
-		}
+	if (direct) {
+		pass_on(out, p, n);
+		return;
 	}
 	if (n)
 		memcpy(out->buf + out->n, p, n);
@@ -220,7 +224,7 @@ void out_close(struct out *out)
 	out_flush(out);
 	if (out->gzip)
 		end_gzip(out);
-	/* Closes standard output, too, because some file systems report a full disk only at close. */
+	/* standard output is closed, too, because some file systems report a full disk only at close() */
 	if (close(out->fd) < 0)
 		die_errno(out->path ? "cannot write '%s'" : "cannot write %s", out_shown(out));
 	if (out->temporary && !broker_output_commit(out->path, &why))

@@ -8,7 +8,7 @@
 struct build_id buildid_in_notes(struct str notes)
 {
 	struct build_id id = { 0 };
-	Elf64_Nhdr note; /* The header of a note; Elf32_Nhdr has the same layout. */
+	Elf64_Nhdr note; /* header of a note; Elf32_Nhdr has the same layout */
 
 	while (notes.n >= sizeof(note)) {
 		uint64_t name, description, next;

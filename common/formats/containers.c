@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define ID 64          /* length of a container's id: hexadecimal digits */
-#define SHORT 12       /* digits of a container's id that the frame shows */
+#define ID 64          /* number of hexadecimal digits of a container id */
+#define SHORT 12       /* number of digits of a container id in a frame */
 #define UID 36         /* length of the UID of a pod in bytes, with separators */
-#define MAXIMUM 100000 /* largest number of links that containers_read takes from a folder */
+#define MAXIMUM 100000 /* limit for the links that containers_read reads from a folder; further links are ignored */
 
-/* ---- paths -------------------------------------------------------------------------------------------------- */
+/* ---- container ids and pods in paths ----------------------------------------------------------------------------- */
 
 /* Returns true if a run of exactly n hexadecimal digits starts at byte i of string. */
 static bool containers_digits_at(struct str string, size_t i, size_t n)
@@ -40,8 +40,8 @@ struct str containers_id(struct str path)
 	return id;
 }
 
-/* Returns the length of a pod's UID at byte i of string, 0 if there is none. A UID has 8-4-4-4-12 hexadecimal digits;
- * systemd writes '_' for '-'. The UID of a static pod is 32 digits without separators. */
+/* Returns the length of the UID of a pod at byte i of string, 0 if there is none. A UID has 8-4-4-4-12 hexadecimal
+ * digits; systemd writes '_' for '-'. The UID of a static pod has 32 digits without separators. */
 static size_t uid_at(struct str string, size_t i)
 {
 	static const size_t part[] = { 8, 4, 4, 4, 12 };
@@ -73,7 +73,7 @@ struct str containers_pod(struct str path)
 	return pod;
 }
 
-/* Returns the id of a pod of podman, the digits in "machine-libpod_pod_DIGITS.slice"; empty if path has none. */
+/* Returns the id of a podman pod, the digits in "machine-libpod_pod_DIGITS.slice"; empty if path contains none. */
 static struct str podman_pod(struct str path)
 {
 	ptrdiff_t at = str_find_str(path, STR("libpod_pod_"));
@@ -90,7 +90,7 @@ static struct str last_component(struct str path)
 	return str_from(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
-/* Returns NAME of "/lxc/NAME/...", "/lxc.payload.NAME/..." or "/machine.slice/machine-NAME.scope/..."; empty for other
+/* Returns NAME in "/lxc/NAME/...", "/lxc.payload.NAME/..." or "/machine.slice/machine-NAME.scope/..."; empty for other
  * paths. */
 static struct str named_container(struct str path)
 {
@@ -111,7 +111,7 @@ static struct str named_container(struct str path)
 
 /* ---- names of pods ------------------------------------------------------------------------------------------ */
 
-/* Returns uid as Kubernetes writes it, with '-' in place of '_': so UIDs are compared. key: buffer for the result. */
+/* Returns uid in the form of Kubernetes, with '-' in place of '_', for lookups. key is the buffer of the result. */
 static struct str uid_key(struct str uid, char key[UID])
 {
 	for (size_t i = 0; i < uid.n; i++)
@@ -138,8 +138,9 @@ static void containers_add_name(struct containers *containers, struct str key, s
 	text_free(&text);
 }
 
-/* Stores the pod's name for the container id, and for the pod's UID if the link's target has it. file: name of the
- * link, "POD_NAMESPACE_CONTAINER-ID.log"; target: "/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log". */
+/* Stores the name of a pod for the id of its container, and for the UID of the pod if `target` contains it. file: name
+ * of the link, "POD_NAMESPACE_CONTAINER-ID.log"; target: its target,
+ * "/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log". */
 static void add_link(struct containers *containers, struct str file, struct str target)
 {
 	struct str pod, namespace, uid = { 0 };
@@ -188,7 +189,7 @@ static struct str pod_name(const struct containers *containers, struct str key)
 	return id ? containers->name[id] : (struct str){ 0 };
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------- */
+/* ---- names of frames --------------------------------------------------------------------------------------------- */
 
 static void containers_put_container(struct str path, struct text *out)
 {
@@ -227,8 +228,8 @@ static void containers_put_name(const struct containers *containers, enum contai
 		text_str(out, path);
 }
 
-/* Returns the uid N of the user to whom systemd delegated a cgroup, that is one below user@N.service; empty for other
- * paths. Such a user can choose any name, also that of a container, pod or service of root. */
+/* Returns the uid N in the path of a cgroup below user@N.service, which systemd delegated to user N; empty for other
+ * paths. User N can give such cgroups any name, also the name of a container, pod or service of root. */
 static struct str delegated_user(struct str path)
 {
 	const struct str before = STR("/user.slice/user-"), after = STR("slice/user@");
@@ -252,7 +253,7 @@ void containers_name(const struct containers *containers, enum containers_by by,
 	containers_put_name(containers, by, path, out);
 	if (by == BY_CGROUP || !user.n || str_eq(str_from(text_view(out), start), STR("[host]")))
 		return;
-	text_add(out, "@user-"); /* "@user-" has no blank, as no frame of a container or pod has one */
+	text_add(out, "@user-"); /* without a blank, like all frames of containers and pods */
 	text_str(out, user);
 }
 

@@ -9,10 +9,11 @@
 #include <zlib.h>
 
 #define NAMES_MAX (16u << 20)
-#define NOTES_MAX (64u << 10)    /* largest number of bytes that are read of one note section or segment */
-#define ALL_NOTES_MAX (1u << 20) /* largest number of bytes of notes that are read of one file */
+/* limit for the bytes that are read of one note section or segment; the rest is ignored */
+#define NOTES_MAX (64u << 10)
+#define ALL_NOTES_MAX (1u << 20) /* limit for the bytes of notes that are read of one file; the rest is ignored */
 #define BLOCK (64u << 10)
-#define DENSE_MIN (1u << 20) /* smaller sections are read without a search for holes */
+#define DENSE_MIN (1u << 20) /* sections of fewer bytes are read without a search for holes */
 
 static size_t elfhead_read_file(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
 {
@@ -48,7 +49,7 @@ struct elfhead_source elfhead_image(struct str image)
 	return (struct elfhead_source){ .read = elfhead_read_image, .fd = -1, .image = image.p, .size = image.n };
 }
 
-/* ---- both classes as one ----------------------------------------------------------------------------------------- */
+/* ---- 32-bit and 64-bit headers in one form ----------------------------------------------------------------------- */
 
 static Elf64_Ehdr wide_header(const Elf32_Ehdr *h)
 {
@@ -138,7 +139,7 @@ size_t elfhead_symbol_size(const struct elfhead *elfhead)
 	return elfhead->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
+/* ---- reading the headers ----------------------------------------------------------------------------------------- */
 
 static const char *elfhead_read_header(struct elfhead *elfhead)
 {
@@ -164,14 +165,14 @@ static const char *elfhead_read_header(struct elfhead *elfhead)
 	return NULL;
 }
 
-/* Returns true if a table of n entries of `size` bytes at offset `at` lies within the file. */
+/* Returns true if a table of n entries of `size` bytes each at file offset `at` lies within the file. */
 static bool is_inside(const struct elfhead *elfhead, uint64_t at, uint64_t n, uint64_t size)
 {
 	return at <= elfhead->source.size && n * size <= elfhead->source.size - at;
 }
 
-/* Returns a copy of a table of n entries in elfhead's arena, with space for one more byte, 0; NULL if the table is not
- * within the file. */
+/* Returns a copy of a table of n entries at file offset `at`, followed by a 0 byte, in the arena of elfhead; NULL if
+ * the table is not within the file. */
 static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, size_t size)
 {
 	char *p;
@@ -182,8 +183,8 @@ static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, 
 	return elfhead_bytes(elfhead, at, p, n * size) == n * size ? p : NULL;
 }
 
-/* Sets the names of all sections from the string table, section `index`. A name without a NUL within ELFHEAD_NAME_MAX
- * bytes is left empty, because tens of thousands of sections may share one long name. */
+/* Sets the names of all sections from the string table, which is section `index`. Tens of thousands of sections may
+ * share one long name; so a name without a NUL within ELFHEAD_NAME_MAX bytes is treated as empty. */
 static void elfhead_read_names(struct elfhead *elfhead, uint64_t index)
 {
 	const Elf64_Shdr *section = &elfhead->section[index];
@@ -206,8 +207,9 @@ static void elfhead_read_names(struct elfhead *elfhead, uint64_t index)
 	}
 }
 
-/* Reads the section headers and names. Returns NULL, or why the file cannot be used. If the number of sections, or the
- * index of the names' section, is too large for the ELF header, section 0 has it. */
+/* Reads the section headers and names. Returns NULL on success, or the reason why the file cannot be used. If the
+ * number of sections, or the index of the section with the names, does not fit into the ELF header, section 0 contains
+ * it. */
 static const char *elfhead_read_sections(struct elfhead *elfhead)
 {
 	size_t size = elfhead_section_size(elfhead);
@@ -278,10 +280,10 @@ void elfhead_free(struct elfhead *elfhead)
 	arena_free(&elfhead->arena);
 }
 
-/* ---- build-id --------------------------------------------------------------------------------------------------- */
+/* ---- build-id of the file ---------------------------------------------------------------------------------------- */
 
-/* Returns the build-id in the notes at offset or address `at`, n bytes long; its n is 0 if there is none. notes: buffer
- * of NOTES_MAX bytes. *left: number of bytes of notes that may still be read of this file. */
+/* Returns the build-id in n bytes of notes at offset or address `at`; its n is 0 if there is none. notes: buffer of
+ * NOTES_MAX bytes. *left: number of bytes of notes that may still be read of this file. */
 static struct build_id id_at(const struct elfhead *elfhead, uint64_t at, uint64_t n, char *notes, size_t *left)
 {
 	size_t max = *left < NOTES_MAX ? *left : NOTES_MAX, size = n < max ? (size_t)n : max;
@@ -302,7 +304,7 @@ struct build_id elfhead_build_id(const struct elfhead *elfhead, bool memory)
 		if (p->p_type == PT_NOTE)
 			id = id_at(elfhead, memory ? p->p_vaddr : p->p_offset, p->p_filesz, notes, &left);
 	}
-	/* A linker script may leave the note out of all segments, so the sections are searched as well. */
+	/* a linker script may leave the note out of all segments, so the sections are searched, too */
 	for (size_t i = 1; i < elfhead->sections && !id.n; i++) {
 		const Elf64_Shdr *section = &elfhead->section[i];
 
@@ -339,7 +341,7 @@ bool elfhead_inflate(const struct elfhead *elfhead, uint64_t at, uint64_t packed
 			stream.avail_in =
 				(uInt)elfhead_bytes(elfhead, at, block, packed < BLOCK ? (size_t)packed : BLOCK);
 			if (stream.avail_in == 0)
-				break; /* the file has become shorter since its size was read */
+				break; /* the file became shorter after its size was read */
 			at += stream.avail_in;
 			packed -= stream.avail_in;
 		}
@@ -366,7 +368,7 @@ static struct str elfhead_inflated(const struct elfhead *elfhead, const Elf64_Sh
 	if (section->sh_size < head || elfhead_bytes(elfhead, section->sh_offset, &c, head) < head)
 		return (struct str){ 0 };
 	n = elfhead->wide ? c.wide.ch_size : c.narrow.ch_size;
-	/* Deflate compresses to 1/1032 of the size at best, so a larger n is not the size of this section. */
+	/* refused: deflate compresses to 1/1032 at best, so a larger n cannot be the size of this section */
 	if ((elfhead->wide ? c.wide.ch_type : c.narrow.ch_type) != ELFCOMPRESS_ZLIB || n == 0 || n > max ||
 	    n / 1032 > section->sh_size)
 		return (struct str){ 0 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fileid.h - the identity of a mapped file: device, inode and inode generation, as an MMAP2 record has them.
+ * fileid.h - the identity of a mapped file: device, inode and inode generation, as in an MMAP2 record.
  *
  * Several files can have the same path (one in each container), and a file in memory can have any path. The four
- * numbers of struct file_id together identify a file while it exists, until the next boot.
+ * numbers of struct file_id together identify a file as long as it exists and the host runs.
  */
 #ifndef PJ_FILEID_H
 #define PJ_FILEID_H
@@ -13,7 +13,8 @@
 
 struct file_id {
 	uint32_t major, minor;
-	/* inode 0: the mapping has no file, or its record has a build-id in place of these numbers */
+	/* inode and its generation. inode 0: the mapping has no file, or its record has a build-id in place of these
+	 * numbers */
 	uint64_t inode, generation;
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/formats/folded.h"
 
-#include <math.h>
+#include "common/rounding.h"
+
 #include <stdlib.h>
 
-/* Reads a weight with decimals or an exponent, as other tools write it, rounded to the nearest integer. Returns NULL,
- * or a static text: why string is no weight. */
+/* Parses a weight with decimals or an exponent, as other tools write it, and rounds it to the nearest integer. Returns
+ * NULL on success, or the reason why string is no weight, a static text. */
 static const char *parse_decimal(struct str string, uint64_t *weight)
 {
 	char text[64], *end;
@@ -25,11 +26,11 @@ static const char *parse_decimal(struct str string, uint64_t *weight)
 		return "the weight is negative";
 	if (!(d < 9.2e18))
 		return "the weight does not fit into 63 bits";
-	*weight = (uint64_t)llround(d);
+	*weight = (uint64_t)rounded(d);
 	return NULL;
 }
 
-/* Removes the last word, and the blanks before it, from string and returns the word. */
+/* Removes the last word and the blanks before it from *string. Returns the word. */
 static struct str last_word(struct str *string)
 {
 	size_t i = string->n;
@@ -42,7 +43,8 @@ static struct str last_word(struct str *string)
 	return word;
 }
 
-/* Fast path for the form that most lines have: stack, one blank, up to 18 digits. Returns false for other lines. */
+/* Fast path for the form of most lines: stack, one blank, at most 18 digits. Sets *stack and *weight. Returns false for
+ * other lines, which folded_parse then parses. */
 static bool parse_plain(struct str line, struct str *stack, uint64_t *weight)
 {
 	size_t i = line.n;
@@ -85,7 +87,7 @@ bool folded_cut_number(struct str *stack, uint64_t *number)
 {
 	struct str rest = *stack, word;
 
-	/* a stack that does not end in a digit, as nearly all stacks, has no second number */
+	/* fast test: a stack that does not end in a digit, as nearly all do, has no second number */
 	if (rest.n == 0 || !byte_is_digit(rest.p[rest.n - 1]))
 		return false;
 	word = last_word(&rest);

@@ -5,12 +5,13 @@
 
 #include <stdlib.h>
 
-/* limit for dispersions, for their lines, and for numbers of windows: more is no measurement */
+/* Maximum plausible value in the header of a differential profile: of a dispersion (variance / mean), of the number of
+ * lines with dispersions, and of the number of windows of a side. Larger values are ignored. */
 #define NOISE_MAX 1000000
 
-/* ---- header ------------------------------------------------------------------------------------------------ */
+/* ---- header line ------------------------------------------------------------------------------------------------- */
 
-/* Appends " key=value"; nothing if value is empty. Blanks, control bytes and '%' in the value become %XX. */
+/* Appends " key=value", or nothing if value is empty. In value, blanks, control bytes and '%' become %XX. */
 static void foldedhead_put_value(struct text *text, const char *key, struct str value)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -80,7 +81,8 @@ static struct str foldedhead_decoded(struct arena *arena, struct str value)
 	return (struct str){ p, w };
 }
 
-/* Adds value to the values in *have, which '+' joins, unless it is one of them: so several headers become one. */
+/* Appends '+' and value to *have, unless value is already one of the values in *have. So texts of several headers
+ * become one. */
 static void foldedhead_join(struct arena *arena, struct str *have, struct str value)
 {
 	struct str rest = *have;
@@ -102,11 +104,13 @@ static void foldedhead_join(struct arena *arena, struct str *have, struct str va
 
 static bool foldedhead_later(struct str string, struct str other)
 {
-	return string.n != other.n ? string.n > other.n :
-				     str_cmp(string, other) > 0; /* compares numbers, and ISO times of equal form */
+	return string.n != other.n  ? string.n > other.n :
+				      /* bytewise order equals numeric order for numbers of equal length, and time order
+				       * for ISO times of one form */
+				      str_cmp(string, other) > 0;
 }
 
-/* Reads a decimal number from least to max into *to. Returns false, and leaves *to unchanged, for other text. */
+/* Parses a decimal number from least to max into *to. Returns false, and leaves *to unchanged, for other text. */
 static bool foldedhead_get_number(struct str string, double least, double max, double *to)
 {
 	char text[32], *end;
@@ -126,8 +130,9 @@ static bool foldedhead_get_number(struct str string, double least, double max, d
 	return true;
 }
 
-/* Takes a key of the significance rule. windows, dispersion and drift count in the first header that has them; z,
- * points and relative only if no header before this one had any of them (first_rule). */
+/* Parses a key of the significance rule; ignores other keys. windows, dispersion, drift and compare are each from the
+ * first header with this key. z, points and relative are from the first header that has any of the three. first_rule:
+ * true if no earlier header has any of z, points and relative. */
 static void get_rule(struct str key, struct str value, struct folded_header *header, bool first_rule)
 {
 	uint64_t before, after;
@@ -156,12 +161,13 @@ static void get_rule(struct str key, struct str value, struct folded_header *hea
 	}
 }
 
-/* How the values of a text in several headers become one. */
+/* Rule by which the texts of several headers become one text: all texts joined by '+', the earliest time, or the latest
+ * time. */
 enum several { JOINED, EARLIEST, LATEST };
 
 static const struct {
 	struct str key;
-	size_t at; /* offset of the text in struct folded_header */
+	size_t at; /* offset of the member in struct folded_header */
 	enum several several;
 } texts[] = {
 	{ STR("event"), offsetof(struct folded_header, event), JOINED },
@@ -223,9 +229,9 @@ static void foldedhead_get_header(struct str line, struct folded_header *header,
 	header->samples_unknown |= !samples;
 }
 
-/* ---- dispersion ---------------------------------------------------------------------------------------------- */
+/* ---- dispersion lines -------------------------------------------------------------------------------------------- */
 
-/* Stores the comment of a line "4.20 a;b;c": dispersion and stack. */
+/* Parses "4.20 a;b;c", the text of a dispersion line, and stores dispersion and stack in *comments. */
 static void keep_about(struct folded_comments *comments, struct str line)
 {
 	struct str stack = line, number = str_cut(&stack, ' ');
@@ -258,7 +264,7 @@ void folded_comment(struct folded_comments *comments, struct folded_header *head
 	}
 }
 
-/* Returns the node of a stack "a;b;c"; 0 if the tree does not have it. */
+/* Returns the node of the stack "a;b;c"; 0 if the tree does not have it. */
 static uint32_t find_stack(struct stacks *stacks, struct str stack)
 {
 	uint32_t node = 0;
@@ -278,7 +284,7 @@ static uint32_t find_stack(struct stacks *stacks, struct str stack)
 	return node;
 }
 
-/* Dispersions of stacks that the tree does not have are ignored. */
+/* a dispersion of a stack that the tree does not have is ignored */
 void folded_comments_end(struct folded_comments *comments, struct folded_header *header, struct stacks *stacks)
 {
 	size_t n = header->nnoise;
@@ -303,8 +309,8 @@ void folded_comments_end(struct folded_comments *comments, struct folded_header 
 	*comments = (struct folded_comments){ 0 };
 }
 
-/* Returns an array of the dispersion of each node, by node; 0 if the node has no line, the last one if it has several.
- * The caller frees it. */
+/* Returns an array by node with the dispersion from the node's dispersion line: 0 if the node has no line, the value of
+ * the last line if it has several lines. The caller frees it. */
 static float *noise_by_node(const struct folded_header *header, const struct stacks *stacks)
 {
 	float *by_node = mem_alloc(sizeof(*by_node), stacks->n);
@@ -323,13 +329,13 @@ float *folded_dispersion(const struct folded_header *header, const struct stacks
 		return NULL;
 	by_node = noise_by_node(header, stacks);
 	by_node[0] = header->dispersion > 0 ? (float)header->dispersion : 1;
-	for (uint32_t id = 1; id < stacks->n; id++) /* callers have smaller numbers, so theirs are set before */
+	for (uint32_t id = 1; id < stacks->n; id++) /* callers have smaller ids, so their values are already set */
 		if (by_node[id] <= 0)
 			by_node[id] = by_node[stacks->node[id].parent];
 	return by_node;
 }
 
-/* Appends the stack of a node, "a;b;c". Writes it from its end, since nodes link to their callers. */
+/* Appends the stack of a node, "a;b;c". Writes it from its end, because nodes link to their callers. */
 static void foldedhead_put_stack(struct text *text, const struct stacks *stacks, uint32_t node)
 {
 	size_t n = 0, at;

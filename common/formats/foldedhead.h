@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foldedhead.h - the header of folded text, in comments: `# pj key=value ...`, and `# dispersion` of a difference.
+ * foldedhead.h - reads and writes the header of folded text, which is in comments: `# pj key=value ...`, and `#
+ * dispersion` of a differential profile.
  *
- * Hides the form of these lines, and how several headers that are read one after the other become one: numbers are
- * added, the time range grows, texts that differ are joined by '+'. Unknown keys are ignored, as later versions may add
- * some.
+ * Headers of texts that are read one after the other are merged: numbers are added, the time range grows, and texts
+ * that differ are joined by '+'. Unknown keys are ignored, as later versions may add some.
  */
 #ifndef PJ_FOLDEDHEAD_H
 #define PJ_FOLDEDHEAD_H
@@ -13,67 +13,78 @@
 #include "common/stacks.h"
 #include "common/text.h"
 
-/* How much the counts of a node and of its callees vary from window to window beyond counting noise. */
+/* Dispersion of the counts of a node, and of its callees that have no dispersion of their own: how much the counts vary
+ * from window to window beyond counting noise. */
 struct folded_noise {
 	uint32_t node;
-	float dispersion; /* variance / mean of the counts, at least 1 */
+	float dispersion; /* dispersion: variance / mean of the counts, at least 1 */
 };
 
-/* The header of a folded text. Empty fields are not written. Texts that were read live as long as the stacks that were
- * read with them. */
+/* Header of a folded text. Empty fields are not written. Texts in a header that was read are valid as long as the
+ * stacks that were read with it. */
 struct folded_header {
 	struct str unit; /* unit of the weights: samples, ns, ... */
 	struct str event;
 	struct str host;
 	struct str labels;
-	/* Start and end of the profile as text: seconds on the record clock, or wall time. */
+	/* Start and end of the profile as text: seconds of the record clock, or wall time. */
 	struct str from, to;
 	struct str frequency;
 	uint64_t samples;
-	bool samples_unknown; /* true: an input header has no number of samples (samples=), so the sum is unknown and is
-				 not written */
+	bool samples_unknown; /* true if one of the merged headers has no number of samples (samples=); then the sum is
+				 unknown and is not written */
 	uint64_t lost;
-	bool lost_known; /* true if a header had lost=; otherwise none is written */
+	bool lost_known; /* true if a header had lost=; otherwise lost= is not written */
 	bool present;
-	/* The significance rule of a differential profile; 0 where unknown. */
+	/* Members of the significance rule of a differential profile; 0: unknown. */
 	unsigned windows[2]; /* number of windows before [0] and after [1] */
-	/* Dispersion of the root, and relative drift (common/significance.h). */
+	/* Dispersion of the root, and drift as a fraction (common/significance.h). */
 	double dispersion, drift;
-	bool has_rule; /* true if z, points and relative are set, maybe to 0 */
+	bool has_rule; /* true if z, points and relative are set, also if they are 0 */
 	double z, points, relative;
-	bool has_compare, by_shares; /* the user chose to compare shares, or counts; else the totals decide */
-	struct folded_noise *noise;  /* `# dispersion 4.20 a;b;c` lines, where it is another one than the caller's */
+	/* has_compare: true if the user chose to compare shares or counts, false: the totals decide; by_shares: the
+	 * choice of the user, true: shares, false: counts */
+	bool has_compare, by_shares;
+	/* dispersions of nodes that differ from the dispersion of the caller; lines `# dispersion 4.20 a;b;c` */
+	struct folded_noise *noise;
 	size_t nnoise;
 };
 
-/* The comments of a text that is being read. Stacks with a dispersion are kept as text, since their nodes are known
- * only when all stacks are read. */
+/* Comments of a text that is being read. Stacks with a dispersion are stored as text, because their nodes are known
+ * only after all stacks are read. */
 struct folded_comments {
-	bool header; /* true if there was a `# pj` line */
+	bool header; /* true if the text has a `# pj` line */
 	struct text stacks;
 	struct folded_about {
 		double dispersion;
-		size_t at, n; /* position and length of the stack's text in stacks */
+		size_t at, n; /* offset and length of the stack's text in `stacks` */
 	} * about;
 	size_t n, cap;
 };
 
-bool folded_is_header(struct str line); /* returns true if a line without blanks at its ends is a `# pj` line */
+bool folded_is_header(struct str line); /* returns true if a line, without blanks at its ends, is a `# pj` line */
 
-/* Reads a line that begins with '#'. Dies if the unit in it differs from that of a previous header. */
+/* Returns true if a line of folded text is a comment, not a stack. "#{" begins the JSON line of gProfiler. */
+static inline bool folded_is_comment(struct str line)
+{
+	return line.n && line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r' || line.p[1] == '{');
+}
+
+/* Parses a line that begins with '#': merges a `# pj` line into *header, stores a dispersion line in *comments, and
+ * ignores other lines. Ends the tool if the unit differs from the unit of an earlier header. */
 void folded_comment(struct folded_comments *comments, struct folded_header *header, struct str line,
 		    struct stacks *stacks, struct place place);
 
-/* Stores the dispersions of the comments in *header, by node, and frees *comments. Must be called after all stacks are
- * read. */
+/* Moves the dispersions from *comments to *header, each with the node of its stack, and frees *comments. Must be called
+ * after all stacks are read. */
 void folded_comments_end(struct folded_comments *comments, struct folded_header *header, struct stacks *stacks);
 
-/* Appends the lines in front of the stacks: the header, and for two columns the dispersions. The last line gets no
+/* Appends the lines before the stacks: the header, and with two columns the dispersions. The last line has no
  * newline. */
 void folded_head(struct text *text, const struct folded_header *header, const struct stacks *stacks, unsigned columns);
 
-/* Returns the dispersion of each node: its own, or that of the nearest caller that has one. The caller frees the array
- * of stacks->n values. Returns NULL if header has no dispersion. */
+/* Returns an array with the dispersion of each node: its own, or the dispersion of the nearest caller that has one. The
+ * caller frees it. Returns NULL if header has no dispersion. */
 float *folded_dispersion(const struct folded_header *header, const struct stacks *stacks);
 
 #endif

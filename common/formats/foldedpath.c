@@ -30,8 +30,8 @@ static bool begins_with_frame(struct str rest, struct str name)
 	return name.n <= rest.n && (name.n == rest.n || rest.p[name.n] == ';') && memcmp(name.p, rest.p, name.n) == 0;
 }
 
-/* Returns true if the frame at byte `at` of stack sorts after all earlier siblings in this text. same: number of bytes
- * in which stack and the previous stack begin alike. */
+/* Returns true if the frame at byte `at` of stack comes after all earlier siblings of this text in byte order. same:
+ * length of the common prefix with the previous stack. */
 static bool foldedpath_follows(const struct path *path, struct str stack, size_t at, size_t same)
 {
 	const struct path_step *before = &path->step[path->nsteps];
@@ -42,8 +42,8 @@ static bool foldedpath_follows(const struct path *path, struct str stack, size_t
 	return str_cmp(str_cut(&rest, ';'), name) > 0;
 }
 
-/* Returns the number of bytes in which stack and the previous stack begin alike, from the frame names of the previous
- * stack's steps. */
+/* Returns the length in bytes of the common prefix of stack and the previous stack. Takes the frames of the previous
+ * stack from path->step. */
 static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 {
 	size_t at = 0;
@@ -59,8 +59,8 @@ static size_t foldedpath_same_bytes(const struct path *path, struct str stack)
 	return at < stack.n ? at : stack.n;
 }
 
-/* Returns the callee of parent with the first frame of rest among the nodes that existed before, or 0. Moves the cursor
- * forward: for frames in order each search continues where the previous one ended. */
+/* Returns the callee of parent with the first frame of rest, among the nodes that existed before this text; 0 if there
+ * is none. Moves the cursor forward: frames are in order, so each search continues where the previous one ended. */
 static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 {
 	const struct stacks *stacks = path->s;
@@ -70,9 +70,9 @@ static uint32_t path_along(struct path *path, uint32_t parent, struct str rest)
 		struct str name = intern_str(&stacks->frames, node->frame), remainder = rest;
 
 		if (node->parent < parent)
-			break; /* cursor is after all callees of parent */
+			break; /* the cursor is after all callees of parent, so none matches */
 		if (node->parent > parent)
-			continue; /* cursor is below an earlier callee */
+			continue; /* skips nodes below an earlier callee of parent */
 		if (begins_with_frame(rest, name))
 			return path->cursor++;
 		if (str_cmp(name, str_cut(&remainder, ';')) > 0)
@@ -90,8 +90,8 @@ static void grow_guesses(struct path *path)
 	path->nguesses = n;
 }
 
-/* Returns the id of the first frame of rest, which follows frame `after`: as its callee or, with is_sibling, as the
- * next sibling. Tries first the frame that followed `after` last time, mostly the same one. */
+/* Returns the id of the first frame of rest, which follows frame `after` as its next sibling (is_sibling) or as its
+ * callee. First tries the frame that followed `after` last time (path->guess), which saves most lookups. */
 static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, struct str rest)
 {
 	struct intern *frames = &path->s->frames;
@@ -105,7 +105,7 @@ static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, s
 	return *guess = intern(frames, str_cut(&rest, ';'));
 }
 
-/* Appends new nodes for the frames of stack from byte `at` on, below node. Returns the last one. sibling: frame of the
+/* Appends nodes for the frames of stack from byte `at` on, below `node`. Returns the last one. sibling: frame of the
  * previous callee of node; 0: none. */
 static uint32_t path_append(struct path *path, uint32_t node, uint32_t sibling, struct str stack, size_t at)
 {
@@ -165,7 +165,7 @@ uint32_t path_to(struct path *path, struct str stack, size_t same)
 	uint32_t node = 0, sibling = 0;
 
 	same = same == PATH_UNKNOWN ? foldedpath_same_bytes(path, stack) : same < stack.n ? same : stack.n;
-	/* finds the last step whose frame ends at the same byte of both stacks */
+	/* finds the last step whose frame ends at the same byte in both stacks */
 	for (; path->nsteps; path->nsteps--) {
 		const struct path_step *step = &path->step[path->nsteps - 1];
 
@@ -179,7 +179,8 @@ uint32_t path_to(struct path *path, struct str stack, size_t same)
 		path->loose = SIZE_MAX;
 	if (path->along && path->nsteps < nsteps && path->loose == SIZE_MAX) {
 		if (at > stack.n)
-			/* stack ends at a caller of the previous stack, so its next callee may exist already */
+			/* the stack is a prefix of the previous stack, so the next callee of its leaf may exist already
+			 * and needs a lookup */
 			path->loose = path->nsteps;
 		else if (!foldedpath_follows(path, stack, at, same))
 			path->loose = path->nsteps + 1;

@@ -24,9 +24,10 @@ NORETURN static void too_heavy(struct place place)
 	die_at(place, "the sum of all weights does not fit into 63 bits");
 }
 
-/* Adds the tree `from` to stacks as two columns. The name of a node with lines ends in the first number, which is cut
- * off. Column 0 of `from` is the second number, column 1 the number of lines (struct reader). A node with callees is
- * also a frame under its complete name. */
+/* Adds the tree `from` (reader.maybe_two), whose lines were read as one column, to stacks as two columns. In `from`,
+ * line "a;b 1 2" is a node "b 1" with weight 2 in column 0 and the number of such lines in column 1. Here it becomes
+ * node "b": column 0 gets 1 times the number of lines, column 1 gets the 2. If node "b 1" also has callees, a frame "b
+ * 1" with these callees stays. */
 static void split_columns(struct stacks *stacks, const struct stacks *from, struct place place)
 {
 	uint32_t *node = mem_alloc(sizeof(*node), from->n);
@@ -53,30 +54,24 @@ static void split_columns(struct stacks *stacks, const struct stacks *from, stru
 	free(node);
 }
 
-/* The state of reading a text. Whether "a;b 1 2" is one column ("b 1" has weight 2) or two is known only at the end. A
- * text that begins with such a line is read into maybe_two as one column; column 1 there is the number of lines. So it
- * can become either at the end. */
+/* State while a text is read. Only at its end is it known if "a;b 1 2" is one column ("b 1" with weight 2) or two. So a
+ * text that begins with such a line is read into maybe_two as one column, with the number of lines as column 1. At its
+ * end, this tree becomes one or two columns. */
 struct reader {
 	struct in *in;
 	struct stacks *s;
 	struct folded_tally *t;
 	struct stacks maybe_two;
-	struct path path; /* path in the tree s or maybe_two; set from the first stack on */
-	bool any;         /* true if the text had a stack */
-	bool two;         /* true if each line so far ends in two numbers */
+	struct path path; /* path in tree s or maybe_two; initialized at the first stack */
+	bool any;         /* true if the text has a stack */
+	bool callers;     /* true if the text has a stack with more than one frame */
+	bool two;         /* true if each line so far ends in two integers */
 	bool decimals;    /* true if a weight was rounded */
-	uint64_t sum;     /* sum of all weights; cannot overflow, as trees accept 63 bits in total */
+	uint64_t sum;     /* sum of all weights; cannot overflow, as a tree accepts at most 63 bits in total */
 };
 
-static bool foldedread_is_comment(struct str line)
-{
-	return line.n && line.p[0] == '#' &&
-	       /* "#{" begins the JSON line of gProfiler */
-	       (line.n == 1 || line.p[1] == ' ' || line.p[1] == '\r' || line.p[1] == '{');
-}
-
-/* Adds a stack with its weight. same: number of bytes in which its line and the previous stack begin alike, or
- * PATH_UNKNOWN. */
+/* Adds a stack with its weight. same: length of the common prefix with the previous stack in bytes, or PATH_UNKNOWN.
+ * rounded: true if the weight was rounded. */
 static void add_stack(struct reader *reader, struct str stack, size_t same, uint64_t weight, bool rounded)
 {
 	struct str rest = stack;
@@ -91,7 +86,10 @@ static void add_stack(struct reader *reader, struct str stack, size_t same, uint
 		path_begin(&reader->path, two && !reader->s->in_time ? &reader->maybe_two : reader->s);
 	reader->any = true;
 	reader->t->lines++;
-	reader->t->callers += str_find(stack, ';') >= 0;
+	if (unlikely(!reader->callers) && str_find(stack, ';') >= 0) {
+		reader->callers = true;
+		reader->t->callers++;
+	}
 	reader->t->rounded += rounded;
 	reader->decimals = reader->decimals || rounded;
 	node = path_to(&reader->path, stack, same);
@@ -131,7 +129,7 @@ unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_head
 		const char *why;
 		bool rounded;
 
-		if (foldedread_is_comment(line)) {
+		if (folded_is_comment(line)) {
 			folded_comment(&comments, h, line, stacks, in_place(input));
 			tally->comments++;
 			after_stack = false;
@@ -162,7 +160,7 @@ void folded_check(const struct folded_tally *before, const struct folded_tally *
 {
 	uint64_t lines = tally->lines - before->lines, bad = tally->bad - before->bad;
 
-	/* No message here for an input without stacks (lines == 0): each tool prints its own. */
+	/* no message for an input without stacks (lines == 0): each tool prints one of its own */
 	if (bad == 0 || lines == 0 || (bad <= lines && tally->callers > before->callers))
 		return;
 	die_at((struct place){ name, 0 }, "these are no folded stacks: %llu of %llu lines are, and %s",

@@ -5,19 +5,19 @@
 
 #include <stdlib.h>
 
-/* The text of the current stack of the walk, with a ';' after each frame. Frames are appended and removed as the walk
- * goes to callees and back. */
+/* Text of the current stack of the walk, with a ';' after each frame. The walk appends a frame when it goes to a
+ * callee, and removes it when it goes back. */
 struct writer {
-	char *text; /* always has space for TAIL more bytes, the weights */
+	char *text; /* text of the frames; always has space for TAIL more bytes */
 	size_t cap;
 	struct writer_frame {
-		size_t end; /* position after the frame and its ';' in text */
+		size_t end; /* offset in text after the frame and its ';' */
 		uint32_t node;
-	} * at; /* the frames by depth; at[0] is the root, without text */
+	} * at; /* frames by depth; at[0] is the root, which has no text */
 	size_t at_cap;
 };
 
-#define TAIL 43 /* space for two weights, a blank before each, and a newline: 2 * 21 + 1 bytes */
+#define TAIL 43 /* space in bytes for two weights, a blank before each, and a newline: 2 * 21 + 1 */
 
 static void writer_deeper(struct writer *writer)
 {
@@ -31,8 +31,8 @@ static void writer_longer(struct writer *writer, size_t n)
 	writer->text = mem_grow(writer->text, 1, writer->cap);
 }
 
-/* Replaces the frames from the callee of id's caller on by the frame of node id, which follows in the walk. depth:
- * depth of the previous node. Returns the depth of id. */
+/* Changes the text to the stack of node id, the next node of the walk. depth: depth of the previous node. Returns the
+ * depth of id. */
 static size_t writer_next(struct writer *writer, const struct stacks *stacks, size_t depth, uint32_t id)
 {
 	const struct stacks_node *node = &stacks->node[id];
@@ -70,13 +70,19 @@ static char *foldedwrite_put_weight(char *p, uint64_t weight)
 static void foldedwrite_put_line(struct out *out, struct writer *writer, size_t n, const uint64_t *weight,
 				 unsigned columns)
 {
-	char *end = writer->text + n - 1; /* position of the last ';' */
+	char *end = writer->text + n - 1; /* the last ';', which the weight overwrites */
 
 	for (unsigned c = 0; c < columns; c++)
 		/* NOLINTNEXTLINE(clang-analyzer-core.*): columns is the number of weights */
 		end = foldedwrite_put_weight(end, weight[c]);
 	*end++ = '\n';
+	char first = *writer->text;
+
+	if (unlikely(folded_is_comment((struct str){ writer->text, (size_t)(end - writer->text) })))
+		/* the line begins like a comment, which readers skip: '_' replaces its '#', as in pjfold */
+		*writer->text = '_';
 	out_bytes(out, writer->text, (size_t)(end - writer->text));
+	*writer->text = first;
 	writer->text[n - 1] = ';';
 }
 

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the moduledata of a Go program without symbols.
+ * gomodule.c - finds the moduledata of a Go program without symbols.
  *
- * The structure begins with the address of .gopclntab. A data section holds that word, or, in a program of variable
- * address, a relocation writes it. More than one word may be equal to that address, so a structure counts as found only
- * if the addresses and sizes of all parts of .gopclntab in it are those of the section's header.
- * Layouts: moduledata in src/runtime/symtab.go, of Go 1.18 to 1.27.
+ * This structure begins with the address of .gopclntab. A word in a data section contains that address, or, in a
+ * position-independent program, a relocation writes it. Several words can be equal to that address. So a structure is
+ * accepted only if its addresses and sizes of all parts of .gopclntab are equal to those in the header of .gopclntab.
+ * Source of the layouts: moduledata in src/runtime/symtab.go, Go 1.18 to 1.27.
  */
 #include "common/formats/gotable.h"
 
 #include <stdlib.h>
 
-#define SEARCH_MAX ((uint64_t)128 << 20) /* limit for all bytes of data and relocations that are read */
+/* limit for the bytes of data and relocations that are read in total; beyond it no moduledata is found */
+#define SEARCH_MAX ((uint64_t)128 << 20)
 enum {
-	CANDIDATES = 4,      /* limit for structures that are checked */
-	WORDS = 48,          /* number of words that are read of a structure */
-	BLOCK = 4096,        /* number of words, and of relocations, that are read at a time */
-	SECTIONS_MAX = 4096, /* limit for the text sections of a program */
+	CANDIDATES = 4, /* limit for the structures that are checked; further ones are not accepted */
+	WORDS = 48,     /* number of words of a structure that are read */
+	BLOCK = 4096,   /* number of words, or of relocations, that are read at a time */
+	/* limit for the number of text sections of a program; a structure with more is not accepted */
+	SECTIONS_MAX = 4096,
 };
 
-/* R_X86_64_RELATIVE, R_AARCH64_RELATIVE */
+/* Relocation types R_X86_64_RELATIVE and R_AARCH64_RELATIVE. */
 enum { RELATIVE_X86 = 8, RELATIVE_ARM = 1027 };
 
-/* Words of moduledata. Slices have three: address, length, capacity. */
+/* Indices of words in moduledata. Slices have three words: address, length, capacity. */
 enum {
 	HEADER,
 	NAMES = 1,
@@ -37,8 +39,9 @@ enum {
 	TEXT_END,
 };
 
-/* Where go.func.* is, by version: 1.18, 1.20, 1.26, 1.27. The slice of text sections follows it. Since 1.26 go.func.*
- * is in .gopclntab, and the end of that lies between both. */
+/* Index of the word with the address of go.func.*, for Go 1.18, 1.20, 1.26 and 1.27. The slice of text sections follows
+ * that word. Since Go 1.26 (in_table), go.func.* is in .gopclntab, and the end of .gopclntab lies between that word and
+ * the slice. */
 static const struct layout {
 	size_t gofunc;
 	bool since_20, in_table;
@@ -46,14 +49,14 @@ static const struct layout {
 
 struct gomodule {
 	struct gotable *gotable;
-	unsigned candidates; /* number of structures checked */
+	unsigned candidates; /* number of structures that were checked */
 	uint64_t left;       /* number of bytes that may still be read */
 	uint64_t word[WORDS];
 };
 
-/* ---- the proof -------------------------------------------------------------------------------------------------- */
+/* ---- proof of a moduledata --------------------------------------------------------------------------------------- */
 
-/* Returns true if words i to i + 2 are a slice that begins at an offset of .gopclntab and has at most max elements. */
+/* Returns true if words i to i + 2 are a slice at this offset of .gopclntab with at most max elements. */
 static bool gomodule_is_slice(const struct gomodule *module, size_t i, uint64_t offset, uint64_t max)
 {
 	const uint64_t *word = &module->word[i];
@@ -61,7 +64,8 @@ static bool gomodule_is_slice(const struct gomodule *module, size_t i, uint64_t 
 	return word[0] == module->gotable->address + offset && word[1] == word[2] && word[1] <= max;
 }
 
-/* Returns true if the words are the moduledata of the table. */
+/* Returns true if the words (module->word) are the moduledata of this .gopclntab: if all addresses and sizes of its
+ * parts match. */
 static bool gomodule_is_proven(const struct gomodule *module)
 {
 	const struct gotable *gotable = module->gotable;
@@ -79,8 +83,8 @@ static bool gomodule_is_proven(const struct gomodule *module)
 	       word[FIRST] < word[LAST] && word[LAST] <= word[TEXT_END];
 }
 
-/* Returns true if proven words have a layout: the start of read-only data precedes go.func.*, and the slice behind it
- * has one element for most programs. */
+/* Returns true if words of moduledata have this layout: the start of read-only data precedes go.func.*, and the slice
+ * of text sections after it is plausible (one element in most programs). */
 static bool gomodule_has_layout(const struct gomodule *module, const struct layout *layout)
 {
 	const struct gotable *gotable = module->gotable;
@@ -95,7 +99,7 @@ static bool gomodule_has_layout(const struct gomodule *module, const struct layo
 	return gotable_offset(gotable, word[0], &offset);
 }
 
-/* Returns go.func.* from proven words; 0: it is not proven. */
+/* Returns the address of go.func.* in words of moduledata; 0 if the words have no known layout. */
 static uint64_t gomodule_gofunc(const struct gomodule *module)
 {
 	for (size_t i = 0; i < countof(layouts); i++)
@@ -104,9 +108,10 @@ static uint64_t gomodule_gofunc(const struct gomodule *module)
 	return 0;
 }
 
-/* ---- words of the program --------------------------------------------------------------------------------------- */
+/* ---- reading words and relocations of the program --------------------------------------------------------------- */
 
-/* Takes a number of bytes from the limit. Returns false if fewer are left. */
+/* Subtracts `bytes` from the number of bytes that may still be read (module->left). Returns false if fewer bytes are
+ * left. */
 static bool gomodule_spend(struct gomodule *module, uint64_t bytes)
 {
 	if (bytes > module->left)
@@ -115,8 +120,9 @@ static bool gomodule_spend(struct gomodule *module, uint64_t bytes)
 	return true;
 }
 
-/* Reads elements of a section, the first of which has index `done`, to a block of BLOCK elements. Returns their number;
- * 0 at the end of the section, if it cannot be read, or if the limit of bytes is reached. */
+/* Reads up to BLOCK elements of `element` bytes each from a section into block, from element number `done` on. Returns
+ * the number of elements read; 0 at the end of the section, if it cannot be read, or if the limit for bytes is
+ * reached. */
 static size_t gomodule_read(struct gomodule *module, const Elf64_Shdr *section, uint64_t done, void *block,
 			    size_t element)
 {
@@ -128,7 +134,7 @@ static size_t gomodule_read(struct gomodule *module, const Elf64_Shdr *section, 
 	return gomodule_spend(module, got * element) ? got : 0;
 }
 
-/* Callback for a relocation that writes an address (value) to an address (at). Returns true to end the search. */
+/* Callback for a relocation that writes the address `value` to the address `at`. Returns true to end the search. */
 typedef bool each_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with);
 
 static bool gomodule_relocations(struct gomodule *module, const Elf64_Shdr *section, each_relocation *each, void *with)
@@ -149,7 +155,7 @@ static bool gomodule_relocations(struct gomodule *module, const Elf64_Shdr *sect
 	return found;
 }
 
-/* Calls back for each relocation of the program. */
+/* Calls each() for every relocation of the program, until it returns true. Returns true if each() returned true. */
 static bool gomodule_all_relocations(struct gomodule *module, each_relocation *each, void *with)
 {
 	const struct elfhead *head = module->gotable->head;
@@ -161,7 +167,8 @@ static bool gomodule_all_relocations(struct gomodule *module, each_relocation *e
 	return found;
 }
 
-/* Writes the value of a relocation to the words, which begin at address *with. */
+/* Callback: if the relocation is within the words (module->word), whose address in the program is *with, writes its
+ * value there. Returns false, so that the search goes on. */
 static bool gomodule_relocate(struct gomodule *module, uint64_t at, uint64_t value, void *with)
 {
 	uint64_t offset = at - *(const uint64_t *)with;
@@ -171,7 +178,7 @@ static bool gomodule_relocate(struct gomodule *module, uint64_t at, uint64_t val
 	return false;
 }
 
-/* Reads the words at an address and returns true if they are proven. */
+/* Reads WORDS words at an address and applies relocations to them. Returns true if these words are the moduledata. */
 static bool gomodule_try(struct gomodule *module, uint64_t address)
 {
 	uint64_t offset;
@@ -183,16 +190,16 @@ static bool gomodule_try(struct gomodule *module, uint64_t address)
 	return gomodule_is_proven(module);
 }
 
-/* ---- the search ------------------------------------------------------------------------------------------------- */
+/* ---- search for the moduledata ----------------------------------------------------------------------------------- */
 
-/* Returns true if a relocation writes the address of .gopclntab at the start of proven moduledata. */
+/* Returns true if the relocation writes the address of .gopclntab to the start of the moduledata. */
 static bool gomodule_try_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with)
 {
 	(void)with;
 	return value == module->gotable->address && gomodule_try(module, at);
 }
 
-/* Searches a section for the address of .gopclntab. */
+/* Searches a section for a word with the address of .gopclntab at the start of the moduledata. */
 static bool gomodule_in_section(struct gomodule *module, const Elf64_Shdr *section)
 {
 	uint64_t *block = mem_alloc(sizeof(*block), BLOCK);
@@ -208,7 +215,7 @@ static bool gomodule_in_section(struct gomodule *module, const Elf64_Shdr *secti
 	return found;
 }
 
-/* Searches the data of the program, and section .go.module, which Go 1.26 has. */
+/* Searches the writable data sections of the program, and section .go.module of Go 1.26. */
 static bool gomodule_in_data(struct gomodule *module)
 {
 	const struct elfhead *head = module->gotable->head;

@@ -6,17 +6,21 @@
 #define MAGIC_18 0xfffffff0u
 #define MAGIC_20 0xfffffff1u
 
-/* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. */
+/* START: bytes at the start of the header (magic, 2 zero bytes, quantum, size of a pointer). HEADER: bytes of the
+ * complete header, that is, START bytes and 8 numbers of 8 bytes. */
 enum { START = 8, HEADER = 72 };
 
-/* Search for the table in a section: bytes read at a time, alignment of the table, limit for tables whose moduledata is
- * searched, and for those whose header is read. */
+/* Search for the table in a section. SEARCH_BLOCK: bytes that are read at a time; SEARCH_STEP: alignment of the table
+ * in bytes; PROOFS_MAX: limit for the number of tables whose moduledata is searched; CANDIDATES_MAX: limit for the
+ * number of tables whose header is read. */
 enum { SEARCH_BLOCK = 1 << 16, SEARCH_STEP = 32, PROOFS_MAX = 4, CANDIDATES_MAX = 1024 };
-#define SEARCH_MAX ((uint64_t)128 << 20) /* limit for the bytes of the section */
+/* limit for the bytes of the section that are searched; the rest is ignored */
+#define SEARCH_MAX ((uint64_t)128 << 20)
 
-#define FUNCTIONS_MAX (16u << 20) /* limit for the functions of a table; terraform has 0.1 million */
+/* limit for the number of functions, beyond which a table is refused; terraform has 0.1 million */
+#define FUNCTIONS_MAX (16u << 20)
 
-/* ---- bytes ------------------------------------------------------------------------------------------------------- */
+/* ---- bytes of the table ------------------------------------------------------------------------------------------ */
 
 size_t gotable_read(const struct gotable *gotable, uint64_t offset, void *p, size_t n)
 {
@@ -41,9 +45,9 @@ bool gotable_offset(const struct gotable *gotable, uint64_t address, uint64_t *o
 	return segment != NULL;
 }
 
-/* ---- header ------------------------------------------------------------------------------------------------------ */
+/* ---- header of the table ----------------------------------------------------------------------------------------- */
 
-/* Returns true if the START bytes at p can begin a table: magic, two zeros, quantum, size of a pointer. */
+/* Returns true if the START bytes at p can be the start of a table: magic, two zeros, quantum, size of a pointer. */
 static bool gotable_is_start(const char *p)
 {
 	uint32_t magic;
@@ -52,10 +56,11 @@ static bool gotable_is_start(const char *p)
 	return (magic == MAGIC_18 || magic == MAGIC_20) && !p[4] && !p[5] && p[6] > 0 && p[6] <= 4 && p[7] == 8;
 }
 
-/* Reads the header. Returns false if it has another layout, or if its parts are not in the section and in order. */
+/* Reads the header of the table. Returns false if it has another layout, or if its parts are not within the section or
+ * not in order. */
 static bool gotable_read_header(struct gotable *gotable)
 {
-	uint64_t number[8]; /* functions, files, address of the code, offsets of the five parts */
+	uint64_t number[8]; /* number of functions, number of files, address of the code, offsets of the five parts */
 	char start[START];
 	uint32_t magic;
 
@@ -78,8 +83,8 @@ static bool gotable_read_header(struct gotable *gotable)
 	       gotable->functions < (gotable->size - gotable->table) / GOTABLE_ENTRY;
 }
 
-/* Takes the bytes of a section from an offset for the table. Returns false if no table of a known layout begins there.
- */
+/* Sets *gotable to a table that begins at an offset of a section. Returns false if no table of a known layout begins
+ * there. */
 static bool gotable_take(struct gotable *gotable, const Elf64_Shdr *section, uint64_t offset)
 {
 	*gotable = (struct gotable){ .head = gotable->head,
@@ -91,7 +96,7 @@ static bool gotable_take(struct gotable *gotable, const Elf64_Shdr *section, uin
 
 /* ---- address of the code ----------------------------------------------------------------------------------------- */
 
-/* Returns true if function i is one at which programs of Go begin, as _rt0_amd64_linux. */
+/* Returns true if function i is an entry point of Go programs, such as _rt0_amd64_linux. */
 static bool gotable_is_entry(const struct gotable *gotable, uint64_t i)
 {
 	static const struct str start = STR("_rt0_");
@@ -103,8 +108,8 @@ static bool gotable_is_entry(const struct gotable *gotable, uint64_t i)
 	       memcmp(bytes, start.p, start.n) == 0;
 }
 
-/* Takes .text for the code, if the function of the table that starts at the first instruction of the program is one at
- * which programs of Go begin. */
+/* Sets gotable->text to the address of .text if this is plausible: if the function that then starts at the entry point
+ * of the program is called _rt0_*. Returns false otherwise. */
 static bool gotable_guess_text(struct gotable *gotable, const Elf64_Shdr *text)
 {
 	uint64_t low = 0, high = gotable->functions, entry;
@@ -127,9 +132,9 @@ static bool gotable_guess_text(struct gotable *gotable, const Elf64_Shdr *text)
 	return true;
 }
 
-/* ---- search ------------------------------------------------------------------------------------------------------ */
+/* ---- search for the table ---------------------------------------------------------------------------------------- */
 
-/* Searches a section for a table that moduledata proves. */
+/* Searches a section for a table that moduledata confirms. */
 static bool gotable_search(struct gotable *gotable, const Elf64_Shdr *section)
 {
 	char *block = mem_alloc(1, SEARCH_BLOCK);
@@ -149,7 +154,7 @@ static bool gotable_search(struct gotable *gotable, const Elf64_Shdr *section)
 	return found;
 }
 
-/* Returns the first section of a name; NULL: there is none. */
+/* Returns the first section with this name; NULL if there is none. */
 static const Elf64_Shdr *gotable_section(const struct elfhead *elfhead, struct str name)
 {
 	for (size_t i = 1; i < elfhead->sections; i++)
@@ -158,7 +163,7 @@ static const Elf64_Shdr *gotable_section(const struct elfhead *elfhead, struct s
 	return NULL;
 }
 
-/* Returns true if the file has all bytes of a section, uncompressed and not in a hole. */
+/* Returns true if the file contains all bytes of a section, uncompressed and without a hole. */
 static bool gotable_is_usable(const struct elfhead *elfhead, const Elf64_Shdr *section)
 {
 	return section->sh_type == SHT_PROGBITS && !(section->sh_flags & SHF_COMPRESSED) &&
@@ -174,7 +179,7 @@ bool gotable_open(struct gotable *gotable, const struct elfhead *elfhead)
 	*gotable = (struct gotable){ .head = elfhead };
 	for (size_t i = 1; i < elfhead->sections && elfhead->wide; i++) {
 		const Elf64_Shdr *section = &elfhead->section[i];
-		/* .data.rel.ro.gopclntab in programs of variable address that Go links */
+		/* the name is .data.rel.ro.gopclntab in position-independent programs that the linker of Go links */
 		bool named = str_ends(elfhead->name[i], STR(".gopclntab"));
 
 		if ((!named && !str_eq(elfhead->name[i], STR(".data.rel.ro"))) || !gotable_is_usable(elfhead, section))

@@ -5,31 +5,32 @@
 
 #include <stdlib.h>
 
-/* A trouble with a share below this is not in the summary sentence. */
+/* Smallest share of a trouble in the summary sentence; a trouble with a smaller share is left out. */
 #define LEAST 0.01
-/* Maximum number of subjects that a trouble names, and of bytes of each. */
+/* limit for the number of subjects that a trouble names; the others are only counted */
 #define SUBJECTS 3
+/* limit for the bytes of a subject in the text; a longer one is cut and ends in "..." */
 #define SUBJECT_MAX 60
 
 enum trouble_unit { OF_SAMPLES, OF_LOST_AND_SAMPLES, OF_FRAMES, OF_STACKS };
 
-/* The texts of a kind of trouble. They are printed as "SHARE WHAT: SUBJECTS CAUSE (ADVICE)"; the share is relative to
- * the total of `unit`. */
+/* Texts of a kind of trouble, printed as "SHARE WHAT: SUBJECTS CAUSE (ADVICE)". SHARE is relative to the total of
+ * `unit`. */
 struct trouble_text {
 	enum trouble_unit unit;
-	const char *what, *of_time; /* of_time: `what`, for troubles of stacks in ns (judgement.by_time) */
-	/* Cause for one subject, and for several; cause_many NULL: `cause` for several, too. */
+	const char *what, *of_time; /* of_time: used in place of `what` if judgement.by_time is set */
+	/* cause: text for one subject; cause_many: text for several subjects, NULL: the same as `cause` */
 	const char *cause, *cause_many;
-	/* Advice for one subject, and for several; advice NULL: no change helps; advice_many NULL: `advice`. */
+	/* advice: text for one subject, NULL: nothing helps; advice_many: text for several subjects, NULL: the same as
+	 * `advice` */
 	const char *advice, *advice_many;
 };
 
 #define UNNAMED "of frames without names"
 #define INTERPRETED "of samples in an interpreter"
-#define TRUNCATED "of stacks truncated", .of_time = "of the time off the CPU has truncated stacks"
-#define BROKEN "of stacks broken", .of_time = "of the time off the CPU has broken stacks"
-#define UNKNOWN \
-	"of stacks of unknown completeness", .of_time = "of the time off the CPU has stacks of unknown completeness"
+#define TRUNCATED "of stacks truncated", .of_time = "has truncated stacks"
+#define BROKEN "of stacks broken", .of_time = "has broken stacks"
+#define UNKNOWN "of stacks of unknown completeness", .of_time = "has stacks of unknown completeness"
 
 static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 	[TROUBLE_LOST] = { .unit = OF_LOST_AND_SAMPLES,
@@ -49,20 +50,14 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 			     .cause = "does not name its Python functions",
 			     .cause_many = "do not name their Python functions",
 			     .advice =
-				     "--interpreters=on of pjflame or pjrecord, as root, or Python 3.12 or later with -X "
-				     "perf, helps" },
+				     "pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, or Python 3.12 or later with -X perf, helps" },
 	[TROUBLE_PYTHON_FP] = { .unit = OF_SAMPLES,
 				.what = INTERPRETED,
 				.cause = "does not name its Python functions",
 				.cause_many = "do not name their Python functions",
 				.advice =
-					"--interpreters=on without --unwind=fp, as root, or Python 3.12 or later with "
+					"pjflame or pjrecord without --unwind=fp, as root with CAP_SYS_NICE on x86-64, or Python 3.12 or later with "
 					"-X perf, helps" },
-	[TROUBLE_PYTHON_OFFCPU] = { .unit = OF_SAMPLES,
-				    .what = INTERPRETED,
-				    .cause = "does not name its Python functions",
-				    .cause_many = "do not name their Python functions",
-				    .advice = "Python 3.12 or later with -X perf helps" },
 	[TROUBLE_PYTHON_UNREAD] = { .unit = OF_SAMPLES,
 				    .what = INTERPRETED,
 				    .cause = "was not read, or not with certainty",
@@ -80,26 +75,26 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 			   .what = INTERPRETED,
 			   .cause = "does not name its Ruby methods",
 			   .cause_many = "do not name their Ruby methods",
-			   .advice = "--interpreters=on of pjflame or pjrecord, as root, with Ruby 3.1 or 3.3, or "
-				     "--yjit --yjit-perf of 3.3 or later, helps" },
+			   .advice =
+				   "pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, with Ruby 3.1 or 3.3, or "
+				   "--yjit --yjit-perf of 3.3 or later, helps" },
 	[TROUBLE_PHP] = { .unit = OF_SAMPLES,
 			  .what = INTERPRETED,
 			  .cause = "does not name its PHP functions",
 			  .cause_many = "do not name their PHP functions",
 			  .advice =
-				  "--interpreters=on of pjflame or pjrecord, as root, with PHP 7.4, 8.2 or 8.4 without the "
-				  "JIT, helps" },
+				  "pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, with PHP 7.4, 8.2 or 8.4 without the JIT, helps" },
 	[TROUBLE_PERL] = { .unit = OF_SAMPLES,
 			   .what = INTERPRETED,
 			   .cause = "does not name its Perl functions",
 			   .cause_many = "do not name their Perl functions",
-			   .advice = "--interpreters=on of pjflame or pjrecord, as root, with Perl 5.32 to 5.42, "
-				     "helps" },
+			   .advice =
+				   "pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, with Perl 5.32 to 5.42, helps" },
 	[TROUBLE_NODE_INTERPRETED] = { .unit = OF_SAMPLES,
 				       .what = INTERPRETED,
 				       .cause = "does not name its interpreted functions",
 				       .cause_many = "do not name their interpreted functions",
-				       .advice = "--interpreters=on of pjflame or pjrecord, as root, or node "
+				       .advice = "pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, or node "
 						 "--perf-basic-prof --interpreted-frames-native-stack helps" },
 	[TROUBLE_INTERPRETER_OFFCPU] = { .unit = OF_SAMPLES,
 					 .what = INTERPRETED,
@@ -240,15 +235,24 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 				    .advice = "-fno-omit-frame-pointer (java -XX:+PreserveFramePointer) helps" },
 	[TROUBLE_UNREAD_OFFCPU] = { .unit = OF_STACKS,
 				    .what = "of stacks incomplete",
-				    .of_time = "of the time off the CPU has incomplete stacks",
+				    .of_time = "has incomplete stacks",
 				    .cause = "was off the CPU too briefly, or may not be read",
 				    .cause_many = "were off the CPU too briefly, or may not be read" },
 	[TROUBLE_EARLY_OFFCPU] = { .unit = OF_STACKS,
 				   .what = "of stacks incomplete",
-				   .of_time = "of the time off the CPU has incomplete stacks",
+				   .of_time = "has incomplete stacks",
 				   .cause = "has waited since before the recording, so some registers are unknown",
 				   .cause_many =
 					   "have waited since before the recording, so some registers are unknown" },
+	[TROUBLE_BROKEN_LATE] = { .unit = OF_STACKS,
+				  .what = BROKEN,
+				  .cause = "was sampled before its unwind tables were loaded",
+				  .cause_many = "were sampled before their unwind tables were loaded",
+				  .advice = "a longer recording helps" },
+	[TROUBLE_BROKEN_EXEC] = { .unit = OF_STACKS,
+				  .what = BROKEN,
+				  .cause = "was sampled in exec or exit",
+				  .cause_many = "were sampled in exec or exit" },
 	[TROUBLE_BROKEN] = { .unit = OF_STACKS,
 			     .what = BROKEN,
 			     .cause = "has code without unwind tables",
@@ -268,12 +272,13 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 			  .advice = "a longer recording or a higher frequency (-F) helps" },
 };
 
-/* Sum of all troubles of one kind: affected samples, frames or stacks, and their share of all. */
+/* Sum of all troubles of one kind: n affected samples, frames or stacks, and their share of the total. */
 struct trouble_group {
 	enum trouble_kind kind;
 	uint64_t n;
 	double share;
-	/* The troubles with the largest n, in descending order; NULL: fewer. Number of all subjects. */
+	/* largest: troubles with the largest n, in descending order, then NULL if there are fewer; nsubjects: number of
+	 * all subjects of this kind */
 	const struct trouble *largest[SUBJECTS];
 	uint32_t nsubjects;
 };
@@ -302,7 +307,14 @@ void judgement_free(struct judgement *judgement)
 	free(judgement->trouble);
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------------- */
+enum trouble_kind judgement_broken(uint64_t broken, uint64_t late, uint64_t in_exec)
+{
+	if (late && late >= broken - broken / 2)
+		return TROUBLE_BROKEN_LATE;
+	return in_exec && in_exec >= broken - broken / 2 ? TROUBLE_BROKEN_EXEC : TROUBLE_BROKEN;
+}
+
+/* ---- groups of troubles ------------------------------------------------------------------------------------------ */
 
 static double judgement_ratio(uint64_t part, uint64_t all)
 {
@@ -353,7 +365,8 @@ static int group_cmp(const void *left, const void *right)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* Fills `group` with one element for each kind of trouble that occurred, largest share first. Returns their number. */
+/* Fills `group` with one element for each kind of trouble that occurred, in descending order of share. Returns the
+ * number of elements. */
 static size_t judgement_groups(const struct judgement *judgement, struct trouble_group group[TROUBLE_KINDS])
 {
 	uint64_t recorded = judgement->samples + judgement->lost;
@@ -365,26 +378,28 @@ static size_t judgement_groups(const struct judgement *judgement, struct trouble
 	group[TROUBLE_LOST].n += judgement->lost;
 	if (recorded < JUDGEMENT_FEW && !judgement->may_be_small)
 		group[TROUBLE_FEW].n = 1;
+	bool late = group[TROUBLE_BROKEN_LATE].n > 0;
 	for (size_t kind = 0; kind < TROUBLE_KINDS; kind++) {
 		if (!group[kind].n)
 			continue;
 		group[n] = group[kind];
 		group[n].kind = (enum trouble_kind)kind;
 		group[n].share = judgement_ratio(group[n].n, unit_total(judgement, trouble_texts[kind].unit));
-		/* The share of a profile that is too small is that of the missing samples. So a trouble with a larger
-		 * share is reported instead. */
+		/* The share of TROUBLE_FEW is the share of missing samples in JUDGEMENT_FEW, so a trouble with a larger
+		 * share precedes it. Exception: with TROUBLE_BROKEN_LATE it is 2, so TROUBLE_FEW comes first, because
+		 * its advice removes both troubles. */
 		if (kind == TROUBLE_FEW)
-			group[n].share = judgement_ratio(JUDGEMENT_FEW - recorded, JUDGEMENT_FEW);
+			group[n].share = late ? 2 : judgement_ratio(JUDGEMENT_FEW - recorded, JUDGEMENT_FEW);
 		n++;
 	}
 	qsort(group, n, sizeof(*group), group_cmp);
 	return n;
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------- */
+/* ---- text of the summary ----------------------------------------------------------------------------------------- */
 
-/* Appends a percentage as a whole number; with tenths below 1 % and above 99 %. 100 % and 0 % are printed only if they
- * are exact. */
+/* Appends part / all in percent, as a whole number, or with one decimal below 1 % and above 99 %. Prints 100 % and 0 %
+ * only if the share is exactly 1 or 0. */
 static void put_percent(struct text *text, uint64_t part, uint64_t all)
 {
 	double percent = 100 * judgement_ratio(part, all);
@@ -411,7 +426,7 @@ static void put_subject(struct text *text, const struct trouble *trouble)
 	struct text shown = { 0 };
 
 	visible_str(&shown, trouble->subject);
-	/* A subject of TROUBLE_KERNEL is a reason, written by pjfold: it is not truncated. */
+	/* the subject of TROUBLE_KERNEL is a reason that pjfold wrote, so it is not truncated */
 	if (shown.n > SUBJECT_MAX && trouble->kind != TROUBLE_KERNEL)
 		text_printf(text, "%.*s...", SUBJECT_MAX - 3, shown.p);
 	else
@@ -430,6 +445,11 @@ static void put_subjects(struct text *text, const struct trouble_group *group)
 		text_printf(text, " and %u more", group->nsubjects - SUBJECTS);
 }
 
+static const char *whose_time(const struct judgement *judgement)
+{
+	return judgement->wall ? "of the wall-clock time" : "of the time off the CPU";
+}
+
 static void put_trouble(struct text *text, const struct judgement *judgement, const struct trouble_group *group)
 {
 	const struct trouble_text *texts = &trouble_texts[group->kind];
@@ -441,7 +461,10 @@ static void put_trouble(struct text *text, const struct judgement *judgement, co
 		put_percent(text, group->n, unit_total(judgement, texts->unit));
 		text_char(text, ' ');
 	}
-	text_add(text, judgement->by_time && texts->of_time ? texts->of_time : texts->what);
+	if (judgement->by_time && texts->of_time)
+		text_printf(text, "%s %s", whose_time(judgement), texts->of_time);
+	else
+		text_add(text, texts->what);
 	if (group->nsubjects || *cause)
 		text_add(text, ": ");
 	put_subjects(text, group);
@@ -457,7 +480,8 @@ static bool is_about_names(enum trouble_kind kind)
 	return trouble_texts[kind].unit == OF_FRAMES || (kind >= TROUBLE_PYTHON && kind <= TROUBLE_INTERPRETER_OFFCPU);
 }
 
-/* True if the first group is large enough for the summary sentence. */
+/* Returns true if the share of the first group is at least LEAST, so that the summary sentence names it; false if not,
+ * or if n is 0. */
 static bool leads(const struct trouble_group *group, size_t n)
 {
 	return n > 0 && group->share >= LEAST;
@@ -487,7 +511,7 @@ void judgement_sentence(struct text *text, const struct judgement *judgement)
 	if (judgement->offcpu_ns) {
 		text_add(text, "; ");
 		put_percent(text, judgement->offcpu_complete_ns, judgement->offcpu_ns);
-		text_add(text, " of the time off the CPU has complete stacks");
+		text_printf(text, " %s has complete stacks", whose_time(judgement));
 	}
 	if (judgement->frames && !(has_trouble && is_about_names(group[0].kind))) {
 		text_add(text, judgement->stacks || judgement->offcpu_ns ? ", " : "; ");

@@ -3,7 +3,7 @@
 
 #include "common/formats/unwindstats.h"
 
-/* Returns a + b, at most UINT64_MAX. */
+/* Returns a + b, or UINT64_MAX if the sum overflows. */
 static uint64_t offcpustats_sum(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfrecord.h - layouts and numbers of perf.data, for readers and writers. Its only functions load numbers.
+ * perfrecord.h - layouts and constants of perf.data, for readers and writers. Its only functions load numbers.
  *
- * Sources: include/uapi/linux/perf_event.h for what the kernel writes (types below 64, sample_type, struct
- * perf_event_attr; the header that is installed may be older than the numbers here),
- * tools/perf/Documentation/perf.data-file-format.txt and tools/lib/perf/include/perf/event.h for what perf writes.
- * Everything is little endian and 8 bytes aligned, but the end of records that tools wrote wrongly: load with the
+ * Sources: include/uapi/linux/perf_event.h for data that the kernel writes (types below 64, sample_type, struct
+ * perf_event_attr; an installed header may be older than the constants here);
+ * tools/perf/Documentation/perf.data-file-format.txt and tools/lib/perf/include/perf/event.h for data that perf writes.
+ * All is little-endian and aligned to 8 bytes, except the ends of records that tools wrote wrongly: so use the load
  * functions here.
  */
 #ifndef PJ_PERFRECORD_H
@@ -17,31 +17,33 @@
 #include <string.h>
 
 #define PERF_MAGIC "PERFILE2"
-#define PERF_MAGIC_SWAPPED "2ELIFREP" /* magic of a file with the other byte order */
-#define PERF_MAGIC_1 "PERFFILE"       /* magic of version 1, before 2010 */
+#define PERF_MAGIC_SWAPPED "2ELIFREP" /* magic of a file with big-endian numbers */
+#define PERF_MAGIC_1 "PERFFILE"       /* magic of version 1, older than 2010 */
 #define PERF_MAGIC_1_SWAPPED "ELIFFREP"
 
 struct perf_section {
 	uint64_t offset, size;
 };
 
-/* The header at the start of a file. In pipe mode only magic and size precede the records; size is then
+/* Header at the start of a file. In pipe mode, only magic and size precede the records; size is then
  * PERF_PIPE_HEADER. */
 struct perf_file_header {
 	char magic[8];
 	uint64_t size;
-	uint64_t attr_size; /* bytes of an entry in attrs: a struct perf_event_attr and the section of its ids */
+	/* size in bytes of an entry in attrs: a struct perf_event_attr and the section of its ids */
+	uint64_t attr_size;
 	struct perf_section attrs, data, event_types;
-	uint64_t features[4]; /* bits of the features in the file, whose sections follow the data */
+	/* bitmap of the features in the file; their sections follow the data, in the order of bits */
+	uint64_t features[4];
 };
 
 #define PERF_PIPE_HEADER 16
-#define PERF_OLD_FILE_HEADER 72 /* size of a header without features */
-#define PERF_ATTR_MIN 64        /* smallest size of a struct perf_event_attr: PERF_ATTR_SIZE_VER0 */
+#define PERF_OLD_FILE_HEADER 72 /* size in bytes of a header without features */
+#define PERF_ATTR_MIN 64        /* smallest size of a struct perf_event_attr in bytes (PERF_ATTR_SIZE_VER0) */
 
 struct perf_record {
 	uint32_t type;
-	uint16_t misc, size; /* size: of the record in bytes, with this header */
+	uint16_t misc, size; /* size: bytes of the record with this header */
 };
 
 #define PERF_RECORD_MAX 65535u
@@ -97,17 +99,19 @@ enum perf_record_type {
 	RECORD_SCHEDSTAT_DOMAIN
 };
 
-/* Bits of perf_record.misc; the same bit has different meanings in different records. */
+/* Bits of perf_record.misc. One bit has different meanings in different types of records. */
 enum {
 	/* mask of the CPU mode: 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
 	MISC_CPUMODE = 7,
 	MISC_MMAP_DATA = 1 << 13, /* in MMAP and MMAP2 records: the mapping is not executable */
-	MISC_COMM_EXEC = 1 << 13, /* in COMM records: the name changed by exec */
-	/* in FORK records: synthesized by perf for a process that was running already */
+	MISC_COMM_EXEC = 1 << 13, /* in COMM records: exec changed the name */
+	/* in FORK records: perf synthesized the record for a process that was already running */
 	MISC_FORK_EXEC = 1 << 13,
-	MISC_MMAP_BUILD_ID = 1 << 14,   /* in MMAP2 records: has a build-id in place of device and inode */
-	MISC_BUILD_ID_SIZE = 1 << 15,   /* in BUILD_ID records: has the size of the build-id, which is 20 otherwise */
-	MISC_LOST_SAMPLES_BPF = 1 << 15 /* in LOST_SAMPLES records: a filter dropped the samples; they are not lost */
+	MISC_MMAP_BUILD_ID = 1 << 14, /* in MMAP2 records: the record has a build-id in place of device and inode */
+	/* in BUILD_ID records: the record has the size of the build-id, which otherwise is 20 bytes */
+	MISC_BUILD_ID_SIZE = 1 << 15,
+	/* in LOST_SAMPLES records: a BPF filter dropped the samples, so readers do not count these as lost */
+	MISC_LOST_SAMPLES_BPF = 1 << 15
 };
 
 enum perf_event_update_type { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
@@ -147,19 +151,19 @@ enum perf_feature {
 	FEATURES = 256
 };
 
-/* A COMPRESSED2 record is a header, u64 data_size, data_size bytes of zstd, and padding. In perf 6.16 and later
- * header.size can overflow: the record is then 16 + data_size bytes long, without padding. A data_size above
- * COMPRESSED2_MAX is that of several records together; all but the first have a correct header. */
+/* A COMPRESSED2 record is a header, u64 data_size, data_size bytes of zstd, and padding. With perf 6.16 and later,
+ * header.size can overflow: then the record has 16 + data_size bytes, without padding. If data_size exceeds
+ * COMPRESSED2_MAX, it is the sum for several records; all but the first have a correct header. */
 #define COMPRESSED2_HEADER 16
 #define COMPRESSED2_MAX (65536 - COMPRESSED2_HEADER - 1)
 
-/* Constants that an installed <linux/perf_event.h> may not have. */
-#define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* the bits of sample_type whose fields we can parse */
-#define FORMAT_LOST (UINT64_C(1) << 4)         /* bit of read_format: with the number of lost samples */
+/* Constants that an installed <linux/perf_event.h> may lack. */
+#define SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1) /* bits of sample_type whose fields pj can parse */
+#define FORMAT_LOST (UINT64_C(1) << 4)         /* bit of read_format: the number of lost samples is included */
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)    /* bits of branch_sample_type */
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 
-/* Markers in callchains: CONTEXT_MAX and all larger values are markers, not addresses. */
+/* Context markers in callchains: CONTEXT_MAX and all larger values are markers, not addresses. */
 #define CONTEXT_MAX ((uint64_t)-4095)
 #define CONTEXT_HYPERVISOR ((uint64_t)-32)
 #define CONTEXT_KERNEL ((uint64_t)-128)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/formats/unwindstats.h"
 
-/* The reasons why stacks are broken: the field of struct pj_unwinding, and the text. */
+/* Reasons why stacks are broken: offset of the member of struct pj_unwinding, and text. */
 static const struct reason {
 	size_t at;
 	const char *what;
@@ -86,8 +86,8 @@ static void put_joined(struct text *text, const struct pj_unwinding *unwinding)
 	}
 }
 
-/* Appends the results of --unwind=verify. Missing callers of frame pointers do not mean that the unwinder is wrong;
- * other differences do. */
+/* Appends the results of --unwind=verify. If frame pointers miss callers, the unwinder may be right; other differences
+ * are errors of the unwinder. */
 static void put_verified(struct text *text, const struct pj_unwinding *unwinding)
 {
 	const struct {
@@ -119,7 +119,8 @@ static void put_verified(struct text *text, const struct pj_unwinding *unwinding
 	}
 }
 
-/* Appends the number of samples of interpreters whose functions are shown, and the reasons why others are not. */
+/* Appends the number of samples in interpreters whose functions are shown, and the reasons why the others are not
+ * shown. */
 static void unwindstats_put_interpreted(struct text *text, const struct pj_unwinding *unwinding)
 {
 	const struct {

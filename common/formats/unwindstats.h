@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwindstats.h - describes in words how many stacks the recorder unwound and why others broke: the same text for the
+ * unwindstats.h - describes in words how many stacks the recorder unwound, and why others are broken: one text for the
  * recorder and for readers.
  */
 #ifndef PJ_UNWINDSTATS_H
@@ -11,8 +11,8 @@
 
 void unwindstats_add(struct pj_unwinding *sum, const struct pj_unwinding *more);
 
-/* Appends part / all in percent, such as "0.3 %". "100.0 %" is all, "0.0 %" none: other shares are at most 99.9 % or
- * "under 0.1 %". */
+/* Appends part / all in percent, such as "0.3 %". "100.0 %" and "0.0 %" are exact: other shares are at most "99.9 %",
+ * or "under 0.1 %". */
 void unwindstats_share(struct text *text, uint64_t part, uint64_t all);
 
 /* Appends a summary such as "99.8 % of 5,012 stacks are complete, 0.1 % are longer than the copy, 0.1 % are broken (0.1

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vdso.h - the kernel's vDSO: an ELF image that it maps into each process, also into this one.
+ * vdso.h - finds the image of the vDSO, an ELF file that the kernel maps into each process, also into this one.
  *
- * No file has it, so its symbols are read from here while the kernel runs, or from a copy after a reboot. This module
- * trusts the kernel's headers and parses no others, so processes that open files of others may link it.
+ * It is not in any file. So its symbols are read from this image as long as the same kernel runs, and from a saved copy
+ * after a reboot. This module trusts the headers of the kernel and parses no others, so openers, which parse nothing
+ * hostile, may link it.
  */
 #ifndef PJ_VDSO_H
 #define PJ_VDSO_H
 
 #include "common/str.h"
 
-/* Returns the image, which is valid until this process ends; empty if the kernel maps none (vdso=0), or a 32-bit
+/* Returns the image, which is valid until this process ends; an empty str if the kernel maps none (vdso=0), or a 32-bit
  * one. */
 struct str vdso_image(void);
 

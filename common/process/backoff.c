@@ -7,12 +7,14 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define FIRST_NS (10 * SECOND_NS) /* how long a place is avoided after its first failure that counts */
+#define FIRST_NS (10 * SECOND_NS) /* time in ns for which a fault domain is avoided after its first counted failure */
 #define LONGEST_NS (3600 * SECOND_NS)
-#define FORGET_NS (3600 * SECOND_NS) /* time without a failure after which a place's failures are forgotten */
-#define REST_NS (SECOND_NS / 5)      /* time between a crash of a helper and the next start */
+/* time in ns without a failure after which the failures of a fault domain are forgotten */
+#define FORGET_NS (3600 * SECOND_NS)
+#define REST_NS (SECOND_NS / 5) /* time in ns between the crash of a helper and the next start of a helper */
 #define LINGER_NS (60 * SECOND_NS)
-/* crashes that do not count as failures of a place: a single file may be the cause, or the kernel's lack of memory */
+/* number of crashes at a fault domain that are not counted as its failures: the cause may be one single file, or lack
+ * of memory */
 #define CRASHES_FREE 2
 
 bool backoff_is_host(const struct tenant *tenant, uint64_t own_ns)
@@ -27,7 +29,7 @@ uint64_t backoff_place(const struct tenant *tenant, uint64_t own_ns, uint64_t de
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------------ */
+/* ---- fault domains ----------------------------------------------------------------------------------------------- */
 
 static size_t index_of(const struct backoff *backoff, uint64_t place)
 {
@@ -45,14 +47,14 @@ static const struct backoff_place *backoff_find_place(const struct backoff *back
 	return i < BACKOFF_PLACES_MAX ? &backoff->place[i] : NULL;
 }
 
-/* Returns the time from which on a place is neither avoided nor in debt. */
+/* Returns the time in ns from which on a fault domain is neither avoided nor in debt. */
 static uint64_t free_again(const struct backoff_place *place)
 {
 	return place->until > place->paid ? place->until : place->paid;
 }
 
-/* Returns the slot of a place. A new place takes the slot of the place that is free again first; returns NULL if that
- * one is not free by `until`. */
+/* Returns the slot of a fault domain. A new fault domain replaces the one whose free_again is earliest; returns NULL if
+ * that time is later than `until` (ns). */
 static struct backoff_place *backoff_slot_of(struct backoff *backoff, uint64_t place, uint64_t until)
 {
 	size_t i = index_of(backoff, place);
@@ -78,7 +80,7 @@ static uint64_t avoided_ns(unsigned failures)
 	return ns < LONGEST_NS ? ns : LONGEST_NS;
 }
 
-/* ---- processes --------------------------------------------------------------------------------------------------- */
+/* ---- helper processes -------------------------------------------------------------------------------------------- */
 
 static void backoff_reap(struct backoff *backoff)
 {
@@ -118,7 +120,7 @@ void backoff_failed(struct backoff *backoff, pid_t pid, uint64_t place, bool hun
 	}
 }
 
-/* ---- time that places cost --------------------------------------------------------------------------------------- */
+/* ---- blocked time of fault domains ------------------------------------------------------------------------------- */
 
 void backoff_blocked(struct backoff *backoff, uint64_t place, uint64_t blocked_ns, uint64_t now)
 {
@@ -132,7 +134,7 @@ void backoff_blocked(struct backoff *backoff, uint64_t place, uint64_t blocked_n
 		slot->paid = now + BACKOFF_SHARE * BACKOFF_BLOCKED_MAX_NS;
 }
 
-/* ---- lookups and counts ------------------------------------------------------------------------------------------ */
+/* ---- state of fault domains and helper processes ----------------------------------------------------------------- */
 
 static bool lingers_at(const struct backoff *backoff, uint64_t place)
 {
@@ -166,7 +168,7 @@ bool backoff_rests(const struct backoff *backoff, uint64_t place, uint64_t now)
 bool backoff_has_space(struct backoff *backoff)
 {
 	backoff_reap(backoff);
-	/* a helper may consist of two processes, and both may linger */
+	/* a helper may have two processes, and both may linger */
 	return backoff_lingering(backoff) + 2 <=
 	       (backoff->lingering_max ? backoff->lingering_max : BACKOFF_LINGERING_MAX);
 }

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CAPABILITIES 64 /* bits of struct capabilities: the kernel's interface has two words of 32 */
+#define CAPABILITIES 64 /* number of bits in the masks: the kernel's interface has two words of 32 bits */
 
 bool capabilities_get(struct capabilities *capabilities)
 {
@@ -39,12 +39,9 @@ bool capabilities_set(const struct capabilities *capabilities)
 void capabilities_bound(uint64_t keep)
 {
 	for (unsigned cap = 0; cap < CAPABILITIES; cap++) {
-		int bounded = prctl(PR_CAPBSET_READ, cap, 0, 0, 0);
-
-		if (bounded < 0) /* the kernel knows no capability with this or a higher number */
+		/* fails if the kernel has no capabilities from this number on */
+		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
 			break;
-		if (bounded && !(keep >> cap & 1))
-			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	}
 	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capabilities.h - a process limits itself to the capabilities that it needs, and cannot get others again.
+ * capabilities.h - limits a process to the capabilities that it needs, so that it cannot get others again.
  *
- * By system calls. Capabilities belong to threads: to be called before there are others.
+ * Uses system calls directly, without libcap. Capabilities belong to threads, so these functions must be called before
+ * other threads start.
  */
 #ifndef PJ_CAPABILITIES_H
 #define PJ_CAPABILITIES_H
@@ -15,18 +16,19 @@ struct capabilities {
 	uint64_t effective, permitted, inheritable;
 };
 
-/* Get and set the capabilities of this thread. Return false with errno; *capabilities is then 0 after
- * capabilities_get. */
+/* capabilities_get and capabilities_set read and set the capabilities of this thread. They return false with errno on
+ * failure; capabilities_get then sets *capabilities to 0. */
 bool capabilities_get(struct capabilities *capabilities);
 bool capabilities_set(const struct capabilities *capabilities);
 
-/* Removes all capabilities except `keep` from the bounding set, so that no executed file gives them, and locks
- * SECBIT_NOROOT, so that root gets none by exec. Needs CAP_SETPCAP; without it nothing is removed, and no_new_privs
- * must do the same. */
+/* Removes all capabilities except `keep` from the bounding set, so that no executed file grants them, and locks
+ * SECBIT_NOROOT, so that exec grants root none. Needs CAP_SETPCAP; without it, nothing is removed, and the caller must
+ * set no_new_privs instead. */
 void capabilities_bound(uint64_t keep);
 
-/* Drops all capabilities except `keep`, from the bounding set too if CAP_SETPCAP is held, and all inheritable and
- * ambient ones, and sets no_new_privs. Returns false if others remain. */
+/* Drops all capabilities of this thread except `keep`, and all inheritable and ambient capabilities. If the thread has
+ * CAP_SETPCAP, also limits its bounding set to `keep` (capabilities_bound). Sets no_new_privs. Returns false if the
+ * thread still has other capabilities. */
 bool capabilities_limit(uint64_t keep);
 
 #endif

@@ -19,11 +19,12 @@
 
 #define OUT_MAX ((size_t)1 << 30)
 #define ERR_MAX ((size_t)64 << 10)
-/* longest time in ms between two reads of *stop */
+/* longest time between two reads of *stop, in ms */
 #define STOP_MS 100
 
-/* True for environment variables that a program inherits, and for the one called `more`. The programs of pj parse
- * hostile input, so they get only the necessary variables and no secrets (PJ_STORE_AUTH, the password of a proxy). */
+/* Returns true if a program inherits this environment variable, given as "NAME=value": if its name is one of a few
+ * necessary names, or is `more` (NULL: no further name). The programs of pj parse hostile input, so they get no secrets
+ * (PJ_STORE_AUTH, the password of a proxy). */
 static bool is_inherited(const char *variable, const char *more)
 {
 	static const char *const names[] = { "PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "TZ", "LANG", "LC_ALL",
@@ -39,7 +40,8 @@ static bool is_inherited(const char *variable, const char *more)
 	return more && strlen(more) == n && memcmp(variable, more, n) == 0;
 }
 
-/* Returns the environment for a program. The caller frees the list; the strings are those of environ. */
+/* Returns the part of environ that a program inherits (is_inherited). more: name of one further variable that it
+ * inherits; NULL: none. The caller frees the list, but not the strings, which belong to environ. */
 static char **child_environment(const char *more)
 {
 	char **list;
@@ -56,7 +58,8 @@ static char **child_environment(const char *more)
 	return list;
 }
 
-/* Starts a program with an empty stdin and default signal settings. Returns 0 or an errno. */
+/* Starts argv[0] with an empty stdin and default signal handling. Its stdout is the pipe out[], its stderr the pipe
+ * err[]. more: as in child_environment. Sets *pid. Returns 0, or an errno on failure. */
 static int child_start(pid_t *pid, char *const argv[], const char *more, const int out[2], const int err[2])
 {
 	posix_spawn_file_actions_t files;
@@ -85,8 +88,8 @@ static int child_start(pid_t *pid, char *const argv[], const char *more, const i
 	return error;
 }
 
-/* Appends the bytes that fd has to text, up to max in total. Returns false at the end of the stream, or with *error set
- * if fd cannot be read. */
+/* Reads once from fd and appends the bytes to text; drops them if text already has max bytes. Returns false at the end
+ * of the stream, or if fd cannot be read; in the latter case sets *error to the errno. */
 static bool child_take(int fd, struct text *text, size_t max, int *error)
 {
 	char buf[65536];
@@ -100,7 +103,8 @@ static bool child_take(int fd, struct text *text, size_t max, int *error)
 	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-/* Reads the output of a program until both streams end. Kills the program at time `end`, in ms, and if *stop is set. */
+/* Reads the output of program `pid` from the pipes out and err until both end. Kills the program at time `end`
+ * (clock_now_ms), when *stop is set, or when its output exceeds OUT_MAX. */
 static void listen_to(struct child *child, pid_t pid, int out, int err, uint64_t end, const atomic_bool *stop)
 {
 	struct pollfd polled[2] = { { .fd = out, .events = POLLIN }, { .fd = err, .events = POLLIN } };
@@ -126,8 +130,8 @@ static void listen_to(struct child *child, pid_t pid, int out, int err, uint64_t
 	}
 }
 
-/* Waits for the end of a program that may have closed its output before. Kills it at time `end`, in ms, and if *stop is
- * set. Returns its wait status. */
+/* Waits for the end of program `pid`, which has closed its output. Kills the program at time `end` (clock_now_ms), or
+ * when *stop is set. Returns the status from waitpid(). */
 static int wait_for(struct child *child, pid_t pid, uint64_t end, const atomic_bool *stop)
 {
 	int status = 0;
@@ -140,12 +144,12 @@ static int wait_for(struct child *child, pid_t pid, uint64_t end, const atomic_b
 		}
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 	}
-	if (got < 0) /* SIGCHLD is ignored, so the kernel took the status */
+	if (got < 0) /* SIGCHLD is ignored, so the kernel has reaped the program and its status is lost */
 		child->error = errno;
 	return status;
 }
 
-/* Returns true if *stop is set now or within STOP_MS. */
+/* Returns true if *stop is set now or within the next STOP_MS. */
 static bool is_stopped(const atomic_bool *stop)
 {
 	for (unsigned ms = 0; ms < STOP_MS && !*stop; ms += 5)
@@ -183,10 +187,8 @@ void child_run_with(struct child *child, char *const argv[], const char *more, u
 		listen_to(child, pid, out[0], err[0], end, stop);
 		status = wait_for(child, pid, end, stop);
 		child->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-		child->status = WIFEXITED(status) && !child->error ?
-					WEXITSTATUS(status) :
-					/* no exit status if the output could not be read completely */
-					-1;
+		/* without an exit status, or if the output could not be read completely: -1 */
+		child->status = WIFEXITED(status) && !child->error ? WEXITSTATUS(status) : -1;
 		child->stopped = child->status != 0 && !child->error && is_stopped(stop);
 	}
 	close(out[0]);

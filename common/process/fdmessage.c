@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Number of times that a message with descriptors is sent again while its user has too many of them in flight: each
- * 1 ms, or at once where a sandbox forbids poll. */
+/* Number of further attempts to send a message with descriptors while too many descriptors of the user are in flight:
+ * one every 1 ms, or without a pause if the sandbox forbids poll(). */
 enum { CROWDED_TRIES = 50 };
 
 union control {
@@ -73,8 +73,8 @@ static void fdmessage_close_all(int *fd, size_t n)
 	}
 }
 
-/* Copies the descriptors of a received message to fd. They are open in this process now, and the buffer has space for
- * more than FDMESSAGE_MAX of them: the rest is closed. */
+/* Copies the descriptors of a received message to fd. Closes those after the first FDMESSAGE_MAX: the buffer has space
+ * for more, and all are already open in this process. */
 static void take_descriptors(struct msghdr *header, int fd[FDMESSAGE_MAX])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(header);
@@ -107,7 +107,7 @@ ssize_t fdmessage_receive_some_all(int socket, void *p, size_t size, int fd[FDME
 	take_descriptors(&header, fd);
 	if (got > 0 && !(header.msg_flags & MSG_TRUNC))
 		return got;
-	fdmessage_close_all(fd, FDMESSAGE_MAX); /* an empty message can carry descriptors, too */
+	fdmessage_close_all(fd, FDMESSAGE_MAX); /* closes the descriptors of an empty or refused message */
 	errno = EBADMSG;
 	return got ? -1 : 0;
 }

@@ -8,26 +8,27 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Makes the kernel kill this process first when memory runs out. Without effect if /proc/self belongs to another
- * user. */
+/* Makes the kernel kill this process first if memory runs out. Has no effect if another user owns /proc/self. */
 static void be_first_victim(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "1000", 4) < 0) {
-		/* the value of the parent process remains */
+		/* a failed write is ignored: the process keeps the oom_score_adj of its parent */
 	}
 	if (fd >= 0)
 		close(fd);
 }
 
-/* Moves the descriptors fd[] to HELPERPROCESS_FD and the following numbers, and closes all above. They are first
- * duplicated to free numbers, as the new numbers may be among fd[]. */
+/* Moves the descriptors fd[] to HELPERPROCESS_FD and the following numbers, and closes all descriptors with higher
+ * numbers. Duplicates them to free numbers first, because fd[] may contain the new numbers. */
 static void helperprocess_place(const int *fd, size_t n)
 {
 	int moved[HELPERPROCESS_FDS_MAX];
@@ -88,6 +89,23 @@ pid_t helperprocess_start_sibling(const struct helperprocess *helperprocess)
 #else
 	return helperprocess_run(helperprocess, (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, NULL, NULL, 0));
 #endif
+}
+
+bool helperprocess_is_blocked(pid_t pid)
+{
+	char path[64], text[128];
+	const char *state;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[got < 0 ? 0 : got] = 0;
+	state = strrchr(text, ')');
+	return state && state[1] && state[2] != 'R';
 }
 
 uint64_t helperprocess_memory(void)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns FOLDER/NAME, which the caller frees, if that is a program; NULL otherwise. */
+/* Returns FOLDER/NAME if that is an executable file, NULL otherwise. The caller frees the result. */
 static char *program_joined(struct str folder, const char *name)
 {
 	struct text text = { 0 };

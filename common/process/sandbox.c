@@ -31,7 +31,7 @@
 #define INSTRUMENTED 1
 #endif
 #endif
-#ifdef PJ_COVERAGE /* coverage: gcov writes its counters to files when the process ends */
+#ifdef PJ_COVERAGE /* gcov writes its counters to files when the process ends, so the sandbox must allow that */
 #define INSTRUMENTED 1
 #define COVERAGE 1
 #else
@@ -47,18 +47,18 @@
 #define NATIVE_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Numbers of Landlock's system calls, which are the same on all processors, and constants of their arguments. */
+/* System call numbers of Landlock, which are the same on all processors, and constants of their arguments. */
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446, VERSION_FLAG = 1, PATH_BENEATH = 1 };
 
-/* ---- system calls ------------------------------------------------------------------------------------------------ */
+/* ---- filter of system calls -------------------------------------------------------------------------------------- */
 
-/* Calls whose third argument is the protection of memory; they are allowed without PROT_EXEC. */
+/* System calls with memory protection bits as third argument; they are allowed without PROT_EXEC. */
 static const int protecting[] = { SYS_mmap, SYS_mprotect };
 
 static const int base[] = {
 	SYS_read,       SYS_write,         SYS_pread64,      SYS_close,           SYS_lseek,
 #ifdef __GLIBC__
-	SYS_newfstatat, /* fstat() of glibc until 2.38; a program runs with later ones, too */
+	SYS_newfstatat, /* called by fstat() of glibc before 2.39, which may be the run-time version */
 #endif
 	SYS_fstat,      SYS_munmap,        SYS_mremap,       SYS_madvise,         SYS_brk,
 	SYS_futex,      SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,
@@ -82,7 +82,7 @@ static const struct {
 	{ SANDBOX_READER, { SYS_process_vm_readv, SYS_clock_nanosleep, -1 } },
 #endif
 #ifdef __GLIBC__
-	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_rseq } }, /* in addition to clone (allow_threads) */
+	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_rseq } }, /* clone is allowed by allow_threads */
 #else
 	{ SANDBOX_THREADS, { SYS_rt_sigprocmask, SYS_exit, SYS_writev } },
 #endif
@@ -101,7 +101,9 @@ static const int opening[] = {
 #endif
 };
 
-/* System calls of SANDBOX_ROOTS, in place of the base. allow_roots also allows openat for reading. */
+/* System calls that SANDBOX_ROOTS allows; this list replaces `base`. allow_roots also allows openat, but only to open
+ * files for reading.
+ */
 static const int in_roots[] = {
 	SYS_openat2, SYS_newfstatat,     SYS_statx,           SYS_fstatfs,    SYS_read,         SYS_pread64,
 	SYS_write,   SYS_pwrite64,       SYS_lseek,           SYS_close,      SYS_memfd_create, SYS_ftruncate,
@@ -115,7 +117,7 @@ static const int in_roots[] = {
 #endif
 };
 
-/* System calls of SANDBOX_FORK, in addition to clone (allow_roots). */
+/* System calls of SANDBOX_FORK; allow_roots allows clone, too. */
 static const int forking[] = {
 	SYS_wait4,
 	SYS_kill,
@@ -133,7 +135,7 @@ static const int forking[] = {
 #endif
 };
 
-/* System calls that sanitizers and gcov need. No other list is extended for them, and no release build has it. */
+/* System calls that sanitizers and gcov need. Release builds do not allow them. */
 static const int instrumented[] = {
 	SYS_openat,       SYS_readlinkat,     SYS_sigaltstack,
 	SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_gettid,
@@ -164,12 +166,12 @@ static unsigned sandbox_listed(const int *call, size_t n)
 	return count;
 }
 
-/* Groups in which a call that is not allowed fails with EPERM. In other groups it kills the process. */
+/* Groups in which a forbidden call fails with EPERM. In other groups it kills the process. */
 #define LENIENT (SANDBOX_FILTER | SANDBOX_OPENER | SANDBOX_ROOTS)
 
 unsigned sandbox_calls(unsigned groups)
 {
-	unsigned n = countof(protecting) + 1; /* + 1: getrandom, tgkill or openat, depending on the groups */
+	unsigned n = countof(protecting) + 1; /* + 1: openat (SANDBOX_ROOTS), tgkill (SANDBOX_FILTER), or getrandom */
 
 	if (groups & SANDBOX_ROOTS)
 		return n + sandbox_listed(in_roots, countof(in_roots)) +
@@ -182,7 +184,7 @@ unsigned sandbox_calls(unsigned groups)
 	if (groups & SANDBOX_OPENER)
 		n += sandbox_listed(opening, countof(opening));
 	if (groups & SANDBOX_THREADS)
-		n++; /* clone */
+		n++; /* clone, for threads */
 	return n;
 }
 
@@ -201,8 +203,8 @@ static void sandbox_emit(struct program *program, uint16_t code, uint32_t index,
 		program->code[program->n++] = (struct sock_filter){ code, jt, jf, index };
 }
 
-/* Appends instructions that allow n calls. All of them jump to one return instruction, which keeps the program short:
- * the kernel compiles it again for each process that installs it. */
+/* Appends instructions that allow the n system calls call[]. All calls jump to one return instruction, which keeps the
+ * program short, because the kernel compiles the program for each process that installs it. */
 static void sandbox_allow(struct program *program, const int *call, size_t n)
 {
 	unsigned left = sandbox_listed(call, n);
@@ -214,8 +216,8 @@ static void sandbox_allow(struct program *program, const int *call, size_t n)
 	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* Allows clone() for threads only. clone3() fails with ENOSYS, so that libc uses clone(): its flags are in memory,
- * which filters cannot read. */
+/* Allows clone() for threads only. clone3() fails with ENOSYS, so that libc falls back to clone(): the flags of
+ * clone3() are in memory, which seccomp filters cannot read. */
 static void allow_threads(struct program *program)
 {
 	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
@@ -237,8 +239,9 @@ static void allow_own_signals(struct program *program)
 	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* Allows a call if argument number `argument` has none of these bits; else the call fails with `error`. Instrumented
- * code may have all bits. Before and after these instructions the accumulator holds the call's number. */
+/* Allows a call if argument number `argument` has none of the bits in `bits`; otherwise the call fails with `error`. In
+ * instrumented builds, all bits are allowed. The accumulator holds the call number before and after these
+ * instructions. */
 static void allow_unless(struct program *program, int call, unsigned argument, uint32_t bits, uint32_t error)
 {
 	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
@@ -249,8 +252,8 @@ static void allow_unless(struct program *program, int call, unsigned argument, u
 	sandbox_emit(program, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
-/* Allows the calls of SANDBOX_ROOTS and SANDBOX_FORK. openat2() is allowed with all flags, as they are in memory, which
- * filters cannot read. */
+/* Allows the system calls of SANDBOX_ROOTS and, if groups has it, of SANDBOX_FORK. openat2() is allowed with all flags:
+ * they are in memory, which seccomp filters cannot read. */
 static void allow_roots(struct program *program, unsigned groups)
 {
 	const uint32_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
@@ -266,7 +269,7 @@ static void allow_roots(struct program *program, unsigned groups)
 	allow_unless(program, SYS_clone, 0, NEW_NAMESPACES, EPERM);
 }
 
-/* Makes the call fail with EPERM; otherwise it would end the process. */
+/* Makes the call fail with EPERM instead of killing the process. */
 static void refuse_call(struct program *program, int call)
 {
 	sandbox_emit(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
@@ -323,7 +326,7 @@ static bool filter_calls(unsigned groups)
 
 /* ---- Landlock ---------------------------------------------------------------------------------------------------- */
 
-/* Structs of Landlock's system calls. They are defined here because the <linux/landlock.h> of a distribution is older
+/* Arguments of the system calls of Landlock. Defined here, because <linux/landlock.h> of a distribution can be older
  * than the kernels that pj runs on. */
 struct ruleset {
 	uint64_t files, network, scoped;
@@ -334,12 +337,13 @@ struct beneath {
 	int32_t folder;
 } __attribute__((packed));
 
-/* Landlock's rights to read files and to list folders, which openers keep. */
+/* Landlock rights that openers keep: to read files and to list folders. */
 #define READING (UINT64_C(1) << 2 | UINT64_C(1) << 3)
+/* All Landlock rights that apply to files, not only to folders. */
 #define FOR_FILES (UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 14 | UINT64_C(1) << 15)
 
-/* Adds `rights` below path, a folder or file, to the ruleset. Returns true also if path cannot be opened: then nothing
- * needs to be granted. */
+/* Adds a rule to the ruleset that grants `rights` below path, a folder or file. Returns false on failure, but true if
+ * path cannot be opened, because then there is nothing to grant. */
 static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 {
 	int fd = open(path, O_PATH | O_CLOEXEC);
@@ -349,7 +353,7 @@ static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 	if (fd < 0)
 		return true;
 	done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
-	if (!done && errno == EINVAL) { /* path is not a folder */
+	if (!done && errno == EINVAL) { /* path is a file: only the rights that apply to files are valid for it */
 		rule.rights &= FOR_FILES;
 		done = syscall(ADD_RULE, ruleset, PATH_BENEATH, &rule, 0) == 0;
 	}
@@ -357,12 +361,12 @@ static bool sandbox_grant(int ruleset, const char *path, uint64_t rights)
 	return done;
 }
 
-/* Forbids all rights of Landlock, to openers all except reading, and grants the rights on files only below `writable`.
- * Returns false if the kernel has no Landlock, or on failure. */
+/* Forbids all rights of Landlock (to openers: all except reading), but grants rights on files below `writable`. Returns
+ * false if the kernel has no Landlock, or on failure. */
 static bool forbid_files(const struct sandbox *sandbox)
 {
 	static const unsigned rights[] = { 13, 14, 15, 15,
-					   /* number of rights on files in Landlock's ABI 1, 2, 3, 4, and from 5 on */
+					   /* number of rights on files by Landlock's ABI: 1, 2, 3, 4, 5 and later */
 					   16 };
 	long abi = syscall(CREATE_RULESET, NULL, 0, VERSION_FLAG);
 	struct ruleset ruleset = { 0 };
@@ -376,11 +380,13 @@ static bool forbid_files(const struct sandbox *sandbox)
 	if (sandbox->groups & SANDBOX_OPENER)
 		ruleset.files &= ~READING;
 	if (abi >= 4) {
-		ruleset.network = 3; /* the rights to bind and connect TCP ports */
+		ruleset.network = 3; /* forbids to bind and to connect TCP ports */
 		size += sizeof(ruleset.network);
 	}
 	if (abi >= 6) {
-		ruleset.scoped = 3; /* abstract Unix sockets and signals, to processes outside of the sandbox */
+		/* forbids connections to abstract Unix sockets of processes outside of the sandbox, and signals to
+		 * these processes */
+		ruleset.scoped = 3;
 		size += sizeof(ruleset.scoped);
 	}
 	fd = (int)syscall(CREATE_RULESET, &ruleset, size, 0);
@@ -388,7 +394,7 @@ static bool forbid_files(const struct sandbox *sandbox)
 		return false;
 	for (size_t i = 0; sandbox->writable && sandbox->writable[i]; i++)
 		done = sandbox_grant(fd, sandbox->writable[i], ruleset.files & ~(UINT64_C(1) << 0)) &&
-		       done; /* bit 0, to execute files, is never granted */
+		       done; /* all rights except bit 0: the right to execute files is never granted */
 	done = (COVERAGE || syscall(RESTRICT_SELF, fd, 0) == 0) && done;
 	close(fd);
 	return done;
@@ -410,7 +416,7 @@ static bool change_user(uid_t uid)
 	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0;
 }
 
-/* Type of the first parameter of setrlimit(): an enumeration in glibc, int in musl. */
+/* Type of the first parameter of setrlimit(): an enum in glibc, int in musl. */
 #ifdef __GLIBC__
 typedef __rlimit_resource_t rlimit_resource;
 #else
@@ -436,14 +442,15 @@ static bool sandbox_set_limits(const struct sandbox *sandbox)
 		done = sandbox_limit(RLIMIT_FSIZE, sandbox->file_bytes) && done;
 	if (sandbox->files && !COVERAGE)
 		done = sandbox_limit(RLIMIT_NOFILE, sandbox->files) && done;
-	if (sandbox->address_space && !INSTRUMENTED) /* sanitizers reserve terabytes of addresses */
+	/* no limit in instrumented builds: sanitizers reserve terabytes of address space */
+	if (sandbox->address_space && !INSTRUMENTED)
 		done = sandbox_limit(RLIMIT_AS, sandbox->address_space) && done;
 	return done;
 }
 
 /* ---- reports of helper processes -------------------------------------------------------------------------------- */
 
-/* layers that are missing in forked processes; in memory that they share; NULL before sandbox_watch */
+/* shared memory with the layers that are missing in forked processes; NULL before sandbox_watch */
 static _Atomic unsigned *reported;
 
 void sandbox_watch(void)
@@ -461,7 +468,8 @@ unsigned sandbox_reported(void)
 	return reported ? atomic_load(reported) : 0;
 }
 
-/* Adds missing layers to the parent's report and unmaps its page, which this process cannot reach afterwards. */
+/* Adds missing layers to the shared report, and unmaps the page of the report, so that a compromised helper cannot
+ * write to the report. */
 static void sandbox_report(unsigned missing)
 {
 	if (!reported)
@@ -478,8 +486,9 @@ static int compare_bytes(const void *a, const void *b)
 	return *(const char *)a - *(const char *)b;
 }
 
-/* Sorts 4 kB before the filter is active. qsort of some glibc versions calls sysinfo, which no group allows, when it
- * first sorts over 1 kB. Two elements of 2,048 bytes take 2 us, 2,048 elements of one byte 70 us. */
+/* Sorts 4 kB before the seccomp filter is active. qsort of some glibc versions calls sysinfo, which no group allows, at
+ * its first sort of more than 1 kB. Sorting two elements of 2,048 bytes takes 2 us, 2,048 elements of one byte 70
+ * us. */
 static void sort_once(void)
 {
 	char bytes[2][2048] = { { 0 } };
@@ -501,7 +510,7 @@ unsigned sandbox_enter(const struct sandbox *sandbox)
 		missing |= SANDBOX_LANDLOCK;
 	if (!sandbox->keep_capabilities && !capabilities_limit(0))
 		missing |= SANDBOX_CAPABILITIES;
-	/* not for lenient groups: files in /proc/self of a process that is not dumpable belong to root */
+	/* lenient groups stay dumpable: otherwise root would own the files in /proc/self */
 	if (!(sandbox->groups & LENIENT))
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!filter_calls(sandbox->groups))
@@ -515,7 +524,7 @@ bool sandbox_narrow(unsigned groups)
 	return filter_calls(groups);
 }
 
-/* Names of the layers, and advice if one is missing, by bit number in enum sandbox_layer. */
+/* Names of the layers, and advice if one is missing, indexed by bit number in enum sandbox_layer. */
 static const struct {
 	const char *name, *advice;
 } layers[] = {
@@ -535,7 +544,7 @@ const char *sandbox_missing(unsigned missing)
 	return NULL;
 }
 
-static unsigned warned; /* layers that this process has warned of */
+static unsigned warned; /* layers of which this process has already warned */
 
 void sandbox_warn(unsigned missing)
 {

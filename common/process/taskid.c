@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Numbers of fields in /proc/PID/stat, counted from 1 (proc_pid_stat(5)). */
+/* Numbers of fields in /proc/PID/stat, from 1 (proc_pid_stat(5)). */
 enum { FIELD_STATE = 3, FIELD_START = 22, FIELD_START_CODE = 26, FIELD_START_STACK = 28 };
 
 bool taskid_parse(struct str stat, struct taskid *id, bool *zombie)
 {
-	ptrdiff_t close = str_rfind(stat, ')'); /* the last ')', since a comm can contain any byte */
+	ptrdiff_t close = str_rfind(stat, ')'); /* the last ')' ends the comm, which can contain any byte */
 	bool good = true;
 
 	*id = (struct taskid){ 0 };
@@ -32,8 +32,8 @@ bool taskid_parse(struct str stat, struct taskid *id, bool *zombie)
 	return good;
 }
 
-/* Reads the start of a file of the process, n bytes at most, into buffer; returns an empty str on failure. The callers
- * need some hundred bytes only. */
+/* Reads the first n bytes of a file in /proc/PID into buffer; returns an empty str on failure. The first read() must
+ * return all bytes that the caller needs; callers need only some hundred. */
 static struct str taskid_read_start(int process, const char *name, char *buffer, size_t n)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
@@ -60,10 +60,10 @@ bool taskid_is(int process, const struct taskid *id)
 	       now.start_stack == id->start_stack;
 }
 
-/* ---- credentials ----------------------------------------------------------------------------------------------- */
+/* ---- user and group of a process --------------------------------------------------------------------------------- */
 
-/* Parses "Uid:\treal\teffective\tsaved\tfs". Returns true, and the id in *value, if real, effective and saved id are
- * equal. */
+/* Parses a line "Uid:\treal\teffective\tsaved\tfs". Returns true and sets *value if real, effective and saved id are
+ * equal. Returns false otherwise, or if the line is malformed. */
 static bool same_three(struct str line, uint64_t *value)
 {
 	uint64_t other[2];
@@ -92,9 +92,10 @@ bool taskid_parse_user(struct str status, struct taskid_user *user)
 	return has_uid && has_gid;
 }
 
-/* The owner of a file in /proc/PID shows whether the process is dumpable, since the kernel gives them to root
- * otherwise. The folder /proc/PID itself always belongs to the effective user. The taskid is checked last, as an exec
- * changes credentials. */
+/* Checks that the process still runs the program of the taskid, and that its user (or root, if reader is
+ * TASKID_FOR_ROOT) owns its file mem. This owner shows if the process is dumpable: if not, the kernel gives the files
+ * in /proc/PID to root, but not the folder /proc/PID itself. The taskid is checked last, because exec changes
+ * credentials. */
 static enum taskid_answer check_for(enum taskid_reader reader, int process, const struct taskid *id,
 				    struct taskid_user *user)
 {

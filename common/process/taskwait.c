@@ -18,10 +18,10 @@ struct job {
 	enum question question;
 	int process;
 	struct taskid id;
-	char name[32]; /* file in /proc/PID for READ, OPEN_FOLDER, LINK */
+	char name[32]; /* name of the file in /proc/PID for READ, OPEN_FOLDER and LINK */
 	size_t max;
-	/* the answer, set by the thread */
-	enum taskid_answer answer; /* for IS, READ and LINK: TASKID_SAME means true */
+	/* the result, which the thread sets */
+	enum taskid_answer answer; /* result of the check; for IS, READ and LINK, TASKID_SAME stands for success */
 	int error;
 	struct taskid_user user;
 	int fd;
@@ -75,8 +75,9 @@ static uint64_t taskwait_find_place(void *arg)
 	return tenant_place(job->process);
 }
 
-/* Answers a question in limited time. Returns the job with the answer, which the caller drops; NULL and errno if there
- * is no answer. */
+/* Does one job for the process with descriptor `process` of its /proc/PID, with a time limit. max: limit for the bytes
+ * that READ and LINK read. Returns the job with the result, which the caller frees with taskwait_drop; NULL with errno
+ * if there is no result in time. */
 static struct job *taskwait_query(enum question question, int process, const struct taskid *id, const char *name,
 				  size_t max)
 {
@@ -142,7 +143,8 @@ static bool query_bytes(enum question question, int process, const char *name, s
 	if (job) {
 		struct text before = *text;
 
-		*text = job->bytes; /* the job's buffer becomes that of text, whose old one is freed with the job */
+		/* exchanges the buffers of text and job, so that taskwait_drop frees the old buffer of text */
+		*text = job->bytes;
 		job->bytes = before;
 		taskwait_drop(job);
 	}

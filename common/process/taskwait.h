@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * taskwait.h - the questions of taskid.h, and files of /proc/PID, in limited time.
+ * taskwait.h - the checks of taskid.h, and reads of files in /proc/PID, with a time limit.
  *
- * A process can make every reader of its stat, maps, mem, root, ns/... wait for ever (timelimit.h; docs/ARCHITECTURE.md
- * names the files). A daemon that reads all processes uses this module: a request without an answer after TASKWAIT_MS
- * is given up (later, up to a second, while the thread waits for a CPU), and the tenant of that process rests for 20
- * times as long.
+ * A process can block every reader of its stat, maps, mem, root or ns/... for ever (timelimit.h; docs/ARCHITECTURE.md
+ * lists the files). A daemon that reads all processes uses this module. It gives up a request that is not answered
+ * within TASKWAIT_MS (up to a second, while the reading thread waits for a CPU). Then requests for the tenant of this
+ * process fail for 20 times as long.
+ *
+ * All functions here fail with ETIMEDOUT if this process did not answer in time, and with EBUSY if it was not read, as
+ * another process of its tenant did not answer before, or too many processes do not (timelimit_call).
  */
 #ifndef PJ_TASKWAIT_H
 #define PJ_TASKWAIT_H
@@ -13,26 +16,32 @@
 #include "common/process/taskid.h"
 #include "common/text.h"
 
+#include <errno.h>
+
 enum { TASKWAIT_MS = 50 };
 
-/* Returns taskid_is(process, id); false if there is no answer in time. */
+/* Returns true if `error`, the errno of a failure, is one of these two. */
+static inline bool taskwait_is_unanswered(int error)
+{
+	return error == ETIMEDOUT || error == EBUSY;
+}
+
+/* Returns taskid_is(process, id), or false if there is no result in time. In all functions here, `process` is a
+ * descriptor of /proc/PID. */
 bool taskwait_is(int process, const struct taskid *id);
 
-/* Return the answers of taskid_check and taskid_open_memory; TASKID_DENIED with errno ETIMEDOUT if there is none in
- * time. */
+/* Return the result of taskid_check or taskid_open_memory; TASKID_DENIED with errno if there is no result in time. */
 enum taskid_answer taskwait_check(int process, const struct taskid *id, struct taskid_user *user);
 enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
-/* Reads at most max bytes of a file in the process's /proc/PID (fullio_read_at) into text. Returns false with errno,
- * ETIMEDOUT if there is no answer in time. */
+/* Reads at most max bytes of the file `name` in /proc/PID into text (fullio_read_at). Returns false with errno. */
 bool taskwait_read(int process, const char *name, struct text *text, size_t max);
 
-/* Reads the target of a symbolic link in the process's /proc/PID (root, cwd, exe), at most max bytes, into text.
- * Returns false with errno, ETIMEDOUT if there is no answer in time. */
+/* Reads the target of the symbolic link `name` in /proc/PID (root, cwd, exe), at most max bytes, into text. Returns
+ * false with errno. */
 bool taskwait_link(int process, const char *name, struct text *text, size_t max);
 
-/* Opens a folder in the process's /proc/PID (root, cwd) with O_PATH. Returns -1 with errno, ETIMEDOUT if there is no
- * answer in time. */
+/* Opens the folder `name` in /proc/PID (root, cwd) with O_PATH. Returns -1 with errno. */
 int taskwait_folder(int process, const char *name);
 
 #endif

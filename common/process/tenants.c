@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ID_DIGITS 64  /* length of a container's id: hexadecimal digits */
-#define KEY_DIGITS 16 /* leading digits of the id that are the tenant's key */
+#define ID_DIGITS 64  /* number of hexadecimal digits of a container id */
+#define KEY_DIGITS 16 /* number of leading digits of a container id that are the key of the tenant */
 #define CGROUP_MAX (64u << 10)
-#define NESTED_MAX 40 /* limit for nested namespaces of a process; the kernel allows 32 user namespaces */
+#define NESTED_MAX 40 /* limit for the nesting of namespaces; the kernel allows 32 user namespaces */
 #define IDLE_NS (600 * SECOND_NS)
 #define SWEEP_NS (10 * SECOND_NS)
-#define TABLE 1024u /* slots for tenants with an account of their own; a power of two */
+#define TABLE 1024u /* number of slots for accounts; a power of two */
 
 /* ---- the tenant of a process ------------------------------------------------------------------------------------ */
 
@@ -35,8 +35,8 @@ static size_t hex_run(struct str string)
 	return n;
 }
 
-/* Finds the first id in the path of a cgroup: that of the outermost container. *parent is the path of the folder that
- * contains it. Returns false if there is none. */
+/* Finds the first container id in the path of a cgroup, that of the outermost container. Sets *parent to the path of
+ * the folder above this container, and *key to the key of the tenant. Returns false if path has no container id. */
 static bool outermost_container(struct str path, struct str *parent, uint64_t *key)
 {
 	const char *start = path.p;
@@ -55,7 +55,8 @@ static bool outermost_container(struct str path, struct str *parent, uint64_t *k
 	return false;
 }
 
-/* Returns true for "/user.slice/user-1000.slice/...", and the uid: systemd lets that user make any cgroup below. */
+/* Returns true for "/user.slice/user-1000.slice/..." and sets *uid, because systemd lets this user create any cgroup
+ * below. */
 static bool user_slice(struct str path, uint64_t *uid)
 {
 	struct str rest = path, part;
@@ -72,7 +73,7 @@ struct tenant tenant_from(const struct tenant_facts *facts)
 	struct str cgroup = facts->cgroup, parent;
 	uint64_t key;
 
-	while (cgroup.n) { /* the form of a line is hierarchy:controllers:path */
+	while (cgroup.n) { /* each line is HIERARCHY:CONTROLLERS:PATH */
 		struct str path = str_cut(&cgroup, '\n'), controllers;
 		uid_t owner;
 
@@ -113,7 +114,7 @@ enum kind { USER_NAMESPACE, PID_NAMESPACE };
 
 static const char *const kind_names[] = { "ns/user", "ns/pid" };
 
-/* Returns the inode of our own namespace of that kind, which does not change; 0 if unknown. */
+/* Returns the inode of this process's own namespace of a kind, which does not change; 0 if unknown. */
 static uint64_t own_namespace(enum kind kind)
 {
 	static _Atomic uint64_t own[countof(kind_names)];
@@ -126,8 +127,9 @@ static uint64_t own_namespace(enum kind kind)
 	return own[kind];
 }
 
-/* Returns the inode of the outermost namespace of that kind below our own that contains the process; 0 if the process
- * is in ours. Sets *owner, if not NULL, to its owner. For most processes one stat is enough. */
+/* Returns the inode of the outermost namespace of a kind, below that of this process, that contains the process; 0 if
+ * both processes are in the same namespace. Sets *owner, if not NULL, to the owner of that namespace. For most
+ * processes one stat() is enough. */
 static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
 {
 	uint64_t own = own_namespace(kind), inode, outermost = 0;
@@ -161,8 +163,8 @@ static void find_namespaces(int process, struct tenant_facts *facts)
 	facts->mount_ns = namespace_inode(process, "ns/mnt");
 }
 
-/* Returns the owner of a cgroup's folder, 0 if unknown. Uses the conventional mount points: of version 2 alone, of
- * version 1, or of both. */
+/* Returns the owner of the folder of a cgroup, 0 if unknown. controllers and path: fields of a line of
+ * /proc/PID/cgroup. Uses the conventional mount points of cgroup version 2, of version 1, and of both together. */
 static uid_t owner_of_cgroup(struct str controllers, struct str path)
 {
 	static const char *const unified[] = { "/sys/fs/cgroup/cgroup.controllers", "/sys/fs/cgroup",
@@ -185,9 +187,10 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 }
 
 struct status {
-	uint64_t uid; /* real uid, as the owner of /proc/PID is root while the process is not dumpable */
+	/* real uid; the owner of /proc/PID is no substitute, as that is root while the process is not dumpable */
+	uint64_t uid;
 	uint64_t pid;
-	bool is_nested; /* the process is in a PID namespace below ours */
+	bool is_nested; /* true if the process is in a PID namespace below that of pj */
 };
 
 static bool parse_status(struct str rest, struct status *status)
@@ -208,15 +211,16 @@ static bool parse_status(struct str rest, struct status *status)
 	return found;
 }
 
-/* What follows from /proc/PID/status and cgroup alone. Readers of namespaces can wait for ever since Linux 6.18: exec()
- * of a process holds the lock that they need (test/hostile/holdlock.c). */
+/* Facts from /proc/PID/status and cgroup alone, whose readers cannot block. Readers of namespaces can block for ever
+ * since Linux 6.18: exec() of a process holds the lock that they need (test/hostile/holdlock.c). */
 struct texts {
 	struct status status;
 	struct text cgroup;
 	struct tenant_facts facts;
 };
 
-/* Reads the texts of a process. Returns false if it has ended or may not be read; facts are then empty. */
+/* Reads status and cgroup of a process. Returns false if the process has ended or may not be read; texts->cgroup is
+ * then empty. */
 static bool read_texts(int process, struct texts *texts)
 {
 	struct text status = { 0 };
@@ -233,9 +237,9 @@ static bool read_texts(int process, struct texts *texts)
 	return found;
 }
 
-/* Returns the place of a process for timelimit_call. A process of an unknown tenant is a place of its own by its pid;
- * but in nested PID namespaces all such processes are one place, since root of a container without an id cannot be
- * distinguished from root of the host. */
+/* Returns the fault domain of a process for timelimit_call. A process of an unknown tenant is a fault domain of its
+ * own, by its PID. Exception: all processes of unknown tenants in nested PID namespaces together are one fault domain,
+ * since root of a container without an id cannot be distinguished from root of the host. */
 static uint64_t tenants_place_of(struct tenant tenant, const struct status *status)
 {
 	uint64_t key = tenant.kind != TENANT_UNKNOWN ? tenant.key : status->is_nested ? 0 : status->pid;
@@ -318,7 +322,8 @@ static uint64_t place_of_namespaces(void *arg)
 	return namespaces->place;
 }
 
-/* Like find_namespaces, in limited time. Without an answer the facts stay unchanged. */
+/* Like find_namespaces, but with a time limit: if it passes, *facts stays unchanged. place: fault domain of the
+ * process, for timelimit_call. */
 static void find_namespaces_soon(int process, uint64_t place, struct tenant_facts *facts)
 {
 	struct namespaces *namespaces = mem_alloc(sizeof(*namespaces), 1);
@@ -409,7 +414,7 @@ bool tenant_from_folder(struct str name, struct tenant *tenant)
 	return tenant->kind != TENANT_UNKNOWN;
 }
 
-/* ---- shares ----------------------------------------------------------------------------------------------------- */
+/* ---- level of fair shares ---------------------------------------------------------------------------------------- */
 
 uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, uint64_t target)
 {
@@ -431,23 +436,23 @@ uint64_t tenants_level(const uint64_t *held, const uint64_t *floor, size_t n, ui
 	return low;
 }
 
-/* ---- accounts --------------------------------------------------------------------------------------------------- */
+/* ---- accounts of tenants ----------------------------------------------------------------------------------------- */
 
 struct account {
 	struct tenant_account sums;
 	bool used;
-	/* Time of the last refill, in ns (clock_now). */
+	/* Time of the last refill of any flow, in ns (clock_now). */
 	uint64_t touched;
-	int64_t level[TENANT_FLOWS];   /* what is left of each flow; below 0: debt */
-	uint64_t filled[TENANT_FLOWS]; /* time of each flow's last refill, in ns */
+	int64_t level[TENANT_FLOWS];   /* amount that is left of each flow; negative: debt */
+	uint64_t filled[TENANT_FLOWS]; /* time of the last refill of each flow, in ns */
 };
 
 struct tenants {
 	struct tenant_limits limits;
 	uint64_t total[TENANT_STOCKS];
 	size_t n;
-	uint64_t next_sweep;   /* earliest time of the next forget_idle, in ns */
-	struct account shared; /* the account of all tenants beyond TABLE / 2 */
+	uint64_t next_sweep;   /* time of the next forget_idle at the earliest, in ns */
+	struct account shared; /* account of all tenants without an account in the table */
 	struct account account[TABLE];
 };
 
@@ -477,8 +482,8 @@ static size_t first_slot(struct tenant tenant)
 	return hash_pair(tenant.key, tenant.kind) & (TABLE - 1);
 }
 
-/* Removes the account in slot `gap`. Accounts in the slots after it move back towards their first slot, since the open
- * addressing of the table needs that. */
+/* Removes the account in slot `gap`. Moves later accounts back towards their first slot, as open addressing
+ * requires. */
 static void remove_account(struct tenants *tenants, size_t gap)
 {
 	tenants->account[gap].used = false;
@@ -494,7 +499,7 @@ static void remove_account(struct tenants *tenants, size_t gap)
 	}
 }
 
-/* Returns true if the account holds nothing, is not in debt, and was not used for IDLE_NS. */
+/* Returns true if the account holds nothing, has no debt, and no flow of it was refilled for IDLE_NS. */
 static bool tenants_is_idle(const struct account *account, uint64_t now)
 {
 	for (size_t i = 0; i < TENANT_STOCKS; i++)
@@ -518,8 +523,8 @@ static void forget_idle(struct tenants *tenants)
 			remove_account(tenants, i);
 }
 
-/* Returns the account of a tenant; adds it if it is new. At most half of the table is in use, so that searches end
- * soon; further tenants get the shared account. */
+/* Returns the account of a tenant; adds it if it is new. At most half of the slots are in use, so that searches are
+ * short; further tenants get the shared account. */
 static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 {
 	size_t i = first_slot(tenant);
@@ -532,7 +537,8 @@ static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 		forget_idle(tenants);
 	if (tenants->n >= TABLE / 2)
 		return &tenants->shared;
-	for (i = first_slot(tenant); tenants->account[i].used;) /* again, because forget_idle may have moved accounts */
+	/* searches again, because forget_idle may have moved accounts */
+	for (i = first_slot(tenant); tenants->account[i].used;)
 		i = (i + 1) & (TABLE - 1);
 	tenants->n++;
 	tenants->account[i] = (struct account){ .sums.tenant = tenant, .used = true };
@@ -541,8 +547,8 @@ static struct account *account_of(struct tenants *tenants, struct tenant tenant)
 	return &tenants->account[i];
 }
 
-/* Adds to a flow what was refilled since its last refill (rate times time), up to the burst. Less than 1 is not added
- * yet, but later with its time. The product is a double, so that it cannot overflow. */
+/* Refills a flow by rate times the time since its last refill, up to the burst. An amount below 1 is not added yet, but
+ * with a later refill. The product is a double, so that it cannot overflow. */
 static void tenants_refill(struct tenants *tenants, struct account *account, enum tenant_flow flow, uint64_t now)
 {
 	uint64_t rate = tenants->limits.flow[flow].per_second, burst = tenants->limits.flow[flow].burst;
@@ -551,7 +557,7 @@ static void tenants_refill(struct tenants *tenants, struct account *account, enu
 	double level = (double)account->level[flow] + more;
 
 	if (more < 1 && account->filled[flow])
-		return; /* less than 1: `filled` stays, so this time counts next time */
+		return; /* less than 1: `filled` stays, so the next refill includes this time */
 	account->level[flow] = level < (double)burst ? (int64_t)level : (int64_t)burst;
 	account->filled[flow] = now;
 	account->touched = now;
@@ -646,7 +652,7 @@ void tenants_refused(struct tenants *tenants, struct tenant tenant, enum tenant_
 	account_of(tenants, tenant)->sums.refused_stock[stock]++;
 }
 
-/* ---- reports ---------------------------------------------------------------------------------------------------- */
+/* ---- reports of refusals ----------------------------------------------------------------------------------------- */
 
 static uint64_t tenants_refusals(const struct account *account)
 {

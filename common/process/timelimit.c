@@ -15,7 +15,7 @@
 
 #define MS (SECOND_NS / 1000)
 #define STACK_BYTES (256u << 10)
-#define REST 20 /* how long a place rests, in multiples of the time that was waited */
+#define REST 20 /* time for which a fault domain rests, in multiples of the time that the caller waited */
 
 enum worker_state { IDLE, RUNS, LEFT, ENDS };
 
@@ -27,26 +27,26 @@ struct worker {
 };
 
 struct rest {
-	uint64_t place, until;     /* until: end of the rest, in ns; 0: the slot is free */
-	const struct worker *left; /* the abandoned thread that still waits at this place, or NULL */
+	uint64_t place, until;     /* place: fault domain; until: end of its rest in ns; 0: the slot is free */
+	const struct worker *left; /* worker that was abandoned to this fault domain and has not returned; NULL: none */
 };
 
 static struct {
 	pthread_mutex_t lock;
-	unsigned running; /* number of calls that a caller waits for now */
+	unsigned running; /* number of calls whose callers wait now */
 	struct rest rest[TIMELIMIT_LEFT_MAX];
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static pthread_key_t own_worker; /* the worker of the calling thread, IDLE between its calls */
+static pthread_key_t own_worker; /* worker of the calling thread; its state is IDLE between calls */
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
+/* ---- fault domains ----------------------------------------------------------------------------------------------- */
 
 static bool is_resting(const struct rest *rest, uint64_t now)
 {
 	return rest->left || now < rest->until;
 }
 
-/* Returns find_place(arg) of the call, without the lock, since find_place reads files, and callers with other
+/* Returns the fault domain of the call. Releases the lock meanwhile: find_place reads files, and callers with higher
  * priorities need the lock, too. */
 static uint64_t timelimit_find_place(const struct timelimit_call *call)
 {
@@ -88,8 +88,8 @@ static unsigned count_left(void)
 	return n;
 }
 
-/* Returns a slot in which no abandoned thread waits: that of the place, else the one whose rest ends first. There are
- * enough slots for all running calls. */
+/* Returns a slot without an abandoned worker: the slot of fault domain `place`, or else the slot whose rest ends first.
+ * There are enough slots for all running calls. */
 static struct rest *timelimit_slot_of(uint64_t place)
 {
 	struct rest *best = NULL;
@@ -105,9 +105,9 @@ static struct rest *timelimit_slot_of(uint64_t place)
 	return best;
 }
 
-/* ---- threads ---------------------------------------------------------------------------------------------------- */
+/* ---- worker threads ---------------------------------------------------------------------------------------------- */
 
-/* Frees the slot in which an abandoned worker waited. */
+/* Removes an abandoned worker from its slot (struct rest), after its function has returned. */
 static void leave_slot(const struct worker *worker)
 {
 	for (size_t i = 0; i < TIMELIMIT_LEFT_MAX; i++)
@@ -155,7 +155,7 @@ static struct worker *start_worker(void)
 	return NULL;
 }
 
-/* Ends the worker of a thread that ends. */
+/* Ends the worker when the thread that it works for ends. */
 static void end_worker(void *arg)
 {
 	struct worker *worker = arg;
@@ -177,10 +177,10 @@ static struct worker *take_worker(void)
 	return worker;
 }
 
-/* ---- fork ------------------------------------------------------------------------------------------------------- */
+/* ---- state at a fork --------------------------------------------------------------------------------------------- */
 
-/* Takes the lock for a fork, so that it is free in the child. An abandoned thread may take it at any moment, when its
- * function returns. */
+/* Takes the lock before a fork, so that the child gets it in a known state: otherwise an abandoned worker could hold it
+ * at this moment, as its function may return at any time. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&pool.lock);
@@ -191,8 +191,8 @@ static void after_fork(void)
 	pthread_mutex_unlock(&pool.lock);
 }
 
-/* Resets the pool in a child process, which has none of these threads. Memory of other callers' workers stays
- * allocated. */
+/* Resets the pool in a forked child, which has none of the worker threads. The memory of the workers of other threads
+ * stays allocated. */
 static void start_child(void)
 {
 	free(pthread_getspecific(own_worker));
@@ -209,9 +209,9 @@ static void timelimit_prepare(void)
 	pthread_atfork(before_fork, after_fork, start_child);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls with a time limit ------------------------------------------------------------------------------------- */
 
-/* Returns true if our thread `tid` uses or waits for a CPU, or has not started yet. */
+/* Returns true if thread `tid` of this process uses or waits for a CPU, or has not started yet. */
 static bool is_runnable(pid_t tid)
 {
 	char path[48], text[256];
@@ -277,13 +277,13 @@ bool timelimit_call(const struct timelimit_call *call)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct worker *worker = NULL;
 	bool done = false;
-	int error = ETIMEDOUT;
+	int error = EBUSY;
 
 	pthread_once(&once, timelimit_prepare);
 	pthread_mutex_lock(&pool.lock);
 	if (!timelimit_rests(call) && pool.running + count_left() < TIMELIMIT_LEFT_MAX) {
 		worker = take_worker();
-		error = worker ? error : EAGAIN;
+		error = worker ? ETIMEDOUT : EAGAIN;
 	}
 	if (worker) {
 		pool.running++;

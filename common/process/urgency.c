@@ -11,35 +11,35 @@
 
 #if __has_include(<linux/ioprio.h>)
 #include <linux/ioprio.h>
-#else /* headers before Linux 5.15 */
+#else /* headers before Linux 5.15 have no <linux/ioprio.h> */
 #define IOPRIO_WHO_PROCESS 1
 #define IOPRIO_CLASS_IDLE 3
 #define IOPRIO_PRIO_VALUE(class, data) ((class) << 13 | (data))
 #endif
 
-#define SLICE_NS 100000 /* the shortest slice that the kernel accepts */
+#define SLICE_NS 100000 /* shortest time slice that the kernel accepts, in ns */
 
-/* struct sched_attr of linux/sched/types.h in its first version; C libraries do not have it before glibc 2.41. */
+/* First version of struct sched_attr in linux/sched/types.h, which C libraries lack before glibc 2.41. */
 struct attr {
 	uint32_t size, policy;
 	uint64_t flags;
 	int32_t nice;
 	uint32_t priority;
-	uint64_t runtime; /* ns; for SCHED_OTHER: length of the slices, 0: the kernel's default */
+	uint64_t runtime; /* with SCHED_OTHER: length of the time slices in ns; 0: default of the kernel */
 	uint64_t deadline, period;
 };
 
-static bool is_short; /* true if this process set short slices for one of its threads */
+static bool is_short; /* true if a thread of this process has set short time slices */
 
-/* Returns the nice value of this thread. errno is 0 unless that fails, since -1 is a valid value. */
+/* Returns the nice value of this thread. Sets errno to 0, or to the reason of a failure: -1 is a valid result. */
 static int urgency_current(void)
 {
 	errno = 0;
 	return getpriority(PRIO_PROCESS, 0);
 }
 
-/* Sets the slices of this thread, which has policy SCHED_OTHER, to ns. Kernels before 6.12 ignore it. Returns false on
- * failure. */
+/* Sets the time slices of this thread, which must have policy SCHED_OTHER, to ns. Kernels before 6.12 ignore the value.
+ * Returns false on failure. */
 static bool cut_slices(uint64_t ns)
 {
 	struct attr attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = urgency_current(), .runtime = ns };
@@ -68,7 +68,8 @@ void urgency_lower(int max)
 {
 	if (urgency_current() < max)
 		setpriority(PRIO_PROCESS, 0, max);
-	if (is_short) /* is_short stays true, since slices belong to a thread, and others still have short ones */
+	/* time slices belong to threads, and other threads still have short ones, so is_short stays true */
+	if (is_short)
 		cut_slices(0);
 }
 

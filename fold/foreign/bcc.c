@@ -7,7 +7,8 @@ void bcc_begin(struct bcc *bcc, struct foreignstack *stack)
 	foreignstack_clear(stack);
 }
 
-/* Sets comm and pid from a line like "-                cp (9036)". */
+/* Sets comm and pid in *key from a line like "-                cp (9036)". Without a pid in the line, comm is the
+ * complete text. */
 static void bcc_thread(struct str line, struct sample_key *key)
 {
 	struct str text = str_trim(str_from(line, line.n > 0));
@@ -42,7 +43,7 @@ static void bcc_add(struct bcc *bcc, uint64_t weight)
 	bcc->named = false;
 }
 
-/* Returns the function name; some versions of bcc with Python 3 print it as b'name'. */
+/* Returns the function name in `text`. Some versions of bcc with Python 3 print it as b'name'. */
 static struct str bcc_symbol(struct str text)
 {
 	if (text.n > 3 && text.p[0] == 'b' && text.p[1] == '\'' && text.p[text.n - 1] == '\'')
@@ -50,8 +51,8 @@ static struct str bcc_symbol(struct str text)
 	return text;
 }
 
-/* Reads a line that begins in column 0: a heading, which selects the unit of weights, or a notice like ^C. Returns
- * false for other lines. */
+/* Reads a line that begins in column 0: a heading, which determines the unit of the weights, or a notice such as ^C.
+ * Returns false for any other line. */
 static bool bcc_heading(struct bcc *bcc, struct str line)
 {
 	if (str_starts(line, STR("Tracing off-CPU time"))) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/foreign/bpftrace.h"
 
-#define KEY_MAX ((size_t)4 << 20) /* largest key, in bytes */
+#define KEY_MAX ((size_t)4 << 20) /* Maximum size of a key in bytes; a longer key is skipped as malformed. */
 
-/* ---- keys --------------------------------------------------------------------------------------------------- */
+/* ---- stacks and words of a key ------------------------------------------------------------------------------ */
 
-/* Returns a symbol without its offset: "main" of "main+37". */
+/* Returns a symbol without its offset, such as "main" for "main+37". */
 static struct str without_offset(struct str symbol)
 {
 	ptrdiff_t plus = str_rfind(symbol, '+');
@@ -22,8 +22,8 @@ static struct str without_offset(struct str symbol)
 	return digits.n ? str_head(symbol, (size_t)plus) : symbol;
 }
 
-/* Cuts the address off the start of a frame, "ffffffff8a0e1c3d main+37", or off a frame that is only an address,
- * "0x7f1a2b3c4d5e". Returns its hex digits; empty if there is no address. */
+/* Cuts the address off the start of *text, a frame like "ffffffff8a0e1c3d main+37" or "0x7f1a2b3c4d5e". Returns the hex
+ * digits of the address; empty if there is none. */
 static struct str bpftrace_address(struct str *text)
 {
 	struct str rest = *text, word = str_cut(&rest, ' ');
@@ -37,7 +37,7 @@ static struct str bpftrace_address(struct str *text)
 	return digits;
 }
 
-/* Adds the frame of a line like "tcp_recvmsg+808", "main+37 (/usr/bin/app)", "0x7f1a2b3c4d5e" or "7f1a2b3c4d5e main+37
+/* Adds the frame in a line like "tcp_recvmsg+808", "main+37 (/usr/bin/app)", "0x7f1a2b3c4d5e" or "7f1a2b3c4d5e main+37
  * (/usr/bin/app)". */
 static void bpftrace_frame(struct foreignstack *stack, struct str line)
 {
@@ -56,13 +56,14 @@ static void bpftrace_frame(struct foreignstack *stack, struct str line)
 	}
 	frame.symbol = without_offset(text);
 	if (str_starts(frame.symbol, STR("0x")) && str_hex(str_from(frame.symbol, 2), &number))
-		frame.symbol.n = 0; /* in perf mode, an address with its module: a frame without symbol */
+		frame.symbol.n = 0; /* in perf mode, an address with its module is a frame without symbol */
 	if (frame.symbol.n && frame.symbol.p[0] == 'L' && str_find_str(frame.symbol, STR(";::")) > 0 && !frame.dso.n)
-		frame.code = FOREIGN_METHOD; /* "Lpackage/Class;::method": Java, as perf-map-agent spells it */
+		frame.code = FOREIGN_METHOD; /* Java method as perf-map-agent spells it: "Lpackage/Class;::method" */
 	foreignstack_frame(stack, frame);
 }
 
-/* The words of a key that are neither stacks nor numbers: the first one, and up to 8 more. */
+/* Words of a key that are neither stacks nor numbers: comm is the first of these words, `more` has up to 8 further
+ * words. */
 struct bpftrace_words {
 	struct str comm;
 	struct str more[8];
@@ -84,8 +85,8 @@ static void bpftrace_words_add(struct bpftrace_words *words, struct str list)
 	}
 }
 
-/* Ends one stack of a key, which began at frame `from`, and moves it to the leaf end if all of it is kernel code.
- * Returns the start of the next stack. */
+/* Ends the stack that began at frame `from`. If this stack has only kernel code, moves its frames before all other
+ * frames, to the leaf end. Returns the index at which the next stack begins. */
 static size_t bpftrace_end_stack(struct foreignstack *stack, size_t from)
 {
 	if (foreignstack_find_kernel(stack, from) == stack->n - from)
@@ -93,7 +94,8 @@ static size_t bpftrace_end_stack(struct foreignstack *stack, size_t from)
 	return stack->n;
 }
 
-/* Adds `count` samples with the stacks and words of a key, the text between the brackets. */
+/* Adds `count` samples with the stacks and words of `key`, the text between the brackets. map: name of the map, which
+ * becomes the event. */
 static void bpftrace_add(struct bpftrace *bpftrace, struct str map, struct str key, uint64_t count)
 {
 	struct foreignstack *stack = bpftrace->stack;
@@ -122,9 +124,10 @@ static void bpftrace_add(struct bpftrace *bpftrace, struct str map, struct str k
 		foreignstack_add(stack, &sample);
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------- */
+/* ---- text format -------------------------------------------------------------------------------------------- */
 
-/* Splits a line at its last "]:" into the end of a key and the value. Returns false if the line does not end a key. */
+/* Splits *line at its last "]:" into the end of a key, which stays in *line, and *value. Returns false if there is no
+ * "]:". */
 static bool bpftrace_cut_value(struct str *line, struct str *value)
 {
 	for (size_t i = line->n; i-- > 0;)
@@ -136,7 +139,8 @@ static bool bpftrace_cut_value(struct str *line, struct str *value)
 	return false;
 }
 
-/* Appends its last line to the open key, and adds the samples. Returns false if the value is no count. */
+/* Ends the open key: appends `last`, its last line, and adds the key's samples. Returns false if `value` is not a
+ * count, or if the key is longer than KEY_MAX. */
 static bool bpftrace_end_key(struct bpftrace *bpftrace, struct str last, struct str value)
 {
 	uint64_t count;
@@ -169,7 +173,8 @@ static bool bpftrace_begin_key(struct bpftrace *bpftrace, struct str line)
 	return true;
 }
 
-/* True for empty lines and messages of bpftrace about its run, which are no errors. */
+/* Returns true for empty lines and for messages of bpftrace about its run, which are not errors; false for all other
+ * lines. */
 static bool bpftrace_is_notice(struct str line)
 {
 	return line.n == 0 || str_eq(line, STR("^C")) || str_starts(line, STR("Attach"));
@@ -181,7 +186,7 @@ static bool bpftrace_text(struct bpftrace *bpftrace, struct str line)
 
 	if (!bpftrace->open)
 		return bpftrace_is_notice(trimmed) || bpftrace_begin_key(bpftrace, str_trim_right(line));
-	/* Only these lines can end a key: a frame may contain "]:" in its middle. */
+	/* Only lines that begin with "]" or "," can end a key: a frame may contain "]:". */
 	if (trimmed.n && (trimmed.p[0] == ']' || trimmed.p[0] == ',') && bpftrace_cut_value(&last, &value))
 		return bpftrace_end_key(bpftrace, last, value);
 	if (bpftrace->key.n <= KEY_MAX) {
@@ -191,9 +196,10 @@ static bool bpftrace_text(struct bpftrace *bpftrace, struct str line)
 	return true;
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------- */
+/* ---- JSON format -------------------------------------------------------------------------------------------- */
 
-/* Reads the maps of bpftrace -o json: {"type": "map", "data": {"@": {"\n    main+5\n,app": 3}}}. */
+/* Handles an event in the output of bpftrace -o json. Its maps look like
+ * {"type":"map","data":{"@":{"\nmain+5\n,app":3}}}. */
 static void bpftrace_json(void *owner, struct jsonlines *json, enum jsonlines_event event, struct str value)
 {
 	struct bpftrace *bpftrace = owner;
@@ -212,7 +218,7 @@ static void bpftrace_json(void *owner, struct jsonlines *json, enum jsonlines_ev
 	}
 }
 
-/* ---- both --------------------------------------------------------------------------------------------------- */
+/* ---- functions for both formats ----------------------------------------------------------------------------- */
 
 void bpftrace_begin(struct bpftrace *bpftrace, struct foreignstack *stack, bool is_json)
 {

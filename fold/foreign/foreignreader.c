@@ -18,7 +18,8 @@ void foreignreader_begin(struct foreignreader *reader, enum foreign_kind kind, s
 	case FOREIGN_NONE:
 	case FOREIGN_OTHER: break;
 	}
-	/* The first event of such a file is random, so prefer the one that shows CPU time. */
+	/* The event that comes first in the input is random. If the user selects none, prefer the event that shows CPU
+	 * time. */
 	if (kind == FOREIGN_THREADS)
 		samples->preferred = STR("RUNNABLE");
 	else if (kind == FOREIGN_JFR || kind == FOREIGN_JFR_JSON)

@@ -49,9 +49,10 @@ static struct str foreignstack_symbol(const struct foreignstack *stack, const st
 	return foreignstack_text(stack, slot->symbol, slot->dso);
 }
 
-/* ---- kernel code -------------------------------------------------------------------------------------------- */
+/* ---- recognition of kernel code ----------------------------------------------------------------------------- */
 
-/* True for functions at which the kernel is entered or a kernel thread begins. No user code has such names. */
+/* Returns true if `symbol` is a function at which the kernel is entered or a kernel thread begins. No user code has
+ * functions of these names. Returns false for all other symbols. */
 static bool is_kernel_entry(struct str symbol)
 {
 	static const struct str names[] = {
@@ -113,9 +114,9 @@ void foreignstack_move_to_leaf(struct foreignstack *stack, size_t from)
 	foreignstack_reverse(stack->frame, stack->n);
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------ */
+/* ---- adding of samples -------------------------------------------------------------------------------------- */
 
-/* Pushes a frame to the open sample; a frame whose symbol packs inlined calls becomes several. */
+/* Pushes a frame to the open sample. A symbol with inlined calls becomes several frames. */
 static void push_names(struct foreignstack *stack, const struct foreignslot *slot)
 {
 	struct samples *samples = stack->samples;
@@ -141,7 +142,8 @@ static void push_names(struct foreignstack *stack, const struct foreignslot *slo
 		name = str_cut(&rest, '\n');
 		samples_push(samples, stacks_frame(&samples->stacks, name));
 	}
-	/* names_make() returns the outermost name first; a sample has the innermost one first. */
+	/* Reverse the new frames: names_make() returns the outermost name first, but a sample has its innermost frame
+	 * first. */
 	for (size_t i = first, j = samples->nframes; i + 1 < j; i++) {
 		uint32_t id = samples->frame[i];
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * foreignstack.h - one stack of another profiler's text, collected line by line, then added as a sample.
+ * foreignstack.h - collects one stack from the text of another profiler, line by line, then adds it as a sample.
  *
- * Many of these texts print the process and the count after the frames. So frames are stored as text, leaf first; when
- * the sample is complete, this module makes their names (fold/names/) and adds the sample (samples.h). A stack has a
- * budget of 4,096 frames and 1 MiB: frames over budget are dropped, and the outermost frame becomes [truncated].
+ * In many of these texts the process and the count follow the frames. Frames are therefore stored as text, leaf first.
+ * When the sample is complete, this module makes the names of the frames (fold/names/) and adds the sample (samples.h).
+ * A stack is limited to 4,096 frames and 1 MiB of text: further frames are dropped, and the outermost frame becomes
+ * [truncated].
  *
- *	foreignstack_clear(&stack);
- *	foreignstack_frame(&stack, (struct foreignframe){ .symbol = STR("main") });
- *	foreignstack_add(&stack, &key);
+ * 	foreignstack_clear(&stack);
+ * 	foreignstack_frame(&stack, (struct foreignframe){ .symbol = STR("main") });
+ * 	foreignstack_add(&stack, &key);
  */
 #ifndef PJ_FOREIGNSTACK_H
 #define PJ_FOREIGNSTACK_H
@@ -16,7 +17,9 @@
 #include "common/text.h"
 #include "fold/samples/samples.h"
 
-/* Kind of code of a frame. FOREIGN_METHOD: a Java method; whether it was compiled is not known. */
+/* Kind of code of a frame. NATIVE: native code. KERNEL: kernel code. METHOD: a Java method, of which it is unknown if
+ * it was compiled. COMPILED: code compiled at run time. INLINED: a function inlined into its caller. INTERPRETED: a
+ * function that an interpreter ran. */
 enum foreigncode {
 	FOREIGN_NATIVE,
 	FOREIGN_KERNEL,
@@ -26,14 +29,14 @@ enum foreigncode {
 	FOREIGN_INTERPRETED,
 };
 
-/* A frame as the text describes it; members that the text lacks are empty. address: hexadecimal digits. */
+/* A frame as the text describes it. Members that the text lacks are empty. address: hex digits. */
 struct foreignframe {
 	struct str symbol, dso, address;
 	enum foreigncode code;
 };
 
-/* A stored frame: offsets of its symbol, DSO and address in foreignstack.text, each of which ends where the next
- * begins; the address ends at `end`. */
+/* A stored frame: offsets of its symbol, DSO and address in foreignstack.text. Each string ends at the next offset; the
+ * address ends at `end`. */
 struct foreignslot {
 	size_t symbol, dso, address, end;
 	enum foreigncode code;
@@ -44,23 +47,24 @@ struct foreignstack {
 	struct text text;
 	struct foreignslot *frame; /* n frames, leaf first */
 	size_t n, cap;
-	bool truncated; /* the outermost frames are missing */
+	/* true if the outermost frames are missing; the sample then gets the outermost frame [truncated] */
+	bool truncated;
 };
 
-/* Forgets the collected frames. */
+/* Removes all collected frames. */
 void foreignstack_clear(struct foreignstack *stack);
 
-/* Adds a frame, the caller of the one added before. Copies the strings of `frame`. */
+/* Adds a frame, which is the caller of the frame that was added last. Copies the strings of `frame`. */
 void foreignstack_frame(struct foreignstack *stack, struct foreignframe frame);
 
-/* Marks as kernel code the frames from index `from` up to the outermost one at which the kernel is entered
- * (entry_SYSCALL_64_after_hwframe and the like). Returns the number of marked frames. */
+/* Marks the frames from index `from` to the outermost kernel entry, such as entry_SYSCALL_64_after_hwframe, as kernel
+ * code. Returns the number of marked frames; 0 if no frame is a kernel entry. */
 size_t foreignstack_find_kernel(struct foreignstack *stack, size_t from);
 
-/* Moves the frames from index `from` on to the leaf end, before all others. */
+/* Moves the frames from index `from` on before all other frames, to the leaf end. */
 void foreignstack_move_to_leaf(struct foreignstack *stack, size_t from);
 
-/* Adds a sample with the collected frames, and forgets these. `key` has its thread, event and weight. */
+/* Adds a sample with the collected frames, then removes the frames. key: thread, event and weight of the sample. */
 void foreignstack_add(struct foreignstack *stack, const struct sample_key *key);
 
 void foreignstack_free(struct foreignstack *stack);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/foreign/jfrprint.h"
 
-/* Begins a JFR event. */
+/* Resets the state for the next JFR event. */
 static void jfrprint_open(struct jfrprint *jfr)
 {
 	foreignstack_clear(jfr->stack);
@@ -32,9 +32,10 @@ static void jfrprint_set(struct text *text, struct str string)
 	text_str(text, string);
 }
 
-/* ---- text --------------------------------------------------------------------------------------------------- */
+/* ---- text format -------------------------------------------------------------------------------------------- */
 
-/* Adds the frame of a line "java.util.HashMap.put(Object, Object) line: 610". A line "..." ends a truncated stack. */
+/* Adds the frame in a line like "java.util.HashMap.put(Object, Object) line: 610". A line "..." marks the stack as
+ * truncated. */
 static void jfrprint_frame(struct jfrprint *jfr, struct str line)
 {
 	ptrdiff_t end = str_rfind(line, ')');
@@ -48,8 +49,8 @@ static void jfrprint_frame(struct jfrprint *jfr, struct str line)
 	foreignstack_frame(jfr->stack, (struct foreignframe){ .symbol = line, .code = FOREIGN_METHOD });
 }
 
-/* Reads a field of an event: the start of its stack, or its thread, as in "sampledThread = "worker one" (javaThreadId =
- * 15)". */
+/* Reads a field of an event: the start of its stack, or the name of its thread, as in "sampledThread = "worker one"
+ * (javaThreadId = 15)". */
 static void jfrprint_field(struct jfrprint *jfr, struct str line)
 {
 	ptrdiff_t first = str_find(line, '"'), last = str_rfind(line, '"');
@@ -86,15 +87,13 @@ static bool jfrprint_text(struct jfrprint *jfr, struct str line)
 	if (line.p[0] == '}') {
 		jfrprint_close(jfr);
 		jfr->open = false;
-	} else if (!str_starts(
-			   line,
-			   STR("   "))) { /* fields of the event itself; those of nested objects are indented further */
+	} else if (!str_starts(line, STR("   "))) { /* field of the event; nested ones are indented further */
 		jfrprint_field(jfr, text);
 	}
 	return true;
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------- */
+/* ---- JSON format -------------------------------------------------------------------------------------------- */
 
 static const struct jsonlines_key jfrprint_keys[] = {
 	{ STR("recording"), 'r' },     { STR("events"), 'E' },      { STR("type"), 't' },
@@ -113,8 +112,8 @@ static enum foreigncode jfrprint_code(struct str type)
 	return str_eq(type, STR("Interpreted")) ? FOREIGN_INTERPRETED : FOREIGN_METHOD;
 }
 
-/* Returns the name of a hidden class, "Burn$$Lambda$88/360062456", without the number at its end, which differs from
- * run to run. */
+/* Returns the name of a hidden class like "Burn$$Lambda$88/360062456" without the number at its end, which differs from
+ * run to run. Returns any other name unchanged. */
 static struct str jfrprint_class(struct str class)
 {
 	size_t n = class.n;
@@ -124,7 +123,7 @@ static struct str jfrprint_class(struct str class)
 	return n > 1 && n < class.n && class.p[n - 1] == '/' ? str_head(class, n - 1) : class;
 }
 
-/* Adds the frame whose members have been read; a frame without class or method has no name. */
+/* Adds the frame whose JSON members have been read. A frame without class or method gets no name. */
 static void jfrprint_json_frame(struct jfrprint *jfr)
 {
 	struct text *name = &jfr->value;
@@ -188,7 +187,7 @@ static void jfrprint_json(void *owner, struct jsonlines *json, enum jsonlines_ev
 	}
 }
 
-/* ---- both --------------------------------------------------------------------------------------------------- */
+/* ---- functions for both formats ----------------------------------------------------------------------------- */
 
 void jfrprint_begin(struct jfrprint *jfr, struct foreignstack *stack, bool is_json)
 {

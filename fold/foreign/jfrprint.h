@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jfrprint.h - the output of jfr print and jfr print --json: each event that has a stack is a sample.
+ * jfrprint.h - reads the output of jfr print and jfr print --json: each JFR event with a stack is a sample.
  *
- * The event of a sample is the type of the JFR event; jdk.ExecutionSample is folded unless another one is selected. The
- * root frame is the name of the thread. JSON has the kind of code of each frame, the text has not. jfr prints 5 frames
- * of a stack unless --stack-depth is given: the outermost frame of a longer stack becomes [truncated].
+ * The type of the JFR event is the event of the sample; jdk.ExecutionSample is folded unless another event is selected.
+ * The root frame is the name of the thread. JSON contains the kind of code of each frame, text does not. jfr prints 5
+ * frames of a stack unless --stack-depth is given: the outermost frame of a longer stack becomes [truncated].
  */
 #ifndef PJ_JFRPRINT_H
 #define PJ_JFRPRINT_H
@@ -14,19 +14,21 @@
 
 struct jfrprint {
 	struct foreignstack *stack;
-	bool open, frames;  /* text format: an event is open; its stack is open */
-	bool has_stack;     /* the open event has a stack */
-	uint64_t truncated; /* number of stacks of which jfr did not print all frames */
+	/* Text format. open: true if the next lines belong to an event. frames: true if the next lines are frames of
+	 * its stack. */
+	bool open, frames;
+	bool has_stack;     /* true if the open event has a stack */
+	uint64_t truncated; /* number of stacks that jfr printed without their outermost frames */
 	struct text type, thread;
-	/* JSON format: members of the frame that is read. */
+	/* JSON format: members of the frame that is being read. */
 	struct text class, method;
 	enum foreigncode code;
 	struct text value;
 	struct jsonlines json;
 };
 
-/* Prepares *jfr, which jfrprint_free() frees. Samples are added through `stack`, which must stay valid until then.
- * is_json: the input is from jfr print --json. */
+/* Initializes *jfr; jfrprint_free() frees it. Samples are added through `stack`, which must stay valid until then.
+ * is_json: the input comes from jfr print --json. */
 void jfrprint_begin(struct jfrprint *jfr, struct foreignstack *stack, bool is_json);
 
 /* Reads a line. Returns false if the line is malformed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/foreign/jsonlines.h"
 
-/* ---- strings ------------------------------------------------------------------------------------------------ */
+/* ---- JSON strings ------------------------------------------------------------------------------------------- */
 
 static void jsonlines_put_utf8(struct text *to, uint32_t code)
 {
@@ -44,8 +44,8 @@ void jsonlines_decode(struct text *to, struct str string)
 	}
 }
 
-/* Cuts a JSON string and its closing quote off *rest, which begins after the opening quote. Returns the string, escapes
- * included; without a closing quote, all of *rest. */
+/* Cuts a JSON string and its closing quote off *rest, which begins after the opening quote. Returns the string with its
+ * escapes. Without a closing quote the string is all of *rest. */
 static struct str jsonlines_cut_string(struct str *rest)
 {
 	struct str string;
@@ -58,7 +58,7 @@ static struct str jsonlines_cut_string(struct str *rest)
 	return string;
 }
 
-/* ---- structure ---------------------------------------------------------------------------------------------- */
+/* ---- objects, arrays and values ----------------------------------------------------------------------------- */
 
 static bool in_object(const struct jsonlines *json)
 {
@@ -73,7 +73,7 @@ static char jsonlines_letter(const struct jsonlines *json, struct str key)
 	return '?';
 }
 
-/* Calls the owner for a value of the current object or array, with the path of that value. */
+/* Calls the owner for a value in the current object or array, with the path of the value. */
 static void jsonlines_value(struct jsonlines *json, enum jsonlines_event event, struct str value)
 {
 	size_t at = json->depth < JSONLINES_DEPTH ? json->depth : JSONLINES_DEPTH;

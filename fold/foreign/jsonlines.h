@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jsonlines.h - parses a JSON text line by line, and reports each value with its path.
+ * jsonlines.h - parses JSON text line by line, and passes each value with its path to a function of the owner.
  *
- * Tokens of JSON never extend over lines, so each line is scanned alone; only depth and keys are kept. The owner lists
- * the keys that it uses, each with a letter. A path has one letter for each level of nesting: '/' the root object, '-'
- * an element of an array, '?' any other key. "/e-n" is the member n of the elements of the array e. Levels beyond
- * JSONLINES_DEPTH have no letters. Text that is no JSON causes unexpected values, never an error: the owner counts
- * those that it expects.
+ * No JSON token extends over several lines, so each line is scanned alone; only depth and keys are stored between
+ * lines. The owner lists the keys that it uses, with a letter for each. A path has one letter for each level of
+ * nesting: '/' is the root object, '-' an element of an array, '?' a key that is not in the list. "/e-n" is the member
+ * n of the elements of the array e. Levels beyond JSONLINES_DEPTH have no letters. Text that is not JSON causes
+ * unexpected values, never an error: the owner counts the values that it expects.
  */
 #ifndef PJ_JSONLINES_H
 #define PJ_JSONLINES_H
@@ -15,7 +15,7 @@
 
 #define JSONLINES_DEPTH 31
 
-/* A key of JSON objects, and the letter for it in paths. */
+/* A key of JSON objects, and its letter in paths. */
 struct jsonlines_key {
 	struct str name;
 	char letter;
@@ -25,8 +25,9 @@ enum jsonlines_event { JSONLINES_OPEN, JSONLINES_CLOSE, JSONLINES_STRING, JSONLI
 
 struct jsonlines;
 
-/* Called for each object or array that opens or closes, and for each string, number, true, false and null. value: the
- * text of the string, with its escapes, or of the other word; empty for objects and arrays. */
+/* Function of the owner. It is called for each object or array that opens or closes, and for each string, number, true,
+ * false and null. value: text of the string, with its escapes, or of the number or word; empty for objects and arrays.
+ */
 typedef void jsonlines_call(void *owner, struct jsonlines *json, enum jsonlines_event event, struct str value);
 
 struct jsonlines {
@@ -34,21 +35,20 @@ struct jsonlines {
 	size_t nkeys;
 	jsonlines_call *call;
 	void *owner;
-	/* ---- valid during a call of the owner ---- */
+	/* ---- members for the owner's function, valid while it is called ---- */
 	char path[JSONLINES_DEPTH + 2]; /* path of the value, ended by NUL */
-	struct str key; /* key of the value, with escapes; empty: an element of an array, or its key was on an earlier
-			   line */
-	/* ---- private ---- */
+	struct str key; /* key of the value, with escapes; empty: array element, or key on an earlier line */
+	/* ---- members for jsonlines.c only ---- */
 	size_t depth;
 	bool object[JSONLINES_DEPTH + 1];
-	bool has_key; /* a key has been read, its value has not */
-	char letter;  /* letter of that key */
+	bool has_key; /* true if a key has been read whose value has not been read yet */
+	char letter;  /* letter in paths of the key that has been read */
 };
 
 /* Parses one line, and calls json->call for its values. */
 void jsonlines_line(struct jsonlines *json, struct str line);
 
-/* Appends a JSON string with its escapes decoded, in UTF-8; invalid escapes are copied unchanged. */
+/* Appends a JSON string to `to` in UTF-8, with its escapes decoded. Invalid escapes are copied unchanged. */
 void jsonlines_decode(struct text *to, struct str string);
 
 #endif

@@ -35,7 +35,7 @@ void simpleperf_end(struct simpleperf *simpleperf)
 	foreignstack_clear(simpleperf->stack);
 }
 
-/* Reads a member of the open sample that is no part of a frame. */
+/* Reads a member of the open sample that does not belong to a frame. */
 static void simpleperf_member(struct simpleperf *simpleperf, struct str name, struct str value)
 {
 	struct sample_key *key = &simpleperf->key;

@@ -7,7 +7,8 @@ void threaddump_begin(struct threaddump *dump, struct foreignstack *stack)
 	foreignstack_clear(stack);
 }
 
-/* True for native methods of the JDK that wait. `method`: "CLASS.NAME". */
+/* Returns true if `method`, in the form "CLASS.NAME", is a native method of the JDK that waits; false for all other
+ * methods. */
 static bool threaddump_is_wait(struct str method)
 {
 	static const struct str names[] = {
@@ -38,7 +39,7 @@ static bool threaddump_is_wait(struct str method)
 	return false;
 }
 
-/* Ends a thread; adds it as a sample if it has frames and a state. */
+/* Ends the open thread, and adds it as a sample if it has frames and a state. */
 static void threaddump_close(struct threaddump *dump)
 {
 	bool runs = strcmp(dump->state, "RUNNABLE") == 0;
@@ -57,7 +58,7 @@ static void threaddump_close(struct threaddump *dump)
 	dump->open = false;
 }
 
-/* Returns the TID, the number after nid= (hexadecimal before JDK 21); -1 if there is none. */
+/* Returns the TID in a line, the number after nid= (hexadecimal before JDK 21); -1 if there is none. */
 static int64_t threaddump_nid(struct str line)
 {
 	ptrdiff_t at = str_find_str(line, STR(" nid="));
@@ -73,14 +74,14 @@ static int64_t threaddump_nid(struct str line)
 	return id <= INT32_MAX ? (int64_t)id : -1;
 }
 
-/* Begins a thread: "main" #1 prio=5 ... nid=0x1012 runnable [0x00007f33ecd1d000] */
+/* Begins a thread from a line like: "main" #1 prio=5 ... nid=0x1012 runnable [0x00007f33ecd1d000] */
 static void threaddump_open(struct threaddump *dump, struct str line)
 {
 	ptrdiff_t quote = str_rfind(line, '"');
 
 	threaddump_close(dump);
 	if (quote < 1 || str_ends(line, STR("\":")))
-		return; /* a line of the list of deadlocked threads */
+		return; /* a line in the list of deadlocked threads begins no thread */
 	dump->open = true;
 	dump->waits = false;
 	dump->state[0] = 0;
@@ -91,8 +92,8 @@ static void threaddump_open(struct threaddump *dump, struct str line)
 	text_printf(&dump->thread, "\" %lld", (long long)dump->tid);
 }
 
-/* Reads the state of the open thread: the first word of "TIMED_WAITING (sleeping)", after "java.lang.Thread.State: ".
- */
+/* Reads the state of the open thread. rest: text after "java.lang.Thread.State: ", as in "TIMED_WAITING (sleeping)";
+ * its first word is the state. */
 static void threaddump_state(struct threaddump *dump, struct str rest)
 {
 	struct str word = str_cut(&rest, ' ');
@@ -102,7 +103,7 @@ static void threaddump_state(struct threaddump *dump, struct str rest)
 	dump->state[n] = 0;
 }
 
-/* Adds a frame: "java.lang.Object.wait(java.base@17.0.15/Native Method)" */
+/* Adds a frame like "java.lang.Object.wait(java.base@17.0.15/Native Method)". */
 static void threaddump_frame(struct threaddump *dump, struct str frame)
 {
 	struct str rest = frame, method = str_cut(&rest, '(');

@@ -13,16 +13,17 @@
 #define MAGIC 0x4A695444u
 #define MAGIC_SWAPPED 0x4454694Au
 #define HEADER 40
-/* Length in bytes of the start of every record: id, size and time. */
+/* Size in bytes of the start of every record: id, size and time. */
 #define PREFIX 16
-/* Length in bytes of a CODE_LOAD record before the name of its code. */
+/* Size in bytes of the part of a CODE_LOAD record that precedes the name of the code. */
 #define LOAD (PREFIX + 40)
 #define MOVE (PREFIX + 48)
-/* Length in bytes of a DEBUG_INFO record before its entries. */
+/* Size in bytes of the part of a DEBUG_INFO record that precedes its entries. */
 #define DEBUG (PREFIX + 16)
-/* Length in bytes of an entry of DEBUG_INFO before its file name. */
+/* Size in bytes of the part of a DEBUG_INFO entry that precedes the file name of the entry. */
 #define DEBUG_ENTRY 16
-/* Length in bytes of an UNWINDING_INFO record before its .eh_frame; .eh_frame_hdr follows .eh_frame. */
+/* Size in bytes of the part of an UNWINDING_INFO record that precedes its unwind tables: .eh_frame, then
+ * .eh_frame_hdr. */
 #define UNWIND (PREFIX + 24)
 #define ARCH_TIMESTAMP 1u
 
@@ -30,37 +31,39 @@
 #define NAME_LIMIT 8192
 #define UNWIND_LIMIT ((uint64_t)1 << 20)
 #define CODES_MAX ((size_t)1 << 20)
-/* Maximum size in bytes of all names and unwind tables of a jitdump; the target process controls their size. */
+/* Maximum sum in bytes of all names and unwind tables of a jitdump; a record beyond it is an error. The target process
+ * chooses their sizes. */
 #define MEMORY_LIMIT ((size_t)256 << 20)
 
 enum { CODE_LOAD, CODE_MOVE, CODE_DEBUG_INFO, CODE_CLOSE, CODE_UNWINDING_INFO };
 
 #define NO_CODE UINT32_MAX
 
-/* Change of the code at addresses [start, last]: from `time` on, it is `code`, an index in jitdump.code; NO_CODE: no
- * code. order: number of the event in the file. */
+/* Change of the code at addresses [start, last]. time: time of the change in ns. code: index in jitdump.code of the
+ * code that is at these addresses from then on; NO_CODE: no code. order: number of the event in the file, from 0. */
 struct event {
 	uint64_t time, start, last;
 	uint32_t code, order;
 };
 
 /* Index of events by address and time: a segment tree over the elementary intervals between all starts and ends of
- * events. An event is entered into the few nodes that together cover its range. Each node lists its events in order of
- * time. A lookup does a binary search by time in each node above the interval of the address. */
+ * events. Each event is in the few nodes that together cover its range. Each node lists its events in order of time. A
+ * lookup does a binary search by time in the leaf node of the address and in all its ancestors. */
 struct timeline {
-	/* Sorted addresses between the intervals; interval i is [cut[i], cut[i + 1]). */
+	/* Sorted borders of the intervals, in addresses: interval i is [cut[i], cut[i + 1]). */
 	uint64_t *cut;
 	size_t ncuts;
-	/* By node, 2 * ncuts of them: index in `list` of its first event; then the length of `list`. */
+	/* By node (2 * ncuts nodes): index in `list` of the first event of the node. One more element has the length of
+	 * `list`. */
 	uint32_t *first;
-	/* Indexes in jitdump.event of the events of all nodes; those of one node are in order of time. */
+	/* Indexes in jitdump.event of the events, grouped by node; events of one node are in order of time. */
 	uint32_t *list;
 };
 
-/* Part of the file in memory. */
+/* Buffer with a part of the file. */
 struct window {
 	int fd;
-	/* Size of the file; offset in the file of the n bytes in `buf`. */
+	/* size: size of the file in bytes. at: offset in the file of `buf`, which has n bytes. */
 	uint64_t size, at;
 	size_t n;
 	char buf[64 * 1024];
@@ -73,25 +76,33 @@ struct jitdump {
 	size_t ncodes, cap;
 	struct event *event;
 	size_t nevents, events_cap;
+	/* Times in ns of the CODE_CLOSE records, each of which ends the code that was loaded before it; sorted after
+	 * all records are read. */
+	uint64_t *closed;
+	size_t nclosed;
+	/* true: code was added after the last CODE_CLOSE record, so the next CODE_CLOSE record ends code */
+	bool open;
 	struct timeline line;
-	/* Interned names, files and unwind tables; interned code indexes (8 bytes each). */
+	/* names: interned names, files and unwind tables. indexes: interned code indexes, 8 bytes each. */
 	struct intern names, indexes;
-	/* By id in `indexes`: index in `code` of the newest code with that code index; NO_CODE: none. */
+	/* By id in `indexes`: index in `code` of the newest code with this code index; NO_CODE: none. */
 	uint32_t *newest;
 	size_t newest_cap;
 	size_t memory;
 	uint64_t bad, first_bad;
 	const char *why;
-	/* Contents of the latest UNWINDING_INFO and DEBUG_INFO records, which precede the CODE_LOAD that they describe.
-	 * debug_line 0: no DEBUG_INFO. */
+	/* unwind: contents of the latest UNWINDING_INFO record; debug_file, debug_address and debug_line: of the latest
+	 * DEBUG_INFO record. Both records precede the CODE_LOAD record that they describe. debug_line is 0 if there was
+	 * no DEBUG_INFO record. */
 	struct str unwind, debug_file;
 	uint64_t debug_address;
 	uint32_t debug_line;
 };
 
-/* ---- bytes ----------------------------------------------------------------------------------------------------- */
+/* ---- buffered reading of the file ------------------------------------------------------------------------------ */
 
-/* Returns n bytes of the file at `offset`, valid until the next call; NULL if they are beyond its end or too many. */
+/* Returns n bytes of the file at `offset`, valid until the next call; NULL if the file ends before offset + n, or if n
+ * is larger than the buffer. */
 static const char *window_get(struct window *window, uint64_t offset, size_t n)
 {
 	if (n > sizeof(window->buf) || offset > window->size || n > window->size - offset)
@@ -103,8 +114,8 @@ static const char *window_get(struct window *window, uint64_t offset, size_t n)
 	return n <= window->n ? window->buf + (offset - window->at) : NULL;
 }
 
-/* Sets *string to the C string at `offset` of the file. Returns false if it does not end before offset `end`, or if it
- * is longer than NAME_LIMIT. */
+/* Sets *string to the C string at offset `offset` of the file. Returns false if the string does not end before offset
+ * `end`, or if the string is longer than NAME_LIMIT. */
 static bool window_string(struct window *window, uint64_t offset, uint64_t end, struct str *string)
 {
 	size_t n = offset < end ? (end - offset < NAME_LIMIT ? (size_t)(end - offset) : NAME_LIMIT) : 0;
@@ -132,17 +143,17 @@ static uint64_t u64_at(const char *p)
 	return value;
 }
 
-/* ---- records --------------------------------------------------------------------------------------------------- */
+/* ---- reading of records ---------------------------------------------------------------------------------------- */
 
 struct record {
-	/* Offsets in the file of the record and of its end; its time in ns. */
+	/* at, end: offsets in the file of the record and of its end. time: time of the record in ns. */
 	uint64_t at, end, time;
 	uint32_t id;
 };
 
 static const char too_much[] = "exceeds the limit for one jitdump";
 
-/* Returns an interned copy of a string, and adds its size to jitdump->memory. */
+/* Returns an interned copy of a string. Adds the size of a new string to jitdump->memory. */
 static struct str jitdump_keep(struct jitdump *jitdump, struct str string)
 {
 	uint32_t n = jitdump->names.n, id = intern(&jitdump->names, string);
@@ -163,7 +174,7 @@ static void jitdump_add_event(struct jitdump *jitdump, uint64_t time, uint64_t s
 	jitdump->nevents++;
 }
 
-/* Returns the element of `newest` for a code index; it is NO_CODE if no code has that index. */
+/* Returns a pointer to the element of `newest` for a code index; the element is NO_CODE if no code has this index. */
 static uint32_t *jitdump_newest(struct jitdump *jitdump, uint64_t index)
 {
 	uint32_t id = intern(&jitdump->indexes, (struct str){ (const char *)&index, sizeof(index) });
@@ -187,6 +198,7 @@ static void add_code(struct jitdump *jitdump, const struct jit_code *code)
 	}
 	jitdump->code[jitdump->ncodes] = *code;
 	*jitdump_newest(jitdump, code->index) = (uint32_t)jitdump->ncodes;
+	jitdump->open = true;
 	jitdump_add_event(jitdump, code->from, code->start, code->size, (uint32_t)jitdump->ncodes);
 	jitdump->ncodes++;
 }
@@ -196,7 +208,8 @@ static bool jitdump_is_full(const struct jitdump *jitdump)
 	return jitdump->ncodes >= CODES_MAX || jitdump->memory > MEMORY_LIMIT;
 }
 
-/* Reads CODE_LOAD: new code, with the unwind tables and the line of the records before. Returns NULL, or the error. */
+/* Reads a CODE_LOAD record: new code, with the unwind tables and the line from the records before it. Returns NULL, or
+ * the error. */
 static const char *read_load(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= LOAD ? window_get(window, record->at, LOAD) : NULL;
@@ -204,7 +217,8 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 	uint32_t line = jitdump->debug_line;
 	struct str name;
 
-	/* The unwind tables and the line belong to this record only, even if this record is invalid. */
+	/* The unwind tables and the line describe this CODE_LOAD record only: drop them even if the record is invalid.
+	 */
 	jitdump->unwind = (struct str){ 0 };
 	jitdump->debug_line = 0;
 	if (!p)
@@ -229,7 +243,8 @@ static const char *read_load(struct jitdump *jitdump, struct window *window, con
 	return NULL;
 }
 
-/* Reads CODE_MOVE: code that was loaded is at a new address from the record's time on. Returns NULL, or the error. */
+/* Reads a CODE_MOVE record: from the time of the record on, code that was loaded before is at a new address. Returns
+ * NULL, or the error. */
 static const char *read_move(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= MOVE ? window_get(window, record->at, MOVE) : NULL;
@@ -256,8 +271,19 @@ static const char *read_move(struct jitdump *jitdump, struct window *window, con
 	return NULL;
 }
 
-/* Reads DEBUG_INFO: the line and file of the next CODE_LOAD. Only the first entry, the start of the function, is used.
- * Returns NULL, or the error. */
+/* Reads a CODE_CLOSE record: the runtime ends, so its memory may hold other code from then on, which the file does not
+ * describe. At most one CODE_CLOSE is stored for each loaded code. */
+static void read_close(struct jitdump *jitdump, const struct record *record)
+{
+	if (!jitdump->open)
+		return;
+	jitdump->open = false;
+	jitdump->closed = mem_more(jitdump->closed, sizeof(*jitdump->closed), jitdump->nclosed);
+	jitdump->closed[jitdump->nclosed++] = record->time;
+}
+
+/* Reads a DEBUG_INFO record: line and file for the next CODE_LOAD. Only the first entry is used, which describes the
+ * start of the function. Returns NULL, or the error. */
 static const char *read_debug(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= DEBUG ? window_get(window, record->at, DEBUG) : NULL;
@@ -285,7 +311,7 @@ static const char *read_debug(struct jitdump *jitdump, struct window *window, co
 	return NULL;
 }
 
-/* Reads UNWINDING_INFO: the .eh_frame of the next CODE_LOAD. Returns NULL, or the error. */
+/* Reads an UNWINDING_INFO record: the .eh_frame section for the next CODE_LOAD. Returns NULL, or the error. */
 static const char *read_unwind(struct jitdump *jitdump, struct window *window, const struct record *record)
 {
 	const char *p = record->end - record->at >= UNWIND ? window_get(window, record->at, UNWIND) : NULL;
@@ -327,8 +353,8 @@ static void jitdump_count_bad(struct jitdump *jitdump, uint64_t at, const char *
 	}
 }
 
-/* Reads all records from offset `at` on, and counts invalid ones. Stops at a record whose size is invalid, since the
- * start of the next one is unknown. */
+/* Reads all records from file offset `at` on, and counts invalid records. Stops at a record with an invalid size, since
+ * the start of the next record is unknown. */
 static void jitdump_read_records(struct jitdump *jitdump, struct window *window, uint64_t at)
 {
 	while (at < window->size) {
@@ -352,11 +378,12 @@ static void jitdump_read_records(struct jitdump *jitdump, struct window *window,
 		record.id = jitdump_u32_at(p);
 		record.time = u64_at(p + 8);
 		record.end = at + size;
-		/* Record types of later versions, and CODE_CLOSE, are skipped. */
+		/* Record types that later versions of the format define are skipped. */
 		switch (record.id) {
 		case CODE_LOAD: why = read_load(jitdump, window, &record); break;
 		case CODE_MOVE: why = read_move(jitdump, window, &record); break;
 		case CODE_DEBUG_INFO: why = read_debug(jitdump, window, &record); break;
+		case CODE_CLOSE: read_close(jitdump, &record); break;
 		case CODE_UNWINDING_INFO: why = read_unwind(jitdump, window, &record); break;
 		}
 		if (why)
@@ -416,8 +443,8 @@ static void make_cuts(struct timeline *timeline, const struct event *event, size
 	timeline->ncuts = retained;
 }
 
-/* Enters an event into the few nodes that together cover its address range. Increments place[node] of each such node;
- * with `list`, first writes `number`, the index of the event, to list[place[node]]. */
+/* Visits the few nodes that together cover the address range of an event, and increments place[node] for each of these
+ * nodes. If `list` is not NULL, first stores `number`, the index of the event, in list[place[node]]. */
 static void jitdump_enter(const struct timeline *timeline, const struct event *event, uint32_t *place, uint32_t *list,
 			  uint32_t number)
 {
@@ -437,7 +464,7 @@ static void jitdump_enter(const struct timeline *timeline, const struct event *e
 	}
 }
 
-/* Builds the index: counts the events of each node, then writes the lists. */
+/* Builds the index of events: counts the events of each node, then fills the lists. */
 static void make_timeline(struct jitdump *jitdump)
 {
 	struct timeline *timeline = &jitdump->line;
@@ -453,7 +480,7 @@ static void make_timeline(struct jitdump *jitdump)
 	timeline->first = mem_alloc(sizeof(*timeline->first), nodes + 1);
 	for (size_t i = 0; i < jitdump->nevents; i++)
 		jitdump_enter(timeline, &jitdump->event[i], place, NULL, 0);
-	/* `sum` does not overflow: at most 2 million events, each in at most 2 * 22 nodes. */
+	/* `sum` does not overflow: there are at most 2 million events, each in at most 2 * 22 nodes. */
 	for (size_t i = 0; i < nodes; i++) {
 		uint32_t n = place[i];
 
@@ -467,7 +494,7 @@ static void make_timeline(struct jitdump *jitdump)
 	free(place);
 }
 
-/* Returns 1 + the index in jitdump.event of the node's latest event at or before `time`; 0 if there is none. */
+/* Returns the index in jitdump.event, plus 1, of the node's latest event at or before `time`; 0 if there is none. */
 static uint32_t newest_in(const struct jitdump *jitdump, size_t node, uint64_t time)
 {
 	const uint32_t *list = jitdump->line.list;
@@ -484,9 +511,27 @@ static uint32_t newest_in(const struct jitdump *jitdump, size_t node, uint64_t t
 	return low > from ? list[low - 1] + 1 : 0;
 }
 
+/* Returns true if the runtime ended after it had loaded the code, and at or before `time`; false if the code was still
+ * loaded at `time`. */
+static bool jitdump_is_closed(const struct jitdump *jitdump, const struct jit_code *code, uint64_t time)
+{
+	size_t low = 0, high = jitdump->nclosed;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (jitdump->closed[mid] <= code->from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < jitdump->nclosed && jitdump->closed[low] <= time;
+}
+
 const struct jit_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time)
 {
 	ptrdiff_t blob = blob_of(&jitdump->line, address);
+	const struct jit_code *code;
 	uint32_t best = 0;
 
 	if (blob < 0)
@@ -498,10 +543,11 @@ const struct jit_code *jitdump_find(const struct jitdump *jitdump, uint64_t addr
 	}
 	if (!best || jitdump->event[best - 1].code == NO_CODE)
 		return NULL;
-	return &jitdump->code[jitdump->event[best - 1].code];
+	code = &jitdump->code[jitdump->event[best - 1].code];
+	return jitdump_is_closed(jitdump, code, time) ? NULL : code;
 }
 
-/* ---- interface --------------------------------------------------------------------------------------------------- */
+/* ---- opening and lookup ------------------------------------------------------------------------------------------ */
 
 static const char *jitdump_read_header(struct jitdump *jitdump, struct window *window)
 {
@@ -543,6 +589,8 @@ struct jitdump *jitdump_open(int fd, const char **why)
 		jitdump_close(jitdump);
 		return NULL;
 	}
+	if (jitdump->nclosed)
+		qsort(jitdump->closed, jitdump->nclosed, sizeof(*jitdump->closed), u64_cmp);
 	make_timeline(jitdump);
 	return jitdump;
 }
@@ -579,6 +627,7 @@ void jitdump_close(struct jitdump *jitdump)
 		return;
 	free(jitdump->code);
 	free(jitdump->event);
+	free(jitdump->closed);
 	free(jitdump->line.cut);
 	free(jitdump->line.first);
 	free(jitdump->line.list);

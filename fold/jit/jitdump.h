@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jitdump.h - names of JIT code from a jitdump file, by address and time.
+ * jitdump.h - finds names of JIT code in a jitdump file, by address and time.
  *
- * A jitdump (tools/perf/Documentation/jitdump-specification.txt) records when code was loaded, moved and unloaded, so
- * that an address gets the name that was valid at the time of the sample. The clocks of jitdump and recording must be
- * the same (CLOCK_MONOTONIC); the caller checks this. Records are hostile input.
+ * A jitdump (tools/perf/Documentation/jitdump-specification.txt) records when code was loaded and moved, so that an
+ * address gets the name that was valid at the time of the sample. From a CODE_CLOSE record on, with which a runtime
+ * ends, the code before it has no name: other code may be at its addresses. The caller checks that jitdump and
+ * recording use the same clock (CLOCK_MONOTONIC). Records are hostile input.
  *
  *     dump = jitdump_open(fd, &why);
  *     code = jitdump_find(dump, address, time);
@@ -16,25 +17,26 @@
 
 struct jitdump;
 
-/* Reads the complete file. fd is closed in any case. Returns NULL if it is not a readable jitdump, with the reason in
- * *why, a static text. */
+/* Reads all of the jitdump fd, and closes fd in any case. Returns NULL if the file is not a readable jitdump, with the
+ * reason in *why, a static text. */
 struct jitdump *jitdump_open(int fd, const char **why);
-/* Returns the pid in the header. */
+/* Returns the pid in the header of the jitdump. */
 uint32_t jitdump_pid(const struct jitdump *jitdump);
-/* True if the times are TSC values, not CLOCK_MONOTONIC. */
+/* Returns true if the times in the jitdump are TSC values; false if they are ns of CLOCK_MONOTONIC. */
 bool jitdump_arch_clock(const struct jitdump *jitdump);
 
-/* Returns the code that was at `address` at `time` (0: the latest); NULL if there was none. Costs O(log n). The result
- * is valid until jitdump_close(). */
+/* Returns the code that was at the virtual address `address` at `time` (ns; 0: the latest code, also of a runtime that
+ * ended); NULL if there was none. The result is valid until jitdump_close(). The time for a lookup grows with the
+ * square of the logarithm of the number of events. */
 const struct jit_code *jitdump_find(const struct jitdump *jitdump, uint64_t address, uint64_t time);
-/* Returns the number of invalid records, which are skipped. Sets *why to the reason for the first one, a static text,
- * or to NULL. */
+/* Returns the number of invalid records, which are skipped. Sets *why to the error of the first invalid record, a
+ * static text; NULL if no record is invalid. */
 uint64_t jitdump_bad(const struct jitdump *jitdump, const char **why);
-/* Returns the offset in the file of the first invalid record. */
+/* Returns the file offset of the first invalid record; 0 if no record is invalid. */
 uint64_t jitdump_first_bad(const struct jitdump *jitdump);
-/* Returns the number of all loads and moves of code, including code that was replaced later. */
+/* Returns the number of loads and moves of code in the file, including code that was replaced later. */
 size_t jitdump_count(const struct jitdump *jitdump);
-/* Frees the jitdump and all that jitdump_find() returned; accepts NULL. */
+/* Frees the jitdump and all results of jitdump_find(). Accepts NULL. */
 void jitdump_close(struct jitdump *jitdump);
 
 #endif

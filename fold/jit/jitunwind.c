@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Updates the memory of a table, which grows as rows are decoded. */
+/* Updates the memory size of table i, which grows when lookups decode rows of the table. */
 static void jitunwind_measure(struct jitunwind *jitunwind, size_t i)
 {
 	size_t bytes = unwind_table_bytes(jitunwind->table[i]);
@@ -14,7 +14,7 @@ static void jitunwind_measure(struct jitunwind *jitunwind, size_t i)
 
 bool jitunwind_find(struct jitunwind *jitunwind, const struct jit_code *code, struct unwind_code *tables)
 {
-	/* The jitdump stores equal sections once, so the address of the bytes identifies them. */
+	/* The jitdump stores equal sections once, so the address of a section's bytes identifies the section. */
 	struct {
 		const char *section;
 		uint64_t bytes, end;

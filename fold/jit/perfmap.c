@@ -15,26 +15,27 @@
 
 /* ---- lines from the end of the file ------------------------------------------------------------------------------ */
 
-/* Reader of lines from the end of the file. Backwards, the first line that contains an address is the valid one, and no
- * other line must be stored. The file may grow or shrink meanwhile: bytes after its initial size are not read, missing
- * bytes are skipped. */
+/* Reader that returns the lines of a file from its end to its start. In this order, the first returned line that
+ * contains an address is the valid line for the address, so further lines with the address are not stored. The file may
+ * grow or shrink while it is read: bytes after its initial size are not read, and missing bytes are skipped. */
 struct back {
 	int fd;
 	/* Offset in the file of the first byte in `buf`. */
 	off_t at;
-	/* Lowest offset in the file to read: reading goes backwards to it. */
+	/* File offset at which the reader stops: the lowest offset to read. */
 	off_t from;
-	/* Buffer of CHUNK + LINE_LIMIT bytes; the first n are read from the file and not yet returned. */
+	/* Buffer of CHUNK + LINE_LIMIT bytes. Its first n bytes were read from the file and are not yet returned. */
 	char *buf;
 	size_t n;
-	/* The current line, whose start is not read yet, is longer than LINE_LIMIT: its bytes are dropped. */
+	/* True if the current line, whose start has not been read yet, is longer than LINE_LIMIT; its bytes are
+	 * dropped. */
 	bool overlong;
 	bool done;
 };
 
 static const char too_long[] = "line is longer than 64 kB";
 
-/* Reads the bytes of the file before those in `buf`, and moves the latter up behind them. */
+/* Reads up to CHUNK bytes of the file that precede the bytes in `buf`, and puts them at the start of `buf`. */
 static void perfmap_fetch(struct back *back)
 {
 	size_t want = back->at - back->from < (off_t)CHUNK ? (size_t)(back->at - back->from) : CHUNK, got;
@@ -43,13 +44,14 @@ static void perfmap_fetch(struct back *back)
 	back->at -= (off_t)want;
 	got = fullio_pread(back->fd, back->buf, want, (uint64_t)back->at);
 	if (got < want)
-		/* The file was truncated meanwhile: drop the bytes after the gap, which are part of no line. */
+		/* The file was truncated while it was read: drop the bytes after the gap, which do not form a line. */
 		back->n = 0;
 	back->n += got;
 }
 
-/* Sets *line to the line before the one returned last; returns false at the start of the file. For a line that is too
- * long, *line is empty and *why is the reason; otherwise *why is NULL. */
+/* Sets *line to the line that precedes the last returned line in the file. Returns false if the last returned line was
+ * the first one of the file. For a line longer than LINE_LIMIT, *line is empty and *why is the error; otherwise *why is
+ * NULL. */
 static bool back_line(struct back *back, struct str *line, const char **why)
 {
 	const char *newline;
@@ -83,8 +85,9 @@ struct entry {
 	struct str name;
 };
 
-/* Cuts blanks and a hex number, with or without 0x, off *string. Returns false unless a blank follows the number. A
- * table gives the value of a digit, plus 16, because most of the time to read a map is spent here. */
+/* Cuts blanks and a hex number, with or without 0x, off *string, and sets *value to the number. Returns false unless a
+ * blank follows the number. Uses a table with the value of each digit plus 16, because reading a map spends most of its
+ * time here. */
 static bool take_hex(struct str *string, uint64_t *value)
 {
 	static const uint8_t digit[256] = {
@@ -110,8 +113,8 @@ static bool take_hex(struct str *string, uint64_t *value)
 	return true;
 }
 
-/* Parses a line. Returns NULL, or the reason why the line is invalid. Skips NULs at its start, which a process leaves
- * when it truncates its map and continues to write. */
+/* Parses a line. Returns NULL, or the error. Skips NULs at the start of the line: they appear if a process truncates
+ * its map and continues to write at the old offset. */
 static const char *perfmap_parse(struct str line, struct entry *entry)
 {
 	while (line.n && line.p[0] == 0)
@@ -128,23 +131,24 @@ static const char *perfmap_parse(struct str line, struct entry *entry)
 	return NULL;
 }
 
-/* ---- queries --------------------------------------------------------------------------------------------------- */
+/* ---- lookup of queries ----------------------------------------------------------------------------------------- */
 
-/* Index of the sorted queries. `slot` divides their address range into equal parts and gives the first query of each,
- * so that a search needs few steps. `open` gives for each query the next one without a name (a union-find structure),
- * so that lines that cover all queries are not slower than others. */
+/* Index of the queries, which are sorted by address. `slot` divides their address range into equal parts, so that a
+ * search needs few steps. `open` leads from each query to the next query without a name (a union-find structure), so
+ * that a line that covers all queries takes no longer than another line. */
 struct finder {
 	struct symbols_query *q;
 	size_t n;
 	uint64_t base, last;
 	unsigned shift;
-	/* Part i of the range has the queries [slot[i], slot[i + 1]). nslots + 1 elements. */
+	/* Part i of the address range has the queries [slot[i], slot[i + 1]); slot has nslots + 1 elements. */
 	uint32_t nslots, *slot;
-	/* n + 1 elements; open[i] == i: query i has no name. Element n is the end of the list. */
+	/* n + 1 elements. open[i] == i: query i has no name; otherwise open[i] is a later query. Element n is the end
+	 * of the list. */
 	uint32_t *open;
 };
 
-/* Builds the index of the queries, with at most SLOTS_MAX slots. */
+/* Builds the index of n queries, with at most SLOTS_MAX slots. */
 static void finder_init(struct finder *finder, struct symbols_query *query, size_t n)
 {
 	uint32_t i = 0;
@@ -204,8 +208,8 @@ static uint32_t first_open(const struct finder *finder, uint32_t i)
 	return i;
 }
 
-/* True if the slots of [start, last] contain no query, as for most lines: then no search is needed. False if a query
- * may be in that range. */
+/* Returns true if the slots that overlap [start, last] contain no query, so that no search is needed, as for most
+ * lines. Returns false if a query may be in [start, last]. */
 static bool is_missed(const struct finder *finder, uint64_t start, uint64_t last)
 {
 	if (last < finder->base || start > finder->last)
@@ -215,7 +219,7 @@ static bool is_missed(const struct finder *finder, uint64_t start, uint64_t last
 	return finder->slot[start >> finder->shift] == finder->slot[(last >> finder->shift) + 1];
 }
 
-/* Returns the name up to its first NUL, without blanks at the end: in perf, a name is a C string. */
+/* Returns the name up to its first NUL, without blanks at its end: perf treats a name as a C string. */
 static struct str without_nul(struct str name)
 {
 	ptrdiff_t nul = str_find(name, 0);
@@ -223,8 +227,8 @@ static struct str without_nul(struct str name)
 	return str_trim_right(nul < 0 ? name : str_head(name, (size_t)nul));
 }
 
-/* Gives the name to all queries in the range of `entry` that have none. As in perf, an entry of size 0 names its start
- * only. Returns the number of queries that got the name. */
+/* Names all queries in the range of `entry` that have no name yet. As in perf, an entry of size 0 names only its start
+ * address. Returns the number of queries named. */
 static size_t perfmap_answer(struct finder *finder, const struct entry *entry, struct intern *names)
 {
 	uint64_t span = entry->size ? entry->size : 1;
@@ -246,8 +250,8 @@ static size_t perfmap_answer(struct finder *finder, const struct entry *entry, s
 	return answered;
 }
 
-/* Counts an invalid line. Its number counts from the end of the file, so the last call is for the first invalid line of
- * the file. */
+/* Adds an invalid line with the error `why` to *tally. Stores the line's number, counted from the end of the file; the
+ * last call is for the invalid line nearest to the start of the file. */
 static void perfmap_count_bad(struct perfmap_tally *tally, const char *why)
 {
 	tally->bad++;
@@ -273,13 +277,13 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct 
 	if (n == 0 || n >= UINT32_MAX)
 		return 0;
 	back.at = status.st_size;
-	/* Of a larger file, read the end only: the latest lines. */
+	/* Read only the end of a file larger than FILE_LIMIT: it has the latest lines. */
 	back.from = status.st_size > FILE_LIMIT ? status.st_size - FILE_LIMIT : 0;
 	tally->cut = back.from > 0;
 	back.buf = mem_alloc(1, CHUNK + LINE_LIMIT);
 	finder_init(&finder, query, n);
 	while (back_line(&back, &line, &why)) {
-		/* The empty string after the last newline of the file is no line. */
+		/* The empty string after the last newline of the file is not a line. */
 		bool nothing = line.n == 0 && !why && first;
 
 		first = false;
@@ -294,7 +298,8 @@ ptrdiff_t perfmap_resolve(int fd, struct symbols_query *query, size_t n, struct 
 		else
 			answered += perfmap_answer(&finder, &entry, names);
 	}
-	/* Convert the line number, counted from the end, to one counted from the start. */
+	/* first_bad is the line's number counted from the end of the file: convert it to the number counted from the
+	 * start. */
 	tally->first_bad = tally->first_bad && !tally->cut ? tally->lines - tally->first_bad + 1 : 0;
 	finder_free(&finder);
 	free(back.buf);

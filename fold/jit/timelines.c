@@ -27,7 +27,8 @@ void timelines_open(struct timelines *timelines, const char *maps, const struct 
 		boot_id("/proc", timelines->boot);
 }
 
-/* Returns the start time of the process with this pid, if there is exactly one file for this pid; else 0. */
+/* Returns the start time of the process with this pid if there is exactly one timeline file for the pid; otherwise 0.
+ */
 static uint64_t only_start(const struct timelines *timelines, uint32_t pid)
 {
 	char prefix[24];
@@ -56,8 +57,8 @@ static uint64_t only_start(const struct timelines *timelines, uint32_t pid)
 	return n == 1 ? start : 0;
 }
 
-/* Opens the timeline of a process. Returns NULL if there is none, or if the file cannot be used, which is counted as an
- * error. */
+/* Opens the timeline of process `pid`. Returns NULL if the process has no timeline, or if the file cannot be used; adds
+ * an unusable file to timelines->errors. */
 static struct timeline *timelines_open_one(struct timelines *timelines, uint32_t pid)
 {
 	const struct pj_process *process = timelines->symstore && timelines->symstore->who->is ?

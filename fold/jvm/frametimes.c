@@ -13,22 +13,22 @@ struct one {
 };
 
 struct frametimes {
-	/* All n blobs. If `sorted` is set, they are sorted by start address; of several with one start, the blob that
-	 * existed later comes first. */
+	/* All blobs, n elements. If `sorted` is true, they are sorted by start address; of several blobs with the same
+	 * start, the later blob comes first. */
 	struct one *one;
 	size_t n;
-	/* All times, in ns, at which a blob begins or ends to exist, certainly or possibly; sorted, without duplicates.
-	 */
+	/* All times, in ns, at which the existence of a blob changes between no, possible and certain; sorted, without
+	 * duplicates. */
 	uint64_t *time;
 	size_t ntimes;
 	bool sorted;
-	/* Interval of the selection in `code`, if `made` is set: time[stretch - 1] <= t < time[stretch]; SIZE_MAX: that
-	 * of time 0. */
+	/* Time interval for which `code` is valid if `made` is true: time[stretch - 1] <= t < time[stretch]. SIZE_MAX:
+	 * `code` is valid for time 0. */
 	size_t stretch;
 	bool made;
 	struct javaunwind_code code;
 	struct code_blob *blob;
-	/* by index in `blob`: frame states of the blob, see blobcodec.h */
+	/* By index in `blob`: frame states of the blob (blobcodec.h). */
 	struct str *runs;
 };
 
@@ -64,7 +64,7 @@ void frametimes_add(struct frametimes *frametimes, const struct code_blob *blob,
 	frametimes->sorted = frametimes->made = false;
 }
 
-/* ---- intervals --------------------------------------------------------------------------------------------------- */
+/* ---- selection of blobs by time interval ------------------------------------------------------------------------- */
 
 static int one_cmp(const void *left, const void *right)
 {
@@ -89,7 +89,7 @@ static uint64_t frametimes_after(uint64_t time)
 	return time == UINT64_MAX ? time : time + 1;
 }
 
-/* Sorts the blobs, and collects in `time` the times at which a blob begins or ends to exist. */
+/* Sorts the blobs, and collects in `time` the times at which the existence of a blob changes. */
 static void frametimes_sort(struct frametimes *frametimes)
 {
 	size_t n = 0;
@@ -130,7 +130,7 @@ static size_t stretch_of(const struct frametimes *frametimes, uint64_t time)
 	return low;
 }
 
-/* Existence of a blob at a time: did not exist, may have existed, certainly existed. */
+/* Existence of a blob at a time: NOT: it did not exist; MAYBE: it may have existed; SURELY: it certainly existed. */
 enum { NOT, MAYBE, SURELY };
 
 static int was_there(const struct one *one, uint64_t time)
@@ -140,8 +140,8 @@ static int was_there(const struct one *one, uint64_t time)
 	return time && time >= one->life.may_from && time <= one->life.may_until ? MAYBE : NOT;
 }
 
-/* Selects in `code` disjoint blobs for the interval that contains `time`: certain blobs before possible ones, then
- * later ones before earlier ones. */
+/* Selects disjoint blobs for the interval that contains `time`, and stores them in `code`. Of overlapping blobs,
+ * prefers a blob that certainly existed, then the later blob. */
 static void frametimes_make(struct frametimes *frametimes, uint64_t time)
 {
 	const struct one *before = NULL;
@@ -158,7 +158,8 @@ static void frametimes_make(struct frametimes *frametimes, uint64_t time)
 				continue;
 			n--;
 		}
-		/* Never true, since selected blobs are sorted and disjoint: keeps them disjoint in any case. */
+		/* Never true, since the selected blobs are sorted and disjoint. The test keeps them disjoint even if
+		 * the selection has an error. */
 		if (n && frametimes->one[i].blob.start < frametimes->blob[n - 1].end)
 			continue;
 		before = &frametimes->one[i];

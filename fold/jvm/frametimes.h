@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frametimes.h - the code blobs of a JVM through which stacks are unwound, at one point in time.
+ * frametimes.h - code blobs of a JVM at one point in time, through which stacks are unwound.
  *
  * A code timeline records for each blob the time in which it certainly existed and the time in which it may have
- * existed. Between two of these times nothing changes. For such an interval the blobs are selected once: blobs that
- * certainly existed before others, later ones before earlier ones, and blobs that overlap a selected one are left out.
- * Recordings are read in order of time, so that one selection serves until the next scan that saw a change.
+ * existed. Between two successive borders of these times nothing changes. For each interval between two borders, the
+ * blobs are selected once: blobs that certainly existed come first, then later blobs before earlier blobs, and blobs
+ * that overlap a selected blob are left out. Recordings are read in order of time, so one selection serves until the
+ * next scan that found a change.
  *
  *     ft = frametimes_new();
  *     frametimes_add(ft, &blob, runs, &life);           for each blob
@@ -29,21 +30,22 @@ struct frametimes_life {
 struct frametimes *frametimes_new(void);
 void frametimes_free(struct frametimes *frametimes);
 
-/* Sets the return addresses in the call stub and in enterSpecial, as in struct javaunwind_code; 0: none. */
+/* call_stub, continuation: return address in the call stub and in enterSpecial, which struct javaunwind_code needs; 0:
+ * none. */
 void frametimes_returns(struct frametimes *frametimes, uint64_t call_stub, uint64_t continuation);
 
-/* Adds a copy of `blob`; an empty blob is ignored. `runs` are its frame states as in blobcodec.h; the bytes belong to
+/* Adds a copy of `blob`; an empty blob is ignored. runs: frame states of the blob (blobcodec.h); these bytes belong to
  * the caller and must stay valid until frametimes_free(). */
 void frametimes_add(struct frametimes *frametimes, const struct code_blob *blob, struct str runs,
 		    const struct frametimes_life *life);
 
-/* Returns the blobs that existed at `time` (ns; 0: those that never disappeared), sorted and disjoint. Returns NULL if
- * there are none. The result is valid until the next call. `how`, `read`, `is_code` and `arg` are not set: the caller
- * sets them in a copy, with a `how` that calls frametimes_how(). */
+/* Returns the blobs that existed at `time` (ns; 0: the blobs that never disappeared), sorted and disjoint; NULL if no
+ * blob existed. The result is valid until the next call. The members how, read, is_code and arg of the result are not
+ * set: the caller sets them in a copy, with a `how` that calls frametimes_how(). */
 const struct javaunwind_code *frametimes_at(struct frametimes *frametimes, uint64_t time);
 
-/* Returns the enum javaframe of an address in a blob; for javaunwind_code.how. `blob` must be an element of the last
- * result of frametimes_at(). */
+/* Returns the frame state (enum javaframe) at an address in a blob, for javaunwind_code.how. `blob` must be an element
+ * of the last result of frametimes_at(). */
 int frametimes_how(const struct frametimes *frametimes, const struct code_blob *blob, uint64_t address);
 
 #endif

@@ -3,18 +3,18 @@
 
 #include "common/formats/jmapfile.h"
 
-/* Maximum depth of inlined calls; MaxInlineLevel of HotSpot is 15. */
+/* Maximum depth of inlined calls in a result. HotSpot's MaxInlineLevel is 15. */
 #define DEPTH_MAX 256
 
 struct inlinetree {
 	uint32_t n, nruns;
 	struct node {
 		uint32_t parent, name;
-		/* Result of inlinetree_at() for this node; NULL before the first lookup. */
+		/* Cached result of inlinetree_at() for this node; NULL before the first lookup. */
 		struct jit_code *code;
 	} * node;
 	struct run {
-		/* Last offset of the address range, in bytes from the start of the blob's code. */
+		/* Last offset of the address range of `node`, in bytes from the start of the blob's code. */
 		uint64_t end;
 		uint32_t node;
 	} * run;
@@ -50,7 +50,7 @@ const char *inlinetree_parse(struct arena *arena, struct str body, uint64_t nnam
 	struct inlinetree *tree = arena_new(arena, struct inlinetree, 1);
 	uint64_t n, nruns;
 
-	/* Each element has two bytes or more, so the size of `body` limits the counts. */
+	/* An element has at least two bytes, so a count above body.n / 2 is an error. */
 	if (!jmap_get(&body, &n) || n > body.n / 2)
 		return "too many inlined calls";
 	tree->n = (uint32_t)n + 1;
@@ -65,7 +65,8 @@ const char *inlinetree_parse(struct arena *arena, struct str body, uint64_t nnam
 	return body.n ? "bytes after inlined calls" : NULL;
 }
 
-/* Returns the index of the innermost call at an offset; 0 if no call is inlined there. */
+/* Returns the node of the innermost call inlined at an offset in bytes from the start of the blob's code; 0 if no call
+ * is inlined there. */
 static uint32_t node_at(const struct inlinetree *tree, uint64_t offset)
 {
 	size_t low = 0, high = tree->nruns;
@@ -81,7 +82,8 @@ static uint32_t node_at(const struct inlinetree *tree, uint64_t offset)
 	return low < tree->nruns ? tree->run[low].node : 0;
 }
 
-/* Sets node[node].code, for a node other than 0: a copy of the blob's code with the calls inlined down to this node. */
+/* Sets node[node].code to a copy of the blob's code, with the names of the calls from the compiled method down to this
+ * node. node: not 0. */
 static void make_code(struct inlinetree *tree, uint32_t node, const struct jit_code *code, const struct str *names,
 		      struct arena *arena)
 {
@@ -93,7 +95,7 @@ static void make_code(struct inlinetree *tree, uint32_t node, const struct jit_c
 		chain[n++] = tree->node[node].name;
 		node = tree->node[node].parent;
 	} while (node && n < DEPTH_MAX);
-	/* A call without a name hides the calls that are inlined in it. */
+	/* The list ends before a call without a name: that call, and the calls inlined into it, are left out. */
 	while (n-- && names[chain[n]].n) {
 		if (text.n)
 			text_char(&text, 0);

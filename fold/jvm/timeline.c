@@ -13,72 +13,74 @@
 #include <unistd.h>
 
 #define BYTES_MAX ((uint64_t)1 << 30)
-/* Maximum number of code blobs that one lookup examines, among them all that contain the address; in timelines of real
- * JVMs these are a few. */
+/* Maximum number of code blobs that one lookup examines; further blobs are not found. In timelines of real JVMs, a
+ * lookup examines few. */
 #define STEPS_MAX 4096
 
-/* Data of a code blob for the unwinder. */
+/* Frame layout of a code blob, for the unwinder. */
 struct walked {
 	struct code_blob blob;
-	/* Frame states, see blobcodec.h. */
+	/* Frame states of the blob (blobcodec.h). */
 	struct str runs;
 };
 
 struct blob {
-	/* code.from: end, in ns, of the first scan that saw the blob. */
+	/* code.from: time in ns at which the first scan that saw the blob ended. */
 	struct jit_code code;
+	/* End address of the blob. */
 	uint64_t end;
-	/* Times in ns before and after which the blob certainly did not exist. */
+	/* Times in ns of CLOCK_MONOTONIC: the blob certainly did not exist before may_from or after may_until. */
 	uint64_t may_from, may_until;
-	/* Last time, in ns, at which the blob certainly existed: the start of the last scan that saw it, or the end of
-	 * its run of pjmap. UINT64_MAX: it never disappeared. */
+	/* Last time in ns at which the blob certainly existed: start of the last scan that saw the blob, or end of the
+	 * run of pjmap in which the blob was seen. UINT64_MAX: the blob never disappeared. */
 	uint64_t until;
-	/* Highest end address of the blobs up to this one, in order of their starts. */
+	/* Highest end address of this blob and all blobs before it, in order of start addresses. */
 	uint64_t highest;
-	/* Calls inlined in the blob; NULL: the timeline has no record of them. */
+	/* Tree of the calls inlined in the blob; NULL: the timeline has no record of inlined calls for the blob. */
 	struct inlinetree *inlined;
-	/* Table of names of the blob's run of pjmap: `inlined` refers to names by their index. */
+	/* Names of the run of pjmap in which the blob appeared; `inlined` refers to them by index. */
 	const struct str *names;
-	/* Frame layout of the blob; NULL: the timeline has no record of it. */
+	/* Frame layout of the blob; NULL: the timeline has no record of the layout. */
 	struct walked *walked;
 };
 
 struct timeline {
 	struct arena names;
-	/* All blobs: in order of their numbers while the file is read, then sorted by start address. */
+	/* All blobs: in order of their numbers while the file is read, afterwards sorted by start address. */
 	struct blob *blob;
 	size_t n, cap;
-	/* Index in `blob` of blob 0 of the current run of pjmap, and of blob 0 of the run before it. */
+	/* first: index in `blob` of the first blob of the current run of pjmap; before_first: index of the first blob
+	 * of the run of pjmap before that run. */
 	size_t first, before_first;
-	/* The current run of pjmap has begun, and none of its scans has been read. */
+	/* True if the current run of pjmap has begun, but none of its scans has been read yet. */
 	bool resumed;
-	/* Table of names of the current run of pjmap. */
+	/* Names of the current run of pjmap. */
 	struct str *name;
 	size_t nnames, names_cap;
-	/* Tables of names of the runs before, to be freed. */
+	/* Names of the earlier runs, to be freed. */
 	struct str **former;
-	/* Number of those tables; number of blobs whose `names` is set. */
+	/* nformer: number of elements of `former`. named: number of blobs whose `names` is set. */
 	size_t nformer, named;
-	/* Code that HotSpot never frees: stubs, the interpreter. */
+	/* Code that HotSpot never frees: stubs and the interpreter. */
 	struct other {
 		struct walked walked;
 		struct frametimes_life life;
 	} * other;
 	size_t nothers;
 	uint64_t call_stub, continuation;
-	/* Result of timeline_frames(); NULL before its first call. */
+	/* Cached result of timeline_frames(); NULL before its first call. */
 	struct frametimes *frames;
-	/* End, in ns, of the latest scan or run of pjmap that was read. */
+	/* Time in ns at which the last scan or run of pjmap that was read ended. */
 	uint64_t last_scan;
-	/* Number of blobs that pjmap could not read or name, in the scan with most of them. */
+	/* Largest number of blobs in one scan that pjmap could not read or name. */
 	uint64_t left_out;
 	uint64_t bad;
 	const char *why;
 };
 
-/* ---- reading ----------------------------------------------------------------------------------------------------- */
+/* ---- reading of records ------------------------------------------------------------------------------------------ */
 
-/* Reads a list of names, and appends them to the table of the current run. Returns NULL, or the error. */
+/* Reads a list of names, and appends them to the names of the current run. Returns NULL, or the error. */
 static const char *take_names(struct timeline *timeline, struct str string)
 {
 	uint64_t count, n;
@@ -98,13 +100,15 @@ static const char *take_names(struct timeline *timeline, struct str string)
 	return string.n ? "bytes after the last name" : NULL;
 }
 
-/* Start and duration, in ns, of the scan before and of this scan. Blobs that disappeared were seen by the scan before,
- * new blobs only by this one. */
+/* Start and duration, in ns, of a scan (now, now_ns) and of the scan before it (before, before_ns). A blob that has
+ * disappeared was seen by the scan before, but not by the scan; a new blob was seen by the scan, but not by the scan
+ * before. */
 struct scan {
 	uint64_t before, before_ns, now, now_ns;
 };
 
-/* Reads the list of blobs that disappeared between two scans, and ends their lifetimes. Returns NULL, or the error. */
+/* Reads the list of blobs that have disappeared since the scan before, and ends their lifetimes. Returns NULL, or the
+ * error. */
 static const char *take_gone(struct timeline *timeline, struct str *string, const struct scan *scan)
 {
 	uint64_t count, number = 0;
@@ -164,7 +168,7 @@ static const char *timeline_take_new(struct timeline *timeline, struct str *stri
 	return NULL;
 }
 
-/* Reads a scan. The first scan after a restart of pjmap ends the lifetimes of the blobs of the run before. Returns
+/* Reads a scan. The first scan after a restart of pjmap ends the lifetimes of all blobs of the run before. Returns
  * NULL, or the error. */
 static const char *timeline_take_scan(struct timeline *timeline, struct str string)
 {
@@ -177,11 +181,11 @@ static const char *timeline_take_scan(struct timeline *timeline, struct str stri
 	if (scan.now < scan.before || scan.now_ns > UINT64_MAX - scan.now || scan.before_ns > UINT64_MAX - scan.before)
 		return "a scan with an invalid time";
 	if (scan.before == 0)
-		/* First scan after a start of pjmap: its blobs may have appeared at any time since the end of the run
+		/* In the first scan of a run of pjmap, blobs may have appeared at any time since the end of the run
 		 * before. */
 		scan.before = timeline->last_scan;
 	for (size_t i = timeline->before_first; i < timeline->first && timeline->resumed; i++) {
-		/* A blob that still existed at the end of the run before may have disappeared since then. */
+		/* A blob that existed at the end of the run before may have disappeared at any time since then. */
 		if (timeline->blob[i].until == UINT64_MAX) {
 			timeline->blob[i].until = timeline->last_scan;
 			timeline->blob[i].may_until = scan.now + scan.now_ns;
@@ -218,8 +222,8 @@ static bool timeline_take_facts(struct timeline *timeline, struct str *string, s
 	return true;
 }
 
-/* Reads a record of frame layouts: of blobs of the current run, and of code that is never freed. Returns NULL, or the
- * error. */
+/* Reads a record of frame layouts, for blobs of the current run and for code that HotSpot never frees. Returns NULL, or
+ * the error. */
 static const char *take_frames(struct timeline *timeline, struct str string)
 {
 	uint64_t n, number = 0, delta, size, end = 0;
@@ -281,7 +285,8 @@ static const char *take_end(struct timeline *timeline, struct str string)
 	return NULL;
 }
 
-/* Ends a run of pjmap: sets `names` of its blobs, since its table of names is complete and does not move any more. */
+/* Ends a run of pjmap: sets `names` of its blobs to the run's array of names, which is complete and does not move any
+ * more. */
 static void end_run(struct timeline *timeline)
 {
 	for (; timeline->named < timeline->n; timeline->named++)
@@ -313,7 +318,7 @@ static const char *timeline_take(struct timeline *timeline, struct str body)
 	case JMAP_FRAMES: return take_frames(timeline, rest);
 	case JMAP_LEFT: return take_left(timeline, rest);
 	case JMAP_END: return take_end(timeline, rest);
-	/* A record type of a later version of pjmap is skipped. */
+	/* Record types that later versions of pjmap write are skipped. */
 	default: return NULL;
 	}
 }
@@ -374,7 +379,7 @@ struct timeline *timeline_open(int fd, const char **why)
 		close(fd);
 		return NULL;
 	}
-	/* EFBIG: the file has grown beyond the limit since fstat(); the part read is used. */
+	/* EFBIG: the file has grown beyond the limit since fstat(). Use the part that was read. */
 	if (fullio_read(fd, &bytes, BYTES_MAX) || errno == EFBIG)
 		timeline = timeline_parse(text_view(&bytes), why);
 	else
@@ -434,7 +439,7 @@ size_t timeline_count(const struct timeline *timeline)
 	return timeline->n;
 }
 
-/* ---- lookups ----------------------------------------------------------------------------------------------------- */
+/* ---- lookup of code ---------------------------------------------------------------------------------------------- */
 
 static bool is_later(const struct blob *blob, const struct blob *one)
 {

@@ -10,29 +10,31 @@
 
 #include <stdlib.h>
 
-/* Maximum number of blobs that one lookup examines: those that contain the address or end before it. */
+/* Maximum number of code blobs that one lookup examines: blobs that contain the address, and blobs that end before it.
+ * Code that would need a longer search is not found. */
 #define STEPS_MAX 64
 
 struct code {
 	struct jit_code code;
 	/* Last time, in ns, at which the code certainly existed. */
 	uint64_t until;
-	/* Highest end address of the codes of the process up to this one, in order of their starts. */
+	/* Highest end address of this blob and all blobs of the process before it, in order of start addresses. */
 	uint64_t highest;
 	struct inlinetree *inlined;
 	const struct str *names;
 };
 
-/* All code of one process. */
+/* All code blobs of one process. */
 struct codes {
 	uint32_t pid;
-	/* n elements; sorted by start address, then by code.from, if `sorted` is set. */
+	/* n elements. If `sorted` is true, they are sorted by start address, then by code.from. */
 	struct code **code;
 	size_t n;
 	bool sorted;
 };
 
-/* Identity of a code blob in the items of a window. Compared as bytes, so `zero` fills the padding. */
+/* Identity of a code blob in the items of a window. Two keys with the same bytes are the same blob; `zero` is in place
+ * of padding, whose bytes would be undefined. */
 struct code_key {
 	uint64_t start;
 	uint32_t pid, jvm, size, compile_id, kind, zero;
@@ -45,14 +47,14 @@ struct name_key {
 struct windowcode {
 	struct arena arena;
 	struct intern name_keys, code_keys;
-	struct str *name;   /* by id in name_keys, minus 1: the name */
-	struct code **code; /* by id in code_keys, minus 1: the latest code with that key; NULL: none */
+	struct str *name;   /* names, by id in name_keys minus 1 */
+	struct code **code; /* latest blob with each key, by id in code_keys minus 1; NULL: no blob has the key */
 	struct codes *process;
 	size_t nprocesses, n;
 	uint64_t left_out;
 };
 
-/* ---- names ---------------------------------------------------------------------------------------------------- */
+/* ---- names of code -------------------------------------------------------------------------------------------- */
 
 static struct str name_key_bytes(const struct name_key *key)
 {
@@ -88,7 +90,7 @@ static struct str name_of(const struct windowcode *windowcode, uint32_t jvm, uin
 	return id ? windowcode->name[id - 1] : (struct str){ 0 };
 }
 
-/* ---- code ----------------------------------------------------------------------------------------------------- */
+/* ---- lists of code -------------------------------------------------------------------------------------------- */
 
 static struct codes *codes_of(const struct windowcode *windowcode, uint32_t pid)
 {
@@ -110,8 +112,8 @@ static struct codes *codes_add(struct windowcode *windowcode, uint32_t pid)
 	return codes;
 }
 
-/* Adds a code blob, and sets *latest to it. `numbers`: numbers of its names, the blob's own first; `tree`: its inlined
- * calls. Returns NULL, or the error. A blob whose own name is unknown is left out. */
+/* Adds a code blob, and sets *latest to it. A blob whose own name is unknown is left out. numbers: numbers of the
+ * blob's names, its own name first. tree: inlined calls of the blob. Returns NULL, or the error. */
 static const char *windowcode_add(struct windowcode *windowcode, const struct code_key *key, const struct pj_code *row,
 				  struct str numbers, struct str tree, struct code **latest)
 {
@@ -143,8 +145,8 @@ static const char *windowcode_add(struct windowcode *windowcode, const struct co
 	return tree.n ? inlinetree_parse(&windowcode->arena, tree, row->nnames, &code->inlined) : NULL;
 }
 
-/* Reads one entry of PJ_ITEM_CODE: a new blob, or, without names, the end of the lifetime of a blob listed before.
- * Returns NULL, or the error. */
+/* Reads one entry of PJ_ITEM_CODE. An entry with names is a new blob. An entry without names sets the end of the
+ * lifetime of a blob listed before. Returns NULL, or the error. */
 static const char *take_code(struct windowcode *windowcode, const struct pj_codes *head, const struct pj_code *row,
 			     struct str numbers, struct str tree)
 {
@@ -196,7 +198,7 @@ const char *windowcode_take(struct windowcode *windowcode, struct str body)
 	return bad;
 }
 
-/* ---- lookups -------------------------------------------------------------------------------------------------- */
+/* ---- lookup of code ------------------------------------------------------------------------------------------- */
 
 static int windowcode_cmp(const void *left, const void *right)
 {
@@ -226,8 +228,8 @@ bool windowcode_has(const struct windowcode *windowcode, uint32_t pid)
 	return windowcode && codes_of(windowcode, pid);
 }
 
-/* Stubs lie within a larger blob that has a name of its own, so the blob with the nearest start before the address is
- * the result. */
+/* The result is the blob with the highest start of all blobs that contain the address at this time: a stub lies within
+ * a larger blob, which has a name of its own. */
 const struct jit_code *windowcode_find(struct windowcode *windowcode, uint32_t pid, uint64_t address, uint64_t time)
 {
 	struct codes *codes = windowcode ? codes_of(windowcode, pid) : NULL;
@@ -254,7 +256,7 @@ const struct jit_code *windowcode_find(struct windowcode *windowcode, uint32_t p
 	return NULL;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- creation and release ------------------------------------------------------------------------------------- */
 
 size_t windowcode_count(const struct windowcode *windowcode)
 {

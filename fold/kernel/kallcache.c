@@ -21,23 +21,25 @@
 #define BLOCK_MAX ((size_t)64 * 1024)
 #define BLOCKS_MAX (1u << 16)
 
-/* Start of the cache file, before the table of blocks. `sum` is the checksum of the head after it and of the table. */
+/* Start of the cache file, followed by the table of blocks. sum: checksum of all bytes of the struct after `sum`, and
+ * of the table. */
 struct head {
 	char magic[8];
 	uint64_t sum;
-	/* End address of the last symbol in the file. */
+	/* Assumed end address of the last symbol in the file. */
 	uint64_t end;
 	uint32_t nblocks, unused;
 	char key[KEY_MAX + 1];
 };
 
-/* Entry of the table of blocks. A block has n symbols: first the distances of their addresses from that of the first
- * symbol, then n + 1 offsets of their names (the last one is the end of the names), then the names. */
+/* Entry of the table of blocks. A block contains n symbols, in three parts. The first part has the distances of their
+ * addresses from `first`. The second part has n + 1 offsets of their names; the last offset is the end of the names.
+ * The third part has the names. sum: checksum of the block. size: size of the block in bytes. */
 struct block {
 	/* Address of the first symbol of the block. */
 	uint64_t first;
 	uint64_t sum;
-	/* Offset of the block in the file. */
+	/* Offset of the block in the file, in bytes. */
 	uint64_t at;
 	uint32_t size;
 	uint32_t n;
@@ -47,7 +49,8 @@ struct kallcache {
 	int fd;
 	struct head head;
 	struct block *block;
-	/* 1 + index of the block in memory; 0: no block is in memory. */
+	/* Index, plus 1, of the block whose contents are in memory (distance, name, names); 0: no block is in memory.
+	 */
 	uint32_t loaded;
 	uint32_t distance[BLOCK_SYMBOLS];
 	uint16_t name[BLOCK_SYMBOLS + 1];
@@ -68,17 +71,17 @@ uint64_t ksym_last_end(uint64_t start)
 	return start > UINT64_MAX - 2 * PAGE ? UINT64_MAX : (start + PAGE - 1) / PAGE * PAGE + PAGE;
 }
 
-/* ---- writing --------------------------------------------------------------------------------------------------- */
+/* ---- packing of symbols into blocks ---------------------------------------------------------------------------- */
 
-/* True for a symbol of the core kernel with a kernel address. /proc/kallsyms of 64-bit machines also lists per-CPU
- * variables, whose addresses are offsets: false for these. */
+/* Returns true for a symbol of the core kernel with a kernel address. Returns false for per-CPU variables, which
+ * /proc/kallsyms of 64-bit machines lists with offsets as addresses. */
 static bool is_core(const struct ksym *ksym)
 {
 	return ksym->module == 0 && ksym->start >> 63;
 }
 
-/* Packs up to BLOCK_SYMBOLS core symbols, from all->sym[i] on, into a block: appends its contents to `bytes`, and sets
- * *block. Returns the index of the first symbol that is not packed. */
+/* Packs up to BLOCK_SYMBOLS symbols of the core kernel, from all->sym[i] on, into one block. Appends the contents of
+ * the block to `bytes`, and sets *block. Returns the index of the first symbol that is not packed. */
 static size_t pack_block(const struct ksyms *all, size_t i, struct block *block, struct text *bytes)
 {
 	uint32_t distance[BLOCK_SYMBOLS];
@@ -145,14 +148,15 @@ void kallcache_pack(const struct ksyms *all, struct str key, struct text *file)
 	free(block);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------- */
+/* ---- reading of the cache file --------------------------------------------------------------------------------- */
 
 static bool kallcache_read_at(int fd, void *to, size_t n, uint64_t at)
 {
 	return fullio_pread(fd, to, n, at) == n;
 }
 
-/* True if the counts and offsets in the table entry of a block stay within limits, whatever the checksums are. */
+/* Returns true if the counts and offsets in the table entry of a block are within the limits of a block; a valid
+ * checksum does not prove this. Returns false if the file must not be used. */
 static bool is_sound(const struct block *block)
 {
 	size_t fixed = block->n * sizeof(uint32_t) + (block->n + 1) * sizeof(uint16_t);
@@ -161,7 +165,8 @@ static bool is_sound(const struct block *block)
 	       block->at <= INT64_MAX;
 }
 
-/* Reads the head and the table of blocks of a cache file. Returns false if they are damaged or have another key. */
+/* Reads the head and the table of blocks of a cache file. Returns false if they are damaged, or if the file's key is
+ * not `key`. */
 static bool kallcache_read_head(struct kallcache *kallcache, struct str key)
 {
 	struct head *head = &kallcache->head;
@@ -201,7 +206,8 @@ void kallcache_close(struct kallcache *kallcache)
 	free(kallcache);
 }
 
-/* Reads block i, counted from 0, into memory. Returns false if its checksum or its offsets are wrong. */
+/* Reads block i, counted from 0, into memory unless this block is in memory already. Returns false if the checksum or
+ * the offsets of the block are wrong. */
 static bool kallcache_load(struct kallcache *kallcache, uint32_t i)
 {
 	const struct block *block = &kallcache->block[i];
@@ -232,14 +238,15 @@ static struct str name_in_block(const struct kallcache *kallcache, uint32_t inde
 			     (size_t)(kallcache->name[index + 1] - kallcache->name[index]) };
 }
 
-/* Returns 1 + the index of the last block that begins at or before `address`; 0 if there is none. */
+/* Returns the index of the last block that begins at or before `address`, plus 1; 0 if there is none. */
 static uint32_t block_of(const struct kallcache *kallcache, uint64_t address)
 {
 	uint32_t low = 0, high = kallcache->head.nblocks;
 
 	if (kallcache->loaded && kallcache->block[kallcache->loaded - 1].first <= address &&
 	    (kallcache->loaded == kallcache->head.nblocks || kallcache->block[kallcache->loaded].first > address))
-		/* Callers request addresses in ascending order, so the block in memory is often the right one. */
+		/* Callers look up addresses in ascending order, so the block in memory mostly contains the next
+		 * address, too. */
 		return kallcache->loaded;
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
@@ -272,7 +279,8 @@ enum kallcache_answer kallcache_find(struct kallcache *kallcache, uint64_t addre
 			high = mid;
 	}
 	if (low == 0)
-		/* Not reached in a valid file, since the first distance of a block is 0. */
+		/* Unreachable with a valid file: the first distance of a block is 0, so the block has a symbol at or
+		 * before the address. */
 		return KALLCACHE_BROKEN;
 	*name = name_in_block(kallcache, low - 1);
 	*start = first + kallcache->distance[low - 1];
@@ -294,7 +302,7 @@ enum kallcache_answer kallcache_address(struct kallcache *kallcache, struct str 
 	return KALLCACHE_NONE;
 }
 
-/* ---- files ----------------------------------------------------------------------------------------------------- */
+/* ---- cache directory and files --------------------------------------------------------------------------------- */
 
 static size_t read_small(const char *path, char *to, size_t space)
 {
@@ -306,8 +314,8 @@ static size_t read_small(const char *path, char *to, size_t space)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Sets the key of a cache file for the running kernel: its boot id and a hash of its ELF notes, which contain its
- * build-id. Returns false if the boot id cannot be read. */
+/* Sets `key` to the key of a cache file for the running kernel: the boot id, and a hash of the ELF notes of the kernel,
+ * which contain its build-id. Returns false if the boot id cannot be read. */
 static bool this_kernel(char key[KEY_MAX + 1])
 {
 	char boot[BOOT_ID_LEN + 2], notes[8192];
@@ -323,11 +331,12 @@ static bool this_kernel(char key[KEY_MAX + 1])
 	return true;
 }
 
-/* Prefix of the names of cache files of all boots. kallcache_store() removes the files of other boots. */
+/* Start of the names of cache files; the boot id follows. kallcache_store() removes the files of other boots. */
 #define CACHE_PREFIX "kallsyms-"
 
-/* Opens the directory `path`, relative to `at` (AT_FDCWD: `path` is absolute), and creates it first if `make` is set.
- * Returns -1 if it does not exist, belongs to another user, or other users can write to it. */
+/* Opens the directory `path` relative to `at` (AT_FDCWD: `path` is absolute). flags: further flags of open(). make:
+ * true: create the directory first. Returns -1 if the directory does not exist, if it belongs to another user, or if
+ * other users can write to it. */
 static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 {
 	struct stat status;
@@ -343,8 +352,9 @@ static int kallcache_own_folder(int at, const char *path, int flags, bool make)
 	return fd;
 }
 
-/* Opens the cache directory: pj below XDG_CACHE_HOME or HOME/.cache. Returns -1 if it cannot be used. XDG_CACHE_HOME
- * and HOME/.cache may be symbolic links, pj may not. */
+/* Opens the cache directory: pj below XDG_CACHE_HOME, or below HOME/.cache. Returns -1 if the directory cannot be used.
+ * XDG_CACHE_HOME and HOME/.cache may be symbolic links; the directory pj must not be one. make: create missing
+ * directories. */
 static int cache_folder(bool make)
 {
 	const char *xdg = secure_getenv("XDG_CACHE_HOME"), *home = secure_getenv("HOME");
@@ -381,8 +391,9 @@ char *kallcache_prepare(void)
 	return text.p;
 }
 
-/* True if there may be a cache directory. Passes it to broker.h, unless a broker runs: then kallcache_prepare() has
- * done so before. */
+/* Returns true if a cache directory may exist; false if it cannot be opened. Without a broker, opens the directory and
+ * passes it to broker.h. If a broker runs, kallcache_prepare() has passed the directory to the broker before. make:
+ * true: create missing directories. */
 static bool is_there(bool make)
 {
 	int fd = broker_runs() ? -1 : cache_folder(make);
@@ -397,7 +408,8 @@ static void kallcache_cache_name(const char *key, char name[64])
 	snprintf(name, 64, CACHE_PREFIX "%.*s", BOOT_ID_LEN, key);
 }
 
-/* True if the file is a regular file of this user that no other user can read or write. */
+/* Returns true if fd is a regular file of this user that no other user can read or write; otherwise false: the cache
+ * file is not used. */
 static bool kallcache_is_own(int fd)
 {
 	struct stat status;

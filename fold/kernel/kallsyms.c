@@ -13,34 +13,35 @@
 #include <zlib.h>
 
 #define LINE_MAX_BYTES 4096
-/* Maximum size in bytes of the text of a kallsyms file; a kernel with all options makes 15 MB. */
+/* Maximum size in bytes of the text of a kallsyms file. A larger file is not used. The text of a kernel with all
+ * options has 15 MB. */
 #define TEXT_LIMIT ((size_t)1 << 30)
 
 static const char live_file[] = "/proc/kallsyms";
 
 struct kallsyms {
 	const char *file;
-	/* Symbols read from `file`; empty as long as `cache` is used. */
+	/* Symbols that were read from `file`; empty while `cache` is used. */
 	struct ksyms table;
-	/* Cache with the symbols of the core kernel; NULL: there is none, or it is not used any more. */
+	/* Cache with the symbols of the core kernel; NULL: there is no valid cache, or it must not be used any more. */
 	struct kallcache *cache;
 };
 
-/* ---- reading --------------------------------------------------------------------------------------------------- */
+/* ---- reading of the table -------------------------------------------------------------------------------------- */
 
 struct builder {
 	struct ksyms t;
 	size_t cap;
-	/* Offset in t.names of the module of the line before, since the next line mostly has the same module; 0: none.
-	 */
+	/* Offset in t.names of the module of the last line that was read, because the next line mostly has the same
+	 * module; 0: no module. */
 	uint32_t module;
-	/* hidden: a line has the address 0, as all lines have for a reader without the right to see addresses.
-	 * unsorted: an address is below the one before it. */
+	/* hidden: a line has the address 0, as all lines do if the reader may not see addresses. unsorted: the address
+	 * of a line is below the address in the line before. */
 	bool hidden, unsorted;
 };
 
-/* True for the types of symbols that perf uses: code, and data, because data after code is the end of that code.
- * Capital letters are global symbols. */
+/* Returns true for the types of symbols that perf uses: code, and data, because a data symbol ends the code symbol
+ * before it; false for all other types. Capital letters are types of global symbols. */
 static bool type_is_taken(char type)
 {
 	return type && strchr("TtWwDdBb", type);
@@ -74,8 +75,8 @@ static void kallsyms_add_symbol(struct builder *builder, struct ksym ksym)
 	builder->t.sym[builder->t.n++] = ksym;
 }
 
-/* Adds the symbol of a line "ffffffff81000000 T name", followed by "\t[module]" for a module. Other lines are
- * skipped. */
+/* Adds the symbol in a line like "ffffffff81000000 T name"; in a module, "\t[module]" follows. Other lines are skipped.
+ */
 static void kallsyms_add_line(struct builder *builder, struct str line)
 {
 	struct str hex = str_cut(&line, ' '), name;
@@ -90,16 +91,17 @@ static void kallsyms_add_line(struct builder *builder, struct str line)
 	line = str_trim_left(line);
 	builder->hidden = builder->hidden || start == 0;
 	if (start == 0 || (hex.n == 16 && !(start >> 63)))
-		/* The address is hidden, or the number is the offset of a per-CPU variable. */
+		/* The address is hidden (0), or it is no kernel address but the offset of a per-CPU variable. */
 		return;
-	/* '$' begins mapping symbols of ARM and RISC-V, which are no functions. A NUL would truncate the name. */
+	/* Names of ARM and RISC-V mapping symbols, which are not functions, begin with '$'. A NUL would end the name.
+	 */
 	if (!type_is_taken(type) || name.n == 0 || name.p[0] == '$' || str_find(name, 0) >= 0 || str_find(line, 0) >= 0)
 		return;
 	kallsyms_add_symbol(builder,
 			    (struct ksym){ start, keep_name(&builder->t.names, name), keep_module(builder, line) });
 }
 
-/* Adds the symbols of all complete lines in text. Returns the length of these lines in bytes. */
+/* Adds the symbols in all complete lines of `text`. Returns the size of these lines in bytes. */
 static size_t kallsyms_add_lines(struct builder *builder, struct str text)
 {
 	size_t n = text.n;
@@ -113,7 +115,7 @@ static size_t kallsyms_add_lines(struct builder *builder, struct str text)
 	return n - text.n;
 }
 
-/* Adds the symbols of a file. Returns NULL, or the reason why the text cannot be used. */
+/* Adds the symbols of a file. Returns NULL, or the reason for which the text cannot be used. */
 static const char *read_lines(struct builder *builder, gzFile in)
 {
 	static const char too_much[] = "too large for a copy of /proc/kallsyms";
@@ -139,17 +141,18 @@ static const char *read_lines(struct builder *builder, gzFile in)
 		}
 		retained += (size_t)got;
 		used = kallsyms_add_lines(builder, (struct str){ buf, retained });
-		/* Lines of a kernel are shorter than 32 kB: drop an incomplete line that is longer. Its rest is no
-		 * valid line either. */
+		/* Lines of a kernel are shorter than 32 kB: drop a longer line that is still incomplete. The rest of
+		 * that line will not be a valid line either. */
 		retained = retained - used < 32 * 1024 ? retained - used : 0;
 		memmove(buf, buf + used, retained);
 	}
-	/* A last line without a newline is incomplete, and is not used. */
+	/* A last line without newline is incomplete and not used. */
 	free(buf);
 	return why;
 }
 
-/* Compares for qsort: by start, then by offset of the name, so that symbols with equal start keep their order. */
+/* Compares symbols for qsort(): by start, then by offset of the name, so that symbols with the same start keep their
+ * order. */
 static int symbol_cmp(const void *left, const void *right)
 {
 	const struct ksym *ksym = left, *b = right;
@@ -167,8 +170,8 @@ static const char *kallsyms_assess(const struct builder *builder)
 	return builder->t.n ? NULL : builder->hidden ? hidden : "no symbols";
 }
 
-/* Reads a table of symbols from a file, which may be compressed with gzip, and closes fd. Returns NULL, or the reason
- * why the file cannot be used. */
+/* Reads a table of symbols from fd, which may be compressed with gzip, and closes fd. Returns NULL, or the reason for
+ * which the file cannot be used. */
 static const char *kallsyms_read_table(int fd, struct ksyms *table)
 {
 	struct builder builder = { 0 };
@@ -243,10 +246,10 @@ void kallsyms_close(struct kallsyms *kallsyms)
 	free(kallsyms);
 }
 
-/* ---- lookup ------------------------------------------------------------------------------------------------------ */
+/* ---- lookup of symbols ------------------------------------------------------------------------------------------- */
 
-/* Returns the assumed end address of symbol i, since kallsyms has none: the start of the next symbol of the same
- * module; for the last symbol of a module, ksym_last_end(). */
+/* Returns the assumed end address of symbol i, because kallsyms has no sizes: the start of the next symbol if that
+ * symbol is in the same module, otherwise ksym_last_end(). */
 static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 {
 	const struct ksym *ksym = &ksyms->sym[i];
@@ -257,14 +260,14 @@ static uint64_t kallsyms_end_of(const struct ksyms *ksyms, size_t i)
 }
 
 /* Returns the index of the first symbol that starts after `address`; n if there is none. The search starts at index
- * `from`, the result for the address before, since addresses mostly ascend. */
+ * `from`, the result for the address that was looked up before, because addresses are mostly in ascending order. */
 static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t from)
 {
 	size_t low = from, step = 1, high;
 
 	if (low > 0 && ksyms->sym[low - 1].start > address)
-		/* The address is below the one looked up before, for example because subtracting the relocation wrapped
-		 * around: the search restarts at the first symbol. */
+		/* The address is below the address of the previous lookup, for example because the subtraction of the
+		 * relocation wrapped around. Search from the first symbol. */
 		low = 0;
 	while (low + step <= ksyms->n && ksyms->sym[low + step - 1].start <= address) {
 		low += step;
@@ -282,8 +285,9 @@ static size_t kallsyms_after(const struct ksyms *ksyms, uint64_t address, size_t
 	return low;
 }
 
-/* Returns the index of the symbol that contains `address`; -1 if there is none. Of several symbols with one start, the
- * last one listed is used, as in perf: perf computes their ends first, which makes the others empty, and prefers
+/* Returns the index of the symbol that contains `address`; -1 if there is none. *from: index at which the search
+ * starts; set to the index for the next search. Of several symbols with the same start, the result is the symbol listed
+ * last, as in perf: perf computes the ends of symbols first, so that the symbols listed before are empty, and prefers
  * symbols that are not empty. */
 static ptrdiff_t kallsyms_find(const struct ksyms *ksyms, uint64_t address, size_t *from)
 {
@@ -293,7 +297,9 @@ static ptrdiff_t kallsyms_find(const struct ksyms *ksyms, uint64_t address, size
 }
 
 /* Returns the index of the symbol at a sampled address; -1 if there is none. Addresses of the core kernel are relocated
- * to the table; those of modules are not, since load addresses of modules in another boot are unknown. */
+ * to the table, by subtraction of `relocate`. Addresses of modules are not relocated, because their load addresses in
+ * another boot are unknown. from: start indexes of the searches of kallsyms_find(): [0] with relocation, [1]
+ * without. */
 static ptrdiff_t find_relocated(const struct ksyms *ksyms, uint64_t address, int64_t relocate, size_t from[2])
 {
 	ptrdiff_t at = kallsyms_find(ksyms, address - (uint64_t)relocate, &from[0]);
@@ -321,7 +327,7 @@ static void forget_answers(struct symbols_query *query, size_t n, uint32_t *modu
 	}
 }
 
-/* Looks up all queries in the table and returns the number of those that got a name. */
+/* Looks up query[0..n) in the table; parameters as in kallsyms_resolve(). Returns the number of queries named. */
 static size_t resolve_in_table(const struct ksyms *ksyms, int64_t relocate, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {
@@ -349,9 +355,9 @@ static size_t resolve_in_table(const struct ksyms *ksyms, int64_t relocate, stru
 	return answered;
 }
 
-/* Looks up all queries in the cache. Returns KALLCACHE_FOUND on success; otherwise the results must not be used. With
- * `all`, a kernel address outside of the core kernel is a failure; without, it gets no name. *answered: number of
- * queries that got a name. */
+/* Looks up query[0..n) in the cache (parameters as in kallsyms_resolve()), and sets *answered to the number of queries
+ * named. Returns KALLCACHE_FOUND on success; otherwise the results must not be used. all true: a kernel address outside
+ * of the core kernel is a failure; false: it gets no name. */
 static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64_t relocate,
 					      struct symbols_query *query, size_t n, struct intern *names,
 					      uint32_t *modules, bool all, size_t *answered)
@@ -367,7 +373,7 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64
 		uint64_t start;
 
 		if (!(query[i].address >> 63))
-			/* An address of user space gets no name. */
+			/* An address in user space gets no name. */
 			continue;
 		shown = kallcache_find(kallcache, query[i].address - (uint64_t)relocate, &name, &start);
 		if (shown == KALLCACHE_OUTSIDE && !all)
@@ -383,8 +389,8 @@ static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64
 	return KALLCACHE_FOUND;
 }
 
-/* Reads the table of the running kernel and closes the cache. Returns false, and keeps the cache, if the table cannot
- * be read, as when the kernel hides its addresses now. */
+/* Reads the table of the running kernel and closes the cache; returns true. If the table cannot be read, for example
+ * because the kernel now hides its addresses, keeps the cache and returns false. */
 static bool leave_cache(struct kallsyms *kallsyms)
 {
 	struct ksyms live;
@@ -407,7 +413,8 @@ size_t kallsyms_resolve(struct kallsyms *kallsyms, int64_t relocate, struct symb
 		return answered;
 	if (!kallsyms->cache || leave_cache(kallsyms))
 		return resolve_in_table(&kallsyms->table, relocate, query, n, names, modules);
-	/* The running kernel hides its addresses: modules get no names, the core kernel gets those of the cache. */
+	/* The running kernel hides its addresses: symbols of the core kernel come from the cache, and modules get no
+	 * names. */
 	resolve_in_cache(kallsyms->cache, relocate, query, n, names, modules, false, &answered);
 	return answered;
 }

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- kallsyms ----------------------------------------------------------------------------------------------- */
+/* ---- lookups in kallsyms ------------------------------------------------------------------------------------ */
 
-/* True if the running kernel is the recorded one: the build-ids are equal, or, if the recording has no build-id of its
- * kernel or this one's cannot be read, host name and release are. */
+/* Returns true if the running kernel is the recorded one: their build-ids are equal. If the recording has no build-id
+ * of its kernel, or the build-id of the running kernel cannot be read, returns options->here. */
 static bool is_running(const struct kernelsyms_options *options)
 {
 	char notes[4096];
@@ -35,7 +35,8 @@ static bool is_running(const struct kernelsyms_options *options)
 }
 
 /* Sets *path to HOME/.debug/DIR/BUILD-ID/FILE, ended by NUL, where perf stores files. Returns false without HOME or
- * build-id. `parted`: the first byte of the build-id is a directory of its own, as in "ab/cdef". */
+ * build-id. DIR is `dir`, FILE is `file`. parted: true: the first byte of the build-id is a directory of its own, as in
+ * "ab/cdef". */
 static bool saved_path(const struct kernelsyms_options *options, const char *dir, bool parted, const char *file,
 		       struct text *path)
 {
@@ -52,7 +53,8 @@ static bool saved_path(const struct kernelsyms_options *options, const char *dir
 	return true;
 }
 
-/* Looks up all queries in a table, relocated to the recorded kernel, and closes the table. */
+/* Looks up query[0..n) in a table (query and modules as in kallsyms_resolve()), whose addresses are relocated to the
+ * load address of the recorded kernel, and closes the table. */
 static void query_table(const struct kernelsyms_options *options, struct kallsyms *kallsyms,
 			struct symbols_query *query, size_t n, struct intern *names, uint32_t *modules)
 {
@@ -75,7 +77,8 @@ static const char *query_kallsyms(const struct kernelsyms_options *options, cons
 	return NULL;
 }
 
-/* Looks up the queries without a name in one more table. Returns the number of those that still have none. */
+/* Looks up those of query[0..n) that have no name yet in a further table (modules as in kallsyms_resolve()). Returns
+ * the number of queries that still have no name. */
 static size_t query_rest(const struct kernelsyms_options *options, struct kallsyms *kallsyms,
 			 struct symbols_query *query, size_t n, struct intern *names, uint32_t *modules)
 {
@@ -100,8 +103,8 @@ static size_t query_rest(const struct kernelsyms_options *options, struct kallsy
 	return left;
 }
 
-/* Looks up names in the kallsyms snapshots of pjrecord, newest first; an older one may have a module that was unloaded
- * since. Returns NULL, or the reason why no snapshot can be read. */
+/* Looks up query[0..n) in pjrecord's snapshots of kallsyms, newest first. An older snapshot may have a module that was
+ * unloaded later. Returns NULL, or the reason for which no snapshot can be read. */
 static const char *query_snapshots(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				   struct intern *names, uint32_t *modules)
 {
@@ -120,7 +123,8 @@ static const char *query_snapshots(const struct kernelsyms_options *options, str
 	return found ? NULL : why;
 }
 
-/* Looks up names in the copy of kallsyms that perf record stored. Returns NULL, or the reason why it cannot be used. */
+/* Looks up query[0..n) in the copy of kallsyms that perf record stored. Returns NULL, or the reason for which the copy
+ * cannot be used. */
 static const char *query_saved(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules)
 {
@@ -133,11 +137,10 @@ static const char *query_saved(const struct kernelsyms_options *options, struct 
 	return why;
 }
 
-/* ---- vmlinux ------------------------------------------------------------------------------------------------ */
+/* ---- lookups in vmlinux ------------------------------------------------------------------------------------- */
 
-/* True if the build-ids are equal in the length of the shorter one: records of perf pad build-ids with zeros to 20
- * bytes.
- */
+/* Returns true if two build-ids have the same bytes up to the length of the shorter build-id, otherwise false. perf
+ * pads build-ids in its records with zeros to 20 bytes. */
 static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -145,8 +148,8 @@ static bool kernelsyms_same_build(struct build_id a, struct build_id b)
 	return n > 0 && memcmp(a.byte, b.byte, n) == 0;
 }
 
-/* Looks up all queries in a vmlinux, relocated to the recorded kernel, and closes fd. Returns NULL, or the reason why
- * the file cannot be used. */
+/* Looks up query[0..n) in a vmlinux, the file fd, whose addresses are relocated to the load address of the recorded
+ * kernel, and closes fd. Returns NULL, or the reason for which the file cannot be used. */
 static const char *query_elf(const struct kernelsyms_options *options, int fd, struct symbols_query *query, size_t n,
 			     struct intern *names)
 {
@@ -171,8 +174,8 @@ static const char *query_elf(const struct kernelsyms_options *options, int fd, s
 	return why;
 }
 
-/* Looks up all queries in the first vmlinux that has the build-id of the recorded kernel. Returns NULL, or the reason
- * why there is none. */
+/* Looks up query[0..n) in the first vmlinux that has the build-id of the recorded kernel. Returns NULL, or the reason
+ * for which no vmlinux can be used. */
 static const char *query_vmlinux(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
@@ -224,7 +227,7 @@ static bool is_elf(int fd)
 		      4) == 0;
 }
 
-/* Looks up all queries in the file that --kallsyms names, kallsyms or vmlinux. Dies if it cannot be used. */
+/* Looks up query[0..n) in the file of --kallsyms: a copy of kallsyms, or a vmlinux. Dies if the file cannot be used. */
 static void query_named(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			struct intern *names, uint32_t *modules)
 {

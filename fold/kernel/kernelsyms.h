@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernelsyms.h - choice of the symbol table for the recorded kernel, and lookup of names in it.
+ * kernelsyms.h - selects a symbol table for the recorded kernel, and looks up names in it.
  *
- * The sources are, in this order: the kallsyms snapshots that a window of pjrecord refers to; kallsyms of the running
- * kernel if it is the recorded one; perf's copy of kallsyms, by build-id; the kernel's ELF file vmlinux, by build-id. A
- * kernel has another load address after each boot. The recorded address of one symbol gives the difference to the
- * addresses of a table.
+ * The tables are tried in this order: the kallsyms snapshots of pjrecord for the window; kallsyms of the running kernel
+ * if the running kernel is the recorded one; perf's copy of kallsyms, by build-id; the ELF file vmlinux of the kernel,
+ * by build-id. A kernel has another load address after each boot. The difference to the addresses of a table comes from
+ * one symbol whose address was recorded.
  */
 #ifndef PJ_KERNELSYMS_H
 #define PJ_KERNELSYMS_H
@@ -13,29 +13,30 @@
 #include "fold/symbols/elfsyms.h"
 #include "fold/symbols/symstore.h"
 
-/* The recorded kernel and the options of the user. */
+/* Recorded kernel, and options of the user. */
 struct kernelsyms_options {
-	/* Path of --kallsyms, a copy of kallsyms or a vmlinux; NULL: the option is not given. */
+	/* Path of --kallsyms: a copy of kallsyms, or a vmlinux; NULL: the option is not given. */
 	const char *file;
 	/* Directory with the file system of the recorded machine (--symfs); NULL: this machine. */
 	const char *symfs;
-	/* Symbol store of pjrecord, whose kallsyms snapshots are searched first; NULL: none. */
+	/* Symbol store of pjrecord. Its kallsyms snapshots are searched first; NULL: none. */
 	const struct symstore *symstore;
-	/* Search vmlinux before kallsyms, as perf script does. */
+	/* True: search in vmlinux before kallsyms of the running kernel, as perf script does. */
 	bool as_perf;
-	/* The recording is from this host, according to host name and kernel release. */
+	/* True if the recording is from this host, by host name and kernel release, and has a record with the load
+	 * address of the kernel. */
 	bool here;
 	/* Release of the recorded kernel. */
 	struct str release;
 	/* Build-id of the recorded kernel; n == 0: unknown. */
 	struct build_id id;
-	/* Name of a symbol, _text or _stext, and its recorded address; address 0: unknown. */
+	/* Name of a symbol, _text or _stext; the next member is its address in the recording, 0: unknown. */
 	struct str symbol;
 	uint64_t address;
 };
 
-/* Looks up query[0, n) as kallsyms_resolve() does. Returns NULL, or the reason why no table was found, a static text.
- * Dies if the file of --kallsyms is not a table of the recorded kernel. */
+/* Looks up query[0, n), as kallsyms_resolve() does, and sets modules[] as it does. Returns NULL, or a static text with
+ * the reason for which no table can be used. Dies if the file of --kallsyms cannot be used for the recorded kernel. */
 const char *kernelsyms_resolve(const struct kernelsyms_options *options, struct symbols_query *query, size_t n,
 			       struct intern *names, uint32_t *modules);
 

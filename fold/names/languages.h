@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * languages.h - shortens function names, as compilers and run-time systems spell them, to the parts that a reader
+ * languages.h - shortens symbols, as compilers and runtimes write them, to the parts of a function name that a reader
  * needs.
  *
- * This is the part of the naming rules (names.h) that depends on the language, with one file for each language. Each
- * function takes a symbol as perf prints it and appends a name to `out`. Those that return bool return false, and
- * append nothing, if the symbol is not of their language.
+ * These are the naming rules (names.h) that depend on the language, with one file for each language. Each function
+ * takes a symbol as perf prints it, and appends a name to `out`. A function that returns bool returns false, and
+ * appends nothing, if the symbol is not of its language.
  */
 #ifndef PJ_LANGUAGES_H
 #define PJ_LANGUAGES_H
 
 #include "fold/names/names.h"
 
-/* True for characters of function names: letters, digits, '_', '$', '~' and all bytes of non-ASCII characters. */
+/* Returns true for a byte that may be part of a function name: letter, digit, '_', '$', '~', or byte of a non-ASCII
+ * character; false for all other bytes. */
 static inline bool is_word(char byte)
 {
 	return byte_is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'z') || byte == '_' || byte == '$' ||
@@ -20,14 +21,15 @@ static inline bool is_word(char byte)
 }
 
 /*
- * Appends the name of a function of C++ or of a language with a similar syntax (C, Go, Swift, D). Parameters,
- * cv-qualifiers, return types and clone notes are removed; operators, lambdas, template arguments, (anonymous
- * namespace) and Go's receivers stay. Text with unbalanced brackets is not changed. `typed`: the symbol may begin with
- * a return type.
+ * Appends the name of a function of C++ or of a language with a similar syntax (C, Go, Swift, D). Removes parameters,
+ * cv-qualifiers, return types and the compiler's notes on clones. Keeps operators, lambdas, template arguments,
+ * (anonymous namespace) and receivers of Go. Text with unbalanced brackets is not changed. typed: the symbol may begin
+ * with a return type.
  */
 void cxx_name(struct text *out, struct str string, bool typed);
 
-/* Appends the name of a Rust function without its hash, and with the escapes of legacy mangling decoded. */
+/* Appends the name of a Rust function without its hash, and with the escapes of legacy mangling decoded. Returns false,
+ * and appends nothing, if the symbol has no hash of legacy or v0 mangling. */
 bool rust_name(struct text *out, struct str string);
 
 /*
@@ -38,12 +40,13 @@ bool rust_name(struct text *out, struct str string);
  */
 bool java_name(struct text *out, struct str string);
 
-/* Appends the name of a JavaScript function from V8's "LazyCompile:*name /file.js:1:2". The character before the name
- * gives the tier (~ interpreted), which sets *kind; the prefix is of no use to a reader. */
+/* Appends the name of a JavaScript function from a symbol of V8 like "LazyCompile:*name /file.js:1:2", without the
+ * prefix. The character before the name, if there is one, is the tier: sets *kind to KIND_INTERPRETED for '~', to
+ * KIND_JIT for '*', '^' and '+'. Returns false if the symbol has no prefix of V8. */
 bool v8_name(struct text *out, struct str string, enum names_kind *kind);
 
 /* Appends type and method of a .NET method from a symbol like "void [System.Private.CoreLib]
- * System.Threading.Thread::Start()[OptimizedTier1]". */
+ * System.Threading.Thread::Start()[OptimizedTier1]". Returns false, and appends nothing, for any other symbol. */
 bool dotnet_name(struct text *out, struct str string);
 
 #endif

@@ -6,11 +6,10 @@
 
 #include <stdlib.h>
 
-/* ---- bytes ---------------------------------------------------------------------------------------------------- */
+/* ---- characters of names -------------------------------------------------------------------------------------- */
 
-/* Appends a byte of a name. Folded text must not contain ';', which becomes ':', or control characters, which become
- * \x1f.
- */
+/* Appends a byte of a name. Folded text must not contain ';', which becomes ':', or control characters, which become \x
+ * and two hex digits. */
 static void put_safe(struct names *names, unsigned char byte)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -26,8 +25,8 @@ static void put_safe(struct names *names, unsigned char byte)
 	}
 }
 
-/* Ends the name that begins at offset `from`: replaces a blank before digits at its end by '_', because "name 12" would
- * be read as a stack and its weight. */
+/* Ends the name that begins at offset `from` in names->text. If it ends with a blank and digits, replaces the blank by
+ * '_': "name 12" would be read as a stack and its weight. */
 static void end_name(struct names *names, size_t from)
 {
 	size_t i = names->text.n;
@@ -38,14 +37,14 @@ static void end_name(struct names *names, size_t from)
 		names->text.p[i - 1] = '_';
 }
 
-/* ---- kinds -------------------------------------------------------------------------------------------------- */
+/* ---- kinds of code ------------------------------------------------------------------------------------------ */
 
 static struct str basename_of(struct str path)
 {
 	return str_from(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
-/* Returns the path of a DSO: "/x" of "/x (deleted)" and of "/x+0x12" (perf script -F+dsoff). */
+/* Returns the path of a DSO: "/x" for "/x (deleted)", and for "/x+0x12" (perf script -F+dsoff). */
 static struct str clean_dso(struct str dso)
 {
 	ptrdiff_t plus = str_rfind(dso, '+');
@@ -62,8 +61,8 @@ static struct str clean_dso(struct str dso)
 	return dso;
 }
 
-/* True if the DSO is "[name]", the kernel or a module; false for mappings of user space with such names, like "[vdso]".
- */
+/* Returns true if the DSO is the kernel or a module, written as "[name]"; false for mappings of user space with such
+ * names, like "[vdso]". */
 static bool kernel_brackets(struct str dso)
 {
 	static const struct str user[] = { STR("[vdso]"),    STR("[vdso32]"),  STR("[vdsox32]"), STR("[vsyscall]"),
@@ -91,7 +90,7 @@ static bool is_kernel(struct str dso)
 	return ko > 0 && ((size_t)ko + 3 == base.n || base.p[ko + 3] == '.');
 }
 
-/* True if the DSO is JIT code: perf-PID.map, jitted-PID-N.so, [JIT] tid N. */
+/* Returns true if the DSO is JIT code: perf-PID.map, jitted-PID-N.so, or [JIT] tid N; false for all other DSOs. */
 static bool names_is_jit(struct str dso)
 {
 	struct str base = basename_of(dso), digits;
@@ -123,8 +122,8 @@ static void put_kind(struct names *names, enum names_kind kind)
 		text_bytes(&names->text, suffix, 4);
 }
 
-/* Returns the name without a suffix for the kind of code, as agents with annotate_java_frames write it, and sets *kind
- * to that kind. Without such a suffix, returns the name and leaves *kind. */
+/* Returns the name without the suffix for its kind of code, and sets *kind to this kind. Agents with
+ * annotate_java_frames write these suffixes. Without a suffix, returns the name and does not change *kind. */
 static struct str names_cut_kind(struct str string, enum names_kind *kind)
 {
 	static const char letters[] = "kj1i0";
@@ -141,9 +140,10 @@ static struct str names_cut_kind(struct str string, enum names_kind *kind)
 	return string;
 }
 
-/* ---- DSO ---------------------------------------------------------------------------------------------------- */
+/* ---- DSO after a name --------------------------------------------------------------------------------------- */
 
-/* Appends the file name of the DSO, without characters that frames must not contain. */
+/* Appends a NUL and the file name of the DSO, if names->dso is set. Replaces characters that frames must not contain.
+ */
 static void put_dso(struct names *names, struct str dso)
 {
 	struct str base = basename_of(dso);
@@ -170,9 +170,10 @@ struct str names_shown(struct str name)
 	return end ? str_head(name, (size_t)(end - name.p)) : name;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------- */
+/* ---- names of frames ---------------------------------------------------------------------------------------- */
 
-/* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows that an interpreter runs it. */
+/* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows that an interpreter runs the
+ * function. */
 static void put_jit(struct names *names, struct str string, enum names_kind *kind)
 {
 	if (str_eq(string, STR("Interpreter")) || str_starts(string, STR("Interpreter: ")) ||
@@ -188,7 +189,7 @@ static void put_jit(struct names *names, struct str string, enum names_kind *kin
 	}
 }
 
-/* Makes the text from offset `from` on a valid frame name: not empty, without ';' and control characters, not like a
+/* Makes the text from offset `from` on a valid frame name: not empty, without ';' and control characters, and unlike a
  * comment or a weight. */
 static void make_safe(struct names *names, size_t from)
 {
@@ -206,7 +207,7 @@ static void make_safe(struct names *names, size_t from)
 	if (len == 0)
 		text_str(&names->text, STR("[unknown]"));
 	if (names->text.p[from] == '#' && (len == 1 || names->text.p[from + 1] == ' ')) {
-		/* A first frame "# ..." would make a comment of the line. */
+		/* A first frame "# ..." would make the line a comment. */
 		names->text.p[from] = '_';
 	}
 	if (bad) {
@@ -228,7 +229,8 @@ static void names_put_line(struct names *names, struct str line)
 	text_str(&names->text, line);
 }
 
-/* Appends the name of a frame without symbol: its DSO or [unknown] in brackets, with the address if requested. */
+/* Appends the name of a frame without symbol: its DSO, or [unknown] or [interpreted], in brackets, with the address of
+ * the frame if --addrs is given. */
 static void put_unresolved(struct names *names, struct names_frame frame, enum names_kind kind)
 {
 	struct str base = basename_of(frame.dso);
@@ -255,8 +257,8 @@ static void put_unresolved(struct names *names, struct names_frame frame, enum n
 	put_kind(names, kind);
 }
 
-/* Returns the name of a Go symbol without the mark of its calling convention. Go's linker appends it if the function
- * exists in both conventions: "runtime.goexit.abi0". Go's own tables of names lack it. */
+/* Returns the name of a Go symbol without the suffix for its calling convention. Go's linker appends the suffix if the
+ * function exists in both conventions, as in "runtime.goexit.abi0". Go's own tables of names do not have it. */
 static struct str names_without_abi(struct str string)
 {
 	static const struct str marks[] = { STR(".abi0"), STR(".abiinternal") };
@@ -267,7 +269,8 @@ static struct str names_without_abi(struct str string)
 	return string;
 }
 
-/* Appends the name of a symbol by the rules of its language, then the source line and the suffix of its kind. */
+/* Appends the name of the symbol `string` by the rules of its language (jit: true: of a runtime with JIT code), then
+ * the source line and the suffix for its kind. */
 static void put_resolved(struct names *names, struct str string, enum names_kind kind, bool jit, struct str line)
 {
 	size_t from = names->text.n;
@@ -284,7 +287,7 @@ static void put_resolved(struct names *names, struct str string, enum names_kind
 	put_kind(names, kind);
 }
 
-/* Appends a name that needs no rule of a language, then the source line and the suffix of its kind. */
+/* Appends a name without applying the rules of a language, then the source line and the suffix for its kind. */
 static void put_as_is(struct names *names, struct str string, enum names_kind kind, struct str line)
 {
 	size_t from = names->text.n;
@@ -295,11 +298,12 @@ static void put_as_is(struct names *names, struct str string, enum names_kind ki
 	put_kind(names, kind);
 }
 
-/* Maximum number of names that are split off one symbol; JVMs inline at most 15 deep. */
+/* Maximum number of '->' at which one symbol is split; the text after the last split stays one name. JVMs inline at
+ * most 15 deep. */
 #define INLINED_MAX 100
 
-/* Returns the index of the arrow in a symbol "outer->inner"; -1 if there is none. perf-map-agent with unfolding writes
- * such symbols for inlined calls. The arrow is unambiguous only in JIT code, whose symbols contain no C++ operators. */
+/* Returns the index of "->" in a symbol like "outer->inner"; -1 if there is none. perf-map-agent with unfolding writes
+ * such symbols for inlined calls. Only call it for JIT code, whose symbols contain no C++ operators. */
 static ptrdiff_t find_arrow(struct str string)
 {
 	ptrdiff_t i = str_find_str(string, STR("->"));

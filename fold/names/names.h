@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - all naming rules: makes the name that is shown for a frame, from its symbol and DSO as perf prints them.
+ * names.h - naming rules: makes the name that pjfold shows for a frame, from its symbol and DSO as perf prints them.
  *
  * All frame names are made here, from each source (text, perf maps, perf.data, code timelines), so that a function has
- * the same spelling everywhere. docs/INPUTS.md lists the rules; each of them has a test in
- * test/fold/names/names_test.c. A name never contains ';', newline or other control characters, never ends in a blank
- * and digits, and is never empty.
+ * the same spelling everywhere. docs/INPUTS.md lists the rules; test/fold/names/names_test.c tests each of them. A name
+ * never contains ';', newline or another control character, never ends with a blank and digits, and is never empty.
  *
  *     struct names names = { .kinds = NAMES_ALL_KINDS };
  *     shown = names_make(&names, (struct names_frame){ .symbol = symbol, .dso = dso });
@@ -15,19 +14,19 @@
 
 #include "common/text.h"
 
-/* Kinds of code, shown by a suffix of the frame name. */
+/* Kinds of code. A suffix of the frame name shows the kind. */
 enum names_kind {
 	/* No suffix: native code. */
 	KIND_NATIVE,
-	/* _[k]: kernel, its modules, BPF. */
+	/* _[k]: code of the kernel, its modules and BPF programs. */
 	KIND_KERNEL,
-	/* _[j]: compiled at run time. */
+	/* _[j]: code compiled at run time. */
 	KIND_JIT,
-	/* _[1]: compiled by HotSpot's C1. */
+	/* _[1]: code compiled by HotSpot's C1. */
 	KIND_C1,
-	/* _[i]: inlined into its caller. */
+	/* _[i]: function inlined into its caller. */
 	KIND_INLINED,
-	/* _[0]: run by an interpreter. */
+	/* _[0]: function run by an interpreter. */
 	KIND_INTERPRETED,
 };
 
@@ -36,56 +35,60 @@ enum names_kind {
 
 /* One frame as perf describes it. */
 struct names_frame {
-	/* Symbol of the frame without +0xOFFSET; empty or "[unknown]": it has none. */
+	/* Symbol of the frame, without +0xOFFSET; empty or "[unknown]": the frame has no symbol. */
 	struct str symbol;
-	/* Path of the DSO, or [name], as perf prints it; empty: unknown. */
+	/* Path of the DSO, or a name in brackets, as perf prints it; empty: unknown. */
 	struct str dso;
-	/* Address in hex digits, for frames without symbol with --addrs; otherwise empty. */
+	/* Address in hex digits, if --addrs is given and the frame has no symbol; otherwise empty. */
 	struct str address;
-	/* Source line, "file:line", appended to the innermost name before the suffix of its kind; empty: none. */
+	/* Source line as "file:line". The line is appended to the name (of inlined calls: to the innermost name),
+	 * before the suffix for the kind. Empty: none. */
 	struct str line;
-	/* An inlined call, by DWARF, HotSpot's scopes or a profiler's text: `symbol` is a callee without code of its
-	 * own. */
+	/* True for an inlined call, known from DWARF, HotSpot's scopes or the text of a profiler: `symbol` has no code
+	 * of its own. */
 	bool inlined;
-	/* A function that an interpreter runs: `symbol` has no code of its own. */
+	/* True for a function that an interpreter runs: `symbol` has no code of its own. */
 	bool interpreted;
-	/* A function that was compiled at run time: the recorder has its name. */
+	/* True for a function that was compiled at run time and named by the recorder. */
 	bool compiled;
-	/* The recorder has spelled `symbol` as it is shown: module.qualname of Python, JavaScript. */
+	/* True if `symbol` is shown without changes, because the recorder has spelled it: module.qualname of Python,
+	 * JavaScript. */
 	bool as_is;
-	/* A Java method; whether it was compiled is not known. */
+	/* True for a Java method of which it is unknown if it was compiled. */
 	bool java;
 };
 
-/* Options of the naming rules, and the buffer of results; zero `text` before the first call. */
+/* Options of the naming rules, and the buffer for results. `text` must be zero before the first call. */
 struct names {
-	/* Bits 1 << KIND_* of the kinds whose suffixes are written. */
+	/* Bit mask of 1 << KIND_*: kinds whose suffixes are written. */
 	unsigned kinds;
-	/* Java methods keep the JDK's spelling (--names=hotspot). */
+	/* True if Java methods keep the JDK's spelling (--names=hotspot). */
 	bool hotspot;
-	/* Frames without a symbol show their address (--addrs). */
+	/* True if frames without a symbol show their address (--addrs). */
 	bool addresses;
-	/* A NUL and the file name of the DSO follow each name of a frame, for --sort=dso: see names_dso. */
+	/* True if a NUL and the file name of the DSO follow each frame name, for --sort=dso (names_dso()). */
 	bool dso;
-	/* Buffer with the last result. */
+	/* Buffer for the last result. */
 	struct text text;
 };
 
-/* Returns the names of a frame, outermost first, one a line: perf-map-agent packs inlined calls into one symbol,
- * "a->b". The result is valid until the next call. */
+/* Returns the names of a frame, outermost first, one a line. There are several names if the symbol contains inlined
+ * calls, which perf-map-agent writes as "a->b". The result is valid until the next call. */
 struct str names_make(struct names *names, struct names_frame frame);
 
-/* Returns the frame name for a thread: blanks become '_'. canonical: without the digits and separators at its end,
- * which distinguish the threads of one pool. The result is valid until the next call. */
+/* Returns the frame name for the comm of a thread: blanks become '_'. canonical: if true, also removes digits and
+ * separators at the end of the comm, which distinguish the threads of one pool. The result is valid until the next
+ * call. */
 struct str names_comm(struct names *names, struct str comm, bool canonical);
 
-/* Returns the DSO of a name that was made with `dso`; empty for other frames: names have no NUL of their own. */
+/* Returns the DSO after a name that names_make() made with `dso` set; empty for any other name. Names themselves
+ * contain no NUL. */
 struct str names_dso(struct str name);
 
-/* Returns a name without the DSO that follows it. */
+/* Returns a name without the DSO after it. */
 struct str names_shown(struct str name);
 
-/* True if the frame has no symbol. */
+/* Returns true if the frame has no symbol: it is empty or "[unknown]". Otherwise returns false. */
 bool names_unresolved(struct names_frame frame);
 
 /* Frees the buffer. */

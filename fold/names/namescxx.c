@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/names/languages.h"
 
-/* ---- brackets ----------------------------------------------------------------------------------------------- */
+/* ---- brackets and operators --------------------------------------------------------------------------------- */
 
-/* Returns the length of the operator token at the start of a string that follows the word "operator"; 0 if there is
- * none that contains brackets or a comma. */
+/* Returns the length of the operator token at the start of `string`, the text after the word "operator". Finds only
+ * tokens with brackets, '<', '>' or a comma; returns 0 if there is none of them. */
 static size_t operator_token(struct str string)
 {
 	static const struct str tokens[] = { STR("->*"), STR("<=>"), STR("<<="), STR(">>="), STR("()"),
@@ -23,8 +23,8 @@ static bool operator_at(struct str string, size_t i)
 	       (i == 0 || !is_word(string.p[i - 1])) && (i + 8 == string.n || !is_word(string.p[i + 8]));
 }
 
-/* Returns the index after the bracket that closes the one at index i; 0 if none does. Brackets in names of operators do
- * not count. */
+/* Returns the index after the bracket that closes the bracket at index i; 0 if it is not closed. Skips brackets in
+ * names of operators. */
 static size_t skip_group(struct str string, size_t i)
 {
 	size_t depth = 0;
@@ -44,7 +44,7 @@ static size_t skip_group(struct str string, size_t i)
 	return 0;
 }
 
-/* ---- C++ ---------------------------------------------------------------------------------------------------- */
+/* ---- C++ symbols -------------------------------------------------------------------------------------------- */
 
 static bool word_before(struct str string, size_t i, struct str word)
 {
@@ -52,8 +52,8 @@ static bool word_before(struct str string, size_t i, struct str word)
 	       (i == word.n || !is_word(string.p[i - word.n - 1]));
 }
 
-/* True if the '(' at index i begins a list of parameters. False in (anonymous namespace), Go's pkg.(*T).m, decltype(x)
- * and "name (file:1)". */
+/* Returns true if the '(' at index i begins a list of parameters; false for (anonymous namespace), pkg.(*T).m of Go,
+ * decltype(x) and "name (file:1)". */
 static bool is_parameters(struct str string, size_t i)
 {
 	if (i == 0 || string.p[i - 1] == ' ' || string.p[i - 1] == '.' || string.p[i - 1] == '(')
@@ -63,7 +63,7 @@ static bool is_parameters(struct str string, size_t i)
 	return !word_before(string, i, STR("decltype")) && !word_before(string, i, STR("noexcept"));
 }
 
-/* Returns the length of the qualifiers at the start of a string that follows parameters: " const", " &&", ... */
+/* Returns the length of the qualifiers at the start of `string`, the text after the parameters: " const", " &&", ... */
 static size_t skip_qualifiers(struct str string)
 {
 	static const struct str words[] = { STR(" const"), STR(" volatile"), STR(" noexcept"), STR(" &&"),
@@ -83,8 +83,8 @@ static size_t skip_qualifiers(struct str string)
 	return n;
 }
 
-/* True if the string, which follows parameters and qualifiers, does not belong to the name: it is empty, or a
- * compiler's note on a clone, constraints, or a result of Swift. */
+/* Returns true if `string`, the text after parameters and qualifiers, does not belong to the name: it is empty, a note
+ * of the compiler on a clone, a C++ constraint, or a result type of Swift. Otherwise returns false. */
 static bool is_end(struct str string)
 {
 	static const struct str notes[] = { STR(" [clone "), STR(" (."), STR(" requires "), STR(" -> ") };
@@ -95,7 +95,8 @@ static bool is_end(struct str string)
 	return string.n == 0;
 }
 
-/* True for a function that takes or returns a function pointer in the middle of its name: "void (*f(int))(char)". */
+/* Returns true for a function that takes or returns a function pointer, so that its name is in the middle of the
+ * symbol: "void (*f(int))(char)". Returns false for all other functions. */
 static bool has_function_pointer(struct str string)
 {
 	for (size_t i = 0; i + 2 < string.n; i++) {
@@ -113,9 +114,9 @@ static bool has_function_pointer(struct str string)
 	return false;
 }
 
-/* Returns the length of the return type that demanglers print before the names of templates: up to the last blank
- * outside of brackets and before an operator. 0 if there is none, as in "virtual thunk to X" and "guard variable for
- * X". */
+/* Returns the length of the return type, which demanglers print before the names of templates. It ends with the last
+ * blank outside of brackets and before an operator. Returns 0 if there is none, as in "virtual thunk to X" and "guard
+ * variable for X". */
 static size_t return_type(struct str string)
 {
 	size_t from = 0;
@@ -169,8 +170,8 @@ void cxx_name(struct text *out, struct str string, bool typed)
 				parameters = true;
 				if (is_end(after))
 					break;
-				/* The parameters are in the name of a lambda or class of a const method: "f()
-				 * const::{lambda()#1}". */
+				/* These parameters belong to an outer const method, in whose body the lambda or class
+				 * is: "f() const::{lambda()#1}". */
 				i = end + (str_starts(after, STR("::")) ? qualifiers : 0);
 				continue;
 			}

@@ -3,7 +3,7 @@
 
 #include "common/javaclass.h"
 
-/* True if the string may be the name of a Java class or method. */
+/* Returns true if the string may be the name of a Java class or method, false if a character is not allowed there. */
 static bool is_java_name(struct str string)
 {
 	if (string.n == 0 || byte_is_digit(string.p[0]))
@@ -32,7 +32,7 @@ bool java_name(struct text *out, struct str string)
 
 		i = str_rfind(head, ' ');
 		if (i >= 0 && head.n == string.n)
-			/* A blank, as after a return type, but no parameters: not Java. */
+			/* A blank, as after a return type, but no parameters: not a Java method. */
 			return false;
 		head = str_from(head, (size_t)(i + 1));
 		i = str_find_str(head, STR("::"));
@@ -40,7 +40,7 @@ bool java_name(struct text *out, struct str string)
 			class = str_head(head, (size_t)i);
 			method = str_from(head, (size_t)i + 2);
 			if (str_find(class, '.') < 0 && str_find(class, '/') < 0)
-				/* "a::b" without package may as well be C++. */
+				/* "a::b" without a package may be C++. */
 				return false;
 			if (str_ends(class, STR(".smx")))
 				/* A "class" that ends in .smx is a SourcePawn file. */

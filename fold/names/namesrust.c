@@ -9,8 +9,8 @@ static bool all_hex(struct str string)
 	return true;
 }
 
-/* Sets *without to a legacy-mangled symbol without its hash, ::h and 16 hex digits at its end. Returns false if it has
- * none. put_rust_v0() is for v0 mangling. */
+/* Sets *without to the part of a symbol of legacy mangling before its hash, which is "::h" and 16 hex digits at its
+ * end. Returns false if there is no such hash; v0 mangling is handled by put_rust_v0(). */
 static bool rust_hash(struct str string, struct str *without)
 {
 	ptrdiff_t llvm = str_find_str(string, STR(".llvm."));
@@ -25,8 +25,8 @@ static bool rust_hash(struct str string, struct str *without)
 	return false;
 }
 
-/* Decodes an escape of legacy mangling, $..$, at the start of string: sets *c to the character. Returns the length of
- * the escape; 0 if there is none. */
+/* Decodes an escape of legacy mangling, "$...$", at the start of `string`, and sets *c to the character. Returns the
+ * length of the escape; 0 if there is none. */
 static size_t rust_escape(struct str string, char *c)
 {
 	static const struct {
@@ -53,7 +53,7 @@ static size_t rust_escape(struct str string, char *c)
 	return (size_t)end + 3;
 }
 
-/* Appends a legacy name with its escapes decoded; ".." stands for "::". */
+/* Appends a name of legacy mangling with its escapes decoded; ".." becomes "::". */
 static void put_rust_legacy(struct text *out, struct str string)
 {
 	for (size_t i = 0; i < string.n;) {
@@ -67,7 +67,7 @@ static void put_rust_legacy(struct text *out, struct str string)
 			text_bytes(out, "::", 2);
 			i += 2;
 		} else if (i == 0 && str_starts(string, STR("_$"))) {
-			/* rustc writes the '_' only so that the symbol does not start with '$'. */
+			/* rustc writes this '_' only so that the symbol does not start with '$'. */
 			i++;
 		} else if (string.p[i] == '_' && i >= 2 && string.p[i - 1] == ':' && i + 1 < string.n &&
 			   string.p[i + 1] == '$') {
@@ -78,8 +78,8 @@ static void put_rust_legacy(struct text *out, struct str string)
 	}
 }
 
-/* Appends a v0 name without the hash of its crate: core[846817f741e54dfd]::slice -> core::slice. Leading zeros of the
- * hash are not printed, so it may have fewer than 16 digits. Returns false if there is no hash. */
+/* Appends a name of v0 mangling without the hashes of crates: core[846817f741e54dfd]::slice becomes core::slice. A hash
+ * may have fewer than 16 digits, since leading zeros are not printed. Returns false if there is no hash. */
 static bool put_rust_v0(struct text *out, struct str string)
 {
 	bool any = false;

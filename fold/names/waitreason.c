@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/names/waitreason.h"
 
-enum { FRAMES_MAX = 64 }; /* maximum number of frames of the kernel that are compared */
+/* maximum number of kernel frames, from the innermost one, that are compared with the table; if none of them is in the
+ * table, the leaf is [blocked] */
+enum { FRAMES_MAX = 64 };
 
 static const struct {
 	const char *function, *leaf;
@@ -55,8 +57,13 @@ struct str waitreason_leaf(struct str event)
 	return (struct str){ 0 };
 }
 
-/* Removes the suffix of code of the kernel, and those that compilers add to clones of functions (".isra.0"). Returns
- * false for other code. */
+bool waitreason_is_wait(struct str leaf)
+{
+	return str_starts(leaf, STR("[blocked")) || str_eq(leaf, STR("[preempted]"));
+}
+
+/* Removes the suffix for kernel code from *name, and suffixes that compilers add to clones of functions (".isra.0").
+ * Returns false for other code than the kernel's. */
 static bool kernel_function(struct str *name)
 {
 	const struct str suffix = STR("_[k]");

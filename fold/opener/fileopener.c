@@ -17,25 +17,30 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* PLACES: size of the table of files, directories and mount namespaces that do not respond; PROCESSES: size of the
+ * table of processes. WAITS_FULL: number of timed-out waits that may take FILEOPENER_MS; further waits take SHORT_MS.
+ * RUNNING_MS: maximum wait while the helper is running, in ms. DIRECTORY_MAX: number of files that do not respond after
+ * which all files of their directory are skipped. */
 enum { PLACES = 256, WAITS_FULL = 3, SHORT_MS = 100, RUNNING_MS = 5000, DIRECTORY_MAX = 3, PROCESSES = 256 };
 #define MS_NS (SECOND_NS / 1000)
 
 static struct {
 	pthread_mutex_t lock;
-	int control, socket; /* control: socket to the process that forks helpers; socket: to the helper; -1: none */
-	int pidfd;           /* of the process that forks helpers; -1: none */
+	int control, socket; /* sockets to pjfold-start and to the helper (openerhelper.h); -1: none */
+	int pidfd;           /* pidfd of pjfold-start; -1: none */
 	pid_t helper;
-	unsigned waits, skipped; /* number of waits that timed out; number of skipped files */
-	uint64_t place[PLACES];  /* keys of files, directories and mount namespaces that do not respond */
+	unsigned waits, skipped; /* waits: number of waits that timed out; skipped: number of skipped files */
+	uint64_t
+		place[PLACES]; /* place: keys of files, directories and mount namespaces that do not respond, by hash */
 	uint8_t count[PLACES];
-	int32_t where_pid; /* PID of the last lookup of a mount namespace, whose result is `where` */
+	int32_t where_pid; /* pid of the last lookup of a mount namespace; `where` is the inode that the lookup found */
 	uint64_t where;
-	struct fileopener_wait process[PROCESSES]; /* by pid modulo PROCESSES; pid 0: no process */
-	uint64_t waited;                           /* time spent on all requests, in ns */
+	struct fileopener_wait process[PROCESSES]; /* by pid modulo PROCESSES; pid 0: the element is empty */
+	uint64_t waited;                           /* total time in ns for which pjfold waited for replies */
 } opener = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1, .socket = -1, .pidfd = -1 };
 
-/* Lets the process that forks helpers end, with its helper, and waits for that, unless the helper was abandoned: it may
- * not end before its file system responds. */
+/* Ends pjfold-start, and with it the helper. Waits for the end of pjfold-start unless the helper was abandoned: such a
+ * helper may not end before its file system responds. */
 static void fileopener_end(void)
 {
 	bool hung = opener.helper > 0 && opener.socket < 0;
@@ -85,17 +90,18 @@ static bool fileopener_start_helper(void)
 	return opener.socket >= 0;
 }
 
-/* Abandons the helper, which may hang. The start of the next one kills it. */
+/* Abandons the helper, which may hang. pjfold-start kills the abandoned helper when it starts the next one. */
 static void leave_helper(void)
 {
 	close(opener.socket);
 	opener.socket = -1;
 }
 
-/* ---- places that do not respond --------------------------------------------------------------------------------- */
+/* ---- keys of files that do not respond -------------------------------------------------------------------------- */
 
 struct opener_keys {
-	uint64_t file, directory; /* keys of the file, and of its directory or mount namespace */
+	/* file: key of the file; directory: key of its directory, or, in another mount namespace, of the namespace */
+	uint64_t file, directory;
 	bool elsewhere;
 };
 
@@ -139,8 +145,8 @@ static bool is_skipped(const struct opener_keys *keys)
 	return is_silent(keys->file, 1) || is_silent(keys->directory, keys->elsewhere ? 1 : DIRECTORY_MAX);
 }
 
-/* Returns the counts of a process. Another process with the same place in the table replaces it; the limit of all
- * requests holds even so. */
+/* Returns the element of a process in opener.process. A process whose pid has the same index replaces the earlier
+ * process, whose counts are lost; the limit for all requests holds nevertheless. */
 static struct fileopener_wait *process_of(int32_t pid)
 {
 	struct fileopener_wait *process = &opener.process[(uint32_t)pid % PROCESSES];
@@ -150,9 +156,9 @@ static struct fileopener_wait *process_of(int32_t pid)
 	return process;
 }
 
-/* Returns the time, of clock_now, at which pjfold gives up a request for a file of the process: the first of the limits
- * of the file, of the process and of all requests. SHORT_MS remain if a limit is used up: files of local file systems
- * need less. pid: 0: no process. */
+/* Returns the time (clock_now(), ns) at which pjfold gives up a request for a file of a process: when the first of
+ * three limits is reached, for the file, for the process and for all requests. If a limit is used up, SHORT_MS remain,
+ * because local file systems respond within that time. pid 0: no process. */
 static uint64_t until_of(int32_t pid)
 {
 	uint64_t left = FILEOPENER_FILE_MS * MS_NS, all = FILEOPENER_ALL_MS * MS_NS,
@@ -175,9 +181,10 @@ static void note_silence(const struct opener_keys *keys)
 		++*count_of(keys->directory);
 }
 
-/* ---- lookups ---------------------------------------------------------------------------------------------------- */
+/* ---- requests to the helper ------------------------------------------------------------------------------------- */
 
-/* Returns true if the helper is in state R: it runs or waits for a CPU, so no file system blocks it. */
+/* Returns true if the helper is in task state R: it runs or waits for a CPU, so no file system blocks the helper.
+ * Returns false in any other state. */
 static bool helper_runs(void)
 {
 	char name[48], stat[512];
@@ -194,7 +201,9 @@ static bool helper_runs(void)
 	return str_starts(str_from(string, (size_t)(str_rfind(string, ')') + 1)), STR(" R"));
 }
 
-/* Waits for a reply or a report of progress. Returns false if the helper sends none in time, or if it is `until`. */
+/* Waits for a reply or a report of progress and returns true. Returns false if the helper sends neither within
+ * FILEOPENER_MS (after WAITS_FULL timeouts SHORT_MS), or until `until`. A helper that runs may take up to
+ * RUNNING_MS. */
 static bool wait_for_reply(uint64_t until)
 {
 	struct pollfd polled = { .fd = opener.socket, .events = POLLIN };
@@ -214,8 +223,8 @@ static bool wait_for_reply(uint64_t until)
 	return got > 0;
 }
 
-/* Waits for the reply of the helper, to `until` at most even if a copy makes progress. Returns its descriptor, or -1
- * and errno. */
+/* Waits for the reply of the helper, but not beyond `until`, even if a copy makes progress. Returns the descriptor in
+ * the reply, or -1 with errno. */
 static int fileopener_await(struct opener_reply *reply, uint64_t until)
 {
 	int fd;
@@ -253,8 +262,9 @@ static int fileopener_exchange(const struct opener_request *request, struct open
 	return fd;
 }
 
-/* Returns true if a request failed without a reply, and abandons the helper: its late reply would be taken for that of
- * the next request. */
+/* Returns true if a request failed without a reply, and abandons the helper then: its late reply would pass for the
+ * reply to the next request. Returns false if there was a reply. fd, error: descriptor of the reply, or -1 and the
+ * errno of the request. */
 static bool is_silence(int fd, int error)
 {
 	if (fd >= 0 || (error != ETIMEDOUT && error != EPIPE))
@@ -263,8 +273,8 @@ static bool is_silence(int fd, int error)
 	return true;
 }
 
-/* Sets *mount_ns to the inode of the mount namespace of a process; 0: pjfold's own, or unknown. Returns false if the
- * helper does not reply. */
+/* Sets *mount_ns to the inode of the mount namespace of a process; 0: the namespace is pjfold's own, or is unknown.
+ * Returns false if the helper does not reply. */
 static bool find_where(int32_t pid, uint64_t *mount_ns)
 {
 	struct opener_request request = { .kind = OPENER_WHERE, .pid = pid };
@@ -283,7 +293,8 @@ static bool find_where(int32_t pid, uint64_t *mount_ns)
 	return true;
 }
 
-/* Counts a file that is skipped, or was given up, and returns -1 and ETIMEDOUT. */
+/* Counts a file of process `pid` (0: of no process) as skipped: in the number of all skipped files, and in the number
+ * of the process. Returns -1 and sets errno to ETIMEDOUT. */
 static int fileopener_skip(int32_t pid)
 {
 	opener.skipped++;
@@ -321,7 +332,7 @@ static int fileopener_query(const struct opener_request *request)
 	return fd;
 }
 
-/* Makes the request for `path`; its other members are set. */
+/* Opens `path` by way of the helper; the other members of `request` are set. Returns a descriptor, or -1 with errno. */
 static int open_by(struct opener_request request, struct str path)
 {
 	int fd, error;

@@ -26,14 +26,14 @@ enum { SOCKET_FD = 3 };
 #define COPY_MAX ((off_t)2 << 30)
 #define BLOCK ((size_t)1 << 20)
 
-/* Capabilities of helpers: they read files of any user, also below /proc/PID/root, give copies the owners of the
- * files, and send descriptors however many are in flight (fdmessage_prepare). */
+/* Capabilities of helpers: to read files of any user, also below /proc/PID/root; to give copies the owners of the
+ * files; to send descriptors, however many are in flight (fdmessage_prepare()). */
 #define CAPABILITIES                                                                                        \
 	(CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_SYS_PTRACE) | CAPABILITY_BIT(CAP_CHOWN) | \
 	 CAPABILITY_BIT(CAP_SYS_RESOURCE))
 
-/* Returns fd; closes it and returns -1 with EACCES if it is a file of /proc. Programs map no code from there, and a
- * pjfold that was taken over could read the memory of processes. */
+/* Returns fd; if it is a file of /proc, closes it and returns -1 with EACCES. Programs map no code from /proc, and a
+ * pjfold that was taken over could read the memory of processes through such a descriptor. */
 static int refuse_proc(int fd)
 {
 	if (fd < 0 || !targetfile_is_proc(fd))
@@ -43,7 +43,8 @@ static int refuse_proc(int fd)
 	return -1;
 }
 
-/* The text of /proc/PID/stat, in memory: a process can make readers wait for ever (timelimit.h). */
+/* Returns a descriptor of a copy in memory of /proc/PID/stat, or -1 with errno. A process can make readers of the
+ * original file wait for ever (timelimit.h). */
 static int copy_stat(int32_t pid)
 {
 	char path[48], text[4096];
@@ -68,11 +69,12 @@ static int copy_stat(int32_t pid)
 	return copy;
 }
 
-/* File systems whose files have other devices, or in an overlay other upper bits of the inode, in fstat than in records
- * of mappings. */
+/* OVERLAY_FS, BTRFS: types of file systems for which fstat() returns another device than the record of a mapping. In an
+ * overlay, the upper 16 bits of the inode may differ, too. */
 enum { OVERLAY_FS = 0x794c7630, BTRFS = 0x9123683e };
 
-/* Returns true if the open file has the device and inode of a mapping. */
+/* Returns true if the open file fd, with the result *status of fstat(), has the device and inode of *id, apart from the
+ * differences that OVERLAY_FS and BTRFS cause. Returns false for any other file. */
 static bool has_numbers(int fd, const struct stat *status, const struct file_id *id)
 {
 	uint64_t other = status->st_ino ^ id->inode;
@@ -92,9 +94,9 @@ static uint64_t statx_ns(struct statx_timestamp time)
 	return time.tv_sec < 0 ? 0 : (uint64_t)time.tv_sec * SECOND_NS + time.tv_nsec;
 }
 
-/* Returns true if the open file has existed and has had its bytes at the time `until`. Its inode was not that of
- * another file before: the file was born earlier, or where the file system has no time of birth, nothing of it has
- * changed. */
+/* Returns true if the open file fd existed at the time `until` (wall clock, ns) and was not written later; otherwise
+ * false. Its inode then did not belong to another file at that time: the file was born earlier, or, on a file system
+ * without birth times, neither its contents nor its inode changed later (ctime). */
 static bool is_unchanged(int fd, uint64_t until)
 {
 	struct statx status;
@@ -105,8 +107,8 @@ static bool is_unchanged(int fd, uint64_t until)
 	       statx_ns(status.stx_mask & STATX_BTIME ? status.stx_btime : status.stx_ctime) <= until;
 }
 
-/* Returns fd if it is shown to be the file of the request (fileopener_mapped), or if that may be any. Otherwise closes
- * it and returns -1 with ESTALE. */
+/* Returns fd if it is shown to be the file of the request (fileopener_mapped()), or if the request accepts any file.
+ * Otherwise closes fd and returns -1 with ESTALE. */
 static int checked_mapped(int fd, const struct opener_request *request)
 {
 	bool numbered = request->id.inode;
@@ -143,8 +145,9 @@ int openerhelper_open(const struct opener_request *request)
 	return fd;
 }
 
-/* Returns true if the file is on a file system that needs no server (FUSE, network). An overlay of another mount
- * namespace does not count: any file system may be below it. */
+/* Returns true if the file fd is on a file system that does not depend on a server, unlike FUSE and network file
+ * systems. An overlay is local only in this mount namespace: an overlay of another namespace may lie on any file
+ * system. elsewhere: true if the file is in another mount namespace. If the result is false, the file is copied. */
 static bool is_local(int fd, bool elsewhere)
 {
 	static const uint32_t types[] = {
@@ -173,7 +176,8 @@ static bool openerhelper_is_zero(const char *p, size_t n)
 	return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
 
-/* Copies a file, keeping its holes, and reports progress on the socket. Returns 0, or errno. */
+/* Copies the file `from` with its holes to the file `to`, and reports progress on the socket after each block. Returns
+ * 0, or the errno of a failure; EFBIG for a file larger than COPY_MAX. */
 static int copy_bytes(int from, int to, int socket)
 {
 	static char block[BLOCK];
@@ -195,8 +199,8 @@ static int copy_bytes(int from, int to, int socket)
 	return ftruncate(to, at) < 0 ? errno : 0;
 }
 
-/* Returns a descriptor of a copy of the file in memory, or -1 and errno. Closes fd. owner: the copy gets the owner of
- * the file. */
+/* Returns a descriptor of a copy of the file in memory, or -1 with errno. Closes fd. Reports progress on the socket.
+ * owner: true: the copy gets the owner of the file. */
 static int openerhelper_copied(int fd, bool owner, int socket)
 {
 	int copy = memfd_create("pjfold-file", MFD_CLOEXEC), error = copy < 0 ? errno : 0;
@@ -225,8 +229,9 @@ static uint64_t target_mount_ns(int32_t pid)
 													   0;
 }
 
-/* Sends the result of a request. Where too many descriptors are in flight, the error takes the place of the descriptor.
- * Returns false if pjfold has ended, or gets no reply. */
+/* Sends the result of a request on the socket: the descriptor fd, or the errno `error` if fd is -1. If too many
+ * descriptors are in flight, sends the error ETOOMANYREFS instead of the descriptor. Returns false if pjfold has ended,
+ * or if the reply cannot be sent. */
 static bool openerhelper_answer(int socket, int error, int fd)
 {
 	return send_reply(socket, (struct opener_reply){ .error = error }, fd) ||
@@ -242,9 +247,9 @@ void openerhelper_run(int socket)
 		int error;
 		bool sent;
 
-		if (fd >= 0) /* no request has a descriptor: drop it */
+		if (fd >= 0) /* requests have no descriptor: drop it */
 			close(fd);
-		request.path[OPENER_PATH_MAX] = 0; /* end the path: a hostile pjfold may send one without NUL */
+		request.path[OPENER_PATH_MAX] = 0; /* end the path: a hostile pjfold may send it without NUL */
 		request.n = (uint32_t)strlen(request.path);
 		if (request.kind == OPENER_WHERE) {
 			send_reply(socket, (struct opener_reply){ .mount_ns = target_mount_ns(request.pid) }, -1);
@@ -264,10 +269,10 @@ void openerhelper_run(int socket)
 	}
 }
 
-/* ---- the process that forks helpers ----------------------------------------------------------------------------- */
+/* ---- process pjfold-start --------------------------------------------------------------------------------------- */
 
-/* Closes all descriptors but the socket, which becomes SOCKET_FD. A helper must not hold pjfold's standard output open:
- * its reader would wait until the helper ends. */
+/* Closes all descriptors except for the socket, which becomes SOCKET_FD. A helper must not keep pjfold's standard
+ * output open: the reader of the output would wait until the helper ends. */
 static void openerhelper_keep_only(int socket)
 {
 	if (socket != SOCKET_FD)
@@ -290,8 +295,8 @@ static pid_t openerhelper_fork(int socket)
 	return pid;
 }
 
-/* For each byte on the control socket, kills the former helper, which may hang, starts a new one and replies with its
- * socket. Returns when pjfold closes the other end. */
+/* For each byte on the control socket, kills the last helper, which may hang, starts a new helper, and replies with a
+ * socket to the new helper. Returns when pjfold closes the other end of the control socket. */
 static void openerhelper_run_starter(int control)
 {
 	pid_t helper = 0;
@@ -302,7 +307,7 @@ static void openerhelper_run_starter(int control)
 		int pair[2];
 		bool sent;
 
-		if (fd >= 0) /* no request has a descriptor: drop it */
+		if (fd >= 0) /* requests have no descriptor: drop it */
 			close(fd);
 		if (helper > 0)
 			kill(helper, SIGKILL);
@@ -315,7 +320,8 @@ static void openerhelper_run_starter(int control)
 				  helper > 0 ? pair[0] : -1);
 		close(pair[0]);
 		close(pair[1]);
-		if (!sent) /* pjfold waits for a reply; the end of this process ends that wait */
+		/* exit: pjfold waits for the reply that cannot be sent, and the end of this process ends this wait */
+		if (!sent)
 			break;
 	}
 	if (helper > 0 && kill(helper, SIGKILL) == 0)

@@ -12,9 +12,10 @@
 #include "common/intern.h"
 
 struct cgroupnames {
-	/* Cgroup ids that have a path; a key is the 8 bytes of such an id. */
+	/* Cgroup ids that have a path; each key is the 8 bytes of an id. */
 	struct intern ids;
-	/* Path of each cgroup, by the number that `ids` gives to it; `cap` elements. `paths` owns the text. */
+	/* path[i]: path of the cgroup whose id has the number i in `ids`. cap: capacity of `path` in elements. paths:
+	 * owner of the texts. */
 	struct str *path;
 	size_t cap;
 	struct intern paths;
@@ -23,7 +24,7 @@ struct cgroupnames {
 /* Sets the path of the cgroup with id `number`, for lookups from now on. The text of `path` is copied. */
 void cgroupnames_add(struct cgroupnames *cgroups, uint64_t number, struct str path);
 
-/* Returns the path of the cgroup with id `number`; empty if no record gave one. The text is valid until
+/* Returns the path of the cgroup with id `number`; empty if no path was added for it. The text is valid until
  * cgroupnames_free(). */
 struct str cgroupnames_path(const struct cgroupnames *cgroups, uint64_t number);
 

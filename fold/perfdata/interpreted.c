@@ -12,7 +12,9 @@ static void interpreted_add(struct interpreted *interpreted, struct interpreted_
 	interpreted->method[interpreted->n++] = method;
 }
 
-const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body)
+/* Adds the rows of an item that is a struct pj_methods, with names of this language. Returns false if it is
+ * truncated. */
+static bool take_rows(struct interpreted *interpreted, struct arena *arena, struct str body, uint32_t language)
 {
 	struct pjrows rows = { .rest = body };
 	struct pj_methods head = { 0 };
@@ -24,8 +26,19 @@ const char *interpreted_take(struct interpreted *interpreted, struct arena *aren
 	while (pjrows_next(&rows, &row, sizeof(row), offsetof(struct pj_method, size), &name))
 		interpreted_add(interpreted, (struct interpreted_method){ .method = row.method,
 									  .pid = head.pid,
+									  .language = language,
 									  .name = arena_copy(arena, name) });
-	return rows.cut ? "the list of interpreted methods is truncated" : NULL;
+	return !rows.cut;
+}
+
+const char *interpreted_take(struct interpreted *interpreted, struct arena *arena, struct str body)
+{
+	return take_rows(interpreted, arena, body, 0) ? NULL : "the list of interpreted methods is truncated";
+}
+
+const char *interpreted_take_classes(struct interpreted *interpreted, struct arena *arena, struct str body)
+{
+	return take_rows(interpreted, arena, body, PJ_LANGUAGE_JAVA_CLASS) ? NULL : "the list of classes is truncated";
 }
 
 static void method_forget_place(struct interpreted_method *method)
@@ -34,7 +47,8 @@ static void method_forget_place(struct interpreted_method *method)
 	method->line = 0;
 }
 
-/* Sets the name, file and line of a function from the text of its row. */
+/* Sets the name, file and line of *method from a row; `text` is the name, NUL, the file, NUL. If one of the three is
+ * missing, *method gets neither file nor line. */
 static void method_set_text(struct interpreted_method *method, struct str text, uint32_t line)
 {
 	method->name = str_cut(&text, 0);
@@ -59,7 +73,7 @@ const char *interpreted_take_functions(struct interpreted *interpreted, struct a
 						     .pid = head.pid,
 						     .language = head.language };
 
-		/* the rows of one function follow one another */
+		/* rows of the same function are adjacent, so they share a copy of the text */
 		if (!str_eq(text, copy))
 			copy = arena_copy(arena, text);
 		method_set_text(&method, copy, row.line);
@@ -85,7 +99,8 @@ static int method_cmp(const void *left, const void *right)
 	return c ? c : (method->line > b->line) - (method->line < b->line);
 }
 
-/* Removes from *method what another row for its address contradicts: the name with its place, or the place alone. */
+/* Clears the members of *method that differ in `other`, another row for the same address: name, file and line if the
+ * names differ, otherwise only file and line. */
 static void method_settle(struct interpreted_method *method, const struct interpreted_method *other)
 {
 	bool same = str_eq(method->name, other->name);
@@ -96,9 +111,16 @@ static void method_settle(struct interpreted_method *method, const struct interp
 		method_forget_place(method);
 }
 
+/* Returns true if the row `other` replaces *method, as it alone has a name, and is of another language. */
+static bool method_yields(const struct interpreted_method *method, const struct interpreted_method *other)
+{
+	return method->language != other->language && !method->name.n && other->name.n;
+}
+
 void interpreted_sort(struct interpreted *interpreted)
 {
 	size_t retained = 0;
+	bool settled = false; /* true: the last row was compared with one that has a name, too */
 
 	if (interpreted->n)
 		qsort(interpreted->method, interpreted->n, sizeof(*interpreted->method), method_cmp);
@@ -106,10 +128,15 @@ void interpreted_sort(struct interpreted *interpreted)
 		struct interpreted_method method = interpreted->method[i],
 					  *last = retained ? &interpreted->method[retained - 1] : NULL;
 
-		if (!last || interpreted_place_cmp(last, method.pid, method.method) != 0)
+		if (!last || interpreted_place_cmp(last, method.pid, method.method) != 0) {
 			interpreted->method[retained++] = method;
-		else
+			settled = false;
+		} else if (!settled && method_yields(last, &method)) {
+			*last = method;
+		} else {
+			settled |= last->name.n > 0;
 			method_settle(last, &method);
+		}
 	}
 	interpreted->n = retained;
 }

@@ -12,7 +12,7 @@ uint64_t bytes_end(const struct bytes *bytes)
 	return last ? last->start + last->n : 0;
 }
 
-/* Appends a block that starts at offset `start` of the stream. It reuses a spare block if there is one. */
+/* Appends a block that starts at offset `start` of the stream. Reuses a spare block if there is one. */
 static struct bytes_block *perfbytes_add_block(struct bytes *bytes, uint64_t start)
 {
 	struct bytes_block *block;
@@ -36,7 +36,7 @@ static struct bytes_block *perfbytes_add_block(struct bytes *bytes, uint64_t sta
 }
 
 /* Returns a block with at least `least` free bytes whose used bytes contain the stream from `keep` to its end. If the
- * last block has too little space, a new block starts with a copy of these bytes. */
+ * last block has too little space, adds a block that starts with a copy of the bytes from `keep` on. */
 static struct bytes_block *block_with_space(struct bytes *bytes, uint64_t keep, size_t least)
 {
 	struct bytes_block *last = bytes_last(bytes), *fresh;
@@ -48,7 +48,7 @@ static struct bytes_block *block_with_space(struct bytes *bytes, uint64_t keep, 
 		return last;
 	n = keep < end ? (size_t)(end - keep) : 0;
 	remainder = n ? last->p + (last->n - n) : NULL;
-	/* This may move the table of blocks, but not their bytes. */
+	/* moves the table of blocks, so `last` is invalid from here on; the bytes of the blocks stay where they are */
 	fresh = perfbytes_add_block(bytes, keep);
 	if (n)
 		memcpy(fresh->p, remainder, n);

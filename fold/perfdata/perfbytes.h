@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfbytes.h - buffer for a stream of bytes from which single records can be held for later.
+ * perfbytes.h - buffer for a stream of bytes; its user can hold single records of the stream for later use.
  *
- * The bytes of the stream are stored in blocks. bytes_at() returns each record in consecutive bytes of one block. A
- * block is reused when it is not the last one and no record in it is held. The memory therefore depends on the number
- * of held records and not on the length of the stream, and held records need no copy.
+ * The bytes of the stream are stored in blocks. bytes_at() returns the bytes of a record contiguously, in one block. A
+ * block is reused when it is not the last one and none of its records is held. So the memory depends on the number of
+ * held records, not on the length of the stream, and held records need no copy.
  *
  * If the owner sets `more`, `from` and `end`, bytes_at() reads the stream; without `more` the owner appends the bytes:
  *     s = bytes_at(&bytes, at, size);            read until size bytes are there
@@ -20,14 +20,15 @@
 
 #include "common/str.h"
 
-/* Size of the first block; small recordings need no other one. */
+/* Size in bytes of the first block; small recordings need no other block. */
 #define BYTES_FIRST ((size_t)256 * 1024)
-/* Size of all other blocks; they use huge pages. */
+/* Size in bytes of all blocks but the first; they use huge pages. */
 #define BYTES_BLOCK ((size_t)2 << 20)
-/* Maximum number of bytes of one read: they are still in the CPU's cache when they are parsed. */
+/* Maximum number of bytes of one read; a larger request needs several reads. Bytes of a read of this size are still in
+ * the CPU's cache when they are parsed. */
 #define BYTES_PART ((size_t)256 * 1024)
 
-/* One block of the stream: n of the cap bytes at p are used. */
+/* One block of the stream. The buffer at p has `cap` bytes, of which the first n are used. */
 struct bytes_block {
 	/* Offset in the stream of the first byte of the block. */
 	uint64_t start;
@@ -38,7 +39,7 @@ struct bytes_block {
 };
 
 /* Reads up to n bytes of the stream from offset `at` into `to`. Returns the number of bytes, 0 at the end of the
- * stream. From call to call `at` does not decrease. */
+ * stream. `at` never decreases from one call to the next. */
 typedef size_t bytes_more(void *from, char *to, size_t n, uint64_t at);
 
 /* The stream; a struct of zeros is empty and has no source. */
@@ -49,14 +50,14 @@ struct bytes {
 	void *from;
 	/* Offset in the stream at which reading stops. */
 	uint64_t end;
-	/* True after `more` returned 0 or `end` was reached: the stream has ended. */
+	/* True after the end of the stream: `more` returned 0, or `end` was reached. */
 	bool eof;
 	/* Table of blocks with `cap` elements; the blocks in use are block[head, head + n). */
 	struct bytes_block *block;
 	size_t head, n, cap;
-	/* Number of blocks of the stream before block[head]; block numbers are never reused. */
+	/* Number of blocks of the stream that were released before block[head]; block numbers are never reused. */
 	uint64_t first;
-	/* nspare free blocks of BYTES_BLOCK bytes each, which are reused before new ones are allocated. */
+	/* nspare free blocks of BYTES_BLOCK bytes each, which are reused before new blocks are allocated. */
 	char *spare[4];
 	size_t nspare;
 };
@@ -77,12 +78,13 @@ static inline struct str bytes_there(const struct bytes *bytes, uint64_t at)
 	return (struct str){ last->p + (at - last->start), (size_t)(last->start + last->n - at) };
 }
 
-/* Slow path of bytes_at(): reads bytes until `want` bytes from offset `at` on are buffered or the stream ends. Returns
- * them. */
+/* Slow path of bytes_at(): reads until `want` bytes from offset `at` on are buffered or the stream ends. Returns the
+ * buffered bytes. */
 struct str bytes_read(struct bytes *bytes, uint64_t at, size_t want);
 
-/* Returns the buffered bytes from offset `at`: at least `want` (maximum BYTES_FIRST / 2), or fewer if the stream ends
- * before. `at` is not less than in the call before. The result is valid until the next call. */
+/* Returns the buffered bytes from offset `at` of the stream: at least `want` bytes, or fewer if the stream ends before.
+ * `want` may be at most BYTES_FIRST / 2. `at` must not be less than in the previous call. The result is valid until the
+ * next call. */
 static inline struct str bytes_at(struct bytes *bytes, uint64_t at, size_t want)
 {
 	struct str string = bytes_there(bytes, at);
@@ -90,18 +92,21 @@ static inline struct str bytes_at(struct bytes *bytes, uint64_t at, size_t want)
 	return string.n >= want ? string : bytes_read(bytes, at, want);
 }
 
-/* Returns memory for the next bytes of the stream and its size in *space. The bytes from offset `keep` on stay in the
- * same block as the new ones. The caller writes into it and then calls bytes_made() with the number of bytes. */
+/* Returns memory for the next bytes of the stream, and sets *space to the size of this memory in bytes. The bytes from
+ * offset `keep` on will be in the same block as the new bytes. The caller writes into the memory, and then calls
+ * bytes_made() with the number of bytes. */
 char *bytes_space(struct bytes *bytes, uint64_t keep, size_t *space);
 
-/* Declares the first n bytes of the memory that bytes_space() returned as appended to the stream. */
+/* Appends to the stream the first n bytes of the memory that bytes_space() returned, after the caller has written
+ * them. */
 void bytes_made(struct bytes *bytes, size_t n);
 
-/* Returns the offset in the stream of the end of all bytes that were read or appended so far. */
+/* Returns the number of bytes of the stream that were read or appended so far: this is also the offset of the end of
+ * these bytes. */
 uint64_t bytes_end(const struct bytes *bytes);
 
-/* Holds the record at offset `at` of the last block. Returns its handle, a number below 2^62: block number times
- * BYTES_BLOCK, plus the offset in the block. */
+/* Holds the record at offset `at` of the stream, which is in the last block, until bytes_drop(). Returns its handle, a
+ * number below 2^62: block number times BYTES_BLOCK, plus the offset in the block. */
 static inline uint64_t bytes_hold(struct bytes *bytes, uint64_t at)
 {
 	struct bytes_block *last = bytes_last(bytes);
@@ -117,7 +122,7 @@ static inline struct bytes_block *bytes_block(const struct bytes *bytes, uint64_
 	return &bytes->block[bytes->head + (size_t)(held / BYTES_BLOCK - bytes->first)];
 }
 
-/* Returns the bytes of a held record; they are valid until bytes_drop() and bytes_tidy(). Unlike those of bytes_at(),
+/* Returns the bytes of a held record; they are valid until bytes_drop() and bytes_tidy(). Unlike results of bytes_at(),
  * they do not move when more bytes are read. */
 static inline const char *bytes_held(const struct bytes *bytes, uint64_t held)
 {
@@ -136,10 +141,12 @@ static inline void bytes_drop(struct bytes *bytes, uint64_t held)
 	bytes_block(bytes, held)->users--;
 }
 
-/* Slow path of bytes_tidy(): moves the unused blocks at the start to the spare blocks, or frees them. */
+/* Slow path of bytes_tidy(): moves the blocks before the first block with held records to the spare blocks, or frees
+ * them. The last block stays. */
 void bytes_reuse(struct bytes *bytes);
 
-/* Makes blocks without held records available again, from the first block on. */
+/* Releases the blocks before the first block with held records, so that new bytes can use their memory. The last block
+ * stays. */
 static inline void bytes_tidy(struct bytes *bytes)
 {
 	if (bytes->n > 1 && bytes->block[bytes->head].users == 0)

@@ -5,9 +5,10 @@
 
 /* Number of records ahead of the current one whose memory is prefetched. */
 #define EXPECTED 8
-/* Maximum number of bytes of records that wait for records of earlier times. With rounds (PERF_RECORD_FINISHED_ROUND),
- * a record may wait while the rings of all CPUs are read twice. Without rounds (perf inject) the file is in order of
- * time. */
+/* Limit in bytes for the blocks with records that wait for records of earlier times. Above it, waiting records are
+ * delivered, and a record that then arrives with an earlier time is counted in tally.late. WAIT_WITHOUT_ROUNDS is for a
+ * file without rounds (perf inject), which is in order of time. In a file with rounds (PERF_RECORD_FINISHED_ROUND), a
+ * record may wait for all records of two rounds, and in a round the recorder reads the rings of all CPUs. */
 #define WAIT_WITHOUT_ROUNDS ((size_t)64 << 20)
 #define WAIT_WITH_ROUNDS ((size_t)512 << 20)
 
@@ -35,10 +36,11 @@ struct perfdata *perfdata_open(struct in *input)
 	return perfdata;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading records into the queue -------------------------------------------------------------------------- */
 
-/* Reads one more record into the queue. If the waiting records exceed the memory limit, makes those of the earlier half
- * of their time span ready for delivery, and all of them if that does not help. */
+/* Reads one more record into the queue. If the waiting records exceed the memory limit, makes the waiting records in
+ * the earlier half of their time span ready for delivery. If the limit is exceeded again later, makes all waiting
+ * records ready. */
 static void perfdata_advance(struct perfdata *perfdata)
 {
 	size_t max = perfdata->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
@@ -52,7 +54,8 @@ static void perfdata_advance(struct perfdata *perfdata)
 	} else if (reader_memory(perfdata) <= max) {
 		perfdata->pressed = false;
 	} else if (perfdata->order.ready == perfdata->order.at) {
-		/* `pressed`: half of the time span was released before, but one late record holds a whole block. */
+		/* If the limit is exceeded again after order_half(), make all records ready: a single waiting record
+		 * keeps its entire block in memory. */
 		if (perfdata->pressed)
 			order_all(&perfdata->order);
 		else
@@ -61,7 +64,7 @@ static void perfdata_advance(struct perfdata *perfdata)
 	}
 }
 
-/* ---- delivering ---------------------------------------------------------------------------------------------- */
+/* ---- delivering records -------------------------------------------------------------------------------------- */
 
 /* Releases the record that the last call of perfdata_next() returned. */
 static void perfdata_give_back(struct perfdata *perfdata)
@@ -74,8 +77,8 @@ static void perfdata_give_back(struct perfdata *perfdata)
 	bytes_tidy(&perfdata->inner);
 }
 
-/* Returns the record at an address that is a multiple of 8: the record itself, or a copy that the next call overwrites.
- */
+/* Returns the record at an address that is a multiple of 8: the record itself, or a copy, which the next call of
+ * perfdata_aligned() overwrites. */
 static const char *perfdata_aligned(struct perfdata *perfdata, const char *record)
 {
 	if ((uintptr_t)record % 8 == 0)
@@ -87,8 +90,8 @@ static const char *perfdata_aligned(struct perfdata *perfdata, const char *recor
 }
 
 /* Puts the next counter of a sample with PERF_SAMPLE_READ into perfdata->record. As in perf, each counter is a sample
- * of its own event, whose period is the increase since the sample before. Counters that did not change, and those of
- * unknown events, are skipped. Returns false if no counter is left. */
+ * of its own event, whose period is the increase since the previous sample. Skips counters without increase and
+ * counters of unknown events. Returns true if there is a counter to deliver, false if none is left. */
 static bool next_value(struct perfdata *perfdata)
 {
 	while (perfdata->value_at < perfdata->values.n) {
@@ -106,7 +109,7 @@ static bool next_value(struct perfdata *perfdata)
 	return false;
 }
 
-/* Returns true if at least one counter of the sample has the id of an event of the recording. */
+/* Returns true if at least one counter of the sample has the id of an event of the recording; false if none has. */
 static bool values_are_known(const struct perfdata *perfdata)
 {
 	bool known = false;
@@ -118,8 +121,8 @@ static bool values_are_known(const struct perfdata *perfdata)
 	return known;
 }
 
-/* Parses the record with handle `where` into perfdata->record. Returns false if perfdata_next() must not return it: it
- * is damaged, which is counted, or of a kind that is not delivered. */
+/* Parses the record with handle `where` into perfdata->record. Returns true if perfdata_next() must return the record,
+ * false if the record is damaged (then counts it in the tally) or of a kind that is not delivered. */
 static bool perfdata_deliver(struct perfdata *perfdata, uint64_t where)
 {
 	const char *r = perfdata_aligned(perfdata, bytes_held(reader_stream(perfdata, where), where & ~INNER));
@@ -145,8 +148,8 @@ static bool perfdata_deliver(struct perfdata *perfdata, uint64_t where)
 	return !skip;
 }
 
-/* Prefetches a later record of the queue: records of the CPUs alternate, so consecutive ones are far from each other in
- * memory. */
+/* Prefetches the memory of a later record of the queue: records of different CPUs alternate, so consecutive records are
+ * far apart in memory. */
 static void perfdata_expect(struct perfdata *perfdata)
 {
 	const struct order *order = &perfdata->order;
@@ -184,7 +187,7 @@ const struct perfdata_record *perfdata_next(struct perfdata *perfdata)
 	}
 }
 
-/* ---- access and end ---------------------------------------------------------------------------------------------- */
+/* ---- description, tally and end of a recording ------------------------------------------------------------------- */
 
 const struct perfdata_info *perfdata_info(const struct perfdata *perfdata)
 {

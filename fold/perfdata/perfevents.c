@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-/* Offset in bytes of the flags in struct perf_event_attr, and the flag build_id; Linux headers before 5.12 have no name
- * for this flag. */
+/* Offset in bytes of the 64 flag bits in struct perf_event_attr. */
 #define ATTR_FLAGS 40
+/* Flag build_id of struct perf_event_attr; Linux headers before 5.12 have no name for it. */
 #define ATTR_BUILD_ID (UINT64_C(1) << 34)
 
 void perfevents_init(struct perfevents *perfevents, size_t max)
@@ -39,7 +39,7 @@ static void add_modifiers(struct text *text, const struct perf_event_attr *attr)
 		text_add(text, attr->exclude_host ? "" : "H");
 		text_add(text, attr->exclude_guest ? "" : "G");
 	}
-	/* No modifiers were appended: remove the colon. */
+	/* remove the colon if no modifiers follow */
 	if (text->n == start + 1)
 		text->n--;
 }
@@ -115,7 +115,7 @@ static struct str perfevents_name_of(struct perfevents *perfevents, const struct
 	return name;
 }
 
-/* ---- layouts ------------------------------------------------------------------------------------------------- */
+/* ---- positions of event id and time in records --------------------------------------------------------------- */
 
 static bool perfevents_has(uint64_t set, uint64_t bit)
 {
@@ -157,8 +157,8 @@ static struct perfevents_layout layout_of(const struct perf_event_attr *attr)
 	return layout;
 }
 
-/* Adds the positions of the event id in this layout to the positions at which perfevents_of() searches, if they are
- * new. */
+/* Adds the positions of the event id in *layout to perfevents->id_at and id_back, where perfevents_of() searches.
+ * Ignores a position that is already there, and positions beyond the space for four. */
 static void remember_places(struct perfevents *perfevents, const struct perfevents_layout *layout)
 {
 	unsigned i;
@@ -211,7 +211,7 @@ void perfevents_set_name(struct perfevents *perfevents, uint32_t event, struct s
 		perfevents->event[event].name = arena_copy(&perfevents->text, name);
 }
 
-/* ---- ids ----------------------------------------------------------------------------------------------------- */
+/* ---- table of event ids -------------------------------------------------------------------------------------- */
 
 static struct perfevents_id *perfevents_slot_of(const struct perfevents *perfevents, uint64_t id)
 {
@@ -243,7 +243,7 @@ void perfevents_add_id(struct perfevents *perfevents, uint32_t event, uint64_t i
 		perfevents_grow(perfevents);
 	slot = perfevents_slot_of(perfevents, id);
 	if (slot->event)
-		/* If two events claim an id, the first one keeps it. */
+		/* an id that two events have stays assigned to the first event */
 		return;
 	*slot = (struct perfevents_id){ .id = id, .event = event + 1 };
 	perfevents->nids++;
@@ -256,8 +256,8 @@ struct perfevents_id *perfevents_find(const struct perfevents *perfevents, uint6
 	return slot && slot->event ? slot : NULL;
 }
 
-/* Returns the index of the event whose id is the 8 bytes at p; EVENT_NONE if there is none. Id 0, of records that perf
- * synthesised, stands for the first event. */
+/* Returns the index of the event whose id is the 8 bytes at p; EVENT_NONE if there is none. Id 0, which records
+ * synthesised by perf have, means the first event. */
 static uint32_t perfevents_event_of(const struct perfevents *perfevents, const char *p)
 {
 	uint64_t id = load64(p);
@@ -284,7 +284,7 @@ uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const
 	uint32_t event = EVENT_NONE;
 
 	/* Ignores the bytes after the last complete 8-byte word of the record's body, as perf does: positions of event
-	 * ids count in words. */
+	 * ids are numbers of words. */
 	n &= ~(size_t)7;
 	if (perfevents->n <= 1)
 		return perfevents->n ? 0 : EVENT_NONE;
@@ -293,8 +293,8 @@ uint32_t perfevents_of(const struct perfevents *perfevents, uint32_t type, const
 	for (unsigned i = 0; event == EVENT_NONE && i < perfevents->nid_back; i++)
 		if (perfevents->id_back[i] * 8u <= n)
 			event = perfevents_event_of(perfevents, body + n - perfevents->id_back[i] * 8u);
-	/* No event has the id: use the first one. The caller needs only the layout of the trailer, which perf makes the
-	 * same for all events. */
+	/* If no event has the id, use the first event. The caller needs only the layout of the trailer, which is the
+	 * same for all events of perf. */
 	return event == EVENT_NONE ? 0 : event;
 }
 

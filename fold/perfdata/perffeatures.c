@@ -39,8 +39,8 @@ static struct str until_nul(struct str string)
 	return end >= 0 ? str_head(string, (size_t)end) : string;
 }
 
-/* Cuts a text off *string: a u32 length, then as many bytes, of which those after a NUL are padding. Returns false if
- * *string is too short. */
+/* Cuts a text off the start of *string: a u32 length, then as many bytes; bytes from a NUL on are padding. Returns
+ * false if *string is too short. */
 static bool perffeatures_take_text(struct str *string, struct str *text)
 {
 	uint32_t n;
@@ -55,7 +55,7 @@ static const char *perffeatures_read_text(struct perffeatures *perffeatures, str
 {
 	struct str text;
 
-	/* perf 3.14 on ARM writes a CPU description of 0 bytes. */
+	/* perf 3.14 on ARM writes a CPU description of 0 bytes: this is no error. */
 	if (body.n == 0)
 		return NULL;
 	if (!perffeatures_take_text(&body, &text))
@@ -80,7 +80,7 @@ static const char *read_arguments(struct perffeatures *perffeatures, struct str 
 	return info->narguments == n ? NULL : "the command line is truncated";
 }
 
-/* Reads EVENT_DESC: the names and ids of the events. */
+/* Reads the names and ids of events from the feature EVENT_DESC. Returns NULL, or the error. */
 static const char *read_events(struct perfevents *perfevents, struct str body)
 {
 	uint32_t n, attr_size, nids;
@@ -118,8 +118,8 @@ static const char *perffeatures_read_clock(struct perffeatures *perffeatures, st
 
 static const char *read_processors(struct perffeatures *perffeatures, struct str body)
 {
-	/* perf writes the number of all CPUs first, then that of the online ones; its documentation has them the other
-	 * way round. */
+	/* perf writes the number of all CPUs first, then the number of online CPUs; its documentation has the reverse
+	 * order. */
 	return perffeatures_take32(&body, &perffeatures->info.cpus) &&
 			       perffeatures_take32(&body, &perffeatures->info.cpus_online) ?
 		       NULL :
@@ -211,7 +211,7 @@ const char *perffeatures_read(struct perffeatures *perffeatures, struct perfeven
 	case FEATURE_PJ_START:
 	case FEATURE_PJ_END: return recorder_read(&perffeatures->info.recorder, &perffeatures->text, body);
 	case FEATURE_PJ_NAMES:
-		/* Never replaced: lookups return pointers into the names. */
+		/* the names are never replaced: results of lookups point into them */
 		return perffeatures->info.recorder.symbolized ?
 			       "a second list of stored names" :
 			       symbolized_read(&perffeatures->info.recorder.symbolized, body);

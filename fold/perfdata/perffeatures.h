@@ -2,8 +2,8 @@
 /*
  * perffeatures.h - reader of the features: host, kernel, command line, event names, build-ids, pjrecord's sections.
  *
- * In file mode features are sections after the data, in pipe mode FEATURE and BUILD_ID records; their bodies are the
- * same. Features that pjfold does not use are not read.
+ * In file mode, features are sections after the data; in pipe mode, they are FEATURE and BUILD_ID records with the same
+ * bodies. Features that pjfold does not use are not read.
  */
 #ifndef PJ_PERFFEATURES_H
 #define PJ_PERFFEATURES_H
@@ -11,17 +11,17 @@
 #include "fold/perfdata/perfevents.h"
 
 struct perffeatures {
-	/* Description of the recording, from all features but the list of build-ids. */
+	/* Description of the recording, from all features except the list of build-ids. */
 	struct perfdata_info info;
 	/* List of build-ids, in the order of the file. */
 	struct perfdata_build_id *build_id;
 	size_t nbuild_ids, cap;
-	/* All texts of info and build_id. */
+	/* Memory of all texts of info and build_id. */
 	struct arena text;
 };
 
-/* Returns true if perffeatures_read() uses the feature with this number (HEADER_* of perf, FEATURE_PJ_* of pjrecord).
- */
+/* Returns true if perffeatures_read() uses the feature with this number (HEADER_* of perf, FEATURE_PJ_* of pjrecord);
+ * false if it ignores the feature. */
 bool perffeatures_wants(unsigned feature);
 
 /* Reads the body of a feature into perffeatures->info; the names and ids of EVENT_DESC go to `perfevents`. Returns

@@ -3,17 +3,20 @@
 
 #include <stdlib.h>
 
-/* The file is read and not mapped: read() into a block that stays in the CPU's cache costs less than the page faults of
- * a mapping, it works for pipes too, and a file that shrinks meanwhile cannot kill the process with SIGBUS. */
+/* The reader does not map files. read() into a block that stays in the CPU's cache costs less than the page faults of a
+ * mapping, read() also works for pipes, and a file that shrinks meanwhile cannot kill the process with SIGBUS. */
 
-/* Maximum number of events in pipe mode, where no header gives their number. */
+/* Maximum number of events in pipe mode, where no header gives their number. Further events are counted as damaged
+ * parts. */
 #define PIPE_EVENTS 4096
+/* Maximum number of events in file mode. Further events are not read; the list is counted as one damaged part. */
 #define FILE_EVENTS 65536
-/* Maximum number of ids of all events together; each event has one for each CPU. */
+/* Maximum number of ids of all events together; each event has one id for each CPU. The ids of an event with which the
+ * sum would exceed this maximum are not read, and are counted as one damaged part. */
 #define IDS ((uint64_t)1 << 22)
-/* Maximum size of a feature in bytes; larger ones are not read. */
+/* Maximum size of a feature in bytes; a larger feature is not read, and is counted as a damaged part. */
 #define FEATURE_MAX ((uint64_t)64 << 20)
-/* Maximum number of bytes that are read before the first sample in pipe mode. */
+/* Maximum number of bytes that perfdata_open() reads in pipe mode if no sample comes before. */
 #define AHEAD ((size_t)64 << 20)
 
 static struct place perfopen_place_of(const struct in *input)
@@ -34,7 +37,7 @@ static void check_magic(const struct in *input, struct str first)
 		die_at(perfopen_place_of(input), "perf.data ends in its header");
 }
 
-/* Source of bytes in file mode; see bytes_more. */
+/* bytes_more function of file mode: reads up to n bytes of the input at file offset `at`. */
 static size_t more_of_file(void *from, char *to, size_t n, uint64_t at)
 {
 	struct perfdata *perfdata = from;
@@ -44,7 +47,8 @@ static size_t more_of_file(void *from, char *to, size_t n, uint64_t at)
 	return got;
 }
 
-/* Source of bytes in pipe mode; see bytes_more. */
+/* bytes_more function of pipe mode: drops the input up to offset `at`, then reads up to n bytes. perfdata->consumed is
+ * the current offset of the pipe, at most `at`. */
 static size_t more_of_pipe(void *from, char *to, size_t n, uint64_t at)
 {
 	struct perfdata *perfdata = from;
@@ -86,7 +90,8 @@ static void read_ids(struct perfdata *perfdata, uint32_t event, struct perf_sect
 		reader_bad(perfdata, section.offset, "the ids of an event are truncated");
 }
 
-/* Adds the event of one entry of the header's list: an attr, then the position of its ids. Counts a damaged entry. */
+/* Adds the event of one entry of the header's list: an attr, then the position of its ids. size: size of the entry in
+ * bytes; offset: its offset in the file. A damaged entry is counted. */
 static void read_attr(struct perfdata *perfdata, const char *entry, size_t size, uint64_t offset)
 {
 	size_t attr_size = size - sizeof(struct perf_section), own = load32(entry + 4);
@@ -94,7 +99,7 @@ static void read_attr(struct perfdata *perfdata, const char *entry, size_t size,
 	uint32_t event;
 
 	if (own >= PERF_ATTR_MIN && own < attr_size)
-		/* The attr is shorter than its entry; the bytes after it have no meaning. */
+		/* the attr is shorter than its entry; the bytes after it have no meaning */
 		attr_size = own;
 	memcpy(&ids, entry + size - sizeof(ids), sizeof(ids));
 	event = perfevents_add(&perfdata->events, (struct str){ entry, attr_size });
@@ -104,7 +109,7 @@ static void read_attr(struct perfdata *perfdata, const char *entry, size_t size,
 		read_ids(perfdata, event, ids);
 }
 
-/* Reads the events of a file. Ends the process with a message if there is none. */
+/* Reads the events in the header of a file of file_size bytes. Ends the process with a message if there is no event. */
 static void read_attrs(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t file_size)
 {
 	uint64_t n = header->attr_size ? header->attrs.size / header->attr_size : 0;
@@ -130,7 +135,7 @@ static void read_attrs(struct perfdata *perfdata, const struct perf_file_header 
 		uint64_t offset = header->attrs.offset + i * header->attr_size;
 
 		if (in_pread(perfdata->in, entry, (size_t)header->attr_size, offset) < header->attr_size)
-			/* The file shrinks while it is read. */
+			/* the file has become shorter since its size was read: use the events before */
 			break;
 		read_attr(perfdata, entry, (size_t)header->attr_size, offset);
 	}
@@ -139,14 +144,19 @@ static void read_attrs(struct perfdata *perfdata, const struct perf_file_header 
 		die_at(perfopen_place_of(perfdata->in), "perf.data has no valid events");
 }
 
-/* Reads one feature; a section outside of the file is counted as damaged. */
+/* Reads one feature; a section outside of the file (of file_size bytes), or larger than FEATURE_MAX, is not read but
+ * counted as damaged. */
 static void read_feature(struct perfdata *perfdata, unsigned feature, struct perf_section section, uint64_t file_size)
 {
 	const char *why;
 	char *body;
 
-	if (section.offset > file_size || section.size > file_size - section.offset || section.size > FEATURE_MAX) {
+	if (section.offset > file_size || section.size > file_size - section.offset) {
 		reader_bad(perfdata, section.offset, "a feature ends after the file");
+		return;
+	}
+	if (section.size > FEATURE_MAX) {
+		reader_bad(perfdata, section.offset, "a feature is too large");
 		return;
 	}
 	body = mem_alloc(1, (size_t)section.size + 1);
@@ -184,8 +194,9 @@ static void read_features(struct perfdata *perfdata, const uint64_t features[4],
 	}
 }
 
-/* Reads the 256 feature bits that pjrecord writes before the data (common/formats/pjsection.h). Returns false if there
- * are none: perf writes none, and old versions of perf have other contents in that place. */
+/* Reads into features[] the 256 feature bits that pjrecord writes before the data (common/formats/pjsection.h). Returns
+ * false if the bits are truncated, or if the file does not have them: perf does not write such bits, and old versions
+ * of perf wrote other data there. */
 static bool early_features(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t features[4])
 {
 	struct perf_section section = header->event_types;
@@ -200,8 +211,9 @@ static bool early_features(struct perfdata *perfdata, const struct perf_file_hea
 	return has_feature(features, FEATURE_PJ_START);
 }
 
-/* Returns true if the recorder did not complete the file. perf writes the size of the data at the end, so it is 0 in an
- * unfinished file. pjrecord (`early` is true) writes the size at each flush, and the header's feature bits last. */
+/* Returns true if the recorder did not complete the file, or if the data end after the end of the file; otherwise
+ * false. perf writes the size of the data last, so this size is 0 in an unfinished file. pjrecord (`early` is true)
+ * writes the size at each flush, and the header's feature bits last. */
 static bool is_unfinished(const struct perf_file_header *header, bool early, uint64_t file_size)
 {
 	bool none = !(header->features[0] | header->features[1] | header->features[2] | header->features[3]);
@@ -209,8 +221,8 @@ static bool is_unfinished(const struct perf_file_header *header, bool early, uin
 	return header->data.size == 0 || header->data.offset + header->data.size > file_size || (early && none);
 }
 
-/* Opens a file that is not in pipe mode: header, events, features. Input that is not seekable is copied to a temporary
- * file. */
+/* Opens a recording in file mode: reads header, events and features. Input that is not seekable is copied to a
+ * temporary file. */
 static void perfopen_open_file(struct perfdata *perfdata)
 {
 	struct perf_file_header header = { 0 };
@@ -248,7 +260,7 @@ static void perfopen_open_file(struct perfdata *perfdata)
 }
 
 /* Opens a recording in pipe mode: reads records up to the first sample, but at most AHEAD bytes, so that the events are
- * known when perfdata_open() returns. */
+ * known when perfdata_open() returns. Ends the process with a message if there is no event. */
 static void open_pipe(struct perfdata *perfdata)
 {
 	perfdata->at = PERF_PIPE_HEADER;

@@ -18,7 +18,7 @@ void order_push(struct order *order, uint64_t time, uint64_t where)
 	order->late += time < order->gone;
 }
 
-/* Finds the runs of order->e that are sorted already: stores their ends in order->run and returns their number. */
+/* Finds the sorted runs in order->e. Stores the indexes of their ends in order->run, and returns the number of runs. */
 static size_t find_runs(struct order *order)
 {
 	size_t n = 0;
@@ -46,7 +46,7 @@ static void perforder_merge(const struct order_entry *a, const struct order_entr
 	memcpy(entry + (middle - a), b, (size_t)(end - b) * sizeof(*b));
 }
 
-/* Moves the queue to the start of order->e and sorts it by time: merges neighbouring runs until one is left. */
+/* Moves the queue to the start of order->e and sorts it by time: merges neighbouring runs until one run is left. */
 static void perforder_sort(struct order *order)
 {
 	size_t runs, retained;

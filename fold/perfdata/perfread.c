@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/perfdata/perfreader.h"
 
-/* Decompressed size up to which any compression ratio is accepted; above it, the ratio is limited to BOMB_RATIO. */
+/* Limits of is_bomb() for decompressed data. Up to BOMB_BYTES bytes, any compression ratio is accepted. Above, the data
+ * may be at most BOMB_RATIO times as large as the part of the file that was read; further data are not used. */
 #define BOMB_BYTES ((uint64_t)64 << 20)
 #define BOMB_RATIO 4096
 
 /* ---- queue of records -------------------------------------------------------------------------------------------- */
 
-/* Appends the handle of a record without time to perfdata->now, whose records are delivered without waiting. */
+/* Appends `where`, the handle of a record without time, to perfdata->now, whose records are delivered without
+ * waiting. */
 static void deliver_now(struct perfdata *perfdata, uint64_t where)
 {
 	if (perfdata->now_at == perfdata->now_n)
@@ -19,8 +21,9 @@ static void deliver_now(struct perfdata *perfdata, uint64_t where)
 	perfdata->now[perfdata->now_n++] = where;
 }
 
-/* Queues a record of the kernel. `string` is the complete record, at offset `place` of a stream: INNER is the
- * decompressed stream, 0 the file. */
+/* Queues a record that perfrecords_parse() parses. `string` is the complete record, at offset `place` in the file
+ * (stream is 0) or in the decompressed stream (stream is INNER). A record whose event is unknown is counted as damaged
+ * instead. */
 static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
 			   struct str string)
 {
@@ -37,7 +40,7 @@ static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t 
 		return;
 	}
 	where = stream | bytes_hold(reader_stream(perfdata, stream), place);
-	/* Without sample_id_all only samples have times, so all records are delivered in the order of the file, as by
+	/* Without sample_id_all, only samples have times, so all records are delivered in the order of the file, as in
 	 * perf. */
 	if (perfdata->events.event[0].sample_id_all &&
 	    perfevents_time(&perfdata->events, event, record->type, body, n, &time))
@@ -46,7 +49,7 @@ static void perfread_queue(struct perfdata *perfdata, uint64_t stream, uint64_t 
 		deliver_now(perfdata, where);
 }
 
-/* ---- records that perf writes for itself ------------------------------------------------------------------------- */
+/* ---- records about the recording, which perf itself writes ------------------------------------------------------- */
 
 /* Adds the event and ids of an ATTR record, which describes an event in pipe mode. Returns NULL, or the error. */
 static const char *take_attr(struct perfdata *perfdata, struct str string)
@@ -55,7 +58,7 @@ static const char *take_attr(struct perfdata *perfdata, struct str string)
 	uint32_t event;
 
 	if (size < PERF_ATTR_MIN)
-		/* An attr of version 0 has size 0: it has PERF_ATTR_MIN bytes. */
+		/* The size field 0 means an attr of version 0, which has PERF_ATTR_MIN bytes. */
 		size = PERF_ATTR_MIN;
 	if (string.n < 8 + size ||
 	    (event = perfevents_add(&perfdata->events, (struct str){ string.p + 8, size })) == EVENT_NONE)
@@ -114,7 +117,8 @@ static const char *take_user(struct perfdata *perfdata, uint32_t type, struct st
 	}
 }
 
-/* Counts, and queues or handles, the complete record `string` at offset `place` of a stream (INNER or 0). */
+/* Counts the complete record `string` at offset `place` of the file (stream is 0) or of the decompressed stream (stream
+ * is INNER), then queues or handles it. */
 static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t place, const struct perf_record *record,
 			struct str string)
 {
@@ -135,7 +139,8 @@ static void take_record(struct perfdata *perfdata, uint64_t stream, uint64_t pla
 
 /* ---- compressed records ------------------------------------------------------------------------------------------ */
 
-/* Stores the bytes of a COMPRESSED record for inflate_on(). Ends the process if pjfold was built without libzstd. */
+/* Stores the bytes of a COMPRESSED record for inflate_on(); drops them if the decompressed stream is damaged. offset:
+ * of the record in the file. Ends the process if pjfold was built without libzstd. */
 static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str packed)
 {
 	if (!perfzstd_here)
@@ -148,7 +153,7 @@ static void take_packed(struct perfdata *perfdata, uint64_t offset, struct str p
 }
 
 /* Drops the rest of the decompressed stream, because damage hides the start of its next record. Counts one damaged
- * part. */
+ * part, with the reason `why`. */
 static void lose_inner(struct perfdata *perfdata, const char *why)
 {
 	reader_bad(perfdata, perfdata->inner_at, why);
@@ -158,14 +163,17 @@ static void lose_inner(struct perfdata *perfdata, const char *why)
 	perfdata->inner_at = bytes_end(&perfdata->inner);
 }
 
-/* Returns true if the compressed data expand implausibly, from few bytes to gigabytes. Samples with equal stack copies
- * of 64 kB, which differ in their times, compress only to a thousandth; the limit is BOMB_RATIO. */
+/* Returns true if the decompressed data exceed both BOMB_BYTES and BOMB_RATIO times the part of the file that was read;
+ * the rest of the data is then not used. Otherwise returns false. A few bytes could expand to gigabytes. Even samples
+ * with equal stack copies of 64 kB, which differ only in their times, compress to no less than a thousandth of their
+ * size. */
 static bool is_bomb(const struct perfdata *perfdata)
 {
 	return bytes_end(&perfdata->inner) > BOMB_BYTES && bytes_end(&perfdata->inner) / BOMB_RATIO > perfdata->at;
 }
 
-/* Decompresses the next bytes of the current COMPRESSED record. */
+/* Decompresses the next bytes of the current COMPRESSED record. If is_bomb() returns true, drops the rest of the
+ * decompressed stream instead. */
 static void inflate_on(struct perfdata *perfdata)
 {
 	size_t space, made;
@@ -182,7 +190,7 @@ static void inflate_on(struct perfdata *perfdata)
 }
 
 /* Handles the next record of the decompressed stream, or drops the rest if it is damaged. Returns false if the record
- * is incomplete: more must be decompressed first. */
+ * is incomplete, so that more bytes must be decompressed first. */
 static bool take_inner(struct perfdata *perfdata)
 {
 	struct str string = bytes_at(&perfdata->inner, perfdata->inner_at, sizeof(struct perf_record));
@@ -202,10 +210,10 @@ static bool take_inner(struct perfdata *perfdata)
 	return true;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading of the file ------------------------------------------------------------------------------------- */
 
-/* Stops reading the file at the record at perfdata->at, which is incomplete or damaged, and counts it. Returns false.
- */
+/* Stops reading the file at perfdata->at, because the record at this offset is incomplete or damaged; counts a damaged
+ * part, with the reason `why`. Always returns false. */
 static bool perfread_stop(struct perfdata *perfdata, const char *why)
 {
 	reader_bad(perfdata, perfdata->at, why);
@@ -216,14 +224,16 @@ static bool perfread_stop(struct perfdata *perfdata, const char *why)
 	return false;
 }
 
-/* Returns true if a text of perf record follows, "[ perf record: ...", which "perf record -o - 2>&1" mixes into its
- * output. As a record it would have type 0x6570205b. */
+/* Returns true if the next bytes are a message of perf record, "[ perf record: ...", which "perf record -o - 2>&1"
+ * mixes into its output. Read as a record, this message would have type 0x6570205b. Returns false for all other
+ * bytes. */
 static bool perfread_is_message(const struct perfdata *perfdata, struct str header)
 {
 	return perfdata->features.info.pipe && str_eq(header, STR("[ perf r"));
 }
 
-/* Reads one of several COMPRESSED2 records whose sizes perf added up in the header of the first one. */
+/* Reads the next record of a series of COMPRESSED2 records, whose sizes perf added up in the header of the first
+ * record. Returns false if the file ends in the record. */
 static bool read_joined(struct perfdata *perfdata)
 {
 	struct str string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER);
@@ -245,7 +255,8 @@ static bool read_joined(struct perfdata *perfdata)
 	return true;
 }
 
-/* Reads a COMPRESSED2 record; its data size is 64 bits, and the 16 bits of the record size may have overflowed. */
+/* Reads a COMPRESSED2 record. The size of its data has 64 bits; `size`, the size in the record header, has only 16 bits
+ * and may have overflowed. Returns false if the record is invalid, or if the file ends within it. */
 static bool read_compressed2(struct perfdata *perfdata, size_t size)
 {
 	struct str string = bytes_at(&perfdata->raw, perfdata->at, COMPRESSED2_HEADER);
@@ -273,8 +284,8 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	return true;
 }
 
-/* Returns the number of bytes of data that follow a record (TRACING_DATA, AUXTRACE) and that its size does not include.
- */
+/* Returns the number of data bytes that follow a record of this type (TRACING_DATA, AUXTRACE), and that the size of the
+ * record does not include; 0 for other types. */
 static uint64_t perfread_trailing(uint32_t type, struct str string)
 {
 	uint64_t n = 0;
@@ -286,7 +297,8 @@ static uint64_t perfread_trailing(uint32_t type, struct str string)
 	return n;
 }
 
-/* Reads and handles the next record of the file. Returns false if there is none. */
+/* Reads and handles the next record of the file. Returns false if the file has no further record, or its rest cannot be
+ * read. */
 static bool read_raw(struct perfdata *perfdata)
 {
 	struct str string = perfdata->stopped ? (struct str){ 0 } :
@@ -300,7 +312,7 @@ static bool read_raw(struct perfdata *perfdata)
 		return perfread_stop(perfdata, "truncated in the middle of a record");
 	string = str_head(string, sizeof(record));
 	if (unlikely(perfread_is_message(perfdata, string))) {
-		perfdata->features.info.messages_behind = perfdata->stopped = true;
+		perfdata->features.info.trailing_messages = perfdata->stopped = true;
 		return false;
 	}
 	memcpy(&record, string.p, sizeof(record));

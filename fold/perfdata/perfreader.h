@@ -17,7 +17,7 @@
 #include "fold/perfdata/perfrecords.h"
 #include "fold/perfdata/zstdstream.h"
 
-/* Bit of a record's handle (of bytes_hold()): the record is in the decompressed stream, not in the file. */
+/* Bit of a record's handle (bytes_hold()) that is set if the record is in the decompressed stream, not in the file. */
 #define INNER (1ull << 63)
 /* Value of bytes.end in pipe mode, where the end of the data is unknown. */
 #define NO_END (INNER - 1)
@@ -28,43 +28,45 @@ struct perfdata {
 	struct in *in;
 	/* The data of the file, and the decompressed contents of its COMPRESSED records. */
 	struct bytes raw, inner;
-	/* Offsets of the next record in raw and in inner. */
+	/* at: offset of the next record in `raw`. inner_at: offset of the next record in `inner`. */
 	uint64_t at, inner_at;
-	/* Number of bytes read by in_read(), in pipe mode. */
+	/* Number of bytes that in_read() has returned, in pipe mode. */
 	uint64_t consumed;
-	/* Bytes of the latest COMPRESSED record, which ends at `at`, that are not decompressed yet. */
+	/* The bytes of the latest COMPRESSED record that are not decompressed yet. The record ends at `at`. */
 	struct str packed;
-	/* The decompressor may have more output for the input that it has read. */
+	/* True if the decompressor may have more output for the input that it has already read. */
 	bool packed_more;
-	/* The decompressed stream is damaged; its record boundaries are unknown, and it is not read any more. */
+	/* True if the decompressed stream is damaged: the boundaries of its further records are unknown, so the stream
+	 * is no longer read. */
 	bool inner_lost;
-	/* Offset of the end of a series of COMPRESSED2 records of which the first has the size of all; 0: in no series.
-	 */
+	/* End offset of the current series of COMPRESSED2 records, whose first header has the size of the entire
+	 * series; 0: no series. */
 	uint64_t joined;
 	/* Decompressor of the stream `inner`. */
 	struct zstdstream zstd;
 	/* The events, from the header of the file or from records in pipe mode. */
 	struct perfevents events;
-	/* Number of event ids read from sections of the file, for the limit of all events together. */
+	/* Number of event ids read from sections of the file, for the limit on the ids of all events. */
 	uint64_t ids;
 	struct perffeatures features;
 	struct order order;
-	/* Handles of records without time. now[now_at .. now_n - 1] are to be delivered before the records of `order`.
-	 */
+	/* Handles of the records without time: now[now_at .. now_n - 1] are delivered before the records of `order`.
+	 * now_cap: capacity in elements. */
 	uint64_t *now;
 	size_t now_at, now_n, now_cap;
 	/*
 	 * rounds: the file has FINISHED_ROUND records. started: the first sample, compressed record or end of a round
-	 * was read, so the descriptions before it are complete. stopped: the file cannot be read further, because it is
-	 * damaged or truncated. ended: all records are read and ready. pressed: the waiting records exceeded the memory
-	 * limit, and the earlier half of their time span was released.
+	 * was read, so that all descriptions of events have been read. stopped: the rest of the file cannot be read,
+	 * because the file is damaged or truncated. ended: all records are read and ready. pressed: the waiting records
+	 * exceeded the memory limit, and the earlier half of their time span was made ready.
 	 */
 	bool rounds, started, stopped, ended, pressed;
-	/* `record` has pointers to the record with handle `where`, which must be released before the next one. */
+	/* True if `record` points to bytes of the held record `where`, which must be released before the next record is
+	 * delivered. */
 	bool held;
 	uint64_t where;
 	struct perfdata_record record;
-	/* Counters of the current sample, and the index of the next one to deliver. */
+	/* Counters of the current sample, and index of the next counter to deliver. */
 	struct perfrecords_values values;
 	uint64_t value_at;
 	/* Buffer for an aligned copy of a record; NULL until a record is at an unaligned address. */
@@ -72,7 +74,7 @@ struct perfdata {
 	struct perfdata_tally tally;
 };
 
-/* Returns the stream that contains the record with this handle: the file, or the decompressed stream. */
+/* Returns the stream that contains the record with the handle `where`: the file, or the decompressed stream. */
 static inline struct bytes *reader_stream(struct perfdata *perfdata, uint64_t where)
 {
 	return where & INNER ? &perfdata->inner : &perfdata->raw;
@@ -84,15 +86,16 @@ static inline size_t reader_memory(const struct perfdata *perfdata)
 	return bytes_memory(&perfdata->raw) + bytes_memory(&perfdata->inner);
 }
 
-/* Counts a damaged record; the first offset and reason are stored. `why` is a static text. */
+/* Counts a damaged part of the recording. If this is the first damaged part, stores its offset and `why`, a static text
+ * with the reason. */
 void reader_bad(struct perfdata *perfdata, uint64_t offset, const char *why);
 
-/* Reads header, events and features of the file; in pipe mode the records before the first sample. Ends the process
- * with a message if there is no event. */
+/* Reads header, events and features of the file or, in pipe mode, the records before the first sample. Ends the process
+ * with a message if the recording has no event. */
 void reader_open(struct perfdata *perfdata);
 
-/* Reads and queues one more record, or decompresses more bytes. Returns false at the end of the recording. The caller
- * calls it only if no record of the queue is ready. */
+/* Reads and queues one more record, or decompresses more bytes. Returns false at the end of the recording. Call it only
+ * if no record of the queue is ready. */
 bool reader_next(struct perfdata *perfdata);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "common/formats/perfrecord.h"
 
-/* bits of sample_type that linux/perf_event.h lacks before Linux 5.12 */
+/* bits of sample_type; linux/perf_event.h does not define them before Linux 5.12 */
 #define SAMPLE_DATA_PAGE_SIZE (1u << 22)
 #define SAMPLE_CODE_PAGE_SIZE (1u << 23)
 #define SAMPLE_WEIGHT_STRUCT (1u << 24)
@@ -69,10 +69,10 @@ static uint32_t perfrecords_high(uint64_t word)
 	return (uint32_t)(word >> 32);
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------- */
+/* ---- parsing of samples -------------------------------------------------------------------------------------- */
 
-/* Parses the counters of a sample (PERF_SAMPLE_READ, with this read_format) into *values. Returns NULL, or the error.
- */
+/* Parses the counters of a sample (PERF_SAMPLE_READ) into *values. format: read_format of the event. Returns NULL, or
+ * the error. */
 static const char *take_values(struct words *words, uint64_t format, struct perfrecords_values *values)
 {
 	bool group = format & PERF_FORMAT_GROUP;
@@ -112,7 +112,8 @@ static const char *perfrecords_take_chain(struct words *words, struct perfdata_r
 	return NULL;
 }
 
-/* Skips PERF_SAMPLE_RAW: a u32 size, then as many bytes; together they are complete 8-byte words. */
+/* Skips PERF_SAMPLE_RAW: a u32 size, then as many bytes; together they are complete 8-byte words. Returns NULL, or the
+ * error. */
 static const char *skip_raw(struct words *words)
 {
 	const uint64_t *ignored;
@@ -161,8 +162,8 @@ static const char *perfrecords_take_stack(struct words *words, struct perfdata_r
 	return NULL;
 }
 
-/* Parses the members at the start of a sample, each of one word, that sample_type s selects. Returns false if the
- * record is too short. */
+/* Parses those members of one word at the start of a sample that `s`, the sample_type of the event, selects. Returns
+ * false if the record is too short. */
 static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *record)
 {
 	uint64_t value = 0;
@@ -195,8 +196,9 @@ static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *
 	return good;
 }
 
-/* Parses the members of a sample after the stack copy. Only the cgroup is stored, but all must fit into the record.
- * regs is the number of registers of PERF_SAMPLE_REGS_INTR. Returns NULL, or the error. */
+/* Parses the members of a sample after the stack copy. Stores only the cgroup, but all members must fit into the
+ * record. s: sample_type of the event; regs: number of registers of PERF_SAMPLE_REGS_INTR. Returns NULL, or the
+ * error. */
 static const char *take_rest(struct words *words, uint64_t s, unsigned regs, struct perfdata_record *record)
 {
 	const uint64_t *ignored;
@@ -252,7 +254,7 @@ static const char *parse_sample(struct words words, const struct perfevents *per
 	return why ? why : take_rest(&words, s, layout->regs_intr, record);
 }
 
-/* ---- other records ------------------------------------------------------------------------------------------- */
+/* ---- parsing of other records -------------------------------------------------------------------------------- */
 
 /* Sets pid, tid, time and cpu of *record from the sample_id trailer at w, of an event with sample_type s. */
 static void parse_trailer(const uint64_t *w, uint64_t s, struct perfdata_record *record)
@@ -286,10 +288,10 @@ static void set_thread(struct perfdata_record *record, uint64_t word)
 }
 
 /*
- * True if the 24 bytes at p, in place of device and inode, are a build-id (u8 size, three zeros, 20 bytes). The caller
- * has checked the record's flag for it, but Linux (6.18 still does) sets this flag for each recorder while any recorder
- * of the machine requests build-ids. If no event of the file requests them (is_requested is false), the bytes must
- * therefore look like a build-id.
+ * Returns true if the 24 bytes at p, the fields of device and inode, are a build-id instead (u8 size, three zeros, 20
+ * bytes). The caller has checked the flag of the record that announces a build-id. But Linux (6.18 still does) sets
+ * this flag for all recorders while any recorder on the machine requests build-ids. So, if no event of the file
+ * requests build-ids (is_requested is false), the bytes must also look like a build-id.
  */
 static bool is_build_id(const uint8_t *p, bool is_requested)
 {
@@ -301,7 +303,8 @@ static bool is_build_id(const uint8_t *p, bool is_requested)
 	return is_requested || ((n == 8 || n == 16 || n == 20) && memcmp(p + 4 + n, zero, BUILD_ID_MAX - n) == 0);
 }
 
-/* Parses MMAP or, with `two`, MMAP2. `build_ids`: an event of the file requests build-ids. */
+/* Parses an MMAP record (`two` is false) or an MMAP2 record (`two` is true). build_ids: true if an event of the file
+ * requests build-ids. Returns NULL, or the error. */
 static const char *parse_mmap(struct words words, bool two, bool build_ids, struct perfdata_record *record)
 {
 	const uint64_t *p;
@@ -425,7 +428,9 @@ static const char *parse_deferred(struct words words, struct perfdata_record *re
 	return NULL;
 }
 
-/* Parses a record that is not a sample, without its trailer. */
+/* Parses a record of type `type` that is not a sample, without its trailer. build_ids: true if an event of the file
+ * requests build-ids. Sets *skip to true if the record has no data for the caller of perfdata_next(). Returns NULL, or
+ * the error. */
 static const char *parse_other(uint32_t type, struct words words, bool build_ids, struct perfdata_record *record,
 			       bool *skip)
 {
@@ -448,9 +453,9 @@ static const char *parse_other(uint32_t type, struct words words, bool build_ids
 	}
 }
 
-/* Size of the part of struct perfdata_record that a sample, or another record, may fill. The sizes are in a table so
- * that the compiler calls memset(): the code that gcc emits for constant sizes (rep stos) takes longer than the rest of
- * this function. */
+/* Sizes in bytes of the part of struct perfdata_record that a record that is not a sample (index 0) or a sample (index
+ * 1) may fill. They are in a table so that the compiler calls memset(): the code that gcc emits for constant sizes (rep
+ * stos) takes longer than the rest of perfrecords_parse(). */
 static const size_t used[] = {
 	offsetof(struct perfdata_record, mmap) + sizeof(((struct perfdata_record *)0)->mmap),
 	offsetof(struct perfdata_record, sample) + sizeof(((struct perfdata_record *)0)->sample),
@@ -469,7 +474,8 @@ const char *perfrecords_parse(const char *p, const struct perfevents *perfevents
 	record->pid = record->tid = UINT32_MAX;
 	*values = (struct perfrecords_values){ 0 };
 	*skip = false;
-	/* perf and the kernel write complete words; a few bytes at the end of a record of another size are ignored. */
+	/* perf and the kernel write complete words; surplus bytes at the end of a record with another size are ignored.
+	 */
 	words = (struct words){ (const uint64_t *)(const void *)(p + sizeof(h)), (h.size - sizeof(h)) / 8 };
 	if (h.type == RECORD_SAMPLE) {
 		why = parse_sample(words, perfevents, event, record, values);

@@ -12,7 +12,8 @@ static bool perfsection_has(const struct perf_file_header *header, unsigned feat
 	return header->features[feature / 64] >> feature % 64 & 1;
 }
 
-/* Returns true if the section is behind the table, so that it moves. */
+/* Returns true if the section of a feature is after the table, so that a new table entry moves the section; false if
+ * the section keeps its offset. */
 static bool perfsection_moves(const struct perfsection *perfsection, unsigned feature)
 {
 	return perfsection_has(&perfsection->header, feature) &&
@@ -66,7 +67,8 @@ const char *perfsection_read(struct perfsection *perfsection, struct in *input)
 	return NULL;
 }
 
-/* Copies n bytes of the input. Returns false if it is shorter now. */
+/* Copies n bytes of the input from `offset` to the output. Returns false if the input has become shorter since its
+ * header was read. */
 static bool perfsection_copy(struct in *input, struct out *out, uint64_t offset, uint64_t n)
 {
 	char *block = mem_alloc(1, BLOCK);
@@ -82,7 +84,8 @@ static bool perfsection_copy(struct in *input, struct out *out, uint64_t offset,
 	return n == 0;
 }
 
-/* Writes the table: sections before the end of the data stay, the others follow the table, the new one as the last. */
+/* Writes the feature table. Sections before the end of the data keep their offsets; all other sections follow the
+ * table. The new section `feature`, of `body` bytes, is the last. */
 static void perfsection_put_table(const struct perfsection *perfsection, struct out *out, unsigned feature,
 				  uint64_t body)
 {
@@ -94,7 +97,7 @@ static void perfsection_put_table(const struct perfsection *perfsection, struct 
 	at = perfsection->end + n * sizeof(section);
 	for (unsigned i = 0; i < FEATURES; i++)
 		at += i != feature && perfsection_moves(perfsection, i) ? perfsection->section[i].size : 0;
-	/* `at` is where the moved sections end now. */
+	/* `at` is the end offset of the moved sections */
 	section = (struct perf_section){ at, body };
 	at = perfsection->end + n * sizeof(section);
 	for (unsigned i = 0; i < FEATURES; i++) {

@@ -2,10 +2,10 @@
 /*
  * perfsection.h - copies a perf.data and adds a feature section to it.
  *
- * The table of the features follows the data, so one more entry moves the sections behind the table; the data and all
- * before it stay where they are. perf and pjfold find sections by their offsets, and skip features that they do not
- * know. A section with the same bit is replaced. The file is hostile: its sections are copied only if their sum is not
- * larger than the file.
+ * The table of features follows the data, so one more entry moves the sections after the table; the data and all bytes
+ * before keep their offsets. perf and pjfold find sections by their offsets, and skip unknown features. An existing
+ * section of the same feature is replaced. The file is hostile: its sections are copied only if the sum of their sizes
+ * is at most the size of the file.
  */
 #ifndef PJ_PERFSECTION_H
 #define PJ_PERFSECTION_H
@@ -14,19 +14,19 @@
 #include "common/filter/out.h"
 #include "common/formats/perfrecord.h"
 
-/* The parts of the file before the data's end, and of the table behind it. */
+/* Header and feature table of a perf.data. */
 struct perfsection {
 	struct perf_file_header header;
 	uint64_t end;                          /* offset of the end of the data */
-	struct perf_section section[FEATURES]; /* by bit; size 0 and offset 0: none */
+	struct perf_section section[FEATURES]; /* section of each feature, by feature bit; offset 0 and size 0: none */
 };
 
-/* Reads the header and the table of an input that in_pread can read. Returns NULL, or a static text with the reason why
- * no section can be added to it. */
+/* Reads header and feature table of an input, which must support in_pread. Returns NULL, or a static text with the
+ * reason why no section can be added. */
 const char *perfsection_read(struct perfsection *perfsection, struct in *input);
 
-/* Writes the input with section `feature`, whose content is `body`. Returns NULL, or a static text with the error: then
- * the output is incomplete. */
+/* Writes the input with section `feature`, whose content is `body`. Returns NULL, or a static text with the error; the
+ * output is incomplete then. */
 const char *perfsection_write(const struct perfsection *perfsection, struct in *input, struct out *out,
 			      unsigned feature, struct str body);
 

@@ -5,7 +5,7 @@
 
 #define BOOT_ID_LEN 36
 
-/* ---- items ------------------------------------------------------------------------------------------------------ */
+/* ---- items of pjrecord's sections ------------------------------------------------------------------------------- */
 
 /* Copies the body of an item to the struct of `size` bytes at `to`. Members that the body lacks become 0; additional
  * bytes of a newer pjrecord are ignored. */
@@ -23,8 +23,8 @@ static struct str recorder_text_of(struct arena *arena, struct str body)
 	return arena_copy(arena, end >= 0 ? str_head(body, (size_t)end) : body);
 }
 
-/* Returns true if the string has the form of a boot id: 36 hexadecimal digits and '-'. Paths are made of it, so nothing
- * else is accepted. */
+/* Returns true if the string has the form of a boot id: 36 characters, each a hexadecimal digit or '-'. Boot ids become
+ * parts of paths, so any other string is refused (false). */
 static bool is_boot(struct str string)
 {
 	for (size_t i = 0; i < string.n; i++)
@@ -38,8 +38,8 @@ static bool is_file_name(struct str string)
 	return string.n && string.n < 256 && string.p[0] != '.' && str_find(string, '/') < 0;
 }
 
-/* Returns the array of n elements of `size` bytes, perhaps moved, with space for one more. Its capacity is doubled when
- * n is a power of 2. */
+/* Returns an array of n elements of `size` bytes with space for one more; the array may move. Its capacity is doubled
+ * when n is a power of 2. */
 static void *one_more(void *array, size_t size, size_t n)
 {
 	return n & (n - 1) ? array : mem_grow(array, size, n ? 2 * n : 1);
@@ -63,8 +63,8 @@ static void recorder_add(uint64_t *sum, uint64_t n)
 		*sum = UINT64_MAX;
 }
 
-/* Adds the item of one tenant. An item of kind 0 is the sum of all tenants without an item of their own; it is added to
- * tenants.others, as are items beyond the maximum PJ_TENANTS. */
+/* Adds the item of one tenant. An item of kind 0 is the sum of all tenants that have no item of their own. This item,
+ * and items beyond the maximum number PJ_TENANTS, are added to tenants.others. */
 static void take_tenant(struct recorder *recorder, struct str body)
 {
 	struct pj_tenant row, *others = &recorder->tenants.others;
@@ -103,7 +103,8 @@ static void recorder_take_file(struct recorder *recorder, struct str body)
 	recorder->file[recorder->nfiles++] = id;
 }
 
-/* Sets walked[] for the event whose number, from 1, is in the item: pjrecord unwound its stacks. */
+/* Sets walked[event]: pjrecord unwound the stacks of this event. The item is the number of the event, from 1; numbers
+ * from RECORDER_EVENTS on are ignored. */
 static void take_event(struct recorder *recorder, struct str body)
 {
 	uint64_t event;
@@ -138,7 +139,7 @@ static const char *recorder_take_code(struct recorder *recorder, uint32_t type, 
 				      windowcode_take_names(recorder->code, body);
 }
 
-/* Stores one item of pjrecord's sections in *recorder. Returns NULL, or the error. */
+/* Stores one item of pjrecord's sections, of type `type`, in *recorder. Returns NULL, or the error. */
 static const char *recorder_take_item(struct recorder *recorder, struct arena *arena, uint32_t type, struct str body)
 {
 	struct str text;
@@ -177,13 +178,14 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 	case PJ_ITEM_UNWOUND: take_event(recorder, body); break;
 	case PJ_ITEM_BUILD_ID: recorder_take_file(recorder, body); break;
 	case PJ_ITEM_METHODS: return interpreted_take(&recorder->interpreted, arena, body);
+	case PJ_ITEM_CLASSES: return interpreted_take_classes(&recorder->interpreted, arena, body);
 	case PJ_ITEM_FUNCTIONS: return interpreted_take_functions(&recorder->interpreted, arena, body);
 	case PJ_ITEM_CODE_NAMES:
 	case PJ_ITEM_CODE: return recorder_take_code(recorder, type, body);
 	case PJ_ITEM_TENANT: take_tenant(recorder, body); break;
 	case PJ_ITEM_HELPER: take_helper(recorder, body); break;
 	case PJ_ITEM_VERSION: recorder->version = recorder_text_of(arena, body); break;
-	default: /* An item of a newer pjrecord. */ break;
+	default: /* ignore an item of a newer pjrecord */ break;
 	}
 	return NULL;
 }
@@ -197,7 +199,8 @@ static int recorder_process_cmp(const void *left, const void *right)
 	return (process->start > b->start) - (process->start < b->start);
 }
 
-/* Compares two struct pj_build_id by file id, for qsort and bsearch; the inode first, as few device numbers differ. */
+/* Compares two struct pj_build_id by file id, for qsort and bsearch. Compares the inodes first, as few device numbers
+ * differ. */
 static int file_cmp(const void *left, const void *right)
 {
 	const struct pj_build_id *a = left, *b = right;
@@ -239,10 +242,9 @@ const char *recorder_read(struct recorder *recorder, struct arena *arena, struct
 	return bad;
 }
 
-/* ---- lookups ----------------------------------------------------------------------------------------------------- */
+/* ---- lookups by pid, file id and event --------------------------------------------------------------------------- */
 
-/* Returns the index of the first item in recorder->process with this pid or a larger one; nprocesses if there is none.
- */
+/* Returns the index of the first item in recorder->process whose pid is at least `pid`; nprocesses if there is none. */
 static size_t first_of(const struct recorder *recorder, uint32_t pid)
 {
 	size_t low = 0, high = recorder->nprocesses;

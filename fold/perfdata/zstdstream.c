@@ -9,14 +9,15 @@
 
 const bool perfzstd_here = true;
 
-/* Returns true if the record begins with the magic number of a zstd frame, so that a new stream starts. */
+/* Returns true if a record starts with the magic number of a zstd frame, which means that a new stream starts;
+ * otherwise false. */
 static bool starts_stream(struct str packed)
 {
 	return str_starts(packed, STR("\x28\xB5\x2F\xFD"));
 }
 
-/* Creates the decompressor at the first record. After an error, resets it if this record starts a new stream. Returns
- * false if the stream is still damaged. */
+/* Creates the decompressor at the first record. After an error, resets the decompressor if this record starts a new
+ * stream. Returns false if the stream is still damaged. */
 static bool zstdstream_start(struct zstdstream *zstdstream, struct str packed)
 {
 	if (!zstdstream->stream && !(zstdstream->stream = ZSTD_createDCtx()))

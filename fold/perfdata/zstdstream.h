@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zstdstream.h - decompression of COMPRESSED records: one zstd stream that continues from record to record without end.
+ * zstdstream.h - decompression of COMPRESSED records, which together are one zstd stream without end mark.
  *
  * The module hides libzstd. In a build without libzstd, perfzstd_here is false and zstdstream_inflate() always fails;
  * the caller reports the reason instead of calling it.
@@ -16,13 +16,13 @@ extern const bool perfzstd_here;
 struct zstdstream {
 	/* The decompressor, a ZSTD_DCtx; NULL before the first record. */
 	void *stream;
-	/* The stream is damaged; records are dropped until one starts with the magic number of a new stream. */
+	/* True if the stream is damaged: records are dropped until one starts with the magic number of a new stream. */
 	bool broken;
 };
 
 /* Decompresses bytes of *packed into at most `space` bytes at `to`. Advances *packed, sets *made to the number of bytes
- * written, and *more if another call with the same input may give more. Returns false if the stream is damaged: the
- * rest of *packed is dropped. */
+ * written, and *more to true if another call with the same input may give more bytes. Returns false if the stream is
+ * damaged: the rest of *packed is dropped. */
 bool zstdstream_inflate(struct zstdstream *zstdstream, struct str *packed, char *to, size_t space, size_t *made,
 			bool *more);
 

@@ -14,13 +14,13 @@
 #define NOBODY UINT32_MAX /* pid in the MMAP records of the kernel and its modules */
 #define PROTECTION_EXEC 4u
 
-/* A thread may have samples in the kernel after its EXIT record. So its entry is deleted only LINGER_NS ns later, or
- * after LINGER_MAX later EXIT records. */
+/* A thread may have samples in the kernel after its EXIT record. So the entry of an ended thread is deleted only after
+ * LINGER_NS ns, or after LINGER_MAX more EXIT records of other threads. */
 #define LINGER_NS 10000000000u
 #define LINGER_MAX 32768u
-#define WAITS UINT64_MAX /* value of addrspace_thread.ended for a leader whose process has other threads that live */
+#define WAITS UINT64_MAX /* addrspace_thread.ended of an ended leader whose process has live threads */
 
-/* ---- DSOs --------------------------------------------------------------------------------------------------- */
+/* ---- table of DSOs ------------------------------------------------------------------------------------------ */
 
 static uint32_t dso_by_key(struct addrspace *addrspace, struct str key, enum dso_kind kind, struct str path)
 {
@@ -41,14 +41,15 @@ static uint32_t dso_by_key(struct addrspace *addrspace, struct str key, enum dso
 	return id;
 }
 
-#define KEY_SPACE 128 /* bytes that a DSO's key needs beside the path */
+#define KEY_SPACE 128 /* maximum number of bytes of a DSO's key beside the path */
 
-/* Returns the index of the DSO with this kind, path and identity, created at the first call. The n bytes of `identity`
- * distinguish files that have the same path. */
+/* Returns the index of the DSO with this kind, path and identity. Creates the DSO at the first call. The n bytes of
+ * `identity` distinguish files that have the same path. */
 static uint32_t dso_of(struct addrspace *addrspace, enum dso_kind kind, struct str path, const void *identity, size_t n)
 {
 	if (path.n > sizeof(addrspace->key) - KEY_SPACE)
-		path.n = sizeof(addrspace->key) - KEY_SPACE; /* the kernel's paths are shorter: PATH_MAX is 4096 */
+		/* longer paths are truncated; the kernel's are shorter (PATH_MAX is 4096) */
+		path.n = sizeof(addrspace->key) - KEY_SPACE;
 	addrspace->key[0] = (char)kind;
 	addrspace->key[1] = (char)n;
 	memcpy(addrspace->key + 2, identity, n);
@@ -72,7 +73,8 @@ uint32_t addrspace_jit(struct addrspace *addrspace, uint32_t pid)
 	return id;
 }
 
-/* Returns true for a mapping of no file, as is_anon_memory of perf does: anonymous memory, or huge pages. */
+/* Returns true for a mapping without a file, like perf's is_anon_memory: anonymous memory or huge pages. flags: MAP_*
+ * flags of the mapping. Returns false for mappings of files. */
 static bool addrspace_is_anonymous(struct str path, uint32_t flags)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
@@ -84,13 +86,15 @@ static bool is_no_file(struct str path)
 	return str_starts(path, STR("[stack")) || str_starts(path, STR("/SYSV")) || str_eq(path, STR("[heap]"));
 }
 
-/* Returns true for the path of a memfd. JITs write code through one mapping of a memfd and run it in another. */
+/* Returns true for the path of a memfd. JITs write code through one mapping of a memfd and run the code in another
+ * mapping. Returns false for all other paths. */
 static bool is_memfd(struct str path)
 {
 	return str_starts(path, STR("/memfd:"));
 }
 
-/* Returns the build-id of a mapped file: from the MMAP2 record, otherwise as pjrecord stored it for the file id. */
+/* Returns the build-id of a mapped file: from its MMAP2 record, otherwise from pjrecord's list by file id. Member n of
+ * the result is 0 if neither has the build-id. */
 static struct build_id build_of(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	const struct file_id *file_id = &record->mmap.file_id;
@@ -100,7 +104,8 @@ static struct build_id build_of(const struct addrspace *addrspace, const struct 
 		       symstore_build(addrspace->symstore, file_id);
 }
 
-/* Returns true if pjpack found a program in the file of this mapping. */
+/* Returns true if a packed recording has names of the mapped file, a memfd: pjpack then found a program in the memfd.
+ * Otherwise returns false. */
 static bool is_packed_program(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	const struct symbolized *symbolized = addrspace->symstore->who->symbolized;
@@ -118,8 +123,8 @@ static bool is_packed_program(const struct addrspace *addrspace, const struct pe
 	return found;
 }
 
-/* Returns true if the mapped file is a memfd with code of a JIT. A program in a memfd has a build-id, or a file in the
- * symbol store. With as_perf no memfd is taken for JIT code. */
+/* Returns true if the mapped file is a memfd with code of a JIT. A memfd with a program, in contrast, has a build-id,
+ * or a file in the symbol store. Returns false with as_perf. */
 static bool is_jit_memory(const struct addrspace *addrspace, const struct perfdata_record *record)
 {
 	return is_memfd(record->mmap.path) && !addrspace->as_perf && !build_of(addrspace, record).n &&
@@ -187,8 +192,8 @@ void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_buil
 		struct dso *dso = &addrspace->dso[d];
 		bool kernel = dso->kind == DSO_KERNEL;
 
-		/* The list assigns build-ids to paths, and in containers one path may be several files. pjrecord stores
-		 * build-ids by file id, so the list is not used for such files. */
+		/* The recording's list assigns build-ids to paths, and in containers one path may be several files.
+		 * pjrecord stores build-ids by file id, so the list is not used for files with a known file id. */
 		if (dso->kind == DSO_FILE && dso->file_id.inode && addrspace->symstore && addrspace->symstore->who->is)
 			continue;
 		if (dso->build_id.n == 0 && (kernel || dso->kind == DSO_FILE || dso->kind == DSO_VDSO))
@@ -197,7 +202,7 @@ void addrspace_build_ids(struct addrspace *addrspace, const struct perfdata_buil
 	buildids_free(&ids);
 }
 
-/* ---- maps --------------------------------------------------------------------------------------------------- */
+/* ---- mappings that processes share -------------------------------------------------------------------------- */
 
 static struct addrspace_maps *shared_new(struct addrspace *addrspace)
 {
@@ -216,8 +221,8 @@ static void shared_drop(struct addrspace_maps *maps)
 	free(maps);
 }
 
-/* Returns mappings with these contents that the caller may change: *maps itself, or a copy if other processes share
- * *maps. Gives them a new serial number. */
+/* Makes mappings changeable: returns *maps itself, or a copy if other processes share *maps. Gives the result a new
+ * serial number. */
 static struct addrspace_maps *shared_own(struct addrspace *addrspace, struct addrspace_maps *maps)
 {
 	struct addrspace_maps *copy;
@@ -233,7 +238,7 @@ static struct addrspace_maps *shared_own(struct addrspace *addrspace, struct add
 	return copy;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------ */
+/* ---- table of threads --------------------------------------------------------------------------------------- */
 
 static uint32_t thread_hash(uint32_t tid)
 {
@@ -259,7 +264,8 @@ static void grow_threads(struct addrspace *addrspace)
 	addrspace->mask = nslots - 1;
 }
 
-/* Returns the index of the slot with this tid; if there is none, of the free slot for this tid. */
+/* Returns the index of the hash slot that contains this tid; if no slot does, the index of the free slot for a thread
+ * with this tid. */
 static uint32_t addrspace_slot_of(const struct addrspace *addrspace, uint32_t tid)
 {
 	uint32_t i = thread_hash(tid) & addrspace->mask;
@@ -269,7 +275,7 @@ static uint32_t addrspace_slot_of(const struct addrspace *addrspace, uint32_t ti
 	return i;
 }
 
-/* Returns the entry of a tid. If there is none, creates one, whose `used` is false. */
+/* Returns the entry of a tid. If there is no entry, creates one with `used` false. */
 static struct addrspace_thread *addrspace_thread_of(struct addrspace *addrspace, uint32_t tid)
 {
 	uint32_t i;
@@ -314,7 +320,8 @@ struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t 
 
 	if (likely(thread->used && thread->pid == pid))
 		return thread;
-	addrspace_forget(thread); /* another thread had this tid; its EXIT record was lost */
+	/* the entry is of an earlier thread with this tid; the EXIT record of that thread was lost */
+	addrspace_forget(thread);
 	thread->used = true;
 	thread->pid = pid;
 	if (pid == tid) {
@@ -351,14 +358,14 @@ static void delete_thread(struct addrspace *addrspace, uint32_t at)
 }
 
 /* Deletes the entry of an ended thread. The entry of a leader stays until the other threads of its process have ended,
- * because its name is the name of the process. */
+ * because the name of the leader is the name of the process. */
 static void addrspace_bury(struct addrspace *addrspace, const struct addrspace_end *end)
 {
 	uint32_t at = addrspace_slot_of(addrspace, end->tid), pid;
 	struct addrspace_thread *thread = addrspace->slot[at];
 
 	if (!thread || thread->ended != end->ended)
-		return; /* a new thread has this tid */
+		return; /* a new thread has this tid: the entry stays */
 	if (thread->space && thread->space->refs > 1 && thread->pid == thread->tid) {
 		thread->ended = WAITS;
 		return;
@@ -425,7 +432,7 @@ uint32_t addrspace_comm(struct addrspace *addrspace, struct addrspace_thread *th
 	return intern(&addrspace->comms, (struct str){ name, (size_t)got });
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------ */
+/* ---- effects of records ------------------------------------------------------------------------------------- */
 
 static void fork_thread(struct addrspace *addrspace, const struct perfdata_record *record)
 {
@@ -434,8 +441,9 @@ static void fork_thread(struct addrspace *addrspace, const struct perfdata_recor
 	struct addrspace_maps *maps = parent->space->maps;
 
 	if (parent->tid == record->tid)
-		return; /* damaged record: parent and child have the same tid */
-	maps->refs++;   /* or the next line would free them, if the parent's leader had the child's tid */
+		return; /* ignore a damaged record: parent and child have the same tid */
+	/* own reference: the next line would free the mappings if the parent's leader has the child's tid */
+	maps->refs++;
 	addrspace_forget(addrspace_thread_of(addrspace, record->tid));
 	thread = addrspace_thread(addrspace, record->pid, record->tid);
 	thread->comm = comm;
@@ -453,7 +461,8 @@ static void comm_record(struct addrspace *addrspace, const struct perfdata_recor
 
 	thread->ended = 0;
 	thread->comm = intern(&addrspace->comms, record->comm.comm);
-	/* exec removes all mappings. perf keeps the old ones, and so assigns samples to code that is gone. */
+	/* exec removes all mappings. perf keeps the old mappings, and so assigns samples to code that no longer exists.
+	 */
 	if (record->comm.exec && !addrspace->as_perf) {
 		shared_drop(thread->space->maps);
 		thread->space->maps = shared_new(addrspace);
@@ -468,8 +477,8 @@ static bool kernel_map(const struct perfdata_record *record, struct map *map)
 	return map->start < map->end;
 }
 
-/* Returns the name of the kernel module with this path, in `name` or path: for
- * "/lib/modules/6.1/kernel/fs/nfs-v4.ko.xz" it is "[nfs_v4]". */
+/* Returns the name of the kernel module with this path: for "/lib/modules/6.1/kernel/fs/nfs-v4.ko.xz" the result is
+ * "[nfs_v4]". The result is in `name`, a buffer of `cap` bytes, or is a part of `path` that already has brackets. */
 static struct str module_name(struct str path, char *name, size_t cap)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -500,7 +509,8 @@ static void kernel_mmap(struct addrspace *addrspace, const struct perfdata_recor
 		return;
 	if (str_starts(path, kernel) || str_starts(path, STR("[guest.kernel"))) {
 		map.dso = addrspace->kernel_core = addrspace_special(addrspace, DSO_KERNEL, kernel);
-		if (path.n > kernel.n) { /* a symbol follows, _text or _stext, and `offset` is its address */
+		/* the name of a symbol follows, _text or _stext, whose address is in the offset of the record */
+		if (path.n > kernel.n) {
 			addrspace->kernel_symbol = arena_copy(&addrspace->text, str_from(path, kernel.n));
 			addrspace->kernel_text = record->mmap.offset;
 		}
@@ -523,7 +533,7 @@ static void user_mmap(struct addrspace *addrspace, const struct perfdata_record 
 	if (!kernel_map(record, &map))
 		return;
 	thread->ended = 0;
-	/* Protection 0 is taken as executable: perf 3.x synthesises MMAP2 records from /proc without protection. */
+	/* Protection 0 is treated as executable: perf 3.x synthesises MMAP2 records from /proc without protection. */
 	map.code = !record->mmap.data && (!record->mmap.protection || record->mmap.protection & PROTECTION_EXEC);
 	map.dso = user_dso(addrspace, record);
 	kind = addrspace->dso[map.dso].kind;
@@ -565,7 +575,7 @@ void addrspace_record(struct addrspace *addrspace, const struct perfdata_record 
 	}
 }
 
-/* ---- lookups ------------------------------------------------------------------------------------------------ */
+/* ---- lookups of instruction pointers ------------------------------------------------------------------------ */
 
 struct location addrspace_find(const struct addrspace *addrspace, const struct addrspace_thread *thread,
 			       enum perfdata_mode mode, uint64_t ip)
@@ -584,9 +594,10 @@ struct location addrspace_find(const struct addrspace *addrspace, const struct a
 	return map ? location_in_dso(map->dso, ip + map->add) : location_in_dso(0, ip);
 }
 
-/* Range of user addresses. The first page is never mapped; addresses above 2^47 (x86-64) or 2^48 (aarch64) only if the
- * program requests them. */
+/* End of the first page, which is never mapped for user code. */
 #define ADDRSPACE_PAGE 4096u
+/* End of the range of user addresses. Addresses above 2^47 (x86-64) or 2^48 (aarch64) are mapped only if the program
+ * requests them. */
 #define ADDRSPACE_USER_END (UINT64_C(1) << 48)
 
 bool addrspace_may_be_code(const struct addrspace_thread *thread, uint64_t ip)

@@ -25,7 +25,8 @@ static bool context_mode(uint64_t ip, bool as_perf, enum perfdata_mode *mode)
 	}
 }
 
-/* Returns true if perf script drops the callchain of this sample because of an unknown marker. */
+/* Returns true if the callchain of this sample has an unknown marker, so that perf script drops the callchain;
+ * otherwise false. */
 static bool has_garbage(const struct perfdata_record *record)
 {
 	enum perfdata_mode mode;
@@ -56,13 +57,14 @@ void callchain_push_interrupted(struct callchain *callchain, const struct addrsp
 	callchain_push_ip(callchain, thread, mode, ip, time);
 }
 
-/* Pushes the frames of ips[0..n), as callchain_push_part does. leaf: the first address is that of the leaf frame, so
- * callchain_push_interrupted decides its mode. */
+/* Pushes the frames of ips[0..n), with its context markers. leaf: true if the first address belongs to the leaf frame:
+ * callchain_push_interrupted then determines its mode. false: the context marker before the first address determines
+ * the mode. time: of the sample, in ns. */
 static void callchain_push_ips(struct callchain *callchain, const struct addrspace_thread *thread, const uint64_t *ips,
 			       uint64_t n, bool leaf, uint64_t time)
 {
 	enum perfdata_mode mode = MODE_USER;
-	bool caller = false; /* the next address is a return address */
+	bool caller = false; /* true: the next address is a return address */
 
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t ip = ips[i];

@@ -15,20 +15,23 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MAXIMUM 1024 /* maximum number of frames of a stack, for endless recursion */
-#define PERF_MAX 127 /* frames that perf script prints by default (--max-stack) */
+#define MAXIMUM 1024 /* maximum number of frames of a stack; deeper stacks, as of endless recursion, are truncated */
+/* maximum number of frames of a stack with as_perf, the default of perf script's --max-stack; deeper stacks are
+ * truncated */
+#define PERF_MAX 127
 
-/* Unwind tables of one DSO: NULL if there are none, or if they are not `tried` (searched) yet. */
+/* Unwind tables of one DSO. tried: true after the search for the file. table: NULL before the search, or if the file or
+ * its tables were not found. */
 struct copiedstack_table {
 	struct unwind_table *table;
-	struct jitunwind jit; /* those of a jitdump */
+	struct jitunwind jit; /* unwind tables of the code in a jitdump */
 	bool tried;
 };
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- opening of mapped files, and their unwind tables ------------------------------------------------------- */
 
-/* Returns the build-id of a mapped file: from its MMAP2 record, otherwise from the recording's list of build-ids. Its n
- * is 0 if both lack it. */
+/* Returns the build-id of a mapped file: from its MMAP2 record, otherwise from the recording's list of build-ids.
+ * Member n of the result is 0 if neither has the build-id. */
 static struct build_id build_id_of(struct copiedstack *stack, const struct dso *dso, const struct perfdata *data)
 {
 	const struct perfdata_build_id *id;
@@ -41,8 +44,8 @@ static struct build_id build_id_of(struct copiedstack *stack, const struct dso *
 	return buildids_find(&stack->buildids, false, dso->path);
 }
 
-/* Returns true if the open file fd has build-id *id, or if the recording has no build-id for it (id->n == 0). fd stays
- * open. */
+/* Returns true if the open file fd has build-id *id, or if the recording has no build-id for the file (id->n == 0);
+ * false if the file has another or no build-id. fd stays open. */
 static bool copiedstack_is_build(int fd, const struct build_id *id)
 {
 	struct build_id found;
@@ -63,7 +66,8 @@ static int copiedstack_checked(int fd, const struct build_id *id)
 	return fd;
 }
 
-/* Opens the file with this build-id in perf's cache, ~/.debug/.build-id/xx/yyyy/elf. Returns -1 if there is none. */
+/* Opens the file with this build-id in perf's cache, ~/.debug/.build-id/xx/yyyy/elf. Returns a descriptor, or -1 if
+ * there is no such file. */
 static int copiedstack_open_cached(const struct build_id *id)
 {
 	const char *home = getenv("HOME");
@@ -77,12 +81,11 @@ static int copiedstack_open_cached(const struct build_id *id)
 	return got > 0 && (size_t)got < sizeof(path) ? fileopener_path(path) : -1;
 }
 
-/* Opens a mapped file: pjrecord's copy; otherwise the file as the live process sees it, the one below --symfs or of
- * this machine, the one in perf's cache, or a copy in the symbol store whose tenant is unknown (symstore_unclaimed), in
- * this order. The file must have the recorded build-id; without one, that of a live process or of this machine must be
- * shown to be the mapped one (fileopener_mapped). Returns a descriptor, or -1 if there is no
- * such file.
- */
+/* Opens a mapped file. Tries, in this order: pjrecord's copy, the file as the live process sees it, the file below
+ * --symfs or of this machine, the file in perf's cache, a copy in the symbol store whose tenant is unknown
+ * (symstore_unclaimed). The file must have the recorded build-id. If no build-id is recorded, fileopener_mapped must
+ * prove that the file of the live process or of this machine is the mapped file. Returns a descriptor, or -1 if there
+ * is no such file. */
 static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *dso, const struct provenance *origin,
 				   const struct perfdata *data)
 {
@@ -125,8 +128,8 @@ static struct copiedstack_table *copiedstack_table(struct copiedstack *stack, ui
 	return &stack->table[dso];
 }
 
-/* Returns the unwind tables of a DSO, loaded at the first call; their `table` is NULL if the DSO is no file or the file
- * has none. */
+/* Returns the unwind tables of a DSO. Loads them at the first call. Member `table` of the result is NULL if the DSO is
+ * no file, or if the file is not found or has no tables. */
 static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack, const struct addrspace *addrspace,
 						      uint32_t dso, const struct provenance *origin,
 						      const struct perfdata *data)
@@ -150,9 +153,10 @@ static struct copiedstack_table *copiedstack_table_of(struct copiedstack *stack,
 	return table;
 }
 
-/* ---- frame pointers ------------------------------------------------------------------------------------------- */
+/* ---- code that sets up the frame pointer ---------------------------------------------------------------------- */
 
-/* Returns the processor of the recorded machine, or NULL if no unwinder supports it. */
+/* Returns the processor of the recorded machine (of this machine if the recording does not name it), or NULL if no
+ * unwinder supports this processor. */
 static const struct processor *copiedstack_processor_of(const struct perfdata *data)
 {
 	struct str machine = perfdata_info(data)->arch;
@@ -160,11 +164,13 @@ static const struct processor *copiedstack_processor_of(const struct perfdata *d
 	return machine.n ? processor_of_machine(machine) : processor_here();
 }
 
-/* Greatest memory of the tables that are loaded for copiedstack_keeps_pointer, in bytes. */
+/* Limit in bytes for the unwind tables that copiedstack_keeps_pointer() has loaded: if the sum exceeds the limit, no
+ * further file is loaded, and copiedstack_keeps_pointer() returns false for the code of further files. */
 #define KEEPS_MAX ((size_t)96 << 20)
 
-/* Returns true if the rule for an address finds the caller's frame from the frame pointer: with the standard frame on
- * x86-64; on aarch64, where rules mostly use sp, if x29 is saved. */
+/* Returns true if a CFI row shows that the frame pointer is set up. On x86-64 this is so if the CFA is rbp + 16. On
+ * aarch64, where rows mostly have the CFA from sp, it is so if x29 is saved. Returns false for a row with expressions
+ * (CFI_ROW_FULL). */
 static bool is_by_pointer(const struct cfi_row *row, const struct processor *processor)
 {
 	if (row->flags & CFI_ROW_FULL)
@@ -177,7 +183,7 @@ static bool is_by_pointer(const struct cfi_row *row, const struct processor *pro
 	return false;
 }
 
-/* Offset of the CFA from rsp in Go code without a frame. */
+/* Offset in bytes of the CFA from rsp in Go code without a frame. */
 enum { GO_NO_FRAME = 8 };
 
 static bool is_go_without_frame(const struct unwind_table *table, uint64_t address)
@@ -187,11 +193,11 @@ static bool is_go_without_frame(const struct unwind_table *table, uint64_t addre
 	return row && row->cfa <= GO_NO_FRAME;
 }
 
-/* Returns true if the frame pointer at an address of Go code is that of its function. Each Go function with a frame
- * sets it: subq $n,rsp; movq rbp,n-8(rsp); leaq n-8(rsp),rbp (since Go 1.21: pushq rbp; movq rsp,rbp), and before ret
- * restores it: movq n-8(rsp),rbp; addq $n,rsp. Its rows have the CFA from rsp and nothing of rbp. So the address must
- * not be in the instructions between subq and the end of leaq, which starts up to 5 bytes after subq (8 in a large
- * frame), nor at an addq of 4 or 7 bytes before the frame ends. A call is farther from both. */
+/* Returns true if rbp is the frame pointer of the Go function at `address`, whose CFI row is `row`. CFI of Go has the
+ * CFA from rsp and no rule for rbp, so the test is by the distance to code without frame. Prologue: subq $n,rsp; movq
+ * rbp,n-8(rsp) (5 bytes, 8 in a large frame); leaq n-8(rsp),rbp: false until the leaq has run. Epilogue: movq
+ * n-8(rsp),rbp; addq $n,rsp (4 or 7 bytes): false at the addq. Since Go 1.21 the prologue is pushq rbp; movq rsp,rbp (4
+ * bytes), which the same distance covers. Return addresses are farther from prologue and epilogue. */
 static bool is_go_by_pointer(const struct unwind_table *table, const struct cfi_row *row, uint64_t address)
 {
 	uint64_t setup = row->cfa > 128 ? 9 : 6;
@@ -229,17 +235,18 @@ bool copiedstack_keeps_pointer(struct copiedstack *stack, const struct addrspace
 	return row ? is_by_pointer(row, processor) : addrspace->dso[dso].v8;
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------ */
+/* ---- walking of stack copies -------------------------------------------------------------------------------- */
 
-/* The sample whose stack is walked; the owner of the callbacks of walk.h and javaunwind.h. */
+/* The sample whose stack is walked: argument of the callbacks for walk.h and javaunwind.h. */
 struct copiedstack_sample {
 	struct copiedstack *stack;
 	const struct addrspace *addrspace;
 	const struct addrspace_thread *thread;
 	const struct provenance *origin;
 	const struct perfdata *data;
-	uint64_t time;               /* of the sample, for jitdumps */
-	struct frametimes *frames;   /* frame data that the JVM's timeline recorded; NULL: no JVM or no timeline */
+	uint64_t time; /* time of the sample in ns, for lookups in jitdumps */
+	/* frame data in the JVM's timeline; NULL: the process is no JVM, or has no timeline */
+	struct frametimes *frames;
 	struct javaunwind_code java; /* code blobs of the JVM at the sample's time, for javaunwind_step;
 					empty if the process is no JVM with a timeline */
 };
@@ -269,7 +276,7 @@ static int copiedstack_how(void *arg, const struct code_blob *blob, uint64_t add
 	return frametimes_how(((const struct copiedstack_sample *)arg)->frames, blob, address);
 }
 
-/* Loads the code blobs of the process at the time of record, if it is a JVM with a timeline. */
+/* Loads the code blobs of the process at the time of record into *sample, if the process is a JVM with a timeline. */
 static void copiedstack_find_java(struct copiedstack_sample *sample, const struct perfdata_record *record)
 {
 	struct copiedstack *stack = sample->stack;
@@ -287,7 +294,8 @@ static void copiedstack_find_java(struct copiedstack_sample *sample, const struc
 	sample->java.arg = sample;
 }
 
-/* Sets *code to generated code that a jitdump describes with an unwind table. Returns false if `place` is none. */
+/* Sets *code to the JIT code at `place`, whose virtual address is ip, and its unwind table in a jitdump. Returns false
+ * if no jitdump has a table for this code, on other processors than x86-64, or with as_perf. */
 static bool copiedstack_find_jit(const struct copiedstack_sample *sample, const struct location *place, uint64_t ip,
 				 struct walk_code *code)
 {
@@ -329,8 +337,8 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 	return true;
 }
 
-/* Cuts the stack before the first caller whose address cannot be code: the unwinder took a word for a return address
- * that was none, so all frames from there on are wrong. */
+/* Truncates the stack before the first caller whose address cannot be code. The unwinder took a word that is no return
+ * address for this caller, so this frame and all outer frames are wrong. */
 static void copiedstack_drop_impossible(struct walk *walk, const struct addrspace_thread *thread)
 {
 	for (size_t i = 1; i < walk->n; i++)
@@ -340,7 +348,8 @@ static void copiedstack_drop_impossible(struct walk *walk, const struct addrspac
 		}
 }
 
-/* Walks the stack copy of a sample. */
+/* Walks the stack copy of a sample, and puts the result into stack->walk. The result has no frames if no unwinder
+ * supports the registers. */
 static void copiedstack_unwind(struct copiedstack *stack, const struct addrspace *addrspace,
 			       const struct addrspace_thread *thread, const struct perfdata_record *record,
 			       const struct provenance *origin, const struct perfdata *data)
@@ -371,9 +380,10 @@ static void copiedstack_unwind(struct copiedstack *stack, const struct addrspace
 	walk_debug(walk, record->pid);
 }
 
-/* ---- packed recordings -------------------------------------------------------------------------------------- */
+/* ---- stacks of packed recordings ---------------------------------------------------------------------------- */
 
-/* Takes the stack of the next sample out of a packed recording. Returns false if it has none. */
+/* Sets stack->walk to the stack of the next sample in a packed recording. Returns false if the recording is not packed
+ * or has no more stacks, or with as_perf. */
 static bool copiedstack_take(struct copiedstack *stack)
 {
 	struct walk *walk = &stack->walk;

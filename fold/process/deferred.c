@@ -6,9 +6,10 @@
 
 #include <stdlib.h>
 
-/* Limit for the number of queue entries. The need is the number of threads that are in the kernel, times the number of
- * samples that each of them has there. */
+/* Maximum number of ring entries in use; above it, deferred_give_up() continues the oldest sample without a user part.
+ * Needed are as many entries as threads are in the kernel, times the number of samples of each thread in the kernel. */
 #define MAXIMUM 4096
+/* Number of entries of the ring, and of queues in the hash table. */
 #define RING (2 * MAXIMUM)
 
 struct deferred_sample {
@@ -16,12 +17,12 @@ struct deferred_sample {
 	uint64_t cookie; /* cookie of the user part; 0: the ring entry is free */
 	uint32_t tid, comm;
 	uint32_t next;   /* 1 + ring index of the next sample in the same queue; 0: none */
-	uint32_t *frame; /* kernel frames, leaf first; n of them */
+	uint32_t *frame; /* n kernel frames, leaf first */
 	size_t n;
 };
 
-/* Queue of waiting samples whose thread and cookie have one hash: 1 + ring index of the first and of the last sample;
- * 0: the queue is empty. */
+/* Queue of waiting samples with equal hashes of thread and cookie. first and last: 1 + ring index of its first and last
+ * sample; 0: the queue is empty. */
 struct deferred_queue {
 	uint32_t first, last;
 };
@@ -104,7 +105,7 @@ bool deferred_give_up(struct deferred *deferred, struct samples *samples, bool a
 		return false;
 	sample = &deferred->waiting[deferred->oldest];
 	go_on(deferred, samples, queue_of(deferred, sample->tid, sample->cookie), 0, sample,
-	      comm); /* 0: the oldest of all samples is the first of its queue */
+	      comm); /* before is 0: the oldest of all samples is also the oldest of its queue */
 	return true;
 }
 

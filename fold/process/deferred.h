@@ -11,17 +11,18 @@
 
 #include "fold/samples/samples.h"
 
-/* The samples that wait; all zero has none. */
+/* The samples that wait; a struct of zeros has none. */
 struct deferred {
-	struct deferred_sample *waiting; /* ring of samples; NULL before the first one */
-	/* Index of the oldest waiting sample in the ring, and number of ring entries from it to the newest sample;
-	 * entries of samples that have been reopened between them are free. */
+	struct deferred_sample *waiting; /* ring of samples; NULL before the first sample */
+	/* oldest: ring index of the oldest waiting sample. n: number of ring entries from the oldest to the newest
+	 * waiting sample; some of these entries are free, because their samples were reopened. */
 	uint32_t oldest, n;
 	struct deferred_queue *queue; /* hash table of queues of samples, by thread and cookie; NULL before the first */
 };
 
-/* Suspends the open sample of thread tid, and stores it with its frames. cookie must not be 0; comm is a number of the
- * caller that is returned with the sample. The caller must then call deferred_give_up until it returns false. */
+/* Suspends the open sample of thread tid, and stores it with its frames. cookie must not be 0; comm is a number that
+ * deferred_take and deferred_give_up return with the sample; the caller chooses it. The caller must then call
+ * deferred_give_up until it returns false. */
 void deferred_put(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t comm);
 
 /* Reopens the oldest sample of thread tid that waits for the user part with this cookie, pushes its kernel frames and

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * location.h - a location: the place that one frame of a stack refers to. Its kind selects the source of its name.
+ * location.h - a location: the code or name that one frame of a stack refers to. Its kind selects the source of its
+ * name.
  *
  * Most locations are addresses in a DSO. Some frames need no lookup in a DSO: a code blob of a jitdump carries its
- * name, and an interpreted method is in pjrecord's list. Three kinds are no code: the name of a thread as a frame, the
+ * name, and an interpreted method is in pjrecord's list. Three kinds are not code: the name of a thread as a frame, the
  * name of a group of JVM threads as a frame, and the end of a stack, which is not a frame.
  *
  * Make locations only with the location_in_dso and location_of functions below: they set unused members to 0, so that
@@ -17,7 +18,8 @@
 struct jit_code;
 
 enum location_kind {
-	/* An address in a DSO. The DSO's kind (enum dso_kind) defines if it is a file offset or a sampled address. */
+	/* An address in a DSO. The DSO's kind (enum dso_kind) defines if the address is a file offset or a sampled
+	 * address. */
 	LOCATION_IN_DSO,
 	/* A code blob of a jitdump or timeline. */
 	LOCATION_CODE,
@@ -31,30 +33,32 @@ enum location_kind {
 	LOCATION_STACK_END
 };
 
-/* The reason why a stack ends. If a stack has no such mark, or one of the two limits, its outermost frame decides: if
- * that is a root frame, the stack is complete. */
+/* Reason why a stack ends. A stack without a LOCATION_STACK_END, or with STACK_EVENT_LIMIT or STACK_KERNEL_LIMIT, is
+ * complete if its outermost frame is a root frame. */
 enum stack_end {
 	/* The caller's frame lies beyond the end of the stack copy. */
 	STACK_COPY_CUT,
 	/* The callchain has as many addresses as its event allows (perf_event_attr.sample_max_stack), or more. */
 	STACK_EVENT_LIMIT,
-	/* The callchain may have reached the kernel's limit, which the recording lacks. location.addresses is the
-	 * number of addresses of this callchain: it is the limit if no callchain of the recording has more. */
+	/* The callchain has at least as many addresses as the kernel's default limit; the recording does not contain
+	 * the limit itself. location.addresses is the number of addresses of this callchain; if no callchain of the
+	 * recording has more, this number is the limit. */
 	STACK_KERNEL_LIMIT,
 	/* pjrecord unwound the stack and marked it as truncated; pjfold shows the frame [truncated]. */
 	STACK_TRUNCATED,
-	/* The unwinder, in pjrecord or of a stack copy, reached a root frame. */
+	/* The unwinder, pjrecord's or pjfold's own for a stack copy, reached a root frame. */
 	STACK_COMPLETE,
 	/* The unwinder found no caller of the outermost frame. */
 	STACK_BROKEN,
-	/* The unwinder reached a root frame by frame pointers that the code may not keep: callers may be missing. */
+	/* The unwinder reached a root frame by frame pointers in code that may not keep them: callers may be missing.
+	 */
 	STACK_UNKNOWN
 };
 
 struct location {
 	enum location_kind kind;
 	union {
-		uint32_t dso;       /* LOCATION_IN_DSO, LOCATION_CODE: index in addrspace.dso; 0 if no mapping */
+		uint32_t dso;       /* LOCATION_IN_DSO, LOCATION_CODE: index in addrspace.dso; 0: no mapping */
 		uint32_t pid;       /* LOCATION_METHOD: process id of the JVM */
 		uint32_t comm;      /* LOCATION_THREAD: id of the thread's name in addrspace.comms */
 		uint32_t group;     /* LOCATION_GROUP: a value of enum jvmthreads_group */
@@ -73,8 +77,8 @@ static inline struct location location_in_dso(uint32_t dso, uint64_t address)
 	return (struct location){ .kind = LOCATION_IN_DSO, .dso = dso, .address = address };
 }
 
-/* Returns the location of a code blob. dso is the index of the DSO_JIT that contains the code. The owner of *code
- * (jitdump, timeline or window) must outlive the location. */
+/* Returns the location of a code blob. dso is the index of the DSO_JIT that contains the code. The owner of *code (a
+ * jitdump, timeline or window) must outlive the location. */
 static inline struct location location_of_code(uint32_t dso, const struct jit_code *code)
 {
 	return (struct location){ .kind = LOCATION_CODE, .dso = dso, .code = (uint64_t)(uintptr_t)code };
@@ -112,7 +116,7 @@ static inline bool location_equal(const struct location *left, const struct loca
 	return left->address == right->address && left->dso == right->dso && left->kind == right->kind;
 }
 
-/* Returns true if the location is code, not the name of a thread or group, nor the end of a stack. */
+/* Returns true if the location is code, not the name of a thread or group, nor the end of a stack; otherwise false. */
 static inline bool location_is_code(const struct location *location)
 {
 	return location->kind != LOCATION_THREAD && location->kind != LOCATION_GROUP &&

@@ -11,17 +11,20 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define KNOWN 32768 /* number of cache entries, 512 kB together */
+#define KNOWN_BITS 15
+#define KNOWN (1u << KNOWN_BITS) /* number of cache entries, 512 kB together */
 
-/* Entry of the cache: the location of an instruction pointer in certain mappings. */
+/* Entry of the cache: the location of an instruction pointer in mappings with one serial number. */
 struct place_known {
 	uint64_t ip;
-	uint32_t serial, location; /* serial number of the mappings; id of the location, 0: the entry is free */
+	/* serial: serial number of the mappings. location: id of the location; 0: the entry is free. */
+	uint32_t serial, location;
 };
 
-/* ---- addresses ---------------------------------------------------------------------------------------------- */
+/* ---- lookups of locations ----------------------------------------------------------------------------------- */
 
-/* Returns whether a packed recording has code of the process of a DSO. */
+/* Returns which code blobs of a DSO's process a packed recording contains. SYMBOLIZED_NONE: none, or the recording is
+ * not packed. SYMBOLIZED_MORE: blobs that add to other sources. SYMBOLIZED_ALL: all blobs of the process. */
 static enum symbolized_has packed_code(const struct locationcache *locations, const struct dso *dso)
 {
 	return locations->recorder && locations->recorder->symbolized ?
@@ -45,8 +48,8 @@ static const struct jit_code *from_timeline(struct locationcache *locations, con
 	return code;
 }
 
-/* Returns the code blob that a jitdump or a timeline has at an address of a process at a time, and passes it to the
- * writer of pjpack. `dump`: of the jitdump. */
+/* Returns the code blob that the process's jitdump (dump is true) or timeline (dump is false) has at an address and
+ * time, or NULL. Passes the result to pjpack's writer, if there is one. */
 static const struct jit_code *from_history(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					   uint64_t time, bool dump)
 {
@@ -58,7 +61,8 @@ static const struct jit_code *from_history(struct locationcache *locations, cons
 	return code;
 }
 
-/* Returns the code blob at an address of a process from a packed recording. */
+/* Returns the code blob that a packed recording has at an address of a process at a time (ns), or NULL. Passes the
+ * result to pjpack's writer, if there is one. */
 static const struct jit_code *from_packed(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					  uint64_t time)
 {
@@ -70,8 +74,9 @@ static const struct jit_code *from_packed(struct locationcache *locations, const
 	return code;
 }
 
-/* Returns the code blob at an address in a JVM, from the window's own code, otherwise from pjmap's timeline; NULL if
- * neither has one. */
+/* Returns the code blob at an address in a JVM: from the recording's own code, otherwise from the names in a packed
+ * recording, otherwise from pjmap's timeline. Returns NULL if none of these sources has code at the address and
+ * time. */
 static const struct jit_code *find_jvm_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					    uint64_t time)
 {
@@ -85,7 +90,8 @@ static const struct jit_code *find_jvm_code(struct locationcache *locations, con
 					     from_history(locations, dso, address, time, false);
 }
 
-/* Returns the code blob at an address of a process, from the source that is preferred; NULL if it has none. */
+/* Returns the code blob at an address of a process at a time (ns), or NULL. The source is the packed recording if that
+ * has all code of the process, otherwise the jitdump, otherwise the sources of JVM code. */
 static const struct jit_code *find_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					uint64_t time)
 {
@@ -96,7 +102,8 @@ static const struct jit_code *find_code(struct locationcache *locations, const s
 	return find_jvm_code(locations, dso, address, time);
 }
 
-/* Returns true if a jitdump, the window or a timeline has the JIT code of this process with times of changes. */
+/* Returns true if a source has the JIT code of this process with the times of changes: a jitdump, a packed recording,
+ * the recording's own code or a timeline. Returns false if only a perf map can have names for this code. */
 static bool has_history(struct locationcache *locations, const struct dso *dso)
 {
 	return dso->jitdump || packed_code(locations, dso) ||
@@ -104,16 +111,18 @@ static bool has_history(struct locationcache *locations, const struct dso *dso)
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
-/* Returns true if an address that is in no code mapping may be the Method* or the instruction of an interpreted frame,
- * which pjrecord puts into callchains. Pass 2 looks it up: pjrecord lists both at the end of the window. Instructions
- * of CPython have two bytes. */
+/* Returns true if ip, an address outside of code mappings, may be the Method* or the instruction of an interpreted
+ * frame, which pjrecord puts into callchains. Such an address is looked up in pass 2, because pjrecord lists methods
+ * and instructions at the end of the window. Returns false for odd addresses, among others: a Method* is aligned, and
+ * instructions of CPython have two bytes. */
 static bool may_be_method(const struct locationcache *locations, enum perfdata_mode mode, uint64_t ip)
 {
 	return mode == MODE_USER && ip && ip % 2 == 0 && locations->symstore && locations->symstore->who->unwound;
 }
 
-/* Returns the id of the location to count for an address in a DSO: that of the code blob, if a JIT's source has one.
- * Sets *lasting to true if the result is valid until the mappings change, so that it can be cached. */
+/* Returns the id of the location that represents an address in a DSO at a time (ns): the code blob if a source of JIT
+ * code has one, otherwise the address itself. Sets *lasting to true if the result is valid until the mappings change,
+ * so that it can be cached; to false for code that a JIT may replace. */
 static uint32_t make_location(struct locationcache *locations, struct location location, uint64_t time, bool *lasting)
 {
 	const struct dso *dso = &locations->as->dso[location.dso];
@@ -128,7 +137,8 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 		break;
 	case DSO_SYMBOL: location.address = 0; break;
 	case DSO_JIT:
-		*lasting = !has_history(locations, dso); /* the JIT may have replaced the code */
+		/* with a history, the result is valid only for this time: the JIT may have replaced the code */
+		*lasting = !has_history(locations, dso);
 		if (!*lasting)
 			code = find_code(locations, dso, location.address, time);
 		if (code)
@@ -137,6 +147,13 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 	default: break;
 	}
 	return locations_id(locations->locations, location);
+}
+
+/* Returns the index of the cache entry for address ip in mappings with this serial number. A collision costs no more
+ * than the lookup of a new address, so one multiplication without a secret is enough. */
+static uint32_t known_index(uint64_t ip, uint32_t serial)
+{
+	return (uint32_t)((ip + ((uint64_t)serial << 32)) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - KNOWN_BITS));
 }
 
 uint32_t locationcache_locate(struct locationcache *locations, const struct addrspace_thread *thread,
@@ -150,13 +167,13 @@ uint32_t locationcache_locate(struct locationcache *locations, const struct addr
 
 	if (unlikely(!locations->known))
 		locations->known = mem_alloc(sizeof(*locations->known), KNOWN);
-	known = &locations->known[hash_pair(ip, serial) % KNOWN];
+	known = &locations->known[known_index(ip, serial)];
 	if (likely(known->ip == ip && known->serial == serial && known->location))
 		return known->location;
 	location = addrspace_find(locations->as, thread, mode, ip);
 	kind = locations->as->dso[location.dso].kind;
-	/* Not cached: the location contains the pid, but the cache entry applies to a forked child with the same
-	 * mappings, too. */
+	/* The result is not cached: the location contains the pid, but the cache entry applies to a forked child with
+	 * the same mappings, too. */
 	if ((kind == DSO_NOWHERE || kind == DSO_DATA) && may_be_method(locations, mode, ip))
 		return locations_id(locations->locations, location_of_method(thread->pid, ip));
 	id = make_location(locations, location, time, &lasting);
@@ -165,10 +182,10 @@ uint32_t locationcache_locate(struct locationcache *locations, const struct addr
 	return id;
 }
 
-/* ---- jitdumps ----------------------------------------------------------------------------------------------- */
+/* ---- opening of jitdumps ------------------------------------------------------------------------------------ */
 
-/* Returns true if a mapped path is that of a jitdump, "jit-PID.dump". A JIT that writes a jitdump first maps one page
- * of the file as executable, so that the recording has an MMAP record of it. */
+/* Returns true if a mapped path is the path of a jitdump, "jit-PID.dump"; otherwise false. A JIT that writes a jitdump
+ * first maps one page of the file as executable, so that the recording has an MMAP record of it. */
 static bool locationcache_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -176,8 +193,9 @@ static bool locationcache_is_jitdump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-/* Opens the jitdump of a mapping: pjrecord's copy, the file of the live process, or the one below --symfs or of this
- * machine. Writes its name for messages to path. Returns a descriptor, or -1 if there is none. */
+/* Opens the jitdump of a mapping: pjrecord's copy, otherwise the file as the live process sees it, otherwise the file
+ * below --symfs or of this machine. Writes the name of the file, for messages, to `path`, a buffer of `space` bytes.
+ * Returns a descriptor, or -1 if none of these files exists. */
 static int open_jitdump(const struct locationcache *locations, const struct perfdata_record *record,
 			const struct provenance *origin, char *path, size_t space)
 {

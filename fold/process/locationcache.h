@@ -26,16 +26,18 @@ struct locationcache {
 	const char *symfs;
 	/* pjrecord's symbol store, or NULL. */
 	const struct symstore *symstore;
-	/* pjrecord's sections of the window, whose JVM code is preferred to that of timelines; NULL: not used. */
+	/* pjrecord's sections in the recording; the JVM code in them is preferred to the code in timelines. NULL:
+	 * sections are not used. */
 	const struct recorder *recorder;
-	/* The writer of pjpack, which gets the code that jitdumps and timelines have; NULL: none. */
+	/* pjpack's writer, which stores the code blobs that lookups find in jitdumps and timelines; NULL in other
+	 * tools. */
 	struct symbolizedwriter *packed;
-	/* True: each address without a source of names gets its own location. False: all such addresses of a DSO share
-	 * one. */
+	/* True: each address without a source of names gets its own location. False: all addresses of a DSO without a
+	 * source of names share one location. */
 	bool addresses;
-	/* The cache, with KNOWN entries; NULL before the first lookup. */
+	/* The cache: KNOWN entries; NULL before the first lookup. */
 	struct place_known *known;
-	/* The open jitdumps; owned. */
+	/* Open jitdumps; locationcache_free closes them. */
 	struct jitdump **jitdump;
 	size_t njitdumps;
 	/* Number of damaged jitdump records and of jitdumps that cannot be read, with the position of the first. */
@@ -52,8 +54,8 @@ struct locationcache {
 uint32_t locationcache_locate(struct locationcache *locations, const struct addrspace_thread *thread,
 			      enum perfdata_mode mode, uint64_t ip, uint64_t time);
 
-/* Opens the jitdump if this MMAP record maps one, for all later lookups in that process. The caller passes each MMAP
- * record. */
+/* Opens the jitdump that this MMAP record maps, if the record maps a jitdump and the process has no open jitdump yet.
+ * All later lookups in that process use this jitdump. The caller passes each MMAP record. */
 void locationcache_map(struct locationcache *locations, const struct perfdata_record *record,
 		       const struct provenance *origin, const struct perfdata_info *info);
 

@@ -2,8 +2,8 @@
 /*
  * locations.h - table that gives each distinct location (location.h) a number, its id.
  *
- * Pass 1 folds stacks of location ids; pass 2 looks up the name of each location once. Frame ids in a call tree are
- * location ids or, for the first frames of stacks, ids of names; LOCATION_BIT distinguishes the two.
+ * Pass 1 folds stacks of location ids; pass 2 looks up the name of each location once. A frame id in a call tree is a
+ * location id with LOCATION_BIT or, for the first frames of a stack, the id of a name without it.
  */
 #ifndef PJ_LOCATIONS_H
 #define PJ_LOCATIONS_H
@@ -12,9 +12,9 @@
 
 #define LOCATION_BIT 0x80000000u /* set in a frame id whose other bits are a location id */
 
-/* Table of locations; all zero is an empty table. */
+/* Table of locations; a struct of zeros is an empty table. */
 struct locations {
-	uint32_t n, cap;           /* n locations with the ids 1 to n, and capacity for cap */
+	uint32_t n, cap;           /* n: number of locations, with ids 1 to n; cap: capacity */
 	struct location *location; /* locations by id; element 0 is unused */
 	uint32_t *slot, mask;      /* hash table of mask + 1 location ids; 0 is a free slot */
 };

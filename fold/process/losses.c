@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-/* Lost samples of one event; slices: by time slice, without those whose record has no time. */
+/* Lost samples of one event, and the same losses by time slice; losses whose record has no time are in no slice. */
 struct event_losses {
 	uint64_t samples;
 	struct slices_lost slices;
 };
 
-/* Returns the losses of one event, a number from 0. */
+/* Returns the losses of the event with index `event`, from 0. */
 static struct event_losses *losses_of(struct losses *losses, uint32_t event)
 {
 	if (event >= losses->events) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.h - what the recorder of one perf.data lost: records of any kind, and samples by event, also by time slice.
+ * losses.h - losses of the recorder of one perf.data: records of any kind, and samples by event, also by time slice.
  *
  * LOST records count records of any kind, and have no event; LOST_SAMPLES records count samples of one event. Both
- * mostly count the losses of full buffers, so only the larger one counts.
+ * mostly count the same losses, in full buffers, so only the larger sum is used.
  */
 #ifndef PJ_LOSSES_H
 #define PJ_LOSSES_H
@@ -14,21 +14,23 @@
 
 struct event_losses;
 
-/* All zero is empty. */
+/* Losses of one perf.data; a struct of zeros has none. records: sum of the counts in LOST records. samples: sum of the
+ * counts in LOST_SAMPLES records. */
 struct losses {
 	uint64_t records, samples;
-	/* Losses by number of the event, `events` elements. */
+	/* Lost samples of each event, by index of the event in the file; `events` elements. */
 	struct event_losses *event;
 	size_t events;
-	/* The losses of `records` by time slice, without those whose record has no time. */
+	/* The losses of LOST records by time slice; records without time are in no slice. */
 	struct slices_lost slices;
 };
 
-/* Counts a record of kind PERFDATA_LOST, also in the time slice of this name; empty: in none. */
+/* Counts a record of kind PERFDATA_LOST, also in the time slice with name `slice`, unless the name is empty. */
 void losses_add(struct losses *losses, const struct perfdata_record *record, struct str slice);
 
-/* Adds the losses to *lost and to the time slices: lost samples of the event that `samples` counts, or of all events of
- * `data` if it counts none; the losses without event instead if they are more. */
+/* Adds losses to *lost and *slices: the lost samples of the chosen events, or of all events of `data` if none is
+ * chosen. If the LOST records have a larger sum than the LOST_SAMPLES records, adds the losses of LOST records
+ * instead. */
 void losses_take(const struct losses *losses, const struct perfdata *data, const struct samples *samples,
 		 uint64_t *lost, struct slices_lost *slices);
 

@@ -23,8 +23,8 @@ static struct maps_node *node_new(struct map map)
 	return node;
 }
 
-/* Returns a node with these contents that the caller may change: node itself if it has one reference; otherwise a copy,
- * for which the caller gives up one reference to node. */
+/* Makes a node changeable: returns `node` itself if nothing else refers to it; otherwise returns a copy of `node` and
+ * drops one reference to `node`. */
 static struct maps_node *maps_own(struct maps_node *node)
 {
 	struct maps_node *copy;
@@ -84,8 +84,8 @@ static void maps_split(struct maps_node *node, uint64_t at, struct maps_node **b
 	*before = *after = NULL;
 }
 
-/* Returns one tree of the mappings of two: all mappings of tree `node` are before those of tree b. Takes over the
- * caller's references to both. */
+/* Joins two trees into one, and returns its root. All mappings of tree `node` must be before all mappings of tree b.
+ * Takes over the caller's references to both trees. */
 static struct maps_node *maps_join(struct maps_node *node, struct maps_node *b)
 {
 	struct maps_node *root, **link = &root;
@@ -127,7 +127,7 @@ void maps_insert(struct maps *maps, struct map new)
 {
 	struct maps_node *before, *covered, *after;
 	const struct map *last;
-	struct map rest = { 0 }; /* part of an older mapping that lies behind the new one */
+	struct map rest = { 0 }; /* part of an older mapping after the end of the new mapping */
 
 	maps_split(maps->root, new.start, &before, &covered);
 	maps_split(covered, new.end, &covered, &after);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/process/packednames.h"
 
-/* Returns true if the addresses of the DSO are looked up in any source: then it has a key. */
+/* Sets names->key to the key of the DSO. Returns false if the DSO has no key, because its addresses are never looked
+ * up. */
 static bool packednames_has_key(struct packednames *names)
 {
 	const struct dso *dso = names->dso;
@@ -60,7 +61,7 @@ void packednames_take(struct packednames *names)
 	}
 }
 
-/* Returns the text of an id; empty for 0. */
+/* Returns the text of an id in names->raw; empty for id 0. */
 static struct str packednames_text(const struct packednames *names, uint32_t id)
 {
 	return id ? intern_str(names->raw, id) : (struct str){ 0 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packednames.h - the results of lookups in a packed recording, for resolve.h: reads them, and collects them for
- * pjpack.
+ * packednames.h - reads the results of symbol lookups from a packed recording, and collects results for pjpack.
  *
- * The names in a packed recording are those that pjfold found on the recorded machine. They suffice: files of this
+ * A packed recording contains the names that pjfold found on the recorded machine. These names suffice: files of this
  * machine are searched only if the user names a source (--symfs, --symbol-store, --kallsyms), or requests inlined calls
- * that the recording lacks, and then complete the names of the recording but never replace them.
+ * that the recording lacks. Names from these files are added to the names of the recording, but never replace them.
  */
 #ifndef PJ_PACKEDNAMES_H
 #define PJ_PACKEDNAMES_H
@@ -13,21 +12,23 @@
 #include "fold/process/addrspace.h"
 #include "fold/symbolized/symbolizedwriter.h"
 
-/* The lookups of one DSO. The owner sets the members up to `packed`, before the other functions are called; `why` is
- * the result. */
+/* The lookups of one DSO. The owner sets the members up to `packed`, before the other functions are called; `why` is a
+ * result. */
 struct packednames {
-	/* n queries in ascending order of addresses, and by query the id of its module; ids are those of `raw`. */
+	/* n queries in ascending order of addresses. module[i] is the id of the module of query[i]; ids belong to
+	 * `raw`. */
 	struct symbols_query *query;
 	uint32_t *module;
 	size_t n;
 	struct intern *raw;
 	const struct dso *dso;
 	const struct symstore *symstore;
-	/* Use no names of the recording (--as-perf); look up inlined calls; the user named a source of names. */
+	/* as_perf: true: names of the recording are not used (--as-perf). inlined: true: inlined calls are looked up,
+	 * too. named_source: true if the user named a source of names (--symfs, --symbol-store or --kallsyms). */
 	bool as_perf, inlined, named_source;
-	/* The writer of pjpack; NULL: none. */
+	/* pjpack's writer, which stores the results; NULL in other tools. */
 	struct symbolizedwriter *packed;
-	/* Reason for addresses without a name: a number of resolve.h. */
+	/* Result: reason why addresses without a name have none (enum resolve_why). */
 	unsigned why;
 
 	const struct symbolized *symbolized;
@@ -36,13 +37,16 @@ struct packednames {
 	struct text key;
 };
 
-/* Returns true if the recording is packed and has names of the DSO. */
+/* Sets the key of the DSO. Returns true if the recording is packed and has names of the DSO, and --as-perf is not
+ * given; false: the names must be looked up in files. */
 bool packednames_open(struct packednames *names, const struct recorder *recorder);
-/* Returns true if the usual sources must be searched, too. */
+/* Returns true if files of this machine must be searched after the recording: the user named a source of names, or
+ * requests inlined calls that the recording lacks. Returns false if the names of the recording suffice. */
 bool packednames_needs_more(const struct packednames *names);
-/* Sets the results of the queries for which the recording has a name, and the reason for the others. */
+/* Sets the results of the queries for which the recording has a name. Sets `why` to the recording's reason for missing
+ * names, unless files of this machine are searched, too. */
 void packednames_take(struct packednames *names);
-/* Passes the results to the writer of pjpack, if there is one, and frees memory. */
+/* Passes the results to the writer of pjpack, if names->packed is not NULL, and frees the memory of *names. */
 void packednames_close(struct packednames *names);
 
 #endif

@@ -19,8 +19,8 @@ static enum stack_end end_of_walk(const struct walk *walk)
 	}
 }
 
-/* Unwinds a sample that has user registers and a stack copy. Adds the frames to the open sample, and returns how the
- * stack ends. */
+/* Unwinds a sample that has user registers and a stack copy. Adds the frames to the open sample, and returns the end of
+ * the stack. */
 static enum stack_end push_walked(struct sampleframes *frames, const struct addrspace_thread *thread,
 				  const struct perfdata_record *record)
 {
@@ -51,11 +51,14 @@ void sampleframes_limit(struct sampleframes *frames, const struct perfdata_event
 						    location_of_end(STACK_KERNEL_LIMIT, addresses));
 }
 
-enum { NOT_VERIFIED = 4 }; /* marks of a callchain that pjrecord took from the kernel (PJ_ITEM_UNWINDING) */
+/* number of CONTEXT_USER markers at the end of a callchain that pjrecord copied from the kernel instead of unwinding
+ * the stack (PJ_ITEM_UNWINDING) */
+enum { NOT_VERIFIED = 4 };
 
-/* Adds the end of the stack to an open sample that pjrecord unwound, from the number of CONTEXT_USER marks at the end
- * of the callchain (PJ_ITEM_UNWINDING). Adds none to a callchain without user part; one of the kernel may be truncated
- * at its limit. */
+/* Adds the end of the stack to an open sample that pjrecord unwound. The number of CONTEXT_USER markers at the end of
+ * ips[0..n), the callchain of the sample, decides (PJ_ITEM_UNWINDING): 0 is complete, 1 truncated, 3 unknown, other
+ * numbers broken. With NOT_VERIFIED markers, the callchain is the kernel's, and a limit may have truncated it. Adds no
+ * end to a callchain without user part. */
 static void push_end(struct sampleframes *frames, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
 	static const enum stack_end ends[] = { STACK_COMPLETE, STACK_TRUNCATED, STACK_BROKEN, STACK_UNKNOWN };
@@ -99,8 +102,8 @@ void sampleframes_push(struct sampleframes *frames, const struct addrspace_threa
 					   record->time);
 	if (walks)
 		end = push_walked(frames, thread, record);
-	/* The callchain is empty: show the interrupted address as the only frame. With as_perf there is no frame, as in
-	 * perf script. */
+	/* No frame was added: show the interrupted address as the only frame. Exception: with as_perf, a sample with an
+	 * empty recorded callchain gets no frame, as in perf script. */
 	if (frames->samples->nframes == 0 && (!record->sample.has_chain || !frames->as_perf) && record->sample.ip)
 		callchain_push_interrupted(frames->callchain, thread, record->sample.mode, record->sample.ip,
 					   record->time);

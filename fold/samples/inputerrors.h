@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inputerrors.h - counts parts of input files that cannot be used (lines of perf maps, records of jitdumps, whole
- * files), and stores the position and reason of the first.
+ * inputerrors.h - counts errors in input files: unusable lines of perf maps, invalid records of jitdumps, unusable
+ * files. Also stores position and reason of the first error.
  */
 #ifndef PJ_INPUTERRORS_H
 #define PJ_INPUTERRORS_H
@@ -11,15 +11,15 @@
 struct input_errors {
 	/* Number of errors. */
 	uint64_t n;
-	/* Message for the first error, such as "FILE:LINE: REASON", cut at 255 bytes; empty if n is 0. */
+	/* Message about the first error, such as "FILE:LINE: REASON", cut at 255 bytes; empty if n is 0. */
 	char first[256];
 };
 
-/* Adds n errors. If there was none before, stores the message that fmt makes, which describes the first of them. Does
- * nothing if n is 0. */
+/* Adds n errors. If *errors had none before, stores the message formatted by fmt, which describes the first of the n
+ * errors. Does nothing if n is 0. */
 void inputerrors_note(struct input_errors *errors, uint64_t n, const char *fmt, ...) PRINTF(3, 4);
 
-/* Adds the errors of *from, whose positions are later in the input than those of *errors. */
+/* Adds the errors of *from, whose positions in the input are after the positions of *errors. */
 void inputerrors_add(struct input_errors *errors, const struct input_errors *from);
 
 #endif

@@ -17,8 +17,9 @@ bool samplekey_time(struct str string, uint64_t *ns)
 	return true;
 }
 
-/* Returns true if the number at `from` with this number of decimals is a time: it has 6 or 9. simpleperf prints
- * microseconds without leading zeros, so 1 to 5 decimals are a time, too, if a cpu "[000]" precedes the number. */
+/* Returns true if the number at index `from` of the line, which has `decimals` decimals, is a time; false for other
+ * numbers. perf prints 6 or 9 decimals. simpleperf prints microseconds without leading zeros, so a number with 1 to 5
+ * decimals is a time, too, if a cpu "[000]" precedes it. */
 static bool is_time_of(struct str line, size_t from, size_t decimals)
 {
 	if (decimals == 6 || decimals == 9)
@@ -28,8 +29,8 @@ static bool is_time_of(struct str line, size_t from, size_t decimals)
 	return decimals > 0 && decimals < 6 && from && line.p[from - 1] == ']';
 }
 
-/* Finds the time, a separate word of the form DIGITS.DIGITS: in the line. Sets *from to its offset and *end to the
- * offset after its colon. Returns false if there is none. */
+/* Finds the time, a separate word of the form DIGITS.DIGITS: in the line. Sets *from to the offset of the time, and
+ * *end to the offset after its colon. Returns false if the line has no time. */
 static bool find_time(struct str line, size_t *from, size_t *end)
 {
 	for (size_t dot = 0; dot < line.n; dot++) {
@@ -55,8 +56,8 @@ static bool find_time(struct str line, size_t *from, size_t *end)
 	return false;
 }
 
-/* Cuts the last word and the blanks around it off *string. Returns the word, and sets *width to its length plus the
- * number of blanks before it. */
+/* Cuts the last word and the blanks around it off *string. Returns the word, and sets *width to the length of the word
+ * plus the number of blanks before it. */
 static struct str cut_last_word(struct str *string, size_t *width)
 {
 	size_t end = string->n, from, blanks;
@@ -86,7 +87,8 @@ static bool id_number(struct str string, int64_t *value)
 	return true;
 }
 
-/* Returns true if the word may be the field misc of -F+misc: 1 to 4 capital letters, like K, U or H. */
+/* Returns true if the word may be the field misc of -F+misc: 1 to 4 capital letters, like K, U or H. Otherwise returns
+ * false. */
 static bool is_misc(struct str string)
 {
 	for (size_t i = 0; i < string.n; i++)
@@ -101,12 +103,11 @@ static bool cpu_word(struct str word, int64_t *cpu)
 	       id_number(str_head(str_from(word, 1), word.n - 2), cpu);
 }
 
-/*
- * Parses [comm] [pid[/tid]], and sets comm, before, pid and tid of *key. Returns false if there is no tid. perf prints
- * a single tid at least 5 wide ("%5d"), which distinguishes it from a comm that ends in a number: "thread 1" has one
- * blank and few digits. If cpu and time follow (has_cpu), any number is a tid, because other programs print tids
- * without padding.
- */
+/* Parses [comm] [pid[/tid]], and sets comm, pid and tid of *key, and key->before to the text up to the tid. Returns
+ * false if there is no tid. perf prints a tid without pid as "%5d" after a blank. So a number at the end is a tid if it
+ * has 5 or more digits, 2 or more blanks before it, or no text before it; in "thread 1" the number belongs to the comm.
+ * has_cpu: true if cpu and time follow: any number at the end is then a tid, because other programs that print this
+ * form do not pad the tid. */
 static bool parse_thread(struct str string, bool has_cpu, struct sample_key *key)
 {
 	struct str rest = string, word, tid, pid;
@@ -153,7 +154,7 @@ static bool parse_before(struct str string, struct sample_key *key)
 		string = rest;
 		any = true;
 	}
-	/* perf script -F comm,cpu prints neither tid nor time: a number there is the end of the comm. */
+	/* perf script -F comm,cpu prints neither tid nor time: a number before the cpu then belongs to the comm. */
 	return parse_thread(string, any && key->time.n, key) || any;
 }
 
@@ -166,9 +167,12 @@ static bool parse_after(struct str string, struct sample_key *key)
 	while (digits < rest.n && byte_is_digit(rest.p[digits]))
 		digits++;
 	key->period = 0;
+	key->zero_period = false;
 	if (digits && (digits == rest.n || byte_is_blank(rest.p[digits])) &&
-	    str_u64(str_head(rest, digits), &key->period))
+	    str_u64(str_head(rest, digits), &key->period)) {
+		key->zero_period = key->period == 0;
 		rest = str_trim_left(str_from(rest, digits));
+	}
 	for (i = 0; i < rest.n && !byte_is_blank(rest.p[i]); i++)
 		;
 	if (i > 1 && rest.p[i - 1] == ':') {
@@ -198,8 +202,8 @@ static enum samplekey_kind parse_record(struct str string, struct sample_key *ke
 	return SAMPLEKEY_RECORD;
 }
 
-/* Parses a line without a time whose event is the word at offset `from`. A number before the event is a period if a tid
- * or cpu precedes it, otherwise a tid. Returns SAMPLEKEY_WEAK if the line has neither tid nor cpu. */
+/* Parses a line without a time. `from` is the offset of the event in the line. A number before the event is a period if
+ * a tid or cpu precedes it, otherwise a tid. Returns SAMPLEKEY_WEAK if the line has neither tid nor cpu. */
 static enum samplekey_kind parse_around_event(struct str line, size_t from, struct sample_key *key)
 {
 	struct str before = str_head(line, from), fewer = before;
@@ -218,7 +222,7 @@ static enum samplekey_kind parse_around_event(struct str line, size_t from, stru
 		return SAMPLEKEY_SAMPLE;
 	}
 	if (is_number &&
-	    padded) { /* a padded number is a period ("%10u"); after a single blank it is the end of the comm */
+	    padded) { /* a padded number is a period ("%10u"); after a single blank, it is the end of the comm */
 		parse_before(fewer, key);
 		from = (size_t)(last.p - line.p);
 	}
@@ -226,8 +230,8 @@ static enum samplekey_kind parse_around_event(struct str line, size_t from, stru
 	return SAMPLEKEY_WEAK;
 }
 
-/* Parses a line without a time, if it has an event: the first word that ends in ':', unless the line starts with it.
- * Returns SAMPLEKEY_NONE if there is no event. */
+/* Parses a line without a time, if it has an event: the first word that ends in ':', unless this word is the first one
+ * of the line. Returns SAMPLEKEY_NONE if there is no event. */
 static enum samplekey_kind parse_without_time(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
@@ -245,8 +249,8 @@ static enum samplekey_kind parse_without_time(struct str line, struct sample_key
 	return SAMPLEKEY_NONE;
 }
 
-/* Parses comm [tid] [cpu], without time and event. A frame may follow, whose address is printed 16 wide; it becomes
- * key->rest. */
+/* Parses comm [tid] [cpu], a line without time and event. A frame may follow; perf pads the address of the frame to 16
+ * columns. Sets key->rest to the frame. */
 static void parse_weak(struct str line, struct sample_key *key)
 {
 	struct str all = str_trim_right(line);
@@ -259,7 +263,7 @@ static void parse_weak(struct str line, struct sample_key *key)
 		uint64_t ip;
 
 		while (i < all.n && !byte_is_blank(all.p[i]))
-			i++; /* skips one word: of the comm, or a number */
+			i++; /* skips one word of the comm, or a number */
 		from = i;
 		while (i < all.n && byte_is_blank(all.p[i]))
 			i++;
@@ -302,6 +306,7 @@ static bool parse_default(struct str line, struct sample_key *key)
 		;
 	if (end == i || end - i > 18 || !str_u64((struct str){ p + i, end - i }, &key->period))
 		return false;
+	key->zero_period = key->period == 0;
 	while (i && p[i - 1] == ' ')
 		i--;
 	if (i < 8 || p[i - 1] != ':')
@@ -339,7 +344,8 @@ enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key)
 		size_t width;
 
 		key->time = str_head(str_from(line, from), end - from - 1);
-		if (str_find(key->time, ':') >= 0) { /* -F+tod: the time is a time of day after a date */
+		/* perf script -F+tod: a date precedes the time, which is a time of day */
+		if (str_find(key->time, ':') >= 0) {
 			cut_last_word(&before, &width);
 			key->time.n = 0;
 		}
@@ -363,19 +369,21 @@ enum samplekey_kind samplekey_parse(struct str line, struct sample_key *key)
 
 bool samplekey_ns(const struct sample_key *key, uint64_t *ns)
 {
-	struct str decimals = key->time, seconds = str_cut(&decimals, '.');
+	struct str decimals = key->time, seconds;
 	uint64_t micro;
 
-	if (!key->timed && unlikely(decimals.n && decimals.n < 6)) { /* simpleperf: a number of microseconds */
+	if (key->timed) {
+		*ns = key->ns;
+		return true;
+	}
+	seconds = str_cut(&decimals, '.');
+	if (unlikely(decimals.n && decimals.n < 6)) { /* decimals of simpleperf: a number of microseconds */
 		if (!samplekey_time(seconds, ns) || !str_u64(decimals, &micro))
 			return false;
 		*ns += micro * 1000;
 		return true;
 	}
-	if (!key->timed)
-		return samplekey_time(key->time, ns);
-	*ns = key->ns;
-	return true;
+	return samplekey_time(key->time, ns);
 }
 
 struct str samplekey_event_key(struct str event)
@@ -390,4 +398,14 @@ struct str samplekey_event_key(struct str event)
 bool samplekey_has_waits(struct str event)
 {
 	return str_starts(event, STR("offcpu-time")) || str_starts(event, STR("wall-time"));
+}
+
+bool samplekey_has_bytes(struct str event)
+{
+	return str_eq(event, STR("alloc-bytes"));
+}
+
+bool samplekey_has_weights(struct str event)
+{
+	return samplekey_has_waits(event) || samplekey_has_bytes(event);
 }

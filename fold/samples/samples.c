@@ -9,11 +9,10 @@
 void samples_init(struct samples *samples, const struct samples_options *options)
 {
 	*samples = (struct samples){ .options = options, .names = options->names };
-	samples->roots = mem_alloc(sizeof(*samples->roots), SAMPLES_ROOTS);
 	samples->tally.first_ns = UINT64_MAX;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------- */
+/* ---- events and units of weights ---------------------------------------------------------------------------- */
 
 int samples_event_cmp(const void *left, const void *right)
 {
@@ -36,38 +35,44 @@ static struct samples_event *samples_event_of(struct samples *samples, struct st
 			samples->events_cap = samples->events_cap ? 2 * samples->events_cap : 8;
 			samples->event = mem_grow(samples->event, sizeof(*samples->event), samples->events_cap);
 		}
-		samples->event[samples->nevents++] =
-			(struct samples_event){ .name = intern_str(&samples->event_names, id) };
+		name = intern_str(&samples->event_names, id);
+		samples->event[samples->nevents++] = (struct samples_event){ .name = name,
+									     .key = samplekey_event_key(name),
+									     .leaf = waitreason_leaf(name),
+									     .weighs = samplekey_has_weights(name) };
 	}
 	samples->latest = id - 1;
 	return &samples->event[samples->latest];
 }
 
-bool samples_counts(const struct samples *samples, struct str event)
+static bool samples_counts_as(const struct samples *samples, struct str event, struct str key)
 {
-	if (!samples->chosen || !str_eq(samplekey_event_key(event), samples->event_key))
+	if (!samples->chosen || !str_eq(key, samples->event_key))
 		return false;
-	/* On a hybrid CPU, cpu_core/cycles/ and cpu_atom/cycles/ have one key: both are counted unless the user selects
-	 * one of them. */
+	/* On a hybrid CPU, cpu_core/cycles/ and cpu_atom/cycles/ have the same key: samples of both are added, unless
+	 * the user selects one of them. */
 	return !samples->options->select.event.n || str_eq(event, samples->event_name) ||
 	       select_event(&samples->options->select, event);
 }
 
-/* Returns true if samples of this event are counted. If no event has been chosen, chooses this one if the user selects
- * it and, without a selection, if no other event is preferred. */
-static bool is_chosen(struct samples *samples, struct str event)
+bool samples_counts(const struct samples *samples, struct str event)
 {
-	struct str key = samplekey_event_key(event);
+	return samples_counts_as(samples, event, samplekey_event_key(event));
+}
 
+/* Returns true if samples of this event are added to the call tree, otherwise false. If no event is chosen yet, chooses
+ * this event in two cases: the user selects it; or the user selects no event, and no other event is preferred. */
+static bool is_chosen(struct samples *samples, const struct samples_event *event)
+{
 	if (samples->preferred.n && !samples->chosen && !samples->options->select.event.n &&
-	    !str_eq(key, samples->preferred))
+	    !str_eq(event->key, samples->preferred))
 		return false;
-	if (!samples->chosen && select_event(&samples->options->select, event)) {
+	if (!samples->chosen && select_event(&samples->options->select, event->name)) {
 		samples->chosen = true;
-		samples->event_name = arena_copy(&samples->text, event);
-		samples->event_key = arena_copy(&samples->text, key);
+		samples->event_name = arena_copy(&samples->text, event->name);
+		samples->event_key = arena_copy(&samples->text, event->key);
 	}
-	return samples_counts(samples, event);
+	return samples_counts_as(samples, event->name, event->key);
 }
 
 struct str samples_event_name(const struct samples *samples)
@@ -79,26 +84,30 @@ struct str samples_event_name(const struct samples *samples)
 	return n > 1 ? samples->event_key : samples->event_name;
 }
 
-static enum samples_weight weight_kind(enum samples_weight option, struct str event)
+/* Returns the kind of weight for the user's `option`. For WEIGHT_DEFAULT it is the period if the event's samples have
+ * weights of their own (samplekey_has_weights), otherwise the number of samples. */
+static enum samples_weight weight_kind(enum samples_weight option, bool weighs)
 {
 	if (option != WEIGHT_DEFAULT)
 		return option;
-	return samplekey_has_waits(event) ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
+	return weighs ? WEIGHT_PERIOD : WEIGHT_SAMPLES;
 }
 
 struct str samples_unit(const struct samples *samples, enum samples_weight weight)
 {
 	struct str name = samples->event_name;
 
-	if (weight_kind(weight, name) == WEIGHT_SAMPLES)
+	if (weight_kind(weight, samplekey_has_weights(name)) == WEIGHT_SAMPLES)
 		return STR("samples");
+	if (samplekey_has_bytes(name))
+		return STR("bytes");
 	name = str_cut(&name, ':');
 	if (str_eq(name, STR("cpu-clock")) || str_eq(name, STR("task-clock")) || samplekey_has_waits(name))
 		return STR("ns");
 	return name.n ? name : STR("periods");
 }
 
-/* ---- first frame -------------------------------------------------------------------------------------------- */
+/* ---- first frame of a stack --------------------------------------------------------------------------------- */
 
 static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 {
@@ -109,7 +118,7 @@ static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 	int got = 0;
 
 	if (options->comm == COMM_NONE || (key->comm.n == 0 && key->tid < 0 && !options->pid && !options->tid))
-		return 0; /* no first frame: without comm and tid, perf script printed no names */
+		return 0; /* no first frame: the input has neither comm nor tid */
 	comm = names_comm(&samples->names, key->first.n ? key->first : key->comm, options->comm == COMM_CANONICAL);
 	if (options->tid || options->pid) {
 		char pid[24] = "?", tid[24] = "?";
@@ -132,11 +141,14 @@ static uint32_t make_root(struct samples *samples, const struct sample_key *key)
 static uint32_t samples_root_of(struct samples *samples, const struct sample_key *key)
 {
 	struct str label = key->before.n ? key->before : key->comm;
-	struct samples_root *root = &samples->roots[hash_bytes(label.p, label.n) % SAMPLES_ROOTS];
+	struct samples_root *root;
 
 	samples->root = NULL;
 	if (label.n == 0 || label.n > sizeof(root->label))
 		return make_root(samples, key);
+	if (unlikely(!samples->roots))
+		samples->roots = mem_alloc(sizeof(*samples->roots), SAMPLES_ROOTS);
+	root = &samples->roots[hash_bytes(label.p, label.n) % SAMPLES_ROOTS];
 	samples->root = root;
 	if (root->n != label.n || memcmp(root->label, label.p, label.n) != 0) {
 		root->node = make_root(samples, key);
@@ -147,15 +159,12 @@ static uint32_t samples_root_of(struct samples *samples, const struct sample_key
 	return root->node;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------- */
+/* ---- frames of the open sample ------------------------------------------------------------------------------ */
 
-void samples_push(struct samples *samples, uint32_t id)
+void samples_grow(struct samples *samples)
 {
-	if (unlikely(samples->nframes == samples->frames_cap)) {
-		samples->frames_cap = samples->frames_cap ? samples->frames_cap * 2 : 256;
-		samples->frame = mem_grow(samples->frame, sizeof(*samples->frame), samples->frames_cap);
-	}
-	samples->frame[samples->nframes++] = id;
+	samples->frames_cap = samples->frames_cap ? samples->frames_cap * 2 : 256;
+	samples->frame = mem_grow(samples->frame, sizeof(*samples->frame), samples->frames_cap);
 }
 
 struct samples_open samples_suspend(struct samples *samples)
@@ -170,10 +179,10 @@ void samples_resume(struct samples *samples, struct samples_open sample)
 {
 	samples->sample = sample;
 	samples->nframes = 0;
-	samples->root = NULL; /* the cache entry may have been assigned to other samples since */
+	samples->root = NULL; /* the cache entry may have been reassigned while the sample was suspended */
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------ */
+/* ---- opening and closing of samples ------------------------------------------------------------------------- */
 
 static void count_time(struct samples_tally *tally, const struct sample_key *key)
 {
@@ -187,18 +196,18 @@ static void count_time(struct samples_tally *tally, const struct sample_key *key
 		tally->last_ns = ns;
 }
 
-static uint64_t weight_of(const struct samples *samples, const struct sample_key *key)
+/* Returns the weight of the open sample: its period or the number of equal samples. A printed period of 0 is a weight
+ * of 0 if the event has weights of its own: pjrecord --wall writes a period of 0 for a sample whose thread has no
+ * on-CPU time since the sample before, and 0 bytes are an allocation of unknown size. For other events, a period of 0
+ * is treated as missing, as in stackcollapse-perf.pl. */
+static uint64_t weight_of(const struct samples *samples, const struct samples_event *event,
+			  const struct sample_key *key)
 {
-	return weight_kind(samples->options->weight, key->event) == WEIGHT_PERIOD && key->period ?
+	bool has_period = key->period || (key->zero_period && event->weighs);
+
+	return weight_kind(samples->options->weight, event->weighs) == WEIGHT_PERIOD && has_period ?
 		       key->period :
 		       samples->sample.count;
-}
-
-static uint32_t leaf_of(struct samples *samples, struct str event)
-{
-	struct str leaf = waitreason_leaf(event);
-
-	return leaf.n ? stacks_frame(&samples->stacks, leaf) : 0;
 }
 
 void samples_open(struct samples *samples, const struct sample_key *key)
@@ -213,7 +222,7 @@ void samples_open(struct samples *samples, const struct sample_key *key)
 	samples->sample.state = SAMPLE_IGNORED;
 	if (!samples->has_first)
 		samples->has_first = samplekey_ns(key, &samples->first_ns);
-	if (!is_chosen(samples, key->event))
+	if (!is_chosen(samples, event))
 		return;
 	if (!select_sample(&samples->options->select, key, samples->first_ns)) {
 		samples->tally.deselected += samples->sample.count;
@@ -222,8 +231,8 @@ void samples_open(struct samples *samples, const struct sample_key *key)
 	if (samples->options->times)
 		count_time(&samples->tally, key);
 	samples->sample.root = samples_root_of(samples, key);
-	samples->sample.weight = weight_of(samples, key);
-	samples->sample.leaf = leaf_of(samples, key->event);
+	samples->sample.weight = weight_of(samples, event, key);
+	samples->sample.leaf = event->leaf.n ? stacks_frame(&samples->stacks, event->leaf) : 0;
 	samples->sample.state = SAMPLE_OPEN;
 }
 
@@ -286,7 +295,7 @@ void samples_skip(struct samples *samples, struct str line, uint64_t block, uint
 	tally->skipped++;
 }
 
-/* ---- several threads ---------------------------------------------------------------------------------------- */
+/* ---- samples of several worker threads ---------------------------------------------------------------------- */
 
 void samples_fork(struct samples *worker, const struct samples *samples)
 {
@@ -295,7 +304,7 @@ void samples_fork(struct samples *worker, const struct samples *samples)
 	worker->event_key = samples->event_key;
 	worker->event_name = samples->event_name;
 	worker->has_first =
-		true; /* the first time is that of *samples, so that the result does not depend on the threads */
+		true; /* first_ns is copied from *samples, so that the result does not depend on the threads */
 	worker->first_ns = samples->first_ns;
 }
 
@@ -304,7 +313,8 @@ static bool samples_is_before(const struct samples_place *place, const struct sa
 	return place->block != b->block ? place->block < b->block : place->line < b->line;
 }
 
-/* Merges the stored places of skipped lines: tally keeps the first SAMPLES_PLACES of both in the order of the input. */
+/* Merges the stored places of skipped lines: *tally gets the first SAMPLES_PLACES places of *tally and *from, in the
+ * order of the input. */
 static void merge_places(struct samples_tally *tally, const struct samples_tally *from)
 {
 	struct samples_place all[SAMPLES_PLACES];

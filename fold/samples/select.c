@@ -48,10 +48,8 @@ static void select_add_value(struct select_key *key, bool numbers, struct str va
 	}
 }
 
-/*
- * The text is cut at commas, as in "pid=1,2,comm=java". A part without KEY= belongs to the key before it: it is one
- * more number, or, because names may contain commas (cpu/event=0x3c,umask=1/), the rest of the pattern.
- */
+/* Splits the text at commas, as in "pid=1,2,comm=java". A part without KEY= belongs to the key before it. The part is
+ * one more number, or, because names may contain commas (cpu/event=0x3c,umask=1/), the rest of the pattern. */
 void select_only(struct select *select, const char *text)
 {
 	struct str rest = str_of(text);
@@ -83,9 +81,8 @@ void select_only(struct select *select, const char *text)
 }
 
 /* Parses the text after the seconds of an ISO 8601 time: a fraction like ".25" or nothing, then nothing (local time),
- * "Z",
- * "+01", "+0100" or "+01:00". Sets *ns to that time of *calendar in ns since 1970. Returns false if the text is
- * malformed or the time is not after 1970. */
+ * "Z", "+01", "+0100" or "+01:00". Sets *ns to the resulting time of *calendar in ns since 1970. Returns false if the
+ * text is malformed or the time is not after 1970. */
 static bool parse_zone(struct str string, struct tm *calendar, uint64_t *ns)
 {
 	struct str fraction, hours, minutes;
@@ -132,7 +129,7 @@ static bool parse_iso(const char *text, uint64_t *ns)
 	const char *rest = strptime(text, "%Y-%m-%d", &calendar);
 
 	if (rest && *rest == 0)
-		return parse_zone((struct str){ 0 }, &calendar, ns); /* a date alone is midnight in local time */
+		return parse_zone((struct str){ 0 }, &calendar, ns); /* a date without time is midnight in local time */
 	if (!rest || (*rest != 'T' && *rest != ' '))
 		return false;
 	rest = strptime(rest + 1, "%H:%M:%S", &calendar);
@@ -176,9 +173,8 @@ static bool in_globs(const struct select_key *key, struct str value)
 	return false;
 }
 
-/* Returns true if a pattern matches the comm as perf prints it, or as folded stacks have it: with '_' for ' ' and ':'
- * for
- * ';'. */
+/* Returns true if a pattern matches the comm as perf prints it, or as folded stacks contain it: with '_' for ' ' and
+ * ':' for ';'. Otherwise returns false. */
 static bool comm_in_globs(const struct select_key *key, struct str comm)
 {
 	char folded[64];
@@ -206,8 +202,16 @@ static uint64_t select_absolute(struct select_time time, uint64_t first_ns)
 	return ns;
 }
 
+bool select_is_partial(const struct select *select)
+{
+	return select_needs_time(select) || select->pid.n || select->tid.n || select->cpu.n || select->comm.n ||
+	       select->cgroup.n;
+}
+
 bool select_sample(const struct select *select, const struct sample_key *key, uint64_t first_ns)
 {
+	if (likely(!select_is_partial(select)))
+		return true;
 	if (select_needs_time(select)) {
 		uint64_t ns;
 
@@ -218,12 +222,6 @@ bool select_sample(const struct select *select, const struct sample_key *key, ui
 	return in_ranges(&select->pid, key->pid) && in_ranges(&select->tid, key->tid) &&
 	       in_ranges(&select->cpu, key->cpu) && in_globs(&select->cgroup, key->cgroup) &&
 	       (comm_in_globs(&select->comm, key->comm) || (key->first.n && comm_in_globs(&select->comm, key->first)));
-}
-
-bool select_is_partial(const struct select *select)
-{
-	return select_needs_time(select) || select->pid.n || select->tid.n || select->cpu.n || select->comm.n ||
-	       select->cgroup.n;
 }
 
 bool select_needs_wall(const struct select *select)

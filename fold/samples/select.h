@@ -16,20 +16,24 @@ struct select_range {
 
 /* The value of --from or --to. */
 struct select_time {
-	bool set;      /* the option is given */
-	bool relative; /* ns counts from the first sample */
-	bool wall; /* ns is on the wall clock; the caller must convert it to the recording's clock for select_sample */
-	uint64_t ns; /* time in ns */
+	bool set;      /* true if the user gave the option */
+	bool relative; /* true if `ns` is a time since the first sample */
+	/* true if `ns` is wall-clock time; the caller must convert it to the recording's clock for select_sample */
+	bool wall;
+	/* Time in ns: since the first sample if `relative` is true, since 1970 if `wall` is true, otherwise on the
+	 * recording's clock. */
+	uint64_t ns;
 };
 
-/* The values of one key: n elements of range or of glob. n is 0 if the key is not given. */
+/* The values of one key: n elements of range or of glob. n is 0 if the user does not give the key: the key then selects
+ * all samples. */
 struct select_key {
 	struct select_range *range; /* values of pid, tid, cpu */
 	struct str *glob;           /* patterns of comm, event, cgroup */
 	size_t n;
 };
 
-/* The selection; all zero selects all samples. */
+/* The selection; a struct of zeros selects all samples. */
 struct select {
 	struct select_key pid, tid, cpu, comm, event, cgroup;
 	struct select_time from, to;
@@ -40,31 +44,33 @@ struct select {
 void select_only(struct select *select, const char *text);
 
 /* Parses a time: "12.5" is in seconds on the recording's clock, "+12.5" in seconds from the first sample, "@12.5" in
- * seconds since 1970. ISO 8601, too, is on the wall clock, in local time unless Z or an offset like +01:00 follows.
+ * seconds since 1970. An ISO 8601 time is wall-clock time, too: local time unless Z or an offset like +01:00 follows.
  * Ends the process with a usage message that names `option` if text is no time. */
 struct select_time select_parse_time(const char *text, const char *option);
 
-/* Returns true if the key event is not given or one of its patterns matches this event. */
+/* Returns true if the user gave no key `event`, or if one of the patterns of this key matches the event; otherwise
+ * false. */
 bool select_event(const struct select *select, struct str event);
 
-/* Returns true if the times and all keys except event select this sample. first_ns is the time of the first sample of
- * the input in ns, from which relative times count. */
+/* Returns true if the times and all keys except event select this sample; otherwise false. first_ns is the time of the
+ * first sample of the input in ns, to which relative times are added. */
 bool select_sample(const struct select *select, const struct sample_key *key, uint64_t first_ns);
 
-/* Returns true if only some samples of an event are selected, by any other key than event. */
+/* Returns true if a time or a key other than `event` is given, so that only a part of an event's samples may be
+ * selected; false if all samples of a selected event are. */
 bool select_is_partial(const struct select *select);
 
-/* Returns true if --from or --to is given, so that samples without a time are not selected. */
+/* Returns true if --from or --to is given, so that samples without a time are not selected; otherwise false. */
 static inline bool select_needs_time(const struct select *select)
 {
 	return select->from.set || select->to.set;
 }
 
-/* Returns true if --from or --to is on the wall clock. */
+/* Returns true if --from or --to is given as a time on the wall clock, otherwise false. */
 bool select_needs_wall(const struct select *select);
 
-/* Returns true if --to is not later than --from, so that no sample is selected. False if the two are on different
- * clocks. */
+/* Returns true if --to is not later than --from, so that no sample is selected. Returns false if --from and --to are on
+ * different clocks. */
 bool select_empty_range(const struct select *select);
 
 /* Frees the memory of *select, which becomes empty. */

@@ -5,10 +5,10 @@
 
 #include "common/intern.h"
 
-/* All zero is empty. */
+/* Losses by time slice; a struct of zeros has none. */
 struct slices_lost {
 	struct intern names;
-	/* Number of losses by id of the slice in `names`; cap is the number of entries. */
+	/* n[id]: number of losses in the time slice whose name has this id in `names`. cap: number of elements. */
 	uint64_t *n;
 	size_t cap;
 	/* Sum of the losses of all slices. */

@@ -21,7 +21,7 @@ static bool is_hex(char byte)
 	return byte_is_digit(byte) || (byte >= 'a' && byte <= 'f');
 }
 
-/* ---- things that grow ---------------------------------------------------------------------------------------- */
+/* ---- arrays of ids ------------------------------------------------------------------------------------------- */
 
 static void ids_push(struct asflamegraph_ids *ids, uint32_t id)
 {
@@ -32,15 +32,15 @@ static void ids_push(struct asflamegraph_ids *ids, uint32_t id)
 	ids->id[ids->n++] = id;
 }
 
-/* ---- parts of lines: pure ------------------------------------------------------------------------------------ */
+/* ---- parsing of lines ---------------------------------------------------------------------------------------- */
 
 struct sample_key {
-	struct str comm, pid, tid; /* if the header has one number, it is a TID: `pid` holds it, `tid` is empty */
+	struct str comm, pid, tid; /* if the header has only one number, a TID, it is in `pid`, and `tid` is empty */
 	struct str period, event;  /* empty if the header has no period or no event */
 };
 
-/* Sets the event, and the period if there is one, of a header that ends in ": PERIOD EVENT:" or ": EVENT:" and blanks.
- * The event is the last word, since events contain no blanks. */
+/* Sets key->event, and key->period if the header has a period, from a header that ends in ": PERIOD EVENT:" or ":
+ * EVENT:" and blanks. The event is the last word, since events contain no blanks. */
 static void cut_event(struct str line, struct sample_key *key)
 {
 	const char *p = line.p;
@@ -71,9 +71,9 @@ static void cut_event(struct str line, struct sample_key *key)
 }
 
 /*
- * Parses the header of a sample: COMM, blanks, PID, optionally slashes and TID, a blank. COMM begins in column 0, has
- * two bytes or more, and is as short as possible (so the first number is the PID, even if it belongs to the thread's
- * name). Returns false if the line is no header.
+ * Parses the header of a sample: COMM, blanks, PID, optionally slashes and TID, a blank. COMM starts in column 0, has
+ * at least two bytes, and is as short as possible, so the first number is taken for the PID even if it belongs to the
+ * thread's name. Returns false if the line is no header.
  */
 static bool cut_header(struct str line, struct sample_key *key)
 {
@@ -117,13 +117,13 @@ static bool cut_header(struct str line, struct sample_key *key)
 
 struct frame_line {
 	struct str pc, symbol, dso;
-	struct str both; /* both in one string, "symbol (dso", as in the line */
+	struct str both; /* symbol and DSO as one string, "symbol (dso", as in the line */
 };
 
 /*
- * Parses a frame line: blanks, PC (a word), blanks, SYMBOL, " (", DSO, ")". SYMBOL ends at the last " (" that a ')'
- * follows, DSO at the last ')'. SYMBOL has at least one byte: if nothing lies between PC and " (", it is the last
- * blank or letter before " (". Returns false if the line is no frame line.
+ * Parses a frame line: blanks, PC (a word), blanks, SYMBOL, " (", DSO, ")". SYMBOL ends at the last " (" before a ')';
+ * DSO ends at the last ')'. SYMBOL has at least one byte: if nothing lies between PC and " (", SYMBOL is the last byte
+ * before " (". Returns false if the line is no frame line.
  */
 static bool cut_frame(struct str line, struct frame_line *f)
 {
@@ -137,7 +137,7 @@ static bool cut_frame(struct str line, struct frame_line *f)
 		return false;
 	split = (size_t)(open - p) - 1;
 	while (is_space(p[pc]))
-		pc++; /* the '(' at `open` is no blank, so the loop ends there at the latest */
+		pc++; /* ends at `open` at the latest, because '(' is no blank */
 	for (pc_end = pc; asflamegraph_is_word(p[pc_end]);)
 		pc_end++;
 	for (symbol = pc_end; is_space(p[symbol]);)
@@ -172,7 +172,7 @@ static struct str cut_offset(struct str symbol)
 	return symbol;
 }
 
-/* Parses a decimal number; returns the largest value of the type if the number exceeds it. */
+/* Returns the value of a decimal number; UINT64_MAX if the number exceeds 64 bits. */
 static uint64_t parse_weight(struct str digits)
 {
 	uint64_t value = 0;
@@ -186,7 +186,7 @@ static uint64_t parse_weight(struct str digits)
 	return value;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- names of frames ----------------------------------------------------------------------------------------- */
 
 static bool asflamegraph_has(struct str string, struct str needle)
 {
@@ -210,7 +210,8 @@ static bool is_perf_map(struct str dso)
 	return false;
 }
 
-/* Returns true for Go methods such as net/http.(*Client).Do: the name contains ".(" and later ")." */
+/* Returns true for Go methods such as net/http.(*Client).Do: the name contains ".(" and later ").". Returns false for
+ * all other names. */
 static bool is_go_method(struct str name)
 {
 	ptrdiff_t open = str_find_str(name, STR(".("));
@@ -227,7 +228,7 @@ static struct str cut_arguments(struct str name)
 	return name;
 }
 
-/* Writes the frame name of `symbol`, one part of an "a->b" symbol, to asflamegraph->name, without the suffix of the
+/* Writes the frame name of `symbol`, one part of an "a->b" symbol, to asflamegraph->name, without the suffix for the
  * kind of code. */
 static void write_name(struct asflamegraph *asflamegraph, const struct frame_line *line, struct str symbol)
 {
@@ -266,7 +267,8 @@ static void write_name(struct asflamegraph *asflamegraph, const struct frame_lin
 	}
 }
 
-/* Appends the suffix of the kind of code to asflamegraph->name: the first of _[i], _[k] and _[j] that applies. */
+/* Appends the suffix for the kind of code to asflamegraph->name: the first of _[i], _[k] and _[j] that applies.
+ * inlined: true if the symbol is inlined into another symbol. */
 static void write_suffix(struct asflamegraph *asflamegraph, struct str dso, bool inlined)
 {
 	struct text *text = &asflamegraph->name;
@@ -297,14 +299,14 @@ static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, co
 	if (str_starts(rest, STR("(")))
 		return names;
 	while (rest.n >= 2 && str_ends(rest, STR("->")))
-		rest.n -= 2; /* perl's split keeps empty parts, but drops those at the end */
+		rest.n -= 2; /* drop "->" at the end: perl's split returns no empty parts there */
 	while (rest.n) {
 		ptrdiff_t arrow = str_find_str(rest, STR("->"));
 		struct str symbol = arrow < 0 ? rest : str_head(rest, (size_t)arrow);
 
 		rest = arrow < 0 ? (struct str){ 0 } : str_from(rest, (size_t)arrow + 2);
 		if (str_eq(symbol, STR("[unknown]")) && str_eq(line->dso, symbol))
-			/* perf script prints no source line for an [unknown] function, nor for those after it in
+			/* perf script prints no source line for an [unknown] function, nor for functions after it in
 			 * "a->b->c" */
 			unknown = true;
 		write_name(asflamegraph, line, symbol);
@@ -317,8 +319,8 @@ static struct asflamegraph_names name_line(struct asflamegraph *asflamegraph, co
 	return names;
 }
 
-/* Returns the names of a frame line. They come from the cache if an earlier line had the same symbol without offset and
- * the same DSO. */
+/* Returns the names of a frame line: from the cache if an earlier line had the same DSO and the same symbol without
+ * offset; otherwise makes the names. */
 static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *asflamegraph, struct frame_line *line,
 							 struct stacks *stacks)
 {
@@ -335,8 +337,8 @@ static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *as
 	if (asflamegraph->options.addrs && asflamegraph_has(symbol, STR("[unknown]"))) {
 		struct asflamegraph_names names = name_line(asflamegraph, line, stacks);
 
-		asflamegraph->pool.n = names.first; /* names with an address are not cached: the next line overwrites
-						       them in the pool */
+		/* names with an address are not cached: the next line overwrites them in `pool` */
+		asflamegraph->pool.n = names.first;
 		return names;
 	}
 	i = 2 * (size_t)intern(&asflamegraph->keys, key) + asflamegraph->java;
@@ -353,9 +355,10 @@ static struct asflamegraph_names asflamegraph_find_names(struct asflamegraph *as
 	return asflamegraph->names[i];
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------- */
+/* ---- opening and closing of samples -------------------------------------------------------------------------- */
 
-/* Cuts the first name off *rest, names separated by ';'. Returns false if it was the last one. */
+/* Cuts the first name off *rest, in which ';' separates names, and sets *name to this name. Returns true if more names
+ * follow, false after the last name. */
 static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 {
 	ptrdiff_t end = str_find(*rest, ';');
@@ -365,8 +368,8 @@ static bool asflamegraph_cut_name(struct str *rest, struct str *name)
 	return end >= 0;
 }
 
-/* Moves the next waiting name, with its source line, to `part`. `source` is empty if the name has no source line; each
- * ';' in it begins another frame. */
+/* Appends the next name of the waiting frame line, with its source line, to `part`. `source` is empty if the name has
+ * no source line; each ';' in it begins another frame. */
 static void add_part(struct asflamegraph *asflamegraph, struct str source, struct stacks *stacks)
 {
 	struct text *text = &asflamegraph->name;
@@ -452,13 +455,14 @@ static void add_frames(struct asflamegraph *asflamegraph, struct frame_line *lin
 	}
 }
 
-/* Opens a sample, unless its event is not the chosen one. If a sample is open already, the new header replaces its comm
- * and weight, and its frames stay. */
+/* Opens a sample if its event is the event whose samples are added; otherwise counts the header in `skipped`. If a
+ * sample is open already, the new header replaces the comm and weight of that sample, whose frames stay. */
 static void begin_sample(struct asflamegraph *asflamegraph, const struct sample_key *key, struct place place)
 {
 	bool only_tid = key->tid.n == 0 || str_eq(key->tid, STR("0"));
 	bool weightless = key->period.n == 0 ||
-			  str_eq(key->period, STR("0")); /* a period "0" counts as none, but "00" is a weight of 0 */
+			  /* a period "0" is treated as missing, but "00" is a weight of 0 */
+			  str_eq(key->period, STR("0"));
 	struct str wanted = asflamegraph->options.event.n ? asflamegraph->options.event : asflamegraph->event;
 
 	if (key->event.n) {
@@ -523,7 +527,7 @@ void asflamegraph_line(struct asflamegraph *asflamegraph, struct str line, struc
 	struct frame_line frame;
 	struct sample_key header;
 
-	if (asflamegraph->waiting_lines) { /* a source line is expected: any text is one */
+	if (asflamegraph->waiting_lines) { /* a source line is expected: any text is used as one */
 		add_source(asflamegraph, line, stacks);
 	} else if (line.n == 0) {
 		asflamegraph_end_sample(asflamegraph, stacks);
@@ -563,7 +567,7 @@ void asflamegraph_free(struct asflamegraph *asflamegraph)
 	*asflamegraph = (struct asflamegraph){ .options = asflamegraph->options };
 }
 
-/* ---- output -------------------------------------------------------------------------------------------------- */
+/* ---- output of folded stacks --------------------------------------------------------------------------------- */
 
 struct stack_text {
 	struct str text;
@@ -591,7 +595,7 @@ static size_t stack_size(const struct stacks *stacks, uint32_t node)
 	return n - 1;
 }
 
-/* Writes the folded stack of a node so that it ends at `end`: backwards, from the innermost frame. */
+/* Writes the folded stack of a node into the bytes before `end`: backwards, from the innermost frame. */
 static void write_stack(const struct stacks *stacks, uint32_t node, char *end)
 {
 	for (;;) {

@@ -2,12 +2,12 @@
 /*
  * asflamegraph.h - folds perf script text exactly as FlameGraph's stackcollapse-perf.pl (41fee1f).
  *
- * For `pjfold --as-flamegraph`: users who switch can compare byte for byte. The oddities of that script are kept:
- * a line is classified by its text alone, never by its position, quotes are removed, a frame whose symbol starts with
- * '(' is dropped, `operator->` becomes two frames. docs/INPUTS.md lists them.
+ * For `pjfold --as-flamegraph`: users who switch can compare byte for byte. pjfold then reproduces the oddities of that
+ * script: a line is classified by its text alone, never by its position, quotes are removed, a frame whose symbol
+ * starts with '(' is dropped, `operator->` becomes two frames. docs/INPUTS.md lists them.
  *
- * The exceptions, all of them:
- * - The last sample counts even if no empty line ends it.
+ * These are all exceptions:
+ * - The last sample is added even if no empty line ends it.
  * - Weights are integers of at most 63 bits in total: a sample that does not fit is left out and counted. (The
  *   script uses floats.)
  * - Source lines are not looked up with addr2line: no counterpart of --inline and --context.
@@ -26,22 +26,24 @@
 #include "common/text.h"
 
 struct asflamegraph_options {
-	bool pid;     /* the first frame is comm-PID, or comm-? if the header has only a TID */
-	bool tid;     /* the first frame is comm-PID/TID, whatever `pid` is */
-	bool kernel;  /* frames get _[k] if their DSO starts with '[' or ends in "vmlinux", and does not contain
-			 "unknown" */
-	bool jit;     /* frames of /tmp/perf-PID.map get _[j] */
-	bool addrs;   /* frames without a symbol show their address */
-	bool srcline; /* a frame line is followed by a line with its place in the source (perf script -F +srcline) */
-	bool samples; /* each sample has the weight 1; otherwise its period, or 1 if the period is 0 or missing */
-	struct str event; /* name of the event whose samples count; empty: the first one read. Not copied */
+	bool pid; /* true: the first frame is comm-PID, or comm-? if the header has only a TID */
+	bool tid; /* true: the first frame is comm-PID/TID, whatever `pid` is */
+	/* true: frames get _[k] if their DSO starts with '[' or ends in "vmlinux", and does not contain "unknown" */
+	bool kernel;
+	bool jit;     /* true: frames of /tmp/perf-PID.map get _[j] */
+	bool addrs;   /* true: frames without a symbol show their address */
+	bool srcline; /* true: a source line, FILE:LINE, follows each frame line (perf script -F +srcline) */
+	bool samples; /* true: each sample has the weight 1; false: its period, or 1 if the period is 0 or missing */
+	/* Name of the event whose samples are added to the profile; empty: the first event that is read. The text must
+	 * stay valid. */
+	struct str event;
 };
 
 /* The names of a frame line: a range of ids in `pool`, outermost frame first. */
 struct asflamegraph_names {
 	size_t first; /* index of the first name in `pool`; 0: not computed yet */
 	uint32_t n;
-	uint32_t lines; /* number of source lines that follow the frame line; 0 without srcline */
+	uint32_t lines; /* number of source lines after the frame line; 0 without srcline */
 };
 
 struct asflamegraph_ids {
@@ -53,55 +55,62 @@ struct asflamegraph_ids {
 struct asflamegraph {
 	struct asflamegraph_options options;
 
-	uint64_t samples;                   /* number of samples added to the profile */
-	uint64_t stackless;                 /* samples of these without frame lines: their stack is the comm alone */
-	uint64_t skipped;                   /* number of headers of events other than `event` */
-	uint64_t stray;                     /* number of frame lines outside of any sample, which are ignored */
-	uint64_t overflows;                 /* samples left out because the total weight would exceed 63 bits */
-	uint64_t unrecognized;              /* number of lines that are neither header nor frame, which are ignored */
-	struct place first_unrecognized[3]; /* places of the first unrecognized lines; name NULL: none */
-	struct place first_overflow;        /* place of the header of the first sample in `overflows` */
-	struct str event;                   /* event whose samples count; empty before the first sample */
-	struct str skipped_event;           /* the first event in the input other than `event` */
+	uint64_t samples; /* number of samples added to the profile */
+	/* number of samples added to the profile that have no frame lines: their stack is only the comm */
+	uint64_t stackless;
+	uint64_t skipped; /* number of sample headers with another event than `event` */
+	uint64_t stray;   /* number of frame lines outside of any sample, which are ignored */
+	/* number of samples left out because the total weight would exceed 63 bits */
+	uint64_t overflows;
+	uint64_t unrecognized; /* number of lines that are neither header nor frame, which are ignored */
+	/* positions of the first unrecognized lines; an element whose name is NULL is unused */
+	struct place first_unrecognized[3];
+	struct place first_overflow; /* position of the header of the first sample in `overflows` */
+	/* event whose samples are added to the profile; empty before the first sample */
+	struct str event;
+	struct str skipped_event; /* the first event in the input other than `event` */
 
 	/* The open sample: text of its first frame. comm.n == 0: no sample is open. */
 	struct text comm;
-	bool java;     /* comm starts with "java" */
-	bool skipping; /* the next frame lines belong to a sample of another event */
+	bool java; /* true if comm starts with "java": names then follow the rules for Java */
+	/* true if the next frame lines belong to a sample of another event, so that they are not counted in `stray` */
+	bool skipping;
 	uint64_t weight;
 	struct place header;
 	struct asflamegraph_ids stack; /* frame ids of the open sample, innermost first */
 
-	/* A frame line whose source lines follow: name ids in `plain`, and frame ids made of them and their source
-	 * lines, both outermost first. Next name in `waiting`, and number of names that have source lines. */
+	/* A frame line that waits for its source lines. waiting: ids of its names in `plain`; part: ids of the frames
+	 * made of names and source lines so far; both outermost first. waiting_at: index of the next name in `waiting`;
+	 * waiting_lines: number of names that have source lines. */
 	struct asflamegraph_ids waiting, part;
 	size_t waiting_at, waiting_lines;
 
-	/* Cache of frame lines: `keys` interns "symbol (dso". */
+	/* Keys of the cache of frame lines: texts of the form "symbol (dso". */
 	struct intern keys;
-	struct asflamegraph_names *names; /* indexed by 2 * id in `keys` + java */
+	/* entries of the cache; index: 2 * id in `keys`, plus 1 if the first frame starts with "java" */
+	struct asflamegraph_names *names;
 	size_t nnames;
 	struct asflamegraph_ids pool;
 	struct intern plain; /* names of frames before their source lines are appended; unused without srcline */
 
-	struct text name, source; /* buffers: a frame name, a source line */
+	struct text name, source; /* name: buffer for a frame name; source: buffer for a source line */
 	struct arena bytes;
 };
 
-/* Takes the next line, without its newline. `place` is the line's place for messages; its name must stay valid as
- * long as asflamegraph. */
+/* Processes the next line of the input, without its newline. `place` is the position of the line for messages;
+ * place.name must stay valid until asflamegraph_free. */
 void asflamegraph_line(struct asflamegraph *asflamegraph, struct str line, struct place place, struct stacks *stacks);
 
-/* Adds the open sample at the end of the input. Several files are one input, as in perl: call this after the last file.
- */
+/* Adds the open sample at the end of the input. Call it after the last file: several files are treated as one input, as
+ * in perl. */
 void asflamegraph_end(struct asflamegraph *asflamegraph, struct stacks *stacks);
 
 void asflamegraph_free(struct asflamegraph *asflamegraph);
 
 /*
  * Writes a line "stack weight\n" for each stack, sorted by the bytes of complete stacks, not depth first. Needs memory
- * for the text of all stacks and a pointer for each. A stack whose periods are all "00" has the weight 0 and is
- * written, too: column 1 of stacks marks it.
+ * for the text of all stacks and a pointer for each. A stack whose periods are all "00" is written with weight 0: a
+ * mark in column 1 of `stacks` distinguishes it.
  */
 void asflamegraph_write(struct out *out, const struct stacks *stacks);
 

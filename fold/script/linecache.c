@@ -7,15 +7,15 @@
 
 #define FRONT_SETS (1u << 16)
 
-/* A set of the first-level cache, which is 2-way set-associative and has FRONT_SETS sets: for each of two frame lines,
- * the upper 32 bits of its hash and the index (offset in the pool / 8) of its line_entry; 0: none. The newer one is
- * first. */
+/* A set of the first-level cache, which is 2-way set-associative with FRONT_SETS sets. A set has two frame lines, the
+ * newer line first. tag: upper 32 bits of the hash of the line. entry: index of its line_entry (offset in the pool /
+ * 8); 0: none. */
 struct linecache_set {
 	uint32_t tag[2];
 	uint32_t entry[2];
 };
 
-/* Returns true for an empty string and for "+0x1a". */
+/* Returns true if p[0..n) is empty or an offset like "+0x1a", otherwise false. */
 static bool is_offset(const char *p, size_t n)
 {
 	if (n == 0)
@@ -28,7 +28,7 @@ static bool is_offset(const char *p, size_t n)
 	return true;
 }
 
-/* Returns the length of "+0x1a" at the end of string, or 0. */
+/* Returns the length in bytes of an offset like "+0x1a" at the end of string; 0 if there is none. */
 static size_t offset_length(struct str string)
 {
 	size_t i = string.n;
@@ -40,14 +40,20 @@ static size_t offset_length(struct str string)
 	return string.n - (i - 3);
 }
 
-/* Returns the index of the '(' of the DSO at the end of a frame line: the one that balances the last ')', if a blank
- * precedes it. -1: the line has no DSO. A DSO may itself contain blanks and parentheses: "(/x (deleted))". */
+/* Returns the index of the '(' that starts the DSO at the end of a frame line: the '(' that balances the last ')', if a
+ * blank precedes it. Returns -1 if the line has no DSO. A DSO may itself contain blanks and parentheses: "(/x
+ * (deleted))". */
 static ptrdiff_t find_dso(struct str string)
 {
 	size_t depth = 0, i = string.n;
 
 	if (string.n < 2 || string.p[string.n - 1] != ')')
 		return -1;
+	/* fast case: most DSOs contain no parenthesis */
+	const char *open = memrchr(string.p, '(', string.n - 1);
+	if (likely(open && !memchr(open, ')', (size_t)(string.p + string.n - 1 - open)) &&
+		   (open == string.p || open[-1] == ' ')))
+		return open - string.p;
 	while (i > 0) {
 		char byte = string.p[--i];
 
@@ -94,8 +100,8 @@ struct names_frame linecache_split(struct str frame_text)
 	return frame;
 }
 
-/* Returns " (dso+0x12)", as perf script -F+dsoff prints a DSO, without the offset, which would make another DSO of each
- * address. The result is valid until the next call. */
+/* Removes the offset from " (dso+0x12)", perf script's form of a DSO with -F+dsoff: otherwise each address would have
+ * its own DSO. The result is valid until the next call. */
 static struct str without_dso_offset(struct linecache *lines, struct str rest)
 {
 	struct str inner;
@@ -142,8 +148,8 @@ static void linecache_grow_slots(struct linecache *lines)
 	}
 }
 
-/* Sets the frame ids of an entry. names_make() returns the outermost frame first; the callers of the innermost one are
- * stored innermost first, the order of samples. */
+/* Sets the frame ids of an entry. names_make() returns the outermost frame first; the callers of the innermost frame
+ * are stored innermost first, as in samples. */
 static void name_frames(struct linecache *lines, struct line_entry *entry, struct names_frame frame)
 {
 	struct str names = names_make(lines->names, frame);
@@ -157,7 +163,7 @@ static void name_frames(struct linecache *lines, struct line_entry *entry, struc
 			lines->more = mem_grow(lines->more, sizeof(*lines->more), lines->more_cap);
 		}
 		if (lines->nmore == 0)
-			lines->nmore = 1; /* index 0 in `more` means no callers */
+			lines->nmore = 1; /* index 0 of `more` means no callers */
 		entry->unwinder = lines->nmore;
 		lines->nmore += n;
 		lines->more[lines->nmore - 1] = 0;
@@ -208,7 +214,7 @@ static bool linecache_same_bytes(const char *a, const char *b, size_t n)
 				return false;
 			if (n < 16)
 				return same_8(a + n - 8,
-					      b + n - 8); /* the last 8 bytes overlap those compared before */
+					      b + n - 8); /* the last 8 bytes overlap bytes already compared */
 		}
 		return same_8(a, b);
 	}
@@ -228,7 +234,8 @@ static bool entry_is(const struct line_entry *entry, struct str frame_text)
 	       is_offset(frame_text.p + entry->symbol_n, frame_text.n - n);
 }
 
-/* Returns the index (offset in the pool / 8) of the entry of (symbol, dso), which is made if there is none. */
+/* Returns the index (offset in the pool / 8) of the entry for the line's symbol and DSO. Makes an entry if there is
+ * none. */
 static uint32_t linecache_find_entry(struct linecache *lines, struct str frame_text)
 {
 	struct str symbol, rest;
@@ -255,7 +262,7 @@ void linecache_init(struct linecache *lines, struct names *names, struct stacks 
 	*lines = (struct linecache){ .names = names, .stacks = stacks };
 	lines->front = mem_alloc(sizeof(*lines->front), FRONT_SETS);
 	lines->pool_cap = 1 << 16;
-	lines->pool = mem_alloc(1, lines->pool_cap);
+	lines->pool = mem_grow(NULL, 1, lines->pool_cap);
 	lines->pool_n = 8; /* offset 0 in the pool means no entry */
 }
 

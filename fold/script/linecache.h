@@ -3,9 +3,9 @@
  * linecache.h - a cache of frame lines: a repeated line costs one hash and one comparison.
  *
  * perf script repeats the same frames millions of times. The text after the address of a frame line, "sym+0x1a (dso)",
- * leads to frame ids in two steps: a small table of fixed size by the hash of these bytes, then a table by (symbol,
- * dso) without the offset. So naming rules run once for each distinct (symbol, dso), and memory grows with these, not
- * with addresses. Each hit compares the bytes.
+ * is looked up in two tables: first in a small table of fixed size by the hash of the text, then in a table by (symbol,
+ * dso) without the offset. So naming rules run once for each distinct (symbol, dso), and memory grows with the number
+ * of these, not of addresses. Each hit compares the bytes.
  */
 #ifndef PJ_LINECACHE_H
 #define PJ_LINECACHE_H
@@ -17,18 +17,20 @@ struct line_entry {
 	uint32_t hash; /* hash of `key` */
 	uint32_t symbol_n;
 	uint32_t rest_n;
-	uint32_t frame;    /* id of the innermost frame */
-	uint32_t unwinder; /* index in linecache.more of the ids of the callers that `frame` is inlined into, innermost
-			     first, ended by 0; 0: not inlined */
+	uint32_t frame; /* id of the innermost frame */
+	/* index in linecache.more of the ids of the frames into which `frame` is inlined, innermost first, ended by 0;
+	 * 0: not inlined */
+	uint32_t unwinder;
 	bool unresolved;
-	char key[]; /* symbol without offset, then " (dso)", " (inlined)" or nothing */
+	/* text by which the entry is found: symbol without offset, then " (dso)", " (inlined)" or nothing */
+	char key[];
 };
 
 struct linecache {
 	struct names *names;
 	/* Call tree whose frame ids the entries contain. */
 	struct stacks *stacks;
-	/* All line_entries, one after another. The index of an entry is its offset / 8; 0: no entry. */
+	/* All line_entries, one after another. An entry's index is its offset in bytes / 8; 0: no entry. */
 	char *pool;
 	size_t pool_n, pool_cap;
 	uint32_t n;
@@ -41,8 +43,8 @@ struct linecache {
 	size_t scratch_cap;
 };
 
-/* Splits the text after the address of a frame line, "sym+0x1a (dso)", into symbol and DSO, without the offset. Pure.
- */
+/* Splits the text after the address of a frame line, "sym+0x1a (dso)", into symbol and DSO, without the offset. Has no
+ * state. */
 struct names_frame linecache_split(struct str frame_text);
 
 /*
@@ -60,7 +62,7 @@ struct line_ref {
 void linecache_hash(const struct linecache *lines, struct line_ref *ref);
 void linecache_guess(const struct linecache *lines, struct line_ref *ref);
 
-/* Returns the entry of a frame line, which is made if there is none; valid until the next call. */
+/* Returns the entry of a frame line. Makes an entry if there is none. The result is valid until the next call. */
 const struct line_entry *linecache_get(struct linecache *lines, const struct line_ref *ref);
 
 void linecache_init(struct linecache *lines, struct names *names, struct stacks *stacks);

@@ -4,7 +4,9 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#define SHARE_MAX (256 * 1024) /* largest sample, in bytes, whose text is compared with the one before it */
+/* Maximum size in bytes of a sample whose text is compared with the thread's last sample. A longer sample, and all
+ * samples after it in the block, are parsed line by line. */
+#define SHARE_MAX (256 * 1024)
 
 void script_init(struct script *script, const struct samples_options *options)
 {
@@ -26,7 +28,7 @@ void script_free(struct script *script)
 	samples_free(&script->samples);
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------ */
+/* ---- lines of a sample -------------------------------------------------------------------------------------- */
 
 static void skip_line(struct script *script, struct str line)
 {
@@ -71,8 +73,8 @@ static void perfscript_headerless(struct script *script)
 	textstacks_open(&script->text, &(struct sample_key){ .pid = -1, .tid = -1, .cpu = -1 });
 }
 
-/* Makes sure that a sample is open for a frame line: opens one for the weak header before it, or one without a header.
- * Returns false if that sample is not selected. */
+/* Makes sure that a sample is open for a frame line: if no sample is open, opens a sample for the weak header before
+ * the line, or without a header. Returns false if the sample is not selected. */
 static bool in_sample(struct script *script)
 {
 	if (script->weak)
@@ -83,8 +85,8 @@ static bool in_sample(struct script *script)
 	return perfscript_state(script) == SAMPLE_OPEN;
 }
 
-/* Returns a mask with bit 0 of each byte set for each of the 8 bytes that is a blank, if all are blanks, letters or
- * digits. */
+/* Returns a mask for 8 bytes that are all blanks, letters or digits: bit 0 of a byte of the mask is set if the byte is
+ * a blank. */
 static uint64_t blanks_of(const char *bytes)
 {
 	uint64_t x;
@@ -94,7 +96,8 @@ static uint64_t blanks_of(const char *bytes)
 	return ~(x >> 6 | x >> 4) & UINT64_C(0x0101010101010101);
 }
 
-/* True if the 16 bytes are blanks followed by one word, as perf prints an address. */
+/* Returns true if the 16 bytes are blanks followed by one word, which is how perf prints an address; otherwise
+ * false. */
 static bool is_wide_address(const char *bytes)
 {
 	uint64_t first = blanks_of(bytes), last = blanks_of(bytes + 8);
@@ -103,7 +106,8 @@ static bool is_wide_address(const char *bytes)
 	return (partly & (partly + 1)) == 0 && (last == 0 || first == UINT64_C(0x0101010101010101));
 }
 
-/* Reads a frame line, which begins with a TAB. perf pads the address to 16 columns, so it mostly ends at column 17. */
+/* Processes a frame line, which starts with a TAB. perf pads addresses to 16 columns, so the address mostly ends at
+ * column 17. */
 static void frame_line(struct script *script, struct str line)
 {
 	struct str address, frame_text;
@@ -126,15 +130,16 @@ static void frame_line(struct script *script, struct str line)
 		textstacks_frame(&script->text, frame_text, address, line.p);
 }
 
-/* Reads a line "  file:line" of perf script -F+srcline, which belongs to the frame before it. " (inlined)" after the
- * line number marks that frame as inlined. Returns false if the line is no source line. */
+/* Processes a line "  file:line" of perf script -F+srcline, which belongs to the frame before it. " (inlined)" after
+ * the line number marks that frame as inlined. Returns false if the line is no source line. */
 static bool perfscript_srcline(struct script *script, struct str line)
 {
 	struct str text = str_trim(line);
 	struct names_frame frame;
 	bool inlined;
 
-	/* A third blank begins a frame line whose TAB was replaced by blanks, as in text copied from a terminal. */
+	/* A line with three blanks is a frame line whose TAB has become blanks, for example in text copied from a
+	 * terminal. */
 	if (line.n < 3 || line.p[0] != ' ' || line.p[1] != ' ' || line.p[2] == ' ' || text.n == 0)
 		return false;
 	if (perfscript_state(script) == SAMPLE_IGNORED)
@@ -155,9 +160,11 @@ static bool perfscript_srcline(struct script *script, struct str line)
 	return true;
 }
 
-/* ---- lines -------------------------------------------------------------------------------------------------- */
+/* ---- classification of lines -------------------------------------------------------------------------------- */
 
-/* Returns frame_text up to its DSO: perf script -F+insn and others print more after it, "sym+0x1 (/x) insn: 48 83". */
+/* Returns frame_text up to the end of its DSO: with -F+insn and other options, perf script prints more after the DSO,
+ * "sym+0x1
+ * (/x) insn: 48 83". */
 static struct str without_payload(struct str frame_text)
 {
 	ptrdiff_t open = str_find_str(frame_text, STR(" (/")), depth = 0;
@@ -172,9 +179,9 @@ static struct str without_payload(struct str frame_text)
 	return frame_text;
 }
 
-/* Returns the part after the data source of a payload of perf mem, "68100142 |OP LOAD|...|LCK No|BLK  N/A   7 7f00 sym
- * (dso)": the weight, 7, and, without callchain, the frame. Returns a payload without a data source unchanged. */
-static struct str behind_data_source(struct str payload)
+/* Returns the part of a perf mem payload after the data source, "68100142 |OP LOAD|...|LCK No|BLK  N/A   7 7f00 sym
+ * (dso)": the weight, 7, and the frame if there is no callchain. Returns a payload without a data source unchanged. */
+static struct str after_data_source(struct str payload)
 {
 	ptrdiff_t at = str_find_str(payload, STR(" |OP "));
 	struct str rest, word;
@@ -198,9 +205,9 @@ static struct str behind_data_source(struct str payload)
 }
 
 /*
- * Reads the only frame of a sample without callchain, which perf prints in the header line, its address padded to 16
- * columns: "cycles:  ffffffff821f236b sym+0x1 (dso)"; with -F+addr, after the data address. Returns false if there is
- * none: the payload of a tracepoint has the same position and is no frame.
+ * Sets *address and *frame_text to the only frame of a sample without callchain. perf prints this frame in the header
+ * line, with the address padded to 16 columns: "cycles:  ffffffff821f236b sym+0x1 (dso)"; with -F+addr, after the data
+ * address. Returns false if there is no frame: the payload of a tracepoint is at the same position, but is no frame.
  */
 static bool single_frame(const struct sample_key *key, struct str *address, struct str *frame_text)
 {
@@ -209,7 +216,7 @@ static bool single_frame(const struct sample_key *key, struct str *address, stru
 
 	if (key->rest.n == 0)
 		return false;
-	payload = behind_data_source(key->rest);
+	payload = after_data_source(key->rest);
 	has_source = payload.n < key->rest.n;
 	if (!split_address(payload, address, frame_text) || frame_text->n == 0)
 		return false;
@@ -230,7 +237,8 @@ static void sample_line(struct script *script, struct str line, const struct sam
 {
 	struct str address, frame_text;
 
-	/* All headers of a file have the same fields: one without an event where others have it is damaged. */
+	/* All headers of a file have the same fields. So a header without an event is damaged if other headers have an
+	 * event: the damaged header is counted as malformed, and its frames are ignored. */
 	if (key->event.n == 0 && key->time.n && script->samples.event_name.n) {
 		skip_line(script, line);
 		script->samples.sample.state = SAMPLE_IGNORED;
@@ -247,8 +255,8 @@ static bool perfscript_is_comment(struct str line)
 	return line.p[0] == '#' && (line.n == 1 || line.p[1] == ' ');
 }
 
-/* Reads host name and frequency from comments of perf script --header: "# hostname : vm" and "# event : name = cycles,
- * ... { sample_period, sample_freq } = 99, ...". */
+/* Stores host name and sampling frequency from comments of perf script --header: "# hostname : vm" and "# event : name
+ * = cycles, ... { sample_period, sample_freq } = 99, ...". */
 static void perfscript_comment(struct script *script, struct str line)
 {
 	ptrdiff_t i = str_find_str(line, STR("sample_freq } = "));
@@ -262,8 +270,8 @@ static void perfscript_comment(struct script *script, struct str line)
 	}
 }
 
-/* Returns true for a source line like "file:12" or "libc.so.6[1f4e]". After a sample without callchain, lines that
- * begin with blanks may also be other lines. */
+/* Returns true for a source line like "file:12" or "libc.so.6[1f4e]". Returns false for all other lines. Called after a
+ * sample without callchain, where a line that starts with blanks need not be a source line. */
 static bool is_source_place(struct str line)
 {
 	struct str text = str_trim(line);
@@ -276,8 +284,9 @@ static bool is_source_place(struct str line)
 	return str_ends(text, STR(" (inlined)")) || (colon > 0 && str_u64(str_from(text, (size_t)colon + 1), &number));
 }
 
-/* Reads a line that is not empty and does not begin with a TAB: a header, a comment, a source line, or a frame
- * without TAB. Any other line is malformed if a sample is open, otherwise a weak header that waits for its frames. */
+/* Processes a line that is not empty and does not start with a TAB: a header, a comment, a source line, or a frame
+ * without TAB. Any other line is malformed if a sample is open; otherwise it is a weak header, which waits for its
+ * frames. */
 static void other_line(struct script *script, struct str line)
 {
 	struct str address, frame_text;
@@ -339,7 +348,7 @@ static void other_line(struct script *script, struct str line)
 	script->weak_number = script->line;
 }
 
-/* The last lines of a sample that equal those of the thread's sample before it. */
+/* The last lines of a sample that equal the last lines of the thread's previous sample. */
 struct shared {
 	const char *from; /* start of the first shared line */
 	const char *end;  /* the empty line after the shared lines */
@@ -348,15 +357,15 @@ struct shared {
 
 static void script_lines(struct script *script, const char *at, const char *end, bool share);
 
-/* Finds the last lines of the sample that equal those of the thread's sample before it. The sample's frames begin at
- * `at`. Returns false if there are none. */
+/* Sets *shared to the last lines of the sample that equal the last lines of the thread's previous sample. at: start of
+ * the sample's frames; end: end of the block of text. Returns false if there are no equal lines. */
 static bool find_shared(struct script *script, const char *at, const char *end, struct shared *shared)
 {
 	const struct suffix_sample *last = textstacks_before(&script->text);
 
 	shared->end = suffixcache_end(at - 1, end - at > SHARE_MAX ? at + SHARE_MAX : end);
 	if (!shared->end) {
-		script->share_here = false; /* no empty line within SHARE_MAX: stop searching in this block */
+		script->share_here = false; /* no empty line within SHARE_MAX bytes: stop searching in this block */
 		return false;
 	}
 	if (last->n == 0 || last->block != script->text.block + 1)
@@ -369,8 +378,9 @@ static bool find_shared(struct script *script, const char *at, const char *end, 
 	return true;
 }
 
-/* Reads the lines of the open sample before the shared ones. If all of them are frames of this sample, closes the
- * sample with the nodes of the shared lines, without parsing these. Returns the position of the next line to read. */
+/* Processes the lines of the open sample from `at` to the shared lines. If all are frames of this sample, closes the
+ * sample with the nodes of the shared lines, which need not be parsed. Returns the position of the next line to
+ * read. */
 static const char *perfscript_take_shared(struct script *script, const char *at, const struct shared *shared)
 {
 	uint64_t serial = script->text.serial;
@@ -420,9 +430,9 @@ void script_block(struct script *script, struct str text, uint64_t block)
 	perfscript_close_sample(script, NULL);
 }
 
-/* ---- borders ------------------------------------------------------------------------------------------------ */
+/* ---- borders between samples -------------------------------------------------------------------------------- */
 
-/* A border between samples lies after an empty line, and before a line that is certainly a header. */
+/* A border between samples is after an empty line and before a line that certainly is a header. */
 size_t script_last_border(struct str text)
 {
 	ptrdiff_t newline = str_rfind(text, '\n');

@@ -12,8 +12,8 @@ void textstacks_init(struct textstacks *text, struct samples *samples)
 
 	*text = (struct textstacks){ .samples = samples };
 	linecache_init(&text->lines, &samples->names, &samples->stacks);
-	text->last = mem_alloc(sizeof(*text->last), SAMPLES_ROOTS);
-	/* These options drop or change frames of a sample, so samples cannot share the nodes of their last lines. */
+	/* --skip-after, --collapse-recursion and --addrs drop or change frames of a sample. So with them, samples
+	 * cannot share the nodes of their last lines. */
 	text->share = !options->nskip_after && !options->collapse_recursion && !options->names.addresses;
 }
 
@@ -40,9 +40,9 @@ void textstacks_skip(struct textstacks *text, struct str line, uint64_t number)
 	samples_skip(text->samples, line, text->block, number);
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------- */
+/* ---- frames of the open sample ------------------------------------------------------------------------------ */
 
-/* Returns the frame id of a frame without symbol, with its address in the name, for --addrs. */
+/* Returns the id of a frame without symbol, whose name gets the address (--addrs). */
 static uint32_t frame_with_address(struct samples *samples, struct str frame_text, struct str address)
 {
 	struct names_frame frame = linecache_split(frame_text);
@@ -108,14 +108,14 @@ void textstacks_rename_last(struct textstacks *text, struct names_frame frame)
 	size_t from;
 
 	samples->nframes = text->last_frame;
-	/* names_make() returns the outermost frame first; samples_push() takes the innermost one first. */
+	/* names_make() returns the outermost frame first; samples_push() needs the innermost frame first. */
 	for (; names.n; names.n = from ? from - 1 : 0) {
 		from = (size_t)(str_rfind(names, '\n') + 1);
 		samples_push(samples, stacks_frame(&samples->stacks, str_from(names, from)));
 	}
 }
 
-/* Returns true if --skip-after names the frame. Names are compared once for each frame id. */
+/* Returns true if --skip-after names the frame, otherwise false. Each frame id is compared only once. */
 static bool textstacks_is_skip_after(struct textstacks *text, uint32_t frame)
 {
 	const struct samples_options *options = text->samples->options;
@@ -165,7 +165,7 @@ static void reduce_frames(struct textstacks *text)
 	samples->nframes = n;
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------ */
+/* ---- opening and closing of samples ------------------------------------------------------------------------- */
 
 void textstacks_open(struct textstacks *text, const struct sample_key *key)
 {
@@ -178,23 +178,25 @@ void textstacks_open(struct textstacks *text, const struct sample_key *key)
 	text->serial++;
 }
 
-/* Returns the last sample of the open sample's thread (samples_root), with n == 0 if it had none; NULL if headers do
+/* Returns the last sample of the open sample's thread (samples_root), with n == 0 if there is none; NULL if headers do
  * not identify threads. */
-static struct suffix_sample *textstacks_last_of(const struct textstacks *text)
+static struct suffix_sample *textstacks_last_of(struct textstacks *text)
 {
 	const struct samples_root *root = text->samples->root;
 	struct textstacks_last *last;
 
 	if (!root)
 		return NULL;
+	if (unlikely(!text->last))
+		text->last = mem_alloc(sizeof(*text->last), SAMPLES_ROOTS);
 	last = &text->last[root - text->samples->roots];
-	/* The slot may hold the last sample of another root: its number differs. */
+	/* The entry is of another thread if its number differs. */
 	if (last->number != root->number)
 		*last = (struct textstacks_last){ .number = root->number };
 	return &last->sample;
 }
 
-const struct suffix_sample *textstacks_before(const struct textstacks *text)
+const struct suffix_sample *textstacks_before(struct textstacks *text)
 {
 	return textstacks_last_of(text);
 }
@@ -211,8 +213,8 @@ static void push_inwards(struct textstacks *text, const struct line_entry *entry
 	samples_push(text->samples, entry->frame);
 }
 
-/* Copies to `line` the lines that the open sample shares with the thread's last sample. Returns the innermost of them.
- */
+/* Copies the lines that the open sample shares with the thread's last sample to `line`. Returns the innermost of these
+ * lines. end: the empty line after the open sample. */
 static struct suffix_line textstacks_take_shared(struct textstacks *text, struct suffix_line *line, const char *end)
 {
 	const struct suffix_sample *last = textstacks_last_of(text);
@@ -226,7 +228,7 @@ static struct suffix_line textstacks_take_shared(struct textstacks *text, struct
 }
 
 /* Adds the collected lines of a sample to the call tree, below `outer`, and stores them in `line`. Looks up all frames
- * first, then, with prefetched memory, all nodes. Returns the innermost line. */
+ * first, then all nodes, so that memory is prefetched. Returns the innermost line. */
 static struct suffix_line walk_lines(struct textstacks *text, struct suffix_line *line, struct suffix_line outer)
 {
 	struct samples *samples = text->samples;
@@ -244,15 +246,15 @@ static struct suffix_line walk_lines(struct textstacks *text, struct suffix_line
 	stacks_expect(&samples->stacks, outer.node, samples->frame, samples->nframes);
 	for (uint32_t i = n, done = 0; i-- > 0; line[i].node = outer.node)
 		for (; done < line[i].node;
-		     done++) /* until it is set, `node` is the index after the last frame of the line */
+		     done++) /* until set to a node, `node` is the index after the line's last frame */
 			outer.node = stacks_child(&samples->stacks, outer.node, samples->frame[done]);
 	text->nrefs = samples->nframes = 0;
 	return outer;
 }
 
 /*
- * Adds a sample whose frames are not looked up yet, and stores its lines for the next sample of the thread. `end`: the
- * empty line that ends its text; NULL if it ends otherwise.
+ * Adds a sample whose frames are not looked up yet, and stores its lines for the next sample of the thread. end: the
+ * empty line after its text; NULL if the text does not end with an empty line.
  */
 static void close_regular(struct textstacks *text, const char *end)
 {
@@ -261,7 +263,8 @@ static void close_regular(struct textstacks *text, const char *end)
 	struct suffix_line leaf = { .node = samples->sample.root };
 	struct suffix_line *line;
 
-	suffixcache_reserve(&text->suffixes, n + 1); /* n + 1: the array exists even if the sample has no lines */
+	/* n + 1, so that the array exists even if the sample has no lines */
+	suffixcache_reserve(&text->suffixes, n + 1);
 	line = text->suffixes.line + first;
 	if (text->shared)
 		leaf = textstacks_take_shared(text, line + inner, end);

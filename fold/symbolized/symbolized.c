@@ -10,13 +10,14 @@
 
 #define BLOCK ((size_t)1 << 16)
 
-/* A DSO: number of its key, and its addresses in the section. */
+/* A DSO. key: number of the text that is the key of the DSO. rows: the addresses of the DSO in the section. */
 struct symbolized_dso {
 	uint32_t key;
 	struct symbolized_rows rows;
 };
 
-/* An entry of code. made: the result of lookups, NULL before the first one. */
+/* Code at an address of a process from time `from` (ns on the recording's clock) on. name, inlined: numbers of texts,
+ * 0: none. made: the code as a result of lookups; NULL before the first lookup. */
 struct symbolized_entry {
 	uint64_t address, from;
 	uint32_t name, inlined;
@@ -25,15 +26,15 @@ struct symbolized_entry {
 
 struct symbolized_process {
 	uint32_t pid, flags;
-	size_t first, n; /* its entries: entry[first], n in total */
+	size_t first, n; /* the process has the entries entry[first] to entry[first + n - 1] */
 };
 
 enum { PROCESS_REPLACES = 1, FRAME_METHOD = 1, FRAME_EXACT = 2 };
 
 struct symbolized {
 	struct pj_names head;
-	struct text bytes; /* the decompressed stream; texts are in it */
-	uint32_t *text;    /* offset in `bytes` of each text, from number 1 */
+	struct text bytes; /* the decompressed stream, which contains the texts */
+	uint32_t *text;    /* offset in `bytes` of each text; the first text has number 1 */
 	size_t ntexts;
 	struct symbolized_dso *dso;
 	size_t ndsos;
@@ -41,19 +42,22 @@ struct symbolized {
 	size_t nprocesses;
 	struct symbolized_entry *entry;
 	size_t nentries;
-	struct arena arena; /* of symbolized_entry.made */
-	/* The stacks that symbolized_stack has not begun yet, their number, and the frames of the current one. */
+	struct arena arena; /* memory of symbolized_entry.made */
+	/* stacks: the remaining stacks, nstacks of them. frames: the remaining frames of the current stack. address:
+	 * address of the last frame that was read. */
 	struct str stacks, frames;
 	uint64_t nstacks, address;
-	uint64_t referred; /* bytes of texts, each counted as often as an entry refers to it */
+	/* sum of the sizes in bytes of the texts to which entries refer, counted for each reference */
+	uint64_t referred;
 };
 
 static const char truncated[] = "the stored names are truncated", invalid[] = "the stored names are invalid",
 		  too_many[] = "the stored names exceed their limits";
 
-/* ---- decompression ---------------------------------------------------------------------------------------------- */
+/* ---- decompression of the section ------------------------------------------------------------------------------- */
 
-/* Appends what the zlib stream contains to *to, which must be `size` bytes. Returns NULL, or the error. */
+/* Decompresses a zlib stream and appends the result, which must have `size` bytes, to *to. Returns NULL, or the error.
+ */
 static const char *symbolized_inflate(struct str stream, uint64_t size, struct text *to)
 {
 	z_stream z = { .next_in = (Bytef *)(uintptr_t)stream.p, .avail_in = (uInt)stream.n };
@@ -72,8 +76,7 @@ static const char *symbolized_inflate(struct str stream, uint64_t size, struct t
 	return status == Z_STREAM_END ? (to->n == size ? NULL : invalid) : status == Z_BUF_ERROR ? truncated : invalid;
 }
 
-/* ---- parsing ------------------------------------------------------------------------------------------------------
- */
+/* ---- parsing of the decompressed stream ------------------------------------------------------------------------- */
 
 static struct str symbolized_text(const struct symbolized *symbolized, uint64_t number)
 {
@@ -111,7 +114,7 @@ static const char *symbolized_take_texts(struct symbolized *symbolized, struct s
 	return NULL;
 }
 
-/* Takes n numbers of texts. Returns false if one is missing or too large. */
+/* Takes n numbers of texts from *rest. Returns false if a number is missing or too large. */
 static bool symbolized_take_numbers(const struct symbolized *symbolized, struct str *rest, uint64_t *number, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -120,8 +123,9 @@ static bool symbolized_take_numbers(const struct symbolized *symbolized, struct 
 	return true;
 }
 
-/* As symbolized_take_numbers, within the limit for the bytes of texts that entries refer to: without it, many entries
- * with one long text would cost unlimited work. */
+/* Takes n numbers of texts from *rest, and adds the sizes of these texts to `referred`. Returns false if a number is
+ * missing or too large, or if `referred` exceeds its limit: without the limit, many references to one long text would
+ * cost unlimited work. */
 static bool symbolized_take_references(struct symbolized *symbolized, struct str *rest, uint64_t *number, size_t n)
 {
 	if (!symbolized_take_numbers(symbolized, rest, number, n))
@@ -131,7 +135,7 @@ static bool symbolized_take_references(struct symbolized *symbolized, struct str
 	return symbolized->referred <= PJ_NAMES_REFERRED;
 }
 
-/* Reads the addresses of a DSO, of which only the position is kept. Returns NULL, or the error. */
+/* Checks the addresses of a DSO, and sets *rows to their position in the section. Returns NULL, or the error. */
 static const char *symbolized_take_rows(struct symbolized *symbolized, struct str *rest, struct symbolized_rows *rows)
 {
 	uint64_t address = 0, delta, number[3];
@@ -179,7 +183,7 @@ static const char *symbolized_take_dsos(struct symbolized *symbolized, struct st
 	return NULL;
 }
 
-/* Reads n entries of code of one process. Returns NULL, or the error. */
+/* Reads n code entries of one process. Returns NULL, or the error. */
 static const char *symbolized_take_entries(struct symbolized *symbolized, struct str *rest, uint64_t n)
 {
 	uint64_t address = 0, from = 0, delta, time, number[2];
@@ -307,8 +311,7 @@ uint64_t symbolized_left_out(const struct symbolized *symbolized)
 	return symbolized->head.left_out;
 }
 
-/* ---- keys ---------------------------------------------------------------------------------------------------------
- */
+/* ---- keys of DSOs ----------------------------------------------------------------------------------------------- */
 
 void symbolized_key_file(struct text *key, struct str tenant, const struct build_id *id, const struct file_id *numbers,
 			 struct str path)
@@ -336,8 +339,7 @@ void symbolized_key_image(struct text *key, struct str name)
 	text_str(key, name);
 }
 
-/* ---- lookups ------------------------------------------------------------------------------------------------------
- */
+/* ---- lookups of names, code and stacks -------------------------------------------------------------------------- */
 
 bool symbolized_find(const struct symbolized *symbolized, struct str key, struct symbolized_rows *rows)
 {

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* Most bytes of a number in the stream, and of an entry of any kind. */
+/* Maximum size in bytes of a number in the stream. */
 #define NUMBER 10
+/* Maximum size in bytes of an entry of any kind: four numbers. */
 #define ENTRY (4 * NUMBER)
 
-/* Numbers of texts; 0: none. */
+/* An address of a DSO, with the numbers of its texts; 0: no text. */
 struct symbolizedwriter_address {
 	uint64_t address;
 	uint32_t name, module, inlined;
@@ -27,19 +28,19 @@ struct symbolizedwriter_dso {
 struct symbolizedwriter_code {
 	uint32_t pid, name, inlined;
 	uint64_t address, time;
-	size_t order; /* number of the call */
+	size_t order; /* sequence number of the entry, in the order of calls */
 };
 
-/* Identity of an address of a process. Compared as bytes, so `zero` fills the padding. */
+/* Key of an address of a process in `places`. Keys are compared as bytes, so `zero` fills the padding. */
 struct place_key {
 	uint64_t address;
 	uint32_t pid, zero;
 };
 
-/* ---- collecting ---------------------------------------------------------------------------------------------------
- */
+/* ---- collecting of results -------------------------------------------------------------------------------------- */
 
-/* Returns true if n bytes more fit into the section, and counts them. Otherwise counts a result that is left out. */
+/* Returns true if n more bytes fit into the section, and adds n to its size. Otherwise counts a left-out result and
+ * returns false. */
 static bool symbolizedwriter_fits(struct symbolizedwriter *writer, uint64_t n)
 {
 	if (n > PJ_NAMES_MAX - writer->bytes) {
@@ -50,7 +51,8 @@ static bool symbolizedwriter_fits(struct symbolizedwriter *writer, uint64_t n)
 	return true;
 }
 
-/* Returns the number of a text that an entry refers to; 0 for an empty one, and for one that is left out. */
+/* Returns the number of a text for an entry. Adds the text if it is new. Returns 0 if the text is empty, or if it is
+ * left out because of a limit. */
 static uint32_t symbolizedwriter_text(struct symbolizedwriter *writer, struct str text)
 {
 	uint32_t id = text.n ? intern_find(&writer->texts, text) : 0;
@@ -98,7 +100,7 @@ void symbolizedwriter_row(struct symbolizedwriter *writer, size_t dso, const str
 							      symbolizedwriter_text(writer, row->inlined) };
 }
 
-/* Adds an entry of code as the latest one of its address. */
+/* Adds a code entry, and makes it the latest one of its address. place: id of the address in `places`. */
 static void symbolizedwriter_add_code(struct symbolizedwriter *writer, const struct symbolizedwriter_code *code,
 				      uint32_t place)
 {
@@ -107,7 +109,8 @@ static void symbolizedwriter_add_code(struct symbolizedwriter *writer, const str
 	writer->latest[place - 1] = writer->ncode++;
 }
 
-/* Adds a process with code. Returns false if the limit is reached. */
+/* Adds process `pid` to the processes with code, if it is new. If `replaces` is true, marks that its code comes from a
+ * jitdump. Returns false if a limit is reached. */
 static bool symbolizedwriter_process(struct symbolizedwriter *writer, uint32_t pid, bool replaces)
 {
 	struct str bytes = { (const char *)&pid, sizeof(pid) };
@@ -146,7 +149,8 @@ void symbolizedwriter_code(struct symbolizedwriter *writer, uint32_t pid, bool r
 		return;
 	writer->left_out += full;
 	if (full || !symbolizedwriter_fits(writer, ENTRY)) {
-		/* The entry before would name the new code, too: it loses its name. */
+		/* Without an entry of its own, the new code would get the name of the previous entry: remove that
+		 * name. */
 		if (latest)
 			latest->name = latest->inlined = 0;
 		return;
@@ -177,8 +181,7 @@ void symbolizedwriter_frame(struct symbolizedwriter *writer, const struct symbol
 	jmap_number(&writer->stacks, (frame->method ? 1 : 0) | (frame->exact ? 2 : 0));
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------
- */
+/* ---- writing of the section ------------------------------------------------------------------------------------- */
 
 static void symbolizedwriter_put_texts(const struct symbolizedwriter *writer, struct text *body)
 {
@@ -198,7 +201,8 @@ static int symbolizedwriter_by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Sorts the addresses of a DSO and merges equal ones. Those with two different results lose their name. */
+/* Sorts the addresses of a DSO, and merges entries with equal addresses. An address with two different results loses
+ * its name. */
 static void symbolizedwriter_merge(struct symbolizedwriter *writer, struct symbolizedwriter_dso *dso)
 {
 	size_t n = 0;
@@ -274,7 +278,7 @@ static int symbolizedwriter_by_pid(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Appends the entries of a process, code[0..n). */
+/* Appends code[0..n), the code entries of a process, to *body. */
 static void symbolizedwriter_put_code(const struct symbolizedwriter_code *code, size_t n, struct text *body)
 {
 	jmap_number(body, n);

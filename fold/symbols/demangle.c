@@ -2,10 +2,10 @@
 /*
  * Demangles symbols by libiberty, with the flags of perf (no parameters, no return type).
  *
- * Symbols are hostile input: a short mangled one can have an endless name (substitutions of substitutions). So this
- * file uses libiberty's functions that call back for each part of the output. The callback leaves them by longjmp if
- * the name grows too long; the symbol then stays mangled. No memory leaks, since these functions keep all data on the
- * stack.
+ * Symbols are hostile input: a short mangled symbol can have an endless name (substitutions of substitutions). So this
+ * file uses libiberty's functions that pass each part of the output to a callback. The callback ends such a function by
+ * longjmp if the name grows too long; the symbol then stays mangled. This leaks no memory, since the functions have all
+ * data on the stack.
  */
 #include "common/arena.h"
 #include "fold/symbols/elfsyms.h"
@@ -15,11 +15,17 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-/* longest mangled C++ name in bytes; libiberty itself gives up at 1024 levels or 2048 parts */
+/* Maximum length in bytes of a mangled name; a longer name stays mangled. libiberty itself gives up at 1024 levels or
+ * 2048 components. */
 #define LONGEST_SYMBOL 16384
+/* Maximum length of a demangled name in bytes; a longer D name is truncated, any other longer name stays mangled. */
 #define LONGEST_NAME 16384
-#define LONGEST_D 512 /* longest mangled D name in bytes: libiberty's D demangler has no callback */
-#define D_REFS_MAX 16 /* maximum number of back references in a mangled D name: each may double the name */
+/* Maximum length of a mangled D name in bytes, as libiberty's D demangler has no callback; a longer name stays
+ * mangled. */
+#define LONGEST_D 512
+/* Maximum number of back references in a mangled D name, since each may double the name; a name with more stays
+ * mangled. */
+#define D_REFS_MAX 16
 
 struct output {
 	struct text *text;
@@ -49,7 +55,8 @@ static bool by_callback(struct text *out, const char *symbol,
 	return false;
 }
 
-/* camlStdlib__List__map_12 → Stdlib.List.map_12, as in perf; libiberty has no demangler for OCaml. */
+/* Demangles an OCaml name as perf does: camlStdlib__List__map_12 becomes Stdlib.List.map_12. libiberty has no demangler
+ * for OCaml. Returns false if the name is not OCaml's. */
 static bool demangle_ocaml(struct text *out, struct str string)
 {
 	uint64_t byte;
@@ -92,7 +99,7 @@ static bool demangle_c(struct text *out, struct str symbol, const char *string)
 {
 	if (str_starts(symbol, STR("_D")))
 		return demangle_dlang(out, symbol, string);
-	/* Rust's legacy names look like C++, so Rust comes first */
+	/* Rust's legacy names look like C++, so try Rust first */
 	return by_callback(out, string, rust_demangle_callback) || by_callback(out, string, cplus_demangle_v3_callback);
 }
 

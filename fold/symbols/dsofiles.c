@@ -20,14 +20,16 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 #define CRC_MAX ((off_t)1 << 30)
-enum { HOLES_MAX = 16 }; /* largest ratio of a file's size to the size of its allocated blocks; above 1 if compressed */
+/* Maximum ratio of the size of a file to the size of its allocated blocks. A file with a larger ratio consists mostly
+ * of holes, and is not read for its CRC. A compressed file has a ratio above 1. */
+enum { HOLES_MAX = 16 };
 
-/* The search for one DSO: the files found so far, and the most important reason of a failure. */
+/* The search for one DSO: the files found so far, and the first reason of a failure other than DSO_NO_FILE. */
 struct search {
 	const struct dsofiles_options *options;
 	const struct dsofiles_query *query;
 	struct build_id id;      /* build-id that a file must have; n == 0: unknown */
-	struct elfsyms *path;    /* the file that was mapped */
+	struct elfsyms *path;    /* the mapped file, or its copy in the symbol store */
 	struct elfsyms *symbols; /* the first file found with .symtab */
 	struct elfsyms *runtime; /* the first file found with .dynsym */
 	struct elfsyms *debug;   /* the first file found with debug information, if inlined calls are requested */
@@ -38,9 +40,9 @@ struct search {
 	struct text name; /* buffer: path of the file that is tried */
 };
 
-/* ---- opening ---------------------------------------------------------------------------------------------------- */
+/* ---- opening of ELF files --------------------------------------------------------------------------------------- */
 
-/* Sets search->why to the reason of a failure, unless an earlier one other than DSO_NO_FILE is set. */
+/* Sets search->why to the reason of a failure, unless a reason other than DSO_NO_FILE is already set. */
 static void dsofiles_note(struct search *search, enum dso_reason why)
 {
 	if (search->why == DSO_NO_FILE)
@@ -88,10 +90,10 @@ static struct str dir_of(struct str path)
 	return str_head(path, (size_t)(str_rfind(path, '/') + 1));
 }
 
-/* ---- candidates ------------------------------------------------------------------------------------------------- */
+/* ---- candidate files -------------------------------------------------------------------------------------------- */
 
-/* Takes ownership of elfsyms: stores it in `search` if it is the first file of a kind, else closes it. A file with
- * another build-id is closed, too. */
+/* Takes ownership of elfsyms: stores the file in `search` if it is the first with its kind of tables. Closes a file
+ * that is not stored, and a file with another build-id. */
 static void dsofiles_consider(struct search *search, struct elfsyms *elfsyms)
 {
 	if (!elfsyms)
@@ -120,8 +122,8 @@ static bool dsofiles_complete(const struct search *search)
 	return search->symbols && search->runtime && (search->debug || !search->options->inlined);
 }
 
-/* Opens a mapped path below the root of the sampled process if that lives; otherwise, or if that fails, in pjfold's own
- * file system, below --symfs. */
+/* Opens a mapped path below the root of the sampled process if this process lives. If the process has ended, or if
+ * opening fails and a build-id is known, opens the path in pjfold's own file system, below --symfs. */
 static int open_as_mapped(struct search *search, const char *path)
 {
 	const char *symfs = search->options->symfs;
@@ -132,8 +134,8 @@ static int open_as_mapped(struct search *search, const char *path)
 		fd = fileopener_inside(search->query->live, str_of(path));
 	if (search->query->live && fd < 0 && errno == ETIMEDOUT)
 		dsofiles_note(search, DSO_SILENT);
-	/* The path may name another file in pjfold's own file system. Only the build-id detects that, so without one
-	 * the file of a living process is not looked up there. */
+	/* The path may name another file in pjfold's own file system. Only a build-id reveals this, so without a
+	 * build-id the file of a living process is not looked up in that file system. */
 	if (fd < 0 && (!search->query->live || search->id.n)) {
 		if (symfs)
 			text_add(&name, symfs);
@@ -145,13 +147,14 @@ static int open_as_mapped(struct search *search, const char *path)
 	return fd;
 }
 
-/* Returns true if neither a build-id nor an option of the user identifies the file that is searched. */
+/* Returns true if neither a build-id nor an option of the user identifies the mapped file, so that the file must be
+ * proven by device, inode and times; otherwise false. */
 static bool is_unproven(const struct search *search)
 {
 	return !search->id.n && !search->options->symfs && !search->options->elf.as_perf;
 }
 
-/* Opens the mapped file at a path, which ends in a NUL. */
+/* Opens the mapped file at a path, which ends in a NUL. Returns a descriptor, or -1 and errno. */
 static int open_mapped_file(struct search *search, const char *path)
 {
 	int fd;
@@ -164,7 +167,7 @@ static int open_mapped_file(struct search *search, const char *path)
 	return fd;
 }
 
-/* Tries the file whose path is in search->name. */
+/* Opens the file whose path is in search->name, and considers it as a source of symbols. */
 static void try_path(struct search *search)
 {
 	struct elfsyms *elfsyms;
@@ -186,8 +189,8 @@ static void dsofiles_begin(struct search *search, const char *start)
 	text_add(&search->name, start);
 }
 
-/* Returns true if a file may be read completely for its CRC: it has at most CRC_MAX bytes (a second of CPU time), and
- * is not mostly holes, which would cost its author nothing. */
+/* Returns true if the file fd may be read completely for its CRC. Returns false if the file has more than CRC_MAX bytes
+ * (a second of CPU time), or mostly consists of holes, which cost an attacker nothing. */
 static bool dsofiles_may_be_read(int fd)
 {
 	struct stat status;
@@ -196,7 +199,8 @@ static bool dsofiles_may_be_read(int fd)
 	       (status.st_size <= 4096 || status.st_blocks >= status.st_size / 512 / HOLES_MAX);
 }
 
-/* Returns true if the file at search->name has the CRC-32 of .gnu_debuglink: the only check if no build-id is known. */
+/* Returns true if the file at search->name has the CRC-32 of .gnu_debuglink: this is the only check if no build-id is
+ * known. Returns false if dsofiles_may_be_read refuses the file. */
 static bool crc_matches(struct search *search)
 {
 	unsigned char *block = mem_alloc(1, 1u << 16);
@@ -250,7 +254,8 @@ static bool dsofiles_add_build_id(struct search *search)
 	return true;
 }
 
-/* Tries a file of perf's buildid cache (~/.debug) of the user who runs pjfold, never one in a container. */
+/* Tries the file `what` of the build-id in perf's buildid cache (~/.debug) of the user who runs pjfold, never one in a
+ * container. */
 static void try_cache(struct search *search, const char *what)
 {
 	const char *dir = search->options->debug_dir, *home = getenv("HOME");
@@ -267,8 +272,9 @@ static void try_cache(struct search *search, const char *what)
 	dsofiles_consider(search, open_elf(search, fileopener_path(search->name.p)));
 }
 
-/* Returns true if the file at the path may be the mapped one. Without build-id, this is so only on the recorded
- * machine; open_mapped_file then requires a proof. */
+/* Returns true if the file at the path may be the mapped file; false: it is not tried. Without a build-id, true
+ * requires --symfs, the living process or the recorded machine; open_mapped_file then also requires a proof, except
+ * with --symfs. */
 static bool is_recorded_by_path(const struct search *search)
 {
 	return search->id.n || search->options->symfs || search->query->live ||
@@ -304,17 +310,18 @@ static void try_rest(struct search *search, struct str path)
 	text_add(&search->name, ".debug/");
 	text_str(&search->name, str_from(path, dir.n));
 	try_path(search);
-	if (str_starts(path, STR("/usr/lib/"))) { /* merged /usr: packages of debug files still use /lib */
+	if (str_starts(path, STR("/usr/lib/"))) { /* on systems with merged /usr, -dbgsym packages still use /lib */
 		dsofiles_begin(search, DEBUG_ROOT);
 		text_str(&search->name, str_from(path, 4));
 		try_path(search);
 	}
 }
 
-/* ---- the file itself -------------------------------------------------------------------------------------------- */
+/* ---- search for the mapped file --------------------------------------------------------------------------------- */
 
-/* Opens the mapped file, or its copy in the symbol store, as search->path. It is opened first for its .gnu_debuglink,
- * and for its build-id if the recording has none; consider_path() uses its symbols later, in perf's order. */
+/* Opens the mapped file, or its copy in the symbol store, as search->path. Opens this file before all others, because
+ * it contains .gnu_debuglink and also the build-id, which the recording may lack. consider_path() uses its symbols
+ * later, in perf's order. */
 static void open_path(struct search *search, struct str path)
 {
 	struct str link;
@@ -365,8 +372,8 @@ static void consider_path(struct search *search)
 	dsofiles_consider(search, elfsyms);
 }
 
-/* Returns the mapped path without " (deleted)" if a build-id is known: a file there with this build-id was only
- * renamed, or replaced by an equal one. */
+/* Returns the mapped path without " (deleted)" if a build-id is known; unchanged otherwise, or with as_perf. If the
+ * file at the shortened path has the build-id, the mapped file was only renamed, or replaced by an equal file. */
 static struct str real_path(const struct search *search)
 {
 	struct str path = search->query->path;
@@ -389,9 +396,9 @@ static void find_files(struct search *search)
 	try_rest(search, path);
 }
 
-/* ---- [vdso] ----------------------------------------------------------------------------------------------------- */
+/* ---- image of the vDSO ------------------------------------------------------------------------------------------ */
 
-/* Returns a descriptor of a memory file with the vDSO of this kernel, or -1. */
+/* Returns a descriptor of a memory file that contains this kernel's vDSO, or -1. */
 static int open_own_vdso(void)
 {
 	struct str image = vdso_image();
@@ -414,14 +421,14 @@ static void find_vdso(struct search *search)
 	try_cache(search, "/elf");
 }
 
-/* ---- lookups ---------------------------------------------------------------------------------------------------- */
+/* ---- lookups of symbols and inlined calls ----------------------------------------------------------------------- */
 
-/* Looks up symbols in the debug file, then, for addresses without a symbol there, in .dynsym, .gnu_debugdata and
- * .gopclntab of the mapped file. */
+/* Looks up query[0..n) in the debug file, then, for addresses without a symbol there, in .dynsym, .gnu_debugdata and
+ * .gopclntab of the mapped file. Returns the number of new names. */
 static size_t dsofiles_query_one(struct search *search, struct symbols_query *query, size_t n, struct intern *names)
 {
-	/* Segments of the mapped file relate offsets to addresses, since those of a debug file have other offsets. (For
-	 * static programs perf uses the debug file's segments and names wrong functions; pj does not repeat this.) */
+	/* The segments of the mapped file map offsets to addresses; segments of a debug file have other offsets. (For
+	 * static programs, perf uses the debug file's segments and names wrong functions; pj does not copy this.) */
 	struct elfsyms *runtime = search->runtime, *symbols = search->symbols;
 	size_t answered = 0;
 
@@ -436,8 +443,8 @@ static size_t dsofiles_query_one(struct search *search, struct symbols_query *qu
 	return answered;
 }
 
-/* Opens a file to which debug information refers; a relative name is below dir. The file is searched like files of the
- * process. Returns -1 if it is not found. */
+/* Opens a file to which debug information refers; a relative name is below dir. Searches for the file where mapped
+ * files are searched for. Returns a descriptor, or -1 if the file is not found. */
 static int open_named(struct search *search, struct str dir, const char *name)
 {
 	dsofiles_begin(search, "");
@@ -450,7 +457,8 @@ static int open_named(struct search *search, struct str dir, const char *name)
 	return search->name.p[0] == '/' ? open_as_mapped(search, search->name.p) : -1;
 }
 
-/* Opens a .dwo file at its recorded path, or in the folder of the file that refers to it. libdw compares its id. */
+/* Opens the .dwo file `name` at its recorded path (below `dir`), or in the folder of the file that refers to it. libdw
+ * then compares the ids of the units. Returns a descriptor, or -1. */
 static int dsofiles_open_split(void *with, const char *dir, const char *name)
 {
 	struct search *search = with;
@@ -468,7 +476,8 @@ static bool dsofiles_is_build(int fd, struct str id)
 	return own.n && want.n && dsofiles_same_build(want, own);
 }
 
-/* Opens the file with the debug information that dwz shares between files: by its build-id, or by its name. */
+/* Opens the file with the debug information that dwz shares between files: by its build-id, otherwise by its name.
+ * Returns -1 if neither exists, or if the file has another build-id. */
 static int dsofiles_open_shared(void *with, const char *name, struct str build_id)
 {
 	struct search *search = with;
@@ -493,7 +502,8 @@ static int dsofiles_open_shared(void *with, const char *name, struct str build_i
 	return fd;
 }
 
-/* Looks up inlined calls of Go in the mapped file, which has no debug information. */
+/* Looks up inlined calls of query[0..n) in the tables of Go in the mapped file, which has no debug information. Returns
+ * true, and sets *why, as elfsyms_go_inlines does; false if the file has no usable tables of Go. */
 static bool query_go_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names,
 			     const char **why)
 {

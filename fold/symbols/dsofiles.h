@@ -3,11 +3,11 @@
  * dsofiles.h - finds the files that name the code of a DSO: pjrecord's symbol store first, then perf's search order,
  * with a build-id check at each step.
  *
- * A file of another build is worse than none: it is refused, and the reason is returned. Without a build-id, the mapped
- * file is used only if its device, inode and times show that it is the mapped one, and debug files only if
- * their CRC does (not with --symfs, whose user chose the files, and not with as_perf). Files below /proc/PID/root are
- * used only if the caller proves that this is the sampled process (live), and are opened so that nothing in a container
- * leads outside of it (openat2, RESOLVE_IN_ROOT, no magic links; regular files only).
+ * A file of another build is worse than none: it is refused, and the reason is returned. Without a build-id, the file
+ * at the mapped path is used only if device, inode and times prove that it was mapped, and a debug file only if its CRC
+ * matches. (No proof is needed with --symfs, where the user chose the files, or with as_perf.) Files below
+ * /proc/PID/root are used only if the caller proves that this is the sampled process (live), and are opened so that no
+ * path in a container leads outside of it (openat2, RESOLVE_IN_ROOT, no magic links; regular files only).
  */
 #ifndef PJ_DSOFILES_H
 #define PJ_DSOFILES_H
@@ -21,49 +21,53 @@ enum dso_reason {
 	DSO_FOUND,
 	DSO_NO_FILE,
 	DSO_OTHER_BUILD,
-	DSO_UNPROVEN,   /* there is no build-id, and neither numbers nor times to compare the file at the path with */
-	DSO_OTHER_FILE, /* there is no build-id, and the file at the path is not shown to be the mapped one */
+	DSO_UNPROVEN, /* no build-id is known, nor a file id or time to compare with the file at the path */
+	/* no build-id is known, and the file at the path has another file id, or was changed after the recording */
+	DSO_OTHER_FILE,
 	DSO_STRIPPED,
 	DSO_NOT_ELF,
 	DSO_FORBIDDEN,
-	DSO_SILENT /* the file system of the file does not respond */
+	DSO_SILENT /* opening the file timed out: its file system does not respond */
 };
 
 /* Result of the lookup of inlined calls. */
 struct dsofiles_inlined {
 	bool is_requested;
-	bool found;      /* a file with debug information, or with the tables of Go (goinlines.h), was found */
-	const char *why; /* reason why inlined calls may be missing; NULL: they are complete */
+	bool found;      /* true if a file with debug information, or with the tables of Go (goinlines.h), was found */
+	const char *why; /* reason why inlined calls may be missing; NULL: none is missing */
 };
 
 struct dsofiles_options {
 	struct elfsyms_options elf;
-	struct dsofiles_inlined *inlined; /* NULL: do not look up inlined calls */
+	struct dsofiles_inlined *inlined; /* Result of the lookup of inlined calls; NULL: they are not looked up. */
 	const char *symfs;                /* directory that precedes all paths (--symfs); NULL: none */
 	const char *debug_dir;            /* perf's buildid cache; NULL: $HOME/.debug */
 	const struct symstore *symstore;  /* pjrecord's symbol store, which is searched first; NULL: none */
-	bool local; /* without a build-id, a file of this machine may be used if its path is equal */
+	/* True if the recording is from this machine: a file of this machine at the mapped path may then be used, even
+	 * without a build-id. */
+	bool local;
 };
 
 struct dsofiles_query {
 	/* path of the file, as in the mapping record */
 	struct str path;
-	/* Build-id of the file; n is 0 if it is unknown. */
+	/* Build-id of the file; n is 0 if the build-id is unknown. */
 	struct build_id build_id;
 	/* File id of the mapped file; 0 if it is unknown. */
 	struct file_id numbers;
-	/* Time until which the file at the path must be unchanged without a build-id: provenance.until. */
+	/* Wall-clock time in ns since which the file at the path must be unchanged if no build-id is known
+	 * (provenance.until). */
 	uint64_t until;
 	/* PID of a recorded process that maps the file. It selects the tenant in the symbol store. */
 	uint32_t pid;
-	/* The path is valid in a container, not on the recorded host. */
+	/* True if the path is valid in a container, not on the recorded host. */
 	bool elsewhere;
-	/* PID of a living process, proven to be the sampled one, below whose root the path is looked up; 0: none. */
+	/* PID of the sampled process, which is proven to live: the path is looked up below its root. 0: none. */
 	pid_t live;
 };
 
-/* Looks up q[0..n) (file offsets, ascending) in the files, in perf's order. Returns the reason for lookups without a
- * name. */
+/* Looks up the symbols of q[0..n), ascending file offsets, in the files of a DSO, in perf's order. Returns DSO_FOUND,
+ * or the reason why the remaining queries have no name. */
 enum dso_reason dsofiles_resolve(const struct dsofiles_options *options, const struct dsofiles_query *query,
 				 struct symbols_query *q, size_t n, struct intern *names);
 

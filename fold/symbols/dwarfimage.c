@@ -7,11 +7,16 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BYTES_MAX ((uint64_t)2 << 30) /* maximum size in bytes of all sections of an image; a browser has 1 GB */
-/* maximum size in bytes of all abbreviation tables, each counted once for each unit that uses it */
+/* Maximum size in bytes of all sections of an image; a file that needs more is refused. A browser's debug information
+ * has 1 GB. */
+#define BYTES_MAX ((uint64_t)2 << 30)
+/* Maximum size in bytes of all abbreviation tables, each counted once for each unit that uses it; a file with more is
+ * refused. */
 #define ABBREVS_MAX ((uint64_t)256 << 20)
-#define RATIO_MAX 1032 /* maximum ratio of sizes of deflate; zstd exceeds it only for one repeated byte */
-#define GAP 32         /* number of zero bytes after each section; alignment of sections */
+/* Maximum compression ratio of deflate, which zstd exceeds only for one repeated byte; a section with a larger ratio is
+ * treated as damaged. */
+#define RATIO_MAX 1032
+#define GAP 32 /* alignment of sections in the image, and minimum number of zero bytes after each section */
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -26,17 +31,16 @@ static const char *const names[SECTIONS] = {
 
 /* A section of the file, and its position in the image. */
 struct part {
-	uint64_t from, packed; /* offset and size in the file, in bytes */
+	uint64_t from, packed; /* from: offset in the file; packed: size in the file; both in bytes */
 	uint64_t size;         /* size in bytes after decompression */
 	uint64_t to;           /* offset of the section in the image */
 	uint32_t method;       /* method of compression, ELFCOMPRESS_*; 0: not compressed */
 };
 
-/* ---- finding ------------------------------------------------------------------------------------------------ */
+/* ---- finding of sections ------------------------------------------------------------------------------------ */
 
-/* Returns the section of this name, or NULL. old: the name with "z", of GNU compression (.zdebug_info); split: the name
- * with
- * ".dwo", of split units. */
+/* Returns the section with this name, or NULL. old: true: find the section with a "z" in its name, for GNU compression
+ * (.zdebug_info). split: true: find the section with ".dwo" at the end, for split units. */
 static const struct elf_section *dwarfimage_find(const struct elffile *elffile, const char *name, bool old, bool split)
 {
 	char text[40] = "";
@@ -67,13 +71,14 @@ bool dwarfimage_has(const struct elffile *elffile, bool split)
 	       dwarfimage_holds(elffile, dwarfimage_find(elffile, names[INFO], true, split));
 }
 
-/* Reads the header of a compressed section: method and decompressed size. Returns false if it is damaged. */
+/* Reads method and decompressed size from the header of a compressed section. old: true for GNU compression
+ * (.zdebug_*). Returns false if the header is damaged. */
 static bool dwarfimage_read_head(const struct elffile *elffile, struct part *part, bool old)
 {
 	union {
 		Elf64_Chdr wide;
 		Elf32_Chdr narrow;
-		unsigned char old[12]; /* "ZLIB", size in big-endian order */
+		unsigned char old[12]; /* "ZLIB", then the decompressed size, big-endian */
 	} h = { 0 };
 	uint64_t head = old ? sizeof(h.old) : elffile->wide ? sizeof(h.wide) : sizeof(h.narrow);
 
@@ -113,7 +118,7 @@ static const char *find_part(const struct elffile *elffile, const char *name, bo
 	return elfhead_is_dense(&elffile->head, part->from, part->packed) ? NULL : "damaged";
 }
 
-/* ---- unpacking ---------------------------------------------------------------------------------------------- */
+/* ---- decompression of sections ------------------------------------------------------------------------------ */
 
 static bool unpack_zstd(const struct elffile *elffile, const struct part *part, char *to)
 {
@@ -155,10 +160,10 @@ static const char *dwarfimage_unpack(const struct elffile *elffile, const struct
 	}
 }
 
-/* ---- constructs that libdw cannot read ---------------------------------------------------------------------- */
+/* ---- abbreviation tables that libdw would read too often ---------------------------------------------------- */
 
-/* Returns the bytes of the abbreviation table at offset, up to its terminating 0, the end of the section, or about max.
- */
+/* Returns the size in bytes of the abbreviation table at offset: up to its terminating 0 or the end of the section.
+ * Stops counting at about max bytes. */
 static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 {
 	struct dwarf_bytes bytes;
@@ -183,8 +188,8 @@ static uint64_t table_size(struct str abbrevs, uint64_t offset, uint64_t max)
 	return (uint64_t)(bytes.p - from);
 }
 
-/* Returns NULL, or the reason to refuse a file. libdw reads the abbreviation table of each unit anew, so many units
- * with one large table would take hours. */
+/* Checks the abbreviation tables of all units. Returns NULL, or the reason to refuse the file. libdw reads the
+ * abbreviation table of each unit anew, so many units with one large table would take hours. */
 static const char *dwarfimage_check_units(struct str info, struct str abbrevs)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(info);
@@ -216,15 +221,15 @@ static const char *dwarfimage_check_units(struct str info, struct str abbrevs)
 	return NULL;
 }
 
-/* ---- making ------------------------------------------------------------------------------------------------- */
+/* ---- making of the image ------------------------------------------------------------------------------------ */
 
 static uint64_t dwarfimage_aligned(uint64_t n)
 {
 	return (n + GAP - 1) & ~(uint64_t)(GAP - 1);
 }
 
-/* Writes the ELF header, the section headers and the names of sections, without "z" and ".dwo". text: offset of the
- * names; table: offset of the section headers. */
+/* Writes the ELF header, the section headers and the section names, without "z" and ".dwo". split: true for an image of
+ * split units (.dwo). text: offset of the names in the image; table: offset of the section headers. */
 static void dwarfimage_put_headers(struct dwarfimage *image, const struct part *part, bool split, uint64_t text,
 				   uint64_t table)
 {

@@ -3,14 +3,14 @@
 
 #define BYTES_MAX      \
 	((uint64_t)512 \
-	 << 20) /* budget in bytes for all sections read of a file; symbol tables, read in parts, do not count */
+	 << 20) /* limit in bytes for all sections that elffile_bytes reads of a file; sections beyond are empty */
 
 size_t elffile_read(const struct elffile *elffile, uint64_t offset, void *p, size_t n)
 {
 	return elfhead_bytes(&elffile->head, offset, p, n);
 }
 
-/* ---- opening -------------------------------------------------------------------------------------------------- */
+/* ---- opening of files and images ------------------------------------------------------------------------------ */
 
 static void note_segments(struct elffile *elffile)
 {
@@ -82,7 +82,7 @@ void elffile_close(struct elffile *elffile)
 	*elffile = (struct elffile){ .fd = -1 };
 }
 
-/* ---- lookups ------------------------------------------------------------------------------------------------ */
+/* ---- sections and addresses --------------------------------------------------------------------------------- */
 
 const struct elf_section *elffile_section(const struct elffile *elffile, struct str name)
 {

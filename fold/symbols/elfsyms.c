@@ -24,7 +24,7 @@ struct elfsyms {
 	struct build_id build_id;
 	struct str debuglink;
 	uint32_t debuglink_crc;
-	/* symbol tables in order of precedence: .symtab, or else that of .gnu_debugdata; .dynsym */
+	/* symbol tables in order of precedence: .symtab, or else the .symtab in .gnu_debugdata; then .dynsym */
 	struct symtab table[3];
 	size_t tables;
 	const struct elf_section *symtab, *dynsym;
@@ -33,7 +33,7 @@ struct elfsyms {
 	bool mini_tried;
 };
 
-/* ---- notes, links ---------------------------------------------------------------------------------------------- */
+/* ---- build-id and .gnu_debuglink ------------------------------------------------------------------------------- */
 
 static uint32_t elfsyms_u32_at(struct str string, size_t i)
 {
@@ -73,7 +73,7 @@ static const struct elf_section *table_named(const struct elffile *elffile, stru
 	return section && section->type == type ? section : NULL;
 }
 
-/* ---- opening ---------------------------------------------------------------------------------------------------- */
+/* ---- opening of a file ------------------------------------------------------------------------------------------ */
 
 struct elfsyms *elfsyms_open(int fd, const struct elfsyms_options *options, const char **why)
 {
@@ -140,7 +140,8 @@ uint32_t elfsyms_debuglink_crc(const struct elfsyms *elfsyms)
 	return elfsyms->debuglink_crc;
 }
 
-/* Returns the .symtab of .gnu_debugdata, which Fedora's packages keep when they strip a file; NULL if there is none. */
+/* Returns the .symtab in .gnu_debugdata, which Fedora's packages contain when their files are stripped; NULL if there
+ * is none. */
 static const struct elf_section *minidebug_table(struct elfsyms *elfsyms)
 {
 	struct str packed;
@@ -172,7 +173,7 @@ static void gather_tables(struct elfsyms *elfsyms)
 		elfsyms->table[elfsyms->tables++] = (struct symtab){ &elfsyms->file, elfsyms->dynsym };
 }
 
-/* ---- lookups ----------------------------------------------------------------------------------------------------- */
+/* ---- lookups of symbols ----------------------------------------------------------------------------------------- */
 
 /* Returns the id of the name of the indirect function (STT_GNU_IFUNC) at an address, or 0. */
 static uint32_t ifunc_name(struct symtab_search *search, uint64_t address)
@@ -214,15 +215,17 @@ static uint32_t stub_name(struct symtab_search *search, const struct plt_stub *s
 	return name;
 }
 
-/* Returns true if a symbol starts before .plt and the address is after it: a symbol without size, as _init, only seems
- * to extend over the stubs. perf 6.1 takes such a symbol if there are at most 8 stubs. */
+/* Returns true if a symbol with this start lies before .plt and address `at` is after .plt: a symbol without size, like
+ * _init, then only seems to extend over the stubs, and does not name `at`. Otherwise returns false; with as_perf also
+ * if there are at most 8 stubs, since perf 6.1 then uses the symbol. */
 static bool ends_before_stubs(const struct plt *plt, uint64_t at, uint64_t start)
 {
 	return start < plt->lazy.start && at >= plt->lazy.end && (!plt->as_perf || plt->slots > 8);
 }
 
-/* Names PLT stubs, which have no symbols. A symbol without size before them seems to extend over them: of this symbol
- * and the stub, the one with the nearer start is taken. */
+/* Names those of the addresses at[0..n) that are in PLT stubs, which have no symbols. A symbol without size before the
+ * stubs seems to extend over the stubs: the address is named after the symbol or the stub, whichever starts nearer to
+ * it. */
 static void resolve_stubs(struct symtab_search *search, struct elffile *runtime, bool as_perf, const uint64_t *at,
 			  size_t n, struct symtab_answer *answer)
 {
@@ -246,8 +249,8 @@ static void resolve_stubs(struct symtab_search *search, struct elffile *runtime,
 	plt_close(&plt);
 }
 
-/* Names code of Go by its own table if no table of the file has all symbols. .dynsym has few of Go's functions, and
- * their sizes are not those of Go. */
+/* Names addresses at[0..n) in Go code by Go's own table. Does nothing if the file has a table of all symbols, or with
+ * as_perf. .dynsym has few Go functions, and sizes that differ from Go's. */
 static void resolve_go(struct elfsyms *elfsyms, struct symtab_search *search, const uint64_t *at, size_t n,
 		       struct symtab_answer *answer)
 {
@@ -259,8 +262,8 @@ static void resolve_go(struct elfsyms *elfsyms, struct symtab_search *search, co
 		gosyms_resolve(&gosyms, search, at, n, answer);
 }
 
-/* Copies the addresses of the queries without a name to `at`, and their indices in `query` to `index`. Returns the
- * number of these queries. */
+/* Copies the addresses of those of query[0..n) that have no name to `at`, and their indices in `query` to `index`.
+ * Returns the number of copied addresses. */
 static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64_t *at, size_t *index)
 {
 	size_t open = 0;
@@ -274,8 +277,8 @@ static size_t elfsyms_gather(const struct symbols_query *query, size_t n, uint64
 	return open;
 }
 
-/* Looks up queries without a name. runtime: as in elfsyms_resolve; NULL: queries are addresses, which are `moved` above
- * those in the file. Returns the number of new names. */
+/* Looks up those of query[0..n) that have no name yet. runtime: the mapped file, if queries are file offsets; NULL:
+ * queries are virtual addresses, `moved` bytes above the addresses in the file. Returns the number of new names. */
 static size_t elfsyms_resolve_query(struct elfsyms *elfsyms, struct elffile *runtime, uint64_t moved,
 				    struct symbols_query *query, size_t n, struct intern *names)
 {
@@ -316,13 +319,14 @@ size_t elfsyms_resolve(struct elfsyms *elfsyms, const struct elfsyms *runtime, s
 		       struct intern *names)
 {
 	return elfsyms_resolve_query(elfsyms, &((struct elfsyms *)(uintptr_t)runtime)->file, 0, query, n,
-				     names); /* the file is not const: reading a section changes its cache */
+				     names); /* casts const away: reading a section changes the file's cache */
 }
 
 size_t elfsyms_resolve_addresses(struct elfsyms *elfsyms, uint64_t moved, struct symbols_query *query, size_t n,
 				 struct intern *names)
 {
-	/* number of addresses below `moved`: they wrap around, so they are looked up separately */
+	/* number of addresses below `moved`: for these, address - moved wraps around, so they are looked up
+	 * separately */
 	size_t wraps = 0;
 
 	while (wraps < n && query[wraps].address < moved)

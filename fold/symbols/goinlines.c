@@ -6,48 +6,56 @@
 
 #include <stdlib.h>
 
-/* Offsets in struct _func: number of tables of pctab; by layout, number of data, and the offsets of these tables, which
- * the offsets of data follow. */
+/* Offsets in bytes in struct _func. TABLES: of the number of pctab tables. DATA_18, DATA_20: of the number of data, in
+ * Go 1.18 and Go 1.20. OFFSETS_18, OFFSETS_20: of the list with the offsets of the tables, after which the offsets of
+ * the data follow. */
 enum { TABLES = 28, DATA_18 = 39, DATA_20 = 43, OFFSETS_18 = 40, OFFSETS_20 = 44 };
 
-/* PCDATA_InlTreeIndex, FUNCDATA_InlTree; the offset of data that a function lacks. */
+/* INLINE_TABLE: Go's PCDATA_InlTreeIndex, an index into the pctab tables of a function. INLINE_TREE: Go's
+ * FUNCDATA_InlTree, an index into the data of a function. */
 enum { INLINE_TABLE = 2, INLINE_TREE = 3 };
+/* Value of the offset of a function's data if the function lacks these data. */
 #define NO_DATA UINT32_MAX
 
-/* An inlined call in the tree, by layout: size, and offsets of name and position. */
+/* An inlined call in the tree, in Go 1.18 and Go 1.20. SIZE_*: size in bytes of an entry for a call. NAME_*,
+ * POSITION_*: offsets in bytes of name and position in the entry. */
 enum { SIZE_18 = 20, NAME_18 = 12, POSITION_18 = 16, SIZE_20 = 16, NAME_20 = 4, POSITION_20 = 8 };
 
 enum {
-	CALLS_MAX = 255,      /* limit for the nesting of calls */
-	SPANS_MAX = 1 << 20,  /* limit for the spans of one function */
+	CALLS_MAX = 255, /* maximum nesting of inlined calls; a deeper call is treated as damaged */
+	/* maximum number of spans of one function; a function with more is treated as damaged */
+	SPANS_MAX = 1 << 20,
 	VALUES_BLOCK = 4096,  /* number of bytes of pctab that are read at a time */
-	WORK_MAX = 128 << 20, /* limit for the part of `max` that a section gives */
-	VALUE_MAX = 20,       /* bytes that a span takes in pctab at most: two numbers of 10 bytes */
+	WORK_MAX = 128 << 20, /* limit for the part of `max` that depends on the size of the section, in steps */
+	VALUE_MAX = 20,       /* maximum size in bytes of a span in pctab: two numbers of 10 bytes */
 };
 
-/* Addresses of a function with one inlined call: up to `end`, relative to the function. */
+/* Range of addresses of a function with the same innermost inlined call. `end` is relative to the start of the
+ * function. */
 struct span {
 	uint32_t end;
-	int32_t call; /* index in the tree; -1: none */
+	int32_t call; /* index of the inlined call in the tree; -1: none */
 };
 
 struct goinlines {
 	struct gosyms gosyms;
 	struct intern *names;
-	struct gosyms_function function; /* the function of the spans */
+	struct gosyms_function function; /* function to which `span` belongs */
 	struct span *span;
 	size_t n, cap;
-	uint64_t tree; /* address of the function's tree; 0: it has none */
-	int32_t last;  /* call of the previous query in this function, and the id of its names */
+	uint64_t tree; /* virtual address of the function's inline tree; 0: none */
+	int32_t last;  /* last: inlined call of the previous query in this function; last_id: id of its names */
 	uint32_t last_id;
-	uint64_t work, max; /* number of spans read so far, and their limit */
-	bool damaged;       /* a table of a function or an inlined call is */
+	/* work: number of steps so far; max: its limit, above which functions are treated as damaged */
+	uint64_t work, max;
+	bool damaged; /* true if a table of a function or an inlined call is damaged */
 	struct text text;
 };
 
 /* ---- spans of a function ---------------------------------------------------------------------------------------- */
 
-/* Adds a span. Returns false if there are too many. */
+/* Adds a span that ends at offset `end` of the function. Returns false if a limit of spans is exceeded, or if `call` is
+ * no valid index. */
 static bool goinlines_add(struct goinlines *inlines, uint64_t end, int64_t call)
 {
 	if (inlines->n == SPANS_MAX || ++inlines->work > inlines->max || call < -1 || call > INT32_MAX)
@@ -60,8 +68,8 @@ static bool goinlines_add(struct goinlines *inlines, uint64_t end, int64_t call)
 	return true;
 }
 
-/* Reads the table at offset `at` of the section for a function of `size` bytes: pairs of the change of the value, which
- * begins at -1, and of the length of code with that value. Returns false if it is damaged. */
+/* Reads the pctab table at offset `at` of the section for a function of `size` bytes. The table has pairs: change of
+ * the value, which starts at -1, and length of the code with that value. Returns false if the table is damaged. */
 static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_t size)
 {
 	const struct gotable *gotable = &inlines->gosyms.gotable;
@@ -85,7 +93,7 @@ static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_
 		}
 		change = dwarf_uleb(&bytes);
 		if (change == 0 && end)
-			break; /* the rest is padding */
+			break; /* the end of the table; padding follows */
 		if (bytes.bad || change > UINT32_MAX)
 			return false;
 		call += change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
@@ -99,7 +107,7 @@ static bool goinlines_read_spans(struct goinlines *inlines, uint64_t at, uint64_
 	return !bytes.bad;
 }
 
-/* Reads the spans and the place of the tree of a function. On failure it has none. */
+/* Reads the spans of a function and the address of its inline tree. On failure, the function has neither. */
 static void goinlines_enter(struct goinlines *inlines, const struct gosyms_function *function)
 {
 	const struct gotable *gotable = &inlines->gosyms.gotable;
@@ -128,7 +136,7 @@ static void goinlines_enter(struct goinlines *inlines, const struct gosyms_funct
 	inlines->damaged |= !inlines->tree;
 }
 
-/* Returns the index of the innermost inlined call at an offset of the function; -1: there is none. */
+/* Returns the index of the innermost inlined call at an offset of the function; -1 if there is none. */
 static int32_t goinlines_call_at(const struct goinlines *inlines, uint64_t offset)
 {
 	size_t low = 0, high = inlines->n;
@@ -144,10 +152,10 @@ static int32_t goinlines_call_at(const struct goinlines *inlines, uint64_t offse
 	return low < inlines->n ? inlines->span[low].call : -1;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- inlined calls ---------------------------------------------------------------------------------------------- */
 
-/* Reads the call with an index of the tree: the offset of its name, and an offset in the function that is in the call
- * around it. */
+/* Reads entry `call` of the inline tree. Sets *name to the offset of its name, and *position to an offset in the
+ * function that belongs to the outer call. Returns false if the entry cannot be read. */
 static bool goinlines_read_call(const struct goinlines *inlines, int32_t call, uint32_t *name, uint32_t *position)
 {
 	const struct gotable *gotable = &inlines->gosyms.gotable;
@@ -163,8 +171,8 @@ static bool goinlines_read_call(const struct goinlines *inlines, int32_t call, u
 	return true;
 }
 
-/* Returns the id of the names of an inlined call and of those that contain it, outermost first, separated by NUL; 0 if
- * one of them is damaged. */
+/* Returns the id of the names of an inlined call and of its outer calls, outermost first, separated by NUL; 0 if one of
+ * these calls is damaged. */
 static uint32_t goinlines_names(struct goinlines *inlines, int32_t call)
 {
 	uint32_t chain[CALLS_MAX], n = 0, position;
@@ -189,7 +197,7 @@ static uint32_t goinlines_names(struct goinlines *inlines, int32_t call)
 	return intern(inlines->names, text_view(&inlines->text));
 }
 
-/* Returns the id of the names of the inlined calls at an address; 0: there are none. */
+/* Returns the id of the names of the inlined calls at an address; 0 if there are none. */
 static uint32_t goinlines_at(struct goinlines *inlines, const struct gosyms_function *function, uint64_t address)
 {
 	int32_t call;
@@ -206,9 +214,10 @@ static uint32_t goinlines_at(struct goinlines *inlines, const struct gosyms_func
 	return inlines->last_id;
 }
 
-/* ---- the file --------------------------------------------------------------------------------------------------- */
+/* ---- lookups in a file ------------------------------------------------------------------------------------------ */
 
-/* Returns the addresses of the queries, ascending, and sets *n to their number. */
+/* Translates the file offsets of query[0..*n) to addresses, and returns them in ascending order. Sets *n to the number
+ * of addresses. The caller frees the result. */
 static struct gosyms_place *goinlines_places(const struct elffile *elffile, const struct symbols_query *query,
 					     size_t *n)
 {

@@ -5,14 +5,17 @@
 
 #include <stdlib.h>
 
-#define LONGEST (16u << 10)    /* limit for one name in bytes */
-#define SPEND_SOME (1u << 20)  /* limit for all names read, in bytes: this constant part, */
-#define SPEND_TIMES 8          /* plus this factor times the size of the section, */
-#define SPEND_MAX (128u << 20) /* but at most this in all */
+#define LONGEST (16u << 10) /* maximum length of a name in bytes; a longer name is not read */
+/* Limit for the bytes of all names that are read: SPEND_SOME plus SPEND_TIMES times the size of the section, at most
+ * SPEND_MAX. A name beyond the limit is left out. */
+#define SPEND_SOME (1u << 20)
+#define SPEND_TIMES 8
+#define SPEND_MAX (128u << 20)
 
-/* ---- functions -------------------------------------------------------------------------------------------------- */
+/* ---- table of functions ----------------------------------------------------------------------------------------- */
 
-/* Makes the block contain function i. Returns false if it cannot be read. */
+/* Makes sure that function i is in finder->block: if not, reads the functions from i on into the block. Returns false
+ * if they cannot be read. */
 static bool gosyms_load(struct gosyms_finder *finder, uint64_t i)
 {
 	const struct gosyms *gosyms = finder->gosyms;
@@ -52,7 +55,7 @@ bool gosyms_find(struct gosyms_finder *finder, uint64_t address, struct gosyms_f
 	return false;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------ */
+/* ---- names of functions ----------------------------------------------------------------------------------------- */
 
 bool gosyms_open(struct gosyms *gosyms, const struct elffile *elffile)
 {
@@ -106,7 +109,8 @@ static void gosyms_plain_dots(struct text *text)
 	text->n = n;
 }
 
-/* Returns the id of the name of a function; 0: it has none. */
+/* Returns the id of the name of the function whose struct _func is at offset `place` of the section; 0 if the name
+ * cannot be read. */
 static uint32_t gosyms_name_of(struct gosyms *gosyms, struct symtab_search *search, uint64_t place)
 {
 	struct text *text = &search->text;
@@ -114,7 +118,7 @@ static uint32_t gosyms_name_of(struct gosyms *gosyms, struct symtab_search *sear
 	text->n = 0;
 	if (!gosyms_name(gosyms, gotable_number(&gosyms->gotable, place + GOTABLE_NAME, 4), text))
 		return 0;
-	gosyms_plain_dots(text); /* Go's names are not mangled */
+	gosyms_plain_dots(text); /* Go's names are not mangled: only their dots are replaced */
 	return intern(search->names, text_view(text));
 }
 

@@ -16,41 +16,43 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define DEPTH 512     /* maximum nesting of DIEs; compilers stay far below 100 */
-#define CALLS_MAX 255 /* maximum nesting of inlined calls */
+/* maximum nesting of DIEs; the rest of a unit with deeper DIEs is not read. Compilers generate far less than 100
+ * levels. */
+#define DEPTH 512
+#define CALLS_MAX 255 /* maximum nesting of inlined calls; deeper calls are left out */
 #define NAME_LENGTH_MAX 16384
 
 const bool inlines_here = true;
 
-/* Context of a DIE: number of the function that contains it, and of the inlined call in that function (0: none). While
- * scopes are collected, `function` is the index of the scope. */
+/* Context of a DIE. function: number of the function that contains the DIE; while scopes are collected, index of the
+ * scope instead. call: index of the innermost inlined call that contains the DIE; 0: none. */
 struct within {
 	uint32_t function, call;
 };
 
-/* A requested address. */
+/* A requested address, and the index of its query. */
 struct place {
 	uint64_t address;
 	uint32_t query;
 	struct within in; /* innermost function and inlined call found so far */
 };
 
-/* An inlined call: id of the name of the called function, index of the inlined call that contains it (0: none), and its
- * nesting. */
+/* An inlined call. name: id of the called function's name; outer: index of the inlined call that contains this call (0:
+ * none); depth: number of nested calls from the outermost to this one. */
 struct call {
 	uint32_t name, outer, depth;
 };
 
-/* A namespace, class or function: its DIE, the end of its children in the section, and the index of the scope that
- * contains it. */
+/* A namespace, class or function. die: DIE of the scope; end: end of the children of the DIE in the section; outer:
+ * index of the scope that contains this scope. */
 struct scope {
 	Dwarf_Die die;
 	const char *end;
 	uint32_t outer;
 };
 
-/* The scopes of one unit: indices first to first + n - 1 in inlines.scope, in the order of their DIEs. The first is the
- * unit. */
+/* The scopes of one unit: indices first to first + n - 1 in inlines.scope, in the order of their DIEs. The first scope
+ * is the unit itself. */
 struct scopes {
 	uint32_t first, n;
 };
@@ -63,14 +65,16 @@ struct inlines {
 	size_t n;
 	struct call *call;
 	uint32_t ncalls, calls_cap, functions;
-	bool deep;          /* second pass: also visit DIEs that rarely contain code, such as classes */
-	uint64_t work, max; /* number of steps so far, and their limit */
+	/* true in the second pass, which also visits DIEs that rarely contain code, such as classes */
+	bool deep;
+	/* work: number of steps so far; max: its limit, above which the lookup ends with a reason */
+	uint64_t work, max;
 	const char *why;
-	struct intern known; /* keys of known_as: addresses of the DIEs of visited functions and units */
+	struct intern known; /* addresses of the DIEs of visited functions and units */
 	struct known {
 		uint32_t name;        /* for a function: id of its name; 0: not made yet */
 		struct scopes scopes; /* for a unit: its scopes */
-	} * known_as;                 /* by id in `known` */
+	} * known_as;                 /* results for each DIE in `known`; the index is the id of the DIE's address */
 	size_t known_cap;
 	struct scope *scope;
 	uint32_t nscopes, scopes_cap;
@@ -84,14 +88,14 @@ static bool inlines_give_up(struct inlines *inlines, const char *why)
 	return false;
 }
 
-/* Counts steps. Returns false if the limit of steps is exceeded. */
+/* Adds to the number of steps. Returns false if the limit inlines->max is exceeded: the lookup then ends. */
 static bool inlines_spend(struct inlines *inlines, uint64_t steps)
 {
 	inlines->work += steps;
 	return inlines->work <= inlines->max || inlines_give_up(inlines, "it would take too long");
 }
 
-/* ---- walking ------------------------------------------------------------------------------------------------ */
+/* ---- walk over DIEs ----------------------------------------------------------------------------------------- */
 
 /* Callbacks of a walk over DIEs. visit returns true if the walk is to visit the children of die, with the context
  * *inner. left is called after the children; the next DIE begins at end (NULL: there is none). */
@@ -100,8 +104,8 @@ struct visitor {
 	void (*left)(struct inlines *inlines, struct within inner, const char *end);
 };
 
-/* Moves *die to the next DIE that is not its child. Returns the number of levels that the walk leaves by that, or -1 at
- * the end of the unit. */
+/* Moves *die to the next DIE that is not its child. Returns the number of levels by which the next DIE is higher (0: a
+ * sibling), or -1 at the end of the unit. */
 static int next_entry(struct inlines *inlines, Dwarf_Die *die)
 {
 	Dwarf_Die next = { 0 };
@@ -173,7 +177,7 @@ static void inlines_walk(struct inlines *inlines, Dwarf_Die *unit, struct within
 		visitor->left(inlines, level[depth], NULL);
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------- */
+/* ---- names of functions ------------------------------------------------------------------------------------- */
 
 static const char *string_of(Dwarf_Die *die, unsigned attribute)
 {
@@ -222,8 +226,8 @@ static bool visit_scope(struct inlines *inlines, Dwarf_Die *die, int tag, struct
 	}
 }
 
-/* Sets the end of a scope. The walk also calls this for the blocks in a scope, with the same index; the call for the
- * scope itself is the last. */
+/* Sets the end of a scope. The walk also calls this function for the blocks in a scope, with the same index; the last
+ * call is for the scope itself. */
 static void leave_scope(struct inlines *inlines, struct within inner, const char *end)
 {
 	inlines->scope[inner.function].end = end ? end : (const char *)UINTPTR_MAX;
@@ -245,8 +249,8 @@ static struct scopes scopes_of(struct inlines *inlines, Dwarf_Die *unit)
 	return scopes;
 }
 
-/* Returns the index of the innermost scope that contains the DIE at address, other than that DIE; scopes.first if only
- * the unit contains it. */
+/* Returns the index of the innermost scope that contains the DIE at `address`, other than this DIE itself; scopes.first
+ * if only the unit contains the DIE. */
 static uint32_t inlines_innermost(const struct inlines *inlines, struct scopes scopes, const char *address)
 {
 	uint32_t low = scopes.first + 1, high = scopes.first + scopes.n, at;
@@ -264,8 +268,8 @@ static uint32_t inlines_innermost(const struct inlines *inlines, struct scopes s
 	return at;
 }
 
-/* Appends the name of a scope. "<lambda(int)>", gcc's name of the class, becomes "{lambda(int)}", as demangled names
- * have it but without a number. */
+/* Appends the name of a scope. gcc's class name "<lambda(int)>" becomes "{lambda(int)}": as in demangled names, but
+ * without a number. */
 static void put_scope_name(struct text *text, Dwarf_Die *die)
 {
 	const char *name = string_of(die, DW_AT_name);
@@ -279,8 +283,8 @@ static void put_scope_name(struct text *text, Dwarf_Die *die)
 		text_str(text, string);
 }
 
-/* Appends the namespaces and classes of a function, each with "::". For functions without linkage name, as static ones
- * of gcc. */
+/* Appends the namespaces and classes of a function, each followed by "::". Used for functions without linkage name,
+ * such as static functions compiled by gcc. */
 static void put_scopes(struct inlines *inlines, struct text *text, Dwarf_Die *die)
 {
 	uint32_t chain[32];
@@ -346,8 +350,8 @@ static uint32_t inlines_make_name(struct inlines *inlines, Dwarf_Die *die)
 	return intern(inlines->names, text_view(&inlines->text));
 }
 
-/* Returns the id of the name of the function that an inlined call (or function) refers to. Each function's name is made
- * once. */
+/* Returns the id of the name of the function to which the DIE of an inlined call or function refers. The name of each
+ * function is made once. */
 static uint32_t inlines_name_of(struct inlines *inlines, Dwarf_Die *call)
 {
 	Dwarf_Die die = *call, origin;
@@ -365,7 +369,7 @@ static uint32_t inlines_name_of(struct inlines *inlines, Dwarf_Die *call)
 	return name;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------- */
+/* ---- requested addresses ------------------------------------------------------------------------------------ */
 
 static size_t inlines_first_at(const struct inlines *inlines, uint64_t address)
 {
@@ -389,8 +393,9 @@ struct ranges {
 	size_t at, end; /* indices of the requested addresses in this range: [at, end) */
 };
 
-/* Moves to the next address range of a DIE that contains requested addresses. Returns false if there is none. Skips
- * ranges that start at 0: the linker has discarded their code. */
+/* Moves to the next address range of a DIE that contains requested addresses. Returns false if there is none, if the
+ * DIE is damaged, or if the limit of steps is exceeded. Skips ranges that start at 0: the linker has discarded their
+ * code. */
 static bool next_range(struct inlines *inlines, struct ranges *ranges)
 {
 	Dwarf_Addr start, end;
@@ -411,7 +416,7 @@ static bool next_range(struct inlines *inlines, struct ranges *ranges)
 	}
 }
 
-/* Returns the number of requested addresses in the ranges of a DIE that are in no function yet. */
+/* Returns the number of requested addresses in the ranges of a DIE that are not assigned to a function yet. */
 static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 {
 	struct ranges ranges = { .die = die };
@@ -423,8 +428,9 @@ static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 	return open;
 }
 
-/* Assigns the requested addresses in a function that are in none yet to it, and numbers the function if there are any.
- * Returns true if there are. */
+/* Enters a function: assigns to it all requested addresses in its ranges that are not yet assigned to a function.
+ * Returns true, and gives the function a number, if there are such addresses; otherwise false. Sets *inner to the
+ * context in the function, or to one without a function if the result is false. */
 static bool enter_function(struct inlines *inlines, Dwarf_Die *die, struct within *inner)
 {
 	struct ranges ranges = { .die = die };
@@ -456,8 +462,8 @@ static uint32_t add_call(struct inlines *inlines, Dwarf_Die *die, uint32_t outer
 	return inlines->ncalls++;
 }
 
-/* Assigns the requested addresses in the ranges of an inlined call, as far as they are in its context `outer`, to the
- * call. Returns true if there are any. */
+/* Enters an inlined call: assigns to it all requested addresses in its ranges whose current context is `outer`. Returns
+ * true if there are such addresses; otherwise false. Sets *inner to the context in the call. */
 static bool enter_call(struct inlines *inlines, Dwarf_Die *die, struct within outer, struct within *inner)
 {
 	struct ranges ranges = { .die = die };
@@ -481,8 +487,8 @@ static bool enter_call(struct inlines *inlines, Dwarf_Die *die, struct within ou
 	return any;
 }
 
-/* Returns true if a lexical block may contain inlined calls at requested addresses. A block without ranges, as
- * compilers leave of optimised code, may. */
+/* Returns true if a lexical block may contain inlined calls at requested addresses. Also returns true for a block
+ * without ranges, which compilers generate for optimised code. Otherwise returns false. */
 static bool enter_block(struct inlines *inlines, Dwarf_Die *die, struct within outer)
 {
 	struct ranges ranges = { .die = die };
@@ -499,8 +505,8 @@ static bool enter_block(struct inlines *inlines, Dwarf_Die *die, struct within o
 static bool visit_code(struct inlines *inlines, Dwarf_Die *die, int tag, struct within outer, struct within *inner)
 {
 	switch (tag) {
-	case DW_TAG_subprogram: /* the second pass visits nested functions, as those in classes: their addresses do not
-				   depend on the order */
+	/* the second pass visits nested functions, such as methods in classes, in any order of addresses */
+	case DW_TAG_subprogram:
 		return (outer.function == 0 || inlines->deep) && (enter_function(inlines, die, inner) || inlines->deep);
 	case DW_TAG_inlined_subroutine: return outer.function && enter_call(inlines, die, outer, inner);
 	case DW_TAG_lexical_block:
@@ -521,11 +527,11 @@ static bool visit_code(struct inlines *inlines, Dwarf_Die *die, int tag, struct 
 	}
 }
 
-/* ---- units -------------------------------------------------------------------------------------------------- */
+/* ---- units and split units ---------------------------------------------------------------------------------- */
 
-/* Reads the debug information of a split unit from its .dwo file, into *split. libdw opens that file by the names in
- * the unit, which may be any path; so the names in the image are overwritten with the path of a checked copy during the
- * call. */
+/* Reads the debug information of a split unit from its .dwo file, into *split. Returns false if that fails. libdw opens
+ * the file by the names in the unit, which may form any path. So, during the call, the names in the image are
+ * overwritten with the path of a memory file, which contains an image of the .dwo file (dwarfimage.h). */
 static bool inlines_open_split(struct inlines *inlines, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";
@@ -599,7 +605,7 @@ static void read_units(struct inlines *inlines)
 		inlines_give_up(inlines, "damaged");
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------------- */
+/* ---- files with debug information --------------------------------------------------------------------------- */
 
 /* An image of a file's debug information (dwarfimage.h), opened with libdw. */
 struct opened {
@@ -640,7 +646,7 @@ static void inlines_open_shared(struct inlines *inlines, const struct elffile *e
 	if (link.n == 0)
 		return;
 	str_cut(&link, 0);
-	if (link.n && inlines->o->files.shared) /* without a build-id after it, the name may have no end */
+	if (link.n && inlines->o->files.shared) /* without a build-id after the name, the name may lack its NUL */
 		fd = inlines->o->files.shared(inlines->o->files.with, name.p, link);
 	if (fd >= 0 && !elffile_open(&file, fd) && !open_dwarf(shared, &file))
 		dwarf_setalt(inlines->dwarf, shared->dwarf);
@@ -668,7 +674,8 @@ static void inlines_find_places(struct inlines *inlines, const struct elffile *r
 	qsort(inlines->place, inlines->n, sizeof(*inlines->place), inlines_place_cmp);
 }
 
-/* Returns the id of the names of an inlined call and of those that contain it, outermost first, separated by NUL. */
+/* Returns the id of the names of an inlined call and of its outer calls, outermost first, separated by NUL; 0 if the
+ * limit of steps is exceeded. */
 static uint32_t chain_name(struct inlines *inlines, uint32_t call)
 {
 	uint32_t chain[CALLS_MAX], n = 0;
@@ -684,8 +691,8 @@ static uint32_t chain_name(struct inlines *inlines, uint32_t call)
 	return inlines_spend(inlines, inlines->text.n) ? intern(inlines->names, text_view(&inlines->text)) : 0;
 }
 
-/* Sets the result of each requested address. Neighbouring addresses are mostly in one call, whose names are made once.
- */
+/* Sets the result of each requested address. Neighbouring addresses are mostly in the same call, so its names are made
+ * once. */
 static void inlines_answer(struct inlines *inlines, struct symbols_query *query)
 {
 	uint32_t last = 0, id = 0;

@@ -5,13 +5,9 @@
 
 #include <lzma.h>
 
-#define MEMORY_MAX (128u << 20) /* memory limit of the decoder in bytes; xz -9 needs 65 MB */
+/* memory limit of the decoder in bytes, above which decompression fails; xz -9 needs 65 MB */
+#define MEMORY_MAX (128u << 20)
 #define IMAGE_MAX (64u << 20)
-
-bool minidebug_known(void)
-{
-	return true;
-}
 
 bool minidebug_unpack(struct text *out, struct str packed)
 {
@@ -32,11 +28,6 @@ bool minidebug_unpack(struct text *out, struct str packed)
 }
 
 #else
-
-bool minidebug_known(void)
-{
-	return false;
-}
 
 bool minidebug_unpack(struct text *out, struct str packed)
 {

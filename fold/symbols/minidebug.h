@@ -11,7 +11,4 @@
  * liblzma. */
 bool minidebug_unpack(struct text *out, struct str packed);
 
-/* Returns true if pj was built with liblzma. */
-bool minidebug_known(void);
-
 #endif

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 #ifndef R_AARCH64_IRELATIVE
-#define R_AARCH64_IRELATIVE 1032 /* musl's elf.h lacks it */
+#define R_AARCH64_IRELATIVE 1032 /* musl's elf.h lacks this constant */
 #endif
 
-#define RELOCATIONS_MAX (64u << 20) /* maximum size in bytes of a relocation section */
+/* maximum size in bytes of a relocation section; with a larger section, stubs get no names */
+#define RELOCATIONS_MAX (64u << 20)
 
 struct plt_slot {
 	uint64_t offset, addend;
@@ -23,8 +24,8 @@ static bool is_x86(const struct elffile *elffile)
 	return elffile->machine == EM_386 || elffile->machine == EM_X86_64;
 }
 
-/* Sets the sizes of the head and of an entry of a PLT section to those that linkers write, since sh_entsize of x86 may
- * be wrong. */
+/* Sets *head and *entry to the sizes, in bytes, of the head and of an entry that linkers write into a PLT section,
+ * since sh_entsize of x86 may be wrong. */
 static void plt_sizes(const struct plt *plt, const struct elf_section *section, uint64_t *head, uint64_t *entry)
 {
 	switch (plt->file->machine) {
@@ -59,7 +60,7 @@ void plt_close(struct plt *plt)
 	*plt = (struct plt){ 0 };
 }
 
-/* ---- relocations --------------------------------------------------------------------------------------------- */
+/* ---- relocations of PLT entries ------------------------------------------------------------------------------ */
 
 static int by_offset(const void *a, const void *b)
 {
@@ -73,7 +74,7 @@ static struct plt_slot plt_slot_of(const struct elffile *elffile, bool rela, con
 	union {
 		Elf64_Rela a64;
 		Elf32_Rela a32;
-	} r = { 0 }; /* Rel equals the start of Rela, so one union is for both */
+	} r = { 0 }; /* a Rel is the start of a Rela, so this union holds both */
 	uint32_t ifunc = elffile->machine == EM_X86_64  ? R_X86_64_IRELATIVE :
 			 elffile->machine == EM_AARCH64 ? R_AARCH64_IRELATIVE :
 							  UINT32_MAX;
@@ -129,10 +130,11 @@ static void need_slots(struct plt *plt)
 	plt->slot = read_slots(plt->file, section, &plt->slots);
 	if (plt->as_perf)
 		return;
-	/* a .plt whose entries are as many as its relocations has no head */
+	/* a .plt with exactly one entry for each relocation has no head */
 	if (!plt->direct.entry && plt->slots * plt->lazy.entry == plt->lazy.end - plt->lazy.start)
 		plt->head = 0;
-	/* Linkers for x86 put relocations of indirect functions last, but their stubs in between: sort by slot. */
+	/* Linkers for x86 write relocations of indirect functions last, but their stubs in between: sort by GOT slot.
+	 */
 	if (is_x86(plt->file) && plt->slots)
 		qsort(plt->slot, plt->slots, sizeof(*plt->slot), by_offset);
 }
@@ -183,13 +185,13 @@ void plt_open(struct plt *plt, struct elffile *file, bool as_perf)
 		plt->got = plt_part_of(got, got->entsize);
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------- */
+/* ---- lookups of stubs ------------------------------------------------------------------------------------------ */
 
 static struct str symbol_name(struct plt *plt, uint32_t index)
 {
 	const struct elf_section *table = plt->symbols;
 	size_t entry = plt->file->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	uint32_t name = 0; /* st_name: the first member of Elf32_Sym and Elf64_Sym */
+	uint32_t name = 0; /* st_name, the first member of Elf32_Sym and Elf64_Sym */
 
 	plt->text.n = 0;
 	if (table && table->link < plt->file->sections && index < table->size / entry && table->type != SHT_NOBITS)
@@ -234,8 +236,8 @@ static struct plt_stub in_lazy(struct plt *plt, uint64_t place)
 	return (struct plt_stub){ .kind = plt->as_perf ? PLT_NONE : PLT_HEAD, .start = plt->lazy.start };
 }
 
-/* Returns the address of the GOT slot of the stub `endbr64; bnd jmp *slot(%rip)`, relative to the start of the stub; 0
- * for other code. */
+/* Returns the address of the GOT slot of the stub `endbr64; bnd jmp *slot(%rip)`, relative to the start of the stub.
+ * code[0..n): the code of the stub; 0 for other code. */
 static uint64_t plt_displacement(const unsigned char *code, size_t n)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };

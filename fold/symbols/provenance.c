@@ -11,8 +11,9 @@ static uint64_t ns_of(struct timespec spec)
 	return (uint64_t)spec.tv_sec * 1000000000u + (uint64_t)spec.tv_nsec;
 }
 
-/* Returns true if the recording is from the current boot. pjrecord stores the boot id, perf -k the wall clock. Of other
- * recordings the time of the last record is taken from the file's mtime, of a pipe it is now. */
+/* Returns true if the recording, whose last record has the time last_ns, is from the current boot; otherwise false.
+ * pjrecord stores the boot id, perf -k the wall clock. For other recordings, the file's mtime is used as the time of
+ * the last record; for a pipe, the current time is. */
 static bool is_this_boot(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
 {
 	struct timespec now;
@@ -27,7 +28,8 @@ static bool is_this_boot(const struct perfdata_info *info, const struct in *inpu
 	return clock_gettime(CLOCK_REALTIME, &now) == 0 && samehost_is_this_boot(ns_of(now), last_ns);
 }
 
-/* Returns the wall clock at the last record, or when the recording was written; 0 if both are unknown. */
+/* Returns the wall-clock time in ns of the last record, which has the time last_ns on the recording's clock, or the
+ * mtime of the recording; 0 if both are unknown. */
 static uint64_t wall_of_end(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
 {
 	struct stat status;
@@ -55,7 +57,7 @@ pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint
 
 	if (!provenance->boot || pid == 0 || pid > INT32_MAX)
 		return 0;
-	if (provenance->recorder->nprocesses) { /* pjrecord's list has all sampled processes */
+	if (provenance->recorder->nprocesses) { /* pjrecord's list has all sampled processes, with their start times */
 		process = recorder_process(provenance->recorder, pid);
 		return process && process->start && samehost_process_is((pid_t)pid, process->start) ? (pid_t)pid : 0;
 	}

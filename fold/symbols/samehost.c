@@ -43,8 +43,8 @@ bool samehost_is_this_host(struct str hostname, struct str kernel_release)
 }
 
 /* Returns the accepted difference of perf's clock and CLOCK_MONOTONIC in ns: 100 ppm of the uptime, a minute at most,
- * and 0.1 s for the resolution of start times. Within this time a process with a reused pid passes for the former one.
- */
+ * and 0.1 s for the resolution of start times. A process that reuses a pid within this time is taken for the earlier
+ * process. */
 static uint64_t samehost_drift(uint64_t uptime)
 {
 	uint64_t clocks = uptime / 10000;
@@ -59,8 +59,10 @@ bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns)
 	if (record_ns > uptime + samehost_drift(uptime) || wall_ns > wall + WALL_SLACK)
 		return false;
 	since = uptime > record_ns ? uptime - record_ns : 0;
-	expected = wall - since; /* wraps around only if record_ns is before 1970, and is refused then */
-	/* CLOCK_MONOTONIC stops during suspend, so the wall clock may be ahead */
+	/* wraps around only if the recording would start before 1970; the next comparison then fails */
+	expected = wall - since;
+	/* CLOCK_MONOTONIC stops during suspend, so the record may be older than `since`: by at most the time in suspend
+	 * since boot, CLOCK_BOOTTIME - CLOCK_MONOTONIC. */
 	return wall_ns < expected + WALL_SLACK && wall_ns + WALL_SLACK + (clock_since_boot() - uptime) > expected;
 }
 
@@ -99,7 +101,7 @@ pid_t samehost_parse_status(struct str status)
 	return 0;
 }
 
-/* Returns the bytes of a file of /proc/PID, at most `space`; none if fd is -1 or reading fails. Closes fd. */
+/* Returns up to `space` bytes of the file fd of /proc/PID, in `buf`; empty if fd is -1 or reading fails. Closes fd. */
 static struct str samehost_read_proc(int fd, char *buf, size_t space)
 {
 	ssize_t got = fd < 0 ? -1 : read(fd, buf, space);
@@ -147,8 +149,8 @@ bool samehost_process_lived(pid_t pid, uint64_t sample_ns)
 	if (is_dead(state) || ticks > UINT64_MAX / SECOND_NS)
 		return false;
 	start = ticks * SECOND_NS / (uint64_t)hz;
-	/* start times include suspend, times of samples do not: a process from before a suspend seems to have started
-	 * later */
+	/* start times include suspend, times of samples do not: a process that started before a suspend seems to have
+	 * started later than its samples */
 	start = start > asleep ? start - asleep : 0;
 	return sample_ns <= uptime + samehost_drift(uptime) && start <= sample_ns + samehost_drift(uptime);
 }

@@ -4,7 +4,7 @@
  *
  * A source (ELF file, kallsyms, perf map, jitdump) is called once with all sampled addresses, in ascending order, and
  * streams its table against them: it builds no index of all symbols, and demangles only results. Names are interned as
- * they are; the naming rules (names.h) follow, once for all sources.
+ * they are in the source; the naming rules (names.h) are applied later, once for all sources.
  */
 #ifndef PJ_SYMBOLS_H
 #define PJ_SYMBOLS_H
@@ -12,11 +12,12 @@
 #include "common/intern.h"
 
 struct symbols_query {
-	/* Address to look up, in the address space of the source; distinct and ascending in an array. */
+	/* Address to look up, in the address space of the source. The addresses of an array are distinct and ascending.
+	 */
 	uint64_t address;
 	/* Result: id of the symbol's name in the intern table of the call; 0 if there is no symbol. */
 	uint32_t name;
-	/* Result: address - start of the symbol, at most UINT32_MAX. */
+	/* Result: distance in bytes from the start of the symbol to the address, at most UINT32_MAX. */
 	uint32_t offset;
 	/* Result if requested: id of the names of inlined calls (inlines.h); 0: none. */
 	uint32_t inlined;

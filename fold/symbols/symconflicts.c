@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define FILES_MAX 65536u /* maximum number of files of a tenant that are compared */
+/* maximum number of files of a tenant that are compared with other files; conflicts of further files are not found */
+#define FILES_MAX 65536u
 #define TENANTS_MAX 256
 #define SUFFIX ".debug"
 
@@ -18,7 +19,7 @@ struct search {
 	unsigned polled_at;
 };
 
-/* Sets `names` to the names in a folder below DIR, each ended by NUL. */
+/* Sets `names` to the names of the files in a folder below DIR, each ended by NUL. */
 static void symconflicts_list(const struct search *search, const char *folder, struct text *names)
 {
 	int fd = broker_open(search->symstore->dir, folder, O_DIRECTORY | O_NOFOLLOW);
@@ -30,7 +31,8 @@ static void symconflicts_list(const struct search *search, const char *folder, s
 	close(fd);
 }
 
-/* Returns the inode of the file with this name below a folder of symbols/; 0 if there is none. */
+/* Returns the inode of symbols/FOLDER.build-id/START/REST; 0 if there is no such file. START is the first two
+ * characters of `start`; empty `folder`: files of root on the host. */
 static uint64_t inode_in(const struct search *search, const char *folder, const char *start, struct str rest)
 {
 	char path[192];

@@ -2,8 +2,9 @@
 /*
  * symconflicts.h - finds files in the symbol store with the build-id of another file but other symbols.
  *
- * A build-id is a claim of the file. Such a file names code of its own tenant only (record/symsaver/savernames.h), so a
- * conflict changes no names of other tenants; but one of the two is forged, or a tool made two builds with one id.
+ * A build-id is a claim of the file. A tenant's file names code of this tenant only (record/symsaver/savernames.h), so
+ * a conflict changes no names of other tenants. But it means that one of the two files is forged, or that a tool made
+ * two builds with one build-id.
  */
 #ifndef PJ_SYMCONFLICTS_H
 #define PJ_SYMCONFLICTS_H
@@ -13,11 +14,13 @@
 
 struct symconflicts {
 	struct tenant tenant;
-	uint64_t files;                   /* number of files of the tenant with such a conflict */
-	char first[2 * BUILD_ID_MAX + 1]; /* lowest build-id of these files, in hexadecimal */
+	/* number of the tenant's files that have the build-id of another file, but other symbols */
+	uint64_t files;
+	char first[2 * BUILD_ID_MAX + 1]; /* lowest build-id of the files that `files` counts, in hexadecimal */
 };
 
-/* Calls f for each tenant of the window that has files with such a conflict. */
+/* Calls f for each tenant, of the first 256 tenants of the window, that has files with the build-id of another file but
+ * other symbols. */
 void symconflicts_each(const struct symstore *symstore, void (*f)(void *arg, const struct symconflicts *symconflicts),
 		       void *arg);
 

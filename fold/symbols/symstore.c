@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Removes the last component from a path, and returns it. */
+/* Cuts the last component off a path, and returns this component. */
 static struct str symstore_cut_last(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -24,8 +24,8 @@ static struct str symstore_cut_last(char *path)
 	return str_of(slash + 1);
 }
 
-/* Opens the DIR of a window, derived from the path that /proc/self/fd has for the open file, so links and relative
- * paths have no influence. Returns -1 for a pipe, which has no path. */
+/* Opens the DIR of a window, which is derived from the path of the open file in /proc/self/fd, so that links and
+ * relative paths have no influence. Returns -1 for a pipe, which has no path. */
 static int find_dir(const struct in *input)
 {
 	struct text path = { 0 };
@@ -70,7 +70,8 @@ static void take_snapshot(struct symstore *symstore, uint64_t n)
 		symstore->kernel[symstore->nkernels++] = n;
 }
 
-/* Takes the snapshots of the window's boot, newest first, since the window of a killed recorder has no list of them. */
+/* Sets the numbers of the kallsyms snapshots of the window's boot, newest first. Used for the window of a killed
+ * recorder, which has no list of snapshots. */
 static void find_snapshots(struct symstore *symstore)
 {
 	int fd = broker_open(symstore->dir, "symbols", O_DIRECTORY | O_NOFOLLOW);
@@ -137,8 +138,8 @@ static int open_plain(const struct symstore *symstore, const char *path)
 	return broker_open(symstore->dir, path, O_NOFOLLOW);
 }
 
-/* Writes "tenants/NAME/" for a tenant of a process: number i of those that it had in the window. Returns false if it
- * had no more. */
+/* Writes "tenants/NAME/" for the i-th tenant, from 0, that process `pid` had in the window to `folder`. Returns false
+ * if the process had fewer tenants. */
 static bool tenant_of_pid(const struct symstore *symstore, uint32_t pid, size_t i, char folder[SYMSTORE_TENANT])
 {
 	const struct pj_process *process = recorder_process_at(symstore->who, pid, i);
@@ -216,7 +217,7 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 			continue;
 		}
 		close(one);
-		/* several tenants have files with this build-id: which one is right is unknown */
+		/* several tenants have different files with this build-id: the right one is unknown */
 		if (status.st_ino != found.st_ino) {
 			close(fd);
 			fd = -1;
@@ -228,7 +229,8 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 	return fd;
 }
 
-/* Returns the inode of the file saved for a process and writes its path; 0 if there is none. */
+/* Returns the inode of the file that was saved for process `pid`, and writes the path of the file to `path`. Returns 0
+ * if no file was saved. */
 static uint64_t find_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 			    const struct file_id *numbers, char path[BINARY_PATH])
 {
@@ -252,7 +254,7 @@ int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct 
 	if (find_binary(symstore, pid, id, numbers, path))
 		return open_plain(symstore, path);
 	errno = ENOENT;
-	/* a file_id comes from the kernel, so a file that another tenant saved under it is the same file */
+	/* a file id comes from the kernel, so a file that another tenant saved under this id is the same file */
 	return id->n < 2 ? symstore_unclaimed(symstore, pid, id, numbers) : -1;
 }
 
@@ -332,7 +334,8 @@ int symstore_vdso(const struct symstore *symstore)
 	return open_plain(symstore, path);
 }
 
-/* Opens jit/BOOT/FOLDER/PID-START.KIND, or jit/BOOT/PID-START.KIND of earlier versions if folder is empty. */
+/* Writes the path of a JIT file's copy to name: jit/BOOT/FOLDER/PID-START.KIND, or jit/BOOT/PID-START.KIND, as in
+ * earlier versions, if folder is empty. */
 static void jit_name(const struct symstore *symstore, const char *folder, uint32_t pid, const char *kind, char *name,
 		     size_t space)
 {
@@ -342,8 +345,9 @@ static void jit_name(const struct symstore *symstore, const char *folder, uint32
 		 folder[0] ? "/" : "", (unsigned)pid, (unsigned long long)(process ? process->start : 0), kind);
 }
 
-/* Finds the folder with the copy: a process may have had another tenant when it began to write than in the window.
- * Returns false if no folder has it. */
+/* Sets `folder` to the folder that contains the copy of a JIT file of process `pid`; kind: as for symstore_jit.
+ * Searches all folders, since the process may have had another tenant when it began to write than in the window.
+ * Returns false if no folder contains the copy. */
 static bool find_jit(const struct symstore *symstore, uint32_t pid, const char *kind, char folder[TENANT_NAME])
 {
 	bool found = false;

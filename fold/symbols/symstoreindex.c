@@ -12,14 +12,17 @@
 #include <unistd.h>
 
 struct entry {
-	bool listed, polled; /* listed: a folder whose names are in the index; polled: a file whose inode is known */
+	/* listed: true if the path is a folder whose names are in the index. polled: true if `inode` is set. */
+	bool listed, polled;
 	uint64_t inode;
 };
 
 struct symstore_index {
 	pthread_mutex_t lock;
 	int dir;
-	struct intern paths; /* paths that exist, and folders that were listed */
+	/* Each folder that was listed, even if it does not exist, and each name in it. So a path does not exist if its
+	 * folder was listed and the path is missing here. */
+	struct intern paths;
 	struct entry *entry; /* state of each path, by id in `paths` */
 	size_t cap;
 };
@@ -96,7 +99,7 @@ static bool symstoreindex_exists(struct symstore_index *index, struct str path)
 	return true;
 }
 
-/* Returns the inode of a path, 0 if there is no such file. The caller holds the lock. */
+/* Returns the inode of the regular file at a path; 0 if there is no such file. The caller holds the lock. */
 static uint64_t symstoreindex_inode_of(struct symstore_index *index, const char *path)
 {
 	struct entry *entry;

@@ -7,16 +7,25 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#define BLOCK 2048           /* number of symbols read at a time: 48 kB */
-#define SYMS_MAX (32u << 20) /* maximum number of symbols of a table; the largest programs have 2 million */
+#define BLOCK 2048 /* number of symbols read at a time: 48 kB */
+/* Maximum number of symbols that are read of a table; further symbols are ignored. The largest programs have 2
+ * million. */
+#define SYMS_MAX (32u << 20)
 #define LONGEST (32u << 10)
-#define ROUNDS 9 /* rounds of a search: the first tries the nearest symbol, each further one a symbol before */
+/* Maximum rounds of a search: the first tries the nearest symbol, each later one an earlier symbol. An offset that the
+ * last round leaves open gets no symbol. */
+#define ROUNDS 9
 #define STRINGS_MAX (32u << 20)
-#define NAME_COST 2048       /* reading one name costs as much as reading this many bytes of its string table at once */
-#define OVERLAPS (64u << 20) /* maximum number of steps among overlapping symbols */
-#define SPEND_SOME (1u << 20)  /* limit of a file's names in bytes: this constant part, */
-#define SPEND_TIMES 8          /* plus this factor times the size of its string tables, */
-#define SPEND_MAX (128u << 20) /* but at most this in all */
+/* cost of reading one name, in bytes: if a string table has more bytes for each requested name, names are read one by
+ * one instead of the complete table */
+#define NAME_COST 2048
+/* maximum number of steps through offsets in overlapping symbols; further overlaps are not searched */
+#define OVERLAPS (64u << 20)
+/* Limit for the bytes of a file's names: SPEND_SOME plus SPEND_TIMES times the size of its string tables, at most
+ * SPEND_MAX. A name beyond the limit is left out. */
+#define SPEND_SOME (1u << 20)
+#define SPEND_TIMES 8
+#define SPEND_MAX (128u << 20)
 
 /* ---- sorted offsets, with a table of positions by bucket ------------------------------------------------------ */
 
@@ -46,7 +55,7 @@ static void places_index(struct offset_table *table, const uint64_t *at, size_t 
 	}
 }
 
-/* Returns the index of the first offset at or above a; n if there is none. */
+/* Returns the index of the first offset that is at least a; n if there is none. */
 static inline size_t places_from(const struct offset_table *table, uint64_t a)
 {
 	uint64_t b;
@@ -70,10 +79,10 @@ static inline size_t places_from(const struct offset_table *table, uint64_t a)
 	return from;
 }
 
-/* ---- the stream of symbols -------------------------------------------------------------------------------- */
+/* ---- reading of symbol tables in blocks ------------------------------------------------------------------- */
 
 struct symbol {
-	uint64_t start, size; /* start: file offset; size 0: the symbol extends to the next start */
+	uint64_t start, size; /* start: file offset; size: 0 if the symbol extends to the next start */
 	uint32_t name;
 	uint8_t bind, type;
 };
@@ -84,7 +93,7 @@ struct stream {
 	const struct symtab *tab;
 	const struct elffile *runtime;
 	const struct elf_section *strings;
-	uint8_t *use;     /* by section index: bits CODE_OR_DATA and LABELS, the kinds of symbols that are used */
+	uint8_t *use;     /* for each section index: kinds of symbols that are used, bits CODE_OR_DATA and LABELS */
 	uint64_t at, end; /* file offsets of the next symbol, and of the end of the table */
 	size_t entry;
 	const struct elf_segment *last; /* segment that contains the previous symbol */
@@ -96,8 +105,8 @@ static bool has_word(struct str string, struct str word)
 	return str_find_str(string, word) >= 0;
 }
 
-/* Returns for each section the symbols that perf uses: labels (STT_NOTYPE) only if its name contains "text" or "data".
- */
+/* Returns, for each section, the kinds of symbols that perf uses: labels (STT_NOTYPE) only if the section's name
+ * contains "text" or "data". */
 static uint8_t *section_use(const struct elffile *elffile)
 {
 	uint8_t *use = mem_alloc(1, elffile->sections + 1);
@@ -154,13 +163,14 @@ static uint64_t to_place(struct stream *stream, uint64_t vaddr, const struct elf
 			return vaddr - segment->vaddr + segment->offset;
 		}
 	}
-	/* Object files and files without segments: the section gives the offset. */
+	/* In object files and files without segments, the section header gives the offset. */
 	if (section->type == SHT_NOBITS && (size_t)(section - stream->tab->file->section) < elffile->sections)
 		section = &elffile->section[section - stream->tab->file->section];
 	return vaddr - section->addr + section->offset;
 }
 
-/* Returns true if the symbol can name code, as perf's filters decide. */
+/* Returns true if the symbol passes perf's filters for symbols that can name code; a symbol with the result false is
+ * ignored. */
 static inline bool symtab_wanted(const struct stream *stream, const Elf64_Sym *sym)
 {
 	unsigned type = ELF64_ST_TYPE(sym->st_info), see = ELF64_ST_VISIBILITY(sym->st_other);
@@ -176,7 +186,8 @@ static inline bool symtab_wanted(const struct stream *stream, const Elf64_Sym *s
 	}
 }
 
-/* Returns true for $a $d $t $x, which mark code and data in files for ARM and are no names. */
+/* Returns true for a mapping symbol ($a, $d, $t or $x): such a symbol marks code or data in files for ARM, and names
+ * nothing. Returns false for all other symbols. */
 static bool is_mapping_symbol(struct stream *stream, const Elf64_Sym *sym)
 {
 	const struct elffile *elffile = stream->tab->file;
@@ -188,7 +199,8 @@ static bool is_mapping_symbol(struct stream *stream, const Elf64_Sym *sym)
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (name[2] == '\0' || name[2] == '.');
 }
 
-/* Reads the next symbols. Returns their number; 0 at the end of the table or of the file. */
+/* Reads the next block of symbols. Returns the number of usable ones in `out`; 0 at the end of the table or of the
+ * file. */
 static size_t stream_block(struct stream *stream, struct symbol *out)
 {
 	const struct elffile *elffile = stream->tab->file;
@@ -215,7 +227,7 @@ static size_t stream_block(struct stream *stream, struct symbol *out)
 	return n;
 }
 
-/* Callback of stream_all: receives the symbols of all tables block by block; n is 0 at the end of a table. */
+/* Callback of stream_all, which passes the symbols of all tables block by block. n is 0 at the end of a table. */
 typedef void each_block(void *to, size_t table, const struct symbol *symbol, size_t n);
 
 static void stream_all(struct symtab_search *search, each_block *each, void *to)
@@ -245,16 +257,17 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
  * requested offset. */
 struct open_places {
 	struct offset_table places;
-	bool first;        /* this is the first round, which also fills `nearest` */
-	uint64_t *nearest; /* nearest start of any symbol, at or before the offset */
-	uint64_t *reach;   /* nearest start, less than `below`, of a symbol whose size includes the offset */
-	uint64_t *below;   /* limit for `reach`: the start tried in the previous round */
-	uint64_t last;     /* largest start of all symbols */
+	bool first;        /* true in the first round, which also fills `nearest` */
+	uint64_t *nearest; /* by requested offset: largest start of any symbol at or below the offset */
+	/* by requested offset: largest start less than `below` of a symbol whose size includes the offset */
+	uint64_t *reach;
+	uint64_t *below; /* by requested offset: limit of `reach`, the start that the previous round tried */
+	uint64_t last;   /* largest start of all symbols */
 	size_t steps;
 };
 
-/* Raises nearest[i] to the start of a symbol. i: the first requested offset at or after that start; carry_nearest()
- * sets those of later offsets. */
+/* Raises nearest[i] to the start of a symbol. i: index of the first requested offset at or after that start.
+ * carry_nearest() sets `nearest` of later offsets. */
 static inline void note_nearest(struct open_places *places, size_t i, uint64_t start)
 {
 	if (start > places->last || places->last == NOWHERE)
@@ -274,7 +287,8 @@ static void carry_nearest(struct open_places *places)
 static inline void note_reach(struct open_places *places, size_t i, const struct symbol *symbol)
 {
 	for (; i < places->places.n && places->places.at[i] - symbol->start < symbol->size; i++) {
-		/* a hostile table, in which each symbol contains all others, would take quadratic time */
+		/* limit the time for a hostile table in which each symbol contains all others: the time would otherwise
+		 * be quadratic */
 		if (++places->steps > OVERLAPS)
 			return;
 		if (symbol->start < places->below[i] &&
@@ -301,13 +315,13 @@ static void note_starts(void *to, size_t table, const struct symbol *symbol, siz
 
 struct candidate {
 	bool is;
-	bool loaded; /* `raw` and `text` are set */
+	bool loaded; /* true if `raw` and `text` are set */
 	size_t table;
 	struct symbol symbol;
-	struct str raw, text; /* raw: symbol in the file; text: demangled name */
+	struct str raw, text; /* raw: name as in the file; text: demangled name */
 };
 
-/* The symbols with one start. */
+/* The best candidates among all symbols with the same start. */
 struct group {
 	struct candidate best;
 	struct candidate unsized; /* last symbol with this start in the current table, if that symbol has no size */
@@ -315,7 +329,7 @@ struct group {
 	uint32_t name;
 };
 
-/* A string table in memory: `all` is the complete table, or empty if reading each needed name costs less. */
+/* A string table. `all` is the complete table in memory; it is empty if reading only the needed names costs less. */
 struct strings {
 	bool tried;
 	struct str all;
@@ -323,7 +337,8 @@ struct strings {
 
 struct choice {
 	struct symtab_search *search;
-	struct strings *strings; /* by index of the symbol table */
+	/* by index of a symbol table in search->tables: its string table */
+	struct strings *strings;
 	struct offset_table starts;
 	struct group *group;
 	struct arena arena;
@@ -401,7 +416,7 @@ static struct str symtab_read_name(struct choice *choice, const struct candidate
 	return arena_copy(&choice->arena, text_view(text));
 }
 
-/* Returns the name of a symbol as in the file; empty if the limit of names is exceeded. */
+/* Returns the name of a symbol as in the file; empty if the limit for names (symtab_spend) is exceeded. */
 static struct str symtab_name_of(struct choice *choice, const struct candidate *candidate)
 {
 	struct str name = { 0 };
@@ -433,7 +448,8 @@ static size_t symtab_underscores(struct str string)
 	return n;
 }
 
-/* Returns true if alias b, which is later in the tables, replaces the candidate, by perf's rules. */
+/* Returns true if alias b, which comes later in the tables, replaces the candidate by perf's rules; false if the
+ * candidate stays. */
 static bool second_wins(struct choice *choice, struct candidate *candidate, struct candidate *b)
 {
 	bool weak_a = candidate->symbol.bind == STB_WEAK, weak_b = b->symbol.bind == STB_WEAK;
@@ -445,7 +461,8 @@ static bool second_wins(struct choice *choice, struct candidate *candidate, stru
 		return global_b;
 	symtab_load(choice, candidate);
 	b->raw = symtab_name_of(choice, b);
-	if (b->raw.n == 0 || str_eq(candidate->raw, b->raw)) /* .dynsym repeats .symtab */
+	/* .dynsym repeats symbols of .symtab: equal names are one symbol */
+	if (b->raw.n == 0 || str_eq(candidate->raw, b->raw))
 		return false;
 	symtab_load(choice, b);
 	if (symtab_underscores(candidate->text) != symtab_underscores(b->text))
@@ -461,8 +478,8 @@ static void symtab_challenge(struct choice *choice, struct group *group, const s
 		group->best = b;
 }
 
-/* At the end of a table, lets symbols without size compete: of each start, the last symbol of the table, which extends
- * to the next start. */
+/* Called at the end of a table. For each start, compares the best candidate with the table's last symbol at this start,
+ * if that symbol has no size and so extends to the next start. */
 static void end_of_table(struct choice *choice)
 {
 	for (size_t i = 0; i < choice->starts.n; i++) {
@@ -507,13 +524,13 @@ static uint32_t group_name(struct choice *choice, struct group *group)
 	return group->name;
 }
 
-/* ---- rounds -------------------------------------------------------------------------------------------------- */
+/* ---- rounds of the search ------------------------------------------------------------------------------------ */
 
 struct work {
 	struct symtab_search *search;
 	struct open_places open;
 	uint64_t *at;                  /* requested offsets without a symbol so far */
-	struct symtab_answer **answer; /* by index in `at`: result of the caller for that offset */
+	struct symtab_answer **answer; /* answer[i]: caller's result for at[i] */
 	size_t n;
 };
 
@@ -524,7 +541,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the distinct starts in `nearest` and `reach`, ascending. The caller frees the result. */
+/* Returns the distinct starts in `nearest` and `reach` in ascending order, and sets *count. The caller frees the
+ * result. */
 static uint64_t *distinct_starts(const struct open_places *places, size_t *count)
 {
 	uint64_t *s = mem_alloc(2 * sizeof(*s), places->places.n + 1);
@@ -546,8 +564,8 @@ static uint64_t *distinct_starts(const struct open_places *places, size_t *count
 	return s;
 }
 
-/* Returns true if the chosen symbol of the group contains offset `at`. nearest: no other symbol starts between them, so
- * a symbol without size contains it, too. */
+/* Returns true if the chosen symbol of the group contains offset `at`, otherwise false. nearest: true if no other
+ * symbol starts between the start of the group and `at`, so that a symbol without size contains `at`, too. */
 static bool symtab_reaches(const struct open_places *places, const struct group *group, uint64_t at, bool nearest)
 {
 	uint64_t start = group->best.symbol.start;
@@ -556,7 +574,7 @@ static bool symtab_reaches(const struct open_places *places, const struct group 
 		return false;
 	if (group->best.symbol.size)
 		return at - start < group->best.symbol.size;
-	if (start == places->last) /* perf extends the last symbol to the end of its page, and by one page */
+	if (start == places->last) /* as in perf, the last symbol extends to the end of its page, plus one page */
 		return at < ((start + 4095) & ~(uint64_t)4095) + 4096;
 	return nearest;
 }
@@ -566,8 +584,8 @@ static struct group *group_at(struct choice *choice, uint64_t start)
 	return start == NOWHERE ? NULL : &choice->group[places_from(&choice->starts, start)];
 }
 
-/* Returns the group whose symbol contains requested offset i. Otherwise returns NULL and sets *below, the start below
- * which the next round searches; 0: no symbol is left. */
+/* Returns the group whose symbol contains requested offset i. Otherwise returns NULL and sets *below to the start below
+ * which the next round searches, or to 0 if no symbol is left. */
 static struct group *symtab_reaching(struct work *work, struct choice *choice, size_t i, uint64_t *below)
 {
 	struct open_places *places = &work->open;
@@ -582,8 +600,8 @@ static struct group *symtab_reaching(struct work *work, struct choice *choice, s
 	return NULL;
 }
 
-/* Sets the results of requested offsets that a chosen symbol contains. Drops those and the offsets without further
- * candidates from the search. */
+/* Sets the results of requested offsets that a chosen symbol contains. Removes these offsets, and offsets without
+ * further candidates, from the search. */
 static void symtab_settle(struct work *work)
 {
 	struct choice choice = { .search = work->search };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symtab.h - finds the symbols at file offsets in the symbol tables of a file, with the choices of perf.
+ * symtab.h - finds the symbols at file offsets in the symbol tables of a file; chooses among aliases as perf does.
  *
- * Nothing is sorted, and only symbols near a requested offset are stored. A table is streamed twice: to find the start
- * of the nearest symbols before each offset, and to choose among those that start there; again only if the chosen one,
- * of overlapping symbols, does not reach the offset.
+ * Nothing is sorted, and only symbols near a requested offset are stored. The module streams a table twice: first to
+ * find the start of the nearest symbols before each offset, then to choose among the symbols with this start. It
+ * repeats both passes only if symbols overlap and the chosen symbol does not reach the offset.
  */
 #ifndef PJ_SYMTAB_H
 #define PJ_SYMTAB_H
@@ -21,30 +21,30 @@ struct symtab {
 struct symtab_answer {
 	uint64_t start; /* file offset of the symbol */
 	uint32_t name;  /* id of the demangled name; 0: no symbol */
-	bool ifunc;     /* an indirect function (STT_GNU_IFUNC) also starts at `start` */
+	bool ifunc;     /* true if an indirect function (STT_GNU_IFUNC) also starts at `start` */
 };
 
 struct symtab_search {
-	const struct symtab *tables; /* of equal symbols the first table wins */
+	const struct symtab *tables; /* the first table has precedence among equal symbols */
 	size_t n_tables;
-	/* file whose segments relate addresses to offsets; NULL: requested offsets are addresses */
+	/* File whose segments map virtual addresses to file offsets; NULL: the requests are virtual addresses. */
 	const struct elffile *runtime;
 	bool mangled;
 	struct intern *names;
-	bool any;         /* result: the tables have a usable symbol */
-	uint64_t spent;   /* total size in bytes of the names made so far, see symtab_spend */
+	bool any;         /* result: true if the tables have a usable symbol */
+	uint64_t spent;   /* bytes of all names made so far, limited by symtab_spend */
 	struct text text; /* buffer for a name */
 };
 
-/* Counts n more bytes of names. Returns false if their sum exceeds a limit, a multiple of the size of the string
- * tables: a few strings that share their ends could give gigabytes of names. */
+/* Adds n to the bytes of names made so far. Returns false if the sum exceeds a limit, a multiple of the size of the
+ * string tables: a few strings that share their ends could otherwise give gigabytes of names. */
 bool symtab_spend(struct symtab_search *search, size_t n);
 
-/* Sets answer[i] to the symbol that contains file offset at[i], for n distinct, ascending offsets. */
+/* Sets answer[i] to the symbol that contains file offset at[i], for i < n. Offsets must be distinct and ascending. */
 void symtab_resolve(struct symtab_search *search, const uint64_t *at, size_t n, struct symtab_answer *answer);
 
-/* Sets *address to the value of the symbol with this name. Returns false if there is none, or its string table is too
- * large. */
+/* Sets *address to the value (st_value) of the symbol with this name. Returns false if no symbol has the name, or if
+ * the string table is too large. */
 bool symtab_find(const struct symtab *tab, struct str name, uint64_t *address);
 
 /* Appends a name of a string table to out; nothing if the offset is invalid. */

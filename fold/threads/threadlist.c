@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Takes the number in front of a line, and the blank or tab behind it. */
+/* Sets *id to the number at the start of *line, and removes the number and the blank or tab after it. Returns false if
+ * the line is malformed. */
 static bool take_id(struct str *line, uint32_t *id)
 {
 	size_t n = 0;

@@ -10,9 +10,10 @@
 
 #define BUCKETS ((size_t)1 << 15)
 
-/* ---- table --------------------------------------------------------------------------------------------------- */
+/* ---- hash table of threads ----------------------------------------------------------------------------------- */
 
-/* Returns the link to the entry of a thread: to NULL if the table has none. */
+/* Returns the address of the pointer to the entry of thread pid/tid. This pointer is NULL if the table has no entry for
+ * the thread. */
 static struct threadstack **link_to(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid)
 {
 	struct threadstack **link;
@@ -38,8 +39,8 @@ static void drop_samples(struct threadstacks *threadstacks, struct threadstack *
 	drop_sample(threadstacks, &thread->complete);
 }
 
-/* Takes the first thread out of the queue of ended ones, and its entry out of the table, unless another thread has the
- * tid now. */
+/* Removes the first thread from the queue of ended threads. Deletes the entry of the thread, too, unless another thread
+ * has the tid now. */
 static void remove_ended(struct threadstacks *threadstacks)
 {
 	struct threadstack *thread = threadstacks->ended;
@@ -59,7 +60,8 @@ static void remove_ended(struct threadstacks *threadstacks)
 	threadstacks->n--;
 }
 
-/* Returns the entry of a thread, which it adds if there is none; NULL if there are too many. */
+/* Returns the entry of thread pid/tid. Adds an entry if there is none, after it has removed threads that ended long
+ * before `time` (ns); returns NULL if the table is full. */
 static struct threadstack *threadstack_of(struct threadstacks *threadstacks, uint32_t pid, uint32_t tid, uint64_t time)
 {
 	struct threadstack *known = *link_to(threadstacks, pid, tid), **link;
@@ -80,7 +82,7 @@ static struct threadstack *threadstack_of(struct threadstacks *threadstacks, uin
 	return *link;
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------- */
+/* ---- storing of samples -------------------------------------------------------------------------------------- */
 
 static enum threadstacks_state state_of_event(struct str event)
 {
@@ -89,15 +91,16 @@ static enum threadstacks_state state_of_event(struct str event)
 	return str_eq(event, STR("offcpu-time-preempted")) ? THREAD_PREEMPTED : THREAD_RUNNING;
 }
 
-/* Over budget, a sample of pjrecord has no stack, and its period may be that of several waits, also of other threads.
- */
+/* Returns true if pjrecord left out the stack of a sample because the tenant was over budget. The period of such a
+ * sample may be the sum of several waits, also of other threads. Otherwise returns false. */
 static bool is_over_budget(const struct perfdata_record *record)
 {
 	return record->sample.nips > 1 && record->sample.ips[0] == CONTEXT_USER &&
 	       record->sample.ips[1] == PJ_OVER_BUDGET_IP;
 }
 
-/* Makes *sample a copy of the sample of a record. Leaves it as it is if that would exceed the limit. */
+/* Copies the sample in a record, with its stack frame[0..n), to *sample; comm and user: as in struct threadsample.
+ * Leaves *sample unchanged if the stack would exceed the limit THREADSTACKS_FRAMES, and sets `over`. */
 static void store_sample(struct threadstacks *threadstacks, struct threadsample *sample,
 			 const struct perfdata_record *record, uint32_t comm, bool user, const uint32_t *frame,
 			 size_t n)
@@ -143,9 +146,9 @@ void threadstacks_sample(struct threadstacks *threadstacks, const struct perfdat
 		store_sample(threadstacks, &thread->complete, record, comm, user, frame, n);
 }
 
-/* ---- ends ---------------------------------------------------------------------------------------------------- */
+/* ---- ends of threads, and execs ------------------------------------------------------------------------------ */
 
-/* A thread without an entry gets none. */
+/* Applies an EXIT record: drops the samples of the thread, and queues its entry. Ignores a thread without an entry. */
 static void end_stacks(struct threadstacks *threadstacks, const struct perfdata_record *record)
 {
 	struct threadstack *thread = *link_to(threadstacks, record->pid, record->tid);
@@ -161,8 +164,8 @@ static void end_stacks(struct threadstacks *threadstacks, const struct perfdata_
 	threadstacks->last_ended = thread;
 }
 
-/* Applies an exec. It ends all other threads of the process, also the one that called it, which goes on with the tid of
- * the main thread and has no EXIT record. */
+/* Applies an exec, which ends all other threads of the process. The thread that called exec continues with the tid of
+ * the main thread, so its old tid has no EXIT record. */
 static void exec_process(struct threadstacks *threadstacks, const struct perfdata_record *record)
 {
 	struct threadstack *process = threadstack_of(threadstacks, record->pid, record->pid, record->time);
@@ -189,7 +192,7 @@ void threadstacks_record(struct threadstacks *threadstacks, const struct perfdat
 	}
 }
 
-/* ---- result -------------------------------------------------------------------------------------------------- */
+/* ---- list of threads ----------------------------------------------------------------------------------------- */
 
 int threadstacks_order(uint32_t pid, uint32_t tid, uint32_t other_pid, uint32_t other_tid)
 {
@@ -210,8 +213,8 @@ static int threadstacks_cmp(const void *left, const void *right)
 	return threadstacks_order(thread->pid, thread->tid, other->pid, other->tid);
 }
 
-/* Returns the time of the latest exec of a process, or a later one if that is not known any more; 0 if there was none.
- */
+/* Returns the time of the latest exec of process `pid` in ns; 0 if there was none. If the entry of the main thread has
+ * been deleted, returns the latest exec of all processes with a deleted main thread, which may be later. */
 static uint64_t exec_time(const struct threadstacks *threadstacks, uint32_t pid)
 {
 	const struct threadstack *process = threadstacks->bucket[hash_pair(pid, pid) & (BUCKETS - 1)];

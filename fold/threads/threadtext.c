@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* ---- state --------------------------------------------------------------------------------------------------- */
+/* ---- state of a thread at the end of the window -------------------------------------------------------------- */
 
 enum shown_state { SHOWN_RUNNING, SHOWN_WAITING, SHOWN_PREEMPTED, SHOWN_UNKNOWN };
 
@@ -15,7 +15,7 @@ static uint64_t last_ns(const struct threadtext *threadtext)
 	return threadtext->border ? threadtext->border - 1 : threadtext->last;
 }
 
-/* Returns the time in ns from a sample to the end; 0 for records that are later than the end. */
+/* Returns the time in ns from a sample to the end of the window; 0 if the sample is later. */
 static uint64_t age_at_end(const struct threadtext *threadtext, const struct threadsample *sample)
 {
 	return sample->time < last_ns(threadtext) ? last_ns(threadtext) - sample->time : 0;
@@ -36,7 +36,9 @@ static enum shown_state state_at_end(const struct threadtext *threadtext, const 
 	return SHOWN_RUNNING;
 }
 
-/* Returns the sample whose stack is shown. */
+/* Returns the sample whose stack is shown: of a waiting thread the newest sample. Of any other thread the newest sample
+ * with a complete stack, or the newest sample if there is none with a complete stack, or if that is more than
+ * THREADTEXT_RECENT_NS older. */
 static const struct threadsample *shown_sample(const struct threadstack *thread, enum shown_state state)
 {
 	const struct threadsample *newest = &thread->newest, *complete = &thread->complete;
@@ -46,15 +48,15 @@ static const struct threadsample *shown_sample(const struct threadstack *thread,
 	return complete;
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------- */
+/* ---- lines of a thread --------------------------------------------------------------------------------------- */
 
-/* Appends a time in milliseconds with one decimal. */
+/* Appends a time, given in ns, in milliseconds with one decimal. */
 static void put_ms(struct text *text, uint64_t ns)
 {
 	text_printf(text, "%llu.%llu ms", (unsigned long long)(ns / 1000000), (unsigned long long)(ns / 100000 % 10));
 }
 
-/* Appends "waiting for at least 5.0 ms", without a length of 0, which is unknown. */
+/* Appends a state like "waiting for at least 5.0 ms". length: time in ns; 0 is unknown and left out. */
 static void put_off_cpu(struct text *text, const char *state, uint64_t length)
 {
 	text_add(text, state);
@@ -64,6 +66,23 @@ static void put_off_cpu(struct text *text, const char *state, uint64_t length)
 	put_ms(text, length);
 }
 
+/* Appends the name of a thread in quotation marks. Quotation marks in the name are escaped like control characters, so
+ * that no name imitates the text after it; visible_bytes() restores the name. */
+static void put_name(struct text *text, struct str name)
+{
+	text_char(text, '"');
+	for (;;) {
+		struct str part = str_cut(&name, '"');
+		bool more = name.p == part.p + part.n + 1;
+
+		visible_str(text, part);
+		if (!more)
+			break;
+		text_add(text, "\\x22");
+	}
+	text_char(text, '"');
+}
+
 /* Appends the line with the name and the state of a thread, and with the time and event of its stack. */
 static void put_state(const struct threadtext *threadtext, const struct threadstack *thread, enum shown_state state,
 		      struct text *text)
@@ -71,9 +90,8 @@ static void put_state(const struct threadtext *threadtext, const struct threadst
 	const struct threadsample *newest = &thread->newest, *shown = shown_sample(thread, state);
 	uint64_t age = age_at_end(threadtext, shown);
 
-	text_char(text, '"');
-	visible_str(text, intern_str(&threadtext->addrspace->comms, newest->comm));
-	text_printf(text, "\" tid %u, ", thread->tid);
+	put_name(text, intern_str(&threadtext->addrspace->comms, newest->comm));
+	text_printf(text, " tid %u, ", thread->tid);
 	switch (state) {
 	case SHOWN_WAITING: put_off_cpu(text, "waiting", newest->length); break;
 	case SHOWN_PREEMPTED: put_off_cpu(text, "preempted", newest->length); break;
@@ -81,7 +99,7 @@ static void put_state(const struct threadtext *threadtext, const struct threadst
 	case SHOWN_RUNNING:
 		text_add(text, "running");
 		if (newest->state == THREAD_RUNNING && newest->cpu >= 0)
-			text_printf(text, " on CPU %lld", (long long)newest->cpu);
+			text_printf(text, ", last sampled on CPU %lld", (long long)newest->cpu);
 		break;
 	}
 	if (age >= 100000) {
@@ -94,8 +112,8 @@ static void put_state(const struct threadtext *threadtext, const struct threadst
 	text_char(text, '\n');
 }
 
-/* Returns the module that is shown for a location; empty if there is none. The path of a perf map is that of a file
- * with names, not with code. */
+/* Returns the module that is shown for a location; empty if there is none. The path of a perf map is not shown: it is a
+ * file with names, not with code. */
 static struct str module_of(const struct threadtext *threadtext, const struct location *location)
 {
 	const struct addrspace *addrspace = threadtext->addrspace;
@@ -108,7 +126,7 @@ static struct str module_of(const struct threadtext *threadtext, const struct lo
 	return threadtext->dso(addrspace, location);
 }
 
-/* Appends the lines of a location: those of inlined calls before that of their caller. */
+/* Appends one line for each frame of a location: inlined calls before their callers. */
 static void put_location_frames(const struct threadtext *threadtext, uint32_t location, struct text *text)
 {
 	struct str module = module_of(threadtext, &threadtext->locations->location[location]);
@@ -135,8 +153,8 @@ static bool is_user_code(const struct threadtext *threadtext, const struct locat
 	return kind != DSO_KERNEL && kind != DSO_SYMBOL;
 }
 
-/* Returns the line after a stack that is not known to be complete; NULL if it is complete. `end` is NULL if the
- * recording does not have the end of the stack: its callers are by frame pointers. */
+/* Returns the line after a stack that is not known to be complete; NULL if it is complete. end: the end of the stack;
+ * NULL if the recording does not contain it, because the callers come from frame pointers. */
 static const char *line_of_end(const struct location *end)
 {
 	if (!end)
@@ -180,7 +198,7 @@ static void put_stack(const struct threadtext *threadtext, const struct threadsa
 		text_printf(text, "  %s\n", line);
 }
 
-/* Appends the block of a thread that has a stack, and counts the thread. */
+/* Appends the lines of a thread that has a stack, and counts the thread. */
 static void put_thread(const struct threadtext *threadtext, const struct threadstack *thread, struct text *text,
 		       struct threadtext_counts *counts)
 {
@@ -196,13 +214,12 @@ static void put_thread(const struct threadtext *threadtext, const struct threads
 
 static void put_without_stack(const struct listed_thread *thread, struct text *text)
 {
-	text_char(text, '"');
-	visible_str(text, thread->name);
-	text_printf(text, "\" tid %u, no stack\n  [no sample: it did not run, and its stack was not read]\n",
+	put_name(text, thread->name);
+	text_printf(text, " tid %u, no stack\n  [no sample: it did not run, and its stack was not read]\n",
 		    thread->tid);
 }
 
-/* ---- head ---------------------------------------------------------------------------------------------------- */
+/* ---- warnings before the threads ----------------------------------------------------------------------------- */
 
 static void put_lost_count(struct text *text, const char **before, uint64_t n, const char *one, const char *many)
 {
@@ -214,7 +231,7 @@ static void put_lost_count(struct text *text, const char **before, uint64_t n, c
 	*before = ", ";
 }
 
-/* Appends the lines about the whole recording: losses and limits that make states and stacks uncertain or absent. */
+/* Appends the lines about the recording as such: losses and limits that make states and stacks uncertain or absent. */
 static void put_warnings(const struct threadtext *threadtext, const struct threadstacks *threadstacks,
 			 struct text *text)
 {
@@ -244,9 +261,10 @@ static void put_warnings(const struct threadtext *threadtext, const struct threa
 		text_char(text, '\n');
 }
 
-/* ---- all threads --------------------------------------------------------------------------------------------- */
+/* ---- report of all threads ----------------------------------------------------------------------------------- */
 
-/* Begins a block: a line for each new process, and an empty line. *pid is the process of the block before. */
+/* Starts the lines of a thread of process `next`: appends an empty line after the previous thread, and a heading if
+ * *pid, the process of the previous thread, is another one. Sets *pid to next. */
 static void begin_block(struct text *text, uint64_t *pid, uint32_t next)
 {
 	if (*pid != UINT64_MAX)
@@ -256,7 +274,8 @@ static void begin_block(struct text *text, uint64_t *pid, uint32_t next)
 	*pid = next;
 }
 
-/* Appends the threads of the list: both lists are in the same order. */
+/* Appends each thread of threadtext->list: with its stack if it is in thread[0..n), the threads with a stack, otherwise
+ * without one. The list and the array are sorted by threadstacks_order. */
 static void put_listed(const struct threadtext *threadtext, const struct threadstack **thread, size_t n,
 		       struct text *text, struct threadtext_counts *counts)
 {

@@ -2,11 +2,11 @@
 /*
  * threadtext.h - the report of --thread-dump: the newest stack of each thread and its state at the end, as text.
  *
- * A thread that was off the CPU at the end of the window is "waiting" or "preempted" for at least the time within the
- * window; pjrecord marks it by the time of its sample (PJ_ITEM_BORDER). Another thread is "running" if its newest
- * sample is of the last THREADTEXT_RECENT_NS and no records of context switches were lost; otherwise its state is
- * unknown. A thread that is not waiting has its newest complete stack, if that is at most THREADTEXT_RECENT_NS older
- * than its newest one.
+ * A thread that was off the CPU at the end of the window is "waiting" or "preempted" for at least the part of this time
+ * that is in the window; pjrecord marks it by the time of its sample (PJ_ITEM_BORDER). Any other thread is "running" if
+ * its newest sample is at most THREADTEXT_RECENT_NS old and no records of context switches were lost; otherwise its
+ * state is unknown. The report shows a thread's newest complete stack instead of its newest stack, unless the thread is
+ * waiting or the complete stack is more than THREADTEXT_RECENT_NS older.
  */
 #ifndef PJ_THREADTEXT_H
 #define PJ_THREADTEXT_H
@@ -24,43 +24,47 @@
 struct threadtext {
 	const struct addrspace *addrspace;
 	const struct locations *locations;
-	/* Names: frame[first[location]] to frame[first[location + 1] - 1] are the frames of a location, outermost
-	 * first, as ids of the frames of `stacks`. */
+	/* Names of locations: frame[first[id]] to frame[first[id + 1] - 1] are the frames of location `id`, outermost
+	 * first, as ids in stacks->frames. */
 	const uint32_t *first, *frame;
 	const struct stacks *stacks;
 	/* Returns the module that is shown for a location. */
 	struct str (*dso)(const struct addrspace *addrspace, const struct location *location);
-	/* The threads to show, also those without a stack; NULL: those that have one. */
+	/* The threads to show, with or without a stack; NULL: all threads that have a stack. */
 	const struct threadlist *list;
-	/* border: time at which the window ended in ns; 0: unknown. last: time of the last record. */
+	/* border: time at which the window ended, in ns on the recording's clock; 0: unknown. last: time of the last
+	 * record in ns. */
 	uint64_t border, last;
-	/* Numbers of lost records of context switches and of processes, and of lost samples. */
+	/* lost_switches: number of lost records of context switches. lost_records: number of lost records of processes.
+	 * lost_samples: number of lost samples. */
 	uint64_t lost_switches, lost_records, lost_samples;
-	/* Records or stacks of context switches are missing, so that states other than waiting are not certain. */
+	/* True if records or stacks of context switches are missing: only the states waiting and preempted are then
+	 * certain. */
 	bool uncertain;
-	/* threadstacks.over_budget: then only these states are certain, too. */
+	/* Value of threadstacks.over_budget. If true, only the states waiting and preempted are certain. */
 	bool over_budget;
-	/* The recording has samples of processes whose context switches it leaves out: a thread that no sample shows
-	 * off the CPU has an unknown state. */
+	/* True if the recording has samples of processes whose context switches it leaves out. A thread that no sample
+	 * shows off the CPU then has an unknown state. */
 	bool left_out;
 };
 
-/* Numbers of threads by state. */
+/* Numbers of threads with a stack, by state, and number of threads without a stack. */
 struct threadtext_counts {
 	uint64_t running, waiting, preempted, unknown, without_stack;
 };
 
 /* The report of one recording. */
 struct threadreport {
-	/* The threads to show, also those without a stack, if `listed` is set; otherwise those that have a stack. */
+	/* The threads to show, with or without a stack, if `listed` is true; otherwise all threads that have a stack
+	 * are shown. */
 	struct threadlist list;
 	bool listed;
 	struct text text;
 	struct threadtext_counts counts;
 };
 
-/* Appends the text and adds up the threads in *counts. Bytes of names that a terminal forbids are escaped
- * (visible.h). */
+/* Appends the report to *text, and adds the numbers of threads to *counts. Bytes of names that a terminal forbids are
+ * escaped (visible.h). */
 void threadtext_write(const struct threadtext *threadtext, const struct threadstacks *threadstacks, struct text *text,
 		      struct threadtext_counts *counts);
 

@@ -4,16 +4,17 @@
  * afterwards.
  *
  * It uses no C library, as it must load into JVMs of glibc and musl of any version; it makes system calls itself. Its
- * option is the path of an existing file. A line is "start size name"; a method is "Ljava/util/HashMap;::get(...)...".
- * The last line is "# end", which identifies a complete map. Events arrive on the thread that requested them, and on
- * others that generate code meanwhile: hence the lock.
+ * option is the path of an existing file, to which it writes the map. A line is "start size name"; a method is
+ * "Ljava/util/HashMap;::get(...)...". The last line is "# end", which identifies a complete map. Events arrive on the
+ * thread that requested them, and on threads that generate code meanwhile, so a lock protects the buffer.
  */
 #include "jmap/agent/jvmti.h"
 
 #if defined(__x86_64__)
 enum { SYS_WRITE = 1, SYS_CLOSE = 3, SYS_YIELD = 24, SYS_OPENAT = 257 };
 #define NOFOLLOW 0400000
-/* The numbers for aarch64. The Makefile builds the agent for no processor other than x86-64 and aarch64. */
+/* System call numbers and flag for aarch64. The Makefile builds the agent for no processor other than x86-64 and
+ * aarch64. */
 #else
 enum { SYS_WRITE = 64, SYS_CLOSE = 57, SYS_YIELD = 124, SYS_OPENAT = 56 };
 #define NOFOLLOW 0100000
@@ -44,7 +45,7 @@ static long call(long number, long a, long b, long c, long d)
 #endif
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------------- */
+/* ---- the map file ------------------------------------------------------------------------------------------------ */
 
 static char buffer[65536];
 static unsigned long used;
@@ -78,7 +79,7 @@ static void flush(void)
 	used = 0;
 }
 
-static void put(char byte)
+static void agent_put(char byte)
 {
 	if (used == sizeof(buffer))
 		flush();
@@ -89,21 +90,21 @@ static void put(char byte)
 static void put_text(const char *string)
 {
 	for (; string && *string; string++)
-		put((unsigned char)*string < 0x20 || *string == 0x7f ? '?' : *string);
+		agent_put((unsigned char)*string < 0x20 || *string == 0x7f ? '?' : *string);
 }
 
-static void put_hex(unsigned long value)
+static void agent_put_hex(unsigned long value)
 {
 	int shift = 60;
 
 	while (shift > 0 && !(value >> shift))
 		shift -= 4;
 	for (; shift >= 0; shift -= 4)
-		put("0123456789abcdef"[value >> shift & 15]);
-	put(' ');
+		agent_put("0123456789abcdef"[value >> shift & 15]);
+	agent_put(' ');
 }
 
-/* ---- events ---------------------------------------------------------------------------------------------------- */
+/* ---- handlers of JVMTI events ------------------------------------------------------------------------------------ */
 
 static void deallocate(void *env, char *p)
 {
@@ -130,13 +131,13 @@ static void on_method(void *env, jvmti_method method, int32_t size, const void *
 	    get_signature(env, holder, &class_name, 0) == 0) {
 		take_lock();
 		if (file >= 0) {
-			put_hex((unsigned long)address);
-			put_hex((unsigned long)(uint32_t)size);
+			agent_put_hex((unsigned long)address);
+			agent_put_hex((unsigned long)(uint32_t)size);
 			put_text(class_name);
 			put_text("::");
 			put_text(name);
 			put_text(signature);
-			put('\n');
+			agent_put('\n');
 		}
 		give_lock();
 	}
@@ -150,15 +151,15 @@ static void on_code(void *env, const char *name, const void *address, int32_t si
 	(void)env;
 	take_lock();
 	if (file >= 0) {
-		put_hex((unsigned long)address);
-		put_hex((unsigned long)(uint32_t)size);
+		agent_put_hex((unsigned long)address);
+		agent_put_hex((unsigned long)(uint32_t)size);
 		put_text(name);
-		put('\n');
+		agent_put('\n');
 	}
 	give_lock();
 }
 
-/* ---- loading --------------------------------------------------------------------------------------------------- */
+/* ---- loading the agent ------------------------------------------------------------------------------------------- */
 
 static const void *callback[JVMTI_CALLBACKS];
 
@@ -188,7 +189,7 @@ static int finish(int wrong)
 	take_lock();
 	if (!wrong)
 		for (const char *string = "# end\n"; *string; string++)
-			put(*string);
+			agent_put(*string);
 	flush();
 	call(SYS_CLOSE, file, 0, 0, 0);
 	file = -1;

@@ -18,12 +18,13 @@ typedef const void *const *jvmti_env;
 /* opaque values of the JVM: a jmethodID, and a local reference to a class that is valid until the callback returns */
 typedef void *jvmti_method, *jvmti_class;
 
-/* version of the interface that the agent requests; slot of GetEnv in the JNI table, counted from 0; mode that enables
- * an event */
+/* JVMTI_VERSION_1_0: version of the interface that the agent requests; JNI_GET_ENV: slot of GetEnv in the JNI table,
+ * counted from 0; JVMTI_ENABLE: mode that enables an event */
 enum { JVMTI_VERSION_1_0 = 0x30010000, JNI_GET_ENV = 6, JVMTI_ENABLE = 1 };
 
-/* Slots of functions, counted from 1, in this order: SetEventNotificationMode, Deallocate, GetClassSignature,
- * GetMethodName, GetMethodDeclaringClass, SetEventCallbacks, GenerateEvents, DisposeEnvironment, AddCapabilities. */
+/* Slots of functions in the table of an environment, counted from 1. The functions, in this order:
+ * SetEventNotificationMode, Deallocate, GetClassSignature, GetMethodName, GetMethodDeclaringClass, SetEventCallbacks,
+ * GenerateEvents, DisposeEnvironment, AddCapabilities. */
 enum jvmti_slot {
 	JVMTI_SET_EVENT_NOTIFICATION_MODE = 2,
 	JVMTI_DEALLOCATE = 47,
@@ -45,8 +46,8 @@ enum jvmti_event {
 	JVMTI_CALLBACKS = 21
 };
 
-/* Bit of the capability that the agent needs before it enables JVMTI_COMPILED_METHOD_LOAD, counted from the lowest bit
- * of the first byte; size of the set of capabilities in bytes. */
+/* JVMTI_CAN_GENERATE_...: bit of the capability that the agent needs before it enables JVMTI_COMPILED_METHOD_LOAD,
+ * counted from the lowest bit of the first byte. JVMTI_CAPABILITY_BYTES: size of the set of capabilities in bytes. */
 enum { JVMTI_CAN_GENERATE_COMPILED_METHOD_LOAD_EVENTS = 27, JVMTI_CAPABILITY_BYTES = 16 };
 
 /* Returns the function in a slot of an environment. The caller casts it to its type in the JVM TI specification, whose

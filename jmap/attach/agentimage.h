@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * agentimage.h - contents of the agent library, which the build creates from jmap/agent/agent.c.
+ * agentimage.h - bytes of the agent library, which the build makes from jmap/agent/agent.c.
  *
- * pjmap --method=agent writes these bytes to a file that the JVM loads.
+ * pjmap --method=agent writes these bytes to a file, which the JVM loads.
  */
 #ifndef PJ_AGENTIMAGE_H
 #define PJ_AGENTIMAGE_H
@@ -10,7 +10,7 @@
 #include "common/base.h"
 
 extern const char agentimage_begin[];
-/* size of the agent library in bytes; 0: the build has no agent for this processor */
+/* size of the agent library in bytes; 0 if the build has no agent for this processor */
 extern const uint64_t agentimage_bytes;
 
 #endif

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* age in seconds from which a trigger file (.attach_pidN) counts as a remainder of a killed process */
+/* age in seconds from which an existing trigger file (.attach_pidN) is deleted: a killed process has left it */
 #define STALE_S 60
 #define QUIT_BIT (UINT64_C(1) << (SIGQUIT - 1))
 
@@ -35,15 +35,15 @@ static bool read_signals(const struct targetuser *user, struct replies_signals *
 	return good;
 }
 
-/* ---- the socket ------------------------------------------------------------------------------------------------ */
+/* ---- the JVM's socket -------------------------------------------------------------------------------------------- */
 
 static void attach_name_of(const struct targetuser *user, const char *what, char name[TARGETUSER_NAME])
 {
 	snprintf(name, TARGETUSER_NAME, ".%s_pid%d", what, (int)user->inner);
 }
 
-/* Opens the JVM's socket /tmp/.java_pidN with O_PATH. Returns -1 if no such socket exists, or if it may belong to
- * another user. */
+/* Opens the JVM's socket /tmp/.java_pidN with O_PATH. Returns -1 if the file does not exist, is no socket, or belongs
+ * to another user. */
 static int find_socket(const struct targetuser *user)
 {
 	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -61,8 +61,8 @@ static int find_socket(const struct targetuser *user)
 	return -1;
 }
 
-/* Connects to the socket of the JVM. Returns a descriptor, or -1 and errno on failure. EPERM: another process listens
- * at this socket. */
+/* Connects to the JVM's socket. socket_path: O_PATH descriptor of the socket file. Returns a descriptor, or -1 and
+ * errno; EPERM means that another process listens on the socket. */
 static int connect_to(const struct targetuser *user, int socket_path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -74,7 +74,7 @@ static int connect_to(const struct targetuser *user, int socket_path)
 	if (fd < 0)
 		return -1;
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", socket_path);
-	/* limits the time for which connect waits while the JVM's backlog is full */
+	/* SO_SNDTIMEO limits the time for which connect blocks while the JVM's backlog is full. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
 		errno = EPERM;
@@ -89,8 +89,9 @@ static int connect_to(const struct targetuser *user, int socket_path)
 
 /* ---- making the JVM open its socket ---------------------------------------------------------------------------- */
 
+/* The trigger file .attach_pidN, which makes the JVM open its socket on SIGQUIT. */
 struct trigger {
-	/* descriptor of the directory with the trigger file; -1: no file was created */
+	/* descriptor of the directory of the trigger file; -1 if no file was created */
 	int folder;
 	char name[TARGETUSER_NAME];
 };
@@ -137,8 +138,8 @@ static struct hotspot_reason create_trigger(const struct targetuser *user, struc
 			    trigger->name, strerror(error));
 }
 
-/* Waits for the JVM's socket, up to ATTACH_START_MS. Returns its O_PATH descriptor, or -1 if the socket does not
- * appear. */
+/* Waits up to ATTACH_START_MS for the JVM's socket and connects to it. Returns the descriptor of the connection, or -1
+ * and errno; ETIMEDOUT means that the socket did not appear or accepts no connections. */
 static int await_socket(const struct targetuser *user)
 {
 	uint64_t until = clock_now_ms() + ATTACH_START_MS;
@@ -227,16 +228,16 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *user, int 
 		close(at);
 		if (*fd >= 0)
 			return targetuser_fine();
-		/* ECONNREFUSED: the socket is left over from an earlier JVM with this pid. */
+		/* ECONNREFUSED: the socket is of an earlier JVM with this pid, so this JVM must open a new one. */
 		if (error != ECONNREFUSED)
 			return why_not_connected(error);
 	}
 	return attach_wake(user, fd);
 }
 
-/* ---- a request ------------------------------------------------------------------------------------------------- */
+/* ---- sending a request ------------------------------------------------------------------------------------------- */
 
-/* Waits until descriptor fd is ready for `events`. Returns false at the time `until`, in ms of clock_now_ms. */
+/* Waits until fd is ready for `events` (as in poll). Returns false once clock_now_ms() reaches `until`. */
 static bool attach_ready(int fd, short events, uint64_t until)
 {
 	for (;;) {

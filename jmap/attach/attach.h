@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attach.h - HotSpot's attach protocol, client side: the socket, the signal that makes the JVM open it, one request and
- * its response.
+ * attach.h - client of HotSpot's attach protocol: makes the JVM open its socket, sends one request and reads the
+ * response.
  *
- * A JVM opens the socket /tmp/.java_pidN when it gets SIGQUIT while the trigger file .attach_pidN exists in /tmp or its
- * working directory; without that file it prints all stacks to its standard output. So this module sends the signal
- * only if it has created the file, and if the JVM catches the signal, runs, and is not configured to refuse. It leaves
- * the file while the signal is pending. All functions run in child processes of targetuser.h. Source:
+ * A JVM opens the socket /tmp/.java_pidN on SIGQUIT if the trigger file .attach_pidN exists in /tmp or in its working
+ * directory. Without that file SIGQUIT makes it print all stacks to its standard output. So this module sends SIGQUIT
+ * only after it has created the file, and only if the JVM is running, handles the signal and does not refuse attaching.
+ * While the signal is pending, the file stays. All functions run in child processes of targetuser.h. Source:
  * attachListener_posix.cpp of the JDK.
  */
 #ifndef PJ_ATTACH_H
@@ -14,19 +14,20 @@
 
 #include "jmap/attach/targetuser.h"
 
-/* time limits in ms: for the socket to appear, and for the response */
+/* time in ms within which the JVM must open its socket and accept the connection */
 #define ATTACH_START_MS 5000
+/* time in ms within which the JVM must read the request and send the complete response */
 #define ATTACH_REPLY_MS 15000
-/* maximum size of a response in bytes */
+/* maximum size of a response in bytes; a larger response is refused */
 #define ATTACH_MAX 65536
 
-/* Tests without effect on the JVM if it can be attached to. refuses: the JVM runs with -XX:+DisableAttachMechanism.
- * Returns code NULL if attaching is possible, else the reason why not. */
+/* Checks if pjmap can attach to the JVM, without any effect on the JVM. refuses: true if the JVM runs with
+ * -XX:+DisableAttachMechanism. Returns a reason with code NULL if attaching is possible. */
 struct hotspot_reason attach_check(const struct targetuser *user, bool refuses);
 
-/* Sends a request and waits for the response. word has the command and up to three arguments. Sets *status to the first
- * line of the response, a number, and appends all that follows to reply. Returns code NULL if a response arrived,
- * whatever its content; else a reason. */
+/* Sends a request and waits for the response. word: the command and up to three arguments; NULL is sent as an empty
+ * argument. Sets *status to the number in the first line of the response, and appends the rest to `reply`. Returns a
+ * reason with code NULL if a response arrived, whatever its content. */
 struct hotspot_reason attach_query(const struct targetuser *user, const char *const word[4], struct text *reply,
 				   int *status);
 

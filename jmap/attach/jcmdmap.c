@@ -23,10 +23,11 @@
 #define PERFMAP_SINCE 17
 /* first JDK version in which Compiler.perfmap accepts a file name: JDK-8314029 */
 #define PERFMAP_NAME_SINCE 22
-/* time limit in seconds for a whole job: two requests, which have time limits of their own, and their files */
+/* time in seconds after which the child process of one job is killed; a job has two requests with time limits of their
+ * own */
 #define JOB_SECONDS 60
 
-/* ---- jcmd, in the child ---------------------------------------------------------------------------------------- */
+/* ---- method jcmd, in the child process --------------------------------------------------------------------------- */
 
 static struct hotspot_reason cannot_make(void)
 {
@@ -38,8 +39,9 @@ static struct hotspot_reason cannot_make(void)
 			    "cannot create a file in its /tmp: %s", strerror(error));
 }
 
-/* Opens the file to which the JVM will write its map: a new file, or, before JDK 22, the JVM's own perf-PID.map, which
- * must not be a link to another file. Sets *made if the file is new. Returns a descriptor, or -1 and *reason. */
+/* Opens the file to which the JVM will write its map, and stores its name in `name`. From JDK 22 on (major: JDK
+ * version) this is a new file; before JDK 22 it is the JVM's own perf-PID.map, which must not be a link. Sets *made to
+ * true if the file did not exist, otherwise to false. Returns a descriptor, or -1 and *reason. */
 static int prepare_file(const struct targetuser *user, uint64_t major, char name[TARGETUSER_NAME], bool *made,
 			struct hotspot_reason *reason)
 {
@@ -66,7 +68,7 @@ static int prepare_file(const struct targetuser *user, uint64_t major, char name
 	return fd;
 }
 
-/* Appends the map that the JVM wrote to `out`, after checks of the file. Returns a reason, or code NULL. */
+/* Checks the file that the JVM wrote and appends its content to `out`. Returns a reason with code NULL on success. */
 static struct hotspot_reason read_back(int fd, struct text *out)
 {
 	struct stat status;
@@ -123,15 +125,15 @@ static struct hotspot_reason query_perfmap(const struct targetuser *user, void *
 	return reason;
 }
 
-/* ---- the agent, in the child ----------------------------------------------------------------------------------- */
+/* ---- method agent, in the child process -------------------------------------------------------------------------- */
 
 static bool write_agent(int fd)
 {
 	return fullio_write(fd, (struct str){ agentimage_begin, (size_t)agentimage_bytes });
 }
 
-/* Returns code NULL if the reply to "load" reports success ("0" or "return code: 0"), else a reason with its error
- * message. */
+/* Checks the reply to "load" and `status`, the number in its first line. The reply is "0" or "return code: 0" on
+ * success. Returns a reason with code NULL on success, otherwise with the error message of the reply. */
 static struct hotspot_reason assess_load(struct str reply, int status)
 {
 	char line[100];
@@ -194,7 +196,7 @@ static struct hotspot_reason query_agent(const struct targetuser *user, void *ar
 	return reason;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------- */
+/* ---- checks and requests, in pjmap ------------------------------------------------------------------------------- */
 
 static struct hotspot_reason jcmdmap_check_target(const struct targetuser *user, const struct jvm_process *process,
 						  enum jcmdmap_method method)
@@ -205,17 +207,18 @@ static struct hotspot_reason jcmdmap_check_target(const struct targetuser *user,
 	uint64_t major = 0;
 	size_t n = 0;
 
-	/* A HotSpot that cannot be read is usually why the user selected a request, so this reason does not count for
-	 * it. The version and flags that were read before the failure count. */
+	/* For a JVM other than HotSpot, the failed read is the result of the check. For HotSpot it is ignored: users
+	 * select jcmd or agent usually because the JVM's memory cannot be read. The version and flags that were read
+	 * before the failure are used. */
 	if (process->kind != JVM_HOTSPOT)
 		none = reason;
 	while (byte_is_digit(answer.version[n]))
 		n++;
-	/* Until JDK 8 HotSpot had version numbers of its own, such as 25.504-b01. */
+	/* HotSpot of JDK 8 has version numbers of its own, such as 25.504-b01: "-b" identifies JDK 8. */
 	if (strstr(answer.version, "-b"))
 		major = 8;
 	else if (!str_u64((struct str){ answer.version, n }, &major))
-		/* The version is unknown here; the JVM reports it later, so this check passes. */
+		/* The version is unknown: this check passes, because the JVM will report its version to the request. */
 		major = PERFMAP_SINCE;
 	if (!none.code && method == JCMDMAP_JCMD && major < PERFMAP_SINCE)
 		none = guest_reason("too-old", "JDK %llu cannot write its map (17 and later can): use --method=agent",
@@ -261,7 +264,7 @@ struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_pr
 /* ---- maps that a JVM maintains itself -------------------------------------------------------------------------- */
 
 /* Returns true if the file was modified after the process started, with a tolerance of 2 s. An older file belongs to an
- * earlier process with the same pid. start: clock ticks since boot. */
+ * earlier process with the same pid. start: start time of the process in clock ticks since boot. */
 static bool is_younger(const struct stat *status, uint64_t start)
 {
 	uint64_t boot = clock_wall() / SECOND_NS - clock_since_boot() / SECOND_NS;
@@ -283,8 +286,8 @@ static const char *open_own(const struct jvm_process *process, int *fd, struct s
 		close(root);
 	if (*fd < 0)
 		return "it writes no map";
-	/* A map that only root can read is that of another process: in its own PID namespace a process can choose its
-	 * pid. */
+	/* Refuses the map of another user, except a map of root that all users may read. A map of root without that
+	 * permission may belong to another process: a process can choose its pid in its own PID namespace. */
 	if (fstat(*fd, status) < 0 || status->st_nlink != 1 ||
 	    (status->st_uid != process->uid && (status->st_uid != 0 || !(status->st_mode & S_IROTH))))
 		return "the map in its /tmp belongs to another user";
@@ -311,7 +314,7 @@ bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, c
 		*same = same_as && lstat(same_as, &other) == 0 && other.st_dev == status.st_dev &&
 			other.st_ino == status.st_ino;
 		while (bytes.n && bytes.p[bytes.n - 1] != '\n')
-			/* drops the last line if it is incomplete, because the JVM is still writing it */
+			/* Drops an incomplete last line, because the JVM is still writing it. */
 			bytes.n--;
 		if (!mapparser_run(map, text_view(&bytes), UNTRUSTEDMAP_AS_IS, METHOD_JAVA, style))
 			*why = "its map has no valid line";

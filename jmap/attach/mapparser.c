@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* address space that the parser may use, in bytes, in addition to that of pjmap */
+/* limit for the parser's address space in bytes, in addition to the address space of pjmap */
 #define ADDRESS_SPACE ((uint64_t)1 << 30)
 #define FILE_BYTES ((uint64_t)512 << 20)
 
@@ -27,7 +27,8 @@ struct work {
 	enum method_style read, style;
 };
 
-/* Parses the map and writes the results. Runs in the sandboxed process, and ends it. */
+/* Runs in the sandboxed process: parses the map, and writes the parsed map and its counts to two files in memory, the
+ * descriptors of this process. Does not return. */
 static void mapparser_parse(void *arg)
 {
 	const struct work *work = arg;
@@ -46,7 +47,7 @@ static void mapparser_parse(void *arg)
 	counts = (struct counts){ map.n, codemap.n, codemap.left_out };
 	if (fullio_write(HELPERPROCESS_FD + FD_MAP, text_view(&map)))
 		fullio_write(HELPERPROCESS_FD + FD_COUNTS, (struct str){ (const char *)&counts, sizeof(counts) });
-	/* ends the child here, without running the exit handlers of pjmap */
+	/* _exit, because exit would run the exit handlers of pjmap in this child. */
 	_exit(0);
 }
 

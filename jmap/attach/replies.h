@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replies.h - parses responses of the attach protocol, and the text of /proc/PID/status. Does no input or output.
+ * replies.h - parses responses of the attach protocol, and the text of /proc/PID/status. Performs no I/O.
  *
- * The responses are untrusted, because any process can pretend to be a JVM.
+ * Responses are untrusted, because any process can pretend to be a JVM.
  */
 #ifndef PJ_REPLIES_H
 #define PJ_REPLIES_H
@@ -11,30 +11,30 @@
 
 #define REPLIES_LINE 100
 
-/* Parses the number in the first line of a reply, which begins at text->p + from, into *status, and removes that line
- * from text. Returns false if there is no number. */
+/* Parses the first line of a reply, which starts at text->p + from, as the number *status, and removes that line from
+ * `text`. Returns false if the line is no number. */
 bool replies_status(struct text *text, size_t from, int *status);
 
-/* Sets *major to the JDK's major version from the reply to VM.version ("... JDK 17.0.15\n"). Returns false if it has
- * none. */
+/* Sets *major to the JDK's major version in the reply to VM.version ("... JDK 17.0.15\n"). Returns false if the reply
+ * has no version. */
 bool replies_major(struct str reply, uint64_t *major);
 
-/* Copies the first line of text that is not blank, truncated to the size of `line`; an empty string if all lines are
- * blank. */
+/* Copies the first nonblank line of `text` to `line`, without blanks around it, truncated to REPLIES_LINE - 1 bytes.
+ * Stores an empty string if all lines are blank. */
 void replies_first_line(struct str text, char line[REPLIES_LINE]);
 
-/* Returns true if the reply to "load" reports success. */
+/* Returns true if the reply to "load", with the number `status` in its first line, reports success. */
 bool replies_loaded(struct str reply, int status);
 
-/* Masks of the signals that a process catches and of those that are pending (/proc/PID/status); bit N - 1 is
- * signal N. */
+/* Signal masks and state of a process, from /proc/PID/status. Bit N - 1 of a mask is signal N. */
 struct replies_signals {
+	/* caught: signals with a handler (SigCgt); pending: signals pending for the process as a whole (ShdPnd) */
 	uint64_t caught, pending;
-	/* state letter of the process (R, S, T, ...); 0: the text has no State line */
+	/* state letter of the process (R, S, T, ...); 0 if the text has no State line */
 	char state;
 };
 
-/* Parses the signals and the state in the text of /proc/PID/status. Returns false if it has no masks of signals. */
+/* Parses the text of /proc/PID/status into *signals. Returns false if the text lacks a signal mask. */
 bool replies_signals(struct str status, struct replies_signals *signals);
 
 #endif

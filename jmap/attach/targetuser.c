@@ -40,8 +40,8 @@ struct hotspot_reason guest_reason(const char *code, const char *fmt, ...)
 
 /* ---- opening the directories ----------------------------------------------------------------------------------- */
 
-/* Opens user->pidfd. A descriptor of /proc/PID refers to one process for ever: if it is still readable after
- * pidfd_open, the pidfd is that of the same process. Returns false with errno otherwise. */
+/* Opens user->pidfd. A descriptor of /proc/PID refers to the same process for ever. If that process still runs after
+ * pidfd_open, the pidfd refers to it, too. Returns false and sets errno on failure. */
 static bool open_pidfd(struct targetuser *user, const struct taskid *id)
 {
 	user->pidfd = (int)syscall(SYS_pidfd_open, user->pid, 0);
@@ -97,10 +97,10 @@ void targetuser_leave(struct targetuser *user)
 	}
 }
 
-/* ---- the child ------------------------------------------------------------------------------------------------- */
+/* ---- the child process ------------------------------------------------------------------------------------------- */
 
-/* Changes this child to the target's user and group and drops all capabilities, even if the target is a process of
- * root. The change is irreversible. Processes of the target's user cannot trace the child. Returns false on failure. */
+/* Changes this child to the target's user and group and drops all capabilities, even if the target runs as root. This
+ * cannot be undone. Also prevents processes of the target's user from tracing the child. Returns false on failure. */
 static bool take_credentials(const struct targetuser *user)
 {
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
@@ -109,7 +109,8 @@ static bool take_credentials(const struct targetuser *user)
 	return capabilities_limit(0) && prctl(PR_SET_DUMPABLE, 0) == 0;
 }
 
-/* A reason as the child sends it through the pipe; the output of the job follows. */
+/* Reason of the job's failure, as the child writes it to the pipe, before the output of the job. code is empty on
+ * success. */
 struct answer {
 	char code[24], why[160];
 };
@@ -132,11 +133,11 @@ static NORETURN void targetuser_work(const struct targetuser *user, int to, targ
 	}
 	fullio_write(to, (struct str){ (const char *)&answer, sizeof(answer) });
 	fullio_write(to, text_view(&out));
-	/* _exit does not flush stdio, whose buffers the child has inherited from the parent */
+	/* _exit, because exit would also flush the stdio buffers that the child inherited from pjmap. */
 	_exit(0);
 }
 
-/* Returns the constant that equals a code from the child, which is untrusted; a default if none does. */
+/* Returns a static copy of a code that the child sent, or "failed" if the code is unknown: the child is untrusted. */
 static const char *known_code(const char *code)
 {
 	static const char *const known[] = { "no-permission", "attach-disabled", "no-handler", "stopped",
@@ -150,7 +151,8 @@ static const char *known_code(const char *code)
 	return "failed";
 }
 
-/* Reads a stream to its end, up to `max` bytes, into text. Returns false at the time limit or on an error. */
+/* Reads `from` to its end and appends its bytes to `text`, which gets at most `max` bytes; further ones are dropped.
+ * Returns false at the time `until` (ms of clock_now_ms), or on an error. */
 static bool targetuser_collect(int from, uint64_t until, size_t max, struct text *text)
 {
 	for (;;) {
@@ -213,7 +215,7 @@ struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *jo
 	return answer.code[0] ? guest_reason(known_code(answer.code), "%s", answer.why) : targetuser_fine();
 }
 
-/* ---- functions for use in the child ---------------------------------------------------------------------------- */
+/* ---- functions for use in the child process ---------------------------------------------------------------------- */
 
 int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode)
 {
@@ -224,7 +226,7 @@ int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME],
 		return -1;
 	snprintf(name, TARGETUSER_NAME, ".pjmap-%016llx%s", (unsigned long long)random, suffix);
 	fd = openat(user->tmp, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	/* fchmod sets the mode exactly; openat has removed the bits of the umask */
+	/* openat has removed the bits of the umask from the mode; fchmod sets the exact mode. */
 	if (fd >= 0 && fchmod(fd, mode) < 0) {
 		close(fd);
 		unlinkat(user->tmp, name, 0);

@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
-/* maximum size of one entry in bytes; no code cache is larger */
+/* maximum size of the code of one map entry in bytes, since no code cache is larger; a larger entry is left out */
 #define ENTRY_SIZE_MAX ((uint64_t)1 << 32)
 
-/* Returns the number of bytes of the UTF-8 character at the start of a string; 0 if it is invalid or a C1 control
- * character. */
+/* Returns the length in bytes of the UTF-8 character at the start of `string`. Returns 0 if the bytes are invalid, or
+ * if the character is a control character. */
 static size_t untrustedmap_character(struct str string)
 {
 	unsigned char byte = (unsigned char)string.p[0];
@@ -25,7 +25,7 @@ static size_t untrustedmap_character(struct str string)
 		if (((unsigned char)string.p[i] & 0xc0) != 0x80)
 			return 0;
 	if (n == 2 && byte == 0xc2 && (unsigned char)string.p[1] < 0xa0)
-		/* the C1 control characters U+0080 to U+009F */
+		/* rejects the C1 control characters U+0080 to U+009F */
 		return 0;
 	if ((byte == 0xe0 && (unsigned char)string.p[1] < 0xa0) ||
 	    (byte == 0xed && (unsigned char)string.p[1] > 0x9f) ||
@@ -47,7 +47,8 @@ static void put_clean(struct text *text, struct str string)
 	}
 }
 
-/* Returns true for the name of a method, such as "ret pkg.Class.method(args)", but not for "StubRoutines (1)". */
+/* Returns true if `name` looks like a method, such as "ret pkg.Class.method(args)". False for stubs such as
+ * "StubRoutines (1)". */
 static bool is_method(struct str name)
 {
 	ptrdiff_t open = str_find(name, '('), blank = str_find(name, ' ');
@@ -55,8 +56,8 @@ static bool is_method(struct str name)
 	return open > 0 && blank > 0 && blank < open && name.p[open - 1] != ' ' && str_rfind(name, ')') > open;
 }
 
-/* Returns the index of the suffix that HotSpot gives to the name of a hidden class: ".0x00007f..", "/0x00007f..", or
- * before JDK 15 "/12345". Returns -1 if the name has none. */
+/* Returns the index of the suffix that HotSpot adds to the name of a hidden class: ".0x00007f..", "/0x00007f..", or
+ * before JDK 15 "/12345". Returns -1 if the name has no such suffix. */
 static ptrdiff_t hidden_at(struct str class_name)
 {
 	ptrdiff_t at = str_rfind(class_name, '/');
@@ -70,7 +71,8 @@ static ptrdiff_t hidden_at(struct str class_name)
 	return at >= 0 ? at : str_find_str(class_name, STR("/0x"));
 }
 
-/* Splits a name such as "Lpkg/Class;::method(args)ret" into class and method. Returns false if it has another form. */
+/* Splits a name of the form "Lpkg/Class;::method(args)ret" into class, method and signature in *m; *class_name holds
+ * the class name. Returns false if the name has another form. */
 static bool parse_agent(struct str name, enum method_style style, struct text *class_name, struct method_name *m)
 {
 	ptrdiff_t end = str_find_str(name, STR(";::")), open = str_rfind(name, '('), mark;
@@ -84,7 +86,7 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	if (mark > 0)
 		class_name->p[mark] = '+';
 	if (mark > 0 && style != METHOD_HOTSPOT)
-		/* drops the suffix of a hidden class, which differs in each run of the program */
+		/* drops the suffix of a hidden class, because it differs from run to run */
 		class_name->n = (size_t)mark;
 	remainder = str_from(name, (size_t)open);
 	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, remainder };
@@ -134,8 +136,8 @@ static bool untrustedmap_take_line(struct codemap *codemap, struct str line, enu
 	return true;
 }
 
-/* Orders entries by address; of entries with equal addresses, the later line of the input comes first, because the
- * newest entries of a map are those appended last. */
+/* Orders entries by address. Of entries with equal addresses, the last line of the input comes first, so drop_overlaps
+ * keeps that line: programs append new entries at the end of a map. */
 static int untrustedmap_by_begin(const void *a, const void *b)
 {
 	const struct codemap_entry *entry = a, *y = b;

@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * untrustedmap.h - parser of a perf-PID.map that another program wrote. Does no input or output.
+ * untrustedmap.h - parses a perf-PID.map that another program wrote. Performs no I/O.
  *
- * A line is "start size name", hexadecimal, with or without 0x. Lines that are malformed, too long, empty, or overlap
- * earlier ones are left out and counted. Names become one line of UTF-8 without control bytes. The result is a codemap
- * like those of pjmap itself.
+ * A line is "start size name"; start and size are hexadecimal, with or without 0x. Entries that are invalid, too long,
+ * of size 0 or overlapping are left out and counted. Empty lines and lines that start with # are skipped. Names become
+ * valid UTF-8 without control characters. The result is a codemap, like the maps that pjmap makes from memory.
  */
 #ifndef PJ_UNTRUSTEDMAP_H
 #define PJ_UNTRUSTEDMAP_H
 
 #include "jmap/perfmap/codemap.h"
 
-/* maximum number of lines; maximum length of a line in bytes; maximum size of the input in bytes */
+/* maximum number of entries of a map; further lines are left out */
 #define UNTRUSTEDMAP_MOST_LINES 1000000u
+/* maximum length of a line in bytes; a longer line is left out */
 #define UNTRUSTEDMAP_MOST_LINE 4096u
+/* maximum size of a map in bytes; callers refuse a larger map */
 #define UNTRUSTEDMAP_MOST_BYTES ((size_t)256 << 20)
 
 /* Spelling of names in the input map. */
 enum untrustedmap_names {
+	/* names are copied unchanged */
 	UNTRUSTEDMAP_AS_IS,
-	/* spelling of Compiler.perfmap for methods; they are converted */
+	/* methods are spelled as by Compiler.perfmap; the parser converts them */
 	UNTRUSTEDMAP_PERFMAP,
-	/* spelling of jmap/agent for methods: "Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;"; they
-	 * are converted */
+	/* methods are spelled as by jmap/agent ("Ljava/util/HashMap;::get(Ljava/lang/Object;)Ljava/lang/Object;"); the
+	 * parser converts them */
 	UNTRUSTEDMAP_AGENT,
 };
 
-/* Parses a map into *codemap, which is overwritten, and which the caller frees by codemap_free. codemap->left_out is
- * the number of invalid lines. */
+/* Parses a map into *codemap, whose old content is overwritten; the caller frees the result by codemap_free. style:
+ * spelling of the methods that the parser converts. Sets codemap->left_out to the number of entries left out. */
 void untrustedmap_read(struct codemap *codemap, struct str bytes, enum untrustedmap_names names,
 		       enum method_style style);
 

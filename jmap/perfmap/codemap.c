@@ -26,14 +26,15 @@ static void codemap_add_named(struct codemap *codemap, uint64_t begin, uint64_t 
 	codemap->entry[codemap->n++] = (struct codemap_entry){ begin, end, name, name_n, blob };
 }
 
-/* Adds the code range [begin, end) of the code blob with index `blob`. Its name is the text of codemap->names from
- * offset `name` to the end. */
+/* Adds an entry for the addresses [begin, end) in code blob `blob` of the first scan. The entry's name is the text in
+ * codemap->names from offset `name` to the end. */
 static void codemap_add_entry(struct codemap *codemap, uint64_t begin, uint64_t end, size_t name, uint32_t blob)
 {
 	codemap_add_named(codemap, begin, end, name, codemap->names.n - name, blob);
 }
 
-/* Adds each stub in a block of stubs (code blob i), and the ranges between the stubs with the name of the block. */
+/* Adds an entry for each stub in code blob i, which contains stubs. Gaps between the stubs get the name of the code
+ * blob, which is at offset `name` in codemap->names. */
 static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs, const struct blob *blob, uint32_t i,
 			      size_t name)
 {
@@ -55,8 +56,8 @@ static void codemap_add_stubs(struct codemap *codemap, const struct stubs *stubs
 		codemap_add_named(codemap, at, blob->end, name, name_n, i);
 }
 
-/* Adds each codelet of the interpreter (code blob i), and the ranges between the codelets with the name of the
- * interpreter. */
+/* Adds an entry for each codelet of the interpreter (code blob i). Gaps between the codelets get the name of the
+ * interpreter, which is at offset `name` in codemap->names. */
 static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 				    uint32_t i, size_t name)
 {
@@ -85,10 +86,11 @@ static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hot
 	codelets_free(&parts);
 }
 
-/* Removes the entries of code blobs that are not in the later scan `now` or have changed. */
-static void keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
+void codemap_keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
 {
 	size_t retained = 0, second = 0;
+	/* code blob that was counted as left out last; its next entries follow directly and are not counted again */
+	uint32_t counted = UINT32_MAX;
 
 	for (size_t i = 0; i < codemap->n; i++) {
 		const struct blob *blob = &before[codemap->entry[i].blob];
@@ -96,20 +98,22 @@ static void keep_same(struct codemap *codemap, const struct blob *before, const 
 		while (second < now->n && now->blob[second].address < blob->address)
 			second++;
 		if (second < now->n && now->blob[second].address == blob->address &&
-		    same_blob(blob, &now->blob[second]))
+		    same_blob(blob, &now->blob[second])) {
 			codemap->entry[retained++] = codemap->entry[i];
-		else
+		} else if (codemap->entry[i].blob != counted) {
+			counted = codemap->entry[i].blob;
 			codemap->left_out++;
+		}
 	}
 	codemap->n = retained;
 }
 
-/* number of names that are read from the JVM together */
+/* number of code blobs whose method names are read from the JVM together */
 #define EXPECTED 4096u
-/* maximum length of a name in bytes; longer ones are invalid */
+/* maximum length of a name in bytes; a code blob with a longer name is left out */
 #define NAME_MAX_BYTES (8u << 10)
 
-/* Reads the names of the next EXPECTED code blobs, from index i on, from the JVM together. */
+/* Reads the method names of up to EXPECTED code blobs, from index i on, from the JVM together. */
 static void expect_names(struct hotspot *hotspot, const struct codecache *code, size_t i, enum method_style style)
 {
 	uint64_t method[EXPECTED];
@@ -121,7 +125,7 @@ static void expect_names(struct hotspot *hotspot, const struct codecache *code, 
 	hotspot_expect(hotspot, method, n, style == METHOD_HOTSPOT);
 }
 
-/* Adds the entries of code blob i of the first scan. */
+/* Adds the entries of code blob i of the first scan, or counts the blob as left out if it has no valid name. */
 static void codemap_add_blob(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 			     const struct stubs *stubs, uint32_t i, enum method_style style)
 {
@@ -142,8 +146,8 @@ static void codemap_add_blob(struct codemap *codemap, struct hotspot *hotspot, c
 		codemap_add_entry(codemap, blob->begin, blob->end, name, i);
 }
 
-/* Adds the entries of all code blobs. Returns false if the budget is exceeded. Each name counts twice in the budget,
- * because it is copied once more when the map is printed. */
+/* Adds the entries of all code blobs. Returns false if the budget is exceeded. Each name is charged twice, because
+ * printing the map copies it once more. */
 static bool add_all(struct codemap *codemap, struct hotspot *hotspot, const struct codecache *code,
 		    const struct stubs *stubs, enum method_style style)
 {
@@ -177,7 +181,7 @@ struct hotspot_reason codemap_make(struct codemap *codemap, struct hotspot *hots
 	else
 		reason = (struct hotspot_reason){ "over-budget", "its code exceeds the limit for one JVM" };
 	if (!reason.code)
-		keep_same(codemap, before.blob, &hotspot->code);
+		codemap_keep_same(codemap, before.blob, &hotspot->code);
 	codecache_free(&before);
 	stubs_free(&stubs);
 	if (reason.code)
@@ -192,7 +196,7 @@ void codemap_free(struct codemap *codemap)
 	*codemap = (struct codemap){ 0 };
 }
 
-/* ---- printing -------------------------------------------------------------------------------------------------- */
+/* ---- printing the entries ---------------------------------------------------------------------------------------- */
 
 static void codemap_put_name(struct text *text, struct str name)
 {

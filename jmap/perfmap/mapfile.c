@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Creates a temporary file with a random name, and stores the name. Other users may write in /tmp, and must not be able
- * to create a file of that name first. Returns a descriptor, or -1 with errno. */
+/* Creates a temporary file and stores its name in `name`. The name is random, so that other users, who may write to
+ * /tmp, cannot create the file first. Returns a descriptor, or -1 and errno. */
 static int create_temporary(int dir, char *name, size_t size)
 {
 	for (int attempt = 0; attempt < 16; attempt++) {
@@ -28,15 +28,16 @@ static int create_temporary(int dir, char *name, size_t size)
 	return -1;
 }
 
-/* Copies n bytes into the temporary file, and gives it to the owner at the end: until then only this user can open it.
- * Returns false with errno on failure. */
+/* Copies n bytes from descriptor `from` to the temporary file fd, then changes its owner: until then only pjmap's user
+ * can open the file. durable: true if the file must survive a crash of the machine. Returns false and sets errno on
+ * failure. */
 static bool mapfile_fill(int fd, int from, uint64_t n, const struct taskid_user *owner, bool durable)
 {
 	if (fchmod(fd, 0600) < 0 || !fullio_copy(fd, from, n))
 		return false;
 	if (fchown(fd, owner->uid, owner->gid) < 0 && errno != EPERM && errno != EINVAL)
-		/* EPERM: this process has no CAP_CHOWN. EINVAL: the user does not exist in this user namespace. Both
-		 * are no failure. */
+		/* EPERM (this process has no CAP_CHOWN) and EINVAL (the user does not exist in this user namespace) are
+		 * no failures. */
 		return false;
 	return !durable || fsync(fd) == 0;
 }

@@ -16,7 +16,7 @@ static struct perfmap *perfmaps_find(const struct perfmaps *perfmaps, pid_t pid)
 	return NULL;
 }
 
-/* Returns the inode of the perf-PID.map that exists for a pid; 0 if there is none. */
+/* Returns the inode of the perf-PID.map of process `pid`; 0 if there is no such file. */
 static ino_t perfmaps_inode_of(const struct perfmaps *perfmaps, pid_t pid)
 {
 	char path[4200];
@@ -26,8 +26,8 @@ static ino_t perfmaps_inode_of(const struct perfmaps *perfmaps, pid_t pid)
 	return lstat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-/* Empties the map with index i, unless its file has been replaced: another process may have the pid by now. Releases
- * its bytes and removes it from the list. */
+/* Removes map i from the list and releases its bytes. Empties its file, unless another file has replaced it: another
+ * process may have the pid by now. */
 static void perfmaps_drop(struct perfmaps *perfmaps, size_t i)
 {
 	const struct perfmap *one = &perfmaps->one[i];

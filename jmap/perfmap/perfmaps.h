@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perfmaps.h - limits the perf-PID.map files that pjmap -i writes, so that those of one tenant cannot fill /tmp.
+ * perfmaps.h - limits the size of the perf-PID.map files that pjmap -i writes, so that one tenant cannot fill /tmp.
  *
- * Maps of ended processes remain for users of perf until their tenant reaches its limit: then the oldest are emptied.
+ * Maps of ended processes remain for users of perf until their tenant reaches its limit. Then the oldest ones are
+ * emptied.
  *
  *	if (perfmaps_reserve(&maps, pid, tenant, bytes)) {
  *		publisher_put(...);
@@ -15,45 +16,52 @@
 #include "jmap/perfmap/publisher.h"
 #include "common/process/tenants.h"
 
-/* maximum bytes of the maps of one tenant: about 600,000 methods */
+/* limit for the maps of one tenant in bytes, about 600,000 methods; above it, maps of the tenant's ended processes are
+ * emptied */
 #define PERFMAPS_EACH_MAX ((uint64_t)64 << 20)
-/* maximum bytes of the maps of all tenants */
+/* limit for the maps of all tenants in bytes; above it, maps of ended processes of the tenant that needs bytes are
+ * emptied */
 #define PERFMAPS_TOTAL_MAX ((uint64_t)512 << 20)
-/* maximum bytes of one map */
+/* maximum size of one map in bytes; a larger map is not written */
 #define PERFMAPS_ONE_MAX ((size_t)16 << 20)
 
-/* List of the maps that pjmap has written. The caller sets and owns dir, publisher and tenants; the other members are 0
+/* List of the maps that pjmap has written. The caller sets and owns dir, publisher and tenants; all other members are 0
  * at first. */
 struct perfmaps {
+	/* directory of the perf-PID.map files */
 	const char *dir;
+	/* process that writes the files */
 	struct publisher *publisher;
-	/* table of tenants, with limits for TENANT_SAVED_BYTES */
+	/* table of tenants; TENANT_SAVED_BYTES counts the bytes of their maps */
 	struct tenants *tenants;
-	/* one written map; the array is sorted by age, the oldest first */
+	/* written maps, oldest first */
 	struct perfmap {
 		pid_t pid;
 		struct tenant tenant;
+		/* size of the map in bytes */
 		uint64_t bytes;
-		/* inode of the file, so that the file of a later process with this pid is not emptied */
+		/* inode of the file: a file of a later process with this pid has another one, and is not emptied */
 		ino_t inode;
+		/* user of the process, who owns the file */
 		struct taskid_user owner;
+		/* true if the process has ended */
 		bool ended;
 	} * one;
 	size_t n, cap;
 };
 
-/* Reserves bytes for the map of a process that is about to be written. Empties the oldest maps of ended
- * processes of the tenant if necessary. If that does not suffice, empties the earlier map of this process,
- * too, and returns false. */
+/* Reserves bytes for the map of a process before the map is written. Returns true if they are reserved. If a limit is
+ * reached, empties the oldest maps of the tenant's ended processes. If that does not suffice, empties the earlier map
+ * of this process, too, and returns false. */
 bool perfmaps_reserve(struct perfmaps *perfmaps, pid_t pid, struct tenant tenant, uint64_t bytes);
 
-/* Records that the map of a process was written, and its owner. */
+/* Records that the map of a process was written as a file of `owner`. */
 void perfmaps_written(struct perfmaps *perfmaps, pid_t pid, const struct taskid_user *owner);
 
-/* Records that a process has ended. Its map remains. */
+/* Records that a process has ended. Its map remains until bytes are needed for another map of its tenant. */
 void perfmaps_ended(struct perfmaps *perfmaps, pid_t pid);
 
-/* Frees the list. The files remain. */
+/* Frees the list; the files remain. */
 void perfmaps_free(struct perfmaps *perfmaps);
 
 #endif

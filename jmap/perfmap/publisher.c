@@ -26,6 +26,7 @@ struct publisher {
 	pid_t process;
 };
 
+/* Request of pjmap to the publisher; the message also has the descriptor of the map. */
 struct request_to_publish {
 	pid_t pid;
 	struct taskid_user owner;
@@ -34,19 +35,22 @@ struct request_to_publish {
 	bool durable;
 };
 
-/* Texts of the steps that mapfile_put can fail at. The publisher sends the index, because a pointer has no meaning in
- * another process. */
+/* Steps at which mapfile_put can fail. The publisher sends an index of this array, because its pointers have no meaning
+ * in pjmap. */
 static const char *const failures[] = { NULL, "cannot open", "cannot write to", "cannot replace it in" };
 
+/* Answer of the publisher to pjmap. */
 struct answer {
+	/* errno of the failed step */
 	int error;
 	/* index of the failed step in failures[]; 0 on success */
 	unsigned failure;
 };
 
-/* ---- in the publisher ------------------------------------------------------------------------------------------ */
+/* ---- functions of the publisher process ------------------------------------------------------------------------ */
 
-/* Receives a request into *publish. Returns the descriptor of the map, or -1 if pjmap has ended. */
+/* Receives a request into *publish. Returns the descriptor of the map, or -1 if pjmap has ended or the message is
+ * invalid. */
 static int publisher_receive(struct request_to_publish *publish)
 {
 	int fd;
@@ -74,8 +78,8 @@ static struct answer publisher_publish(const char *dir, const struct request_to_
 	return answer;
 }
 
-/* Prepares the child: ignores the signals of the terminal, which are for pjmap. pjmap ends the publisher by closing the
- * socket. */
+/* Prepares the child: ignores signals from the terminal, which are meant for pjmap, and closes all descriptors except
+ * `socket` and stderr; stdin and stdout become /dev/null. The publisher ends when pjmap closes the socket. */
 static void leave_all(int socket)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
@@ -115,7 +119,7 @@ static NORETURN void publisher_run(const char *dir, int socket)
 	_exit(0);
 }
 
-/* ---- in pjmap -------------------------------------------------------------------------------------------------- */
+/* ---- functions that pjmap calls ---------------------------------------------------------------------------------- */
 
 struct publisher *publisher_start(const char *dir)
 {

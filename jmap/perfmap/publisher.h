@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * publisher.h - a process of pjmap that gives perf-PID.map files to the users of their JVMs.
+ * publisher.h - starts and calls the publisher: a process of pjmap that writes perf-PID.map files for the users of the
+ * JVMs.
  *
- * Changing the owner of a file needs CAP_CHOWN, and creating one in a folder of another user CAP_DAC_OVERRIDE. pjmap
- * parses memory of untrusted processes and has neither. The publisher has only these two, and parses nothing. It
- * receives a PID, a user and a file in memory, which the helper of that JVM filled (readhelper.h), and writes to
- * perf-PID.map in the one folder for which it was started.
+ * Changing the owner of a file needs CAP_CHOWN; creating a file in another user's directory needs CAP_DAC_OVERRIDE, and
+ * replacing one in /tmp CAP_FOWNER. pjmap parses memory of untrusted processes and has none of these. The publisher has
+ * only these three, and parses nothing. It receives a PID, a user and a file in memory, which the helper of the JVM
+ * filled (readhelper.h), and writes perf-PID.map in the one directory for which it was started.
  */
 #ifndef PJ_PUBLISHER_H
 #define PJ_PUBLISHER_H
@@ -15,13 +16,14 @@
 
 struct publisher;
 
-/* Forks the publisher, which writes to the folder dir. Call it while the capabilities are available. The publisher ends
- * at publisher_end, or when pjmap ends. */
+/* Forks the publisher, which writes to directory `dir`. The caller must still have the three capabilities of the
+ * publisher. The publisher ends at publisher_end, or when pjmap ends. */
 struct publisher *publisher_start(const char *dir);
+/* Ends the publisher and waits for its exit; NULL is allowed. */
 void publisher_end(struct publisher *publisher);
 
-/* Writes the first n bytes of descriptor `from` as perf-PID.map of a process, in the way of mapfile_put. Returns NULL,
- * or the step that failed (errno). */
+/* Makes the publisher write the first n bytes of descriptor `from` as perf-PID.map of process `pid` (mapfile_put).
+ * Returns NULL on success, or the step that failed, for a message, and errno. */
 const char *publisher_put(struct publisher *publisher, pid_t pid, int from, uint64_t n, const struct taskid_user *owner,
 			  bool durable);
 

@@ -11,27 +11,35 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* Limits of one scan by pjmap -i: memory in bytes, and time in ns; LAST_NS: when pjmap ends. */
+/* maximum memory of one scan by pjmap -i in bytes; beyond it the scan leaves the rest to the next one */
 #define LOOK_BYTES (40 * MB)
+/* maximum duration of one scan by pjmap -i in ns; after it the scan leaves the rest to the next one */
 #define LOOK_NS (4 * SECOND_NS)
+/* maximum duration of the last scan of a JVM in ns, when pjmap ends */
 #define LAST_NS (SECOND_NS / 10)
 
 #define ONCE_STEPS (32u << 20)
 #define ONCE_BYTES (128 * MB)
 #define ONCE_NS (10 * SECOND_NS)
 
-/* Limits of one tenant: CPU time in ns per second (5 % of a CPU) and bytes written per second, each with a burst for
- * the start of its JVMs. */
+/* CPU time in ns per second that the scans of one tenant's JVMs may use: 5 % of a CPU */
 #define CPU_PER_SECOND (SECOND_NS / 20)
+/* CPU time in ns that the scans of one tenant's JVMs may use at once, so that JVMs that start are scanned without delay
+ */
 #define CPU_BURST (SECOND_NS * 3 / 2)
+/* number of bytes per second that the scans of one tenant's JVMs may write */
 #define DISK_PER_SECOND (256u << 10)
+/* number of bytes that the scans of one tenant's JVMs may write at once, so that JVMs that start are scanned without
+ * delay */
 #define DISK_BURST (48 * MB)
 
 #define JVMS_MAX 512
 
-/* Limit of memory for all JVMs: that of the machine divided by MEMORY_SHARE, but at least MEMORY_LEAST bytes. pjmap
- * needs 2 MB for a JVM with 10,000 methods; a machine has 640 MB for such a JVM. */
+/* minimum in bytes of the limit of memory for all JVMs together */
 #define MEMORY_LEAST (56 * MB)
+/* divisor: the limit of memory for all JVMs together is 1/MEMORY_SHARE of the memory of the machine, or MEMORY_LEAST if
+ * that is more. pjmap needs 2 MB for a JVM with 10,000 methods, so the limit suffices if the machine has 640 MB per
+ * such JVM. */
 #define MEMORY_SHARE 320
 
 void allowance_open(struct allowance *allowance)

@@ -18,19 +18,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* time without an answer after which a blocked helper is killed, in ns; the budget of a scan ends before */
+/* time in ns after a request at which a blocked helper is killed; the time budget of a scan is shorter */
 #define HANG_NS (5 * SECOND_NS)
-/* CPU time in ns, since it was last charged, after which a helper that has not answered for HANG_NS is killed */
+/* CPU time in ns since the last jvmhandle_cpu after which a helper without answer is killed, once HANG_NS has passed */
 #define RUNS_NS (8 * SECOND_NS)
-/* Time without an answer after which a helper is killed in any case, in ns: the machine is overloaded beyond
- * measure. */
+/* time in ns after a request at which a helper without answer is killed in any case: the machine is extremely
+ * overloaded */
 #define ANSWER_NS (60 * SECOND_NS)
-#define ONCE_NS (12 * SECOND_NS) /* time limit for a map of --once, in ns: its budget and 2 s */
-#define LIST_NS (5 * SECOND_NS)  /* time limit for a row of --list, in ns */
+/* time limit in ns for a map of --once: the helper stops reading after 10 s (allowance_once); 2 s more are for its
+ * start and its reply */
+#define ONCE_NS (12 * SECOND_NS)
+/* time limit in ns for a request other than READ_MAP, such as for a row of --list; after it the request fails */
+#define LIST_NS (5 * SECOND_NS)
+/* time in ns after pjmap has ended a helper at which a helper that still runs is killed, and jvmhandle_stuck counts
+ * it */
 #define STUCK_NS SECOND_NS
+/* time in ns for which pjmap waits for the exit of helpers when it ends */
 #define LEAVE_NS (SECOND_NS / 5)
 
-/* ---- the process ------------------------------------------------------------------------------------------------- */
+/* ---- start and end of the helper process ------------------------------------------------------------------------- */
 
 static struct hotspot_reason cannot_start(void)
 {
@@ -47,8 +53,8 @@ static void jvmhandle_close_all(const int *fd, size_t n)
 			close(fd[i]);
 }
 
-/* Forks the helper of a JVM with the descriptors fd; the caller has opened fd[READ_FD_MEM]. Returns false with errno on
- * failure. */
+/* Forks the helper of a JVM. The caller has opened fd[READ_FD_MEM]; this function opens the other descriptors. Returns
+ * false and sets errno on failure. */
 static bool jvmhandle_fork_helper(struct jvmhandle *handle, const struct jvm_process *process, int fd[READ_FDS])
 {
 	int pair[2];
@@ -93,7 +99,7 @@ void jvmhandle_end(struct jvmhandle *handle, struct jvmhandle_left *left, struct
 {
 	if (handle->helper == 0)
 		return;
-	/* A busy helper may hang, so it is killed. An idle one ends when its socket is closed. */
+	/* A busy helper may hang, so it is killed. An idle helper exits when its socket is closed. */
 	if (handle->since)
 		kill(handle->helper, SIGKILL);
 	jvmhandle_close_all((const int[]){ handle->socket, handle->records, handle->map }, 3);
@@ -139,7 +145,7 @@ void jvmhandle_leave(struct jvmhandle_left *left)
 	*left = (struct jvmhandle_left){ 0 };
 }
 
-/* ---- costs ------------------------------------------------------------------------------------------------------- */
+/* ---- CPU time and blocked time of the helper --------------------------------------------------------------------- */
 
 uint64_t jvmhandle_cpu(struct jvmhandle *handle)
 {
@@ -154,7 +160,8 @@ uint64_t jvmhandle_cpu(struct jvmhandle *handle)
 	return since;
 }
 
-/* Reads the first bytes of the helper's file /proc/PID/NAME as a string; empty if it cannot be read. */
+/* Reads the first n - 1 bytes of /proc/PID/NAME of the helper into `text` as a string, which is empty if the file
+ * cannot be read. */
 static void jvmhandle_read_proc(const struct jvmhandle *handle, const char *name, char *text, size_t n)
 {
 	char path[64];
@@ -183,8 +190,7 @@ uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t no
 	uint64_t before = handle->scheduled, busy;
 
 	handle->scheduled = jvmhandle_scheduled(handle);
-	/* The difference may include the time of earlier requests that were so short that this function was not called
-	 * for them. */
+	/* The difference also includes earlier requests, because this function is not called for short requests. */
 	busy = handle->scheduled > before ? handle->scheduled - before : 0;
 	return now - since > busy ? now - since - busy : 0;
 }
@@ -205,7 +211,7 @@ bool jvmhandle_hangs(const struct jvmhandle *handle, uint64_t now)
 	return !state || !state[1] || state[2] != 'R';
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------- */
+/* ---- requests to the helper -------------------------------------------------------------------------------------- */
 
 void jvmhandle_query(struct jvmhandle *handle, struct read_request *request, uint64_t now)
 {
@@ -214,7 +220,7 @@ void jvmhandle_query(struct jvmhandle *handle, struct read_request *request, uin
 
 	request->serial = ++handle->serial;
 	handle->since = now;
-	/* A failure needs no message: if the helper has ended, jvmhandle_poll reports it. */
+	/* An error is ignored here: if the helper has exited, jvmhandle_poll reports that. */
 	(void)sendmsg(handle->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -263,7 +269,7 @@ struct hotspot_reason jvmhandle_reason(const struct read_answer *answer)
 	return reason;
 }
 
-/* ---- single requests --------------------------------------------------------------------------------------------- */
+/* ---- helper for one request -------------------------------------------------------------------------------------- */
 
 static struct hotspot_reason jvmhandle_wait_for(struct jvmhandle *handle, struct read_answer *answer, uint64_t until)
 {

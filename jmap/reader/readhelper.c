@@ -26,7 +26,8 @@ struct readhelper {
 	struct read_answer answer;
 };
 
-/* Replaces the content of a file in memory by `bytes`. Returns false if they exceed READ_MAP_BYTES, or on errors. */
+/* Replaces the content of a file in memory by `bytes`. Returns false if there are more than READ_MAP_BYTES bytes, or on
+ * a write error. */
 static bool readhelper_put_file(int fd, struct str bytes)
 {
 	return bytes.n <= READ_MAP_BYTES && lseek(fd, 0, SEEK_SET) == 0 && fullio_write(fd, bytes);
@@ -37,10 +38,10 @@ static struct hotspot_reason no_space(void)
 	return (struct hotspot_reason){ "over-budget", "its data exceeds the limit of writes" };
 }
 
-/* ---- tasks ----------------------------------------------------------------------------------------------------- */
+/* ---- tasks of the helper ----------------------------------------------------------------------------------------- */
 
-/* Opens the JVM and reads its layout, unless that has succeeded before. If it fails, the descriptor of the JVM's memory
- * stays open for the next attempt. */
+/* Opens the JVM and reads its layout, unless an earlier request has done that. On failure the descriptor of the JVM's
+ * memory stays open for the next attempt. */
 static struct hotspot_reason open_layout(struct readhelper *readhelper)
 {
 	struct hotspot_reason why = { 0 };
@@ -147,7 +148,7 @@ static struct hotspot_reason readhelper_work(struct readhelper *readhelper, stru
 	return why;
 }
 
-/* ---- messages -------------------------------------------------------------------------------------------------- */
+/* ---- messages of the helper -------------------------------------------------------------------------------------- */
 
 /* Receives a request into *request. Returns false if pjmap has ended. */
 static bool readhelper_receive(struct read_request *request)
@@ -180,7 +181,7 @@ static bool readhelper_answer(struct readhelper *readhelper)
 	snprintf(answer->why, sizeof(answer->why), "%s", why.code ? why.why : "");
 	answer->over = readhelper->budget.over;
 	if (!readhelper->open)
-		/* hotspot_close must not close the descriptor of the JVM's memory, which the next attempt needs. */
+		/* Keeps hotspot_close from closing the descriptor of the JVM's memory, which the next attempt needs. */
 		readhelper->h.memory.fd = -1;
 	if (readhelper->open)
 		hotspot_rest(&readhelper->h);

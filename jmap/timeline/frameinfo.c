@@ -7,9 +7,10 @@
 
 #include <stdlib.h>
 
-#define CODE_MAX (4u << 20) /* maximum size of a code blob whose instructions are read, in bytes */
-/* maximum bytes of the code blobs that one batch reads; small enough for the processor's cache */
+#define CODE_MAX (4u << 20) /* maximum size in bytes of a code blob whose instructions are read */
+/* number of code bytes at which a batch is complete and is read; small enough for the processor's cache */
 #define AT_ONCE (256u << 10)
+/* maximum number of code blobs in a batch */
 #define BATCH 256u
 
 static void frameinfo_forget(struct frameinfo *frameinfo)
@@ -18,7 +19,7 @@ static void frameinfo_forget(struct frameinfo *frameinfo)
 	frameinfo->ncompiled = frameinfo->nothers = frameinfo->last_number = frameinfo->last_end = 0;
 }
 
-/* Returns the index of the first code blob that starts at or after an address. */
+/* Returns the index of the first code blob that starts at or after `address`; jvm_code->n if there is none. */
 static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t address)
 {
 	size_t low = 0, high = jvm_code->n;
@@ -34,8 +35,8 @@ static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t addr
 	return low;
 }
 
-/* Returns the number of bytes of the blob's instructions that must be read to find where the code sets up and removes
- * its frame; 0 if the blob has no frame or is too large. */
+/* Returns the number of code bytes that must be read to find where the code blob sets up and removes its frame. Returns
+ * 0 if it has no frame or more than CODE_MAX bytes. */
 static size_t code_bytes(const struct code_blob *blob)
 {
 	size_t n = (size_t)(blob->end - blob->start);
@@ -59,8 +60,8 @@ static void frameinfo_put_facts(struct frameinfo *frameinfo, struct hotspot *hot
 	blobcodec_encode(text, blob, frameinfo->code.p, n);
 }
 
-/* New nmethods whose instructions are read together. One system call for each would cost more than the rest of the
- * scan. */
+/* New nmethods whose instructions are read by one system call: one call per nmethod would cost more than the rest of
+ * the scan. */
 struct batch {
 	const struct code_blob *blob[BATCH];
 	size_t n, bytes;
@@ -162,7 +163,8 @@ void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const
 
 void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob)
 {
-	/* The interpreter may have become complete after frameinfo_read, whose blobs may have been others. */
+	/* Reads the interpreter's code blobs again: the interpreter may have become complete only after frameinfo_read,
+	 * which may have read only a part of these blobs. */
 	if (!frameinfo->why)
 		blobframes_take_some(&frameinfo->frames, hotspot, blob, 1);
 	frameinfo_other(frameinfo, hotspot, blob);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frameinfo.h - writes the frame layout of code blobs into a timeline, for stack walks after the JVM has ended.
+ * frameinfo.h - writes the frame layouts of code blobs to a code timeline, for stack walks after the JVM has ended.
  *
- * pjfold uses it to unwind stack copies of perf through Java. Each code blob has one record of
- * runtimes/hotspot/blobcodec.h, in the same scan in which it appears. If the JVM does not export the necessary fields,
- * the timeline has no such records.
+ * pjfold uses the layouts to unwind stack copies of perf through Java frames. The scan that finds a new code blob also
+ * writes its frame layout (runtimes/hotspot/blobcodec.h). If the JVM does not export the necessary fields, the timeline
+ * has no frame layouts.
  *
- * For each scan: frameinfo_read, then frameinfo_compiled or frameinfo_other for each new blob, then frameinfo_end.
+ * Calls for each scan: frameinfo_read, then frameinfo_compiled or frameinfo_other for each new blob, then
+ * frameinfo_end.
  */
 #ifndef PJ_FRAMEINFO_H
 #define PJ_FRAMEINFO_H
@@ -16,38 +17,39 @@
 struct frameinfo {
 	struct blobframes frames;
 	bool opened;
-	/* name of the field that the JVM does not export (a static string); NULL if it exports all */
+	/* name of a necessary field that the JVM does not export (static string); NULL if it exports all */
 	const char *why;
-	/* one new nmethod of the current scan */
+	/* new nmethods of the current scan: `none` elements, sorted by begin */
 	struct frameinfo_one {
 		uint64_t begin;
-		size_t from, n; /* range of its encoded frame layout in `read` */
-	} * one;                /* new nmethods, sorted by begin */
-	/* none: number of elements of `one`; texts: layouts encoded by frameinfo_read, layouts added to the record for
-	 * nmethods and for other blobs, and a buffer for instructions */
+		size_t from, n; /* offset and length of its encoded frame layout in `read` */
+	} * one;
+	/* number of elements of `one` */
 	size_t none;
+	/* read: layouts that frameinfo_read has encoded; compiled, others: layouts in the record for nmethods and for
+	 * other blobs; code: buffer for instructions */
 	struct text read, compiled, others, code;
-	/* number of layouts in `compiled` and `others`; last number of an nmethod and last end of another blob, from
-	 * which the deltas of the next are computed */
+	/* ncompiled, nothers: number of layouts in `compiled` and `others`; last_number: number of the last nmethod;
+	 * last_end: end of the last other blob. The record stores differences to last_number and last_end. */
 	uint64_t ncompiled, nothers, last_number, last_end;
 };
 
-/* Encodes the frame layouts of n new blobs of the last scan of hotspot, which are in order of address. The caller
- * passes the nmethods among them to frameinfo_compiled before the next call, which replaces the result. */
+/* Encodes the frame layouts of the nmethods among n new blobs, which are sorted by address, after a scan of `hotspot`.
+ * The caller passes these nmethods to frameinfo_compiled before the next call, which replaces the layouts. */
 void frameinfo_read(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *fresh, size_t n);
 
-/* These add a new blob to the record of this scan. frameinfo_compiled adds an nmethod with its number in the timeline;
- * the caller passes numbers in ascending order. An nmethod that frameinfo_read could not encode is skipped.
- * frameinfo_other adds all code blobs within another blob. */
+/* frameinfo_compiled adds a new nmethod, with its number in the timeline, to the record of this scan; numbers must
+ * ascend. An nmethod that frameinfo_read has not encoded is skipped. frameinfo_other adds all code blobs within a new
+ * blob that is not an nmethod. */
 void frameinfo_compiled(struct frameinfo *frameinfo, const struct blob *blob, uint64_t number);
 void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob);
-/* Adds the code blobs of the interpreter to the record. The caller does so once, when the interpreter is complete. */
+/* Adds the code blobs of the interpreter to the record. The caller calls it once, when the interpreter is complete. */
 void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob);
 
-/* Returns the number of bytes that the record has so far. */
+/* Returns the number of bytes of all layouts in the record so far. */
 size_t frameinfo_bytes(const struct frameinfo *frameinfo);
 
-/* Appends the record to `file` if it has any layouts, and resets the state for the next scan. */
+/* Appends the record to `file` if it has any layout, and resets *frameinfo for the next scan. */
 void frameinfo_end(struct frameinfo *frameinfo, struct text *file);
 
 /* Frees all memory of *frameinfo and zeroes it. */

@@ -9,30 +9,30 @@
 
 #include <stdlib.h>
 
-/* ---- scans ------------------------------------------------------------------------------------------------------- */
+/* ---- changes that one scan finds --------------------------------------------------------------------------------- */
 
-#define BATCH 1024u /* number of new blobs whose names and frames are read together */
-/* number of bytes of output from which a scan takes no more new code; a record may have at most 64 MB */
+#define BATCH 1024u /* maximum number of new blobs whose names and frames are read together */
+/* bytes of output from which a scan leaves new code to the next scan; a record may have at most 64 MB */
 #define OUTPUT_MAX (16u << 20)
-#define NAME_MAX_BYTES (8u << 10) /* maximum length of a name in bytes; longer strings are no names */
-/* bytes of memory that a live blob takes in the journal, without its name */
+#define NAME_MAX_BYTES (8u << 10) /* maximum length of a name in bytes; longer strings are not names */
+/* bytes of memory of a live blob in the journal, without its name */
 #define LIVE_BYTES (sizeof(struct blob) + sizeof(uint64_t) + sizeof(uint32_t))
-#define NAME_BYTES 32u /* bytes of memory that a name takes, in addition to its characters */
+#define NAME_BYTES 32u /* bytes of memory of a name, in addition to its characters */
 
-/* The changes that one scan finds, while they are collected. */
+/* The changes that one scan finds, as parts of the records to write. */
 struct change {
 	struct text names, gone, come, text, inlined;
-	struct intern methods; /* Method* values that this scan has named */
-	uint32_t *name;        /* ids in the table of names (journal->names), by index in `methods` */
+	struct intern methods; /* Method* values whose names this scan has read */
+	uint32_t *name;        /* id of each method's name in journal->names, by index in `methods` */
 	size_t names_cap;
 	struct scopes scopes;
 	struct hotspot *h;
 	struct journal *j;
 	uint64_t nnames, ngone, ncome, last_gone, last_begin, unnamed, beyond, later;
-	uint64_t bytes;           /* bytes of memory of the journal with the new code */
-	struct blob batch[BATCH]; /* new blobs that were read together, sorted by address */
+	uint64_t bytes;           /* bytes of memory that the journal takes with the new code */
+	struct blob batch[BATCH]; /* new blobs that read_batch has read, sorted by address */
 	size_t nbatch, next;
-	uint64_t batch_end; /* address up to which all new blobs were read */
+	uint64_t batch_end; /* address up to which all new blobs were read; UINT64_MAX after the last batch */
 };
 
 static bool is_same(const struct blob *blob, const struct blob *one)
@@ -55,7 +55,8 @@ static uint32_t name_id(struct journal *journal, struct change *change, struct s
 	return id;
 }
 
-/* Composes the name of a blob in change->text. Returns false if it has none, or if the budget is exceeded. */
+/* Writes the name of a blob to change->text. Returns false if the blob has no valid name, or if the budget is
+ * exceeded. */
 static bool journal_spell(struct change *change, const struct blob *blob)
 {
 	change->text.n = 0;
@@ -84,8 +85,8 @@ static void put_come(struct change *change, const struct blob *blob, uint32_t na
 	change->ncome++;
 }
 
-/* Returns the id of a method's name in the table of names, for inlined methods; 0 if it has none. The name of a Method*
- * cannot change within a scan, so each is read once. */
+/* Returns the id of a method's name in journal->names, for inlined methods; 0 if it has no name. The name of a Method*
+ * cannot change within a scan, so each one is read once. */
 static uint32_t method_number(void *arg, uint64_t method)
 {
 	struct change *change = arg;
@@ -128,7 +129,7 @@ static void put_inlined(struct change *change, const struct blob *blob, uint64_t
 	text_free(&body);
 }
 
-/* Returns true if the budget and the output limit allow this scan to take more new code. */
+/* Returns true if the budget and OUTPUT_MAX permit this scan to read more new code. */
 static bool may_go_on(const struct journal *journal, struct change *change)
 {
 	const struct readbudget *budget = change->h->memory.budget;
@@ -137,8 +138,8 @@ static bool may_go_on(const struct journal *journal, struct change *change)
 	       change->names.n + change->come.n + change->inlined.n + frameinfo_bytes(&journal->frames) < OUTPUT_MAX;
 }
 
-/* Reads names and frames of the next new blobs of the code cache together: those from index `second` on that differ
- * from the live blobs from index i on. A blob that has changed while it was read is left to the next scan. */
+/* Reads names and frames of the next BATCH new blobs together. New are blobs of the code cache, from index `second` on,
+ * that differ from the live blobs, from index i on. A blob that changes during the read is left to the next scan. */
 static void read_batch(struct journal *journal, struct change *change, size_t i, size_t second)
 {
 	const struct codecache *now = &change->h->code;
@@ -168,8 +169,8 @@ static void read_batch(struct journal *journal, struct change *change, size_t i,
 
 #define INTERPRETER STR("Interpreter")
 
-/* Writes the codelets of the interpreter as blobs, once, when the interpreter is complete. They are in addition to the
- * interpreter's own blob: a lookup of an address finds the blob with the nearest start at or before it. */
+/* Writes the codelets of the interpreter as blobs, once, when the interpreter is complete. The interpreter's own blob
+ * stays, too: a lookup finds the blob with the nearest start at or before an address. */
 static void put_interpreter(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	uint32_t name = intern_find(&journal->names.names, INTERPRETER);
@@ -209,13 +210,15 @@ static bool was_written(const struct journal *journal, uint64_t begin)
 	return false;
 }
 
-/* number of searches for the list of stubs, each of some milliseconds, after which it is not searched again */
+/* maximum number of searches for the list of stubs, each of some milliseconds, until the number of code blobs with
+ * stubs changes */
 #define STUB_TRIES 20
-#define STUBS_MAX 8192u /* maximum number of stubs that are written for one JVM; no HotSpot has a thousand */
+/* maximum number of stubs written for one JVM; others are left out; no HotSpot has a thousand */
+#define STUBS_MAX 8192u
 
-/* Writes the stubs as blobs, each once, in addition to the blobs of their blocks. HotSpot fills some blocks while Java
- * code runs, so a new block may be incomplete: when the number of blocks changes, the list of stubs is searched for
- * again. */
+/* Writes each stub once, as a blob in addition to the code blob that contains it (StubRoutines). HotSpot fills some of
+ * these code blobs while Java code runs, so a new one may be incomplete: when their number changes, the list of stubs
+ * is searched for again. */
 static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	size_t blocks = count_stub_blocks(journal);
@@ -242,8 +245,9 @@ static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct c
 	}
 }
 
-/* Adds a new blob (index `second` of the code cache) to the changes, and sets *name. Returns false if the blob is left
- * to the next scan because it could not be read, or if the memory does not suffice. */
+/* Adds a new blob, with index `second` in the code cache, to *change and sets *name to the id of its name. i: index of
+ * the first live blob at or after its address. Returns false if the blob is left to the next scan, because it is
+ * unreadable or nameless, or for lack of memory or budget. */
 static bool journal_take_new(struct journal *journal, struct change *change, size_t i, size_t second, uint32_t *name)
 {
 	const struct blob *blob = &change->h->code.blob[second];
@@ -270,13 +274,14 @@ static bool journal_take_new(struct journal *journal, struct change *change, siz
 		put_inlined(change, blob, journal->next_serial);
 		frameinfo_compiled(&journal->frames, blob, journal->next_serial);
 	} else if (!str_eq(text_view(&change->text), INTERPRETER)) {
-		/* frameinfo_interpreter writes the code blobs of the interpreter when all codelets are complete. */
+		/* The code blobs of the interpreter are written later, by frameinfo_interpreter, when all codelets are
+		 * complete. */
 		frameinfo_other(&journal->frames, change->h, blob);
 	}
 	return true;
 }
 
-/* The new list of live blobs, while it is made. */
+/* The list of live blobs for the next scan, while journal_compare makes it. */
 struct listed {
 	struct blob *live;
 	uint64_t *serial;
@@ -295,9 +300,9 @@ static void take_list(struct journal *journal, struct listed *list)
 	journal->nlive = list->n;
 }
 
-/* Compares the live blobs with those of the scan; both are sorted by address. Adds the differences to *change and
- * replaces the list of live blobs. New blobs are named now; those without a name are left to the next scan. Returns
- * false if there is no memory. */
+/* Compares the live blobs of the last scan with the code cache; both are sorted by address. Adds the differences to
+ * *change and replaces the list of live blobs. A new blob without a name is left to the next scan. Returns false if
+ * memory is exhausted. */
 static bool journal_compare(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	const struct codecache *now = &hotspot->code;
@@ -341,8 +346,8 @@ static bool journal_compare(struct journal *journal, struct hotspot *hotspot, st
 	return true;
 }
 
-/* Writes a record with the numbers of blobs that this scan could not read or name, if they differ from those in the
- * last such record. */
+/* Appends a JMAP_LEFT record to `file`: `began` (start of the scan), the number of blobs that this scan could not read,
+ * and the number that it could not name. Appends nothing if both numbers are those of the last JMAP_LEFT record. */
 static void put_left_out(struct journal *journal, const struct change *change, uint64_t began, struct text *file)
 {
 	struct text body = { 0 };
@@ -412,7 +417,7 @@ static void end_change(struct change *change)
 	free(change);
 }
 
-/* Completes a scan after the comparison: stores its counts and appends its records to `file`. */
+/* Completes a scan after journal_compare: stores its counts in *journal and appends its records to `file`. */
 static void journal_take_scan(struct journal *journal, struct change *change, uint64_t began, struct text *file)
 {
 	uint64_t took = clock_now() - began;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * journal.h - compares scans of one JVM and makes the records of its code timeline (pj-jmap(5)).
+ * journal.h - compares successive scans of one JVM and makes the records of its code timeline (pj-jmap(5)).
  *
- * Each scan is compared with the one before, and only differences become records. Times are CLOCK_MONOTONIC in ns, as
- * in pjrecord's windows: new code appeared between the start of the scan before and the end of this scan. This module
- * writes no files; journalfile.h does. It runs in the helper process, as its input is hostile.
+ * Each scan is compared with its predecessor, and only differences become records. Times are CLOCK_MONOTONIC in ns, as
+ * in pjrecord's windows. New code appeared between the start of the last scan and the end of this one. The module runs
+ * in the helper process, because its input is hostile. It writes no files; journalfile.h does.
  *
  * struct journal journal = { .bytes_max = 64 << 20 };
  * reason = journal_scan(&journal, &hotspot, &records);
@@ -17,55 +17,57 @@
 #include "common/nametable.h"
 #include "runtimes/hotspot/stubs.h"
 
+/* Memory of one timeline: the live code blobs and the names that its file has. */
 struct journal {
-	struct nametable names; /* names that the file has, and their numbers in the file */
-	struct blob *live;      /* blobs that the last scan found in the code cache, sorted by address */
-	uint64_t *serial;       /* number of each live blob in the file, by index in live */
-	uint32_t *name;         /* id of each live blob's name in `names`, by index in live */
+	struct nametable names; /* names in the file, with their numbers in the file */
+	struct blob *live;      /* live blobs: blobs that the last scan found in the code cache, sorted by address */
+	uint64_t *serial;       /* number of each live blob in the file, by index in `live` */
+	uint32_t *name;         /* id of each live blob's name in `names`, by index in `live` */
 	size_t nlive;
-	/* maximum of journal_bytes; new code that would exceed it is left out; 0: no limit */
+	/* limit for journal_bytes; new code that would exceed it is left out; 0 means no limit */
 	uint64_t bytes_max;
-	/* number in the file of the next new blob */
+	/* number that the next new blob gets in the file */
 	uint64_t next_serial;
-	/* true: the codelets of the interpreter were written */
+	/* true if the file has the codelets of the interpreter */
 	bool interpreter;
-	/* list of HotSpot's stubs, as last read */
+	/* list of HotSpot's stubs at its last read */
 	struct stubs stubs;
-	/* stub: start addresses of the stubs that were written; stubs_first: first element of the list when they were
+	/* stub: start addresses of the stubs in the file; stubs_first: value of stubs.first when stubs were last
 	 * written */
 	uint64_t *stub, stubs_first;
-	/* nstubs: number of elements of stub; stub_blocks: number of stub blocks at the last scan */
+	/* nstubs: number of elements of `stub`; stub_blocks: number of code blobs with stubs (StubRoutines) at
+	 * the last scan */
 	size_t nstubs, stub_blocks;
-	/* number of searches for the list of stubs since the number of stub blocks last changed */
+	/* number of searches for the list of stubs since the number of code blobs with stubs last changed */
 	unsigned stub_tries;
-	/* start (CLOCK_MONOTONIC) and duration of the last scan, in ns */
+	/* before: start of the last scan in ns of CLOCK_MONOTONIC; before_ns: duration of the last scan in ns */
 	uint64_t before, before_ns;
-	/* number of blobs that appeared in the last scan, and that disappeared */
+	/* came: number of records of new blobs in the last scan; went: number of records of removed blobs */
 	uint64_t came, went;
-	/* number of blobs that the last scan could not read, and that it could not name */
+	/* number of blobs that the last scan could not read (torn), and could not name (unnamed) */
 	uint64_t torn, unnamed;
-	/* part of `unnamed` for which bytes_max did not suffice */
+	/* part of `unnamed` that would have exceeded bytes_max */
 	uint64_t beyond;
-	/* part of `unnamed` for which the budget did not suffice; the next scan reads these blobs */
+	/* part of `unnamed` that would have exceeded the budget; the next scan reads these blobs */
 	uint64_t later;
 	/* values of `torn` and `unnamed` in the last JMAP_LEFT record of the file */
 	uint64_t torn_reported, unnamed_reported;
+	/* frame layouts of the new code blobs */
 	struct frameinfo frames;
 };
 
-/* Returns the bytes of memory that the journal holds between scans. */
+/* Returns the number of bytes of memory that the journal holds between scans. */
 uint64_t journal_bytes(const struct journal *journal);
 
-/* Scans the code and appends records of the changes to `file`. Reads new code until hotspot->memory.budget is used up;
- * the next scan reads the rest. If the JVM cannot be read, returns a reason and appends nothing; else returns code
- * NULL. */
+/* Scans the code and appends records of the changes to `file`. Reads new code until hotspot->memory.budget is used up,
+ * and leaves the rest to the next scan. Returns a reason with code NULL on success; otherwise appends nothing. */
 struct hotspot_reason journal_scan(struct journal *journal, struct hotspot *hotspot, struct text *file);
 
-/* Makes the next scan the first one of a file: it reports all code as new and writes all names. */
+/* Makes the next scan the first one of a new file: it writes all code as new, with all names. */
 void journal_begin_anew(struct journal *journal);
 
-/* Appends a perf map of the live code to text, with names in this style. Returns false if text has more than `max`
- * bytes then. */
+/* Appends a perf map of the live blobs to `text`, with names in the spelling `style`. Returns false if `text` then has
+ * more than `max` bytes. */
 bool journal_map(const struct journal *journal, enum method_style style, size_t max, struct text *text);
 
 /* Frees all memory that *journal holds. */

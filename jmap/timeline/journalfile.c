@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
+/* ---- files of timelines ------------------------------------------------------------------------------------------ */
 
-/* Starts a run of records in the file: keeps its first `complete` bytes, which are valid records, truncates the rest,
- * and writes the first record. Returns false with errno on failure. */
+/* Starts a new run of records in the file: truncates the file to its first `complete` bytes, which are valid records,
+ * and writes the first record of the run. Returns false and sets errno on failure. */
 static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 {
 	struct text file = { 0 }, body = { 0 };
@@ -37,8 +37,8 @@ static bool journalfile_begin(struct journalfile *journalfile, off_t complete)
 	return good;
 }
 
-/* Opens or creates a file and locks it. Fails with EINVAL if the name no longer refers to that file: another process
- * may have removed or replaced the timeline meanwhile. Returns a descriptor, or -1 with errno. */
+/* Opens or creates a file and locks it. Returns a descriptor, or -1 and errno. EINVAL: the name no longer refers to
+ * that file, because another process has removed or replaced the timeline meanwhile. */
 static int open_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640), saved;
@@ -101,7 +101,7 @@ bool journalfile_begin_anew(struct journalfile *journalfile)
 	anew_name(journalfile, name);
 	if (journalfile->anew)
 		return true;
-	/* A file with this name is left over from a pjmap that was killed; its lock is gone. */
+	/* A pjmap that was killed may have left a file with the name of the new file, without a lock. */
 	unlinkat(journalfile->folder, name, 0);
 	journalfile->fd = open_locked(journalfile->folder, name);
 	if (journalfile->fd < 0 || !journalfile_begin(journalfile, 0)) {
@@ -117,7 +117,7 @@ bool journalfile_begin_anew(struct journalfile *journalfile)
 	return journalfile->anew = true;
 }
 
-/* Gives the new file the name of the old one, which it replaces, after its first scan is complete. */
+/* Renames the new file, after its first scan is complete, to the name of the old file, which it replaces. */
 static bool journalfile_take_name(struct journalfile *journalfile)
 {
 	char name[MAPSDIR_NAME + 8];
@@ -127,7 +127,7 @@ static bool journalfile_take_name(struct journalfile *journalfile)
 	return renameat(journalfile->folder, name, journalfile->folder, journalfile->file) == 0;
 }
 
-/* ---- scans ------------------------------------------------------------------------------------------------------- */
+/* ---- appending the records of a scan ----------------------------------------------------------------------------- */
 
 static void journalfile_mark(const struct journalfile *journalfile, uint64_t took)
 {
@@ -143,7 +143,7 @@ bool journalfile_append(struct journalfile *journalfile, const struct journalfil
 {
 	bool good = fullio_copy(journalfile->fd, from, n);
 
-	/* The first scan of a restarted file reports code that was counted before. */
+	/* Does not count the first scan of a restarted file: its code was counted in the old file. */
 	if (!journalfile->anew) {
 		journalfile->added += scan->came;
 		journalfile->removed += scan->went;
@@ -167,7 +167,7 @@ void journalfile_close(struct journalfile *journalfile, bool ended)
 		text_char(&body, JMAP_END);
 		jmap_number(&body, journalfile->last);
 		jmap_frame(&file, text_view(&body));
-		/* Write errors are ignored: without this record readers lack only the time of the process's end. */
+		/* Ignores write errors: without this record, readers lack only the time at which the process ended. */
 		fullio_write(journalfile->fd, text_view(&file));
 	}
 	if (journalfile->fd >= 0)

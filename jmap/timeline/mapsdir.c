@@ -20,17 +20,20 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-/* tolerance of time spans in seconds: E may be a little later than the start of its window, and clocks may be set */
+/* number of seconds by which the time span of a window is extended at both ends: a window's name E may be a little
+ * later than its start, and clocks may be set */
 #define SLACK 60
-/* maximum number of tenants with a share of their own; index 0 stands for unknown and all further tenants */
+/* maximum number of tenants with a sum of their own; index 0 is for unknown tenants and those beyond the limit */
 #define TENANTS_MAX 256
-#define START_MAX 512 /* maximum bytes of the first record of a timeline */
-#define TEMP_AGE 3600 /* age in seconds from which the writer of a temporary file is assumed to have ended */
+/* number of bytes at the start of a timeline that are read to find its tenant: magic and first record */
+#define START_MAX 512
+/* age in seconds above which a sweep deletes a temporary file, since its writer has abandoned it */
+#define TEMP_AGE 3600
 
-/* ---- directories ------------------------------------------------------------------------------------------------- */
+/* ---- directories and names of timelines -------------------------------------------------------------------------- */
 
-/* Returns the directory descriptor fd if this user owns the directory. Otherwise closes it and returns -1 with errno:
- * another user's directory has untrusted contents. */
+/* Returns fd, the descriptor of a directory, if this user owns the directory. Otherwise closes fd and returns -1 and
+ * errno: the contents of another user's directory are untrusted. */
 static int mapsdir_own(int fd)
 {
 	struct stat status;
@@ -42,7 +45,8 @@ static int mapsdir_own(int fd)
 	return -1;
 }
 
-/* Opens a directory of this user, and creates it if necessary. Returns a descriptor, or -1 with errno. */
+/* Opens a directory, and creates it if necessary. Returns a descriptor, or -1 and errno; EPERM means that another user
+ * owns the directory. */
 static int mapsdir_enter_folder(int dir, const char *name)
 {
 	if (mkdirat(dir, name, 0750) < 0 && errno != EEXIST)
@@ -97,7 +101,7 @@ void mapsdir_name(char name[MAPSDIR_NAME], pid_t pid, uint64_t start)
 	snprintf(name, MAPSDIR_NAME, "%d-%llu.jmap", (int)pid, (unsigned long long)start);
 }
 
-/* Parses the name of a timeline, PID-START.jmap. Returns false for other names. */
+/* Parses the name of a timeline, PID-START.jmap. Returns false if the name has another form. */
 static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 {
 	struct str name = str_of(text), number;
@@ -115,36 +119,38 @@ static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 	return strcmp(back, text) == 0;
 }
 
-/* ---- timelines --------------------------------------------------------------------------------------------------- */
+/* ---- list of timelines ------------------------------------------------------------------------------------------- */
 
+/* One timeline in DIR/maps. */
 struct found {
 	char boot[BOOT_ID + 1], name[MAPSDIR_NAME];
-	uint64_t from, until; /* range in seconds since 1970 that contains the lifetime of the JVM */
-	uint64_t bytes;       /* size of the timeline on disk, in bytes */
+	uint64_t from, until; /* time span that contains the lifetime of the JVM, in seconds since 1970 */
+	uint64_t bytes;       /* size of the timeline on disk in bytes */
 	bool lives, needed, gone;
-	size_t tenant; /* index of its tenant in sweep.tenant */
+	size_t tenant; /* index of the timeline's tenant in sweep.tenant */
 };
 
-/* Time span of one or more recorded windows, in seconds since 1970; both ends are included. */
+/* Time span of one recorded window, or of several that overlap, in seconds since 1970, with both ends included. */
 struct window {
 	uint64_t from, until;
 };
 
+/* State of one sweep of DIR/maps. */
 struct sweep {
 	const char *dir, *proc, *boot;
 	int maps;
 	uint64_t now;
 	struct found *one;
 	size_t n, cap;
-	struct window *window; /* time spans of all windows, sorted and disjoint */
+	struct window *window; /* time spans of all windows; after find_windows sorted and disjoint */
 	size_t nwindows, windows_cap;
 	struct tenant tenant[TENANTS_MAX];
-	uint64_t held[TENANTS_MAX]; /* bytes of timelines, by index of the tenant */
+	uint64_t held[TENANTS_MAX]; /* bytes of each tenant's timelines, by index in `tenant` */
 	size_t ntenants;
 	struct mapsdir_swept swept;
 };
 
-/* Calls f for each name in a directory. Closes fd. */
+/* Calls f(s, directory, name, arg) for each name in the directory fd, and closes fd. */
 static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const char *name, const void *arg),
 			 struct sweep *s, const void *arg)
 {
@@ -159,8 +165,9 @@ static void mapsdir_each(int fd, void (*f)(struct sweep *sweep, int dir, const c
 		closedir(dir);
 }
 
-/* Returns true if the process lives. Also returns true if it does not respond, because its timeline must stay
- * in doubt. */
+/* Returns true if the process with this start time runs (a zombie does not), or if the read of its /proc/PID/stat timed
+ * out: the timeline of a process that may still run must stay. start: start time of the process in clock ticks since
+ * boot. */
 static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 {
 	struct text text = { 0 };
@@ -176,13 +183,14 @@ static bool process_lives(const struct sweep *sweep, pid_t pid, uint64_t start)
 	if (taskwait_read(process, "stat", &text, 4096))
 		lives = taskid_parse(text_view(&text), &id, &zombie) && id.start == start && !zombie;
 	else
-		lives = errno == ETIMEDOUT;
+		lives = taskwait_is_unanswered(errno);
 	text_free(&text);
 	close(process);
 	return lives;
 }
 
-/* Returns the start time of a process of this boot in seconds since 1970. start: the same in clock ticks since boot. */
+/* Returns the start time of a process of this boot in seconds since 1970. start: the start time in clock ticks since
+ * boot. */
 static uint64_t wall_of(uint64_t start)
 {
 	uint64_t boot = clock_wall() - clock_since_boot(), ns = 1000000000u;
@@ -229,9 +237,10 @@ static void take_boot(struct sweep *sweep, int dir, const char *name, const void
 		mapsdir_each(openat(dir, name, FOLDER), mapsdir_take_file, sweep, name);
 }
 
-/* ---- windows --------------------------------------------------------------------------------------------------- */
+/* ---- windows that need timelines --------------------------------------------------------------------------------- */
 
-/* Adds the time span of a window. arg is NULL if the window is still being recorded, so that its end is unknown. */
+/* Adds the time span of a window. text: name of its file in `dir`. arg is NULL if the window is still being recorded:
+ * then its time span has no end. */
 static void mapsdir_take_window(struct sweep *sweep, int dir, const char *text, const void *arg)
 {
 	struct str name = str_of(text);
@@ -279,12 +288,12 @@ static void find_windows(struct sweep *sweep)
 	sweep->nwindows = retained;
 }
 
-/* Returns true if a window was recorded while the JVM lived, so that its timeline is needed. */
+/* Returns true if a window was recorded while the JVM of the timeline lived: then the window needs the timeline. */
 static bool is_needed(const struct sweep *sweep, const struct found *found)
 {
 	size_t low = 0, high = sweep->nwindows;
 
-	/* Binary search for the first window that ends after the start of the JVM's lifetime. */
+	/* Binary search for the first window that ends at or after the start of the JVM's lifetime. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -296,9 +305,10 @@ static bool is_needed(const struct sweep *sweep, const struct found *found)
 	return low < sweep->nwindows && sweep->window[low].from <= found->until;
 }
 
-/* ---- removal ----------------------------------------------------------------------------------------------------- */
+/* ---- removal of timelines ---------------------------------------------------------------------------------------- */
 
-/* Locks a timeline and deletes it if its name still refers to the locked file. Returns true if it was deleted. */
+/* Locks a timeline and deletes it if its name still refers to the locked file. Returns true if it was deleted; false if
+ * another process holds the lock, or on an error. */
 static bool delete_locked(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -350,8 +360,8 @@ static bool may_matter(const struct sweep *sweep, uint64_t max)
 	return false;
 }
 
-/* Returns the tenant from the first record of a timeline; TENANT_UNKNOWN if it has none, as those of earlier versions
- * of pjmap. */
+/* Returns the tenant in the first record of a timeline, or TENANT_UNKNOWN if the record has none, as in timelines of
+ * earlier versions of pjmap. */
 static struct tenant read_tenant(const struct sweep *sweep, const struct found *found)
 {
 	struct tenant tenant = { TENANT_UNKNOWN, 0 };
@@ -377,14 +387,14 @@ static struct tenant read_tenant(const struct sweep *sweep, const struct found *
 
 		if (str_eq(str_cut(&pair, '='), STR("tenant"))) {
 			tenant_from_folder(pair, &tenant);
-			/* Stops before the version, which the JVM can choose: it must not be parsed as a tenant. */
+			/* Stops before the version, whose text the JVM chooses: it must not be parsed as a tenant. */
 			break;
 		}
 	}
 	return tenant;
 }
 
-/* Adds the bytes of each timeline to those of its tenant, and finds the tenant that holds most. */
+/* Adds the size of each timeline to the sum of its tenant, and finds the tenant that holds most bytes. */
 static void sum_tenants(struct sweep *sweep)
 {
 	sweep->ntenants = 1;
@@ -407,9 +417,9 @@ static void sum_tenants(struct sweep *sweep)
 	}
 }
 
-/* Removes timelines, the oldest first, of tenants above their fair share of `target` bytes and of unknown tenants,
- * until all timelines together fit into target. needed: removes those that windows need; else those that no window
- * needs. */
+/* Removes timelines, oldest first, until all timelines together have at most `target` bytes. Removes only those of
+ * unknown tenants and of tenants that hold more than their fair share of `target`. needed: true removes timelines that
+ * windows need; false removes those that no window needs. */
 static void cut_tenants(struct sweep *sweep, bool needed, uint64_t target)
 {
 	uint64_t level = tenants_level(sweep->held, NULL, sweep->ntenants, target);

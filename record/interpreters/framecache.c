@@ -14,7 +14,7 @@ static bool framecache_same(const struct framecache_key *key, const struct frame
 	       key->process == other->process;
 }
 
-/* Returns the slot of a key: its own, or the free one where it belongs. */
+/* Returns the slot of a key; if the key has no entry, the free slot in which to store it. */
 static struct framecache_entry *framecache_slot(const struct framecache_half *half, const struct framecache_key *key)
 {
 	size_t at = hash_bytes(key, sizeof(*key)) % HALF_SLOTS;
@@ -24,7 +24,7 @@ static struct framecache_entry *framecache_slot(const struct framecache_half *ha
 	return &half->entry[at];
 }
 
-/* Returns the last reading of a key; NULL: there is none. */
+/* Returns the entry with the last reading of a key, which may be too old to be valid; NULL if the key has no entry. */
 static const struct framecache_entry *framecache_last(const struct framecache *cache, const struct framecache_key *key)
 {
 	const struct framecache_half *half[] = { &cache->young, &cache->old };
@@ -38,7 +38,8 @@ static const struct framecache_entry *framecache_last(const struct framecache *c
 	return NULL;
 }
 
-/* Returns the time after `seen` for which an entry counts. */
+/* Returns the time in ns for which an entry is valid after its last reading (entry->seen); 0 if its line is not known
+ * yet. */
 static uint64_t framecache_lasting(const struct framecache_entry *entry)
 {
 	uint64_t lasting = (entry->seen - entry->since) / 16;
@@ -63,7 +64,7 @@ static void framecache_drop(struct framecache_half *half)
 	*half = (struct framecache_half){ 0 };
 }
 
-/* Makes space for an entry: drops the old half if the young one is full. */
+/* Makes space for an entry: if the young half is full, frees the old half and makes the young half the old one. */
 static void framecache_make_space(struct framecache *cache)
 {
 	if (cache->young.n >= HALF_FRAMES || cache->young.bytes >= HALF_BYTES) {
@@ -75,7 +76,8 @@ static void framecache_make_space(struct framecache *cache)
 		cache->young.entry = mem_alloc(sizeof(*cache->young.entry), HALF_SLOTS);
 }
 
-/* Continues the entry of the last reading if this one, whose text is `text`, does not differ. */
+/* Compares a reading with the last reading of the same key. If both have the same result, *read gets `since` and
+ * `replaced` from *last; otherwise sets read->replaced to true. text: name and file of the reading. */
 static void framecache_continue(const struct framecache *cache, const struct framecache_entry *last,
 				struct framecache_entry *read, struct str text, bool line_later)
 {

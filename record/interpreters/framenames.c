@@ -8,29 +8,33 @@
 
 #include <stdlib.h>
 
-/* size of an item in bytes after which the next one begins; in a pipe, each item is in one record */
+/* Size in bytes after which an item is full and the next one begins. In a pipe, each item is in one record. */
 #define ITEM_BYTES 32768u
-/* An address outside of all processes is even: pjfold takes no odd address for that of a function. */
+/* Distance of two addresses outside of all processes: it is even, because pjfold treats no odd address as that of a
+ * function. */
 #define MORE_STEP 2u
 
-/* Identifies a row; compared by its bytes. `turn` counts the functions and lines that the address has had before. */
+/* Identifies a row of the table; two keys with the same bytes are the same row. `turn`: number of earlier rows in this
+ * window for the same address, with another function or line. */
 struct row_key {
 	uint64_t address;
 	uint32_t pid, turn;
 };
 
 struct row {
-	uint64_t shown; /* address in callchains */
+	uint64_t shown; /* address that stands for the frame in callchains */
 	uint32_t language, line, text;
 };
 
 struct framenames {
 	struct intern keys, texts;
-	struct row *row; /* data of each key, at index id - 1 */
-	size_t bytes;    /* sum of the sizes of texts in bytes */
-	uint64_t more;   /* number of addresses outside of all processes that are in use */
+	struct row *row; /* row of each key; the row of key id is at index id - 1 */
+	size_t bytes;    /* sum of the sizes of all names and files in bytes */
+	uint64_t more;   /* number of addresses outside of all processes that were assigned in this window */
 	uint32_t left_out;
-	struct tenants *tenants; /* stocks of this window: TENANT_MEMORY for rows, TENANT_SAVED_BYTES for texts */
+	/* limits of each tenant in this window: TENANT_MEMORY is the number of rows, TENANT_SAVED_BYTES the bytes of
+	 * names and files */
+	struct tenants *tenants;
 };
 
 static struct tenants *framenames_limits(void)
@@ -71,7 +75,8 @@ static struct str row_key_bytes(const struct row_key *key)
 	return (struct str){ (const char *)key, sizeof(*key) };
 }
 
-/* Returns the id of a text, or 0 if there is no space for it. */
+/* Returns the id of a frame's name and file in `texts`; charges a new text to the tenant. Returns 0 if there is no
+ * space for a new text. */
 static uint32_t framenames_text(struct framenames *framenames, struct tenant tenant, struct str text)
 {
 	uint32_t id = intern_find(&framenames->texts, text);
@@ -83,8 +88,10 @@ static uint32_t framenames_text(struct framenames *framenames, struct tenant ten
 	return intern(&framenames->texts, text);
 }
 
-/* Returns the row for key and `wanted`, which it adds if it is new; NULL if there is no space for it, or the address
- * has had too many. *key becomes that of the row. tenant: NULL if the row is not charged. */
+/* Returns the row for *key with the text, line and language of *wanted, and adds it if it is new. While *key has a row
+ * with another text, line or language, increments key->turn, which makes *key another key. Returns NULL if there is no
+ * space, or if the address has FRAMENAMES_TURNS rows already. tenant: charged for a new row; NULL: no tenant is
+ * charged. */
 static const struct row *framenames_row(struct framenames *framenames, struct row_key *key, const struct tenant *tenant,
 					const struct row *wanted)
 {
@@ -113,7 +120,7 @@ uint64_t framenames_note(struct framenames *framenames, uint32_t pid, struct ten
 			 const struct framenames_frame *frame)
 {
 	struct row_key key = { frame->address, pid, 0 }, unnamed_key = { PJ_FUNCTIONS_UNNAMED, pid, 0 };
-	/* of one language, whatever the frames are of: their address is one */
+	/* all unnamed frames share one address and therefore one row; the row's language does not matter */
 	const struct row unnamed = { PJ_FUNCTIONS_UNNAMED, PJ_LANGUAGE_PYTHON, 0, 0 };
 	uint32_t text = frame->text.n ? framenames_text(framenames, tenant, frame->text) : 0;
 	const struct row named = { frame->address, frame->language, frame->line, text };
@@ -126,9 +133,9 @@ uint64_t framenames_note(struct framenames *framenames, uint32_t pid, struct ten
 	return PJ_FUNCTIONS_UNNAMED;
 }
 
-/* ---- the end of a window --------------------------------------------------------------------------------------- */
+/* ---- end of a window ------------------------------------------------------------------------------------------- */
 
-/* A row and its process, for sorting. */
+/* A row with the pid of its process, for sorting. */
 struct listed {
 	uint32_t pid;
 	struct row row;
@@ -147,8 +154,8 @@ static int listed_cmp(const void *left, const void *right)
 	return (a->row.shown > b->row.shown) - (a->row.shown < b->row.shown);
 }
 
-/* Writes an item with rows of the process and language of listed[0], up to ITEM_BYTES. Returns the number of rows that
- * it contains. */
+/* Writes an item with the rows that have the process and language of listed[0], until it has ITEM_BYTES bytes. Returns
+ * the number of rows in it. */
 static size_t framenames_put_item(const struct framenames *framenames, const struct listed *listed, size_t n,
 				  uint32_t left_out, struct text *item)
 {

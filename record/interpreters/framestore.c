@@ -58,7 +58,8 @@ static void framestore_unlink(struct framestore *store, struct framelist *list)
 	store->bytes -= framelist_size(list->n, list->bytes);
 }
 
-/* Returns the time at which the copy was made: the wait of a thread off the CPU may have begun long before. */
+/* Returns the time in ns at which the copy was made. For a thread off the CPU, list->time does not show that: the wait
+ * may have begun long before the copy. */
 static uint64_t made_at(const struct framelist *list)
 {
 	return list->read_by ? list->read_by : list->time;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * framestore.h - the interpreted frames of samples, until the main thread takes the samples from their rings.
+ * framestore.h - store of the interpreted frames of samples, from their evaluation until the main thread reads the
+ * sample.
  *
- * A copy of frames is evaluated within some ms of the sample, a deferred one within some 60 ms; the main thread comes
- * to the sample up to 600 ms later.
- * The store keeps each list by thread and time of the sample. Lists that are not taken are dropped FRAMESTORE_NS
- * after their copy, and the oldest ones if all are larger than FRAMESTORE_BYTES. Several threads may use it.
+ * The helper evaluates a copy of frames within some ms of the sample, a deferred copy within some 60 ms. The main
+ * thread reads the sample from its ring up to 600 ms later. Until then, the store holds the list of frames, by thread
+ * and time of the sample. A list that the main thread does not remove is dropped FRAMESTORE_NS after its copy was made;
+ * if all lists together are larger than FRAMESTORE_BYTES, the oldest ones are dropped. All functions are thread-safe.
  */
 #ifndef PJ_FRAMESTORE_H
 #define PJ_FRAMESTORE_H
@@ -15,25 +16,25 @@
 #define FRAMESTORE_NS UINT64_C(3000000000)
 #define FRAMESTORE_BYTES ((size_t)32 << 20)
 
-/* Interpreted frames of one sample. */
+/* List of the interpreted frames of one sample. */
 struct framelist {
-	struct framelist *older, *newer; /* of the store */
+	struct framelist *older, *newer; /* previous and next list in order of insertion; set by the store */
 	struct framelist *chain;
 	uint32_t pid, tid;
-	uint64_t time; /* of the sample, in ns */
+	uint64_t time; /* time of the sample in ns */
 	uint32_t language;
 	enum interpreter_end end;
-	/* Of a thread that was off the CPU: the root of the copy, the time after its last read, and
-	 * interp_copy.named_by. Otherwise 0. */
+	/* For a thread that was off the CPU: root of the copy, time in ns after the copy's last read, and
+	 * interp_copy.named_by. All 0 for other threads. */
 	uint64_t root, read_by, named_by;
-	uint64_t stack_low, stack_high; /* of struct interpreter_list */
+	uint64_t stack_low, stack_high; /* bounds of the native stack, as in struct interpreter_list */
 	uint32_t n, bytes;
-	char *text;                  /* `bytes` bytes: what the frames refer to */
-	struct interp_frame frame[]; /* n frames, innermost first */
+	char *text;                  /* names and files of the frames, `bytes` bytes */
+	struct interp_frame frame[]; /* the n interpreted frames, innermost first */
 };
 
-/* Returns a list with space for n frames and `bytes` bytes of text, both of which the caller sets; NULL if memory is
- * not available. The caller frees it with free, or gives it to framestore_put. */
+/* Returns a list with space for n frames and `bytes` bytes of text, which the caller fills; NULL if memory is not
+ * available. The caller frees it with free, or passes it to framestore_put. */
 struct framelist *framelist_new(uint32_t n, uint32_t bytes);
 
 struct framestore;
@@ -42,14 +43,15 @@ struct framestore *framestore_new(void);
 /* Frees the store and its lists. Accepts NULL. */
 void framestore_free(struct framestore *store);
 
-/* Adds a list, which becomes the store's. */
+/* Adds a list. The store owns it from then on. */
 void framestore_put(struct framestore *store, struct framelist *list);
 
-/* Returns true if there is a list of thread tid at `time`, copied and named before `until`. */
+/* Returns true if there is a list for the sample of thread tid at `time` (ns) whose copy and all names were read before
+ * `until` (ns). */
 bool framestore_has(struct framestore *store, uint32_t tid, uint64_t time, uint64_t until);
 
-/* Removes the list of the sample of thread tid at `time`, and returns it; NULL if there is none. The caller frees it.
- */
+/* Removes and returns the list for the sample of thread tid at `time` (ns); NULL if there is none. The caller frees the
+ * list. */
 struct framelist *framestore_take(struct framestore *store, uint32_t tid, uint64_t time);
 
 #endif

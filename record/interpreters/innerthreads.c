@@ -49,7 +49,7 @@ static int innerthread_cmp(const void *left, const void *right)
 	return (a->inner > b->inner) - (a->inner < b->inner);
 }
 
-/* Lists the threads of a process, sorted by the inner id. Returns their number. */
+/* Sets *list to the threads of a process, sorted by inner id. Returns their number. */
 static size_t innerthreads_list(int process, struct text *text, struct innerthread **list)
 {
 	int fd = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -74,7 +74,7 @@ static size_t innerthreads_list(int process, struct text *text, struct innerthre
 	return n;
 }
 
-/* Removes the threads that are not in /proc/PID/task. Returns the number of those that remain. */
+/* Removes the threads that are not in /proc/PID/task. Returns the number of threads that remain. */
 static size_t innerthreads_own(int process, struct interpreter_thread *thread, size_t n)
 {
 	size_t left = 0;

@@ -4,10 +4,9 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/process/fdmessage.h"
-#include "common/process/helperprocess.h"
-#include "common/process/urgency.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -18,59 +17,94 @@
 #include <time.h>
 #include <unistd.h>
 
-/* CPU time that a request, or a copy in one, costs the recorder itself, in ns */
+/* CPU time in ns of the recorder itself that is charged for a request, or for each copy in the request */
 #define REQUEST_NS 10000
-/* bursts of INTERPCLIENT_CPU_NS and INTERPCLIENT_WAITS_NS */
+/* Bursts of budgets, in ns of CPU time: CPU_AHEAD for INTERPCLIENT_CPU_NS, WAITS_AHEAD for INTERPCLIENT_WAITS_NS. */
 #define CPU_AHEAD (UINT64_C(10) * INTERPCLIENT_CPU_NS)
 #define WAITS_AHEAD (UINT64_C(10) * INTERPCLIENT_WAITS_NS)
+/* Minimum time in ns between a start that failed and the next one. A start may wait CFISTARTER_WAIT_MS, and the main
+ * thread may wait for it (cfistarter.h). */
+#define RETRY_NS SECOND_NS
 
-/* The sample of a copy. */
+/* The sample that a copy belongs to. */
 struct interpclient_copied {
-	uint64_t process; /* its number */
+	uint64_t process; /* number of the process in this recording (interpclient_process.number) */
 	uint32_t pid, tid;
-	uint64_t time, root, read_by; /* of a struct framelist */
+	/* time of the sample, root of the copy, and time after the copy's last read, as in struct framelist */
+	uint64_t time, root, read_by;
 };
 
 struct interpclient {
+	struct interpstarter starter;
+	/* memory shared with the helper, and its descriptor; NULL and -1 before the first request, or without memory */
 	struct interp_shared *shared;
+	int memory;
 	struct backoff backoff;
-	struct tenants *tenants, *waits; /* waits: of the copies of threads off the CPU alone */
-	bool off_cpu;                    /* the copies that wait, or the last request, are these */
-	uint64_t own_ns;                 /* inode of the recorder's mount namespace */
-	pid_t pid;                       /* of the helper; 0: none runs */
+	/* tenants: budgets for all copies; waits: budgets for copies of threads off the CPU alone */
+	struct tenants *tenants, *waits;
+	bool off_cpu; /* true if the copies of the next request, or of the last one sent, are of threads off the CPU */
+	uint64_t own_ns;  /* inode of the recorder's mount namespace */
+	pid_t pid;        /* pid of the helper process; 0: none runs */
+	uint64_t restart; /* time in ns before which no helper is started, because the last start failed */
+	bool requested;   /* true: a helper was started, or its start was tried */
 	int socket;
 	clockid_t clock;
 	uint64_t helper, cpu, serial;
 	struct interp_request request;
 	struct interp_reply reply;
-	/* the copies that wait to be sent, or that were sent: their process, tenant, number and bytes */
+	/* Copies of the interpreters' frames in the next request or, until its reply is taken, in the request sent.
+	 * copied: process of the newest copy; all are of one tenant. copy[0..ncopies): thread and time of each. nbytes:
+	 * bytes of shared memory that the next request's copies use so far; 0 after the request was sent. */
 	struct interpclient_process copied;
 	struct interpclient_copied copy[INTERP_COPIES];
 	uint32_t ncopies, nbytes;
 	_Atomic uint64_t hung, crashed, avoided, lingering, off;
 };
 
-/* ---- the process ------------------------------------------------------------------------------------------------ */
+/* ---- start and end of the helper process ------------------------------------------------------------------------ */
 
-static void interpclient_run_helper(void *to)
+/* Replaces the memory that is shared with the helper by new memory. Its size is sealed: a helper that shrinks it would
+ * end the recorder with SIGBUS. On failure, keeps the present memory: with RLIMIT_FSIZE below its size, 1.9 MB,
+ * ftruncate fails, and no function of an interpreter is read. */
+static void interpclient_renew_memory(struct interpclient *client)
 {
-	urgency_short_slices();
-	interphelper_run(HELPERPROCESS_FD, to);
+	int fd = memfd_create("pjrecord-interp", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *shared = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, sizeof(*client->shared)) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		shared = mmap(NULL, sizeof(*client->shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	if (client->shared) {
+		munmap(client->shared, sizeof(*client->shared));
+		close(client->memory);
+	}
+	client->shared = shared;
+	client->memory = fd;
 }
 
 static void interpclient_start(struct interpclient *client)
 {
 	int pair[2];
 
+	client->requested = true;
+	if (clock_now() < client->restart)
+		return;
+	if (!client->shared)
+		interpclient_renew_memory(client);
 	if (!client->shared || !backoff_may_start(&client->backoff, clock_now()) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
-	client->pid = helperprocess_start(&(struct helperprocess){ "pjrecord-interp", &pair[1], 1, URGENCY_SOON,
-								   interpclient_run_helper, client->shared });
+	client->pid = client->starter.start(client->starter.owner, pair[1], client->memory);
 	close(pair[1]);
 	if (!client->pid || clock_getcpuclockid(client->pid, &client->clock) != 0) {
 		close(pair[0]);
 		client->pid = 0;
+		client->restart = clock_now() + RETRY_NS;
 		return;
 	}
 	client->socket = pair[0];
@@ -80,7 +114,7 @@ static void interpclient_start(struct interpclient *client)
 
 static void interpclient_publish(struct interpclient *client)
 {
-	struct helper_counts counts = backoff_counts(&client->backoff, !client->pid);
+	struct helper_counts counts = backoff_counts(&client->backoff, client->requested && !client->pid);
 
 	client->hung = counts.hung;
 	client->crashed = counts.crashed;
@@ -94,27 +128,24 @@ static uint64_t interpclient_place(const struct interpclient *client, const stru
 	return backoff_place(&process->tenant, client->own_ns, 0);
 }
 
-/* Kills the helper, which failed at this process, and starts another one. The memory that they shared is replaced: a
- * helper that lingers may still write to it. */
+/* Kills the helper, which hung or crashed at a request for this process, and starts another one. Replaces the shared
+ * memory, too: a killed helper that has not ended yet may still write to it. */
 static void interpclient_fail(struct interpclient *client, const struct interpclient_process *process, bool hung)
 {
-	struct interp_shared *shared;
+	int memory = client->memory;
 
 	close(client->socket);
 	backoff_failed(&client->backoff, client->pid, interpclient_place(client, process), hung, clock_now());
 	client->pid = 0;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared != MAP_FAILED) {
-		munmap(client->shared, sizeof(*shared));
-		client->shared = shared;
+	interpclient_renew_memory(client);
+	if (client->memory != memory)
 		interpclient_start(client);
-	}
 	interpclient_publish(client);
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- requests and replies --------------------------------------------------------------------------------------- */
 
-/* Charges the helper's CPU time since the last reading to a tenant. */
+/* Charges the helper's CPU time since the last charge, and REQUEST_NS of the recorder, to a tenant. */
 static void interpclient_charge(struct interpclient *client, struct tenant tenant)
 {
 	struct timespec spec;
@@ -128,7 +159,8 @@ static void interpclient_charge(struct interpclient *client, struct tenant tenan
 	client->cpu = cpu;
 }
 
-/* Waits for the reply. Returns false if none came in time (*hung), or if the helper crashed. */
+/* Waits for the reply. Returns false if no reply came in time (then *hung is true), or if the helper crashed (then
+ * *hung is false). */
 static bool interpclient_receive(struct interpclient *client, bool *hung)
 {
 	uint64_t until = clock_now() + INTERPCLIENT_HANG_NS, now;
@@ -148,7 +180,7 @@ static bool interpclient_receive(struct interpclient *client, bool *hung)
 	}
 }
 
-/* Kills the helper, which gave no reply to the request for this process. */
+/* Kills and replaces the helper, which sent no reply to the request for this process. */
 static enum interpclient_answer interpclient_lose(struct interpclient *client,
 						  const struct interpclient_process *process, bool hung)
 {
@@ -183,7 +215,7 @@ static enum interpclient_answer interpclient_send(struct interpclient *client,
 	return INTERPCLIENT_DONE;
 }
 
-/* Waits for the reply to the last request, in client->reply. */
+/* Waits for the reply to the last request and stores it in client->reply. */
 static enum interpclient_answer interpclient_take(struct interpclient *client,
 						  const struct interpclient_process *process)
 {
@@ -206,7 +238,7 @@ static enum interpclient_answer interpclient_query(struct interpclient *client,
 	return answer == INTERPCLIENT_DONE ? interpclient_take(client, process) : answer;
 }
 
-/* Copies the threads of the reply. */
+/* Copies the threads of the reply from shared memory to a new array. */
 static void interpclient_take_threads(struct interpclient *client, struct interpreter_thread **thread, size_t *n)
 {
 	*n = client->reply.n <= INTERPRETER_THREADS_MAX ? client->reply.n : 0;
@@ -253,7 +285,8 @@ enum interpclient_answer interpclient_threads(struct interpclient *client, const
 	return answer;
 }
 
-/* Checks a frame that the helper sent: its text must be within the list's, its address must be one of user code. */
+/* Removes the name of a frame that the helper sent if the frame's text is outside of the list's text, or its address is
+ * not a user-space address. */
 static void interpclient_check_frame(const struct framelist *list, struct interp_frame *frame)
 {
 	if (frame->address > INT64_MAX || frame->text > list->bytes || frame->bytes > list->bytes - frame->text)
@@ -266,7 +299,7 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 	frame->first &= 1;
 }
 
-/* Exchanges the last copy with the first one. */
+/* Swaps the last copy with the first one. */
 static void interpclient_put_first(struct interpclient *client, uint32_t last)
 {
 	struct interpclient_copied copied = client->copy[0];
@@ -321,7 +354,8 @@ enum interpclient_answer interpclient_send_copies(struct interpclient *client)
 	return answer;
 }
 
-/* Returns the frames of a copy, of which the helper's reply has n from `first` on; NULL if memory is not available. */
+/* Returns a list of the frames of a copy: of_copy->n frames of the helper's reply from index `first` on. Returns NULL
+ * if memory is not available. */
 static struct framelist *interpclient_list(const struct interpclient *client, const struct interpclient_copied *copied,
 					   const struct interp_copy *of_copy, uint32_t first)
 {
@@ -355,7 +389,7 @@ size_t interpclient_take_frames(struct interpclient *client, struct interpclient
 
 	client->ncopies = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		/* the helper may change it meanwhile */
+		/* a local copy, as the helper may change the shared memory while the fields are checked */
 		struct interp_copy of_copy = valid ? client->shared->of_copy[i] : (struct interp_copy){ .lost = 1 };
 
 		frames[i] = (struct interpclient_frames){ .process = client->copy[i].process,
@@ -390,7 +424,7 @@ void interpclient_close(struct interpclient *client, const struct interpclient_p
 		fdmessage_send_soon(client->socket, &client->request, sizeof(client->request), NULL, 0);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- creation and release --------------------------------------------------------------------------------------- */
 
 uint64_t interpclient_helper(const struct interpclient *client)
 {
@@ -406,21 +440,18 @@ struct helper_counts interpclient_count(const struct interpclient *client)
 				       .off = client->off };
 }
 
-struct interpclient *interpclient_new(void)
+struct interpclient *interpclient_new(const struct interpstarter *starter)
 {
 	struct tenant_limits limits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_CPU_NS, CPU_AHEAD } },
 			     waits = { .flow[TENANT_CPU_NS] = { INTERPCLIENT_WAITS_NS, WAITS_AHEAD } };
 	struct interpclient *client = mem_alloc(sizeof(*client), 1);
 	struct stat own;
 
+	client->starter = *starter;
+	client->memory = -1;
 	client->own_ns = stat("/proc/self/ns/mnt", &own) == 0 ? own.st_ino : 0;
 	client->tenants = tenants_new(&limits);
 	client->waits = tenants_new(&waits);
-	client->shared = mmap(NULL, sizeof(*client->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (client->shared == MAP_FAILED)
-		client->shared = NULL;
-	interpclient_start(client);
-	interpclient_publish(client);
 	return client;
 }
 
@@ -432,8 +463,10 @@ void interpclient_free(struct interpclient *client)
 		close(client->socket);
 		backoff_abandon(&client->backoff, client->pid, 0);
 	}
-	if (client->shared)
+	if (client->shared) {
 		munmap(client->shared, sizeof(*client->shared));
+		close(client->memory);
+	}
 	tenants_free(client->tenants);
 	tenants_free(client->waits);
 	free(client);

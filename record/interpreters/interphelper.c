@@ -5,32 +5,41 @@
 #include "common/clocks.h"
 #include "common/files/fullio.h"
 #include "common/process/fdmessage.h"
+#include "common/process/helperprocess.h"
 #include "common/process/sandbox.h"
+#include "common/process/urgency.h"
 #include "record/interpreters/framecache.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Maximum steps (of about 0.1 us) and bytes of one request. */
+/* Descriptor of the shared memory in the helper process, until it is mapped. */
+#define MEMORY_FD (HELPERPROCESS_FD + 1)
+
+/* Limits of one request: OPEN_STEPS, THREADS_STEPS and FRAMES_STEPS in steps of about 0.1 us, by kind of request;
+ * READ_BYTES in bytes read. */
 enum { OPEN_STEPS = 2000000, THREADS_STEPS = 400000, FRAMES_STEPS = 200000, READ_BYTES = 64 << 20 };
 enum { NAMED_MAX = 1024 };
-enum { WARM_MAX = 8, CANDIDATES_MAX = 8 }; /* WARM_MAX: processes whose read buffers (2 MB) stay between requests */
+/* WARM_MAX: number of processes whose read buffers (2 MB each) are kept between requests. CANDIDATES_MAX: maximum
+ * number of mapped files of a process that are tried as interpreter. */
+enum { WARM_MAX = 8, CANDIDATES_MAX = 8 };
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
-/* Time in ns for which the helper polls for the next request before it sleeps, if the last one came within that time:
- * requests come in bursts, or 10 ms apart. */
+/* Time in ns for which the helper polls for the next request before it sleeps. It polls only if the last request came
+ * within this time: requests come in bursts, or at intervals of 10 ms. */
 #define AWAKE_NS 50000
-/* In the process of a key of the cache: the entry is that of the code, whatever the instruction. */
+/* Bit in framecache_key.process: the entry is about a code object, not about one of its instructions. */
 #define CODE_ONLY (UINT64_C(1) << 63)
 #define MAPS_MAX ((size_t)8 << 20)
 
-/* A process that is open. */
+/* A process that was opened in a slot. */
 struct interp_image {
 	struct memory memory;
 	struct readbudget budget;
-	const struct interpreter *interpreter; /* NULL: it was refused */
+	const struct interpreter *interpreter; /* NULL: no interpreter of the process could be opened */
 	void *state;
 	uint64_t process, used;
 };
@@ -41,17 +50,20 @@ struct interphelper {
 	struct interp_image *image[INTERP_SLOTS];
 	struct interp_image *warm[WARM_MAX];
 	struct framecache cache;
-	bool busy; /* the last request came within AWAKE_NS */
+	bool busy; /* true: the last request came within AWAKE_NS, so the helper polls for the next one */
 	struct interpreter_list list;
 	struct interp_request request;
 	struct interp_reply reply;
 	struct text text;
-	struct interp_frame named[NAMED_MAX]; /* text and bytes: where in a reply names were put, by their id */
+	/* Texts that the reply has already, by text id modulo NAMED_MAX. Only the members `text` (offset) and `bytes`
+	 * are used. */
+	struct interp_frame named[NAMED_MAX];
 };
 
-/* ---- opening ---------------------------------------------------------------------------------------------------- */
+/* ---- opening of processes --------------------------------------------------------------------------------------- */
 
-/* Finds the files in /proc/PID/maps that may be an interpreter: those whose first byte is mapped. */
+/* Finds the files in /proc/PID/maps that may be an interpreter by their path, and whose first byte is mapped. Returns
+ * their number, at most CANDIDATES_MAX. */
 static size_t interphelper_candidates(struct str maps, struct interpreter_candidate candidate[CANDIDATES_MAX])
 {
 	const struct str all = maps;
@@ -75,7 +87,8 @@ static size_t interphelper_candidates(struct str maps, struct interpreter_candid
 	return n;
 }
 
-/* Returns the interpreter that the program of a process is, by the name of its first file; NULL: none. */
+/* Returns the interpreter that the process runs as its program, by the path of the first file in /proc/PID/maps; NULL
+ * if the program is not an interpreter. */
 static const struct interpreter *interphelper_program(struct str maps)
 {
 	struct str line = str_cut(&maps, '\n');
@@ -84,8 +97,8 @@ static const struct interpreter *interphelper_program(struct str maps)
 	return slash < 0 ? NULL : interpreter_of_path(str_from(line, (size_t)slash));
 }
 
-/* Tries the candidates of one interpreter until one is open. Sets reply->answer, and reply->why to the reason of the
- * refusal. */
+/* Tries to open the candidates of one interpreter until one is open. Sets reply->answer, and reply->why to the reason
+ * of a refusal. */
 static void interphelper_try(struct interphelper *helper, struct interp_image *image,
 			     const struct interpreter *interpreter, const struct interpreter_candidate *candidate,
 			     size_t n)
@@ -109,8 +122,9 @@ static void interphelper_try(struct interphelper *helper, struct interp_image *i
 	}
 }
 
-/* Opens one interpreter of a process that may have loaded several: the one that its program is, also if that is still
- * starting, else the first one of interpreter_list. */
+/* Opens one interpreter of a process that may have loaded several. Tries the interpreter that is the process's program
+ * first; if that one is still starting (INTERPRETER_EARLY), tries no other. Otherwise, tries the other ones in the
+ * order of interpreter_list until one can be opened. */
 static void interphelper_try_all(struct interphelper *helper, struct interp_image *image, struct str maps)
 {
 	const struct interpreter *program = interphelper_program(maps);
@@ -149,7 +163,7 @@ static void interphelper_close(struct interphelper *helper, uint32_t slot)
 	helper->image[slot] = NULL;
 }
 
-/* Opens the process of a request. Takes the descriptor of its memory. */
+/* Opens the process of a request, and fills the reply. Takes ownership of fd[INTERP_FD_MEM]. */
 static void interphelper_open(struct interphelper *helper, int fd[INTERP_FDS])
 {
 	const struct interp_request *request = &helper->request;
@@ -161,7 +175,6 @@ static void interphelper_open(struct interphelper *helper, int fd[INTERP_FDS])
 	helper->image[request->slot] = image;
 	image->process = request->process;
 	image->memory.fd = fd[INTERP_FD_MEM];
-	image->memory.process = -1;
 	image->memory.budget = &image->budget;
 	fd[INTERP_FD_MEM] = -1;
 	image->budget = (struct readbudget){ .steps = OPEN_STEPS, .bytes = READ_BYTES };
@@ -177,9 +190,10 @@ static void interphelper_open(struct interphelper *helper, int fd[INTERP_FDS])
 	reply->n = interphelper_threads(helper, image);
 }
 
-/* ---- frames ----------------------------------------------------------------------------------------------------- */
+/* ---- frames of copies ------------------------------------------------------------------------------------------- */
 
-/* Adds the process to those whose read buffers stay between requests, in place of the least recently used one. */
+/* Keeps the read buffers of a process between requests. If WARM_MAX other processes have buffers, frees those of the
+ * least recently used one. */
 static void interphelper_warm(struct interphelper *helper, struct interp_image *image)
 {
 	size_t oldest = 0;
@@ -195,15 +209,17 @@ static void interphelper_warm(struct interphelper *helper, struct interp_image *
 	helper->warm[oldest] = image;
 }
 
-/* Returns true if a reading is that of a sample at time `sampled`, as far as its readings show that: the first one
- * ended before the sample, or the last one soon after it. */
+/* Returns true if code that was read first at `since` and last at `seen` is certainly the code of a sample at time
+ * `sampled`: the first reading was before the sample, or the last reading at most INTERPRETER_NAME_NS after it. All
+ * times in ns. */
 static bool interphelper_is_timely(uint64_t since, uint64_t seen, uint64_t sampled)
 {
 	return since <= sampled || seen <= sampled + INTERPRETER_NAME_NS;
 }
 
-/* Returns the time at which a copy was made: of a thread off the CPU, the end if nothing moves meanwhile, else the
- * begin. */
+/* Returns the time in ns at which the frames of a copy were the frames of the thread: for a running thread, the time of
+ * the sample. For a thread off the CPU, the end of the copying if the language is pinned (nothing moves meanwhile),
+ * otherwise its beginning. */
 static uint64_t interphelper_copied(const struct interp_image *image, const struct threadcopy *copy)
 {
 	if (!copy->off_cpu)
@@ -211,9 +227,9 @@ static uint64_t interphelper_copied(const struct interp_image *image, const stru
 	return image->interpreter->pinned ? copy->read_by : copy->begun;
 }
 
-/* Identifies the code of a frame now, after the sample. Returns the time of the first reading of the same code without
- * other code at its address since; UINT64_MAX if it is not that of the sample, or if the budget is exceeded. Sets
- * `reuses` in *of_copy if there was other code before. */
+/* Identifies the code at a frame's address now, after the sample. Returns the time in ns of the first reading that
+ * found this code there; UINT64_MAX if it is not the code of the sample, or if the budget is exceeded. Sets
+ * of_copy->reuses if other code was at the address before. */
 static uint64_t interphelper_code_since(struct interphelper *helper, struct interp_image *image,
 					const struct interpreter_frame *frame, struct interp_copy *of_copy)
 {
@@ -228,7 +244,8 @@ static uint64_t interphelper_code_since(struct interphelper *helper, struct inte
 	return place.address ? entry->since : UINT64_MAX;
 }
 
-/* Reads name and place of a frame into the cache. Returns NULL if the budget is exceeded. */
+/* Reads name, file and line of a frame and stores them in the cache. Returns the cache entry; NULL if the budget is
+ * exceeded. */
 static const struct framecache_entry *interphelper_describe(struct interphelper *helper, struct interp_image *image,
 							    const struct interpreter_frame *frame,
 							    const struct framecache_key *key)
@@ -244,15 +261,16 @@ static const struct framecache_entry *interphelper_describe(struct interphelper 
 			      named == INTERPRETER_NAMED ? text_view(&helper->text) : (struct str){ 0 }, clock_now());
 }
 
-/* Returns true if late readings of a copy are right: the thread is off the CPU, and nothing moves meanwhile. */
+/* Returns true if names may be read at any time after the copy: the thread is off the CPU, and the language is
+ * pinned. */
 static bool interphelper_is_pinned(const struct interp_image *image, const struct threadcopy *copy)
 {
 	return copy->off_cpu && image->interpreter->pinned;
 }
 
-/* Returns the entry of a frame of a copy, as interphelper_read, for a language whose code is identified. An entry of
- * the cache is that of the code only if it is not older than the code. Counts in of_copy->unknown a frame whose code
- * was not read before the copy. */
+/* Returns the cache entry of a frame in a copy, for a deferrable language; NULL if the code has changed, or if it is
+ * too late to read the name. Reads the name again if the entry is older than the code at the address. Adds 1 to
+ * of_copy->unknown if the frame's code was not read before the copy. */
 static const struct framecache_entry *interphelper_read_code(struct interphelper *helper, struct interp_image *image,
 							     const struct interpreter_frame *frame,
 							     const struct threadcopy *copy, struct interp_copy *of_copy)
@@ -274,8 +292,8 @@ static const struct framecache_entry *interphelper_read_code(struct interphelper
 	return entry;
 }
 
-/* Returns the entry of a frame of a copy: from the cache, or read now. Returns NULL if it is too late for that.
- */
+/* Returns the cache entry of a frame in a copy, for a language that is not deferrable; reads the name if the cache has
+ * no valid entry. Returns NULL if it is too late to read the name. */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
 							const struct interpreter_frame *frame,
 							const struct threadcopy *copy, struct interp_copy *of_copy)
@@ -294,8 +312,9 @@ static const struct framecache_entry *interphelper_read(struct interphelper *hel
 	return entry;
 }
 
-/* Writes the name of a frame into the reply. id: that of the text in the cache, until the cache starts again: so texts
- * are compared. Frames of one copy share their names. */
+/* Writes name and file of a frame into the reply. Frames of one copy with the same name and file share one text in the
+ * reply. id: id of the text in the cache. The cache may reuse an id after it dropped its old half, so the texts are
+ * compared, too. */
 static void interphelper_put_text(struct interphelper *helper, const struct interp_copy *of_copy,
 				  struct interp_frame *to, uint32_t id, struct str text)
 {
@@ -324,7 +343,7 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	helper->list.stack_low = helper->list.stack_high = 0;
 	of_copy->text = reply->bytes;
 	of_copy->end = image->interpreter->frames(image->state, copy, &helper->list);
-	/* it may have read live memory, too */
+	/* the functions `frames` of languages that are not deferrable may have read live memory, too */
 	if (copy->off_cpu && !image->interpreter->deferrable)
 		of_copy->named_by = clock_now();
 	of_copy->stack_low = helper->list.stack_low;
@@ -353,10 +372,10 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	of_copy->bytes = reply->bytes - of_copy->text;
 	of_copy->unknown += of_copy->n && !helper->list.frame[0].copied;
 	if (of_copy->n < helper->list.n)
-		of_copy->end = INTERPRETER_LATE; /* no space for its frames */
+		of_copy->end = INTERPRETER_LATE; /* the reply has no space for all frames */
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------------- */
+/* ---- performing of requests ------------------------------------------------------------------------------------- */
 
 static struct interp_image *interphelper_image(const struct interphelper *helper, uint32_t slot)
 {
@@ -365,7 +384,7 @@ static struct interp_image *interphelper_image(const struct interphelper *helper
 	return image && image->interpreter ? image : NULL;
 }
 
-/* Finds and names the frames of all copies of the request. They share one budget of steps. */
+/* Finds and names the frames in all copies of the request. The copies share one budget of steps and bytes. */
 static void interphelper_copies(struct interphelper *helper)
 {
 	struct readbudget left = { .steps = FRAMES_STEPS, .bytes = READ_BYTES };
@@ -378,7 +397,8 @@ static void interphelper_copies(struct interphelper *helper)
 		if (!image)
 			continue;
 		if (image->used != helper->request.serial)
-			memory_forget(&image->memory); /* all copies of a request are older than it */
+			/* the buffered memory may be older than the copies of this request */
+			memory_forget(&image->memory);
 		image->used = helper->request.serial;
 		image->budget = left;
 		interphelper_warm(helper, image);
@@ -397,7 +417,8 @@ static void interphelper_list(struct interphelper *helper, struct interp_image *
 	helper->reply.n = interphelper_threads(helper, image);
 }
 
-/* Performs a request and sends the reply. Returns false if the recorder has closed the socket. */
+/* Performs a request and sends the reply. Returns false if sending fails, because the recorder has closed the
+ * socket. */
 static bool interphelper_answer(struct interphelper *helper, int fd[INTERP_FDS])
 {
 	const struct interp_request *request = &helper->request;
@@ -440,7 +461,8 @@ static bool interphelper_receive(struct interphelper *helper, int fd[FDMESSAGE_M
 	       helper->request.ncopies <= INTERP_COPIES;
 }
 
-void interphelper_run(int socket, struct interp_shared *shared)
+/* Maps the shared memory, enters the sandbox, and performs requests. */
+static void interphelper_run(void *to)
 {
 	static const struct sandbox rights = { .groups = SANDBOX_MESSAGES,
 					       .address_space = ADDRESS_SPACE,
@@ -449,8 +471,13 @@ void interphelper_run(int socket, struct interp_shared *shared)
 	int fd[FDMESSAGE_MAX];
 	bool go_on = true;
 
-	helper->socket = socket;
-	helper->shared = shared;
+	(void)to;
+	urgency_short_slices();
+	helper->socket = HELPERPROCESS_FD;
+	helper->shared = mmap(NULL, sizeof(*helper->shared), PROT_READ | PROT_WRITE, MAP_SHARED, MEMORY_FD, 0);
+	if (helper->shared == MAP_FAILED)
+		return;
+	close(MEMORY_FD);
 	sandbox_enter(&rights);
 	while (go_on && interphelper_receive(helper, fd)) {
 		go_on = interphelper_answer(helper, fd);
@@ -458,4 +485,12 @@ void interphelper_run(int socket, struct interp_shared *shared)
 			if (fd[i] >= 0)
 				close(fd[i]);
 	}
+}
+
+pid_t interphelper_fork(int socket, int memory, bool sibling)
+{
+	const struct helperprocess helper = { "pjrecord-interp", (int[]){ socket, memory }, 2,
+					      URGENCY_SOON,      interphelper_run,          NULL };
+
+	return sibling ? helperprocess_start_sibling(&helper) : helperprocess_start(&helper);
 }

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time in ns for which a CPU stays watched: on a loaded host, a thread comes back to it after seconds, and a copy on
- * one CPU is not certain while it may run on another one that is not watched. */
+/* Time in ns for which a CPU stays watched after its last sample of a registered thread. On a loaded host, a thread
+ * returns to a CPU after seconds. A copy on one CPU is not certified if the thread may run on another CPU that is not
+ * watched. */
 #define HOLD_NS (5 * SECOND_NS)
 
 struct interpreters {
@@ -24,11 +25,11 @@ struct interpreters {
 	struct syncread *syncread;
 	struct framestore *store;
 	struct framenames *names;
-	struct waitframes *waits;    /* NULL: no frames of threads off the CPU are read */
-	struct waitnames *waitnames; /* of these */
+	struct waitframes *waits;    /* NULL: frames of threads off the CPU are not read */
+	struct waitnames *waitnames; /* names of the frames of threads off the CPU */
 	struct onestack merged;
-	struct onestack_frame *frame;  /* frames of the current sample */
-	struct waitnames_frame *named; /* their names */
+	struct onestack_frame *frame;  /* interpreted frames of the current sample (array) */
+	struct waitnames_frame *named; /* names of the frames in `frame` */
 	size_t capacity;
 };
 
@@ -61,10 +62,11 @@ void interpreters_tick(struct interpreters *interpreters, uint64_t now)
 	scripts_tick(interpreters->scripts, now);
 }
 
-/* ---- samples ---------------------------------------------------------------------------------------------------- */
+/* ---- frames of samples ------------------------------------------------------------------------------------------ */
 
-/* Fills interpreters->frame with the frames in a list, without addresses. Frames of the interpreter itself are left
- * out: if such a frame is an entry frame, the one that it called is. Returns the number of frames. */
+/* Fills interpreters->frame with the frames of a list, without their addresses for the callchain. Leaves out frames of
+ * the interpreter itself; if such a frame is an entry frame, the frame that it called becomes the entry frame. Returns
+ * the number of frames. */
 static size_t interpreters_frames(struct interpreters *interpreters, const struct framelist *list)
 {
 	size_t n = 0;
@@ -89,8 +91,8 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 	return n;
 }
 
-/* Notes the names of the frames in a list, and sets the addresses in interpreters->frame, and interpreters->named.
- * Returns the number of frames. */
+/* Enters the names of a list's frames in interpreters->names. Sets the addresses in interpreters->frame, and fills
+ * interpreters->named. Returns the number of frames. */
 static size_t interpreters_name(struct interpreters *interpreters, const struct script *script,
 				const struct framelist *list, struct pj_unwinding *counts)
 {
@@ -117,7 +119,8 @@ static size_t interpreters_name(struct interpreters *interpreters, const struct 
 	return n;
 }
 
-/* Returns true for a frame in code that is in no file; owner: its process. Implements onestack_lists.is_trampoline. */
+/* Returns true for a frame in code that is not in a file. owner: its process. Implements
+ * onestack_lists.is_trampoline. */
 static bool interpreters_is_generated(const void *owner, const struct walk_frame *frame)
 {
 	const struct mapping *mapping = processes_at(owner, walk_frame_lookup(frame));
@@ -125,22 +128,22 @@ static bool interpreters_is_generated(const void *owner, const struct walk_frame
 	return mapping && mapped_file_is_memory(mapping->file);
 }
 
-/* Returns true if the thread runs on the native stack that its interpreted frames belong to, as far as that is known.
- */
+/* Returns true if the thread runs on the native stack that its interpreted frames belong to, or if the bounds of this
+ * stack are unknown. */
 static bool interpreters_on_stack(const struct interpreters_sample *sample, const struct framelist *list)
 {
 	return list->stack_high == 0 ||
 	       (sample->stack_pointer >= list->stack_low && sample->stack_pointer <= list->stack_high);
 }
 
-/* Returns true if the copy of the native stack has all of it on which its interpreted frames run. */
+/* Returns true if the stack copy reaches to the end of the native stack on which the interpreted frames run. */
 static bool interpreters_has_stack(const struct interpreters_sample *sample, const struct framelist *list)
 {
 	return list->stack_high != 0 && interpreters_on_stack(sample, list) &&
 	       sample->stack_bytes >= list->stack_high - sample->stack_pointer;
 }
 
-/* Replaces the frames of the walk by merged ones. */
+/* Replaces the frames of the walk by the frames of the merged stack. */
 static void interpreters_put(struct interpreters *interpreters, struct walk *walk)
 {
 	const struct onestack *merged = &interpreters->merged;
@@ -154,7 +157,8 @@ static void interpreters_put(struct interpreters *interpreters, struct walk *wal
 	walk->n = merged->n;
 }
 
-/* Keeps the names of a thread that is off the CPU. Returns false if there is no space for them. */
+/* Stores the names in interpreters->named for a thread that is off the CPU. Returns false if there is no space for the
+ * names. */
 static bool interpreters_keep(struct interpreters *interpreters, const struct script *script, uint32_t tid, size_t n)
 {
 	return waitnames_keep(interpreters->waitnames, &(struct waitnames_wait){ .pid = script->pid,
@@ -207,7 +211,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 	return true;
 }
 
-/* Notes the name of a proposed frame, and returns the frame for the callchain. */
+/* Enters the name of a frame that the helper proposed. Returns the frame for the callchain. */
 static struct walk_frame interpreters_note_native(struct interpreters *interpreters, const struct script *script,
 						  const struct framelist *list, const struct interp_frame *from)
 {
@@ -223,7 +227,7 @@ static struct walk_frame interpreters_note_native(struct interpreters *interpret
 				    .exact = true };
 }
 
-/* Appends functions to the merged stack, and counts them. */
+/* Appends the functions of a native frame to the merged stack, and adds their number to the counts. */
 static void interpreters_put_functions(struct interpreters *interpreters, const struct script *script,
 				       const struct framelist *list, const struct jsstacks_functions *functions,
 				       size_t max, struct pj_unwinding *counts)
@@ -235,7 +239,8 @@ static void interpreters_put_functions(struct interpreters *interpreters, const 
 	counts->functions_unnamed += functions->unnamed;
 }
 
-/* Replaces native frames by the functions that they run, as far as the list has them. */
+/* Replaces each native frame by the functions that it runs, if the helper proposed functions with names for this
+ * frame. */
 static void interpreters_name_native(struct interpreters *interpreters, const struct script *script,
 				     const struct interpreters_sample *sample, const struct framelist *list,
 				     struct walk *walk, struct pj_unwinding *counts)
@@ -262,7 +267,7 @@ static void interpreters_name_native(struct interpreters *interpreters, const st
 	interpreters_put(interpreters, walk);
 }
 
-/* Counts why a sample without a certified copy shows no interpreted frames. */
+/* Adds the sample to the count for the reason (verdict) for which it shows no interpreted frames. */
 static void interpreters_drop(enum syncread_verdict verdict, struct pj_unwinding *counts)
 {
 	switch (verdict) {
@@ -272,8 +277,8 @@ static void interpreters_drop(enum syncread_verdict verdict, struct pj_unwinding
 	}
 }
 
-/* The stack is that of the sample itself, so there is no certificate; each function was proven when its objects were
- * read. */
+/* Merges frames that are on the native stack (V8). They come from the sample's own stack copy, so they need no
+ * certificate. The helper proved that each function is in a V8 frame when it read the objects. */
 static void interpreters_merge_native(struct interpreters *interpreters, const struct script *script,
 				      const struct interpreters_sample *sample, const struct framelist *list,
 				      struct walk *walk, struct pj_unwinding *counts)
@@ -288,8 +293,9 @@ static void interpreters_merge_native(struct interpreters *interpreters, const s
 	}
 }
 
-/* Returns the frames of a stack that was read while its thread was off the CPU, until sample->until at least. Counts
- * why there are none, and returns NULL then. */
+/* Returns the frames of a thread that was off the CPU, if they were read and named before sample->until; the caller
+ * frees them. If they were not, adds the sample to the count for the reason and returns NULL. root: the registered root
+ * of the thread. */
 static struct framelist *interpreters_take_wait(struct interpreters *interpreters,
 						const struct interpreters_sample *sample, uint64_t root,
 						struct pj_unwinding *counts)
@@ -315,7 +321,8 @@ static enum syncread_verdict interpreters_verdict(struct interpreters *interpret
 										   .nregisters = sample->nregisters });
 }
 
-/* The same for a sample: the reader certifies the copy. */
+/* Returns the frames of a sample if the synchronous reader certifies their copy; the caller frees them. If there is no
+ * certified copy, adds the sample to the count for the reason and returns NULL. */
 static struct framelist *interpreters_take_sample(struct interpreters *interpreters,
 						  const struct interpreters_sample *sample, struct pj_unwinding *counts)
 {
@@ -329,7 +336,7 @@ static struct framelist *interpreters_take_sample(struct interpreters *interpret
 	return NULL;
 }
 
-/* Puts certified frames at their places in the walk. */
+/* Merges certified frames into the walk, and adds the result to the counts. */
 static void interpreters_place(struct interpreters *interpreters, const struct script *script,
 			       const struct interpreters_sample *sample, const struct framelist *list,
 			       struct walk *walk, struct pj_unwinding *counts)
@@ -350,6 +357,34 @@ bool interpreters_are_native(const struct interpreters *interpreters, const stru
 	return script && script->state == SCRIPT_OPEN && script->on_stack && script->began == process->since;
 }
 
+/* Returns the open script of a process with a file of an interpreter; NULL if there is none. */
+static struct script *open_script(const struct interpreters *interpreters, const struct process *process)
+{
+	struct script *script;
+
+	if (!process || !process->maps || !process->maps->interpreters)
+		return NULL;
+	script = scripts_find(interpreters->scripts, process->pid);
+	return script && script->state == SCRIPT_OPEN && script->began == process->since ? script : NULL;
+}
+
+const struct hostframe *interpreters_hostframe(const struct interpreters *interpreters, const struct process *process)
+{
+	const struct script *script = open_script(interpreters, process);
+
+	return script && script->hostframe.kind ? &script->hostframe : NULL;
+}
+
+void interpreters_found_code(struct interpreters *interpreters, const struct process *process, struct str path)
+{
+	struct script *script = open_script(interpreters, process);
+	const struct interpreter *interpreter =
+		script && !script->hostframe.kind ? interpreter_of_language(script->language) : NULL;
+
+	if (interpreter && interpreter->is_compiled && interpreter->is_compiled(path))
+		script->outdated = true;
+}
+
 void interpreters_merge(struct interpreters *interpreters, const struct interpreters_sample *sample, struct walk *walk,
 			struct pj_unwinding *counts)
 {
@@ -361,7 +396,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 		return;
 	if (!syncread_has_thread(interpreters->syncread, sample->tid, &root)) {
 		if (script->on_stack)
-			/* any root: none is followed */
+			/* the root is not used for frames on the native stack: any value but 0 */
 			syncread_add_thread(interpreters->syncread, script->pid, sample->tid, script->pid,
 					    sample->time);
 		else
@@ -370,7 +405,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 	}
 	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED &&
 	    waitframes_set_thread(interpreters->waits, script->pid, sample->tid, root))
-		return; /* it is read again */
+		return; /* pjrecord-wait reads the stack once more, now that the thread is entered */
 	counts->interpreted++;
 	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED) {
 		counts->interpreted_late++;
@@ -429,13 +464,13 @@ void interpreters_end(struct interpreters *interpreters, struct text *text)
 	framenames_end(interpreters->names, text);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- creation and release --------------------------------------------------------------------------------------- */
 
-struct interpreters *interpreters_new(enum interpreters_choice choice)
+struct interpreters *interpreters_new(enum interpreters_choice choice, const struct interpstarter *starter)
 {
 	struct interpreters *interpreters = mem_alloc(sizeof(*interpreters), 1);
 
-	interpreters->scripts = scripts_new(choice == INTERPRETERS_ALL);
+	interpreters->scripts = scripts_new(choice == INTERPRETERS_ALL, starter);
 	return interpreters;
 }
 

@@ -17,38 +17,43 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Maximum number of orders that wait: those beyond it are refused, and given again later. */
+/* Maximum number of orders in the queue. interpthread_order refuses further ones, and the main thread repeats them
+ * later. */
 enum { ORDERS_MAX = 4096 };
 
-/* Maximum number of copies of threads off the CPU that are taken between two looks at the orders. */
+/* Maximum number of stack copies of threads off the CPU that this thread dequeues before it checks for orders again. */
 enum { WAITS_MAX = 64 };
 
-/* Time in ms after which the reply to the last copy is taken, if no other copy comes. */
+/* Time in ms after which the thread takes the reply to the last copy, if no other copy comes before. */
 enum { REPLY_MS = 20 };
 
-/* Time in ns between two looks for deferred copies. The main thread comes to a sample 100 ms after it, or calls
- * interpthread_flush first. */
+/* Time in ns between two polls for deferred copies. The main thread reads a sample at least 100 ms after the sample's
+ * time, or calls interpthread_flush first. */
 #define DEFERRED_NS UINT64_C(60000000)
 
-/* Longest time in ms for which interpthread_flush waits. */
+/* Maximum time in ms for which interpthread_flush waits. */
 enum { FLUSH_MS = 100 };
 
-/* Copies of a process are deferred if this number in a row, and all for this time in ns, had no new code. New code
- * costs the names of its samples of DEFERRED_NS, at most once in KNOWN_NS. */
+/* Copies of a process are deferred once KNOWN_MIN copies in a row, over at least KNOWN_NS (ns), had no new code. New
+ * code in a process with deferred copies costs the names of its samples up to the next poll (DEFERRED_NS). That happens
+ * at most once in KNOWN_NS. */
 enum { KNOWN_MIN = 64 };
 #define KNOWN_NS (SECOND_NS * 5 / 2)
 
-/* A process that the main thread has ordered to open. */
+/* A process that the main thread ordered to open. */
 struct interp_process {
 	struct interpclient_process client;
 	uint64_t start;
-	uint64_t helper; /* serial number of the helper in which it is open; 0: none */
+	uint64_t helper; /* serial number of the helper in which the process is open; 0: none */
 	uint32_t pid;
-	/* number of copies in a row whose code was known before the sample, KNOWN_MIN at most, and time of the first */
+	/* known: number of copies in a row whose code had been read before the sample, at most KNOWN_MIN; known_since:
+	 * time in ns of the first of these copies. */
 	uint32_t known;
 	uint64_t known_since;
-	/* struct interpreter.deferrable; false for ever once it had other code at an address where code was before, or
-	 * code of a text: such code may be gone again, and the first one be back, before a deferred copy is read. */
+	/* True while copies of the process may be deferred: the language is deferrable, and no copy had code that
+	 * replaced other code at its address, or code whose source is a string. With such code, the original code may
+	 * be back at the address before a deferred copy is read, so that the change is not noticed. Once false, this
+	 * member remains false. */
 	bool deferrable;
 	bool deferred;
 };
@@ -56,25 +61,27 @@ struct interp_process {
 struct interpthread {
 	struct interpclient *client;
 	struct syncread *copies;
-	struct waitframes *waits; /* NULL: no copies of threads off the CPU */
-	struct threadcopy *wait;  /* the last copy of these; NULL: waits is */
+	struct waitframes *waits; /* NULL: there are no copies of threads off the CPU */
+	struct threadcopy *wait;  /* buffer for a copy from `waits`; NULL if waits is NULL */
 	struct framestore *store;
 	pthread_t thread;
 	bool running, all;
 	_Atomic bool stop;
 	int orders_fd, news_fd, flushed_fd;
-	pthread_mutex_t lock; /* of the following */
-	bool flush;           /* the main thread waits until all copies are taken */
+	pthread_mutex_t lock; /* protects the members from `flush` to `last` */
+	bool flush;           /* true: the main thread waits in interpthread_flush */
 	struct interpthread_order order[ORDERS_MAX];
 	size_t norders;
 	struct interpthread_news *first, **last;
-	/* of the thread */
-	bool sent;        /* copies were sent, and their frames were not taken */
-	size_t waiting;   /* number of copies that wait to be sent, */
-	bool urgent;      /* and one of them is of a process whose copies are not deferred */
+	/* Members below: used by the thread alone. */
+	bool sent;      /* true: copies were sent, and the reply to them was not processed yet */
+	size_t waiting; /* number of copies added to the next request */
+	/* true: one of the waiting copies is of a thread off the CPU, or of a process whose copies are not deferred */
+	bool urgent;
 	size_t ndeferred; /* number of processes whose copies are deferred */
-	bool undeferred;  /* deferring of one has ended: its copies may wait without a wake */
-	uint64_t looked;  /* time at which the copies of the synchronous reader were taken last */
+	/* true: the deferral of a process has ended; some of its copies may wait without having woken this thread */
+	bool undeferred;
+	uint64_t looked; /* time in ns at which the thread last took copies of the synchronous reader */
 	struct interpclient_frames frames[INTERP_COPIES];
 	struct interp_process *slot[INTERP_SLOTS];
 	struct interpthread_order taken[ORDERS_MAX];
@@ -85,7 +92,7 @@ static void interpthread_signal(int fd)
 	uint64_t one = 1;
 
 	if (write(fd, &one, sizeof(one)) < 0) {
-		/* the counter is at its limit, so the descriptor is readable */
+		/* the counter has its maximum, so the descriptor is readable */
 	}
 }
 
@@ -94,11 +101,11 @@ static void interpthread_clear(int fd)
 	uint64_t value;
 
 	if (read(fd, &value, sizeof(value)) < 0) {
-		/* it was not readable */
+		/* the descriptor was not readable */
 	}
 }
 
-/* ---- news ------------------------------------------------------------------------------------------------------- */
+/* ---- news for the main thread ----------------------------------------------------------------------------------- */
 
 static struct interpthread_news *interpthread_news_new(const struct interp_process *process, bool opened)
 {
@@ -112,7 +119,7 @@ static struct interpthread_news *interpthread_news_new(const struct interp_proce
 	return news;
 }
 
-static void interpthread_tell(struct interpthread *thread, struct interpthread_news *news)
+static void interpthread_post(struct interpthread *thread, struct interpthread_news *news)
 {
 	pthread_mutex_lock(&thread->lock);
 	*thread->last = news;
@@ -152,7 +159,7 @@ int interpthread_fd(const struct interpthread *thread)
 	return thread->news_fd;
 }
 
-/* ---- processes -------------------------------------------------------------------------------------------------- */
+/* ---- opening of processes --------------------------------------------------------------------------------------- */
 
 static struct interp_process *interpthread_find(const struct interpthread *thread, uint64_t number, uint32_t pid)
 {
@@ -163,7 +170,7 @@ static struct interp_process *interpthread_find(const struct interpthread *threa
 	return NULL;
 }
 
-/* Sets if the copies of a process are deferred. */
+/* Starts or ends the deferring of a process's copies. */
 static void interpthread_defer(struct interpthread *thread, struct interp_process *process, bool deferred)
 {
 	if (process->deferred == deferred)
@@ -183,7 +190,8 @@ static void interpthread_close(struct interpthread *thread, struct interp_proces
 	free(process);
 }
 
-/* Translates the thread ids in *news to those of the kernel's records; `folder` is /proc/PID. */
+/* Translates the thread ids in *news to ids as in the kernel's records, and charges the CPU time to the tenant. folder:
+ * descriptor of /proc/PID. */
 static void interpthread_translate(struct interpthread *thread, const struct interp_process *process, int folder,
 				   struct interpthread_news *news)
 {
@@ -193,8 +201,8 @@ static void interpthread_translate(struct interpthread *thread, const struct int
 	interpclient_spend(thread->client, &process->client, clock_thread_cpu() - begin);
 }
 
-/* Sets the answer for a process whose files could not be opened. Without `all`, the reason has the remedy for a daemon
- * that changed its user. */
+/* Sets the reason for which the files of a process could not be opened. Without `all`, the reason names the remedy for
+ * a daemon that changed its user. */
 static void interpthread_refuse(const struct interpthread *thread, const struct hotspot_reason *why,
 				struct interpthread_news *news)
 {
@@ -206,7 +214,8 @@ static void interpthread_refuse(const struct interpthread *thread, const struct 
 				    why->why);
 }
 
-/* Opens the memory of a process and lets the helper open it. Fills *news. Returns true if it is open. */
+/* Opens the memory and mappings of a process, and lets the helper open the process. Fills *news. Returns true if the
+ * process is open. */
 static bool interpthread_open_files(struct interpthread *thread, struct interp_process *process,
 				    struct interpthread_news *news)
 {
@@ -234,7 +243,8 @@ static bool interpthread_open_files(struct interpthread *thread, struct interp_p
 			process->deferrable = interpreter && interpreter->deferrable;
 			interpthread_translate(thread, process, folder, news);
 		} else if (answer != INTERPCLIENT_DONE) {
-			news->result.answer = INTERPRETER_EARLY; /* try again */
+			/* the helper failed, or the tenant is over budget: the main thread tries again */
+			news->result.answer = INTERPRETER_EARLY;
 		}
 		jvmopen_free(files);
 	} else {
@@ -253,11 +263,11 @@ static void interpthread_open(struct interpthread *thread, struct interp_process
 	process->helper = news->failed ? 0 : interpclient_helper(thread->client);
 	if (news->failed)
 		interpthread_close(thread, process);
-	interpthread_tell(thread, news);
+	interpthread_post(thread, news);
 }
 
-/* Closes a process that the helper has lost, as it was started again, with news of a failure: the main thread opens it
- * again. */
+/* Closes a process that is no longer open in the helper, because the helper was restarted. Sets news->failed, so that
+ * the main thread opens the process again. */
 static void interpthread_lose(struct interpthread *thread, struct interp_process *process,
 			      struct interpthread_news *news)
 {
@@ -284,7 +294,7 @@ static void interpthread_list(struct interpthread *thread, struct interp_process
 		if (folder >= 0)
 			close(folder);
 	}
-	interpthread_tell(thread, news);
+	interpthread_post(thread, news);
 }
 
 static void interpthread_add(struct interpthread *thread, const struct interpthread_order *order)
@@ -304,7 +314,7 @@ static void interpthread_add(struct interpthread *thread, const struct interpthr
 		news->result.answer = INTERPRETER_REFUSED;
 		snprintf(news->result.why, sizeof(news->result.why), "too many processes");
 		free(process);
-		interpthread_tell(thread, news);
+		interpthread_post(thread, news);
 		return;
 	}
 	process->client.slot = slot;
@@ -312,7 +322,7 @@ static void interpthread_add(struct interpthread *thread, const struct interpthr
 	interpthread_open(thread, process);
 }
 
-/* ---- orders ----------------------------------------------------------------------------------------------------- */
+/* ---- orders and copies ------------------------------------------------------------------------------------------ */
 
 bool interpthread_order(struct interpthread *thread, const struct interpthread_order *order)
 {
@@ -339,16 +349,17 @@ static void interpthread_obey(struct interpthread *thread, const struct interpth
 		interpthread_close(thread, process);
 }
 
-/* Sends the main thread the news that the helper has lost a process. */
+/* Sends the main thread the news that a process is no longer open in the helper. */
 static void interpthread_lost(struct interpthread *thread, struct interp_process *process)
 {
 	struct interpthread_news *news = interpthread_news_new(process, false);
 
 	interpthread_lose(thread, process, news);
-	interpthread_tell(thread, news);
+	interpthread_post(thread, news);
 }
 
-/* Takes the frames of one copy. Follows how long the code of its process was known. */
+/* Stores the frames of one copy. Updates the number of copies in a row without new code, and starts or ends the
+ * deferral of the process's copies. */
 static void interpthread_take_frames(struct interpthread *thread, struct interpclient_frames *frames)
 {
 	struct interp_process *process = interpthread_find(thread, frames->process, 0);
@@ -362,7 +373,7 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 		interpthread_lost(thread, process);
 		return;
 	}
-	/* sleeps at one place do not show that a process runs no new code */
+	/* repeated sleeps in the same code do not prove that the process runs no new code */
 	if (frames->off_cpu && frames->known)
 		return;
 	if (frames->reuses)
@@ -378,8 +389,8 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 				   now - process->known_since >= KNOWN_NS);
 }
 
-/* Takes the frames of the copies that were sent last, if their reply was not taken. By then it is there, or nearly: to
- * wait for it right after the request would cost a second wake. */
+/* Waits for the reply to the last request, unless it was processed already, and stores the frames. Called at the next
+ * wakeup, when the reply has mostly arrived: waiting for it right after the request would cost a second wakeup. */
 static void interpthread_collect(struct interpthread *thread)
 {
 	size_t n;
@@ -392,7 +403,8 @@ static void interpthread_collect(struct interpthread *thread)
 		interpthread_take_frames(thread, &thread->frames[i]);
 }
 
-/* Sends the copies that wait. Copies that were deferred have waited for long: then waits for the reply. */
+/* Sends the waiting copies. If all of them are of processes with deferred copies, waits for the reply at once, because
+ * these copies are old already. */
 static void interpthread_send(struct interpthread *thread)
 {
 	bool urgent = thread->urgent;
@@ -406,7 +418,8 @@ static void interpthread_send(struct interpthread *thread)
 		interpthread_collect(thread);
 }
 
-/* Stores that a copy of a thread off the CPU gets no frames: the main thread waits for them no longer. */
+/* For a copy of a thread off the CPU whose frames cannot be found: stores an empty list (INTERPRETER_LATE), so that the
+ * main thread does not wait for the frames. */
 static void interpthread_store_late(struct interpthread *thread, const struct threadcopy *copy)
 {
 	struct framelist *list = framelist_new(0, 0);
@@ -422,9 +435,9 @@ static void interpthread_store_late(struct interpthread *thread, const struct th
 	framestore_put(thread->store, list);
 }
 
-/* Lets the helper find the frames of a copy. Copies of processes without new code, and one of another, are sent
- * together; one of a thread off the CPU is sent at once, as the thread may run again. Returns false if the thread is to
- * end. */
+/* Lets the helper find the frames of a copy. Deferred copies wait to be sent in one request, together with the first
+ * copy that is not deferred. A copy of a thread off the CPU is sent at once, because the thread may run again. Returns
+ * false if the thread must end. */
 static bool interpthread_name(void *to, const struct threadcopy *copy)
 {
 	struct interpthread *thread = to;
@@ -459,7 +472,8 @@ static bool interpthread_name(void *to, const struct threadcopy *copy)
 	return !thread->stop;
 }
 
-/* Takes all copies that wait, and again while that has ended a deferring. Returns their number. */
+/* Takes all waiting copies of the synchronous reader and returns their number. If the deferral of a process ended
+ * meanwhile, takes copies again: some may have arrived without waking this thread. */
 static size_t interpthread_take_copies(struct interpthread *thread)
 {
 	size_t n = 0;
@@ -473,7 +487,8 @@ static size_t interpthread_take_copies(struct interpthread *thread)
 	return n;
 }
 
-/* Ends all deferring, as no copy comes: the next one wakes this thread again. */
+/* Ends the deferral of all processes, because no copies have come lately: the next copy then wakes this thread
+ * again. */
 static void interpthread_rest(struct interpthread *thread)
 {
 	for (size_t i = 0; i < INTERP_SLOTS && thread->ndeferred; i++)
@@ -482,7 +497,8 @@ static void interpthread_rest(struct interpthread *thread)
 	interpthread_take_copies(thread);
 }
 
-/* Returns true if copies of the synchronous reader wait that are not deferred, or no longer. */
+/* Returns true if the thread must take copies of the synchronous reader now: no process is deferred, deferred copies
+ * are due, or a copy that is not deferred waits. */
 static bool interpthread_is_due(const struct interpthread *thread)
 {
 	struct pollfd polled = { .fd = syncread_copies_fd(thread->copies), .events = POLLIN };
@@ -490,8 +506,8 @@ static bool interpthread_is_due(const struct interpthread *thread)
 	return !thread->ndeferred || clock_now() - thread->looked >= DEFERRED_NS || poll(&polled, 1, 0) > 0;
 }
 
-/* Takes the copies of threads off the CPU. Those of the synchronous reader are more urgent: most sleeps are longer than
- * a sampled thread needs to go on. */
+/* Takes the copies of threads off the CPU. Copies of the synchronous reader come first: most sleeps last longer than
+ * the time until a sampled thread runs on. */
 static void interpthread_take_waits(struct interpthread *thread)
 {
 	for (unsigned i = 0; i < WAITS_MAX && !thread->stop && waitframes_take(thread->waits, thread->wait); i++) {
@@ -501,7 +517,7 @@ static void interpthread_take_waits(struct interpthread *thread)
 	}
 }
 
-/* Takes orders one by one, and the copies that wait between two of them: copies are urgent. */
+/* Performs the waiting orders one by one, and takes copies before and after each of them, as copies are urgent. */
 static void interpthread_work(struct interpthread *thread)
 {
 	size_t n, copies = 0;
@@ -516,7 +532,7 @@ static void interpthread_work(struct interpthread *thread)
 	flush = thread->flush;
 	thread->flush = false;
 	pthread_mutex_unlock(&thread->lock);
-	/* copies of threads off the CPU end no deferring */
+	/* copies of threads off the CPU do not end the deferral of a process */
 	due = n || flush || interpthread_is_due(thread);
 	if (due)
 		copies = interpthread_take_copies(thread);
@@ -538,7 +554,7 @@ static void interpthread_work(struct interpthread *thread)
 	}
 }
 
-/* Returns the time in ms up to the next look for deferred copies. */
+/* Returns the time in ms until deferred copies must be taken. */
 static int interpthread_deferred_ms(const struct interpthread *thread)
 {
 	uint64_t since = clock_now() - thread->looked;
@@ -546,8 +562,8 @@ static int interpthread_deferred_ms(const struct interpthread *thread)
 	return since < DEFERRED_NS ? (int)((DEFERRED_NS - since) / 1000000) + 1 : 0;
 }
 
-/* Waits for orders and copies: at most REPLY_MS for the reply to the last copy, and up to the next look for deferred
- * ones. */
+/* Waits for orders and copies: at most REPLY_MS if a reply is outstanding; otherwise, if copies of a process are
+ * deferred, until they must be taken. */
 static void interpthread_wait(struct interpthread *thread)
 {
 	struct pollfd polled[] = { { .fd = thread->orders_fd, .events = POLLIN },
@@ -573,9 +589,9 @@ static void *interpthread_run(void *to)
 	return NULL;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- creation and release --------------------------------------------------------------------------------------- */
 
-struct interpthread *interpthread_new(bool all)
+struct interpthread *interpthread_new(bool all, const struct interpstarter *starter)
 {
 	struct interpthread *thread = mem_alloc(sizeof(*thread), 1);
 
@@ -585,7 +601,7 @@ struct interpthread *interpthread_new(bool all)
 	thread->orders_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	thread->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	thread->flushed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	thread->client = interpclient_new();
+	thread->client = interpclient_new(starter);
 	return thread;
 }
 

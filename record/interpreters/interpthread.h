@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpthread.h - the thread that takes copies of frames from the synchronous reader, and those of threads off the
- * CPU, and lets the helper name them.
+ * interpthread.h - the thread of pjrecord that passes copies of frames to the helper, which names them. The copies come
+ * from the synchronous reader and, for threads off the CPU, from pjrecord-wait.
  *
- * Names must be read within 1 ms of the sample, but the main thread comes to its records twice a second. So this
- * thread waits for the copies, and stores what the helper finds in them (framestore.h). A process that has run no new
- * code for 64 copies and 2.5 s is different: the helper has read its names before. The copies of such processes are
- * taken each 60 ms, several in one request; new code in them gets no name, and ends that. The thread also opens
- * processes, which may take 20 ms each, and lists their threads. The main thread sends it orders, and takes its news,
- * which never blocks.
+ * Names must be read within 1 ms of the sample, but the main thread reads its records only twice a second. So this
+ * thread waits for the copies, and stores the frames that the helper finds in them (framestore.h). If a process has run
+ * no new code for 64 copies and 2.5 s, the helper has already read its names. Then the copies of the process are
+ * deferred: the thread takes them every 60 ms, several in one request. New code in a deferred copy gets no name, and
+ * ends the deferral.
+ *
+ * The thread also opens processes, which may take 20 ms each, and lists their threads. The main thread sends it orders
+ * and takes its news; neither blocks the main thread.
  */
 #ifndef PJ_INTERPTHREAD_H
 #define PJ_INTERPTHREAD_H
@@ -19,52 +21,58 @@
 
 struct interpthread;
 
-/* Starts the helper, not the thread. all: INTERPRETERS_ALL. */
-struct interpthread *interpthread_new(bool all);
-/* Starts the thread. copies, store and waits must outlive it; waits: copies of threads off the CPU, or NULL. Call it
- * once. */
+/* Starts nothing: interpthread_start starts the thread, and *starter starts the helper process for the first process
+ * that is opened. all: true if INTERPRETERS_ALL is chosen. */
+struct interpthread *interpthread_new(bool all, const struct interpstarter *starter);
+/* Starts the thread; to be called once. copies, waits and store must outlive the thread. waits: copies of threads off
+ * the CPU; NULL: there are none. Returns false on failure. */
 bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct waitframes *waits,
 			struct framestore *store);
-/* Ends the thread and the helper. Accepts NULL. */
+/* Ends the thread and the helper, and frees all. Accepts NULL. */
 void interpthread_free(struct interpthread *thread);
 
-/* Orders, from the main thread. number: number of the process in this recording, never reused and not 0. */
+/* An order of the main thread: open a process, list its threads again, or close it. number: number of the process in
+ * this recording, never reused and not 0. */
 enum interpthread_kind { INTERPTHREAD_OPEN, INTERPTHREAD_THREADS, INTERPTHREAD_CLOSE };
 
 struct interpthread_order {
 	enum interpthread_kind what;
 	uint32_t pid;
 	uint64_t number;
-	uint64_t start; /* OPEN: start time of the process in clock ticks since boot; 0: any */
+	uint64_t start; /* for INTERPTHREAD_OPEN: start time of the process in clock ticks since boot; 0: not checked */
 };
-/* Returns false if too many orders wait: give it again later. */
+/* Passes an order to the thread. Returns false if its queue is full: the caller must repeat the order later. */
 bool interpthread_order(struct interpthread *thread, const struct interpthread_order *order);
 
-/* News for the main thread. */
+/* Result of an order, or news that the helper has lost a process. */
 struct interpthread_news {
 	struct interpthread_news *next;
 	uint64_t number;
 	uint32_t pid;
-	bool opened; /* the result of OPEN; otherwise of THREADS */
-	/* The process cannot be read now: `result.answer` has the kind, `result.why` the reason. */
+	/* true: this is the result of INTERPTHREAD_OPEN; false: the result of INTERPTHREAD_THREADS, or the helper has
+	 * lost the process */
+	bool opened;
+	/* True: the process could not be opened, or is no longer open. If it could not be opened, `result.answer` has
+	 * the kind of the failure, and `result.why` the reason. */
 	bool failed;
-	bool is_private; /* failed: its own user may not read it, and INTERPRETERS_ALL is not chosen */
-	struct interpclient_opened result; /* opened */
-	int memory;                        /* opened: descriptor for syncread_add_process; -1: none */
-	struct tenant tenant;              /* opened */
-	uint64_t since;                    /* ns: time before anything of this was read */
-	struct interpreter_thread *thread; /* n threads, with thread ids as the kernel's records have them */
+	/* true: the process was not opened because its own user may not read it, and INTERPRETERS_ALL is not chosen */
+	bool is_private;
+	struct interpclient_opened result; /* result of the opening; set if `opened` */
+	int memory;                        /* if opened: descriptor for syncread_add_process; otherwise -1 */
+	struct tenant tenant;              /* tenant of the process; set if `opened` */
+	uint64_t since; /* time in ns before the first read of the process's memory for this result */
+	struct interpreter_thread *thread; /* n threads, with thread ids as in the kernel's records */
 	size_t n;
 };
-/* Returns the next news, or NULL. The caller frees it with interpthread_news_free, and takes `memory` if it sets it to
- * -1. */
+/* Returns the oldest news that was not taken yet; NULL if there is none. The caller frees it with
+ * interpthread_news_free. A caller that wants to own `memory` sets the member to -1 before. */
 struct interpthread_news *interpthread_take(struct interpthread *thread);
 void interpthread_news_free(struct interpthread_news *news);
 /* Returns a descriptor that is readable while news wait. */
 int interpthread_fd(const struct interpthread *thread);
 
-/* Waits until the copies that were made until now are in the store, for 100 ms at most. Copies of processes that run
- * no new code are taken up to 60 ms after the sample. */
+/* Waits until the frames of all copies made until now are in the store, at most 100 ms. Without this call, deferred
+ * copies are evaluated up to 60 ms after the sample. */
 void interpthread_flush(struct interpthread *thread);
 
 struct helper_counts interpthread_count(const struct interpthread *thread);

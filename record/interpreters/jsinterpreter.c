@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* ns after the sample from which on the stack is not looked at: the objects that it leads to are others by then. */
+/* Time in ns after the sample from which on the frames of a stack copy are no longer used: the stack may by then point
+ * to memory that holds other objects. */
 #define LATE_NS UINT64_C(10000000)
 
 static enum interpreter_answer js_open(void *state, struct memory *memory,
@@ -44,7 +45,8 @@ static size_t js_threads(void *state, struct interpreter_thread *thread, size_t 
 	return 0;
 }
 
-/* Returns the address that stands for a frame: pjsection.h, struct pj_functions. */
+/* Returns the address that stands for a frame in the callchain, in the form of struct pj_functions (pjsection.h); 0 for
+ * an unproven frame. */
 static uint64_t js_address(const struct v8_frame *frame)
 {
 	if (frame->kind == V8_INTERPRETED)
@@ -73,7 +75,8 @@ static enum interpreter_end js_frames(void *state, const struct threadcopy *copy
 	if (clock_now() > copy->time + LATE_NS)
 		return INTERPRETER_LATE;
 	if (frames.cut)
-		return INTERPRETER_IMPOSSIBLE; /* frames that are left out would not be counted */
+		/* incomplete: the list would lack frames, and the missing ones would not be counted */
+		return INTERPRETER_IMPOSSIBLE;
 	for (; list->n < frames.n; list->n++) {
 		const struct v8_frame *frame = &frames.frame[list->n];
 

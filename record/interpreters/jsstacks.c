@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/interpreters/jsstacks.h"
 
-/* Returns the index of the first proposal with at least this frame pointer. */
+/* Returns the index of the first proposal whose frame pointer is at least fp. */
 static size_t jsstacks_lower(const struct jsstacks *stacks, uint64_t fp)
 {
 	size_t low = 0, high = stacks->n;
@@ -17,13 +17,14 @@ static size_t jsstacks_lower(const struct jsstacks *stacks, uint64_t fp)
 	return low;
 }
 
-/* Returns true if the frame has its frame pointer from its caller. */
+/* Returns true if native frame i has the frame pointer of its caller, because it did not set one of its own. */
 static bool jsstacks_shares(const struct jsstacks *stacks, size_t i)
 {
 	return i + 1 < stacks->nnative && stacks->native[i + 1].bp == stacks->native[i].bp;
 }
 
-/* Adds the proposals from `first` on that are of one frame, if all of them have names. */
+/* Returns the proposals from `first` on that belong to the same native frame; an empty range if one of these proposals
+ * has no name, or is internal code of the interpreter. */
 static struct jsstacks_functions jsstacks_take(const struct jsstacks *stacks, size_t first)
 {
 	const struct interp_frame *begin = &stacks->frame[first];

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Maximum number of activations of a stack whose frames are in no segment. */
+/* Maximum number of activations in a stack that have no segment (onestack_match_register). */
 #define STRANGERS_MAX 8u
 
 static bool onestack_in_range(const struct onestack_lists *lists, size_t i, enum onestack_code code)
@@ -18,9 +18,15 @@ static bool onestack_in_range(const struct onestack_lists *lists, size_t i, enum
 	return false;
 }
 
-#define CATCHES_MAX 4u /* frames of ONESTACK_CATCH between two activations */
+/* Returns true if native frame i is in the eval function, or in generated code that runs in a frame of it. */
+static bool onestack_is_eval(const struct onestack_lists *lists, size_t i)
+{
+	return onestack_in_range(lists, i, ONESTACK_EVAL) || lists->native[i].generated == WALK_HOSTED;
+}
 
-/* Returns the number of frames of ONESTACK_CATCH from index i on; CATCHES_MAX if there are more. */
+#define CATCHES_MAX 4u /* maximum number of ONESTACK_CATCH frames between two activations */
+
+/* Returns the number of consecutive ONESTACK_CATCH frames from index i on, at most CATCHES_MAX. */
 static size_t onestack_catches(const struct onestack_lists *lists, size_t i)
 {
 	size_t n = 0;
@@ -30,8 +36,9 @@ static size_t onestack_catches(const struct onestack_lists *lists, size_t i)
 	return n;
 }
 
-/* Returns the number of frames by which the eval function's frame at index i belongs to an activation further out:
- * itself and the frames of ONESTACK_CATCH behind it. 0: it is not, or has an activation of its own. */
+/* Returns the number of native frames from index i on that continue an activation further out: an eval function and the
+ * ONESTACK_CATCH frames that called it. Returns 0 if frame i is not the eval function, or is an activation of its
+ * own. */
 static size_t onestack_continues(const struct onestack_lists *lists, size_t i)
 {
 	size_t n = onestack_in_range(lists, i, ONESTACK_EVAL) ? onestack_catches(lists, i + 1) : 0;
@@ -41,17 +48,26 @@ static size_t onestack_continues(const struct onestack_lists *lists, size_t i)
 
 static bool onestack_is_activation(const struct onestack_lists *lists, size_t i)
 {
-	return onestack_in_range(lists, i, ONESTACK_EVAL) && !onestack_continues(lists, i);
+	return onestack_is_eval(lists, i) && !onestack_continues(lists, i);
 }
 
-/* Returns true if a native frame belongs to the activation that is the next one. */
-static bool onestack_is_inner(const struct onestack_lists *lists, size_t i)
+/* Returns true if native frame i is an ONESTACK_INNER function that the activation at i + 1 called. */
+static bool onestack_is_inner_function(const struct onestack_lists *lists, size_t i)
 {
 	return i + 1 < lists->nnative && onestack_in_range(lists, i, ONESTACK_INNER) &&
 	       onestack_is_activation(lists, i + 1);
 }
 
-/* Returns true if the thread is between two native stacks. */
+/* Returns true if native frame i belongs to an activation further out: an ONESTACK_INNER function that the activation
+ * called, or generated code that either of them called. */
+static bool onestack_is_inner(const struct onestack_lists *lists, size_t i)
+{
+	if (i + 1 < lists->nnative && lists->native[i].generated == WALK_CALLED)
+		return onestack_is_activation(lists, i + 1) || onestack_is_inner_function(lists, i + 1);
+	return onestack_is_inner_function(lists, i);
+}
+
+/* Returns true if the thread is switching between two native stacks. */
 static bool onestack_switches(const struct onestack_lists *lists)
 {
 	for (size_t i = 0; i < lists->nnative; i++)
@@ -91,7 +107,8 @@ void onestack_put(struct onestack *onestack, struct walk_frame frame, size_t max
 	onestack->frame[onestack->n++] = frame;
 }
 
-/* Appends the interpreted frames from index *at on: a segment, or all of them. */
+/* Appends interpreted frames from index *at on: all remaining frames if `all`, otherwise the rest of one segment. Sets
+ * *at to the index after the last appended frame. */
 static void onestack_put_segment(struct onestack *onestack, const struct onestack_lists *lists, size_t *at, bool all,
 				 size_t max)
 {
@@ -103,8 +120,9 @@ static void onestack_put_segment(struct onestack *onestack, const struct onestac
 	}
 }
 
-/* Sets *native to the number of innermost activations that stay native, and *early to that of innermost segments that
- * are left out. Returns false if the lists do not match. */
+/* Compares the numbers of activations and segments. Sets *native to 1 if the innermost activation stays native,
+ * otherwise to 0. Sets *early to 1 if the innermost segment is left out because its activation has not begun, otherwise
+ * to 0. Returns false if the lists do not match. */
 static bool onestack_match(const struct onestack *onestack, const struct onestack_lists *lists, size_t *native,
 			   size_t *early)
 {
@@ -124,7 +142,8 @@ static bool onestack_match(const struct onestack *onestack, const struct onestac
 
 /* ---- matching by a register -------------------------------------------------------------------------------------- */
 
-/* Returns the index of the frame, from `at` on, that an activation runs; lists->n: there is none. */
+/* Returns the index of the interpreted frame that an activation runs, as its register shows (walk_frame.value).
+ * Searches from index `at` on; returns lists->n if the frame is not there. */
 static size_t onestack_frame_of(const struct onestack_lists *lists, size_t activation, size_t at)
 {
 	uint64_t frame = lists->native[activation].value;
@@ -134,7 +153,7 @@ static size_t onestack_frame_of(const struct onestack_lists *lists, size_t activ
 	return at;
 }
 
-/* Returns the index behind the segment that has the frame `at`. */
+/* Returns the index after the segment that contains the frame at index `at`. */
 static size_t onestack_segment_end(const struct onestack_lists *lists, size_t at)
 {
 	while (at < lists->n && !lists->frame[at].entry)
@@ -142,15 +161,16 @@ static size_t onestack_segment_end(const struct onestack_lists *lists, size_t at
 	return at < lists->n ? at + 1 : at;
 }
 
-/* Returns true if frames [at, of] are of one segment. */
+/* Returns true if the frames with indexes `at` to `of` belong to one segment. */
 static bool onestack_in_segment(const struct onestack_lists *lists, size_t at, size_t of)
 {
 	return onestack_segment_end(lists, at) > of;
 }
 
-/* Returns true if each activation has its segment, in their order, or none in a stack that reached a root, and each
- * segment an activation, but for those beyond a truncated copy. Sets *early to the number of innermost segments whose
- * activation has not begun. */
+/* Matches each activation with the segment that contains the frame its register shows (walk_frame.value). Returns true
+ * if each activation has a segment, in the same order, and each segment an activation. In a stack that reached a root,
+ * up to STRANGERS_MAX activations may have no segment; in a truncated stack, segments beyond its end may have no
+ * activation. Sets *early to 1 if the activation of the innermost segment has not begun, otherwise to 0. */
 static bool onestack_match_register(const struct onestack_lists *lists, size_t *early)
 {
 	bool root = lists->end == UNWIND_ROOT;
@@ -180,8 +200,8 @@ static bool onestack_match_register(const struct onestack_lists *lists, size_t *
 	return (at > 0 || lists->n == 0) && (at == lists->n || lists->end == UNWIND_STACK_CUT);
 }
 
-/* Returns true if the innermost segment is one whose activation has not begun, while another activation has none: the
- * numbers match, but not the lists. */
+/* Returns true if the activation of the innermost segment has not begun while another activation has no segment: the
+ * numbers of activations and segments are then equal although the lists do not match. */
 static bool onestack_contradicts(const struct onestack_lists *lists)
 {
 	size_t i = 0;
@@ -193,8 +213,9 @@ static bool onestack_contradicts(const struct onestack_lists *lists)
 	return i < lists->nnative && onestack_frame_of(lists, i, 0) > 0;
 }
 
-/* Returns true if an activation outside of the leaf has a frame that is in no segment, or not in the one that it gets
- * by the numbers: these are equal by chance. At the leaf, the register may have another value. */
+/* Returns true if the register of an activation, other than the leaf, shows a frame outside of the segment that a match
+ * by number gives the activation: the numbers are then equal by chance. At the leaf, the register may have another
+ * value. */
 static bool onestack_misplaces(const struct onestack_lists *lists, size_t native, size_t early)
 {
 	size_t at = 0;
@@ -217,11 +238,12 @@ static bool onestack_misplaces(const struct onestack_lists *lists, size_t native
 	return false;
 }
 
-/* ---- merging ----------------------------------------------------------------------------------------------------- */
+/* ---- merging of stacks ------------------------------------------------------------------------------------------- */
 
 static bool onestack_is_trampoline(const struct onestack_lists *lists, size_t i)
 {
-	return lists->is_trampoline && i < lists->nnative && lists->is_trampoline(lists->owner, &lists->native[i]);
+	return lists->is_trampoline && i < lists->nnative && !lists->native[i].generated &&
+	       lists->is_trampoline(lists->owner, &lists->native[i]);
 }
 
 static bool onestack_compare(struct onestack *onestack, const struct onestack_lists *lists, size_t *native,
@@ -230,7 +252,7 @@ static bool onestack_compare(struct onestack *onestack, const struct onestack_li
 	onestack->activations = onestack_activations(lists);
 	onestack->segments = onestack_segments(lists);
 	onestack->by_register = false;
-	/* A walk that broke may have passed none of some activations, whose number then shows nothing. */
+	/* A broken walk may have missed activations, so their number proves nothing. */
 	if ((lists->end == UNWIND_ROOT || !lists->has_register) && onestack_match(onestack, lists, native, early) &&
 	    !onestack_contradicts(lists) && !onestack_misplaces(lists, *native, *early))
 		return true;
@@ -253,7 +275,7 @@ bool onestack_merge(struct onestack *onestack, const struct onestack_lists *list
 
 	if (!onestack_compare(onestack, lists, &native, &early))
 		return false;
-	/* an early segment is one frame: it has called nothing */
+	/* a segment whose activation has not begun has exactly one frame, because nothing was called from it */
 	at += early;
 	onestack->n = 0;
 	onestack->end = cut && lists->complete ? UNWIND_ROOT : lists->end;
@@ -276,6 +298,36 @@ bool onestack_merge(struct onestack *onestack, const struct onestack_lists *list
 	if (cut)
 		onestack_put_segment(onestack, lists, &at, true, max);
 	return true;
+}
+
+/* Adds a function that calls generated code or its host. */
+static void onestack_add_caller(struct hostframe *hostframe, const struct onestack_range *range)
+{
+	if (hostframe->ncallers == HOSTFRAME_CALLERS_MAX)
+		return;
+	hostframe->caller[hostframe->ncallers].start = range->start;
+	hostframe->caller[hostframe->ncallers++].end = range->end;
+}
+
+void onestack_hostframe(struct hostframe *hostframe, const struct onestack_range *range, size_t n)
+{
+	*hostframe = (struct hostframe){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		switch ((enum onestack_code)range[i].code) {
+		case ONESTACK_COMPILED:
+			hostframe->kind = HOSTFRAME_SHARED;
+			hostframe->start = range[i].start;
+			hostframe->end = range[i].end;
+			break;
+		case ONESTACK_HOST: hostframe->host = range[i].start; break;
+		case ONESTACK_CALLER: onestack_add_caller(hostframe, &range[i]); break;
+		case ONESTACK_CALLED: hostframe->kind = HOSTFRAME_OWN; break;
+		default: break;
+		}
+	}
+	for (size_t i = 0; i < n && hostframe->kind == HOSTFRAME_OWN; i++)
+		if (range[i].code == ONESTACK_EVAL || range[i].code == ONESTACK_INNER)
+			onestack_add_caller(hostframe, &range[i]);
 }
 
 void onestack_free(struct onestack *onestack)

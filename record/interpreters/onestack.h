@@ -1,106 +1,125 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onestack.h - puts the frames of an interpreter at their places between the native frames of a stack.
+ * onestack.h - merges the frames of an interpreter into the native stack, so that each is between the right native
+ * frames.
  *
- * The eval function of an interpreter runs several interpreted frames in one activation, and calls itself, by way
- * of other native code, for others. So the list of interpreted frames consists of segments: the outermost frame of each
- * is an entry frame. Each activation in the native stack is replaced by its segment.
+ * One activation of an interpreter's eval function runs several interpreted frames. The eval function also calls
+ * itself, through other native code, and each call is a further activation. So the list of interpreted frames consists
+ * of segments, one for each activation; the outermost frame of a segment is an entry frame. Merging replaces each
+ * activation in the native stack by its segment.
  *
  * If the native walk reached a root, activations and segments are matched one to one. An innermost activation that has
- * just been entered, or is about to return, has no segment: it stays native. An innermost segment whose activation has
- * not begun is left out: its code does not run yet. If the native copy was truncated, both are matched from the
- * innermost on, and the segments that remain follow: then the stack has all interpreted frames, but not all native ones
- * between them. A language whose frames begin before their activation and end before it (frames_lead) allows neither
- * activations without a segment nor truncated copies.
+ * just begun, or is about to return, has no segment: it stays native. An innermost segment whose activation has not
+ * begun is left out, as its code does not run yet. If the native stack is truncated, activations and segments are
+ * matched from the innermost on, and the remaining segments are appended: then the stack has all interpreted frames,
+ * but not all native frames between them. For a language whose frames begin before their activation and end before it
+ * (frames_lead), neither activations without a segment nor truncated stacks are merged.
  *
- * If the numbers do not match, or the walk reached no root, a register may show the frame of each activation
- * (has_register): then each activation is replaced by the segment that has this frame, and one whose frame is in no
- * segment stays native (PHP: its function has returned, and destructors of its variables run). Otherwise nothing is
- * merged. A pure function.
+ * If the numbers of activations and segments do not match, or the walk reached no root, a register may show the frame
+ * that each activation runs (has_register). Then each activation is replaced by the segment that contains this frame.
+ * An activation whose frame is in no segment stays native (PHP: its function has returned, and destructors of its
+ * variables run). If neither the numbers nor the registers match, nothing is merged. All functions are pure.
  */
 #ifndef PJ_ONESTACK_H
 #define PJ_ONESTACK_H
 
-#include "unwind/walk.h"
+#include "unwind/hostframe.h"
 
 enum onestack_code {
 	ONESTACK_EVAL,
-	/* A function that the eval function calls to run its frames (Ruby: vm_exec_core): such a native frame directly
-	 * inside of an activation belongs to the activation. */
+	/* A function that the eval function calls to run its frames (Ruby: vm_exec_core). A native frame of such a
+	 * function that an activation calls directly is a part of the activation. */
 	ONESTACK_INNER,
-	/* A function that changes the native stack (PHP: zend_fiber_switch_context): in a stack with it, the lists may
-	 * be those of two stacks, and do not match. */
+	/* A function that switches the native stack (PHP: zend_fiber_switch_context). If it is on the stack, nothing is
+	 * merged: native and interpreted frames may be of different stacks. */
 	ONESTACK_SWITCH,
-	/* Functions by which the eval function calls itself to run the same segment on (Perl: docatch): an activation
-	 * that only they separate from the next one is the same as that. */
-	ONESTACK_CATCH
+	/* A function by which the eval function calls itself to continue the same segment (Perl: docatch). Two
+	 * activations are one if only frames of such functions are between them. */
+	ONESTACK_CATCH,
+	/* Generated code that runs in frames of the eval function (PHP), in this range. The other roles are then
+	 * ONESTACK_HOST, an address in the eval function whose unwind rule holds for this code, and ONESTACK_CALLER,
+	 * functions that call the eval function (unwind/hostframe.h). */
+	ONESTACK_COMPILED,
+	ONESTACK_HOST,
+	ONESTACK_CALLER,
+	/* The process may have generated code anywhere that the eval function calls (Ruby); the range is not used. The
+	 * ranges ONESTACK_EVAL and ONESTACK_INNER call it. */
+	ONESTACK_CALLED
 };
 
-/* Code of one function: [start, end). */
+/* Address range [start, end) of the code of one function. */
 struct onestack_range {
 	uint64_t start, end;
-	uint64_t code; /* enum onestack_code */
+	uint64_t code; /* role of the function, an enum onestack_code */
 };
 
-/* An interpreted frame: the address that stands for it in the callchain. entry: it is the outermost one of its
- * activation. */
+/* An interpreted frame. address: address that stands for the frame in the callchain. entry: true: the frame is the
+ * outermost one of its activation. */
 struct onestack_frame {
 	uint64_t address;
-	uint64_t frame; /* its address in the process */
+	uint64_t frame; /* address of the frame in the memory of the process */
 	bool entry;
 };
 
 struct onestack_lists {
-	const struct walk_frame *native; /* innermost first, as `frame` */
+	const struct walk_frame *native; /* frames of the native stack, innermost first */
 	size_t nnative;
-	enum unwind_end end; /* end of the native walk */
+	enum unwind_end end; /* reason for which the native walk ended */
 	const struct onestack_range *eval;
 	size_t nevals;
 	const struct onestack_frame *frame;
 	size_t n;
-	bool complete; /* the list of interpreted frames has its outermost one */
-	/* The leaf is known to run the innermost interpreted frame, if it is an activation: it is not between two
-	 * frames. */
+	bool complete; /* true: the list of interpreted frames reaches to the outermost frame; false: it is truncated */
+	/* True: if the leaf is an activation, it certainly runs the innermost interpreted frame. False: it may be
+	 * between two frames. */
 	bool leaf_sure;
-	/* The innermost interpreted frame is an entry frame that has not run an instruction: its activation may not
-	 * have begun (Ruby pushes the frame first), or it has ended and the next one has not begun (Perl: sort). */
+	/* True: the innermost interpreted frame is an entry frame that has not run an instruction: its activation may
+	 * not have begun (Ruby pushes the frame first), or has ended and the next one has not begun (Perl: sort). */
 	bool entering;
-	/* The native frames have all activations, though the walk did not reach a root: the numbers are compared as if
-	 * it had. */
+	/* True: the native frames include all activations, although the walk reached no root. The numbers of
+	 * activations and segments are then compared as for a walk that reached a root. */
 	bool has_activations;
-	/* struct interpreter.frames_lead: a truncated stack is not merged without has_activations, as the numbers do
-	 * not show an activation whose frame is not in the list; and no innermost activation stays native, as another
-	 * one may be that without a segment (PHP: a destructor of a function's variables). */
+	/* Copy of interpreter.frames_lead; if true, the following holds. Without has_activations, a truncated stack is
+	 * not merged, as the numbers do not show an activation whose frame is not in the list. An innermost activation
+	 * never stays native, as another activation may be the one without a segment (PHP: a destructor of a function's
+	 * variables). */
 	bool frames_lead;
-	/* walk_frame.value of an activation is the address of the interpreted frame that it runs, but for its first and
-	 * last instructions. */
+	/* True: walk_frame.value of an activation is the address of the interpreted frame that the activation runs,
+	 * except in the first and last instructions of the eval function. */
 	bool has_register;
-	/* Returns true if a native frame that calls an activation is left out with it: a trampoline that only names the
-	 * interpreted function (CPython -X perf). NULL: none is. */
+	/* Returns true if a native frame that calls an activation is left out together with the activation, because the
+	 * frame is a trampoline that only names the interpreted function (CPython -X perf). NULL: no frame is left out.
+	 */
 	bool (*is_trampoline)(const void *owner, const struct walk_frame *frame);
 	const void *owner;
 };
 
-/* The merged stack; zero before the first use. */
+/* The merged stack. All members are zero before the first use. */
 struct onestack {
 	struct walk_frame *frame;
 	size_t n, capacity;
-	size_t activations, segments; /* in the lists, also if they do not match */
-	bool by_register;             /* the lists match by has_register */
-	enum unwind_end end;          /* UNWIND_ROOT: all interpreted frames of a truncated stack are in it */
+	/* numbers of activations and segments in the lists, set even if they do not match */
+	size_t activations, segments;
+	bool by_register;    /* true: the lists were matched by the register (has_register), not by numbers */
+	enum unwind_end end; /* UNWIND_ROOT also for a truncated native stack if all interpreted frames are in it */
 };
 
-/* Returns true if the lists match: onestack_merge merges them. Addresses of interpreted frames are not used. */
+/* Returns true if activations and segments match, so that onestack_merge would merge the lists. Does not use the
+ * addresses of interpreted frames. */
 bool onestack_matches(struct onestack *onestack, const struct onestack_lists *lists);
 
-/* Merges the lists, up to max frames (then end is UNWIND_MORE). Returns false, and leaves *onestack without meaning, if
- * they do not match. */
+/* Merges the lists into *onestack, up to max frames; if there are more, end is UNWIND_MORE. Returns false if the lists
+ * do not match; the contents of *onestack are then undefined. */
 bool onestack_merge(struct onestack *onestack, const struct onestack_lists *lists, size_t max);
 
-/* Appends a frame, unless there are max of them: then end is UNWIND_MORE. */
+/* Appends a frame; if there are max frames already, sets end to UNWIND_MORE instead. */
 void onestack_put(struct onestack *onestack, struct walk_frame frame, size_t max);
 
-/* Frees the frames. */
+/* Sets *hostframe from the ranges of an interpreter, for unwinder_host_frame. The ranges may be invalid: then stacks
+ * through the generated code are broken. Pure. */
+void onestack_hostframe(struct hostframe *hostframe, const struct onestack_range *range, size_t n);
+
+/* Frees the merged stack. */
 void onestack_free(struct onestack *onestack);
 
 #endif

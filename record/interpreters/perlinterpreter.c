@@ -45,8 +45,8 @@ static size_t perlinterpreter_evals(const void *state, struct onestack_range ran
 	return n;
 }
 
-/* The main thread runs the first interpreter of the process. Threads of Perl's `threads` have interpreters of their
- * own, which are not listed. */
+/* Returns the main thread, which runs the first interpreter of the process. Threads of Perl's `threads` module have
+ * interpreters of their own, which are not listed. */
 static size_t perlinterpreter_threads(void *state, struct interpreter_thread *thread, size_t cap)
 {
 	const struct perl *perl = state;
@@ -57,7 +57,7 @@ static size_t perlinterpreter_threads(void *state, struct interpreter_thread *th
 	return 1;
 }
 
-/* Bit of interpreter_frame.scope, which is otherwise the kind of a frame. */
+/* Bit of interpreter_frame.scope: the frame is between two runs. The other bits are the kind of the frame. */
 enum { BETWEEN_RUNS = 256 };
 
 static enum interpreter_end perlinterpreter_frames(void *state, const struct threadcopy *copy,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/formats/pjsection.h"
 #include "record/interpreters/interpreter.h"
-#include "runtimes/php/php.h"
+#include "runtimes/php/phpcompiled.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static enum interpreter_answer phpinterpreter_open(void *state, struct memory *m
 						   const struct interpreter_candidate *candidate, char *why)
 {
 	struct php *php = state;
-	enum php_answer answer = php_open(php, memory, candidate->base);
+	enum php_answer answer = php_open(php, memory, candidate->base, candidate->maps);
 
 	snprintf(why, INTERPRETER_WHY, "%s", answer == PHP_OPEN ? "" : php->why);
 	switch (answer) {
@@ -28,12 +28,30 @@ static void phpinterpreter_plan(const void *state, struct threadplan *plan)
 	php_plan(&php->layout, plan);
 }
 
+/* Adds the ranges for code of the JIT compiler to range[0..n). Returns the new number of ranges. */
+static size_t phpinterpreter_compiled(const struct php_compiled *compiled,
+				      struct onestack_range range[INTERPRETER_EVALS_MAX], size_t n)
+{
+	range[n++] = (struct onestack_range){ .start = compiled->code.start,
+					      .end = compiled->code.end,
+					      .code = ONESTACK_COMPILED };
+	range[n++] =
+		(struct onestack_range){ .start = compiled->host, .end = compiled->host + 1, .code = ONESTACK_HOST };
+	for (uint32_t i = 0; i < compiled->ncallers && i < PHP_CALLERS_MAX; i++)
+		range[n++] = (struct onestack_range){ .start = compiled->caller[i].start,
+						      .end = compiled->caller[i].end,
+						      .code = ONESTACK_CALLER };
+	return n;
+}
+
 static size_t phpinterpreter_evals(const void *state, struct onestack_range range[INTERPRETER_EVALS_MAX])
 {
 	const struct php *php = state;
 	size_t n = 0;
 
-	_Static_assert((int)EVALCODE_RANGES_MAX + 1 <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
+	_Static_assert((int)(EVALCODE_RANGES_MAX + PHP_CALLERS_MAX + 3) <= (int)INTERPRETER_EVALS_MAX,
+		       "all ranges fit");
+	_Static_assert((int)PHP_CALLERS_MAX <= (int)HOSTFRAME_CALLERS_MAX, "all callers fit");
 	for (; n < php->eval.n && n < EVALCODE_RANGES_MAX; n++)
 		range[n] = (struct onestack_range){ .start = php->eval.range[n].start,
 						    .end = php->eval.range[n].end,
@@ -42,11 +60,13 @@ static size_t phpinterpreter_evals(const void *state, struct onestack_range rang
 		range[n++] = (struct onestack_range){ .start = php->fiber_switch.start,
 						      .end = php->fiber_switch.end,
 						      .code = ONESTACK_SWITCH };
+	if (php->compiled.code.end)
+		n = phpinterpreter_compiled(&php->compiled, range, n);
 	return n;
 }
 
-/* Without thread safety, the main thread runs all functions. A library in another thread of a program does not match
- * the main thread's native frames. */
+/* Returns the main thread: without thread safety (ZTS), it runs all functions. A PHP library that runs in another
+ * thread of a program does not match the main thread's native frames. */
 static size_t phpinterpreter_threads(void *state, struct interpreter_thread *thread, size_t cap)
 {
 	if (cap == 0)
@@ -57,15 +77,15 @@ static size_t phpinterpreter_threads(void *state, struct interpreter_thread *thr
 
 enum { SCOPE_OUTERMOST = 1, SCOPE_INNERMOST = 2 };
 
-/* Returns all that the name and the line of a frame depend on besides its function and instruction. */
+/* Returns the state on which the name and line of a frame depend besides its function and instruction. */
 static uint64_t phpinterpreter_scope(const struct php_frame *frame)
 {
 	return (frame->outermost ? SCOPE_OUTERMOST : 0u) | (frame->innermost ? SCOPE_INNERMOST : 0u);
 }
 
-/* The frames of the last copy: those that are described, in their order. */
+/* Frames of the last copy. phpinterpreter_describe is called for some of these frames, in the same order. */
 static struct php_stack stack;
-static uint32_t described; /* index behind the last one */
+static uint32_t described; /* index after the frame that was described last */
 
 static enum interpreter_end phpinterpreter_frames(void *state, const struct threadcopy *copy,
 						  struct interpreter_list *list)
@@ -117,6 +137,7 @@ const struct interpreter interpreter_php = {
 	.pinned = true,
 	.size = sizeof(struct php),
 	.is_library = php_is_library,
+	.is_compiled = phpcompiled_is_shared,
 	.open = phpinterpreter_open,
 	.plan = phpinterpreter_plan,
 	.evals = phpinterpreter_evals,

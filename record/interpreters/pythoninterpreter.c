@@ -75,8 +75,8 @@ static enum interpreter_end python_frames(void *state, const struct threadcopy *
 	}
 }
 
-/* Returns true for the file of code that was compiled from a text: "<string>". Modules that CPython has itself are
- * "<frozen ...>". */
+/* Returns true if the file name stands for a string from which code was compiled, such as "<string>". The modules built
+ * into CPython are "<frozen ...>". */
 static bool python_is_text(struct str file)
 {
 	return str_starts(file, STR("<")) && !str_starts(file, STR("<frozen "));

@@ -33,7 +33,8 @@ static size_t ruby_evals(const void *state, struct onestack_range range[INTERPRE
 	const struct ruby *ruby = state;
 	size_t n = 0;
 
-	_Static_assert((int)(2 * RUBY_RANGES_MAX) <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
+	_Static_assert((int)(2 * RUBY_RANGES_MAX + 1) <= (int)INTERPRETER_EVALS_MAX, "all ranges fit");
+	_Static_assert((int)(2 * RUBY_RANGES_MAX) <= (int)HOSTFRAME_CALLERS_MAX, "all callers fit");
 	for (uint32_t i = 0; i < ruby->neval && i < RUBY_RANGES_MAX; i++)
 		range[n++] = (struct onestack_range){ .start = ruby->eval[i].start,
 						      .end = ruby->eval[i].end,
@@ -42,6 +43,9 @@ static size_t ruby_evals(const void *state, struct onestack_range range[INTERPRE
 		range[n++] = (struct onestack_range){ .start = ruby->inner[i].start,
 						      .end = ruby->inner[i].end,
 						      .code = ONESTACK_INNER };
+	/* YJIT may be enabled at any time (RubyVM::YJIT.enable). */
+	if (ruby->layout.yjit)
+		range[n++] = (struct onestack_range){ .code = ONESTACK_CALLED };
 	return n;
 }
 
@@ -55,7 +59,8 @@ static size_t ruby_list_threads(void *state, struct interpreter_thread *thread, 
 	return n;
 }
 
-/* Bit of interpreter_frame.scope, which is otherwise the address of an environment or object, plus 1 for the former. */
+/* Bit of interpreter_frame.scope: the frame is the innermost one. The other bits are the address of an environment or
+ * of an object; bit 0 marks an environment. */
 enum { INNERMOST = 2 };
 
 static enum interpreter_end ruby_list_frames(void *state, const struct threadcopy *copy, struct interpreter_list *list)
@@ -110,7 +115,7 @@ const struct interpreter interpreter_ruby = {
 	.name = "Ruby",
 	.language = PJ_LANGUAGE_RUBY,
 	.frames_lead = true,
-	/* not pinned: compaction, in another thread, moves methods and strings */
+	/* not pinned: compaction, which runs in another thread, moves methods and strings */
 	.size = sizeof(struct ruby),
 	.is_library = ruby_is_library,
 	.open = ruby_open_file,

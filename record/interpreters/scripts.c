@@ -11,28 +11,28 @@
 #include <string.h>
 
 #define MS_NS (SECOND_NS / 1000)
-/* Time in ns until a process that cannot be opened is tried again: at first, and at most. */
+/* Pauses in ns before the opening of a process is tried again: RETRY_NS is the first one, RETRY_MAX_NS the longest. */
 #define RETRY_NS (50 * MS_NS)
 #define RETRY_MAX_NS (60 * SECOND_NS)
-/* At most, for one that runs no function when it is opened (PHP-FPM: between two requests). */
+/* Longest pause in ns for a process that ran no function when it was opened (PHP-FPM: between two requests). */
 #define RETRY_EARLY_NS (5 * SECOND_NS)
-/* The same for reading the list of threads again. */
+/* Pauses in ns before the list of threads is read again: THREADS_NS is the first one, THREADS_MAX_NS the longest. */
 #define THREADS_NS (50 * MS_NS)
 #define THREADS_MAX_NS SECOND_NS
 
 struct scripts {
 	struct scripts_readers readers;
 	struct interpthread *thread;
-	bool started, failed; /* the thread runs; it could not be started */
+	bool started, failed; /* started: true if the thread runs; failed: true if the thread could not be started */
 	struct script **script;
 	size_t n;
 	uint64_t number, now;
-	uint64_t not_entered; /* number of threads that had no place in `waits` */
+	uint64_t not_entered; /* number of threads for which `waits` had no free slot */
 };
 
-/* ---- processes -------------------------------------------------------------------------------------------------- */
+/* ---- states of processes ---------------------------------------------------------------------------------------- */
 
-/* Returns the index of the script of a process, or the one at which it belongs. */
+/* Returns the index of a process's script; if the process has none, the index at which to insert it. */
 static size_t scripts_index(const struct scripts *scripts, uint32_t pid)
 {
 	size_t low = 0, high = scripts->n;
@@ -67,7 +67,7 @@ static struct script *scripts_add(struct scripts *scripts, uint32_t pid, uint64_
 	return script;
 }
 
-/* Returns false if too many orders wait. */
+/* Sends an order for a script's process to the thread. Returns false if too many orders wait. */
 static bool script_order(struct scripts *scripts, const struct script *script, enum interpthread_kind what,
 			 uint64_t start)
 {
@@ -82,7 +82,8 @@ static void script_unregister(struct scripts *scripts, const struct script *scri
 	waitframes_remove_process(scripts->readers.waits, script->pid);
 }
 
-/* Returns false if it could not be ordered: then the script stays as it is, for another attempt. */
+/* Closes a script's process. Returns false if the order could not be sent: then the script is unchanged, and the caller
+ * tries again later. */
 static bool script_close(struct scripts *scripts, struct script *script)
 {
 	if (script->state != SCRIPT_CLOSED && !script_order(scripts, script, INTERPTHREAD_CLOSE, 0))
@@ -115,7 +116,7 @@ static void script_open(struct scripts *scripts, struct script *script, const st
 	script->version = process->maps->version;
 }
 
-/* Opens a script that is closed, now or when its time has come. */
+/* Opens the process of a closed script now, or, if its pause is not over, once it is over. */
 static void script_reopen(struct scripts *scripts, struct script *script, const struct process *process)
 {
 	if (script->state == SCRIPT_CLOSED && scripts->now >= script->retry)
@@ -138,10 +139,12 @@ struct script *scripts_note(struct scripts *scripts, const struct process *proce
 	if (!script)
 		script = scripts_add(scripts, process->pid, process->since);
 	if (script->state == SCRIPT_OPEN && !syncread_has_process(scripts->readers.syncread, process->pid)) {
-		/* the reader has removed it: its memory blocks, or it calls exec */
+		/* the synchronous reader has removed the process: reading its memory blocks, or it calls exec */
 		if (script_close(scripts, script))
 			script->retry = scripts->now + RETRY_MAX_NS;
 	}
+	if (script->state == SCRIPT_OPEN && script->outdated && scripts->now >= script->retry)
+		script_close(scripts, script);
 	script_reopen(scripts, script, process);
 	return script;
 }
@@ -156,7 +159,8 @@ void scripts_list(struct scripts *scripts, struct script *script)
 	}
 }
 
-/* Does for all scripts whose time has come what a stack needed before. */
+/* Opens processes and lists threads for which a sample requested that before the pause was over, and whose pause is
+ * over now. */
 static void scripts_catch_up(struct scripts *scripts)
 {
 	for (size_t i = 0; i < scripts->n; i++) {
@@ -177,9 +181,9 @@ static void scripts_catch_up(struct scripts *scripts)
 	}
 }
 
-/* ---- news ------------------------------------------------------------------------------------------------------- */
+/* ---- news of the thread ----------------------------------------------------------------------------------------- */
 
-/* Registers the threads in *news that are not registered yet. Returns true if there was one. */
+/* Registers the threads in *news that are not registered yet. Returns true if there was at least one. */
 static bool script_register(struct scripts *scripts, const struct script *script, const struct interpthread_news *news)
 {
 	bool any = false;
@@ -208,7 +212,7 @@ static void script_opened(struct scripts *scripts, struct script *script, struct
 	uint64_t limit = early ? RETRY_EARLY_NS : RETRY_MAX_NS;
 	int memory = news->memory;
 
-	script->reopen = false;
+	script->reopen = script->outdated = false;
 	script->pause = script->pause ? 2 * script->pause : RETRY_NS;
 	if (script->pause > limit)
 		script->pause = limit;
@@ -219,7 +223,7 @@ static void script_opened(struct scripts *scripts, struct script *script, struct
 		debug(DEBUG_UNWIND, "process %u: interpreter is not read: %s", script->pid,
 		      early ? "it is starting" : news->result.why);
 		memcpy(script->why, news->result.why, sizeof(script->why));
-		/* its first wait may be long */
+		/* the threads of the process may now wait for long, so it is opened again without another sample */
 		script->reopen = early && script->pause < limit;
 		return;
 	}
@@ -237,12 +241,13 @@ static void script_opened(struct scripts *scripts, struct script *script, struct
 	waitframes_set_process(scripts->readers.waits, script->pid, &news->result.plan);
 	script->on_stack = news->result.plan.stack;
 	script->language = news->result.language;
-	/* the language is of the helper process */
+	/* the language comes from the helper process, so it may be invalid */
 	interpreter = interpreter_of_language(script->language);
 	script->frames_lead = !interpreter || interpreter->frames_lead;
 	script->frame_in_r14 = interpreter && interpreter->frame_in_r14;
 	script->nevals = news->result.nevals;
 	memcpy(script->eval, news->result.eval, sizeof(script->eval));
+	onestack_hostframe(&script->hostframe, script->eval, script->nevals);
 	script_register(scripts, script, news);
 	debug(DEBUG_UNWIND, "process %u: interpreter with %zu threads is read", script->pid, news->n);
 }
@@ -274,7 +279,7 @@ void scripts_take(struct scripts *scripts, uint64_t now)
 		struct script *script = scripts_find(scripts, news->pid);
 
 		if (!script || script->number != news->number)
-			; /* it was closed meanwhile */
+			; /* nothing to do: the process was closed meanwhile */
 		else if (news->opened)
 			script_opened(scripts, script, news);
 		else if (script->state == SCRIPT_OPEN)
@@ -309,13 +314,13 @@ void scripts_tick(struct scripts *scripts, uint64_t now)
 	scripts->n = left;
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------- */
+/* ---- creation and release --------------------------------------------------------------------------------------- */
 
-struct scripts *scripts_new(bool all)
+struct scripts *scripts_new(bool all, const struct interpstarter *starter)
 {
 	struct scripts *scripts = mem_alloc(sizeof(*scripts), 1);
 
-	scripts->thread = interpthread_new(all);
+	scripts->thread = interpthread_new(all, starter);
 	return scripts;
 }
 

@@ -10,17 +10,17 @@
 
 enum { WAITNAMES_SLOTS = 4096 };
 
-struct kept {
-	struct kept *chain;
+struct waitnames_entry {
+	struct waitnames_entry *chain;
 	struct waitnames_wait wait;
-	size_t bytes; /* of this object */
+	size_t bytes; /* size of this entry in bytes, with frames and texts */
 	struct waitnames_frame frame[];
 };
 
 struct waitnames {
-	struct kept *slot[WAITNAMES_SLOTS];
+	struct waitnames_entry *slot[WAITNAMES_SLOTS];
 	size_t bytes;
-	struct tenants *tenants; /* a stock of TENANT_MEMORY */
+	struct tenants *tenants; /* limits of memory in bytes (TENANT_MEMORY) for each tenant */
 };
 
 struct waitnames *waitnames_new(void)
@@ -41,29 +41,30 @@ void waitnames_free(struct waitnames *waitnames)
 	free(waitnames);
 }
 
-/* Returns the link to the wait of a thread, or to the end of the chain in which it belongs. */
-static struct kept **waitnames_link(struct waitnames *waitnames, uint32_t tid)
+/* Returns the address of the pointer to a thread's entry in its hash chain; if the thread has no entry, of the pointer
+ * at the chain's end. */
+static struct waitnames_entry **waitnames_link(struct waitnames *waitnames, uint32_t tid)
 {
-	struct kept **link = &waitnames->slot[hash_mix(tid, 0x9E3779B97F4A7C15u) % WAITNAMES_SLOTS];
+	struct waitnames_entry **link = &waitnames->slot[hash_mix(tid, 0x9E3779B97F4A7C15u) % WAITNAMES_SLOTS];
 
 	while (*link && (*link)->wait.tid != tid)
 		link = &(*link)->chain;
 	return link;
 }
 
-static void waitnames_drop(struct waitnames *waitnames, struct kept **link)
+static void waitnames_drop(struct waitnames *waitnames, struct waitnames_entry **link)
 {
-	struct kept *kept = *link;
+	struct waitnames_entry *entry = *link;
 
-	*link = kept->chain;
-	waitnames->bytes -= kept->bytes;
-	tenants_release(waitnames->tenants, kept->wait.tenant, TENANT_MEMORY, kept->bytes);
-	free(kept);
+	*link = entry->chain;
+	waitnames->bytes -= entry->bytes;
+	tenants_release(waitnames->tenants, entry->wait.tenant, TENANT_MEMORY, entry->bytes);
+	free(entry);
 }
 
 void waitnames_forget(struct waitnames *waitnames, uint32_t tid)
 {
-	struct kept **link = waitnames_link(waitnames, tid);
+	struct waitnames_entry **link = waitnames_link(waitnames, tid);
 
 	if (*link)
 		waitnames_drop(waitnames, link);
@@ -78,12 +79,13 @@ void waitnames_forget_all(struct waitnames *waitnames)
 
 const struct waitnames_wait *waitnames_find(const struct waitnames *waitnames, uint32_t tid)
 {
-	const struct kept *kept = *waitnames_link((struct waitnames *)(uintptr_t)waitnames, tid);
+	const struct waitnames_entry *entry = *waitnames_link((struct waitnames *)(uintptr_t)waitnames, tid);
 
-	return kept ? &kept->wait : NULL;
+	return entry ? &entry->wait : NULL;
 }
 
-/* Returns the address of a frame in this window. A frame whose name had no space in an earlier one stays without. */
+/* Enters frame i of a wait in the names of this window. Returns its address in this window. A frame that got no name in
+ * an earlier window, for lack of space, stays without a name. */
 static uint64_t address_now(const struct waitnames_wait *wait, size_t i, struct framenames *names)
 {
 	struct framenames_frame frame = wait->frame[i].frame;
@@ -111,14 +113,14 @@ void waitnames_rename(const struct waitnames *waitnames, struct framenames *name
 	}
 }
 
-/* Copies the texts of the frames behind them. Frames with one text, as in a recursion, share it. */
-static void copy_texts(struct kept *kept, char *to)
+/* Copies the texts of the frames to `to`. Consecutive frames with the same text, as in a recursion, share one copy. */
+static void copy_texts(struct waitnames_entry *entry, char *to)
 {
-	for (size_t i = 0; i < kept->wait.n; i++) {
-		struct str *text = &kept->frame[i].frame.text;
+	for (size_t i = 0; i < entry->wait.n; i++) {
+		struct str *text = &entry->frame[i].frame.text;
 
-		if (i && str_eq(*text, kept->frame[i - 1].frame.text)) {
-			*text = kept->frame[i - 1].frame.text;
+		if (i && str_eq(*text, entry->frame[i - 1].frame.text)) {
+			*text = entry->frame[i - 1].frame.text;
 			continue;
 		}
 		if (text->n)
@@ -130,8 +132,8 @@ static void copy_texts(struct kept *kept, char *to)
 
 bool waitnames_keep(struct waitnames *waitnames, const struct waitnames_wait *wait)
 {
-	size_t bytes = sizeof(struct kept) + wait->n * sizeof(*wait->frame);
-	struct kept *kept, **link;
+	size_t bytes = sizeof(struct waitnames_entry) + wait->n * sizeof(*wait->frame);
+	struct waitnames_entry *entry, **link;
 
 	for (size_t i = 0; i < wait->n; i++)
 		bytes += i && str_eq(wait->frame[i].frame.text, wait->frame[i - 1].frame.text) ?
@@ -141,15 +143,15 @@ bool waitnames_keep(struct waitnames *waitnames, const struct waitnames_wait *wa
 	if (bytes > WAITNAMES_BYTES - waitnames->bytes ||
 	    !tenants_hold(waitnames->tenants, wait->tenant, TENANT_MEMORY, bytes))
 		return false;
-	kept = mem_alloc(bytes, 1);
-	*kept = (struct kept){ .wait = *wait, .bytes = bytes };
+	entry = mem_alloc(bytes, 1);
+	*entry = (struct waitnames_entry){ .wait = *wait, .bytes = bytes };
 	if (wait->n)
-		memcpy(kept->frame, wait->frame, wait->n * sizeof(*wait->frame));
-	kept->wait.frame = kept->frame;
-	copy_texts(kept, (char *)(kept->frame + wait->n));
+		memcpy(entry->frame, wait->frame, wait->n * sizeof(*wait->frame));
+	entry->wait.frame = entry->frame;
+	copy_texts(entry, (char *)(entry->frame + wait->n));
 	waitnames->bytes += bytes;
 	link = waitnames_link(waitnames, wait->tid);
-	kept->chain = *link;
-	*link = kept;
+	entry->chain = *link;
+	*link = entry;
 	return true;
 }

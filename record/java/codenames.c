@@ -2,83 +2,15 @@
 #include "record/java/codenames.h"
 
 #include "common/formats/jmapfile.h"
-#include "common/nametable.h"
-#include "record/perf/chunk.h"
+#include "common/formats/pjsection.h"
+#include "record/java/codeitems.h"
 
 #include <stdlib.h>
 
-/* Limits of memory in bytes, for one tenant and for all. */
+/* Limits of memory in bytes: TENANT_BYTES_MAX for one tenant, BYTES_MAX for all tenants together. */
 #define TENANT_BYTES_MAX (8u << 20)
 #define BYTES_MAX (16u << 20)
-/* maximum size of an item in bytes, apart from its last entry; in a pipe, each item is in one record */
-#define ITEM_BYTES 32768u
 enum { TRIES_MAX = 4, RENEW_MIN = 64 };
-
-enum state {
-	FREE,
-	WANTED, /* the description of the blob is still to be read */
-	NAMED,
-	UNNAMED /* the blob has no name, or it changed before its names were proven */
-};
-
-struct entry {
-	enum state state;
-	unsigned tries;
-	struct blob blob;
-	uint64_t serial; /* number of this entry, unique in the JVM: ids are reused */
-	/* time in ns of the first and last frame or check in this window; until 0: no frame is in the blob */
-	uint64_t from, until;
-	/* true: the cache of code blobs has the blob, as codenames_add or codenames_keep has reported */
-	bool kept;
-	bool written; /* true: the description was written to a stream */
-	uint32_t next_free;
-	/* number (codenames_jvm.check) of the last check that found the blob unchanged; 0: none did */
-	uint64_t check;
-	/* Array of the Method* of an nmethod: that of the compiled method, then those of the inlined methods. NULL
-	 * before the description is read, after codenames_settle, and for a blob that is no nmethod. */
-	uint64_t *method;
-	uint32_t nmethods;
-	/* rows: struct pj_code of each range of the blob, with its tree of inlined calls; name: ids in the name table
-	 * of the names of all rows, in order */
-	struct text rows;
-	uint32_t *name;
-	uint32_t nnames;
-};
-
-/* The name of a Method*. It is valid as long as its proof, an nmethod that refers to the Method*, is still in the
- * table. */
-struct method {
-	uint32_t name; /* id of the name in the name table; 0: the name could not be read */
-	/* id of the entry of the nmethod that proves the name; 0: not proven. serial: serial of that entry */
-	uint32_t proof;
-	uint64_t serial;
-};
-
-struct codenames_jvm {
-	struct codenames *owner;
-	uint32_t pid, number;
-	struct tenant tenant;
-	bool closed;
-	struct entry *entry; /* entry of id i at index i - 1 */
-	/* n: number of elements of entry; free: id of the first free entry, 0 if there is none */
-	uint32_t n, free;
-	uint32_t nwanted;
-	uint64_t serial, left_out;
-	struct nametable names;
-	uint32_t names_written; /* in a stream: names with lower numbers have been written */
-	struct intern methods;
-	struct method *method; /* name of each Method* in `methods`, at index id - 1 */
-	size_t bytes;          /* bytes of memory that are charged to the tenant of the JVM */
-	uint32_t nfreed;       /* number of entries freed since codenames_renew last dropped names */
-	/* missing: result of codenames_missing; proof, proof_id: blobs of codenames_proofs and the ids of
-	 * their entries */
-	uint64_t *missing;
-	struct blob *proof;
-	uint32_t *proof_id;
-	size_t nproofs;
-	/* number of checks so far of whether blobs are unchanged (take_check); entry.check refers to it */
-	uint64_t check;
-};
 
 struct codenames {
 	struct tenants *tenants;
@@ -87,12 +19,7 @@ struct codenames {
 	uint32_t numbers;
 };
 
-/* ---- entries -------------------------------------------------------------------------------------------------- */
-
-static struct entry *entry_of(const struct codenames_jvm *jvm, uint32_t id)
-{
-	return &jvm->entry[id - 1];
-}
+/* ---- entries of code blobs ------------------------------------------------------------------------------------ */
 
 static bool codenames_charge(struct codenames_jvm *jvm, size_t bytes)
 {
@@ -102,7 +29,7 @@ static bool codenames_charge(struct codenames_jvm *jvm, size_t bytes)
 	return true;
 }
 
-static void forget_description(struct entry *entry)
+static void forget_description(struct code_entry *entry)
 {
 	text_free(&entry->rows);
 	free(entry->method);
@@ -119,48 +46,49 @@ uint32_t codenames_add(struct codenames_jvm *jvm, const struct blob *blob)
 	if (!codenames_charge(jvm, sizeof(*jvm->entry)))
 		return 0;
 	if (id) {
-		jvm->free = entry_of(jvm, id)->next_free;
+		jvm->free = codeentry_of(jvm, id)->next_free;
 	} else {
 		jvm->entry = mem_more(jvm->entry, sizeof(*jvm->entry), jvm->n);
 		id = ++jvm->n;
 	}
-	*entry_of(jvm, id) = (struct entry){ .state = WANTED, .blob = *blob, .serial = ++jvm->serial, .kept = true };
+	*codeentry_of(jvm, id) =
+		(struct code_entry){ .state = CODE_WANTED, .blob = *blob, .serial = ++jvm->serial, .cached = true };
 	jvm->nwanted++;
 	return id;
 }
 
 void codenames_use(struct codenames_jvm *jvm, uint32_t id, uint64_t time)
 {
-	struct entry *entry;
+	struct code_entry *entry;
 
 	if (id == 0) {
 		jvm->left_out++;
 		return;
 	}
-	entry = entry_of(jvm, id);
+	entry = codeentry_of(jvm, id);
 	if (entry->until == 0 || time < entry->from)
 		entry->from = time;
 	if (time > entry->until)
 		entry->until = time;
 }
 
-/* ---- descriptions --------------------------------------------------------------------------------------------- */
+/* ---- descriptions of code blobs ------------------------------------------------------------------------------- */
 
 size_t codenames_wanted(struct codenames_jvm *jvm, uint32_t *id, struct blob *blob, size_t max)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 1; i <= jvm->n && n < max && jvm->nwanted; i++) {
-		if (entry_of(jvm, i)->state != WANTED)
+		if (codeentry_of(jvm, i)->state != CODE_WANTED)
 			continue;
 		id[n] = i;
-		blob[n++] = entry_of(jvm, i)->blob;
+		blob[n++] = codeentry_of(jvm, i)->blob;
 	}
 	return n;
 }
 
-/* Returns the id of a name in the name table. Adds the name, and charges its memory to the tenant, if the table lacks
- * it. Returns 0 if the tenant's memory limit is reached. */
+/* Returns the id of a name in the name table. Adds a new name, and charges its memory to the tenant. Returns 0 if the
+ * memory limit is reached. */
 static uint32_t codenames_intern(struct codenames_jvm *jvm, struct str name)
 {
 	bool is_new;
@@ -171,7 +99,7 @@ static uint32_t codenames_intern(struct codenames_jvm *jvm, struct str name)
 }
 
 /* Appends a row for one range of code to the description of an entry. Returns false if the memory limit is reached. */
-static bool codenames_put_row(struct codenames_jvm *jvm, struct entry *entry, const struct jvm_code *code,
+static bool codenames_put_row(struct codenames_jvm *jvm, struct code_entry *entry, const struct jvm_code *code,
 			      uint32_t nnames, struct str tree)
 {
 	struct pj_code row = { .start = code->start,
@@ -189,7 +117,8 @@ static bool codenames_put_row(struct codenames_jvm *jvm, struct entry *entry, co
 	return true;
 }
 
-static void describe_stub(struct codenames_jvm *jvm, struct entry *entry, const struct jvm_code *code, struct str name)
+static void describe_stub(struct codenames_jvm *jvm, struct code_entry *entry, const struct jvm_code *code,
+			  struct str name)
 {
 	uint32_t id = codenames_intern(jvm, name);
 
@@ -202,10 +131,10 @@ static void describe_stub(struct codenames_jvm *jvm, struct entry *entry, const 
 void codenames_describe(struct codenames_jvm *jvm, uint32_t id, const struct jvm_code *code, const uint64_t *method,
 			struct str rest)
 {
-	struct entry *entry = entry_of(jvm, id);
+	struct code_entry *entry = codeentry_of(jvm, id);
 	bool compiled = entry->blob.compiled;
 
-	if (entry->state != WANTED || code->start < entry->blob.begin || code->end > entry->blob.end ||
+	if (entry->state != CODE_WANTED || code->start < entry->blob.begin || code->end > entry->blob.end ||
 	    compiled != (code->nmethods > 0) || (compiled && entry->nmethods))
 		return;
 	if (!compiled) {
@@ -222,14 +151,15 @@ static struct str codenames_key(const uint64_t *method)
 	return (struct str){ (const char *)method, sizeof(*method) };
 }
 
-/* Returns the cached name of a Method*. Returns NULL if there is none, or if its proof is no longer in the table. */
-static struct method *method_of(const struct codenames_jvm *jvm, uint64_t method)
+/* Returns the cached name of a Method*; NULL if there is none, or if the entry of the nmethod that proves it no longer
+ * exists. */
+static struct code_method *method_of(const struct codenames_jvm *jvm, uint64_t method)
 {
 	uint32_t id = intern_find(&jvm->methods, codenames_key(&method));
-	struct method *known = id ? &jvm->method[id - 1] : NULL;
+	struct code_method *known = id ? &jvm->method[id - 1] : NULL;
 
-	if (!known || !known->proof || entry_of(jvm, known->proof)->serial != known->serial ||
-	    entry_of(jvm, known->proof)->state == FREE)
+	if (!known || !known->proof || codeentry_of(jvm, known->proof)->serial != known->serial ||
+	    codeentry_of(jvm, known->proof)->state == CODE_FREE)
 		return NULL;
 	return known;
 }
@@ -240,7 +170,7 @@ static void forget_name(struct codenames_jvm *jvm, uint64_t method)
 	uint32_t id = intern_find(&jvm->methods, codenames_key(&method));
 
 	if (id)
-		jvm->method[id - 1] = (struct method){ 0 };
+		jvm->method[id - 1] = (struct code_method){ 0 };
 }
 
 const uint64_t *codenames_missing(struct codenames_jvm *jvm, const uint32_t *id, size_t n, size_t *nmethods)
@@ -249,7 +179,7 @@ const uint64_t *codenames_missing(struct codenames_jvm *jvm, const uint32_t *id,
 
 	*nmethods = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct entry *entry = entry_of(jvm, id[i]);
+		const struct code_entry *entry = codeentry_of(jvm, id[i]);
 
 		for (uint32_t k = 0; k < entry->nmethods; k++) {
 			uint32_t before = seen.n;
@@ -277,20 +207,21 @@ void codenames_name(struct codenames_jvm *jvm, uint64_t method, struct str name)
 	id = intern(&jvm->methods, codenames_key(&method));
 	if (id > before)
 		jvm->method = mem_more(jvm->method, sizeof(*jvm->method), before);
-	jvm->method[id - 1] = (struct method){ .name = name_id };
+	jvm->method[id - 1] = (struct code_method){ .name = name_id };
 }
 
-/* Appends the blob of entry id to jvm->proof if it is an nmethod and is not in `seen`. */
+/* Appends the blob of entry id to jvm->proof if the blob is an nmethod and id is not in `seen`. */
 static void put_proof(struct codenames_jvm *jvm, uint32_t id, struct intern *seen, size_t *n)
 {
 	uint32_t before = seen->n;
 
-	if (!entry_of(jvm, id)->blob.compiled || intern(seen, (struct str){ (const char *)&id, sizeof(id) }) <= before)
+	if (!codeentry_of(jvm, id)->blob.compiled ||
+	    intern(seen, (struct str){ (const char *)&id, sizeof(id) }) <= before)
 		return;
 	jvm->proof = mem_more(jvm->proof, sizeof(*jvm->proof), *n);
 	jvm->proof_id = mem_more(jvm->proof_id, sizeof(*jvm->proof_id), *n);
 	jvm->proof_id[*n] = id;
-	jvm->proof[(*n)++] = entry_of(jvm, id)->blob;
+	jvm->proof[(*n)++] = codeentry_of(jvm, id)->blob;
 }
 
 struct blob *codenames_proofs(struct codenames_jvm *jvm, const uint32_t *id, size_t n, size_t *nblobs)
@@ -299,11 +230,11 @@ struct blob *codenames_proofs(struct codenames_jvm *jvm, const uint32_t *id, siz
 
 	*nblobs = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct entry *entry = entry_of(jvm, id[i]);
+		const struct code_entry *entry = codeentry_of(jvm, id[i]);
 
 		put_proof(jvm, id[i], &seen, nblobs);
 		for (uint32_t k = 0; k < entry->nmethods; k++) {
-			const struct method *known = method_of(jvm, entry->method[k]);
+			const struct code_method *known = method_of(jvm, entry->method[k]);
 
 			if (known)
 				put_proof(jvm, known->proof, &seen, nblobs);
@@ -314,15 +245,15 @@ struct blob *codenames_proofs(struct codenames_jvm *jvm, const uint32_t *id, siz
 	return jvm->proof;
 }
 
-/* Takes the result of a check of the blobs of the last codenames_proofs: `same` has those that are unchanged, in the
- * same order. Stores the number of the check in their entries. */
+/* Evaluates a check of the blobs that codenames_proofs returned last. same: the unchanged blobs, in the same order.
+ * Sets `check` in the entries of unchanged blobs to the number of this check. */
 static void take_check(struct codenames_jvm *jvm, const struct blob *same, size_t nsame)
 {
 	size_t at = 0;
 
 	jvm->check++;
 	for (size_t i = 0; i < jvm->nproofs && at < nsame; i++) {
-		struct entry *entry = entry_of(jvm, jvm->proof_id[i]);
+		struct code_entry *entry = codeentry_of(jvm, jvm->proof_id[i]);
 
 		if (same[at].address != entry->blob.address || same[at].compile_id != entry->blob.compile_id)
 			continue;
@@ -331,32 +262,32 @@ static void take_check(struct codenames_jvm *jvm, const struct blob *same, size_
 	}
 }
 
-static void codenames_settle(struct codenames_jvm *jvm, struct entry *entry, enum state state)
+static void codenames_settle(struct codenames_jvm *jvm, struct code_entry *entry, enum code_state state)
 {
-	if (state != NAMED || !entry->nnames)
+	if (state != CODE_NAMED || !entry->nnames)
 		forget_description(entry);
 	free(entry->method);
 	entry->method = NULL;
 	entry->nmethods = 0;
-	if (state == WANTED && ++entry->tries >= TRIES_MAX)
-		state = UNNAMED;
-	jvm->nwanted -= state != WANTED;
+	if (state == CODE_WANTED && ++entry->tries >= TRIES_MAX)
+		state = CODE_UNNAMED;
+	jvm->nwanted -= state != CODE_WANTED;
 	entry->state = state;
 }
 
-/* Sets the names of the methods of an nmethod. Returns false if a name had a proof that the check did not find
- * unchanged; the nmethod must be described again then. */
+/* Sets the names of the methods of an nmethod. Returns false if the check did not find the nmethod that proves a cached
+ * name unchanged: then the nmethod must be described again. */
 static bool take_names_of(struct codenames_jvm *jvm, uint32_t id)
 {
-	struct entry *entry = entry_of(jvm, id);
+	struct code_entry *entry = codeentry_of(jvm, id);
 	bool proven = true;
 
 	entry->name = mem_grow(entry->name, sizeof(*entry->name), entry->nmethods);
 	for (uint32_t k = 0; k < entry->nmethods; k++) {
 		uint32_t at = intern_find(&jvm->methods, codenames_key(&entry->method[k]));
-		struct method *known = method_of(jvm, entry->method[k]);
+		struct code_method *known = method_of(jvm, entry->method[k]);
 
-		if (known && entry_of(jvm, known->proof)->check != jvm->check) {
+		if (known && codeentry_of(jvm, known->proof)->check != jvm->check) {
 			known->proof = 0;
 			proven = false;
 			continue;
@@ -375,167 +306,55 @@ void codenames_prove(struct codenames_jvm *jvm, const uint32_t *id, size_t n, co
 {
 	take_check(jvm, same, nsame);
 	for (size_t i = 0; i < n; i++) {
-		struct entry *entry = entry_of(jvm, id[i]);
+		struct code_entry *entry = codeentry_of(jvm, id[i]);
 
-		if (entry->state != WANTED)
+		if (entry->state != CODE_WANTED)
 			continue;
 		if (!entry->blob.compiled)
-			codenames_settle(jvm, entry, entry->nnames ? NAMED : UNNAMED);
+			codenames_settle(jvm, entry, entry->nnames ? CODE_NAMED : CODE_UNNAMED);
 		else if (!entry->nmethods || entry->check != jvm->check)
-			codenames_settle(jvm, entry, UNNAMED);
+			codenames_settle(jvm, entry, CODE_UNNAMED);
 		else
 			codenames_settle(jvm, entry,
-					 !take_names_of(jvm, id[i]) ? WANTED :
-					 entry->name[0]             ? NAMED :
-								      UNNAMED);
+					 !take_names_of(jvm, id[i]) ? CODE_WANTED :
+					 entry->name[0]             ? CODE_NAMED :
+								      CODE_UNNAMED);
 	}
 }
 
 void codenames_postpone(struct codenames_jvm *jvm, const uint32_t *id, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (entry_of(jvm, id[i])->state == WANTED)
-			codenames_settle(jvm, entry_of(jvm, id[i]), WANTED);
+		if (codeentry_of(jvm, id[i])->state == CODE_WANTED)
+			codenames_settle(jvm, codeentry_of(jvm, id[i]), CODE_WANTED);
 }
-
-/* ---- items of a window ---------------------------------------------------------------------------------------- */
 
 void codenames_keep(struct codenames_jvm *jvm, uint32_t id, uint64_t since, uint64_t seen)
 {
-	struct entry *entry = entry_of(jvm, id);
+	struct code_entry *entry = codeentry_of(jvm, id);
 
-	entry->kept = true;
+	entry->cached = true;
 	if (entry->until == 0)
 		return;
 	entry->from = since < entry->from ? since : entry->from;
 	entry->until = seen > entry->until ? seen : entry->until;
 }
 
-/* A PJ_ITEM_CODE or PJ_ITEM_CODE_NAMES while it is made. */
-struct item {
-	struct text *out;
-	enum pj_item_type type;
-	uint32_t pid, jvm;
-	uint64_t left_out;
-	struct text body;
-};
+/* ---- start of the next window --------------------------------------------------------------------------------- */
 
-static void end_item(struct item *item)
-{
-	if (item->body.n)
-		chunk_put_item(item->out, item->type, item->body.p, item->body.n);
-	item->body.n = 0;
-}
-
-/* Begins an item if none was begun. First ends the current one if it is full. */
-static void begin_item(struct item *item)
-{
-	struct pj_codes head = { item->pid, item->jvm, item->left_out };
-
-	if (item->body.n >= ITEM_BYTES)
-		end_item(item);
-	if (item->body.n)
-		return;
-	text_bytes(&item->body, &head, item->type == PJ_ITEM_CODE ? sizeof(head) : sizeof(struct pj_code_names));
-	item->left_out = 0;
-}
-
-/* Appends those names of an entry to the item that the window, or the stream, does not have yet. done[id] marks names
- * that this window has. */
-static void put_names(struct codenames_jvm *jvm, const struct entry *entry, char *done, bool stream, struct item *item)
-{
-	for (uint32_t i = 0; i < entry->nnames; i++) {
-		uint32_t id = entry->name[i];
-		struct str name = intern_str(&jvm->names.names, id);
-		struct pj_code_name head = { id ? jvm->names.number[id] : 0, (uint32_t)name.n };
-
-		if (!id || done[id] || (stream && head.number < jvm->names_written))
-			continue;
-		done[id] = 1;
-		begin_item(item);
-		text_bytes(&item->body, &head, sizeof(head));
-		text_str(&item->body, name);
-	}
-}
-
-/* number in rows that stands for a name that could not be read */
-#define NO_NAME UINT32_MAX
-
-static void put_rows(const struct codenames_jvm *jvm, const struct entry *entry, uint64_t until, struct item *item)
-{
-	struct str rest = text_view(&entry->rows);
-	uint32_t at = 0;
-
-	while (rest.n >= sizeof(struct pj_code)) {
-		struct pj_code row;
-		size_t tree;
-
-		memcpy(&row, rest.p, sizeof(row));
-		tree = row.bytes;
-		row.from = entry->from;
-		row.until = until;
-		if (entry->written)
-			row.nnames = row.bytes = 0;
-		begin_item(item);
-		text_bytes(&item->body, &row, sizeof(row));
-		for (uint32_t i = 0; i < row.nnames && at < entry->nnames; i++) {
-			uint32_t id = entry->name[at++], number = id ? jvm->names.number[id] : NO_NAME;
-
-			text_bytes(&item->body, &number, sizeof(number));
-		}
-		text_str(&item->body, str_head(str_from(rest, sizeof(row)), row.bytes));
-		rest = str_from(rest, sizeof(row) + tree);
-	}
-}
-
-/* Returns true if an entry must be written now. In a window these are the named entries with a frame; in a stream,
- * those of them that are new or have left the cache, so that their end is known. */
-static bool is_entry_due(const struct entry *entry, bool stream)
-{
-	return entry->state == NAMED && entry->until && (!stream || !entry->written || !entry->kept);
-}
-
-static void put_jvm(struct codenames_jvm *jvm, bool stream, struct text *text)
-{
-	struct item names = { text, PJ_ITEM_CODE_NAMES, jvm->pid, jvm->number, 0, { 0 } },
-		    codes = { text, PJ_ITEM_CODE, jvm->pid, jvm->number, jvm->left_out, { 0 } };
-	char *done = mem_alloc(1, jvm->names.names.n + 1);
-
-	if (jvm->left_out)
-		begin_item(&codes);
-	for (uint32_t id = 1; id <= jvm->n; id++)
-		if (is_entry_due(entry_of(jvm, id), stream) && !entry_of(jvm, id)->written)
-			put_names(jvm, entry_of(jvm, id), done, stream, &names);
-	end_item(&names);
-	for (uint32_t id = 1; id <= jvm->n; id++) {
-		struct entry *entry = entry_of(jvm, id);
-
-		if (!is_entry_due(entry, stream))
-			continue;
-		put_rows(jvm, entry, stream && entry->kept ? UINT64_MAX : entry->until, &codes);
-		entry->written = stream;
-	}
-	end_item(&codes);
-	text_free(&names.body);
-	text_free(&codes.body);
-	free(done);
-}
-
-/* ---- the next window ------------------------------------------------------------------------------------------ */
-
-static size_t bytes_of_entry(const struct entry *entry)
+static size_t bytes_of_entry(const struct code_entry *entry)
 {
 	return sizeof(*entry) + entry->rows.n + entry->nnames * (sizeof(*entry->name) + sizeof(*entry->method));
 }
 
 static void free_entry(struct codenames_jvm *jvm, uint32_t id)
 {
-	struct entry *entry = entry_of(jvm, id);
+	struct code_entry *entry = codeentry_of(jvm, id);
 
-	jvm->nwanted -= entry->state == WANTED;
+	jvm->nwanted -= entry->state == CODE_WANTED;
 	jvm->nfreed++;
 	forget_description(entry);
-	*entry = (struct entry){ .next_free = jvm->free };
+	*entry = (struct code_entry){ .next_free = jvm->free };
 	jvm->free = id;
 }
 
@@ -544,9 +363,9 @@ static void free_entry(struct codenames_jvm *jvm, uint32_t id)
 static void each_used_name(struct codenames_jvm *jvm, void (*fn)(void *to, uint32_t *name), void *to)
 {
 	for (uint32_t id = 1; id <= jvm->n; id++)
-		for (uint32_t i = 0; i < entry_of(jvm, id)->nnames; i++)
-			if (entry_of(jvm, id)->name[i])
-				fn(to, &entry_of(jvm, id)->name[i]);
+		for (uint32_t i = 0; i < codeentry_of(jvm, id)->nnames; i++)
+			if (codeentry_of(jvm, id)->name[i])
+				fn(to, &codeentry_of(jvm, id)->name[i]);
 	for (uint32_t i = 0; i < jvm->methods.n; i++)
 		if (jvm->method[i].name)
 			fn(to, &jvm->method[i].name);
@@ -572,29 +391,29 @@ static void replace_name(void *to, uint32_t *name)
 	*name = used->name[used->n++];
 }
 
-/* Removes the names of methods whose proof is no longer in the table. */
+/* Removes the cached names of methods whose proof (the entry of an nmethod) no longer exists. */
 static void renew_methods(struct codenames_jvm *jvm)
 {
 	struct intern methods = { 0 };
-	struct method *kept = NULL;
+	struct code_method *retained = NULL;
 
 	for (uint32_t id = 1; id <= jvm->methods.n; id++) {
 		struct str key = intern_str(&jvm->methods, id);
-		const struct method *known;
+		const struct code_method *known;
 		uint64_t method;
 
 		memcpy(&method, key.p, sizeof(method));
 		known = method_of(jvm, method);
 		if (!known)
 			continue;
-		kept = mem_more(kept, sizeof(*kept), methods.n);
-		kept[methods.n] = *known;
+		retained = mem_more(retained, sizeof(*retained), methods.n);
+		retained[methods.n] = *known;
 		intern(&methods, key);
 	}
 	intern_free(&jvm->methods);
 	free(jvm->method);
 	jvm->methods = methods;
-	jvm->method = kept;
+	jvm->method = retained;
 }
 
 static size_t codenames_bytes(const struct codenames_jvm *jvm)
@@ -602,13 +421,13 @@ static size_t codenames_bytes(const struct codenames_jvm *jvm)
 	size_t bytes = nametable_bytes(&jvm->names) + jvm->methods.n * (sizeof(*jvm->method) + 40);
 
 	for (uint32_t id = 1; id <= jvm->n; id++)
-		if (entry_of(jvm, id)->state != FREE)
-			bytes += bytes_of_entry(entry_of(jvm, id));
+		if (codeentry_of(jvm, id)->state != CODE_FREE)
+			bytes += bytes_of_entry(codeentry_of(jvm, id));
 	return bytes;
 }
 
-/* Removes names and methods that nothing uses, if half of the entries were freed since the last time. Releases their
- * memory. */
+/* If at least half of the entries, and RENEW_MIN or more, were freed since the last removal, removes names and methods
+ * that no entry uses, and releases their memory. */
 static void codenames_renew(struct codenames_jvm *jvm)
 {
 	struct used used = { 0 };
@@ -632,15 +451,15 @@ static void codenames_renew(struct codenames_jvm *jvm)
 	}
 }
 
-/* Begins the next window: frees the entries of blobs that the cache has dropped. */
+/* Starts the next window: frees the entries of blobs that are no longer in the cache of code blobs. */
 static void codenames_turn(struct codenames_jvm *jvm, bool stream)
 {
 	for (uint32_t id = 1; id <= jvm->n; id++) {
-		struct entry *entry = entry_of(jvm, id);
+		struct code_entry *entry = codeentry_of(jvm, id);
 
-		if (entry->state != FREE && !entry->kept)
+		if (entry->state != CODE_FREE && !entry->cached)
 			free_entry(jvm, id);
-		entry->kept = false;
+		entry->cached = false;
 		if (!stream)
 			entry->until = 0;
 	}
@@ -653,7 +472,7 @@ static void free_table(struct codenames_jvm *jvm)
 {
 	tenants_release(jvm->owner->tenants, jvm->tenant, TENANT_MEMORY, jvm->bytes);
 	for (uint32_t id = 1; id <= jvm->n; id++)
-		forget_description(entry_of(jvm, id));
+		forget_description(codeentry_of(jvm, id));
 	nametable_free(&jvm->names);
 	intern_free(&jvm->methods);
 	free(jvm->method);
@@ -669,7 +488,7 @@ void codenames_put(struct codenames *codenames, bool stream, struct text *text)
 	for (size_t i = codenames->n; i-- > 0;) {
 		struct codenames_jvm *jvm = codenames->jvm[i];
 
-		put_jvm(jvm, stream, text);
+		codeitems_put(jvm, stream, text);
 		if (jvm->closed) {
 			free_table(jvm);
 			codenames->jvm[i] = codenames->jvm[--codenames->n];
@@ -679,7 +498,7 @@ void codenames_put(struct codenames *codenames, bool stream, struct text *text)
 	}
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- creation and release ------------------------------------------------------------------------------------- */
 
 struct codenames_jvm *codenames_open(struct codenames *codenames, uint32_t pid, struct tenant tenant)
 {

@@ -5,14 +5,14 @@
 
 #include <stdlib.h>
 
-/* Limits of one search for HotSpot's list of stubs, and the number of searches without success after which there are no
- * more. A JVM can be described without that list. */
+/* Limits of one search for HotSpot's list of stubs: SEARCH_STEPS in steps, SEARCH_BYTES in bytes read. SEARCHES_MAX:
+ * maximum number of failed searches; after them, code is described without the names of single stubs. */
 enum { SEARCH_STEPS = 400000, SEARCHES_MAX = 3 };
 #define SEARCH_BYTES ((size_t)32 << 20)
 
 static const struct str interpreter = { "Interpreter", sizeof("Interpreter") - 1 };
 
-/* ---- nmethods ------------------------------------------------------------------------------------------------- */
+/* ---- description of nmethods ---------------------------------------------------------------------------------- */
 
 /* Returns the index of a Method* in the list of the current nmethod, counted from 1; adds it if necessary. */
 static uint32_t codescopes_number(void *arg, uint64_t method)
@@ -77,7 +77,7 @@ static void describe_nmethod(struct codescopes *codescopes, struct hotspot *hots
 	intern_free(&codescopes->methods);
 }
 
-/* ---- stubs ---------------------------------------------------------------------------------------------------- */
+/* ---- description of stubs ------------------------------------------------------------------------------------- */
 
 static void put_stub(struct codescopes *codescopes, uint32_t index, uint64_t start, uint64_t end, struct str name)
 {
@@ -87,7 +87,8 @@ static void put_stub(struct codescopes *codescopes, uint32_t index, uint64_t sta
 		codescopes_put(&codescopes->out, head, NULL, name);
 }
 
-/* Describes the codelets of the interpreter, block `blob`. The interpreter is complete, because a thread ran in it. */
+/* Describes the codelets of the interpreter in block `blob`. All codelets exist already, because a thread has run in
+ * the interpreter. */
 static void put_codelets(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 const struct blob *blob, uint32_t index)
 {
@@ -101,8 +102,8 @@ static void put_codelets(struct codescopes *codescopes, struct hotspot *hotspot,
 	codelets_free(&codelets);
 }
 
-/* Reads HotSpot's list of stubs. The search has a budget of its own, so that the JVM stays readable if the search
- * exceeds it. Returns false if the list was not found. */
+/* Reads HotSpot's list of stubs, with a budget of its own: a search that exceeds it does not make the JVM unreadable.
+ * Returns false if the list was not found. */
 static bool codescopes_read_stubs(struct codescopes_stubs *stubs, struct hotspot *hotspot)
 {
 	struct readbudget *former = hotspot->memory.budget, search = { .steps = SEARCH_STEPS, .bytes = SEARCH_BYTES };
@@ -146,7 +147,7 @@ static void describe_block(struct codescopes *codescopes, struct hotspot *hotspo
 	text_free(&name);
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------- */
+/* ---- replies to requests -------------------------------------------------------------------------------------- */
 
 void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 struct codescopes_stubs *stubs, const struct blob *blob, uint32_t n, struct jvm_reply *reply)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codescopes.h - describes code blobs of a JVM: their ranges, methods, inlined calls and names of stubs.
+ * codescopes.h - describes code blobs of a JVM: their address ranges, methods, inlined calls, and names of stubs.
  *
- * Runs in the helper process, whose answer to JVM_DESCRIBE it writes (jvmhelper.h). Names of methods are not part of
- * it: the recorder requests those that it does not have. Inlined calls are encoded as in PJ_ITEM_CODE (pjsection.h).
+ * Runs in the helper process, and writes its reply to JVM_DESCRIBE (jvmhelper.h). The reply has no names of methods:
+ * the recorder requests the names that it does not have. Inlined calls are encoded as in PJ_ITEM_CODE (pjsection.h).
  */
 #ifndef PJ_CODESCOPES_H
 #define PJ_CODESCOPES_H
@@ -15,19 +15,19 @@
 
 struct codescopes {
 	struct scopes scopes;
-	struct intern methods; /* the Method* of the current nmethod */
+	struct intern methods; /* distinct Method* of the current nmethod */
 	struct text tree;
-	struct text out; /* elements of the reply that have been composed */
+	struct text out; /* elements of the reply composed so far */
 };
 
-/* State of one JVM between requests. */
+/* Stubs of one JVM, which the helper stores between requests. */
 struct codescopes_stubs {
 	struct stubs stubs;
-	unsigned searches; /* number of searches for the list of stubs that did not find it */
+	unsigned searches; /* number of failed searches for the list of stubs */
 };
 
-/* Describes n blobs, as many as fit into a reply: fills reply->names and reply->bytes, and sets reply->n to the number
- * of processed blobs. */
+/* Describes the first of n blobs, as many as fit into a reply: fills reply->names and reply->bytes, and sets reply->n
+ * to the number of processed blobs. */
 void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 struct codescopes_stubs *stubs, const struct blob *blob, uint32_t n, struct jvm_reply *reply);
 

@@ -22,8 +22,8 @@ static size_t bytes_of_tenant(const struct javacode *javacode, const struct tena
 	return sum;
 }
 
-/* Returns the JVM with the most memory: of tenant `only` or, if that is NULL, of the tenant with the most memory.
- * Returns NULL if no JVM has any. */
+/* Returns the JVM with the most memory of tenant `only`; if only is NULL, of the tenant with the most memory. Returns
+ * NULL if no JVM of that tenant uses memory. */
 static struct javacode_jvm *javabudget_largest(const struct javacode *javacode, const struct tenant *only)
 {
 	struct javacode_jvm *found = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/java/javabudget.h"
 
+#include "record/java/blobcache.h"
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/diag.h"
@@ -8,126 +9,27 @@
 
 #include <stdlib.h>
 
-/* Time in ns for all requests between two readings of the rings. The rings hold the samples of a second, and each
- * reading covers half a second. */
+/* Total time in ns that all requests may wait between two readings of the rings. The rings hold the samples of one
+ * second, and each reading takes those of half a second, so requests must not delay the next reading for long. */
 #define DEADLINE_NS (150 * (SECOND_NS / 1000))
 #define FLUSH_NS (20 * (SECOND_NS / 1000))
-#define LATELY_NS (2 * SECOND_NS) /* code that was used within this time, in ns, is checked before the next samples */
-#define IDLE_NS (60 * SECOND_NS)  /* time in ns without use after which code and JVMs are dropped */
-#define MISSED_NS (SECOND_NS / 4) /* time in ns until an address without code is looked up again */
-#define RETRY_NS SECOND_NS        /* first pause in ns after a JVM could not be read */
-#define SOON_NS (SECOND_NS / 10)  /* first pause in ns after a JVM was starting */
+/* age of the last use, in ns, up to which code is checked before the next samples are walked */
+#define LATELY_NS (2 * SECOND_NS)
+#define IDLE_NS (60 * SECOND_NS)  /* time in ns without use after which cached code and JVMs are dropped */
+#define MISSED_NS (SECOND_NS / 4) /* time in ns after which an address without code is looked up again */
+#define RETRY_NS SECOND_NS        /* first pause in ns if a JVM could not be read */
+/* first and longest pause in ns if a JVM was starting */
+#define SOON_NS (SECOND_NS / 50)
+#define SOON_MAX (SECOND_NS / 10)
 #define RETRY_MAX (60 * SECOND_NS)
-/* Maximum time in ns from a sample to the first reading of code on its stack. HotSpot may have reused the memory since,
- * and then a call may precede the return address by chance. */
+/* Maximum time in ns between a sample and the first reading of the code on its stack. Code that was first read later is
+ * not used for the sample: HotSpot may have reused the memory for code in which a call precedes the return address by
+ * chance. */
 #define FIRST_MAX_NS SECOND_NS
-/* code of a JVM that ended is valid for samples up to this time, in ns, after the code's last check */
+/* Code of a JVM that ended is used for samples up to this time, in ns, after the last check of the code. */
 #define GONE_NS SECOND_NS
 
-/* ---- code blobs -------------------------------------------------------------------------------------------------- */
-
-/* Returns the first line of the set in which the line with this number is cached. */
-static struct line *ways_of(const struct javacode_jvm *jvm, uint64_t number)
-{
-	return &jvm->line[(number ^ number >> 8) % (LINES / WAYS) * WAYS];
-}
-
-static const struct line *line_at(const struct javacode_jvm *jvm, uint64_t number)
-{
-	const struct line *line = jvm->line ? ways_of(jvm, number) : NULL;
-
-	for (unsigned i = 0; line && i < WAYS; i++)
-		if (line[i].number == number + 1)
-			return &line[i];
-	return NULL;
-}
-
-static void forget_lines(struct javacode_jvm *jvm, uint64_t begin, uint64_t end)
-{
-	for (size_t i = 0; jvm->line && i < LINES; i++) {
-		uint64_t from = (jvm->line[i].number - 1) * LINE;
-
-		if (jvm->line[i].number && from < end && from + LINE > begin)
-			jvm->line[i].number = 0;
-	}
-}
-
-static void javacode_show(struct javacode_jvm *jvm)
-{
-	jvm->code.blob = jvm->blob;
-	jvm->code.n = jvm->n;
-}
-
-static void javacode_move(struct javacode_jvm *jvm, size_t to, size_t from)
-{
-	memmove(jvm->blob + to, jvm->blob + from, (jvm->n - from) * sizeof(*jvm->blob));
-	memmove(jvm->fact + to, jvm->fact + from, (jvm->n - from) * sizeof(*jvm->fact));
-	jvm->n = jvm->n + to - from;
-}
-
-/* Removes cached blobs that were last used before `since` (ns). */
-static void forget_before(struct javacode_jvm *jvm, uint64_t since)
-{
-	size_t retained = 0;
-
-	for (size_t i = 0; i < jvm->n; i++) {
-		if (jvm->fact[i].used < since)
-			continue;
-		jvm->blob[retained] = jvm->blob[i];
-		jvm->fact[retained++] = jvm->fact[i];
-	}
-	jvm->n = retained;
-	javacode_show(jvm);
-}
-
-/* Returns the index of the first cached blob that ends after an address. */
-static size_t first_after(const struct javacode_jvm *jvm, uint64_t address)
-{
-	size_t low = 0, high = jvm->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (jvm->blob[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* Inserts code->n blobs of one block into the cache; they replace cached blobs that overlap them. Returns false if they
- * are inconsistent, or if the budget is exceeded. */
-static bool javacode_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *blob,
-			    uint64_t now)
-{
-	uint64_t begin = code->blob[0].start, end = code->blob[code->n - 1].end;
-	size_t at, after;
-
-	for (size_t i = 1; i < code->n; i++)
-		/* the JVM changed the code during the read */
-		if (code->blob[i].start < code->blob[i - 1].end)
-			return false;
-	if (jvm->n + code->n > BLOBS_MAX)
-		forget_before(jvm, now);
-	if (jvm->n + code->n > BLOBS_MAX)
-		return false;
-	if (!javabudget_make_space(jvm, jvm->n + code->n))
-		return false;
-	at = first_after(jvm, begin);
-	for (after = at; after < jvm->n && jvm->blob[after].start < end; after++)
-		jvm->freed = now;
-	javacode_move(jvm, at + code->n, after);
-	for (size_t i = 0; i < code->n; i++) {
-		jvm->blob[at + i] = code->blob[i];
-		jvm->fact[at + i] = (struct fact){ *blob, now, now, now, 0 };
-	}
-	forget_lines(jvm, begin, end);
-	javacode_show(jvm);
-	return true;
-}
-
-/* ---- requests -------------------------------------------------------------------------------------------------- */
+/* ---- results of requests, and loss of a JVM -------------------------------------------------------------------- */
 
 static bool is_code_of(const struct hotspot_reason *why, const char *code)
 {
@@ -173,7 +75,7 @@ static void free_code(struct javacode_jvm *jvm)
 	jvm->fact = NULL;
 	jvm->line = NULL;
 	jvm->n = jvm->cap = 0;
-	javacode_show(jvm);
+	blobcache_publish(jvm);
 }
 
 /* Forgets all cached code of this JVM. */
@@ -181,15 +83,15 @@ static void javacode_forget(struct javacode_jvm *jvm)
 {
 	jvm->gone = false;
 	jvm->n = 0;
-	javacode_show(jvm);
-	forget_lines(jvm, 0, UINT64_MAX);
+	blobcache_publish(jvm);
+	blobcache_forget_lines(jvm, 0, UINT64_MAX);
 	memset(jvm->missed, 0, sizeof(jvm->missed));
 	jvm->code.call_stub_return = jvm->code.continuation_return = 0;
 }
 
-/* Stops reading this JVM until a pause has passed. The struct stays, because the caller may hold a pointer to it, until
- * the next javacode_of. The code of a JVM that ended stays in the cache: the rings still hold samples of its last half
- * second, which are walked with this code. */
+/* Stops reading this JVM until a pause has passed. The struct remains until the next javacode_of, because the caller
+ * may hold a pointer to it. If the JVM ended, its code remains in the cache: the rings still hold samples of its last
+ * half second, which are unwound with this code. */
 static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *javacode = jvm->owner;
@@ -199,14 +101,17 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 		budgets_over(javacode->budgets, jvm->tenant, OVER_JVMS, 1);
 	jvmreader_close(javacode->reader, jvm->reader);
 	jvm->reader = NULL;
+	jvm->starting = is_code_of(why, "starting") || is_code_of(why, "no-vmstructs");
 	if (is_code_of(why, "gone") && jvm->n)
 		jvm->gone = true;
 	else
 		javacode_forget(jvm);
-	/* A JVM that is starting, perhaps after an exec, is read again soon. For one that is gone, a record of its end
-	 * comes soon, so its pause does not grow. */
-	if (is_code_of(why, "starting") || is_code_of(why, "gone"))
-		jvm->pause = jvm->gone ? GONE_NS : SOON_NS;
+	/* A JVM that is starting, perhaps after an exec, is read again soon. If the JVM has ended, the record of its
+	 * end comes soon, so the pause does not grow. */
+	if (jvm->gone)
+		jvm->pause = GONE_NS;
+	else if (is_code_of(why, "starting") || is_code_of(why, "gone"))
+		jvm->pause = jvm->pause < SOON_NS ? SOON_NS : SOON_MAX;
 	else
 		jvm->pause =
 			jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MAX ? 2 * jvm->pause : RETRY_MAX) : RETRY_NS;
@@ -266,29 +171,8 @@ static struct missed *missed_at(struct javacode_jvm *jvm, uint64_t address)
 	return &jvm->missed[(address ^ address >> 6 ^ address >> 12) % MISSED];
 }
 
-static void keep_line(struct javacode_jvm *jvm, uint64_t number, const char *bytes)
-{
-	struct line *line;
-	unsigned way = jvm->turn++ % WAYS;
-
-	if (!jvm->line && !javabudget_hold(jvm, LINES * sizeof(*jvm->line)))
-		return;
-	if (!jvm->line)
-		jvm->line = mem_alloc(sizeof(*jvm->line), LINES);
-	line = ways_of(jvm, number);
-	for (unsigned i = 0; i < WAYS; i++)
-		if (line[i].number == 0 || line[i].number == number + 1)
-			way = i;
-	if (!line[way].byte && !javabudget_hold(jvm, LINE))
-		return;
-	if (!line[way].byte)
-		line[way].byte = mem_grow(NULL, 1, LINE);
-	line[way].number = number + 1;
-	memcpy(line[way].byte, bytes, LINE);
-}
-
-/* Reads the code block around an address that is in no cached blob, and caches it. Returns JAVACODE_NONE if there is no
- * code; sets *in if the address is in a code heap nevertheless. */
+/* Looks up an address that is in no cached blob: reads the code block around it and caches the block. Returns
+ * JAVACODE_NONE if no code is at the address; sets *in to true if the address nevertheless is in a code heap. */
 static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
 {
 	struct javacode *javacode = jvm->owner;
@@ -305,9 +189,9 @@ static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t 
 		jvm->pause = 0;
 		jvm->code.call_stub_return = found.code.call_stub_return;
 		jvm->code.continuation_return = found.code.continuation_return;
-		if (found.where == CODECACHE_BLOB && javacode_insert(jvm, &found.code, &found.blob, clock_now())) {
+		if (found.where == CODECACHE_BLOB && blobcache_insert(jvm, &found.code, &found.blob, clock_now())) {
 			if (found.bytes)
-				keep_line(jvm, address / LINE, found.bytes);
+				blobcache_store_line(jvm, address / LINE, found.bytes);
 			return jvm->reader ? JAVACODE_BLOB : JAVACODE_NONE;
 		}
 		if (!jvm->reader)
@@ -319,8 +203,9 @@ static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t 
 	return JAVACODE_NONE;
 }
 
-/* As javacode_look_up, for a return address. That may be the end of the blob with the call, or the start of the return
- * barrier of virtual threads, so ip - 1 is looked up first. */
+/* Looks up a return address in the JVM, with the results of javacode_look_up. A return address may be the end of the
+ * blob that contains the call, so ip - 1 is looked up first. It may also be the start of the return barrier of virtual
+ * threads, so ip is looked up second. */
 static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
 {
 	enum javacode_answer answer = javacode_look_up(jvm, ip - 1, in);
@@ -328,8 +213,8 @@ static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip
 	return answer == JAVACODE_NONE && *in ? javacode_look_up(jvm, ip, in) : answer;
 }
 
-/* Checks if cached blob i, whose last check was before the sample, still exists. Returns false, and removes it, if it
- * does not. Without an answer of the JVM the blob counts as existing. */
+/* Returns true if cached blob i, whose last check was before the sample, still exists, or if the check had no reply in
+ * time. Otherwise, returns false, and removes a blob that has changed. */
 static bool is_still(struct javacode_jvm *jvm, size_t i)
 {
 	struct javacode *javacode = jvm->owner;
@@ -341,20 +226,20 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 		return jvm->reader || jvm->gone;
 	if (n == 0) {
 		jvm->freed = clock_now();
-		forget_lines(jvm, blob.begin, blob.end);
-		javacode_move(jvm, i, i + 1);
-		javacode_show(jvm);
+		blobcache_forget_lines(jvm, blob.begin, blob.end);
+		blobcache_move(jvm, i, i + 1);
+		blobcache_publish(jvm);
 		return false;
 	}
 	jvm->fact[i].seen = clock_now();
 	return true;
 }
 
-/* Reads the blob of enterSpecial, too, because a step from the return barrier of virtual threads leads into it. */
+/* Reads the blob of enterSpecial, too: the unwinder's step from the return barrier of virtual threads leads into it. */
 static void note_special(struct javacode_jvm *jvm)
 {
 	uint64_t address = jvm->code.continuation_return;
-	size_t i = first_after(jvm, address - 1);
+	size_t i = blobcache_first_after(jvm, address - 1);
 	bool in;
 
 	if (address && (i == jvm->n || jvm->blob[i].start >= address))
@@ -370,13 +255,13 @@ static bool is_mapped(const struct javacode_jvm *jvm, uint64_t address)
 	return processes_at(jvm->process, address);
 }
 
-/* The call instruction before a return address. */
+/* The decoded call instruction before a return address. */
 struct call {
-	bool direct, indirect; /* both: the bytes can be either */
-	uint64_t target;       /* of a direct call */
+	bool direct, indirect; /* if both are true, the bytes can be either kind of call */
+	uint64_t target;       /* target address of a direct call; otherwise 0 */
 };
 
-/* Reads the call before the return address ip in blob. Returns false if its code cannot be read. */
+/* Decodes the call instruction before the return address ip in blob. Returns false if the code cannot be read. */
 static bool read_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip, struct call *call)
 {
 	uint8_t code[X86_CALL_MAX];
@@ -392,8 +277,9 @@ static bool read_call(struct javacode_jvm *jvm, const struct code_blob *blob, ui
 }
 
 /* Returns true if the instruction before this return address is a call: call rel32 to code, or a call by register or
- * memory. HotSpot may have patched the call since the sample. Its target then may be in a part of the code heaps (240
- * MB by default) that was not mapped at the time of the sample, so a target within 240 MB counts, too. */
+ * memory. Also returns true if the code cannot be read. HotSpot may have patched the call since the sample, and its
+ * target may be in a part of the code heaps (240 MB by default) that was not mapped yet at the sample. So a target
+ * within 240 MB is treated as code. */
 static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
 	struct call call;
@@ -405,8 +291,8 @@ static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob
 	return call.indirect;
 }
 
-/* Returns true if the call before the return address ip in blob leads to the frame that was found before: to the same
- * nmethod, or to another one of the same method. */
+/* Returns true if the call before the return address ip in blob leads to the frame that the walk found before: to its
+ * nmethod, or to another nmethod of the same method. */
 static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
 	const struct callee callee = jvm->callee;
@@ -417,16 +303,16 @@ static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob,
 		return false;
 	if (call.target - callee.start < callee.end - callee.start)
 		return true;
-	i = first_after(jvm, call.target);
+	i = blobcache_first_after(jvm, call.target);
 	return i < jvm->n && jvm->blob[i].start <= call.target && jvm->fact[i].blob.compiled &&
 	       jvm->fact[i].blob.method == callee.method;
 }
 
-/* Returns true if blob i is the code that existed at the time of the sample. A blob that was found before and after the
- * sample is the right one. HotSpot reuses code memory: so if the blob was first read after the sample, that must be
- * soon after, and the return address must follow a call. If a cached nmethod was found to be freed since the sample, it
- * must follow a call to the frame that was found before. The reuse of memory of other nmethods is not noticed, nor
- * is it for the frame that was interrupted. */
+/* Returns true if blob i is the code that existed at the time of the sample. That is certain for a blob that was found
+ * before the sample and after it. A blob that was first read after the sample may be new code in reused memory. So it
+ * must have been read soon after the sample, and the return address must follow a call. If a cached nmethod was found
+ * to be freed since the sample, this call must lead to the frame that the walk found before. Reuse of memory that no
+ * cached nmethod had is not noticed, nor is reuse under the interrupted frame. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -443,7 +329,7 @@ static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_sta
 	return is_after_call(jvm, blob, state->ip);
 }
 
-/* Returns the answer for a frame in cached blob i. */
+/* Returns the result of javacode_find for a frame in cached blob i. */
 static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -457,7 +343,7 @@ static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const stru
 	return is_right(jvm, i, state, time) ? JAVACODE_BLOB : JAVACODE_GONE;
 }
 
-/* Lists the block of blob i for the names of the window, and returns its id. A block of stubs is split into several
+/* Enters the block of blob i in the names of the window, and returns its id. A block of stubs consists of several
  * blobs, which share one id. */
 static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
 {
@@ -472,7 +358,7 @@ static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
 	return codenames_add(jvm->names, block);
 }
 
-/* Records that a frame of a sample at `time` is in blob i: for the check of its caller, and for the names of the
+/* Records that a frame of a sample at `time` (ns) is in blob i, for the check of its caller and for the names of the
  * window. */
 static void javacode_note_use(struct javacode_jvm *jvm, size_t i, uint64_t time)
 {
@@ -520,7 +406,7 @@ enum javacode_answer javacode_find(struct javacode_jvm *jvm, const struct unwind
 static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
 {
 	struct javacode *javacode = jvm->owner;
-	const struct line *line = line_at(jvm, number);
+	const struct line *line = blobcache_line(jvm, number);
 	const char *bytes;
 
 	if (line || !jvm->reader)
@@ -528,8 +414,8 @@ static const struct line *line_of(struct javacode_jvm *jvm, uint64_t number)
 	javacode->counts.bytes++;
 	if (!javacode_took(jvm, jvmreader_bytes(javacode->reader, jvm->reader, number * LINE, &bytes)) || !bytes)
 		return NULL;
-	keep_line(jvm, number, bytes);
-	return line_at(jvm, number);
+	blobcache_store_line(jvm, number, bytes);
+	return blobcache_line(jvm, number);
 }
 
 static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n)
@@ -550,8 +436,8 @@ static bool javacode_read_code(void *arg, uint64_t address, void *to, size_t n)
 	return true;
 }
 
-/* Returns true if an address is in a mapping. Addresses of freed code count, too: the unwinder only decides by them
- * whether a frame ends here; it never searches for another return address. */
+/* Returns true if an address is in a mapping. That includes addresses of freed code: the unwinder uses the result only
+ * to decide if a frame ends here, and never to search for another return address. */
 static bool javacode_is_code(void *arg, uint64_t address)
 {
 	return is_mapped(arg, address);
@@ -580,7 +466,7 @@ bool javacode_was_late(struct javacode_jvm *jvm)
 	return late;
 }
 
-/* ---- JVMs ---------------------------------------------------------------------------------------------------- */
+/* ---- list of JVMs -------------------------------------------------------------------------------------------- */
 
 static bool has_libjvm(const struct process *process)
 {
@@ -639,11 +525,18 @@ struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process
 		javacode_forget(jvm);
 		jvm->reader = jvmreader_open(javacode->reader, process->pid, process->start_ticks, jvm->tenant);
 		javacode->counts.opened++;
+		if (!jvm->serial || !jvm->starting)
+			jvm->serial = javacode->counts.opened;
 	}
 	return jvm->reader || jvm->gone ? jvm : NULL;
 }
 
-/* Checks all recently used nmethods of a JVM in one request, and removes those that have changed from the cache. */
+struct javanames_jvm javacode_owner(const struct javacode_jvm *jvm)
+{
+	return (struct javanames_jvm){ jvm->pid, jvm->serial, jvm->tenant };
+}
+
+/* Checks all recently used nmethods of a JVM in one request. Removes the changed ones from the cache. */
 static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();
@@ -665,7 +558,7 @@ static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 		if (fact.blob.compiled && fact.used + LATELY_NS >= javacode->now) {
 			if (next == retained || javacode->space[next].address != fact.blob.address) {
 				jvm->freed = now;
-				forget_lines(jvm, fact.blob.begin, fact.blob.end);
+				blobcache_forget_lines(jvm, fact.blob.begin, fact.blob.end);
 				continue;
 			}
 			fact.seen = now;
@@ -675,7 +568,7 @@ static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 		jvm->fact[to++] = fact;
 	}
 	jvm->n = to;
-	javacode_show(jvm);
+	blobcache_publish(jvm);
 }
 
 void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, bool flush)
@@ -690,7 +583,7 @@ void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, b
 	if (javacode->seen >= horizon)
 		return;
 	javacode->seen = now;
-	javacode->turn++; /* another JVM is first each time, because the time may not suffice for all */
+	javacode->turn++; /* another JVM comes first each time, because the time may not suffice for all */
 	for (size_t i = 0; i < javacode->n; i++) {
 		struct javacode_jvm *jvm = javacode->jvm[(javacode->turn + i) % javacode->n];
 
@@ -710,11 +603,11 @@ void javacode_tick(struct javacode *javacode, uint64_t now)
 		    jvm->used + IDLE_NS < now)
 			javacode_let_go(javacode, i);
 		else if (now > IDLE_NS)
-			forget_before(jvm, now - IDLE_NS);
+			blobcache_forget_before(jvm, now - IDLE_NS);
 	}
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------- */
+/* ---- creation and release ------------------------------------------------------------------------------------ */
 
 struct javacode *javacode_new(void)
 {

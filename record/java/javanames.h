@@ -1,41 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * javanames.h - names of the interpreted methods on the stacks of a window.
+ * javanames.h - names of the interpreted methods in the stacks of a window, and of the classes of allocated objects.
  *
- * An interpreted frame is identified by its Method*, which is useless after the end of the JVM. So the stack walker
- * notes each one here, its name is read soon after and while the JVM lives, and the window stores the names at its end
- * (PJ_ITEM_METHODS). HotSpot reuses the address of a Method after its class was unloaded. So names of methods that
- * frames use further are read again each second and at the end of the window: an address that had two names gets none.
- * The table is emptied with each window. Its size is bounded; frames of further methods are counted.
+ * An interpreted frame is identified by its Method*, which means nothing after the JVM has ended. So the stack walker
+ * enters each Method* here, and its name is read soon after, while the JVM lives. At its end, the window stores the
+ * names (PJ_ITEM_METHODS). HotSpot reuses the address of a Method whose class was unloaded. So names of methods in
+ * which new frames appear are read again every second and at the end of the window; an address that had two names gets
+ * no name. Classes (Klass*) are in the same table: their addresses have PJ_CLASS_BIT. The table is emptied with each
+ * window. Its size is limited; frames of methods beyond the limit get no name and are counted.
  */
 #ifndef PJ_JAVANAMES_H
 #define PJ_JAVANAMES_H
 
+#include "common/process/tenants.h"
 #include "common/text.h"
 
 #define JAVANAMES_MAX 65536u       /* maximum number of methods in a window */
+#define JAVANAMES_UNKNOWN 4096u    /* maximum number of JVMs that have a class without a name, if the table is full */
 #define JAVANAMES_BYTES (8u << 20) /* maximum bytes of the names of a window */
+/* maximum bytes of the names of a tenant in a window, so that it leaves half for others */
+#define JAVANAMES_TENANT_BYTES (JAVANAMES_BYTES / 2)
+/* Limits of classes in a window: of one JVM, of the JVMs of one tenant, and of all. A process chooses the addresses of
+ * its classes at any rate, and methods need the other half of the table. */
+enum { JAVANAMES_CLASSES = 4096, JAVANAMES_TENANT_CLASSES = 16384, JAVANAMES_ALL_CLASSES = JAVANAMES_MAX / 2 };
+/* Maximum time in ns from the first frame with a class until its name is read. HotSpot may have reused the memory of
+ * hidden classes (lambdas, proxies) after that, so a class that is first read later has no name. */
+#define JAVANAMES_FIRST_NS UINT64_C(2000000000)
 
 struct javanames;
 
 struct javanames *javanames_new(void);
 void javanames_free(struct javanames *javanames);
 
-/* Records that a frame of process pid is in this method. */
-void javanames_note(struct javanames *javanames, uint32_t pid, uint64_t method);
+/* A JVM. serial: a number that is another one after an exec or a reuse of the PID (javacode_owner): addresses of one
+ * program are not names of the next one. 0: unknown, as the JVM is not open at this moment. */
+struct javanames_jvm {
+	uint32_t pid;
+	uint64_t serial;
+	struct tenant tenant;
+};
 
-/* Returns the methods of a process whose names are to be read at time `now` (ns), *n of them: those whose names have
- * not been requested yet, and once a second those that frames have used since they were. The array is valid until the
- * next call. */
+/* Records that a frame of a sample at `time` (ns of clock_now) is in this method, or has allocated an object of this
+ * class (with PJ_CLASS_BIT). The class with address 0 never gets a name. Returns false, and counts the frame, if a
+ * limit is reached. */
+bool javanames_note(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method, uint64_t time);
+
+/* Returns the methods of a process whose names must be read at time `now` (ns), and sets *n to their number: methods
+ * whose names were never requested and, once a second, methods in which frames have appeared since the last request.
+ * The array is valid until the next call. */
 const uint64_t *javanames_wanted(struct javanames *javanames, uint32_t pid, uint64_t now, size_t *n);
-/* Lets the next javanames_wanted return names to be read again, for the end of a window. */
+/* Makes the next javanames_wanted return all methods in which frames have appeared since the last request, even if that
+ * was less than a second ago: for the end of a window. */
 void javanames_recheck(struct javanames *javanames);
 
-/* Stores the name of a method, which has the spelling of Compiler.perfmap. If the method has another name already, it
- * gets none in this window. Ignores unknown methods and names beyond the limits. */
-void javanames_named(struct javanames *javanames, uint32_t pid, uint64_t method, struct str name);
+/* Stores the name of a method, spelled as in Compiler.perfmap, or of a class, read at time `now` (ns of clock_now). The
+ * address gets no name in this window if it already has another name, if frames with it are of an earlier program
+ * (serial), if frames of a later program have it whose name there was not read, or if it is a class that is first read
+ * later than JAVANAMES_FIRST_NS. Ignores unknown methods, and names beyond the limits. */
+void javanames_named(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method, uint64_t now,
+		     struct str name);
 
-/* Appends the items of the window (PJ_ITEM_METHODS) to text, and empties the table. */
+/* Appends the items of the window (PJ_ITEM_METHODS, PJ_ITEM_CLASSES) to text, and empties the table. */
 void javanames_end(struct javanames *javanames, struct text *text);
 
 #endif

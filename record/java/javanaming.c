@@ -5,32 +5,32 @@
 
 struct naming {
 	struct javanames *names;
-	uint32_t pid;
+	struct javanames_jvm jvm;
 };
 
 static void take_interpreted(void *to, uint64_t method, struct str name)
 {
 	struct naming *naming = to;
 
-	javanames_named(naming->names, naming->pid, method, name);
+	javanames_named(naming->names, &naming->jvm, method, clock_now(), name);
 }
 
-/* Requests the names of interpreted methods of a JVM. Each name is requested only once, so call it only while the
- * helper is ready. */
+/* Reads the names of interpreted methods of a JVM. Each name is requested only once, so the caller must call it only
+ * while the helper is ready (jvmreader_ready): an unanswered request is not repeated. */
 static void name_interpreted(struct javacode *javacode, struct javacode_jvm *jvm, struct javanames *names)
 {
-	struct naming naming = { names, jvm->pid };
+	struct naming naming = { names, javacode_owner(jvm) };
 	size_t n;
-	const uint64_t *method = javanames_wanted(names, naming.pid, javacode->now, &n);
+	const uint64_t *method = javanames_wanted(names, jvm->pid, javacode->now, &n);
 
 	if (n)
 		javacode_took(jvm,
 			      jvmreader_names(javacode->reader, jvm->reader, method, n, take_interpreted, &naming));
 }
 
-/* ---- code ------------------------------------------------------------------------------------------------------ */
+/* ---- compiled code and stubs ----------------------------------------------------------------------------------- */
 
-/* Code blobs whose descriptions are read together. */
+/* Code blobs whose descriptions are read in one request. */
 struct described {
 	struct codenames_jvm *names;
 	uint32_t id[JVM_DESCRIBE_MAX];
@@ -50,8 +50,9 @@ static void take_method(void *to, uint64_t method, struct str name)
 	codenames_name(to, method, name);
 }
 
-/* Reads the names of the methods in the descriptions, then checks that the code has not changed meanwhile, and
- * completes the descriptions. Returns false if the JVM does not answer. */
+/* Reads the method names that the descriptions still lack, then checks that the nmethods of descriptions and names are
+ * unchanged, and completes the descriptions; a changed blob gets no name. Returns false if a request was not completed
+ * (javacode_took). */
 static bool prove(struct javacode *javacode, struct javacode_jvm *jvm, const struct described *described)
 {
 	size_t n;
@@ -68,8 +69,8 @@ static bool prove(struct javacode *javacode, struct javacode_jvm *jvm, const str
 	return true;
 }
 
-/* Reads descriptions of up to JVM_DESCRIBE_MAX blobs that have none yet. Returns false if there are none, or if the JVM
- * does not answer. */
+/* Reads the descriptions of up to JVM_DESCRIBE_MAX blobs that have none. Returns false if there is no such blob, or if
+ * a request was not completed (javacode_took). */
 static bool describe_some(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	struct described described = { .names = jvm->names };

@@ -11,13 +11,13 @@
 enum { BUILDS = 16, PAGE = 4096 };
 
 struct build {
-	char *page; /* first page of libjvm.so in memory; NULL: the entry is free */
+	char *page; /* copy of the first page of libjvm.so; NULL: the entry is free */
 	struct jvmbuilds_key key;
-	/* descriptor of /proc/PID of a process in the mount namespace of the key; -1 for the recorder's own
-	 * namespace */
+	/* Descriptor of /proc/PID of a process in the mount namespace of the key; -1 if that is the recorder's own
+	 * namespace. */
 	int owner;
 	uint64_t base;
-	/* writable segment of libjvm.so: its offset from base, and its size in bytes; 0: none */
+	/* Writable segment of libjvm.so: offset from base, and size in bytes; 0, 0: none. */
 	uint64_t data, data_n;
 	struct vmlayout layout;
 	struct blobframes_layout frames;
@@ -29,7 +29,7 @@ struct jvmbuilds {
 	uint64_t own_ns;
 };
 
-/* Returns the inode of the mount namespace of a process; 0 if the process has ended, or without permission. */
+/* Returns the inode of a process's mount namespace; 0 if the process has ended, or if the permission is missing. */
 static uint64_t mount_ns_of(int process)
 {
 	struct stat status;
@@ -49,8 +49,8 @@ static bool is_key(const struct jvmbuilds_key *a, const struct jvmbuilds_key *ke
 	       a->minor == key->minor && a->inode == key->inode;
 }
 
-/* Returns true if the owner of the entry still is in the mount namespace of the key, so that its inode number was not
- * reused. */
+/* Returns true if the entry is for the recorder's own mount namespace, or if its owner is still in the mount namespace
+ * of the key. Then the kernel has not reused the namespace's inode number. */
 static bool is_valid(const struct build *known)
 {
 	return known->owner < 0 || mount_ns_of(known->owner) == known->key.mount_ns;
@@ -64,7 +64,7 @@ static void set_owner(const struct jvmbuilds *jvmbuilds, struct build *build, in
 		close(build->owner);
 	build->owner = copy;
 	if (copy < 0 && build->key.mount_ns != jvmbuilds->own_ns)
-		/* no descriptor is free: the entry is not shared */
+		/* No file descriptor is free. Without an owner, the entry is never shared. */
 		build->key.mount_ns = 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "common/clocks.h"
+#include "common/formats/pjsection.h"
 #include "common/process/fdmessage.h"
 #include "record/java/codescopes.h"
 #include "record/java/jvmbuilds.h"
@@ -15,14 +16,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { WARM_MAX = 8 }; /* maximum number of JVMs whose read buffers (2 MB each) stay between requests */
+enum { WARM_MAX = 8 }; /* maximum number of JVMs whose read buffers (2 MB each) are kept between requests */
 
-/* Maximum steps (of about 0.1 us) and bytes of one request. With JDK 25, opening a JVM takes 30,000 steps, the largest
- * block 8,000, and 128 names 20,000. */
+/* Limits of one request: OPEN_STEPS for opening a JVM and QUESTION_STEPS for other requests, in steps of about 0.1 us;
+ * QUESTION_BYTES in bytes read. With JDK 25, opening a JVM takes 30,000 steps, the largest block of code 8,000, and 128
+ * names 20,000. */
 enum { OPEN_STEPS = 600000, QUESTION_STEPS = 120000, QUESTION_BYTES = 32 << 20 };
 #define ADDRESS_SPACE ((uint64_t)256 << 20)
 #define AWAKE_NS 100000 /* time in ns for which the helper polls for the next request before it sleeps */
-/* maximum bytes of /proc/PID/maps: those of 65,530 mappings, the default limit of a process */
+/* Maximum size in bytes of /proc/PID/maps: enough for 65,530 mappings, the default limit of a process. */
 #define MAPS_MAX ((size_t)8 << 20)
 
 struct image {
@@ -30,8 +32,10 @@ struct image {
 	struct blobframes f;
 	struct codescopes_stubs stubs;
 	struct readbudget budget;
-	uint64_t used;             /* serial number of the last request for this JVM */
-	struct hotspot_reason why; /* reason why the JVM cannot be read any longer; code NULL: it can be read */
+	/* serial number of the last request for this JVM; the smallest number shows the least recently used JVM */
+	uint64_t used;
+	/* reason for which the JVM can no longer be read; code is NULL while it can be read */
+	struct hotspot_reason why;
 };
 
 struct jvmhelper {
@@ -45,7 +49,7 @@ struct jvmhelper {
 	struct codescopes codescopes;
 };
 
-/* ---- images --------------------------------------------------------------------------------------------------- */
+/* ---- opened JVMs ---------------------------------------------------------------------------------------------- */
 
 static struct hotspot_reason jvmhelper_ended(void)
 {
@@ -61,7 +65,7 @@ static struct hotspot_reason jvmhelper_read_layout(struct image *i, const struct
 		reason.code = "unsupported";
 		snprintf(reason.why, sizeof(reason.why), "its libjvm.so does not export %s", missing);
 	}
-	/* the tables of exported fields are needed only to read the layout */
+	/* only reading the layout needs the tables of exported fields */
 	vmstructs_free(&i->h.tables);
 	return reason;
 }
@@ -78,14 +82,14 @@ static struct hotspot_reason open_image(struct jvmhelper *helper, struct image *
 	struct text maps = { 0 };
 	struct hotspot_reason reason;
 
-	i->h.memory.fd = i->h.memory.process = -1;
+	i->h.memory.fd = -1;
 	if (fullio_read(fd[JVM_FD_MAPS], &maps, MAPS_MAX))
 		process.kind = maps.n ? discover_maps(text_view(&maps), &process.library) : JVM_NONE;
 	text_free(&maps);
 	reason = hotspot_open_descriptor(&i->h, &process, fd[JVM_FD_MEM]);
 	if (reason.code)
 		return reason;
-	/* hotspot_open_descriptor has taken ownership */
+	/* hotspot_open_descriptor has taken ownership of the descriptor */
 	fd[JVM_FD_MEM] = -1;
 	i->h.memory.budget = &i->budget;
 	key = (struct jvmbuilds_key){ request->user, request->mount_ns, process.library.major, process.library.minor,
@@ -120,8 +124,8 @@ static void close_image(struct jvmhelper *helper, uint32_t slot)
 	helper->image[slot] = NULL;
 }
 
-/* Adds a JVM to the warm ones, whose read buffers stay between requests. Frees the read buffers of the least recently
- * used one if there are too many. */
+/* Keeps the read buffers of a JVM between requests. If WARM_MAX other JVMs have buffers, frees those of the least
+ * recently used one. */
 static void warm_up(struct jvmhelper *helper, struct image *i)
 {
 	unsigned oldest = 0;
@@ -138,15 +142,15 @@ static void warm_up(struct jvmhelper *helper, struct image *i)
 	helper->warm[oldest] = i;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------ */
+/* ---- performing of requests ---------------------------------------------------------------------------------- */
 
 static void jvmhelper_read_text(struct image *i, uint64_t address, struct jvm_reply *reply)
 {
 	reply->read = memory_bulk(&i->h.memory, address / JVM_BYTES_N * JVM_BYTES_N, reply->text, JVM_BYTES_N);
 }
 
-/* Answers JVM_FIND: the block at an address, and the code around the address. Returns the bytes of the reply's
- * array. */
+/* Performs JVM_FIND: finds the block of code at an address, and reads the code around the address. Returns the size of
+ * the reply's array in bytes. */
 static size_t jvmhelper_find(struct image *i, const struct jvm_request *request, struct jvm_reply *reply)
 {
 	enum codecache_where where = CODECACHE_ELSEWHERE;
@@ -154,7 +158,7 @@ static size_t jvmhelper_find(struct image *i, const struct jvm_request *request,
 
 	if (why == codecache_gone)
 		i->why = jvmhelper_ended();
-	else if (why) /* no code is found in a JVM that is starting */
+	else if (why) /* in a JVM that is starting, code cannot be found yet */
 		where = CODECACHE_FREE;
 	if (where == CODECACHE_BLOB && (i->f.code.n == 0 || i->f.code.n > JVM_CODE_BLOBS_MAX))
 		where = CODECACHE_FREE;
@@ -185,17 +189,37 @@ static size_t jvmhelper_check(struct image *i, const struct jvm_request *request
 	return reply->n * sizeof(*reply->same);
 }
 
-/* Answers JVM_NAMES with as many names as fit into a reply. Returns the bytes of the reply's array. */
+/* Reads the names of the request's methods for hotspot_name, without its classes. */
+static void expect_methods(struct image *i, const struct jvm_request *request)
+{
+	uint64_t method[JVM_METHODS_MAX];
+	size_t n = 0;
+
+	for (uint32_t k = 0; k < request->n; k++)
+		if (!pj_is_class(request->method[k]))
+			method[n++] = request->method[k];
+	hotspot_expect(&i->h, method, n, true);
+}
+
+/* Appends the name of a method, or of a class, to text. Returns false if it cannot be read. */
+static bool name_of_address(struct image *i, uint64_t address, struct text *text)
+{
+	struct blob blob = { .compiled = true, .method = address };
+
+	return pj_is_class(address) ? hotspot_class(&i->h, address & ~PJ_CLASS_BIT, text) :
+				      hotspot_name(&i->h, &blob, METHOD_HOTSPOT, text);
+}
+
+/* Performs JVM_NAMES: reads as many names as fit into a reply. Returns the size of the reply's array in bytes. */
 static size_t jvmhelper_read_names(struct jvmhelper *helper, struct image *i, const struct jvm_request *request,
 				   struct jvm_reply *reply)
 {
-	hotspot_expect(&i->h, request->method, request->n, true);
+	expect_methods(i, request);
 	for (reply->n = 0; reply->n < request->n; reply->n++) {
-		struct blob blob = { .compiled = true, .method = request->method[reply->n] };
 		uint32_t head[2] = { reply->n };
 
 		helper->name.n = 0;
-		if (!hotspot_name(&i->h, &blob, METHOD_HOTSPOT, &helper->name) || helper->name.n > JVM_NAME_MAX)
+		if (!name_of_address(i, request->method[reply->n], &helper->name) || helper->name.n > JVM_NAME_MAX)
 			continue;
 		if (reply->bytes + sizeof(head) + helper->name.n > JVM_NAMES_BYTES)
 			break;
@@ -248,7 +272,8 @@ static void open_slot(struct jvmhelper *helper, const struct jvm_request *reques
 	jvmhelper_cool(i);
 }
 
-/* Performs a request and sends the reply. Returns false if the recorder has closed the socket. */
+/* Performs a request and sends the reply. Returns false if sending fails, because the recorder has closed the
+ * socket. */
 static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 {
 	const struct jvm_request *request = &helper->request;
@@ -280,7 +305,7 @@ static bool jvmhelper_answer(struct jvmhelper *helper, int fd[JVM_FDS])
 	return fdmessage_send(helper->socket, reply, JVM_REPLY_HEAD + array, -1);
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------------- */
+/* ---- receiving of requests ------------------------------------------------------------------------------------ */
 
 /* Receives a request and its descriptors. Returns false if the recorder has closed the socket, or if the request is
  * malformed. */
@@ -291,8 +316,8 @@ static bool jvmhelper_receive(struct jvmhelper *helper, int fd[FDMESSAGE_MAX])
 	ssize_t got;
 	size_t array;
 
-	/* Requests come in bursts. A thread that sleeps between two of them has to wait for a CPU each time: 4 ms at a
-	 * load of 20. */
+	/* Requests come in bursts, so the helper polls before it sleeps. A thread that sleeps between two requests must
+	 * wait for a CPU each time: 4 ms at a load of 20. */
 	do {
 		got = fdmessage_receive_some_all(helper->socket, request, sizeof(*request), fd,
 						 clock_now() < awake ? MSG_DONTWAIT : 0);

@@ -23,15 +23,17 @@
 #include <unistd.h>
 
 #define MS_NS (SECOND_NS / 1000)
-#define HANG_NS (250 * MS_NS) /* time in ns with one request after which a helper that is blocked is killed */
-/* CPU time in ns for one request after which a helper is killed: ten times the bound of a request */
+#define HANG_NS (250 * MS_NS) /* time in ns after which a helper that is blocked in a request is killed */
+/* CPU time in ns of one request after which the helper is killed: ten times the limit of a request */
 #define RUNS_NS (200 * MS_NS)
-/* time in ns without a reply after which any helper is killed; reached only on a heavily overloaded machine */
+/* Time in ns without a reply after which the helper is killed even if it is not blocked and has not used RUNS_NS of CPU
+ * time. Only a heavily overloaded machine takes that long. */
 #define ANSWER_NS (5 * SECOND_NS)
-#define RESTART_NS (100 * MS_NS) /* least time between the starts of two helpers, in ns */
-/* duration of a request, in ns, from which its CPU time and blocked time are distinguished */
+/* minimum time in ns between the starts of two helpers; before it has passed, no helper runs */
+#define RESTART_NS (100 * MS_NS)
+/* A request that takes less than this time in ns has no blocked time. */
 #define NOTICED_NS (5 * MS_NS)
-#define QUESTION_NS 10000 /* cost of one request for the recorder itself, in ns */
+#define QUESTION_NS 10000 /* CPU time in ns of one request in the recorder itself */
 enum { LEFT_MAX = 8, BLOCKED_WEIGHT = 10, SOCKET_BYTES = 256 << 10 };
 
 struct jvmreader_jvm {
@@ -46,38 +48,41 @@ struct jvmreader_jvm {
 };
 
 struct jvmreader {
-	struct tenants *tenants; /* table of tenants with budgets; NULL: no budgets */
+	struct tenants *tenants; /* budgets of the tenants; NULL: no limits */
 	uint64_t own_ns;         /* inode of the recorder's mount namespace */
-	pid_t pid;               /* pid of the helper; 0: it does not run */
+	pid_t pid;               /* pid of the helper; 0: none runs */
 	uint64_t helper;         /* serial number of the helper, counted from 1 */
 	int socket, schedstat;
 	clockid_t clock;
 	uint64_t started;
-	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* open JVMs, by slot */
+	struct jvmreader_jvm *jvm[JVM_SLOTS]; /* open JVMs, indexed by their slot */
 	bool busy;                            /* true: a request has no reply yet */
-	struct jvmreader_jvm *at;             /* JVM of that request; NULL: it was closed meanwhile */
-	struct tenant payer;                  /* tenant to which that request is charged */
-	uint64_t serial, since;               /* serial number of the request, and time at which it was sent */
-	uint64_t cpu, waiting; /* times of the helper at the last reading, in ns: on a CPU, and waiting for a CPU */
-	uint64_t used;         /* CPU time of the request so far, in ns */
+	/* JVM of the current request; NULL: the JVM was closed after the request was sent */
+	struct jvmreader_jvm *at;
+	struct tenant payer;    /* tenant that pays for the current request */
+	uint64_t serial, since; /* serial number of the current request, and time in ns at which it was sent */
+	/* cpu: CPU time of the helper; waiting: time for which it waited for a CPU; both in ns at the last reading */
+	uint64_t cpu, waiting;
+	uint64_t used; /* CPU time of the current request so far, in ns */
 	uint64_t patience;
 	struct {
 		pid_t pid;
 		struct tenant tenant;
 	} left[LEFT_MAX];
 	struct {
-		/* number of helpers that hung or crashed, and of requests that were avoided, since the start */
+		/* since the start: hung: number of helpers that were killed because they hung; crashed: number of
+		 * helpers that crashed; avoided: number of requests not sent because the tenant is avoided */
 		uint64_t hung, crashed, avoided;
 		unsigned left; /* number of killed helpers that have not ended yet */
 	} counts;
 	struct jvm_request request;
 	struct jvm_reply reply;
 	size_t reply_n; /* size of the reply's array in bytes */
-	uint8_t *same;  /* result of jvmreader_check: 1 for each unchanged blob */
+	uint8_t *same;  /* by index of the blob in a jvmreader_check: 1 if unchanged, otherwise 0 */
 	size_t same_cap;
 };
 
-/* ---- the process ---------------------------------------------------------------------------------------------- */
+/* ---- start and end of the helper process ---------------------------------------------------------------------- */
 
 static void jvmreader_run_helper(void *to)
 {
@@ -95,8 +100,8 @@ static void jvmreader_start_helper(struct jvmreader *jvmreader)
 		return;
 	for (unsigned i = 0; i < 2; i++)
 		setsockopt(pair[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
-	/* The helper may have raised priority, because the steps of a request and the CPU time of a tenant are
-	 * bounded. */
+	/* The raised priority is acceptable, because the steps of a request and the CPU time of a tenant are
+	 * limited. */
 	jvmreader->pid = helperprocess_start(
 		&(struct helperprocess){ "pjrecord-jvm", &pair[1], 1, URGENCY_SOON, jvmreader_run_helper, NULL });
 	close(pair[1]);
@@ -111,7 +116,7 @@ static void jvmreader_start_helper(struct jvmreader *jvmreader)
 	jvmreader->cpu = jvmreader->waiting = 0;
 }
 
-/* Reaps killed helpers that have ended: those that were blocked end when the call that blocks them returns. */
+/* Reaps killed helpers that have ended. A blocked helper ends only when the call that blocks it returns. */
 static void jvmreader_reap(struct jvmreader *jvmreader)
 {
 	for (unsigned i = 0; i < LEFT_MAX; i++) {
@@ -131,7 +136,7 @@ static void end_helper(struct jvmreader *jvmreader)
 	close(jvmreader->socket);
 	if (jvmreader->schedstat >= 0)
 		close(jvmreader->schedstat);
-	kill(jvmreader->pid, SIGKILL); /* the helper has no state that must be saved */
+	kill(jvmreader->pid, SIGKILL); /* SIGKILL is safe: the helper has no state that must be saved */
 	for (unsigned tries = 0; tries < 25 && (ended = waitpid(jvmreader->pid, NULL, WNOHANG)) == 0; tries++)
 		nanosleep(&moment, NULL);
 	while (jvmreader->left[free].pid)
@@ -166,9 +171,9 @@ static bool is_stuck(const struct jvmreader *jvmreader, const struct tenant *ten
 	return false;
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------------- */
+/* ---- CPU time and blocked time -------------------------------------------------------------------------------- */
 
-/* Returns the time for which the helper waited for a CPU since its start, in ns. */
+/* Returns the total time in ns for which the helper has waited for a CPU since its start. */
 static uint64_t time_waiting(const struct jvmreader *jvmreader)
 {
 	struct schedstat schedstat = { .waited = jvmreader->waiting };
@@ -201,8 +206,9 @@ static void charge_cpu(struct jvmreader *jvmreader, uint64_t now)
 	jvmreader->cpu = cpu;
 }
 
-/* Returns the time in ns since the request was sent in which the helper neither ran nor waited for a CPU; 0 for short
- * requests. Do not call it while the helper waits for a CPU: the kernel adds that time when the wait ends. */
+/* Returns the time in ns since the current request was sent in which the helper neither ran nor waited for a CPU; 0 if
+ * the request took less than NOTICED_NS. Must not be called while the helper waits for a CPU: the kernel adds that time
+ * only when the wait ends. */
 static uint64_t time_blocked(struct jvmreader *jvmreader, uint64_t now)
 {
 	uint64_t past = now - jvmreader->since, waiting, known;
@@ -215,15 +221,15 @@ static uint64_t time_blocked(struct jvmreader *jvmreader, uint64_t now)
 	return past > known ? past - known : 0;
 }
 
-/* Charges the time for which the helper was blocked. TENANT_BLOCKED_NS allows for reading pages from disk at the start
- * of a JVM; beyond it ten times the blocked time is charged as CPU time for JVMs. */
+/* Charges the helper's blocked time to the tenant. TENANT_BLOCKED_NS is an allowance for reading pages from disk when a
+ * JVM starts. Beyond it, ten times the blocked time is charged as CPU time for JVMs. */
 static void charge_blocked(struct jvmreader *jvmreader, uint64_t blocked, uint64_t now)
 {
 	if (jvmreader->tenants && !tenants_take(jvmreader->tenants, jvmreader->payer, TENANT_BLOCKED_NS, blocked, now))
 		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
 }
 
-/* Charges the CPU time and the blocked time of the request, which ended at `ended`, to its tenant. */
+/* Charges CPU time and blocked time of the current request, which ended at `ended` (ns), to its tenant. */
 static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64_t now)
 {
 	uint64_t blocked;
@@ -234,32 +240,14 @@ static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64
 		charge_blocked(jvmreader, blocked, now);
 }
 
-/* Returns true if the helper is blocked: it neither runs nor waits for a CPU. */
-static bool jvmreader_is_blocked(const struct jvmreader *jvmreader)
-{
-	char path[64], text[128];
-	const char *state;
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)jvmreader->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[got < 0 ? 0 : got] = 0;
-	state = strrchr(text, ')');
-	return state && state[1] && state[2] != 'R';
-}
-
-/* ---- replies -------------------------------------------------------------------------------------------------- */
+/* ---- receiving of replies ------------------------------------------------------------------------------------- */
 
 static const char *const codes[] = { "openj9",     "zing",        "no-permission", "no-jvm",
 				     "gone",       "starting",    "no-vmstructs",  "unsupported",
 				     "unreadable", "over-budget", "not-dumpable" };
 
-/* Returns the reason in a reply. The helper is untrusted, so the code is compared with the known ones, and the text is
- * made printable. */
+/* Returns the reason in a reply. The helper is untrusted: an unknown code becomes "unreadable", and the text is made
+ * printable. */
 static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 {
 	struct hotspot_reason reason = { .code = "unreadable" };
@@ -272,7 +260,8 @@ static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 	return reason;
 }
 
-/* Completes the request whose reply has arrived. */
+/* Completes the current request, whose reply has arrived: charges its time, and stores the reason if the JVM is
+ * lost. */
 static void jvmreader_collect(struct jvmreader *jvmreader)
 {
 	uint64_t now = clock_now(),
@@ -285,7 +274,7 @@ static void jvmreader_collect(struct jvmreader *jvmreader)
 	jvmreader->busy = false;
 }
 
-/* Waits for the reply until the time `until` (ns). Returns false if none has come by then, or if the helper crashed. */
+/* Waits for the reply until the time `until` (ns). Returns false if no reply came by then, or if the helper crashed. */
 static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 {
 	while (jvmreader->busy) {
@@ -298,7 +287,7 @@ static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 			jvmreader_collect(jvmreader);
 			return true;
 		}
-		/* the helper has ended, or has sent another reply */
+		/* the helper has ended, or has sent a malformed reply */
 		if (got >= 0 || (errno != EAGAIN && errno != EINTR)) {
 			charge_cpu(jvmreader, clock_now());
 			charge_blocked(jvmreader, HANG_NS, clock_now());
@@ -316,7 +305,8 @@ static bool jvmreader_receive(struct jvmreader *jvmreader, uint64_t until)
 	return false;
 }
 
-/* Returns true if the helper runs and waits for a request. */
+/* Returns true if a helper runs and is idle. If a reply to the current request has arrived, completes that request
+ * first. */
 static bool jvmreader_is_idle(struct jvmreader *jvmreader)
 {
 	if (jvmreader->busy)
@@ -324,7 +314,7 @@ static bool jvmreader_is_idle(struct jvmreader *jvmreader)
 	return jvmreader->pid && !jvmreader->busy;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------ */
+/* ---- sending of requests ------------------------------------------------------------------------------------- */
 
 static bool send_request(struct jvmreader *jvmreader, size_t array, const int *fd)
 {
@@ -376,8 +366,8 @@ static enum jvmreader_answer open_jvm(struct jvmreader *jvmreader, struct jvmrea
 	jvmreader->request.pid = jvm->pid;
 	jvmreader->request.user = jvmopen->user.uid;
 	jvmreader->request.start = jvmopen->id.start;
-	/* A mount namespace other than the recorder's is sent as 0, so that its layout is not shared: its inode number
-	 * may be reused. */
+	/* The inode number of a mount namespace other than the recorder's may be reused. It is sent as 0, so that the
+	 * JVM's layout is not shared. */
 	jvmreader->request.mount_ns = jvmopen->mount_ns == jvmreader->own_ns ? jvmopen->mount_ns : 0;
 	answer = jvmreader_query(jvmreader, jvm, JVM_OPEN, 0, jvmopen->fd);
 	jvmopen_free(jvmopen);
@@ -392,7 +382,7 @@ static void jvmreader_mend(struct jvmreader *jvmreader)
 		jvmreader_reap(jvmreader);
 	if (!jvmreader_is_idle(jvmreader) && jvmreader->pid && now > jvmreader->since + HANG_NS) {
 		charge_cpu(jvmreader, now);
-		if (jvmreader_is_blocked(jvmreader) || jvmreader->used > RUNS_NS ||
+		if (helperprocess_is_blocked(jvmreader->pid) || jvmreader->used > RUNS_NS ||
 		    now > jvmreader->since + ANSWER_NS) {
 			jvmreader->counts.hung++;
 			jvmreader_charge(jvmreader, now, now);
@@ -412,7 +402,7 @@ static bool has_time(const struct jvmreader *jvmreader, struct tenant tenant)
 }
 
 /* Prepares a request: opens the JVM in the helper if necessary. Returns JVMREADER_DONE if the JVM is open and the
- * helper waits for a request. */
+ * helper is idle; otherwise the result that the caller of the request gets. */
 static enum jvmreader_answer jvmreader_begin(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 {
 	jvmreader_mend(jvmreader);
@@ -476,8 +466,8 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmread
 	return answer;
 }
 
-/* Checks the n blobs from index `from` on, at most JVM_BLOBS_MAX, in one request. Sets jvmreader->same for those that
- * are unchanged. */
+/* Checks n blobs from index `from` on, at most JVM_BLOBS_MAX, in one request. Sets their elements of jvmreader->same to
+ * 1 if unchanged, otherwise to 0. */
 static enum jvmreader_answer check_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const struct blob *blob,
 					size_t from, size_t n)
 {
@@ -552,7 +542,7 @@ static enum jvmreader_answer name_some(struct jvmreader *jvmreader, struct jvmre
 	answer = jvmreader_query(jvmreader, jvm, JVM_NAMES, n * sizeof(*method), NULL);
 	if (answer != JVMREADER_DONE)
 		return answer;
-	/* The process has called exec, so these may be names of the old program. */
+	/* The process has called exec or ended, so the names may belong to the old program. */
 	if (!taskwait_is(jvm->process, &jvm->id)) {
 		jvm->why = hotspot_refusal(TASKID_GONE);
 		return JVMREADER_LOST;
@@ -582,7 +572,7 @@ enum jvmreader_answer jvmreader_names(struct jvmreader *jvmreader, struct jvmrea
 	return answer;
 }
 
-/* Calls fn for the elements of a reply to JVM_DESCRIBE, up to the first invalid one. */
+/* Calls fn for the elements of a reply to JVM_DESCRIBE; stops at an invalid element. */
 static void take_codes(struct str rest, size_t n, jvmreader_code *fn, void *to)
 {
 	static uint64_t method[JVM_CODE_BYTES_MAX / sizeof(uint64_t)];
@@ -627,7 +617,7 @@ enum jvmreader_answer jvmreader_describe(struct jvmreader *jvmreader, struct jvm
 	return answer;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- creation and release ------------------------------------------------------------------------------------- */
 
 struct jvmreader_jvm *jvmreader_open(struct jvmreader *jvmreader, uint32_t pid, uint64_t start, struct tenant tenant)
 {
@@ -650,7 +640,7 @@ void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm)
 	jvmreader_is_idle(jvmreader);
 	if (jvmreader->at == jvm)
 		jvmreader->at = NULL;
-	/* If the message cannot be sent, the next JVM in the slot replaces this one. */
+	/* If the message cannot be sent, the next JVM that is opened in this slot replaces `jvm` in the helper. */
 	if (jvmreader->pid && jvm->helper == jvmreader->helper) {
 		jvmreader->request.question = JVM_CLOSE;
 		jvmreader->request.slot = jvm->slot;

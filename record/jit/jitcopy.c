@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* number of bytes that are read at once; also the maximum length of a line in a map */
+/* Number of bytes that are read at once; also the maximum length of a line in a map. */
 #define BLOCK ((size_t)64 << 10)
-#define CHUNK ((uint64_t)256 << 10) /* number of bytes of complete records that are copied at once */
+#define CHUNK ((uint64_t)256 << 10) /* Number of bytes of complete records that are copied at once. */
 #define PAGE 4096u
 #define LATE_MAX 20
 #define MB ((uint64_t)1 << 20)
@@ -21,7 +21,7 @@ const struct jitcopy_limits jitcopy_limits = {
 	.map = 32 * MB, .dump = 256 * MB, .total = 1024 * MB, .step = 8 * MB, .record = 16 * MB, .ns = SECOND_NS / 5
 };
 
-/* ---- bytes -------------------------------------------------------------------------------------------------- */
+/* ---- holes and writing of bytes ----------------------------------------------------------------------------- */
 
 static uint64_t jitcopy_size_of(int fd)
 {
@@ -47,8 +47,8 @@ static bool jitcopy_is_late(const struct jitcopy *jitcopy)
 	return clock_now() > jitcopy->deadline;
 }
 
-/* Returns the number of bytes from `at` to the end of the hole there, at most n. Returns 0 if `at` is in no hole, or if
- * the file system does not report holes. */
+/* Returns the number of bytes from offset `at` to the end of the hole at `at`, at most n; 0 if `at` is not in a hole,
+ * or if the file system does not report holes. */
 static uint64_t hole_at(int fd, uint64_t at, uint64_t n)
 {
 	off_t data = lseek(fd, (off_t)at, SEEK_DATA);
@@ -63,8 +63,8 @@ static bool jitcopy_is_zero(const char *p, size_t n)
 	return n && p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
 }
 
-/* Writes the n bytes of a block to `to` at offset `at`, except pages that are all zeros: these become holes. Adds the
- * bytes written to *written. Returns false if the disk is full. */
+/* Writes the n bytes of a block to the file `to` at offset `at`. Pages of zeros are not written and become holes. Adds
+ * the number of written bytes to *written. Returns false if the disk is full. */
 static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64_t *written)
 {
 	size_t start = 0, page;
@@ -82,9 +82,9 @@ static bool write_pages(int to, const char *block, size_t n, uint64_t at, uint64
 	}
 }
 
-/* Copies a part of the n bytes at jitcopy->at, from byte `done` on, to offset before + done of the copy. Returns its
- * size in bytes. Returns 0 if the file ends there or the deadline has passed, or with *full set if the copy cannot be
- * written. */
+/* Copies bytes of the file from jitcopy->at + done on, at most up to jitcopy->at + n, to offset before + done of the
+ * copy. Returns the number of copied bytes; 0 if the file ends there, if the deadline has passed, or if the copy cannot
+ * be written (then *full is true). */
 static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t done, uint64_t before,
 			  struct jitcopy_cost *cost, bool *full)
 {
@@ -109,8 +109,9 @@ static uint64_t copy_part(struct jitcopy *jitcopy, int to, uint64_t n, uint64_t 
 	return part;
 }
 
-/* Appends the next n bytes of the file to the copy: either all of them, or none if the file is too short or the
- * deadline passes. */
+/* Appends the next n bytes of the file to the copy: all n bytes, or none if the file is too short or the deadline
+ * passes. Returns JITCOPY_OK in both cases; JITCOPY_DISK if the copy cannot be written, JITCOPY_EVICTED if it was
+ * removed or truncated. */
 static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint64_t n, struct jitcopy_cost *cost)
 {
 	int to = open_copy(jitcopy, folder, jitcopy->length ? 0 : O_CREAT);
@@ -126,7 +127,7 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint
 		part = copy_part(jitcopy, to, n, done, before, cost, &full);
 		done += part;
 	}
-	/* Truncates an incomplete part, so that readers do not see it. */
+	/* removes an incomplete part, so that readers do not see it */
 	if (to >= 0 && ftruncate(to, (off_t)(done < n ? before : before + n)) < 0)
 		full = true;
 	if (to >= 0)
@@ -140,10 +141,10 @@ static enum jitcopy_why jitcopy_append(struct jitcopy *jitcopy, int folder, uint
 	return full ? JITCOPY_DISK : JITCOPY_OK;
 }
 
-/* ---- complete parts ----------------------------------------------------------------------------------------- */
+/* ---- complete lines and records ----------------------------------------------------------------------------- */
 
-/* Sets *end to the end of the complete records in the span. Returns RECORDS_LATER, with *end at the start of the span,
- * if the end is not known yet. */
+/* Sets *end to the end of the complete records in the span. If the end is unknown yet, returns RECORDS_LATER and sets
+ * *end to the start of the span. */
 static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *limits, int fd,
 						 const struct jitcopy_span *span, uint64_t *end)
 {
@@ -155,8 +156,8 @@ static enum jitcopy_records jitcopy_find_records(const struct jitcopy_limits *li
 }
 
 /* Sets *end to the end of the last complete line in the block at offset `at`; to `at` if the block has none. Returns
- * false if the file is no map. The test is that the block starts with a hexadecimal digit, as an address does, and has
- * a line end; no number is parsed. */
+ * false if the file is not a map: a block must start with a hexadecimal digit, as an address does, and have a line end.
+ * No number is parsed. */
 static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 {
 	char block[BLOCK];
@@ -169,9 +170,10 @@ static bool complete_lines(struct jitcopy *jitcopy, uint64_t at, uint64_t *end)
 	return byte_is_hex(block[0]);
 }
 
-/* ---- starting a copy, or resuming an earlier one ------------------------------------------------------------ */
+/* ---- start of a copy, or continuation of an earlier one ----------------------------------------------------- */
 
-/* Returns true if both files have the same bytes from `at` to `end`. Adds the bytes read to cost->read. */
+/* Returns true if files a and b have the same bytes from offset `at` to `end`; false if they differ or one of the files
+ * is not readable. Adds the number of compared bytes to cost->read. */
 static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct jitcopy_cost *cost)
 {
 	char block[2][BLOCK / 2];
@@ -193,7 +195,8 @@ static bool jitcopy_same_bytes(int a, int b, uint64_t at, uint64_t end, struct j
 	return true;
 }
 
-/* Makes space for a new copy: renames the copy of a map to NAME.1, and deletes that of a jitdump. */
+/* Ends the current copy, so that a new one can start: renames the copy of a map to NAME.1, and deletes the copy of a
+ * jitdump. */
 static void put_aside(struct jitcopy *jitcopy, int folder)
 {
 	char old[JITCOPY_NAME + 4];
@@ -204,8 +207,8 @@ static void put_aside(struct jitcopy *jitcopy, int folder)
 	jitcopy->length = jitcopy->earlier = 0;
 }
 
-/* Prepares to compare an earlier run's copy with the file: the next calls compare one part each. A copy that is empty
- * or ends within a line is put aside at once. */
+/* Prepares to compare the copy of an earlier run with the file; compare_earlier then compares them part by part. If the
+ * copy is empty or ends within a line, ends it at once (put_aside). */
 static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 {
 	int copy = open_copy(jitcopy, folder, 0);
@@ -221,9 +224,9 @@ static void jitcopy_resume(struct jitcopy *jitcopy, int folder)
 		close(copy);
 }
 
-/* Compares the next part of an earlier run's copy with the file. If they differ, puts the copy aside and
- * copies the file from its start. Returns false if the end of the records is not known yet, so that a later
- * call must try again. */
+/* Compares the next part of an earlier run's copy with the file. If they differ, ends that copy (put_aside), and starts
+ * to copy the file from its start. Returns false if the end of the records is unknown yet: then a later call must try
+ * again. */
 static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct jitcopy_limits *limits, uint64_t size,
 			    struct jitcopy_cost *cost)
 {
@@ -245,8 +248,8 @@ static bool compare_earlier(struct jitcopy *jitcopy, int folder, const struct ji
 	good = good && end <= size && jitcopy_same_bytes(copy, jitcopy->fd, jitcopy->at, end, cost);
 	if (good && end > jitcopy->at && end < jitcopy->earlier) {
 		jitcopy->at = end;
-		/* Truncates what follows the complete records: the earlier recorder may have been killed while it wrote
-		 * a record. */
+		/* removes bytes after the complete records: the earlier recorder may have been killed while it wrote a
+		 * record */
 	} else if (good && end > 0 && ftruncate(copy, (off_t)end) == 0) {
 		jitcopy->at = jitcopy->length = end;
 		jitcopy->earlier = 0;
@@ -312,10 +315,10 @@ void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct ji
 	jitcopy_take(jitcopy, fd);
 }
 
-/* ---- going on ----------------------------------------------------------------------------------------------- */
+/* ---- continuation of a copy --------------------------------------------------------------------------------- */
 
-/* Returns true if the file has been truncated or rewritten since the last copy: its last bytes before `at` have
- * changed. */
+/* Returns true if the file has been truncated or rewritten since the last call: its last bytes before `at` have changed
+ * or cannot be read. Returns false if these bytes are the same. */
 static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 {
 	char now[sizeof(jitcopy->last_bytes)];
@@ -325,7 +328,8 @@ static bool is_replaced(const struct jitcopy *jitcopy, uint64_t size)
 							 memcmp(now, jitcopy->last_bytes, jitcopy->ntail) != 0));
 }
 
-/* Skips the start of a map that is larger than `max` bytes, the limit of its copy: the latest lines matter most. */
+/* If more than max bytes of a map are still to be copied, skips the oldest of these bytes: max is the limit of the
+ * copy, and the latest lines matter most. */
 static void pass_over(struct jitcopy *jitcopy, uint64_t size, uint64_t max)
 {
 	char block[BLOCK];
@@ -366,7 +370,7 @@ static enum jitcopy_why copy_lines(struct jitcopy *jitcopy, int folder, const st
 		if (jitcopy->length + (end - jitcopy->at) > limits->map)
 			put_aside(jitcopy, folder);
 		why = jitcopy_append(jitcopy, folder, end - jitcopy->at, cost);
-		/* Retention removed the copy; newer lines go into a new one. */
+		/* retention removed the copy: new lines are appended to a new copy */
 		if (why == JITCOPY_EVICTED) {
 			jitcopy->length = 0;
 			why = JITCOPY_OK;

@@ -10,16 +10,16 @@
 #define DUMP_HEADER_MAX 4096
 #define DUMP_RECORD 16
 
-/* A file that is read in blocks; buf has the n bytes at offset `at`. */
+/* A file that is read in blocks; buf holds n bytes of the file from offset `at` on. */
 struct blocks {
 	int fd;
-	uint64_t at; /* offset of the bytes of buf in the file */
+	uint64_t at; /* offset in the file of the first byte of buf */
 	size_t n;
 	char buf[BLOCK];
 };
 
-/* Returns a pointer to n bytes of the file at an offset, valid until the next call. Returns NULL if the file ends
- * before offset + n. */
+/* Returns a pointer to the n bytes of the file at an offset, valid until the next call; NULL if the file ends before
+ * offset + n. */
 static const char *jitrecords_bytes_at(struct blocks *blocks, uint64_t at, size_t n)
 {
 	if (at < blocks->at || at + n > blocks->at + blocks->n) {

@@ -38,7 +38,8 @@ static void chains_widen(struct chains *chains)
 	*chains = wide;
 }
 
-/* Adds the bytes of a chain to those of the set and of its owner, or takes them off. */
+/* Adds the bytes of a chain to the bytes of the set and of the chain's owner if add is true; otherwise subtracts
+ * them. */
 static void chains_count(struct chains *chains, const struct chain *one, bool add)
 {
 	size_t size = chains_size_of(one->n), more = add ? size : (size_t)0 - size;
@@ -90,7 +91,8 @@ struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n,
 			chains->unused -= size;
 		return *at;
 	}
-	/* Sweeps only when the unused chains have so many bytes that a pass over all chains pays off. */
+	/* sweeps only if the chains without references have so many bytes that a pass over all chains is worth its
+	 * cost */
 	if (chains->unused > CHAINS_UNUSED) {
 		chains_sweep(chains);
 		at = chains_find(chains, hash, ips, n);

@@ -3,24 +3,32 @@
  * chains.h - reference-counted set of the callchains of threads that are off the CPU.
  *
  * Equal callchains share one entry. Thousands of threads sleep in a few functions, so the set is small. A chain without
- * references stays for the next thread that blocks there; when such chains exceed CHAINS_UNUSED bytes, the next
- * addition frees them all. No chain is added beyond CHAINS_MAX bytes.
+ * references remains in the set for the next thread that blocks there. When chains without references exceed
+ * CHAINS_UNUSED bytes, the next addition frees all of them. No chain is added if all chains would then exceed
+ * CHAINS_MAX bytes.
  *
- * Chains of stacks that were read are much longer than those of the kernel, and their length is up to the process. They
- * have an owner, a hash of its tenant, and limits of their own: so they never take the space of the kernel's chains,
- * without which a sample is lost, and one tenant does not take that of all others.
+ * The kernel's callchains have no owner. Callchains that pj unwinds from copies of stacks are much longer, and the
+ * process determines their length. They have an owner, a hash of the tenant, and limits of their own. So callchains
+ * with an owner never use up the space of the kernel's callchains, without which a sample is lost. And one tenant does
+ * not use up the space of other tenants.
  */
 #ifndef PJ_CHAINS_H
 #define PJ_CHAINS_H
 
 #include "common/base.h"
 
-#define CHAINS_MAX ((size_t)16 << 20) /* maximum bytes of all chains */
+/* CHAINS_MAX: limit for the bytes of all chains; a chain that would exceed it is not added. CHAINS_UNUSED: maximum
+ * number of bytes of chains without references; if they exceed it, the next addition frees all of them. */
+#define CHAINS_MAX ((size_t)16 << 20)
 #define CHAINS_UNUSED ((size_t)512 << 10)
-#define CHAINS_READ ((size_t)8 << 20)  /* the same of those with an owner */
-#define CHAINS_OWNER ((size_t)2 << 20) /* the same of those of one owner */
-enum { CHAINS_OWNERS = 256 };          /* owners are below this; 0: none */
+/* limit for the bytes of all chains with an owner; a chain with an owner that would exceed it is not added */
+#define CHAINS_READ ((size_t)8 << 20)
+/* limit for the bytes of the chains of one owner; a chain of this owner that would exceed it is not added */
+#define CHAINS_OWNER ((size_t)2 << 20)
+enum { CHAINS_OWNERS = 256 }; /* owners are numbers from 1 to 255; 0: the chain has no owner */
 
+/* A callchain: n addresses ips[], leaf first, with context markers. owner: hash of its tenant; 0: the kernel's
+ * callchain. */
 struct chain {
 	struct chain *next;
 	uint64_t hash;
@@ -29,18 +37,19 @@ struct chain {
 	uint64_t ips[];
 };
 
-/* Set of chains. The zero value is empty. */
+/* Set of chains. A zeroed object is valid and empty. */
 struct chains {
 	struct chain **bucket;
-	/* n: number of chains; bytes: bytes of all chains; unused: bytes of those without references */
+	/* n: number of chains. bytes: bytes of all chains. unused: bytes of the chains without references. */
 	size_t nbuckets, n, bytes, unused;
-	/* read: bytes of chains with an owner; owned: of each owner */
+	/* read: bytes of all chains with an owner. owned: bytes of the chains of each owner; index: owner. */
 	size_t read, owned[CHAINS_OWNERS];
 };
 
 /*
- * Returns the chain with these n addresses, copied from ips if it is new, with one reference more. The caller gives the
- * reference back with chains_put. A new chain belongs to `owner`. Returns NULL if the chain would exceed a limit.
+ * Returns the chain with the n addresses of ips, and adds one reference to it. A new chain copies ips and belongs to
+ * `owner` (0: to none). Returns NULL if a new chain would exceed a limit of bytes. The caller drops the reference with
+ * chains_put.
  */
 struct chain *chains_get(struct chains *chains, const uint64_t *ips, uint32_t n, uint32_t owner);
 

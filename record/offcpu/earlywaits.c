@@ -6,12 +6,13 @@
 
 #include <stdlib.h>
 
-/* Time since the start before which a try is too early, by its number. */
+/* Minimum time in ns between earlywaits_begin and a read of a thread; index: number of earlier reads of the thread. */
 static const uint64_t delays[] = { 0, SECOND_NS, 3 * SECOND_NS };
 
-enum { ADDED_MAX = 2 * EARLYWAITS_MAX }; /* most threads before some are removed */
+/* number of threads in the table at which earlywaits_add first removes the threads beyond EARLYWAITS_MAX */
+enum { ADDED_MAX = 2 * EARLYWAITS_MAX };
 
-/* ---- order ------------------------------------------------------------------------------------------------------ */
+/* ---- order of the threads --------------------------------------------------------------------------------------- */
 
 static int number_cmp(uint64_t a, uint64_t b)
 {
@@ -46,8 +47,8 @@ static int tenant_and_process_cmp(const void *left, const void *right)
 	return a->pid != b->pid ? number_cmp(a->pid, b->pid) : tid_cmp(left, right);
 }
 
-/* Sorts the threads by turns: the first threads of all tenants, then their second ones. The threads of a tenant are in
- * such an order of its processes. */
+/* Sorts the threads by turns: the first thread of each tenant, then the second thread of each tenant, and so on. The
+ * threads of a tenant take turns by process in the same way. */
 static void by_turns(struct earlywaits *earlywaits)
 {
 	struct earlywait *wait = earlywaits->wait;
@@ -66,7 +67,8 @@ static void by_turns(struct earlywaits *earlywaits)
 	qsort(wait, n, sizeof(*wait), turn_cmp);
 }
 
-/* Removes the threads beyond EARLYWAITS_MAX: those of the tenants that have most. */
+/* Sorts the threads by turns and removes those beyond EARLYWAITS_MAX, which are threads of the tenants with the most
+ * threads. Adds the number of removed threads to earlywaits->over. */
 static void earlywaits_cut(struct earlywaits *earlywaits)
 {
 	by_turns(earlywaits);
@@ -106,7 +108,7 @@ void earlywaits_free(struct earlywaits *earlywaits)
 	*earlywaits = (struct earlywaits){ 0 };
 }
 
-/* Returns true if a thread is to be read now. */
+/* Returns true if the stack of the thread with index i in `wait` must be read at time now (ns). */
 static bool earlywaits_is_due(const struct earlywaits *earlywaits, size_t i, const struct offcpu *offcpu, uint64_t now)
 {
 	const struct earlywait *wait = &earlywaits->wait[i];
@@ -122,7 +124,8 @@ const struct earlywait *earlywaits_next(struct earlywaits *earlywaits, const str
 {
 	if (now < earlywaits->begun || now - earlywaits->begun > 60 * SECOND_NS || offcpu_has_lost(offcpu))
 		return NULL;
-	/* each burst begins at the first turns: a second try of these comes before the first one of all others */
+	/* each burst starts at the first turn, so the second read of early turns precedes the first read of later
+	 * turns */
 	if (now - earlywaits->last >= EARLYWAITS_PAUSE_NS) {
 		earlywaits->last = now;
 		earlywaits->burst = 0;

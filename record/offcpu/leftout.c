@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/offcpu/leftout.h"
 
-/* Returns the place of a process; NULL if it is not in the set. */
+/* Returns the entry of a process; NULL if the process is not in the set. For pid 0 returns a free entry; NULL if there
+ * is none. */
 static uint32_t *leftout_place(struct leftout *leftout, uint32_t pid)
 {
 	for (size_t i = 0; i < LEFTOUT_MAX; i++)
@@ -54,7 +55,8 @@ bool leftout_record(struct leftout *leftout, const struct ring_record *record)
 		return false;
 	pid = load32(body);
 	before = leftout_has(leftout, pid);
-	/* FORK and EXIT begin with pid, ppid, tid, ptid: of a process if pid and tid are equal, else of a thread */
+	/* The body of FORK and EXIT begins with pid, ppid, tid, ptid. The record is of a process if pid and tid are
+	 * equal, else of a further thread. */
 	if ((head->type != RECORD_FORK && head->type != RECORD_EXIT) || load32(body + 8) != pid)
 		return before;
 	leftout_drop(leftout, pid);

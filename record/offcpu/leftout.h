@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leftout.h - the processes that are left out of off-CPU times: those of the recording itself.
+ * leftout.h - set of the processes whose off-CPU times are not recorded: those of the recording itself.
  *
- * A recorder sleeps nearly all the time, in every process that it has, and a host without it has none of these sleeps.
- * The set begins with processes that the caller adds; the children that they fork are in it from their FORK record on.
- * A process is in it until its last EXIT record, or until a FORK record gives its pid to another process. Pure.
+ * Each process of a recorder sleeps nearly all the time, and a host without the recorder has none of these sleeps. The
+ * caller adds the first processes. The children that they fork are in the set from their FORK record on. A process
+ * leaves the set with the EXIT record of its first thread, or when a FORK record gives its pid to another process.
+ * Pure: no input or output.
  */
 #ifndef PJ_LEFTOUT_H
 #define PJ_LEFTOUT_H
 
 #include "record/perf/rings.h"
 
-/* Most processes: further ones are not left out. The reserved places are for processes that the caller adds: for a
- * pjrecord-wait that replaces another one. */
+/* LEFTOUT_MAX: maximum number of processes in the set; off-CPU times of further ones are recorded. LEFTOUT_RESERVED:
+ * number of entries that only leftout_add uses, for a pjrecord-wait that replaces another one. */
 enum { LEFTOUT_MAX = 64, LEFTOUT_RESERVED = 1 };
 
-/* The zero value is empty. */
+/* Set of processes. A zeroed object is valid and empty. */
 struct leftout {
-	uint32_t pid[LEFTOUT_MAX]; /* 0: a free place */
-	uint32_t n;                /* number of processes */
+	uint32_t pid[LEFTOUT_MAX]; /* pids of the processes in the set; 0: a free entry */
+	uint32_t n;                /* number of processes in the set */
 };
 
-/* Adds a process. */
+/* Adds a process. Does nothing if the set is full or has the process. */
 void leftout_add(struct leftout *leftout, uint32_t pid);
-/* Returns true if a process is in the set. */
+/* Returns true if a process is in the set, so that its off-CPU times are not recorded. */
 bool leftout_has(const struct leftout *leftout, uint32_t pid);
-/* Removes all processes: after lost records, the caller adds those that are left. */
+/* Removes all processes. After lost records, the caller then adds the processes that still run. */
 void leftout_clear(struct leftout *leftout);
-/* Applies a record of a state ring. Others are ignored. Returns true if it is of a process that is in the set: an EXIT
- * record, of one that was; a FORK record, of a new process that is. */
+/* Applies a record of a state ring; ignores other records. Returns true, so that the caller drops the record, if it
+ * belongs to a process of the set, before or after the record: also for the EXIT record that removes a process and the
+ * FORK record that adds one. */
 bool leftout_record(struct leftout *leftout, const struct ring_record *record);
 
 #endif

@@ -3,73 +3,86 @@
 
 #include "common/arena.h"
 #include "record/offcpu/chains.h"
-#include "common/hash.h"
+#include "record/offcpu/threadslots.h"
 
 #include <stdlib.h>
 
-#define RETRIES_MAX 1024 /* maximum number of losses between two borders whose times are kept */
-/* time for which ended threads stay in the table, in ns, because their records may come late */
+/* maximum number of losses since the last border whose times are stored; an off-CPU time whose first loss is a further
+ * one is counted as unknown from its start */
+#define RETRIES_MAX 1024
+/* time in ns for which ended threads stay in the table, because records of them may come late */
 #define ENDED_NS UINT64_C(2000000000)
 
 enum {
-	SWITCH_OUT = 1 << 13,        /* bit of misc in SWITCH records: the thread leaves the CPU */
-	SWITCH_OUT_PREEMPT = 1 << 14 /* bit of misc in SWITCH records: the thread was preempted; since Linux 4.17 */
+	SWITCH_OUT = 1 << 13, /* bit of misc in SWITCH records; set: the thread leaves the CPU */
+	/* bit of misc in SWITCH records; set: the thread was preempted; since Linux 4.17 */
+	SWITCH_OUT_PREEMPT = 1 << 14
 };
 
 enum status {
-	NOBODY, /* the slot is free */
+	NOBODY, /* free slot of the table */
 	FRESH,  /* the thread was started during the recording and has not run yet */
-	/* the thread is on a CPU; slot.chain, if there is one, is the callchain of its imminent switch-out */
+	/* The thread is on a CPU. slot.chain, unless NULL, is the callchain of its imminent switch-out. */
 	RUNNING,
+	/* the thread is off the CPU */
 	OFF,
-	UNKNOWN, /* records were lost, so it is unknown since slot.since if the thread is on a CPU */
+	UNKNOWN, /* records were lost: from slot.since on it is unknown if the thread is on a CPU */
 	ENDED
 };
 
 struct slot {
-	uint32_t tid, pid, cpu;
-	uint8_t status;
+	struct threadslot thread;
+	uint32_t cpu;
 	bool preempted;
-	/* since: time at which the status began; last: time of the thread's latest record */
+	/* since: time at which the status began. last: time of the thread's latest record. Both in ns. */
 	uint64_t since, last;
 	uint64_t cgroup;
 	struct chain *chain;
-	/* number of losses (offcpu.retries) when the callchain, or the switch-out, was recorded */
+	/* value of offcpu.retries (number of losses) when the callchain, or the switch-out, was recorded */
 	uint64_t stale;
-	uint64_t sampled; /* time of the sample of the switch-out */
-	/* read: the user part of the chain is that of a certified copy of the stack; complete: it ends in a root frame
-	 */
+	uint64_t sampled; /* time of the sample of the switch-out, in ns */
+	/* read: true: the user part of the chain is from a certified copy of the stack. complete: true: the chain ends
+	 * in a root frame. */
 	bool read, complete;
-	/* early: off the CPU since before the recording, with such a copy; returned: OFFCPU_EARLY_RETURNED; early_lost:
-	 * OFFCPU_EARLY_LOST, while the status is UNKNOWN */
+	/* early: true: the thread has been off the CPU since before the recording, with the stack of a certified copy.
+	 * returned: true: the thread's state is OFFCPU_EARLY_RETURNED. early_lost: true: the thread's state is
+	 * OFFCPU_EARLY_LOST while the status is UNKNOWN. */
 	bool early, returned, early_lost;
 };
 
 struct offcpu {
 	uint64_t least_ns;
-	bool all, newcomers; /* offcpu_emit_all, offcpu_newcomers */
+	bool all, newcomers; /* all: offcpu_emit_all was called. newcomers: offcpu_newcomers was called. */
 	void (*emit)(void *to, const struct offcpu_sample *sample);
 	void *to;
-	struct slot *slot; /* hash table by tid, with open addressing */
-	size_t mask, used; /* used: number of slots that are not empty */
+	struct threadslots threads; /* table of struct slot */
 	struct chains chains;
+	/* floor: time of offcpu_begin or of the last border; off-CPU time before it is emitted already. now: latest
+	 * time of a record. Both in ns. */
 	uint64_t floor, now;
-	/* retries: number of losses so far; old_retries: the same at the last border */
+	/* retries: number of losses so far. old_retries: value of retries at the last border. */
 	uint64_t retries, old_retries;
-	/* time up to which records were complete, for each loss since the last border; its index is retries -
-	 * old_retries */
+	/* for each loss since the last border: time in ns up to which records were complete; index: number of the loss
+	 * - old_retries */
 	uint64_t certain[RETRIES_MAX];
-	/* true between offcpu_mark_stale and offcpu_sure: records near a loss are being taken */
+	/* true: records near a loss are being applied (between offcpu_mark_stale and offcpu_sure) */
 	bool doubtful;
 	struct pj_offcpu counts;
 };
+
+static bool offcpu_is_old(const void *slot, uint64_t now)
+{
+	const struct slot *old = slot;
+
+	return old->thread.status == ENDED && old->last + ENDED_NS < now;
+}
 
 struct offcpu *offcpu_new(uint64_t least_ns, void (*emit)(void *to, const struct offcpu_sample *sample), void *to)
 {
 	struct offcpu *offcpu = mem_alloc(sizeof(*offcpu), 1);
 
-	*offcpu = (struct offcpu){ .least_ns = least_ns, .emit = emit, .to = to, .mask = 255 };
-	offcpu->slot = mem_alloc(sizeof(*offcpu->slot), offcpu->mask + 1);
+	*offcpu = (struct offcpu){ .least_ns = least_ns, .emit = emit, .to = to };
+	threadslots_init(&offcpu->threads, sizeof(struct slot), offcpu_is_old);
 	return offcpu;
 }
 
@@ -88,63 +101,26 @@ void offcpu_free(struct offcpu *offcpu)
 	if (!offcpu)
 		return;
 	chains_free(&offcpu->chains);
-	free(offcpu->slot);
+	threadslots_free(&offcpu->threads);
 	free(offcpu);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------- */
-
-static struct slot *offcpu_place(const struct offcpu *offcpu, uint32_t tid)
-{
-	size_t i = (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & offcpu->mask;
-
-	while (offcpu->slot[i].status != NOBODY && offcpu->slot[i].tid != tid)
-		i = (i + 1) & offcpu->mask;
-	return offcpu->slot + i;
-}
+/* ---- table of threads ------------------------------------------------------------------------------------------- */
 
 static struct slot *offcpu_find(const struct offcpu *offcpu, uint32_t tid)
 {
-	struct slot *slot = offcpu_place(offcpu, tid);
-
-	return slot->status == NOBODY ? NULL : slot;
+	return threadslots_find(&offcpu->threads, tid);
 }
 
-/* Rebuilds the table without threads that ended long ago. Doubles it if more than 3/8 of the slots remain used. */
-static void offcpu_make_space(struct offcpu *offcpu)
-{
-	struct slot *old = offcpu->slot;
-	size_t n = offcpu->mask + 1, saved = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (old[i].status == ENDED && old[i].last + ENDED_NS < offcpu->now)
-			old[i].status = NOBODY;
-		saved += old[i].status != NOBODY;
-	}
-	if (saved > 3 * n / 8)
-		offcpu->mask = 2 * n - 1;
-	offcpu->slot = mem_alloc(sizeof(*offcpu->slot), offcpu->mask + 1);
-	offcpu->used = saved;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].status != NOBODY)
-			*offcpu_place(offcpu, old[i].tid) = old[i];
-	free(old);
-}
-
-/* Returns the slot of a thread, with this pid. Adds a new thread as RUNNING since ns. */
+/* Returns the slot of a thread, and sets its pid. Adds a new thread as RUNNING, with ns as the time of its latest
+ * record. */
 static struct slot *offcpu_get(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
-	struct slot *slot = offcpu_place(offcpu, tid);
+	bool added;
+	struct slot *slot = threadslots_get(&offcpu->threads, pid, tid, RUNNING, offcpu->now, &added);
 
-	if (slot->status == NOBODY && 2 * (offcpu->used + 1) > offcpu->mask) {
-		offcpu_make_space(offcpu);
-		slot = offcpu_place(offcpu, tid);
-	}
-	if (slot->status == NOBODY) {
-		*slot = (struct slot){ .tid = tid, .status = RUNNING, .last = ns };
-		offcpu->used++;
-	}
-	slot->pid = pid;
+	if (added)
+		slot->last = ns;
 	return slot;
 }
 
@@ -157,11 +133,12 @@ static void drop_chain(struct offcpu *offcpu, struct slot *slot)
 
 static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
 {
-	slot->status = (uint8_t)status;
+	slot->thread.status = (uint8_t)status;
 	slot->since = slot->last = ns;
 }
 
-/* Ends a thread without EXIT record: a FORK record after its latest one is of a new thread with this tid. */
+/* Ends a thread that has no EXIT record. `since` remains the time of its latest record: a FORK record after it is that
+ * of a new thread with this tid. */
 static void offcpu_end_silent(struct offcpu *offcpu, struct slot *slot)
 {
 	drop_chain(offcpu, slot);
@@ -169,9 +146,9 @@ static void offcpu_end_silent(struct offcpu *offcpu, struct slot *slot)
 	slot->last = offcpu->now;
 }
 
-/* ---- times --------------------------------------------------------------------------------------------------- */
+/* ---- off-CPU times ---------------------------------------------------------------------------------------------- */
 
-/* Returns the start of that part of a thread's off-CPU time that no sample contains yet. */
+/* Returns the start, in ns, of the part of a thread's off-CPU time that is in no sample yet. */
 static uint64_t start_of(const struct offcpu *offcpu, const struct slot *slot)
 {
 	return slot->since > offcpu->floor ? slot->since : offcpu->floor;
@@ -182,8 +159,8 @@ static bool is_certain(const struct offcpu *offcpu, const struct slot *slot)
 	return slot->stale == offcpu->retries;
 }
 
-/* Returns the time up to which a thread was certainly off the CPU: the time of the first loss after its switch-out; 0
- * if that is unknown. */
+/* Returns the time in ns up to which a thread was certainly off the CPU: the time of the first loss after its
+ * switch-out. Returns 0 if that time is not stored. */
 static uint64_t certain_until(const struct offcpu *offcpu, const struct slot *slot)
 {
 	uint64_t i = slot->stale - offcpu->old_retries;
@@ -200,7 +177,8 @@ static bool has_user_part(const struct chain *chain)
 	return i < chain->n;
 }
 
-/* Counts the stack of an off-CPU time by its origin. Threads of the kernel have no user stack. */
+/* Counts an off-CPU time of `ns` nanoseconds as one whose user stack was read or was not read. Kernel threads have no
+ * user stack, so their times are not counted. */
 static void count_stack(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	struct pj_offcpu *counts = &offcpu->counts;
@@ -216,12 +194,12 @@ static void count_stack(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	}
 }
 
-/* Emits a thread's off-CPU time up to `end` as a sample with timestamp `time`. If the thread has no callchain, only
- * counts it. */
+/* Emits a thread's off-CPU time up to `end` (ns) as a sample with the timestamp `time`. If the thread has no callchain,
+ * and offcpu_emit_all was not called, only counts the time. */
 static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
 {
-	struct offcpu_sample sample = { .pid = slot->pid,
-					.tid = slot->tid,
+	struct offcpu_sample sample = { .pid = slot->thread.pid,
+					.tid = slot->thread.tid,
 					.cpu = slot->cpu,
 					.preempted = slot->preempted,
 					.time = time,
@@ -250,7 +228,8 @@ static void offcpu_give(struct offcpu *offcpu, const struct slot *slot, uint64_t
 	offcpu->emit(offcpu->to, &sample);
 }
 
-/* Emits the off-CPU time of a thread that returned to a CPU at ns. If it is shorter than least_ns, only counts it. */
+/* Emits the off-CPU time of a thread that returned to a CPU at time ns. If that time is shorter than least_ns, only
+ * counts it as brief. */
 static void give_complete(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	uint64_t start = start_of(offcpu, slot);
@@ -263,26 +242,26 @@ static void give_complete(struct offcpu *offcpu, const struct slot *slot, uint64
 	offcpu_give(offcpu, slot, ns, ns);
 }
 
-/* Ends an off-CPU time of which records were lost. Emits the part up to the first loss, with timestamp `time`, and
- * counts the rest up to ns as unknown. */
+/* Ends an off-CPU time during which records were lost. Emits the part up to the first loss, with the timestamp `time`,
+ * and counts the rest up to time ns as unknown. */
 static void offcpu_give_up(struct offcpu *offcpu, struct slot *slot, uint64_t ns, uint64_t time)
 {
 	uint64_t from = start_of(offcpu, slot), until = from;
 
-	if (slot->status == OFF && !is_certain(offcpu, slot)) {
+	if (slot->thread.status == OFF && !is_certain(offcpu, slot)) {
 		until = certain_until(offcpu, slot);
 		until = until < from ? from : until > ns ? ns : until;
 		offcpu_give(offcpu, slot, until, time);
 	}
-	offcpu->counts.unknown += slot->status == OFF;
+	offcpu->counts.unknown += slot->thread.status == OFF;
 	offcpu->counts.unknown_ns += ns > until ? ns - until : 0;
 	drop_chain(offcpu, slot);
 }
 
 /* ---- records of the kernel ------------------------------------------------------------------------------------ */
 
-/* Returns true if a record is older than the latest one of its thread, since it came too late (rings.h). Then counts
- * the off-CPU time that the record begins or ends as unknown. */
+/* Returns true if a record with time ns came too late (rings.h): it is older than the latest record of its thread. In
+ * this case counts one off-CPU time as unknown: the one that the record begins or ends. */
 static bool offcpu_is_late(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	if (ns >= slot->last)
@@ -291,13 +270,14 @@ static bool offcpu_is_late(struct offcpu *offcpu, const struct slot *slot, uint6
 	return true;
 }
 
-/* Applies the fact that a thread is on a CPU at ns, since only then it can cause the record. If it was off the CPU
- * before, the record of its return was lost, and the time is given up. */
+/* Sets a thread to RUNNING at time ns, because the kernel writes the current record only for a thread on a CPU. If the
+ * thread was off the CPU before, the record of its return was lost, so its off-CPU time ends as uncertain
+ * (offcpu_give_up). */
 static void must_run(struct offcpu *offcpu, struct slot *slot, uint64_t ns)
 {
-	if (slot->status == OFF || slot->status == UNKNOWN)
+	if (slot->thread.status == OFF || slot->thread.status == UNKNOWN)
 		offcpu_give_up(offcpu, slot, ns, ns);
-	if (slot->status != RUNNING)
+	if (slot->thread.status != RUNNING)
 		offcpu_become(slot, RUNNING, ns);
 	slot->last = ns;
 }
@@ -307,7 +287,7 @@ static void offcpu_take_chain(struct offcpu *offcpu, const struct ring_sample *s
 	uint64_t space = (sample->head.size - sizeof(*sample)) / sizeof(uint64_t);
 	struct slot *slot = offcpu_get(offcpu, sample->pid, sample->tid, sample->time);
 
-	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample->time) || space < sample->nips + cgroup)
+	if (slot->thread.status == ENDED || offcpu_is_late(offcpu, slot, sample->time) || space < sample->nips + cgroup)
 		return;
 	must_run(offcpu, slot, sample->time);
 	drop_chain(offcpu, slot);
@@ -321,11 +301,11 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 {
 	struct slot *slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
 
-	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
+	if (slot->thread.status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
 		return;
 	must_run(offcpu, slot, sample_id->time);
 	if (!is_certain(offcpu, slot) || offcpu->doubtful)
-		drop_chain(offcpu, slot); /* without certainty, the chain may be that of an earlier switch */
+		drop_chain(offcpu, slot); /* without certainty, the chain may be that of an earlier switch-out */
 	offcpu_become(slot, offcpu->doubtful ? UNKNOWN : OFF, sample_id->time);
 	slot->early_lost = false;
 	slot->preempted = preempted;
@@ -334,7 +314,8 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 	offcpu->counts.unknown += offcpu->doubtful;
 }
 
-/* Emits the time up to `end` in which a new thread waits for a CPU, with timestamp `time`. */
+/* Emits the time up to `end` (ns) for which a new thread waits for its first run, with the timestamp `time`. If that
+ * time is uncertain, counts it as unknown. Does nothing if offcpu_emit_all was not called. */
 static void give_fresh(struct offcpu *offcpu, const struct slot *slot, uint64_t end, uint64_t time)
 {
 	uint64_t start = start_of(offcpu, slot);
@@ -349,7 +330,8 @@ static void give_fresh(struct offcpu *offcpu, const struct slot *slot, uint64_t 
 	offcpu->counts.unknown_ns += end - start;
 }
 
-/* Takes a switch-in that is the first record of its thread: it was off the CPU since offcpu_begin, or is a newcomer. */
+/* Applies a switch-in that is the first record of its thread: the thread has been off the CPU since offcpu_begin, or is
+ * new. */
 static void take_first_in(struct offcpu *offcpu, const struct ring_sample_id *sample_id)
 {
 	uint64_t ns = sample_id->time > offcpu->floor ? sample_id->time - offcpu->floor : 0;
@@ -373,69 +355,74 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 		take_first_in(offcpu, sample_id);
 		return;
 	}
-	if (slot->status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
+	if (slot->thread.status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
 		return;
-	if (slot->status == OFF && is_certain(offcpu, slot) && !offcpu->doubtful)
+	if (slot->thread.status == OFF && is_certain(offcpu, slot) && !offcpu->doubtful)
 		give_complete(offcpu, slot, sample_id->time);
-	else if (slot->status == RUNNING)
-		offcpu->counts.unknown++; /* the record of the thread's switch-out is missing */
-	else if (slot->status == FRESH)
+	else if (slot->thread.status == RUNNING)
+		offcpu->counts.unknown++; /* the record of the switch-out is missing */
+	else if (slot->thread.status == FRESH)
 		give_fresh(offcpu, slot, sample_id->time, sample_id->time);
 	else
 		offcpu_give_up(offcpu, slot, sample_id->time, sample_id->time);
 	drop_chain(offcpu, slot);
-	slot->pid = sample_id->pid;
+	slot->thread.pid = sample_id->pid;
 	offcpu_become(slot, RUNNING, sample_id->time);
 }
 
-/* Takes the body of a FORK record: pid, parent's pid, tid, parent's tid. A new thread is in the cgroup of the thread
- * that started it; a new process may be started in another one. */
+/* Applies the body of a FORK record: pid, parent's pid, tid, parent's tid. A new thread gets the cgroup of the thread
+ * that started it. A new process gets none, because it may be started in another cgroup. */
 static void take_fork(struct offcpu *offcpu, const char *body, uint64_t ns)
 {
 	uint32_t pid = load32(body), tid = load32(body + 8);
 	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 	const struct slot *parent = offcpu_find(offcpu, load32(body + 12));
 
-	if (ns < (slot->status == ENDED ? slot->since : slot->last))
-		return; /* late: the thread has had records */
-	/* the slot is that of an earlier thread with this tid, whose EXIT record was lost */
-	if (slot->status == OFF || slot->status == UNKNOWN)
+	if (ns < (slot->thread.status == ENDED ? slot->since : slot->last))
+		return; /* the FORK record is late: the thread has had later records */
+	/* The slot is that of an earlier thread with this tid, whose EXIT record was lost. */
+	if (slot->thread.status == OFF || slot->thread.status == UNKNOWN)
 		offcpu_give_up(offcpu, slot, slot->last, ns);
 	drop_chain(offcpu, slot);
 	offcpu_become(slot, FRESH, ns);
 	slot->stale = offcpu->retries;
 	slot->preempted = true;
 	slot->cpu = UINT32_MAX;
-	slot->cgroup = parent && parent->pid == pid && load32(body + 4) == pid ? parent->cgroup : 0;
+	slot->cgroup = parent && parent->thread.pid == pid && load32(body + 4) == pid ? parent->cgroup : 0;
 }
 
 static void offcpu_take_exit(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct slot *slot = offcpu_get(offcpu, pid, tid, ns);
 
-	if (slot->status == OFF || slot->status == UNKNOWN)
+	if (slot->thread.status == OFF || slot->thread.status == UNKNOWN)
 		offcpu_give_up(offcpu, slot, ns, ns);
 	drop_chain(offcpu, slot);
 	offcpu_become(slot, ENDED, ns);
 }
 
-/* Applies an exec by a thread other than the first of its process: the kernel ends all other threads, and this one gets
- * the tid of the first. */
+/* Applies an exec by a thread of process pid; does nothing if the thread is RUNNING or not in the table. A thread other
+ * than the first has got the tid of the first thread from the kernel, which has ended all other threads of the process.
+ * So the slots of all threads of the process become ENDED, and the slot of `tid` becomes RUNNING. */
 static void take_exec(struct offcpu *offcpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct slot *slot = offcpu_find(offcpu, tid);
 
-	if (!slot || slot->status == RUNNING)
+	if (!slot || slot->thread.status == RUNNING)
 		return;
-	for (size_t i = 0; i <= offcpu->mask; i++)
-		if (offcpu->slot[i].pid == pid && offcpu->slot[i].status != NOBODY) {
-			drop_chain(offcpu, offcpu->slot + i);
-			offcpu_become(offcpu->slot + i, ENDED, ns);
-		}
+	for (size_t i = 0; i <= offcpu->threads.mask; i++) {
+		struct slot *other = threadslots_at(&offcpu->threads, i);
+
+		if (other->thread.pid != pid || other->thread.status == NOBODY)
+			continue;
+		drop_chain(offcpu, other);
+		offcpu_become(other, ENDED, ns);
+	}
 	offcpu_become(slot, RUNNING, ns);
 }
 
-/* Returns false for tid 0, the idle tasks, and for tid -1, a thread that has ended and leaves its CPU. */
+/* Returns true if tid is that of a thread; false for 0 (idle tasks) and -1 (a thread that has ended and leaves its
+ * CPU). */
 static bool is_thread(uint32_t tid)
 {
 	return tid != 0 && tid != UINT32_MAX;
@@ -490,22 +477,22 @@ uint64_t offcpu_latest(const struct offcpu *offcpu, uint32_t tid)
 
 void offcpu_forget(struct offcpu *offcpu, uint32_t pid)
 {
-	for (size_t i = 0; i <= offcpu->mask; i++) {
-		struct slot *slot = offcpu->slot + i;
+	for (size_t i = 0; i <= offcpu->threads.mask; i++) {
+		struct slot *slot = threadslots_at(&offcpu->threads, i);
 
-		if (slot->status == NOBODY || slot->status == ENDED || slot->pid != pid)
+		if (slot->thread.status == NOBODY || slot->thread.status == ENDED || slot->thread.pid != pid)
 			continue;
 		offcpu_end_silent(offcpu, slot);
 	}
 }
 
-/* ---- copies of stacks ----------------------------------------------------------------------------------------- */
+/* ---- certificates and callchains of copies ---------------------------------------------------------------------- */
 
 enum offcpu_verdict offcpu_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until)
 {
 	const struct slot *slot = offcpu_find(offcpu, copy->tid);
 
-	if (!slot || slot->status != OFF || slot->sampled != copy->sampled || copy->begun < slot->since ||
+	if (!slot || slot->thread.status != OFF || slot->sampled != copy->sampled || copy->begun < slot->since ||
 	    copy->ended < copy->begun || copy->ended > UINT64_MAX - OFFCPU_MARGIN_NS)
 		return OFFCPU_RESUMED;
 	if (!is_certain(offcpu, slot) || offcpu->doubtful)
@@ -517,10 +504,10 @@ bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample
 {
 	const struct slot *slot = offcpu_find(offcpu, tid);
 
-	if (!slot || slot->status != OFF || !slot->chain)
+	if (!slot || slot->thread.status != OFF || !slot->chain)
 		return false;
-	*sample = (struct offcpu_sample){ .pid = slot->pid,
-					  .tid = slot->tid,
+	*sample = (struct offcpu_sample){ .pid = slot->thread.pid,
+					  .tid = slot->thread.tid,
 					  .cpu = slot->cpu,
 					  .preempted = slot->preempted,
 					  .read = slot->read,
@@ -535,9 +522,9 @@ bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_s
 	struct slot *slot = offcpu_find(offcpu, tid);
 	struct chain *chain;
 
-	if (slot && slot->status == OFF && slot->read && slot->complete && !stack->complete)
+	if (slot && slot->thread.status == OFF && slot->read && slot->complete && !stack->complete)
 		return true;
-	chain = slot && slot->status == OFF && stack->owner ?
+	chain = slot && slot->thread.status == OFF && stack->owner ?
 			chains_get(&offcpu->chains, stack->ips, stack->n, stack->owner) :
 			NULL;
 	if (!chain)
@@ -555,7 +542,7 @@ enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const stru
 
 	if ((slot && !slot->early) || copy->ended < copy->begun || copy->ended > UINT64_MAX - OFFCPU_MARGIN_NS)
 		return OFFCPU_RESUMED;
-	/* records of a thread that has ended stay for ENDED_NS only */
+	/* the slot of a thread that has ended stays for ENDED_NS only, so after that time the end may be unnoticed */
 	if (offcpu->retries || offcpu->doubtful || until - copy->begun > ENDED_NS)
 		return OFFCPU_UNCERTAIN;
 	return copy->ended + OFFCPU_MARGIN_NS < until ? OFFCPU_CERTIFIED : OFFCPU_RESUMED;
@@ -573,7 +560,7 @@ bool offcpu_set_early(struct offcpu *offcpu, uint32_t pid, uint32_t tid, const s
 		return false;
 	slot = offcpu_get(offcpu, pid, tid, 0);
 	drop_chain(offcpu, slot);
-	slot->status = OFF;
+	slot->thread.status = OFF;
 	slot->cpu = UINT32_MAX;
 	slot->chain = chain;
 	slot->stale = offcpu->retries;
@@ -590,7 +577,7 @@ enum offcpu_early offcpu_early(const struct offcpu *offcpu, uint32_t tid)
 		return OFFCPU_EARLY_SILENT;
 	if (slot->early)
 		return slot->complete ? OFFCPU_EARLY_COMPLETE : OFFCPU_EARLY_READ;
-	if (slot->status == UNKNOWN && slot->early_lost)
+	if (slot->thread.status == UNKNOWN && slot->early_lost)
 		return OFFCPU_EARLY_LOST;
 	return slot->returned ? OFFCPU_EARLY_RETURNED : OFFCPU_EARLY_NONE;
 }
@@ -639,17 +626,18 @@ void offcpu_sure(struct offcpu *offcpu)
 	offcpu->doubtful = false;
 }
 
-/* Gives up the off-CPU times that may have ended before the border at ns, because records were lost. */
+/* Ends the off-CPU times that may have ended before the border at time ns, because records were lost. Their threads
+ * become UNKNOWN. */
 static void give_up_uncertain(struct offcpu *offcpu, uint64_t ns)
 {
-	for (size_t i = 0; i <= offcpu->mask; i++) {
-		struct slot *slot = offcpu->slot + i;
+	for (size_t i = 0; i <= offcpu->threads.mask; i++) {
+		struct slot *slot = threadslots_at(&offcpu->threads, i);
 
-		if (slot->status != UNKNOWN && (slot->status != OFF || is_certain(offcpu, slot)))
+		if (slot->thread.status != UNKNOWN && (slot->thread.status != OFF || is_certain(offcpu, slot)))
 			continue;
-		slot->early_lost = slot->status == OFF ? slot->early : slot->early_lost;
+		slot->early_lost = slot->thread.status == OFF ? slot->early : slot->early_lost;
 		offcpu_give_up(offcpu, slot, ns, ns - 2);
-		slot->status = UNKNOWN;
+		slot->thread.status = UNKNOWN;
 	}
 }
 
@@ -657,12 +645,12 @@ void offcpu_border(struct offcpu *offcpu, uint64_t ns)
 {
 	if (ns > offcpu->floor) {
 		give_up_uncertain(offcpu, ns);
-		for (size_t i = 0; i <= offcpu->mask; i++) {
-			struct slot *slot = offcpu->slot + i;
+		for (size_t i = 0; i <= offcpu->threads.mask; i++) {
+			struct slot *slot = threadslots_at(&offcpu->threads, i);
 
-			if (slot->status == OFF)
+			if (slot->thread.status == OFF)
 				offcpu_give(offcpu, slot, ns, ns - 1);
-			else if (slot->status == FRESH)
+			else if (slot->thread.status == FRESH)
 				give_fresh(offcpu, slot, ns, ns - 1);
 		}
 	}
@@ -672,17 +660,17 @@ void offcpu_border(struct offcpu *offcpu, uint64_t ns)
 
 void offcpu_check(struct offcpu *offcpu, bool (*alive)(void *to, uint32_t tid), void *to)
 {
-	for (size_t i = 0; i <= offcpu->mask; i++) {
-		struct slot *slot = offcpu->slot + i;
+	for (size_t i = 0; i <= offcpu->threads.mask; i++) {
+		struct slot *slot = threadslots_at(&offcpu->threads, i);
 
-		if (slot->status == NOBODY || slot->status == ENDED || alive(to, slot->tid))
+		if (slot->thread.status == NOBODY || slot->thread.status == ENDED || alive(to, slot->thread.tid))
 			continue;
-		offcpu->counts.unknown += slot->status == OFF;
+		offcpu->counts.unknown += slot->thread.status == OFF;
 		offcpu_end_silent(offcpu, slot);
 	}
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------- */
+/* ---- counts and sizes ------------------------------------------------------------------------------------------- */
 
 struct pj_offcpu offcpu_counts(const struct offcpu *offcpu)
 {
@@ -698,13 +686,16 @@ size_t offcpu_threads(const struct offcpu *offcpu)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i <= offcpu->mask; i++)
-		n += offcpu->slot[i].status != NOBODY && offcpu->slot[i].status != ENDED;
+	for (size_t i = 0; i <= offcpu->threads.mask; i++) {
+		const struct threadslot *thread = threadslots_at(&offcpu->threads, i);
+
+		n += thread->status != NOBODY && thread->status != ENDED;
+	}
 	return n;
 }
 
 size_t offcpu_bytes(const struct offcpu *offcpu)
 {
-	return sizeof(*offcpu) + (offcpu->mask + 1) * sizeof(*offcpu->slot) + offcpu->chains.bytes +
+	return sizeof(*offcpu) + threadslots_bytes(&offcpu->threads) + offcpu->chains.bytes +
 	       offcpu->chains.nbuckets * sizeof(void *);
 }

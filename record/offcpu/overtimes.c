@@ -18,17 +18,17 @@ struct row {
 };
 
 struct overtimes {
-	struct row *row; /* rows, in order of the time of their first sample */
+	struct row *row; /* rows, in the order in which they were added */
 	uint32_t n, cap;
-	/* hash table of rows, with open addressing: index of a row, counted from 1; 0: free */
+	/* hash table of rows, with open addressing: index in `row`, counted from 1; 0: free entry */
 	uint32_t bucket[BUCKETS];
 	struct tenant_rows {
 		struct tenant of;
-		uint32_t n; /* number of rows of this tenant; 0: the entry is free */
-		/* index, counted from 1, of the tenant's last row of each event of which the recorder makes samples;
-		 * the index of the event modulo 3 selects the element; 0: no row */
+		uint32_t n; /* number of rows of this tenant; 0: free entry */
+		/* for each event of off-CPU samples: index in `row`, counted from 1, of the tenant's last row of that
+		 * event; 0: no row. Element: event modulo 3. */
 		uint32_t last[3];
-	} tenant[TENANT_BUCKETS]; /* rows by tenant, as a hash table with open addressing */
+	} tenant[TENANT_BUCKETS]; /* hash table of tenants, with open addressing */
 	uint32_t tenants;
 };
 

@@ -12,21 +12,24 @@
 struct switches {
 	struct switches_options o;
 	struct offcpu *offcpu;
-	struct oncpu *oncpu; /* NULL: no wall-clock profile */
+	struct oncpu *oncpu; /* on-CPU times; NULL: this is no wall-clock profile */
 	struct switchtimes times;
-	uint64_t oncpu_ns; /* on-CPU time that has been given to samples */
+	uint64_t oncpu_ns; /* sum of the on-CPU times in samples, in ns */
 	struct text sample;
-	const struct offcpu_sample *emitted; /* that which is being emitted; NULL: none is */
-	/* lost: number of lost records since the last border; live: number of living threads, while they are counted */
+	const struct offcpu_sample *emitted; /* sample that is being emitted; NULL: no sample */
+	/* lost: number of lost records since the last border. live: number of living threads, valid only in
+	 * switches_never. */
 	uint64_t lost, live;
 	struct leftout leftout;
 	struct earlywaits early;
 };
 
-enum { NOT_VERIFIED = 4 }; /* marks of a callchain of the kernel whose end is not verified (PJ_ITEM_UNWINDING) */
+/* number of context markers at the end of a callchain of the kernel whose completeness is not verified
+ * (PJ_ITEM_UNWINDING) */
+enum { NOT_VERIFIED = 4 };
 
-/* Returns the number of marks that the callchain of a sample gets: that of a certified copy has its own, and one
- * without user part gets none. */
+/* Returns the number of context markers to append to the callchain of a sample. The callchain of a certified copy has
+ * its markers already, and a callchain without user part gets none. */
 static uint32_t marks_of(const struct switches *switches, const struct offcpu_sample *sample)
 {
 	uint32_t i = 0;
@@ -136,8 +139,8 @@ void switches_begin(struct switches *switches, uint64_t ns)
 	switches->lost = 0;
 }
 
-/* Adds a thread to the table of threads that are off the CPU since before the recording. A process without mappings may
- * be one of another user that may not be read. */
+/* Adds a thread to the table of threads that existed before the recording, if its off-CPU time must be recorded. Skips
+ * processes without user stacks; processes of other users that pjrecord may not read are among them. */
 static void add_early(void *to, const struct thread *thread)
 {
 	struct switches *switches = to;
@@ -168,7 +171,8 @@ struct earlywaits *switches_early(struct switches *switches)
 	return &switches->early;
 }
 
-/* Returns the pid of a record. A switch record has it in its trailer; other records begin with it. */
+/* Returns the pid of the process of a record. A SWITCH record has it in its trailer, a sample in its fixed part;
+ * records of state rings begin with it. */
 static uint32_t switches_pid_of(const struct ring_record *record)
 {
 	const struct perf_record *perf_record = record->head;
@@ -206,7 +210,8 @@ void switches_leave_out_none(struct switches *switches)
 		leftout_clear(&switches->leftout);
 }
 
-/* Returns true for a record of a process that is left out. */
+/* Applies a record to the set of left-out processes. Returns true if it is the record of a left-out process and must be
+ * dropped; otherwise false. */
 static bool drops_record(struct switches *switches, const struct ring_record *record)
 {
 	if (record->kind == RING_OF_STATE)
@@ -214,8 +219,9 @@ static bool drops_record(struct switches *switches, const struct ring_record *re
 	return leftout_has(&switches->leftout, switches_pid_of(record));
 }
 
-/* Sets the time of a SWITCH record in a wall-clock profile to that at which the kernel's scheduler counts the switch,
- * but not before the time up to which the times of the thread are counted already. */
+/* Sets the time of a SWITCH record in a wall-clock profile to the time at which the kernel's scheduler accounts the
+ * switch (switchtimes.h). Never sets it to a time before the latest record of the thread, or before the time up to
+ * which on-CPU time of the thread was added. */
 static void adjust_time(struct switches *switches, const struct ring_record *record)
 {
 	struct perf_record *head = record->head;
@@ -331,8 +337,8 @@ static void count_live(void *to, struct process *process)
 		switches->live += process->live;
 }
 
-/* Returns the number of living threads that have not run since the recording began. `ran` is the number of living
- * threads that have. */
+/* Returns the number of living threads of the host that have not run since the recording began; 0 if not all threads
+ * are known. ran: number of living threads that have run. */
 static uint64_t switches_never(struct switches *switches, size_t ran)
 {
 	switches->live = 0;
@@ -341,8 +347,8 @@ static uint64_t switches_never(struct switches *switches, size_t ran)
 	return switches->live > ran ? switches->live - ran : 0;
 }
 
-/* Ends a window of a wall-clock profile: emits the on-CPU times that no sample has, and counts those that are unknown.
- */
+/* Ends a window of a wall-clock profile at time ns: emits the on-CPU times that are in no sample, and adds the unknown
+ * ones to *counts. */
 static void end_oncpu(struct switches *switches, uint64_t ns, struct pj_offcpu *counts)
 {
 	uint64_t times, unknown_ns;
@@ -367,13 +373,16 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 	counts = offcpu_counts(switches->offcpu);
 	offcpu_count_from_here(switches->offcpu);
 	if (!switches->o.marks)
-		counts.unread = counts.unread_ns = 0; /* none is read */
+		/* no stacks are read in this recording, so no stack is counted as unread */
+		counts.unread = counts.unread_ns = 0;
 	end_oncpu(switches, ns, &counts);
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);
 	counts.lacking = earlywaits_lacking(&switches->early, switches->offcpu);
 	if (switches->o.all && switches->early.over > counts.never)
-		switches->early.over = counts.never; /* the others have had a record, or have ended */
+		/* the other threads beyond EARLYWAITS_MAX have had a record, or have ended, so they are not lacking any
+		 * more */
+		switches->early.over = counts.never;
 	counts.own = switches->o.own ? switches->leftout.n : 0;
 	switches->lost = 0;
 	return counts;

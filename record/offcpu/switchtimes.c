@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum {
-	LEAVES_CPU = 1 << 13, /* bit of misc in SWITCH records: the thread leaves the CPU */
+	LEAVES_CPU = 1 << 13, /* bit of misc in SWITCH records; set: the thread leaves the CPU */
 	SWITCHTIMES_CPUS = 65536
 };
 
@@ -22,7 +22,7 @@ void switchtimes_lost(struct switchtimes *switchtimes)
 		switchtimes->cpu[i] = (struct switchtimes_cpu){ 0 };
 }
 
-/* Returns the entry of a CPU; NULL if its number is too high. */
+/* Returns the entry of a CPU, and adds it if necessary; NULL if the CPU's number is too high. */
 static struct switchtimes_cpu *switchtimes_at(struct switchtimes *switchtimes, uint32_t cpu)
 {
 	if (cpu >= SWITCHTIMES_CPUS)
@@ -49,7 +49,8 @@ static uint64_t time_of_in(struct switchtimes_cpu *cpu, const struct ring_sample
 	uint64_t ns = id->time;
 	bool follows = named ? cpu->next == id->tid : ns - cpu->recorded < SWITCHTIMES_ADJACENT_NS;
 
-	/* a thread does not follow itself: another one ran in between */
+	/* if the thread that left is the thread that enters, another thread ran in between and its switch was not seen:
+	 * then the time of the record is used */
 	if (cpu->left && cpu->recorded <= ns && follows && cpu->tid != id->tid)
 		ns = cpu->left;
 	*cpu = (struct switchtimes_cpu){ 0 };

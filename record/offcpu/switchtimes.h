@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switchtimes.h - the times at which the kernel's scheduler counts a context switch, from the records of the switch.
+ * switchtimes.h - the time at which the kernel's scheduler accounts a context switch, from the records of the switch.
  *
- * The scheduler reads its clock once in a switch: there the run time of the old thread ends, and that of the new one
- * begins. The records of the switch come later: the sample of the event context-switches first, then, after its
- * callchain, the SWITCH record of the old thread, and behind the switch the SWITCH record of the new one, 4 to 12 us
- * after the clock was read. So the time of the sample is taken for all three. Interrupts are off meanwhile, so no other
- * record of that CPU comes in between. Pure.
+ * The scheduler reads its clock once in a switch. At that time the run time of the old thread ends, and the run time of
+ * the new thread begins. The records of the switch are later: first the sample of the event context-switches; after its
+ * callchain the SWITCH record of the old thread; and after the switch the SWITCH record of the new thread, 4 to 12 us
+ * after the scheduler read its clock. So this module uses the time of the sample for both SWITCH records. Interrupts
+ * are off during the switch, so no other record of that CPU comes in between. Pure: no input or output.
  */
 #ifndef PJ_SWITCHTIMES_H
 #define PJ_SWITCHTIMES_H
 
 #include "record/perf/rings.h"
 
-/* Longest time in ns between the SWITCH records of two threads that follow each other on a CPU, if the records do not
- * name the other thread (RECORD_SWITCH): another thread that ran in between for less is not noticed. */
+/* Maximum time in ns between the SWITCH records of two threads for which the second thread is assumed to follow the
+ * first on the CPU. It is used for records that do not name the other thread (RECORD_SWITCH). A third thread that runs
+ * in between for less than this time is not noticed. */
 #define SWITCHTIMES_ADJACENT_NS UINT64_C(10000)
 
 struct switchtimes_cpu {
-	uint32_t tid;     /* thread of the sample, or of the switch-out */
-	uint32_t next;    /* thread that follows; UINT32_MAX: unknown */
-	uint64_t sampled; /* time of the sample of a switch-out whose SWITCH record is to come; 0: none */
-	/* time at which that switch counts, and of its SWITCH record; left is 0 if the latest record is another */
+	uint32_t tid;  /* tid of the thread of the latest sample or switch-out */
+	uint32_t next; /* tid of the thread that follows the switch-out on the CPU; UINT32_MAX: unknown */
+	/* time in ns of the sample of a switch-out whose SWITCH record is not read yet; 0: no such sample */
+	uint64_t sampled;
+	/* left: time in ns from which the latest switch-out is accounted: the time of its sample if it has one, else of
+	 * its SWITCH record; 0: another thread has entered since, or no thread left. recorded: time of the SWITCH
+	 * record of that switch-out in ns. */
 	uint64_t left, recorded;
 };
 
-/* The zero value is empty. */
+/* Latest records of n CPUs; index: CPU. A zeroed object is valid and empty. */
 struct switchtimes {
 	struct switchtimes_cpu *cpu;
 	size_t n;
@@ -33,11 +37,12 @@ struct switchtimes {
 
 void switchtimes_free(struct switchtimes *switchtimes);
 
-/* Takes a record of a ring of switches, in order of time. Returns the time at which the switch of a SWITCH record
- * counts, which is not later than that of the record; for other records, their time. */
+/* Applies a record of a ring of switches. The caller passes records in order of time. Returns the time in ns at which
+ * the scheduler accounts the switch of a SWITCH record, at most the time of the record. For other records returns the
+ * time of the record. */
 uint64_t switchtimes_record(struct switchtimes *switchtimes, const struct ring_record *record);
 
-/* Forgets the latest records, since others were lost. */
+/* Forgets the latest records of all CPUs, because records were lost: the next SWITCH records keep their own times. */
 void switchtimes_lost(struct switchtimes *switchtimes);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/offcpu/syscallfile.h"
 
-enum { OUTSIDE = 3, INSIDE = 9 }; /* number of words outside of a system call, and in one */
+/* number of words in the line of a thread that sleeps outside of a system call, and within a system call */
+enum { OUTSIDE = 3, INSIDE = 9 };
 
-/* Returns the value of a word 0xHEX; 0 for other text. */
+/* Returns the value of a word 0xHEX; 0 for any other text. */
 static uint64_t syscallfile_value(struct str word)
 {
 	uint64_t value;
@@ -22,6 +23,6 @@ bool syscallfile_parse(struct str text, uint64_t *sp, uint64_t *ip)
 		return false;
 	*sp = syscallfile_value(word[n - 2]);
 	*ip = syscallfile_value(word[n - 1]);
-	/* a stack of 32-bit code is below 4 GB, and one of 64-bit code never is unless a program makes it there */
+	/* stacks of 32-bit code are below 4 GB; stacks of 64-bit code are above, unless a program maps a stack there */
 	return *sp > UINT32_MAX && *sp <= INT64_MAX && *ip && *ip <= INT64_MAX;
 }

@@ -25,48 +25,58 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Duration of a read after which the process is replaced. A fork or munmap of a large process, or a page on a slow
- * disk, blocks one for some 100 ms; a restart costs RESTART_NS, too. */
+/* Duration of a read in ns after which pjrecord replaces pjrecord-wait, if that process is blocked. A fork or munmap of
+ * a large process, or a page on a slow disk, blocks a read for some 100 ms. A replacement is not free, either: it costs
+ * RESTART_NS without copies. */
 #define HANG_NS (2 * SECOND_NS)
-#define ANSWER_NS (5 * SECOND_NS)          /* the same on a machine so loaded that the process waits for a CPU */
-#define RESTART_NS (2 * SECOND_NS)         /* least time between two starts */
-#define ADDRESS_SPACE ((uint64_t)64 << 20) /* beside the rings that it maps */
+/* duration of a read in ns after which pjrecord replaces pjrecord-wait even if that process waits for a CPU on a loaded
+ * machine */
+#define ANSWER_NS (5 * SECOND_NS)
+#define RESTART_NS (2 * SECOND_NS) /* minimum time in ns between two starts of pjrecord-wait */
+/* limit of pjrecord-wait's address space in bytes, in addition to its memory at the fork and to the rings that it
+ * maps */
+#define ADDRESS_SPACE ((uint64_t)64 << 20)
 enum { BUCKETS = 4096 };
 
 struct noted {
 	struct waitcopies_copy copy;
-	uint64_t before; /* number, from 1, of an earlier copy in the same bucket; 0: none */
+	uint64_t before; /* number, counted from 1, of the previous copy in the same hash bucket; 0: none */
 };
 
 struct waitcopies {
 	struct waithelper_options o;
-	uint64_t early; /* waitcopies_early_registers */
-	uint32_t ip;    /* index of the instruction pointer among the registers of a sample */
+	uint64_t early; /* result of waitcopies_early_registers */
+	uint32_t ip;    /* index of the instruction pointer among the user registers of a sample */
 	struct waitshare *share;
 	pid_t pid, parent;
 	int socket;
-	bool dropped; /* the process follows no ring but those that were sent since */
+	/* true: pjrecord-wait has received WAITHELPER_RINGS, so it follows only rings that were sent after that */
+	bool dropped;
 	uint64_t started, own_ns;
 	const struct rings *rings;
 	const struct sources *sources;
-	size_t sent; /* number of CPUs whose rings were sent to the process */
+	size_t sent; /* number of CPUs whose rings were sent to pjrecord-wait */
 
-	uint64_t at; /* position in the ring behind the newest copy that is known */
+	uint64_t at; /* position in the ring after the newest copy that is stored in `noted` */
 	struct noted noted[WAITCOPIES_MAX];
-	uint64_t head, tail;      /* numbers of the next copy and of the oldest one */
-	uint64_t bucket[BUCKETS]; /* number, from 1, of the newest copy of threads with this hash; 0: none */
+	/* head: number of the next copy. tail: number of the oldest copy. Index in `noted`: number modulo
+	 * WAITCOPIES_MAX. */
+	uint64_t head, tail;
+	/* hash table by tid: number, counted from 1, of the newest copy of the bucket; 0: none */
+	uint64_t bucket[BUCKETS];
 
 	struct backoff backoff;
-	/* by class: the tenant (backoff_place) that may be avoided at present, the last one at which a process hung; 0:
-	 * none */
+	/* for each class: fault domain (backoff_place) of the last tenant in whose process a read hung; 0: none */
 	uint64_t avoided[WAITSHARE_CLASSES];
-	bool known_only;              /* waitcopies_limit */
-	struct waitcounters counters; /* of processes that were replaced */
+	/* argument of waitcopies_limit: true: only processes with a known tenant are read */
+	bool known_only;
+	struct waitcounters counters; /* sum of the counters of replaced pjrecord-wait processes */
 };
 
-/* ---- the process ------------------------------------------------------------------------------------------------ */
+/* ---- start and end of pjrecord-wait ----------------------------------------------------------------------------- */
 
-/* Keeps the right to read other processes alone. Landlock is left out (SANDBOX_READER), as it would deny that. */
+/* Runs in pjrecord-wait. Drops all capabilities but CAP_SYS_PTRACE. The sandbox has no Landlock (SANDBOX_READER),
+ * because Landlock would deny reads of other processes. */
 static void waitcopies_run(void *to)
 {
 	const struct waitcopies *waitcopies = to;
@@ -78,7 +88,8 @@ static void waitcopies_run(void *to)
 	urgency_short_slices();
 	if (!capabilities_limit(CAPABILITY_BIT(CAP_SYS_PTRACE)))
 		_exit(1);
-	/* a read may hang, so it may not see that the socket is closed, and its mappings keep the rings */
+	/* without this signal, a process in a hanging read would not notice that the socket is closed, and its mappings
+	 * would keep the rings alive */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != waitcopies->parent)
 		_exit(0);
@@ -114,7 +125,7 @@ static void waitcopies_start(struct waitcopies *waitcopies)
 	waitcopies->socket = pair[0];
 }
 
-/* Sends rings, as far as the socket takes them. */
+/* Sends the rings that were not sent yet to pjrecord-wait, until the socket accepts no more. */
 static void send_rings(struct waitcopies *waitcopies)
 {
 	size_t n;
@@ -158,7 +169,8 @@ bool waitcopies_read(struct waitcopies *waitcopies, uint32_t pid, uint32_t tid)
 	return sent;
 }
 
-/* Returns the index of a register, by perf's number, among those of a sample. */
+/* Returns the index of a register among the user registers of a sample. mask: registers of the sample, by perf's
+ * numbers. number: perf's number of the register. */
 static uint32_t register_index(uint64_t mask, unsigned number)
 {
 	return (uint32_t)__builtin_popcountll(mask & ((UINT64_C(1) << number) - 1));
@@ -194,7 +206,8 @@ struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const str
 	return waitcopies;
 }
 
-/* Kills the process. hung: it hung in a read of a process of `place`; false: it has ended itself. */
+/* Closes the socket and kills pjrecord-wait. hung: true: a read of a process in fault domain `place` hung; false:
+ * pjrecord-wait ended by itself or is broken. */
 static void waitcopies_end(struct waitcopies *waitcopies, uint64_t place, bool hung, uint64_t now)
 {
 	close(waitcopies->socket);
@@ -221,7 +234,7 @@ void waitcopies_follow(struct waitcopies *waitcopies)
 	send_rings(waitcopies);
 }
 
-/* ---- copies ----------------------------------------------------------------------------------------------------- */
+/* ---- copies of stacks ------------------------------------------------------------------------------------------- */
 
 static uint64_t *bucket_of(struct waitcopies *waitcopies, uint32_t tid)
 {
@@ -234,7 +247,7 @@ static void forget_all(struct waitcopies *waitcopies)
 	waitcopies->tail = waitcopies->head;
 }
 
-/* Adds the counters of the process that was replaced to those of all, and gives the next one fresh memory. */
+/* Replaces the shared memory for the next pjrecord-wait, and adds the counters of the old memory to the sum. */
 static void renew_share(struct waitcopies *waitcopies)
 {
 	struct waitshare *share = waitcopies->share;
@@ -348,7 +361,7 @@ void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, 
 		waitshare_learn(waitcopies->share, tid, sp, used);
 }
 
-/* ---- tenants ---------------------------------------------------------------------------------------------------- */
+/* ---- tenants of processes --------------------------------------------------------------------------------------- */
 
 uint8_t waitcopies_class(const struct tenant *tenant)
 {
@@ -384,8 +397,8 @@ void waitcopies_limit(struct waitcopies *waitcopies, bool known_only)
 		__atomic_store_n(&waitcopies->share->strict, strictness(waitcopies), __ATOMIC_RELEASE);
 }
 
-/* Passes to the process which tenants are avoided. While some are, it reads no process whose tenant is unknown. It
- * reads the table at any time, so no byte has a wrong value in between. */
+/* Passes the avoided classes to pjrecord-wait. While a class is avoided, pjrecord-wait reads no process whose tenant is
+ * unknown. It may read the table at any time, so each entry changes by one atomic store. */
 static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
 {
 	bool any = false;
@@ -405,10 +418,10 @@ static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
 	__atomic_store_n(&waitcopies->share->strict, any ? WAITSHARE_AVOID : strictness(waitcopies), __ATOMIC_RELEASE);
 }
 
-/* ---- hangs and ends --------------------------------------------------------------------------------------------- */
+/* ---- hangs and ends of pjrecord-wait ---------------------------------------------------------------------------- */
 
-/* Replaces a process that hangs in a read. The new one has no classes: they are made again of the tenants that
- * processes have now. */
+/* Replaces a pjrecord-wait that hangs in a read of a process of `tenant`. The shared memory of the new one has no
+ * classes: they are set again from the current tenants of processes. */
 static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct tenant tenant)
 {
 	uint64_t place = backoff_place(&tenant, waitcopies->own_ns, 0);
@@ -416,24 +429,6 @@ static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct ten
 	waitcopies->avoided[waitcopies_class(&tenant)] = place;
 	waitcopies_end(waitcopies, place, true, now);
 	renew_share(waitcopies);
-}
-
-/* Returns true if the process neither runs nor waits for a CPU. */
-static bool waitcopies_is_blocked(const struct waitcopies *waitcopies)
-{
-	char path[64], text[128];
-	const char *state;
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)waitcopies->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[got < 0 ? 0 : got] = 0;
-	state = strrchr(text, ')');
-	return state && state[1] && state[2] != 'R';
 }
 
 static bool waitcopies_has_ended(const struct waitcopies *waitcopies)
@@ -449,7 +444,7 @@ static void check_process(struct waitcopies *waitcopies, uint64_t now, struct te
 	uint64_t since = __atomic_load_n(&waitcopies->share->reading_since, __ATOMIC_ACQUIRE);
 
 	if (since && since < now && now - since > HANG_NS &&
-	    (waitcopies_is_blocked(waitcopies) || now - since > ANSWER_NS)) {
+	    (helperprocess_is_blocked(waitcopies->pid) || now - since > ANSWER_NS)) {
 		replace_hung(waitcopies, now,
 			     owner(to, __atomic_load_n(&waitcopies->share->reading_pid, __ATOMIC_RELAXED)));
 	} else if (waitcopies_has_ended(waitcopies)) {
@@ -474,7 +469,7 @@ void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant 
 	send_rings(waitcopies);
 }
 
-/* ---- counts ----------------------------------------------------------------------------------------------------- */
+/* ---- counts of pjrecord-wait ------------------------------------------------------------------------------------ */
 
 uint32_t waitcopies_pid(const struct waitcopies *waitcopies)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waitcopies.h - copies of the stacks of threads that are off the CPU: runs the process pjrecord-wait (waithelper.h),
- * and keeps its copies until their verdict.
+ * waitcopies.h - copies of the stacks of threads that are off the CPU: runs the helper process pjrecord-wait
+ * (waithelper.h) and stores the positions of its copies until the caller has a verdict on each.
  *
- * Nothing here waits for that process. A read of a target's memory may hang: after 2 s the process is killed and
- * replaced, and processes of that tenant are not read for 10 s, after each further failure for longer (backoff.h). The
- * memory that both share is replaced, too, since a killed process that hangs in a page fault may still write to it.
+ * No function waits for pjrecord-wait. A read of a target's memory may hang. After 2 s pjrecord kills and replaces
+ * pjrecord-wait, and does not read processes of the target's tenant for 10 s; after each further failure for longer
+ * (backoff.h). The shared memory is replaced, too, since a killed process that hangs in a page fault may still write to
+ * it.
  */
 #ifndef PJ_WAITCOPIES_H
 #define PJ_WAITCOPIES_H
@@ -15,75 +16,87 @@
 #include "record/offcpu/waitshare.h"
 #include "record/perf/sources.h"
 
-enum { WAITCOPIES_MAX = 4096 }; /* most copies without a verdict */
+enum { WAITCOPIES_MAX = 4096 }; /* maximum number of copies without a verdict; further ones stay in the ring */
 
 struct waitcopies;
 
-/* Starts the process, for samples of this attr in the rings of these sources, which outlive the result, as `frames`
- * does, into which it copies frames of interpreters; NULL: it copies none. Returns NULL if the processor is not
- * supported, or if the samples lack registers. */
+/* Starts pjrecord-wait for samples of an event with these attributes, in the rings of these sources. rings, sources and
+ * frames must outlive the result. pjrecord-wait copies frames of interpreters into `frames`; NULL: it copies none.
+ * Returns NULL if the processor is not supported, or if the samples lack registers. The caller frees the result with
+ * waitcopies_free. */
 struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
 				   const struct sources *sources, struct waitframes *frames);
 void waitcopies_free(struct waitcopies *waitcopies);
 
-/* Passes the rings of context switches to the process. To be called again if CPUs come or go. */
+/* Sends the rings of context switches to pjrecord-wait. The caller calls it again if CPUs come or go. */
 void waitcopies_follow(struct waitcopies *waitcopies);
 
-/* Makes the process read a thread that is off the CPU since before the recording. Returns false if the process does not
- * run, or takes no more for now; true also if the thread has ended or the kernel denies to read it. */
+/* Requests that pjrecord-wait reads a thread that has been off the CPU since before the recording. Returns false if
+ * pjrecord-wait does not run or accepts no more requests for now; then try again later. Returns true without a request
+ * if the thread has ended or the kernel denies access to it. */
 bool waitcopies_read(struct waitcopies *waitcopies, uint32_t pid, uint32_t tid);
-/* Returns the registers of copies of such threads, sp and ip, as a mask of perf's numbers. */
+/* Returns the registers in the copies that waitcopies_read requests, sp and ip, as a mask of perf's register
+ * numbers. */
 uint64_t waitcopies_early_registers(const struct waitcopies *waitcopies);
 
-/* A copy of the stack of a thread. Valid until waitcopies_release. */
+/* One copy of the stack of a thread; valid until waitcopies_release. */
 struct waitcopies_copy {
 	uint32_t tid;
-	bool done;                   /* set by the caller: the copy is not needed any more */
-	enum waitcopy_frames frames; /* of its interpreter */
-	/* time of the sample of its switch-out, 0: it left the CPU before the recording; before and after the reads */
+	bool done;                   /* true: the copy is no longer needed; set by the caller */
+	enum waitcopy_frames frames; /* result of the copy of the thread's interpreted frames */
+	/* sampled: time of the sample of the switch-out; 0: the thread left the CPU before the recording. begun, ended:
+	 * times before and after the reads. All in ns (CLOCK_MONOTONIC). */
 	uint64_t sampled, begun, ended;
-	uint64_t at, end; /* positions in the ring */
+	/* positions of the start and the end of the copy in the ring, in bytes since the ring's start */
+	uint64_t at, end;
 };
 
-/* Makes new copies known. */
+/* Finds the copies that pjrecord-wait has published since the last call. If the ring is malformed, replaces
+ * pjrecord-wait. */
 void waitcopies_collect(struct waitcopies *waitcopies);
-/* Returns the newest copy that is not done of a thread's stack, of the switch-out that was sampled at this time; NULL
- * if there is none. Copies of later switch-outs may be there already. A thread is read twice in one wait if its
- * interpreter became known meanwhile. */
+/* Returns the newest copy of a thread's stack for the switch-out that was sampled at time `sampled` (ns), and whose
+ * member `done` is false; NULL if there is none. Copies of later switch-outs may exist already. A thread is read twice
+ * in one wait if pjrecord enters the thread's interpreter (waitframes.h) in between. */
 struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled);
-/* Returns the copy with number i, from 0, in the order in which they were made; NULL beyond the last one. */
+/* Returns the copy with index i, counted from 0 in the order in which the copies were made; NULL beyond the last
+ * one. */
 struct waitcopies_copy *waitcopies_at(struct waitcopies *waitcopies, size_t i);
-/* Sets *head to the head of a copy, and *stack to its bytes, which the process can still change. Returns false if it
- * has changed the head. */
+/* Sets *head to the head of a copy and *stack to its bytes in the shared memory, which pjrecord-wait can still change.
+ * Returns false if pjrecord-wait has changed the head. */
 bool waitcopies_bytes(const struct waitcopies *waitcopies, const struct waitcopies_copy *copy, struct waitcopy *head,
 		      const char **stack);
-/* Returns the address of the instruction that is next in user code. */
+/* Returns the instruction pointer of the thread, a virtual address of user code, from the head of a copy. */
 uint64_t waitcopies_ip(const struct waitcopies *waitcopies, const struct waitcopy *head);
-/* Removes the oldest copies, up to the first one that is not done. */
+/* Removes the oldest copies, up to the first one that is not done, and releases their space in the ring. */
 void waitcopies_release(struct waitcopies *waitcopies);
-/* Returns true if half of the space for copies is in use. */
+/* Returns true if more than half of the space for copies is in use, so that the caller must decide on copies soon. */
 bool waitcopies_press(const struct waitcopies *waitcopies);
-/* Stores how many bytes above sp the root frame of a thread is (samplestack_used). */
+/* Stores that the root frame of a thread is `used` bytes above sp (samplestack_used), so that the next copy of its
+ * stack ends there. */
 void waitcopies_learn(struct waitcopies *waitcopies, uint32_t tid, uint64_t sp, size_t used);
 
-/* Sets if only processes are read of which waitcopies_process has set the tenant. */
+/* Sets which processes pjrecord-wait reads. known_only true: only those whose tenant was set by waitcopies_process;
+ * false: all. */
 void waitcopies_limit(struct waitcopies *waitcopies, bool known_only);
-/* Returns the class of a tenant: a hash, from 1 to WAITSHARE_CLASSES - 1. */
+/* Returns the class of a tenant: a hash of it, from 1 to WAITSHARE_CLASSES - 1. */
 uint8_t waitcopies_class(const struct tenant *tenant);
-/* Sets the tenant of a process, or that it has ended. */
+/* waitcopies_process sets the tenant of a process; it does nothing if the tenant is unknown. waitcopies_exit removes a
+ * process that has ended. */
 void waitcopies_process(struct waitcopies *waitcopies, uint32_t pid, const struct tenant *tenant);
 void waitcopies_exit(struct waitcopies *waitcopies, uint32_t pid);
-/* Returns true if the tenant of the process is not known yet. */
+/* Returns true if the tenant of the process has not been set by waitcopies_process. */
 bool waitcopies_is_new(const struct waitcopies *waitcopies, uint32_t pid);
 
-/* Replaces the process if it hangs or has ended. owner returns the tenant of a pid. */
+/* Replaces pjrecord-wait if it hangs or has ended. owner returns the tenant of a pid; `to` is its first argument. now:
+ * current time in ns. */
 void waitcopies_tick(struct waitcopies *waitcopies, uint64_t now, struct tenant (*owner)(void *to, uint32_t pid),
 		     void *to);
 
-/* Returns the pid of the process, 0 if none runs. */
+/* Returns the pid of pjrecord-wait; 0 if it does not run. */
 uint32_t waitcopies_pid(const struct waitcopies *waitcopies);
 struct helper_counts waitcopies_helpers(const struct waitcopies *waitcopies);
-/* Returns the counters of all processes since the start. */
+/* Returns the sum of the counters of all pjrecord-wait processes since the start of the recording, including replaced
+ * ones. */
 struct waitcounters waitcopies_counters(const struct waitcopies *waitcopies);
 
 #endif

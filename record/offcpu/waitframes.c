@@ -13,17 +13,19 @@
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
 
-/* `version` is odd while the entry changes. */
+/* An entered process. version: odd while pjrecord changes the entry. */
 struct entered_process {
-	uint32_t version, pid; /* pid 0: none */
-	uint64_t serial;       /* of this entry, never reused */
+	uint32_t version, pid; /* pid 0: free entry */
+	uint64_t serial;       /* number of this entry, unique and never reused */
 	struct threadplan plan;
 };
 
 struct entered_thread {
-	uint32_t version, tid; /* tid 0: none */
+	uint32_t version, tid; /* tid 0: free entry */
 	uint32_t pid, zero;
-	uint64_t serial; /* of its process */
+	/* serial of the entry of the thread's process; if that process has another serial now, the thread is not
+	 * entered */
+	uint64_t serial;
 	uint64_t root;
 };
 
@@ -35,16 +37,19 @@ struct entered {
 
 /* Head of a copy in the ring, or of space that is skipped. */
 struct slot {
-	uint32_t size; /* bytes up to the next head, a multiple of 8 */
-	uint32_t used; /* 0: space that is skipped */
+	uint32_t size; /* number of bytes from this head to the next one, a multiple of 8 */
+	uint32_t used; /* 1: a copy follows; 0: skipped space */
 };
 
 #define COPY_HEAD offsetof(struct threadcopy, bytes)
 #define SLOT_MAX (sizeof(struct slot) + COPY_HEAD + WAITFRAMES_BYTES)
 
 struct framering {
-	uint64_t head; /* written by the process: end of the written bytes, counted from the start */
-	uint64_t tail; /* written by pjrecord: end of the taken bytes */
+	/* position after the bytes that pjrecord-wait has written, in bytes since the ring's start; written by
+	 * pjrecord-wait */
+	uint64_t head;
+	/* position after the bytes that pjrecord has taken, in bytes since the ring's start; written by pjrecord */
+	uint64_t tail;
 	_Alignas(8) char bytes[WAITFRAMES_RING];
 };
 
@@ -53,8 +58,9 @@ _Static_assert(COPY_HEAD % 8 == 0 && WAITFRAMES_RING % 8 == 0 && 4 * SLOT_MAX < 
 struct waitframes {
 	struct entered *entered;
 	struct framering *ring;
-	pthread_mutex_t lock; /* of the pointer to the ring, and of `taken`, in pjrecord */
-	uint64_t taken;       /* ring->tail, which the process may change; a multiple of 8 */
+	pthread_mutex_t lock; /* protects `ring` and `taken` between threads of pjrecord */
+	/* pjrecord's own value of ring->tail, which pjrecord-wait could change; a multiple of 8 */
+	uint64_t taken;
 	int fd;
 	uint64_t serial;
 };
@@ -94,9 +100,10 @@ void waitframes_free(struct waitframes *waitframes)
 	free(waitframes);
 }
 
-/* ---- entered threads -------------------------------------------------------------------------------------------- */
+/* ---- table of entered processes and threads --------------------------------------------------------------------- */
 
-/* An entry changes between the two. */
+/* begin_change and finish_change enclose each change of an entry. They make its version odd, then even again, so that
+ * readers notice the change. */
 static void begin_change(uint32_t *version)
 {
 	__atomic_store_n(version, *version + 1, __ATOMIC_RELAXED);
@@ -108,7 +115,7 @@ static void finish_change(uint32_t *version)
 	store(version, *version + 1);
 }
 
-/* Returns the place of a process; NULL if it has none. */
+/* Returns the entry of a process; NULL if the process is not entered. */
 static struct entered_process *process_place(const struct waitframes *waitframes, uint32_t pid)
 {
 	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
@@ -120,7 +127,7 @@ static struct entered_process *process_place(const struct waitframes *waitframes
 	return NULL;
 }
 
-/* The same for a thread. */
+/* Returns the entry of a thread; NULL if the thread is not entered. */
 static struct entered_thread *thread_place(const struct waitframes *waitframes, uint32_t tid)
 {
 	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
@@ -163,7 +170,7 @@ void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
 	finish_change(&place->version);
 }
 
-/* Returns true if no thread has a place, or one whose process is not entered any more. */
+/* Returns true if an entry has no thread, or the thread's process is no longer entered. */
 static bool is_free(const struct waitframes *waitframes, const struct entered_thread *place)
 {
 	const struct entered_process *process = place->tid ? process_place(waitframes, place->pid) : NULL;
@@ -214,7 +221,8 @@ uint64_t waitframes_changes(const struct waitframes *waitframes)
 	return load(&waitframes->entered->changes);
 }
 
-/* Copies an entry that begins with its version. Returns false if it changes at this moment. */
+/* Copies an entry of n bytes, which begins with its version, to `into`. Returns false if pjrecord changes the entry at
+ * this moment; then the copy must not be used. */
 static bool load_entry(const uint32_t *version, const void *entry, void *into, size_t n)
 {
 	uint32_t before = load(version);
@@ -241,7 +249,7 @@ bool waitframes_find(const struct waitframes *waitframes, uint32_t pid, uint32_t
 	return threadplan_valid(plan);
 }
 
-/* ---- copies ----------------------------------------------------------------------------------------------------- */
+/* ---- ring of copies --------------------------------------------------------------------------------------------- */
 
 bool waitframes_enter(struct waitframes *waitframes, int fd)
 {
@@ -260,7 +268,7 @@ struct threadcopy *waitframes_begin(struct waitframes *waitframes)
 	uint64_t head = ring->head, used = head - load(&ring->tail), left = WAITFRAMES_RING - head % WAITFRAMES_RING,
 		 skipped = left < SLOT_MAX ? left : 0;
 
-	/* a copy is in one part: what is left before the end of the ring is skipped */
+	/* a copy is contiguous: the rest of the ring is skipped if the largest copy does not fit there */
 	if (used > WAITFRAMES_RING || skipped + SLOT_MAX > WAITFRAMES_RING - used)
 		return NULL;
 	if (skipped) {
@@ -279,7 +287,7 @@ void waitframes_publish(struct waitframes *waitframes, const struct threadcopy *
 	*slot = (struct slot){ .size = (uint32_t)(sizeof(*slot) + COPY_HEAD + copy->nbytes + 7) & ~7u, .used = 1 };
 	store(&ring->head, ring->head + slot->size);
 	if (write(waitframes->fd, &one, sizeof(one)) < 0) {
-		/* the counter is at its limit, so the descriptor is readable */
+		/* the counter of the eventfd is at its limit, so the descriptor is readable anyway */
 	}
 }
 
@@ -288,15 +296,16 @@ int waitframes_fd(const struct waitframes *waitframes)
 	return waitframes ? waitframes->fd : -1;
 }
 
-/* Checks what the process wrote into a copy of `n` bytes. */
+/* Returns true if the sizes in a copy, which pjrecord-wait wrote in a slot of n bytes, are within their limits; false
+ * if the copy must be dropped. */
 static bool is_possible(const struct threadcopy *copy, size_t n)
 {
 	return copy->nbytes <= WAITFRAMES_BYTES && copy->nbytes <= n - COPY_HEAD && copy->nareas <= THREADCOPY_READS &&
 	       copy->end <= THREADCOPY_FAILED;
 }
 
-/* Takes the next slot, which ends before `head`. Sets *got if it is a copy, now in *into. Returns false if the ring is
- * malformed. */
+/* Takes the next slot of the ring, which ends at or before position `head`. Sets *got to true if the slot had a valid
+ * copy, which is then in *into. Returns false if the ring is malformed. */
 static bool take_slot(struct waitframes *waitframes, uint64_t head, struct threadcopy *into, bool *got)
 {
 	const struct slot *at = framering_at(waitframes->ring, waitframes->taken);
@@ -324,7 +333,8 @@ bool waitframes_take(struct waitframes *waitframes, struct threadcopy *into)
 	uint64_t head, value;
 
 	pthread_mutex_lock(&waitframes->lock);
-	/* one that is no multiple of 8 never comes from the process as it is */
+	/* a pjrecord-wait that is not under attack always writes a multiple of 8; the low bits of any other value are
+	 * cleared */
 	head = load(&waitframes->ring->head) & ~UINT64_C(7);
 	if (waitframes->taken == head && read(waitframes->fd, &value, sizeof(value)) > 0)
 		head = load(&waitframes->ring->head) & ~UINT64_C(7);

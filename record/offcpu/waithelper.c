@@ -20,15 +20,16 @@
 
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
-/* For counters with one writer. */
+/* Adds a value to a counter in shared memory that only this process writes. */
 #define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
 
-#define SCAN_NS UINT64_C(10000000) /* ns between two looks at the threads that sleep */
-#define RETRY_NS (SECOND_NS / 10)  /* ns after which threads over a limit are read, if they still sleep */
+#define SCAN_NS UINT64_C(10000000) /* minimum time in ns between two scans of the table of sleepers */
+/* time in ns after which sleepers whose read exceeded a limit are tried again */
+#define RETRY_NS (SECOND_NS / 10)
 enum {
 	SWITCH_OUT = 1 << 13,
-	RECORDS = 65536,    /* most records of one ring in one look */
-	SLEEPERS_MAX = 4096 /* places for threads that may be read again, by their id */
+	RECORDS = 65536,    /* maximum number of records of one ring that one poll reads */
+	SLEEPERS_MAX = 4096 /* number of entries in the table of sleepers; index: tid modulo this number */
 };
 
 struct followed {
@@ -39,10 +40,10 @@ struct followed {
 	uint64_t cursor;
 };
 
-/* A thread that is off the CPU, and was not read, as its process was not known or over a limit, or was read without
- * frames of an interpreter. */
+/* A thread that is off the CPU and may be read again. Either its stack was not read, because its process had no class
+ * or exceeded a limit; or the stack was read without interpreted frames. */
 struct sleeper {
-	struct wait wait; /* wait.tid 0: a free place */
+	struct wait wait; /* the thread; wait.tid 0: free entry */
 	bool read;
 };
 
@@ -51,19 +52,23 @@ struct waithelper {
 	struct waitqueue queue;
 	struct followed *ring;
 	size_t nrings;
-	struct waitlimits limits, frame_limits; /* of reads of stacks, and of frames of interpreters */
-	/* time before the records were followed last, or before the file of a thread was read: at that time, the
-	 * threads that are read existed */
+	/* limits: for reads of stacks. frame_limits: for reads of interpreted frames. */
+	struct waitlimits limits, frame_limits;
+	/* start in ns of the last poll of the rings, or of the last read of the file `syscall` of a thread; each thread
+	 * that is read now existed at that time */
 	uint64_t followed;
-	bool found; /* this look found a switch-out */
+	bool found; /* true: the current poll has found a switch-out */
 	struct sleeper *sleeper;
-	uint64_t changes; /* waitframes_changes, and waitshare.known, at the last look at them */
+	/* changes: value of waitframes_changes at the last scan of the sleepers. known: value of waitshare.known at
+	 * that scan. */
+	uint64_t changes;
 	uint32_t known;
-	uint64_t scanned; /* time of the last look at the sleepers */
-	uint64_t retry;   /* time of the next one, as some were over a limit; 0: none were */
+	uint64_t scanned; /* time of the last scan of the sleepers, in ns */
+	/* time in ns at which sleepers whose read exceeded a limit are scanned again; 0: there are none */
+	uint64_t retry;
 };
 
-/* ---- rings ------------------------------------------------------------------------------------------------------ */
+/* ---- followed rings --------------------------------------------------------------------------------------------- */
 
 static void unmap_ring(const struct followed *ring)
 {
@@ -72,7 +77,8 @@ static void unmap_ring(const struct followed *ring)
 	munmap((void *)(uintptr_t)ring->page, page + ring->bytes);
 }
 
-/* Follows a ring, from the records on that pjrecord has not taken yet, in place of an earlier one of the same CPU. */
+/* Follows the ring in a message, from the oldest record on that pjrecord has not taken. The ring replaces an earlier
+ * ring of the same CPU. Ignores the message if WAITHELPER_CPUS rings are followed. */
 static void add_ring(struct waithelper *helper, const struct waithelper_message *message, int fd)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i = 0;
@@ -96,13 +102,13 @@ static void add_ring(struct waithelper *helper, const struct waithelper_message 
 	helper->ring[i].cursor = load(&helper->ring[i].page->data_tail);
 }
 
-/* Forgets the threads that sleep: some may run, as their records were not followed. */
+/* Removes all sleepers, because records were missed, so that some of the threads may run again. */
 static void forget_sleepers(struct waithelper *helper)
 {
 	memset(helper->sleeper, 0, SLEEPERS_MAX * sizeof(*helper->sleeper));
 }
 
-/* Follows no ring any more: pjrecord sends all again. */
+/* Stops following all rings, and removes all sleepers. pjrecord then sends the current rings again. */
 static void drop_rings(struct waithelper *helper)
 {
 	while (helper->nrings)
@@ -117,8 +123,8 @@ static uint64_t followed_word(const struct followed *ring, uint64_t at)
 	return __atomic_load_n((const uint64_t *)word, __ATOMIC_ACQUIRE);
 }
 
-/* Copies what a sample has of a thread that is about to leave the CPU. Its callchain and registers follow the fixed
- * part. Returns false for a thread without user registers. */
+/* Sets *wait from the sample, at position `at` of a ring, of a thread that is about to leave the CPU. The callchain and
+ * registers follow the fixed part of the sample. Returns false for a thread without 64-bit user registers. */
 static bool load_wait(const struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size,
 		      struct wait *wait)
 {
@@ -142,7 +148,7 @@ static bool load_wait(const struct waithelper *helper, const struct followed *ri
 	return wait->abi == PERF_SAMPLE_REGS_ABI_64 && wait->tid && wait->tid != UINT32_MAX;
 }
 
-/* ---- threads that sleep ------------------------------------------------------------------------------------------ */
+/* ---- threads to read again -------------------------------------------------------------------------------------- */
 
 static void keep_sleeper(struct waithelper *helper, const struct wait *wait, bool read)
 {
@@ -155,17 +161,17 @@ static void drop_sleeper(struct waithelper *helper, uint32_t tid)
 		helper->sleeper[tid % SLEEPERS_MAX].wait.tid = 0;
 }
 
-/* ---- records ----------------------------------------------------------------------------------------------------- */
+/* ---- records of the rings --------------------------------------------------------------------------------------- */
 
-/* A sample: a thread is about to leave the CPU. */
+/* Applies a sample of context-switches: queues its thread, which is about to leave the CPU. */
 static void take_switched_out(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size)
 {
 	struct wait wait;
 
 	if (!load_wait(helper, ring, at, size, &wait))
 		return;
-	/* pjrecord may have taken the record meanwhile, and the kernel overwritten it: the acquire loads of
-	 * followed_word() come before that of the tail */
+	/* pjrecord may have taken the record in the meantime, and the kernel may have overwritten it: then the bytes
+	 * are not used. The acquire loads of followed_word() precede the load of the tail. */
 	if (load(&ring->page->data_tail) > at)
 		return;
 	wait.class = waitshare_class(helper->o.share, wait.pid);
@@ -175,7 +181,8 @@ static void take_switched_out(struct waithelper *helper, const struct followed *
 	helper->found = true;
 }
 
-/* A switch record: takes a thread out that is back on a CPU. */
+/* Applies a SWITCH record: if it is a switch-in, removes its thread, which is back on a CPU, from the queue and the
+ * sleepers. head: first word of the record. */
 static void take_returned(struct waithelper *helper, const struct followed *ring, uint64_t at, uint64_t size,
 			  uint64_t head)
 {
@@ -216,9 +223,11 @@ static void follow_ring(struct waithelper *helper, struct followed *ring)
 	}
 }
 
-/* ---- reads ------------------------------------------------------------------------------------------------------ */
+/* ---- reads of stacks and frames --------------------------------------------------------------------------------- */
 
-/* Returns true if a read of n bytes is within all limits, and takes it off them. */
+/* Returns true if a read of n bytes at time now is within all limits, and charges the read to these limits. Otherwise
+ * counts the reason and returns false; stores the thread as a sleeper if a later read may be allowed. class: class of
+ * the thread's process. */
 static bool may_read(struct waithelper *helper, const struct wait *wait, uint8_t class, size_t n, uint64_t now)
 {
 	struct waitshare *share = helper->o.share;
@@ -244,11 +253,12 @@ static bool may_read(struct waithelper *helper, const struct wait *wait, uint8_t
 	return true;
 }
 
-/* Reads up to n bytes from address `from` of a process on. Returns the number of bytes, 0 with errno on failure. */
+/* Reads up to n bytes from virtual address `from` of the process of thread tid. Returns the number of bytes read; 0
+ * with errno on failure. */
 static size_t read_stack(uint32_t tid, uint64_t from, void *into, size_t n)
 {
 	struct iovec local = { into, n }, remote = { (void *)(uintptr_t)from, n };
-	/* where the memory ends before, the call returns the bytes up to there */
+	/* if the mapping ends earlier, the call returns the bytes up to its end */
 	ssize_t got = process_vm_readv((pid_t)tid, &local, 1, &remote, 1, 0);
 
 	if (got == 0)
@@ -256,7 +266,8 @@ static size_t read_stack(uint32_t tid, uint64_t from, void *into, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Fills a copy, which begins at `begun`. Returns false if the stack cannot be read. */
+/* Reads up to n bytes of the stack of copy->wait into the copy. begun: time in ns to store as the start of the copy.
+ * Returns false if the stack cannot be read, and counts the reason. */
 static bool fill_copy(struct waithelper *helper, struct waitcopy *copy, uint8_t class, size_t n, uint64_t begun)
 {
 	struct waitshare *share = helper->o.share;
@@ -278,16 +289,17 @@ static bool fill_copy(struct waithelper *helper, struct waitcopy *copy, uint8_t 
 	return copy->n;
 }
 
-/* The frames of a thread as they are read. */
+/* State of a copy of interpreted frames of `wait`. begun: start of the copy in ns. */
 struct frames_read {
 	struct waithelper *helper;
 	const struct wait *wait;
 	uint64_t begun;
 	uint8_t class;
-	bool over; /* a limit was reached */
+	bool over; /* true: a limit was reached, so that further reads fail */
 };
 
-/* Implements threadcopy_read. */
+/* Reads n bytes at a virtual address of the target for threadcopy_follow (threadcopy_read). Returns the number of bytes
+ * read; 0 if a limit is reached. */
 static size_t read_interpreted(void *to, uint64_t address, void *into, size_t n)
 {
 	struct frames_read *read = to;
@@ -298,8 +310,8 @@ static size_t read_interpreted(void *to, uint64_t address, void *into, size_t n)
 	return read->over ? 0 : read_stack(read->wait->tid, address, into, n);
 }
 
-/* Fills and publishes a copy of a thread's frames, of which `root` and `time` are set. Returns false if a limit was
- * reached. */
+/* Fills and publishes a copy of a thread's interpreted frames; the caller has set its members `root` and `time`.
+ * Returns false, without publishing, if a limit was reached. */
 static bool fill_frames(struct waithelper *helper, const struct wait *wait, uint8_t class,
 			const struct threadplan *plan, struct threadcopy *copy)
 {
@@ -315,7 +327,7 @@ static bool fill_frames(struct waithelper *helper, const struct wait *wait, uint
 	threadcopy_follow(plan, read_interpreted, &read, WAITFRAMES_BYTES, copy);
 	store(&share->reading_since, 0);
 	copy->read_by = clock_now();
-	/* they delay the reads of stacks, too */
+	/* reads of frames delay reads of stacks, so the duration is charged to the limits for stacks */
 	waitlimits_charge(&helper->limits, class, copy->read_by - copy->begun, copy->read_by);
 	if (read.over)
 		return false;
@@ -323,7 +335,8 @@ static bool fill_frames(struct waithelper *helper, const struct wait *wait, uint
 	return true;
 }
 
-/* Copies the interpreted frames of the thread of a copy of a stack. */
+/* Copies the interpreted frames of the thread whose stack was just copied to *stack. Returns the result for
+ * waitcopy.frames. */
 static enum waitcopy_frames copy_frames(struct waithelper *helper, const struct waitcopy *stack, uint8_t class)
 {
 	struct waitcounters *counters = &helper->o.share->counters;
@@ -378,7 +391,7 @@ static void copy_wait(struct waithelper *helper, const struct wait *wait, uint64
 	add(&share->counters.copies, 1);
 }
 
-/* Reads the threads that have been off the CPU for long enough. */
+/* Reads the stacks of the queued threads that have been off the CPU for at least WAITHELPER_DELAY_NS. */
 static void read_due(struct waithelper *helper)
 {
 	const struct wait *wait;
@@ -393,12 +406,12 @@ static void read_due(struct waithelper *helper)
 	}
 }
 
-/* ---- threads that are off the CPU since before the recording ----------------------------------------------------- */
+/* ---- threads that are off the CPU since before the recording ---------------------------------------------------- */
 
-enum { SYSCALL_TEXT = 256 }; /* most bytes of /proc/PID/task/TID/syscall */
+enum { SYSCALL_TEXT = 256 }; /* size in bytes of the buffer for the text of /proc/PID/task/TID/syscall */
 
-/* Reads the file `syscall` of a sleeping thread: a number, for a system call six arguments, the stack pointer and the
- * address of the next instruction. Returns false with errno for a thread that runs, or may not be read. */
+/* Sets the registers of *wait from the file `syscall` (descriptor fd) of a sleeping thread (syscallfile.h). Returns
+ * false with errno: ESRCH for a thread that does not sleep; the error of the read if the kernel denies it. */
 static bool load_early(struct waithelper *helper, int fd, struct wait *wait)
 {
 	struct waitshare *share = helper->o.share;
@@ -420,8 +433,8 @@ static bool load_early(struct waithelper *helper, int fd, struct wait *wait)
 	return true;
 }
 
-/* Reads the stack of a thread that is off the CPU since before the recording. The copy begins before its file is read,
- * which shows that the thread sleeps. */
+/* Reads the stack of a thread that has been off the CPU since before the recording. fd: its file `syscall`, which shows
+ * that the thread sleeps. `begun` of the copy is a time before the read of that file. */
 static void read_early(struct waithelper *helper, const struct waithelper_message *message, int fd)
 {
 	struct waitshare *share = helper->o.share;
@@ -440,7 +453,7 @@ static void read_early(struct waithelper *helper, const struct waithelper_messag
 	copy_wait(helper, &wait, begun);
 }
 
-/* Takes the messages of the socket. Returns false if pjrecord has ended. */
+/* Handles the pending messages of the socket. Returns false if pjrecord has ended. */
 static bool take_messages(struct waithelper *helper)
 {
 	struct waithelper_message message;
@@ -460,10 +473,10 @@ static bool take_messages(struct waithelper *helper)
 	return got < 0 && (errno == EAGAIN || errno == EINTR || errno == EBADMSG);
 }
 
-/* ---- threads that sleep, read again --------------------------------------------------------------------------------
- */
+/* ---- later reads of sleepers ------------------------------------------------------------------------------------ */
 
-/* Returns true if what a thread was not read for has changed. */
+/* Returns true if the reason for which a sleeper was not read, or was read without frames, no longer exists, so that it
+ * must be read. */
 static bool may_read_now(const struct waithelper *helper, const struct sleeper *sleeper)
 {
 	struct threadplan plan;
@@ -475,7 +488,9 @@ static bool may_read_now(const struct waithelper *helper, const struct sleeper *
 	       waitframes_find(helper->o.frames, sleeper->wait.pid, sleeper->wait.tid, &root, &plan);
 }
 
-/* Reads the threads again that became known, or were entered, since they were read, or were not. */
+/* Reads the sleepers that can be read now: their process has got a class, or their thread was entered. Does nothing
+ * less than SCAN_NS after the last scan. Does nothing, too, if the tables have not changed since that scan and the time
+ * helper->retry is not reached. */
 static void read_sleepers(struct waithelper *helper)
 {
 	uint64_t changes = helper->o.frames ? waitframes_changes(helper->o.frames) : 0;
@@ -500,11 +515,11 @@ static void read_sleepers(struct waithelper *helper)
 	}
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------------------- */
+/* ---- main loop of pjrecord-wait --------------------------------------------------------------------------------- */
 
-/* Returns the time to sleep after a look that took cpu ns: such that the process takes a share of 1 / (WAITHELPER_SHARE
- * + 1) of a CPU at most while threads leave CPUs, unless that needs more than the longest sleep, and less the longer
- * none does. */
+/* Returns the time in ns to sleep after a poll. cpu: mean CPU time of a poll in ns. last: previous sleep in ns. While
+ * threads leave CPUs, the process uses at most 1 / (WAITHELPER_SHARE + 1) of a CPU, unless that needs more than the
+ * maximum sleep. While no thread leaves a CPU, the sleep doubles up to the maximum. */
 static uint64_t next_sleep(const struct waithelper *helper, uint64_t cpu, uint64_t last)
 {
 	uint64_t least = cpu * WAITHELPER_SHARE;

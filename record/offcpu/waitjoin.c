@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* Returns the number of equal addresses when both callchains are followed towards the leaf, from the walk's last
- * address and from kernel[i]. */
+/* Returns the number of consecutive equal addresses, counted from walk[n - 1] and kernel[i] towards the leaf. */
 static size_t waitjoin_equal(const uint64_t *walk, size_t n, const uint64_t *kernel, size_t i)
 {
 	size_t same = 0;

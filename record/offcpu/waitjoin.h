@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waitjoin.h - the place at which the kernel's callchain of a wait continues a stack that was read.
+ * waitjoin.h - finds the address from which on the kernel's callchain of a wait continues a stack that was unwound from
+ * a copy.
  *
- * Unwinding by tables ends early at code without tables, and on stacks on which Go runs its scheduler. The kernel's
- * callchain by frame pointers may pass these. Pure.
+ * Unwinding by tables ends early at code without tables, and on the stacks on which Go runs its scheduler. The kernel's
+ * callchain by frame pointers may continue beyond such frames. Pure: no input or output.
  */
 #ifndef PJ_WAITJOIN_H
 #define PJ_WAITJOIN_H
 
 #include "common/base.h"
 
-enum { WAITJOIN_EQUAL = 3 }; /* number of consecutive equal addresses that prove that two callchains are the same */
+/* minimum number of consecutive equal addresses that prove that two callchains are of the same stack */
+enum { WAITJOIN_EQUAL = 3 };
 
-/* Returns the index in kernel[0..m) of the last address of walk[0..n), user parts of two callchains of one stack, leaf
- * first; m if that is not certain. Certain is a place with WAITJOIN_EQUAL equal addresses towards the leaf and more
- * than any other place, and one up to which both callchains are equal: the result is the kernel's callchain then. In a
- * recursion, several places have the last address, and one equal address proves nothing. */
+/* Returns the index in kernel[0..m) of the last address of walk[0..n); both are user parts of callchains of one stack,
+ * leaf first. Returns m if the index is not certain. The index is certain if both callchains are equal from the leaf up
+ * to the end of walk. It is certain, too, if at least WAITJOIN_EQUAL addresses from there towards the leaf are equal,
+ * and more than at any other index. The reason: in a recursion several indexes hold the last address, and one equal
+ * address proves nothing. */
 size_t waitjoin_find(const uint64_t *walk, size_t n, const uint64_t *kernel, size_t m);
 
 #endif

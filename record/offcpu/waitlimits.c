@@ -3,7 +3,7 @@
 
 #include "common/clocks.h"
 
-/* Refills a credit with `rate` units a second. It holds as many as a tenth of a second gives. */
+/* Refills a token bucket with `rate` units per second, at most every 10 ms. It holds at most rate / 10 units. */
 static void waitcredit_refill(struct waitcredit *credit, uint32_t rate, uint64_t now)
 {
 	uint64_t past = now > credit->refilled ? now - credit->refilled : 0, most = rate / 10, left;

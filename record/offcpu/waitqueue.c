@@ -12,7 +12,7 @@ bool waitqueue_out(struct waitqueue *waitqueue, const struct wait *wait)
 {
 	waitqueue_in(waitqueue, wait->tid);
 	if (waitqueue->head - waitqueue->tail >= WAITQUEUE_MAX)
-		waitqueue_oldest(waitqueue); /* removes those that are back */
+		waitqueue_oldest(waitqueue); /* frees the oldest entries if their threads are back on a CPU */
 	if (waitqueue->head - waitqueue->tail >= WAITQUEUE_MAX || waitqueue->queued[wait->class] >= WAITQUEUE_MAX / 2)
 		return false;
 	waitqueue->wait[waitqueue->head++ % WAITQUEUE_MAX] = *wait;

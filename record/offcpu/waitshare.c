@@ -25,7 +25,7 @@ void waitshare_free(struct waitshare *waitshare)
 		munmap(waitshare, sizeof(*waitshare));
 }
 
-/* ---- classes ---------------------------------------------------------------------------------------------------- */
+/* ---- classes of processes --------------------------------------------------------------------------------------- */
 
 uint8_t waitshare_class(const struct waitshare *waitshare, uint32_t pid)
 {
@@ -42,12 +42,12 @@ void waitshare_set_class(struct waitshare *waitshare, uint32_t pid, uint8_t clas
 	if (pid >> 24 || (!class && *entry >> 8 != pid) || *entry == wanted)
 		return;
 	__atomic_store_n(entry, wanted, __ATOMIC_RELAXED);
-	/* while all are read, a thread is not kept for its class */
+	/* while processes of class 0 are read, no thread has to wait for its class */
 	if (class && load(&waitshare->strict) != WAITSHARE_ALL)
 		store(&waitshare->known, waitshare->known + 1);
 }
 
-/* ---- the writer ------------------------------------------------------------------------------------------------ */
+/* ---- writer of the ring ----------------------------------------------------------------------------------------- */
 
 static size_t waitshare_space(size_t n)
 {
@@ -60,7 +60,8 @@ struct waitcopy *waitshare_begin(struct waitshare *waitshare, size_t n)
 	size_t size = waitshare_space(n), at = (size_t)(head & MASK), left = WAITSHARE_BYTES - at, skipped = 0;
 	struct waitcopy *copy;
 
-	/* a copy is in one part: what is left before the end of the ring is skipped, with a head if one fits */
+	/* a copy is contiguous: if it does not fit before the end of the ring, the rest of the ring is skipped; a head
+	 * in the rest, if one fits there, marks it as skipped */
 	if (size > left)
 		skipped = left;
 	if (used > WAITSHARE_BYTES || skipped + size > WAITSHARE_BYTES - used)
@@ -80,7 +81,7 @@ void waitshare_publish(struct waitshare *waitshare, struct waitcopy *copy)
 	store(&waitshare->head, waitshare->head + copy->size);
 }
 
-/* ---- the taker -------------------------------------------------------------------------------------------------- */
+/* ---- reader of the ring ----------------------------------------------------------------------------------------- */
 
 bool waitshare_next(const struct waitshare *waitshare, uint64_t *at, struct waitcopy *copy, const char **stack,
 		    bool *broken)
@@ -121,11 +122,11 @@ unsigned waitshare_level(const struct waitshare *waitshare)
 	return (unsigned)((used < WAITSHARE_BYTES ? used : WAITSHARE_BYTES) * 1000 / WAITSHARE_BYTES);
 }
 
-/* ---- root frames ------------------------------------------------------------------------------------------------ */
+/* ---- addresses of root frames ----------------------------------------------------------------------------------- */
 
 enum {
-	PART = 15,
-	/* log2 of the bytes of a part of a stack */ ABOVE = 256 /* bytes above the start of a root frame */
+	PART = 15,  /* log2 of the size in bytes of a part of a stack; each part has its own stored root frame */
+	ABOVE = 256 /* number of bytes above the address of a root frame that are read, too */
 };
 
 static size_t waitshare_slot(uint32_t tid, uint64_t sp)

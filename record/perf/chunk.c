@@ -10,7 +10,7 @@
 
 #define BUFFER ((size_t)256 << 10)
 
-/* ---- bytes -------------------------------------------------------------------------------------------------- */
+/* ---- buffered output of bytes ------------------------------------------------------------------------------- */
 
 static bool chunk_write_all(struct chunk *chunk, const char *p, size_t n)
 {
@@ -77,8 +77,8 @@ static void chunk_pad(struct text *text, size_t start, size_t to)
 		text_char(text, 0);
 }
 
-/* Appends a string as perf lays it out: a 32-bit length that includes the padding, then the bytes, a NUL and zeros up
- * to a multiple of 64 bytes (NAME_ALIGN). */
+/* Appends a string in perf's layout: a 32-bit length that includes the padding, then the bytes, a NUL and zeros up to a
+ * multiple of 64 bytes (NAME_ALIGN). */
 static void chunk_put_string(struct text *text, const char *string)
 {
 	size_t n = strlen(string) + 1, padded = (n + 63) & ~(size_t)63, start;
@@ -99,7 +99,7 @@ void chunk_put_item(struct text *text, uint32_t type, const void *p, size_t n)
 	chunk_pad(text, start, 8);
 }
 
-/* ---- features ----------------------------------------------------------------------------------------------- */
+/* ---- feature sections --------------------------------------------------------------------------------------- */
 
 static void describe_events(struct text *text, const struct chunk_facts *facts)
 {
@@ -140,16 +140,17 @@ static void describe_start(struct text *text, const struct chunk_facts *facts, c
 	describe_unwinding(text, facts);
 }
 
-/* Arguments of the start of a file: properties of the recording, time span of the window, and its start in ns on the
- * wall clock (since 1970) and on the clock of the records. */
+/* Contents of the start of a file. facts: properties of the recording; window: time span of the window; wall and
+ * record: start of the window in ns, on the wall clock (since 1970) and on the clock of the records
+ * (CLOCK_MONOTONIC). */
 struct file_start {
 	const struct chunk_facts *facts;
 	const struct pj_window *window;
 	uint64_t wall, record;
 };
 
-/* Appends the section of a feature whose content is known at the start of a file. Returns false if the feature is not
- * one of these, or has no data. */
+/* Appends the section of a feature whose content is known at the start of a file. Returns false if the feature has no
+ * such section, or no data; bytes that were appended before the failure stay in *text. */
 static bool chunk_describe(struct text *text, unsigned feature, const struct file_start *arguments)
 {
 	const struct chunk_facts *facts = arguments->facts;
@@ -161,8 +162,8 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct fil
 	case FEATURE_VERSION: return chunk_put_string(text, "pjrecord " PJ_VERSION), true;
 	case FEATURE_ARCH: return chunk_put_string(text, facts->arch), true;
 	case FEATURE_NRCPUS:
-		/* The order is that of perf: all configured CPUs first, then those online; perf's documentation has the
-		 * opposite order. */
+		/* perf writes the number of configured CPUs first, then the number of online CPUs; perf's documentation
+		 * has the opposite order */
 		chunk_put_u32(text, facts->cpus);
 		chunk_put_u32(text, facts->cpus_online);
 		return true;
@@ -194,7 +195,7 @@ static bool chunk_describe(struct text *text, unsigned feature, const struct fil
 	}
 }
 
-/* ---- the start of a file ------------------------------------------------------------------------------------ */
+/* ---- start of a file or pipe -------------------------------------------------------------------------------- */
 
 static void set_bit(uint64_t bits[4], unsigned i)
 {
@@ -206,8 +207,8 @@ static bool has_bit(const uint64_t bits[4], unsigned i)
 	return bits[i / 64] >> i % 64 & 1;
 }
 
-/* Writes all that precedes the data of a file: the file header, event ids and attributes, feature sections, and a table
- * of these sections. */
+/* Writes everything that precedes the data of a file: the file header, event ids and attributes, feature sections, and
+ * a table of these sections. */
 static void begin_file(struct chunk *chunk, const struct chunk_facts *facts, const struct file_start *arguments)
 {
 	struct perf_file_header header = { .magic = PERF_MAGIC,
@@ -256,9 +257,9 @@ static void chunk_put_header(struct text *text, uint32_t type, size_t size)
 	text_bytes(text, &record, sizeof(record));
 }
 
-/* Writes the start of perf's pipe mode, where records replace the file header. An ATTR record and a record with the
- * event's name describe each event. A FEATURE record describes each feature; a feature too large for one record is left
- * out. */
+/* Writes the start of perf's pipe mode, in which records replace the file header. An ATTR record and a record with the
+ * event's name describe each event. A FEATURE record describes each feature; a feature that is too large for one record
+ * is left out. */
 static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, const struct file_start *arguments)
 {
 	uint64_t size = PERF_PIPE_HEADER;
@@ -298,7 +299,7 @@ static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, con
 	}
 	if (facts->tracing.n) {
 		chunk_put_header(&text, RECORD_TRACING_DATA, 16);
-		/* size of TRACING_DATA in bytes, with padding */
+		/* size of TRACING_DATA in bytes, including padding */
 		chunk_put_u32(&text, (uint32_t)((facts->tracing.n + 7) & ~(size_t)7));
 		chunk_put_u32(&text, 0);
 		text_str(&text, facts->tracing);
@@ -321,7 +322,7 @@ void chunk_begin(struct chunk *chunk, int fd, bool pipe, const struct chunk_fact
 	chunk_flush(chunk);
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------ */
+/* ---- appending of records ----------------------------------------------------------------------------------- */
 
 void chunk_record2(struct chunk *chunk, const void *a, size_t na, const void *b, size_t nb)
 {
@@ -350,11 +351,11 @@ void chunk_flush(struct chunk *chunk)
 	chunk->reported = size;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------ */
+/* ---- end of a file ------------------------------------------------------------------------------------------ */
 
-/* Completes a file: writes the table of all feature sections, in the order of their bits; then those sections that are
- * known only now; then corrects data size and feature bits in the file header. The table includes the sections in front
- * of the data. */
+/* Completes a file: writes the table of all feature sections, in the order of their bits, then the sections that are
+ * known only at the end; then sets data size and feature bits in the file header. The table includes the sections that
+ * precede the data. */
 static void end_file(struct chunk *chunk, const struct chunk_end *end)
 {
 	uint64_t bits[4], times[2] = { end->first, end->last }, size = chunk->written - chunk->data;
@@ -396,8 +397,8 @@ static void end_file(struct chunk *chunk, const struct chunk_end *end)
 	chunk_patch(chunk, offsetof(struct perf_file_header, features), bits, sizeof(bits));
 }
 
-/* Returns as many items from the start of *rest as fit into `max` bytes, and removes them from *rest. Items larger than
- * max are left out. */
+/* Returns a prefix of *rest that consists of complete items and has at most `max` bytes, and removes it from *rest.
+ * Drops items that are larger than max. */
 static struct str some_items(struct str *rest, size_t max)
 {
 	struct str all = *rest;
@@ -438,7 +439,8 @@ void chunk_stream_items(struct chunk *chunk, struct str items)
 
 void chunk_end(struct chunk *chunk, const struct chunk_end *end)
 {
-	/* perf takes a data size of 0 for a file whose recorder did not end. */
+	/* perf treats a data size of 0 as a file whose recorder did not end: makes chunk_flush add a FINISHED_ROUND
+	 * record */
 	if (!chunk->pipe && chunk->written + chunk->n == chunk->data)
 		chunk->records = 1;
 	chunk_flush(chunk);

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Copies of stacks in a second for which rings are sized if an event is counted: its rate is unknown. At 600 a second,
- * rings of 1 MB lost up to 0.9 % of them. */
+/* Assumed number of stack copies per second for an event with a fixed period, whose rate is unknown; the size of rings
+ * depends on it. At 600 per second, rings of 1 MB lost up to 0.9 % of the copies. */
 #define COUNTED_RATE 1000
 
-/* Returns the attributes of the event that carries process state. They do not request build_id: while any recorder
- * requests it, the kernel (seen with 6.18) marks the mappings in records for all other recorders, too, as if they had a
- * build-id in place of device and inode, and perf record dies of that. */
+/* Returns the attributes of the event that carries process state. They do not request build_id. While any recorder
+ * requests it, the kernel (seen with 6.18) marks the mappings in the records of all other recorders, too, as if they
+ * had a build-id instead of device and inode; perf record then dies. */
 static struct perf_event_attr state_attr(const struct eventattrs_options *options)
 {
 	return (struct perf_event_attr){
@@ -43,9 +43,9 @@ static struct perf_event_attr state_attr(const struct eventattrs_options *option
 	};
 }
 
-/* Returns the attributes of the event that reports each context switch of a thread: with the callchain and the reason
- * when the thread leaves a CPU, and without them when it returns. Where stacks are unwound by tables, user registers
- * are included, so that the stack can be read while the thread is off the CPU. */
+/* Returns the attributes of the event that reports context switches of threads: a switch-out has the callchain and the
+ * reason, a switch-in has neither. If stacks are unwound by tables, the samples include user registers, so that the
+ * stack can be read while the thread is off the CPU. */
 static struct perf_event_attr switch_attr(const struct eventattrs_options *options)
 {
 	bool registers = options->stack_bytes && processor_here();
@@ -69,12 +69,15 @@ static struct perf_event_attr switch_attr(const struct eventattrs_options *optio
 	};
 }
 
-/* Returns true if samples of this event have a stack copy. Samples that the recorder makes, and those of kernel code
- * only, have none. Counted events may occur tens of thousands of times a second, with 24 kB each, so with `both` their
- * samples have only frame-pointer callchains. */
-static bool has_copy(const struct eventattrs_options *options, const struct perf_event_attr *attr)
+/* Returns true if samples of this event have a stack copy; false for events whose samples the recorder makes itself,
+ * and for events of kernel code only. Events with a fixed period may occur tens of thousands of times per second, and
+ * each copy has 24 kB: with `both` they have frame-pointer callchains instead. Allocations occur once for each TLAB,
+ * which has hundreds of kB, and their samples need registers. */
+static bool has_copy(const struct eventattrs_options *options, const struct chunk_event *event)
 {
-	return !attr->exclude_user && (attr->freq || !options->both) &&
+	const struct perf_event_attr *attr = &event->attr;
+
+	return !attr->exclude_user && (attr->freq || event->allocates || !options->both) &&
 	       (attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_BPF_OUTPUT);
 }
 
@@ -86,7 +89,7 @@ uint64_t eventattrs_copies(const struct eventattrs_options *options)
 		const struct perf_event_attr *attr = &options->event[i].attr;
 		uint64_t rate = attr->freq ? attr->sample_freq : COUNTED_RATE;
 
-		if (has_copy(options, attr) && rate > max)
+		if (has_copy(options, &options->event[i]) && rate > max)
 			max = rate;
 	}
 	return max;
@@ -100,8 +103,8 @@ void eventattrs_request_stack(struct perf_event_attr *attr, uint32_t stack_bytes
 	attr->exclude_callchain_user = !both;
 }
 
-/* Removes user registers and stack copy from an attribute for files: the files hold the callchain that the recorder
- * unwound from these. */
+/* Removes user registers and stack copy from an attribute for files, because the files have the callchain that the
+ * recorder unwound from registers and stack copy. */
 static void omit_stack(struct perf_event_attr *attr)
 {
 	attr->sample_type &= ~(uint64_t)(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER);
@@ -118,12 +121,12 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 	eventattrs->event[options->nevents].attr = state_attr(options);
 	eventattrs->event[options->nevents].name = "dummy:u";
 	for (size_t i = 0; i < options->nevents && options->stack_bytes; i++)
-		if (has_copy(options, &eventattrs->event[i].attr))
+		if (has_copy(options, &eventattrs->event[i]))
 			eventattrs_request_stack(&eventattrs->event[i].attr, options->stack_bytes, options->both);
 }
 
-/* Gives the off-CPU events the sample type of the switch event, because the kernel may have refused a part of that
- * type. */
+/* Gives the off-CPU events the sample type of the context-switch event, because the kernel may have refused parts of
+ * the type that was requested. */
 static void follow_switches(struct eventattrs *eventattrs)
 {
 	for (size_t i = eventattrs->o.offcpu - 1; i < eventattrs->o.offcpu - 1 + eventattrs->o.made; i++)
@@ -136,7 +139,7 @@ bool eventattrs_waits(const struct eventattrs *eventattrs)
 	return eventattrs->o.offcpu && eventattrs->switches.sample_type & PERF_SAMPLE_REGS_USER;
 }
 
-/* Gives each event its id for the files: its index, counted from 1. */
+/* Sets the id of each event for the files: its index, counted from 1. */
 static void eventattrs_number(struct eventattrs *eventattrs)
 {
 	for (size_t i = 0; i <= eventattrs->o.nevents; i++) {
@@ -162,7 +165,8 @@ void eventattrs_opened(struct eventattrs *eventattrs)
 		}
 	for (size_t i = 0; i < eventattrs->o.nevents; i++)
 		if (eventattrs->reported[i].attr.type >= PERF_TYPE_MAX)
-			eventattrs->reported[i].attr.config1 = 0; /* of a uprobe: an address in this process */
+			/* for a uprobe, config1 is a pointer into this process's memory: files get 0 instead */
+			eventattrs->reported[i].attr.config1 = 0;
 	for (size_t i = 0; i < eventattrs->o.made && eventattrs_waits(eventattrs); i++)
 		eventattrs->reported[eventattrs->o.offcpu - 1 + i].unwound = true;
 }

@@ -15,7 +15,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Targets of the links in /proc/PID/ns for the initial namespaces, whose inodes are fixed (include/linux/proc_ns.h). */
+/* Targets of the links in /proc/PID/ns for the initial namespaces, whose inode numbers are fixed
+ * (include/linux/proc_ns.h). */
 #define FIRST_PID_NS "pid:[4026531836]"
 #define FIRST_USER_NS "user:[4026531837]"
 
@@ -67,8 +68,8 @@ static int is_ns_other(const char *link, const char *first)
 	return got <= 0 ? HINT_UNKNOWN : !str_eq((struct str){ buf, (size_t)got }, str_of(first));
 }
 
-/* Returns 1 if this process runs in a container, else 0. Marker files such as /.dockerenv count only if the root file
- * system is an overlay: virtual machines made from container images have such files, too. */
+/* Returns 1 if this process runs in a container, else 0. Marker files such as /.dockerenv are a proof only if the root
+ * file system is an overlay, because virtual machines made from container images have these files, too. */
 static int in_container(const struct hint_facts *facts)
 {
 	static const char *const sign[] = { "/.dockerenv", "/run/.containerenv", "/run/secrets/kubernetes.io" };
@@ -84,8 +85,8 @@ static int in_container(const struct hint_facts *facts)
 	return 0;
 }
 
-/* Reads the level of kernel lockdown from a text such as "[none] integrity confidentiality": 0, 1, 2 or
- * HINT_UNKNOWN. */
+/* Returns the level of kernel lockdown (0, 1 or 2) from a file such as "[none] integrity confidentiality"; HINT_UNKNOWN
+ * if the file cannot be read. */
 static int hintfacts_lockdown(void)
 {
 	static const char *const level[] = { "[none]", "[integrity]", "[confidentiality]" };
@@ -124,7 +125,7 @@ void hint_gather(struct hint_facts *facts)
 	facts->user_ns = is_ns_other("/proc/self/ns/user", FIRST_USER_NS);
 	facts->pid_ns = is_ns_other("/proc/self/ns/pid", FIRST_PID_NS);
 	facts->container = in_container(facts);
-	/* shells of a desktop inherit this variable, too, but have no NoNewPrivileges= */
+	/* INVOCATION_ID alone does not prove a unit: shells of a desktop inherit it, but have no NoNewPrivileges= */
 	facts->unit = facts->no_new_privs == 1 && getenv("INVOCATION_ID");
 	facts->tracefs = access("/sys/kernel/tracing/events", F_OK) == 0 ||
 			 access("/sys/kernel/tracing/README", F_OK) == 0 ||
@@ -156,8 +157,8 @@ int64_t hint_owner(pid_t pid)
 	return stat(path, &status) == 0 ? (int64_t)status.st_uid : -1;
 }
 
-/* Reads the first lines of /proc/kallsyms. One address other than 0 suffices as proof: the kernel hides all addresses
- * or none. */
+/* Reads the first lines of /proc/kallsyms. One address other than 0 suffices, because the kernel hides all addresses or
+ * none. */
 bool hint_kallsyms(struct hint *hint)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);

@@ -7,10 +7,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define CAPS "cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
-#define OLD_CAPS "cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search"
+#define MORE_CAPS "cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice"
+#define CAPS "cap_perfmon," MORE_CAPS
+#define OLD_CAPS "cap_sys_admin," MORE_CAPS
 
-#define NOT_SUPPORTED 524 /* ENOTSUPP of the kernel, which no header of libc has */
+#define NOT_SUPPORTED 524 /* ENOTSUPP of the kernel, which libc does not define */
 
 bool hint_no_pmu(int error)
 {
@@ -34,7 +35,7 @@ static const char *perfmon_name(const struct hint_facts *facts)
 	return facts->old_kernel ? "CAP_SYS_ADMIN" : "CAP_PERFMON";
 }
 
-/* Appends a name such as "cap_perfmon" in capitals, which containers and manuals use. */
+/* Appends a name such as "cap_perfmon" in upper case, the form in containers and manuals. */
 static void put_upper(struct text *text, const char *string)
 {
 	for (; *string; string++)
@@ -68,7 +69,7 @@ void hint_capability(struct text *text, const struct hint_facts *facts, const ch
 	}
 }
 
-/* Appends the remedy for a missing capability that the setcap command of hint_capability does not give. */
+/* Appends the remedy for a missing capability that is not in the setcap command of hint_capability. */
 static void put_rare_capability(struct text *text, const struct hint_facts *facts, const char *cap)
 {
 	if (facts->uid != 0 && facts->unit != 1 && facts->container != 1 && facts->user_ns != 1)
@@ -117,14 +118,14 @@ static void put_error(struct text *text, const char *what, int error)
 	text_printf(text, "%s: %s", what, strerror(error));
 }
 
-/* ---- perf_event_open ----------------------------------------------------------------------------------------- */
+/* ---- failures of perf_event_open ----------------------------------------------------------------------------- */
 
 static bool is_tracepoint(const struct hint *hint)
 {
 	return hint->attr && hint->attr->type == PERF_TYPE_TRACEPOINT;
 }
 
-/* Returns true for an event of a PMU with a number of its own; pjrecord opens only uprobes so. */
+/* Returns true if the event is a uprobe: uprobes are the only events with a dynamic PMU type that pjrecord opens. */
 static bool is_uprobe(const struct hint *hint)
 {
 	return hint->attr && hint->attr->type >= PERF_TYPE_MAX;
@@ -135,7 +136,7 @@ static const char *event_name(const struct hint *hint)
 	return hint->name ? hint->name : "this event";
 }
 
-/* Appends the event that needs no hardware, with the modifiers u and k of the event that failed. */
+/* Appends "-e cpu-clock", the event that needs no hardware, with the modifiers u and k of the event that failed. */
 static void put_clock(struct text *text, const struct hint *hint)
 {
 	struct str modifiers = str_of(event_name(hint));
@@ -188,8 +189,8 @@ static void by_module(struct text *text, const struct hint *hint)
 		hints_perfmon(&hint->facts) ? "the capability is there" : "kernel.perf_event_paranoid allows it");
 }
 
-/* Explains kernel.perf_event_paranoid >= 3, a level that distributions have patched in: Debian's kernel then accepts
- * only CAP_SYS_ADMIN. */
+/* Explains kernel.perf_event_paranoid >= 3, a level that exists only with patches of distributions: Debian's kernel
+ * then accepts only CAP_SYS_ADMIN. */
 static void by_distribution(struct text *text, const struct hint_facts *facts)
 {
 	text_printf(text,
@@ -206,7 +207,9 @@ static void no_permission(struct text *text, const struct hint *hint)
 	bool other = hint->pid && hint->owner >= 0 && (uid_t)hint->owner != facts->uid;
 
 	if (is_uprobe(hint) && (!hints_has(facts->cap_effective, PRIV_SYS_ADMIN) || facts->user_ns == 1)) {
-		/* before Linux 6.16, CAP_PERFMON is enough, and then the event was opened */
+		/* Linux 6.16 requires CAP_SYS_ADMIN, and so do stable kernels since July 2025
+		 * (CVE-2025-38466: 5.10.240, 5.15.189, 6.1.146, 6.6.99, 6.12.39, 6.15.7). Older kernels accept
+		 * CAP_PERFMON; the message does not distinguish them. */
 		text_add(text, "uprobes need CAP_SYS_ADMIN: ");
 		put_rare_capability(text, facts, "cap_sys_admin");
 	} else if (hints_perfmon(facts) && facts->user_ns != 1 &&
@@ -274,8 +277,8 @@ static void not_valid(struct text *text, const struct hint *hint)
 	}
 }
 
-/* Explains why the kernel refuses a uprobe. Returns false if the error has another cause than the place of the probe.
- */
+/* Appends the reason for which the kernel refuses a uprobe. Returns false if the error is not due to the location of
+ * the breakpoint. */
 static bool uprobe_refused(struct text *text, const struct hint *hint)
 {
 	const char *name = event_name(hint);
@@ -370,7 +373,7 @@ static void open_failed(struct text *text, const struct hint *hint)
 	}
 }
 
-/* ---- the other steps ----------------------------------------------------------------------------------------- */
+/* ---- failures of rings, files and other steps ---------------------------------------------------------------- */
 
 static void ring_failed(struct text *text, const struct hint *hint)
 {
@@ -494,7 +497,7 @@ static void realtime_failed(struct text *text, const struct hint *hint)
 
 	if (!hints_has(facts->cap_effective, PRIV_SYS_NICE) || facts->user_ns == 1) {
 		text_add(text, "real-time priority needs CAP_SYS_NICE: ");
-		put_rare_capability(text, facts, "cap_sys_nice");
+		hint_capability(text, facts, "cap_sys_nice");
 	} else if (hint->error != ENOSYS) {
 		text_add(
 			text,

@@ -29,11 +29,11 @@ static const struct {
 	{ PRIV_SYS_NICE, "sys_nice" },   { PRIV_SYS_RESOURCE, "sys_resource" },
 };
 
-static bool with_realtime; /* privileges_keep_realtime was called */
+static bool with_realtime; /* true if privileges_keep_realtime was called: privileges_drop then keeps SYS_NICE, too */
 
-/* Returns the subset of `permitted` that the process keeps as user uid. It contains SYS_ADMIN only if PERFMON is not
- * permitted, since older kernels do not have PERFMON, and SYS_RESOURCE only for root, whose descriptors in flight are
- * counted together with those of root in containers (fdmessage_prepare). */
+/* Returns the subset of the capabilities `permitted` that the process keeps as user uid. It contains SYS_ADMIN only if
+ * PERFMON is not permitted, because older kernels do not have PERFMON. It contains SYS_RESOURCE only for root, whose
+ * descriptors in flight are counted together with those of root in containers (fdmessage_prepare). */
 static uint64_t to_keep(uint64_t permitted, uid_t uid)
 {
 	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |
@@ -60,12 +60,7 @@ bool privileges_has(unsigned cap)
 	return cap < 64 && capabilities_get(&capabilities) && capabilities.effective >> cap & 1;
 }
 
-bool privileges_perfmon(void)
-{
-	return privileges_has(PRIV_PERFMON) || privileges_has(PRIV_SYS_ADMIN);
-}
-
-/* Waits for a child process and returns its exit status, or -1 if there is none. */
+/* Waits for a child process and returns its exit status; -1 if it did not exit by itself, or if pid is not positive. */
 static int privileges_wait(pid_t pid)
 {
 	int status = -1;
@@ -84,8 +79,8 @@ int privileges_realtime(void)
 	if (pid == 0) {
 		if (sched_setscheduler(0, SCHED_FIFO, &lowest) == 0)
 			_exit(0);
-		/* No process has this pid, which the kernel finds out before it looks at rights, and a filter before
-		 * that. */
+		/* Distinguishes a system call filter from the kernel. No process has this pid, so the kernel returns
+		 * ESRCH before it checks rights; a filter fails the call before the kernel looks for the process. */
 		_exit(sched_setscheduler(INT32_MAX, SCHED_FIFO, &lowest) < 0 && errno == ESRCH ? EPERM : ENOSYS);
 	}
 	if (pid < 0)
@@ -128,7 +123,7 @@ void privileges_text(struct text *text)
 		text_add(text, wanted[i].name);
 	}
 	if (text->n == start)
-		text_add(text, "none");
+		text_add(text, "no capability");
 }
 
 void privileges_user(const char *name, uid_t *uid, gid_t *gid)
@@ -197,8 +192,7 @@ void privileges_drop(uid_t uid, gid_t gid)
 	if ((uid != geteuid() || gid != getegid()) && geteuid() != 0)
 		die("only root can become another user");
 	if (capabilities.effective & BIT(CAP_SETPCAP))
-		/* Reduces the bounding set before the user changes, because that requires SETPCAP, which the change
-		 * drops. */
+		/* reduces the bounding set before the change of user, which drops SETPCAP */
 		capabilities_bound(keep);
 	if (uid != geteuid() || gid != getegid())
 		privileges_become(uid, gid);

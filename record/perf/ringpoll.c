@@ -23,12 +23,12 @@ static void ringpoll_learn(struct ringpoll *ringpoll, const struct rings *rings)
 	free(fd);
 }
 
-#define STORM 64u /* least number of records skipped between two waits that counts as a storm */
+#define STORM 64u /* number of records skipped between two waits from which on a storm is assumed */
 #define PAUSE_MIN_NS UINT64_C(250000)
 #define PAUSE_MAX_NS UINT64_C(2000000)
 
-/* Sets ringpoll->pause, in ns: the time for which the rings do not wake the recorder. It is 0 if there is no storm, or
- * if rings fill up before the shortest pause ends. */
+/* Sets ringpoll->pause to the time in ns for which the rings do not wake the recorder. The time is 0 if there is no
+ * storm, or if rings fill up before the shortest pause ends. */
 static void set_pause(struct ringpoll *ringpoll, const struct rings *rings)
 {
 	uint64_t skipped = rings_skipped(rings), last = ringpoll->pause ? ringpoll->pause : PAUSE_MIN_NS;
@@ -51,7 +51,7 @@ void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, 
 		ringpoll_learn(ringpoll, rings);
 	ringpoll->poll[ringpoll->n] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	sigprocmask(SIG_SETMASK, NULL, &mask);
-	/* SIGCHLD interrupts the wait, so that the recorder notices the end of its command (command_fork). */
+	/* SIGCHLD interrupts the wait, so that the recorder notices the end of its command (command_fork) */
 	sigdelset(&mask, SIGCHLD);
 	if (ringpoll->pause && wait_ms > 0) {
 		spec = (struct timespec){ .tv_nsec = (long)ringpoll->pause };
@@ -61,7 +61,8 @@ void ringpoll_for(struct ringpoll *ringpoll, const struct rings *rings, int fd, 
 	if (ppoll(ringpoll->poll, ringpoll->n + 1, &spec, &mask) <= 0)
 		return;
 	for (size_t i = 0; i < ringpoll->n; i++)
-		/* The target of this event has ended. poll would report its descriptor as ready for ever. */
+		/* the target of this event has ended, and poll would report its descriptor as ready forever: ignores it
+		 * from now on */
 		if (ringpoll->poll[i].revents & (POLLHUP | POLLERR | POLLNVAL))
 			ringpoll->poll[i].fd = -1;
 }

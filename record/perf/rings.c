@@ -18,9 +18,10 @@ struct ring {
 	struct perf_event_mmap_page *page;
 	char *data;
 	size_t size;
-	/* positions in the record stream during rings_drain: end of the records; end of the records taken so far */
+	/* Positions in bytes in the record stream during rings_drain. head: end of the records in the ring; tail: end
+	 * of the records that rings_drain has removed. */
 	uint64_t head, tail;
-	/* time of the next record in this ring, in ns */
+	/* time of the next record in this ring, in ns of CLOCK_MONOTONIC */
 	uint64_t time;
 };
 
@@ -33,8 +34,8 @@ struct rings {
 	unsigned high, left;
 	bool hold;
 	size_t bytes;
-	uint64_t generation;                  /* see rings_generation */
-	bool (*skip)(void *to, uint32_t pid); /* filter for records of processes; NULL if there is none */
+	uint64_t generation;                  /* result of rings_generation */
+	bool (*skip)(void *to, uint32_t pid); /* filter of rings_skip; NULL: none */
 	void *skip_to;
 	uint64_t skipped;
 	union {
@@ -97,7 +98,7 @@ void rings_free(struct rings *rings)
 	free(rings);
 }
 
-/* ---- one ring ------------------------------------------------------------------------------------------------ */
+/* ---- reading of one ring ------------------------------------------------------------------------------------- */
 
 static void rings_copy(const struct ring *ring, uint64_t from, char *to, size_t n)
 {
@@ -108,7 +109,7 @@ static void rings_copy(const struct ring *ring, uint64_t from, char *to, size_t 
 }
 
 /* Returns the 8-byte word at a position of the record stream. All fields that are read before a record is copied are
- * aligned to 8 bytes, so none wraps around the end of the ring. */
+ * aligned to 8 bytes, so no such word wraps around the end of the ring. */
 static uint64_t rings_word_at(const struct ring *ring, uint64_t at)
 {
 	uint64_t word;
@@ -132,16 +133,16 @@ static void rings_release(const struct ring *ring)
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 
-/* Returns true for record types of which one process can cause a million in a second. The filter of rings_skip may drop
- * them. These records begin with the pid. */
+/* Returns true for record types that the filter of rings_skip may drop, because one process can cause a million such
+ * records per second. The body of these records begins with the pid. */
 static bool may_skip(const struct perf_record *record)
 {
 	return record->type == RECORD_MMAP2 || record->type == RECORD_NAMESPACES ||
 	       (record->type == RECORD_COMM && !(record->misc & MISC_COMM_EXEC));
 }
 
-/* Drops the records at the front of a ring that the filter of rings_skip rejects. Returns their space to the kernel
- * after each eighth of the ring. */
+/* Drops records from the front of a ring, up to the first one that the filter of rings_skip does not reject. Returns
+ * their space to the kernel after each eighth of the ring. */
 static void skip_unwanted(struct rings *rings, struct ring *ring)
 {
 	for (;;) {
@@ -164,7 +165,7 @@ static void skip_unwanted(struct rings *rings, struct ring *ring)
 }
 
 /* Sets ring->time to the time of the next record and returns true. Returns false if the ring is empty. If the next
- * bytes are no valid record, empties the ring, adds 1 to rings->broken and returns false. */
+ * bytes are no valid record, adds 1 to rings->broken, empties the ring and returns false. */
 static bool rings_look(struct rings *rings, struct ring *ring)
 {
 	struct perf_record record;
@@ -188,9 +189,9 @@ static bool rings_look(struct rings *rings, struct ring *ring)
 	return true;
 }
 
-/* Takes the next record. Returns a copy, because callers change records and must not write to the ring. Only a large
- * SAMPLE that does not wrap around is returned in the ring itself, with *fixed true: most of it is a stack copy, of
- * which little is ever read. */
+/* Removes the next record from the ring and returns a copy, because callers change records and must not write to the
+ * ring. Exception: a large SAMPLE that does not wrap around the end of the ring is returned in the ring itself, with
+ * *fixed true, because most of it is a stack copy, of which little is ever read. */
 static struct perf_record *rings_take(struct rings *rings, struct ring *ring, bool *fixed)
 {
 	size_t at = (size_t)ring->tail & (ring->size - 1);
@@ -205,7 +206,7 @@ static struct perf_record *rings_take(struct rings *rings, struct ring *ring, bo
 	return &rings->complete.record;
 }
 
-/* ---- order of all rings -------------------------------------------------------------------------------------- */
+/* ---- merging of all rings by time ---------------------------------------------------------------------------- */
 
 static bool rings_before(const struct rings *rings, uint32_t a, uint32_t b)
 {
@@ -298,7 +299,7 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 			ring->tail = tail;
 			break;
 		}
-		/* returns space to the kernel before the drain ends */
+		/* returns space to the kernel before rings_drain ends */
 		if (ring->tail - ring->page->data_tail > ring->size / 8)
 			rings_release(ring);
 		if (!rings_look(rings, ring) || ring->time >= horizon)
@@ -311,8 +312,8 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 	return n;
 }
 
-/* Returns true if the ring contains a LOST record, or is so full that the next record might not fit. In that case the
- * kernel writes its LOST record later. */
+/* Returns true if the ring contains a LOST or malformed record, or has so little space that the next record might not
+ * fit. In the second case, the kernel would write its LOST record later. */
 static bool is_lossy(const struct ring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->page->data_tail;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/perf/samplerecord.h"
 
-/* Moves the first n bytes of string to *part. Returns false if string has fewer. */
+/* Removes the first n bytes from *string and sets *part to them. Returns false if *string has fewer bytes. */
 static bool samplerecord_take(struct str *string, uint64_t n, struct str *part)
 {
 	if (n > string->n)
@@ -35,7 +35,8 @@ static bool samplerecord_take_chain(struct str *string, struct samplerecord *rec
 	return true;
 }
 
-/* Takes the raw data of a sample off string: u32 size, bytes, padding to a multiple of 8. */
+/* Removes the raw data of a sample from *string: u32 size, bytes, padding to a multiple of 8. Returns false if *string
+ * is too short. */
 static bool samplerecord_take_raw(struct str *string, struct samplerecord *record)
 {
 	return string->n >= 4 &&
@@ -53,8 +54,8 @@ static bool samplerecord_take_regs(struct str *string, uint64_t mask, struct sam
 	return true;
 }
 
-/* Takes the stack copy off string: u64 reserved size, the bytes, u64 number of copied bytes; if the size is 0, only
- * that. */
+/* Removes the stack copy from *string: u64 reserved size, the bytes, u64 number of copied bytes. If the reserved size
+ * is 0, neither bytes nor the second number follow. */
 static bool samplerecord_take_stack(struct str *string, struct samplerecord *record)
 {
 	uint64_t size, copied;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samplerecord.h - the parts of a PERF_RECORD_SAMPLE that has user registers and a stack copy.
+ * samplerecord.h - parses a PERF_RECORD_SAMPLE that has user registers and a stack copy.
  *
- * The kernel writes records of its own layout, but their sizes and counts come from the sampled process's state, so
- * each is compared with the record's size. Pointers lead into the record.
+ * The kernel writes the record, but its sizes and counts depend on the state of the sampled process. So
+ * samplerecord_parse compares each size and count with the size of the record. All pointers lead into the record.
  */
 #ifndef PJ_SAMPLERECORD_H
 #define PJ_SAMPLERECORD_H
@@ -11,23 +11,23 @@
 #include "common/text.h"
 #include "record/perf/rings.h"
 
-#define SAMPLERECORD_MAX                                                                             \
-	(PERF_RECORD_MAX & ~7u) /* greatest size of a record in bytes, as its size field has 16 bits \
-				 */
+#define SAMPLERECORD_MAX \
+	(PERF_RECORD_MAX & ~7u) /* maximum size of a record in bytes, a multiple of 8: its size field has 16 bits */
 
 struct samplerecord {
-	/* End of the part of the record that precedes the callchain. */
+	/* start of the callchain (its length), after the fixed fields of the record */
 	const char *chain;
-	/* The callchain as the kernel made it, and its number of entries; the first `kernel` entries precede
-	 * CONTEXT_USER. */
+	/* ips: callchain from the kernel; nips: its number of entries; kernel: number of entries before CONTEXT_USER */
 	const uint64_t *ips;
 	uint64_t nips, kernel;
-	/* raw: data of PERF_SAMPLE_RAW; after: bytes that follow the stack copy. Both are copied to the result. */
+	/* raw: data of PERF_SAMPLE_RAW; after: bytes that follow the stack copy. Both are copied to the resulting
+	 * record. */
 	struct str raw, after;
-	/* PERF_SAMPLE_REGS_ABI_*; the registers that attr->sample_regs_user selects, NULL if the ABI is NONE. */
+	/* abi: PERF_SAMPLE_REGS_ABI_*; regs: values of the registers in attr->sample_regs_user, NULL if the ABI is
+	 * NONE */
 	uint64_t abi;
 	const uint64_t *regs;
-	/* The stack copy: only the bytes that the kernel copied, not all that it reserved. */
+	/* stack copy: the bytes that the kernel copied, without the rest of the space that it reserved */
 	struct str stack;
 };
 
@@ -35,8 +35,8 @@ struct samplerecord {
 bool samplerecord_parse(const struct perf_event_attr *attr, const struct ring_sample *sample,
 			struct samplerecord *record);
 
-/* Starts the resulting record: appends the part of the sample before its callchain, and space for the number of
- * callchain entries. Returns the offset of that number in out. */
+/* Starts the resulting record: appends the fields of the sample before its callchain, and space for the number of
+ * callchain entries. Returns the offset of the number in `out`. The caller then appends the entries. */
 size_t samplerecord_begin(const struct samplerecord *record, const struct ring_sample *sample, struct text *out);
 
 /* Completes the resulting record: sets the number of callchain entries at offset `chain`, appends the rest of the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedstat.h - time of a process on a CPU and in the run queue; in the remaining time it was blocked.
+ * schedstat.h - reads the time of a process on a CPU and in the run queue; in its remaining time it was blocked.
  */
 #ifndef PJ_SCHEDSTAT_H
 #define PJ_SCHEDSTAT_H
@@ -9,17 +9,17 @@
 
 #include <sys/types.h>
 
-/* Opens /proc/PID/schedstat for the first thread of a process; pid 0 is this process. Returns a descriptor, which the
- * caller closes, or -1 if the kernel does not provide the file or the process has ended. */
+/* Opens /proc/PID/schedstat of the first thread of a process; pid 0 means this process. Returns a descriptor, which the
+ * caller closes; -1 if the kernel does not provide the file or the process has ended. */
 int schedstat_open(pid_t pid);
 
-/* Times of a thread since its start: on a CPU, and waiting in the run queue. */
+/* Times of a thread since its start. */
 struct schedstat {
-	uint64_t ran, waited; /* ns on a CPU, and ns in the run queue */
+	uint64_t ran, waited; /* ran: time on a CPU in ns; waited: time in the run queue in ns */
 };
 
-/* Reads both times. Returns false and leaves *schedstat unchanged if fd is -1 or the process has ended. The kernel adds
- * a wait in the queue when that wait ends. */
+/* Reads both times into *schedstat. Returns false and leaves *schedstat unchanged if fd is -1 or the process has ended.
+ * The kernel adds a wait in the run queue when that wait ends. */
 bool schedstat_read(int fd, struct schedstat *schedstat);
 
 #endif

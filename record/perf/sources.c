@@ -3,6 +3,9 @@
 
 #include "common/arena.h"
 #include "common/hash.h"
+#include "record/perf/cpulist.h"
+#include "record/perf/openevent.h"
+#include "record/probes/uprobes.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,26 +14,25 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#define ONLINE "/sys/devices/system/cpu/online"
-
 #define DESCRIPTORS_BESIDE 32
-#define RING_SHARE 32 /* rings with stack copies use at most 1/32 of the memory of the host */
+#define RING_SHARE 32 /* all rings with stack copies together use at most 1/32 of the host's memory */
 
 struct source {
 	int fd;
 	uint32_t cpu;
-	bool twinned, twin; /* twin: it is like one that is twinned, and wakes at each sample (sources_wake_each) */
-	bool counts;        /* true if read() also returns the number of lost samples (FORMAT_LOST) */
-	uint64_t lost;      /* this number at the last successful read() */
+	/* twinned: the event gets a twin; twin: the event is the twin of another one, and wakes readers at each sample
+	 * (sources_wake_each) */
+	bool twinned, twin;
+	bool counts;   /* true if read() also returns the number of lost samples (FORMAT_LOST) */
+	uint64_t lost; /* number of lost samples at the last successful read() */
 };
 
 struct cpu_wakes {
 	uint32_t cpu;
-	bool each; /* the twins are enabled */
+	bool each; /* true if the twins are enabled instead of their events */
 };
 
 struct sources {
@@ -42,64 +44,24 @@ struct sources {
 	size_t ncpus;
 	struct {
 		uint64_t id, event;
-	} * name; /* translates ids of the kernel to indexes of events; hash table by id, with open addressing */
+		/* table that translates the kernel's event ids to indexes of events; hash table by id, with open
+		 * addressing */
+	} * name;
 	size_t nnames, mask;
 	uint32_t *tid;
 	size_t ntids;
 	/* size of one ring in bytes, by enum ring_kind; halved until the kernel allows it */
 	size_t bytes[3];
-	uint64_t lost_closed; /* lost samples of events that were closed with their CPU */
-	int *cgroup;          /* descriptors of the cgroup directories, o.ncgroups of them */
+	uint64_t lost_closed; /* number of lost samples of events that were closed with their CPU */
+	int *cgroup;          /* descriptors of the o.ncgroups cgroup directories */
 	bool enabled, without_kernel;
-	size_t refused;          /* events that were not opened on a CPU that came online */
+	bool changed;            /* true if an allocation event was not opened, because its file has changed */
+	size_t refused;          /* number of times that an event was not opened on a CPU that came online */
 	struct cpu_wakes *wakes; /* CPUs whose events have twins */
 	size_t nwakes;
 };
 
-/* ---- CPUs ---------------------------------------------------------------------------------------------------- */
-
-uint32_t *sources_parse_cpus(struct str string, size_t *n)
-{
-	uint32_t *cpu = NULL;
-
-	*n = 0;
-	while ((string = str_trim(string)).n && string.p[0] != '\n') {
-		struct str range = str_cut(&string, ','), from;
-		uint64_t lo, hi;
-
-		if (range.n && range.p[range.n - 1] == '\n')
-			range.n--;
-		from = str_cut(&range, '-');
-		if (!str_u64(from, &lo) || (range.n && !str_u64(range, &hi)))
-			continue;
-		hi = range.n ? hi : lo;
-		for (; lo <= hi && *n < 65536; lo++) {
-			cpu = mem_grow(cpu, sizeof(*cpu), *n + 1);
-			cpu[(*n)++] = (uint32_t)lo;
-		}
-	}
-	return cpu;
-}
-
-static uint32_t *sources_online(size_t *n)
-{
-	char text[4096];
-	int fd = open(ONLINE, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text));
-
-	if (fd >= 0)
-		close(fd);
-	if (got > 0)
-		return sources_parse_cpus((struct str){ text, (size_t)got }, n);
-	/* without /sys, as in some containers, CPU numbers are 0 to n - 1 */
-	*n = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t *cpu = mem_alloc(sizeof(*cpu), *n);
-	for (size_t i = 0; i < *n; i++)
-		cpu[i] = (uint32_t)i;
-	return cpu;
-}
-
-/* ---- numbers of events --------------------------------------------------------------------------------------- */
+/* ---- table of event ids -------------------------------------------------------------------------------------- */
 
 static size_t name_place(const struct sources *sources, uint64_t id)
 {
@@ -135,85 +97,17 @@ uint64_t sources_event(const struct sources *sources, uint64_t id)
 	return sources->name ? sources->name[name_place(sources, id)].event : 0;
 }
 
-/* ---- opening one event --------------------------------------------------------------------------------------- */
-
-/* Removes one feature from the attribute, after the kernel has refused it: less precision first, then the newest
- * feature. The comments give the kernel that introduced each. Returns false if no such feature is left. */
-static bool step_down(struct perf_event_attr *attr)
-{
-	if (attr->precise_ip)
-		return attr->precise_ip--, true;
-	if (attr->read_format & FORMAT_LOST) /* FORMAT_LOST: Linux 6.0 */
-		return attr->read_format &= ~FORMAT_LOST, true;
-	/* cgroup ids: Linux 5.7 with CONFIG_CGROUP_PERF */
-	if (attr->cgroup || attr->sample_type & PERF_SAMPLE_CGROUP)
-		return attr->cgroup = 0, attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP, true;
-	if (attr->ksymbol || attr->bpf_event) /* KSYMBOL and BPF records: Linux 5.1 */
-		return attr->ksymbol = attr->bpf_event = 0, true;
-	if (attr->namespaces) /* NAMESPACES records: Linux 4.12 */
-		return attr->namespaces = 0, true;
-	if (attr->exclude_guest)
-		return attr->exclude_guest = 0, true;
-	return false;
-}
-
-/* Returns true for events that occur only in the kernel: with kernel code excluded they would give no samples. */
-static bool in_kernel(const struct perf_event_attr *attr)
-{
-	return attr->type == PERF_TYPE_TRACEPOINT ||
-	       (attr->type == PERF_TYPE_SOFTWARE &&
-		(attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES || attr->config == PERF_COUNT_SW_CPU_MIGRATIONS));
-}
-
-/* Removes from the attribute one feature for which the permission is missing. Returns false if none is left. Kernel
- * code is excluded last, and only for events of threads or of a command. */
-static bool request_less(struct sources *sources, struct perf_event_attr *attr)
-{
-	if (attr->namespaces)
-		return attr->namespaces = 0, true;
-	if (attr->ksymbol || attr->bpf_event)
-		return attr->ksymbol = attr->bpf_event = 0, true;
-	if (attr->exclude_kernel || in_kernel(attr) ||
-	    (sources->o.target != TARGET_THREADS && sources->o.target != TARGET_COMMAND))
-		return false;
-	sources->without_kernel = true;
-	return attr->exclude_kernel = attr->exclude_hv = 1, true;
-}
+/* ---- opening of one event ------------------------------------------------------------------------------------ */
 
 static int sources_open_event(struct sources *sources, struct perf_event_attr *attr, pid_t pid, int cpu,
 			      unsigned long flags)
 {
-	for (;;) {
-		int fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	bool user_only = sources->o.target == TARGET_THREADS || sources->o.target == TARGET_COMMAND;
+	bool excluded = attr->exclude_kernel;
+	int fd = openevent(attr, pid, cpu, flags, user_only);
 
-		if (fd >= 0)
-			return fd;
-		switch (errno) {
-		case EINVAL:
-		case E2BIG:
-		case EOPNOTSUPP:
-			if (step_down(attr))
-				continue;
-			return -1;
-		case ENOENT:
-			/* The unit that counts precise events may not exist: tries again with less precision. */
-			if (attr->precise_ip) {
-				attr->precise_ip--;
-				continue;
-			}
-			return -1;
-		case EACCES:
-		case EPERM: {
-			int error = errno;
-
-			if (request_less(sources, attr))
-				continue;
-			errno = error;
-			return -1;
-		}
-		default: return -1;
-		}
-	}
+	sources->without_kernel |= attr->exclude_kernel && !excluded;
+	return fd;
 }
 
 static struct source *keep_source(struct sources *sources, int fd, uint32_t cpu, bool counts)
@@ -226,9 +120,9 @@ static struct source *keep_source(struct sources *sources, int fd, uint32_t cpu,
 	return sources->source + sources->n++;
 }
 
-/* ---- all events of a CPU ------------------------------------------------------------------------------------- */
+/* ---- opening of all events of a CPU -------------------------------------------------------------------------- */
 
-/* Arguments pid and flags of perf_event_open that select the target of an event. */
+/* Arguments of perf_event_open, pid and flags, that select the target of an event. */
 struct owner {
 	pid_t pid;
 	unsigned long flags;
@@ -251,8 +145,8 @@ static size_t sources_whoms(const struct sources *sources)
 						     1;
 }
 
-/* Returns the number of descriptors that the recording needs: those of all events on all CPUs, and DESCRIPTORS_BESIDE
- * for files of windows and /proc that are open at the same time. */
+/* Returns the number of descriptors that the recording needs: one for each event of each target on each CPU, and
+ * DESCRIPTORS_BESIDE for files of windows and /proc that are open at the same time. */
 static uint64_t descriptors_needed(const struct sources *sources)
 {
 	uint64_t one = sources->o.nevents * (sources->o.twins ? 2 : 1) + 1 + (sources->o.switches ? 1 : 0);
@@ -268,8 +162,9 @@ static uint64_t locked_bytes(const struct sources *sources)
 	       (sources->o.switches ? sources->bytes[RING_OF_SWITCHES] + page : 0);
 }
 
-/* Maps a ring of this kind for the CPU with descriptor fd, or, if *ring already has one, redirects the records of fd to
- * it. Halves the size until the kernel allows it, unless the user or sources_options demand a size. */
+/* Maps a ring of this kind for the CPU with descriptor fd and sets *ring to fd. If *ring is a descriptor already, makes
+ * the kernel write the records of fd to the ring of *ring instead. Halves the size until the kernel allows it, unless
+ * the user or sources_options demand a size. Returns false with errno on failure. */
 static bool give_ring(struct sources *sources, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
 {
 	size_t *bytes = sources->bytes + kind;
@@ -287,27 +182,55 @@ static bool give_ring(struct sources *sources, int fd, int *ring, enum ring_kind
 	return true;
 }
 
-/* Returns true for events that the kernel samples: the recorder makes the samples of off-CPU events itself. */
+/* Returns true for events that the kernel samples, false for off-CPU events, whose samples the recorder makes. */
 static bool is_sampled(const struct perf_event_attr *attr)
 {
 	return attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_BPF_OUTPUT;
 }
 
-/* Returns true for events that get twins: those that are sampled at a frequency, with a copy of the stack. Each
- * occurrence of a counted event, as a context switch, would wake a reader, which causes two more. */
+/* Returns true for events that get twins: those that are sampled by frequency and have a stack copy. An event with a
+ * fixed period gets none: each occurrence would wake a reader, which causes two more context switches. */
 static bool is_twinned(const struct perf_event_attr *attr)
 {
 	return is_sampled(attr) && attr->freq && attr->sample_type & PERF_SAMPLE_STACK_USER;
 }
 
-/* Returns true, and counts it, if an event needs a right that the recorder has dropped since the start: the other
- * events are recorded on this CPU. Uprobes need CAP_SYS_ADMIN (Linux 6.16). */
+/* Returns true, and adds 1 to sources->refused, if the event cannot be opened because it needs a right that the
+ * recorder has dropped since the start. The other events are still recorded on this CPU. Uprobes need CAP_SYS_ADMIN
+ * (Linux 6.16). */
 static bool is_refused(struct sources *sources, const struct perf_event_attr *attr, int error)
 {
 	if (!sources->enabled || attr->type < PERF_TYPE_MAX || (error != EACCES && error != EPERM))
 		return false;
 	sources->refused++;
 	return true;
+}
+
+/* Returns true if the event `number` is a breakpoint of java:alloc in a file that is not what it was when the
+ * breakpoint was tested (uprobes_try): anybody can change a file of his own, which must not end the recording of
+ * others. A failure because of other attributes of the event is none of the file, nor is one of
+ * uprobes_is_beside_file. */
+static bool is_file_changed(struct sources *sources, const struct perf_event_attr *attr, uint64_t number, int error)
+{
+	int tried;
+
+	if (number > sources->o.nevents || !sources->o.event[number - 1].allocates || uprobes_is_beside_file(error))
+		return false;
+	tried = uprobes_try(attr);
+	if (!tried || uprobes_is_beside_file(tried))
+		return false;
+	sources->changed = true;
+	return true;
+}
+
+/* Returns the path of the cgroup with descriptor fd, for the message that it is none of perf's; NULL if the targets are
+ * no cgroups. */
+static const char *cgroup_path(const struct sources *sources, int fd)
+{
+	for (size_t i = 0; sources->cgroup && i < sources->o.ncgroups; i++)
+		if (sources->cgroup[i] == fd)
+			return sources->o.cgroup[i];
+	return NULL;
 }
 
 static bool sources_open_one(struct sources *sources, struct perf_event_attr *attr, const char *what, uint64_t number,
@@ -326,10 +249,12 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 					 .pid = (uint32_t)owner.pid,
 					 .cpu = (int)cpu,
 					 .needed = descriptors_needed(sources) };
+	if (fd < 0 && errno == EBADF)
+		why->what = cgroup_path(sources, owner.pid);
 	if (fd < 0)
 		/* a thread that ended after the threads were listed is no failure */
 		return (sources->o.target == TARGET_THREADS && why->error == ESRCH) ||
-		       is_refused(sources, attr, why->error);
+		       is_refused(sources, attr, why->error) || is_file_changed(sources, attr, number, why->error);
 	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST)->twinned =
 		kind == RING_OF_SAMPLES && is_twinned(attr);
 	if (!give_ring(sources, fd, ring, kind, cpu)) {
@@ -353,10 +278,10 @@ const struct perf_event_attr *sources_format(const struct sources *sources)
 	return NULL;
 }
 
-/* ---- twins ---------------------------------------------------------------------------------------------------- */
+/* ---- twins of sampled events ---------------------------------------------------------------------------------- */
 
-/* Returns true if threads inherit the events. Then twins are opened with them, or never: a thread that started before
- * has only the others, and would not be sampled while those are disabled. */
+/* Returns true if threads inherit the events. Then twins are opened together with the events, or never: a thread that
+ * started earlier inherits only the events, and would not be sampled while they are disabled. */
 static bool sources_inherits(const struct sources *sources)
 {
 	return sources->o.target == TARGET_COMMAND || sources->o.target == TARGET_THREADS;
@@ -384,8 +309,8 @@ static bool open_twin(struct sources *sources, size_t e, struct owner owner, uin
 	return true;
 }
 
-/* Opens the twins of events on a CPU, disabled. Returns false with errno, and closes those that were
- * opened, if one cannot be. */
+/* Opens the twins of all events on a CPU, disabled. If a twin cannot be opened, closes those already open and returns
+ * false with errno. */
 static bool open_twins(struct sources *sources, uint32_t cpu)
 {
 	size_t bytes, before = sources->n, n = sources_whoms(sources);
@@ -417,7 +342,8 @@ static struct cpu_wakes *wakes_of(const struct sources *sources, uint32_t cpu)
 	return NULL;
 }
 
-/* Enables the twins of a CPU (each) or the events that they are twins of, and disables the others first. */
+/* each true: disables the events of a CPU that have twins, then enables the twins. each false: disables the twins, then
+ * enables the events. */
 static void switch_twins(const struct sources *sources, uint32_t cpu, bool each)
 {
 	for (int on = 0; on <= 1; on++)
@@ -456,7 +382,7 @@ const uint32_t *sources_cpu_list(const struct sources *sources, size_t *n)
 	return sources->cpu;
 }
 
-/* ---- CPUs that come and go -------------------------------------------------------------------------------------- */
+/* ---- CPU hotplug ------------------------------------------------------------------------------------------------- */
 
 static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failure *why)
 {
@@ -488,11 +414,11 @@ static bool open_cpu(struct sources *sources, uint32_t cpu, struct sources_failu
 	return true;
 }
 
-/* Returns the number of samples that the event has lost. An event whose CPU went offline may not be readable: then it
- * is the number at the last read(). */
+/* Returns the number of samples that the event has lost; if read() fails, as after its CPU went offline, the number at
+ * the last successful read(). */
 static uint64_t lost_of(struct source *source)
 {
-	/* format of read(): the event's count, then its number of lost samples (read_format is FORMAT_LOST alone) */
+	/* layout of read() with FORMAT_LOST: the value of the event's counter, then the number of its lost samples */
 	uint64_t value[2];
 
 	if (source->counts && read(source->fd, value, sizeof(value)) == sizeof(value))
@@ -520,9 +446,9 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 	sources->n = n;
 }
 
-/* ---- targets ------------------------------------------------------------------------------------------------- */
+/* ---- target processes and threads ---------------------------------------------------------------------------- */
 
-/* Closes all twins: sources_wake_each fails from then on where events are inherited. */
+/* Closes all twins. Where threads inherit events, sources_wake_each fails from then on. */
 static void drop_twins(struct sources *sources)
 {
 	size_t n = 0;
@@ -537,8 +463,8 @@ static void drop_twins(struct sources *sources)
 	sources->nwakes = 0;
 }
 
-/* Lists the threads of all target processes in sources->tid. Threads that start later are children of these and inherit
- * their events. */
+/* Lists the threads of all target processes in sources->tid. Threads that start later are children of the listed
+ * threads and inherit their events. Returns false and sets *why if a process cannot be read. */
 static bool find_threads(struct sources *sources, struct sources_failure *why)
 {
 	for (size_t i = 0; i < sources->o.npids; i++) {
@@ -568,8 +494,8 @@ static bool find_threads(struct sources *sources, struct sources_failure *why)
 	return true;
 }
 
-/* Returns true if a target process has a thread that is not in sources->tid. It may have inherited an event and not its
- * twin, which was opened later. */
+/* Returns true if a target process has a thread that is not in sources->tid. That thread may have inherited an event
+ * but not its twin, which was opened later. */
 static bool has_new_threads(const struct sources *sources)
 {
 	struct sources now = { .o = sources->o };
@@ -602,7 +528,8 @@ static bool open_cgroups(struct sources *sources, struct sources_failure *why)
 	return true;
 }
 
-/* Returns true if enough descriptors remain for the files of windows: opening one would fail later, without a hint. */
+/* Returns true if enough descriptors remain for the files of windows: without this check, opening a file of a window
+ * would fail later, without a hint. Always sets *why to the reason for false. */
 static bool can_open_more(const struct sources *sources, struct sources_failure *why)
 {
 	struct rlimit limit;
@@ -615,8 +542,8 @@ static bool can_open_more(const struct sources *sources, struct sources_failure 
 	return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= why->needed;
 }
 
-/* Halves the size of a ring with stack copies until the rings of all CPUs use at most 1/RING_SHARE of the memory, or
- * `least` is reached. Returns the size in bytes. */
+/* Halves the size of a ring with stack copies until the rings of all CPUs use at most 1/RING_SHARE of the host's
+ * memory, or until the size is `least`. Returns the size in bytes. */
 static size_t sources_bounded(const struct sources *sources, size_t bytes, size_t least)
 {
 	struct sysinfo info;
@@ -629,7 +556,7 @@ static size_t sources_bounded(const struct sources *sources, size_t bytes, size_
 
 static void set_sizes(struct sources *sources)
 {
-	/* with rings for switches, three rings of a CPU share the memory that is allowed for two */
+	/* with rings for switches, three rings of a CPU share the locked memory that is allowed for two */
 	size_t small = sources->o.switches ? RING_SMALL / 2 : RING_SMALL;
 	size_t samples = sources->o.ring_bytes ? sources->o.ring_bytes : sources->o.large ? RING_MAX : small;
 
@@ -646,7 +573,7 @@ static bool open_cpus(struct sources *sources, struct sources_failure *why)
 
 	for (size_t i = 0; valid && i < sources->ncpus; i++) {
 		valid = open_cpu(sources, sources->cpu[i], why);
-		/* the CPU went offline after it was listed */
+		/* the CPU went offline after it was listed: continue without it */
 		if (!valid && why->error == ENODEV && sources->ncpus > 1 && i > 0) {
 			close_cpu(sources, sources->cpu[i]);
 			sources->cpu[i--] = sources->cpu[--sources->ncpus];
@@ -657,7 +584,7 @@ static bool open_cpus(struct sources *sources, struct sources_failure *why)
 }
 
 /* Opens the events of all CPUs. If rings must hold stack copies, halves the size of the rings of all CPUs together
- * until the kernel allows it: the ring of the first CPU could otherwise use all memory that is allowed. */
+ * until the kernel allows it: otherwise the ring of the first CPU could use all locked memory that is allowed. */
 static bool open_with_less(struct sources *sources, struct sources_failure *why)
 {
 	size_t *bytes = &sources->bytes[RING_OF_SAMPLES];
@@ -679,7 +606,7 @@ struct sources *sources_open(const struct sources_options *options, struct rings
 
 	sources->o = *options;
 	sources->rings = rings;
-	sources->cpu = sources_online(&sources->ncpus);
+	sources->cpu = cpulist_online(&sources->ncpus);
 	set_sizes(sources);
 	bool valid = (options->target != TARGET_THREADS || find_threads(sources, why)) &&
 		     (options->target != TARGET_CGROUPS || open_cgroups(sources, why));
@@ -720,22 +647,14 @@ void sources_close(struct sources *sources)
 	free(sources);
 }
 
-static bool has_cpu(const uint32_t *cpu, size_t n, uint32_t which)
-{
-	for (size_t i = 0; i < n; i++)
-		if (cpu[i] == which)
-			return true;
-	return false;
-}
-
 bool sources_cpus_differ(const struct sources *sources)
 {
 	size_t n;
-	uint32_t *now = sources_online(&n);
+	uint32_t *now = cpulist_online(&n);
 	bool equal = n == 0 || n == sources->ncpus;
 
 	for (size_t i = 0; equal && i < n; i++)
-		equal = now[i] == sources->cpu[i] || has_cpu(sources->cpu, sources->ncpus, now[i]);
+		equal = now[i] == sources->cpu[i] || cpulist_has(sources->cpu, sources->ncpus, now[i]);
 	free(now);
 	return !equal;
 }
@@ -745,7 +664,7 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 	struct sources_failure why;
 	bool came = false;
 	size_t n;
-	uint32_t *now = sources_online(&n);
+	uint32_t *now = cpulist_online(&n);
 
 	if (n == 0 || (n == sources->ncpus && memcmp(now, sources->cpu, n * sizeof(*now)) == 0)) {
 		free(now);
@@ -753,17 +672,17 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 	}
 	drain(to);
 	for (size_t i = 0; i < sources->ncpus; i++)
-		if (!has_cpu(now, n, sources->cpu[i]))
+		if (!cpulist_has(now, n, sources->cpu[i]))
 			close_cpu(sources, sources->cpu[i]);
 	for (size_t i = 0; i < n; i++) {
-		if (has_cpu(sources->cpu, sources->ncpus, now[i]))
+		if (cpulist_has(sources->cpu, sources->ncpus, now[i]))
 			continue;
 		if (open_cpu(sources, now[i], &why)) {
 			came = true;
 			continue;
 		}
 		close_cpu(sources, now[i]);
-		now[i--] = now[--n]; /* sources_follow_cpus will try this CPU again at its next call */
+		now[i--] = now[--n]; /* the next call of sources_follow_cpus tries this CPU again */
 	}
 	free(sources->cpu);
 	sources->cpu = now;
@@ -790,9 +709,9 @@ size_t sources_cpus(const struct sources *sources)
 	return sources->ncpus;
 }
 
-size_t sources_fds(const struct sources *sources)
+bool sources_changed(const struct sources *sources)
 {
-	return sources->n;
+	return sources->changed;
 }
 
 bool sources_without_kernel(const struct sources *sources)

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define NAME_BYTES_MAX 256 /* maximum length of a tracepoint's name in bytes; names of the kernel are below 100 */
+/* maximum length of a tracepoint's name in bytes; names in the kernel have fewer than 100 */
+#define NAME_BYTES_MAX 256
 #define FILE_BYTES_MAX (16u << 20)
 
-/* ---- files --------------------------------------------------------------------------------------------------- */
+/* ---- paths of tracefs ---------------------------------------------------------------------------------------- */
 
-/* Composes the path of a file or directory of tracefs in `text`. Returns it as a C string. */
+/* Writes the path of a file or directory of tracefs into *text. Returns it as a C string. */
 static const char *tracefs_path_of(struct text *text, const char *dir, const char *folder, struct str system,
 				   struct str name, const char *file)
 {
@@ -45,7 +46,8 @@ const char *tracefs_dir(void)
 		text_free(&path);
 		if (there)
 			return dir[i];
-		/* the error of a mount point that exists explains more than ENOENT of the other one */
+		/* /sys/kernel/tracing and its older path are tried: the errno of one that exists is more useful than
+		 * ENOENT of the other */
 		if (errno != ENOENT)
 			error = errno;
 	}
@@ -53,7 +55,7 @@ const char *tracefs_dir(void)
 	return NULL;
 }
 
-/* ---- finding ------------------------------------------------------------------------------------------------- */
+/* ---- search for tracepoints ---------------------------------------------------------------------------------- */
 
 static bool read_id(const char *dir, struct str system, struct str name, uint64_t *id)
 {
@@ -108,7 +110,7 @@ static bool each_entry(const char *path, bool (*fn)(void *to, struct str name), 
 /* State of a walk over all tracepoints whose system and name match patterns. */
 struct walk {
 	const char *dir;
-	struct str systems, names; /* patterns for system and name */
+	struct str systems, names; /* systems: pattern for the system; names: pattern for the name */
 	struct str system;         /* system whose directory is being read */
 	bool (*fn)(void *to, struct str system, struct str name);
 	void *to;
@@ -134,7 +136,7 @@ static bool visit_system(void *to, struct str system)
 	if (!each_entry(tracefs_path_of(&path, walk->dir, "events", system, (struct str){ 0 }, NULL), visit_name,
 			walk)) {
 		walk->denied |= errno == EACCES || errno == EPERM;
-		/* ENOTDIR is no failure: entries such as events/enable are files. */
+		/* ENOTDIR is no failure: entries such as events/enable are files */
 		valid = errno == ENOTDIR || errno == ENOENT || errno == EACCES || errno == EPERM;
 	}
 	text_free(&path);
@@ -208,7 +210,7 @@ void tracefs_free(struct tracepoint *tracepoint, size_t n)
 	free(tracepoint);
 }
 
-/* ---- all names ------------------------------------------------------------------------------------------------ */
+/* ---- names of all tracepoints --------------------------------------------------------------------------------- */
 
 static bool take_listed(void *to, struct str system, struct str name)
 {
@@ -223,7 +225,7 @@ void tracefs_list(const char *dir, struct text *text)
 	tracefs_walk(&walk);
 }
 
-/* ---- names that were meant ----------------------------------------------------------------------------------- */
+/* ---- names similar to an unknown one ----------------------------------------------------------------------------- */
 
 #define NEAREST 3
 
@@ -236,7 +238,7 @@ struct near {
 	size_t n;
 };
 
-/* Returns the edit distance of two names: the least number of bytes to insert, delete or change. */
+/* Returns the edit distance of two names: the minimum number of bytes to insert, delete or change. */
 static unsigned tracefs_distance(struct str string, struct str other)
 {
 	unsigned row[NAME_BYTES_MAX * 2 + 2], diagonal, above;
@@ -303,11 +305,11 @@ void tracefs_nearest(const char *dir, struct str name, struct text *text)
 	}
 }
 
-/* ---- the section --------------------------------------------------------------------------------------------- */
+/* ---- section TRACING_DATA ------------------------------------------------------------------------------------ */
 
-/* The section has the layout that tools/perf/util/trace-event-read.c reads as version 0.6. */
+/* Layout of the section TRACING_DATA: tools/perf/util/trace-event-read.c reads it as version 0.6. */
 
-/* Appends the size of a file, as a number of `width` (4 or 8) bytes, and then the content. If the file cannot be read,
+/* Appends the size of a file as a number of `width` bytes (4 or 8), then its content. If the file cannot be read,
  * appends size 0 and returns false. */
 static bool tracefs_put_file(struct text *text, const char *path, size_t width)
 {
@@ -359,7 +361,7 @@ static struct str system_of(const struct tracepoint *tracepoint)
 	return str_cut(&name, ':');
 }
 
-/* Returns the number of tracepoints at the start of a sorted array that have the system of the first one. */
+/* Returns the number of tracepoints at the start of a sorted array that belong to the same system. */
 static size_t tracefs_run_of(const struct tracepoint *tracepoint, size_t n)
 {
 	size_t i = 1;
@@ -369,8 +371,8 @@ static size_t tracefs_run_of(const struct tracepoint *tracepoint, size_t n)
 	return i;
 }
 
-/* Appends the formats of the tracepoints of the system "ftrace", then those of each other system after the system's
- * name. */
+/* Appends the formats of the tracepoints of the system "ftrace". Then appends, for each other system, its name and the
+ * formats of its tracepoints. */
 static bool put_systems(struct text *text, const char *dir, const struct tracepoint *tracepoint, size_t n)
 {
 	uint32_t systems = 0;
@@ -422,14 +424,14 @@ bool tracefs_describe(const char *dir, const struct tracepoint *tracepoint, size
 	text_bytes(text, &page, sizeof(page));
 	valid = put_header_file(text, dir, "header_page") && put_header_file(text, dir, "header_event") &&
 		put_systems(text, dir, sorted, unique);
-	/* size 0 for kernel symbols, as perf writes it: readers have them from elsewhere */
+	/* size 0 for kernel symbols, as perf writes it: readers get them from other sources */
 	text_bytes(text, &kallsyms, sizeof(kallsyms));
-	/* printk_formats may be missing; then its size is 0 */
+	/* the file printk_formats may be missing; then its size is 0 */
 	if (valid)
 		tracefs_put_file(
 			text, tracefs_path_of(&path, dir, "printk_formats", (struct str){ 0 }, (struct str){ 0 }, NULL),
 			4);
-	/* size 0 for names of threads: readers have them from COMM records */
+	/* size 0 for names of threads: readers get them from COMM records */
 	text_bytes(text, &cmdlines, sizeof(cmdlines));
 	text_free(&path);
 	free(sorted);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* budget for the samples of a counted event, in bytes per second on one CPU */
+/* assumed bytes per second of samples of an event with a fixed period on one CPU */
 #define COUNTED_BYTES (UINT64_C(16) << 20)
 
 struct budgets {
@@ -18,10 +18,15 @@ struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, 
 				     uint64_t per_second)
 {
 	struct budgets_limits limits = { .each = stack_bytes / 6 + 1024, .per_second = per_second };
+	bool allocates = false;
 
-	for (size_t i = 0; i < n && !per_second; i++)
-		limits.per_second +=
-			cpus * (event[i].attr.freq ? event[i].attr.sample_freq * limits.each : COUNTED_BYTES);
+	for (size_t i = 0; i < n && !per_second; i++) {
+		/* each libjvm.so adds two events of java:alloc, and tenants choose the number of these files */
+		if (!event[i].allocates || !allocates)
+			limits.per_second +=
+				cpus * (event[i].attr.freq ? event[i].attr.sample_freq * limits.each : COUNTED_BYTES);
+		allocates |= event[i].allocates;
+	}
 	return limits;
 }
 
@@ -61,8 +66,8 @@ static uint64_t sum_u64(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* Returns the row of a tenant in a report; the row `others` if the tenant is unknown or the report has
- * PJ_TENANTS rows. */
+/* Returns the row of a tenant in a report, and adds it if it is missing. Returns the row `others` if the tenant is
+ * unknown or the report has PJ_TENANTS other rows. */
 static struct pj_tenant *budgets_row_of(struct pj_tenants *report, uint32_t kind, uint64_t key)
 {
 	for (uint32_t i = 0; i < report->n; i++)
@@ -171,7 +176,7 @@ void budgets_add(struct pj_tenants *sum, const struct pj_tenants *more)
 	budgets_add_row(&sum->others, &more->others);
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------------- */
+/* ---- text of the losses ----------------------------------------------------------------------------------------- */
 
 static void budgets_put_row(struct text *text, const struct pj_tenant *row, const char *name)
 {

@@ -13,30 +13,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MANY 4096 /* least number of cgroups in the table for cgroups_forget to remove any */
+#define MANY 4096 /* maximum number of cgroups in the table for which cgroups_forget removes none */
 #define AGAIN_NS UINT64_C(2000000000)
-/* pause after a reading of the hierarchy, as a multiple of its duration: at most 5 % of a CPU */
+/* pause after a reading of the hierarchy, as a multiple of the reading's duration, so that readings use at most 5 % of
+ * a CPU */
 #define BACK_OFF 20
-#define BYTES_MAX (16u << 20) /* maximum bytes of all entries of the table */
-/* maximum bytes of the entries that CGROUP records added since limit_cgroups last removed those that no window
- * contains */
+/* limit for the bytes of all entries of the table; beyond it entries of earlier windows are removed */
+#define BYTES_MAX (16u << 20)
+/* limit for the bytes of the entries that CGROUP records added; beyond it the entries that are in no window are
+ * removed */
 #define UNSEEN_MAX (4u << 20)
-#define TODO_MAX (4u << 20)        /* maximum bytes of the paths of directories that are still to be read */
-#define ROOT_CGROUPS_MAX 20000     /* maximum number of cgroups of root in one reading of the hierarchy */
-#define DELEGATED_CGROUPS_MAX 4000 /* maximum number of cgroups of other users in one reading of the hierarchy */
+/* limit for the bytes of the paths of directories that are still to be read; directories beyond it are ignored */
+#define TODO_MAX (4u << 20)
+/* maximum number of cgroups of root in one reading of the hierarchy; further ones are ignored */
+#define ROOT_CGROUPS_MAX 20000
+/* maximum number of cgroups of other users in one reading of the hierarchy; further ones are ignored */
+#define DELEGATED_CGROUPS_MAX 4000
 
 struct cgroups {
 	struct cgroup **slot; /* hash table by id, with open addressing */
+	/* n: number of cgroups; mask: number of slots - 1 */
 	size_t n, mask;
-	/* bytes: all entries of the table; unseen: bytes of entries that CGROUP records added since limit_cgroups last
-	 * removed those that no window contains */
+	/* bytes: bytes of all entries of the table. unseen: bytes of the entries that CGROUP records added since
+	 * limit_cgroups last removed the announced entries that are in no window. */
 	size_t bytes, unseen;
 	char *point; /* mount point of the hierarchy; NULL if it is not mounted */
 	struct text root;
 	uint64_t again_ns; /* earliest time of the next reading of the hierarchy, in ns of CLOCK_MONOTONIC */
 };
 
-/* ---- table --------------------------------------------------------------------------------------------------- */
+/* ---- table of cgroups ------------------------------------------------------------------------------------------- */
 
 static struct cgroup **cgroups_place(const struct cgroups *cgroups, uint64_t id)
 {
@@ -52,8 +58,8 @@ static size_t cgroup_bytes(const struct cgroup *cgroup)
 	return sizeof(*cgroup) + cgroup->path.n + 1;
 }
 
-/* Rebuilds the table with `wide` slots. Keeps the cgroups that a window from keep_from on contains (1 + serial number)
- * and, with `read`, all those that were read from the hierarchy; frees the others. */
+/* Rebuilds the table with `wide` slots (a power of two). The cgroups with `window` (1 + serial number) of keep_from or
+ * later stay. If `read` is true, all cgroups that were read from the hierarchy stay, too. Frees the other cgroups. */
 static void cgroups_rebuild(struct cgroups *cgroups, size_t wide, uint64_t keep_from, bool read)
 {
 	struct cgroups new = { .slot = mem_alloc(sizeof(*new.slot), wide), .mask = wide - 1 };
@@ -96,7 +102,7 @@ static void put_cgroup(struct cgroups *cgroups, uint64_t id, struct str path, bo
 	*at = cgroup;
 }
 
-/* Returns 1 + serial number of the latest window that contains any of the cgroups; 0 if none does. */
+/* Returns the largest `window` (1 + serial number) of all cgroups; 0 if no window has a record of a cgroup. */
 static uint64_t latest_window(const struct cgroups *cgroups)
 {
 	uint64_t latest = 0;
@@ -107,7 +113,7 @@ static uint64_t latest_window(const struct cgroups *cgroups)
 	return latest;
 }
 
-/* Removes cgroups until the table is within its memory limits. A removed cgroup that still exists is read again from
+/* Removes cgroups until the table is within its limits of bytes. A removed cgroup that still exists is read again from
  * the hierarchy when a sample has its id. */
 static void limit_cgroups(struct cgroups *cgroups)
 {
@@ -143,7 +149,7 @@ void cgroups_forget(struct cgroups *cgroups, uint64_t serial)
 		cgroups_rebuild(cgroups, cgroups->mask + 1, serial + 1, false);
 }
 
-/* ---- reading the hierarchy ----------------------------------------------------------------------------------- */
+/* ---- reading of the hierarchy ----------------------------------------------------------------------------------- */
 
 bool cgroups_parse_mountinfo(struct str all, struct str *point, struct str *root)
 {
@@ -192,13 +198,13 @@ static void find_hierarchy(struct cgroups *cgroups)
 
 struct hierarchy {
 	struct cgroups *g;
-	/* paths of directories to read, each with a NUL; relative to the mount point, whose own path is "" */
+	/* paths of directories to read, each with its NUL, relative to the mount point; the mount point itself is "" */
 	struct text todo;
-	/* number of cgroups that may still be read: those of root, and those of other users */
+	/* root: number of cgroups of root that may still be read. delegated: number of cgroups of all other users. */
 	size_t root, delegated;
 };
 
-/* Appends the paths of the subdirectories of `path` to hierarchy->todo. */
+/* Appends the paths of the subdirectories of `path` to hierarchy->todo, until todo exceeds TODO_MAX. */
 static void read_subfolders(struct hierarchy *hierarchy, DIR *dir, const char *path)
 {
 	for (struct dirent *entry; (entry = readdir(dir));) {
@@ -212,8 +218,8 @@ static void read_subfolders(struct hierarchy *hierarchy, DIR *dir, const char *p
 	}
 }
 
-/* Counts a cgroup that is about to be read. Returns false if root, or the other users together, have reached their
- * limit. */
+/* Counts a cgroup of this owner that is about to be read, and returns true. Returns false if the owner's limit is
+ * reached: root has one limit, and all other users together have another. */
 static bool may_read_cgroup(struct hierarchy *hierarchy, uid_t owner)
 {
 	size_t *left = owner == 0 ? &hierarchy->root : &hierarchy->delegated;
@@ -246,8 +252,8 @@ static void read_cgroup(struct hierarchy *hierarchy, int top, const char *path)
 	closedir(dir);
 }
 
-/* Reads the paths and ids of cgroups into the table, level by level from the root: a user with a delegated cgroup can
- * make any number of cgroups below it, with paths of 4 kB. */
+/* Reads the paths and ids of cgroups into the table. Reads them level by level from the root, because a user with a
+ * delegated cgroup can make any number of cgroups below it, with paths of 4 kB. */
 static void read_hierarchy(struct cgroups *cgroups)
 {
 	struct hierarchy hierarchy = { .g = cgroups, .root = ROOT_CGROUPS_MAX, .delegated = DELEGATED_CGROUPS_MAX };

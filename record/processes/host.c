@@ -15,7 +15,8 @@ struct host {
 	char boot[64], cpu[256];
 };
 
-/* Reads the first line of a file, up to n - 1 bytes, as a string without newline; empty if the file cannot be read. */
+/* Reads the first line of a file, up to n - 1 bytes, to `to`, as a string without newline. The string is empty if the
+ * file cannot be read. */
 static void host_read_line(const char *path, char *to, size_t n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -27,8 +28,8 @@ static void host_read_line(const char *path, char *to, size_t n)
 		close(fd);
 }
 
-/* Reads the CPU model from the line "model name    : ..." of /proc/cpuinfo. Architectures other than x86 do not have
- * that line. */
+/* Reads the CPU model from the line "model name : ..." of /proc/cpuinfo. Architectures other than x86 do not have that
+ * line; the CPU model then stays empty. */
 static void find_cpu(struct host *host)
 {
 	char line[512];

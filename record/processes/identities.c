@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Least duration of a lookup, in ns, that counts against IDENTITY_WAITS_NS. Ordinary lookups take 0.1 ms and do not
- * count, even those of all processes of a large host. */
+/* Minimum duration in ns of a lookup that is charged to IDENTITY_WAITS_NS. Ordinary lookups take 0.1 ms and are not
+ * charged, even if all processes of a large host are looked up. */
 #define SLOW_NS (IDENTITY_WAIT_MS * SECOND_NS / 2000)
 
 struct identities {
-	/* second: current second of CLOCK_MONOTONIC; waited: duration of the slow lookups in this second, in ns */
+	/* second: current second of CLOCK_MONOTONIC. waited: total duration of the slow lookups in this second, in
+	 * ns. */
 	uint64_t second, waited;
 	bool (*read)(uint32_t pid, struct identity *found);
 };

@@ -8,7 +8,7 @@
 #include "common/text.h"
 
 struct idle {
-	/* idle time of each CPU since boot, in ns, at the start of the window */
+	/* idle time of each CPU since boot, at the start of the window, in ns; index: CPU number */
 	uint64_t *ns;
 	size_t n;
 };
@@ -17,8 +17,8 @@ struct idle {
 void idle_begin(struct idle *i);
 
 /*
- * Appends to text one PJ_ITEM_IDLE for each CPU, with its idle time since idle_begin in ns; text receives the items of
- * FEATURE_PJ_END. Leaves out a CPU whose counter went backwards.
+ * Appends one item PJ_ITEM_IDLE for each CPU, with its idle time since idle_begin in ns, to the text of FEATURE_PJ_END.
+ * Leaves out a CPU whose idle time since boot is lower than at idle_begin.
  */
 void idle_put(const struct idle *i, struct text *text);
 

@@ -6,7 +6,7 @@
 #include "record/processes/kernel.h"
 #include "common/formats/pjsection.h"
 
-#define LONGEST 4096 /* maximum length of a path, in bytes */
+#define LONGEST 4096 /* paths of this length in bytes or more are not added to the list */
 #define USER 2       /* value of PERF_RECORD_MISC_USER */
 
 /* Entry of idlist->waiting: a file without a build-id. Its path of path_n bytes follows the struct. */
@@ -42,9 +42,9 @@ void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, stru
 	}
 }
 
-/* ---- the end of a window --------------------------------------------------------------------------------------- */
+/* ---- end of a window -------------------------------------------------------------------------------------------- */
 
-/* Adds the paths of all BUILD_ID entries to *reported. */
+/* Adds the paths of all BUILD_ID entries of the list to *reported. */
 static void idlist_read_entries(const struct idlist *idlist, struct intern *reported)
 {
 	struct perf_record record;
@@ -57,8 +57,8 @@ static void idlist_read_entries(const struct idlist *idlist, struct intern *repo
 	}
 }
 
-/* Adds a BUILD_ID entry for the file, unless its path has one: perf has only one build-id for a path, and would use
- * that of one file for another file with the same path. */
+/* Adds a BUILD_ID entry for a file, and its path to *reported, unless the path has an entry: perf supports only one
+ * build-id for a path, and would use the build-id of one file for another file with the same path. */
 static void idlist_report(struct idlist *idlist, struct intern *reported, const struct pj_build_id *id, uint32_t pid,
 			  struct str path)
 {

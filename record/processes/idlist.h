@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idlist.h - build-ids of the mapped files of a window: perf's BUILD_ID entries, and items of pj's own.
+ * idlist.h - build-ids of the mapped files of a window: perf's BUILD_ID entries, and pj's own items.
  *
- * Usually the mapping contains the build-id, and the list repeats it by path, as perf's tools expect. A build-id
- * that only the symbol saver can find arrives after the mapping was written. Such a file waits until the window
- * ends. Then an item identifies it by the file id of its mapping (PJ_ITEM_BUILD_ID), since the same path can be
- * another file in another container, and a BUILD_ID entry by its path is added only if that path has no other entry.
- * From the next window on its mappings contain the build-id.
+ * Usually the mapping record contains the build-id, and the list repeats it by path, as perf's tools expect. A build-id
+ * that only the symbol saver can find arrives after the mapping record was written. Such a file waits in the list until
+ * the window ends. Then an item PJ_ITEM_BUILD_ID with the build-id identifies the file by the file id of its mapping,
+ * since the same path can be another file in another container. A BUILD_ID entry with its path is added only if that
+ * path has no other entry. From the next window on, mapping records of the file contain the build-id.
  *
  * Order of calls for each window: idlist_begin, idlist_add, idlist_end.
  */
@@ -18,21 +18,22 @@
 #include "common/text.h"
 
 struct idlist {
-	/* content of the BUILD_ID section of this window */
+	/* content of the BUILD_ID section of this window: perf's entries of build-id and path */
 	struct text entries;
-	/* files of this window whose build-id is unknown so far: a struct waiting_file and a path for each */
+	/* files of this window whose build-id is still unknown: for each a struct waiting_file, followed by its path */
 	struct text waiting;
 };
 
-/* Empties the list of build-ids at the start of a window. */
+/* Empties the list at the start of a window. */
 void idlist_begin(struct idlist *idlist);
 
-/* Adds a file of this window, which the caller adds once in a window. If file->build_id is unknown, sets it to that
- * which the symbol saver found in an earlier window. keep is the symbol saver, or NULL. */
+/* Adds a file of this window; the caller adds each file once per window. pid: a process that maps it. If file->build_id
+ * is unknown, sets it to the build-id that the symbol saver has found in this or the previous window. keep: the symbol
+ * saver, or NULL. */
 void idlist_add(struct idlist *idlist, struct symsaver *keep, uint32_t pid, struct mapped_file *file);
 
-/* Call it at the end of a window. For each waiting file whose build-id the symbol saver has found by now, appends an
- * item PJ_ITEM_BUILD_ID to `items`, and a BUILD_ID entry if its path has none. */
+/* Ends a window: handles each file in `waiting` whose build-id the symbol saver has found in the meantime. Appends an
+ * item PJ_ITEM_BUILD_ID to `items`, and a BUILD_ID entry to the list if the path has none. */
 void idlist_end(struct idlist *idlist, struct symsaver *keep, struct text *items);
 
 void idlist_free(struct idlist *idlist);

@@ -15,9 +15,9 @@
 #define KERNEL_NAME "[kernel.kallsyms]_text"
 struct module {
 	uint64_t start, size;
-	bool hit; /* true if the open window has the mapping of this module */
+	bool hit; /* true: the open window has a mapping record of this module */
 	char name[KERNELTEXT_MODULE];
-	char *path; /* path as in modules.dep, or "[name]"; NULL until it is searched */
+	char *path; /* path according to modules.dep, or "[name]"; NULL until it is looked up */
 };
 
 struct ksymbol {
@@ -28,10 +28,12 @@ struct ksymbol {
 };
 
 struct kernel {
+	/* address range [start, end) of the kernel's text; 0: unknown */
 	uint64_t start, end;
 	struct build_id id;
 	struct module *module; /* loaded modules, in order of address */
 	size_t nmodules;
+	/* address range of all modules, from the start of the first to the end of the last */
 	uint64_t first_module, last_module;
 	struct text modules; /* text of /proc/modules at the latest reading */
 	struct ksymbol *symbol;
@@ -39,7 +41,7 @@ struct kernel {
 	char release[256];
 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading of the kernel's state ------------------------------------------------------------------------------ */
 
 static struct text kernel_read_file(const char *path)
 {
@@ -65,8 +67,8 @@ static void kernel_add_symbol(struct kernel *kernel, uint64_t start, uint32_t si
 	memcpy(ksymbol->name, name.p, name.n);
 }
 
-/* Takes a line of /proc/kallsyms: the first or last symbol of the kernel text, or a BPF program. The file has no sizes
- * of BPF programs, so each extends to the next symbol, by at most one page. */
+/* Applies a line of /proc/kallsyms, if it is the first or last symbol of the kernel text, or a BPF program. The file
+ * has no sizes of BPF programs. So each program is assumed to end at the next symbol, but after at most 4,096 bytes. */
 static void take_symbol_line(struct kernel *kernel, struct str line)
 {
 	struct str name, module;
@@ -90,8 +92,8 @@ static void take_symbol_line(struct kernel *kernel, struct str line)
 static void kernel_read_symbols(struct kernel *kernel)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	/* A read of kallsyms returns one page at most. The buffer is on the stack and small: this thread may be
-	 * profiled, and a large frame would exceed the stack copy. */
+	/* A read of kallsyms returns at most one page. The buffer is on the stack and small, because this thread may be
+	 * profiled, and a large frame would not fit into the stack copy. */
 	char text[8192];
 	size_t n = 0;
 	ssize_t got;
@@ -105,8 +107,8 @@ static void kernel_read_symbols(struct kernel *kernel)
 
 		while (lines.n)
 			take_symbol_line(kernel, str_cut(&lines, '\n'));
-		/* Keeps the incomplete last line for the next read. Drops a line longer than the buffer: it is
-		 * malformed. */
+		/* moves the incomplete last line to the start for the next read; drops a line longer than the buffer,
+		 * which is malformed */
 		n = last < 0 ? 0 : string.n - (size_t)last - 1;
 		memmove(text, string.p + string.n - n, n);
 	}
@@ -182,11 +184,6 @@ void kernel_free(struct kernel *kernel)
 	free(kernel);
 }
 
-bool kernel_known(const struct kernel *kernel)
-{
-	return kernel->start != 0;
-}
-
 void kernel_symbol(struct kernel *kernel, const struct perf_record *record)
 {
 	const char *p = (const char *)(record + 1);
@@ -200,11 +197,11 @@ void kernel_symbol(struct kernel *kernel, const struct perf_record *record)
 		if (kernel->symbol[i].start == start)
 			kernel->symbol[i--] = kernel->symbol[--kernel->nsymbols];
 	name = (struct str){ p + 16, strnlen(p + 16, n - 16) };
-	if (!(load16(p + 14) & 1)) /* true if PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER is not set */
+	if (!(load16(p + 14) & 1)) /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER is not set */
 		kernel_add_symbol(kernel, start, load32(p + 8), load16(p + 12), load16(p + 14), name);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------- */
+/* ---- writing of records ----------------------------------------------------------------------------------------- */
 
 static size_t kernel_begin_record(struct text *text, uint32_t type, uint16_t misc)
 {
@@ -214,7 +211,8 @@ static size_t kernel_begin_record(struct text *text, uint32_t type, uint16_t mis
 	return text->n - sizeof(record);
 }
 
-/* Completes a composed record: appends the name, a NUL, padding and the trailer, and sets the size. */
+/* Completes the record that starts at offset `start` of text: appends the name, a NUL, padding and the trailer, and
+ * sets the record's size. */
 static void kernel_end(struct text *text, size_t start, struct str name, uint64_t event, uint64_t ns)
 {
 	struct ring_sample_id sample_id = { .time = ns, .event = event };
@@ -232,7 +230,7 @@ static void kernel_put_map(struct text *text, uint64_t from, uint64_t size, uint
 			   uint64_t event, uint64_t ns)
 {
 	size_t start = kernel_begin_record(text, RECORD_MMAP, 1);
-	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1 stands for the kernel */
+	uint32_t ids[2] = { UINT32_MAX, 0 }; /* pid -1 means the kernel */
 	uint64_t where[3] = { from, size, offset };
 
 	text_bytes(text, ids, sizeof(ids));

@@ -4,7 +4,7 @@
 #include "common/formats/perfrecord.h"
 #include "common/text.h"
 
-#define KERNEL_ADDRESS_MIN ((uint64_t)1 << 63) /* least kernel address: the highest bit is set */
+#define KERNEL_ADDRESS_MIN ((uint64_t)1 << 63) /* lowest kernel address: the highest bit is set */
 
 bool kerneltext_symbol(struct str line, uint64_t *address, struct str *name, struct str *module)
 {
@@ -33,7 +33,8 @@ bool kerneltext_module(struct str line, char name[KERNELTEXT_MODULE], uint64_t *
 	return true;
 }
 
-/* Returns true if a path such as "kernel/fs/nfs/nfs-v4.ko.xz" is the file of the module `name`, such as nfs_v4. */
+/* Returns true if a path such as "kernel/fs/nfs/nfs-v4.ko.xz" is the path of the file of the module `name`, such as
+ * nfs_v4: in file names, the kernel's "_" may be "-". */
 static bool is_file_of(struct str path, const char *name)
 {
 	struct str file = str_from(path, (size_t)(str_rfind(path, '/') + 1));

@@ -14,10 +14,11 @@
 
 #define SMALL 8u /* capacity of the first block of a set, in mappings */
 
-/* ---- memory ------------------------------------------------------------------------------------------------- */
+/* ---- charging of memory ----------------------------------------------------------------------------------------- */
 
-/* Adds bytes to a set, and charges them to the payer if the set exceeds MAPPINGS_FREE. Sets *charged to the bytes to
- * release later; 0 if they are free of charge. Returns false if the payer is over budget. */
+/* Adds `bytes` to set->bytes, and charges them to the tenant `payer` if the set then exceeds MAPPINGS_FREE. Sets
+ * *charged to the number of bytes to release later; 0 if nothing was charged. Returns false, without adding, if the
+ * tenant is over budget. */
 static bool mappings_charge(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, size_t bytes,
 			    uint32_t *charged)
 {
@@ -37,7 +38,7 @@ static void mappings_give_back(struct mapping_pool *pool, const struct tenant *p
 		tenants_release(pool->tenants, *payer, TENANT_MEMORY, charged);
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------- */
+/* ---- files of mappings ------------------------------------------------------------------------------------------ */
 
 static uint64_t file_hash(const struct mapped_file *file)
 {
@@ -53,8 +54,8 @@ static bool mappings_same_file(const struct mapped_file *file, const struct mapp
 	       file->flags == b->flags && str_eq(file->path, b->path);
 }
 
-/* Returns true if the path is that of a jitdump, jit-PID.dump. A JIT maps its jitdump, so that profilers find the file
- * from the mapping. */
+/* Returns true if the path names a jitdump, jit-PID.dump, also a deleted one. A JIT maps its jitdump so that profilers
+ * find the file by the mapping. */
 static bool mappings_is_jitdump(struct str path)
 {
 	struct str base = str_from(path, (size_t)(str_rfind(path, '/') + 1));
@@ -90,8 +91,8 @@ static struct mapped_file *make_file(struct mapping_pool *pool, struct mappings 
 	return file;
 }
 
-/* Returns the pool's file that equals `like`, and adds one to its references. If the pool has no such file, adds a copy
- * of `like`. Returns NULL if the payer is over budget. */
+/* Returns the pool's file with the key of `like`, and adds one to its references. If the pool has no such file, adds a
+ * copy of `like`. Returns NULL if the tenant is over budget. */
 static struct mapped_file *mappings_take_file(struct mapping_pool *pool, struct mappings *set,
 					      const struct tenant *payer, const struct mapped_file *like)
 {
@@ -116,14 +117,14 @@ static void drop_file(struct mapping_pool *pool, struct mapped_file *file)
 	free(file);
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------- */
+/* ---- blocks of mappings ----------------------------------------------------------------------------------------- */
 
 static size_t block_bytes(uint32_t cap)
 {
 	return sizeof(struct mapping_block) + cap * sizeof(struct mapping);
 }
 
-/* Returns a new empty block with capacity for `cap` mappings, or NULL if the payer is over budget. */
+/* Returns a new empty block with capacity for `cap` mappings; NULL if the tenant is over budget. */
 static struct mapping_block *make_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 					uint32_t cap)
 {
@@ -153,8 +154,9 @@ static void drop_block(struct mapping_pool *pool, struct mapping_block *block)
 	free_block(pool, block);
 }
 
-/* Returns block i of the set, for writing, with capacity for `space` more mappings (at most MAPPINGS_BLOCK). Replaces
- * it by a copy if other sets share it or its capacity is too small. Returns NULL if the payer is over budget. */
+/* Returns block i of the set for writing, with capacity for `space` more mappings (at most MAPPINGS_BLOCK in all). If
+ * other sets contain the block, or its capacity is too small, replaces it in the set by a copy. Returns NULL, without
+ * change, if the tenant is over budget. */
 static struct mapping_block *own_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				       uint32_t i, uint32_t space)
 {
@@ -201,8 +203,8 @@ static void remove_block(struct mapping_pool *pool, struct mappings *set, uint32
 	memmove(set->block + i, set->block + i + 1, (set->nblocks - i) * sizeof(struct mapping_block *));
 }
 
-/* Moves the second half of the full block i, which no other set shares, into a new block. Returns false if the payer is
- * over budget. */
+/* Moves the second half of the full block i into a new block after it; no other set may contain block i. Returns false,
+ * without change, if the tenant is over budget. */
 static bool split_block(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
 	struct mapping_block *block = set->block[i], *next = make_block(pool, set, payer, MAPPINGS_BLOCK);
@@ -217,8 +219,8 @@ static bool split_block(struct mapping_pool *pool, struct mappings *set, const s
 	return true;
 }
 
-/* Joins block i and the next one if the result has at most MAPPINGS_BLOCK / 2 mappings, so that no two neighbours are
- * nearly empty. Leaves them if the payer is over budget. */
+/* Joins block i and the next block if the result has at most MAPPINGS_BLOCK / 2 mappings, so that no two adjacent
+ * blocks are nearly empty. Does nothing if the tenant is over budget. */
 static void join_blocks(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint32_t i)
 {
 	struct mapping_block *block, *next;
@@ -237,9 +239,10 @@ static void join_blocks(struct mapping_pool *pool, struct mappings *set, const s
 	remove_block(pool, set, i + 1);
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------- */
+/* ---- positions in a set ----------------------------------------------------------------------------------------- */
 
 struct place {
+	/* block: index of a block in the set; at: index of a mapping in the block */
 	uint32_t block, at;
 };
 
@@ -248,7 +251,8 @@ static uint64_t mappings_end_of(const struct mapping *mapping)
 	return mapping->start + mapping->length;
 }
 
-/* Returns the place of the first mapping that ends after `address`. If there is none, place.block is nblocks. */
+/* Returns the position of the first mapping that ends after `address`. If there is none, the result's `block` is
+ * nblocks. */
 static struct place mappings_place_of(const struct mappings *set, uint64_t address)
 {
 	uint32_t low = 0, high = set->nblocks, from = 0, to;
@@ -288,7 +292,7 @@ const struct mapping *mappings_at(const struct mappings *set, uint64_t address)
 	return mapping && mapping->start <= address ? mapping : NULL;
 }
 
-/* ---- changes ------------------------------------------------------------------------------------------------ */
+/* ---- changes of a set ------------------------------------------------------------------------------------------- */
 
 static void count_file(struct mappings *set, const struct mapped_file *file, uint32_t one)
 {
@@ -299,15 +303,16 @@ static void count_file(struct mappings *set, const struct mapped_file *file, uin
 	set->interpreters += file->interpreter ? one : 0;
 }
 
-/* Makes space for one mapping that starts at `start` and overlaps no mapping of the set. Sets *place to its place.
- * Returns false if the payer is over budget. */
+/* Makes space for one mapping that starts at `start` and overlaps no mapping of the set. Sets *place to the mapping's
+ * position. Returns false if the tenant is over budget. */
 static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 				uint64_t start, struct place *place)
 {
 	struct mapping_block *block;
 
 	*place = mappings_place_of(set, start);
-	/* the end of the previous block is the same position, and may have space */
+	/* the position before the first mapping of a block is also the end of the previous block, which may have
+	 * space */
 	if (place->at == 0 && place->block > 0) {
 		place->block--;
 		place->at = set->block[place->block]->n;
@@ -331,8 +336,8 @@ static bool mappings_make_space(struct mapping_pool *pool, struct mappings *set,
 	return block;
 }
 
-/* Inserts a mapping and takes over the caller's reference to its file. If the payer is over budget or the set is full,
- * drops that reference and returns false. */
+/* Inserts a mapping, which takes the caller's reference to its file. If the tenant is over budget or the set is full,
+ * removes that reference instead and returns false. */
 static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer,
 			    const struct mapping *mapping)
 {
@@ -355,8 +360,8 @@ static bool mappings_insert(struct mapping_pool *pool, struct mappings *set, con
 	return true;
 }
 
-/* Removes the mapping at a place. If its block is shared and the payer's budget does not suffice for a copy, removes
- * the whole block from the set, with all its mappings. */
+/* Removes the mapping at a position. If other sets contain its block and the tenant's budget does not suffice for a
+ * copy of the block, removes the block with all its mappings from the set. */
 static void remove_at(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, struct place place)
 {
 	struct mapping_block *block = own_block(pool, set, payer, place.block, 0);
@@ -379,8 +384,8 @@ static void remove_at(struct mapping_pool *pool, struct mappings *set, const str
 		join_blocks(pool, set, payer, place.block - 1);
 }
 
-/* Removes the range [start, end) from the mappings of a set. A mapping that lies only partly in the range keeps its
- * parts outside. */
+/* Removes the address range [start, end) from the mappings of a set. The parts of a mapping that are outside of the
+ * range stay, as far as the tenant's budget suffices. */
 static void mappings_clear(struct mapping_pool *pool, struct mappings *set, const struct tenant *payer, uint64_t start,
 			   uint64_t end)
 {
@@ -409,8 +414,8 @@ static void mappings_clear(struct mapping_pool *pool, struct mappings *set, cons
 	}
 }
 
-/* Makes *set a set that no other process shares, and returns it: creates it if *set is NULL, copies it if it
- * is shared. */
+/* Returns a set that no other process uses, and sets *set to it: creates it if *set is NULL, copies it if other
+ * processes use it. */
 static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set)
 {
 	struct mappings *old = *set, *mappings;
@@ -420,7 +425,8 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 	mappings = *set = mem_alloc(sizeof(*mappings), 1);
 	if (old) {
 		*mappings = *old;
-		mappings->bytes = MAPPINGS_FREE; /* makes the payer pay for copies of shared blocks */
+		/* the set has used up its free bytes: copies of its blocks are charged to the tenant */
+		mappings->bytes = MAPPINGS_FREE;
 		mappings->cap = mappings->nblocks;
 		mappings->block = mem_alloc(sizeof(struct mapping_block *), mappings->cap);
 		memcpy(mappings->block, old->block, mappings->nblocks * sizeof(struct mapping_block *));
@@ -428,7 +434,8 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 			mappings->block[i]->references++;
 		old->references--;
 		if (old->n <= MAPPINGS_BLOCK)
-			/* ordinary processes copy shared blocks free of charge */
+			/* exception: for an ordinary process with few mappings, copies of blocks are not charged at
+			 * first */
 			mappings->bytes = 0;
 	}
 	mappings->references = 1;
@@ -436,8 +443,9 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 	return mappings;
 }
 
-/* Returns true if memory of this kind can have other code than before although its mapping is the same: munmap, and
- * mprotect that only forbids execution, have no record. */
+/* Returns true if the memory of this mapping can contain other code than before although the mapping is the same:
+ * memory without a file in a process that has mapped an interpreter. The reason: there are no records of munmap, nor of
+ * an mprotect that only forbids execution. */
 static bool may_have_changed(const struct mappings *set, const struct mapped_file *file)
 {
 	return set->interpreters && mapped_file_is_memory(file);

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * namecounts.h - counts of events by the name of a process, for names with many of them, in bounded memory.
+ * namecounts.h - counts events by process name, in bounded memory, for names with many events.
  *
- * The names are those of hostile processes, and there may be any number of them: if all rows are in use, a new name
- * takes that of the name with the least count. Counts are therefore lower bounds, and exact up to NAMECOUNTS names.
+ * Hostile processes may have any number of names. If all rows are in use, a new name replaces the name with the lowest
+ * count, and starts at 1. So counts are lower bounds, and exact if there are at most NAMECOUNTS names.
  */
 #ifndef PJ_NAMECOUNTS_H
 #define PJ_NAMECOUNTS_H
 
 #include "record/processes/processes.h"
 
-#define NAMECOUNTS 16 /* number of rows */
+#define NAMECOUNTS 16 /* number of rows, that is, of names with a count */
 
-/* A zeroed object is valid and empty. */
+/* Counts by name. A zeroed object is valid and empty. */
 struct namecounts {
 	struct namecounts_row {
 		char name[COMM_MAX];
-		uint64_t n; /* 0: the row is free */
+		uint64_t n; /* number of events; 0: the row is free */
 	} row[NAMECOUNTS];
 };
 
-/* Stacks that are not complete, by the name of the process. */
+/* Counts of incomplete stacks, by process name. broken: broken stacks. unknown: stacks of unknown completeness. */
 struct stacks_by_name {
 	struct namecounts broken, unknown;
 };
 
-/* Adds one event of a process. */
+/* Adds one event of a process with this name to the name's count. */
 void namecounts_add(struct namecounts *counts, const char name[COMM_MAX]);
 
 #endif

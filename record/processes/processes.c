@@ -14,15 +14,15 @@ struct ended {
 struct processes {
 	struct linktable process, thread;
 	struct mapping_pool pool;
-	/* ended threads in the order of their ends; those before index `forgotten` have been removed from the table, so
-	 * that processes_forget needs no search */
+	/* ended threads in the order of their ends, so that processes_forget needs no search; those before index
+	 * `forgotten` have been removed from the table */
 	struct ended *ended;
 	size_t nended, cap, forgotten;
 	uint32_t scan; /* serial number of the current or latest thread scan */
 	uint64_t now;  /* time of the current record, in ns */
 };
 
-/* ---- tables -------------------------------------------------------------------------------------------------- */
+/* ---- lookups in the table --------------------------------------------------------------------------------------- */
 
 static uint64_t id_hash(uint32_t id)
 {
@@ -70,7 +70,7 @@ void processes_replaced(struct processes *processes, struct process *process)
 	process->window = 0;
 }
 
-/* ---- processes and threads ----------------------------------------------------------------------------------- */
+/* ---- start and end of processes and threads --------------------------------------------------------------------- */
 
 struct processes *processes_new(struct tenants *tenants)
 {
@@ -106,8 +106,8 @@ static void note_end(struct processes *processes, const struct thread *thread, u
 	processes->ended[processes->nended++] = (struct ended){ thread->pid, thread->tid, ns };
 }
 
-/* Marks a thread as ended at ns, because it exited or another thread has its tid now. The end of its last thread ends
- * the process. */
+/* Marks a thread as ended at time ns, because it exited or another thread now has its tid. The end of the last thread
+ * ends its process. */
 static void end_thread(struct processes *processes, struct thread *thread, uint64_t ns)
 {
 	struct process *process = processes_find(processes, thread->pid);
@@ -164,8 +164,8 @@ static void set_comm(struct thread *thread, struct str comm)
 	thread->named = true;
 }
 
-/* Ends all threads of a process except the first: after an exec only the calling thread exists, and it has the tid of
- * the first one. */
+/* Ends all threads of a process except its first thread: after an exec only the calling thread exists, and it has the
+ * tid of the first thread. */
 static void end_others(struct processes *processes, uint32_t pid)
 {
 	LINKTABLE_EACH(struct thread, thread, processes->thread)
@@ -178,8 +178,8 @@ void processes_time(struct processes *processes, uint64_t ns)
 	processes->now = ns;
 }
 
-/* Replaces a process or thread that has the new pid or tid: the pid was reused, and the end of the old one was not
- * recorded. */
+/* A process or thread that has the new pid or tid already is removed first: the id was reused, and the end of its
+ * previous owner was not recorded. */
 void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
 	struct thread *parent = processes_thread(processes, ptid), *thread = processes_thread(processes, tid);
@@ -213,7 +213,7 @@ void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, ui
 	process->mount_ns = from->mount_ns;
 	process->tenant = from->tenant;
 	process->tenant_window = from->tenant_window;
-	/* processes that do not call exec share the number of records of their program */
+	/* a process that does not call exec inherits the number of records of its parent's program */
 	process->records = from->records;
 	process->target = from->target;
 }
@@ -230,7 +230,8 @@ void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, str
 	process->tenant_window = 0;
 	process->since = process->sure = processes->now;
 	process->records = 0;
-	/* Records of the new program's mappings may have been skipped, in a storm, before this exec was read. */
+	/* in a storm, mapping records of the new program may have been skipped before this exec was read, so the
+	 * mappings are unknown */
 	process->stale = process->storm;
 	process->storm = 0;
 	if (process->live > 1)
@@ -245,7 +246,7 @@ void processes_exit(struct processes *processes, uint32_t tid, uint64_t ns)
 		end_thread(processes, thread, ns);
 }
 
-/* ---- forgetting ---------------------------------------------------------------------------------------------- */
+/* ---- removal of ended processes and threads --------------------------------------------------------------------- */
 
 void processes_forget(struct processes *processes, uint64_t ns)
 {
@@ -255,7 +256,8 @@ void processes_forget(struct processes *processes, uint64_t ns)
 		struct thread *thread = processes_thread(processes, ended->tid);
 		struct process *process = processes_find(processes, ended->pid);
 
-		/* if these tests fail, another thread has the tid now */
+		/* the entry in the table may belong to a new thread that has reused the tid; a thread that has not
+		 * ended stays */
 		if (thread && thread->exited && thread->exited < ns)
 			remove_thread(processes, thread);
 		if (process && process->exited && process->exited < ns)
@@ -280,7 +282,7 @@ void processes_doubted(struct processes *processes, uint64_t ns)
 		end_thread(processes, thread, ns);
 }
 
-/* ---- iteration -------------------------------------------------------------------------------------------------- */
+/* ---- iteration over processes and threads ------------------------------------------------------------------------ */
 
 void processes_each(struct processes *processes, void (*fn)(void *to, struct process *process), void *to)
 {

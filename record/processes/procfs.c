@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* ---- reading ------------------------------------------------------------------------------------------------- */
+/* ---- reading of files ------------------------------------------------------------------------------------------- */
 
 static bool read_into(struct text *text, const char *path)
 {
@@ -60,14 +60,14 @@ bool procfs_parse_map(struct str line, struct mapping *mapping, struct mapped_fi
 	file->flags = perms.p[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
 	file->path = str_trim_left(line);
 	if (file->path.n == 0)
-		file->path = STR("//anon"); /* the name of anonymous memory in MMAP2 records */
+		file->path = STR("//anon"); /* name of anonymous memory in MMAP2 records */
 	return true;
 }
 
 /* ---- identity of a process -------------------------------------------------------------------------------------- */
 
-/* Returns field n of the text of /proc/PID/stat, from 3 on; empty if it has none. The comm may contain any byte, so
- * fields are counted from the last parenthesis. */
+/* Returns field n (3 or higher) of the text of /proc/PID/stat; empty if the text has fewer fields. Field 2, the comm,
+ * may contain any byte, so fields are counted from the last parenthesis. */
 static struct str stat_field(struct str stat, int n)
 {
 	ptrdiff_t at = str_rfind(stat, ')');
@@ -87,7 +87,7 @@ uint64_t procfs_parse_start(struct str stat)
 
 bool procfs_has_user_stacks(struct str stat)
 {
-	enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
+	enum { KERNEL_THREAD = 0x00200000 }; /* flag PF_KTHREAD of the kernel */
 	struct str state = stat_field(stat, 3);
 	uint64_t flags, threads;
 
@@ -96,8 +96,8 @@ bool procfs_has_user_stacks(struct str stat)
 	return threads > 1 || (!str_eq(state, STR("Z")) && !str_eq(state, STR("X")));
 }
 
-/* Returns the pid in the innermost PID namespace: the last number of the NSpid line of /proc/PID/status; 0 if
- * unknown. */
+/* Returns the pid in the innermost PID namespace, from the text of /proc/PID/status: the last number of its NSpid line;
+ * 0 if unknown. */
 static uint32_t inner_pid(struct str status)
 {
 	ptrdiff_t at = str_find_str(status, STR("\nNSpid:"));
@@ -141,7 +141,7 @@ uint64_t *procfs_parse_idle(struct str stat, size_t *n)
 
 		if (name.n < 4 || !str_starts(name, STR("cpu")) || !str_u64(str_from(name, 3), &cpu) || cpu >= 65536)
 			continue;
-		for (int i = 0; i < 3; i++) /* skips the times for user, nice and system */
+		for (int i = 0; i < 3; i++) /* skips the times of user, nice and system */
 			procfs_word(&line);
 		if (!str_u64(procfs_word(&line), &value) || !str_u64(procfs_word(&line), &wait))
 			continue;

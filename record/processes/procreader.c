@@ -15,16 +15,19 @@
 #include <unistd.h>
 
 enum {
-	QUEUE = 256, /* maximum number of requests that wait for the thread */
-	/* maximum number of answers that wait for procreader_take; at this number the thread pauses */
+	QUEUE = 256, /* maximum number of requests in the queue; further ones are refused */
+	/* maximum number of answers that wait for procreader_take; with that many, the thread pauses */
 	ANSWERS = 64,
-	THREADS_MAX = 4096,   /* maximum number of threads in the answer about one process */
-	SURVEY_MAX = 1 << 20, /* maximum number of threads in the answer to a thread scan */
-	MAPS_BYTES = 8 << 20, /* maximum bytes that are read of /proc/PID/maps: 65,530 lines of usual length */
-	/* maximum bytes of executable lines of /proc/PID/maps: MAPPINGS_MAX lines of usual length */
+	/* maximum number of threads in the answer about one process; further ones are left out (cut) */
+	THREADS_MAX = 4096,
+	/* maximum number of threads in the answer to a thread scan; further ones are left out (cut) */
+	SURVEY_MAX = 1 << 20,
+	/* maximum number of bytes that are read from one /proc/PID/maps: 65,530 lines of usual length */
+	MAPS_BYTES = 8 << 20,
+	/* maximum number of bytes of executable lines of one /proc/PID/maps: MAPPINGS_MAX lines of usual length */
 	SAVED_BYTES = 4 << 20,
 	CHUNK = 64 << 10,
-	STOP_MS = 2 * PROCREADER_STALL_MS /* time that procreader_stop waits for the thread, in ms */
+	STOP_MS = 2 * PROCREADER_STALL_MS /* maximum time that procreader_stop waits for the thread, in ms */
 };
 
 struct request {
@@ -38,11 +41,12 @@ struct procreader {
 	size_t first, n;
 	struct procreader_answer *head, **last_link;
 	size_t nanswers;
-	/* left: true if procreader_stop did not wait for the thread; then the thread frees *procreader when it ends */
+	/* busy: the thread handles a request. stop: the thread must end. ended: the thread has ended. left:
+	 * procreader_stop did not wait for the thread, which then frees *procreader when it ends. */
 	bool busy, stop, ended, left;
 };
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading of processes --------------------------------------------------------------------------------------- */
 
 static int open_of(uint32_t pid, const char *name)
 {
@@ -91,7 +95,8 @@ static void add_thread(struct procreader_answer *answer, uint32_t pid, uint32_t 
 	answer->nthreads++;
 }
 
-/* Adds the threads of process pid to the answer, until that has `max` threads. */
+/* Adds the threads of process pid to the answer, until the answer has `max` threads; then sets `cut`. named: true: with
+ * their names. */
 static void add_threads(struct procreader_answer *answer, uint32_t pid, bool named, size_t max)
 {
 	char path[64];
@@ -114,8 +119,9 @@ static void add_threads(struct procreader_answer *answer, uint32_t pid, bool nam
 		closedir(dir);
 }
 
-/* Removes from the text after `from` those lines of /proc/PID/maps whose mappings are not executable; an incomplete
- * last line stays. Adds the number of remaining complete lines to *lines, and returns the position after them. */
+/* Removes the lines of /proc/PID/maps whose mappings are not executable from text, from byte `from` on; an incomplete
+ * last line stays. Adds the number of remaining complete lines to *lines. Returns the byte position after these
+ * lines. */
 static size_t keep_executable(struct text *text, size_t from, uint32_t *lines)
 {
 	struct str rest = { text->p + from, text->n - from };
@@ -229,7 +235,7 @@ static struct procreader_answer *procreader_send_answer(struct request request)
 	struct procreader_answer *answer = new_answer(request.pid);
 	struct reading *reading;
 
-	/* A thread scan lists /proc only, which no process can block, so it runs without a time limit. */
+	/* a thread scan only lists folders of /proc, which no process can block, so it has no time limit */
 	if (!request.pid) {
 		uint64_t before = clock_thread_cpu();
 
@@ -249,7 +255,7 @@ static struct procreader_answer *procreader_send_answer(struct request request)
 	return answer;
 }
 
-/* ---- the thread --------------------------------------------------------------------------------------------- */
+/* ---- main loop of the reader thread ------------------------------------------------------------------------------ */
 
 static void free_all(struct procreader *procreader)
 {

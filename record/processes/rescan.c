@@ -13,39 +13,50 @@
 #include <unistd.h>
 
 #define MS (SECOND_NS / 1000)
-#define START_NS (2 * SECOND_NS) /* time for reading all processes at the start, in ns */
-#define WAIT_NS (5 * MS)         /* maximum time to wait for the answer about one unknown process, in ns */
-/* maximum duration of all waits for answers about unknown processes in one second, in ns */
+#define START_NS (2 * SECOND_NS) /* maximum time for reading all processes at the start, in ns */
+/* maximum time to wait for the answer about one process with unknown thread or mapping, in ns */
+#define WAIT_NS (5 * MS)
+/* maximum sum of the waits for answers per second, in ns; beyond it, samples do not wait */
 #define WAITS_NS (50 * MS)
-#define PAUSE_NS SECOND_NS /* least time between two readings of a process, in ns */
+/* PAUSE_NS: minimum time between two readings of a process after one that showed changes, in ns. PAUSE_MAX_NS: maximum
+ * of this time, which doubles after each reading that showed no changes. */
+#define PAUSE_NS SECOND_NS
 #define PAUSE_MAX_NS (32 * SECOND_NS)
-#define SURVEY_NS (SECOND_NS / 2) /* least time between two thread scans, in ns */
-#define BACK_OFF 20               /* pause after a reading, as a multiple of its CPU time: at most 5 % of a CPU */
-#define MAPPING_READ_NS 2000      /* CPU time to read one mapping from /proc/PID/maps, in ns (measured) */
-/* number of records of a program for which a tenant is charged at once (rescan_record); a program with fewer records is
- * free */
+#define SURVEY_NS (SECOND_NS / 2) /* minimum time between two thread scans, in ns */
+/* pause after a reading, as a multiple of the reading's CPU time, so that readings use at most 5 % of a CPU */
+#define BACK_OFF 20
+/* CPU time for reading one mapping from /proc/PID/maps, in ns (measured); charged in advance */
+#define MAPPING_READ_NS 2000
+/* number of records of a program for which its tenant is charged at once (rescan_record); a program with fewer records
+ * is not charged */
 #define RECORDS_FREE 64u
-#define RECORD_NS 1000        /* CPU time to apply one mapping, name or namespace record, in ns (measured) */
-#define SKIPPED_RECORD_NS 150 /* CPU time to skip a mapping, name or namespace record, in ns */
+#define RECORD_NS 1000        /* CPU time for applying one mapping, name or namespace record, in ns (measured) */
+#define SKIPPED_RECORD_NS 150 /* CPU time for skipping one mapping, name or namespace record, in ns */
 #define STORM_NS SECOND_NS    /* duration of a storm in ns, after which it ends or is prolonged */
-#define STORM_RECORDS 1000u   /* a storm with at least this number of skipped records in STORM_NS is prolonged */
-/* maximum number of stale processes that are read in a second although the addresses of their samples have mappings */
+/* minimum number of records skipped in STORM_NS for which a storm is prolonged */
+#define STORM_RECORDS 1000u
+/* maximum number of processes per second that are read because of a loss although all their sampled addresses have
+ * mappings; further ones are not read in that second */
 #define CHECKS_MAX 20
 #define APPLY_MAX 8 /* maximum number of answers that one rescan_tick applies */
 
 struct rescan {
 	struct processes *processes;
 	struct budgets *budgets;
-	struct procreader *reader; /* thread that reads /proc; NULL if /proc is not read */
+	struct procreader *reader; /* thread that reads /proc; NULL: /proc is not read */
 	struct identities *identities;
-	uint64_t lost; /* time in ns of the latest loss of records; process state that is older than this is stale */
+	/* time of the latest loss of records in ns (CLOCK_MONOTONIC); process state from before it is stale */
+	uint64_t lost;
+	/* survey_wanted: a thread scan must be requested. surveying: a thread scan is pending. surveyed: one was
+	 * applied since rescan_tick. */
 	bool survey_wanted, surveying, surveyed;
 	uint64_t survey_retry;
-	/* wait_second: current second of CLOCK_MONOTONIC; waited: time in ns that rescan_wait_for waited in it */
+	/* wait_second: current second of CLOCK_MONOTONIC. waited: time for which rescan_wait_for waited in this second,
+	 * in ns. */
 	uint64_t wait_second, waited;
 	uint64_t check_second, checks;
-	/* pid of the stale process whose reading may_read_stale allowed last; 0 if there was none. While that reading
-	 * is pending, no other stale process is read. */
+	/* pid of the last stale process for which may_read_stale returned true; 0: none. While the reading of that
+	 * process is pending, no other stale process is read. */
 	uint32_t after_storm;
 };
 
@@ -74,7 +85,7 @@ void rescan_identify(struct rescan *rescan, struct process *process, uint64_t wi
 	struct identity found;
 
 	process->tenant_window = window;
-	/* The old tenant remains, if there is one, of a process that has ended or does not respond. */
+	/* a process that has ended or does not respond keeps its earlier tenant, if it has one */
 	if (!identities_find(rescan->identities, process->pid, &found)) {
 		process->tenant = process->tenant.kind == TENANT_UNKNOWN ? found.tenant : process->tenant;
 		return;
@@ -91,8 +102,8 @@ void rescan_tenant(struct rescan *rescan, struct process *process, uint64_t wind
 		rescan_identify(rescan, process, window);
 }
 
-/* Starts or prolongs a storm of a process: its records are skipped for STORM_NS. Forgets the mappings and the mount
- * namespace, which may be outdated already. */
+/* Starts or prolongs a storm of a process at time ns: its records are skipped for STORM_NS. Drops its mappings and
+ * mount namespace, which skipped records may change. */
 static void begin_storm(struct rescan *rescan, struct process *process, uint64_t ns)
 {
 	process->changed = true;
@@ -126,7 +137,7 @@ bool rescan_record(struct rescan *rescan, struct process *process, uint64_t wind
 
 	if (rescan_skips(rescan, process, ns))
 		return false;
-	/* without a reader of /proc, the mappings could not be read after a storm, so none begins */
+	/* without a thread that reads /proc, the mappings could not be read after a storm, so no storm begins */
 	if (++process->records % RECORDS_FREE || !rescan->reader)
 		return true;
 	rescan_tenant(rescan, process, process->tenant_window ? process->tenant_window : window);
@@ -143,11 +154,12 @@ void rescan_over(struct rescan *rescan, struct process *process)
 	budgets_over(rescan->budgets, process->tenant, OVER_MAPPINGS, 1);
 }
 
-/* ---- answers ------------------------------------------------------------------------------------------------ */
+/* ---- answers of the reader thread ------------------------------------------------------------------------------- */
 
-/* Requests a reading of a process if its tenant has CPU time left; with tid 0 the names of all its threads are read.
- * The tenant pays in advance for the mappings that are known already. Otherwise all processes of a tenant would be read
- * at once, 100 ms each, before the cost of the first one is known. */
+/* Requests a reading of a process if its tenant has CPU time left. Otherwise counts a loss (OVER_READS) and postpones
+ * the reading by PAUSE_NS. tid: thread whose name is read, too; 0: all threads. Charges the tenant in advance for the
+ * mappings that are known. Without this advance charge, all processes of a tenant would be read at once, for 100 ms
+ * each, before the cost of the first reading is known. */
 static void rescan_request(struct rescan *rescan, struct process *process, uint32_t tid, uint64_t now)
 {
 	struct tenants *tenants = budgets_tenants(rescan->budgets);
@@ -163,8 +175,8 @@ static void rescan_request(struct rescan *rescan, struct process *process, uint3
 	process->retry = now + PAUSE_NS;
 }
 
-/* Applies one thread that a thread scan found. If the thread is unknown, because its FORK record was lost, requests a
- * reading of its process. */
+/* Applies one thread that a thread scan found. If the table does not have the thread, because its FORK record was lost,
+ * or its name, requests a reading of its process. */
 static void apply_thread(struct rescan *rescan, const struct procreader_thread *found, uint64_t now)
 {
 	const struct thread *thread = processes_thread(rescan->processes, found->tid);
@@ -209,7 +221,8 @@ static bool apply_names(struct rescan *rescan, const struct procreader_answer *a
 
 static bool apply_maps(struct rescan *rescan, struct process *process, const struct procreader_answer *answer)
 {
-	/* number of mappings that are left out; those that were not read count as one, since their number is unknown */
+	/* number of mappings that are left out; all mappings that were not read count as one, since their number is
+	 * unknown */
 	uint64_t over = answer->maps_cut;
 	bool changed = false;
 
@@ -230,8 +243,8 @@ static bool apply_maps(struct rescan *rescan, struct process *process, const str
 	return changed;
 }
 
-/* Settles the tenant's budget after a reading of /proc that cost `cost` ns of CPU time, of which process->reserved is
- * charged already: charges the rest, or gives back the unused part. */
+/* Settles the tenant's budget after a reading of /proc that used `cost` ns of CPU time. process->reserved was charged
+ * in advance: charges the difference, or returns the unused part. */
 static void settle_cost(struct rescan *rescan, struct process *process, uint64_t cost, uint64_t now)
 {
 	uint64_t reserved = process->reserved;
@@ -263,13 +276,12 @@ static void rescan_apply(struct rescan *rescan, const struct procreader_answer *
 		budgets_over(rescan->budgets, process->tenant, OVER_READS, 1);
 		return;
 	}
-	/* The reading began before this process was forked or called exec, so it describes another process or
-	 * program. */
+	/* the reading began before this process was forked or called exec, so it describes another process or
+	 * program */
 	if (answer->started < process->since)
 		return;
 	process->sure = answer->started;
-	/* A storm that ended after the reading began had records that were skipped since; such an answer is
-	 * not used. */
+	/* if the storm ends after the reading began, records were skipped meanwhile, so the answer is not used */
 	if (answer->there && process->storm <= answer->started) {
 		process->stale = false;
 		if (process->start_ticks && process->start_ticks != answer->start_ticks)
@@ -316,7 +328,7 @@ bool rescan_tick(struct rescan *rescan, uint64_t now)
 	return surveyed;
 }
 
-/* ---- requests ----------------------------------------------------------------------------------------------- */
+/* ---- requests to the reader thread ------------------------------------------------------------------------------ */
 
 void rescan_lost(struct rescan *rescan, uint64_t ns)
 {
@@ -324,8 +336,8 @@ void rescan_lost(struct rescan *rescan, uint64_t ns)
 	rescan->survey_wanted = true;
 }
 
-/* Waits until a requested reading of a process is answered, for WAIT_NS at most. An answer usually takes 0.1 ms. If
- * earlier waits in this second exceed WAITS_NS, does not wait. */
+/* Waits at most WAIT_NS until the answer to the requested reading of a process was applied, which usually takes 0.1 ms.
+ * Does not wait if the waits in this second have reached WAITS_NS. */
 static void rescan_wait_for(struct rescan *rescan, const struct process *process, uint64_t now)
 {
 	uint32_t pid = process->pid;
@@ -348,8 +360,9 @@ static void rescan_wait_for(struct rescan *rescan, const struct process *process
 	rescan->waited += clock_now() - now;
 }
 
-/* Returns true if a reading may be requested for a process whose addresses all have mappings: CHECKS_MAX times in a
- * second. Most likely the lost records were not those of this process. */
+/* Returns true if a reading may be requested for a process whose sampled addresses all have mappings; false after
+ * CHECKS_MAX calls in this second. The limit is low because most likely the lost records belonged to other
+ * processes. */
 static bool may_check(struct rescan *rescan, uint64_t now)
 {
 	if (now / SECOND_NS != rescan->check_second) {
@@ -359,8 +372,9 @@ static bool may_check(struct rescan *rescan, uint64_t now)
 	return rescan->checks++ < CHECKS_MAX;
 }
 
-/* Returns true if a stale process may be read: its storm has ended and no other such process is being read. So the
- * tenant pays for one reading before the next begins, and only one text of up to 8 MB is in memory. */
+/* Returns true if a stale process may be read: its storm has ended and no other stale process is being read. Otherwise
+ * returns false: the process is tried again at a later sample. So the tenant is charged for one reading before the next
+ * one begins, and at most one text of up to 8 MB is in memory. */
 static bool may_read_stale(struct rescan *rescan, const struct process *process, uint64_t now)
 {
 	const struct process *other =
@@ -393,7 +407,7 @@ void rescan_sampled(struct rescan *rescan, uint32_t pid, uint32_t tid, uint64_t 
 		rescan_wait_for(rescan, process, now);
 }
 
-/* ---- the start ---------------------------------------------------------------------------------------------- */
+/* ---- reading at the start of a recording ------------------------------------------------------------------------ */
 
 static bool request_at_start(struct rescan *rescan, uint32_t pid, uint64_t end)
 {
@@ -405,7 +419,7 @@ static bool request_at_start(struct rescan *rescan, uint32_t pid, uint64_t end)
 		if (now >= end)
 			return false;
 		take_one(rescan, end - now);
-		/* rescan_apply may have changed the table; the old process may have ended */
+		/* rescan_apply may have changed the table and removed the process, so it is looked up again */
 		process = processes_make(rescan->processes, pid);
 	}
 	return true;

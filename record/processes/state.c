@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* number of mappings of a process that the symbol saver receives at the first sample; it receives others when samples
- * hit them */
+/* maximum number of mappings of a process that are passed to the symbol saver at the process's first sample in a
+ * window; further ones are passed when samples hit them */
 #define SAVED_MAX 1024
 
 struct state {
@@ -20,13 +20,15 @@ struct state {
 	struct cgroups *cgroups;
 	struct kernel *kernel;
 	struct symsaver *keep;
+	/* event: id of the event of side-band records. window: 1 + serial number. own_mount_ns: inode of the recorder's
+	 * mount namespace. */
 	uint64_t event, window, own_mount_ns;
 	struct rescan *rescan;
 	struct idlist ids;
 	struct text items;
 	uint64_t nprocesses;
-	/* thread of the latest sample, which has all its records in this window; 0 if there is none, or it is the idle
-	 * task */
+	/* tid of the thread of the latest sample; the window has all records that this thread's next sample needs, so
+	 * that sample appends none. 0: none, or the idle task */
 	uint32_t last_tid;
 	uint64_t last_cgroup;
 };
@@ -154,8 +156,8 @@ static void state_put_map(const struct state *state, struct text *text, uint32_t
 	state_end_record(state, text, start, file->path, pid, pid, ns);
 }
 
-/* Adds a file to the list of build-ids of this window. The recorder does not open the file to read its build-id,
- * because its file system may never respond; only the symbol saver does (idlist_add). */
+/* Adds a file that a process maps to the build-ids of this window, unless it was added. The recorder does not open the
+ * file to read its build-id, because the file system may never respond; only the symbol saver does (idlist_add). */
 static void note_build_id(struct state *state, const struct process *process, struct mapped_file *file)
 {
 	if (file->window == state->window)
@@ -193,8 +195,8 @@ static void note_process(struct state *state, struct process *process)
 	bool elsewhere;
 
 	process->changed = false;
-	/* Repeats the lookup: the process may have changed its user or container since the tenant of its parent was
-	 * looked up. */
+	/* The tenant is looked up again: the process may have changed its user or container since it inherited the
+	 * tenant from its parent. */
 	rescan_identify(state->rescan, process, state->window);
 	who = state_keeps(process);
 	elsewhere = state->keep ? symsaver_process(state->keep, &who) :
@@ -209,7 +211,7 @@ static void note_process(struct state *state, struct process *process)
 	chunk_put_item(&state->items, PJ_ITEM_PROCESS, &item, sizeof(item));
 }
 
-/* ---- choice of mappings ----------------------------------------------------------------------------------------- */
+/* ---- choice of the mappings for a window ------------------------------------------------------------------------ */
 
 static uint64_t *given_slot(const struct process_given *given, uint64_t id)
 {
@@ -232,7 +234,8 @@ static void widen_given(struct process_given *given)
 	*given = wide;
 }
 
-/* Returns true if the window does not have a record of this mapping yet, and adds the mapping to process->given. */
+/* Returns true if the window has no record of this mapping yet, and then adds the mapping to process->given; false if
+ * it has one. */
 static bool is_news(const struct state *state, struct process *process, const struct mapping *mapping)
 {
 	struct process_given *given = &process->given;
@@ -263,8 +266,9 @@ static void give_map(struct state *state, struct text *text, struct process *pro
 		keep_map(state, process, mapping);
 }
 
-/* Adds records of the mappings of the addresses ips[0..n). If an address is the start of a mapping, or in none, it may
- * be the return address of a call at the end of the mapping before: that is added, too. */
+/* Appends records of the mappings that contain the addresses ips[0..n), unless the window has them. An address that is
+ * the start of a mapping, or in no mapping, may be the return address of a call at the end of the mapping before it; so
+ * that mapping is appended, too. */
 static void give_hits(struct state *state, struct text *text, struct process *process, const uint64_t *ips, uint64_t n,
 		      uint64_t ns)
 {
@@ -272,7 +276,8 @@ static void give_hits(struct state *state, struct text *text, struct process *pr
 
 	for (uint64_t k = 0; k < n && process->maps; k++) {
 		if (ips[k] > INT64_MAX || (last && ips[k] - last->start - 1 < last->length - 1))
-			continue; /* address of the kernel, or in the mapping of the previous address */
+			/* the address is one of the kernel, or in the same mapping as the previous address */
+			continue;
 		last = processes_at(process, ips[k]);
 		give_map(state, text, process, last, ns);
 		if ((!last || last->start == ips[k]) && ips[k])
@@ -280,9 +285,9 @@ static void give_hits(struct state *state, struct text *text, struct process *pr
 	}
 }
 
-/* ---- before a sample ----------------------------------------------------------------------------------------- */
+/* ---- records before a sample ------------------------------------------------------------------------------------ */
 
-/* Returns true if the file of the window lacks a record with the name of a thread. */
+/* Returns true if the window has no record with the current name of a thread. */
 static bool lacks_name(const struct state *state, const struct thread *thread)
 {
 	return thread->window != state->window || thread->renamed;
@@ -316,7 +321,7 @@ static void give_process(struct state *state, struct text *text, struct process 
 	}
 }
 
-/* Adds the process of the idle tasks (pid 0), which has no side-band records, with the name "swapper". */
+/* Adds the process of the idle tasks (pid 0) with the name "swapper", because no side-band record announces it. */
 static void name_idle(struct state *state)
 {
 	processes_comm(state->processes, 0, 0, STR("swapper"), false);
@@ -441,8 +446,8 @@ static bool in_window(const struct state *state, uint32_t pid)
 	return process && process->window == state->window;
 }
 
-/* Puts the build-id of a file into an MMAP2 record of the kernel, in place of device and inode. Records that the
- * recorder composes have it there, too. */
+/* Writes the build-id of a file, if it is known, into an MMAP2 record of the kernel, in place of device and inode.
+ * Composed MMAP2 records have it in the same place. */
 static void put_build_id(struct perf_record *perf_record, const struct mapped_file *file)
 {
 	char *p = (char *)(perf_record + 1) + 32;
@@ -479,21 +484,21 @@ static bool take_map(struct state *state, struct perf_record *perf_record, uint6
 	const struct mapping *saved = processes_at(process, mapping.start);
 	if (!saved || answer != MAPPINGS_CHANGED)
 		return false;
-	/* the next mappings of this process will be charged to its tenant */
+	/* The next mappings of this process will be charged to its tenant, which must be known by then. */
 	if (!process->tenant_window && process->maps->bytes > MAPPINGS_FREE / 2)
 		rescan_tenant(state->rescan, process, state->window);
 	if (!in_window(state, pid))
 		return false;
 	keep_map(state, process, saved);
 	if (!saved->file->jitdump)
-		return false; /* the first sample that hits this mapping adds its record */
+		return false; /* the first sample that hits this mapping causes its record */
 	note_build_id(state, process, saved->file);
 	put_build_id(perf_record, saved->file);
 	return true;
 }
 
-/* Notes that a process may belong to another tenant now, as after the exec of su(1) or of a container's first program.
- * The next sample looks the tenant up. */
+/* Marks a process that may belong to another tenant now, as after the exec of su(1) or of a container's first program.
+ * At the next sample the tenant is looked up. NULL is allowed. */
 static void note_change(struct state *state, struct process *process)
 {
 	if (!process)
@@ -502,8 +507,9 @@ static void note_change(struct state *state, struct process *process)
 	state->last_tid = 0;
 }
 
-/* Applies a COMM record. Returns true if it belongs into the window: only that of an exec does. A thread can change its
- * name a million times in a second, and the window needs the name at its next sample only. */
+/* Applies a COMM record. Returns true if the caller must write the record to the window: only if it is that of an exec,
+ * and the window has the process. A thread can change its name a million times per second, and the window needs only
+ * the name at the thread's next sample. */
 static bool take_comm(struct state *state, const struct perf_record *perf_record, uint64_t ns)
 {
 	const char *p = (const char *)(perf_record + 1);
@@ -525,12 +531,12 @@ static bool take_comm(struct state *state, const struct perf_record *perf_record
 	return written;
 }
 
-/* Applies a NAMESPACES record. The kernel writes one for each new thread. A lookup of the tenant takes 0.07 ms, so it
- * is made only if the namespaces have changed. */
+/* Applies a NAMESPACES record. The kernel writes one for each new thread, but a lookup of the tenant takes 0.07 ms. So
+ * the tenant is looked up again only if the record differs from the process's previous one. */
 static void take_namespaces(struct state *state, const char *p, size_t n, uint64_t ns)
 {
-	/* index of the mount namespace in the record (net uts ipc pid user mnt cgroup); each entry has device
-	 * and inode */
+	/* index of the mount namespace in the record (net uts ipc pid user mnt cgroup); each entry is a device and an
+	 * inode of 8 bytes */
 	enum { MNT = 5 };
 	struct process *process = processes_find(state->processes, load32(p));
 	uint64_t namespaces;
@@ -555,10 +561,10 @@ static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 	process = processes_find(state->processes, pid);
 	if (process && process->exited && state->keep)
 		symsaver_exit(state->keep, pid);
-	/* the window needs no EXIT records of threads that it does not have */
+	/* the window needs no EXIT record of a thread that has no records in it */
 	if (!thread || thread->pid != pid || thread->window != state->window)
 		return false;
-	/* samples that come after the EXIT record get no COMM record: readers would take it for that of a new thread */
+	/* the window gets no COMM record after the EXIT record, because readers would assign it to a new thread */
 	thread->renamed = false;
 	return true;
 }

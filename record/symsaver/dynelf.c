@@ -7,25 +7,29 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* maximum bytes of the symbol and string tables, which are in memory while they are written */
+/* TABLES_MAX: maximum bytes of the symbol and string tables, which are in memory while they are written; larger tables
+ * are refused. SYMBOLS_MAX, BUCKETS_MAX: maximum numbers of symbols and of buckets of the GNU hash table; a table with
+ * more is ignored. */
 #define TABLES_MAX ((uint64_t)16 << 20)
 #define SYMBOLS_MAX (512u << 10)
 #define BUCKETS_MAX (512u << 10)
-#define DYNAMIC_MAX 512 /* maximum number of entries of the dynamic section that are read */
-#define LOADS_MAX 64    /* maximum number of sections for segments: each symbol is searched in all of them */
+/* maximum number of entries of the dynamic section that are read; further ones are ignored */
+#define DYNAMIC_MAX 512
+/* maximum number of segments that become sections; further ones are ignored, because each symbol is searched in all */
+#define LOADS_MAX 64
 
 struct program {
 	struct elfhead head;
-	/* the ELF file, if the program is read from one; file.read is NULL if it is read from memory (head.source) */
+	/* the ELF file as source of bytes; file.read is NULL if the program is read from memory (head.source) */
 	struct elfhead_source file;
-	uint64_t low, high;   /* lowest and highest address of all segments, as linked */
-	uint64_t bias, first; /* bias: load bias; first: linked address of the first byte of the file */
-	/* linked addresses of tables from the dynamic section, 0 if absent; string_size: size of the string table in
-	 * bytes */
+	uint64_t low, high;   /* lowest linked address of all loaded segments, and end of the highest one */
+	uint64_t bias, first; /* bias: load bias. first: linked address of the first byte of the program's file. */
+	/* Linked addresses of tables, from the dynamic section: symbols, strings, hash, GNU hash; 0: absent.
+	 * string_size: size of the string table in bytes. */
 	uint64_t symbols, strings, string_size, hash, gnu_hash;
 };
 
-/* ---- sources: bytes at an address ------------------------------------------------------------------------------- */
+/* ---- bytes of the program at an address ------------------------------------------------------------------------- */
 
 static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t at, void *p, size_t n)
 {
@@ -35,7 +39,7 @@ static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t a
 	return fullio_pread(source->fd, p, n, at);
 }
 
-/* Reads up to n bytes at a linked address. Returns the number of bytes that were read. */
+/* Reads up to n bytes of the program at a linked address to `to`. Returns the number of bytes read. */
 static size_t dynelf_bytes_at(const struct program *program, uint64_t address, void *to, size_t n)
 {
 	const Elf64_Phdr *segment;
@@ -51,7 +55,7 @@ static size_t dynelf_bytes_at(const struct program *program, uint64_t address, v
 				  n < left ? n : (size_t)left);
 }
 
-/* ---- the dynamic section ---------------------------------------------------------------------------------------- */
+/* ---- dynamic section -------------------------------------------------------------------------------------------- */
 
 static const char *find_span(struct program *program)
 {
@@ -71,8 +75,8 @@ static const char *find_span(struct program *program)
 	return program->low < program->high ? NULL : "it has no loaded segment";
 }
 
-/* Returns an address of the dynamic section as it was linked: glibc has added the load bias to these addresses in
- * memory, musl has not. */
+/* Returns the linked address for an address in the dynamic section. In memory, glibc has added the load bias to the
+ * address; musl has not. */
 static uint64_t as_linked(const struct program *program, uint64_t address)
 {
 	if (address - program->bias >= program->low && address - program->bias < program->high)
@@ -123,8 +127,8 @@ static uint32_t dynelf_word_at(const struct program *program, uint64_t address)
 	return dynelf_bytes_at(program, address, &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
-/* Returns the number of symbols from the GNU hash table, which does not contain it: the last chain ends with the last
- * symbol. Returns 0 if the table is malformed. */
+/* Returns the number of symbols according to the GNU hash table. The table does not store the number, but its last
+ * chain ends with the last symbol. Returns 0 if the table is malformed. */
 static uint32_t count_gnu(const struct program *program)
 {
 	uint32_t buckets = dynelf_word_at(program, program->gnu_hash),
@@ -161,10 +165,10 @@ static uint32_t count_symbols(const struct program *program)
 	return n < SYMBOLS_MAX ? n : 0;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------- */
+/* ---- writing of the ELF file ------------------------------------------------------------------------------------ */
 
-/* The ELF file that is being written: `bytes` are its content so far, `section` the n section headers that will follow,
- * `names` the content of .shstrtab. p: program that the file describes. */
+/* The ELF file that is being written. p: the program that it describes. bytes: the file's content so far. section: the
+ * n section headers that will follow. names: content of .shstrtab. */
 struct new_elf {
 	const struct program *p;
 	struct text bytes, names;
@@ -191,7 +195,8 @@ static uint64_t add_bytes(struct new_elf *elf, const void *p, size_t n)
 	return at;
 }
 
-/* Returns the index of the section that stands for the segment with this address; SHN_ABS if no segment contains it. */
+/* Returns the index in elf->section of the section that stands for the segment with this linked address; SHN_ABS if no
+ * segment contains the address. */
 static uint16_t section_of(const struct new_elf *elf, uint64_t address)
 {
 	for (size_t i = 1; i < elf->n; i++) {
@@ -222,8 +227,8 @@ static void add_segments(struct new_elf *elf)
 	}
 }
 
-/* Changes st_shndx of n symbols: it refers to sections that the new file does not have. Each symbol gets the section of
- * its segment. */
+/* Sets st_shndx of n symbols in `table` to the section of their segment: the original st_shndx refers to sections that
+ * the new file does not have. */
 static void mend_symbols(const struct new_elf *elf, char *table, uint32_t n)
 {
 	for (uint32_t i = 1; i < n; i++) {
@@ -299,8 +304,8 @@ static void dynelf_add_build_id(struct new_elf *elf, const struct reduced *reduc
 		(Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = elf->bytes.n - at, .sh_addralign = 4 });
 }
 
-/* Appends the ELF header and the program headers to the new file, from the ELF file or, if there is none, from memory.
- * Program headers other than PT_LOAD become PT_NULL. Returns false if they cannot be read. */
+/* Appends the ELF header and the program headers to the new file, from the original file or from memory. Program
+ * headers other than PT_LOAD become PT_NULL. Returns false if the headers cannot be read. */
 static bool add_headers(struct new_elf *elf)
 {
 	const struct elfhead *elfhead = &elf->p->head;
@@ -311,14 +316,15 @@ static bool add_headers(struct new_elf *elf)
 	bool good = dynelf_bytes_at(elf->p, at, p, header) == header &&
 		    dynelf_bytes_at(elf->p, at + elfhead->header.e_phoff, p + header, segments) == segments;
 
-	/* A file need not load its headers with a segment, so they are read at their file offsets. */
+	/* The segments of a file need not contain its ELF and program headers, so these are read at their file
+	 * offsets. */
 	if (elf->p->file.read)
 		good = elf->p->file.read(&elf->p->file, 0, p, header) == header &&
 		       elf->p->file.read(&elf->p->file, elfhead->header.e_phoff, p + header, segments) == segments;
-	/* The new file does not have the bytes to which the other program headers refer. */
+	/* The new file lacks the bytes to which program headers other than PT_LOAD refer. */
 	for (size_t i = 0; i < elfhead->segments; i++)
 		if (elfhead->segment[i].p_type != PT_LOAD)
-			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* type PT_NULL */
+			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */
 	text_bytes(&elf->bytes, p, header + segments);
 	free(p);
 	return good;
@@ -404,7 +410,7 @@ static const char *write_program(struct program *program, int out, uint64_t max,
 	return why;
 }
 
-/* ---- from memory, from a file ----------------------------------------------------------------------------------- */
+/* ---- dynelf_from_memory and dynelf_from_file -------------------------------------------------------------------- */
 
 const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, struct reduced *reduced)
 {
@@ -414,8 +420,8 @@ const char *dynelf_from_memory(int mem, uint64_t base, int out, uint64_t max, st
 
 	*reduced = (struct reduced){ 0 };
 	why = elfhead_read(&program.head, &source, false);
-	/* The load bias is the difference between the address of the file's first byte and p_vaddr of the first PT_LOAD
-	 * segment with file offset 0. */
+	/* The load bias is the difference between the virtual address of the file's first byte and p_vaddr of the first
+	 * PT_LOAD segment with file offset 0. */
 	for (size_t i = 0; i < program.head.segments && !why; i++) {
 		const Elf64_Phdr *seg = &program.head.segment[i];
 

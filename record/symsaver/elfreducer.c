@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* maximum file offset in a reduced file: the copy of a larger file would be a hole of that size */
+/* FILE_MAX: maximum size of a reduced file in bytes; a larger one is refused, because a kept section at a large file
+ * offset would make the file a hole of that size. ALIGN_MAX: maximum alignment of a moved section in bytes. BLOCK:
+ * bytes that are copied at once. */
 #define FILE_MAX ((uint64_t)4 << 30)
 #define ALIGN_MAX 4096u
 #define BLOCK ((size_t)64 << 10)
@@ -16,16 +18,17 @@ const char reducer_cannot_write[] = "cannot write";
 struct elfreducer {
 	struct elfhead head;
 	int out;
-	bool has_got_stubs; /* true if the file has a section .plt.got */
-	bool has_symtab;    /* true if the file has a section .symtab */
-	bool *keep;         /* true for each section that is kept, by index of the section */
-	uint64_t *from;     /* offset of each section's bytes in the original file, by index of the section */
-	uint64_t end;       /* end of the sections that have an offset in the reduced file so far */
+	bool has_got_stubs; /* true: the file has a section .plt.got */
+	bool has_symtab;    /* true: the file has a section .symtab */
+	bool *keep;         /* by index of the section: true if the section stays in the reduced file */
+	uint64_t *from;     /* by index of the section: file offset of its bytes in the original file */
+	uint64_t end;       /* file offset after the last section that has an offset in the reduced file so far */
+	/* sum of the sizes of the kept sections so far, and its limit, in bytes */
 	uint64_t bytes, max;
 	char *block;
 };
 
-/* ---- kept sections ---------------------------------------------------------------------------------------------- */
+/* ---- selection of the kept sections ----------------------------------------------------------------------------- */
 
 static bool is_one_of(struct str name, const struct str *list, size_t n)
 {
@@ -35,15 +38,15 @@ static bool is_one_of(struct str name, const struct str *list, size_t n)
 	return false;
 }
 
-/* Returns true for Go's table of functions, and for the section with its address and that of the code (Go 1.26). */
+/* Returns true for .gopclntab, and for .go.module (Go 1.26), which has the addresses of .gopclntab and of the code. */
 static bool elfreducer_is_go(struct str name)
 {
 	return str_ends(name, STR(".gopclntab")) || str_eq(name, STR(".go.module"));
 }
 
-/* Returns true for sections that are kept: symbols, notes, those by which plt.c names stubs, those that lead to symbols
- * elsewhere or contain packed symbols, and unwind tables; without .symtab, Go's table of functions. String tables of
- * symbols are selected later. */
+/* Returns true if section i must be kept. Kept sections are: symbols, notes, the sections from which plt.c names stubs,
+ * sections that lead to symbols elsewhere or contain compressed symbols, unwind tables. If the file has no .symtab,
+ * Go's table of functions is kept, too. String tables of symbols are selected later. */
 static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 {
 	static const struct str names[] = {
@@ -65,8 +68,7 @@ static bool is_wanted(const struct elfreducer *elfreducer, size_t i)
 	case SHT_NULL:
 	case SHT_NOBITS: return false;
 	default:
-		/* .rela.dyn has the relocations of stubs in .plt.got; without these it is not needed, and it
-		 * is long. */
+		/* .rela.dyn is long. It is needed only for the relocations of stubs in .plt.got. */
 		if (str_eq(elfreducer->head.name[i], STR(".rela.dyn")))
 			return elfreducer->has_got_stubs;
 		if (elfreducer_is_go(elfreducer->head.name[i]))
@@ -112,7 +114,7 @@ static bool names_code(const struct elfreducer *elfreducer)
 	return false;
 }
 
-/* ---- new offsets ------------------------------------------------------------------------------------------------ */
+/* ---- file offsets in the reduced file --------------------------------------------------------------------------- */
 
 static uint64_t elfreducer_align(uint64_t at, uint64_t to)
 {
@@ -120,15 +122,15 @@ static uint64_t elfreducer_align(uint64_t at, uint64_t to)
 	return to & (to - 1) || to < 2 ? at : (at + to - 1) & ~(to - 1);
 }
 
-/* Returns true if a section keeps its file offset, because it is part of the program. PLT sections keep it even if a
+/* Returns true if section i keeps its file offset because it is part of the program. PLT sections keep it even if a
  * damaged header lacks SHF_ALLOC, because stubs are named by their offsets. */
 static bool elfreducer_stays(const struct elfreducer *elfreducer, size_t i)
 {
 	return elfreducer->head.section[i].sh_flags & SHF_ALLOC || str_starts(elfreducer->head.name[i], STR(".plt"));
 }
 
-/* Drops a table of Go's functions that is too large for the copy, or of which the file lacks bytes. The other symbols
- * stay. Returns true if the table was dropped. */
+/* If section i is Go's table of functions, drops it if it takes more than half of the remaining limit, or if the file
+ * lacks some of its bytes. Other symbols stay. Returns true if it dropped the section. */
 static bool drop_large_go(struct elfreducer *elfreducer, size_t i)
 {
 	const struct elfhead *elfhead = &elfreducer->head;
@@ -164,8 +166,8 @@ static const char *check_sizes(struct elfreducer *elfreducer)
 	return NULL;
 }
 
-/* Computes the new offsets of the kept sections, and changes the section headers accordingly: other sections become
- * NOBITS. */
+/* Computes the offsets of all sections in the reduced file, and changes the section headers accordingly. Sections that
+ * are not kept become NOBITS. */
 static void lay_out(struct elfreducer *elfreducer)
 {
 	struct elfhead *elfhead = &elfreducer->head;
@@ -198,7 +200,7 @@ static void lay_out(struct elfreducer *elfreducer)
 	elfhead->header.e_shoff = elfreducer_align(elfreducer->end, 8);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------------------- */
+/* ---- writing of the reduced file -------------------------------------------------------------------------------- */
 
 bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at)
 {
@@ -230,8 +232,8 @@ static const char *elfreducer_copy(struct elfreducer *elfreducer, uint64_t from,
 	return NULL;
 }
 
-/* Writes the ELF header with the new offset of the section headers, the unchanged program headers, and the section
- * headers. */
+/* Writes the ELF header with the new offset of the section headers, the unchanged program headers, and the changed
+ * section headers. Returns NULL on success, otherwise the reason. */
 static const char *elfreducer_put_headers(struct elfreducer *elfreducer)
 {
 	struct elfhead *elfhead = &elfreducer->head;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elfreducer.h - reduces an ELF file to headers, symbols, notes, the sections that name stubs, unwind tables, and the
- * table of functions of a Go program without .symtab; without code and data.
+ * elfreducer.h - reduces an ELF file to headers, symbols, notes, PLT sections, unwind tables and, of a Go program
+ * without .symtab, its table of functions. Removes code and data.
  *
- * Kept sections that are part of the program keep their file offsets, which mappings and symbol tables refer to;
- * between them are holes, which take no space. Other kept sections (.symtab, .strtab) move up behind these. All others
- * become NOBITS. So every tool finds the same names in the result as in the original, but for Go's functions in
- * programs of variable address that a linker of C made, and for inlined calls.
+ * Sections that are part of the program keep their file offsets, because mappings and symbol tables refer to these
+ * offsets. Between the sections are holes, which use no disk space. Other kept sections (.symtab, .strtab) move to the
+ * end of the program's sections. Removed sections become NOBITS. So each tool finds the same names in the reduced file
+ * as in the original. Exceptions: functions of Go in position-independent programs that a C linker linked, and inlined
+ * calls.
  */
 #ifndef PJ_ELFREDUCER_H
 #define PJ_ELFREDUCER_H
@@ -14,20 +15,22 @@
 #include "common/formats/buildid.h"
 #include "common/formats/elfhead.h"
 
+/* Result of a reduction. build_id: build-id of the file; n 0: none. */
 struct reduced {
 	struct build_id build_id;
-	uint64_t bytes; /* size of the kept sections in bytes */
-	bool names;     /* true: at least one kept section has names of code */
+	uint64_t bytes; /* sum of the sizes of the kept sections in bytes; from dynelf.h: size of the file */
+	bool names;     /* true: at least one kept section has names of functions */
 };
 
-/* Reads the ELF file `in` and writes the reduced file to the empty file `out`. Returns NULL, or the reason of a failure
- * as a static text: reducer_too_large if more than max bytes would be kept, reducer_cannot_write with the reason in
- * errno. Fills *reduced as far as it is known. */
+/* Reads the ELF file `in` and writes the reduced file to the empty file `out`. Fills *reduced as far as it is known.
+ * Returns NULL on success, otherwise the reason as a static text: reducer_too_large if the kept sections exceed max
+ * bytes, reducer_cannot_write with errno, or another text if `in` is damaged. A file without section headers yields an
+ * empty file. */
 const char *elfreducer_write(int in, int out, uint64_t max, struct reduced *reduced);
 
 extern const char reducer_too_large[], reducer_cannot_write[];
 
-/* Writes n bytes at offset `at`. Returns false with errno if not all of them were written. */
+/* Writes n bytes at file offset `at` of fd. Returns false with errno if not all of the bytes could be written. */
 bool elfreducer_put(int fd, const void *p, size_t n, uint64_t at);
 
 #endif

@@ -14,29 +14,31 @@
 
 #define MS ((uint64_t)1000000)
 #define SOON (500 * MS)
-#define FIND_MAX (30000 * MS) /* longest interval between two lookups of a map that does not exist, in ns */
-#define AGAIN (5000 * MS)     /* interval of checks if a map was replaced, in ns */
+/* maximum interval in ns between two lookups of a perf map that does not exist */
+#define FIND_MAX (30000 * MS)
+#define AGAIN (5000 * MS) /* interval in ns between two checks if a perf map was replaced */
 #define ALIVE (2000 * MS)
 #define LAST_STEPS 1000     /* maximum number of calls of jits_copy for one file of an ended process */
-#define LAST_NS (2000 * MS) /* time for copying each file of an ended process, in ns */
-#define END_NS (500 * MS)   /* time for copying the files of all processes when the symbol saver ends, in ns */
+#define LAST_NS (2000 * MS) /* maximum time in ns for copying one file of an ended process */
+/* maximum time in ns for copying the rest of the files of all processes when the symbol saver ends */
+#define END_NS (500 * MS)
 
 struct jit {
 	uint32_t pid, uid, inner;
 	uint64_t start, mount_ns;
 	int process;
 	struct tenant tenant;
-	/* times in ns: when the process was added, next lookup of its map, next check if it lives, last report by the
-	 * recorder */
+	/* Times in ns of clock_now(). since: addition of the process. look: next lookup of the perf map. alive: next
+	 * check if the process lives. seen: last report of the process by the recorder. */
 	uint64_t since, look, alive, seen;
 	struct jitcopy map, dump;
-	bool refused;  /* true: a file of the process was counted as refused since the last jits_see */
-	bool no_space; /* true: a full disk was counted for the process since the last jits_see */
-	bool over;     /* true: the budget of the tenant prevented a copy since copy_rest began */
+	bool refused;  /* true: a refused file of the process was counted; false again after the next jits_see */
+	bool no_space; /* true: a full disk was counted for the process; false again after the next jits_see */
+	bool over;     /* true: the tenant's budget prevented a copy after copy_rest began */
 	bool map_counted, dump_counted;
 };
 
-/* ---- opening ---------------------------------------------------------------------------------------------------- */
+/* ---- opening of files ------------------------------------------------------------------------------------------- */
 
 static bool jits_enter(struct jits *jits, const struct jit *jit)
 {
@@ -59,7 +61,8 @@ static int jits_root_of(struct jits *jits, const struct jit *jit, uint64_t now)
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-/* Counts a file that was refused, at most once between two reports of its process (jits_see). */
+/* Counts a refused file of a process for the reason `why`, at most once between two reports of the process (jits_see).
+ */
 static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 {
 	if (!jit->refused)
@@ -67,8 +70,8 @@ static void jits_refuse(struct jits *jits, struct jit *jit, enum jits_event why)
 	jit->refused = true;
 }
 
-/* Returns fd if the file belongs to the user of the process or to root and has one link. Otherwise closes fd, counts
- * the file as untrusted and returns -1. */
+/* Returns fd if its file belongs to the process's user or to root and has at most one link. Otherwise closes fd, counts
+ * the file as untrusted and returns -1. Returns -1 if fd is -1. */
 static int jits_trusted(struct jits *jits, struct jit *jit, int fd)
 {
 	struct stat status;
@@ -86,7 +89,7 @@ static int open_map(struct jits *jits, struct jit *jit, uint64_t now)
 	int root = jits_root_of(jits, jit, now), tmp = -1, fd = -1, error;
 	char name[40];
 
-	/* reads the user again, because the process may have changed it */
+	/* uid and inner pid are read again, because the process may have changed its user */
 	targetfiles_identity(jit->process, &jit->uid, &jit->inner);
 	snprintf(name, sizeof(name), "perf-%u.map", jit->inner);
 	if (root >= 0)
@@ -113,7 +116,7 @@ static void copy_name(const struct jit *jit, const char *kind, char name[JITCOPY
 	snprintf(name, JITCOPY_NAME, "%s/%u-%llu.%s", tenant, jit->pid, (unsigned long long)jit->start, kind);
 }
 
-/* Returns the directory jit/BOOT, after it has created the directory of the tenant in it. The saverdir owns the
+/* Returns a descriptor of the folder jit/BOOT, and creates the tenant's folder in it. The saverdir owns the
  * descriptor. Returns -1 on failure. */
 static int jits_folder_of(struct jits *jits, const struct jit *jit)
 {
@@ -124,10 +127,10 @@ static int jits_folder_of(struct jits *jits, const struct jit *jit)
 	return folder >= 0 && (mkdirat(folder, name, 0750) == 0 || errno == EEXIST) ? folder : -1;
 }
 
-/* ---- one process ------------------------------------------------------------------------------------------------ */
+/* ---- files of one process --------------------------------------------------------------------------------------- */
 
-/* Counts a failure of a copy by its reason. A full disk is counted at most once between two reports of the process,
- * since the copy continues: the disk may have space again. */
+/* Counts a failed copy by its reason `why`. Counts a full disk at most once between two reports of the process, because
+ * the copy is tried again: the disk may have space then. */
 static void jits_count(struct jits *jits, struct jit *jit, enum jitcopy_why why)
 {
 	static const uint8_t event[] = { [JITCOPY_LARGE] = JITS_LARGE,
@@ -141,8 +144,9 @@ static void jits_count(struct jits *jits, struct jit *jit, enum jitcopy_why why)
 	jits->count[event[why]]++;
 }
 
-/* Copies new bytes of one file. Returns false if nothing was read: there is nothing new, the copy has ended, or the
- * budget of the tenant or the space on disk is used up. */
+/* Copies new bytes of one file. Sets *counted when the first bytes were copied and counted (JITS_SAVED). Returns false
+ * if it copied no bytes: the file has no new bytes, the copy has ended, the tenant is over its budget, or the disk is
+ * full. */
 static bool jits_copy(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	struct jitcopy_cost cost;
@@ -205,7 +209,8 @@ static void free_jit(struct jit *jit)
 	free(jit);
 }
 
-/* Copies the rest of one file of a process, within the budget of its tenant and a time limit. */
+/* Copies the rest of one file of a process, within the tenant's budget and a time limit. If the budget prevents the
+ * copy, counts the file as over budget. */
 static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcopy, bool *counted)
 {
 	uint64_t until = jits->deadline ? jits->deadline : clock_now() + LAST_NS;
@@ -219,7 +224,8 @@ static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcop
 	}
 }
 
-/* Copies the rest of the files of process i, which has ended or is dropped from the table, and frees it. */
+/* Copies the rest of the files of the process with index i, which has ended or is dropped from the table. Then removes
+ * and frees the process. */
 static void jits_finish(struct jits *jits, size_t i, uint64_t now)
 {
 	struct jit *jit = jits->jit[i];
@@ -237,7 +243,7 @@ static void jits_finish(struct jits *jits, size_t i, uint64_t now)
 	jits->jit[i] = jits->jit[--jits->n];
 }
 
-/* ---- table of JITs ---------------------------------------------------------------------------------------------- */
+/* ---- table of processes that generate code ---------------------------------------------------------------------- */
 
 static size_t jits_find(const struct jits *jits, uint32_t pid)
 {
@@ -248,7 +254,7 @@ static size_t jits_find(const struct jits *jits, uint32_t pid)
 	return i;
 }
 
-/* Returns the number of processes in the table that belong to a tenant. */
+/* Returns the number of processes of a tenant in the table. */
 static size_t jits_count_tenant(const struct jits *jits, struct tenant tenant)
 {
 	size_t n = 0;
@@ -258,8 +264,8 @@ static size_t jits_count_tenant(const struct jits *jits, struct tenant tenant)
 	return n;
 }
 
-/* If the table is full, drops a process: of the tenant with the most processes, the one whose last report is the
- * oldest. */
+/* If the table is full, drops a process of the tenant with the most processes: the one whose last report is the oldest.
+ * Copies the rest of its files first. */
 static void jits_make_space(struct jits *jits, uint64_t now)
 {
 	size_t oldest = 0, max = 0;
@@ -277,8 +283,8 @@ static void jits_make_space(struct jits *jits, uint64_t now)
 	jits_finish(jits, oldest, now);
 }
 
-/* Returns the entry of a process, which is added to the table if it is new. Returns NULL if the process has ended or
- * may not be read. */
+/* Returns the entry of a process, and adds it to the table if it is new. Returns NULL if the process has ended or may
+ * not be read; then counts the process as gone. */
 static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now)
 {
 	size_t i = jits_find(jits, pid);
@@ -286,7 +292,8 @@ static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, ui
 	int process;
 
 	if (i < jits->n && jits->jit[i]->start != start) {
-		jits_finish(jits, i, now); /* another process has this pid now */
+		/* a new process has this pid now, so the entry is that of an ended process */
+		jits_finish(jits, i, now);
 		i = jits->n;
 	}
 	if (i == jits->n) {
@@ -317,7 +324,7 @@ static struct jit *jits_need(struct jits *jits, uint32_t pid, uint64_t start, ui
 	return jits->jit[i];
 }
 
-/* Sets the modification time of the copies of a process to now, because another window needs them. */
+/* Sets the modification time of the copies of a process's files to now, because the current window needs them. */
 static void jits_touch(struct jits *jits, const struct jit *jit)
 {
 	static const char *const kinds[] = { "map", "map.1", "dump" };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jits.h - processes that generate code, and copies of the files that describe it: perf maps and jitdumps.
+ * jits.h - table of processes that generate code, with copies of the files that describe the code: perf maps and
+ * jitdumps.
  *
- * The map of a process is /tmp/perf-INNERPID.map in its root. It is looked up often at first, then ever less while
- * there is none; a jitdump is announced by its mapping. Both must be plain files of the process's user or root: a link
- * in /tmp could lead to files that only root may read. The table and its descriptors are bounded: beyond the limit, the
- * least recently seen process of the tenant with the most processes is dropped. The copies of a tenant are in one
- * folder, which counts for its share of the disk (saversweep.h), and cost it CPU time and bytes (saverbudget.h).
+ * The perf map of a process is /tmp/perf-INNERPID.map in its root directory. While the map does not exist, it is looked
+ * up often at first, then ever less often. A jitdump is known from its mapping. Map and jitdump must be regular files
+ * that belong to the process's user or to root: a link in /tmp could lead to files that only root may read. The table
+ * holds JITS_MAX processes. Beyond that, the least recently reported process of the tenant with the most processes is
+ * dropped. The copies of a tenant are in one folder, whose bytes are part of the tenant's share of the disk
+ * (saversweep.h). CPU time and bytes of copies are charged to the tenant (saverbudget.h).
  */
 #ifndef PJ_JITS_H
 #define PJ_JITS_H
@@ -39,32 +41,34 @@ struct jits {
 	struct jitcopy_limits limits;
 	struct jit *jit[JITS_MAX];
 	size_t n;
-	/* number of files by event: for JITS_SAVED files whose copy has begun, for other events files that were given
-	 * up */
+	/* Number of files by event. JITS_SAVED: files whose copy has begun. Other events: files that could not be
+	 * copied, by reason. */
 	uint64_t count[JITS_EVENTS];
-	/* Called before the files of a process are accessed. Returns false if they must not be accessed now. After the
-	 * access it is called with process -1. May be NULL. */
+	/* Called with the process before its files are accessed; returns false if the files must not be accessed now.
+	 * Called with process -1 after the access; the result is then ignored. NULL: not called. */
 	bool (*enter)(void *to, uint64_t mount_ns, int process);
 	void *to;
-	/* time at which all copying must end, in ns of CLOCK_MONOTONIC, once the symbol saver ends; 0 before */
+	/* time in ns of CLOCK_MONOTONIC at which all copying must end, once the symbol saver ends; 0 before */
 	uint64_t deadline;
 };
 
-/* Notes that a process generates code, and looks for its map. The recorder reports each such process in each window.
- * mount_ns as in struct symsaver_process. */
+/* Adds a process that generates code, and looks for its perf map. The recorder reports each of these processes once in
+ * each window. start: start time in clock ticks since boot. mount_ns: see struct symsaver_process. now: ns of
+ * clock_now(). */
 void jits_see(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now);
 
-/* Notes that a process has mapped a jitdump, and starts to copy it. */
+/* Adds a process that has mapped a jitdump, and starts to copy the jitdump of `mapping`. start: start time in clock
+ * ticks since boot. mount_ns: see struct symsaver_process. now: ns of clock_now(). */
 void jits_dump(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *mapping,
 	       uint64_t now);
 
-/* Copies the rest of the files of a process that has ended, and forgets the process. */
+/* Copies the rest of the files of a process that has ended, and removes the process. */
 void jits_exit(struct jits *jits, uint32_t pid, uint64_t now);
 
-/* Copies new bytes of all files. Call it every half second while n is not 0. */
+/* Copies new bytes of all files. Call it every half second while jits->n is not 0. */
 void jits_tick(struct jits *jits, uint64_t now);
 
-/* Copies the rest of all files within END_NS, because the symbol saver ends, and frees the table. */
+/* Copies the rest of all files within END_NS, then frees the table. Called when the symbol saver ends. */
 void jits_free(struct jits *jits, uint64_t now);
 
 #endif

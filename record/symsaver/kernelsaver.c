@@ -27,7 +27,7 @@ static void modules_name(char name[SAVERDIR_PATH], const char *boot, uint64_t n)
 	snprintf(name, SAVERDIR_PATH, "modules-%s.%llu", boot, (unsigned long long)n);
 }
 
-/* ---- modules ---------------------------------------------------------------------------------------------------- */
+/* ---- list of modules -------------------------------------------------------------------------------------------- */
 
 uint64_t kernelsaver_sum(struct str modules)
 {
@@ -40,7 +40,7 @@ uint64_t kernelsaver_sum(struct str modules)
 		for (unsigned field = 0; line.n && field < 6; field++) {
 			struct str word = str_cut(&line, ' ');
 
-			/* fields that are hashed: name, size and address of a module */
+			/* fields 0, 1 and 5 are the name, size and address of a module */
 			if (field == 0 || field == 1 || field == 5)
 				one = hash_mix(one, hash_bytes(word.p, word.n));
 		}
@@ -49,7 +49,7 @@ uint64_t kernelsaver_sum(struct str modules)
 	return sum;
 }
 
-/* Reads the text of /proc/modules; empty if the kernel has no modules. */
+/* Reads the text of /proc/modules to *text, which stays empty if no module is loaded. */
 static void read_modules(const struct kernelsaver *kernelsaver, struct text *text)
 {
 	char path[256];
@@ -73,9 +73,10 @@ static bool write_modules(struct kernelsaver *kernelsaver, uint64_t n, struct st
 	return saverdir_commit(kernelsaver->dir, &file, name, NULL);
 }
 
-/* ---- kallsyms --------------------------------------------------------------------------------------------------- */
+/* ---- symbols of kallsyms ---------------------------------------------------------------------------------------- */
 
-/* Position of has_address in a line of kallsyms: at its start, in leading zeros of the address, after the address. */
+/* State of has_address in a line of kallsyms: at the start of the line; in leading zeros of the address; after the
+ * address. */
 enum { AT_START, IN_ZEROS, PAST };
 
 static bool has_address(struct str string, int *state)
@@ -108,9 +109,9 @@ static bool kernelsaver_put(z_stream *stream, int fd, unsigned char *out, int ho
 	return true;
 }
 
-/* Compresses file `from` into file `to`. Sets *known if any address is not 0. Returns false if the result cannot be
- * written. Level 1 is used: for 122,000 symbols, level 6 would save 20 % of 1.1 MB and take 0.13 s of CPU time instead
- * of 0.04 s. */
+/* Compresses file `from` into file `to` (gzip). Sets *known to true if any address is not 0, that is, the kernel does
+ * not hide addresses. Returns false if the result cannot be written. Uses level 1: for 122,000 symbols level 6 would
+ * save 20 % of 1.1 MB, but take 0.13 s of CPU time instead of 0.04 s. */
 static bool kernelsaver_pack(int from, int to, bool *known)
 {
 	unsigned char *in = mem_alloc(1, BLOCK), *out = mem_alloc(1, BLOCK);
@@ -159,12 +160,12 @@ static bool write_kallsyms(struct kernelsaver *kernelsaver, uint64_t n)
 	return saverdir_commit(kernelsaver->dir, &file, name, NULL);
 }
 
-/* ---- snapshots -------------------------------------------------------------------------------------------------- */
+/* ---- snapshots of the kernel's symbols -------------------------------------------------------------------------- */
 
 static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, struct str modules)
 {
 	kernelsaver->hidden = false;
-	/* The modules file is written last, because its existence marks a snapshot as complete. */
+	/* The modules file is written last, because a snapshot is complete only if that file exists. */
 	kernelsaver->failed = !write_kallsyms(kernelsaver, n) || !write_modules(kernelsaver, n, modules);
 	kernelsaver->error = kernelsaver->failed ? errno : 0;
 	if (kernelsaver->failed)
@@ -173,7 +174,7 @@ static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, st
 	kernelsaver->now = n;
 }
 
-/* Returns the highest number of a complete snapshot of this boot; 0 if there is none. */
+/* Returns the largest number N of a complete snapshot of this boot; 0 if there is none. */
 static uint64_t kernelsaver_newest(const struct kernelsaver *kernelsaver)
 {
 	struct text prefix = { 0 };
@@ -253,7 +254,8 @@ void kernelsaver_touch(struct kernelsaver *kernelsaver)
 	kernelsaver_name(name, kernelsaver->dir->boot, kernelsaver->now);
 	if (kernelsaver->hidden)
 		return;
-	/* The last snapshot could not be written for lack of space, or it was removed: forces a new one. */
+	/* The last snapshot could not be written, or was removed: makes a new one. The changed hash makes
+	 * kernelsaver_scan see a difference. */
 	if (!kernelsaver->now || !saverdir_touch(kernelsaver->dir, name)) {
 		kernelsaver->modules = ~kernelsaver->modules;
 		kernelsaver->now = 0;

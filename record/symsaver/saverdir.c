@@ -16,10 +16,10 @@
 #define SHARED_WRITE 022
 #define LOOK_NS 1000000000u
 
-/* ---- folders ---------------------------------------------------------------------------------------------------- */
+/* ---- folders in DIR --------------------------------------------------------------------------------------------- */
 
-/* Opens a folder that only this user or root can write to; with `make`, creates it if necessary. Returns a descriptor,
- * or -1 with errno; EPERM: other users can write to it. */
+/* Opens a folder that only this user or root can write to. make: true: create the folder if necessary. Returns a
+ * descriptor; -1 with errno on failure (EPERM: other users can write to it, or own it). */
 static int saverdir_own_folder(int at, const char *name, bool make)
 {
 	struct stat status;
@@ -87,7 +87,7 @@ int saverdir_jit(struct saverdir *saverdir)
 	return saverdir->boot_jit;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------ */
+/* ---- paths below symbols/ --------------------------------------------------------------------------------------- */
 
 void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, uint64_t mount_ns)
 {
@@ -113,7 +113,7 @@ void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH],
 		 (unsigned long long)file_id->inode, (unsigned long long)file_id->generation);
 }
 
-/* Creates all folders of a path below symbols/. */
+/* Creates all missing folders of a path below symbols/. Returns false with errno on failure. */
 static bool make_folders(struct saverdir *saverdir, const char *path)
 {
 	char part[SAVERDIR_PATH];
@@ -138,7 +138,7 @@ int saverdir_read(struct saverdir *saverdir, const char *path)
 	return openat(saverdir->symbols, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files below symbols/ --------------------------------------------------------------------------------------- */
 
 bool saverdir_has_space(struct saverdir *saverdir, uint64_t n)
 {
@@ -205,7 +205,7 @@ enum saverdir_likeness saverdir_compare(struct saverdir *saverdir, const struct 
 	return same ? SAVERDIR_SAME : SAVERDIR_OTHER;
 }
 
-/* Syncs the folder of a file and all folders above it, up to symbols/. Returns false on failure. */
+/* Syncs the folder of the file `path` and all folders above it, up to symbols/. Returns false with errno on failure. */
 static bool sync_folders(const struct saverdir *saverdir, const char *path)
 {
 	char folder[SAVERDIR_PATH];

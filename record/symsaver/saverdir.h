@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverdir.h - files of DIR/symbols and DIR/jit: names, folders, files that appear complete, and their times.
+ * saverdir.h - files of DIR/symbols and DIR/jit: their names, folders and times; new files appear only when they are
+ * complete.
  *
- * The time of modification of a saved file is that of the last window that needs it (saverdir_touch). So names and
- * times alone decide which files may be removed, whichever run wrote them; no table is needed: see saversweep.h. A file
- * with two names (build-id, and file_id) is one file with two links, so it has one time.
+ * The modification time of a saved file is the time of the last window that needs it (saverdir_touch). So names and
+ * times alone decide which files may be removed, whichever run wrote the files, without a stored table (saversweep.h).
+ * A file with two names (build-id and file_id) is one file with two links, so it has one time.
  */
 #ifndef PJ_SAVERDIR_H
 #define PJ_SAVERDIR_H
@@ -21,59 +22,67 @@
 #define SAVERDIR_FOLDER (TENANT_NAME + 12)
 
 struct saverdir {
-	int dir, symbols, jit; /* descriptors of DIR, DIR/symbols and DIR/jit; -1: not created yet */
-	int boot_jit;          /* descriptor of DIR/jit/BOOT; -1: not created yet */
+	int dir, symbols, jit; /* descriptors of DIR, DIR/symbols and DIR/jit; -1: the folder is not created yet */
+	int boot_jit;          /* descriptor of DIR/jit/BOOT; -1: the folder is not created yet */
 	char boot[BOOT_ID + 1];
-	unsigned serial;    /* number of temporary files created so far, for their names */
-	uint64_t bytes;     /* bytes on disk: the result of the last sweep, plus the bytes added since */
-	double min_free;    /* fraction of the file system that must stay free, 0 to 1 */
-	bool full;          /* true: at the last check, less than min_free was free */
-	uint64_t polled_ns; /* time of the last check of the free space, in ns */
-	/* budgets of the tenants; the symbol saver sets them; the zero value has no limits */
+	unsigned serial; /* number of temporary files created so far; part of the name of the next one */
+	/* bytes on disk of symbols/ and jit/: result of the last sweep, plus the bytes added since */
+	uint64_t bytes;
+	double min_free;    /* fraction of the file system that must stay free, 0 to 1; 0: no limit */
+	bool full;          /* true: less than min_free was free at the last check, so no file is written */
+	uint64_t polled_ns; /* time in ns (clock_now) of the last check of the free space */
+	/* budgets of the tenants, set by the symbol saver; a zeroed struct has no limits */
 	struct saverbudget budget;
 };
 
-/* Opens DIR and those of its folders that exist. Returns NULL, or the reason why DIR cannot be used as a static text: a
- * folder in it is a link or belongs to another user. */
+/* Opens DIR and the folders in it that exist. proc: directory of procfs. min_free: see the member. Returns NULL on
+ * success, otherwise the reason as a static text: for instance, a folder in DIR is a link or belongs to another user.
+ * Then the caller must still call saverdir_close. */
 const char *saverdir_open(struct saverdir *saverdir, const char *dir, const char *proc, double min_free);
 void saverdir_close(struct saverdir *saverdir);
 
-/* These write a folder or a file's path below symbols/. Argument folder is "" for files of root on this host, which all
- * processes share; SAVERDIR_SHARED; or the result of saverdir_tenant. */
+/* saverdir_tenant writes the path of a tenant's folder below symbols/ to `folder`. saverdir_build_id and
+ * saverdir_numbers write the path of a file, by build-id and by file_id, to `path`. Their parameter folder: "" for
+ * files of root on this host, which all processes share; SAVERDIR_SHARED; or the result of saverdir_tenant. */
 #define SAVERDIR_SHARED "shared/"
 void saverdir_tenant(char folder[SAVERDIR_FOLDER], const struct tenant *tenant, uint64_t mount_ns);
 void saverdir_build_id(char path[SAVERDIR_PATH], const char *folder, const struct build_id *id);
 void saverdir_numbers(const struct saverdir *saverdir, char path[SAVERDIR_PATH], const char *folder,
 		      const struct file_id *file_id);
 
-/* Sets the modification time of a file to now, because a window needs it. Returns false if the file does not exist. */
+/* Sets the modification time of the file `path` below symbols/ to now, because the current window needs it. Returns
+ * false if the file does not exist. */
 bool saverdir_touch(struct saverdir *saverdir, const char *path);
 
-/* Opens a file below symbols/ for reading. Returns a descriptor, or -1 with errno. */
+/* Opens the file `path` below symbols/ for reading. Returns a descriptor; -1 with errno on failure. */
 int saverdir_read(struct saverdir *saverdir, const char *path);
 
-/* A new file below symbols/ that has only a temporary name so far. saverdir_begin creates it; it returns false with
- * errno if space or permission is missing. */
+/* A new file below symbols/ that has only the temporary name `temp` so far. saverdir_begin creates it, and returns
+ * false with errno if space or permission is missing. */
 struct saverdir_file {
 	int fd;
 	char temp[48];
 };
 bool saverdir_begin(struct saverdir *saverdir, struct saverdir_file *file);
-/* Compares the bytes of the new file with those of an existing one. SAVERDIR_NONE: there is no such file. */
+/* Result of saverdir_compare, which compares the bytes of the new file with the bytes of the existing file `path`.
+ * SAVERDIR_SAME: the bytes are equal. SAVERDIR_OTHER: they differ. SAVERDIR_NONE: `path` cannot be opened. */
 enum saverdir_likeness { SAVERDIR_NONE, SAVERDIR_SAME, SAVERDIR_OTHER };
 enum saverdir_likeness saverdir_compare(struct saverdir *saverdir, const struct saverdir_file *file, const char *path);
-/* Gives the new file the name `path` and, unless NULL, the second name `also`. If a file has such a name already, that
- * file stays. Returns false with errno on failure, and removes the new file. */
+/* Gives the new file the name `path` and, unless `also` is NULL, a second name, and removes its temporary name. If
+ * another file already has one of the names, that file keeps the name. Returns false with errno on failure; then the
+ * file may have no name, or only the name `path`. */
 bool saverdir_commit(struct saverdir *saverdir, struct saverdir_file *file, const char *path, const char *also);
 void saverdir_discard(struct saverdir *saverdir, struct saverdir_file *file);
-/* Gives the existing file `path` a second name. If a file has that name already, that file stays. */
+/* Gives the existing file `path` a second name `also`. If another file already has that name, that file keeps it.
+ * Returns false with errno on failure. */
 bool saverdir_link(struct saverdir *saverdir, const char *path, const char *also);
 
-/* Returns a descriptor of DIR/jit/BOOT, which is created if necessary; *saverdir owns the descriptor. Returns -1 with
+/* Returns a descriptor of DIR/jit/BOOT, which *saverdir owns, and creates the folder if necessary. Returns -1 with
  * errno on failure. */
 int saverdir_jit(struct saverdir *saverdir);
 
-/* Returns true if n more bytes may be written, and adds them to the bytes on disk. */
+/* Returns true and adds n (bytes) to saverdir->bytes. Returns false with errno ENOSPC if less than min_free of the file
+ * system was free at the last check, which is at most a second old. */
 bool saverdir_has_space(struct saverdir *saverdir, uint64_t n);
 
 #endif

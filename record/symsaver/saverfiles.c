@@ -36,7 +36,8 @@ enum symsaver_reason saverfiles_reason(enum symparser_answer answer)
 	return (enum symsaver_reason)why[answer];
 }
 
-/* Reports the build-id of a mapped file to the recorder, unless the mapping has one already. */
+/* Reports the build-id of a mapped file to the recorder, unless the mapping already has one or the id is shorter than 2
+ * bytes. */
 static void report_build_id(struct saverfiles *files, const struct target_mapping *mapping, struct build_id id)
 {
 	struct pj_build_id found = { .file_id = mapping->file_id, .build_id = id };
@@ -55,8 +56,9 @@ struct tenant saverfiles_owner(const struct saver_message *message)
 	return tenant;
 }
 
-/* Selects the parser for a file. A file of a tenant may take its parser over, so its results count for that tenant
- * only. Results for files of root count for all tenants, so these files have a parser that reads no others. */
+/* Selects the parser for a file. trusted: true: the file is one of root. A file of a tenant may take over its parser,
+ * so the results of that parser are used for the tenant only. Results for files of root are used for all tenants, so
+ * these files have their own parser. */
 static void choose_parser(struct saverfiles *files, const struct saver_message *message, bool trusted)
 {
 	static const struct tenant host = { TENANT_UNKNOWN, 0 };
@@ -71,7 +73,7 @@ static struct build_id saverfiles_read_build_id(struct saverfiles *files, const 
 	return symhelper_build_id(&files->parser, fd);
 }
 
-/* Argument `to` of targetfiles_verifier.is_build. */
+/* Argument `to` of targetfiles_verifier.is_build: the file that is opened, and for which message. */
 struct assessed {
 	struct saverfiles *files;
 	const struct saver_message *message;
@@ -111,8 +113,9 @@ bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *
 	return true;
 }
 
-/* Lets the parser reduce the file fd, or, if fd is -1, the program in memory `mem`, and saves the result under its
- * names. Returns -1 if it is saved, else an enum symsaver_reason. */
+/* Makes the parser reduce the file fd or, if fd is -1, the program in memory `mem`, whose file starts at virtual
+ * address `base`. Saves the result under its names. Returns -1 if the result is saved, otherwise an enum
+ * symsaver_reason. */
 static int reduce_and_keep(struct saverfiles *files, const struct saver_message *message, int fd, int mem,
 			   uint64_t base)
 {
@@ -142,8 +145,8 @@ static int reduce_and_keep(struct saverfiles *files, const struct saver_message 
 	return why;
 }
 
-/* Reads the build-id of the file. Returns true if a file with that build-id is saved already, and gives it the name by
- * file_id, too. */
+/* Reads the build-id of the file fd. Returns true if a file with that build-id is saved already, and then gives the
+ * saved file the name by file_id, too. Returns false if the mapping has a build-id: then it was looked up before. */
 static bool is_saved_elsewhere(struct saverfiles *files, const struct saver_message *message, int fd)
 {
 	struct build_id id;
@@ -155,8 +158,8 @@ static bool is_saved_elsewhere(struct saverfiles *files, const struct saver_mess
 	return savernames_find_id(files->dir, message, &id);
 }
 
-/* Opens the file, or the memory of its process, and saves a reduced copy. Returns -1 if it is saved, else an enum
- * symsaver_reason. */
+/* Opens the mapped file, or the memory of its process, and saves a reduced copy. root: descriptor of the root directory
+ * for its path; -1: unknown. Returns -1 if a copy is saved, otherwise an enum symsaver_reason. */
 static int keep_binary(struct saverfiles *files, const struct saver_message *message, int process, int root)
 {
 	uint64_t base = 0;
@@ -178,9 +181,9 @@ static int keep_binary(struct saverfiles *files, const struct saver_message *mes
 	return why;
 }
 
-/* Returns true for paths of packages. Such files stay until a package replaces them, and they are stripped, so the
- * memory of a process that runs the old version has all names that the file had. Files elsewhere were built on this
- * host and will be built again. */
+/* Returns true for paths of packages, such as /usr/lib; false for all others. Such files stay until a package replaces
+ * them. They are stripped, so the memory of a process that still runs the old version has all names that the file had.
+ * Files elsewhere were built on this host and will be built again. */
 static bool will_stay(struct str path)
 {
 	static const struct str roots[] = { STR("/usr/"), STR("/lib"),  STR("/bin/"), STR("/sbin/"),
@@ -192,7 +195,8 @@ static bool will_stay(struct str path)
 	return false;
 }
 
-/* Returns true if this host has the mapped file at its path. Then also reports its build-id to the recorder. */
+/* Returns true if this host has the mapped file at its path. In this case also reports the file's build-id to the
+ * recorder, if the mapping has none. */
 static bool is_here(struct saverfiles *files, const struct saver_message *message)
 {
 	int root = targetfile_root(getpid()), fd = root >= 0 ? targetfile_open(root, message->mapping.path, true) : -1;
@@ -209,7 +213,7 @@ static bool is_here(struct saverfiles *files, const struct saver_message *messag
 	return same;
 }
 
-/* Returns a descriptor of the root directory to which the file's path is relative; -1 with errno on failure. */
+/* Returns a descriptor of the root directory to which the path of the file is relative; -1 with errno on failure. */
 static int saverfiles_root_of(struct saverfiles *files, const struct saver_message *message, int process, uint64_t now)
 {
 	int held;
@@ -223,7 +227,7 @@ static int saverfiles_root_of(struct saverfiles *files, const struct saver_messa
 	return held >= 0 ? fcntl(held, F_DUPFD_CLOEXEC, 0) : -1;
 }
 
-/* Reads the build-id of the file and reports it to the recorder. Returns -1 if that is done, else an enum
+/* Reads the build-id of the file and reports it to the recorder. Returns -1 on success, otherwise an enum
  * symsaver_reason. */
 static int find_id(struct saverfiles *files, const struct saver_message *message, int process, uint64_t now)
 {
@@ -261,6 +265,6 @@ int saverfiles_save(struct saverfiles *files, const struct saver_message *messag
 	if (why == SYMSAVER_GONE && is_here(files, message))
 		return -1;
 	if (why == SYMSAVER_NOT_ELF && str_starts(message->mapping.path, STR("/memfd:")))
-		return -1; /* a JIT has mapped its code from memory, so there is no file to save */
+		return -1; /* a JIT mapped its code from memory without a file, so there is no file to save */
 	return why;
 }

@@ -33,7 +33,7 @@ static bool saverids_same_file(const struct pj_build_id *a, const struct pj_buil
 	return file_id_equal(&a->file_id, &b->file_id);
 }
 
-/* Returns the slot of the file with this file_id; a free slot, where the file would be added, if the table lacks it. */
+/* Returns the slot of the file with the file_id of *id. If the table lacks the file, returns the free slot for it. */
 static struct pj_build_id *saverids_slot_of(const struct saverids_table *table, const struct pj_build_id *id)
 {
 	uint32_t i = saverids_place_of(table, id);
@@ -74,7 +74,7 @@ void saverids_take(struct saverids *saverids, struct saverids_ring *ring)
 	uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed),
 		 head = atomic_load_explicit(&ring->head, memory_order_acquire);
 
-	/* An impossible head comes from a broken symbol saver; then the content of the ring is dropped. */
+	/* A head out of range is an error of the symbol saver: drops the content of the ring. */
 	if (head - tail > SAVERIDS_RING)
 		tail = head;
 	for (; tail != head; tail++) {

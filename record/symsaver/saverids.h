@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverids.h - build-ids that the symbol saver read, passed to the recorder, which may not open files of other mount
+ * saverids.h - passes build-ids that the symbol saver read to the recorder, which may not open files of other mount
  * namespaces.
  *
- * A ring in shared memory, with one writer, one reader and no lock, like saverring.h in the other direction. A build-id
- * without space in the ring is dropped and found again in the next window. The recorder checks what it reads: the
- * symbol saver's parser may have been taken over. Build-ids stay for the window in which they came and the next one. A
- * file is identified by its file_id.
+ * The build-ids are in a lock-free ring in shared memory, with one writer and one reader; saverring.h is the ring in
+ * the other direction. A build-id that does not fit into the ring is dropped; the symbol saver sends it again in the
+ * next window. The recorder checks each build-id that it reads, because a hostile file may have taken over the symbol
+ * saver's parser. A build-id is stored for the window in which it arrived and the next one. The file_id identifies the
+ * file.
  */
 #ifndef PJ_SAVERIDS_H
 #define PJ_SAVERIDS_H
@@ -16,33 +17,38 @@
 #include <stdatomic.h>
 
 #define SAVERIDS_RING 1024 /* number of entries of the ring; a power of two */
-#define SAVERIDS_MOST 4096 /* maximum number of build-ids that are kept for one window */
+/* maximum number of build-ids that are stored for one window; further ones are ignored */
+#define SAVERIDS_MOST 4096
 
 struct saverids_ring {
+	/* numbers of entries written and read since the start */
 	_Atomic uint64_t head, tail;
 	struct pj_build_id entry[SAVERIDS_RING];
 };
 
-/* For the symbol saver: adds a build-id to the ring. Returns false if the ring is full. */
+/* For the symbol saver: adds a build-id to the ring. Returns false if the ring is full; the build-id is then
+ * dropped. */
 bool saverids_put(struct saverids_ring *ring, const struct pj_build_id *id);
 
 struct saverids {
 	struct saverids_table {
-		/* hash table by file_id, with open addressing; build_id.n is 0 in a free slot */
+		/* hash table with open addressing; key: file_id; build_id.n is 0 in a free slot */
 		struct pj_build_id *slot;
 		uint32_t n, cap;
+		/* now: build-ids that arrived in this window; before: those of the previous window */
 	} now, before;
 };
 
-/* For the recorder: moves the build-ids in the ring to the table of this window. If the ring is empty, this costs one
- * comparison. */
+/* For the recorder: moves the build-ids in the ring to the table of this window. Ignores invalid ones. Costs one
+ * comparison if the ring is empty. */
 void saverids_take(struct saverids *saverids, struct saverids_ring *ring);
 
-/* Returns the build-id of a file from this window or the one before, or NULL. The pointer is valid until another
- * function of this module is called. */
+/* Returns the build-id of the file with this file_id, if it arrived in this or the previous window; NULL otherwise. The
+ * pointer is valid until the next call of another function of this module. */
 const struct pj_build_id *saverids_find(const struct saverids *saverids, const struct file_id *file_id);
 
-/* Starts a new window. Keeps the build-ids of the window that ends, and forgets all older ones. */
+/* Starts a new window. The build-ids of the window that ends become those of the previous window; older ones are
+ * deleted. */
 void saverids_window(struct saverids *saverids);
 void saverids_free(struct saverids *saverids);
 

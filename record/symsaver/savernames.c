@@ -53,8 +53,8 @@ bool savernames_trusted(const struct saver_message *message, int fd)
 	       !(status.st_mode & OTHERS_WRITE) && fstatvfs(fd, &filesystem) == 0 && !(filesystem.f_flag & ST_NOSUID);
 }
 
-/* Gives a new file its name, and a second one if `also` is not NULL. Charges its bytes to the tenant of the message,
- * unless the file is trusted. */
+/* Gives a new file the name `path` and, unless `also` is NULL, a second name. Charges the file's bytes to the tenant of
+ * the message, unless the file is trusted. Returns false with errno on failure. */
 static bool savernames_commit_file(struct saverdir *saverdir, const struct saver_message *message,
 				   struct saverdir_file *file, const char *path, const char *also, bool trusted)
 {

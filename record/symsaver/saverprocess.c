@@ -24,12 +24,15 @@
 
 #define MS ((uint64_t)1000000)
 #define JITS_EVERY (500 * MS)
-/* interval in ns of comparing the list of modules, and of closing roots of ended processes */
+/* SLOW_EVERY: interval in ns between two comparisons of the list of modules, and between two checks of held root
+ * directories. SWEEP_EVERY: interval in ns between two sweeps of the symbol store. FILE_MAX: maximum bytes to save of
+ * one file, if max_bytes / 4 is not less; larger files are not saved. */
 #define SLOW_EVERY (5000 * MS)
 #define SWEEP_EVERY (600 * 1000 * MS)
 #define FILE_MAX ((uint64_t)512 << 20)
-#define QUEUE_MS 50 /* interval of checks of the queue, in ms */
-#define FINISH_S 10 /* time limit in seconds for the remaining work at the end */
+#define QUEUE_MS 50 /* interval in ms between two checks of the queue while it has messages */
+/* maximum time in s for the remaining work when the recorder ends; then SIGALRM ends the symbol saver */
+#define FINISH_S 10
 #define FAILED 1024 /* number of slots for files that were not saved in this window; a power of two */
 
 struct saver {
@@ -40,24 +43,27 @@ struct saver {
 	struct jits jits;
 	struct kernelsaver kernel;
 	struct saverfiles files;
+	/* times in ns (clock_now) of the next jits_tick, of the next comparison of modules, and of the next sweep */
 	uint64_t next_jits, next_slow, next_sweep;
 	struct backoff backoff; /* fault domains that blocked this process; their files are accessed less often */
 	struct saverqueue queue;
-	uint64_t own_ns; /* inode of the mount namespace of this process */
-	uint64_t place;  /* fault domain whose files are being accessed (backoff.h); 0: none */
+	uint64_t own_ns; /* inode of this process's own mount namespace */
+	uint64_t place;  /* fault domain (backoff.h) of the files that are being accessed; 0: no files are accessed */
 	struct cpu_time {
-		/* wall: time in ns; cpu: ns for which this process and its parsers ran or waited for a CPU */
+		/* wall: time in ns (clock_now). cpu: ns for which this process and its parsers have run or waited for a
+		 * CPU, since their start. */
 		uint64_t wall, cpu;
 	} entered;
 	int schedstat;
-	uint64_t reported[JITS_EVENTS]; /* values of jits.count when they were last added to the shared counts */
-	uint64_t failed[FAILED];        /* keys of the files that were not saved in this window */
+	uint64_t reported[JITS_EVENTS]; /* values of jits.count at the last call of report_jits */
+	/* hash table of the keys (saver_message.key) of files that were not saved in this window */
+	uint64_t failed[FAILED];
 	bool hidden_reported, kernel_reported;
-	/* failures of parsers of earlier symbol savers, by enum saver_parser */
+	/* numbers of parser failures under earlier symbol savers, by enum saver_parser */
 	uint64_t parsers_before[PARSER_LINGERING];
 };
 
-/* ---- counts ----------------------------------------------------------------------------------------------------- */
+/* ---- counts for the recorder ------------------------------------------------------------------------------------ */
 
 static void saverprocess_count(struct saver *saver, enum saver_count what, uint64_t n)
 {
@@ -74,7 +80,7 @@ static void show_bytes(struct saver *saver)
 	atomic_store_explicit(&saver->shared->count[COUNT_BYTES], saver->dir.bytes, memory_order_relaxed);
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
+/* ---- access to fault domains ------------------------------------------------------------------------------------ */
 
 static bool is_avoided(const struct saver *saver, uint64_t place)
 {
@@ -86,7 +92,8 @@ static bool is_avoided(const struct saver *saver, uint64_t place)
 	return false;
 }
 
-/* Returns the current time, and the time for which this process and its parsers ran or waited for a CPU. */
+/* Returns the current time, and the ns for which this process and its parsers have run or waited for a CPU since their
+ * start. */
 static struct cpu_time saverprocess_cpu_time(const struct saver *saver)
 {
 	struct cpu_time time = { .wall = clock_now() };
@@ -97,8 +104,8 @@ static struct cpu_time saverprocess_cpu_time(const struct saver *saver)
 	return time;
 }
 
-/* Begins the access to files of a fault domain, which leave_place ends. The recorder watches the duration of the
- * access. */
+/* Begins the access to files of the fault domain `place`; leave_place ends it. The recorder reads busy_since to see how
+ * long the access lasts. */
 static void enter_place(struct saver *saver, uint64_t place)
 {
 	saver->place = place;
@@ -122,14 +129,15 @@ static void leave_place(struct saver *saver)
 	saver->place = 0;
 }
 
-/* Returns the current tenant of a process; that in the message may be the tenant of its parent. If the process has
- * ended, returns the tenant of its mount namespace, TENANT_UNKNOWN if that is not known. */
+/* Returns the current tenant of a process; the message may have the tenant of the parent process. process: descriptor
+ * of /proc/PID. If it is -1 (the process has ended), returns the tenant whose root is held for its mount namespace;
+ * TENANT_UNKNOWN if none is held. */
 static struct tenant tenant_now(const struct saver *saver, int process, uint64_t mount_ns)
 {
 	return process >= 0 ? tenant_of(process) : targetfiles_roots_tenant(&saver->roots, mount_ns);
 }
 
-/* Returns the fault domain (backoff.h) of the files of a process. */
+/* Returns the fault domain (backoff.h) of a process's files on `device`. tenant: tenant of the process. */
 static uint64_t saverprocess_place_of(const struct saver *saver, struct tenant tenant, uint64_t mount_ns,
 				      uint64_t device)
 {
@@ -138,8 +146,8 @@ static uint64_t saverprocess_place_of(const struct saver *saver, struct tenant t
 	return backoff_place(&tenant, saver->own_ns, device);
 }
 
-/* Callback jits.enter: begins the access to files of a process; with process -1 ends it. Returns false if the fault
- * domain of these files is avoided. */
+/* Implements jits.enter: begins the access to files of a process; with process -1 ends the access. Returns false if the
+ * fault domain of the process is avoided or in backoff; then no access begins. */
 static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 {
 	struct saver *saver = to;
@@ -158,7 +166,7 @@ static bool saverprocess_enter(void *to, uint64_t mount_ns, int process)
 	return true;
 }
 
-/* Callback jitcopy_limits.records: lets the parser find the end of the complete records of a jitdump. */
+/* Implements jitcopy_limits.records: makes the parser find the end of the complete records of a jitdump. */
 static enum jitcopy_records saverprocess_find_records(void *to, int fd, const struct jitcopy_span *span, uint64_t *end)
 {
 	struct saver *saver = to;
@@ -166,15 +174,15 @@ static enum jitcopy_records saverprocess_find_records(void *to, int fd, const st
 	return symhelper_records(&saver->files.parser, fd, span, end);
 }
 
-/* ---- binaries --------------------------------------------------------------------------------------------------- */
+/* ---- files of code ---------------------------------------------------------------------------------------------- */
 
 static void saverprocess_done(struct saver *saver, uint64_t key)
 {
 	atomic_store_explicit(&saver->shared->done[key & (KEEP_DONE - 1)], key, memory_order_relaxed);
 }
 
-/* Counts a file that cannot be saved, once in a window. It is not tried again in this window, unless its process has
- * ended: another process may have the file. */
+/* Counts a file that cannot be saved, once in a window, for the reason `why`. key: saver_message.key. The file is not
+ * tried again in this window, except if `why` is SYMSAVER_GONE: then another process may have the file. */
 static void saverprocess_give_up(struct saver *saver, uint64_t key, enum symsaver_reason why)
 {
 	if (why != SYMSAVER_GONE)
@@ -185,8 +193,8 @@ static void saverprocess_give_up(struct saver *saver, uint64_t key, enum symsave
 	saverprocess_fail(saver, why, 1);
 }
 
-/* Begins the access to the fault domain of a process, as the message has it, because reads of /proc may wait for that
- * process (timelimit.h). Returns false if the fault domain is avoided. */
+/* Begins the access to the fault domain of the process in a message, because reads of /proc may block on that process
+ * (timelimit.h). Returns false if the fault domain is avoided; then no access begins. */
 static bool enter_process(struct saver *saver, const struct symsaver_process *process)
 {
 	uint64_t place = saverprocess_place_of(saver, process->of, process->mount_ns, 0);
@@ -197,8 +205,8 @@ static bool enter_process(struct saver *saver, const struct symsaver_process *pr
 	return true;
 }
 
-/* Opens the /proc folder of a process and, if root is not NULL, its root directory; each is -1 on failure. Returns
- * false if its fault domain is avoided. */
+/* Sets *process to a descriptor of the process's /proc folder and, unless root is NULL, *root to one of its root
+ * directory; -1 on failure. Returns false, without setting them, if the fault domain of the process is avoided. */
 static bool open_process(struct saver *saver, const struct symsaver_process *p, int *process, int *root)
 {
 	if (!enter_process(saver, p))
@@ -210,11 +218,12 @@ static bool open_process(struct saver *saver, const struct symsaver_process *p, 
 	return true;
 }
 
-/* result of saverprocess_visit: the message waits, because the fault domain of the file is in backoff */
+/* result of saverprocess_visit: the message was queued for later, because the file's fault domain is in backoff or no
+ * parser can be started now */
 enum { DEFERRED = SYMSAVER_REASONS };
 
-/* Returns the result of a message whose request to the parser failed. If no parser can be started now, queues the
- * message and returns DEFERRED. */
+/* Returns the result for a message whose request to the parser failed. If no parser can be started now, queues the
+ * message for later and returns DEFERRED. place: fault domain of the file. */
 static int why_failed(struct saver *saver, uint64_t place, struct saver_message *message)
 {
 	if (saver->files.parser.failed == SYMPARSER_OFF && saverqueue_add(&saver->queue, place, message))
@@ -222,7 +231,8 @@ static int why_failed(struct saver *saver, uint64_t place, struct saver_message 
 	return (int)saverfiles_reason(saver->files.parser.failed);
 }
 
-/* Processes a message about a file. Returns -1 if that is done, else an enum symsaver_reason or DEFERRED. */
+/* Processes a message about a file. Returns -1 if the file is saved or need not be saved, DEFERRED if the message was
+ * queued, otherwise an enum symsaver_reason. */
 static int saverprocess_visit(struct saver *saver, struct saver_message *message, uint64_t now)
 {
 	struct tenant tenant;
@@ -268,7 +278,7 @@ static void on_binary(struct saver *saver, struct saver_message *message, uint64
 		saverprocess_give_up(saver, message->key, (enum symsaver_reason)why);
 }
 
-/* Saves the vDSO as symbols/BOOT/vdso, so that [vdso] has names even after a reboot. */
+/* Saves the vDSO as symbols/BOOT/vdso, so that code in [vdso] has names even after a reboot. */
 static void keep_vdso(struct saver *saver)
 {
 	struct str image = vdso_image();
@@ -282,7 +292,7 @@ static void keep_vdso(struct saver *saver)
 		saverdir_discard(&saver->dir, &file);
 }
 
-/* ---- processes -------------------------------------------------------------------------------------------------- */
+/* ---- root directories and JITs ---------------------------------------------------------------------------------- */
 
 static void on_root(struct saver *saver, const struct saver_message *message, uint64_t now)
 {
@@ -298,7 +308,7 @@ static void on_root(struct saver *saver, const struct saver_message *message, ui
 		close(process);
 }
 
-/* Adds the counts of jits since the last call to the counts that the recorder reads. */
+/* Adds the changes of jits.count since the last call to the counts that the recorder reads. */
 static void report_jits(struct saver *saver)
 {
 	static const uint8_t why[JITS_EVENTS] = {
@@ -314,7 +324,7 @@ static void report_jits(struct saver *saver)
 	memcpy(saver->reported, saver->jits.count, sizeof(saver->reported));
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------------- */
+/* ---- snapshots of kernel symbols -------------------------------------------------------------------------------- */
 
 static void report_kernel(struct saver *saver)
 {
@@ -337,7 +347,7 @@ static void report_kernel(struct saver *saver)
 	saver->kernel_reported = saver->kernel.failed;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------------------------- */
+/* ---- main loop -------------------------------------------------------------------------------------------------- */
 
 static void on_window(struct saver *saver)
 {
@@ -387,7 +397,7 @@ static void saverprocess_sweep(struct saver *saver)
 	saverprocess_count(saver, COUNT_FORCED, saversweep.forced);
 }
 
-/* Copies the counts of parsers to the memory that the recorder reads. */
+/* Copies the counts of parser failures to the memory that the recorder reads. */
 static void report_parser(struct saver *saver)
 {
 	const struct backoff *backoff = &saver->files.parser.backoff;
@@ -400,7 +410,8 @@ static void report_parser(struct saver *saver)
 			      memory_order_relaxed);
 }
 
-/* Does the periodic work that is due. Returns the time until the next such work in ms; -1 if there is none. */
+/* Does the periodic work that is due. Returns the ms until the next periodic work; -1: no periodic work will be
+ * necessary. */
 static int do_what_is_due(struct saver *saver)
 {
 	uint64_t now = clock_now(), next;
@@ -430,7 +441,8 @@ static int do_what_is_due(struct saver *saver)
 	return next > now ? (int)((next - now) / MS) + 1 : 0;
 }
 
-/* Waits for a message of the recorder, up to wait_ms (-1: no limit). Returns false if the recorder has ended. */
+/* Waits for a message of the recorder, for at most wait_ms (-1: no limit). Returns false if the recorder has ended,
+ * true otherwise. */
 static bool sleep_until_woken(struct saver *saver, int wake, int wait_ms)
 {
 	struct pollfd polled = { .fd = wake, .events = POLLIN };
@@ -448,14 +460,14 @@ static bool sleep_until_woken(struct saver *saver, int wake, int wait_ms)
 
 static void saverprocess_drain(struct saver *saver, struct saver_message *message, char *path)
 {
-	/* The numbers of messages are limited, so that a flood of them does not delay the periodic work. */
+	/* The number of messages of one call is limited, so that a flood does not delay the periodic work. */
 	for (unsigned n = 0; n < 256 && saverring_get(saver->shared, message, path); n++)
 		on_message(saver, message);
 	for (unsigned n = 0; n < 16 && saverqueue_next(&saver->queue, &saver->backoff, clock_now(), message, path); n++)
 		on_message(saver, message);
 }
 
-/* Opens DIR and prepares all state. Returns NULL, or the reason of a failure. */
+/* Opens DIR and prepares all state. Returns NULL on success, otherwise the reason of the failure as a static text. */
 static const char *saverprocess_begin(struct saver *saver)
 {
 	const char *why =
@@ -491,8 +503,8 @@ static const char *saverprocess_begin(struct saver *saver)
 	return NULL;
 }
 
-/* Ends the work when the recorder ends: processes the remaining messages and copies the rest of JIT files. The recorder
- * waits only a short time for this (symsaver_stop). */
+/* Finishes the work when the recorder ends or requests the end: processes the remaining messages and copies the rest of
+ * JIT files. The recorder waits only a short time for this (symsaver_stop). */
 static void saverprocess_finish(struct saver *saver, struct saver_message *message, char *path)
 {
 	alarm(FINISH_S);

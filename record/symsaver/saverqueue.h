@@ -8,11 +8,13 @@
 #include "common/process/backoff.h"
 #include "record/symsaver/saverring.h"
 
-#define SAVERQUEUE_MAX 1024      /* maximum number of messages, of all fault domains */
-#define SAVERQUEUE_PLACE_MAX 256 /* maximum number of messages of one fault domain */
+#define SAVERQUEUE_MAX 1024 /* maximum number of messages in the queue; a further one is refused */
+/* maximum number of messages for one fault domain; a further one is refused */
+#define SAVERQUEUE_PLACE_MAX 256
 
 struct saverqueue {
 	struct queued_message {
+		/* fault domain (backoff.h) of the file of the message */
 		uint64_t place;
 		struct saver_message message;
 		char *path;
@@ -20,12 +22,12 @@ struct saverqueue {
 	size_t n;
 };
 
-/* Adds a copy of a message whose fault domain is `place`. Returns false if the queue is full, or if that fault domain
- * has SAVERQUEUE_PLACE_MAX messages. */
+/* Adds a copy of a message whose file is in fault domain `place`. Returns false, without adding it, if the queue is
+ * full or has SAVERQUEUE_PLACE_MAX messages for that fault domain. */
 bool saverqueue_add(struct saverqueue *saverqueue, uint64_t place, const struct saver_message *message);
 
-/* Removes the first message whose fault domain is not in backoff into *message, and copies its path to `path`. Returns
- * false if there is none. */
+/* Moves the first message whose fault domain is not in backoff out of the queue to *message, and its path to `path`.
+ * Returns false if the queue has no such message. */
 bool saverqueue_next(struct saverqueue *saverqueue, const struct backoff *backoff, uint64_t now,
 		     struct saver_message *message, char path[SAVERRING_PATH + 1]);
 

@@ -12,38 +12,43 @@
 #include <unistd.h>
 
 #define FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-#define TEMP_AGE 3600 /* age in seconds from which the writer of a temporary file is assumed to have ended */
-#define FOLDERS_MAX 4 /* maximum depth of folders below symbols/ or jit/: symbols/tenants/NAME/.build-id/xx */
-#define SLACK 60      /* tolerance in seconds for E of windows */
+#define TEMP_AGE 3600 /* age in s at which a temporary file is removed, because its writer is assumed to have ended */
+/* maximum depth of folders below symbols/ or jit/, as in symbols/tenants/NAME/.build-id/xx; deeper ones are ignored */
+#define FOLDERS_MAX 4
+#define SLACK 60 /* tolerance in s, because the name of a window may be later than its start */
 #define AGES 512
-#define FILE_LEAST 4096 /* bytes that a file counts at least, because inodes are limited, too */
-#define SHARES_MAX 256  /* maximum number of shares; all further tenants have one share together */
+/* minimum number of bytes that a file is assumed to use, because inodes are limited, too */
+#define FILE_LEAST 4096
+#define SHARES_MAX 256 /* maximum number of shares; all further tenants have one common share */
 
 enum { SHARE_HOST, SHARE_OTHERS, SHARE_TENANTS };
 
-/* Files of the host, of one tenant, or of all further tenants. */
+/* The share of the disk of the host, of one tenant, or of all tenants beyond SHARES_MAX together. */
 struct share {
-	char name[TENANT_NAME]; /* name of the tenant's folder; empty for the host and the further tenants */
-	uint64_t held, max;     /* held: bytes of the files; max: bytes that may stay after the sweep */
-	uint64_t age[AGES];     /* bytes of the files by class of modification time; class 0 is the oldest */
-	size_t cut;             /* highest class of which files are removed if the share exceeds max */
-	uint64_t forced;        /* number of removed files that a window needs */
+	char name[TENANT_NAME]; /* name of the tenant's folder; empty for the host and for the common share */
+	uint64_t held, max;     /* held: bytes of the share's files. max: bytes that may remain after the sweep. */
+	/* bytes of the files by class of modification time; class 0 is the oldest, class AGES - 1 the newest */
+	uint64_t age[AGES];
+	size_t cut; /* newest class of age[] whose files are removed if the share exceeds max */
+	/* number of files that were removed because of max, although a window may need them */
+	uint64_t forced;
 };
 
 struct sweep {
 	struct saverdir *k;
-	uint64_t needed; /* time in seconds since 1970: no window needs files that are older */
+	uint64_t needed; /* files with an earlier modification time (s since 1970) are needed by no window */
+	/* now: current time; oldest: modification time below which all files are in class 0; s since 1970 */
 	uint64_t now, oldest;
-	uint64_t total; /* bytes on disk of all files */
-	/* true: this pass counts files, and removes those that no window needs; false: it removes files of shares above
-	 * max */
+	uint64_t total; /* bytes on disk of all files in symbols/ and jit/ */
+	/* true: this pass adds up the bytes of files, and removes files that no window needs; false: it removes files
+	 * of shares above max */
 	bool counting;
 	struct share *share[SHARES_MAX];
 	size_t nshares;
 	struct saversweep swept;
 };
 
-/* ---- shares ----------------------------------------------------------------------------------------------------- */
+/* ---- shares of the disk ----------------------------------------------------------------------------------------- */
 
 static struct share *add_share(struct sweep *sweep, const char *name)
 {
@@ -54,7 +59,8 @@ static struct share *add_share(struct sweep *sweep, const char *name)
 	return share;
 }
 
-/* Returns the share of a tenant's folder; the common one if there are SHARES_MAX shares. */
+/* Returns the share of a tenant's folder, and adds it if necessary. If there are SHARES_MAX shares, or the name is too
+ * long, returns the common share of all further tenants. */
 static struct share *share_of(struct sweep *sweep, const char *folder)
 {
 	for (size_t i = SHARE_TENANTS; i < sweep->nshares; i++)
@@ -65,8 +71,7 @@ static struct share *share_of(struct sweep *sweep, const char *folder)
 	return add_share(sweep, folder);
 }
 
-/* Computes the bytes that each share may keep if all together have `target`, and the class of the newest files to
- * remove. */
+/* Sets max and cut of each share so that all shares together keep at most `target` bytes. */
 static void cut_shares(struct sweep *sweep, uint64_t target)
 {
 	uint64_t held[SHARES_MAX] = { 0 }, floor[SHARES_MAX] = { [SHARE_HOST] = target / 2 }, level;
@@ -87,7 +92,7 @@ static void cut_shares(struct sweep *sweep, uint64_t target)
 	}
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------ */
+/* ---- files of the symbol store ---------------------------------------------------------------------------------- */
 
 static size_t age_of(const struct sweep *sweep, uint64_t mtime)
 {
@@ -103,8 +108,9 @@ static uint64_t saversweep_bytes_of(const struct stat *status)
 	return bytes > FILE_LEAST ? bytes : FILE_LEAST;
 }
 
-/* Returns the bytes that one link of a file counts: the file's bytes divided by its number of links. A file of a tenant
- * usually has another link in shared/, which does not count. */
+/* Returns the part of a file's bytes that one of its links stands for: the bytes divided by the number of links. A file
+ * of a tenant usually has one more link in shared/, which is not included. of_tenant: true: the link is in a tenant's
+ * folder. */
 static uint64_t part_of(const struct stat *status, bool of_tenant)
 {
 	uint64_t links = status->st_nlink > (of_tenant ? 2u : 1u) ? (uint64_t)status->st_nlink - of_tenant : 1;
@@ -117,8 +123,9 @@ static bool is_orphan(const struct share *share, const struct stat *status)
 	return !share && status->st_nlink == 1;
 }
 
-/* Counts or removes one link of a file. share is NULL for a link in shared/: it is removed when no tenant has another
- * link of the file. */
+/* Handles one link of a file. Removes it if no window needs the file or, in the second pass, if its share is above max
+ * and the file is old enough. Otherwise adds its bytes to the share in the first pass. share: NULL for a link in
+ * shared/, which is removed if it is the last link of the file. */
 static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int folder, const char *name,
 				  const struct stat *status)
 {
@@ -151,8 +158,9 @@ static void saversweep_sweep_file(struct sweep *sweep, struct share *share, int 
 	}
 }
 
-/* Returns the share of the files in the folder `name` of folder `parent`: that of a tenant, or `share`, that of the
- * parent. Returns NULL for symbols/shared, whose links are removed with the last link of a tenant. */
+/* Returns the share of the files in the folder `name` of the folder `parent`: the tenant's share if `name` is the
+ * folder of a tenant, otherwise `share`, the parent's share. Returns NULL for symbols/shared: a link there is removed
+ * after the last link of a tenant. */
 static struct share *share_below(struct sweep *sweep, const char *parent, const char *name, struct share *share)
 {
 	if (strcmp(parent, "tenants") == 0)
@@ -164,7 +172,9 @@ static struct share *share_below(struct sweep *sweep, const char *parent, const 
 	return share;
 }
 
-/* Counts or removes the files in a folder and below it, and removes empty folders. Closes fd. */
+/* Adds up or removes the files in a folder and below it, and removes folders that are then empty. fd: descriptor of the
+ * folder, which the call closes. share: share of its files. depth: number of folders above it, from symbols/ or jit/
+ * on. */
 static void sweep_folder(struct sweep *sweep, struct share *share, int fd, const char *name, unsigned depth)
 {
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -210,10 +220,10 @@ static void count_all(struct sweep *sweep)
 	sweep_all(sweep);
 }
 
-/* ---- windows ---------------------------------------------------------------------------------------------------- */
+/* ---- age of the oldest window ----------------------------------------------------------------------------------- */
 
-/* Returns the smallest E of all files E.data in a folder of DIR, but at most `oldest`. If the folder cannot be read,
- * returns `oldest`. */
+/* Returns the smallest E (s since 1970) of all files E.data in a folder of DIR, but at most `oldest`. Returns `oldest`
+ * if the folder cannot be read. */
 static uint64_t oldest_window(const struct saverdir *saverdir, const char *folder, uint64_t oldest)
 {
 	int fd = openat(saverdir->dir, folder, FOLDER);
@@ -236,7 +246,7 @@ static uint64_t oldest_window(const struct saverdir *saverdir, const char *folde
 	return oldest;
 }
 
-/* ---- the sweep -------------------------------------------------------------------------------------------------- */
+/* ---- sweep of the symbol store ---------------------------------------------------------------------------------- */
 
 static void count_forced(struct sweep *sweep)
 {
@@ -255,21 +265,21 @@ struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, 
 	struct sweep sweep = { .k = saverdir, .now = (uint64_t)time(NULL) };
 
 	sweep.needed = oldest_window(saverdir, "recording", oldest_window(saverdir, "out", sweep.now));
-	/* E may be slightly later than the start of its window. */
+	/* The name of a window may be slightly later than its start: the window may need slightly older files. */
 	sweep.needed -= sweep.needed > SLACK ? SLACK : sweep.needed;
 	if (sweep.needed + min_age_s > sweep.now)
 		sweep.needed = sweep.now > min_age_s ? sweep.now - min_age_s : 0;
 	/* Files older than 90 days are all in class 0. */
 	sweep.oldest = sweep.now > 90 * 86400u ? sweep.now - 90 * 86400u : 0;
 	sweep.oldest = sweep.oldest > sweep.needed ? sweep.oldest : sweep.needed;
-	add_share(&sweep, ""); /* share with index SHARE_HOST */
-	add_share(&sweep, ""); /* share with index SHARE_OTHERS */
+	add_share(&sweep, ""); /* index SHARE_HOST */
+	add_share(&sweep, ""); /* index SHARE_OTHERS */
 	count_all(&sweep);
 	if (max_bytes && sweep.total > max_bytes) {
 		cut_shares(&sweep, max_bytes - max_bytes / 10);
 		sweep.counting = false;
 		sweep_all(&sweep);
-		count_all(&sweep); /* also removes those links in shared/ that are the last link of a file now */
+		count_all(&sweep); /* also removes links in shared/ that are now the last link of their file */
 		count_forced(&sweep);
 	}
 	saverdir->bytes = sweep.total;

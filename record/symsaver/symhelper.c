@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_US 100000 /* interval in us at which a parser without a reply is checked for progress */
+#define LOOK_US 100000 /* interval in us between two checks if a parser without reply makes progress */
 enum { END_TRIES = 25 };
 
 void symhelper_init(struct symhelper *symhelper, const char *proc, void (*run)(int socket), uint64_t limit_ns)
@@ -25,13 +25,14 @@ void symhelper_init(struct symhelper *symhelper, const char *proc, void (*run)(i
 		(struct symhelper){ .proc = proc, .run = run, .limit_ns = limit_ns, .socket = -1, .schedstat = -1 };
 }
 
-/* ---- the process --------------------------------------------------------------------------------------------- */
+/* ---- start and end of the parser process ------------------------------------------------------------------------ */
 
 static void symhelper_run_parser(void *to)
 {
 	const struct symhelper *symhelper = to;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* kills the parser if it is blocked when the symbol saver is killed */
+	/* the kernel kills the parser when the symbol saver is killed, even if the parser is blocked */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	symhelper->run(HELPERPROCESS_FD);
 }
 
@@ -56,7 +57,8 @@ static void symhelper_start(struct symhelper *symhelper)
 	symhelper->started++;
 }
 
-/* Closes the descriptors of the parser and forgets it. Returns its pid; the caller reaps the process. */
+/* Closes the descriptors of the parser and sets its pid to 0. Returns the earlier pid; the caller must reap the
+ * process. */
 static pid_t symhelper_let_go(struct symhelper *symhelper)
 {
 	pid_t pid = symhelper->pid;
@@ -70,7 +72,8 @@ static pid_t symhelper_let_go(struct symhelper *symhelper)
 	return pid;
 }
 
-/* Ends an idle parser by closing its socket, and waits up to 5 ms for its exit. */
+/* Ends an idle parser by closing its socket, and waits at most 5 ms for its end. A parser that has not ended then is
+ * abandoned (backoff.h). */
 static void symhelper_end(struct symhelper *symhelper)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
@@ -94,8 +97,9 @@ static enum symparser_answer symhelper_fail(struct symhelper *symhelper, bool hu
 	return symhelper->failed;
 }
 
-/* Makes sure that a parser runs that has read no files of other tenants. Returns SYMPARSER_DONE, SYMPARSER_HUNG if the
- * fault domain is avoided, or SYMPARSER_OFF if no parser can be started now. */
+/* Makes sure that a parser runs that has read no files of tenants other than the one of the next request. Returns
+ * SYMPARSER_DONE on success, SYMPARSER_HUNG if the fault domain is avoided, SYMPARSER_OFF if no parser can be started
+ * now. */
 static enum symparser_answer make_ready(struct symhelper *symhelper)
 {
 	uint64_t now = clock_now();
@@ -109,10 +113,10 @@ static enum symparser_answer make_ready(struct symhelper *symhelper)
 	return symhelper->pid ? SYMPARSER_DONE : SYMPARSER_OFF;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------- */
+/* ---- requests to the parser ------------------------------------------------------------------------------------- */
 
-/* Adds the time for which the parser ran or waited for a CPU since the last check to cpu_ns. Returns true if there was
- * any, or if the parser is on a CPU. */
+/* Returns true if the parser has run or waited for a CPU since the last check, if it is runnable now, or if its CPU
+ * time cannot be read. Adds the time for which it ran or waited to cpu_ns. */
 static bool makes_progress(struct symhelper *symhelper)
 {
 	struct schedstat schedstat = symhelper->seen;
@@ -138,7 +142,7 @@ static enum symparser_answer symhelper_await(struct symhelper *symhelper, struct
 			makes_progress(symhelper);
 			return SYMPARSER_DONE;
 		}
-		/* the parser has ended, or has sent another reply */
+		/* the parser has ended, or has sent an invalid reply */
 		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
 			return symhelper_fail(symhelper, false);
 		now = clock_now();

@@ -10,7 +10,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
-/* size limit in bytes of the file that the parser writes, most of which is holes */
+/* maximum size in bytes of the file that the parser writes, most of which is holes; the kernel refuses more */
 #define OUTPUT_MAX (((uint64_t)4 << 30) + (64 << 20))
 
 static enum symparser_answer answer_of(const char *why)
@@ -22,8 +22,8 @@ static enum symparser_answer answer_of(const char *why)
 					     SYMPARSER_NOT_ELF;
 }
 
-/* Reads the build-id of an ELF file. Reads it from segments only, as the kernel does: a section may contain
- * any note. */
+/* Reads the build-id of the ELF file fd from its segments only, as the kernel does: a section may contain any note.
+ * Returns an id with n 0 if there is none. */
 static struct build_id symparser_read_build_id(int fd)
 {
 	struct elfhead_source source;
@@ -42,7 +42,7 @@ static const char *symparser_reduce(int in, int out, uint64_t max, struct reduce
 {
 	const char *why = elfreducer_write(in, out, max, reduced);
 
-	/* A file without sections may lead to names by its segments. */
+	/* A file without section headers: its segments may still lead to names. */
 	if (!why && !reduced->names && reduced->bytes == 0)
 		why = ftruncate(out, 0) < 0 ? reducer_cannot_write : dynelf_from_file(in, out, max, reduced);
 	return why;
@@ -81,7 +81,7 @@ void symparser_run(int saver)
 	int fd[FDMESSAGE_MAX];
 	bool sent = true;
 
-	/* returns the memory of large tables to the system as soon as they are freed */
+	/* low threshold, so that malloc maps large tables, and free returns them to the kernel at once */
 #ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif

@@ -34,13 +34,13 @@
 #define REPORTED 4096 /* number of slots for messages that were sent in this window; a power of two */
 #define VERDICTS 1024
 #define STOP_LOOK_NS 2000000
-/* time in ns without progress with files of one process after which the symbol saver counts as blocked */
+/* ns without progress at files of one fault domain after which the symbol saver is blocked, and is replaced */
 #define BLOCKED_NS (2 * SECOND_NS)
 
 struct verdict {
 	uint32_t pid;
-	/* elsewhere: the process has another mount namespace or root; jit: it generates code, so the symbol saver needs
-	 * a message when it ends */
+	/* elsewhere: true: the process has another mount namespace or root directory. jit: true: it generates code, so
+	 * the symbol saver needs a message when it ends. */
 	bool elsewhere, jit;
 	uint64_t start, mount_ns;
 };
@@ -53,27 +53,28 @@ struct symsaver {
 	uint64_t own_ns;
 	pid_t saver; /* pid of the symbol saver; 0: it does not run */
 	int wake;
-	/* hang_ns: time with one file that counts as a hang; next: earliest time of the next start; border: time of the
-	 * last window border; all in ns */
+	/* Times in ns. hang_ns: duration of an access to one file after which the symbol saver is replaced. next:
+	 * earliest time (clock_now) of the next start. border: time (clock_now) of the last window border. */
 	uint64_t hang_ns, next, border;
 	struct symsaver_scan {
-		/* last check that saw progress: its time; the symbol saver's CPU time in ns then; its
-		 * busy_since then */
+		/* Last check that saw progress. at: its time in ns (clock_now). used: CPU time of the symbol saver in
+		 * ns. since: its busy_since. */
 		uint64_t at, used, since;
 	} look;
 	struct backoff backoff;
 	struct saverbudget_counts over; /* counts of files over budget at the last symsaver_each_over */
-	/* dropped: number of messages that were not sent; gone: number of processes with JIT code that ended before
-	 * their first record */
+	/* dropped: number of messages that were not sent. gone: number of processes with JIT code that ended before
+	 * their first record. */
 	uint64_t dropped, gone;
 	uint64_t reported[REPORTED];
 	struct verdict verdict[VERDICTS];
 	char boot[BOOT_ID + 1];
 };
 
-/* ---- the process ------------------------------------------------------------------------------------------------ */
+/* ---- symbol saver process --------------------------------------------------------------------------------------- */
 
-/* Copies the fault domains that the next symbol saver must avoid, with their times, to the shared memory. */
+/* Copies the fault domains that the next symbol saver must avoid, and the times until which they are avoided, to the
+ * shared memory. */
 static void publish_avoided(struct symsaver *saver)
 {
 	uint64_t now = clock_now();
@@ -88,8 +89,8 @@ static void publish_avoided(struct symsaver *saver)
 	}
 }
 
-/* Runs the symbol saver in the child. Excludes the shared memory from processes that it forks: a parser could otherwise
- * write messages, which the symbol saver trusts. */
+/* Runs the symbol saver in the forked child. Excludes the shared memory from processes that the symbol saver forks:
+ * otherwise a parser could write messages, which the symbol saver trusts. */
 static void run_saver(void *to)
 {
 	struct symsaver *saver = to;
@@ -104,7 +105,7 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	struct saver_shared *shared = saver->shared;
 	int wake[2];
 
-	/* A socket instead of a pipe: writing to a pipe whose reader has ended raises SIGPIPE. */
+	/* A socket instead of a pipe, because a write to a pipe whose reader has ended raises SIGPIPE. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, wake) < 0)
 		return false;
 	atomic_store(&shared->busy_since, 0);
@@ -124,7 +125,8 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	return false;
 }
 
-/* Reads the first bytes of the symbol saver's file /proc/PID/NAME; empty on failure. */
+/* Reads the first bytes, at most cap, of the file `name` in /proc/PID of the symbol saver to buf. Returns the bytes
+ * that were read; an empty string on failure. */
 static struct str read_saver(const struct symsaver *saver, const char *name, char *buf, size_t cap)
 {
 	char path[256];
@@ -139,8 +141,8 @@ static struct str read_saver(const struct symsaver *saver, const char *name, cha
 	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
-/* Returns true if the symbol saver has accessed files of one process for more than `ns` without running or waiting for
- * a CPU. Returns false if /proc lacks the data. */
+/* Returns true if the symbol saver has accessed files of one fault domain for more than `ns` without running or waiting
+ * for a CPU. Returns false if /proc lacks the data. since: value of saver_shared.busy_since. now: ns of clock_now(). */
 static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t now, uint64_t ns)
 {
 	char buf[1024];
@@ -148,7 +150,7 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 	bool runnable = stat.n == 0 || str_starts(str_from(stat, (size_t)str_rfind(stat, ')') + 1), STR(" R"));
 	uint64_t used;
 
-	/* time on a CPU in ns, followed by other fields */
+	/* the first field is the time on a CPU in ns */
 	schedstat = read_saver(saver, "schedstat", buf, sizeof(buf));
 	if (!str_u64(str_cut(&schedstat, ' '), &used))
 		return false;
@@ -157,8 +159,8 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 	return now - saver->look.at > ns;
 }
 
-/* Forgets the symbol saver, which has ended or was given up, and closes the socket. The next one starts after
- * rest_ns. */
+/* Sets the pid of the symbol saver, which has ended or is replaced, to 0 and closes its socket. The next symbol saver
+ * starts at least rest_ns later. */
 static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 {
 	saver->next = clock_now() + rest_ns;
@@ -167,7 +169,7 @@ static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 	saver->saver = 0;
 }
 
-/* Returns true if the process has ended. Does not reap it; backoff.c does. */
+/* Returns true if the child process has ended. Does not reap it, because backoff.c does. */
 static bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };
@@ -195,7 +197,7 @@ void symsaver_tick(struct symsaver *saver)
 	}
 }
 
-/* ---- starting --------------------------------------------------------------------------------------------------- */
+/* ---- start of the symbol saver ---------------------------------------------------------------------------------- */
 
 static uint64_t symsaver_inode_of(const char *proc, const char *name)
 {
@@ -254,10 +256,10 @@ struct symsaver *symsaver_start(const struct symsaver_options *options, const ch
 	return NULL;
 }
 
-/* ---- messages --------------------------------------------------------------------------------------------------- */
+/* ---- messages to the symbol saver ------------------------------------------------------------------------------- */
 
-/* Wakes the symbol saver. Errors are ignored: if the socket is full, the symbol saver wakes up anyhow, and
- * symsaver_tick replaces one that has ended. */
+/* Wakes the symbol saver. Ignores errors: if the socket is full, the symbol saver wakes up anyway, and symsaver_tick
+ * replaces a symbol saver that has ended. */
 static void wake_saver(struct symsaver *saver)
 {
 	if (saver->wake >= 0 && send(saver->wake, "", 1, MSG_NOSIGNAL) < 0)
@@ -274,7 +276,8 @@ static void symsaver_put(struct symsaver *saver, struct saver_message *message, 
 		wake_saver(saver);
 }
 
-/* Returns true if the message with this key was sent in this window already. Otherwise records it as sent. */
+/* Returns true if the message with this key was sent already in this window. Otherwise returns false and records the
+ * message as sent. A collision in the table may cause a second sending. */
 static bool is_recorded(struct symsaver *saver, uint64_t key)
 {
 	uint64_t *slot = &saver->reported[key & (REPORTED - 1)];
@@ -285,7 +288,7 @@ static bool is_recorded(struct symsaver *saver, uint64_t key)
 	return false;
 }
 
-/* Returns a hash that identifies a file of a tenant; 0 if mapping is NULL. */
+/* Returns a hash, never 0, that identifies a file of a tenant; 0 if mapping is NULL. */
 static uint64_t symsaver_key_of(const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
 	uint64_t id[8] = { 0 };
@@ -302,8 +305,8 @@ static uint64_t symsaver_key_of(const struct symsaver_process *process, const st
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-/* Sends a message about a process, or about a file that it maps, once in a window. A file is reported for each process
- * that maps it until it is saved, because a single process may end too soon. */
+/* Sends a message about a process, or about a file that it maps (NULL: none), once in a window. A file is reported for
+ * each process that maps it until the file is saved, because a single process may end too soon. */
 static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const struct verdict *verdict,
 			    const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {
@@ -326,8 +329,8 @@ static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const 
 	symsaver_put(saver, &message, mapping ? mapping->path : (struct str){ 0 });
 }
 
-/* Returns true if a process is in another mount namespace or has another root directory. A process that does not
- * respond counts as local (taskwait.h). */
+/* Returns true if a process is in another mount namespace or has another root directory. Returns false if neither is
+ * known, also for a process that does not respond in time (taskwait.h). */
 static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct symsaver_process *p)
 {
 	struct text root = { 0 };
@@ -339,11 +342,11 @@ static bool symsaver_is_elsewhere(const struct symsaver *saver, const struct sym
 		return false;
 	if (p->mount_ns != saver->own_ns)
 		return true;
-	if (p->start == 0) /* the process has ended, and its root is unknown */
+	if (p->start == 0) /* the process has ended, and its root directory is unknown */
 		return false;
 	snprintf(path, sizeof(path), "%s/%u", saver->o.proc, p->pid);
 	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	/* true if the path of its root is longer than "/" */
+	/* true if the path of the process's root directory is longer than "/" */
 	longer = process >= 0 && taskwait_link(process, "root", &root, 2) && root.n == 2;
 	text_free(&root);
 	if (process >= 0)
@@ -371,7 +374,7 @@ bool symsaver_process(struct symsaver *saver, const struct symsaver_process *pro
 	return verdict->elsewhere;
 }
 
-/* Returns true for paths of mappings that pjfold treats as code of a JIT. */
+/* Returns true for paths of mappings of memory without a file, whose code pjfold treats as code of a JIT. */
 static bool symsaver_is_jit(struct str path)
 {
 	return path.n == 0 || str_eq(path, STR("//anon")) || str_starts(path, STR("/dev/zero")) ||
@@ -476,7 +479,7 @@ void symsaver_window(struct symsaver *saver)
 	symsaver_tick(saver);
 }
 
-/* ---- queries ---------------------------------------------------------------------------------------------------- */
+/* ---- data for the recorder -------------------------------------------------------------------------------------- */
 
 size_t symsaver_kernels(struct symsaver *saver, char names[2][64])
 {

@@ -12,14 +12,16 @@
 #include <unistd.h>
 
 #define FIELD_START 22
-/* maximum number of descriptors of a process that are searched for the mapped file */
+/* maximum number of descriptors of a process that are searched for the mapped file; further ones are ignored */
 #define OPEN_FILES_MAX 4096
-#define MAP_COUNT_MAX (64u << 20) /* maximum number of bytes of /proc/PID/maps that are read */
-#define LINGER_NS 10000000000u    /* time in ns for which a root stays open after its process has ended */
+/* maximum number of bytes of /proc/PID/maps that are read; a mapping beyond is not found */
+#define MAP_COUNT_MAX (64u << 20)
+#define LINGER_NS 10000000000u /* ns for which a root directory stays open after its process has ended */
 
-/* ---- processes -------------------------------------------------------------------------------------------------- */
+/* ---- state of processes ----------------------------------------------------------------------------------------- */
 
-/* Reads the first bytes of a file in the /proc folder of the process; empty on failure. */
+/* Reads the first bytes, at most `space`, of a file in the /proc folder of a process to buf. Returns the bytes that
+ * were read; an empty string on failure. */
 static struct str targetfiles_read_file(int process, const char *name, char *buf, size_t space)
 {
 	int fd = openat(process, name, O_RDONLY | O_CLOEXEC);
@@ -30,8 +32,8 @@ static struct str targetfiles_read_file(int process, const char *name, char *buf
 	return (struct str){ buf, got > 0 ? (size_t)got : 0 };
 }
 
-/* Parses the state and the start time in /proc/PID/stat. They follow the comm, which is in parentheses and may contain
- * any byte. */
+/* Parses the state and the start time (clock ticks since boot) in the text of /proc/PID/stat. These fields come after
+ * the comm, which is in parentheses and may contain any byte. Returns false if the text is malformed. */
 static bool parse_stat(struct str stat, char *state, uint64_t *start)
 {
 	ptrdiff_t close = str_rfind(stat, ')');
@@ -46,8 +48,9 @@ static bool parse_stat(struct str stat, char *state, uint64_t *start)
 	return str_u64(one, start);
 }
 
-/* Reads the state and the start time of a process with a time limit: the recorder itself calls this, and a process can
- * block readers of its stat for ever (timelimit.h). */
+/* Reads the state and the start time (clock ticks since boot) of a process, with a time limit. The reason: the recorder
+ * itself calls this function, and a process can block readers of its stat for ever (timelimit.h). Returns false on
+ * failure, with errno (taskwait.h). */
 static bool targetfiles_read_stat(int process, char *state, uint64_t *start)
 {
 	struct text text = { 0 };
@@ -84,7 +87,7 @@ char targetfiles_state(int process)
 
 	if (targetfiles_read_stat(process, &state, &start))
 		return state;
-	return errno == ETIMEDOUT ? '?' : 0;
+	return taskwait_is_unanswered(errno) ? '?' : 0;
 }
 
 bool targetfiles_lives(int process)
@@ -114,7 +117,7 @@ bool targetfiles_identity(int process, uint32_t *uid, uint32_t *inner_pid)
 		struct str line = str_cut(&status, '\n');
 		uint64_t value;
 
-		/* fields: real, effective, saved and file system uid; the second one is read */
+		/* fields: real, effective, saved and file system uid; read the second one */
 		if (str_starts(line, STR("Uid:\t"))) {
 			line = str_from(line, 5);
 			str_cut(&line, '\t');
@@ -134,7 +137,7 @@ int targetfiles_root(int process)
 	return openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* ---- identity --------------------------------------------------------------------------------------------------- */
+/* ---- comparison of files ---------------------------------------------------------------------------------------- */
 
 bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess)
 {
@@ -143,7 +146,8 @@ bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const s
 	return assess && assess->is_build(assess->to, fd, &mapping->build_id);
 }
 
-/* Returns fd if it is the mapped file. Otherwise closes it, sets *other and returns -1. Also returns -1 if fd is -1. */
+/* Returns fd if it is the mapped file. Otherwise closes fd, sets *other to true and returns -1. Returns -1, without
+ * setting *other, if fd is -1. */
 static int targetfiles_checked(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess,
 			       bool *other)
 {
@@ -154,7 +158,7 @@ static int targetfiles_checked(int fd, const struct target_mapping *mapping, con
 	return -1;
 }
 
-/* ---- search ----------------------------------------------------------------------------------------------------- */
+/* ---- search for a mapped file ----------------------------------------------------------------------------------- */
 
 static struct str without_deleted(struct str path)
 {
@@ -163,14 +167,15 @@ static struct str without_deleted(struct str path)
 	return str_ends(path, end) ? str_head(path, path.n - end.n) : path;
 }
 
-/* Opens the target of a link such as /proc/PID/exe: the file itself, even if it was renamed or deleted. Returns -1 with
- * errno on failure. */
+/* Opens the target of a link in /proc such as PID/exe: the file itself, even if it was renamed or deleted. Returns -1
+ * with errno on failure. */
 static int open_magic(int dir, const char *name)
 {
 	return targetfile_reopen(openat(dir, name, O_PATH | O_CLOEXEC));
 }
 
-/* Searches the open files of the process for the mapped file, which may have no name. Returns a descriptor or -1. */
+/* Searches the open files of the process (at most OPEN_FILES_MAX) for the mapped file, which may be deleted. Returns a
+ * descriptor; -1 if the file is not found. */
 static int among_open_files(int process, const struct target_mapping *mapping,
 			    const struct targetfiles_verifier *assess)
 {
@@ -196,7 +201,7 @@ static int among_open_files(int process, const struct target_mapping *mapping,
 }
 
 /* Searches /proc/PID/map_files for the mapped file. That needs CAP_CHECKPOINT_RESTORE, which pjrecord rarely has.
- * Returns a descriptor or -1. */
+ * Returns a descriptor; -1 if the file is not found. */
 static int among_mapped_files(int process, const struct target_mapping *mapping,
 			      const struct targetfiles_verifier *assess)
 {
@@ -240,9 +245,9 @@ int targetfiles_open(int root, int process, const struct target_mapping *mapping
 	return fd;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------------- */
+/* ---- memory of a process ---------------------------------------------------------------------------------------- */
 
-/* Fields of one line of /proc/PID/maps. */
+/* Fields of one line of /proc/PID/maps: virtual addresses, file offset in bytes, device and inode. */
 struct line {
 	uint64_t start, end, offset, major, minor, inode;
 };
@@ -268,7 +273,7 @@ static bool parse_line(struct str string, struct line *line)
 
 struct base_search {
 	const struct target_mapping *m;
-	struct line zero; /* latest line that maps the first byte of a file */
+	struct line zero; /* last line so far that maps the first byte of a file; inode 0: none */
 	uint64_t base;
 	bool found, done;
 };
@@ -304,7 +309,7 @@ static bool find_base(int process, struct base_search *search)
 		total += (size_t)got;
 		while (!search->done && str_find(lines, '\n') >= 0)
 			targetfiles_look_at(search, str_cut(&lines, '\n'));
-		/* A line has at most a path and a few numbers, so a full buffer without newline is damaged and
+		/* A line has at most a path and a few numbers. A full buffer without newline is malformed and is
 		 * dropped. */
 		have = lines.n == sizeof(buf) ? 0 : lines.n;
 		memmove(buf, lines.p, have);
@@ -335,7 +340,7 @@ int targetfiles_memory(int process, const struct target_mapping *mapping, uint64
 	return fd;
 }
 
-/* ---- roots ------------------------------------------------------------------------------------------------------ */
+/* ---- held root directories -------------------------------------------------------------------------------------- */
 
 static void targetfiles_let_go(struct targetfiles_held *held)
 {

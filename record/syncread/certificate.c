@@ -7,29 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An undecided copy. Copies of a CPU are decided in order of their samples, in two steps: the switch after the sample
- * (queue of the CPU), then the return of the thread (certificate->running). */
+/* Undecided copies of a CPU are decided in order of their samples, in two steps: the first switch after the sample
+ * (cpu_state.queue), then the return of the sampled thread (certificate.running). */
 struct cpu_state {
 	bool present, has_in, has_out, out_preempted;
-	uint64_t on, off;                   /* records of switches are complete from `on` to `off` */
-	uint64_t arrivals_on, arrivals_off; /* those of arrivals */
-	uint32_t reader;                    /* tid of R, 0 before the first copy */
-	uint64_t out, in;                   /* times at which R last left and entered the CPU */
-	struct certificate_copy *queue;     /* copies that wait for the switch after their sample */
+	uint64_t on, off; /* records of context switches are complete from `on` to `off`, in ns */
+	/* records of migrations to this CPU are complete from arrivals_on to arrivals_off, in ns */
+	uint64_t arrivals_on, arrivals_off;
+	uint32_t reader;  /* tid of the CPU's reader thread; 0 before the first copy */
+	uint64_t out, in; /* times in ns at which the reader thread last left and last entered the CPU */
+	struct certificate_copy
+		*queue; /* copies that wait for the first context switch after their sample, oldest first */
 	size_t n;
 };
 
 struct verdict_row {
 	uint64_t time, serial;
 	struct userregs registers;
-	uint32_t tid; /* 0: no row */
+	uint32_t tid; /* sampled thread; 0: the row is empty */
 	uint8_t verdict;
 };
 
-/* A copy whose thread left for the reader and was not seen again. */
+/* A copy whose sampled thread left the CPU to the reader and has not run since. */
 struct left_copy {
 	struct certificate_copy copy;
-	struct userregs registers; /* of the thread when it left */
+	struct userregs registers; /* user registers of the sampled thread when it left the CPU */
 };
 
 struct certificate {
@@ -37,9 +39,11 @@ struct certificate {
 	size_t ncpus;
 	struct left_copy *running;
 	size_t nrunning;
-	struct verdict_row *row; /* hash table by tid and time, with open addressing */
+	struct verdict_row *row; /* hash table of verdicts by tid and sample time, with open addressing */
 	size_t nrows, mask;
-	uint64_t lost, passed, oldest; /* oldest: rows of older samples were forgotten */
+	/* lost: time up to which records may be missing (certificate_lose); passed: time up to which records were
+	 * passed; oldest: verdicts on samples before it were deleted; in ns */
+	uint64_t lost, passed, oldest;
 };
 
 struct certificate *certificate_new(void)
@@ -63,7 +67,7 @@ void certificate_free(struct certificate *certificate)
 	free(certificate);
 }
 
-/* ---- verdicts ------------------------------------------------------------------------------------------------- */
+/* ---- table of verdicts ---------------------------------------------------------------------------------------- */
 
 static size_t row_home(const struct certificate *certificate, uint32_t tid, uint64_t time)
 {
@@ -79,7 +83,7 @@ static size_t row_place(const struct certificate *certificate, uint32_t tid, uin
 	return i;
 }
 
-/* Makes a new table of the rows that are not older than certificate->oldest. */
+/* Rebuilds the hash table with the rows whose sample is not older than certificate->oldest. */
 static void remake_rows(struct certificate *certificate)
 {
 	struct certificate old = *certificate;
@@ -124,7 +128,7 @@ static void decide(struct certificate *certificate, const struct certificate_cop
 	decide_left(certificate, copy, (struct userregs){ 0 }, verdict);
 }
 
-/* Removes a row. Rows after it that could not be found any longer move to the gap. */
+/* Deletes a row. Moves later rows of the same probe sequence into the gap, so that lookups still find these rows. */
 static void drop_row(struct certificate *certificate, size_t gap)
 {
 	struct verdict_row *row = certificate->row;
@@ -179,7 +183,7 @@ void certificate_expire(struct certificate *certificate, uint64_t time)
 		remake_rows(certificate);
 }
 
-/* ---- CPUs ----------------------------------------------------------------------------------------------------- */
+/* ---- state of CPUs -------------------------------------------------------------------------------------------- */
 
 static struct cpu_state *cpu_of(struct certificate *certificate, uint32_t cpu)
 {
@@ -255,8 +259,9 @@ static bool has_arrivals(const struct cpu_state *state, uint64_t from, uint64_t 
 	return state->arrivals_on <= from && to < state->arrivals_off;
 }
 
-/* Returns true if a record would show each thread that begins to run on a CPU, but for returns to the CPU of the
- * sample, whose records of switches show them. */
+/* Returns true if each CPU has complete records of switches or of migrations between the times `from` and `to`. If
+ * true, the sampled thread cannot begin to run without a record: to run on another CPU than that of its sample, it must
+ * migrate, and the CPU of its sample has records of switches. */
 static bool all_watched(const struct certificate *certificate, uint64_t from, uint64_t to)
 {
 	for (size_t i = 0; i < certificate->ncpus; i++)
@@ -266,7 +271,7 @@ static bool all_watched(const struct certificate *certificate, uint64_t from, ui
 	return true;
 }
 
-/* ---- copies --------------------------------------------------------------------------------------------------- */
+/* ---- decisions on copies -------------------------------------------------------------------------------------- */
 
 void certificate_add(struct certificate *certificate, const struct certificate_copy *copy)
 {
@@ -288,16 +293,19 @@ void certificate_add(struct certificate *certificate, const struct certificate_c
 	certificate_reader(certificate, copy->cpu, copy->reader);
 }
 
-/* Returns true if the reader was asleep, waiting for samples, at the sample. */
+/* Returns true if the reader thread was asleep when the sample was taken; false if it ran then, was preempted, or left
+ * the CPU before it began to wait for samples. */
 static bool was_asleep(const struct cpu_state *state, const struct certificate_copy *copy)
 {
 	return state->has_out && !state->out_preempted && state->out >= copy->waited && state->out <= copy->time &&
 	       (!state->has_in || state->in <= state->out);
 }
 
-/* Decides if the first switch after the sample is that of the thread to the reader. */
-static enum syncread_verdict judge_leave(const struct cpu_state *state, const struct certificate_copy *copy,
-					 const struct certificate_switch *change)
+/* Returns SYNCREAD_CERTIFIED if the first switch after the sample, *change, is from the sampled thread to its reader
+ * within the delay that is allowed for the reader's scheduling policy; otherwise the reason why the copy is not
+ * certified. */
+static enum syncread_verdict leave_verdict(const struct cpu_state *state, const struct certificate_copy *copy,
+					   const struct certificate_switch *change)
 {
 	if (!is_watched(state, copy->time, copy->ended))
 		return SYNCREAD_UNWATCHED;
@@ -317,7 +325,7 @@ static void leave(struct certificate *certificate, struct cpu_state *state, cons
 
 	for (; n < state->n && state->queue[n].time <= change->time; n++) {
 		const struct certificate_copy *copy = state->queue + n;
-		enum syncread_verdict verdict = judge_leave(state, copy, change);
+		enum syncread_verdict verdict = leave_verdict(state, copy, change);
 
 		if (verdict != SYNCREAD_CERTIFIED) {
 			decide(certificate, copy, verdict);
@@ -331,11 +339,11 @@ static void leave(struct certificate *certificate, struct cpu_state *state, cons
 	memmove(state->queue, state->queue + n, state->n * sizeof(*state->queue));
 }
 
-/* Decides the copies whose verdict does not depend on records from `time` on. change: the record of that time, or
- * NULL. */
+/* Decides all copies whose verdict cannot depend on records later than `time`, in ns. change: the switch-in or
+ * switch-out at `time`; NULL: there is none. */
 static void settle_running(struct certificate *certificate, uint64_t time, const struct certificate_switch *change)
 {
-	size_t kept = 0;
+	size_t remaining = 0;
 
 	for (size_t i = 0; i < certificate->nrunning; i++) {
 		const struct left_copy left = certificate->running[i];
@@ -345,7 +353,7 @@ static void settle_running(struct certificate *certificate, uint64_t time, const
 		if (enters && time < copy->ended)
 			decide(certificate, copy, SYNCREAD_RESUMED);
 		else if (time < copy->ended)
-			certificate->running[kept++] = left;
+			certificate->running[remaining++] = left;
 		else if (all_watched(certificate, copy->time, copy->ended))
 			decide_left(certificate, copy, left.registers, SYNCREAD_CERTIFIED);
 		else if (enters && change->cpu == copy->cpu && change->other == copy->reader)
@@ -353,9 +361,9 @@ static void settle_running(struct certificate *certificate, uint64_t time, const
 		else if (enters || time - copy->ended > CERTIFICATE_RETURN_NS)
 			decide(certificate, copy, SYNCREAD_UNWATCHED);
 		else
-			certificate->running[kept++] = left;
+			certificate->running[remaining++] = left;
 	}
-	certificate->nrunning = kept;
+	certificate->nrunning = remaining;
 }
 
 void certificate_pass(struct certificate *certificate, const struct certificate_switch *change)

@@ -4,7 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A copy in the ring: its size with this header, a multiple of 8; 0: the next copy is at the start of the ring. */
+/* A slot of the ring of copies. size: bytes of the slot, that is, of this header and the copy; a multiple of 8. 0: the
+ * next slot is at the start of the ring. */
 struct slot {
 	uint64_t size;
 	struct threadcopy copy;
@@ -43,7 +44,7 @@ struct threadcopy *copyring_begin(struct copyring *copyring)
 	if (copyring->notes_head - __atomic_load_n(&copyring->notes_tail, __ATOMIC_ACQUIRE) >= COPYRING_NOTES)
 		return NULL;
 	if (tail == at && left < COPYRING_BYTES) {
-		/* no copy waits: the ring starts again, so that little memory is used */
+		/* no copy waits: restart at the first byte of the ring, so that few pages of it are touched */
 		copyring->begun = at + left;
 		copyring->next_base = at + left;
 		return &slot_at(copyring, copyring->begun)->copy;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copyring.h - the copies and notes of one reader thread: two rings, each with one writer and one taker.
+ * copyring.h - two single-producer, single-consumer rings of one reader thread: its copies of frames, and a note about
+ * each copy.
  *
- * The reader thread writes, without any wait; a ring that is full refuses. Copies are for the consumer, notes for the
- * owner of the certificate. Memory is used only as far as copies were stored.
+ * The reader thread writes both rings and never waits: if a ring is full, it makes no copy. The consumer reads the
+ * copies; the owner of the certificate reads the notes. A page of the rings uses memory only once a copy or note was
+ * stored in it.
  */
 #ifndef PJ_COPYRING_H
 #define PJ_COPYRING_H
@@ -11,35 +13,39 @@
 #include "record/syncread/certificate.h"
 #include "runtimes/threadcopy.h"
 
-#define COPYRING_BYTES ((size_t)4 << 20) /* size of the ring of copies */
-#define COPYRING_NOTES 4096u             /* number of notes in the ring of notes; a power of two */
+#define COPYRING_BYTES ((size_t)4 << 20) /* size of the ring of copies, in bytes */
+#define COPYRING_NOTES 4096u             /* capacity of the ring of notes; a power of two */
 
 struct copyring {
 	char *bytes;
-	uint64_t head, tail; /* ends of what was written and of what was taken, in bytes since the start */
-	uint64_t base;       /* the writer skipped what lies between the tail and here, when no copy waited */
-	/* for the writer: where the copy of copyring_begin is, and the base when it is published */
+	uint64_t head, tail; /* bytes written, and bytes consumed, since the start */
+	/* position in bytes up to which the consumer must skip, because the writer restarted the empty ring there */
+	uint64_t base;
+	/* Used by the writer only: position of the copy that copyring_begin returned, and the new base, which
+	 * copyring_end publishes. */
 	uint64_t begun, next_base;
 	struct certificate_copy *note;
 	uint64_t notes_head, notes_tail;
 };
 
-/* Maps the memory. Returns false with errno on failure. */
+/* Maps the memory of both rings. Returns false with errno on failure. */
 bool copyring_init(struct copyring *copyring);
 void copyring_free(struct copyring *copyring);
 
-/* For the writer. copyring_begin returns space for a copy of THREADCOPY_BYTES bytes of memory, or NULL if a ring is
- * full. copyring_end publishes the copy, of which nbytes is set, and the note. */
+/* Called by the writer. copyring_begin returns space for a copy with THREADCOPY_BYTES bytes of target memory, or NULL
+ * if the ring of copies or the ring of notes is full. copyring_end publishes the copy, whose nbytes the caller has set,
+ * and its note. */
 struct threadcopy *copyring_begin(struct copyring *copyring);
 void copyring_end(struct copyring *copyring, const struct threadcopy *copy, const struct certificate_copy *note);
-/* Returns true if copies that wait use an eighth of the ring or more. */
+/* Returns true if copies that wait for the consumer use at least an eighth of the ring, so that new copies of deferred
+ * processes, too, wake the consumer. */
 bool copyring_is_filling(const struct copyring *copyring);
 
-/* For the consumer: returns the oldest copy, NULL if there is none. It is valid until copyring_drop. */
+/* Called by the consumer. Returns the oldest copy, valid until copyring_drop, or NULL if no copy waits. */
 const struct threadcopy *copyring_oldest(struct copyring *copyring);
 void copyring_drop(struct copyring *copyring);
 
-/* For the owner of the certificate: takes the oldest note. Returns false if there is none. */
+/* Called by the owner of the certificate. Moves the oldest note to *note. Returns false if no note waits. */
 bool copyring_note(struct copyring *copyring, struct certificate_copy *note);
 
 #endif

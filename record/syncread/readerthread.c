@@ -28,15 +28,15 @@
 
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
-/* For counters with one writer. */
+/* Adds to a counter that only one thread writes. */
 #define add(p, value) __atomic_store_n((p), *(p) + (value), __ATOMIC_RELAXED)
 
 static __thread struct readerthread *self;
 
-/* ---- priority ------------------------------------------------------------------------------------------------- */
+/* ---- scheduling policy ---------------------------------------------------------------------------------------- */
 
-/* Sets the scheduling class of this thread. Returns false if that is not allowed. The system call itself, because
- * musl's sched_setscheduler() fails with ENOSYS always. */
+/* Sets the scheduling policy of this thread. Returns false if the kernel refuses. Uses the raw system call because
+ * musl's sched_setscheduler() always fails with ENOSYS. */
 static bool set_policy(int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -44,8 +44,8 @@ static bool set_policy(int policy, int priority)
 	return syscall(SYS_sched_setscheduler, 0, policy | SCHED_RESET_ON_FORK, &param) == 0;
 }
 
-/* The kernel's last bound: called after each READERTHREAD_BOUND_NS of CPU time of a reader thread. Takes the class from
- * a thread that has not slept since the call before. */
+/* Signal handler of the timer of CPU time: the last bound of a real-time thread. Runs after each READERTHREAD_BOUND_NS
+ * of CPU time of a reader thread. If the thread has not slept since the handler's last run, moves it to SCHED_OTHER. */
 static void on_bound(int number)
 {
 	struct readerthread *reader = self;
@@ -83,7 +83,8 @@ static bool set_bound(timer_t *timer)
 	       timer_create(CLOCK_THREAD_CPUTIME_ID, &event, timer) == 0 && timer_settime(*timer, 0, &each, NULL) == 0;
 }
 
-/* Gives this thread the best class that is allowed, from `best` on. Without the bound there is no real-time class. */
+/* Sets the scheduling policy of this thread to the first one from shared->best on that the kernel allows, and returns
+ * it. Without the timer of CPU time a thread never gets a real-time policy. */
 static enum syncread_class set_class(struct readerthread *reader)
 {
 	enum syncread_class best = reader->shared->best;
@@ -100,8 +101,8 @@ static enum syncread_class set_class(struct readerthread *reader)
 	return SYNCREAD_NORMAL;
 }
 
-/* Gives a thread that on_bound took the class from its class back after a while: a virtual CPU that did not run for
- * some ms may have been the reason. The pause doubles each time. */
+/* Restores SCHED_FIFO for a thread that on_bound demoted, after a pause that doubles each time. The thread may have
+ * been demoted without fault: for instance, the hypervisor did not run the virtual CPU for some ms. */
 static void regain_class(struct readerthread *reader)
 {
 	uint64_t pause = READERTHREAD_DEMOTED_NS << (reader->regained < 6 ? reader->regained : 6);
@@ -132,7 +133,8 @@ static bool pin(uint32_t cpu)
 	return pinned;
 }
 
-/* ---- the ring for samples --------------------------------------------------------------------------------------- */
+/* ---- ring for samples ---------------------------------------------------------------------------------------------
+ */
 
 struct found {
 	uint64_t at, time;
@@ -147,7 +149,8 @@ static uint64_t ring_word(const struct readerthread *reader, uint64_t at)
 	return word;
 }
 
-/* Looks at one sample: keeps it in *newest, unless it is one of this thread. */
+/* Stores the sample at position `at` of the ring in *newest, unless it is a sample of this reader thread or of the idle
+ * thread. */
 static void look_at_sample(struct readerthread *reader, uint64_t at, struct found *newest)
 {
 	uint64_t ids = ring_word(reader, at + offsetof(struct ring_sample, pid));
@@ -165,7 +168,7 @@ static void look_at_sample(struct readerthread *reader, uint64_t at, struct foun
 	*newest = found;
 }
 
-/* Wakes the main thread once each time that the ring gets over half full: it does not poll this ring meanwhile. */
+/* Wakes the main thread when the ring becomes more than half full, because the main thread does not poll this ring. */
 static void check_level(struct readerthread *reader, uint64_t used)
 {
 	bool full = used > reader->size / 2;
@@ -175,8 +178,8 @@ static void check_level(struct readerthread *reader, uint64_t used)
 	reader->full = full;
 }
 
-/* Moves the cursor to the end of the ring. Returns true if a sample was found since the last call: *newest is the
- * newest one. */
+/* Moves the cursor to the end of the ring and sets *newest to the newest sample since the last call. Returns false if
+ * there is no new sample, or if the kernel may have overwritten it. */
 static bool look(struct readerthread *reader, struct found *newest)
 {
 	uint64_t head = load(&reader->page->data_head), tail = load(&reader->page->data_tail);
@@ -200,15 +203,15 @@ static bool look(struct readerthread *reader, struct found *newest)
 		reader->cursor += size;
 	}
 	check_level(reader, head - load(&reader->page->data_tail));
-	/* what the main thread has taken may be overwritten already */
+	/* the kernel may have overwritten a sample that the main thread has consumed */
 	return newest->tid && newest->at >= load(&reader->page->data_tail);
 }
 
-/* ---- copies --------------------------------------------------------------------------------------------------- */
+/* ---- copies of frames ----------------------------------------------------------------------------------------- */
 
 struct memory_of {
 	const struct readerthread *reader;
-	uint32_t copy; /* reader->reading */
+	uint32_t copy; /* id of the copy, equal to reader->reading unless the owner gave the thread up */
 	int fd;
 };
 
@@ -218,12 +221,12 @@ static size_t read_target(void *to, uint64_t address, void *into, size_t n)
 	ssize_t got;
 
 	if (load(&memory->reader->end) || load(&memory->reader->reading) != memory->copy)
-		return 0; /* the descriptor may be closed */
+		return 0; /* the owner gave this thread up, so the descriptor may be closed */
 	got = pread(memory->fd, into, n, (off_t)address);
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* The number of times that a thread slept or waited, and its CPU time. */
+/* n: number of times that the thread slept or waited. cpu: CPU time of the thread, in ns. */
 struct waits {
 	long n;
 	uint64_t cpu;
@@ -237,9 +240,11 @@ static struct waits count_waits(void)
 	return (struct waits){ usage.ru_nvcsw, clock_thread_cpu() };
 }
 
-/* Charges the process for the time that this thread waited during a copy; the reader's budget is not charged. To
- * count waits costs some us, so it is done once a copy of the process took long, which makes it suspect. before: NULL
- * if it is not. ns: time of the copy. */
+/* Charges the target process, not the reader's budget, for the time that this thread waited for the process's memory
+ * during a copy. Counting waits costs some us, so it begins only when one copy of the process took longer than
+ * READERTHREAD_SUSPECT_NS: that makes the process suspect. The copy that made the process suspect is charged in full if
+ * it took longer than READERTHREAD_SLOW_NS. before: counts at the start of the copy; NULL if the process is not
+ * suspect. ns: duration of the copy. */
 static void readerthread_charge(struct readerthread *reader, struct threadtable_process *process,
 				const struct waits *before, uint64_t ns)
 {
@@ -250,7 +255,7 @@ static void readerthread_charge(struct readerthread *reader, struct threadtable_
 		if (ns <= READERTHREAD_SUSPECT_NS)
 			return;
 		__atomic_store_n(&process->suspect, 1, __ATOMIC_RELAXED);
-		reader->blocked += ns; /* the timer bounds CPU time all the same */
+		reader->blocked += ns; /* the wait is not charged to the budget; the timer still bounds the CPU time */
 		if (ns > READERTHREAD_SLOW_NS)
 			__atomic_add_fetch(&process->blocked_ns, ns, __ATOMIC_RELAXED);
 		return;
@@ -263,7 +268,8 @@ static void readerthread_charge(struct readerthread *reader, struct threadtable_
 	__atomic_add_fetch(&process->blocked_ns, ns - cpu, __ATOMIC_RELAXED);
 }
 
-/* Makes the copy. Returns false if the owner has given this thread up meanwhile. */
+/* Copies the frames of a thread by the plan of its process. Returns false if the owner has given this reader thread up
+ * during the copy. */
 static bool follow_plan(struct readerthread *reader, const struct threadtable_entry *entry, struct threadcopy *copy)
 {
 	struct threadtable_process *process = entry->process;
@@ -294,7 +300,7 @@ static bool follow_plan(struct readerthread *reader, const struct threadtable_en
 	return true;
 }
 
-/* Returns a register of a sample by its slot; 0 if the sample lacks it. */
+/* Returns the value of a register in a sample, by its CFI slot; 0 if the sample lacks it. */
 static uint64_t register_of(const struct samplerecord *record, uint64_t mask, unsigned slot)
 {
 	const struct processor *processor = processor_here();
@@ -309,8 +315,8 @@ static uint64_t register_of(const struct samplerecord *record, uint64_t mask, un
 	return 0;
 }
 
-/* Copies the record of the sample, and finds the stack in it. Returns false if it has none, or if the main thread took
- * the record meanwhile. */
+/* Copies the sample's record, and locates the stack copy in it. Returns false if the record has no stack copy, or if
+ * the main thread consumed the record during the copy. */
 static bool take_sample_record(const struct readerthread *reader, const struct found *found, struct threadcopy *copy)
 {
 	const struct perf_event_attr *format = &reader->shared->format;
@@ -318,7 +324,7 @@ static bool take_sample_record(const struct readerthread *reader, const struct f
 	size_t first = size < reader->size - from ? size : reader->size - from;
 	struct samplerecord record;
 
-	/* the size is that of the record only if the record is still there */
+	/* the word is the record's size only if the main thread has not consumed the record */
 	if (size < sizeof(struct ring_sample) || size > reader->size || found->at < load(&reader->page->data_tail))
 		return false;
 	copy->begun = clock_now();
@@ -341,7 +347,8 @@ static bool take_sample_record(const struct readerthread *reader, const struct f
 	return true;
 }
 
-/* Wakes the consumer for a copy of a process, unless it is to be taken later. The fence is that of syncread_defer. */
+/* Makes copies_fd readable for a new copy, unless the process is deferred and less than an eighth of the ring of copies
+ * is used. The fence pairs with the fence of syncread_defer. */
 static void wake_consumer(struct readerthread *reader, uint32_t pid)
 {
 	struct readershared *shared = reader->shared;
@@ -376,7 +383,7 @@ static void copy_stack(struct readerthread *reader, const struct found *found, c
 		return;
 	note.begun = copy->begun;
 	note.ended = copy->read_by;
-	/* the class may have been taken during the copy */
+	/* on_bound may have demoted the thread during the copy: the note gets the worse of both policies */
 	note.class = reader->class > note.class ? reader->class : note.class;
 	copyring_end(&reader->copies, copy, &note);
 	add(&reader->counters.copies, 1);
@@ -384,7 +391,8 @@ static void copy_stack(struct readerthread *reader, const struct found *found, c
 	wake_consumer(reader, found->pid);
 }
 
-/* Returns true if another thread's read of the process takes long: its memory may hang. */
+/* Returns true if a reader thread has been reading the process's memory for more than READERTHREAD_SLOW_NS, so that the
+ * memory may hang. */
 static bool is_slow(const struct threadtable_entry *entry)
 {
 	uint64_t since = load(&entry->process->reading_since);
@@ -392,7 +400,7 @@ static bool is_slow(const struct threadtable_entry *entry)
 	return since && clock_now() - since > READERTHREAD_SLOW_NS;
 }
 
-/* Copies the stack of the newest sample's thread, if it is registered. */
+/* Copies the frames of the newest sample's thread, if the thread is registered. */
 static void read_sample(struct readerthread *reader, bool within_budget)
 {
 	const struct threadtable_entry *entry;
@@ -408,7 +416,8 @@ static void read_sample(struct readerthread *reader, bool within_budget)
 	if (!within_budget)
 		add(&reader->counters.over_budget, 1);
 	else if (entry->process->plan.stack)
-		copy_stack(reader, &found, entry); /* the record cannot change: it needs no certificate */
+		copy_stack(reader, &found,
+			   entry); /* a record in the ring does not change, so its copy needs no certificate */
 	else if (!load(&reader->watched))
 		add(&reader->counters.off, 1);
 	else if (found.time <= reader->waited)
@@ -419,9 +428,10 @@ static void read_sample(struct readerthread *reader, bool within_budget)
 		copy_stack(reader, &found, entry);
 }
 
-/* ---- the thread ----------------------------------------------------------------------------------------------- */
+/* ---- main loop of the thread ----------------------------------------------------------------------------------- */
 
-/* Returns true if the thread may read at `now`: its budget is refilled with time, up to a fifth of a second's. */
+/* Refills the budget of CPU time by the time since the last call; at most a fifth of a second's budget may be unused.
+ * Returns true if the thread may read at `now` (ns), false if its budget is used up. */
 static bool reader_has_budget(struct readerthread *reader, uint64_t now)
 {
 	uint64_t budget = reader->shared->budget_ns, burst = budget / 5, past = now - reader->refilled;
@@ -432,7 +442,8 @@ static bool reader_has_budget(struct readerthread *reader, uint64_t now)
 	return reader->spent <= burst;
 }
 
-/* One wake: reads the sample. */
+/* Handles one wakeup: copies the frames of the newest sample's thread, and charges the time of the wakeup to the
+ * budget. */
 static void work(struct readerthread *reader)
 {
 	uint64_t begin = clock_now(), ns;
@@ -464,7 +475,7 @@ static void clear_control(const struct readerthread *reader)
 	eventfd_read(reader->control, &value);
 }
 
-/* Waits for a sample, or for the owner if nothing is to be read. */
+/* Waits for a sample if the reader is active, otherwise for a request of its owner, and handles the wakeup. */
 static void wait_and_work(struct readerthread *reader, bool *was_active)
 {
 	struct pollfd poll_of[] = { { .fd = reader->control, .events = POLLIN },
@@ -483,7 +494,8 @@ static void wait_and_work(struct readerthread *reader, bool *was_active)
 	if (!active)
 		return;
 	if (poll_of[1].revents & (POLLHUP | POLLERR | POLLNVAL))
-		store(&reader->broken, 1); /* poll would return at once for ever */
+		/* a `broken` reader is parked: otherwise each later poll() would return at once */
+		store(&reader->broken, 1);
 	else if (poll_of[1].revents && load(&reader->active))
 		work(reader);
 }
@@ -526,7 +538,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* ---- for the owner -------------------------------------------------------------------------------------------- */
+/* ---- functions for the owner thread ---------------------------------------------------------------------------- */
 
 static bool map_ring(struct readerthread *reader, int ring, size_t bytes)
 {

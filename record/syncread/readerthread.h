@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * readerthread.h - the reader thread of one CPU: pinned, woken by samples, it copies the stack of the sampled thread.
+ * readerthread.h - the reader thread of one CPU: it is pinned there, wakes up at each sample and copies the frames of
+ * the sampled thread.
  *
- * It maps the ring for samples a second time, read-only, and follows it with a cursor of its own. It allocates nothing,
- * and waits for nothing but samples and its control descriptor. A read of a target's memory may hang in the kernel:
- * then the owner gives the thread up (readerthread_end, readerthread_release), and it frees what it holds when it
- * returns.
+ * It maps the ring for samples a second time, read-only, with a cursor of its own. It allocates no memory, and waits
+ * only for samples and for its control descriptor. A read of a target's memory may hang in the kernel. Then the owner
+ * gives the thread up (readerthread_end, readerthread_release), and the thread frees its memory when the read returns.
  *
- * Bounds of a thread with real-time priority: at most READERTHREAD_RECORDS records of the ring, THREADCOPY_READS reads
- * and THREADCOPY_BYTES bytes for one wake; budget_ns of CPU time per second, after which it sleeps; and at last a timer
- * of its CPU time, by which the kernel interrupts it: a thread that ran for READERTHREAD_BOUND_NS without sleep gets
- * SCHED_OTHER for a second, and for longer each time. RLIMIT_RTTIME is not used: it belongs to the process, helpers and
- * the command of pjrecord inherit it, and its hard limit ends the process.
+ * Four bounds keep a thread with real-time priority from using up a CPU:
+ *  - one wakeup handles at most READERTHREAD_RECORDS records of the ring;
+ *  - it does at most THREADCOPY_READS reads, of THREADCOPY_BYTES bytes in total;
+ *  - the thread sleeps after budget_ns of CPU time per second;
+ *  - a timer of its CPU time interrupts it: a thread that ran for READERTHREAD_BOUND_NS without sleep gets SCHED_OTHER
+ *    for a second, and twice as long each further time.
+ *
+ * RLIMIT_RTTIME is not used: it applies to the whole process, the helper processes and the command of pjrecord inherit
+ * it, and its hard limit kills the process.
  */
 #ifndef PJ_READERTHREAD_H
 #define PJ_READERTHREAD_H
@@ -24,29 +28,36 @@
 
 #define READERTHREAD_RECORDS 256u
 #define READERTHREAD_BOUND_NS UINT64_C(5000000)
-#define READERTHREAD_DEMOTED_NS UINT64_C(1000000000) /* time until it gets its class back; doubles up to 64 times */
-/* Duration in ns of one copy after which other readers skip the process. */
+/* time in ns after which a demoted thread regains its policy; doubles with each demotion, up to 64 times this value */
+#define READERTHREAD_DEMOTED_NS UINT64_C(1000000000)
+/* ns that one copy of a process may take before other reader threads skip the process */
 #define READERTHREAD_SLOW_NS UINT64_C(20000000)
-#define READERTHREAD_SUSPECT_NS UINT64_C(1000000) /* duration of a copy that makes its process suspect */
-#define READERTHREAD_NAP_NS UINT64_C(5000000)     /* sleep of a thread that is over budget */
+/* duration in ns of one copy that makes its process suspect: waits for memory are measured in its later copies */
+#define READERTHREAD_SUSPECT_NS UINT64_C(1000000)
+#define READERTHREAD_NAP_NS UINT64_C(5000000) /* sleep in ns of a thread that has used up its budget */
 
 #define READERTHREAD_GIVEN_UP 1u
-#define READERSHARED_DEFERRED 1024u /* a process has the place of its pid, modulo this number */
+/* number of slots of `deferred`; the slot of a process is its pid modulo this number */
+#define READERSHARED_DEFERRED 1024u
 
-/* What all reader threads share. The last owner of `users` frees it. */
+/* State that all reader threads and their owner share. The last of its `users` references to end frees it. */
 struct readershared {
 	struct threadtable *threads;
-	int copies_fd, rings_fd; /* eventfds: copies wait; a ring is over half full */
-	uint32_t armed;          /* 1: the next copy makes copies_fd readable */
-	/* Processes whose copies do not make copies_fd readable, as long as a ring of copies has space; 0: none. */
+	/* eventfds. copies_fd: copies wait for the consumer. rings_fd: a ring for samples is over half full. */
+	int copies_fd, rings_fd;
+	/* 1: the next copy makes copies_fd readable, and sets this to 0; syncread_take sets it to 1 again */
+	uint32_t armed;
+	/* Pids of deferred processes: their copies do not make copies_fd readable while the ring of copies has space;
+	 * 0: empty slot. */
 	uint32_t deferred[READERSHARED_DEFERRED];
 	uint32_t users;
 	uint64_t budget_ns;
 	enum syncread_class best;
-	struct perf_event_attr format; /* of the samples; sample_stack_user is 0 if their stacks are not copied */
+	/* attributes of the samples; sample_stack_user is 0 if samples have no stack copy */
+	struct perf_event_attr format;
 };
 
-/* Counters of a thread, see struct syncread_counters. */
+/* Counters of one reader thread; struct syncread_counters explains each. */
 struct readercounters {
 	uint64_t samples, copies, failed, over_budget, ring_full, off, missed, slow, overrun, ns, wakes, longest_ns,
 		demoted;
@@ -55,49 +66,57 @@ struct readercounters {
 struct readerthread {
 	struct readershared *shared;
 	uint32_t cpu;
-	uint32_t users; /* the owner and the thread */
+	/* number of references to this struct: one of the owner, one of the running thread; the struct is freed when
+	 * the last reference ends */
+	uint32_t users;
 	int ring, control;
 	const struct perf_event_mmap_page *page;
 	const char *data;
 	size_t size;
 
-	/* written by the owner */
+	/* Written by the owner. active: 1: samples are read; watched: 1: records of switches are complete on the CPU;
+	 * end: 1: the thread must end. */
 	uint32_t active, watched, end;
-	/* written by the thread; tid is 0 until it has started */
+	/* Written by the reader thread. tid: id of the thread, 0 until it runs; class: its scheduling policy, an enum
+	 * syncread_class; ended: 1: the thread uses no shared state any more; broken: 1: the thread can no longer wait
+	 * for samples. */
 	uint32_t tid, class, ended, broken;
-	/* Number of the copy for which it reads memory of a target, from 2; 0: it reads none; or READERTHREAD_GIVEN_UP.
-	 */
+	/* Id of the copy for which the thread is reading memory of a target, 2 or more; 0: it reads none;
+	 * READERTHREAD_GIVEN_UP: the owner gave the thread up. */
 	uint32_t reading;
-	struct tenant reading_tenant; /* of the process that it reads */
-	uint64_t busy_since;          /* time of the wake; 0: asleep */
-	uint64_t sampled;             /* time at which it last found a sample of a registered thread */
+	struct tenant reading_tenant; /* tenant of the process whose memory is being read */
+	uint64_t busy_since;          /* time in ns of the current wakeup; 0: the thread sleeps */
+	uint64_t sampled;             /* time in ns of the newest sample of a registered thread */
 	struct readercounters counters;
 	struct threadtable_epoch epoch;
 	struct copyring copies;
 
-	/* of the thread alone */
-	uint32_t next; /* number of the next copy */
+	/* Used by the reader thread only. */
+	uint32_t next; /* id of the next copy */
 	uint64_t cursor, waited, spent, refilled, checked;
-	uint64_t demoted_at; /* time at which it lost its class; 0: it has it */
-	unsigned regained;   /* number of times that it got its class back */
-	uint64_t blocked;    /* ns of this wake for which memory of a target blocked it */
-	bool full, bounded;  /* bounded: `bound` is the timer of its CPU time */
+	uint64_t demoted_at; /* time in ns at which the thread was demoted to SCHED_OTHER; 0: it is not demoted */
+	unsigned regained;   /* number of times that the thread regained SCHED_FIFO */
+	uint64_t blocked;    /* ns for which memory of a target blocked the thread in this wakeup */
+	/* full: the ring for samples was more than half full at the last check; bounded: `bound` is a timer of the
+	 * thread's CPU time */
+	bool full, bounded;
 	timer_t bound;
 };
 
-/* Returns a reader for the ring of descriptor `ring`, which it duplicates, and starts its thread, parked. Returns NULL
- * with errno on failure. */
+/* Creates a reader for the ring of descriptor `ring`, which it duplicates, and starts its thread, inactive. bytes:
+ * size of the ring without its first page. Returns NULL with errno on failure. */
 struct readerthread *readerthread_start(struct readershared *shared, uint32_t cpu, int ring, size_t bytes);
-/* Starts and stops the reading of samples. watched: the records of switches are complete; otherwise nothing is copied.
- */
+/* active: true: starts to read samples; false: stops. watched: true: records of switches are complete on this CPU;
+ * false: they are not, so the thread copies no target memory. */
 void readerthread_set(struct readerthread *reader, bool active, bool watched);
-/* Gives up a thread that hangs in a copy, by its number in `reading`: it uses no entry of the table any longer when it
- * returns. The owner requests its end then. Returns false if it has just returned. */
+/* Gives up a thread that hangs while it makes copy `copy` (readerthread.reading): when its read returns, the thread
+ * ends without using the thread table again. The owner calls readerthread_end immediately. Returns false, without
+ * effect, if the thread finished the copy meanwhile. */
 bool readerthread_give_up(struct readerthread *reader, uint32_t copy);
-/* Requests the end of the thread; readerthread_has_ended returns true once it uses nothing that is shared. */
+/* Requests the end of the thread. readerthread_has_ended returns true once the thread uses no shared state. */
 void readerthread_end(struct readerthread *reader);
 bool readerthread_has_ended(const struct readerthread *reader);
-/* Gives up the reader. The memory is freed when the thread has ended, too. */
+/* Drops the owner's reference to the struct, which is freed once the thread has ended, too. */
 void readerthread_release(struct readerthread *reader);
 
 void readershared_release(struct readershared *shared);

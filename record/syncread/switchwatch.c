@@ -14,21 +14,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RATE_NS UINT64_C(100000000) /* time over which the rate of records is measured */
+#define RATE_NS UINT64_C(100000000) /* time in ns over which the rate of records is measured */
 
-/* Events of a CPU. The first has the ring of all: records of arrivals, of switches, and of the registers of threads
- * that leave, each just before the record of the switch. */
+/* perf events of a CPU. All write to the ring of ARRIVALS: migrations to the CPU, context switches, and the user
+ * registers of each thread that leaves, just before the record of its switch. */
 enum { ARRIVALS, SWITCHES, REGISTERS, EVENTS };
 
 struct watched_cpu {
 	uint32_t cpu, reader;
-	int event[EVENTS]; /* descriptors */
-	bool on;           /* records of switches are on */
-	uint32_t left;     /* thread whose registers were sampled since the last switch; 0: none */
+	int event[EVENTS]; /* descriptors of the perf events */
+	bool on;           /* true if the records of context switches are on */
+	uint32_t left;     /* thread whose registers were recorded since the last switch; 0: none */
 	struct userregs registers;
 	uint64_t paused_until;
-	uint64_t counted; /* records since `since`, without those of the reader's switches */
-	uint64_t since;   /* time at which the count or, if it is off, the pause began */
+	uint64_t counted; /* records since `since`, without switches from or to the reader thread */
+	uint64_t since;   /* time in ns at which counting began or, if the records are off, at which the pause began */
 };
 
 struct switchwatch {
@@ -38,7 +38,7 @@ struct switchwatch {
 	uint32_t per_second;
 	uint64_t pause_ns, records, pauses;
 	int epoll;
-	struct certificate *certificate; /* during switchwatch_take, with the two below */
+	struct certificate *certificate; /* set only during switchwatch_take, as are arrived and arrived_to */
 	void (*arrived)(void *to, uint32_t cpu, uint32_t tid);
 	void *arrived_to;
 };
@@ -74,7 +74,7 @@ static struct watched_cpu *watched(const struct switchwatch *switchwatch, uint32
 	return NULL;
 }
 
-/* Fields of all events: a sample begins, and other records end, as all records in rings do (rings.h). */
+/* Sample fields of all events. Samples begin with, and other records end with, the fields that rings.h requires. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 static int open_event(uint32_t cpu, unsigned event, size_t bytes)
@@ -94,7 +94,7 @@ static int open_event(uint32_t cpu, unsigned event, size_t bytes)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.context_switch = event == SWITCHES,
-		.exclude_kernel = event == SWITCHES, /* the other two occur in the kernel only */
+		.exclude_kernel = event == SWITCHES, /* the events other than SWITCHES occur only in the kernel */
 		.watermark = 1,
 		.wakeup_watermark = (uint32_t)bytes / 2,
 	};
@@ -109,9 +109,8 @@ static void switchwatch_close_events(const struct watched_cpu *one)
 			close(one->event[event]);
 }
 
-/* Opens the events of a CPU, starts that of arrivals, and maps a ring of this size. Closes them if it fails, with
- * errno.
- */
+/* Opens the events of a CPU, starts the event of migrations, and maps a ring of `bytes` bytes. On failure, closes the
+ * events and returns false with errno. */
 static bool switchwatch_open_all(const struct switchwatch *switchwatch, struct watched_cpu *one, size_t bytes)
 {
 	bool opened = true;
@@ -134,7 +133,8 @@ static bool switchwatch_open_all(const struct switchwatch *switchwatch, struct w
 	return false;
 }
 
-/* The same, with the largest ring that the kernel allows. */
+/* Opens the events of a CPU with the largest ring that the kernel allows. Returns false if the kernel allows no
+ * ring. */
 static bool switchwatch_open_largest(const struct switchwatch *switchwatch, struct watched_cpu *one)
 {
 	for (size_t bytes = SWITCHWATCH_BYTES; bytes >= SWITCHWATCH_LEAST; bytes /= 2) {
@@ -153,11 +153,11 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 
 	if (watched(switchwatch, cpu))
 		return;
-	/* a thread may run there, and no record shows it before the events are open */
+	/* No record shows a thread that runs on this CPU before the events are open: the records are not complete */
 	certificate_watch(certificate, cpu, false, 0);
 	if (!processor_here() || !switchwatch_open_largest(switchwatch, &one))
 		return;
-	/* if this fails, the records are taken later */
+	/* without this entry in epoll, switchwatch_take drains the ring only at its next call */
 	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS], &poll);
 	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
 	switchwatch->cpu[switchwatch->ncpus++] = one;
@@ -233,9 +233,9 @@ void switchwatch_close_all(struct switchwatch *switchwatch, struct certificate *
 		switchwatch_close(switchwatch, certificate, switchwatch->cpu[0].cpu);
 }
 
-/* ---- records -------------------------------------------------------------------------------------------------- */
+/* ---- records of switches and migrations ------------------------------------------------------------------------ */
 
-/* A SWITCH_CPU_WIDE record: misc has the direction; next_prev is the other thread. */
+/* PERF_RECORD_SWITCH_CPU_WIDE. misc: direction of the switch; next_prev_tid: thread that runs after or before it. */
 struct switch_record {
 	struct perf_record head;
 	uint32_t next_prev_pid, next_prev_tid;
@@ -264,7 +264,7 @@ static void take_switch(struct switchwatch *switchwatch, const struct switch_rec
 	certificate_pass(switchwatch->certificate, &change);
 }
 
-/* A sample of the event REGISTERS: the thread leaves the CPU. */
+/* A sample of the event REGISTERS: user registers of a thread that leaves the CPU. */
 struct registers_sample {
 	char start[offsetof(struct ring_sample, period)];
 	uint64_t abi, value[];
@@ -298,8 +298,8 @@ static void switchwatch_take_record(void *to, const struct ring_record *record)
 	}
 }
 
-/* Stops the records of CPUs that have too many: more than allowed in RATE_NS, or in the longer time since the last
- * look. */
+/* Pauses the records of each CPU whose rate exceeds per_second. The rate is measured over the time since the last
+ * check, at least RATE_NS. */
 static void bound_rates(struct switchwatch *switchwatch, uint64_t now)
 {
 	for (size_t i = 0; i < switchwatch->ncpus; i++) {
@@ -328,7 +328,7 @@ void switchwatch_take(struct switchwatch *switchwatch, struct certificate *certi
 	switchwatch->certificate = certificate;
 	switchwatch->arrived = arrived;
 	switchwatch->arrived_to = to;
-	/* Only this function empties the rings, so one that was full since the last call is still full. */
+	/* Only this function empties the rings, so a ring that became full after the last call is still full. */
 	if (rings_lossy(switchwatch->rings, RING_OF_SWITCHES))
 		certificate_lose(certificate, clock_now());
 	rings_drain(switchwatch->rings, horizon, switchwatch_take_record, switchwatch);

@@ -13,19 +13,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANG_LOOKS 3u                /* number of looks that find it, at least */
-#define HANG_NS (2 * SECOND_NS)      /* a read that takes longer hangs */
-#define END_NS SECOND_NS             /* time for which syncread_free waits for threads */
-#define RETRY_NS (10 * SECOND_NS)    /* time after which a CPU without a reader gets one again */
-#define VERDICTS_NS (10 * SECOND_NS) /* time for which verdicts are kept */
+/* minimum number of checks that must find the same copy before the reader is treated as hanging */
+#define HANG_LOOKS 3u
+/* time in ns: a reader that makes one copy for longer hangs, if HANG_LOOKS checks found that copy */
+#define HANG_NS (2 * SECOND_NS)
+#define END_NS SECOND_NS             /* ns for which syncread_free waits for the end of threads */
+#define RETRY_NS (10 * SECOND_NS)    /* ns until a CPU without a reader is tried again */
+#define VERDICTS_NS (10 * SECOND_NS) /* ns for which verdicts are stored */
 
-/* A CPU of the recording. */
+/* State of one CPU of the recording. */
 struct reader_cpu {
 	uint32_t cpu;
-	struct readerthread *reader; /* NULL: none yet, or the last one hangs in a read */
+	struct readerthread *reader; /* NULL: no reader yet, or the last one hangs in a read */
 	bool active;
 	uint64_t active_since, retry_at;
-	/* number of the copy that the reader makes, number of times that it was the same, and since when */
+	/* copy: id of the copy that the reader makes; copy_seen: number of consecutive checks that found this id;
+	 * copy_since: time in ns of the first of these checks */
 	uint32_t copy, copy_seen;
 	uint64_t copy_since;
 };
@@ -35,15 +38,18 @@ struct syncread {
 	struct readershared *shared;
 	struct reader_cpu *cpu;
 	size_t ncpus;
-	struct readerthread **abandoned; /* readers that hang in a read; they free themselves when they return */
+	/* readers that were ended and may still hang in a read; they free themselves once they return */
+	struct readerthread **abandoned;
 	size_t nabandoned;
 	struct certificate *certificate;
 	struct switchwatch *watch;
 	int epoll;
-	pthread_mutex_t lock; /* of the readers' list: held by syncread_take and by each change; no reader takes it */
+	/* lock of the array cpu[] and of the member `reader` of its elements: held by syncread_take and during changes;
+	 * reader threads never take it */
+	pthread_mutex_t lock;
 	bool started;
 	uint64_t expired_at;
-	struct syncread_counters counters; /* of the main thread, and of readers that have ended */
+	struct syncread_counters counters; /* counts of the main thread and of ended readers */
 };
 
 const char *syncread_verdict_name(enum syncread_verdict verdict)
@@ -90,12 +96,12 @@ struct syncread *syncread_new(const struct syncread_options *options)
 	return syncread;
 }
 
-/* ---- CPUs ----------------------------------------------------------------------------------------------------- */
+/* ---- readers of CPUs ------------------------------------------------------------------------------------------ */
 
 static struct reader_cpu *reader_cpu_find(const struct syncread *syncread, uint32_t cpu)
 {
 	if (cpu < syncread->ncpus && syncread->cpu[cpu].cpu == cpu)
-		return syncread->cpu + cpu; /* the usual case: CPUs are 0 to n - 1 */
+		return syncread->cpu + cpu; /* usual case: CPUs are numbered 0 to n - 1 */
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		if (syncread->cpu[i].cpu == cpu)
 			return syncread->cpu + i;
@@ -120,7 +126,7 @@ static void park(struct syncread *syncread, struct reader_cpu *one)
 	rings_set_quiet(syncread->o.rings, RING_OF_SAMPLES, one->cpu, false);
 }
 
-/* A CPU whose last reader hangs gets no other one before that returns. */
+/* Starts the reader thread of a CPU. Returns false on failure, and while an earlier reader of this CPU hangs. */
 static bool start_reader(struct syncread *syncread, struct reader_cpu *one)
 {
 	size_t bytes;
@@ -137,8 +143,8 @@ static bool start_reader(struct syncread *syncread, struct reader_cpu *one)
 	return one->reader != NULL;
 }
 
-/* Makes samples of a CPU wake its reader. Records of switches begin first, so that they show how the reader falls
- * asleep. */
+/* Makes samples of a CPU wake its reader thread. Starts the records of switches first, so that they show when the
+ * reader falls asleep. */
 static void activate(struct syncread *syncread, struct reader_cpu *one, uint64_t now)
 {
 	if (one->active || now < one->retry_at)
@@ -161,7 +167,7 @@ static void activate(struct syncread *syncread, struct reader_cpu *one, uint64_t
 	one->retry_at = 0;
 }
 
-/* Adds the counters of a reader that ends. */
+/* Adds the counters of a reader to *sum. */
 static void add_counters(struct syncread_counters *sum, const struct readerthread *reader)
 {
 	const struct readercounters *from = &reader->counters;
@@ -184,7 +190,8 @@ static void add_counters(struct syncread_counters *sum, const struct readerthrea
 		sum->longest_ns = from->longest_ns;
 }
 
-/* Ends the reader of a CPU without waiting for it: its descriptors are its own. It may hang, or be about to end. */
+/* Requests the end of a CPU's reader without waiting for it, because it may hang. The reader has descriptors of its
+ * own, so those of the CPU can be closed. */
 static void drop_reader(struct syncread *syncread, struct reader_cpu *one)
 {
 	struct readerthread *reader = one->reader;
@@ -200,7 +207,7 @@ static void drop_reader(struct syncread *syncread, struct reader_cpu *one)
 	syncread->abandoned[syncread->nabandoned++] = reader;
 }
 
-/* Follows the CPUs of the recording: forgets those that went offline. */
+/* Updates the list of CPUs: removes CPUs that went offline, adds CPUs that came online. */
 static void follow_cpus(struct syncread *syncread)
 {
 	size_t n, bytes;
@@ -229,7 +236,7 @@ static void follow_cpus(struct syncread *syncread)
 	}
 }
 
-/* ---- registration ---------------------------------------------------------------------------------------------- */
+/* ---- registration of processes and threads --------------------------------------------------------------------- */
 
 bool syncread_add_process(struct syncread *syncread, const struct syncread_process *process)
 {
@@ -280,7 +287,7 @@ bool syncread_has_thread(const struct syncread *syncread, uint32_t tid, uint64_t
 	return entry != NULL;
 }
 
-/* Bodies of EXIT and FORK records, and the start of that of COMM records. */
+/* PERF_RECORD_EXIT and FORK, and the first fields of COMM. */
 struct task_record {
 	struct perf_record head;
 	uint32_t pid, ppid, tid, ptid;
@@ -316,7 +323,7 @@ void syncread_state(struct syncread *syncread, const struct ring_record *record)
 		threadtable_remove_process(syncread->shared->threads, comm->pid);
 }
 
-/* ---- copies --------------------------------------------------------------------------------------------------- */
+/* ---- copies for the consumer ---------------------------------------------------------------------------------- */
 
 int syncread_copies_fd(const struct syncread *syncread)
 {
@@ -329,11 +336,13 @@ void syncread_defer(struct syncread *syncread, uint32_t pid, bool deferred)
 
 	if (deferred || __atomic_load_n(place, __ATOMIC_RELAXED) == pid)
 		__atomic_store_n(place, deferred ? pid : 0, __ATOMIC_RELAXED);
-	/* with that of the reader: it finds the place changed, or the next syncread_take finds its copy */
+	/* Pairs with the fence in wake_consumer: either the reader sees the new slot, or the next syncread_take sees
+	 * its copy. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Takes the copies of a reader that wait now. Returns false if fn did. */
+/* Passes to fn the copies of a reader that wait now, and adds their number to *n. Returns false if fn returned false.
+ */
 static bool take_from(struct readerthread *reader, bool (*fn)(void *to, const struct threadcopy *copy), void *to,
 		      size_t *n)
 {
@@ -364,14 +373,14 @@ size_t syncread_take(struct syncread *syncread, bool (*fn)(void *to, const struc
 	return n;
 }
 
-/* ---- main thread ------------------------------------------------------------------------------------------------ */
+/* ---- functions for the main thread ----------------------------------------------------------------------------- */
 
 int syncread_fd(const struct syncread *syncread)
 {
 	return syncread->epoll;
 }
 
-/* Activates a parked CPU to which a registered thread has moved. */
+/* Activates a parked CPU to which a registered thread has migrated. */
 static void on_arrival(void *to, uint32_t cpu, uint32_t tid)
 {
 	struct syncread *syncread = to;
@@ -381,7 +390,7 @@ static void on_arrival(void *to, uint32_t cpu, uint32_t tid)
 		activate(syncread, one, clock_now());
 }
 
-/* Passes the notes of a reader to the certificate. */
+/* Passes the notes of a reader's copies to the certificate. */
 static void take_notes(struct syncread *syncread, struct reader_cpu *one)
 {
 	struct certificate_copy note;
@@ -393,8 +402,8 @@ static void take_notes(struct syncread *syncread, struct reader_cpu *one)
 		certificate_add(syncread->certificate, &note);
 }
 
-/* Returns true if the reader has been making one copy for HANG_NS, which was seen several times: a recorder that was
- * stopped itself proves nothing. */
+/* Returns true if the reader has been making the same copy for HANG_NS, in at least HANG_LOOKS checks. One long gap
+ * between two checks proves nothing: pjrecord itself may have been stopped. */
 static bool reader_hangs(struct reader_cpu *one, uint32_t copy, uint64_t now)
 {
 	if (copy == 0 || copy == READERTHREAD_GIVEN_UP || copy != one->copy) {
@@ -406,14 +415,16 @@ static bool reader_hangs(struct reader_cpu *one, uint32_t copy, uint64_t now)
 	return ++one->copy_seen >= HANG_LOOKS && now - one->copy_since > HANG_NS;
 }
 
-/* Gives up readers that hang, parks CPUs without samples of registered threads, and ends pauses of the records. */
+/* Gives up a reader that hangs, and avoids the tenant of the process whose memory it reads. Parks a CPU whose reader is
+ * broken or has seen no sample of a registered thread for hold_ns. On any other active CPU, requests the records of
+ * switches, which a pause may have stopped. */
 static void maintain_reader(struct syncread *syncread, struct reader_cpu *one, uint64_t now)
 {
 	uint32_t copy = __atomic_load_n(&one->reader->reading, __ATOMIC_ACQUIRE);
 	uint64_t sampled;
 
 	if (reader_hangs(one, copy, now) && readerthread_give_up(one->reader, copy)) {
-		/* or else the readers of other CPUs would hang, too */
+		/* the tenant is avoided, because the readers of other CPUs would hang in the same memory */
 		threadtable_avoid(syncread->shared->threads, one->reader->reading_tenant, now);
 		syncread->counters.hung++;
 		park(syncread, one);
@@ -442,7 +453,7 @@ static uint32_t count_readers(const struct syncread *syncread)
 	return n;
 }
 
-/* Releases readers that have returned. */
+/* Releases given-up readers that have ended. */
 static void release_ended(struct syncread *syncread)
 {
 	size_t n = 0;
@@ -508,7 +519,8 @@ void syncread_settle(struct syncread *syncread)
 	}
 }
 
-/* Returns true if the thread left the CPU with the registers of the sample. */
+/* Returns true if the thread left the CPU with the user registers of the sample; false if they differ or are
+ * unknown. */
 static bool has_stayed(const struct syncread_sample *sample, const struct certificate_result *result)
 {
 	const struct processor *processor = processor_here();
@@ -566,7 +578,7 @@ struct syncread_counters syncread_counters(const struct syncread *syncread)
 	return sum;
 }
 
-/* Waits until all readers have ended, for at most END_NS. */
+/* Waits until all readers have ended, for END_NS at most. */
 static void wait_for_end(struct syncread *syncread)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The places of entries by tid, with open addressing. A place is empty (NULL), has an entry, or is GONE. */
+/* Hash table of entries by tid, with open addressing. A slot is NULL (empty), points to an entry, or points to `gone`
+ * (deleted). */
 struct places {
-	size_t mask, used; /* used: places that are not empty */
+	size_t mask, used; /* used: slots that are not NULL */
 	const struct threadtable_entry *place[];
 };
 
@@ -17,7 +18,7 @@ static const struct threadtable_entry gone;
 
 struct garbage {
 	void *memory;
-	int fd; /* -1: none */
+	int fd; /* descriptor to close; -1: none */
 };
 
 struct garbage_list {
@@ -29,11 +30,14 @@ struct threadtable {
 	struct places *places;
 	struct threadtable_process **process;
 	struct threadtable_tenant *
-		*tenant; /* those with processes, and those that are avoided or have blocked readers */
+		/* tenants with processes, tenants that are avoided, and tenants whose memory has blocked readers */
+		*tenant;
 	uint32_t nprocesses, nthreads, ntenants;
-	uint64_t looked; /* time of the last threadtable_remove_blockers */
+	uint64_t looked; /* time in ns of the last call of threadtable_remove_blockers */
 	uint64_t serial;
-	/* removed: not yet in `waiting`; waiting: freed when all readers have changed their epochs since epoch.seen */
+	/* Entries and processes that were removed from the table and are not freed yet. removed: those that were added
+	 * after the last move to `waiting`. waiting: freed when each reader has changed its epoch after epoch.seen was
+	 * set. */
 	struct garbage_list removed, waiting;
 };
 
@@ -54,7 +58,7 @@ struct threadtable *threadtable_new(void)
 	return threadtable;
 }
 
-/* ---- what was removed ----------------------------------------------------------------------------------------- */
+/* ---- entries removed from the table ------------------------------------------------------------------------------ */
 
 static void discard(struct threadtable *threadtable, const void *memory, int fd)
 {
@@ -98,7 +102,7 @@ void threadtable_free_unused(struct threadtable *threadtable, struct threadtable
 		epoch[i]->seen = __atomic_load_n(&epoch[i]->now, __ATOMIC_SEQ_CST);
 }
 
-/* ---- threads -------------------------------------------------------------------------------------------------- */
+/* ---- table of threads ----------------------------------------------------------------------------------------- */
 
 static const struct threadtable_entry *load_place(const struct places *places, size_t i)
 {
@@ -110,7 +114,8 @@ static size_t home(const struct places *places, uint32_t tid)
 	return (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & places->mask;
 }
 
-/* Returns the place of the thread, or the first empty one for it. For the owner. */
+/* Returns the index of the slot of a thread; if the table does not have the thread, of the first slot in which to store
+ * it. Only the owner thread calls it. */
 static size_t place_of(const struct places *places, uint32_t tid)
 {
 	size_t i = home(places, tid);
@@ -121,7 +126,8 @@ static size_t place_of(const struct places *places, uint32_t tid)
 	return i;
 }
 
-/* Each place is loaded once: the owner may fill it or empty it at any time. */
+/* Looks up the entry of a thread without a lock: loads each slot only once, because the owner thread may change the
+ * slot at any time. */
 const struct threadtable_entry *threadtable_find(const struct threadtable *threadtable, uint32_t tid)
 {
 	const struct places *places = __atomic_load_n(&threadtable->places, __ATOMIC_SEQ_CST);
@@ -133,7 +139,8 @@ const struct threadtable_entry *threadtable_find(const struct threadtable *threa
 	return NULL;
 }
 
-/* Replaces the places by new ones without those that are gone, if less than half would be empty with one more. */
+/* Makes a larger hash table without deleted slots, if less than half of the slots would be empty after one more entry.
+ */
 static void make_space(struct threadtable *threadtable)
 {
 	struct places *old = threadtable->places, *wide;
@@ -171,7 +178,8 @@ static struct threadtable_process *find_process(const struct threadtable *thread
 	return NULL;
 }
 
-/* Returns true if one of `max` places is left for a tenant that has `own` of the `used` ones. */
+/* Returns true if a tenant that holds `own` of the `used` slots may have one more slot. max: slots in total. A tenant
+ * gets at most half of the slots that other tenants do not hold. */
 static bool has_place(uint32_t own, uint32_t used, uint32_t max)
 {
 	return used < max && own < (max - (used - own) + 1) / 2;
@@ -227,14 +235,14 @@ bool threadtable_add(struct threadtable *threadtable, uint32_t pid, uint32_t tid
 	return true;
 }
 
-/* ---- processes ------------------------------------------------------------------------------------------------ */
+/* ---- table of processes --------------------------------------------------------------------------------------- */
 
 const struct threadtable_process *threadtable_process(const struct threadtable *threadtable, uint32_t pid)
 {
 	return find_process(threadtable, pid);
 }
 
-/* Returns the entry of a tenant with one process more. */
+/* Returns the account of a tenant, with its number of processes increased by 1. */
 static struct threadtable_tenant *enter_tenant(struct threadtable *threadtable, struct tenant tenant)
 {
 	struct threadtable_tenant *entry;
@@ -253,8 +261,8 @@ static struct threadtable_tenant *enter_tenant(struct threadtable *threadtable, 
 	return entry;
 }
 
-/* Charges the time for which a process has blocked readers to its account; now: also that of a read that has not
- * returned, or 0. */
+/* Adds the time for which a process's memory has blocked readers to the account of its tenant. now: time in ns up to
+ * which a read that has not returned yet is included; 0: such a read is left out. */
 static void charge_account(struct threadtable_process *process, uint64_t now)
 {
 	uint64_t since = __atomic_load_n(&process->reading_since, __ATOMIC_RELAXED);
@@ -265,7 +273,7 @@ static void charge_account(struct threadtable_process *process, uint64_t now)
 		process->account->blocked_ns += now - since;
 }
 
-/* refill_accounts frees an entry without processes. */
+/* Decreases the number of processes of a tenant. refill_accounts frees an account without processes. */
 static void leave_tenant(struct threadtable_tenant *entry)
 {
 	entry->processes--;
@@ -316,12 +324,13 @@ bool threadtable_add_process(struct threadtable *threadtable, const struct threa
 	return true;
 }
 
-/* Frees the accounts that are not needed, and lets the others forget blocked time. */
+/* Reduces the blocked time of each tenant by the share of time that is allowed, and frees accounts that are no longer
+ * needed. */
 static void refill_accounts(struct threadtable *threadtable, uint64_t now, uint32_t readers)
 {
 	uint64_t counted = readers < THREADTABLE_BLOCKED_READERS ? readers : THREADTABLE_BLOCKED_READERS;
 	uint64_t forgotten = (now - threadtable->looked) * counted / THREADTABLE_BLOCKED_SHARE;
-	uint32_t kept = 0;
+	uint32_t remaining = 0;
 
 	threadtable->looked = now;
 	for (uint32_t i = 0; i < threadtable->ntenants; i++) {
@@ -329,11 +338,11 @@ static void refill_accounts(struct threadtable *threadtable, uint64_t now, uint3
 
 		account->blocked_ns -= account->blocked_ns < forgotten ? account->blocked_ns : forgotten;
 		if (account->processes || account->until > now || account->blocked_ns)
-			threadtable->tenant[kept++] = account;
+			threadtable->tenant[remaining++] = account;
 		else
 			free(account);
 	}
-	threadtable->ntenants = kept;
+	threadtable->ntenants = remaining;
 }
 
 static void avoid_until(struct threadtable_tenant *account, uint64_t until)
@@ -342,7 +351,7 @@ static void avoid_until(struct threadtable_tenant *account, uint64_t until)
 		account->until = until;
 }
 
-/* Removes the processes of tenants that are avoided. */
+/* Removes the processes of avoided tenants. Returns their number. */
 static uint32_t remove_avoided(struct threadtable *threadtable)
 {
 	uint32_t removed = 0;

@@ -3,14 +3,14 @@
 
 #include "common/hash.h"
 
-/* RESULT: perf's number of the register with the result of a system call, ax and x0. MISSING: number of callee-saved
- * registers that kernels lack, bx and r12 to r15. */
+/* RESULT: perf's index of the register with the result of a system call (ax, x0). MISSING: number of callee-saved
+ * registers that a kernel may not record (bx and r12 to r15 on x86-64). */
 enum { RESULT = 0, MISSING = 5 };
 
 struct userregs userregs_of(const struct processor *processor, const uint64_t *value, size_t n)
 {
-	uint64_t all[64], kept[64], entry[64];
-	size_t nall = 0, nkept = 0, nentry = 0, missing = 0, k = 0;
+	uint64_t all[64], preserved[64], entry[64];
+	size_t nall = 0, npreserved = 0, nentry = 0, missing = 0, k = 0;
 	struct userregs registers = { 0 };
 
 	for (unsigned number = 0; number < 64 && k < n; number++) {
@@ -21,18 +21,18 @@ struct userregs userregs_of(const struct processor *processor, const uint64_t *v
 		if (number != processor->perf_ip)
 			all[nall++] = value[k];
 		if (number != RESULT)
-			kept[nkept++] = value[k];
+			preserved[npreserved++] = value[k];
 		if (processor->perf_entry & bit)
 			entry[nentry++] = value[k];
 		else if (value[k] == UINT64_MAX)
-			missing++; /* the kernel's value for a register that it does not have */
+			missing++; /* UINT64_MAX is the kernel's value for a register that it did not record */
 		k++;
 	}
 	if (k != (size_t)__builtin_popcountll(processor->perf))
 		return registers;
 	if (missing < MISSING) {
 		registers.all = hash_bytes(all, nall * sizeof(*all)) | 1;
-		registers.kept = hash_bytes(kept, nkept * sizeof(*kept)) | 1;
+		registers.preserved = hash_bytes(preserved, npreserved * sizeof(*preserved)) | 1;
 	}
 	registers.entry = hash_bytes(entry, nentry * sizeof(*entry)) | 1;
 	return registers;
@@ -41,6 +41,6 @@ struct userregs userregs_of(const struct processor *processor, const uint64_t *v
 bool userregs_same(const struct userregs *sample, const struct userregs *left, bool in_kernel)
 {
 	if (sample->all && left->all)
-		return in_kernel ? sample->kept == left->kept : sample->all == left->all;
+		return in_kernel ? sample->preserved == left->preserved : sample->all == left->all;
 	return sample->entry && sample->entry == left->entry;
 }

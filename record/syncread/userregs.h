@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * userregs.h - compares the user registers of a thread at two moments, to find if it ran in between. Pure.
+ * userregs.h - compares the user registers of a thread at two times, to detect if the thread ran in between. Pure: no
+ * system calls.
  *
- * A sample of a precise event in user mode has the instruction pointer of an earlier instruction. A thread that is
- * sampled in a system call may leave the CPU at its end, with the result in a register. A sample in kernel mode, from
- * an NMI, lacks the callee-saved registers on x86-64; kernels before 5.11 lack them in kernel mode always, so when a
- * thread leaves, too. Then only the registers that a system call keeps are compared.
+ * Not all registers can be compared:
+ *  - The instruction pointer: a sample of a precise event in user mode has the address of an earlier one.
+ *  - The register of a system call's result: a thread that is sampled in a system call may leave the CPU at the end of
+ *    that call.
+ *  - The callee-saved registers on x86-64: a sample from an NMI in kernel mode lacks them. Kernels before 5.11 lack
+ *    them in all samples in kernel mode, and so at each context switch. Then only registers that a system call
+ *    preserves and that each kernel records are compared.
  */
 #ifndef PJ_USERREGS_H
 #define PJ_USERREGS_H
 
 #include "unwind/dwarf/processor.h"
 
-/* Hashes; 0: unknown. */
+/* Hashes of the user registers of a thread at one time; 0: unknown. */
 struct userregs {
-	uint64_t all;   /* of all registers but the instruction pointer; 0 if some are missing */
-	uint64_t kept;  /* of all registers but that of a system call's result; 0 if some are missing */
-	uint64_t entry; /* of those that a system call keeps and no kernel lacks */
+	uint64_t all; /* all registers except the instruction pointer; 0 if some registers are missing */
+	/* all registers except the register of a system call's result; 0 if some registers are missing */
+	uint64_t preserved;
+	uint64_t entry; /* registers that a system call preserves and each kernel records */
 };
 
-/* value: the registers that processor->perf selects, in order of their numbers; n: their number. */
+/* Hashes n registers: those that processor->perf selects, in order of perf's register numbers. Returns zeros if n is
+ * smaller than the number of selected registers. */
 struct userregs userregs_of(const struct processor *processor, const uint64_t *value, size_t n);
 
-/* Returns true if a thread has the same registers at a sample and when it left the CPU. in_kernel: the sample is one in
- * kernel mode. */
+/* Returns true if the registers of a thread at a sample equal its registers at the switch at which it left the CPU;
+ * false if they differ or too many are unknown. in_kernel: true: the sample was taken in kernel mode. */
 bool userregs_same(const struct userregs *sample, const struct userregs *left, bool in_kernel);
 
 #endif

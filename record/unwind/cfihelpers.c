@@ -16,31 +16,41 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 32u                   /* greatest number of pending requests of a pair */
-#define QUEUE_SHARE 16u             /* greatest number of pending requests of a pair for one fault domain */
-#define SOON_NS SECOND_NS           /* time without answer after which samples no longer wait for a pair */
-#define BLOCKED_NS (SECOND_NS / 10) /* the same for a tenant's (not the host's) pair that waits for a file system */
-#define LOOK_NS (SECOND_NS / 50)    /* ns between checks whether a pair waits for a file system */
-#define HANG_TIMES 6                /* a pair hangs after so many times hang_ms without answer, even if it runs */
-#define RESTART_NS (SECOND_NS / 5)  /* ns between a crash and the next start of a pair */
-/* A parser has raised priority for so much CPU time in ns. Samples wait for its tables: at usual priority on a busy
- * machine, the first second of a JVM had no complete stacks. */
+/* maximum number of pending requests of a pair; further ones are refused (CFIHELPERS_BUSY) */
+#define QUEUE 32u
+/* maximum number of pending requests of a pair for one fault domain; further ones are refused */
+#define QUEUE_SHARE 16u
+#define SOON_NS SECOND_NS /* ns without a reply after which samples no longer wait for a pair */
+/* ns without a reply after which samples no longer wait for a tenant's pair that a file system blocks */
+#define BLOCKED_NS (SECOND_NS / 10)
+#define LOOK_NS (SECOND_NS / 50) /* minimum ns between two checks if a file system blocks a pair */
+/* a pair hangs after this many times hang_ms without a reply, even if it uses CPU time */
+#define HANG_TIMES 6
+/* ns between an attempt to start the pair, or a crash within 0.5 s of its start, and the next start of the pair */
+#define RESTART_NS (SECOND_NS / 5)
+/* CPU time in ns for which a new parser has raised priority, because samples wait for its tables. At usual priority on
+ * a busy machine, the first second of a JVM had no complete stacks. */
 #define URGENT_NS (SECOND_NS * 3 / 10)
 enum { END_TRIES = 25 };
 
-/* The two helper processes of one tenant: one opens files, the other parses them. */
+/* The two helper processes of one tenant, an opener and a parser. */
 struct pair {
-	uint64_t key;         /* tenant of the pair, see cfihelpers_owner.key; 0: free slot */
+	uint64_t key;         /* key of the pair (cfihelpers_owner.key); 0: free slot */
 	pid_t opener, parser; /* pids of the two processes; 0: not running */
 	int socket;
-	struct cfihelpers_request request[QUEUE]; /* queue of pending requests; answers come in their order */
+	/* ring of pending requests, the oldest at index `first`; replies arrive in the same order */
+	struct cfihelpers_request request[QUEUE];
 	uint32_t first, nrequests;
-	uint64_t progress; /* time in ns of the last answer, or of the first pending request */
-	uint64_t running;  /* time in ns at which one of the processes was last seen running */
-	uint64_t polled;   /* time in ns of the last check whether the pair waits for a file system */
+	/* time in ns of the last reply, or of the oldest pending request's sending if no request was pending before
+	 * it */
+	uint64_t progress;
+	uint64_t running; /* time in ns at which one of the processes was last seen using CPU time */
+	uint64_t polled;  /* time in ns of the last check if a file system blocks the pair */
 	bool blocked;
-	bool urgent;      /* the parser has raised priority */
-	clockid_t clock;  /* CPU time of the parser, as the kernel counts it: a parser may be hostile */
+	bool urgent; /* true: the parser has raised priority */
+	/* CPU clock of the parser process; the kernel counts it, whereas a time that the parser reports could be
+	 * false */
+	clockid_t clock;
 	uint64_t used;    /* time in ns of the last request */
 	uint64_t restart; /* earliest time in ns of the next start */
 };
@@ -69,7 +79,12 @@ struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const st
 	return helpers;
 }
 
-/* ---- pairs ----------------------------------------------------------------------------------------------------- */
+pid_t cfihelpers_start_interphelper(struct cfihelpers *helpers, int socket, int memory)
+{
+	return cfistarter_begin_interphelper(&helpers->starter, socket, memory);
+}
+
+/* ---- start and end of pairs ------------------------------------------------------------------------------------- */
 
 static bool cfihelpers_runs(const struct pair *pair)
 {
@@ -93,7 +108,7 @@ static void cfihelpers_start_pair(struct cfihelpers *helpers, struct pair *pair,
 	pair->progress = pair->running = now;
 }
 
-/* Closes the socket to a pair. The caller still has to reap its processes. */
+/* Closes the socket to a pair and forgets the pids of its processes. The caller must still reap the two processes. */
 static void cfihelpers_let_go(struct cfihelpers *helpers, struct pair *pair)
 {
 	epoll_ctl(helpers->epoll, EPOLL_CTL_DEL, pair->socket, NULL);
@@ -101,15 +116,15 @@ static void cfihelpers_let_go(struct cfihelpers *helpers, struct pair *pair)
 	pair->opener = pair->parser = 0;
 }
 
-/* Kills processes and waits for them, at most `tries` times 0.2 ms in total. Those that have not ended then become
- * lingering helpers of the backoff. */
+/* Kills processes and waits for them. The wait is at most `tries` times 0.2 ms for all processes together. Processes
+ * that have not ended by then become lingering helpers (backoff.h). */
 static void end_processes(struct cfihelpers *helpers, pid_t *pid, size_t n, unsigned tries)
 {
 	static const struct timespec moment = { .tv_nsec = 200000 };
 
 	for (size_t i = 0; i < n; i++)
 		if (pid[i])
-			/* SIGKILL, as the helpers have no state that must be saved */
+			/* SIGKILL, as the helpers have no state to save */
 			kill(pid[i], SIGKILL);
 	for (size_t i = 0; i < n; i++) {
 		pid_t ended = pid[i] ? waitpid(pid[i], NULL, WNOHANG) : 1;
@@ -123,7 +138,7 @@ static void end_processes(struct cfihelpers *helpers, pid_t *pid, size_t n, unsi
 	}
 }
 
-/* Ends a pair that has no pending requests, and frees its slot. */
+/* Ends a pair that has no pending requests, and frees its slot. Waits for its processes for 5 ms at most. */
 static void cfihelpers_end(struct cfihelpers *helpers, struct pair *pair)
 {
 	pid_t pid[2] = { pair->opener, pair->parser };
@@ -149,7 +164,7 @@ void cfihelpers_stop(struct cfihelpers *helpers)
 		if (cfihelpers_runs(pair))
 			cfihelpers_let_go(helpers, pair);
 	}
-	/* The wait is limited: helpers that hang become children of init. */
+	/* The wait is limited. Helpers that hang become children of init. */
 	end_processes(helpers, pid, countof(pid), 100 * END_TRIES / 5);
 	cfistarter_close(&helpers->starter);
 	if (helpers->epoll >= 0)
@@ -165,9 +180,9 @@ static struct pair *pair_of(struct cfihelpers *helpers, uint64_t key)
 	return NULL;
 }
 
-/* Returns the slot for a new pair of helper processes: a free one, otherwise that of the pair without pending requests
- * that was used least recently, which it ends. Returns NULL if all pairs have pending requests. Slot 0 is reserved for
- * the host. */
+/* Returns a slot for a new pair with this key: a free one, otherwise the slot of the least recently used pair without
+ * pending requests, which is ended. Returns NULL if all pairs have pending requests. Slot 0 is reserved for the host's
+ * pair. */
 static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 {
 	struct pair *oldest = NULL;
@@ -187,7 +202,7 @@ static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 	return oldest;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------- */
+/* ---- requests to pairs ------------------------------------------------------------------------------------------ */
 
 static unsigned cfihelpers_requested(const struct pair *pair, uint64_t place)
 {
@@ -229,7 +244,8 @@ bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now)
 	return backoff_avoids(&helpers->backoff, place, now);
 }
 
-/* Returns true if no process of a pair runs or waits for a CPU, so that the pair waits for a file system. */
+/* Returns true if no process of a pair runs or waits for a CPU: then a file system blocks the pair. Checks at most
+ * every LOOK_NS, otherwise returns the last result. */
 static bool cfihelpers_is_blocked(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
 	if (now >= pair->polled + LOOK_NS) {
@@ -251,7 +267,7 @@ bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t n
 	return now < pair->progress + SOON_NS && (key == CFIHELPERS_HOST || !cfihelpers_is_blocked(helpers, pair, now));
 }
 
-/* ---- answers --------------------------------------------------------------------------------------------------- */
+/* ---- replies of pairs ------------------------------------------------------------------------------------------- */
 
 static struct cfihelpers_request next_request(struct pair *pair)
 {
@@ -262,7 +278,7 @@ static struct cfihelpers_request next_request(struct pair *pair)
 	return request;
 }
 
-/* Takes all answers of a pair and calls the callback for each. Returns false if the pair has ended. */
+/* Receives all replies of a pair and calls the callback for each. Returns false if the pair has ended. */
 static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, uint64_t now)
 {
 	struct cfimaker_reply reply = { 0 };
@@ -271,7 +287,7 @@ static bool cfihelpers_receive(struct cfihelpers *helpers, struct pair *pair, ui
 
 	while ((got = fdmessage_receive(pair->socket, &reply, sizeof(reply), &image, MSG_DONTWAIT)) > 0) {
 		if (!pair->nrequests || pair->request[pair->first].number != reply.number) {
-			/* The answer belongs to no pending request, so it is dropped. */
+			/* Drops a reply that is not for the oldest pending request. */
 			if (image >= 0)
 				close(image);
 			continue;
@@ -291,7 +307,7 @@ static bool cfihelpers_hangs(const struct cfihelpers *helpers, struct pair *pair
 		return false;
 	if (now < pair->progress + HANG_TIMES * helpers->hang_ns &&
 	    (targetfiles_runs(helpers->proc, pair->opener) || targetfiles_runs(helpers->proc, pair->parser))) {
-		/* One process runs: the pair is checked again after half of hang_ns. */
+		/* A process of the pair uses CPU time: postpones the next check by half of hang_ns. */
 		pair->running = now - helpers->hang_ns / 2;
 		return false;
 	}
@@ -305,7 +321,9 @@ static void cfihelpers_fail(struct cfihelpers *helpers, struct pair *pair, bool 
 	bool first = true;
 
 	cfihelpers_let_go(helpers, pair);
-	pair->restart = hung ? now : now + RESTART_NS;
+	/* The pause is for pairs that crash soon after each start. A pair that has run for half a second is replaced
+	 * at once: samples do not wait during the pause, so their stacks would be broken. */
+	pair->restart = hung || now >= pair->restart - RESTART_NS + SECOND_NS / 2 ? now : now + RESTART_NS;
 	for (; pair->nrequests; first = false) {
 		struct cfihelpers_request request = next_request(pair);
 
@@ -315,7 +333,8 @@ static void cfihelpers_fail(struct cfihelpers *helpers, struct pair *pair, bool 
 	backoff_abandon(&helpers->backoff, parser, place);
 }
 
-/* Lowers the priority of a parser that has used its share of CPU time at raised priority: tenants make the files. */
+/* Lowers the priority of a parser that has used URGENT_NS of CPU time. Tenants choose the files, so they could keep the
+ * parser busy. */
 static void cfihelpers_lower(struct pair *pair)
 {
 	struct timespec spec;
@@ -347,8 +366,8 @@ void cfihelpers_take(struct cfihelpers *helpers, uint64_t now)
 
 	for (size_t i = 0; i < CFIHELPERS_MAX; i++)
 		pending += helpers->pair[i].nrequests;
-	/* Without pending requests one epoll_wait is enough: during a storm this function is called 400 times a second.
-	 */
+	/* Without pending requests, one epoll_wait replaces the checks of all pairs. In a storm of mapping records this
+	 * function is called 400 times a second. */
 	if (pending || epoll_wait(helpers->epoll, &event, 1, 0) > 0)
 		look_after(helpers, now);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cfihelpers.h - starts and watches the helper processes that read unwind tables (cfimaker.h), one pair for each
+ * cfihelpers.h - starts and watches the helper processes that make unwind tables (cfimaker.h), one pair for each
  * tenant.
  *
  * A pair is an opener and a parser. A hostile file may take over the parser that reads it, and a file system that does
- * not respond blocks an opener. Both must harm requests of one tenant only: each tenant has a queue and a pair of its
- * own, and tables that the pair makes are used for that tenant alone (cfitables.h). Processes of root on this host,
- * system services among them, share one pair. A process that ended before the lookup of its tenant uses the tenant of
- * its mount namespace.
+ * not respond blocks the opener. Both faults must harm only requests of the tenant that owns the file. So each tenant
+ * has its own queue and pair, and a table is used only for the tenant whose pair made it (cfitables.h). Processes of
+ * root on this host, among them system services, share one pair. For a process that ended before its tenant was looked
+ * up, the pair of its mount namespace is used.
  *
- * A pair is started for the first request of its tenant. It is ended when it was idle for CFIHELPERS_IDLE_NS, or when
- * another tenant needs a pair while CFIHELPERS_MAX exist and its last request is the oldest. A pair with pending
- * requests is not ended for another tenant. Helpers that hang or crash are replaced, and files of their place are
- * avoided for a time (backoff.h).
+ * A pair starts at the first request of its tenant. It ends after CFIHELPERS_IDLE_NS without requests. It also ends if
+ * CFIHELPERS_MAX pairs exist, another tenant needs one, and this pair has no pending requests and is the least
+ * recently used one. Helpers that hang or crash are replaced, and files of the same fault domain are avoided for a
+ * time (backoff.h).
  *
  * All functions are called by one thread. Times are clock_now(), in ns.
  */
@@ -24,78 +24,88 @@
 
 enum { CFIHELPERS_MAX = 16 };
 
-#define CFIHELPERS_HOST UINT64_C(2) /* Key of the host's pair. Other keys are odd (backoff_place). */
-/* Time in ns without requests after which a pair ends. */
+/* key of the pair of root's processes on this host; all other keys are odd (backoff_place) */
+#define CFIHELPERS_HOST UINT64_C(2)
+/* Time in ns after its last request at which a pair ends. */
 #define CFIHELPERS_IDLE_NS UINT64_C(30000000000)
 
-/* The tenant on whose behalf a table is requested. */
+/* Owner of a table: the pair of helpers that makes it, the fault domain of its file, and the tenant that is charged. */
 struct cfihelpers_owner {
-	uint64_t key;     /* key of the tenant's pair: CFIHELPERS_HOST or `place` */
+	uint64_t key;     /* pair of helper processes: CFIHELPERS_HOST for files of the host, else `place` */
 	uint64_t place;   /* fault domain of the file, from backoff_place() */
-	struct tenant of; /* tenant that is charged with the CPU time */
+	struct tenant of; /* tenant that is charged with the CPU time of making the table */
 };
 
-/* A pending request. number: the same as in its struct cfimaker_request. */
+/* A pending request. number: the number of its struct cfimaker_request. */
 struct cfihelpers_request {
 	uint32_t number;
 	struct cfihelpers_owner owner;
 };
 
-/* Callbacks of cfihelpers_take and cfihelpers_tick. Their first argument is `to`. */
+/* Callbacks of cfihelpers_take and cfihelpers_tick. Their first argument is the member `to`. */
 struct cfihelpers_user {
-	/* The pair answered a request. image: descriptor of the table's image, which the callback must take over; -1:
-	 * none. */
+	/* Called when a pair has sent the reply to a request. image: descriptor of the table's image, which the
+	 * callback must close or pass on; -1: no table was made. */
 	void (*answered)(void *to, const struct cfihelpers_request *request, const struct cfimaker_reply *reply,
 			 int image, uint64_t now);
-	/* The pair failed before it answered a request: it hung if hung is true, else it crashed. first: it failed at
-	 * this request; otherwise at one before it. */
+	/* Called for each pending request of a pair that failed. hung: true if the pair hung, false if it crashed.
+	 * first: true if the request is the oldest pending one, at which the pair failed; false for requests queued
+	 * after it. */
 	void (*failed)(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now);
 	void *to;
 };
 
 struct cfihelpers;
 
-/* Forks the process that starts the pairs (cfistarter.h). The caller has dropped privileges before, and has no threads.
- * proc is "/proc". A pair hangs if for hang_ms it neither runs nor answers. *user is copied. The caller frees the
- * result by cfihelpers_stop. */
+/* Forks the process that starts the pairs (cfistarter.h). The caller must have dropped privileges and must have no
+ * threads. proc is "/proc" and must outlive the result. hang_ms: time in ms without reply and without CPU use after
+ * which a pair has hung and is replaced. Copies *user. Free the result by cfihelpers_stop. */
 struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user);
-/* Ends all pairs and frees helpers. Helpers that hang are left to init. */
+/* Starts a helper process for interpreters (cfistarter_begin_interphelper). Any thread may call it. */
+pid_t cfihelpers_start_interphelper(struct cfihelpers *helpers, int socket, int memory);
+/* Ends all pairs and frees helpers. Waits for the helper processes for 100 ms at most; those that hang become children
+ * of init. */
 void cfihelpers_stop(struct cfihelpers *helpers);
 
 /* Result of cfihelpers_query. */
 enum cfihelpers_pending {
+	/* the request was sent; a callback of struct cfihelpers_user follows */
 	CFIHELPERS_PENDING,
-	CFIHELPERS_BUSY, /* the queue is full, or all pairs are in use: try again later */
-	CFIHELPERS_OFF   /* the pair is not running and cannot be started now */
+	CFIHELPERS_BUSY, /* not sent: the queue is full or all pairs are in use; try again later */
+	CFIHELPERS_OFF   /* not sent: the pair is not running and cannot be started now */
 };
 
 /* Sends a request to the pair of owner->key, and starts the pair if necessary. size: number of used bytes of *request,
- * whose path has variable length. Does not block. A callback follows only if the result is CFIHELPERS_PENDING. */
+ * whose path has variable length. Does not block. A callback of struct cfihelpers_user follows only if the result is
+ * CFIHELPERS_PENDING. */
 enum cfihelpers_pending cfihelpers_query(struct cfihelpers *helpers, const struct cfihelpers_owner *owner,
 					 const struct cfimaker_request *request, size_t size, uint64_t now);
 
-/* Returns true if helpers avoid the files of a fault domain now (backoff.h), and then counts the case. */
+/* Returns true if helpers must avoid the files of the fault domain `place` now (backoff.h), and then adds 1 to
+ * helper_counts.avoided. */
 bool cfihelpers_avoid(struct cfihelpers *helpers, uint64_t place, uint64_t now);
 
-/* Returns true if the pair of key is likely to answer in time, so that samples may wait for it; samples of all tenants
- * wait meanwhile. Returns false for a pair that does not run, for a tenant's pair that has waited for a file system for
- * 100 ms, and for any pair after a second without answer. */
+/* Returns true if the pair of `key` is likely to reply soon, so that samples may wait for it. (While one sample waits,
+ * samples of all tenants wait.) Returns false if the pair does not run, or if requests have waited for a second without
+ * a reply. Returns false, too, if they have waited for 100 ms and a file system blocks the pair. The last case does not
+ * apply to the pair of the host. */
 bool cfihelpers_answer_soon(struct cfihelpers *helpers, uint64_t key, uint64_t now);
 
-/* Returns a descriptor that becomes readable when a pair has answered. */
+/* Returns a descriptor that is readable when a pair has sent a reply or ended. */
 int cfihelpers_fd(const struct cfihelpers *helpers);
 
-/* Takes all answers, calls the callbacks, and ends pairs that failed; the next request starts new ones. Does not
- * block. */
+/* Receives all replies, calls the callbacks, and ends pairs that failed; the next request for such a pair starts a new
+ * one. Does not block. */
 void cfihelpers_take(struct cfihelpers *helpers, uint64_t now);
 
-/* Takes answers as cfihelpers_take does, and ends idle pairs. The caller calls it every few seconds. */
+/* Receives all replies as cfihelpers_take does, and ends pairs without requests for CFIHELPERS_IDLE_NS. Call it every
+ * few seconds. */
 void cfihelpers_tick(struct cfihelpers *helpers, uint64_t now);
 
-/* Returns the number of pairs that run. */
+/* Returns the number of running pairs. */
 unsigned cfihelpers_running(const struct cfihelpers *helpers);
 
-/* Returns the counts of failures since the start (backoff.h). */
+/* Returns the counts of helper failures since the start (backoff.h). */
 struct helper_counts cfihelpers_count(const struct cfihelpers *helpers);
 
 #endif

@@ -17,7 +17,7 @@
 
 #define ROOTS_EVERY (2 * SECOND_NS)
 
-/* ---- files ------------------------------------------------------------------------------------------------------- */
+/* ---- opening of mapped files ------------------------------------------------------------------------------------ */
 
 static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request *request)
 {
@@ -26,9 +26,9 @@ static struct target_mapping cfiopener_mapping_of(const struct cfimaker_request 
 					.path = { request->path, request->npath } };
 }
 
-/* Opens a mapped file whose process has ended: below the root of the process's mount namespace, if a descriptor of that
- * is held, otherwise below this process's root. targetfiles_open checks that it is the same file. Returns -1 on
- * failure. */
+/* Opens the mapped file of a request whose process has ended or did not give the file. Tries the mount namespace of the
+ * process, if a descriptor of its root directory is held, then this process's own. targetfiles_open checks that the
+ * file has the mapping's file id. Returns its descriptor, -1 on failure. */
 static int open_without(struct targetfiles_roots *roots, const struct cfimaker_request *request,
 			const struct target_mapping *mapping)
 {
@@ -66,9 +66,10 @@ static int cfiopener_open_mapped(struct targetfiles_roots *roots, const char *pr
 	return fd;
 }
 
-/* ---- generated code ---------------------------------------------------------------------------------------------- */
+/* ---- copies of generated code ----------------------------------------------------------------------------------- */
 
-/* Returns a descriptor of a copy of the first n bytes at an address of the memory fd, or -1. */
+/* Returns a descriptor of a copy of n bytes from virtual address `address` of the memory `fd` (/proc/PID/mem); -1 on
+ * failure. */
 static int copy_of_memory(int fd, uint64_t address, uint64_t n)
 {
 	static char code[CFIMAKER_CODE];
@@ -82,8 +83,8 @@ static int copy_of_memory(int fd, uint64_t address, uint64_t n)
 	return -1;
 }
 
-/* Returns a descriptor of a copy of generated code; -1 if its process has ended, runs another program, or may not be
- * read by its own user (taskid.h). */
+/* Returns a descriptor of a copy of the requested generated code. Returns -1 if the process has ended, runs another
+ * program, or may not be read by its own user (taskid.h). */
 static int cfiopener_copy_code(const char *proc, const struct cfimaker_request *request)
 {
 	int process = target_process(proc, request->pid, request->start_ticks), memory = -1, copy = -1;
@@ -100,11 +101,13 @@ static int cfiopener_copy_code(const char *proc, const struct cfimaker_request *
 	return copy;
 }
 
-/* ---- loop -------------------------------------------------------------------------------------------------------- */
+/* ---- main loop ----------------------------------------------------------------------------------------------------
+ */
 
-/* Lets the parser write the image of the file or the copy of code fd to `image`, and receives *reply. Seals the image,
- * which no process can change or shrink afterwards; with a writable mapping the kernel refuses that. Returns false if
- * the parser has ended, or kept such a mapping. */
+/* Makes the parser read `fd` (a file, or a copy of code) and write the table's image to `image`; receives *reply. If a
+ * table was made, seals the image, so that no process can change or shrink it. The kernel refuses the seal while the
+ * parser has a writable mapping of the image. Returns false if the parser has ended or the kernel refused the seal;
+ * then the opener ends. */
 static bool have_parsed(int parser, int fd, const struct cfimaker_request *request, struct cfimaker_reply *reply,
 			int image)
 {
@@ -144,9 +147,9 @@ static bool cfiopener_is_complete(const struct cfimaker_request *request, size_t
 	       request->code_bytes <= CFIMAKER_CODE;
 }
 
-/* Waits for a request and returns its size; 0 if the recorder or the parser has ended. The parser sends nothing between
- * requests, so its socket becomes readable only at its end. The opener then ends, too, so that the recorder counts the
- * crash even of a parser without work. */
+/* Waits for a request and returns its size in bytes; 0 if the recorder or the parser has ended. The parser sends
+ * nothing between requests, so its socket becomes readable only when the parser ends. Then the opener ends, too, so
+ * that the recorder counts even the crash of an idle parser. */
 static size_t await_request(int recorder, int parser, struct cfimaker_request *request)
 {
 	struct pollfd ready[] = { { .fd = recorder, .events = POLLIN }, { .fd = parser, .events = POLLIN } };

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Makes the table of one file and writes its image. Closes fd. */
+/* Makes the table of the ELF file fd and writes the table's image to `image`. Closes fd. */
 static enum cfimaker_answer cfiparser_make(int fd, int image)
 {
 	const char *why;
@@ -26,7 +26,7 @@ static enum cfimaker_answer cfiparser_make(int fd, int image)
 	return saved ? CFIMAKER_MADE : CFIMAKER_LARGE;
 }
 
-/* Like cfiparser_make, of a copy of generated code. */
+/* Makes the table of the copy fd of generated code and writes the table's image to `image`. Closes fd. */
 static enum cfimaker_answer cfiparser_make_of_code(int fd, int image)
 {
 	static char code[CFIMAKER_CODE];
@@ -64,7 +64,8 @@ void cfiparser_run(int opener)
 	int fd[FDMESSAGE_MAX];
 	bool sent = true;
 
-	/* A low threshold, because malloc returns memory of sections to the kernel at once if it was mapped. */
+	/* Low threshold (128 kB), so that malloc maps the memory of ELF sections, and free returns it to the kernel at
+	 * once. */
 #ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif

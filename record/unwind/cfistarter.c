@@ -3,20 +3,27 @@
 
 #include "common/process/helperprocess.h"
 #include "common/process/fdmessage.h"
+#include "record/interpreters/interphelper.h"
 #include "record/unwind/cfimaker.h"
 #include "common/process/urgency.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Request to pjrecord-start. START_PAIR carries the opener's end of its socket to the recorder, START_INTERPHELPER the
+ * two descriptors of interphelper_fork. */
+enum start { START_PAIR, START_INTERPHELPER };
+
+/* pids of the processes; 0: not started */
 struct started {
-	pid_t opener, parser; /* pids of the two processes; 0: not started */
+	pid_t opener, parser, interphelper;
 };
 
-/* ---- starter process --------------------------------------------------------------------------------------------- */
+/* ---- functions that run in pjrecord-start ----------------------------------------------------------------------- */
 
 static void run_opener(void *proc)
 {
@@ -29,8 +36,8 @@ static void cfistarter_run_parser(void *to)
 	cfiparser_run(HELPERPROCESS_FD);
 }
 
-/* Starts an opener and its parser; recorder is the opener's end of the socket to the recorder. A parser without opener
- * ends by itself, because no other process has the other end of its socket. */
+/* Starts an opener and its parser. recorder: the opener's end of the socket to the recorder. If only the parser starts,
+ * it ends by itself, because no process holds the other end of its socket. */
 static struct started start_both(int recorder, const char *proc)
 {
 	struct started started = { 0 };
@@ -49,25 +56,39 @@ static struct started start_both(int recorder, const char *proc)
 	return started;
 }
 
+/* Receives a request and its descriptors. Returns false if the recorder has closed the socket. */
+static bool cfistarter_receive(char *start, int fd[FDMESSAGE_MAX])
+{
+	int got;
+
+	do
+		got = fdmessage_receive_all(HELPERPROCESS_FD, start, sizeof(*start), fd, 0);
+	while (got < 0 && errno == EINTR);
+	return got > 0;
+}
+
 static void cfistarter_run_starter(void *to)
 {
 	const struct cfistarter *cfistarter = to;
-	int recorder;
-	char any;
+	int fd[FDMESSAGE_MAX];
+	char start;
 
-	while (fdmessage_take(HELPERPROCESS_FD, &any, sizeof(any), &recorder) > 0) {
+	while (cfistarter_receive(&start, fd)) {
 		struct started started = { 0 };
 
-		if (recorder >= 0) {
-			started = start_both(recorder, cfistarter->proc);
-			close(recorder);
-		}
+		if (start == START_PAIR && fd[0] >= 0)
+			started = start_both(fd[0], cfistarter->proc);
+		else if (start == START_INTERPHELPER && fd[1] >= 0)
+			started.interphelper = interphelper_fork(fd[0], fd[1], true);
+		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
+			if (fd[i] >= 0)
+				close(fd[i]);
 		if (!fdmessage_put(HELPERPROCESS_FD, &started, sizeof(started), -1))
 			break;
 	}
 }
 
-/* ---- recorder ---------------------------------------------------------------------------------------------------- */
+/* ---- functions that run in the recorder ------------------------------------------------------------------------- */
 
 static void fork_starter(struct cfistarter *cfistarter)
 {
@@ -89,35 +110,62 @@ static void fork_starter(struct cfistarter *cfistarter)
 void cfistarter_open(struct cfistarter *cfistarter, const char *proc)
 {
 	*cfistarter = (struct cfistarter){ .proc = proc, .socket = -1 };
+	pthread_mutex_init(&cfistarter->lock, NULL);
 	fork_starter(cfistarter);
 }
 
-void cfistarter_close(struct cfistarter *cfistarter)
+/* Ends pjrecord-start. */
+static void cfistarter_end(struct cfistarter *cfistarter)
 {
 	if (cfistarter->socket >= 0)
 		close(cfistarter->socket);
 	cfistarter->socket = -1;
 	if (cfistarter->pid) {
-		/* The starter waits for nothing but the recorder, so it ends at once. */
+		/* pjrecord-start blocks only on its socket to the recorder, so it ends at once. */
 		kill(cfistarter->pid, SIGKILL);
 		waitpid(cfistarter->pid, NULL, 0);
 	}
 	cfistarter->pid = 0;
 }
 
-bool cfistarter_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser)
+void cfistarter_close(struct cfistarter *cfistarter)
+{
+	cfistarter_end(cfistarter);
+	pthread_mutex_destroy(&cfistarter->lock);
+}
+
+/* Sends a request to pjrecord-start, and returns its reply; all pids are 0 if it has none. */
+static struct started cfistarter_request(struct cfistarter *cfistarter, enum start start, const int *fd, size_t fds)
 {
 	struct started started = { 0 };
-	int pair[2], none;
+	char request = (char)start;
+	int none;
 
+	pthread_mutex_lock(&cfistarter->lock);
 	if (!cfistarter->pid)
 		fork_starter(cfistarter);
-	if (!cfistarter->pid || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (cfistarter->pid && (!fdmessage_send_all(cfistarter->socket, &request, sizeof(request), fd, fds) ||
+				fdmessage_receive(cfistarter->socket, &started, sizeof(started), &none, 0) <= 0))
+		/* pjrecord-start was killed, or got no CPU time for CFISTARTER_WAIT_MS. The next call forks another
+		 * one. */
+		cfistarter_end(cfistarter);
+	pthread_mutex_unlock(&cfistarter->lock);
+	return started;
+}
+
+pid_t cfistarter_begin_interphelper(struct cfistarter *cfistarter, int socket, int memory)
+{
+	return cfistarter_request(cfistarter, START_INTERPHELPER, (int[]){ socket, memory }, 2).interphelper;
+}
+
+bool cfistarter_begin(struct cfistarter *cfistarter, int *socket, pid_t *opener, pid_t *parser)
+{
+	struct started started;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
-	if (!fdmessage_send(cfistarter->socket, "", 1, pair[1]) ||
-	    fdmessage_receive(cfistarter->socket, &started, sizeof(started), &none, 0) <= 0)
-		/* The starter was killed or gets no CPU time. The next call forks another one. */
-		cfistarter_close(cfistarter);
+	started = cfistarter_request(cfistarter, START_PAIR, &pair[1], 1);
 	close(pair[1]);
 	*socket = pair[0];
 	*opener = started.opener;

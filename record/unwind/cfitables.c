@@ -20,69 +20,74 @@
 #define ENTRY_COUNT_MAX 4096u
 #define BUCKETS 1024u      /* number of hash buckets, a power of two */
 #define KNOWN_TENANTS 256u /* number of processes whose tenant is cached */
-#define WAIT_NS SECOND_NS  /* longest time in ns for which samples wait for a table */
+#define WAIT_NS SECOND_NS  /* maximum time in ns for which samples wait for a table */
 #define RETRY_NS (10 * SECOND_NS)
 #define IDLE_NS (60 * SECOND_NS)
-/* Time in ms after which helpers that neither run nor answer count as hung. The data that they read is in the page
- * cache for the next attempt. */
+/* Time in ms without reply and without CPU use after which helpers count as hung. At the next attempt, the page cache
+ * holds the data that they had read. */
 #define HANG_MS 2000
 #define VDSO_MAX (64u << 10)
-#define CODE_MAJOR UINT32_MAX /* file_id.major of tables of generated code: no device has it */
+#define CODE_MAJOR UINT32_MAX /* file_id.major of tables of generated code; no device has this number */
 
-/* Maximum number of entries of generated code for one owner: any process can claim gigabytes of it, and must not evict
- * the tables of others. 128 parts have 500,000 trampolines. Owners are counted by hash. */
+/* Maximum number of entries of generated code for one owner; code beyond it gets no table. Any process can map
+ * gigabytes of generated code, and must not evict the tables of other owners. 128 ranges of 64 kB hold 500,000
+ * trampolines. Entries are counted by hash of the owner, so two owners may share the limit. */
 #define CODE_ENTRIES_MAX 128u
 #define CODE_OWNERS 1024u
 
 enum state { FREE, WANTED, REQUESTED, READY, NONE };
 
-/* A table that entries of several tenants use: helpers of different tenants usually make the same bytes from a file. */
+/* A table that several entries may refer to: helpers of different tenants usually make the same bytes from one file. */
 struct shared_table {
 	struct unwind_table *table;
-	uint64_t hash; /* unwind_table_hash */
-	unsigned references;
+	uint64_t hash;       /* value of unwind_table_hash */
+	unsigned references; /* number of entries that refer to the table */
 };
 
-/* The table of one file for one tenant; mappings identify the file by its file id. A table of generated code has a file
- * id that no file has (code_id). Entry 0 is unused. */
+/* Entry of the table of one file for one tenant. The file id of the mapping identifies the file; a table of generated
+ * code has a made-up file id that no file has (code_id). Entry 0 is unused. */
 struct entry {
-	uint64_t owner; /* tenant: key of its pair of helpers, see cfihelpers_owner */
+	uint64_t owner; /* key of the tenant's pair of helpers (cfihelpers_owner.key) */
 	struct file_id file_id;
-	uint32_t next; /* index of the next entry in the same bucket, or of the next free entry */
+	/* index in cfitables.entry of the next entry in the same bucket, or of the next free entry; 0: none */
+	uint32_t next;
 	uint8_t state;
-	bool again; /* true: an attempt has failed, so samples do not wait for the table any more */
-	/* Fault domain (backoff_place) whose helpers could not open the file at time `wanted`; 0: none. */
+	bool again; /* true: helpers could not open the file or hung at it, so samples no longer wait for the table */
+	/* Fault domain (backoff_place) whose helpers could not open the file, or hung at it, at time `wanted`: not
+	 * requested for it again for RETRY_NS. 0: none. */
 	uint64_t refused;
-	/* true: a helper has crashed at this file. One crash may be chance, because the kernel kills processes when
-	 * memory is short. */
+	/* true: a helper crashed at this file once; after a second crash the file gets no table. One crash may be
+	 * chance, because the kernel kills processes when memory is short. */
 	bool crashed;
+	/* wanted: time in ns of the entry's creation or last failed attempt; used: time in ns of the last lookup */
 	uint64_t wanted, used;
-	struct shared_table *shared; /* the table, in state READY; NULL: none */
+	struct shared_table *shared; /* the table in state READY; NULL in other states */
 };
 
 struct cfitables {
 	struct cfitables_options o;
 	struct cfihelpers *helpers;
-	struct budgets *budgets; /* limits of the tenants' CPU time; NULL: no limit */
+	struct budgets *budgets; /* budgets of the tenants' CPU time; NULL: no limit */
+	/* Cache of tenants of processes that are not known from samples; index: pid modulo KNOWN_TENANTS. */
 	struct known_tenant {
 		uint32_t pid;
 		uint64_t start_ticks;
 		struct tenant of;
 	} known[KNOWN_TENANTS];
-	uint64_t own_ns; /* inode of the mount namespace of this process */
+	uint64_t own_ns; /* inode of the recorder's own mount namespace */
 	struct entry *entry;
 	uint32_t n, cap, free, bucket[BUCKETS];
-	/* Number of entries of generated code, by the owner's hash: see CODE_ENTRIES_MAX. */
+	/* Number of entries of generated code, at most CODE_ENTRIES_MAX; index: hash of the owner's key. */
 	uint16_t code_entries[CODE_OWNERS];
 	size_t bytes;
 	struct unwind_table *vdso;
 	struct cfitables_counts counts;
 };
 
-/* ---- start and end ----------------------------------------------------------------------------------------------- */
+/* ---- start and end of the cache --------------------------------------------------------------------------------- */
 
-/* Opens the unwind table of the vdso; NULL on failure. The kernel maps the same image into each process, including this
- * one. */
+/* Returns the unwind table of the vdso; NULL on failure. The kernel maps the same vdso image into each process,
+ * including this one. */
 static struct unwind_table *table_of_vdso(void)
 {
 	const char *image = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR), *why;
@@ -92,7 +97,7 @@ static struct unwind_table *table_of_vdso(void)
 	if (fd < 0)
 		return NULL;
 	while (n < VDSO_MAX && write(fd, image + n, 4096) == 4096)
-		/* write fails at the first page after the image. */
+		/* write fails (EFAULT) at the first unmapped page after the image */
 		n += 4096;
 	return unwind_table_open(fd, &why);
 }
@@ -125,6 +130,11 @@ struct cfitables *cfitables_start(const struct cfitables_options *options)
 	return tables;
 }
 
+pid_t cfitables_start_interphelper(struct cfitables *tables, int socket, int memory)
+{
+	return cfihelpers_start_interphelper(tables->helpers, socket, memory);
+}
+
 void cfitables_stop(struct cfitables *tables)
 {
 	if (!tables)
@@ -137,7 +147,7 @@ void cfitables_stop(struct cfitables *tables)
 	free(tables);
 }
 
-/* ---- entries ------------------------------------------------------------------------------------------------- */
+/* ---- entries of tables ------------------------------------------------------------------------------------------ */
 
 static uint64_t device_of(const struct entry *entry)
 {
@@ -155,7 +165,8 @@ static bool cfitables_is_of(const struct entry *entry, const struct file_id *fil
 	return entry->state != FREE && entry->owner == owner && file_id_equal(&entry->file_id, file_id);
 }
 
-/* Drops a reference to a table, which is freed with the last one. Returns the number of bytes that became free. */
+/* Removes a reference to a table, and frees the table with the last reference. NULL is allowed. Returns the number of
+ * bytes freed. */
 static size_t drop_shared(struct shared_table *table)
 {
 	size_t bytes = table && table->references == 1 ? unwind_table_bytes(table->table) : 0;
@@ -167,7 +178,7 @@ static size_t drop_shared(struct shared_table *table)
 	return bytes;
 }
 
-/* Returns the counter of an owner's entries of generated code. */
+/* Returns the counter of an owner's entries of generated code. owner: key of the owner. */
 static uint16_t *cfitables_code_entries(struct cfitables *tables, uint64_t owner)
 {
 	return &tables->code_entries[hash_number(owner) % CODE_OWNERS];
@@ -191,14 +202,14 @@ static size_t cfitables_forget(struct cfitables *tables, uint32_t number)
 	return bytes;
 }
 
-/* Returns true if no request for the entry is pending. */
+/* Returns true if no request for the entry's table is pending. */
 static bool cfitables_is_idle(const struct entry *entry)
 {
 	return entry->state == READY || entry->state == NONE || entry->state == WANTED;
 }
 
-/* Returns the index of the entry that was unused for the longest time, if its last use is before `before`; 0 if there
- * is none. with_table: among those with a table; otherwise among those without a pending request. */
+/* Returns the index of the least recently used entry, if its last use is before the time `before` (ns); 0 if no entry
+ * qualifies. with_table true: only entries with a table qualify; false: all entries without a pending request do. */
 static uint32_t cfitables_oldest(const struct cfitables *tables, bool with_table, uint64_t before)
 {
 	uint32_t found = 0;
@@ -235,7 +246,8 @@ static uint32_t take_number(struct cfitables *tables, uint64_t now)
 	return tables->n++;
 }
 
-/* Returns the index of the entry of a file, which is made if there is none; 0 if that is impossible. */
+/* Returns the index of the entry of a file for an owner; creates the entry if necessary. owner: key of the owner.
+ * Returns 0 if no entry can be created. */
 static uint32_t cfitables_entry_of(struct cfitables *tables, const struct file_id *file_id, uint64_t owner,
 				   uint64_t now)
 {
@@ -261,10 +273,10 @@ static uint32_t cfitables_entry_of(struct cfitables *tables, const struct file_i
 	return i;
 }
 
-/* ---- requests ---------------------------------------------------------------------------------------------------- */
+/* ---- requests of tables ----------------------------------------------------------------------------------------- */
 
-/* Returns the tenant of a process. state.c has looked up the tenants of sampled processes while they lived. For others,
- * this function does, once. */
+/* Returns the tenant of a process; kind TENANT_UNKNOWN if the process has ended. state.c has looked up the tenants of
+ * sampled processes while they lived. For other processes this function looks up the tenant and caches it. */
 static struct tenant tenant_of_process(struct cfitables *tables, const struct process *p)
 {
 	struct known_tenant *known = &tables->known[p->pid % KNOWN_TENANTS];
@@ -283,8 +295,8 @@ static struct tenant tenant_of_process(struct cfitables *tables, const struct pr
 }
 
 /* Returns the owner of the table of a file on `device` that a process maps. If the process ended before its tenant was
- * looked up, only its mount namespace is known. That may belong to any user, so the host's helpers never read its
- * files. */
+ * looked up, only its mount namespace is known. That namespace may belong to any user, so the host's helpers never
+ * read its files. */
 static struct cfihelpers_owner cfitables_owner_of(struct cfitables *tables, const struct process *process,
 						  uint64_t device)
 {
@@ -301,7 +313,7 @@ static struct cfihelpers_owner cfitables_owner_of(struct cfitables *tables, cons
 	return owner;
 }
 
-/* Returns true unless a process of the host has become another user's since its tenant was looked up. */
+/* Returns false if the owner is the host, but the process belongs to another tenant now. Otherwise returns true. */
 static bool is_still_owner(struct cfitables *tables, const struct process *p, const struct cfihelpers_owner *owner)
 {
 	int process = owner->key == CFIHELPERS_HOST ? target_process(tables->o.proc, p->pid, p->start_ticks) : -1;
@@ -316,8 +328,8 @@ static bool is_still_owner(struct cfitables *tables, const struct process *p, co
 	return same;
 }
 
-/* Returns true, and counts the case, if helpers avoid the files of the owner's fault domain, or if the tenant has
- * exceeded its budget of CPU time. */
+/* Returns true if no table may be requested for the owner now: helpers must avoid its fault domain, or the tenant has
+ * exceeded its budget of CPU time. Then counts an over-budget case (OVER_TABLES) of the tenant. */
 static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner *owner, uint64_t now)
 {
 	bool host = backoff_is_host(&owner->of, tables->own_ns);
@@ -330,12 +342,13 @@ static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner 
 	return out;
 }
 
-/* A part of a process's generated code. n is 0 for code of a file. */
+/* A range of a process's generated code: start is a virtual address, n a number of bytes. n is 0 for code of a file. */
 struct code_range {
 	uint64_t start, n;
 };
 
-/* Requests the table of entry `number`. Returns false if that is impossible for this process, or at this time. */
+/* Requests the table of the entry with index `number`. Returns false if the table must not be requested for this
+ * process now, or the helpers do not run. Returns true if it was requested, or the helpers are busy. */
 static bool cfitables_query(struct cfitables *tables, uint32_t number, const struct process *process,
 			    const struct mapping *mapping, struct code_range code, const struct cfihelpers_owner *owner,
 			    uint64_t now)
@@ -362,7 +375,8 @@ static bool cfitables_query(struct cfitables *tables, uint32_t number, const str
 	return result != CFIHELPERS_OFF;
 }
 
-/* Returns true if the mapping is one of a regular path, not of anonymous memory. */
+/* Returns true if the mapping is one of a file with an absolute path; false for anonymous memory and paths that begin
+ * with "//". */
 static bool is_file(const struct mapped_file *mapped)
 {
 	return mapped->file_id.inode && mapped->path.n > 1 && mapped->path.p[0] == '/' && mapped->path.p[1] != '/';
@@ -377,10 +391,12 @@ static enum cfitables_answer cfitables_found(const struct unwind_table *table, u
 	return CFITABLES_READY;
 }
 
-/* Returns the state of entry `number` for a sample, and requests its table if necessary. */
-static enum cfitables_answer cfitables_ask(struct cfitables *tables, uint32_t number, const struct process *process,
-					   const struct mapping *mapping, struct code_range code,
-					   const struct cfihelpers_owner *owner, uint64_t now)
+/* Returns the result of cfitables_find for a sample in the code of the entry with index `number`. Requests the table if
+ * necessary. Does not set an unwind_code. */
+static enum cfitables_answer cfitables_state_of(struct cfitables *tables, uint32_t number,
+						const struct process *process, const struct mapping *mapping,
+						struct code_range code, const struct cfihelpers_owner *owner,
+						uint64_t now)
 {
 	struct entry *entry = &tables->entry[number];
 
@@ -411,19 +427,21 @@ static enum cfitables_answer find_of_file(struct cfitables *tables, const struct
 		mapped->table = cfitables_entry_of(tables, &mapped->file_id, owner.key, now);
 	if (!mapped->table)
 		return CFITABLES_NONE;
-	answer = cfitables_ask(tables, mapped->table, process, mapping, (struct code_range){ 0 }, &owner, now);
+	answer = cfitables_state_of(tables, mapped->table, process, mapping, (struct code_range){ 0 }, &owner, now);
 	if (answer != CFITABLES_READY)
 		return answer;
 	return cfitables_found(tables->entry[mapped->table].shared->table, address,
 			       address - mapping->start + mapping->offset, code);
 }
 
-/* ---- generated code ---------------------------------------------------------------------------------------------- */
+/* ---- tables of generated code ----------------------------------------------------------------------------------- */
 
-/* CPython maps 64 kB for trampolines at once, so that tables of all processes have equal bytes and are shared. */
+/* Size in bytes of the ranges of generated code that get one table each. CPython maps 64 kB for trampolines at once, so
+ * equal ranges give equal tables in all processes, which are stored once. */
 #define PART UINT64_C(65536)
 
-/* Returns the part of a mapping's code that has the trampoline at an address, also one across a border of parts. */
+/* Returns the range of a mapping's generated code that contains `address`: one of PART bytes, extended by the longest
+ * trampoline at both ends, so that a trampoline across a border is complete. */
 static struct code_range code_part(const struct mapping *mapping, uint64_t address)
 {
 	uint64_t at = (address - mapping->start) / PART * PART, before = at ? TRAMPOLINES_LONGEST : 0;
@@ -432,8 +450,8 @@ static struct code_range code_part(const struct mapping *mapping, uint64_t addre
 	return (struct code_range){ mapping->start + at - before, left < most ? left : most };
 }
 
-/* Returns the file id of the table of generated code. `mapping->id` changes with the
- * code (MAPPINGS_SAME); forks share it. */
+/* Returns a made-up file id for the table of a range of generated code; no file has it. mapping->id changes when the
+ * code changes (MAPPINGS_SAME), and forked processes have the same id until then. */
 static struct file_id code_id(const struct process *process, const struct mapping *mapping, struct code_range code)
 {
 	return (struct file_id){ .major = CODE_MAJOR,
@@ -451,7 +469,7 @@ static enum cfitables_answer find_of_code(struct cfitables *tables, const struct
 	struct cfihelpers_owner owner = cfitables_owner_of(tables, process, 0);
 	uint32_t number = cfitables_entry_of(tables, &file_id, owner.key, now);
 	enum cfitables_answer answer =
-		number ? cfitables_ask(tables, number, process, mapping, part, &owner, now) : CFITABLES_NONE;
+		number ? cfitables_state_of(tables, number, process, mapping, part, &owner, now) : CFITABLES_NONE;
 
 	if (answer != CFITABLES_READY)
 		return answer;
@@ -460,7 +478,8 @@ static enum cfitables_answer find_of_code(struct cfitables *tables, const struct
 	return unwind_table_row(code->table, address - code->bias) ? CFITABLES_READY : CFITABLES_NONE;
 }
 
-/* Returns true if the mapping may have trampolines of CPython: code that nothing but mprotect can change. */
+/* Returns true if the mapping may have trampolines of CPython: memory without a file, executable and not writable, of a
+ * process with an interpreter, on x86-64. */
 static bool may_have_trampolines(const struct process *process, const struct mapped_file *mapped)
 {
 	return processor_here() == &processor_x86_64 && mapped_file_is_memory(mapped) && process->maps &&
@@ -480,7 +499,7 @@ enum cfitables_answer cfitables_find(struct cfitables *tables, const struct proc
 	return CFITABLES_NONE;
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------------------- */
+/* ---- replies of helpers ----------------------------------------------------------------------------------------- */
 
 static void cfitables_make_space(struct cfitables *tables, uint64_t now)
 {
@@ -492,8 +511,8 @@ static void cfitables_make_space(struct cfitables *tables, uint64_t now)
 	}
 }
 
-/* Loads the table from its image; takes ownership of the descriptor. Returns NULL unless the image is sealed, so that
- * the process that made it cannot shrink or change it. */
+/* Loads a table from its image, and closes or keeps the descriptor `image`. Returns NULL if image is -1, is not sealed,
+ * or is invalid. The process that made an unsealed image could still shrink or change it. */
 static struct unwind_table *cfitables_table_of(int image)
 {
 	enum { NEEDED = F_SEAL_SHRINK | F_SEAL_WRITE };
@@ -507,7 +526,8 @@ static struct unwind_table *cfitables_table_of(int image)
 	return NULL;
 }
 
-/* Records that helpers of a fault domain cannot open the entry's file. Samples no longer wait for its table. */
+/* Records at time `now` (ns) that helpers of the fault domain `place` could not open the entry's file, or hung at it.
+ * From now on, samples do not wait for the table. */
 static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 {
 	entry->state = WANTED;
@@ -516,8 +536,9 @@ static void cfitables_refuse(struct entry *entry, uint64_t place, uint64_t now)
 	entry->again = true;
 }
 
-/* Returns true if `other` may have the same table as an entry: that of the same file for another tenant, or one of
- * generated code, which is the same in all processes of one interpreter. */
+/* Returns true if `other` can have an equal table, and must be compared. For a file: `other` is an entry of the same
+ * file for another tenant. For generated code: `other` is any entry of generated code, since that is equal in all
+ * processes of one interpreter. */
 static bool may_share(const struct entry *entry, const struct entry *other)
 {
 	if (entry->file_id.major == CODE_MAJOR)
@@ -526,8 +547,8 @@ static bool may_share(const struct entry *entry, const struct entry *other)
 	       device_of(other) == device_of(entry);
 }
 
-/* Returns the shared table for `table` of an entry: one with the same bytes that another entry has, if there is one.
- * Takes ownership of `table`. */
+/* Returns the shared table for `table`: an equal one of another entry, and then frees `table`; otherwise a new one,
+ * which owns `table`. */
 static struct shared_table *cfitables_share(struct cfitables *tables, const struct entry *entry,
 					    struct unwind_table *table)
 {
@@ -570,8 +591,9 @@ static void cfitables_take_answer(void *to, const struct cfihelpers_request *req
 	tables->counts.none += entry->state == NONE && reply->answer != CFIMAKER_LARGE;
 }
 
-/* Handles the failure of a pair of helpers for one of its requests. A file at which helpers hung is tried again later;
- * one at which they crashed twice is not; files after it in the queue are requested again. */
+/* Handles the failure of a pair for one of its pending requests. A file at which the helpers hung is tried again later.
+ * A file at which they crashed twice is not tried again. Files after it in the queue are requested again at their next
+ * sample. */
 static void take_failure(void *to, const struct cfihelpers_request *request, bool first, bool hung, uint64_t now)
 {
 	struct cfitables *tables = to;
@@ -596,7 +618,7 @@ int cfitables_fd(const struct cfitables *tables)
 	return cfihelpers_fd(tables->helpers);
 }
 
-/* ---- maintenance ------------------------------------------------------------------------------------------------- */
+/* ---- removal of unused tables ----------------------------------------------------------------------------------- */
 
 void cfitables_tick(struct cfitables *tables, uint64_t now)
 {

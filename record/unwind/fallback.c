@@ -7,14 +7,16 @@
 
 #include <errno.h>
 
-#define BESIDE 512u /* bytes of a sample besides its stack copy: registers, the kernel's callchain */
-#define LATE 100u   /* usual delay of the recorder as a fraction of a second: 1/100 s */
-#define ENOUGH                                                                                                \
-	8u /* least number of samples that a ring must hold: the recorder is woken when a quarter of the ring \
-	    * is full */
+/* assumed bytes of a sample in addition to its stack copy: registers, the kernel's callchain */
+#define BESIDE 512u
+#define LATE 100u /* the usual delay of the recorder is 1/LATE s, 10 ms */
+#define ENOUGH                                                                                                     \
+	8u /* minimum number of samples that a ring must hold: the kernel wakes the recorder when a quarter of the \
+	    * ring is full */
 
-/* Sizes of stack copies in bytes, in the order in which they are tried; 0: frame pointers. Measured truncated stacks:
- * with 16 kB 4 % on a busy host, with 8 kB 10 to 40 %; by frame pointers, nearly all stacks of a JVM. */
+/* Sizes of stack copies in bytes, in the order of the attempts; 0: frame-pointer unwinding. Measured share of truncated
+ * stacks on a busy host: 4 % with 16 kB, 10 to 40 % with 8 kB; with frame pointers, nearly all stacks of a JVM are
+ * truncated or broken. */
 static const uint32_t copies[] = { SAMPLESTACK_STACK, 16384, 8192, 0 };
 
 static size_t power_of_two(uint64_t need)
@@ -43,7 +45,7 @@ size_t fallback_ring_least(const struct fallback *fallback)
 	return fallback->bytes ? power_of_two(fallback_enough(fallback)) : 0;
 }
 
-/* Selects the next smaller stack copy, or frame pointers if only the requested size is acceptable. */
+/* Sets fallback->bytes to the next smaller size of a stack copy; with o.exactly, to 0 (frame-pointer unwinding). */
 static void fallback_less(struct fallback *fallback)
 {
 	size_t i = 0;
@@ -59,7 +61,8 @@ static void fallback_blame(struct fallback *fallback, enum fallback_by by)
 		fallback->by = by;
 }
 
-/* Skips sizes of which a ring cannot hold enough copies. Even a ring of 32 MB may be too small. */
+/* Chooses smaller sizes until a ring can hold enough copies. Even a ring of 32 MB may be too small for the first
+ * ones. */
 static void leave_out_impossible(struct fallback *fallback)
 {
 	size_t max = fallback->o.ring_bytes ? fallback->o.ring_bytes : RING_STACKS;
@@ -81,8 +84,8 @@ void fallback_begin(struct fallback *fallback, const struct fallback_options *op
 		leave_out_impossible(fallback);
 }
 
-/* If memory for rings was refused, a smaller copy may fit. If anything else was refused, frame pointers may still be
- * allowed. */
+/* If the kernel refused memory for rings, tries a smaller copy. If it refused anything else, tries frame-pointer
+ * unwinding. */
 bool fallback_next(struct fallback *fallback, const struct sources_failure *why)
 {
 	if (!fallback->bytes || !fallback->o.choose)
@@ -97,7 +100,7 @@ bool fallback_next(struct fallback *fallback, const struct sources_failure *why)
 	return true;
 }
 
-static void put_cause(struct text *text, const struct fallback *fallback)
+void fallback_cause(struct text *text, const struct fallback *fallback)
 {
 	struct fallback complete = *fallback;
 	struct hint hint;
@@ -122,7 +125,7 @@ static void put_cause(struct text *text, const struct fallback *fallback)
 			hint.no_less = true;
 			hint_text(text, &hint);
 		} else {
-			/* no other advice, as recording by frame pointers was not refused */
+			/* no advice of hint_failure, as the kernel did not refuse recording by frame pointers */
 			text_printf(text, "the kernel refuses registers and copies of stacks%s%s: %s",
 				    fallback->why.what ? " of " : "", fallback->why.what ? fallback->why.what : "",
 				    strerror(fallback->why.error));
@@ -141,5 +144,5 @@ void fallback_text(struct text *text, const struct fallback *fallback)
 	else
 		text_add(text, "stacks are unwound by frame pointers only (--unwind=fp), so those of Java, and of "
 			       "libraries without them, are broken: ");
-	put_cause(text, fallback);
+	fallback_cause(text, fallback);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/fpcompare.h"
 
-enum { PLACES = 6 }; /* greatest number of frames whose caller frame pointers may miss */
-enum { OUTER = 3 };  /* number of frames of libc around main, or around the function of a thread */
+enum { PLACES = 6 }; /* maximum number of frames for which the comparison tries that frame pointers miss them */
+enum { OUTER = 3 };  /* maximum number of libc frames around main, or around the function of a thread */
 
 void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code)
 {
@@ -15,8 +15,8 @@ static bool fpcompare_keeps(const struct fpcompare_walk *walk, size_t i)
 	return walk->frame[i].code == FPCOMPARE_KEEPS;
 }
 
-/* Finds the frames that frame pointers may miss, and stores their indices in place: the leaf's caller, and callers of
- * JVM code without frame. Returns their number. */
+/* Stores the indexes in walk->frame of the frames that frame pointers may miss in place[]: the leaf frame's caller, and
+ * callers of JVM code without frame. Returns their number; at most PLACES, the innermost ones. */
 static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t place[PLACES])
 {
 	unsigned n = 0;
@@ -27,15 +27,15 @@ static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t 
 	return n;
 }
 
-/* Result of a comparison that starts at the leaf. at: number of frames of the walk passed; fp: number of equal
- * addresses in fp; lost: true if a frame of the walk was skipped. */
+/* Result of one comparison that starts at the leaf frame. at: number of frames of the walk that were compared or
+ * skipped. fp: number of equal addresses in fp. lost: true if a frame of the walk was skipped. */
 struct pass {
 	size_t at, fp;
 	bool lost;
 };
 
-/* Compares the walk with fp[0..n) until the first difference. Skips frame place[i] of the walk if bit i of bits is
- * set. */
+/* Compares the walk with fp[0..n) up to the first difference. Skips the frame with index place[i] in the walk if bit i
+ * of `bits` is set. */
 static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n,
 				     const size_t *place, unsigned bits)
 {
@@ -56,8 +56,8 @@ static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const ui
 	return pass;
 }
 
-/* Classifies a frame-pointer callchain that ends before frame `at` of the walk. so_far: the class of the frames
- * before. */
+/* Classifies a frame-pointer callchain that is equal to the walk, but ends before frame `at` of the walk. so_far:
+ * result for the frames before `at`. */
 static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *walk, size_t at, enum fpcompare so_far)
 {
 	bool java = false;
@@ -71,7 +71,8 @@ static enum fpcompare fpcompare_at_end(const struct fpcompare_walk *walk, size_t
 	return !java && at > 1 && walk->n - at <= OUTER ? so_far : FPCOMPARE_FEWER;
 }
 
-/* Classifies a comparison in which the walk or the frame-pointer callchain has ended without a difference. */
+/* Classifies a comparison in which one of the two stacks ended before a difference. n: length of the frame-pointer
+ * callchain. */
 static enum fpcompare one_ends(const struct fpcompare_walk *walk, const struct pass *pass, size_t n, bool full)
 {
 	enum fpcompare same = pass->lost ? FPCOMPARE_ONE_LOST : FPCOMPARE_SAME;
@@ -91,8 +92,8 @@ static bool fpcompare_has(const struct fpcompare_walk *walk, uint64_t ip)
 	return false;
 }
 
-/* Classifies a comparison in which walk and frame-pointer callchain differ before the end of either: frame pointers
- * miss callers, or have different ones. */
+/* Classifies a comparison in which the stacks differ before either ends: frame pointers miss callers, or lead to other
+ * callers. */
 static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full)
 {
 	enum fpcompare worst = FPCOMPARE_FEWER, end;
@@ -110,8 +111,9 @@ static enum fpcompare they_part(const struct fpcompare_walk *walk, const uint64_
 		end = full ? worst : fpcompare_at_end(walk, at, worst);
 		return end > worst ? end : worst;
 	}
-	/* A register that holds no frame pointer leads to an address that is not in the walk. While the leaf sets up
-	 * its frame, the register may also lead to an address that is. */
+	/* If the walk is complete, the frame pointers were wrong in two cases. A register that holds no frame pointer
+	 * leads to an address that is not in the walk. While the leaf function sets up its frame, the register may also
+	 * lead to an address that is in the walk. */
 	if (walk->complete && !fpcompare_keeps(walk, last) &&
 	    (!fpcompare_has(walk, fp[n - 1]) || (last == 0 && walk->frame[0].code == FPCOMPARE_NO_FRAME)))
 		return FPCOMPARE_FEWER;

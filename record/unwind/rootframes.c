@@ -3,7 +3,7 @@
 
 #include "common/hash.h"
 
-/* Returns the index of the first slot of the set for a process and a return address. */
+/* Returns the index in rootframes.slot of the first slot of the set for a process and a return address. */
 static size_t set_of(uint32_t pid, uint64_t inner)
 {
 	return hash_pair(inner, pid) % (ROOTFRAMES_SLOTS / ROOTFRAMES_WAYS) * ROOTFRAMES_WAYS;
@@ -17,8 +17,8 @@ static const struct root_frames *find_in_set(const struct root_frames *set, uint
 	return NULL;
 }
 
-/* Adds root frames to the cache. A full set loses its oldest entry. If the cache already has other root frames for that
- * process and address, the entry becomes unsure. */
+/* Adds the entry `like` to the cache. A full set loses its oldest entry. If the cache has other root frames for the
+ * same process and return address, sets `unsure` of that entry: it is then not used any more. */
 static void rootframes_learn_frames(struct rootframes *rootframes, const struct root_frames *like)
 {
 	struct root_frames *set = &rootframes->slot[set_of(like->pid, like->inner)];
@@ -33,8 +33,8 @@ static void rootframes_learn_frames(struct rootframes *rootframes, const struct 
 	set[0] = *like;
 }
 
-/* Returns the name, without directory, of the file that contains the code before a return address; empty if there is
- * none. */
+/* Returns the file name, without directory, of the mapping that contains the code before a return address; empty if no
+ * mapping contains it. */
 static struct str file_of(const struct process *process, uint64_t address)
 {
 	const struct mapping *mapping = processes_at(process, address - 1);

@@ -1,66 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/samplestack.h"
 
-#include "record/unwind/fpcompare.h"
+#include "record/unwind/stackjoin.h"
 #include "common/arena.h"
 #include "common/diag.h"
 #include "record/processes/overbudget.h"
-#include "record/unwind/rootframes.h"
 #include "record/perf/samplerecord.h"
 #include "runtimes/hotspot/hotspotruntime.h"
+#include "unwind/hostframe.h"
 #include "unwind/walk.h"
 
 #include <stdlib.h>
 
-/* Bytes of a record that stay free while frames are appended: enough for a frame with its context marker, and for the
- * markers of a truncated or broken stack. */
-#define FRAME_SPACE 40u
+/* ---- code at the address of a frame ----------------------------------------------------------------------------- */
 
-struct samplestack {
-	const struct processes *processes;
-	struct cfitables *tables;
-	struct javacode *javacode;
-	struct javanames *names;
-	struct interpreters *interpreters; /* NULL: stacks keep the native frames of interpreters */
-	uint64_t until;                    /* samplestack_off_cpu */
-	enum waitcopy_frames frames;
-	uint64_t unread; /* number of JVMs that could not be read before this window */
-	struct rootframes starts;
-	struct pj_unwinding counts;
-	struct stacks_by_name names_of;
-	struct walk walk;
-	size_t used;                   /* samplestack_used */
-	struct fpcompare_walk *verify; /* the last walk, for the comparison; NULL: walks are not compared */
-	struct text native;            /* native callchain of a truncated stack, and what continues it */
-	unsigned show;                 /* number of differing walks that are still to be printed */
-};
-
-/* A sample whose stack is being walked. */
-struct sampled {
-	struct samplestack *stack;
-	const struct process *process; /* the sampled process; NULL: no record of it has come */
-	struct javacode_jvm *jvm;      /* the sampled JVM; NULL: the process is none, or no frame was in its code yet */
-	struct code_blob blob;         /* code blob of the current frame, if that is in code of the JVM */
-	/* Indexes in the walk of the last compiled Java frame, and of the one before it; SIZE_MAX: there is none. */
-	size_t compiled, compiled_before;
-	uint64_t time, now;
-	uint32_t tid, cpu;
-	bool in_kernel; /* sampled in kernel mode */
-	size_t nregs;   /* number of registers in the sample */
-	bool wait;      /* true: the sample waits for unwind tables that are being made */
-};
-
-/* ---- the code of a frame ------------------------------------------------------------------------------------- */
-
-static struct javacode_jvm *samplestack_jvm(struct sampled *sampled)
+struct javacode_jvm *samplestack_jvm(struct sampled *sampled)
 {
 	if (!sampled->jvm && sampled->stack->javacode)
 		sampled->jvm = javacode_of(sampled->stack->javacode, sampled->process);
 	return sampled->jvm;
 }
 
-/* Fills *code for a frame in code of a JVM. If the JVM did not answer in time, the stack ends at this frame: compiled
- * code keeps no frame pointers by default, so they would lead past callers. */
+/* Fills *code for a frame in JVM code; leaves it unchanged for other code. If the reader of the JVM did not reply in
+ * time, the stack ends at this frame: by default compiled code keeps no frame pointers, so frame pointers would skip
+ * callers. */
 static void samplestack_find_java(struct sampled *sampled, const struct unwind_state *state,
 				  const struct mapping *mapping, struct walk_code *code)
 {
@@ -79,15 +42,54 @@ static void samplestack_find_java(struct sampled *sampled, const struct unwind_s
 	}
 }
 
-/* Fills *code for the frame at state. Returns false if the unwind table of its code is being made. */
-static bool samplestack_code_at(struct sampled *sampled, const struct unwind_state *state, struct walk_code *code)
+/* Returns the description of generated code that depends on the interpreter's eval function, if the address is in such
+ * code; otherwise NULL. */
+static const struct hostframe *samplestack_hostframe(struct sampled *sampled, uint64_t address,
+						     const struct mapping *mapping)
+{
+	bool memory = mapping && mapped_file_is_memory(mapping->file);
+
+	if (!sampled->looked_up && sampled->stack->interpreters) {
+		sampled->hostframe = interpreters_hostframe(sampled->stack->interpreters, sampled->process);
+		sampled->looked_up = true;
+	}
+	if (!sampled->hostframe && mapping && sampled->stack->interpreters)
+		interpreters_found_code(sampled->stack->interpreters, sampled->process, mapping->file->path);
+	return sampled->hostframe && hostframe_holds(sampled->hostframe, address, memory) ? sampled->hostframe : NULL;
+}
+
+/* Fills *code for a frame in such code. Returns false if the unwind table of its host is being made. */
+static bool samplestack_find_hosted(struct sampled *sampled, const struct hostframe *hostframe, struct walk_code *code)
+{
+	const struct mapping *mapping = hostframe->host ? processes_at(sampled->process, hostframe->host) : NULL;
+	enum cfitables_answer answer = mapping ? cfitables_find(sampled->stack->tables, sampled->process, mapping,
+								hostframe->host, sampled->now, &code->tables) :
+						 CFITABLES_NONE;
+
+	if (hostframe->kind == HOSTFRAME_OWN)
+		answer = CFITABLES_READY;
+	code->mapped = true;
+	code->late = answer == CFITABLES_LATE;
+	code->gone = answer != CFITABLES_READY;
+	code->unwinder = &unwinder_host_frame;
+	code->blob = hostframe;
+	return answer != CFITABLES_WAIT;
+}
+
+bool samplestack_code_at(struct sampled *sampled, const struct unwind_state *state, struct walk_code *code)
 {
 	uint64_t address = walk_code_address(state);
 	const struct mapping *mapping = processes_at(sampled->process, address);
+	const struct hostframe *hostframe = samplestack_hostframe(sampled, address, mapping);
 
 	*code = (struct walk_code){ .unwinder = &unwinder_frame_pointer,
 				    .mapped = mapping,
 				    .v8 = state->unproven && mapping && walk_is_v8(mapping->file->path) };
+	/* without a range, the code may also be that of a JVM in the same process */
+	if (hostframe && !hostframe->end && mapping)
+		samplestack_find_java(sampled, state, mapping, code);
+	if (hostframe)
+		return code->runtime || samplestack_find_hosted(sampled, hostframe, code);
 	if (!mapping)
 		return true;
 	switch (cfitables_find(sampled->stack->tables, sampled->process, mapping, address, sampled->now,
@@ -99,8 +101,8 @@ static bool samplestack_code_at(struct sampled *sampled, const struct unwind_sta
 	}
 }
 
-/* Returns the class of the frame at state for fpcompare.h. C2's stubs, whose prologue is unknown, count as code that
- * keeps no frame pointer. */
+/* Returns the use of the frame pointer by the code of the frame at `state`, for fpcompare.h. C2's stubs, whose prologue
+ * is unknown, are classified as code without frame. */
 static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const struct walk_code *code)
 {
 	const struct code_blob *blob = code->blob;
@@ -121,7 +123,8 @@ static enum fpcompare_code keeps_pointer(const struct unwind_state *state, const
 	}
 }
 
-/* Returns true if the frame at state is a compiled Java method that called another function. */
+/* Returns true if the frame at `state` is a compiled Java method that has called another function: not interrupted, and
+ * with a frame. */
 static bool is_compiled_caller(const struct unwind_state *state, const struct walk_code *code)
 {
 	const struct code_blob *blob = code->blob;
@@ -130,8 +133,9 @@ static bool is_compiled_caller(const struct unwind_state *state, const struct wa
 	       blob->kind == BLOB_COMPILED && blob->frame >= 16;
 }
 
-/* Implements walk.find. Notes compiled Java frames for java_keeps_pointers. For --unwind=verify it also notes the
- * frame, unless the walk omitted a frame before: frame pointers do not lead there. */
+/* Implements walk.find: fills *code for the frame at `state`. Returns false if the sample may wait for an unwind table
+ * of the frame. Records compiled Java frames for java_keeps_pointers. With --unwind=verify also records the frame for
+ * the comparison, unless the walk omitted an earlier frame, because frame pointers do not lead there. */
 static bool samplestack_find(void *owner, const struct walk *walk, const struct unwind_state *state,
 			     struct walk_code *code)
 {
@@ -156,16 +160,23 @@ static bool samplestack_find(void *owner, const struct walk *walk, const struct 
 	return true;
 }
 
-/* ---- a callchain of the walk --------------------------------------------------------------------------------- */
-
-static void samplestack_put(struct text *out, uint64_t value)
+/* Makes the current window name a method. Ignores addresses that are none of a Method, which has a multiple of 8: such
+ * as of an instruction outside of all mappings, which must not become a class (PJ_CLASS_BIT). */
+static void note_method(const struct sampled *sampled, uint64_t address)
 {
-	text_bytes(out, &value, sizeof(value));
+	const struct javanames_jvm jvm =
+		sampled->jvm ? javacode_owner(sampled->jvm) : (struct javanames_jvm){ .pid = sampled->process->pid };
+
+	if (address % 8 == 0)
+		javanames_note(sampled->stack->names, &jvm, address, sampled->time);
 }
 
-/* Appends the addresses of the walk to out, up to max bytes in all. Puts PERF_CONTEXT_USER before each address that is
- * interrupted (the caller of a signal frame) or that of a method. The leaf needs no marker: the caller wrote the one
- * that begins the user's part. Returns false if addresses did not fit. */
+/* ---- user part of the callchain --------------------------------------------------------------------------------- */
+
+/* Appends the addresses of the walk to out, until out would exceed max bytes. Puts PERF_CONTEXT_USER before an address
+ * that is no return address: an interrupted one (caller of a signal frame), or one of a method. The leaf needs no
+ * marker, because the caller has written the marker that begins the user part. Returns false if some addresses did not
+ * fit. */
 static bool samplestack_put_frames(struct sampled *sampled, size_t max, struct text *out)
 {
 	const struct walk *walk = &sampled->stack->walk;
@@ -179,13 +190,13 @@ static bool samplestack_put_frames(struct sampled *sampled, size_t max, struct t
 			samplestack_put(out, CONTEXT_USER);
 		samplestack_put(out, frame->address);
 		if (frame->method)
-			javanames_note(sampled->stack->names, sampled->process->pid, frame->address);
+			note_method(sampled, frame->address);
 	}
 	return true;
 }
 
-/* Appends the marks of a stack that is truncated (one), broken (two) or of unknown completeness (three): see
- * PJ_ITEM_UNWINDING. */
+/* Appends the context markers that end a stack: none if it is complete, 1 if truncated, 2 if broken, 3 if of unknown
+ * completeness (PJ_ITEM_UNWINDING). */
 static void samplestack_put_end(struct text *out, enum unwind_end end)
 {
 	unsigned marks = end == UNWIND_ROOT ? 0 : end == UNWIND_UNKNOWN ? 3 : 1;
@@ -196,183 +207,12 @@ static void samplestack_put_end(struct text *out, enum unwind_end end)
 		samplestack_put(out, CONTEXT_USER);
 }
 
-/* ---- continuing a truncated walk by frame pointers ----------------------------------------------------------- */
-
-enum { LIMIT = 127 }; /* default of kernel.perf_event_max_stack, in frames */
-enum { EQUAL = 3 };   /* number of consecutive equal addresses that prove that two callchains have the same frames */
-
-static uint64_t samplestack_word(const struct text *out, size_t at)
-{
-	return load64(out->p + at);
-}
-
-/* Returns the number of equal addresses when both callchains are followed towards the leaf, from the walk's last
- * address and from fp[i]. Context markers are in only one of the two callchains, so they never match. */
-static uint64_t samplestack_equal(const struct text *out, size_t first, const uint64_t *fp, uint64_t i)
-{
-	uint64_t n = 0;
-
-	while (n <= i && first + 8 * (n + 1) <= out->n && fp[i - n] == samplestack_word(out, out->n - 8 * (n + 1)))
-		n++;
-	return n;
-}
-
-/* Returns true if the unwind table of the code at this return address marks it as the outermost frame. */
-static bool is_root(struct sampled *sampled, uint64_t ip)
-{
-	struct unwind_state state = { .ip = ip };
-	struct walk_frame frame = { .address = ip };
-	struct walk_code code;
-
-	return ip && samplestack_code_at(sampled, &state, &code) && !code.gone &&
-	       code.unwinder->step(&state, &code, false, &frame) == UNWIND_ROOT;
-}
-
-/* Finds the cached root frames that frame pointers missed. Returns the size of out in bytes up to the address that they
- * follow; 0 if they are unknown. */
-static size_t find_start(const struct sampled *sampled, size_t from, const struct text *out,
-			 const struct root_frames **start)
-{
-	for (size_t at = out->n; at > from && sampled->process; at -= 8) {
-		*start = rootframes_find(&sampled->stack->starts, sampled->process->pid, load64(out->p + at - 8));
-		if (*start)
-			return at;
-	}
-	return 0;
-}
-
-/* Returns true if all addresses of out from offset `from` on are in mappings. If a register that the kernel took for a
- * frame pointer was none, it may lead to any address. */
-static bool all_mapped(const struct sampled *sampled, size_t from, const struct text *out)
-{
-	for (size_t at = from; at < out->n; at += 8)
-		if (!processes_at(sampled->process, load64(out->p + at) - 1))
-			return false;
-	return true;
-}
-
-/* Returns true if one of these addresses, which are in mappings, is in code that is not known to keep frame pointers:
- * code without a file, of a process without the code of HotSpot or V8. */
-static bool any_unproven(const struct sampled *sampled, size_t from, const struct text *out)
-{
-	bool generated = false, v8 = sampled->stack->walk.v8;
-
-	for (size_t at = from; at < out->n; at += 8) {
-		const struct mapping *mapping = processes_at(sampled->process, load64(out->p + at) - 1);
-
-		generated |= mapped_file_is_memory(mapping->file);
-		v8 |= walk_is_v8(mapping->file->path);
-	}
-	return !v8 && (sampled->stack->walk.unproven || (generated && !sampled->jvm));
-}
-
-/* Appends the root frames: libc's code around main and thread functions keeps no frame pointer, so most callchains end
- * below it, or in a word that is no return address. */
-static enum unwind_end join_start(struct sampled *sampled, size_t from, struct text *out)
-{
-	const struct root_frames *start;
-	size_t at;
-
-	if (is_root(sampled, samplestack_word(out, out->n - 8)))
-		return UNWIND_ROOT;
-	at = find_start(sampled, from, out, &start);
-	if (!at)
-		return UNWIND_STACK_CUT;
-	out->n = at;
-	for (size_t i = 0; i < ROOTFRAMES_FRAMES && start->outer[i]; i++)
-		samplestack_put(out, start->outer[i]);
-	if (is_root(sampled, samplestack_word(out, out->n - 8)))
-		return UNWIND_ROOT;
-	/* The cached frames do not end in a root frame of this program, so they may be from before an exec: removes
-	 * them, and the stack remains truncated. */
-	out->n = at;
-	return UNWIND_STACK_CUT;
-}
-
-/* Returns the index of the walk's last address in fp[0..n); n if it is not found. In a recursion several places match;
- * the right one has the most equal addresses. Fewer than EQUAL are enough if they reach the leaf and fp_valid is true:
- * then the unwind table confirms that the frame pointer leads to the next caller. */
-static uint64_t samplestack_find_last(const struct text *out, size_t first, const uint64_t *fp, uint64_t n,
-				      bool fp_valid)
-{
-	uint64_t best = n, max = EQUAL - 1, walked = (out->n - first) / 8;
-
-	if (fp_valid && walked && walked <= n && samplestack_equal(out, first, fp, walked - 1) == walked)
-		return walked - 1;
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t same = samplestack_equal(out, first, fp, i);
-
-		if (same > max) {
-			best = i;
-			max = same;
-		}
-	}
-	return best;
-}
-
-/* Returns true if the callchain fp[0..n) passes generated code from fp[i] on. */
-static bool any_generated(const struct sampled *sampled, const uint64_t *fp, uint64_t i, uint64_t n)
-{
-	for (; i < n && fp[i] <= INT64_MAX; i++) {
-		const struct mapping *mapping = processes_at(sampled->process, fp[i] - 1);
-
-		if (mapping && mapped_file_is_memory(mapping->file))
-			return true;
-	}
-	return false;
-}
-
-/* Returns true if the compiled code of the sampled JVM keeps frame pointers (-XX:+PreserveFramePointer): if this has
- * been seen once in the JVM, or if it is seen in this stack. Otherwise frame pointers lead past compiled methods. The
- * evidence is a compiled method whose caller by its code blob is its caller by frame pointers, too. `same`: number of
- * equal addresses of both callchains at the end of the walk. */
-static bool java_keeps_pointers(struct sampled *sampled, uint64_t same)
-{
-	size_t n = sampled->stack->walk.n;
-	size_t last = sampled->compiled + 1 < n ? sampled->compiled : sampled->compiled_before;
-
-	if (last != SIZE_MAX && last + same >= n)
-		javacode_note_frame_pointers(sampled->jvm);
-	return javacode_keeps_frame_pointers(sampled->jvm);
-}
-
-/* Continues a walk whose stack goes on above the copy with the kernel's callers by frame pointers, if both callchains
- * have the same callers up to there, and if Java code on the way keeps frame pointers. fp[0..n) is the user's part of
- * the kernel's callchain; `full`: the kernel stopped at its limit. Returns UNWIND_ROOT if the result is complete,
- * UNWIND_UNKNOWN if that is unknown. */
-static enum unwind_end samplestack_join(struct sampled *sampled, bool fp_valid, size_t first, const uint64_t *fp,
-					uint64_t n, bool full, size_t max, struct text *out)
-{
-	uint64_t last = samplestack_find_last(out, first, fp, n, fp_valid);
-	enum unwind_end end = UNWIND_STACK_CUT;
-	size_t from = out->n;
-
-	if (last == n)
-		return end;
-	if (any_generated(sampled, fp, last, n) && samplestack_jvm(sampled) &&
-	    !java_keeps_pointers(sampled, samplestack_equal(out, first, fp, last)))
-		return end;
-	sampled->stack->counts.joined++;
-	for (uint64_t i = last + 1; i < n && fp[i] <= INT64_MAX && out->n + FRAME_SPACE <= max; i++)
-		samplestack_put(out, fp[i]);
-	if (!full)
-		end = join_start(sampled, from, out);
-	if (!all_mapped(sampled, from, out)) {
-		out->n = from;
-		end = UNWIND_STACK_CUT;
-	} else if (end == UNWIND_ROOT && any_unproven(sampled, from, out)) {
-		end = UNWIND_UNKNOWN;
-	}
-	sampled->stack->counts.lost += end == UNWIND_STACK_CUT;
-	return end;
-}
-
-/* ---- comparing with frame pointers --------------------------------------------------------------------------- */
+/* ---- comparison of walks with frame pointers -------------------------------------------------------------------- */
 
 enum { SHOWN_FRAMES = 12 };
 
-/* Returns the number of addresses in fp[0..n) before the first one outside of all mappings. There the kernel took
- * another value for a frame pointer. */
+/* Returns the number of addresses of the callchain fp[0..n) before the first one outside of all mappings. There the
+ * kernel followed a value that was no frame pointer. */
 static uint64_t in_code(const struct sampled *sampled, const uint64_t *fp, uint64_t n)
 {
 	uint64_t i = 0;
@@ -399,7 +239,8 @@ static void show_frame(const struct sampled *sampled, const char *label, uint64_
 		     mapping->file->path.p, (unsigned long long)(ip - mapping->start + mapping->offset));
 }
 
-/* Prints the walk and the frame-pointer callchain, from two frames before the first difference. */
+/* Prints the stacks of the unwinder (`ours`) and of the kernel (fp[0..n)), from two frames before their first
+ * difference, which is at index `at`. */
 static void samplestack_show(const struct sampled *sampled, const struct fpcompare_walk *ours, const uint64_t *fp,
 			     uint64_t n, size_t at)
 {
@@ -414,7 +255,8 @@ static void samplestack_show(const struct sampled *sampled, const struct fpcompa
 		show_frame(sampled, "pointers", fp[i]);
 }
 
-/* Compares the walk with fp[0..n), the user's part of the kernel's frame-pointer callchain, and counts the result. */
+/* Compares the walk with fp[0..n), the user part of the kernel's frame-pointer callchain, and counts the result. full:
+ * true: the kernel may have truncated the callchain. end: how the walk ended. */
 static void samplestack_verify_one(struct sampled *sampled, const uint64_t *fp, uint64_t n, bool full,
 				   enum unwind_end end)
 {
@@ -441,9 +283,12 @@ static void samplestack_verify_one(struct sampled *sampled, const uint64_t *fp, 
 	}
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------- */
+/* ---- conversion of samples -------------------------------------------------------------------------------------- */
 
-/* The user's part of the kernel's frame-pointer callchain. full: the kernel truncated the callchain at its limit. */
+enum { LIMIT = 127 }; /* default of kernel.perf_event_max_stack, in frames */
+
+/* User part of the kernel's frame-pointer callchain: ips[0..n). full: true if the kernel may have truncated the
+ * callchain, because it has LIMIT entries or more, context markers included. */
 struct by_pointers {
 	const uint64_t *ips;
 	uint64_t n;
@@ -458,15 +303,16 @@ static struct by_pointers samplestack_pointers(const struct samplerecord *record
 				     record->nips >= LIMIT };
 }
 
-/* Registers and stack copy of a sample, for samplestack_holds. */
+/* Argument of samplestack_holds: the record of a sample, and the number of its user registers. */
 struct held {
 	const struct samplerecord *record;
 	size_t nregs;
 };
 
-enum { NEAR_LEAF = 512 }; /* bytes of the stack in which the leaf stores its variables */
+enum { NEAR_LEAF = 512 }; /* number of bytes from sp on in which the leaf function stores its variables */
 
-/* Implements interpreters_sample.holds. */
+/* Implements interpreters_sample.holds: returns true if a user register, or a word of the stack copy near the leaf,
+ * equals `value`. */
 static bool samplestack_holds(void *owner, uint64_t value)
 {
 	const struct held *held = owner;
@@ -481,7 +327,13 @@ static bool samplestack_holds(void *owner, uint64_t value)
 	return false;
 }
 
-/* Puts the interpreted frames of the sample into its walk. */
+/* Returns true if the sampled process maps a file of an interpreter. */
+static bool samplestack_interprets(const struct sampled *sampled)
+{
+	return sampled->process && sampled->process->maps && sampled->process->maps->interpreters;
+}
+
+/* Merges the frames of the process's interpreter into the walk of the sample. stack_pointer: sp at the sample. */
 static void samplestack_add_interpreted(struct sampled *sampled, const struct samplerecord *record,
 					uint64_t stack_pointer)
 {
@@ -505,8 +357,9 @@ static void samplestack_add_interpreted(struct sampled *sampled, const struct sa
 	interpreters_merge(stack->interpreters, &sample, &stack->walk, &stack->counts);
 }
 
-/* Continues the truncated walk of a stack whose native frames are to be replaced: the comparison with the kernel's
- * callchain needs them. Sets *more to the addresses that follow, valid until the next call. */
+/* Continues the truncated walk of a stack, by frame pointers, before interpreted frames replace its native ones: the
+ * comparison with the kernel's callchain needs the native frames. Sets *more to the addresses to append after the walk,
+ * valid until the next call. Returns how the continued stack ends. */
 static enum unwind_end samplestack_join_native(struct sampled *sampled, const struct unwind_state *state,
 					       const struct by_pointers *pointers, size_t max, struct str *more)
 {
@@ -519,13 +372,13 @@ static enum unwind_end samplestack_join_native(struct sampled *sampled, const st
 	if (!samplestack_put_frames(sampled, max, native))
 		return UNWIND_MORE;
 	n = native->n;
-	end = samplestack_join(sampled, state->fp_valid, 0, pointers->ips, pointers->n, pointers->full, max, native);
+	end = stackjoin_continue(sampled, state->fp_valid, 0, pointers->ips, pointers->n, pointers->full, max, native);
 	*more = str_from(text_view(native), n);
 	return end;
 }
 
-/* Counts the sampled process if its stack became one of the broken ones, or of those of unknown completeness, since
- * `before`. */
+/* Adds the name of the sampled process to the names of broken stacks, or of stacks of unknown completeness, if such a
+ * stack was counted since `before`, an earlier copy of the counts. */
 static void count_name(struct samplestack *stack, const struct process *process, const struct pj_unwinding *before)
 {
 	bool broken = stack->counts.broken > before->broken, unknown = stack->counts.unknown > before->unknown;
@@ -536,8 +389,8 @@ static void count_name(struct samplestack *stack, const struct process *process,
 		namecounts_add(broken ? &stack->names_of.broken : &stack->names_of.unknown, leader->comm);
 }
 
-/* Walks the stack from state and appends the user's part of the resulting callchain to out. Returns false if unwind
- * tables are being made. */
+/* Walks the stack from `state` and appends the user part of the resulting callchain to out. Returns false without
+ * appending if the sample may wait for unwind tables that are still being made. */
 static bool samplestack_walk(struct sampled *sampled, const struct samplerecord *record, struct unwind_state *state,
 			     struct text *out)
 {
@@ -563,8 +416,11 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	}
 	if (stack->interpreters)
 		samplestack_add_interpreted(sampled, record, stack_pointer);
+	else
+		stack->saw_interpreter |= samplestack_interprets(sampled);
 	if (walk->end == UNWIND_MORE)
-		more.n = 0; /* frames between these and the callers are left out */
+		/* some frames of the walk were dropped, so frames are missing between it and these addresses */
+		more.n = 0;
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;
 	if (!samplestack_put_frames(sampled, max, out) || more.n + FRAME_SPACE > max - out->n)
@@ -574,8 +430,8 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	if (stack->verify && record->stack.n && pointers.ips)
 		samplestack_verify_one(sampled, pointers.ips, pointers.n, pointers.full, walk->end);
 	if (walk->end == UNWIND_STACK_CUT && pointers.ips && !joined)
-		walk->end = samplestack_join(sampled, state->fp_valid, first, pointers.ips, pointers.n, pointers.full,
-					     max, out);
+		walk->end = stackjoin_continue(sampled, state->fp_valid, first, pointers.ips, pointers.n, pointers.full,
+					       max, out);
 	else if (walk->end == UNWIND_ROOT && !joined)
 		rootframes_learn(&stack->starts, sampled->process, (const void *)(out->p + first),
 				 (out->n - first) / 8);
@@ -590,7 +446,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	return true;
 }
 
-/* Appends the kernel's callchain of 32-bit code, marked as broken, because its end cannot be verified. */
+/* Appends the kernel's frame-pointer callchain of 32-bit code, marked as broken because its end cannot be verified. */
 static void samplestack_narrow(const struct sampled *sampled, const struct samplerecord *record, struct text *out)
 {
 	struct samplestack *stack = sampled->stack;
@@ -644,7 +500,8 @@ size_t samplestack_used(const struct samplestack *stack)
 	return stack->used;
 }
 
-/* Notes a frame: code of the JVM, or else an interpreted method, whose address is in no executable mapping. */
+/* Ensures that the current window has the name of the JVM's frame at `address`: of a code blob, or of an interpreted
+ * method (a Method*, outside of all executable mappings). exact: true if `address` is no return address. */
 static void note_frame(struct sampled *sampled, uint64_t address, bool exact)
 {
 	struct unwind_state state = { .ip = address, .interrupted = exact };
@@ -654,7 +511,7 @@ static void note_frame(struct sampled *sampled, uint64_t address, bool exact)
 	if (mapping && mapped_file_is_memory(mapping->file))
 		javacode_find(sampled->jvm, &state, sampled->time, &blob);
 	else if (!mapping && exact)
-		javanames_note(sampled->stack->names, sampled->process->pid, address);
+		note_method(sampled, address);
 }
 
 void samplestack_note(struct samplestack *stack, uint32_t pid, uint64_t time, const uint64_t *ips, uint64_t nips)
@@ -697,7 +554,7 @@ void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_
 
 	for (uint64_t i = 0; i < nips; i++)
 		user |= ips[i] == CONTEXT_USER;
-	if (!user) { /* samplestack_sample does not count samples without user frames */
+	if (!user) { /* samplestack_sample counts no stacks without user frames */
 		counts->stacks++;
 		counts->unknown++;
 		return;
@@ -706,10 +563,12 @@ void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_
 		marks++;
 	if (*by_marks[marks])
 		--*by_marks[marks];
+	if (counts->broken_late > counts->broken)
+		counts->broken_late = counts->broken;
 	counts->unknown++;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------------- */
+/* ---- creation and settings of a converter ----------------------------------------------------------------------- */
 
 struct samplestack *samplestack_new(const struct processes *processes, struct cfitables *tables,
 				    struct javacode *javacode, struct javanames *names)
@@ -735,6 +594,11 @@ void samplestack_limit(struct samplestack *stack, uint32_t max_frames)
 void samplestack_interpret(struct samplestack *stack, struct interpreters *interpreters)
 {
 	stack->interpreters = interpreters;
+}
+
+bool samplestack_saw_interpreter(const struct samplestack *stack)
+{
+	return stack->saw_interpreter;
 }
 
 void samplestack_off_cpu(struct samplestack *stack, uint64_t until, enum waitcopy_frames frames)

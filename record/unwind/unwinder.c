@@ -2,6 +2,9 @@
 #include "record/unwind/unwinder.h"
 
 #include "common/arena.h"
+#include "common/diag.h"
+#include "record/interpreters/interpstarter.h"
+#include "record/java/allocations.h"
 #include "record/perf/chunk.h"
 #include "record/unwind/cfitables.h"
 #include "record/unwind/samplestack.h"
@@ -14,13 +17,24 @@ struct unwinder {
 	struct cfitables *tables;
 	struct javacode *javacode;
 	struct javanames *names;
-	struct interpreters *interpreters; /* NULL: frames of interpreters are not read */
+	struct interpreters *interpreters; /* reads frames of interpreters; NULL: these are not read */
 	struct samplestack *unwinding;
-	struct samplestack *waiting; /* for unwinder_wait; NULL: it is not called */
-	int fd;                      /* epoll descriptor of all that unwinder_take has to take */
-	uint64_t now;                /* time in ns of the current poll of the rings */
+	struct samplestack *waiting; /* converter for unwinder_wait; NULL: unwinder_wait will not be called */
+	const struct processes *processes;
+	uint64_t allocation_limit;              /* maximum plausible size of an allocation in bytes */
+	struct allocation_history *allocations; /* NULL before the first sample of an allocation */
+	struct allocation_counts counts;
+	/* epoll descriptor of all descriptors that show work for unwinder_take; -1: none */
+	int fd;
+	uint64_t now; /* time in ns (clock_now) of the current poll of the rings */
 	bool flush;
 };
+
+/* Starts a helper process for interpreters. owner: the unwind tables. Implements interpstarter.start. */
+static pid_t unwinder_start_interphelper(void *owner, int socket, int memory)
+{
+	return cfitables_start_interphelper(owner, socket, memory);
+}
 
 struct unwinder *unwinder_fork(enum interpreters_choice interpreters)
 {
@@ -28,7 +42,9 @@ struct unwinder *unwinder_fork(enum interpreters_choice interpreters)
 
 	unwinder->tables = cfitables_start(&(struct cfitables_options){ .proc = "/proc" });
 	unwinder->javacode = javacode_new();
-	unwinder->interpreters = interpreters ? interpreters_new(interpreters) : NULL;
+	if (interpreters)
+		unwinder->interpreters = interpreters_new(
+			interpreters, &(struct interpstarter){ unwinder_start_interphelper, unwinder->tables });
 	unwinder->fd = -1;
 	return unwinder;
 }
@@ -61,6 +77,8 @@ void unwinder_start(struct unwinder *unwinder, const struct unwinder_options *op
 {
 	if (!unwinder)
 		return;
+	unwinder->processes = options->processes;
+	unwinder->allocation_limit = allocation_limit();
 	cfitables_budgets(unwinder->tables, options->budgets);
 	javacode_start(unwinder->javacode, options->processes, options->budgets);
 	unwinder->names = javanames_new();
@@ -85,6 +103,7 @@ void unwinder_free(struct unwinder *unwinder)
 		return;
 	samplestack_free(unwinder->unwinding);
 	samplestack_free(unwinder->waiting);
+	allocation_history_free(unwinder->allocations);
 	interpreters_free(unwinder->interpreters);
 	javacode_free(unwinder->javacode);
 	javanames_free(unwinder->names);
@@ -137,6 +156,71 @@ bool unwinder_sample(struct unwinder *unwinder, const struct perf_event_attr *at
 	return samplestack_sample(unwinder->unwinding, attr, sample, !unwinder->flush, unwinder->now, out);
 }
 
+bool unwinder_repeats(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
+		      uint64_t event)
+{
+	bool repeats;
+
+	if (!unwinder)
+		return false;
+	if (!unwinder->allocations)
+		unwinder->allocations = allocation_history_new();
+	repeats = allocation_repeats(unwinder->allocations, attr, sample, event);
+	unwinder->counts.repeated += repeats;
+	return repeats;
+}
+
+/* Warns once that the registers of a process are no arguments of an allocation. */
+static void warn_of_allocation(struct unwinder *unwinder, uint32_t pid)
+{
+	if (unwinder->counts.implausible++ == 0)
+		warn("process %u: the arguments of an allocation are implausible: such samples have 0 bytes and no class",
+		     pid);
+}
+
+/* Notes the class for the names of the window. Returns the address to show: the class, or 0 for one without a name.
+ * Sets *noted to false if the window has no space even for that. */
+static uint64_t note_class(struct unwinder *unwinder, const struct process *process, uint64_t klass, uint64_t time,
+			   bool *noted)
+{
+	/* opens the JVM, so that the name can be read, even if none of its code was on a stack yet */
+	struct javacode_jvm *jvm = javacode_of(unwinder->javacode, process);
+	struct javanames_jvm owner = jvm ? javacode_owner(jvm) : (struct javanames_jvm){ .pid = process->pid };
+
+	*noted = true;
+	if (jvm && javanames_note(unwinder->names, &owner, klass | PJ_CLASS_BIT, time))
+		return klass;
+	unwinder->counts.unread += !jvm;
+	unwinder->counts.left_out += jvm != NULL;
+	*noted = javanames_note(unwinder->names, &owner, PJ_CLASS_BIT, time);
+	return 0;
+}
+
+void unwinder_allocation(struct unwinder *unwinder, const struct perf_event_attr *attr,
+			 const struct ring_sample *sample, struct text *out)
+{
+	const struct process *process = processes_find(unwinder->processes, sample->pid);
+	struct allocation allocation;
+	bool noted;
+
+	if (!allocation_read(attr, sample, unwinder->allocation_limit, &allocation)) {
+		allocation_weigh(out, 0);
+		warn_of_allocation(unwinder, sample->pid);
+		return;
+	}
+	allocation_weigh(out, allocation.bytes);
+	if (!process || !allocation_has_place(out))
+		return;
+	allocation.klass = note_class(unwinder, process, allocation.klass, sample->time, &noted);
+	if (noted)
+		allocation_put_class(out, allocation.klass);
+}
+
+struct allocation_counts unwinder_allocations(const struct unwinder *unwinder)
+{
+	return unwinder ? unwinder->counts : (struct allocation_counts){ 0 };
+}
+
 bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr, const struct ring_sample *sample,
 		   struct unwinder_read *read, struct text *out, size_t *used)
 {
@@ -159,6 +243,11 @@ void unwinder_resumed(struct unwinder *unwinder, uint32_t tid)
 {
 	if (unwinder->interpreters)
 		interpreters_resumed(unwinder->interpreters, tid);
+}
+
+bool unwinder_saw_interpreter(const struct unwinder *unwinder)
+{
+	return unwinder && samplestack_saw_interpreter(unwinder->unwinding);
 }
 
 void unwinder_note(struct unwinder *unwinder, struct ring_sample *sample)
@@ -197,7 +286,8 @@ void unwinder_tick(struct unwinder *unwinder, uint64_t now)
 		interpreters_tick(unwinder->interpreters, now);
 }
 
-/* Adds the counts of stacks in interpreters that were read off the CPU. */
+/* Adds the counts of interpreted frames of `waiting`, the converter of stacks read off the CPU, to *counts, and resets
+ * them. */
 static void add_waits(struct pj_unwinding *counts, struct samplestack *waiting)
 {
 	struct pj_unwinding waits = samplestack_counts(waiting);

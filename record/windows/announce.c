@@ -40,8 +40,8 @@ void announce_path(struct announce *announce, struct str path)
 	announce_flush(announce, 0);
 }
 
-/* Returns true if one line can be written to standard output now; waits at most wait_ms. A pipe that is ready takes
- * PIPE_BUF bytes. */
+/* Returns true if standard output accepts a line within wait_ms, or if poll fails; false if it accepts none. A pipe
+ * that is ready accepts PIPE_BUF bytes. */
 static bool announce_ready(int wait_ms)
 {
 	struct pollfd polled = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -49,7 +49,7 @@ static bool announce_ready(int wait_ms)
 
 	while ((got = poll(&polled, 1, wait_ms)) < 0 && errno == EINTR)
 		;
-	return got != 0; /* true also if poll failed: write then returns the reason */
+	return got != 0; /* true if poll failed, too: then write returns the reason */
 }
 
 bool announce_flush(struct announce *announce, int wait_ms)

@@ -6,8 +6,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define ERA UINT64_C(300) /* seconds without a window that end a range; a greater value would lose free numbers */
-#define LINE 42           /* bytes of each line: as all are equal, a half replaced file still has complete lines */
+/* maximum gap in s between two used seconds of one range; the seconds in the gap are lost as names */
+#define ERA UINT64_C(300)
+/* LINE: bytes of each line of the file, newline included. All lines have this length, so a file of which only a part
+ * was replaced still has complete lines. FILE_MAX: maximum bytes of the file that are read; further lines are
+ * ignored. */
+#define LINE 42
 #define FILE_MAX ((size_t)LINE * (EPOCHS_RANGES + 1) * 4)
 
 static void remove_range(struct epochs *epochs, size_t i)
@@ -28,8 +32,8 @@ static void join_closest(struct epochs *epochs)
 	remove_range(epochs, best + 1);
 }
 
-/* Adds a range. Joins it with a range before it that is at most `gap` away, and with ranges that overlap or adjoin
- * it. */
+/* Adds a range of used seconds, inclusive. Joins it with an earlier range if at most `gap` seconds are between them,
+ * and with ranges that overlap or adjoin it. */
 static void add_range(struct epochs *epochs, uint64_t from, uint64_t to, uint64_t gap)
 {
 	size_t i = 0;
@@ -37,7 +41,7 @@ static void add_range(struct epochs *epochs, uint64_t from, uint64_t to, uint64_
 	while (i < epochs->n && epochs->range[i].to < from && from - epochs->range[i].to > gap)
 		i++;
 	if (i < epochs->n && (epochs->range[i].from <= to || epochs->range[i].to < from)) {
-		/* The free numbers in the gap are lost, but only a clock that is set back would reach them. */
+		/* The free names in the gap are lost. Only windows after the clock was set back would need them. */
 		epochs->range[i].from = from < epochs->range[i].from ? from : epochs->range[i].from;
 		epochs->range[i].to = to > epochs->range[i].to ? to : epochs->range[i].to;
 	} else {
@@ -106,8 +110,9 @@ static bool epochs_load(int fd, struct epochs *epochs)
 	return got >= 0;
 }
 
-/* Writes the file in place, because a new file each time would cost the recorder too much. Lines of the same length
- * replace the old ones; if the process is killed in between, the file has more ranges than are used, never fewer. */
+/* Writes the ranges over the old contents of the file, because creating a new file each time would cost the recorder
+ * too much. Returns false with errno on failure. All lines have the same length. If the process is killed in between,
+ * the file lists more names as used than are used, never fewer. */
 static bool epochs_store(int fd, const struct epochs *epochs)
 {
 	struct text text = { 0 };

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns true if the name still belongs to the locked file fd. */
+/* Returns true if `name` in the folder with descriptor `space` still refers to the file fd. */
 static bool leftovers_same(int space, const char *name, int fd)
 {
 	struct stat status, named;
@@ -25,10 +25,10 @@ static bool leftovers_same(int space, const char *name, int fd)
 	       status.st_ino == named.st_ino && status.st_dev == named.st_dev;
 }
 
-/* ---- temporaries --------------------------------------------------------------------------------------------- */
+/* ---- removal of temporary files --------------------------------------------------------------------------------- */
 
-/* Removes a temporary file that no process has locked. A new window has such a name until its run has locked it. This
- * sweep may lock it first, and the run then tries another name (windows.c). */
+/* Removes a temporary file unless a process has locked it. A new window has a temporary name until its run has locked
+ * it. If this function locks the file first, the run tries another name (new_file in windows.c). */
 static void sweep_one(int space, const char *name)
 {
 	int fd = windir_file(space, name, O_RDONLY);
@@ -57,10 +57,10 @@ void leftovers_sweep(const struct windir *windir)
 	sweep_dir(windir->recording);
 	sweep_dir(windir->out);
 	sweep_dir(windir->bad);
-	tempfile_sweep(windir->dir); /* temporary files of pjrecord.prom, which are in DIR itself */
+	tempfile_sweep(windir->dir); /* removes temporary files of pjrecord.prom, which are in DIR itself */
 }
 
-/* ---- windows ------------------------------------------------------------------------------------------------- */
+/* ---- rescue of windows ------------------------------------------------------------------------------------------ */
 
 static void leftovers_write_why(int bad, const char *name, const char *why)
 {
@@ -119,6 +119,6 @@ static bool leftovers_look_at(void *arg, int space, const char *name, uint64_t e
 
 void leftovers_rescue(const struct leftovers *leftovers)
 {
-	/* POSIX allows that names are removed while readdir lists them */
+	/* the callback moves files: POSIX allows removal of names while readdir lists them */
 	windir_each(leftovers->windir->recording, leftovers_look_at, (void *)(uintptr_t)leftovers);
 }

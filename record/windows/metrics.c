@@ -19,19 +19,20 @@
 
 #define FILE_NAME "pjrecord.prom"
 #define FILE_MAX 65536
-#define SHOWN_TENANTS 3 /* greatest number of tenants in a summary line */
-#define ATTEMPTS 1000   /* number of attempts to get the lock, 1 ms apart */
+#define SHOWN_TENANTS 3 /* maximum number of tenants in a summary line */
+#define ATTEMPTS 1000   /* maximum number of attempts, 1 ms apart, to get the lock of DIR; then metrics_write fails */
 
-/* ---- the file ------------------------------------------------------------------------------------------------ */
+/* ---- rows of pjrecord.prom -------------------------------------------------------------------------------------- */
 
 enum kind {
 	COUNTER,
 	GAUGE,
-	GAUGE_SAVED /* gauge; the value 0 keeps that of the earlier file */
+	GAUGE_SAVED /* gauge for which the value 0 in struct metrics means: keep the value of the earlier file */
 };
 
-/* One line of the file. Rows of the same name are adjacent and share HELP and TYPE. The value is printed with `digits`
- * decimals; `at` is its offset in struct metrics. */
+/* One line of pjrecord.prom. Rows with the same name are adjacent and share one HELP and TYPE (help NULL: not the first
+ * row of that name). digits: number of decimals of the value. at: offset of the value, a uint64_t, in struct
+ * metrics. */
 static const struct row {
 	const char *name, *label, *help;
 	enum kind kind;
@@ -190,8 +191,8 @@ static uint64_t power_of_ten(unsigned n)
 	return value;
 }
 
-/* Parses a value of a line with `digits` decimals: "12.5" with 3 digits is 12500. Returns 0 for other text, so that the
- * counter starts again. */
+/* Parses a value with at most `digits` decimals, and returns it times 10^digits: "12.5" with 3 digits is 12500. Returns
+ * 0 for any other text, so that the counter starts at 0 again. */
 static uint64_t parse_value(struct str string, unsigned digits)
 {
 	struct str complete = str_cut(&string, '.');
@@ -211,7 +212,7 @@ static void metrics_put_name(struct text *text, const struct row *row)
 		text_printf(text, "{%s}", row->label);
 }
 
-/* Returns the value of a row in `before`, the text of the earlier file; 0 if it has none. */
+/* Returns the value of a row in `before`, the text of the earlier pjrecord.prom; 0 if the row is missing there. */
 static uint64_t value_before(const struct row *row, struct str before)
 {
 	struct text name = { 0 };
@@ -239,13 +240,14 @@ static uint64_t metrics_value_of(const struct row *row, const struct metrics *me
 	return row->kind == GAUGE_SAVED && !value ? value_before(row, before) : value;
 }
 
-/* ---- tenants over budget ------------------------------------------------------------------------------------- */
+/* ---- counters of tenants over a budget -------------------------------------------------------------------------- */
 
 #define OVER_METRIC "pj_record_over_budget_total"
-#define CONTAINER_OMITTED_BITS 16 /* low bits of a container's 64-bit key, which its name of 12 digits omits */
+/* number of low bits of a container's 64-bit key that its name, of 12 hex digits, omits */
+#define CONTAINER_OMITTED_BITS 16
 
-/* Sets kind and key of *row from the name of a tenant, with 0 for the bits of the key that the name omits. Returns
- * false if it is no name of a tenant. */
+/* Sets kind and key of *row from the name of a tenant; key bits that the name omits become 0. Returns false if the text
+ * is not the name of a tenant. Returns true without setting *row for "others". */
 static bool parse_tenant(struct str name, struct pj_tenant *row)
 {
 	static const struct {
@@ -281,7 +283,7 @@ static uint64_t *over_count(struct pj_tenant *row, size_t what)
 	return count[what];
 }
 
-/* Adds the tenants in `before`, the text of the earlier file, to sum. */
+/* Adds the counters of tenants in `before`, the text of the earlier pjrecord.prom, to *sum. */
 static void read_tenants(struct pj_tenants *sum, struct str before)
 {
 	while (before.n) {
@@ -337,7 +339,7 @@ static void metrics_put_tenants(struct text *text, const struct metrics *metrics
 	metrics_put_tenant(text, &sum.others, "others");
 }
 
-/* ---- the text -------------------------------------------------------------------------------------------------- */
+/* ---- text of pjrecord.prom -------------------------------------------------------------------------------------- */
 
 void metrics_text(struct text *text, const struct metrics *metrics, struct str before)
 {
@@ -371,8 +373,9 @@ static void read_before(int dir, struct text *text)
 	close(fd);
 }
 
-/* Takes the lock of DIR, under which the file is replaced. Other runs hold it briefly. A process that holds it for long
- * must not stop the recorder, so the number of attempts is limited. */
+/* Takes the lock of DIR, under which pjrecord.prom is replaced. Other runs hold the lock briefly. Returns false with
+ * errno if locking fails; with EWOULDBLOCK if another process holds the lock for about a second, so that it cannot stop
+ * the recorder. */
 static bool metrics_lock(int dir)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -487,7 +490,7 @@ void metrics_add_dropped(struct metrics *metrics, const struct window_report *re
 	metrics->loss.ring_high = report->loss.ring_high;
 }
 
-/* ---- the summary --------------------------------------------------------------------------------------------- */
+/* ---- summary of a window ---------------------------------------------------------------------------------------- */
 
 void metrics_bytes(struct text *text, uint64_t bytes)
 {
@@ -580,8 +583,8 @@ static uint64_t samples_over_budget(const struct pj_tenants *tenants)
 	return n;
 }
 
-/* Adds n stacks that are not complete, by the name of the process. Counts by name are lower bounds: the remaining
- * stacks are those of other processes, unless no name was counted. */
+/* Adds n incomplete stacks of one kind of trouble to the judgement, by the names of their processes. Counts by name are
+ * lower bounds. So the remaining stacks are added as "other processes", or as "a process" if no name was counted. */
 static void add_stacks(struct judgement *judgement, enum trouble_kind kind, const struct namecounts *names, uint64_t n)
 {
 	uint64_t all = n;
@@ -607,14 +610,17 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 		.offcpu_ns = report->has_offcpu ? metrics_sum(report->offcpu.read_ns, report->offcpu.unread_ns) : 0,
 		.offcpu_complete_ns = report->offcpu.complete_ns,
 		.lacking = report->offcpu.lacking,
-		/* A host may be idle. */
+		/* a window of an idle host has few samples, which is no trouble */
 		.may_be_small = true,
 	};
 
 	if (report->has_unwinding)
 		judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, (struct str){ 0 }, report->unwinding.cut);
 	if (report->has_unwinding)
-		add_stacks(&judgement, TROUBLE_BROKEN, &report->incomplete.broken, report->unwinding.broken);
+		add_stacks(&judgement,
+			   judgement_broken(report->unwinding.broken, report->unwinding.broken_late,
+					    report->unwinding.no_stack),
+			   &report->incomplete.broken, report->unwinding.broken);
 	if (report->has_unwinding)
 		add_stacks(&judgement, TROUBLE_UNKNOWN_END, &report->incomplete.unknown, report->unwinding.unknown);
 	judgement_add(&judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, report->loss.depth);

@@ -10,10 +10,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define HOLDERS 64  /* recorders of one DIR that are asked; runs of cron are two */
-#define ATTEMPTS 16 /* while a holder ends and another one takes the lock */
+/* maximum number of recorders of one DIR that are signalled; further ones are not. Overlapping runs of cron are 2. */
+#define HOLDERS 64
+/* maximum number of failed attempts, because one holder ends and another recorder takes the lock; then the request
+ * fails */
+#define ATTEMPTS 16
 
-/* Returns true if the file of the lock is open and regular; otherwise closes it, with errno. */
+/* Returns true if lock->fd is an open regular file. Otherwise closes the descriptor and returns false with errno. */
 static bool recorderlock_check(struct recorderlock *lock)
 {
 	struct stat status;
@@ -29,7 +32,7 @@ static bool recorderlock_check(struct recorderlock *lock)
 
 bool recorderlock_open(struct recorderlock *lock, int recording, uint64_t from, uint64_t to)
 {
-	/* 0600: a user who can lock the file could stop the recorder */
+	/* mode 0600: a user who can open the file could lock it and stop the recorder */
 	*lock = (struct recorderlock){
 		openat(recording, "recorder", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600), from, to
 	};
@@ -89,7 +92,8 @@ void recorderlock_release(const struct recorderlock *lock)
 	set_lock(lock, F_UNLCK, 0, RECORDERLOCK_END + 1);
 }
 
-/* Returns the first holder of a part of [from, to) and sets *end to the end of its part; -1: there is none. */
+/* Returns the pid of the first holder of a part of the seconds [from, to), and sets *end to the end of the holder's
+ * range. Returns 0 if the holder is in another PID namespace; -1 without setting *end if there is no holder. */
 static pid_t find_holder(const struct recorderlock *lock, uint64_t from, uint64_t to, uint64_t *end)
 {
 	struct flock range = lock_range(F_WRLCK, from, to);
@@ -128,44 +132,45 @@ static bool signal_end(int process, uint64_t end_ns)
 	return syscall(SYS_pidfd_send_signal, process, SIGTERM, &info, 0) == 0;
 }
 
-/* Sends the request to the process pid, which holds a part after `from`. The descriptor is that of the holder if the
- * process still lives after it was seen holding the lock: a PID is free for others only after its process has ended.
- * Returns false with errno; EAGAIN: the holder is another one by now. */
-static bool ask_one_holder(const struct recorderlock *lock, uint64_t from, pid_t pid, uint64_t end_ns)
+/* Requests the recorder with this pid, which holds a part of the seconds after `from`, to end at end_ns
+ * (CLOCK_MONOTONIC). The kernel reuses a pid only after its process has ended. So the pidfd is that of the holder if
+ * the process is still alive after it was seen holding the lock. Returns false with errno if no signal was sent;
+ * EAGAIN: the holder has ended, or another recorder is the holder by now. */
+static bool end_one_holder(const struct recorderlock *lock, uint64_t from, pid_t pid, uint64_t end_ns)
 {
 	int process = (int)syscall(SYS_pidfd_open, pid, 0), error = EAGAIN;
 	uint64_t end;
-	bool asked = false;
+	bool signalled = false;
 
 	if (process < 0) {
 		errno = errno == ESRCH ? EAGAIN : errno;
 		return false;
 	}
 	if (find_holder(lock, from, lock->to, &end) == pid && !process_has_ended(process)) {
-		asked = signal_end(process, end_ns);
+		signalled = signal_end(process, end_ns);
 		error = errno == ESRCH ? EAGAIN : errno;
 	}
 	close(process);
 	errno = error;
-	return asked;
+	return signalled;
 }
 
-int recorderlock_ask(const struct recorderlock *lock, uint64_t end_ns, pid_t *pid)
+int recorderlock_end_holders(const struct recorderlock *lock, uint64_t end_ns, pid_t *pid)
 {
 	uint64_t from = lock->from, end = from;
-	int asked = 0, attempts = 0;
+	int signalled = 0, attempts = 0;
 
-	while (from < lock->to && asked < HOLDERS && (*pid = find_holder(lock, from, lock->to, &end)) >= 0) {
+	while (from < lock->to && signalled < HOLDERS && (*pid = find_holder(lock, from, lock->to, &end)) >= 0) {
 		if (*pid == 0) {
 			errno = ESRCH;
 			return -1;
 		}
-		if (ask_one_holder(lock, from, *pid, end_ns)) {
-			asked++;
+		if (end_one_holder(lock, from, *pid, end_ns)) {
+			signalled++;
 			from = end;
 		} else if (errno != EAGAIN || ++attempts == ATTEMPTS) {
 			return -1;
 		}
 	}
-	return asked;
+	return signalled;
 }

@@ -11,27 +11,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER ((size_t)256 << 10) /* bytes of the read buffer, enough for the largest record many times */
+/* BUFFER: bytes of the read buffer, several times the size of the largest record (64 kB). ATTRS_MAX: maximum bytes of
+ * the section of events; a larger one is a damaged header. KNOWN_RECORDS: first unknown type of record, at which
+ * reading ends. */
+#define BUFFER ((size_t)256 << 10)
 #define ATTRS_MAX ((uint64_t)16 << 20)
 #define KNOWN_RECORDS (RECORD_SCHEDSTAT_DOMAIN + 1)
 #define SAMPLE_IDENTIFIER (UINT64_C(1) << 16)
 #define SAMPLE_IP_TID UINT64_C(3)
 #define SAMPLE_TID UINT64_C(2)
 #define SAMPLE_TIME UINT64_C(4)
-#define PIDS (1u << 22) /* number of possible pids: the kernel's limit */
+/* number of possible pids (PID_MAX_LIMIT of the kernel); samples with a larger pid are not counted by process */
+#define PIDS (1u << 22)
 
-/* The result of reading the records of a window. first, last: times of its samples in ns. */
+/* Counts from reading a window's records. first, last: earliest and latest time of a sample, in ns of the samples'
+ * clock; 0: no sample with a time. */
 struct walk {
-	uint64_t end; /* file offset after the last complete record */
+	uint64_t end; /* file offset of the byte after the last complete record */
 	uint64_t samples, first, last;
 	struct pj_loss loss;
-	size_t time_at; /* offset of the time in a SAMPLE record; 0: absent, or not the same for all events */
-	size_t pid_at;  /* offset of the pid in a SAMPLE record; 0: unknown */
+	/* offset of the time in a SAMPLE record, in bytes; 0: no time, or events differ in the fields before it */
+	size_t time_at;
+	size_t pid_at; /* offset of the pid in a SAMPLE record, in bytes; 0: unknown */
 	uint64_t processes;
-	uint8_t *seen; /* bit map of the pids that have samples */
+	uint8_t *seen; /* bitmap with a bit for each pid, set if the pid has a sample */
 };
 
-/* The table of features: offset and size of each; size 0: the file does not have the feature. */
+/* Table of features of a window: file offset and size of each, by feature number; size 0: the file lacks the
+ * feature. */
 struct table {
 	struct perf_section at[FEATURES];
 };
@@ -86,8 +93,8 @@ static const char *rescue_read_header(int fd, struct perf_file_header *header, u
 	return NULL;
 }
 
-/* Reads the table of features at the file offset `at`, for the features whose bits are set. Omits features that do not
- * end before limit. Returns false if the table is truncated. */
+/* Reads the table of features at file offset `at`, which has an entry for each feature with a set bit. Treats features
+ * that end after file offset `limit` as missing. Returns false if the table is truncated; then *table is incomplete. */
 static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *table)
 {
 	for (unsigned i = 0; i < FEATURES; i++) {
@@ -104,7 +111,8 @@ static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint6
 	return true;
 }
 
-/* Reads the table of the features that are written at the start of the window, before the data. */
+/* Reads the table of the features that were written before the data, at the start of the window. Sets *table to an
+ * empty table on failure. */
 static void rescue_read_front(int fd, const struct perf_file_header *header, struct table *table)
 {
 	uint64_t bits[4];
@@ -115,7 +123,8 @@ static void rescue_read_front(int fd, const struct perf_file_header *header, str
 		*table = (struct table){ 0 };
 }
 
-/* Sets the offsets of time and pid in SAMPLE records, unless events differ in the fields up to them. */
+/* Sets walk->time_at and walk->pid_at, the offsets of time and pid in SAMPLE records. Leaves them 0 if the events
+ * differ in the fields up to the time. */
 static void find_fields(int fd, const struct perf_file_header *header, struct walk *walk)
 {
 	const uint64_t before = SAMPLE_IDENTIFIER | SAMPLE_IP_TID | SAMPLE_TIME;
@@ -138,7 +147,7 @@ static void find_fields(int fd, const struct perf_file_header *header, struct wa
 
 static bool rescue_plausible(const struct perf_record *record)
 {
-	/* Bytes that are no records follow these records. */
+	/* TRACING_DATA and AUXTRACE records are followed by bytes that are not records, so reading ends before them. */
 	if (record->type == RECORD_TRACING_DATA || record->type == RECORD_AUXTRACE)
 		return false;
 	return record->type > 0 && record->type < KNOWN_RECORDS && record->size >= sizeof(*record) &&
@@ -177,8 +186,8 @@ static void rescue_count(struct walk *walk, const struct perf_record *record, co
 	}
 }
 
-/* Reads records from offset `at` to limit, or to the first that is incomplete or implausible, and counts their samples
- * in *walk. */
+/* Reads records from file offset `at` to `limit`, or to the first incomplete or implausible record. Adds samples and
+ * losses to *walk, and sets walk->end. */
 static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 {
 	char *buf = mem_alloc(1, BUFFER);
@@ -197,7 +206,7 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 			i = 0;
 			want = limit - at < BUFFER - n ? (size_t)(limit - at) : BUFFER - n;
 			if (!rescue_read_all(fd, buf + n, want, at))
-				limit = at; /* another process is truncating the file */
+				limit = at; /* the read failed: another process is truncating the file */
 			else
 				n += want;
 			at += limit == at ? 0 : want;
@@ -215,14 +224,15 @@ static void walk_records(int fd, uint64_t at, uint64_t limit, struct walk *walk)
 	free(buf);
 }
 
-/* Returns true if the header has feature bits. They are written last, with the final data.size. */
+/* Returns true if the header has feature bits. The writer sets these bits last, after the final data.size: if one is
+ * set, data.size is valid. */
 static bool has_end(const struct perf_file_header *header)
 {
 	return header->features[0] | header->features[1] | header->features[2] | header->features[3];
 }
 
-/* Returns true if the window is complete: its run was killed between its last write and the rename. After a power
- * failure the header may be on disk without the table of features, so the table is checked, too. */
+/* Returns true if the window is complete already: its run was killed between its last write and the rename. Checks the
+ * table of features, too: after a power failure the header may be on disk without the table. */
 static bool rescue_is_complete(int fd, const struct perf_file_header *header, uint64_t size, const struct walk *walk)
 {
 	struct table table;
@@ -236,8 +246,9 @@ static bool rescue_is_complete(int fd, const struct perf_file_header *header, ui
 	return true;
 }
 
-/* Appends the table that follows the data to out, and the features that the records give: times of samples, losses.
- * Sets the feature bits of the header. */
+/* Appends to out the table of features that follows the data, and the features that are computed from the records:
+ * times of samples, losses. front: table of the features before the data. Sets the feature bits of the header in
+ * `bits`. */
 static void put_table(struct text *out, const struct table *front, const struct walk *walk, uint64_t bits[4])
 {
 	struct table all = *front;
@@ -274,8 +285,8 @@ static bool make_complete(int fd, struct perf_file_header *header, const struct 
 
 	rescue_read_front(fd, header, &front);
 	put_table(&out, &front, walk, bits);
-	/* If the process is killed from here on, the next rescue finds the same end of the records, as the table is no
-	 * valid record. */
+	/* If the process is killed after this statement, the next rescue finds the same end of the records, because the
+	 * table of features is not a valid record. */
 	memset(header->features, 0, sizeof(header->features));
 	header->data.size = walk->end - header->data.offset;
 	good = rescue_write_all(fd, header, sizeof(*header), 0) && ftruncate(fd, (off_t)walk->end) == 0 &&
@@ -309,7 +320,8 @@ bool chunk_rescue(int fd, struct rescued *rescued, const char **why)
 	return *why == NULL;
 }
 
-/* Returns offset and size of a feature of a window, complete or not; size 0: absent. */
+/* Returns file offset and size of a feature of a complete or incomplete window; size 0: the window lacks the feature,
+ * or is damaged. */
 static struct perf_section find_feature(int fd, unsigned feature)
 {
 	struct perf_file_header header;

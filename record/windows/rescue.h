@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rescue.h - completes a window whose writer was killed: keeps its complete records, removes the incomplete end.
+ * rescue.h - completes a window whose writer was killed: keeps its complete records and removes the incomplete end.
  *
- * Such a file has its features before the data (common/formats/pjsection.h), no feature bits in its header, and at its
- * end part of a record or of its table, or, after a power failure, zeros. Its bytes are hostile: each is checked before
- * use.
+ * The file of such a window has its features before the data (common/formats/pjsection.h) and no feature bits in its
+ * header. It ends in a part of a record or of its table of features or, after a power failure, in zeros. Its bytes are
+ * hostile input: each is checked before use.
  */
 #ifndef PJ_RESCUE_H
 #define PJ_RESCUE_H
 
 #include "common/formats/pjsection.h"
 
-/* Number of samples in a rescued window, and of processes that they are from. */
+/* samples: number of samples in a rescued window. processes: number of processes with samples; 0 if records hold no
+ * pid. */
 struct rescued {
 	uint64_t samples, processes;
 };
 
-/* Reads the records up to the last complete one, truncates the file, writes the complete table of features and then the
- * header, so that a file whose rescue is killed can be rescued again. fd is open for reading and writing and locked;
- * the caller syncs it. Returns false and *why (a static text) on failure: with rescued->samples > 0 the file could not
- * be written (a full disk) and a later attempt may succeed, otherwise none will. */
+/* Completes a window. Reads the records up to the last complete one, truncates the file after it, and writes the table
+ * of features, then the header. In this order a second rescue is possible if this one is killed. fd: descriptor of the
+ * window, open for reading and writing, locked; the caller syncs it. On failure returns false and sets *why to a text
+ * that the caller does not free. Then rescued->samples > 0 means that the file could not be written (full disk), and a
+ * later attempt may succeed. With 0 samples no attempt can succeed. */
 bool chunk_rescue(int fd, struct rescued *rescued, const char **why);
 
-/* Copies up to n bytes of the item with this type in the feature START or END of a window, complete or not, to `to`.
- * Returns the number of bytes; 0 if there is no such item or file. */
+/* Copies the item of this type in the feature START or END of a complete or incomplete window to `to`, at most its
+ * first n bytes. Returns the number of copied bytes; 0 if the feature or the item does not exist, or reading fails. */
 size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n);
 
-/* Sets the times in ns of the first and last sample of a complete window, from its features. Returns false if it has
- * none. */
+/* Sets *first and *last to the times of the first and last sample of a complete window, in ns of the samples' clock,
+ * from the window's features. Returns false without setting them if the window has no such feature. */
 bool chunk_times(int fd, uint64_t *first, uint64_t *last);
 
 #endif

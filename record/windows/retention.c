@@ -15,11 +15,17 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define LOOK_SHARE 1000 /* reading folders that other processes change takes at most 1/1000 of the elapsed time */
-#define CLOCK_SET_S UINT64_C(1577836800) /* start of 2020: an earlier time means that the clock was never set */
-#define CLOCK_STEP_S 60                  /* excess in s over the expected time, above which a clock has jumped ahead */
+/* If another process has changed a folder, the folders are read again at the earliest LOOK_SHARE times the duration of
+ * the last reading after its end. */
+#define LOOK_SHARE 1000
+/* start of 2020, in s since 1970; a window with an earlier name was written before the clock was set */
+#define CLOCK_SET_S UINT64_C(1577836800)
+/* CLOCK_STEP_S: difference in s between the wall clock and the expected time from which on the wall clock counts as
+ * ahead. CLOCK_AHEAD_S: maximum time in s for which a wall clock that is ahead is not trusted. */
+#define CLOCK_STEP_S 60
 #define CLOCK_AHEAD_S 86400
-#define BAD_MAX 100 /* greatest number of windows in bad/: a recorder may be killed repeatedly */
+/* maximum number of windows in bad/, because a recorder may be killed repeatedly; beyond it the oldest are deleted */
+#define BAD_MAX 100
 
 uint64_t retention_free(const struct windir *windir, uint64_t *all)
 {
@@ -33,10 +39,11 @@ uint64_t retention_free(const struct windir *windir, uint64_t *all)
 	return (uint64_t)filesystem.f_bavail * filesystem.f_frsize;
 }
 
-/* ---- the list ------------------------------------------------------------------------------------------------ */
+/* ---- list of windows ----------------------------------------------------------------------------------------- */
 
-/* Stores the modification time of out/ after this process changed it, so that changes by other processes are noticed.
- * If one of them happens at the same instant, only the next one is noticed. */
+/* Stores the modification time of out/ after this process has changed out/, so that changes by other processes are
+ * noticed later. If another process changes out/ at the same instant, that change is not noticed before the next
+ * one. */
 static void retention_remember(struct retention *retention, const struct windir *windir)
 {
 	struct stat status;
@@ -128,8 +135,9 @@ void retention_add(struct retention *retention, const struct windir *windir, uin
 	retention_append(retention, epoch, status, false);
 }
 
-/* The new stamp is at least a second later than the others, as some file systems store no fractions. Each window takes
- * at least a second, so stamps are not ahead of the clock for long. */
+/* The new modification time is at least a second later than those of all windows in out/, as some file systems store no
+ * fractions of seconds. Each window lasts at least a second, so modification times are not ahead of the clock for
+ * long. */
 void retention_stamp(struct retention *retention, const struct windir *windir, int fd)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -139,7 +147,7 @@ void retention_stamp(struct retention *retention, const struct windir *windir, i
 	if (fstat(fd, &status) < 0 || stamp_of(&status) > retention->newest)
 		return;
 	times[1].tv_sec = (time_t)(retention->newest / SECOND_NS) + 1;
-	futimens(fd, times); /* if this fails, retention deletes the window too early */
+	futimens(fd, times); /* if futimens fails, the window seems older than it is, and is deleted too early */
 }
 
 void retention_free_list(struct retention *retention)
@@ -148,7 +156,7 @@ void retention_free_list(struct retention *retention)
 	*retention = (struct retention){ 0 };
 }
 
-/* ---- limits -------------------------------------------------------------------------------------------------- */
+/* ---- limits of size, age and free space -------------------------------------------------------------------------- */
 
 uint64_t retention_now(struct retention_clock *clock, uint64_t wall, uint64_t boot, uint64_t newest, uint64_t age_s)
 {
@@ -189,8 +197,9 @@ static void retention_sort(struct retention *retention)
 	retention->sorted = true;
 }
 
-/* Returns the start of a window in s since 1970: its name, or its stamp (time of completion) if the clock was not set
- * yet. Returns 0 if both are in the future, because the clock was ahead when the window was written. */
+/* Returns the start of a window in s since 1970: its name, or its stamp (time of completion) if its name is before 2020
+ * or in the future (`now`: s since 1970). Returns 0 if both are in the future, because the clock was ahead when the
+ * window was written. */
 static uint64_t recorded_at(const struct retention_window *window, uint64_t now)
 {
 	uint64_t stamp = window->stamp / SECOND_NS;
@@ -200,8 +209,8 @@ static uint64_t recorded_at(const struct retention_window *window, uint64_t now)
 	return stamp <= now ? stamp : 0;
 }
 
-/* Sets `expired` of windows that are older than age_s (0: no limit). One written with a clock that was ahead is expired
- * if a window that was completed later is. */
+/* Sets `expired` of each window: true if it is older than age_s (s; 0: no limit). A window that was written while the
+ * clock was ahead is expired if a window that was completed later is expired. */
 static void find_expired(struct retention *retention, uint64_t age_s, uint64_t now)
 {
 	bool later = false;
@@ -217,7 +226,9 @@ static void find_expired(struct retention *retention, uint64_t age_s, uint64_t n
 
 enum gone { GONE, NOT_THERE, IN_USE, REFUSED };
 
-/* Deletes a window with its exclusive lock, if its name still belongs to the locked file. */
+/* Deletes a window in the folder `space` (out/ or bad/) under its exclusive lock. Returns GONE if it was deleted;
+ * IN_USE if another process holds its lock; NOT_THERE if the name refers to no file, or to another one by now; REFUSED
+ * on any other error; a message reports a failed unlink. why: reason, for the message. */
 static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 {
 	char name[40], beside[50];
@@ -241,13 +252,14 @@ static enum gone retention_delete(int space, uint64_t epoch, const char *why)
 			warn("cannot delete %s (%s): %s", name, why, strerror(errno));
 	}
 	if (gone == GONE)
-		unlinkat(space, beside, 0); /* in bad/, the file with the reason for which the window is there */
+		/* deletes E.data.why, the reason for the move to bad/, which only a window in bad/ has */
+		unlinkat(space, beside, 0);
 	close(fd);
 	return gone;
 }
 
-/* State of one deletion of windows. free, free_wanted: free and required bytes of the file system; deleted, freed:
- * number and bytes of the windows deleted so far. */
+/* State of one call of retention_limit. free, free_wanted: free and required bytes of the file system. deleted, freed:
+ * number and bytes of the windows deleted so far. now: time for ages, s since 1970. */
 struct limiting {
 	struct retention *k;
 	const struct windir *r;
@@ -255,11 +267,12 @@ struct limiting {
 	struct metrics *m;
 	uint64_t now, free_wanted, free;
 	uint64_t deleted, freed;
-	uint64_t next_drop; /* number of deletions at which drop_symbols is called next */
-	const char *why;    /* limit that the last deleted window exceeded */
+	uint64_t next_drop; /* drop_symbols is called again once `deleted` has reached this number */
+	const char *why;    /* limit for which the last window was deleted, as static text */
 };
 
-/* Returns the limit for which a window must be deleted, as text; NULL if there is none. *which: its counter. */
+/* Returns the limit for which a window must be deleted, as static text; NULL if no limit requires that. Sets *which to
+ * the counter of that limit in metrics.deleted. */
 static const char *retention_reason(const struct limiting *limiting, const struct retention_window *window,
 				    enum metrics_deleted *which)
 {
@@ -279,14 +292,15 @@ static const char *retention_reason(const struct limiting *limiting, const struc
 	return NULL;
 }
 
-/* Returns true unless window i is the newest complete one, which stays whatever the limits, so that a reader gets at
- * least one. */
+/* Returns true if the window with index i of the sorted list may be deleted. Returns false only for the newest complete
+ * window, which stays whatever the limits are, so that a reader gets at least one. */
 static bool may_go(const struct retention *retention, size_t i)
 {
 	return retention->window[i].bad || i + 1 < retention->n;
 }
 
-/* Returns true if a window must be deleted, in bad/ or out/. The oldest one of each folder decides. */
+/* Returns true if a limit requires the deletion of a window in bad/ or out/ that may be deleted. The oldest window of
+ * each folder decides. */
 static bool retention_too_much(const struct limiting *limiting)
 {
 	const struct retention *retention = limiting->k;
@@ -309,8 +323,8 @@ static void retention_forget(struct retention *retention, const struct retention
 	}
 }
 
-/* Deletes files in symbols/ and jit/ that no window needs any more: before the first deletion of a window and, as this
- * reads all of symbols/, again only after 1, 2, 4, 8, ... deletions. */
+/* Deletes files in symbols/ and jit/ that no window needs any more, and adds the freed bytes to `free`. Works only
+ * before the first deletion of a window, and after 1, 2, 4, 8, ... deletions, because a call reads all of symbols/. */
 static void retention_drop_symbols(struct limiting *limiting)
 {
 	if (!limiting->limits->drop_symbols || limiting->deleted < limiting->next_drop)
@@ -319,7 +333,8 @@ static void retention_drop_symbols(struct limiting *limiting)
 	limiting->free += limiting->limits->drop_symbols(limiting->limits->arg);
 }
 
-/* Deletes a window. Returns false if it stays, because a reader holds its lock or an error occurred. */
+/* Deletes a window. Returns true if its file no longer exists; false if it stays, because a reader holds its lock or an
+ * error occurred. */
 static bool retention_let_go(struct limiting *limiting, const struct retention_window *window, const char *why,
 			     enum metrics_deleted which)
 {
@@ -331,8 +346,8 @@ static bool retention_let_go(struct limiting *limiting, const struct retention_w
 		limiting->m->deleted[which]++;
 		limiting->deleted++;
 		limiting->freed += window->bytes;
-		limiting->free += window->bytes; /* file systems report freed space late; without this addition too many
-						  * windows would be deleted */
+		/* File systems report freed space late; without this addition too many windows would be deleted. */
+		limiting->free += window->bytes;
 		limiting->why = why;
 	}
 	return true;
@@ -357,8 +372,9 @@ static void delete_oldest(struct limiting *limiting)
 		if (why && retention_let_go(limiting, &window, why, which))
 			retention_forget(retention, &window);
 		else
-			retention->window[stay++] = window; /* the window stays: no limit requires its deletion, or a
-							     * reader holds its lock */
+			/* The window stays: no limit requires its deletion, a reader holds its lock, or the deletion
+			 * failed. */
+			retention->window[stay++] = window;
 	}
 	if (i < retention->n)
 		memmove(retention->window + stay, retention->window + i,
@@ -386,8 +402,8 @@ bool retention_limit(struct retention *retention, const struct windir *windir, c
 	limiting.free_wanted = (uint64_t)((double)all * limits->min_free);
 	limiting.free_wanted = limiting.free_wanted > limits->reserve ? limiting.free_wanted : limits->reserve;
 	if (space && limiting.free_wanted < limiting.free + space)
-		limiting.free_wanted = limiting.free + space; /* relative to the free space, so that it works for a full
-							       * quota, too */
+		/* `space` is relative to the free space, so that windows are deleted for a full quota, too */
+		limiting.free_wanted = limiting.free + space;
 	retention_sort(retention);
 	find_expired(retention, limits->age_s, now);
 	if (!retention_too_much(&limiting))

@@ -18,13 +18,13 @@
 
 #define SHARED_WRITE 022
 
-/* Folders of DIR. symbols and jit belong to record/symsaver/symsaver.h; they are made here, because after privileges
- * are dropped no process can make them in a DIR of another user. */
+/* Folders of DIR. symbols and jit belong to record/symsaver/symsaver.h. All are created here, because after privileges
+ * are dropped the process cannot create folders in a DIR of another user. */
 static const char *const windir_name[] = { "recording", "out", "bad", "symbols", "jit" };
 
 int windir_file(int space, const char *name, int flags)
 {
-	/* O_NONBLOCK prevents that the call waits, as the name may be a FIFO */
+	/* O_NONBLOCK, because open would block if the name is that of a FIFO */
 	int fd = openat(space, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 
@@ -46,7 +46,7 @@ bool windir_epoch(const char *name, uint64_t *epoch)
 	if (!str_ends(string, STR(".data")) || !str_u64(str_head(string, string.n - 5), epoch))
 		return false;
 	snprintf(back, sizeof(back), "%" PRIu64 ".data", *epoch);
-	return str_eq(string, str_of(back)); /* a name that differs, such as 007.data, is refused */
+	return str_eq(string, str_of(back)); /* refuses names such as 007.data */
 }
 
 bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, uint64_t epoch), void *arg)
@@ -64,7 +64,8 @@ bool windir_each(int space, bool (*f)(void *arg, int space, const char *name, ui
 	return true;
 }
 
-/* Ends the process with a message, because DIR or a folder in it cannot be made. errno has the reason. */
+/* Ends the process with a message that DIR (space "") or the folder `space` in it cannot be created. errno: the
+ * reason. */
 static NORETURN void die_making(const char *dir, const char *space)
 {
 	int error = errno;
@@ -111,7 +112,7 @@ static int open_subfolder(int dir, const char *dir_name, const char *name, uid_t
 	return fd;
 }
 
-/* ---- as root, for another user ------------------------------------------------------------------------------ */
+/* ---- creation of folders by root for another user --------------------------------------------------------------- */
 
 struct heir {
 	uid_t uid;
@@ -142,9 +143,9 @@ static bool is_empty(int dir)
 	return folder && n == 2;
 }
 
-/* Makes a folder for the user who will own DIR. Where that user may write, the call runs with the user's rights: root
- * must not change a folder in which another user can replace names. Elsewhere root makes the folder and changes its
- * owner. at: descriptor of the parent folder, or AT_FDCWD. */
+/* Creates a folder for the user who will own DIR. First tries it with that user's rights, because root must not change
+ * a folder in which another user can replace names. If these rights do not suffice, root creates the folder and changes
+ * its owner. at: descriptor of the parent folder, or AT_FDCWD. Returns false with errno on failure. */
 static bool make_for(int at, const char *name, const struct heir *heir)
 {
 	gid_t gid = getegid();
@@ -174,7 +175,7 @@ static bool make_for(int at, const char *name, const struct heir *heir)
 	return made;
 }
 
-/* Returns the uid of the user who called sudo; -1 if none did. */
+/* Returns the uid of the user who called sudo (SUDO_UID); -1 if the process was not started by sudo. */
 static uid_t sudo_user(void)
 {
 	const char *text = getenv("SUDO_UID");
@@ -183,9 +184,9 @@ static uid_t sudo_user(void)
 	return text && str_u64(str_of(text), &uid) && uid < (uid_t)-1 ? (uid_t)uid : (uid_t)-1;
 }
 
-/* Returns the owner of DIR, who gets the windows, kallsyms and command lines of the host. Ends the process if that is
- * neither root nor the user who called sudo; any other user must be named by --user. DIR is "." by default, and any
- * user may have made a directory of that name. */
+/* Returns the owner of DIR, who gets the windows, kallsyms and command lines of the host. Ends the process if the owner
+ * is neither root nor the user who called sudo; any other user must be named by --user. The reason: DIR is the current
+ * directory by default, and that may be a directory of any user. */
 static struct heir windir_owner_of(const char *dir, const struct stat *status, gid_t gid)
 {
 	if (status->st_uid != 0 && status->st_uid != sudo_user())
@@ -195,7 +196,7 @@ static struct heir windir_owner_of(const char *dir, const struct stat *status, g
 	return (struct heir){ status->st_uid, gid == (gid_t)-1 ? status->st_gid : gid };
 }
 
-/* Syncs the parent of a new DIR, so that DIR survives a power failure like the windows in it. */
+/* Syncs the parent directory of a new DIR, so that DIR survives a power failure. */
 static void sync_parent(int dir)
 {
 	int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -234,12 +235,13 @@ void windir_prepare(const char *dir, uid_t *uid, gid_t *gid)
 	*gid = heir.gid;
 }
 
-/* ---- opening directories as the current user -------------------------------------------------------------------- */
+/* ---- opening of folders by the user who records ----------------------------------------------------------------- */
 
 static int own_dir(int dir, const char *dir_name, const char *name)
 {
 	if (mkdirat(dir, name, 0750) == 0)
-		fsync(dir); /* syncs DIR, before a window in the new folder is reported */
+		/* syncs DIR, so that the new folder survives a power failure before a window in it is reported */
+		fsync(dir);
 	else if (errno != EEXIST)
 		die_making(dir_name, name);
 	return open_subfolder(dir, dir_name, name, geteuid());

@@ -30,12 +30,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUEUE 64                 /* greatest number of windows that wait for the finisher */
-#define SPACE UINT64_C(16 << 20) /* bytes to free if not even an empty window could be created */
-#define ATTEMPTS 100             /* number of attempts to find a free name, while other runs take names */
+/* maximum number of windows that wait for the finisher; a further one is left in recording/ for rescue */
+#define QUEUE 64
+#define SPACE UINT64_C(16 << 20) /* bytes to free if not even the empty file of a window could be created */
+/* ATTEMPTS: maximum number of attempts to find a free name while other runs take names; then the operation fails. NAME,
+ * TEMP: sizes in bytes of buffers for the name of a window, and for a temporary name. */
+#define ATTEMPTS 100
 #define NAME 40
 #define TEMP (NAME + 20)
-#define DEADLINE_MS 5000 /* longest wait at the end, for the reader of paths on standard output */
+#define DEADLINE_MS 5000 /* maximum time in ms for which the end of the finisher waits for the reader of paths */
 
 struct job {
 	struct window w;
@@ -48,34 +51,43 @@ struct windows {
 	struct windows_options o;
 	char *dir;
 	struct windir windir;
-	int used; /* descriptor of recording/used */
+	int used; /* descriptor of recording/used, the ranges of used names (epochs.h) */
 	pthread_t finisher;
 
-	/* The following members are for both threads, under `lock`. */
+	/* Members that both threads use, under `lock`. */
 	pthread_mutex_t lock;
 	pthread_cond_t more;
 	struct job queue[QUEUE];
 	size_t first, n;
-	bool closing, left; /* left: windows of this run are in recording/ without a lock, to be rescued */
-	uint64_t space;     /* bytes that the finisher must free for the recorder */
+	/* closing: true: windows_close waits for the finisher. left: true: recording/ has unlocked windows of this run,
+	 * which must be rescued. */
+	bool closing, left;
+	uint64_t space; /* bytes that the finisher must free for the recorder; 0: nothing */
 	uint64_t own[2 * QUEUE];
-	size_t nown; /* number of epochs in own: the windows that this run has locked */
+	/* number of entries of `own`, the names (s since 1970) of windows in recording/ that this run has locked */
+	size_t nown;
 	uint64_t complete, delayed, dropped[DROPPED_REASONS];
 
-	/* for the recorder's thread only; true: a message has reported that windows cannot be created */
+	/* Member that only the recorder's thread uses. true: a message has reported that windows cannot be created. */
 	bool cannot_create;
 
-	/* The following members are for the finisher's thread only. */
+	/* Members that only the finisher's thread uses. */
 	struct metrics metrics;
-	uint64_t reported[DROPPED_REASONS]; /* numbers of dropped windows that are already in metrics */
+	/* numbers of dropped windows that were added to metrics already, by reason */
+	uint64_t reported[DROPPED_REASONS];
+	/* cpu_us: CPU time of the process in us that was added to metrics already. unprinted: number of paths of this
+	 * run that were not printed and were added to metrics already. */
 	uint64_t cpu_us, unprinted;
 	struct retention saved;
 	struct retention_clock clock;
 	struct announce announce;
-	uint64_t ring_high; /* fill of the fullest ring in the last window, in 1/1000 */
+	uint64_t ring_high; /* fill of the fullest ring in the last window, in 1/1000 of its size */
 	uint64_t symbols_bytes;
-	uint64_t reserve; /* bytes to keep free since the disk was full: twice the largest window dropped */
-	bool short_of_space, no_metrics, not_synced, cut_stacks; /* true: a message has reported this fault */
+	/* bytes to keep free after the disk or quota was full: twice the size of the largest dropped window; 0: it was
+	 * never full */
+	uint64_t reserve;
+	/* true: a message has reported this fault. short_of_space, no_metrics: false again when the fault has ended. */
+	bool short_of_space, no_metrics, not_synced, cut_stacks;
 };
 
 static void windows_name_of(char name[NAME], uint64_t epoch)
@@ -93,16 +105,17 @@ static bool space_helps(int error)
 	return error == ENOSPC || error == EDQUOT;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------- */
+/* ---- renaming of windows ---------------------------------------------------------------------------------------- */
 
-/* Renames a file as renameat does, but fails with EEXIST if the new name exists. */
+/* Renames a file as renameat does, but returns false with errno EEXIST if the new name exists. */
 static bool windows_move(int from, const char *name, int to, const char *new_name)
 {
 	if (fullio_rename_new(from, name, to, new_name))
 		return true;
 	if (errno != EINVAL && errno != ENOSYS)
 		return false;
-	/* The file system lacks RENAME_NOREPLACE. Names are used once, so no other file gets this name meanwhile. */
+	/* The file system lacks RENAME_NOREPLACE. Each name is used by one window only, so no other file gets this name
+	 * between the check and the rename. */
 	if (faccessat(to, new_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
 		errno = EEXIST;
 		return false;
@@ -124,7 +137,7 @@ static void windows_forget(struct windows *windows, uint64_t epoch)
 	pthread_mutex_unlock(&windows->lock);
 }
 
-/* ---- the finisher -------------------------------------------------------------------------------------------- */
+/* ---- functions of the finisher's thread ---------------------------------------------------------------------- */
 
 static void count_self(struct windows *windows)
 {
@@ -177,9 +190,8 @@ static void write_metrics(struct windows *windows)
 	}
 }
 
-/* Deletes files in symbols/ and jit/ that no window needs. The symbol saver does so once a minute, too, but a full file
- * system cannot wait for that. Names and times alone decide which files may be deleted. Returns the number of freed
- * bytes. */
+/* Deletes files in symbols/ and jit/ that no window needs, by their names and times only. The symbol saver does the
+ * same every ten minutes, but a full file system cannot wait for that. Returns the number of freed bytes. */
 static uint64_t windows_drop_symbols(void *arg)
 {
 	const struct windows *windows = arg;
@@ -210,7 +222,8 @@ static void windows_keep_limits(struct windows *windows, uint64_t space)
 	}
 }
 
-/* Syncs both folders after a window was moved from recording/ to out/. */
+/* Syncs recording/used and the folder out/ after a window was moved to out/. The first failure is reported by a
+ * message. */
 static void sync_dirs(struct windows *windows)
 {
 	if ((fdatasync(windows->used) < 0 || fsync(windows->windir.out) < 0) && errno != EINVAL &&
@@ -220,7 +233,8 @@ static void sync_dirs(struct windows *windows)
 	}
 }
 
-/* Moves the window `from` to out/, under another name (*epoch) if out/ already has a file of that name. */
+/* Moves the window named `from` from recording/ to out/, and sets *epoch to its name there: `from`, or the next free
+ * name if out/ already has that file. Returns false with errno on failure. */
 static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *epoch)
 {
 	char name[NAME], new_name[NAME];
@@ -237,7 +251,8 @@ static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *ep
 	return false;
 }
 
-/* Prints path and summary of a window that has been moved to out/, and adds it to the metrics. */
+/* Prints the path and summary of a window that was moved to out/, and adds it to the metrics. what: text before the
+ * summary. */
 static void windows_announce(struct windows *windows, int fd, uint64_t epoch, struct window_report *report,
 			     const char *what)
 {
@@ -347,7 +362,7 @@ static void clean_up(struct windows *windows)
 	windows_keep_limits(windows, 0);
 }
 
-/* Waits for work of the finisher; at most a second if a slow reader of paths has not got all lines yet. */
+/* Waits for a signal of the recorder's thread; at most 1 s if queued paths remain because their reader is slow. */
 static void wait_for_more(struct windows *windows)
 {
 	if (windows->announce.waiting.n)
@@ -403,7 +418,7 @@ static void *windows_finisher(void *arg)
 {
 	struct windows *windows = arg;
 
-	urgency_lower(URGENCY_USUAL); /* a low priority, as samples do not depend on this thread */
+	urgency_lower(URGENCY_USUAL); /* low priority, because the recording of samples does not wait for this thread */
 	leftovers_sweep(&windows->windir);
 	clean_up(windows);
 	write_metrics(windows);
@@ -414,7 +429,7 @@ static void *windows_finisher(void *arg)
 	return NULL;
 }
 
-/* ---- the recorder -------------------------------------------------------------------------------------------- */
+/* ---- functions of the recorder's thread ---------------------------------------------------------------------- */
 
 static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
 {
@@ -424,13 +439,13 @@ static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
 	return true;
 }
 
-/* Opens recording/used, the file of used names. If it is missing or empty, fills it with the names of the existing
- * windows. */
+/* Opens recording/used, the file of used names, and returns its descriptor. If the file is missing or empty, fills it
+ * with the names of the existing windows. Ends the process if the file cannot be opened. */
 static int open_used(const struct windir *windir, const char *dir)
 {
 	struct epochs epochs = { 0 };
 	struct stat status;
-	/* mode 0600, because a user who can lock the file could stop the recorder */
+	/* mode 0600: a user who can open the file could lock it and stop the recorder */
 	int fd = openat(windir->recording, "used", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
@@ -477,12 +492,13 @@ struct windows *windows_open(const struct windows_options *options)
 		windows->dir[--n - 1] = 0;
 	windir_open(&windows->windir, windows->dir);
 	windows->used = open_used(&windows->windir, windows->dir);
-	signal(SIGXFSZ, SIG_IGN); /* a file over the size limit then is an error of its window, not the end of the
-				   * process */
+	/* a write beyond the limit of file sizes (RLIMIT_FSIZE) then fails with EFBIG, instead of ending the process */
+	signal(SIGXFSZ, SIG_IGN);
 	pthread_mutex_init(&windows->lock, NULL);
 	threads_condition(&windows->more);
 	error = threads_start(&windows->finisher, 0, windows_finisher,
-			      windows); /* signals are blocked in it, so that writing to a closed pipe returns EPIPE */
+			      /* signals are blocked in the thread, so a write to a closed pipe returns EPIPE */
+			      windows);
 	if (error) {
 		errno = error;
 		die_errno("cannot start a thread");
@@ -490,13 +506,15 @@ struct windows *windows_open(const struct windows_options *options)
 	return windows;
 }
 
-/* Sets a second lock (OFD), by which other runs find that a run is writing the window. They query it without taking it,
- * whereas processes that rescue or remove windows take flock briefly. */
+/* Sets a second lock (OFD) of a window's file. It shows other runs that a run is writing the window; they query this
+ * lock without taking it. The first lock (flock) cannot show that, as processes that rescue or remove windows take it
+ * briefly, too. */
 static void mark_written(int fd)
 {
 	struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
 
-	fcntl(fd, F_OFD_SETLK, &f); /* if this fails, overlapping runs do not find this window */
+	/* if F_OFD_SETLK fails, overlapping runs do not find this window in windows_predecessor */
+	fcntl(fd, F_OFD_SETLK, &f);
 }
 
 static bool is_written(int fd)
@@ -506,9 +524,9 @@ static bool is_written(int fd)
 	return fcntl(fd, F_OFD_GETLK, &f) == 0 && f.l_type == F_WRLCK;
 }
 
-/* Creates a window's file under a temporary name, which is stored in `temp`, and locks it. The caller then renames it,
- * so other runs never see the window unlocked. A run that removes leftovers may lock and delete the file first; so each
- * attempt uses another temporary name. Returns the descriptor; -1 and errno on failure. */
+/* Creates the file of the window `name` under a temporary name, which is stored in `temp`, and locks it. The caller
+ * renames it, so that other runs never see the window unlocked. A run that removes leftovers may lock and delete the
+ * file first; so each attempt uses another temporary name. Returns the descriptor; -1 with errno on failure. */
 static int new_file(struct windows *windows, const char *name, char temp[TEMP])
 {
 	struct stat status;
@@ -584,8 +602,8 @@ bool windows_create(struct windows *windows, uint64_t epoch, struct window *wind
 	return good;
 }
 
-/* Hands a window to the finisher. If the queue is full, releases it instead: it keeps its name without a lock, so it is
- * rescued later like one of a killed run. */
+/* Passes a window to the finisher. If the queue is full, closes the window's file instead, which releases its lock; the
+ * window is then rescued later, like a window of a killed run. */
 static void windows_enqueue(struct windows *windows, struct window *window, const struct job *job)
 {
 	bool fits;
@@ -623,7 +641,7 @@ void windows_drop(struct windows *windows, struct window *window, int error, con
 	windows_enqueue(windows, window, &job);
 }
 
-/* ---- runs that overlap --------------------------------------------------------------------------------------- */
+/* ---- windows of overlapping runs -------------------------------------------------------------------------------- */
 
 struct predecessor {
 	struct windows *ws;
@@ -676,7 +694,7 @@ bool windows_predecessor(struct windows *windows, uint64_t *end_ns)
 	return predecessor.found;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------- */
+/* ---- end of the run ------------------------------------------------------------------------------------------ */
 
 void windows_counts(struct windows *windows, uint64_t *complete, uint64_t *dropped)
 {

@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
-/* ---- path -------------------------------------------------------------------------------------------------------- */
+/* ---- paths of CPython -------------------------------------------------------------------------------------------- */
 
-/* Removes "3.11" from the start of *name and sets *minor; "3" alone leaves *minor 0. */
+/* Removes a version such as "3.11" from the start of *name and sets *minor to its minor version; 0 for "3" alone.
+ * Returns false if there is no version. */
 static bool cut_version(struct str *name, uint32_t *minor)
 {
 	uint32_t value = 0;
@@ -24,7 +25,8 @@ static bool cut_version(struct str *name, uint32_t *minor)
 	return true;
 }
 
-/* Returns true if the base name of path is that of CPython, and sets *minor to its minor version, 0 if it has none. */
+/* Returns true if the file name of a path is a file name of CPython, otherwise false. If true, sets *minor to the minor
+ * version in the name, or to 0 if the name has none. */
 static bool path_version(struct str path, uint32_t *minor)
 {
 	struct str name = path;
@@ -39,7 +41,7 @@ static bool path_version(struct str path, uint32_t *minor)
 	name = str_from(name, library ? 9 : 6);
 	if (!cut_version(&name, minor))
 		return false;
-	/* Flags of a build: d, m, t, u. */
+	/* Build flags: d, m, t, u. */
 	while (name.n && name.p[0] >= 'a' && name.p[0] <= 'z')
 		name = str_from(name, 1);
 	return library ? str_starts(name, STR(".so")) : name.n == 0;
@@ -52,7 +54,7 @@ bool cpython_is_library(struct str path)
 	return path_version(path, &minor);
 }
 
-/* ---- layout ------------------------------------------------------------------------------------------------------ */
+/* ---- choice of the layout ---------------------------------------------------------------------------------------- */
 
 static enum cpython_answer refuse(struct cpython *cpython, uint32_t minor, const char *why)
 {
@@ -74,7 +76,8 @@ static enum cpython_answer early(struct cpython *cpython)
 	return CPYTHON_EARLY;
 }
 
-/* Sets the candidate layout of a version. Returns false if there is none. */
+/* Sets cpython->layout to the layout of version 3.`minor`: from the table of _Py_DebugOffsets if `debug` is not NULL.
+ * Returns false if the layout is unknown. */
 static bool take_candidate(struct cpython *cpython, const char *debug, uint32_t minor)
 {
 	if (debug)
@@ -83,7 +86,8 @@ static bool take_candidate(struct cpython *cpython, const char *debug, uint32_t 
 	       pylayout_members(cpython->memory, cpython->code_type, &cpython->layout);
 }
 
-/* Returns true if two layouts read the same: they differ in the version alone, and in its table of lines not at all. */
+/* Returns true if two layouts read the same data: they differ only in version and runtime.gil, and both versions
+ * have the same format of line tables. */
 static bool is_same_layout(struct cpython_layout one, struct cpython_layout other)
 {
 	bool lines = (one.version < 10) == (other.version < 10) && (one.version < 11) == (other.version < 11);
@@ -93,7 +97,8 @@ static bool is_same_layout(struct cpython_layout one, struct cpython_layout othe
 	return lines && memcmp(&one, &other, sizeof(one)) == 0;
 }
 
-/* Tries the layouts of all versions that have a _Py_DebugOffsets (debug), or none. Exactly one may be proven. */
+/* Tries the layouts of all versions that have _Py_DebugOffsets if `debug` is not NULL, otherwise of all versions that
+ * lack this table. Returns CPYTHON_OPEN if exactly one layout is proven. */
 static enum cpython_answer try_neighbours(struct cpython *cpython, const char *debug, uint32_t minor)
 {
 	struct cpython_layout proven = { 0 };
@@ -138,7 +143,7 @@ static enum cpython_answer find_layout(struct cpython *cpython, uint32_t minor)
 	if (cpython->hexversion)
 		minor = cpython->hexversion >> 16 & 255;
 	if (minor >= PYLAYOUT_DEBUG_OFFSETS && !table)
-		/* The table is there before the first thread is. */
+		/* The table exists before the first thread starts. */
 		return refuse(cpython, minor, "it has no _Py_DebugOffsets");
 	if (!take_candidate(cpython, table, minor))
 		return try_neighbours(cpython, table, minor);
@@ -174,7 +179,7 @@ enum cpython_answer cpython_open(struct cpython *cpython, struct memory *memory,
 		snprintf(cpython->why, sizeof(cpython->why), "%s", why ? why : "the file is not CPython");
 		return CPYTHON_OTHER_FILE;
 	}
-	/* PY_VERSION_HEX, since 3.11: an unsigned long in read-only data. */
+	/* Py_Version (since 3.11) is PY_VERSION_HEX as an unsigned long, in read-only data. */
 	if (loadedfile_symbol(&cpython->file, STR("Py_Version"), &address) &&
 	    memory_pointer(memory, address, &version) && version >> 24 == 3)
 		cpython->hexversion = (uint32_t)version;
@@ -188,7 +193,7 @@ enum cpython_answer cpython_open(struct cpython *cpython, struct memory *memory,
 	return answer;
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------------- */
+/* ---- list of threads --------------------------------------------------------------------------------------------- */
 
 size_t cpython_threads(struct cpython *cpython, struct cpython_thread *thread, size_t cap)
 {

@@ -8,20 +8,24 @@
 #include <stdlib.h>
 
 #define ATTEMPTS 32u
-#define EMPTY_ATTEMPTS 4u /* of these, attempts that find no frame: a thread may be between two functions */
+/* EMPTY_ATTEMPTS: after this number of attempts that found no frame, the proof ends; it is more than one, because a
+ * thread may have been between two functions. INTERPRETERS_MAX: maximum number of interpreters that are read; further
+ * ones are ignored. */
+#define EMPTY_ATTEMPTS 4u
 #define INTERPRETERS_MAX 1024u
-#define THREADS_PROVEN 64u /* threads whose frames are looked at in an attempt */
+#define THREADS_PROVEN 64u /* maximum number of threads whose frames are checked in an attempt */
 #define FRAMES_PROVEN 64u
 #define COPY_BYTES (128u << 10)
 #define STATE_BYTES 192u
 #define SMALL_COPY 2048u
-#define TID_MAX (1u << 22) /* the kernel's limit of pid_max */
+#define TID_MAX (1u << 22) /* the kernel's upper limit of pid_max; a larger tid is invalid */
 
-/* struct pthread of glibc for x86-64, 2.17 to 2.43: it points to itself (tcbhead_t.tcb and .self), and has the tid. */
+/* Offsets in struct pthread of glibc for x86-64, 2.17 to 2.43. It has two pointers to itself (tcbhead_t.tcb and
+ * .self), and the tid. */
 #define PTHREAD_SELF 16u
 #define PTHREAD_TID 0x2d0u
 
-/* Returns the tid of a thread by its pthread_t, or 0. */
+/* Returns the tid of the thread with this pthread_t, or 0 if there is no struct pthread of glibc. */
 static uint32_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 {
 	uint64_t tcb, self, tid;
@@ -32,7 +36,8 @@ static uint32_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 	return (uint32_t)tid;
 }
 
-/* Reads a thread's state. Returns NULL, or the contradiction. thread->tid is 0 for a thread that is just starting. */
+/* Reads a thread state into *thread, and sets *next to the next state of the list. Returns NULL, or the
+ * contradiction. thread->tid is 0 for a thread that is just starting. */
 static const char *read_thread(struct cpython *cpython, uint64_t interpreter, uint64_t state, uint64_t previous,
 			       struct cpython_thread *thread, uint64_t *next)
 {
@@ -64,7 +69,7 @@ static const char *read_thread(struct cpython *cpython, uint64_t interpreter, ui
 	return NULL;
 }
 
-/* Adds the threads of one interpreter to thread[*n..cap). */
+/* Appends the threads of one interpreter to thread[*n..cap). Returns NULL, or the contradiction. */
 static const char *read_threads(struct cpython *cpython, uint64_t interpreter, struct cpython_thread *thread,
 				size_t cap, size_t *n)
 {
@@ -119,7 +124,8 @@ static int compare_tids(const void *one, const void *other)
 	return a->state < b->state ? -1 : a->state > b->state;
 }
 
-/* Returns true if the thread runs a Python function in this state. */
+/* Returns false if the thread state has no frame of a Python function; true if it has one, also if its frames are not
+ * readable. */
 static bool runs_function(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
 {
 	_Alignas(struct threadcopy) char space[sizeof(struct threadcopy) + SMALL_COPY];
@@ -127,7 +133,7 @@ static bool runs_function(struct cpython *cpython, uint64_t state, struct cpytho
 	struct threadplan plan;
 
 	cpython_plan(&cpython->layout, &plan);
-	/* The outermost frame, since 3.15, has no function. */
+	/* Two frames are enough: since 3.15, the outermost one has no function. */
 	plan.frames = 2;
 	plan.before = 0;
 	plan.after = plan.frame_bytes;
@@ -135,7 +141,7 @@ static bool runs_function(struct cpython *cpython, uint64_t state, struct cpytho
 	return cpython_frames(&cpython->layout, copy, stack) != CPYTHON_NO_FRAME;
 }
 
-/* Returns the number of the only state of thread[0..n) that has a frame, or n. */
+/* Returns the index of the only state in thread[0..n) that has a frame; n if there is none, or more than one. */
 static size_t only_with_frame(struct cpython *cpython, const struct cpython_thread *thread, size_t n)
 {
 	struct cpython_stack *stack = mem_grow(NULL, 1, sizeof(*stack));
@@ -153,7 +159,7 @@ static size_t only_with_frame(struct cpython *cpython, const struct cpython_thre
 
 size_t pycheck_one_state_each(struct cpython *cpython, struct cpython_thread *thread, size_t n)
 {
-	size_t kept = 0;
+	size_t found = 0;
 
 	qsort(thread, n, sizeof(*thread), compare_tids);
 	for (size_t i = 0, end; i < n; i = end) {
@@ -164,12 +170,12 @@ size_t pycheck_one_state_each(struct cpython *cpython, struct cpython_thread *th
 		if (end - i > 1)
 			chosen = only_with_frame(cpython, thread + i, end - i);
 		if (chosen < end - i)
-			thread[kept++] = thread[i + chosen];
+			thread[found++] = thread[i + chosen];
 	}
-	return kept;
+	return found;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------ */
+/* ---- proof by the frames of threads ------------------------------------------------------------------------------ */
 
 struct prover {
 	struct cpython *cpython;
@@ -195,7 +201,8 @@ static const char *prove_frame(struct cpython *cpython, const struct cpython_fra
 	return NULL;
 }
 
-/* Sets *proven if the thread's frames prove the layout. Returns NULL, or the contradiction. */
+/* Checks the frames of a thread against the layout. Sets *proven if the thread has frames and all are right. Returns
+ * NULL, or the contradiction. */
 static const char *prove_stack(struct prover *prover, const struct cpython_thread *thread, bool *proven)
 {
 	struct cpython *cpython = prover->cpython;
@@ -222,7 +229,8 @@ static const char *prove_stack(struct prover *prover, const struct cpython_threa
 	return NULL;
 }
 
-/* One attempt. *why is NULL, or the contradiction. Returns true if a thread's frames prove the layout. */
+/* Makes one attempt to prove the layout. Returns true if the frames of a thread prove the layout. Returns false if a
+ * contradiction is found; then sets *why to it. Returns false with *why NULL if no thread has frames. */
 static bool prove_once(struct prover *prover, const char **why)
 {
 	size_t n = pycheck_threads(prover->cpython, prover->thread, THREADS_PROVEN, why);
@@ -236,7 +244,7 @@ static bool prove_once(struct prover *prover, const char **why)
 enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why)
 {
 	struct prover prover = { .cpython = cpython };
-	/* An image does not change. */
+	/* An image does not change: one attempt is enough. */
 	unsigned attempts = cpython->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
 	bool proven = false;
 

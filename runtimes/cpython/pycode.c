@@ -8,7 +8,7 @@
 #define BYTECODE_MAX ((uint64_t)1 << 30)
 #define UNIT 2u
 #define TABLE_CHUNK 256u
-#define IDENTITY_LINES 64u /* bytes of the table of lines that identify code */
+#define IDENTITY_LINES 64u /* maximum number of bytes of the line table that identify a code object */
 
 static bool is_bytes_object(struct cpython *cpython, uint64_t address, uint64_t *n)
 {
@@ -18,7 +18,8 @@ static bool is_bytes_object(struct cpython *cpython, uint64_t address, uint64_t 
 	       memory_pointer(cpython->memory, address + PYVAR_SIZE, n) && *n <= BYTECODE_MAX;
 }
 
-/* Sets the place of the bytecode. bytes is the start of the code object. */
+/* Sets address and size of the bytecode in *code. bytes is the start of the code object. Returns false if the
+ * bytecode is malformed. */
 static bool find_bytecode(struct cpython *cpython, const char *bytes, struct cpython_code *code)
 {
 	const struct cpython_layout *layout = &cpython->layout;
@@ -40,7 +41,7 @@ static bool find_bytecode(struct cpython *cpython, const char *bytes, struct cpy
 	return true;
 }
 
-/* Appends the base name of a path without its suffix: "view" of "/srv/shop/view.py". */
+/* Appends the file name of a path without its suffix: "view" for "/srv/shop/view.py". */
 static void append_base(const char *path, struct pytext *text)
 {
 	struct str base = str_of(path);
@@ -58,7 +59,7 @@ static bool append_module(struct cpython *cpython, const struct cpython_code *co
 	if (pydict_get(cpython, code->globals, STR("__name__"), &name) && pystring_append(cpython, name, text))
 		return true;
 	append_base(code->file, text);
-	/* A failed read is no missing module: the budget may be exceeded. */
+	/* A failed read does not show that the module has no name: the budget may be exceeded. */
 	return !cpython->memory->budget || !cpython->memory->budget->over;
 }
 
@@ -94,7 +95,7 @@ enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpyt
 	    pylayout_word(bytes, PYOBJECT_TYPE) != cpython->code_type)
 		return CPYTHON_CODE_NONE;
 	memcpy(&code->firstline, bytes + layout->code.firstline, sizeof(code->firstline));
-	/* The code that calls __init__ (_Py_InitCleanup) has this string as file and as name. */
+	/* the code that calls __init__ (_Py_InitCleanup) has one string both as its file name and as its name */
 	name = pylayout_word(bytes, layout->code.name);
 	if (layout->version >= 12 && pylayout_word(bytes, layout->code.filename) == name &&
 	    pystring_is(cpython, name, STR("__init__")))
@@ -106,8 +107,8 @@ enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpyt
 	return CPYTHON_CODE_READ;
 }
 
-/* Returns the number of bytes of a code object from its size on that hash_fields reads; 0: the order of its fields is
- * another one. */
+/* Returns the number of bytes of a code object, from its size field on, that hash_fields reads; 0 if the fields have
+ * another order. */
 static uint32_t fields_bytes(const struct cpython_layout *layout)
 {
 	uint32_t from = layout->code.firstline, to = layout->code.lines;
@@ -118,9 +119,9 @@ static uint32_t fields_bytes(const struct cpython_layout *layout)
 	return to + (uint32_t)sizeof(uint64_t) - PYVAR_SIZE;
 }
 
-/* Returns a hash of the fields of a code object that never change: those from the first line to the table of lines
- * (pointers, sizes, the version), and the size of the bytecode and the constants, which are in front since 3.11.
- * `bytes` is its size, with fields_bytes. */
+/* Returns a hash of the fields of a code object that never change: all fields from the first line to the line table
+ * (pointers, sizes, the version), and since 3.11 the size of the bytecode and the constants, which precede them.
+ * `bytes` points to the size field, with fields_bytes() bytes. */
 static uint64_t hash_fields(const struct cpython_layout *layout, const char *bytes)
 {
 	uint32_t from = layout->code.firstline - PYVAR_SIZE, to = fields_bytes(layout);
@@ -137,7 +138,7 @@ uint64_t pycode_copied(const struct cpython_layout *layout, struct threadcopy_vi
 	return bytes ? hash_fields(layout, bytes) | 1 : 0;
 }
 
-/* Adds the contents of the str at an address to a hash. Returns false if it is not readable. */
+/* Adds the contents of the str at an address to *hash. Returns false if the str is not readable. */
 static bool hash_string(struct cpython *cpython, uint64_t address, uint64_t *hash)
 {
 	char bytes[CPYTHON_NAME_MAX];
@@ -149,7 +150,7 @@ static bool hash_string(struct cpython *cpython, uint64_t address, uint64_t *has
 	return true;
 }
 
-/* Adds the start of the table of lines to a hash. Returns false if it is not readable. */
+/* Adds length and start of a line table to *hash. Returns false if the table is not readable. */
 static bool hash_lines(struct cpython *cpython, uint64_t address, uint64_t *hash)
 {
 	char bytes[IDENTITY_LINES];
@@ -182,14 +183,16 @@ uint64_t cpython_identify(struct cpython *cpython, const struct cpython_frame *f
 	return hash | 1;
 }
 
-/* Returns the offset of the instruction in the bytecode; -1: before the first one; INT64_MIN: elsewhere. */
+/* Returns the offset in bytes of the frame's instruction in the bytecode; -1 if it is before the first instruction;
+ * INT64_MIN if it is outside of the bytecode. */
 static int64_t instruction_offset(const struct cpython_layout *layout, const struct cpython_code *code,
 				  const struct cpython_frame *frame)
 {
 	int64_t offset =
 		layout->version >= 11 ? (int64_t)(frame->instruction - code->bytecode) : (int64_t)frame->instruction;
 
-	/* A new frame of 3.11 and 3.12 is one code unit before, of earlier versions one byte. */
+	/* The instruction of a new frame is one code unit before the first one in 3.11 and 3.12, and one byte before
+	 * it in earlier versions. */
 	if (offset < 0 && offset >= -(int64_t)UNIT)
 		return -1;
 	return offset >= 0 && offset < code->bytecode_bytes ? offset : INT64_MIN;
@@ -205,7 +208,7 @@ uint64_t cpython_instruction(const struct cpython_layout *layout, const struct c
 	return code->bytecode + (offset > 0 ? (uint64_t)offset : 0);
 }
 
-/* The bytes of a table in memory, read in chunks. */
+/* Reader of a table in memory, in chunks. */
 struct table_reader {
 	struct memory *memory;
 	uint64_t at, left;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames in a copy: see ceval.c and pycore_frame.h of each version of CPython for the links that are followed here. */
+/* Finds frames in a copy. The followed pointers are in ceval.c and pycore_frame.h of each version of CPython. */
 #include "runtimes/cpython/pylayout.h"
 
-#define ROOT_BYTES 256u /* all versions have the pointer to the frame and the thread ids in them */
+/* ROOT_BYTES: number of bytes of a thread state that contain the frame pointer and the thread ids in all versions.
+ * ADDRESS_MAX: end of user addresses; a pointer at or above it is impossible. */
+#define ROOT_BYTES 256u
 #define ADDRESS_MAX ((uint64_t)1 << 47)
 
-/* Bytes around a frame that one read copies. Callers lie below their callee in a chunk of 16 kB, but frames of entries
- * from C, since 3.12, lie in the native stack, above their callee. Frame objects, before 3.11, lie anywhere near. */
+/* Number of bytes before and after the start of a frame that one read copies. A caller lies below its callee in a
+ * chunk of 16 kB; but since 3.12, frames that mark an entry from C lie in the native stack, above their callee.
+ * Before 3.11, frame objects are on the heap, often near each other. */
 #define BELOW_STACK_FRAME 7680u
 #define ABOVE_STACK_FRAME 4096u
 #define BESIDE_OBJECT 4096u
 
-/* Owners of frames that are entered from C and have no function: 3 in 3.12 and 3.13; 3 and 4 since 3.14. */
+/* Owners of frames that mark an entry from C and have no function: 3 in 3.12 and 3.13; 3 and 4 since 3.14. */
 #define OWNER_FIRST_SHIM 3u
 #define OWNER_LAST 4u
 
@@ -30,10 +33,11 @@ void cpython_plan(const struct cpython_layout *layout, struct threadplan *plan)
 		.mask = ~(uint64_t)0,
 		.frames = CPYTHON_FRAMES_MAX,
 	};
-	/* earlier versions need a read for each frame */
+	/* before 3.11, each frame needs a read of its own, so code objects are not copied */
 	if (!objects) {
 		plan->object = layout->frame.code;
-		plan->object_bytes = layout->code.lines + 2 * (uint32_t)sizeof(uint64_t); /* and a tag of the pointer */
+		/* 8 bytes more, because the pointer may have a tag */
+		plan->object_bytes = layout->code.lines + 2 * (uint32_t)sizeof(uint64_t);
 	}
 	if (layout->thread.cframe != CPYTHON_NO_FIELD)
 		plan->hop[plan->nhops++] = layout->thread.cframe;
@@ -44,7 +48,8 @@ static bool is_address(uint64_t value)
 	return value % 8 == 0 && value >= 4096 && value < ADDRESS_MAX;
 }
 
-/* Sets *frame to the address of the thread's innermost frame; 0: it has none. */
+/* Sets *frame to the address of the thread's innermost frame. Returns CPYTHON_COMPLETE on success, CPYTHON_NO_FRAME if
+ * the thread has no frame, otherwise the reason why the frame is not found. */
 static enum cpython_end innermost(const struct cpython_layout *layout, struct threadcopy_view *view, uint64_t *frame)
 {
 	const char *bytes = threadcopy_bytes(view, view->copy->root + layout->thread.frame, 8);
@@ -63,7 +68,7 @@ static enum cpython_end innermost(const struct cpython_layout *layout, struct th
 	return *frame ? CPYTHON_COMPLETE : CPYTHON_NO_FRAME;
 }
 
-/* Result of reading one frame. */
+/* Result of reading one frame. FRAME_OF_ENTRY: the frame only marks an entry from C. */
 enum frame_kind { FRAME_OF_FUNCTION, FRAME_OF_ENTRY, FRAME_IMPOSSIBLE };
 
 static void read_instruction(const struct cpython_layout *layout, const char *bytes, struct cpython_frame *frame)
@@ -74,7 +79,7 @@ static void read_instruction(const struct cpython_layout *layout, const char *by
 		frame->instruction = pylayout_word(bytes, layout->frame.instruction);
 		return;
 	}
-	/* f_lasti: -1 before the first instruction. 3.10 counts code units of 2 bytes. */
+	/* f_lasti is -1 before the first instruction. In 3.10 it counts code units of 2 bytes. */
 	memcpy(&index, bytes + layout->frame.instruction, sizeof(index));
 	frame->instruction = (uint64_t)((int64_t)index * (layout->version == 10 && index > 0 ? 2 : 1));
 }
@@ -97,11 +102,13 @@ static enum frame_kind read_frame(const struct cpython_layout *layout, const cha
 	frame->code = pylayout_word(bytes, layout->frame.code) & ~(uint64_t)layout->frame.tag;
 	frame->globals = pylayout_word(bytes, layout->frame.globals);
 	read_instruction(layout, bytes, frame);
-	/* The globals are not checked: frames of CPython's own use have none, and an old value there in 3.12. */
+	/* The globals are not checked: frames for CPython's own use have none; in 3.12 their field has a stale
+	 * value. */
 	return owner <= CPYTHON_OWNED_BY_OBJECT && is_address(frame->code) ? FRAME_OF_FUNCTION : FRAME_IMPOSSIBLE;
 }
 
-/* Brent's search for a cycle: compares each frame with one that moves up at each power of two. */
+/* State of Brent's cycle detection: each frame is compared with `mark`, which becomes the current frame after 1, 2, 4,
+ * 8, ... steps. */
 struct cycle {
 	uint64_t mark, steps, limit;
 };
@@ -151,6 +158,6 @@ enum cpython_end cpython_frames(const struct cpython_layout *layout, const struc
 			stack->frame[stack->n - 1].entry = true;
 		at = pylayout_word(bytes, layout->frame.previous);
 	}
-	/* A thread that has entered the eval loop alone has entries, but no function. */
+	/* A thread that has only entered the eval loop has entry marks, but no function. */
 	return end == CPYTHON_COMPLETE && stack->n == 0 ? CPYTHON_NO_FRAME : end;
 }

@@ -4,10 +4,11 @@
 #define MEMBERS_MAX 64u
 #define MEMBER_BYTES 40u
 #define MEMBER_OFFSET 16u
-#define OFFSET_MAX (1u << 20) /* limit for an offset; those in _PyRuntime and in an interpreter are some 10 kB */
+/* upper bound of plausible offsets; those in _PyRuntime and in an interpreter are some 10 kB */
+#define OFFSET_MAX (1u << 20)
 #define NONE CPYTHON_NO_FIELD
 
-/* A PyFrameObject has its caller and its code in front; 3.10 drops two fields before f_lasti. */
+/* Layout of versions with PyFrameObject: caller and code are at its start; 3.10 has two fields less before f_lasti. */
 #define LAYOUT_OF_OBJECTS(minor, lasti, gil_offset)                                                                 \
 	{                                                                                                           \
 		.version = (minor), .runtime = { 32, gil_offset }, .interpreter = { 0, 8, NONE }, .gil = { 8, 16 }, \
@@ -73,10 +74,10 @@ bool pylayout_of_version(uint32_t minor, struct cpython_layout *layout)
 	return false;
 }
 
-/* ---- _Py_DebugOffsets -------------------------------------------------------------------------------------------- */
+/* ---- layout from _Py_DebugOffsets -------------------------------------------------------------------------------- */
 
-/* Positions of the groups of words of one version, in bytes, and what versions inserted into groups. The interpreter's
- * group is at 48 in all of them. */
+/* Positions of the groups of words in _Py_DebugOffsets of one version, in bytes. They differ because versions insert
+ * words. The group of the interpreter is at 48 in all versions. */
 static const struct debug_order {
 	uint32_t version, gil, thread, thread_ids, frame, code, object, string;
 } debug_orders[] = {
@@ -95,7 +96,7 @@ bool pylayout_has_debug(const char *bytes, struct pylayout_debug *debug)
 	return true;
 }
 
-/* Sets *to to a word that is an offset. Returns false if it is no plausible one. */
+/* Sets *to to the word at `at`, an offset. Returns false if the offset is implausible. */
 static bool debug_offset(const char *bytes, uint32_t at, uint32_t *to)
 {
 	uint64_t value = pylayout_word(bytes, at);
@@ -134,7 +135,7 @@ static bool debug_frames(const char *bytes, const struct debug_order *order, str
 	uint32_t size = 0;
 
 	layout->frame.is_entry = NONE;
-	/* f_globals has no word in the table; it follows f_funcobj in 3.12 to 3.15. */
+	/* The table has no word for f_globals; it follows f_funcobj in 3.12 to 3.15. */
 	layout->frame.globals = 24;
 	layout->frame.tag = order->version < 14 ? 0 : 7;
 	if (!(debug_offset(bytes, order->frame, &size) &&
@@ -177,7 +178,7 @@ bool pylayout_of_debug(const char *bytes, uint32_t version, struct cpython_layou
 	*layout = (struct cpython_layout){ .version = version };
 	if (!order)
 		return false;
-	/* Words that are the same in all builds with a GIL: sizeof(PyObject), ob_type; length and state of a str. */
+	/* Words with a known value in all builds with a GIL: sizeof(PyObject), ob_type; length and state of a str. */
 	if (pylayout_word(bytes, order->object) != 16 || pylayout_word(bytes, order->object + 8) != PYOBJECT_TYPE ||
 	    pylayout_word(bytes, order->string + 8) != PYSTRING_STATE ||
 	    pylayout_word(bytes, order->string + 16) != PYSTRING_LENGTH ||
@@ -187,7 +188,7 @@ bool pylayout_of_debug(const char *bytes, uint32_t version, struct cpython_layou
 	       debug_code(bytes, order, layout);
 }
 
-/* ---- tp_members -------------------------------------------------------------------------------------------------- */
+/* ---- offsets of code objects from tp_members --------------------------------------------------------------------- */
 
 static void take_member(const char *name, uint32_t offset, struct cpython_layout *layout, unsigned *found)
 {
@@ -202,7 +203,7 @@ static void take_member(const char *name, uint32_t offset, struct cpython_layout
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
-		/* Since 3.10 co_lnotab, and since 3.11 co_code, are made on request and are no members. */
+		/* co_lnotab (since 3.10) and co_code (since 3.11) are computed on request, so tp_members lacks them. */
 		if (strcmp(name, wanted[i].name) == 0) {
 			*wanted[i].field = offset;
 			*found |= 1u << i;
@@ -225,7 +226,7 @@ bool pylayout_members(struct memory *memory, uint64_t code_type, struct cpython_
 			return false;
 		if (name == 0)
 			break;
-		/* A name that is longer than text is none that is looked for. */
+		/* the name of a member that is longer than the buffer is none of the wanted names */
 		if (!memory_pointer(memory, member + MEMBER_OFFSET, &offset) || offset > layout->code.bytes - 8)
 			return false;
 		if (memory_string(memory, name, text, sizeof(text)))

@@ -2,9 +2,9 @@
 #include "runtimes/cpython/pylines.h"
 
 #define LINE_MAX_VALUE INT32_MAX
-#define UNIT 2 /* bytes of a code unit */
+#define UNIT 2 /* size of a code unit in bytes */
 
-/* Kinds of entries in a location table: 0 to 9 are short forms. */
+/* Kinds of entries in a location table; 0 to 9 are short forms. */
 enum location_kind { LOCATION_ONE_LINE = 10, LOCATION_NO_COLUMNS = 13, LOCATION_LONG = 14, LOCATION_NONE = 15 };
 
 static int table_byte(const struct pylines_source *source)
@@ -17,7 +17,8 @@ static uint32_t as_line(int64_t line)
 	return line > 0 && line <= LINE_MAX_VALUE ? (uint32_t)line : 0;
 }
 
-/* Pairs: bytes of bytecode (unsigned), lines (signed). A pair applies from its end on. */
+/* Returns the line of the instruction at `offset`, by a co_lnotab: pairs of bytecode bytes (unsigned) and line
+ * difference (signed). A difference applies from the end of its bytes on. Returns 0 if the line is implausible. */
 static uint32_t find_lnotab(const struct pylines_source *source, int64_t line, int64_t offset)
 {
 	for (int64_t at = 0;;) {
@@ -34,7 +35,9 @@ static uint32_t find_lnotab(const struct pylines_source *source, int64_t line, i
 	}
 }
 
-/* Pairs: bytes of bytecode (unsigned), lines (signed; -128: no line). The lines apply to these bytes. */
+/* Returns the line of the instruction at `offset`, by a co_linetable: pairs of bytecode bytes (unsigned) and line
+ * difference (signed; -128: no line). A difference applies to its bytes. Returns 0 if the instruction has no line, or
+ * the table ends before it. */
 static uint32_t find_linetable(const struct pylines_source *source, int64_t line, int64_t offset)
 {
 	for (int64_t at = 0;;) {
@@ -53,7 +56,8 @@ static uint32_t find_linetable(const struct pylines_source *source, int64_t line
 	}
 }
 
-/* Reads a number of 6 bits a byte, the lowest first; bit 6 continues it. Returns false for a malformed one. */
+/* Reads a variable-length number: 6 bits in each byte, lowest first; bit 6 is set if another byte follows. Returns
+ * false if the number is malformed. */
 static bool location_varint(const struct pylines_source *source, uint32_t *value)
 {
 	*value = 0;
@@ -69,7 +73,7 @@ static bool location_varint(const struct pylines_source *source, uint32_t *value
 	return false;
 }
 
-/* Skips bytes with columns. */
+/* Skips n bytes, which have the columns of an entry. Returns false at the end of the table. */
 static bool location_bytes(const struct pylines_source *source, unsigned n)
 {
 	while (n && table_byte(source) >= 0)
@@ -87,7 +91,8 @@ static bool location_lines(const struct pylines_source *source, int64_t *lines)
 	return true;
 }
 
-/* Reads the rest of an entry of a kind. *lines is the difference of lines. */
+/* Reads the rest of an entry of the given kind. Sets *lines to its line difference. Returns false if the entry is
+ * malformed. */
 static bool location_entry(const struct pylines_source *source, unsigned kind, int64_t *lines)
 {
 	uint32_t ignored;

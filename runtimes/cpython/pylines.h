@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pylines.h - lines of bytecode: co_lnotab (before 3.10), co_linetable (3.10), location table (since 3.11).
+ * pylines.h - finds the line of a bytecode instruction in co_lnotab (before 3.10), co_linetable (3.10) or the location
+ * table (since 3.11).
  *
  * Formats: Objects/lnotab_notes.txt, Objects/locations.md, InternalDocs/code_objects.md of CPython.
  */
@@ -9,15 +10,16 @@
 
 #include "common/base.h"
 
-/* Returns the next byte of a table, or -1 at its end or when it is not readable. */
+/* Source of a table's bytes. next(arg) returns the next byte, or -1 at the end of the table or if it is not
+ * readable. */
 struct pylines_source {
 	int (*next)(void *arg);
 	void *arg;
 };
 
-/* Returns the line of the instruction at an offset in the bytecode, in bytes, of a code object of version 3.`version`
- * whose first line is `firstline`; an offset below 0 has the first line. Returns 0 for an instruction without a line,
- * and if the table is malformed or ends before. Takes a step for each byte of the table. */
+/* Returns the line of the instruction at an offset in the bytecode, in bytes. The code object is of version
+ * 3.`version`, and its first line is `firstline`; an offset below 0 has that line. Returns 0 for an instruction
+ * without a line, and if the table is malformed or ends before the offset. Reads the table up to the offset. */
 uint32_t pylines_find(const struct pylines_source *source, uint32_t version, int32_t firstline, int64_t offset);
 
 #endif

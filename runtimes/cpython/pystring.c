@@ -3,14 +3,15 @@
 
 #include "runtimes/cpython/pylayout.h"
 
-#define CHUNK 256u /* bytes of a string that are read at once */
+#define CHUNK 256u /* maximum number of bytes of a string per read */
 #define KEYS_MAX 64u
 #define STRING_MAX ((uint64_t)1 << 40)
 
-/* Fields of a PyDictObject and of its keys. */
+/* Offsets in a PyDictObject and in its keys object. */
 #define DICT_KEYS 32u
 #define DICT_VALUES 40u
-#define KEYS_LOG2_SIZE 8u /* since 3.11, with KEYS_LOG2_BYTES and KEYS_KIND; before, dk_size is there */
+/* also KEYS_LOG2_BYTES and KEYS_KIND since 3.11; earlier versions have dk_size at this offset */
+#define KEYS_LOG2_SIZE 8u
 #define KEYS_LOG2_BYTES 9u
 #define KEYS_KIND 10u
 #define KEYS_UNICODE 1u
@@ -61,7 +62,7 @@ void pytext_end(struct pytext *text)
 	if (text->cut && text->cap >= 3) {
 		if (text->n > text->cap - 3) {
 			text->n = text->cap - 3;
-			/* Bytes 10xxxxxx continue a code point: drop it. */
+			/* bytes 10xxxxxx continue a code point: an incomplete code point at the end is dropped */
 			while (text->n && ((unsigned char)text->to[text->n] & 0xc0) == 0x80)
 				text->n--;
 		}
@@ -71,7 +72,7 @@ void pytext_end(struct pytext *text)
 	text->to[text->n] = '\0';
 }
 
-/* A str: the address of its characters, their number and width in bytes. */
+/* Characters of a str: address, number, and width in bytes. */
 struct characters {
 	uint64_t at, n;
 	uint32_t width;
@@ -87,7 +88,8 @@ static bool find_characters(struct cpython *cpython, uint64_t address, struct ch
 	    !memory_pointer(cpython->memory, address + PYSTRING_LENGTH, &length) || length >= STRING_MAX ||
 	    !memory_u64(cpython->memory, address + PYSTRING_STATE, 4, &state))
 		return false;
-	/* Bits: interned 2, kind 3, compact 1, ascii 1. Strings that are not compact end with 3.11; no name is one. */
+	/* Bits of the state: interned 2, kind 3, compact 1, ascii 1. Strings that are not compact exist up to 3.11;
+	 * names are always compact. */
 	kind = (uint32_t)state >> 2 & 7;
 	if (!(state >> 5 & 1) || (kind != 1 && kind != 2 && kind != 4))
 		return false;
@@ -146,7 +148,7 @@ bool pystring_is(struct cpython *cpython, uint64_t address, struct str name)
 	       memcmp(bytes, name.p, name.n) == 0;
 }
 
-/* The entries of a dict: their address and number, the size of one and the offset of its key. */
+/* Entries of a dict: address and number; size of an entry and offset of its key, in bytes. */
 struct dict_entries {
 	uint64_t at, n;
 	uint32_t bytes, key;
@@ -196,7 +198,7 @@ bool pydict_get(struct cpython *cpython, uint64_t address, struct str name, uint
 	if (!(cpython->layout.version < 11 ? old_entries : new_entries)(memory, keys, &entries))
 		return false;
 	for (uint64_t i = 0; i < entries.n && i < KEYS_MAX; i++) {
-		uint64_t entry[2]; /* key, value */
+		uint64_t entry[2]; /* key and value of the entry */
 
 		if (!memory_read(memory, entries.at + i * entries.bytes + entries.key, entry, sizeof(entry)))
 			return false;

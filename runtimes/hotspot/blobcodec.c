@@ -14,11 +14,12 @@ struct making {
 	const struct code_blob *p;
 	const uint8_t *code;
 	uint64_t n;
-	uint64_t next; /* lowest code offset whose frame state is not evaluated yet */
-	/* Evaluate every offset below this one: in a prologue, the frame state depends on more than nearby bytes. */
+	uint64_t next; /* lowest code offset that is not evaluated yet */
+	/* Code offset of the prologue's end. All offsets below it are evaluated, because the frame state there
+	 * depends on more than nearby bytes. */
 	uint64_t prologue;
-	/* Code offsets [from, to) of the run of equal frame states that is still open, and the end of the run before
-	 * it. */
+	/* Code offsets [from, to) of the open run of equal frame states; `end` is the end offset of the previous
+	 * run. */
 	uint64_t from, to, end;
 	enum javaframe how;
 	struct text runs;
@@ -59,17 +60,17 @@ static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 	case X86_OP_POP_RBP:
 	case X86_OP_RET:
 	case X86_OP_JMP_32: return false;
-	case 0x48: return (b[2] & 0x3f) != 0x2c; /* mov rbp, rsp; sub rsp, N; mov [rsp + N], rbp */
-	case 0x0f: return (b[1] & 0xfd) != 0x85; /* ja, jne */
-	case 0x41: return b[1] != 0x85;          /* test [r10], eax */
-	case 0x4c: return b[1] != 0x8d;          /* lea r10, [poll] */
-	case 0x4d: return b[1] != 0x89;          /* mov [r15 + N], r10 */
+	case 0x48: return (b[2] & 0x3f) != 0x2c; /* possible mov rbp, rsp; sub rsp, N; mov [rsp + N], rbp */
+	case 0x0f: return (b[1] & 0xfd) != 0x85; /* possible ja, jne */
+	case 0x41: return b[1] != 0x85;          /* possible test [r10], eax */
+	case 0x4c: return b[1] != 0x8d;          /* possible lea r10, [poll] */
+	case 0x4d: return b[1] != 0x89;          /* possible mov [r15 + N], r10 */
 	default: return true;
 	}
 }
 
-/* Evaluates the frame states at code offsets [from, to), except those that were evaluated before, and extends or closes
- * the open run. */
+/* Evaluates the frame states at code offsets [from, to) that are not evaluated yet, and extends or closes the open
+ * run. */
 static void blobcodec_look(struct making *making, uint64_t from, uint64_t to)
 {
 	from = from > making->next ? from : making->next;
@@ -98,13 +99,14 @@ static bool blobcodec_has(const struct making *making, uint64_t at, const char *
 	return at <= making->n && n <= making->n - at && memcmp(making->code + at, bytes, n) == 0;
 }
 
-/* Set of the last bytes of instructions that set up or remove a frame. About 1 % of all code bytes are in this set. */
+/* Byte values that end an instruction which sets up or removes a frame. About 1 % of all code bytes have one of
+ * these values. */
 static const bool telling[256] = {
 	[X86_OP_POP_RBP] = true, [X86_OP_LEAVE] = true, [X86_OP_SUB_RSP_LAST] = true, [X86_OP_LEA_R10_LAST] = true
 };
 
-/* If offset i is the last byte of an instruction that sets up or removes a frame, evaluates the frame states at the
- * offsets around it. */
+/* If code byte i ends an instruction that sets up or removes a frame, evaluates the frame states at the offsets
+ * around it. */
 static void look_around(struct making *making, uint64_t i)
 {
 	switch (making->code[i]) {
@@ -172,8 +174,8 @@ void blobcodec_encode(struct text *text, const struct code_blob *blob, const voi
 
 /* ---- decoding ---------------------------------------------------------------------------------------------------- */
 
-/* Reads the next run of frame states, code offsets [*from, *end), from *string. On entry *end is the end of the run
- * before; 0 for the first run. Returns false if the bytes are malformed. */
+/* Reads the next run of frame states from *string: code offsets [*from, *end) with state *how. On entry *end is the
+ * end of the previous run; 0 for the first run. Returns false if the bytes are malformed. */
 static bool next_run(struct str *string, uint64_t *end, uint64_t *from, enum javaframe *how)
 {
 	uint64_t delta, what;

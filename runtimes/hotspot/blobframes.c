@@ -9,8 +9,8 @@
 
 enum { BYTES_MAX = 4096, ALIGNMENT = 16 };
 
-/* Limits for blocks of stubs. HotSpot's blocks have some hundred entries in at most 300 kB (JDK 25); a JVM has up to 16
- * blocks. */
+/* Limits for blocks of stubs. A block of HotSpot has some hundred entries in at most 300 kB (JDK 25); a JVM has up
+ * to 16 blocks. */
 enum { STUB_BYTES_MAX = 2 << 20, STUB_ENTRIES_MAX = 4096, SPLIT_MAX = 65536, OBJECTS = 1024 };
 
 /* ---- layout ------------------------------------------------------------------------------------------------------ */
@@ -24,8 +24,8 @@ static struct vmlayout_field blobframes_field(const struct vmstructs *vmstructs,
 		       (struct vmlayout_field){ 0 };
 }
 
-/* Returns a field of nmethod; some JDKs have the field in the base class CompiledMethod. The width of the result is 0
- * if neither exists. */
+/* Returns a field of nmethod, or of its base class CompiledMethod in the JDKs that have the field there. The width
+ * of the result is 0 if neither exists. */
 static struct vmlayout_field blobframes_either(const struct vmstructs *vmstructs, const char *name)
 {
 	struct vmlayout_field field = blobframes_field(vmstructs, "nmethod", name);
@@ -131,7 +131,7 @@ static uint64_t blobframes_address_of(struct vmlayout_field field, bool offset, 
 	return value > 0 ? base + (uint64_t)value : 0;
 }
 
-/* Returns the frame size in bytes, or 0 if the blob has no frame or the JVM does not record its size. */
+/* Returns the frame size in bytes; 0 if the blob has no frame or the JVM does not record its size. */
 static uint32_t frame_bytes(const struct blobframes_layout *layout, const char *object)
 {
 	int64_t words = vmlayout_get_signed(layout->frame_size, object);
@@ -176,7 +176,7 @@ static bool keeps_rbp(const unsigned char *code, size_t n)
 	return blobframes_begins(code, n, X86_PUSH_RBP X86_MOV_RBP_RSP, 4);
 }
 
-/* Matches mov rsp, [r15 + JavaThread::_cont_entry]: a thawed frame returns to this code. */
+/* Matches mov rsp, [r15 + JavaThread::_cont_entry]: thawed frames return to this code. */
 static bool is_thaw(const struct blobframes_layout *layout, const unsigned char *code, size_t n)
 {
 	uint32_t offset;
@@ -187,7 +187,7 @@ static bool is_thaw(const struct blobframes_layout *layout, const unsigned char 
 	return offset == layout->continuation.at;
 }
 
-/* start of the stub of the nmethod entry barrier: push -1; push rbp; mov rbp, rsp */
+/* First instructions of the stub of the nmethod entry barrier: push -1; push rbp; mov rbp, rsp. */
 #define COOKIE X86_PUSH_MINUS_1 X86_PUSH_RBP X86_MOV_RBP_RSP
 
 /* Splits a block of stubs into code blobs. A stub starts at an aligned address or after a ret. Code that does not start
@@ -244,7 +244,7 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 	p = blobframes_add(frames, blob->begin, blob->end, BLOB_LEAF);
 	p->frame = frame_bytes(&frames->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
-		/* slow_subtype_check: C1 pushes both classes as arguments. */
+		/* In slow_subtype_check, C1 pushes both classes as arguments. */
 		p->leaf.argument_bytes = 16;
 	if (keeps_rbp(code, 4)) {
 		p->kind = BLOB_STUB;
@@ -260,8 +260,8 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* Finds two offsets in a method entry: pop_rax, where pop rax; lea r14, [rsp + rcx * 8 - 8] starts, and push_rax, where
- * push rax; push rbp; mov rbp, rsp; push r13 starts. An offset is BLOB_NEVER if its instructions are absent. */
+/* Sets two offsets of a method entry: pop_rax, where pop rax; lea r14, [rsp + rcx * 8 - 8] starts, and push_rax,
+ * where push rax; push rbp; mov rbp, rsp; push r13 starts. An offset is BLOB_NEVER if its instructions are absent. */
 static void blobframes_find_entry(struct code_blob *blob, const unsigned char *code, size_t n)
 {
 	blob->method_entry.pop_rax = blob->method_entry.push_rax = BLOB_NEVER;
@@ -307,9 +307,9 @@ static bool blobframes_add_interpreter(struct blobframes *frames, struct hotspot
 
 /* ---- conversion of blobs ----------------------------------------------------------------------------------------- */
 
-/* Converts one CodeBlob of the code cache (struct blob), whose first bytes are in object, and adds the result: one
- * struct code_blob, or several for the interpreter and for a block of stubs. Returns false if the CodeBlob has changed
- * since the scan or is not complete. */
+/* Converts one CodeBlob (struct blob), whose first bytes are in `object`, and adds the result: one struct code_blob,
+ * or several for the interpreter and for a block of stubs. Returns false if the CodeBlob has changed since the scan
+ * or is incomplete. */
 static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				const char *object)
 {
@@ -335,8 +335,9 @@ static bool blobframes_add_blob(struct blobframes *frames, struct hotspot *hotsp
 	return true;
 }
 
-/* Reads the first bytes of up to OBJECTS of the n CodeBlobs at blob into objects. OBJECTS bounds the memory, regardless
- * of the size of the code cache. Returns false if the process has ended. */
+/* Reads the first bytes of the CodeBlobs blob[0..n), at most OBJECTS of them, into objects. OBJECTS bounds the
+ * memory, regardless of the size of the code cache. Returns false if the process has ended or the budget is
+ * exceeded. */
 static bool read_objects(const struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 			 char *objects)
 {
@@ -349,7 +350,7 @@ static bool read_objects(const struct blobframes *frames, struct hotspot *hotspo
 	return memory_gather(&hotspot->memory, want, n, objects);
 }
 
-/* Converts and adds all n CodeBlobs. Returns false if the process has ended. */
+/* Converts and adds all n CodeBlobs. Returns false if the process has ended or the budget is exceeded. */
 static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 		     char *objects)
 {
@@ -361,7 +362,7 @@ static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const s
 		if (!blobframes_add_blob(frames, hotspot, &blob[i], objects + i % OBJECTS * frames->layout.bytes))
 			continue;
 		if (frames->npieces > first && first > 0 && frames->blob[first].start < frames->blob[first - 1].end)
-			/* Blobs overlap if the cache changed during the scan. The later one is dropped. */
+			/* Code blobs overlap if the code cache changed during the scan. The later one is dropped. */
 			frames->npieces = first;
 	}
 	return true;

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #define HEAPS_MAX 16
-/* Limit in bytes for one code heap. HotSpot's ReservedCodeCacheSize is at most 2 GB. */
+/* Limit for the size of one code heap in bytes. HotSpot's ReservedCodeCacheSize is at most 2 GB. */
 #define CODE_MAX ((uint64_t)4 << 30)
-#define MAP_BYTES (64u << 10) /* bytes of a segment map that one read fetches */
-#define BATCH 1024u           /* number of blocks whose first bytes one memory_gather fetches */
-#define FIRST_MAX 8192u       /* limit in bytes for the first bytes of one block */
+#define MAP_BYTES (64u << 10) /* number of bytes of a segment map per read */
+#define BATCH 1024u           /* number of blocks whose first bytes are read by one memory_gather */
+#define FIRST_MAX 8192u       /* limit for the number of first bytes of one block */
 #define SEGMAP_BYTES_MAX (64u << 10)
 #define HOPS_MAX 4096
 #define SEGMENT_UNUSED 255
@@ -59,8 +59,8 @@ static int codecache_by_address(const void *a, const void *b)
 	return (heap->low > y->low) - (heap->low < y->low);
 }
 
-/* Reads the code heaps of a JVM into heap[], sorted by address; *n is their number. Returns NULL, or the reason of the
- * failure. */
+/* Reads the code heaps of a JVM into heap[], sorted by address, and sets *n to their number. Returns NULL, or the
+ * reason of the failure. */
 static const char *codecache_find_heaps(struct memory *memory, const struct vmlayout *vmlayout, struct heap *heap,
 					size_t *n)
 {
@@ -94,8 +94,8 @@ static const char *codecache_find_heaps(struct memory *memory, const struct vmla
 	return *n ? NULL : codecache_early;
 }
 
-/* Makes space for more start addresses of blocks; n is their number now. Returns false at CODECACHE_BLOCKS_MAX or if
- * the budget is exceeded. */
+/* Makes space for more start addresses of blocks, beyond the n existing ones. Returns false at CODECACHE_BLOCKS_MAX,
+ * if the budget is exceeded, or without memory. */
 static bool grow_blocks(struct codecache *codecache, struct memory *memory, size_t n)
 {
 	size_t cap = codecache->begin_cap ? 2 * codecache->begin_cap : 4096;
@@ -112,7 +112,8 @@ static bool grow_blocks(struct codecache *codecache, struct memory *memory, size
 	return true;
 }
 
-/* Appends the start addresses of a heap's blocks to codecache->begin. Returns NULL, or the reason of the failure. */
+/* Appends the start addresses of a heap's blocks to codecache->begin, and adds their number to *n. Returns NULL, or
+ * the reason of the failure. */
 static const char *codecache_find_blocks(struct codecache *codecache, struct memory *memory, const struct heap *heap,
 					 size_t *n)
 {
@@ -134,7 +135,7 @@ static const char *codecache_find_blocks(struct codecache *codecache, struct mem
 	return NULL;
 }
 
-/* Makes space for the blobs of n blocks. Returns false beyond the budget. */
+/* Makes space for the blobs of n blocks. Returns false if the budget is exceeded, or without memory. */
 static bool grow_blobs(struct codecache *codecache, struct memory *memory, size_t n)
 {
 	struct blob *blob;
@@ -160,8 +161,8 @@ static const struct heap *heap_of(const struct heap *heap, size_t n, uint64_t ad
 	return NULL;
 }
 
-/* Returns true if the C string at address `name` is HotSpot's name of an nmethod: JDKs before 23 identify nmethods by
- * the name alone. known[] caches addresses of names: [0] and [1] are names of nmethods, [2] and [3] other names. */
+/* Returns true if the C string at address `name` is HotSpot's name of an nmethod: in JDKs before 23, only the name
+ * identifies nmethods. known[] caches addresses of names: [0] and [1] for nmethods, [2] and [3] for other blobs. */
 static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t known[4])
 {
 	char text[32];
@@ -183,7 +184,7 @@ static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t know
 	return true;
 }
 
-/* Fills *blob from `bytes`, the first bytes of the block at address. space is the number of bytes to the next block.
+/* Sets *blob from the first bytes of the block at `address`. space is the distance in bytes to the next block.
  * Returns false if the block is free or its fields are inconsistent. */
 static bool take_blob(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
 		      const struct heap *heap, uint64_t space, uint64_t address, const char *bytes, uint64_t names[4],
@@ -204,7 +205,7 @@ static bool take_blob(struct codecache *codecache, struct memory *memory, const 
 	}
 	size = vmlayout_get(vmlayout->blob_size, object);
 	if (size == 0 && blob->name == 0)
-		/* The block is allocated but not initialized yet. */
+		/* HotSpot has allocated the block but not initialized it yet. */
 		return false;
 	if (length > space || size > length || blob->begin < blob->address || blob->end < blob->begin ||
 	    blob->end > address + length) {
@@ -219,19 +220,19 @@ static bool take_blob(struct codecache *codecache, struct memory *memory, const 
 	blob->method = vmlayout_get(vmlayout->method, object);
 	blob->compile_id = (uint32_t)vmlayout_get(vmlayout->compile_id, object);
 	blob->level = (int8_t)vmlayout_get_signed(vmlayout->level, object);
-	/* The Method* is 0 after the class of the method was unloaded: the nmethod is left out. */
+	/* The Method* is 0 if the method's class was unloaded: the nmethod is left out. */
 	return blob->method != 0;
 }
 
 /* Reads the first `size` bytes of blocks [from, from + n) into codecache->bytes. Returns false if the process has
- * ended. */
+ * ended or the budget is exceeded. */
 static bool read_blocks(struct codecache *codecache, struct memory *memory, const struct heap *heap, size_t nheaps,
 			size_t from, size_t n, uint32_t size)
 {
 	struct memory_want want[BATCH];
 
 	for (size_t i = 0; i < n; i++) {
-		/* Bytes beyond the end of a heap are not mapped: the buffer has zeros for them. */
+		/* Bytes beyond the end of a heap are not mapped: the buffer gets zeros for them. */
 		uint64_t address = codecache->begin[from + i], space = heap_of(heap, nheaps, address)->high - address;
 
 		want[i] = (struct memory_want){ address, space < size ? (uint32_t)space : size, (uint32_t)i * size };
@@ -302,15 +303,16 @@ const char *codecache_scan(struct codecache *codecache, struct memory *memory, c
 	return why;
 }
 
-/* Finds the start address of the block that contains a segment, as HotSpot's CodeHeap::find_block_for does. The map's
- * byte of a segment is the distance to an earlier segment of the same block; 0 marks the start of a block, 255 a
- * segment outside of blocks. Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4 MB of the smallest
- * segments. When HotSpot joins free blocks it leaves longer chains (at most 10,000 steps before it repairs the map);
- * these blocks are free and have no code. Returns false for a segment outside of blocks, or beyond the limits. */
+/* Sets *start to the start address of the block that contains a segment, as HotSpot's CodeHeap::find_block_for does.
+ * The segment's byte in the segment map is the distance to an earlier segment of the same block; 0 marks the start
+ * of a block, 255 a segment outside of blocks. Distances are up to 254, so SEGMAP_BYTES_MAX bytes cover a block of 4
+ * MB with the smallest segments. If HotSpot joins free blocks, it leaves longer chains (at most 10,000 steps before
+ * it repairs the map); these blocks are free and have no code. Returns false for a segment outside of blocks, and
+ * beyond the limits. */
 static bool find_block_start(struct memory *memory, const struct heap *heap, uint64_t segment, uint64_t *start)
 {
 	unsigned char map[512] = { 0 };
-	uint64_t first = 1, end = 0, read = 0; /* [first, end): numbers of the segments whose bytes are in map */
+	uint64_t first = 1, end = 0, read = 0; /* map[] has the bytes of segments [first, end) */
 
 	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {
 		unsigned char distance;
@@ -376,11 +378,11 @@ struct codecache codecache_take(struct codecache *codecache)
 	return taken;
 }
 
-/* Also compares if the block is still allocated, because a freed block keeps its first bytes while its end is allocated
- * again. */
+/* Checks also that the block is still allocated: the first bytes of a freed block remain unchanged while HotSpot
+ * allocates its end again. */
 size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n)
 {
-	/* These arrays are small because this thread may be sampled: its stack must fit into the stack copy of a
+	/* These arrays are small because this thread may be profiled: its frames must fit into the stack copy of a
 	 * sample. */
 	struct memory_want want[BATCH / 2];
 	uint64_t seen[BATCH / 6][3];

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (4u << 20) /* limit in bytes for all codelets together */
+#define BYTES_MAX (4u << 20) /* limit for the size of all codelets together, in bytes */
 #define HEADER_MAX 256u
 #define CODELETS_MAX 4096u
 #define NAME_LENGTH_MAX 128
@@ -33,7 +33,7 @@ bool codelets_find(struct codelets_layout *layout, const struct vmstructs *vmstr
 	       layout->description.at + 8 <= layout->header;
 }
 
-/* Appends the codelet at offset `at` of bytes, which are the n bytes that the JVM has at address. Returns false if the
+/* Appends the codelet at offset `at` of bytes[], a copy of the n bytes at `address` in the JVM. Returns false if the
  * codelet is malformed. */
 static bool codelets_take_one(struct codelets *codelets, struct memory *memory, const struct codelets_layout *layout,
 			      const char *bytes, uint64_t n, uint64_t at, uint64_t address)
@@ -75,8 +75,8 @@ bool codelets_made(struct memory *memory, const struct codecache *code)
 {
 	for (size_t i = 0; i < code->n; i++)
 		if (code->blob[i].compiled)
-			/* HotSpot compiles methods only after the interpreter is complete, whatever the names of its
-			 * stubs are. */
+			/* HotSpot compiles methods only after the interpreter is complete. This also covers JDKs
+			 * whose stubs have other names. */
 			return true;
 	for (size_t i = 0; i < code->n; i++)
 		if (is_last_stubs(memory, &code->blob[i]))

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Limit for a file in /proc: enough for /proc/PID/maps of 500,000 mappings. */
+/* Limit for the size of a file in /proc, in bytes: enough for /proc/PID/maps with 500,000 mappings. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-/* Reads a complete file of the process whose /proc directory is folder. Returns false and sets errno if the file does
- * not exist, is not readable or is too long. */
+/* Reads a whole file in the /proc directory `folder` of a process. Returns false and sets errno if the file does not
+ * exist, is not readable or is too long. */
 static bool discover_read_file(int folder, const char *name, struct text *text)
 {
 	text->n = 0;
@@ -35,7 +35,7 @@ bool discover_is_libjvm(struct str path)
 	return str_ends(path, STR("/libjvm.so"));
 }
 
-/* Parses the rest of a line of /proc/PID/maps after its addresses: "r-xp 00000000 08:01 1234 /path". Sets device and
+/* Parses a line of /proc/PID/maps from after its addresses on: "r-xp 00000000 08:01 1234 /path". Sets device and
  * inode of *lib. Returns false if the line is malformed or the mapping does not start at file offset 0. */
 static bool parse_library(struct str line, struct jvm_library *lib)
 {
@@ -78,14 +78,14 @@ enum jvm_kind discover_maps(struct str maps, struct jvm_library *lib)
 		str_cut(&line, ' ');
 		hotspot = str_hex(start, &lib->base) && parse_library(line, lib);
 	}
-	/* OpenJ9 and Zing also have a libjvm.so, so their own libraries decide. */
+	/* OpenJ9 and Zing also have a libjvm.so: their own libraries take precedence. */
 	return kind == JVM_NONE && hotspot ? JVM_HOTSPOT : kind;
 }
 
 #define LAST UINT32_MAX
 
-/* Parses a number in the line of /proc/PID/status that starts with key. column is 1 for the first number, or LAST for
- * the last one. Returns false if there is no such line or number. */
+/* Sets *value to a number in the line of /proc/PID/status that starts with `key`. column is 1 for the first number,
+ * and LAST for the last one. Returns false if there is no such line or number. */
 static bool status_number(struct str status, struct str key, unsigned column, uint64_t *value)
 {
 	while (status.n) {
@@ -114,8 +114,8 @@ static void read_status(struct jvm_process *process, struct str status)
 		process->inner = (pid_t)value;
 }
 
-/* Sets text to the path of one line of /proc/PID/cgroup: "4:cpu:/docker/ab..." or "0::/system.slice/...". Prefers a
- * path with a container id, then a path other than "/". */
+/* Sets text to the path in a line of /proc/PID/cgroup, such as "4:cpu:/docker/ab..." or "0::/system.slice/...".
+ * Prefers a path with a container id, then a path other than "/". */
 static void choose_cgroup(struct text *text, struct str cgroup)
 {
 	while (cgroup.n) {
@@ -163,7 +163,7 @@ static bool discover_look_at(const char *proc, pid_t pid, struct jvm_process *pr
 	if (process->folder < 0)
 		return false;
 	text->n = 0;
-	if (!taskwait_read(process->folder, "stat", text, TEXT_BYTES_MAX) && errno == ETIMEDOUT) {
+	if (!taskwait_read(process->folder, "stat", text, TEXT_BYTES_MAX) && taskwait_is_unanswered(errno)) {
 		process->kind = JVM_STALLED;
 		process->alive = true;
 		return true;
@@ -176,13 +176,13 @@ static bool discover_look_at(const char *proc, pid_t pid, struct jvm_process *pr
 	process->alive = !zombie;
 	text->n = 0;
 	if (!taskwait_read(process->folder, "maps", text, TEXT_BYTES_MAX)) {
-		process->kind = errno == ETIMEDOUT ? JVM_STALLED : JVM_UNKNOWN;
+		process->kind = taskwait_is_unanswered(errno) ? JVM_STALLED : JVM_UNKNOWN;
 		if (errno == ENOENT || errno == ESRCH)
 			process->alive = false;
 		return true;
 	}
 	if (text->n == 0)
-		/* A kernel thread, or a process that exits, has no mappings. */
+		/* Kernel threads and exiting processes have no mappings. */
 		process->alive = false;
 	process->kind = discover_maps(text_view(text), &process->library);
 	return true;
@@ -233,8 +233,8 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the pids of all processes in ascending order; the caller frees them. Ends the program if proc cannot be
- * read. */
+/* Returns the pids of all processes in ascending order and sets *n to their number. The caller frees the result.
+ * Ends the program if proc cannot be read. */
 static pid_t *all_pids(const char *proc, size_t *n)
 {
 	DIR *dir = opendir(proc);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover.h - finds the JVMs of this host: processes of all users that have a libjvm.so mapped, whatever their name.
+ * discover.h - finds the JVMs of this host: processes of all users that have a libjvm.so mapped, regardless of their
+ * names.
  *
  * A process is represented by a descriptor of its directory in /proc. The descriptor remains bound to that process even
- * if the kernel reuses the pid. Together with the boot, (pid, start) identifies a process for good.
+ * if the kernel reuses the pid. Within one boot, (pid, start) identifies a process.
  */
 #ifndef PJ_DISCOVER_H
 #define PJ_DISCOVER_H
@@ -19,9 +20,9 @@ enum jvm_kind {
 	JVM_HOTSPOT,
 	JVM_OPENJ9,
 	JVM_ZING,
-	/* unknown: the mappings of the process are not readable */
+	/* unknown, because the mappings of the process are not readable */
 	JVM_UNKNOWN,
-	/* unknown: the process's files in /proc do not respond in time (taskwait.h) */
+	/* unknown, because the process's files in /proc do not respond in time (taskwait.h) */
 	JVM_STALLED
 };
 
@@ -43,8 +44,8 @@ struct jvm_process {
 	gid_t gid;
 	/* start time in clock ticks since boot */
 	uint64_t start;
-	/* Task identity, read before the mappings. The process may have changed its program in between:
-	 * hotspot_open_memory checks that. */
+	/* Task identity, read before the mappings. If the process has changed its program in between,
+	 * hotspot_open_memory detects it. */
 	struct taskid id;
 	enum jvm_kind kind;
 	struct jvm_library library;
@@ -57,27 +58,27 @@ struct jvm_process {
 	struct text cgroup;
 };
 
-/* Counts of the processes that discover() found. */
+/* Numbers of processes that discover() found. */
 struct discovery {
-	/* processes that are alive and have memory of their own */
+	/* number of live processes with memory of their own */
 	unsigned processes;
-	/* of these, processes whose mappings are not readable */
+	/* number of live processes whose mappings are not readable */
 	unsigned forbidden;
-	/* of these, processes that do not respond (taskwait.h) */
+	/* number of live processes that do not respond (taskwait.h) */
 	unsigned stalled;
 };
 
-/* Searches proc (usually "/proc") and calls f for each JVM, by ascending pid, and for each process named "java" whose
- * mappings are not readable. If f returns true, f owns *process; otherwise discover closes *process. Returns the
- * counts. Ends the program if proc cannot be read. */
+/* Searches proc (usually "/proc"), by ascending pid. Calls f for each JVM, and for each process named "java" whose
+ * mappings are not readable. If f returns true, f owns *process; otherwise discover closes *process. Ends the
+ * program if proc cannot be read. */
 struct discovery discover(const char *proc, bool (*f)(void *arg, struct jvm_process *process), void *arg);
 
 /* Fills *process for one pid, whether or not it is a JVM. Returns false if the process does not exist; then there is
  * nothing to close. */
 bool discover_one(const char *proc, pid_t pid, struct jvm_process *process);
 
-/* Like discover_one, for a process that may have become a JVM: reads name, user and cgroup only if the process is a JVM
- * of a known kind. */
+/* Like discover_one, for a process that may have become a JVM. Reads name, user and cgroup only if the process is a
+ * JVM of a known kind. */
 bool discover_candidate(const char *proc, pid_t pid, struct jvm_process *process);
 
 /* Closes process->folder and frees process->cgroup. */

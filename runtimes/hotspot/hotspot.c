@@ -30,8 +30,8 @@ static PRINTF(2, 3) struct hotspot_reason hotspot_set_reason(const char *code, c
 
 /* ---- properties of the JVM --------------------------------------------------------------------------------------- */
 
-/* Copies the C string that a static char * of the JVM points to, with control bytes as '?'. `to` is empty if it is not
- * readable. The text remains untrusted: code that prints it makes it visible (visible.h). */
+/* Copies the C string to which a static char * of the JVM points, with control bytes replaced by '?'. `to` becomes
+ * empty if it is not readable. The text remains untrusted: code that prints it makes it visible (visible.h). */
 static void hotspot_read_text(struct hotspot *hotspot, const char *type, const char *field, char *to, size_t cap)
 {
 	struct vm_field f = vmstructs_field(&hotspot->tables, type, field);
@@ -41,15 +41,15 @@ static void hotspot_read_text(struct hotspot *hotspot, const char *type, const c
 	if (!f.known || !f.is_static || !memory_pointer(&hotspot->memory, f.at, &p) || p == 0)
 		return;
 	if (!memory_string(&hotspot->memory, p, to, cap))
-		/* The string is too long or partly unreadable: the bytes that were copied are used. */
+		/* The string is too long, or its end is not readable: the bytes that were copied are used. */
 		to[cap - 1] = 0;
 	for (char *c = to; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
 }
 
-/* Calls f with name and value of each JVM flag whose name starts with Use, Preserve or DisableAttach. The value is the
- * lowest bit of the flag's first byte. */
+/* Calls f with name and value of each JVM flag whose name starts with Use, Preserve or DisableAttach. The value is
+ * the lowest bit of the flag's first byte. */
 static void each_flag(struct hotspot *hotspot, void (*f)(struct hotspot *h, struct str name, bool value))
 {
 	/* JDKs before 10 call the type "Flag". */
@@ -106,8 +106,8 @@ static void take_flag(struct hotspot *hotspot, struct str name, bool value)
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
-/* Reads tables, properties and layout of a JVM whose memory is open; libjvm.so is mapped at base. age_ns is the age of
- * the process, in ns. */
+/* Reads tables, properties and layout of a JVM whose memory is open. libjvm.so is mapped at base; age_ns is the age
+ * of the process in ns. */
 static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uint64_t base, uint64_t age_ns)
 {
 	const char *why;
@@ -120,8 +120,7 @@ static struct hotspot_reason hotspot_read_vm_layout(struct hotspot *hotspot, uin
 	if (hotspot->memory.budget && hotspot->memory.budget->over)
 		return hotspot_set_reason("over-budget", "its tables exceed the limit for one JVM");
 	if (why)
-		/* In a young process, these tables may be unreadable because the dynamic loader still relocates
-		 * them. */
+		/* In a young process the tables may be unreadable, because the dynamic loader still relocates them. */
 		return age_ns < YOUNG_NS ? hotspot_set_reason("starting", "%s yet", why) :
 					   hotspot_set_reason("no-vmstructs", "%s", why);
 	hotspot_read_text(hotspot, "Abstract_VM_Version", "_s_vm_release", hotspot->version, sizeof(hotspot->version));
@@ -147,7 +146,7 @@ struct hotspot_reason hotspot_refusal(enum taskid_answer answer)
 		if (errno == EACCES || errno == EPERM)
 			return hotspot_set_reason("no-permission",
 						  "its memory may not be read: run as root, or with CAP_SYS_PTRACE");
-		return hotspot_set_reason("gone", "%s", strerror(errno));
+		return hotspot_set_reason("gone", "%s", strerror(taskwait_is_unanswered(errno) ? ETIMEDOUT : errno));
 	case TASKID_GONE: break;
 	}
 	return hotspot_set_reason("gone", "it ended, or runs another program");
@@ -182,7 +181,7 @@ struct hotspot_reason hotspot_open_memory(struct hotspot *hotspot, const struct 
 {
 	struct hotspot_reason reason = hotspot_check_kind(process);
 
-	*hotspot = (struct hotspot){ .memory = { .fd = -1, .process = -1 }, .frame_pointers = -1 };
+	*hotspot = (struct hotspot){ .memory = { .fd = -1 }, .frame_pointers = -1 };
 	return reason.code ? reason : hotspot_refusal(memory_open(&hotspot->memory, process->folder, &process->id));
 }
 
@@ -190,7 +189,7 @@ struct hotspot_reason hotspot_open_descriptor(struct hotspot *hotspot, const str
 {
 	struct hotspot_reason reason = hotspot_check_kind(process);
 
-	*hotspot = (struct hotspot){ .memory = { .fd = reason.code ? -1 : mem, .process = -1 }, .frame_pointers = -1 };
+	*hotspot = (struct hotspot){ .memory = { .fd = reason.code ? -1 : mem }, .frame_pointers = -1 };
 	return reason;
 }
 
@@ -203,15 +202,6 @@ struct hotspot_reason hotspot_open(struct hotspot *hotspot, const struct jvm_pro
 {
 	struct hotspot_reason reason = hotspot_open_memory(hotspot, process);
 
-	return reason.code ? reason : hotspot_read_layout(hotspot, process);
-}
-
-struct hotspot_reason hotspot_open_within(struct hotspot *hotspot, const struct jvm_process *process,
-					  struct readbudget *budget)
-{
-	struct hotspot_reason reason = hotspot_open_memory(hotspot, process);
-
-	hotspot->memory.budget = budget;
 	return reason.code ? reason : hotspot_read_layout(hotspot, process);
 }
 
@@ -261,7 +251,7 @@ struct hotspot_reason hotspot_scan(struct hotspot *hotspot)
 void hotspot_expect(struct hotspot *hotspot, const uint64_t *method, size_t n, bool signatures)
 {
 	if (n > EXPECTED_MAX)
-		/* hotspot_name reads further methods one by one. */
+		/* hotspot_name reads the names of the other methods one by one. */
 		n = EXPECTED_MAX;
 	methods_gather(&hotspot->methods, &hotspot->memory, &hotspot->layout, method, n, signatures);
 }
@@ -297,4 +287,11 @@ bool hotspot_name(struct hotspot *hotspot, const struct blob *blob, enum method_
 	}
 	t->n = before;
 	return false;
+}
+
+bool hotspot_class(struct hotspot *hotspot, uint64_t klass, struct text *text)
+{
+	hotspot->raw.n = 0;
+	return methods_read_class(&hotspot->memory, &hotspot->layout, klass, &hotspot->raw) &&
+	       methods_spell_class(text, text_view(&hotspot->raw));
 }

@@ -8,7 +8,7 @@ enum { AFTER = 32, AHEAD = 24, PROLOGUE_MAX = 256 };
 /* Copy of the code bytes around an address, clipped to the blob. Bytes outside of the blob match no pattern. */
 struct window {
 	uint8_t byte[AFTER + AHEAD];
-	int from, to; /* range of the copied bytes, as offsets from the address */
+	int from, to; /* offsets from the address of the first copied byte and of the end */
 };
 
 static bool javaframe_open_window(struct window *window, const struct javaunwind_code *jvm_code,
@@ -48,7 +48,7 @@ static bool after_add(const struct window *window, int at)
 	return AT(window, at - 4, X86_ADD_RSP_8) || AT(window, at - 7, X86_ADD_RSP_32);
 }
 
-/* Returns the length in bytes of the safepoint poll cmp rsp, [r15 + N] at offset `at`, or 0 if there is none. */
+/* Returns the length in bytes of a safepoint poll cmp rsp, [r15 + N] at offset `at`; 0 if there is none. */
 static int poll_bytes(const struct window *window, int at)
 {
 	if (AT(window, at, X86_CMP_RSP_R15_8))
@@ -62,11 +62,11 @@ static bool after_pop(const struct window *window, int at)
 	return AT(window, at - 1, X86_POP_RBP) && after_add(window, at - 1);
 }
 
-/* Returns true if the address is in the return poll, the code between pop rbp and ret. The polls differ between
+/* Returns true if the address is in the return poll, which is between pop rbp and ret. The polls differ between
  * JDKs. */
 static bool in_return_poll(const struct window *window)
 {
-	/* After pop rbp any code may follow: a poll, ret, or a jump to an exception handler. */
+	/* After pop rbp comes a poll, ret, or a jump to an exception handler: no pattern is needed. */
 	if (after_pop(window, 0))
 		return true;
 	if (AT(window, 0, X86_JA_32))
@@ -83,8 +83,8 @@ static bool in_return_poll(const struct window *window)
 	       (AT(window, -14, X86_LEA_R10_RIP) && AT(window, -7, X86_MOV_R15_32_R10) && AT(window, 0, X86_JMP_32));
 }
 
-/* Returns true if the code at the address may follow leave: ret or vzeroupper; in native wrappers a check for a
- * pending exception or a poll, too. */
+/* Returns true if the code at the address may follow leave: ret, vzeroupper, or, in native wrappers, a check for a
+ * pending exception or a poll. */
 static bool may_follow_leave(const struct window *window)
 {
 	return AT(window, 0, X86_RET) || AT(window, 0, X86_VZEROUPPER) || AT(window, 0, X86_CMP_R15_8_IMM) ||
@@ -93,7 +93,7 @@ static bool may_follow_leave(const struct window *window)
 }
 
 /* Returns true if the address is between leave and ret. Native wrappers check for a pending exception there: cmp
- * [r15 + N], 0; jne. Many other instructions end with the byte of leave, so the bytes after it are checked, too. */
+ * [r15 + N], 0; jne. The byte of leave also ends many other instructions, so the following bytes are checked, too. */
 static bool after_leave(const struct window *window)
 {
 	if (AT(window, -1, X86_LEAVE) && may_follow_leave(window))
@@ -106,7 +106,7 @@ static bool after_leave(const struct window *window)
 
 /* ---- prologues --------------------------------------------------------------------------------------------------- */
 
-/* Returns `at` if push rbp of a prologue is at offset `at`, otherwise -1. */
+/* Returns `at` if push rbp of a prologue is at offset `at`; otherwise -1. */
 static int find_push(const struct window *window, int at)
 {
 	return AT(window, at, X86_PUSH_RBP) && (is_mov(window, at + 1) || is_sub(window, at + 1) ||
@@ -115,15 +115,15 @@ static int find_push(const struct window *window, int at)
 		       -1;
 }
 
-/* Matches mov [rsp + N], rbp. C2 saves rbp this way in frames that need no stack bang (check of the stack's end). */
+/* Matches mov [rsp + N], rbp. C2 saves rbp this way in frames that need no stack bang (check for stack overflow). */
 static bool is_save(const struct window *window, int at)
 {
 	return AT(window, at, X86_MOV_RSP_8_RBP) || AT(window, at, X86_MOV_RSP_32_RBP) ||
 	       AT(window, at, X86_MOV_AT_RSP_RBP);
 }
 
-/* Returns the frame state by patterns of a prologue around the address, anywhere in the blob: methods with an
- * on-stack-replacement entry in the middle of a loop have a second prologue. */
+/* Returns the frame state by prologue patterns around the address, anywhere in the blob: a method with an
+ * on-stack-replacement entry in a loop has a second prologue. */
 static enum javaframe javaframe_around(const struct window *window)
 {
 	if (find_push(window, 0) == 0)
@@ -139,8 +139,8 @@ static enum javaframe javaframe_around(const struct window *window)
 	return JAVAFRAME_COMPLETE;
 }
 
-/* Returns true if offset `at`, between the entry and the end of the prologue, is not behind the first instruction that
- * builds the frame: push rbp, or sub rsp if that comes first. */
+/* Returns true if offset `at` of a prologue is not after the first instruction that builds the frame: push rbp, or
+ * sub rsp if that comes first. */
 static bool before_push(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint32_t at)
 {
 	uint8_t byte[PROLOGUE_MAX];
@@ -233,7 +233,7 @@ uint32_t javaframe_put_away(const struct javaunwind_code *jvm_code, const struct
 
 /* ---- stubs without a frame --------------------------------------------------------------------------------------- */
 
-/* Skips a push (X86_OP_PUSH) or a pop (X86_OP_POP) of a register at byte[*at], with or without REX prefix. Returns
+/* Skips a push (X86_OP_PUSH) or pop (X86_OP_POP) of a register at byte[*at], with or without REX prefix. Returns
  * false if there is none. */
 static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t opcode)
 {
@@ -245,20 +245,20 @@ static bool moves_word(const uint8_t *byte, uint32_t n, uint32_t *at, uint8_t op
 	return true;
 }
 
-/* Matches sub rsp, N with N below 128. */
+/* Matches sub rsp, N, for N below 128. */
 static bool makes_space(const uint8_t *b)
 {
 	return memcmp(b, X86_SUB_RSP_8, 3) == 0 && b[3] < 0x80;
 }
 
-/* Matches add rsp, N, or lea rsp, [rsp + N], which preserves the flags. */
+/* Matches add rsp, N for N below 128, and lea rsp, [rsp + N], which preserves the flags. */
 static bool frees_space(const uint8_t *b)
 {
 	return (memcmp(b, X86_ADD_RSP_8, 3) == 0 && b[3] < 0x80) || memcmp(b, X86_LEA_RSP_RSP_8, 4) == 0;
 }
 
-/* Returns true if add rsp or lea rsp follows from offset `at` on, before the next ret: the stack space is still
- * reserved at `at`. */
+/* Returns true if add rsp or lea rsp follows offset `at` before the next ret, so that stack space is still reserved
+ * at `at`. */
 static bool is_freed(const uint8_t *byte, uint32_t n, uint32_t at)
 {
 	while (at + 5 <= n && byte[at] != X86_OP_RET && !frees_space(byte + at))
@@ -279,7 +279,7 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 	if (!jvm_code->read(jvm_code->arg, blob->start, byte, n))
 		return 0;
 	if (where < n) {
-		/* At the end of the stub only pops and ret follow: count the pops. */
+		/* Near the end of the stub only pops and ret follow: their number gives the pushed bytes. */
 		for (at = (uint32_t)where, words = 0; moves_word(byte, n, &at, X86_OP_POP); words++)
 			;
 		if (at < n && byte[at] == X86_OP_RET)
@@ -293,8 +293,8 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 		else if (frees_space(byte + at))
 			*more = 0;
 		else if (byte[at] == X86_OP_RET || byte[at] == X86_OP_JMP_32 || byte[at] == X86_OP_JMP_8)
-			/* Control does not pass this ret or jmp: jumps lead to the code after it. Stack space is
-			 * reserved there if that code frees it. */
+			/* The code after this ret or jmp is reached by jumps. Stack space is reserved there if that
+			 * code frees it. */
 			*more = is_freed(byte, n, at + 1) ? space : 0;
 	}
 	return 8 * words;
@@ -311,8 +311,8 @@ uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t ad
 {
 	uint8_t byte[5];
 
-	/* C1's barriers of ZGC push arguments and pop them by add rsp, 16. If pop rbp follows, the add ends the frame
-	 * instead. */
+	/* Barriers of ZGC in C1 code push arguments and pop them by add rsp, 16. If pop rbp follows, the add is the
+	 * end of the frame instead. */
 	if (!jvm_code->read(jvm_code->arg, address, byte, sizeof(byte)) || !x86_is(byte, 4, X86_ADD_RSP_8 "\x10") ||
 	    byte[4] == X86_OP_POP_RBP)
 		return 0;
@@ -323,12 +323,12 @@ uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t ad
 
 enum { SPILL_CODE_MAX = 640, SPACE_MAX = 1024, SPILLED_MAX = 4096, LONGEST = 11 };
 
-/* Code that pj follows, instruction by instruction, from an interrupted address or a return address. */
+/* State of following code, instruction by instruction, from an interrupted address or a return address. */
 struct follow {
 	const uint8_t *byte;
 	uint32_t n, at;
-	uint64_t sp;  /* value that rsp has when the code reaches offset `at` */
-	bool aligned; /* result of the last test of rsp's alignment (test esp, 15) */
+	uint64_t sp;  /* value of rsp when the code reaches offset `at` */
+	bool aligned; /* result of the last alignment test of rsp (test esp, 15) */
 	bool done;    /* true at the end: all registers are restored, or the return address is at sp */
 };
 
@@ -365,7 +365,7 @@ static bool follow_space(struct follow *follower)
 		n |= (uint32_t)follow_byte(follower, 3 + i) << 8 * i;
 	if (n == 0 || n > SPACE_MAX || n % 8)
 		return false;
-	/* add rsp, 128 after the pops is the end of MacroAssembler::popa: all registers are restored. */
+	/* add rsp, 128 after the pops ends MacroAssembler::popa: all registers are restored. */
 	follower->done = frees && n == 128 && follower->at >= X86_POPA_BYTES &&
 			 memcmp(follower->byte + follower->at - X86_POPA_BYTES, x86_popa, X86_POPA_BYTES) == 0;
 	follower->sp += frees ? n : -(uint64_t)n;
@@ -373,8 +373,8 @@ static bool follow_space(struct follow *follower)
 	return true;
 }
 
-/* Follows one instruction of a call that HotSpot emits twice, with and without alignment of the stack. A call
- * instruction is skipped, as if the callee had returned. Returns false for another instruction. */
+/* Follows one instruction of a call that HotSpot emits twice, with and without alignment of the stack. Skips a call
+ * instruction as if the callee had returned. Returns false for any other instruction. */
 static bool follow_call(struct follow *follower)
 {
 	uint32_t away;
@@ -383,11 +383,11 @@ static bool follow_call(struct follow *follower)
 		follower->aligned = follower->sp % 16 == 0;
 		follower->at += 6;
 	} else if (FOLLOW_IS(follower, X86_JE_32) && follow_byte(follower, 3) == 0) {
-		/* je: jumps over the first call */
+		/* je jumps over the first call */
 		away = follow_byte(follower, 2);
 		follower->at += 6 + (follower->aligned ? away : 0);
 	} else if (FOLLOW_IS(follower, X86_JMP_OVER_CALL)) {
-		/* jmp: jumps over the second call */
+		/* jmp jumps over the second call */
 		follower->at += 10;
 	} else if (FOLLOW_IS(follower, X86_CALL)) {
 		follower->at += 5;
@@ -397,7 +397,7 @@ static bool follow_call(struct follow *follower)
 	return true;
 }
 
-/* Matches pop rax; mov rsp, r13: the end of the interpreter's entry of a math intrinsic. */
+/* Matches pop rax; mov rsp, r13, the end of the interpreter's entry of a math intrinsic. */
 static bool is_at_return(const struct follow *follower)
 {
 	return FOLLOW_IS(follower, X86_POP_RAX X86_MOV_RSP_R13);
@@ -411,8 +411,8 @@ static void javaframe_follow(struct follow *follower)
 	follower->done = follower->done || is_at_return(follower);
 }
 
-/* Returns true if the code after address may restore spilled registers. Follows only the next AHEAD bytes, which were
- * read already for the frame state; this rules out most code. */
+/* Returns true if the code from `address` on may restore spilled registers. Follows only AHEAD bytes, which the
+ * frame state needed, too; this excludes most code cheaply. */
 static bool may_spill(const struct javaunwind_code *jvm_code, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];
@@ -478,8 +478,8 @@ enum javaframe_exception javaframe_exception(const struct javaunwind_code *jvm_c
 	return JAVAFRAME_EXCEPTION_COMPLETE;
 }
 
-/* Returns true if the adapter, between offset `from` and the address, has stored the return address from rax in its new
- * slot. */
+/* Returns true if the adapter has stored the return address from rax in its new slot, between offset `from` and the
+ * address. */
 static bool is_stored(const uint8_t *byte, size_t n, size_t from)
 {
 	for (size_t i = from; i < n; i++)
@@ -508,7 +508,7 @@ enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code,
 			return is_stored(byte, n, i + 4) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
 		if (HAS(i, X86_LEA_R13_RSP_PLUS_8 X86_POP_RAX))
 			return is_stored(byte, n, i + 6) ? JAVAFRAME_AT_SP_SENDER : JAVAFRAME_IN_RAX_SENDER;
-		if (HAS(i, X86_MOV_R11_RSP X86_POP_RAX)) /* mov r11, rsp; pop rax, then and rsp, -16; push rax */
+		if (HAS(i, X86_MOV_R11_RSP X86_POP_RAX)) /* sequence mov r11, rsp; pop rax; and rsp, -16; push rax */
 			return is_stored(byte, n, i + 4) || n - i > 13 ? JAVAFRAME_AT_SP : JAVAFRAME_IN_RAX;
 	}
 	return JAVAFRAME_AT_SP;
@@ -516,7 +516,7 @@ enum javaframe_adapter javaframe_adapter(const struct javaunwind_code *jvm_code,
 
 /* ---- the interpreter --------------------------------------------------------------------------------------------- */
 
-/* DWARF number of each register, indexed by the register's number in x86 instructions. */
+/* DWARF register numbers, indexed by the register's number in x86 instructions. */
 static const uint8_t dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 
 static uint8_t byte_of(const struct window *window, int at)
@@ -524,8 +524,8 @@ static uint8_t byte_of(const struct window *window, int at)
 	return at >= window->from && at < window->to ? window->byte[at - window->from] : 0;
 }
 
-/* Returns the length in bytes of pop A at offset `at`, or 0 if there is none. *reg is the DWARF number of register A.
- */
+/* Returns the length in bytes of pop A at offset `at`; 0 if there is none. Sets *reg to the DWARF number of register
+ * A. */
 static int pop_bytes(const struct window *window, int at, uint8_t *reg)
 {
 	bool high = byte_of(window, at) == X86_OP_REX_B;
@@ -535,7 +535,7 @@ static int pop_bytes(const struct window *window, int at, uint8_t *reg)
 	return x86_opcode(b) == X86_OP_POP ? 1 + high : 0;
 }
 
-/* Matches mov rsp, B. *reg is the DWARF number of register B. */
+/* Matches mov rsp, B. Sets *reg to the DWARF number of register B. */
 static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 {
 	const uint8_t code[3] = { byte_of(window, at), byte_of(window, at + 1), byte_of(window, at + 2) };
@@ -545,8 +545,7 @@ static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 	return number >= 0;
 }
 
-/* Returns true if the instruction before offset `at` is leave. JDK 25 has mov byte [r15 + N], 0 between leave and
- * `at`. */
+/* Returns true if leave precedes offset `at`. JDK 25 has mov byte [r15 + N], 0 between them. */
 static bool after_interpreted(const struct window *window, int at)
 {
 	return AT(window, at - 1, X86_LEAVE) ||
@@ -556,8 +555,8 @@ static bool after_interpreted(const struct window *window, int at)
 bool javaframe_exit(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 		    struct javaframe_exit *exit)
 {
-	/* Possible offsets of the interrupted address from the instruction pop A of the exit sequence (javaframe.h).
-	 * The sequence is [mov byte]; pop A; mov rsp, B; [cmp rsp, [r15 + N]; jb]; jmp A. JDK 25 alone has the
+	/* Possible distances in bytes from pop A of the exit sequence (javaframe.h) to the interrupted address. The
+	 * sequence is [mov byte]; pop A; mov rsp, B; [cmp rsp, [r15 + N]; jb]; jmp A. Only JDK 25 has the
 	 * instructions in brackets. */
 	static const int before[] = { -8, 0, 1, 2, 4, 5, 11, 12, 13, 14 };
 	/* Math intrinsics have no frame, so no leave precedes the pop. */

@@ -41,8 +41,8 @@ static const struct code_blob *blob_at(const struct javaunwind_code *jvm_code, u
 	return NULL;
 }
 
-/* Returns the blob that contains the call before the return address ip, at ip - 1. An exception is BLOB_THAW: frames of
- * virtual threads return to its start. */
+/* Returns the blob that contains the call before the return address ip, at ip - 1. A BLOB_THAW is an exception:
+ * frames of virtual threads return to its start. */
 static const struct code_blob *blob_of_return(const struct javaunwind_code *jvm_code, uint64_t ip)
 {
 	const struct code_blob *blob = blob_at(jvm_code, ip);
@@ -62,12 +62,13 @@ static bool may_return_to(const struct javaunwind_code *jvm_code, uint64_t ip)
 
 /* ---- arrival at the caller --------------------------------------------------------------------------------------- */
 
-/* Moves state to the caller, whose registers are ip, sp and rbp (already in state->bp). `valid` is the mask of the
- * other registers that are known in the caller. Returns UNWIND_MORE, or the reason why the caller is implausible. */
+/* Moves state to the caller, with instruction pointer ip and stack pointer sp; state->bp has the caller's rbp
+ * already. `valid` is the mask of the other registers that are known in the caller. Returns UNWIND_MORE, or the
+ * reason why the caller is implausible. */
 static enum unwind_end javaunwind_arrive(struct unwind_state *state, uint64_t ip, uint64_t sp, uint32_t valid)
 {
-	/* sp must grow with each step. Only in an interrupted frame whose return address was popped already may it stay
-	 * the same. */
+	/* sp must grow with each step. It may stay the same only in an interrupted frame whose return address was
+	 * popped already. */
 	if (sp < state->sp + !state->interrupted)
 		return UNWIND_LOOP;
 	if (sp - state->stack_start > state->stack.n)
@@ -136,8 +137,8 @@ static enum unwind_end step_by_rbp(struct unwind_state *state, const struct java
 
 /* ---- compiled code and stubs ------------------------------------------------------------------------------------- */
 
-/* Returns the number of bytes that the frame has spilled below its usual sp. Calls of compiled code spill nothing, so
- * only an interrupted frame or the caller of native code is examined. */
+/* Returns the number of bytes that the frame has spilled below its usual sp. Calls between compiled methods spill
+ * nothing, so only an interrupted frame and the caller of native code are examined. */
 static uint32_t spilled_bytes(const struct unwind_state *state, const struct javaunwind_code *jvm_code,
 			      const struct code_blob *blob)
 {
@@ -152,8 +153,8 @@ static enum unwind_end step_by_size(struct unwind_state *state, const struct jav
 
 	if (spilled)
 		return end;
-	/* A compiled method may call the runtime with more words on its stack than its frame size: try up to 4 words
-	 * more. OpenTelemetry's unwinder has the same limit. */
+	/* A compiled method may call the runtime with more words on its stack than its frame size: try up to
+	 * BEYOND_MAX (4) words more, as OpenTelemetry's unwinder does. */
 	for (unsigned i = 1; i <= BEYOND_MAX && end == UNWIND_NO_CODE; i++) {
 		end = step_saved(state, jvm_code, state->sp + blob->frame - 16 + 8 * i);
 		frame->beyond = end == UNWIND_MORE;
@@ -171,7 +172,8 @@ static enum unwind_end step_leaf(struct unwind_state *state, const struct javaun
 
 	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
-	/* Native code calls such stubs, too: a stub without pushes preserves the caller's callee-saved registers. */
+	/* Native code calls such stubs, too: a stub without pushes preserves the callee-saved registers of its
+	 * caller. */
 	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, at + 8 + argument_bytes,
 							       state->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
 					     UNWIND_NO_CODE;
@@ -197,8 +199,7 @@ static enum unwind_end step_compiled(struct unwind_state *state, const struct ja
 		case JAVAFRAME_COMPLETE: break;
 		}
 	}
-	/* A native wrapper may have aligned its stack for a call, so the frame is found by rbp first, then by the frame
-	 * size. */
+	/* A native wrapper may have aligned its stack for a call: try rbp first, then the frame size. */
 	if (blob->kind == BLOB_NATIVE && is_frame(state) && state->bp - state->sp >= blob->frame - 16 &&
 	    state->bp - state->sp < 4096) {
 		end = step_by_rbp(state, jvm_code);
@@ -220,8 +221,8 @@ static enum unwind_end step_put_away(struct unwind_state *state, const struct ja
 	return step_saved(state, jvm_code, at);
 }
 
-/* Steps out of a stub whose frame is set up. A stub with stub.push_rbp != 0 pushes a word before rbp: the return
- * address is then 16 bytes above the saved rbp. */
+/* Steps out of a stub whose frame is set up. A stub with stub.push_rbp != 0 pushes a word before rbp: its return
+ * address is 16 bytes above the saved rbp. */
 static enum unwind_end step_stub_frame(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				       const struct code_blob *blob)
 {
@@ -319,7 +320,7 @@ static enum unwind_end step_adapter(struct unwind_state *state, const struct jav
 	uint64_t ip;
 
 	switch (javaframe_adapter(jvm_code, blob, state->ip)) {
-	case JAVAFRAME_IN_RAX: /* The return address was popped into rax, so sp is the caller's sp. */
+	case JAVAFRAME_IN_RAX: /* the return address is in rax, so sp is the caller's sp */
 		return javaunwind_has(state, RAX) ? step_to(state, jvm_code, state->reg[RAX], state->sp) :
 						    UNWIND_NO_CODE;
 	case JAVAFRAME_IN_RAX_SENDER:
@@ -352,7 +353,7 @@ static enum unwind_end step_pushed(struct unwind_state *state, const struct java
 		case JAVAFRAME_EXCEPTION_AT_SP: return javaunwind_step_fp(state, jvm_code, state->sp);
 		case JAVAFRAME_EXCEPTION_AFTER: return javaunwind_step_fp(state, jvm_code, state->sp + 8);
 		case JAVAFRAME_EXCEPTION_NOT:
-			/* The first instructions of such a stub push words whose number is unknown. */
+			/* The first instructions of this stub push an unknown number of words. */
 			if (state->ip - blob->start < PUSHED_MAX)
 				return UNWIND_NO_CODE;
 			break;
@@ -362,8 +363,8 @@ static enum unwind_end step_pushed(struct unwind_state *state, const struct java
 	return step_saved(state, jvm_code, state->sp + blob->frame - 16);
 }
 
-/* Steps from the return barrier of a virtual thread to the thread's outermost frame (enterSpecial). HotSpot sets rbp to
- * that frame when it thaws frames from the heap. */
+/* Steps from the return barrier of a virtual thread to the thread's outermost frame (enterSpecial). When HotSpot
+ * thaws frames from the heap, it sets rbp to that frame. */
 static enum unwind_end step_thaw(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct code_blob *blob, struct javaunwind_frame *frame)
 {
@@ -376,8 +377,8 @@ static enum unwind_end step_thaw(struct unwind_state *state, const struct javaun
 	sp = state->bp + 16 - p->frame;
 	if (sp > state->bp)
 		return UNWIND_NO_CODE;
-	/* sp does not grow if the last thawed frame has no stack arguments. Each such step therefore takes THAW_EFFORT
-	 * of the budget, which bounds the loop. */
+	/* sp does not grow if the last thawed frame has no stack arguments. So each such step takes THAW_EFFORT of
+	 * the effort limit, which bounds the loop. */
 	if (state->effort < THAW_EFFORT)
 		return UNWIND_LOOP;
 	state->effort -= THAW_EFFORT;
@@ -402,7 +403,7 @@ static enum unwind_end step_interpreted(struct unwind_state *state, const struct
 		return UNWIND_NO_CODE;
 	if (!javaunwind_load(state, state->bp, &bp) || !javaunwind_load(state, state->bp + 8, &ip))
 		return UNWIND_STACK_CUT;
-	/* While the prologue builds the frame, the sender sp and the Method* are still in r13 and rbx. */
+	/* While the prologue builds the frame, r13 still has the sender sp, and rbx the Method*. */
 	if (state->interrupted && state->sp > state->bp - 8)
 		sender = state->reg[R13];
 	else
@@ -414,11 +415,11 @@ static enum unwind_end step_interpreted(struct unwind_state *state, const struct
 	if (!known || sender % 8 || sender < state->bp + 8 || sender - state->bp > SENDER_MAX ||
 	    !may_return_to(jvm_code, ip))
 		return UNWIND_NO_CODE;
-	/* A frame without a plausible Method* is one that deoptimization is building from a compiled frame: it keeps
-	 * its address. */
+	/* A frame without a plausible Method* is one that deoptimization is building from a compiled frame. It keeps
+	 * its code address. */
 	if (method % 8 == 0 && method >= 4096)
 		*frame = (struct javaunwind_frame){ .address = method, .exact = true, .method = true };
-	/* For methods without arguments, deoptimization builds frames with a sender sp below bp + 16. */
+	/* For methods without arguments, deoptimization builds frames whose sender sp is below bp + 16. */
 	sender = sender < state->bp + 16 ? state->bp + 16 : sender;
 	state->bp = bp;
 	end = javaunwind_arrive(state, ip, sender, 1U << CFI_RBP);
@@ -433,7 +434,7 @@ static void name_by_rbx(const struct unwind_state *state, struct javaunwind_fram
 		*frame = (struct javaunwind_frame){ .address = state->reg[RBX], .exact = true, .method = true };
 }
 
-/* Steps to the caller when the interpreter has removed its frame and is at the exit sequence (javaframe.h). */
+/* Steps to the caller if the interpreter has removed its frame: the address is in the exit sequence (javaframe.h). */
 static enum unwind_end step_exit(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				 const struct javaframe_exit *exit)
 {
@@ -474,7 +475,7 @@ static enum unwind_end step_math(struct unwind_state *state, const struct javaun
 }
 
 /* Steps out of a method entry of the interpreter. The entry pushes the locals between the arguments and the return
- * address, which is in rax meanwhile. */
+ * address; meanwhile, rax has the return address. */
 static enum unwind_end step_entry(struct unwind_state *state, const struct javaunwind_code *jvm_code,
 				  const struct code_blob *blob, struct javaunwind_frame *frame)
 {

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 
 #define SYMBOL_MAX 65535
-/* number of bytes that are read of each symbol at first; nearly all symbols are shorter */
+/* number of bytes of each symbol that the first sweep reads; nearly all symbols are shorter */
 #define FIRST_BYTES 64u
-#define LONGER_MAX (8u << 20) /* limit in bytes for all longer symbols of one methods_gather */
-#define ROW_MAX 512u          /* limit for the number of bytes read from the start of an object */
+#define LONGER_MAX (8u << 20) /* limit for the bytes of all longer symbols of one methods_gather */
+#define DIMENSIONS_MAX 255u   /* limit of the class file format for the dimensions of an array */
+#define ROW_MAX 512u          /* limit for the number of first bytes of an object that are read */
 
-/* Position of a string in a text. A pointer would become invalid when the text grows. */
+/* Position of a string in a text: offset and length. A pointer would become invalid when the text grows. */
 struct text_part {
 	size_t from, n;
 };
@@ -25,7 +26,7 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 	if (symbol == 0 || !vmlayout_read(memory, symbol, vmlayout->symbol_length, &n) || n > SYMBOL_MAX)
 		return false;
 	*part = (struct text_part){ text->n, (size_t)n };
-	/* One byte more than needed, so that text->p is not NULL for an empty symbol. */
+	/* One more byte than needed, so that text->p is not NULL for an empty symbol. */
 	text_reserve(text, (size_t)n + 1);
 	if (!memory_read(memory, symbol + vmlayout->symbol_body, text->p + text->n, (size_t)n))
 		return false;
@@ -33,7 +34,8 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 	return true;
 }
 
-/* Reads the symbol that the constant pool entry `index` points to. Bit 0 of an entry is a flag in some JDKs. */
+/* Reads the symbol to which entry `index` of the constant pool points. Bit 0 of an entry is a flag in some JDKs.
+ * Returns false if the index or the symbol is invalid. */
 static bool read_entry(struct memory *memory, const struct vmlayout *vmlayout, uint64_t pool, uint64_t length,
 		       uint64_t index, struct text *text, struct text_part *part)
 {
@@ -67,6 +69,15 @@ bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64
 	return true;
 }
 
+bool methods_read_class(struct memory *memory, const struct vmlayout *vmlayout, uint64_t klass, struct text *text)
+{
+	uint64_t symbol;
+	struct text_part part;
+
+	return klass && vmlayout_read(memory, klass, vmlayout->class_name, &symbol) &&
+	       read_symbol(memory, vmlayout, symbol, text, &part) && part.n;
+}
+
 /* ---- many methods ------------------------------------------------------------------------------------------------ */
 
 /* State of a sweep over many methods. Each step of a sweep reads one kind of object for all methods, as rows of equal
@@ -74,7 +85,7 @@ bool methods_read(struct memory *memory, const struct vmlayout *vmlayout, uint64
 struct sweep {
 	struct memory *m;
 	const struct vmlayout *l;
-	struct memory_want *want; /* requests of the current step; has space for three of each method */
+	struct memory_want *want; /* requests of the current step; has space for three requests for each method */
 	bool gone;
 };
 
@@ -83,8 +94,8 @@ static void *methods_rows(size_t size, size_t n)
 	return mem_grow(NULL, size, n + 1);
 }
 
-/* Sorts sweep->want[0..n) by address, drops duplicates, and returns the remaining number. number[want.at] becomes the
- * position of the remaining request for the same address. */
+/* Sorts sweep->want[0..n) by address, drops duplicates, and returns the remaining number. Sets number[want.at] of
+ * each original request to the new position of its address. */
 static size_t each_once(struct sweep *sweep, size_t n, uint32_t *number)
 {
 	size_t retained = 0;
@@ -116,7 +127,7 @@ static uint32_t methods_end_of(struct vmlayout_field field, uint32_t least)
 	return field.at + field.width > least ? field.at + field.width : least;
 }
 
-/* Positions of the three symbols of a method in the array `symbol`; NONE if not requested. */
+/* Positions of a method's symbols in the array of all symbols; NONE if not requested. */
 struct symbols_of {
 	uint32_t class_name, method, signature;
 };
@@ -206,9 +217,8 @@ static void free_pools(struct pools *pools)
 	free(pools->class_name);
 }
 
-/* Returns, for each ConstMethod, its two constant pool entries: address of the symbol of the name (0 if one of the
- * indices is invalid) and of the signature (0 if not requested). Bit 0 of an entry is a flag in some JDKs and is
- * cleared. */
+/* Returns two symbol addresses for each ConstMethod, from its constant pool: of the name (0 if an index is invalid)
+ * and of the signature (0 if not requested). Clears bit 0 of the entries, which is a flag in some JDKs. */
 static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				      const struct pools *pools, bool signatures)
 {
@@ -240,8 +250,8 @@ static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char 
 	return entry;
 }
 
-/* Requests the symbols of n ConstMethods, each once; *nsymbols is the number of symbols. Returns the positions of each
- * method's symbols; the caller frees them. */
+/* Requests the symbols of n ConstMethods, without duplicates, and sets *nsymbols to the number of symbols. Returns
+ * the positions of each method's symbols; the caller frees them. */
 static struct symbols_of *find_symbols(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				       bool signatures, size_t *nsymbols)
 {
@@ -358,30 +368,63 @@ static void put_dotted(struct text *text, struct str string)
 		text_char(text, string.p[i] == '/' ? '.' : string.p[i]);
 }
 
-/* Appends the type at the start of a signature as Java source has it, and skips it in *string. Returns false if the
- * signature does not start with a type. */
-static bool put_type(struct text *text, struct str *string)
+/* Returns the name of a primitive type from its letter in a signature; NULL if there is none. */
+static const char *basic_type(char letter)
 {
 	static const char *const basic[26] = { ['B' - 'A'] = "byte",  ['C' - 'A'] = "char", ['D' - 'A'] = "double",
 					       ['F' - 'A'] = "float", ['I' - 'A'] = "int",  ['J' - 'A'] = "long",
 					       ['S' - 'A'] = "short", ['V' - 'A'] = "void", ['Z' - 'A'] = "boolean" };
+
+	return letter >= 'A' && letter <= 'Z' ? basic[letter - 'A'] : NULL;
+}
+
+/* Removes the brackets at the start of a type and returns their number: the dimensions of an array. */
+static size_t cut_dimensions(struct str *string)
+{
 	size_t dimensions = 0;
-	char byte;
 
 	while (dimensions < string->n && string->p[dimensions] == '[')
 		dimensions++;
-	if (dimensions == string->n)
-		return false;
 	*string = str_from(*string, dimensions);
+	return dimensions;
+}
+
+/* Appends the type at the start of a signature as in Java source, and removes it from *string. Returns false if the
+ * signature does not start with a type. */
+static bool put_type(struct text *text, struct str *string)
+{
+	size_t dimensions = cut_dimensions(string);
+	char byte;
+
+	if (!string->n)
+		return false;
 	byte = string->p[0];
 	*string = str_from(*string, 1);
-	if (byte == 'L') {
+	if (byte == 'L')
 		put_dotted(text, str_cut(string, ';'));
-	} else if (byte >= 'A' && byte <= 'Z' && basic[byte - 'A']) {
-		text_add(text, basic[byte - 'A']);
-	} else {
+	else if (basic_type(byte))
+		text_add(text, basic_type(byte));
+	else
 		return false;
-	}
+	while (dimensions--)
+		text_add(text, "[]");
+	return true;
+}
+
+bool methods_spell_class(struct text *text, struct str name)
+{
+	size_t dimensions = cut_dimensions(&name);
+
+	if (!name.n || dimensions > DIMENSIONS_MAX)
+		return false;
+	if (!dimensions)
+		java_class(text, name);
+	else if (name.p[0] == 'L' && name.n > 2 && name.p[name.n - 1] == ';')
+		java_class(text, str_head(str_from(name, 1), name.n - 2));
+	else if (name.n == 1 && basic_type(name.p[0]))
+		text_add(text, basic_type(name.p[0]));
+	else
+		return false;
 	while (dimensions--)
 		text_add(text, "[]");
 	return true;

@@ -6,11 +6,11 @@
 
 #include <stdlib.h>
 
-#define BYTES_MAX (8u << 20) /* limit in bytes for one table of one nmethod */
-#define DEPTH_MAX 256        /* limit for the depth of a scope; HotSpot's MaxInlineLevel is 15 */
+#define BYTES_MAX (8u << 20) /* limit for the size of one table of one nmethod, in bytes */
+#define DEPTH_MAX 256        /* limit for the number of methods in a scope; HotSpot's MaxInlineLevel is 15 */
 
-/* Copies of the three tables of an nmethod: PcDescs, scopes, metadata (Method* and others), with numbers of PcDescs,
- * bytes and pointers. */
+/* Copies of the three tables of an nmethod: PcDescs, scopes, metadata (Method* and others); npcs, nscopes and
+ * nmetadata are their numbers of PcDescs, bytes and pointers. */
 struct debug_tables {
 	const char *pcs, *scopes, *metadata;
 	uint32_t npcs, nscopes, nmetadata;
@@ -76,7 +76,7 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 			return false;
 		metadata += blob->address;
 		if (scopes->immutable.width)
-			/* JDK 23 and 24 do not export the end of the metadata, so their scopes are not read. */
+			/* JDK 23 and 24 do not export the end of the metadata, so their scopes cannot be read. */
 			return false;
 		return span_between(&span[2], metadata, span[1].from);
 	}
@@ -87,8 +87,9 @@ static bool find_spans(struct memory *memory, const struct vmlayout *vmlayout, c
 	return span_between(&span[2], metadata + data, metadata + metadata_end);
 }
 
-/* Reads the three tables into the buffer `at`, in the order of their addresses; to[i] is the copy of table i. Adjacent
- * tables, the common case, need one read: a read call costs more than its bytes. */
+/* Reads the three tables into the buffer `at`, in the order of their addresses, and sets to[i] to the copy of table
+ * i. Adjacent tables, the common case, need one read: a read call costs more than its bytes. Returns false if a
+ * table is not readable. */
 static bool read_spans(struct memory *memory, const struct span span[3], char *at, const char *to[3])
 {
 	unsigned order[3] = { 0, 1, 2 };
@@ -139,8 +140,9 @@ static bool read_tables(struct scopes *scopes, struct memory *memory, const stru
 	return true;
 }
 
-/* Decodes an UNSIGNED5 number at offset *at of the scopes: up to 5 bytes, the lowest 6 bits first; a byte below 192 is
- * the last. `excluded` is the number that the encoder adds to each byte: 1 in JDK 20 and later, else 0. */
+/* Decodes an UNSIGNED5 number at offset *at of the scopes: up to 5 bytes, the lowest 6 bits first; a byte below 192
+ * is the last one. `excluded` is the number that the encoder adds to each byte: 1 in JDK 20 and later, otherwise 0.
+ * Returns false if it is malformed. */
 static bool scopes_get_number(const struct debug_tables *tables, uint32_t *at, unsigned excluded, uint32_t *value)
 {
 	uint32_t sum = 0;
@@ -161,8 +163,8 @@ static bool scopes_get_number(const struct debug_tables *tables, uint32_t *at, u
 	return true;
 }
 
-/* Stores the methods of the scope at offset `at` in method[], innermost first, and returns their number; 0 if the scope
- * is malformed. */
+/* Stores the methods of the scope at offset `at` in method[], innermost first, and returns their number; 0 if the
+ * scope is malformed. */
 static uint32_t scopes_chain(const struct debug_tables *tables, uint32_t at, unsigned excluded,
 			     uint64_t method[DEPTH_MAX])
 {
@@ -174,7 +176,8 @@ static uint32_t scopes_chain(const struct debug_tables *tables, uint32_t at, uns
 		if (n == DEPTH_MAX || !scopes_get_number(tables, &at, excluded, &sender) ||
 		    !scopes_get_number(tables, &at, excluded, &index) || index == 0 || index > tables->nmetadata ||
 		    sender >= here)
-			/* HotSpot writes the scope of a caller before that of its callee, so the offsets must fall. */
+			/* HotSpot writes the scope of a caller before the scope of its callee, so the offsets must
+			 * decrease. */
 			return 0;
 		memcpy(&method[n++], tables->metadata + 8 * (size_t)(index - 1), 8);
 		at = sender;
@@ -192,7 +195,7 @@ static uint32_t chain_of(const struct debug_tables *tables, uint32_t at, enum sc
 			continue;
 		n = scopes_chain(tables, at, excluded, method);
 		if (n && method[n - 1] == root) {
-			/* A scope of one method may match by chance in either encoding, so it does not prove the
+			/* A scope of one method may match either encoding by chance, so it does not prove the
 			 * encoding. */
 			if (n > 1)
 				*packing = PACKING_FROM_0 + excluded;
@@ -263,7 +266,7 @@ static void add_run(struct scopes *scopes, uint32_t end, uint32_t node)
 
 #define NODES_MAX 4096
 
-/* Returns the tree node of the scope at offset `at`. *calls is the number of methods of the scope, 0 if it is
+/* Returns the tree node of the scope at offset `at`. Sets *calls to the number of methods of the scope; 0 if it is
  * malformed. */
 static uint32_t node_of(struct scopes *scopes, const struct debug_tables *tables, uint32_t at,
 			enum scopes_packing *packing, uint64_t root, uint32_t (*number)(void *arg, uint64_t method),
@@ -301,7 +304,8 @@ bool scopes_read(struct scopes *scopes, struct memory *memory, const struct vmla
 		uint32_t calls = 0;
 
 		if (offset < 0 || (uint64_t)offset > size || at == 0 || at >= tables.nscopes)
-			/* The entries at both ends of the table have no offset in the code; others have no scope. */
+			/* The entries at both ends of the table have no offset in the code; some others have no
+			 * scope. */
 			continue;
 		if (scopes->nruns && (uint64_t)offset < scopes->run[scopes->nruns - 1].end)
 			/* The table is not sorted by offset: it is malformed. */

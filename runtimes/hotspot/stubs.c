@@ -9,8 +9,8 @@ enum { WORDS = 6, NEXT = 0, GROUP, NAME, BEGIN, BEGIN_8 };
 enum { STUBS_MAX = 4096, LEAST_STUBS = 8, BLOCKS_MAX = 16, NAME_LENGTH_MAX = 128, EFFORT_MAX = 8 * STUBS_MAX };
 #define DATA_MAX ((uint64_t)8 << 20)
 #define POINTERS_MAX (64u << 10)
-#define CODE_MAX ((uint64_t)1 << 20) /* limit in bytes for one stub */
-/* Lowest address of a program that is linked to a fixed address; the program's heap is above. */
+#define CODE_MAX ((uint64_t)1 << 20) /* limit for the size of one stub in bytes */
+/* Lowest address of a program that is linked to a fixed address; the program's heap has higher addresses. */
 #define LOWEST UINT64_C(0x400000)
 #define NEITHER_FROM (UINT64_C(1) << 32)
 #define NEITHER_TO (UINT64_C(1) << 38)
@@ -26,7 +26,7 @@ struct finder {
 	struct hotspot *h;
 	struct block block[BLOCKS_MAX];
 	size_t nblocks;
-	uint32_t effort; /* number of StubCodeDescs that this search may still read, over all candidate lists */
+	uint32_t effort; /* number of StubCodeDescs that this search may still read, in all candidate lists together */
 };
 
 bool stubs_is_block(struct str name)
@@ -52,7 +52,7 @@ static bool is_pointer(uint64_t value)
 	return value >= LOWEST && value < HIGHEST;
 }
 
-/* Returns true if the words may be a complete StubCodeDesc. `at` is the index of the word `begin`: BEGIN, or BEGIN_8 in
+/* Returns true if word[] may be a complete StubCodeDesc. `at` is the index of its word `begin`: BEGIN, or BEGIN_8 in
  * JDK 8. */
 static bool is_desc(const uint64_t word[WORDS], unsigned at)
 {
@@ -104,7 +104,8 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	    !stubs_read_name(finder, word[NAME], name))
 		return false;
 	if (!str_eq(str_of(of), group))
-		/* A stub of another group has a code blob of its own: it is valid but not added. */
+		/* A stub of another group has a code blob of its own: its StubCodeDesc is valid, but the stub is not
+		 * added. */
 		return true;
 	if (!in_block(finder, word[at], word[at + 1]))
 		return false;
@@ -116,8 +117,8 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	return true;
 }
 
-/* Reads the list of StubCodeDescs whose first entry is at address `first`. Returns false, with empty stubs, if it is no
- * such list. */
+/* Reads the list of StubCodeDescs whose first entry is at address `first`. Returns false, with empty stubs, if it is
+ * not a valid list. */
 static bool stubs_walk(struct stubs *stubs, struct finder *finder, uint64_t first, unsigned at)
 {
 	uint64_t next = first, word[WORDS] = { 0 };
@@ -145,9 +146,9 @@ static bool walk_either(struct stubs *stubs, struct finder *finder, uint64_t fir
 	return stubs_walk(stubs, finder, first, BEGIN) || stubs_walk(stubs, finder, first, BEGIN_8);
 }
 
-/* Returns true if value may point to memory of malloc, that is, out of the library. Between the heap of a program at a
- * fixed address and all other memory (4 GB to 256 GB) there are only the Java heap and pairs of 32-bit numbers, so
- * these values do not count. */
+/* Returns true if value may point to memory of malloc: it points out of the library. Values from 4 GB to 256 GB do
+ * not count: between the heap of a program at a fixed address and all other memory, there are only the Java heap and
+ * pairs of 32-bit numbers. */
 static bool is_outward(const struct loadedfile *libjvm, uint64_t value)
 {
 	return is_pointer(value) && value % 8 == 0 &&
@@ -155,9 +156,9 @@ static bool is_outward(const struct loadedfile *libjvm, uint64_t value)
 	       (value < NEITHER_FROM || value >= NEITHER_TO);
 }
 
-/* Finds the words in data[0..nwords), a copy of the library's data, that point out of the library. Fills *want with
- * requests for the memory that they point to, and overwrites the start of data with the addresses of these words.
- * Returns their number, 0 also if there are too many. */
+/* Finds the words of data[0..nwords), a copy of the library's data, that point out of the library. Fills *want with
+ * requests for their targets, and overwrites the start of data with the addresses of these words. Returns their
+ * number; 0 also if there are too many. */
 static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords, struct memory_want **want)
 {
 	const struct loadedfile *libjvm = &finder->h->libjvm;
@@ -178,8 +179,8 @@ static size_t find_outward(struct finder *finder, uint64_t *data, size_t nwords,
 	return n;
 }
 
-/* Reads the targets of all pointers in libjvm.so's data that lead out of the library, with one memory_gather, and tries
- * each target that looks like a StubCodeDesc as the start of the list. */
+/* Reads the targets of all pointers out of the library in libjvm.so's data, with one memory_gather, and tries each
+ * target that looks like a StubCodeDesc as the start of the list. Returns true if a list is accepted. */
 static bool stubs_search(struct stubs *stubs, struct finder *finder)
 {
 	const struct loadedfile *libjvm = &finder->h->libjvm;
@@ -196,7 +197,7 @@ static bool stubs_search(struct stubs *stubs, struct finder *finder)
 	if (!words || !memory_gather(&finder->h->memory, want, n, words))
 		n = 0;
 	for (size_t i = 0; i < n && !found; i++) {
-		/* want is sorted by address; its `at` gives the original index. */
+		/* memory_gather has sorted want by address; `at` gives the original index. */
 		size_t was = want[i].at / (WORDS * 8);
 		const uint64_t *word = words + was * WORDS;
 

@@ -4,7 +4,7 @@
 /* Limit for offsets of fields in bytes. No object has larger offsets in its header. */
 #define BYTES_MAX 4096
 
-/* A field to find: type::field, or else or_type::or_field. If it is needed and neither exists, the layout fails. */
+/* A field to find: type::field, or else or_type::or_field. If `needed` is set and neither exists, the layout fails. */
 struct wanted {
 	struct vmlayout_field *to;
 	bool needed;
@@ -40,7 +40,7 @@ static uint64_t static_of(const struct vmstructs *vmstructs, const char *type, c
 	return f.known && f.is_static ? f.at : 0;
 }
 
-/* Sets *at to the offset of an object that is a member of another one. Returns false if the member does not exist. */
+/* Sets *at to the offset of a member that is an object itself. Returns false if the member does not exist. */
 static bool vmlayout_inner(const struct vmstructs *vmstructs, const char *type, const char *field, uint64_t *at)
 {
 	struct vm_field f = vmstructs_field(vmstructs, type, field);
@@ -131,7 +131,7 @@ static const char *vmlayout_find_names(struct vmlayout *vmlayout, const struct v
 	return NULL;
 }
 
-/* Finds the fields that scopes.h needs. They are optional: scopes->known stays false if one is missing. */
+/* Finds the fields for scopes.h. They are optional: if one is missing, scopes->known stays false. */
 static void find_scopes(struct vmlayout_scopes *scopes, const struct vmstructs *vmstructs)
 {
 	uint64_t size = vmstructs_size(vmstructs, "PcDesc");

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmlayout.h - offsets of the HotSpot fields that pj reads, for one JVM.
+ * vmlayout.h - finds the offsets of the HotSpot fields that pj reads, for one JVM.
  *
- * The offsets come from the JVM's own tables (vmstructs.h), for JDK 8 to 25: fields that moved to another type, became
- * narrower, or changed from pointers to offsets are looked up under each of their names. A missing field disables one
- * feature, with a reason; the others work. A JVM's tables are hostile: offsets and sizes are limited, and reads through
- * a layout are checked.
+ * The offsets come from the JVM's own tables (vmstructs.h), for JDK 8 to 25. Some fields moved to another type, became
+ * narrower, or changed from pointers to offsets between JDKs: they are looked up under each of their names. A missing
+ * field disables one feature, with a reason; the others work. A JVM's tables are hostile: offsets and sizes are
+ * limited, and reads through a layout are checked.
  */
 #ifndef PJ_VMLAYOUT_H
 #define PJ_VMLAYOUT_H
 
 #include "runtimes/hotspot/vmstructs.h"
 
-/* Position of one field in an object that is read as a block of bytes. */
+/* Position of one field in an object whose first bytes are copied. */
 struct vmlayout_field {
 	/* offset of the field from the start of the object, in bytes */
 	uint32_t at;
@@ -20,12 +20,14 @@ struct vmlayout_field {
 	uint8_t width;
 };
 
-/* Fields of an nmethod for scopes.h. The tables of an nmethod are in its blob; later JDKs have them in memory outside
- * of it. */
+/* Fields of an nmethod for scopes.h. The tables of an nmethod are in its blob; in later JDKs, in memory outside of
+ * the blob. */
 struct vmlayout_scopes {
-	/* known: the scopes can be read. data_is_pointer: the field `data` holds an address, not an offset. */
+	/* known: true if the scopes can be read. data_is_pointer: true if the field `data` has an address, false if
+	 * it has an offset. */
 	bool known, data_is_pointer;
-	/* Fields of an nmethod with the positions of the PcDescs, of their end, of the scopes and of the metadata. */
+	/* Fields of an nmethod: positions of the PcDescs, of the end of the PcDescs, of the scopes and of the
+	 * metadata. */
 	struct vmlayout_field pcs, pcs_end, data, metadata;
 	/* Fields that exist only in JDKs with immutable or mutable data outside of the blob. */
 	struct vmlayout_field immutable, immutable_size, mutable_data, mutable_size, relocation_size;
@@ -36,36 +38,36 @@ struct vmlayout_scopes {
 };
 
 struct vmlayout {
-	/* Address of the static variable of CodeCache that points to the array of heaps, or to the only heap if
-	 * !heaps_array. */
+	/* Address of a static variable of CodeCache: it points to the array of code heaps, or to the only code heap
+	 * if !heaps_array. */
 	uint64_t heaps;
 	/* true if the JVM has an array of heaps; false for JDK 8, which has one heap */
 	bool heaps_array;
-	/* fields of the GrowableArray of heaps: number of heaps, pointer to them */
+	/* fields of the GrowableArray of code heaps: number of heaps, pointer to them */
 	struct vmlayout_field array_n, array_data;
-	/* offsets in a CodeHeap of two VirtualSpaces: the code and the segment map */
+	/* offsets in a CodeHeap of two VirtualSpaces: for the code, and for the segment map */
 	uint64_t heap_memory, heap_segmap;
 	/* field of a CodeHeap: log2 of the size of a segment in bytes */
 	struct vmlayout_field heap_shift;
 	/* fields of a VirtualSpace: start and end address of its committed part */
 	struct vmlayout_field space_low, space_high;
-	/* bytes from the start of a HeapBlock to its CodeBlob */
+	/* size of a HeapBlock in bytes; its CodeBlob follows */
 	uint32_t block_header;
-	/* fields of a HeapBlock: its length in segments, and the flag that it is allocated */
+	/* fields of a HeapBlock: its length in segments, and a flag that is 1 if the block is allocated */
 	struct vmlayout_field block_length, block_used;
-	/* fields of a CodeBlob: address of its name, kind, size in bytes */
+	/* fields of a CodeBlob: address of its name, its kind, its size in bytes */
 	struct vmlayout_field blob_name, blob_kind, blob_size;
-	/* fields of a CodeBlob: start and end of its code, as pointers, or as offsets from the CodeBlob if code_offsets
-	 * is set */
+	/* fields of a CodeBlob: start and end of its code; these are pointers, or offsets from the CodeBlob if
+	 * code_offsets is set */
 	struct vmlayout_field code_begin, code_end;
-	/* true if the JVM has no CodeBlob::_code_begin: code_begin and code_end are offsets */
+	/* true if the JVM has no CodeBlob::_code_begin, so that code_begin and code_end are offsets */
 	bool code_offsets;
-	/* value of blob_kind that marks an nmethod, in JDKs with that field */
+	/* value of blob_kind for an nmethod, in JDKs with that field */
 	int64_t nmethod_kind;
 	/* Fields of an nmethod: its Method*, compile id and compilation level. Method* and compile id identify the
 	 * nmethod: HotSpot never reuses a compile id. */
 	struct vmlayout_field method, compile_id, level;
-	/* number of bytes from the start of a CodeBlob that contain all these fields */
+	/* number of bytes at the start of a CodeBlob that contain all its fields above */
 	uint32_t blob_bytes;
 	/* Fields on the path to the name of a method: Method -> ConstMethod -> ConstantPool -> Symbol. */
 	struct vmlayout_field const_method, constants, name_index, signature_index, pool_holder, pool_length,
@@ -76,15 +78,16 @@ struct vmlayout {
 	struct vmlayout_field symbol_length;
 	/* offset in a Symbol of its characters */
 	uint32_t symbol_body;
-	/* fields for inlined calls; scopes.known is false if inlined calls cannot be read */
+	/* fields for inlined calls; if scopes.known is false, inlined calls cannot be read */
 	struct vmlayout_scopes scopes;
 };
 
-/* Fills *vmlayout from the tables. Returns NULL, or the name of the first missing field (a static string), with or
- * without its type: "CodeCache::_heaps", "_log2_segment_size". */
+/* Fills *vmlayout from the JVM's tables. Returns NULL, or a static string: the name of the first missing field, with
+ * or without its type ("CodeCache::_heaps", "_log2_segment_size"). */
 const char *vmlayout_make(struct vmlayout *vmlayout, const struct vmstructs *vmstructs);
 
-/* Adapts the addresses in a layout to a JVM that has the same libjvm.so mapped `by` bytes higher (modulo 2^64). */
+/* Adds `by` (modulo 2^64) to all addresses in a layout, for another JVM that has the same libjvm.so mapped `by`
+ * bytes higher. */
 void vmlayout_move(struct vmlayout *vmlayout, uint64_t by);
 
 /* Returns the value of a field; object has the first bytes of the object. Returns 0 if the field does not exist.
@@ -93,7 +96,7 @@ static inline uint64_t vmlayout_get(struct vmlayout_field field, const char *obj
 {
 	uint64_t value = 0;
 
-	/* The cases exist because memcpy of a constant size compiles to one load. */
+	/* One case for each width, because memcpy of a constant size compiles to one load. */
 	switch (field.width) {
 	case 1: memcpy(&value, object + field.at, 1); break;
 	case 2: memcpy(&value, object + field.at, 2); break;
@@ -104,7 +107,7 @@ static inline uint64_t vmlayout_get(struct vmlayout_field field, const char *obj
 	return value;
 }
 
-/* Like vmlayout_get, with sign extension of fields below 8 bytes: for offsets and counts that may be -1. Pure. */
+/* Like vmlayout_get, but extends the sign of fields below 8 bytes: for offsets and counts that may be -1. Pure. */
 static inline int64_t vmlayout_get_signed(struct vmlayout_field field, const char *object)
 {
 	uint64_t value = vmlayout_get(field, object);

@@ -9,8 +9,8 @@
 #define STRIDE_MAX 1024
 #define NAME_MAX_BYTES 256
 
-/* One of HotSpot's four tables: its address, the bytes from one entry to the next, and the offsets of the members in an
- * entry. All come from exported symbols. */
+/* One of HotSpot's four tables: its address, the distance from one entry to the next in bytes, and the offsets of an
+ * entry's members. All come from exported symbols. */
 struct table {
 	uint64_t at, stride;
 	uint64_t offset[6];
@@ -35,7 +35,7 @@ static bool open_table(struct loadedfile *libjvm, struct table *table, const cha
 	return true;
 }
 
-/* Returns the value that belongs to a name, a new one if the name is new, or NULL if the budget is exceeded. */
+/* Returns the value entry for a name, which is added if it is new; NULL if the budget is exceeded. */
 static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct loadedfile *libjvm,
 					   struct str name)
 {
@@ -55,8 +55,8 @@ static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const st
 	return &vmstructs->value[id];
 }
 
-/* Copies the C string that the char * at an address points to. Returns NULL if the pointer is 0 (end of the table) or
- * not readable. */
+/* Copies the C string to which the char * at an address points. Returns NULL if the pointer is 0 (end of the table)
+ * or the string is not readable. */
 static const char *string_at(struct loadedfile *libjvm, uint64_t address, char to[NAME_MAX_BYTES])
 {
 	uint64_t p;
@@ -65,57 +65,56 @@ static const char *string_at(struct loadedfile *libjvm, uint64_t address, char t
 														NULL;
 }
 
-/* Returns the width in bytes of a field of this C++ type; 0 if the type is no number or pointer. The types of fields
- * differ between JDKs. */
-static uint8_t width_of(const struct vmstructs *vmstructs, struct str type)
-{
-	static const struct {
-		struct str name;
-		uint8_t width;
-	} known[] = {
-		{ STR("bool"), 1 },
-		{ STR("char"), 1 },
-		{ STR("u1"), 1 },
-		{ STR("s1"), 1 },
-		{ STR("jbyte"), 1 },
-		{ STR("uint8_t"), 1 },
-		{ STR("int8_t"), 1 },
-		{ STR("signed char"), 1 },
-		{ STR("unsigned char"), 1 },
-		{ STR("jboolean"), 1 },
-		{ STR("u2"), 2 },
-		{ STR("s2"), 2 },
-		{ STR("short"), 2 },
-		{ STR("unsigned short"), 2 },
-		{ STR("jshort"), 2 },
-		{ STR("int16_t"), 2 },
-		{ STR("uint16_t"), 2 },
-		{ STR("u4"), 4 },
-		{ STR("s4"), 4 },
-		{ STR("int"), 4 },
-		{ STR("unsigned int"), 4 },
-		{ STR("jint"), 4 },
-		{ STR("uint"), 4 },
-		{ STR("int32_t"), 4 },
-		{ STR("uint32_t"), 4 },
-		{ STR("juint"), 4 },
-		{ STR("unsigned"), 4 },
-		{ STR("u8"), 8 },
-		{ STR("size_t"), 8 },
-		{ STR("intptr_t"), 8 },
-		{ STR("uintptr_t"), 8 },
-		{ STR("jlong"), 8 },
-		{ STR("uint64_t"), 8 },
-		{ STR("int64_t"), 8 },
-		{ STR("julong"), 8 },
-		{ STR("address"), 8 },
-		{ STR("long"), 8 },
-		{ STR("unsigned long"), 8 },
-		{ STR("narrowKlass"), 4 },
-		{ STR("narrowOop"), 4 },
-	};
-	uint64_t size;
+/* Widths in bytes of C++ types of fields. */
+static const struct {
+	struct str name;
+	uint8_t width;
+} type_widths[] = {
+	{ STR("bool"), 1 },
+	{ STR("char"), 1 },
+	{ STR("u1"), 1 },
+	{ STR("s1"), 1 },
+	{ STR("jbyte"), 1 },
+	{ STR("uint8_t"), 1 },
+	{ STR("int8_t"), 1 },
+	{ STR("signed char"), 1 },
+	{ STR("unsigned char"), 1 },
+	{ STR("jboolean"), 1 },
+	{ STR("u2"), 2 },
+	{ STR("s2"), 2 },
+	{ STR("short"), 2 },
+	{ STR("unsigned short"), 2 },
+	{ STR("jshort"), 2 },
+	{ STR("int16_t"), 2 },
+	{ STR("uint16_t"), 2 },
+	{ STR("u4"), 4 },
+	{ STR("s4"), 4 },
+	{ STR("int"), 4 },
+	{ STR("unsigned int"), 4 },
+	{ STR("jint"), 4 },
+	{ STR("uint"), 4 },
+	{ STR("int32_t"), 4 },
+	{ STR("uint32_t"), 4 },
+	{ STR("juint"), 4 },
+	{ STR("unsigned"), 4 },
+	{ STR("u8"), 8 },
+	{ STR("size_t"), 8 },
+	{ STR("intptr_t"), 8 },
+	{ STR("uintptr_t"), 8 },
+	{ STR("jlong"), 8 },
+	{ STR("uint64_t"), 8 },
+	{ STR("int64_t"), 8 },
+	{ STR("julong"), 8 },
+	{ STR("address"), 8 },
+	{ STR("long"), 8 },
+	{ STR("unsigned long"), 8 },
+	{ STR("narrowKlass"), 4 },
+	{ STR("narrowOop"), 4 },
+};
 
+/* Returns the type without leading `const` and `volatile`. */
+static struct str without_qualifiers(struct str type)
+{
 	for (struct str prefix; type.n;) {
 		prefix = STR("volatile ");
 		if (!str_starts(type, prefix))
@@ -124,11 +123,21 @@ static uint8_t width_of(const struct vmstructs *vmstructs, struct str type)
 			break;
 		type = str_from(type, prefix.n);
 	}
+	return type;
+}
+
+/* Returns the width in bytes of a field of a C++ type; 0 if the type is neither a number nor a pointer. The types of
+ * fields differ between JDKs. */
+static uint8_t width_of(const struct vmstructs *vmstructs, struct str type)
+{
+	uint64_t size;
+
+	type = without_qualifiers(type);
 	if (str_ends(type, STR("*")))
 		return 8;
-	for (size_t i = 0; i < countof(known); i++)
-		if (str_eq(known[i].name, type))
-			return known[i].width;
+	for (size_t i = 0; i < countof(type_widths); i++)
+		if (str_eq(type_widths[i].name, type))
+			return type_widths[i].width;
 	size = 0;
 	if (intern_find(&vmstructs->name, type))
 		size = (uint64_t)vmstructs->value[intern_find(&vmstructs->name, type)].value;
@@ -236,7 +245,7 @@ const char *vmstructs_read(struct vmstructs *vmstructs, struct loadedfile *libjv
 	const char *why;
 
 	*vmstructs = (struct vmstructs){ 0 };
-	/* Reads types first, because read_fields takes widths of fields from them. */
+	/* Types come first, because read_fields needs the sizes of types. */
 	why = read_types(vmstructs, libjvm);
 	if (!why)
 		why = read_fields(vmstructs, libjvm);

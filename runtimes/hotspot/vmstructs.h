@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vmstructs.h - reads the description of its own layout that HotSpot exports for debuggers: fields, sizes, constants.
+ * vmstructs.h - reads HotSpot's description of its own layout, which it exports for debuggers: fields, sizes,
+ * constants.
  *
  * libjvm.so exports these tables for the serviceability agent (vmStructs.hpp of the JDK: gHotSpotVMStructs, -VMTypes,
- * -VMIntConstants, -VMLongConstants), and also the offsets within their entries. pj's source has no numeric offset of a
- * HotSpot object. If a field is missing, the feature that needs it is disabled.
+ * -VMIntConstants, -VMLongConstants), and also the offsets of the members of their entries. So pj's source has no
+ * numeric offset of a HotSpot object. If a field is missing, the feature that needs it is disabled.
  *
  * vmstructs_read(&tables, &libjvm);
  * struct vm_field size = vmstructs_field(&tables, "CodeBlob", "_frame_size");
@@ -16,11 +17,11 @@
 #include "common/intern.h"
 #include "runtimes/memory/loadedfile.h"
 
-/* Position of a field: its offset from the start of the object, or the address of a static variable (is_static). known:
- * the field exists. */
+/* Position of a field: `at` is its offset from the start of the object, or the address of a static variable if
+ * is_static. known: true if the field exists. */
 struct vm_field {
 	bool known, is_static;
-	uint8_t width; /* width of the field in bytes; 0 if it is no number */
+	uint8_t width; /* width of the field in bytes; 0 if it is neither a number nor a pointer */
 	uint64_t at;
 };
 
@@ -34,10 +35,10 @@ struct vmstructs {
 	uint32_t fields, types;
 };
 
-/* Reads all tables of libjvm. Returns NULL, or the reason of the failure as a static string; vmstructs is empty then.
- * Table contents are hostile: counts, strides and lengths are limited, and memory is taken from libjvm->m->budget. */
+/* Reads all tables of libjvm. Returns NULL, or the reason of the failure as a static string; *vmstructs is empty
+ * then. The tables are hostile: counts, strides and lengths are limited, and memory is taken from libjvm->m->budget. */
 const char *vmstructs_read(struct vmstructs *vmstructs, struct loadedfile *libjvm);
-/* Frees the tables, which are empty afterwards. */
+/* Frees the tables; *vmstructs is empty afterwards. */
 void vmstructs_free(struct vmstructs *vmstructs);
 
 /* Returns the number of bytes of memory that the tables use. */
@@ -49,8 +50,8 @@ struct vm_field vmstructs_field(const struct vmstructs *vmstructs, const char *t
 /* Returns the size of a type in bytes; 0 if the type is unknown. */
 uint64_t vmstructs_size(const struct vmstructs *vmstructs, const char *type);
 
-/* Sets *value to a constant. Returns false if it does not exist. Constants of a class have HotSpot's name:
- * "Klass::_primary_supers". */
+/* Sets *value to the value of a constant. Returns false if it does not exist. Constants of a class have HotSpot's
+ * name: "Klass::_primary_supers". */
 bool vmstructs_constant(const struct vmstructs *vmstructs, const char *name, int64_t *value);
 
 #endif

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #define CANDIDATES_MAX 256u
-#define SPARE 8u /* readable bytes behind code, for a jump at its end */
+#define SPARE 8u /* number of zero bytes after copied code, for a jump at its end */
 
 struct evalsearch {
 	struct loadedfile *file;
 	struct evalcode *eval;
 	struct fdetable table;
-	unsigned char *code;  /* code of one range */
-	unsigned char *other; /* code of a candidate */
+	unsigned char *code;  /* buffer for the code of a known range */
+	unsigned char *other; /* buffer for the code of a candidate */
 	uint32_t ncandidates;
 	uint64_t tried[CANDIDATES_MAX];
 };
@@ -47,12 +47,13 @@ bool evalcode_holds(const struct evalcode *eval, uint64_t address)
 	return false;
 }
 
-/* Returns true if the code of a range jumps back into the inside of a known range. */
+/* Returns true if the code of `range` jumps into a known range of the eval function, but not to its start. Returns
+ * false, too, if the code is not readable or the budget is exceeded. */
 static bool jumps_back(struct evalsearch *search, const struct evalcode_range *range)
 {
 	uint64_t n = range->end - range->start, to;
 
-	/* A step for 32 bytes of code: a hostile table may have many large candidates. */
+	/* One step for 32 bytes of code: a hostile table may have many large candidates. */
 	if (!budget_steps(search->file->m->budget, n / 32) || !read_code(search, range, search->other))
 		return false;
 	for (uint64_t i = 0; i < n; i++)
@@ -72,7 +73,7 @@ static bool is_tried(struct evalsearch *search, uint64_t start)
 	return search->ncandidates == CANDIDATES_MAX;
 }
 
-/* Adds the ranges that the code of known range number `which` belongs together with. */
+/* Adds the moved parts to which the code of known range `which` jumps. */
 static void follow_jumps(struct evalsearch *search, uint32_t which)
 {
 	struct evalcode *eval = search->eval;

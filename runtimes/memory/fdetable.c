@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* .eh_frame_hdr and FDEs: LSB 5, "Exception Frames". */
+/* Formats of .eh_frame_hdr and FDEs: LSB 5, "Exception Frames". */
 #include "runtimes/memory/fdetable.h"
 
-#define TABLE_MAX (1u << 20) /* limit for the number of FDEs */
+#define TABLE_MAX (1u << 20) /* limit for the number of FDEs; a table with more is refused */
 #define ENTRY_BYTES 8u
 
 static int32_t fdetable_signed(const unsigned char *bytes)
@@ -13,7 +13,8 @@ static int32_t fdetable_signed(const unsigned char *bytes)
 	return value;
 }
 
-/* .eh_frame_hdr: version 1; encodings: pointer to .eh_frame any of 4 bytes, count udata4, table datarel sdata4. */
+/* Accepts only version 1 of .eh_frame_hdr with these encodings: pointer to .eh_frame in 4 bytes of any kind, number of
+ * FDEs udata4, table datarel sdata4. */
 bool fdetable_open(struct fdetable *table, const struct loadedfile *file)
 {
 	unsigned char head[12];
@@ -28,7 +29,8 @@ bool fdetable_open(struct fdetable *table, const struct loadedfile *file)
 	return table->n > 0 && table->n <= TABLE_MAX;
 }
 
-/* Sets *start and *end to the range of FDE number i. */
+/* Sets [*start, *end) to the range of FDE i. Returns false if the FDE is not readable or contradicts the table, or the
+ * range is too large. */
 static bool fdetable_entry(const struct fdetable *table, uint32_t i, uint64_t *start, uint64_t *end)
 {
 	unsigned char entry[ENTRY_BYTES], fde[16];
@@ -38,7 +40,8 @@ static bool fdetable_entry(const struct fdetable *table, uint32_t i, uint64_t *s
 		return false;
 	*start = table->header + (uint64_t)(int64_t)fdetable_signed(entry);
 	at = table->header + (uint64_t)(int64_t)fdetable_signed(entry + 4);
-	/* An FDE: length, CIE, start (relative to this field) and size of the range, 4 bytes each. */
+	/* Fields of an FDE, 4 bytes each: length, CIE, start of the range (relative to this field), size of the
+	 * range. */
 	if (!memory_read(table->memory, at, fde, sizeof(fde)) ||
 	    at + 8 + (uint64_t)(int64_t)fdetable_signed(fde + 8) != *start)
 		return false;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fdetable.h - looks up the range of the function at an address in the sorted unwind table (.eh_frame_hdr) of a loaded
- * file: for stripped files.
+ * fdetable.h - finds the address range of the function at an address, by the sorted unwind table (.eh_frame_hdr) of a
+ * loaded file. Used for files without a symbol table.
  */
 #ifndef PJ_FDETABLE_H
 #define PJ_FDETABLE_H
 
 #include "runtimes/memory/loadedfile.h"
 
-#define FDETABLE_FUNCTION_MAX (1u << 20) /* limit for the size of a function */
+#define FDETABLE_FUNCTION_MAX (1u << 20) /* limit for the size of a function in bytes; lookups of a larger one fail */
 
 struct fdetable {
 	struct memory *memory;
@@ -16,14 +16,16 @@ struct fdetable {
 	uint32_t n;             /* number of FDEs, at least 1 */
 };
 
-/* Opens the table of a file. Returns false if it has none of the usual encodings, or is not readable. */
+/* Opens the unwind table of a file. Returns false if the file has no table with the usual encodings, or it is not
+ * readable. */
 bool fdetable_open(struct fdetable *table, const struct loadedfile *file);
 
-/* Sets [*start, *end) to the range of the FDE that contains an address. Returns false if there is none, or its range is
- * larger than FDETABLE_FUNCTION_MAX. */
+/* Sets [*start, *end) to the range of the FDE that contains an address. Returns false if no FDE contains the address,
+ * or if the FDE is not readable or its range is larger than FDETABLE_FUNCTION_MAX. */
 bool fdetable_range(const struct fdetable *table, uint64_t address, uint64_t *start, uint64_t *end);
 
-/* Sets [*start, *end) to the range from the first function to the end of the last one. */
+/* Sets [*start, *end) to the range from the start of the first function to the end of the last one. Returns false if
+ * the table is not readable. */
 bool fdetable_all(const struct fdetable *table, uint64_t *start, uint64_t *end);
 
 #endif

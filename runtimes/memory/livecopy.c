@@ -3,7 +3,8 @@
 
 #define PAGE 4096u
 
-/* A threadcopy_read: `to` is a struct memory. */
+/* Reads live memory, as a callback of type threadcopy_read; `to` is a struct memory. Returns the number of bytes before
+ * the first unreadable page. */
 static size_t read_live(void *to, uint64_t address, void *into, size_t n)
 {
 	struct memory *memory = to;
@@ -11,7 +12,7 @@ static size_t read_live(void *to, uint64_t address, void *into, size_t n)
 
 	if (memory_bulk(memory, address, into, n))
 		return n;
-	/* A page is missing: up to it. */
+	/* A page is missing: read page by page up to it. */
 	while (got < n) {
 		size_t rest = PAGE - (address + got) % PAGE, part = rest < n - got ? rest : n - got;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * livecopy.h - makes a threadcopy by a plan through struct memory: for proofs of a layout, and for stopped processes.
+ * livecopy.h - makes a threadcopy from live memory, by a plan, through struct memory. Used to prove a layout, and for
+ * stopped processes.
  *
- * The memory of a running thread changes meanwhile: only record/syncread copies at the moment of a sample.
+ * A running thread changes its memory meanwhile, so such a copy may be inconsistent: only record/syncread copies at the
+ * moment of a sample.
  */
 #ifndef PJ_LIVECOPY_H
 #define PJ_LIVECOPY_H
@@ -10,7 +12,8 @@
 #include "runtimes/memory/memory.h"
 #include "runtimes/threadcopy.h"
 
-/* Follows the plan from root (threadcopy_follow). *copy has `cap` bytes behind it; its tid and times become 0. */
+/* Follows the plan from `root` into *copy (threadcopy_follow). *copy must be followed by cap bytes. Sets pid, tid
+ * and times of *copy to 0. */
 void livecopy_read(struct memory *memory, const struct threadplan *plan, uint64_t root, struct threadcopy *copy,
 		   size_t cap);
 

@@ -7,7 +7,9 @@
 
 #define HEADERS_MAX 64
 #define DYNAMIC_MAX 256
-#define CHAIN_MAX 65536 /* limit for the symbols of one hash bucket; real files have a few */
+/* limit for the number of symbols of one hash bucket that are compared; further ones are not found. Real files have a
+ * few. */
+#define CHAIN_MAX 65536
 
 static const char not_there[] = "its library cannot be read from memory";
 
@@ -55,8 +57,8 @@ static const char *find_dynamic(struct loadedfile *file, uint64_t *dynamic, uint
 	return NULL;
 }
 
-/* Converts an address that an entry of the dynamic section holds to an address in memory. glibc's loader adds the load
- * base to these values, musl's loader does not. */
+/* Returns the address in memory for an address in an entry of the dynamic section. glibc's loader has added the load
+ * base to these entries, musl's loader has not. */
 static uint64_t loadedfile_place(const struct loadedfile *file, uint64_t value)
 {
 	return value < file->base ? file->base + value : value;
@@ -93,7 +95,8 @@ const char *loadedfile_open(struct loadedfile *file, struct memory *memory, uint
 										  "its library has no symbol table";
 }
 
-/* Returns true if symbol i is defined and has that name, and sets *address to its address in memory. */
+/* Returns true if symbol i is defined and named `name`, and sets *address to its address in memory and *size to its
+ * size in bytes. Otherwise returns false, also if the symbol is not readable. */
 static bool is_symbol(struct loadedfile *file, uint64_t i, struct str name, uint64_t *address, uint64_t *size)
 {
 	Elf64_Sym symbol;
@@ -115,8 +118,8 @@ static bool is_symbol(struct loadedfile *file, uint64_t i, struct str name, uint
 
 static bool find_gnu(struct loadedfile *file, struct str name, uint64_t *address, uint64_t *size)
 {
-	/* The GNU hash table starts with: number of buckets, number of the first hashed symbol, words of the Bloom
-	 * filter, shift. */
+	/* Header of a GNU hash table: number of buckets, index of the first hashed symbol, number of 8-byte words of
+	 * the Bloom filter, shift. */
 	uint32_t head[4], h = 5381, first, value;
 	uint64_t buckets, chains;
 

@@ -12,10 +12,10 @@
 
 #define PAGE 4096u
 #define PAGES 512u
-/* size of the buffer for several requests that one read serves; it fits into the processor's cache */
+/* Size in bytes of the buffer for one read that serves several requests. It fits into the processor's cache. */
 #define BOUNCE (128u << 10)
-/* Largest gap between two requests that share a read: a page, because one more read call costs as much as one more page
- * of the same read. */
+/* NEAR: largest gap between two requests that share a read, in bytes: one page, because another read call costs as much
+ * as another page of the same read. HIGHEST: highest address of a request that shares a read. */
 #define NEAR PAGE
 #define HIGHEST ((uint64_t)INT64_MAX)
 
@@ -23,7 +23,7 @@
 #define READ_STEPS(n) (7 + (uint64_t)(n) / 256)
 
 struct memory_page {
-	uint32_t n; /* number of readable bytes: PAGE or 0 */
+	uint32_t n; /* number of readable bytes: PAGE; 0 if the page is not readable */
 	char byte[PAGE];
 };
 
@@ -39,31 +39,23 @@ enum taskid_answer memory_open(struct memory *memory, int process, const struct 
 	struct taskid_user user;
 	enum taskid_answer answer;
 
-	*memory = (struct memory){ .id = *id, .process = fcntl(process, F_DUPFD_CLOEXEC, 0) };
+	*memory = (struct memory){ .fd = -1 };
 	answer = taskid_open_memory(process, id, &user, &memory->fd);
 	if (answer != TASKID_SAME)
 		memory_close(memory);
 	return answer;
 }
 
-bool memory_is_current(const struct memory *memory)
-{
-	return memory->fd < 0 || taskid_is(memory->process, &memory->id);
-}
-
 void memory_image(struct memory *memory, const struct memory_part *part, size_t n)
 {
-	*memory = (struct memory){ .fd = -1, .process = -1, .part = part, .nparts = n };
+	*memory = (struct memory){ .fd = -1, .part = part, .nparts = n };
 }
 
 void memory_close(struct memory *memory)
 {
 	if (memory->fd >= 0)
 		close(memory->fd);
-	if (memory->process >= 0)
-		close(memory->process);
 	memory->fd = -1;
-	memory->process = -1;
 	memory_rest(memory);
 }
 
@@ -83,11 +75,12 @@ void memory_rest(struct memory *memory)
 void memory_forget(struct memory *memory)
 {
 	if (memory->number)
-		/* The page numbers are in an array of their own, so this does not touch the pages. */
+		/* the page numbers have an array of their own, so this memset does not touch the pages */
 		memset(memory->number, 0, PAGES * sizeof(*memory->number));
 }
 
-/* Copies bytes of the image from address on, up to the first gap between parts. Returns the number of copied bytes. */
+/* Copies up to n bytes of the image from `address` on, up to the first gap between its parts. Returns the number of
+ * copied bytes. */
 static size_t memory_read_image(const struct memory *memory, uint64_t address, char *to, size_t n)
 {
 	size_t low = 0, high = memory->nparts, have = 0;
@@ -123,8 +116,8 @@ static size_t memory_read_at(const struct memory *memory, uint64_t address, void
 
 static const struct memory_page *page_of(struct memory *memory, uint64_t number)
 {
-	/* Slot of a page in the cache: adjacent pages get adjacent slots. The high bits of the page number separate the
-	 * heaps. */
+	/* Adjacent pages get adjacent slots of the cache. The high bits of the page number spread different heaps
+	 * over the slots. */
 	size_t slot = (number ^ number >> 13) & (PAGES - 1);
 	struct memory_page *page;
 
@@ -135,7 +128,7 @@ static const struct memory_page *page_of(struct memory *memory, uint64_t number)
 		memory->number[slot] = number + 1;
 		page->n = memory_read_at(memory, number * PAGE, page->byte, PAGE) == PAGE ? PAGE : 0;
 		if (memory->budget && memory->budget->over)
-			/* The budget prevented this read: do not cache the page as unreadable. */
+			/* The budget prevented this read, so the page is not cached as unreadable. */
 			memory->number[slot] = 0;
 	}
 	return page;
@@ -166,7 +159,7 @@ bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n)
 	return memory_read_at(memory, address, to, n) == n;
 }
 
-/* ---- many requests ----------------------------------------------------------------------------------------------- */
+/* ---- gathered requests ------------------------------------------------------------------------------------------- */
 
 /* Radix sort by the bytes of the address, least significant first. It skips bytes that are equal in all requests. 8,000
  * requests take 0.2 ms. */
@@ -218,8 +211,8 @@ static void read_one(const struct memory *memory, const struct memory_want *want
 		memset(to + want->at, 0, want->n);
 }
 
-/* Returns the number of requests, from the first on, that one read serves: near neighbours that fit into the bounce
- * buffer together. *end is the end address of their bytes. */
+/* Returns the number of requests from want[0] on that one read serves: near neighbours that fit into the bounce
+ * buffer together. Sets *end to the end address of their bytes. */
 static size_t memory_run_of(const struct memory_want *want, size_t count, uint64_t *end)
 {
 	uint64_t start = want->address;
@@ -236,7 +229,7 @@ static size_t memory_run_of(const struct memory_want *want, size_t count, uint64
 	return n;
 }
 
-/* Serves the first requests, as many as one read serves, and returns their number. */
+/* Serves the first requests with one read, as many as possible. Returns their number. */
 static size_t gather_run(struct memory *memory, const struct memory_want *want, size_t count, char *to)
 {
 	uint64_t start = want->address, end;

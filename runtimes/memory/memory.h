@@ -2,13 +2,14 @@
 /*
  * memory.h - reads the memory of another process without side effects on it.
  *
- * Memory is read through /proc/PID/mem alone. The kernel binds that descriptor to the address space and checks
- * permission when it is opened, so after an exec or an exit it reads the old memory or nothing, never that of the new
- * program or of a process that got the PID later. No read goes by PID (process_vm_readv): a set-uid program would be
- * read with the rights of the program before it.
+ * Memory is read only through /proc/PID/mem. The kernel checks permission when this file is opened, and binds the
+ * descriptor to the address space. So after an exec or an exit, a read returns the old memory or nothing, and never
+ * memory of the new program or of a process that got the PID later. No read goes by PID (process_vm_readv): it could
+ * read a set-uid program with the rights that apply to the program before it.
  *
  * A descriptor alone does not show an exec: a task that shares the memory (CLONE_VM) keeps the old address space
- * readable. The caller calls memory_is_current before it attributes to the process the data that it read.
+ * readable. The caller checks the task identity (taskid_is, taskwait_is) before it attributes to the process the data
+ * that it read.
  *
  * Small reads use a cache of pages, which the caller empties with memory_forget; large reads and gathered requests
  * bypass it. Gathered requests are read in the order of their addresses, and neighbours with one read: a read of one
@@ -28,13 +29,13 @@
 
 struct memory_page;
 
-/* Request for memory_gather: n bytes at address, which are stored at offset `at` of the caller's buffer. */
+/* Request for memory_gather: n bytes at `address`, to be stored at offset `at` of the caller's buffer. */
 struct memory_want {
 	uint64_t address;
 	uint32_t n, at;
 };
 
-/* One part of an image of a process's memory (tests, core files): n bytes at address. */
+/* Contiguous bytes of an image of a process's memory (tests, core files): n bytes at `address`. */
 struct memory_part {
 	uint64_t address;
 	size_t n;
@@ -42,31 +43,27 @@ struct memory_part {
 };
 
 struct memory {
-	int fd;                         /* descriptor of /proc/PID/mem; -1 for an image */
-	int process;                    /* O_PATH descriptor of /proc/PID */
-	struct taskid id;               /* task identity of the program that the memory belongs to */
-	const struct memory_part *part; /* parts of an image, sorted by address; NULL without an image */
+	int fd;                         /* descriptor of /proc/PID/mem; -1 if the memory is an image */
+	const struct memory_part *part; /* parts of the image, sorted by address; NULL if the memory is not an image */
 	size_t nparts;
-	/* Budget that each read takes steps from; NULL: no limit. The caller sets it, and it must exist as long as
+	/* Budget that each read takes steps from; NULL: no limit. Owned by the caller, and must exist as long as
 	 * memory. */
 	struct readbudget *budget;
-	/* Readable address in the process, for example that of the ELF header of libjvm.so. memory_gather reads it to
+	/* Readable address in the process, for example of the ELF header of libjvm.so. memory_gather reads it to
 	 * find out if the memory still exists. */
 	uint64_t probe;
 	uint64_t *number; /* for each slot of the page cache: page number + 1 of the cached page; 0: none */
 	struct memory_page *page;
 	struct memory_want *order; /* buffer for memory_sort */
 	size_t order_n;
-	char *bounce; /* buffer for several requests that one read serves */
+	char *bounce; /* buffer for one read that serves several requests */
 };
 
 /* Opens the memory of the program with task identity *id. process is a descriptor of /proc/PID and remains the
  * caller's. Returns TASKID_SAME, or the reason of the failure; then there is nothing to close. */
 enum taskid_answer memory_open(struct memory *memory, int process, const struct taskid *id);
-/* Returns true if the process exists and still runs the program whose memory this is; always true for an image. */
-bool memory_is_current(const struct memory *memory);
-/* Makes memory an image of the n parts at part, which are sorted by address and disjoint. The parts remain the caller's
- * and must exist until memory_close. */
+/* Makes *memory an image of n parts, which are sorted by address and disjoint. The parts remain the caller's and
+ * must exist until memory_close. */
 void memory_image(struct memory *memory, const struct memory_part *part, size_t n);
 /* Closes the descriptors and frees the buffers. */
 void memory_close(struct memory *memory);
@@ -74,28 +71,28 @@ void memory_close(struct memory *memory);
 /* Frees the buffers (2 MB); the next read allocates them again. */
 void memory_rest(struct memory *memory);
 
-/* Empties the page cache: later reads return the current data of the process. */
+/* Empties the page cache, so that later reads return the current data of the process. */
 void memory_forget(struct memory *memory);
 
-/* Reads n bytes at an address through the cache. Returns false if any of them is not readable. */
+/* Reads n bytes at an address through the cache. Returns false if any of the bytes is not readable. */
 bool memory_read(struct memory *memory, uint64_t address, void *to, size_t n);
 
-/* Like memory_read without the cache, for large reads. */
+/* Reads n bytes at an address without the cache: for large reads. Returns false if any of the bytes is not readable. */
 bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n);
 
-/* Serves n requests at once, in any order, and sorts want by address. Bytes that are not readable become 0. Returns
- * false if the process has ended or the budget is exceeded; then the caller discards all data. */
+/* Serves `count` requests, in any order, and sorts want[] by address. Bytes that are not readable become 0. Returns
+ * false if the process has ended or the budget is exceeded; the caller then discards all data. */
 bool memory_gather(struct memory *memory, struct memory_want *want, size_t count, void *to);
 
 /* Sorts requests by address, as memory_gather does. Requests with equal addresses keep their order. */
 void memory_sort(struct memory *memory, struct memory_want *want, size_t count);
 
-/* Copies the C string at an address with its NUL. Returns false if it is not readable, or if it needs more than cap
+/* Copies the C string at an address with its NUL. Returns false if the string is not readable, or needs more than cap
  * bytes with the NUL. */
 bool memory_string(struct memory *memory, uint64_t address, char *to, size_t cap);
 
-/* Read a little-endian number of `width` bytes: 1, 2, 4 or 8; memory_i64 extends the sign. memory_pointer reads 8
- * bytes. They return false if the number is not readable. */
+/* Sets *value to the little-endian number of `width` bytes (1, 2, 4 or 8) at an address. memory_i64 extends the
+ * sign; memory_pointer reads 8 bytes. Returns false if the number is not readable. */
 bool memory_u64(struct memory *memory, uint64_t address, unsigned width, uint64_t *value);
 bool memory_i64(struct memory *memory, uint64_t address, unsigned width, int64_t *value);
 bool memory_pointer(struct memory *memory, uint64_t address, uint64_t *value);

@@ -34,10 +34,3 @@ void readbudget_return(struct readbudget *budget, uint64_t bytes)
 	if (budget)
 		budget->bytes += bytes;
 }
-
-const char *readbudget_limit_name(const struct readbudget *budget)
-{
-	static const char *const name[] = { NULL, "steps", "memory", "time", "time" };
-
-	return budget ? name[budget->over] : NULL;
-}

@@ -8,17 +8,21 @@
 #include <stdlib.h>
 
 #define ATTEMPTS 32u
-#define EMPTY_ATTEMPTS 4u /* of these, attempts that find no frame: the process may be starting or ending */
+/* EMPTY_ATTEMPTS: number of attempts without contradiction and without proof after which the attempts end: the process
+ * may be starting or ending, or run only its main program. STACKINFOS_PROVEN, COPY_BYTES: maximum number of stackinfos,
+ * and maximum bytes of memory, that one attempt copies. */
+#define EMPTY_ATTEMPTS 4u
 #define STACKINFOS_PROVEN 16u
 #define COPY_BYTES (256u << 10)
-#define OPS_MAX 1024u /* limit for the number of kinds of ops: 414 in 5.36 */
+#define OPS_MAX 1024u /* maximum number of opcodes that are searched for ops; Perl 5.36 has 414 */
 #define OP_NAME_MAX 24u
-#define CODE_MAX 16384u /* limit for the size of an op's function that is searched */
-#define CATCH_MAX 4096u /* limit for the size of docatch: 500 bytes */
-#define CALLS_MAX 64u   /* limit for the number of functions that one calls */
-#define SPARE 8u        /* readable bytes behind code, for an instruction at its end */
+#define CODE_MAX 16384u /* maximum size in bytes of an op's function that is searched; a larger one is not searched */
+/* maximum size of docatch in bytes; it has 500 bytes, and a larger function is not taken for docatch */
+#define CATCH_MAX 4096u
+#define CALLS_MAX 64u /* maximum number of called functions that are examined in one function */
+#define SPARE 8u      /* number of readable bytes after copied code, for an instruction at its end */
 
-/* ---- path -------------------------------------------------------------------------------------------------------- */
+/* ---- paths of Perl ----------------------------------------------------------------------------------------------- */
 
 bool perl_is_library(struct str path)
 {
@@ -37,7 +41,7 @@ bool perl_is_library(struct str path)
 	return name.n == 0 || str_eq(name, STR("-x86_64-linux-gnu"));
 }
 
-/* ---- ops --------------------------------------------------------------------------------------------------------- */
+/* ---- functions of ops -------------------------------------------------------------------------------------------- */
 
 enum perlop {
 	PERLOP_NULL,
@@ -57,8 +61,9 @@ static const char *const perlop_names[PERLOPS] = {
 	[PERLOP_DOFILE] = "dofile",     [PERLOP_TRYCATCH] = "entertrycatch",
 };
 
-/* Sets address[] to the functions of ops, 0 for one that the version does not have: PL_op_name has the names of all
- * ops, PL_ppaddr their functions. Sets perl->statement, too. Returns false if nextstate is not found. */
+/* Sets address[] to the functions of the ops in perlop_names, 0 for an op that this version lacks, and sets
+ * perl->statement. PL_op_name has the names of all ops, PL_ppaddr their functions. Returns false if nextstate is not
+ * found. */
 static bool find_perlops(struct perl *perl, uint64_t address[PERLOPS])
 {
 	uint64_t names, functions, bytes, functions_bytes, at;
@@ -86,7 +91,7 @@ static bool find_perlops(struct perl *perl, uint64_t address[PERLOPS])
 	return address[PERLOP_NEXTSTATE] != 0;
 }
 
-/* ---- docatch ----------------------------------------------------------------------------------------------------- */
+/* ---- code of docatch --------------------------------------------------------------------------------------------- */
 
 static bool read_perlcode(struct perl *perl, const struct evalcode_range *range, unsigned char *code, size_t max)
 {
@@ -98,8 +103,8 @@ static bool read_perlcode(struct perl *perl, const struct evalcode_range *range,
 	return memory_bulk(perl->memory, range->start, code, (size_t)n);
 }
 
-/* Returns true if code calls the interpreter's run loop: call *OFFSET(%reg), ff 90+reg offset, with 24 before the
- * offset for %r12. */
+/* Returns true if the code calls the run loop through its pointer in the interpreter: call *OFFSET(%reg), bytes ff
+ * 90+reg OFFSET, with byte 24 before OFFSET for %r12. */
 static bool calls_run_loop(const struct perl *perl, const unsigned char *code, uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)
@@ -109,7 +114,7 @@ static bool calls_run_loop(const struct perl *perl, const unsigned char *code, u
 	return false;
 }
 
-/* Adds the function at an address, if there is space. */
+/* Adds a range to perl->catching, unless it is there already or no space is left. */
 static void add_catching(struct perl *perl, const struct evalcode_range *range)
 {
 	for (uint32_t i = 0; i < perl->ncatching; i++)
@@ -119,7 +124,8 @@ static void add_catching(struct perl *perl, const struct evalcode_range *range)
 		perl->catching[perl->ncatching++] = *range;
 }
 
-/* Sets *to to the target of the call or jump at code[0]. */
+/* Sets *to to the target of the call or jump in code[], which starts at `address`. Returns false for any other
+ * instruction. */
 static bool perlcode_target(const unsigned char *code, uint64_t address, uint64_t *to)
 {
 	int32_t distance;
@@ -131,7 +137,8 @@ static bool perlcode_target(const unsigned char *code, uint64_t address, uint64_
 	return true;
 }
 
-/* Adds docatch: the only function that the op entertry calls and that calls the run loop. */
+/* Adds docatch to perl->catching: docatch is the only function that the op entertry calls and that calls the run
+ * loop. */
 static void find_docatch(struct perl *perl, const struct fdetable *table, const struct evalcode_range *entertry,
 			 unsigned char *code, unsigned char *callee)
 {
@@ -153,7 +160,8 @@ static void find_docatch(struct perl *perl, const struct fdetable *table, const 
 	}
 }
 
-/* Finds docatch, and the ops that call it. Without unwind tables none is found, and no frames of such stacks are. */
+/* Adds docatch and the ops that call it to perl->catching. Without unwind tables they are not found; stacks that
+ * contain them then get no Perl frames. */
 static void find_catching(struct perl *perl, const uint64_t op[PERLOPS])
 {
 	unsigned char *code = mem_grow(NULL, 1, CODE_MAX + SPARE), *callee = mem_grow(NULL, 1, CATCH_MAX + SPARE);
@@ -172,7 +180,7 @@ static void find_catching(struct perl *perl, const uint64_t op[PERLOPS])
 	free(callee);
 }
 
-/* ---- proof ------------------------------------------------------------------------------------------------------- */
+/* ---- proof of a layout ------------------------------------------------------------------------------------------- */
 
 enum perlproof { PERLPROOF_PROVEN, PERLPROOF_MAIN, PERLPROOF_EMPTY, PERLPROOF_CONTRADICTED };
 
@@ -180,10 +188,10 @@ struct perlprover {
 	struct perl *perl;
 	struct threadcopy *copy;
 	struct perl_stack *stack;
-	const char *why; /* contradiction */
+	const char *why; /* the contradiction, as the end of a sentence; NULL if there is none */
 };
 
-/* Returns true if the variables that are current are those of the innermost frame, a sub. */
+/* Returns true if the innermost frame is a sub and the current variables (PL_comppad) belong to this sub. */
 static bool has_own_pad(const struct perlprover *prover)
 {
 	const struct perl_stack *stack = prover->stack;
@@ -192,8 +200,8 @@ static bool has_own_pad(const struct perlprover *prover)
 	       perlcv_has_pad(prover->perl, stack->frame[0].code, stack->depth, stack->pad);
 }
 
-/* Proves the frames of a copy: each has a name, and runs a COP. PERLPROOF_MAIN: none of them is a sub of a package that
- * has a name, or the innermost one is not a sub with its own variables. */
+/* Proves the frames of a copy: each must have a name and run a COP. Returns PERLPROOF_MAIN if no frame is a sub of a
+ * named package, or if the innermost frame is not a sub with its own variables. */
 static enum perlproof prove_perlframes(struct perlprover *prover)
 {
 	enum perlproof proof = PERLPROOF_EMPTY;
@@ -233,11 +241,13 @@ static enum perlproof prove_perl_once(struct perlprover *prover)
 	return prover->why ? PERLPROOF_CONTRADICTED : prove_perlframes(prover);
 }
 
-/* Proves perl->layout. The process runs meanwhile, so that an attempt may fail without a reason. */
+/* Proves perl->layout, in up to ATTEMPTS attempts: the process runs meanwhile, so an attempt may fail although the
+ * layout is right. Returns the result of the last attempt, and sets *why to its contradiction; to NULL if there is
+ * none. */
 static enum perlproof prove_perl(struct perl *perl, const char **why)
 {
 	struct perlprover prover = { .perl = perl };
-	/* An image does not change. */
+	/* An image does not change: one attempt is enough. */
 	unsigned attempts = perl->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
 	enum perlproof proof = PERLPROOF_EMPTY;
 
@@ -254,7 +264,7 @@ static enum perlproof prove_perl(struct perl *perl, const char **why)
 	return proof;
 }
 
-/* ---- open -------------------------------------------------------------------------------------------------------- */
+/* ---- opening of an interpreter ----------------------------------------------------------------------------------- */
 
 static enum perl_answer perl_refuse(struct perl *perl, const char *why)
 {
@@ -269,7 +279,8 @@ static enum perl_answer perl_early(struct perl *perl)
 	return PERL_EARLY;
 }
 
-/* Sets perl->run_loop to the only place in the interpreter that has the address of the run loop. */
+/* Sets perl->run_loop to the offset of the only word in the interpreter that is the address of the run loop. Returns
+ * false if there is no such word, or more than one. */
 static bool find_run_loop(struct perl *perl)
 {
 	unsigned found = 0;
@@ -284,7 +295,8 @@ static bool find_run_loop(struct perl *perl)
 	return found == 1;
 }
 
-/* Tries the row of a version. */
+/* Tries to prove the layout in row `row` of the table. Returns PERL_OPEN if the result is PERLPROOF_PROVEN or
+ * PERLPROOF_MAIN. */
 static enum perl_answer perl_try_row(struct perl *perl, uint32_t row)
 {
 	const char *why = NULL;
@@ -298,7 +310,8 @@ static enum perl_answer perl_try_row(struct perl *perl, uint32_t row)
 	}
 }
 
-/* Tries all rows, of which exactly one may be proven, by the names of subs. */
+/* Tries all rows of the table. Returns PERL_OPEN if exactly one row is proven by the names of subs
+ * (PERLPROOF_PROVEN). */
 static enum perl_answer perl_try_all(struct perl *perl)
 {
 	struct perl_layout proven = { 0 };

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames in a copy. cop.h has the contexts; pp_ctl.c, pp_hot.c, pp_sort.c and perl.c push them.
+ * Finds frames in a copy. cop.h has the contexts; pp_ctl.c, pp_hot.c, pp_sort.c and perl.c push them.
  *
- * A run loop ends with the context that has no op to continue with: call_sv pushes such a sub, eval_sv such an eval,
- * sort and MULTICALL (List::Util's first) such a context for all of their calls. An eval block of that kind is native
- * code's: call_sv has it around a sub, and it runs nothing itself.
+ * An activation of the run loop ends with the context whose return op (CONTEXT_RETURN) is 0. call_sv pushes a sub with
+ * return op 0, eval_sv an eval; sort and MULTICALL (first of List::Util) push one context for all their calls. An eval
+ * block with return op 0 belongs to native code: call_sv pushes it around a sub, and it runs nothing itself.
  *
- * A context is in the array before it is filled, and after its code has ended: at its index may be what an earlier one
- * has left. The stackinfo has the index of its innermost sub, format or eval: it is set while that is filled, and reset
- * before it is removed. So no such context further in counts.
+ * The array contains a context before Perl fills it, and still after the context's code has ended, so the innermost
+ * context may hold stale bytes. The stackinfo has the index of its innermost sub, format or eval (STACKINFO_LAST_SUB):
+ * Perl sets it while it fills that context, and resets it before it removes the context. A context of these types
+ * beyond the index is therefore skipped.
  *
- * Between that and the removal, the current variables (PL_comppad) are still, or again, those that the context has as
- * its caller's: the sub does not run. If they are any others, a sub that has reached a statement runs: they are its
- * own, those of a closure that it makes (pad_new), or none, as the last closure is freed (cv_undef). One that has not
- * is proven by its own variables alone.
+ * While the index is set but the sub does not run yet, or no longer, the current variables (PL_comppad) are those that
+ * the context stores as its caller's. If they are any others, a sub that has reached a statement runs: they are its
+ * own, those of a closure that it makes (pad_new), or none while the last closure is freed (cv_undef). A sub that has
+ * not reached a statement must be proven: the current variables must be its own.
  *
- * Between two of these calls, the context is there without an activation. Then no op is the current one: the run loop
- * leaves it 0 at its end.
+ * Between two calls of sort or MULTICALL, their context exists without an activation. The current op is 0 then: the run
+ * loop leaves it 0 when it ends.
  *
- * The last op of such a block (of a sort, a regular expression, a defer) has no successor either. A sub that it calls
- * is the next context, and runs in the block's activation. One that native code calls there has an activation of its
- * own: such code enters a scope before (perlcall). Where it does not, the numbers of activations contradict.
+ * If the last op of such a block (sort, regular expression, defer) calls a sub, the sub's return op is 0, too: the op
+ * has no successor. This sub is the next context, and runs in the block's activation. A sub that native code calls
+ * there has an activation of its own: native code enters a scope before the call (perlcall). If it does not, the number
+ * of activations in the native stack contradicts the frames.
  */
 #include "runtimes/perl/perllayout.h"
 
-/* Bytes around a stackinfo that one read copies. */
+/* Number of bytes before and after the start of a stackinfo that one read copies. */
 #define BELOW_STACKINFO 0u
 #define ABOVE_STACKINFO 64u
 
@@ -55,20 +57,22 @@ void perl_plan(const struct perl_layout *layout, struct threadplan *plan)
 struct perlwalk {
 	struct threadcopy_view copied;
 	struct perl_stack *stack;
-	uint64_t cop;      /* that the next frame runs */
-	uint32_t contexts; /* number of those that were read */
-	/* of the context of the innermost frame: caller's COP and variables, and depth of the caller's recursion */
+	uint64_t cop;      /* COP that the next frame, the caller of the last one, runs */
+	uint32_t contexts; /* number of contexts read so far */
+	/* Saved values in the context of the innermost frame: COP and variables of its caller, and recursion depth
+	 * of the sub before the call. */
 	uint64_t old_cop, old_pad;
 	uint32_t old_depth;
-	bool skipped; /* an innermost context does not count */
-	bool regexp;  /* the innermost frame is a sub that is code in a regular expression */
+	bool skipped; /* true if the innermost context was skipped */
+	bool regexp;  /* true if the innermost frame is a sub for code in a regular expression (CONTEXT_REGEXP) */
 };
 
-/* One stackinfo. */
+/* Members of one stackinfo. */
 struct perlstackinfo {
 	uint64_t address, contexts, previous;
 	int32_t last, last_sub;
-	uint32_t first_type; /* first byte of its outermost context, if that is known to exist */
+	/* type of its outermost context (low 4 bits of the first byte); valid if `last` is not -1 */
+	uint32_t first_type;
 };
 
 static bool read_stackinfo(struct perlwalk *walk, uint64_t address, struct perlstackinfo *info, enum perl_end *end)
@@ -92,7 +96,7 @@ static bool read_stackinfo(struct perlwalk *walk, uint64_t address, struct perls
 	       (info->previous ? perllayout_is_address(info->previous) : type == STACKINFO_IS_MAIN);
 }
 
-/* Returns the bytes of a context, or NULL. */
+/* Returns the bytes of context i of a stackinfo, or NULL if the copy does not contain them. */
 static const char *context_bytes(struct perlwalk *walk, const struct perlstackinfo *info, int32_t i)
 {
 	return threadcopy_bytes(&walk->copied, info->contexts + (uint64_t)i * CONTEXT_BYTES, CONTEXT_BYTES);
@@ -100,8 +104,9 @@ static const char *context_bytes(struct perlwalk *walk, const struct perlstackin
 
 enum perlcontext { PERLCONTEXT_SHOWN, PERLCONTEXT_HIDDEN, PERLCONTEXT_WRONG };
 
-/* Returns true if the context at index i runs in the activation of the one before it, that of a sort's block, of code
- * in a regular expression, or of a defer block: native code that calls it has entered no scope of its own. */
+/* Returns true if context i runs in the activation of the context before it: the block of a sort, code in a regular
+ * expression, or a defer block. Native code that calls a sub in such a block enters a scope before, so the scope
+ * depth differs. */
 static bool is_in_block(struct perlwalk *walk, const struct perlstackinfo *info, int32_t i, const char *bytes)
 {
 	const char *outer = i > 0 ? context_bytes(walk, info, i - 1) : NULL;
@@ -113,7 +118,7 @@ static bool is_in_block(struct perlwalk *walk, const struct perlstackinfo *info,
 	scopes = (int64_t)perllayout_half(bytes, CONTEXT_OLD_SCOPES) - perllayout_half(outer, CONTEXT_OLD_SCOPES);
 	switch (type & CONTEXT_TYPE_MASK) {
 	case CONTEXT_NULL: return scopes <= 0;
-	case CONTEXT_DEFER: return scopes <= 1; /* its own scope is entered behind the push */
+	case CONTEXT_DEFER: return scopes <= 1; /* a defer block enters its own scope after its context is pushed */
 	case CONTEXT_SUB: return (type & CONTEXT_REGEXP_FAKE) && scopes <= 0;
 	default: return false;
 	}
@@ -131,7 +136,8 @@ static enum perlcontext read_sub(const char *bytes, unsigned type, struct perl_f
 	return perllayout_is_address(frame->code) || frame->code == 0 ? PERLCONTEXT_SHOWN : PERLCONTEXT_WRONG;
 }
 
-/* An eval block without an op to continue with is that of native code: it runs nothing itself. */
+/* Sets kind and code of *frame for an eval. Returns PERLCONTEXT_HIDDEN for a try block, and for an eval block with
+ * return op 0: that belongs to native code and runs nothing itself. */
 static enum perlcontext read_eval(const char *bytes, unsigned type, struct perl_frame *frame)
 {
 	frame->kind = PERL_EVAL;
@@ -143,7 +149,7 @@ static enum perlcontext read_eval(const char *bytes, unsigned type, struct perl_
 	return frame->code && !perllayout_is_address(frame->code) ? PERLCONTEXT_WRONG : PERLCONTEXT_SHOWN;
 }
 
-/* Returns true for a context whose index the stackinfo has while it counts: a sub, format or eval; a try has none. */
+/* Returns true if STACKINFO_LAST_SUB may be the index of this context: a sub, format or eval, but not a try block. */
 static bool is_indexed(const char *bytes)
 {
 	unsigned type = (unsigned char)bytes[CONTEXT_TYPE];
@@ -156,7 +162,8 @@ static bool is_indexed(const char *bytes)
 	}
 }
 
-/* Sets *frame to the context with these bytes. frame->entry is true if it may be an entry frame by its place. */
+/* Sets kind, code and flags of *frame by the bytes of a context. On entry, frame->entry is false if the context runs
+ * in the activation of another one. Returns whether the frame is shown, hidden or invalid. */
 static enum perlcontext read_context(const char *bytes, struct perl_frame *frame)
 {
 	unsigned type = (unsigned char)bytes[CONTEXT_TYPE];
@@ -178,8 +185,9 @@ static enum perlcontext read_context(const char *bytes, struct perl_frame *frame
 	}
 }
 
-/* Skips a context that does not count. Its caller's COP is known if the context has it, too. Returns false if others
- * run in it: that is impossible. */
+/* Skips the innermost context, which is not filled yet or has ended. The current COP is taken as the COP of its caller
+ * only if the context stores the same COP; otherwise the caller's COP becomes unknown (0). Returns false if the context
+ * is not the innermost: that is impossible. */
 static bool skip_context(struct perlwalk *walk, const char *bytes)
 {
 	if (walk->stack->n || walk->skipped)
@@ -190,7 +198,7 @@ static bool skip_context(struct perlwalk *walk, const char *bytes)
 	return true;
 }
 
-/* Appends a frame, which runs the current COP. Returns false if there are too many. */
+/* Appends a frame that runs walk->cop. Returns false if the stack is full. */
 static bool put_frame(struct perlwalk *walk, const struct perl_frame *frame, const char *bytes)
 {
 	struct perl_stack *stack = walk->stack;
@@ -208,7 +216,7 @@ static bool put_frame(struct perlwalk *walk, const struct perl_frame *frame, con
 	return true;
 }
 
-/* Appends the frames of a stackinfo. */
+/* Appends the frames of a stackinfo, innermost first. Returns PERL_COMPLETE, or the reason why frames are missing. */
 static enum perl_end walk_contexts(struct perlwalk *walk, struct perlstackinfo *info)
 {
 	for (int32_t i = info->last; i >= 0; i--) {
@@ -226,7 +234,7 @@ static enum perl_end walk_contexts(struct perlwalk *walk, struct perlstackinfo *
 			continue;
 		}
 		kind = read_context(bytes, &frame);
-		/* the innermost sub alone may be without a CV: it does not run (drop_unfinished) */
+		/* only the innermost sub may lack a CV: it does not run (drop_unfinished) */
 		if (kind == PERLCONTEXT_WRONG || (frame.kind == PERL_SUB && !frame.code && walk->stack->n))
 			return PERL_IMPOSSIBLE;
 		if (kind == PERLCONTEXT_HIDDEN)
@@ -238,8 +246,9 @@ static enum perl_end walk_contexts(struct perlwalk *walk, struct perlstackinfo *
 	return PERL_COMPLETE;
 }
 
-/* Appends the main program, if its block is the outermost context. Native code that calls a sub while no program runs
- * (a BEGIN or END block, mod_perl) has none. */
+/* Appends the main program, if its block is the outermost context. There is no main program if native code calls a sub
+ * while no program runs (BEGIN and END blocks, mod_perl). Returns PERL_TRUNCATED if the stack is full, otherwise
+ * PERL_COMPLETE. */
 static enum perl_end put_main(struct perlwalk *walk, const struct perlstackinfo *info)
 {
 	const struct perl_frame frame = { .context = info->address, .entry = true, .kind = PERL_MAIN };
@@ -249,7 +258,8 @@ static enum perl_end put_main(struct perlwalk *walk, const struct perlstackinfo 
 	return put_frame(walk, &frame, NULL) ? PERL_COMPLETE : PERL_TRUNCATED;
 }
 
-/* The innermost frame has not reached a COP of its own while the current one is still its caller's. */
+/* Sets the COP of the innermost frame to 0 if it is still the COP of the caller: the sub or file has not reached a
+ * statement yet. */
 static void drop_early_cop(struct perlwalk *walk, uint64_t cop)
 {
 	struct perl_stack *stack = walk->stack;
@@ -261,7 +271,8 @@ static void drop_early_cop(struct perlwalk *walk, uint64_t cop)
 
 enum perlrun { PERLRUN_RUNS, PERLRUN_ENDED, PERLRUN_UNKNOWN };
 
-/* Decides whether the innermost frame, a sub, runs. A live read can only prove it: the CV may be freed by now. */
+/* Returns whether the innermost frame, a sub, runs, has ended, or may do either. Live memory can prove only that it
+ * runs: the CV may be freed by now. */
 static enum perlrun sub_runs(const struct perl *perl, const struct perlwalk *walk, uint64_t pad, uint64_t cop)
 {
 	const struct perl_frame *frame = &walk->stack->frame[0];
@@ -275,8 +286,8 @@ static enum perlrun sub_runs(const struct perl *perl, const struct perlwalk *wal
 	return perlcv_has_pad(perl, frame->code, walk->old_depth, pad) ? PERLRUN_RUNS : PERLRUN_UNKNOWN;
 }
 
-/* Drops the innermost frame if it is a sub that does not run yet, or no longer. The caller's COP is known then only if
- * the context has it, too. */
+/* Drops the innermost frame if it is a sub that does not run yet, or no longer. The COP of its caller is then known
+ * only if it is the current COP. Returns PERL_IMPOSSIBLE if it is unknown whether the sub runs. */
 static enum perl_end drop_unfinished(const struct perl *perl, struct perlwalk *walk, uint64_t pad, uint64_t cop)
 {
 	struct perl_stack *stack = walk->stack;
@@ -330,7 +341,8 @@ enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy
 						      perllayout_word(root, layout->cop)) == PERL_IMPOSSIBLE)
 		return PERL_IMPOSSIBLE;
 	drop_early_cop(&walk, perllayout_word(root, layout->cop));
-	/* a match that has run code in it has that context to its end, and its own op is the current one */
+	/* A match that has run code keeps the context of that code until it ends, and the current op is the match:
+	 * such a frame may be between two runs, too. */
 	stack->frame[0].between =
 		stack->n && stack->frame[0].entry && stack->frame[0].repeated &&
 		(perllayout_word(root, INTERPRETER_OP) == 0 || stack->frame[0].kind == PERL_REGEXP || walk.regexp);

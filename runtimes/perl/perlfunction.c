@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names as cv_name() of op.c and gv_fullname4() of gv.c make them. */
+/* Names are formatted as by cv_name() of op.c and gv_fullname4() of gv.c. */
 #include "runtimes/perl/perllayout.h"
 
-#define TEXT_MAX (1 << 20) /* limit for the length of a name */
+#include <stdio.h>
 
-/* A name that is being put together: n of PERL_NAME_MAX - 1 bytes. */
+#define TEXT_MAX (1 << 20) /* maximum length of a name in bytes; a longer one is treated as invalid */
+#define OPS_MAX 256u       /* maximum number of ops that are followed from a statement to the root of its sub */
+
+/* A name under construction: n bytes so far, at most PERL_NAME_MAX - 1. cut: the name is longer. */
 struct perltext {
 	char *to;
 	size_t n;
 	bool cut;
 };
 
-/* Appends a code point of at most 2 bytes, or the bytes of one. */
+/* Appends n bytes: a string, one code point, or one byte of UTF-8. If they do not fit, appends nothing and sets
+ * text->cut. */
 static void perltext_add(struct perltext *text, const char *bytes, size_t n)
 {
 	if (text->cut || n > PERL_NAME_MAX - 1 - text->n) {
@@ -33,7 +37,7 @@ static void perltext_end(struct perltext *text)
 		size_t most = PERL_NAME_MAX - sizeof("...");
 
 		text->n = text->n < most ? text->n : most;
-		/* Bytes 10xxxxxx continue a code point: drop it. */
+		/* bytes 10xxxxxx continue a code point: an incomplete code point at the end is dropped */
 		while (text->n && ((unsigned char)text->to[text->n] & 0xc0) == 0x80)
 			text->n--;
 		memcpy(text->to + text->n, "...", 3);
@@ -42,7 +46,7 @@ static void perltext_end(struct perltext *text)
 	text->to[text->n] = '\0';
 }
 
-/* Appends n bytes of UTF-8, or of Latin-1, up to a NUL. */
+/* Appends n bytes of UTF-8 (utf8) or Latin-1, up to the first NUL. */
 static void perltext_characters(struct perltext *text, const char *bytes, size_t n, bool utf8)
 {
 	for (size_t i = 0; i < n && bytes[i] && !text->cut; i++) {
@@ -56,7 +60,8 @@ static void perltext_characters(struct perltext *text, const char *bytes, size_t
 	}
 }
 
-/* Appends the text of a HEK: length, text, NUL, flags. Returns false if it is none, or is empty. */
+/* Appends the text of a HEK: length, text, NUL, flags. Returns false if the memory is not a HEK, or its text is
+ * empty. */
 static bool perltext_hek(struct perltext *text, struct memory *memory, uint64_t address)
 {
 	char head[HEK_TEXT], bytes[PERL_NAME_MAX];
@@ -78,7 +83,7 @@ static bool perltext_hek(struct perltext *text, struct memory *memory, uint64_t 
 	return true;
 }
 
-/* Reads an SV that is in use and of a type, and the first n bytes of its body. */
+/* Reads an SV and the first n bytes of its body. Returns false if the SV is free or of another type. */
 static bool read_sv(struct memory *memory, uint64_t address, uint32_t type, char sv[SV_BYTES], char *body, size_t n)
 {
 	uint64_t at;
@@ -90,7 +95,8 @@ static bool read_sv(struct memory *memory, uint64_t address, uint32_t type, char
 	       perllayout_is_address(at) && memory_read(memory, at, body, n);
 }
 
-/* Sets *aux to the address of the auxiliary structure of a stash; 0: it has none. */
+/* Sets *aux to the address of the auxiliary structure of a stash, or to 0 if it has none. Returns false if the
+ * memory is not a stash. */
 static bool stash_aux(const struct perl *perl, uint64_t stash, uint64_t *aux)
 {
 	char sv[SV_BYTES], body[HV_BYTES];
@@ -107,7 +113,8 @@ static bool stash_aux(const struct perl *perl, uint64_t stash, uint64_t *aux)
 	return max <= UINT32_MAX && perllayout_is_address(buckets) && perllayout_is_address(*aux);
 }
 
-/* Appends the name of a stash and "::"; one that has lost its name is __ANON__. */
+/* Appends the name of a stash and "::"; `__ANON__::` for a stash without a name. Returns false if the memory is not
+ * a stash. */
 static bool perltext_stash(struct perltext *text, const struct perl *perl, uint64_t stash)
 {
 	char bytes[STASH_BYTES];
@@ -131,7 +138,8 @@ static bool perltext_stash(struct perltext *text, const struct perl *perl, uint6
 	return true;
 }
 
-/* Appends the name of a GV: that of the one for which it stands, if it is another one's alias. */
+/* Appends stash and name of a GV; for an alias, of the GV for which it stands. Returns false if the memory is not a
+ * GV. */
 static bool perltext_gv(struct perltext *text, const struct perl *perl, uint64_t gv)
 {
 	char sv[SV_BYTES], body[GV_BYTES];
@@ -147,20 +155,91 @@ static bool perltext_gv(struct perltext *text, const struct perl *perl, uint64_t
 	       perltext_hek(text, perl->memory, perllayout_word(body, GV_NAME));
 }
 
-/* Appends the name of a sub or format. */
-static bool perltext_cv(struct perltext *text, const struct perl *perl, uint64_t cv)
+/* Returns true if the op is a COP. Code in a regular expression runs without its first COP, which Perl has replaced
+ * by a null op. */
+static bool is_statement(const struct perl *perl, const char cop[COP_BYTES])
+{
+	uint64_t code = perllayout_word(cop, OP_CODE);
+
+	return code && (code == perl->statement.next || code == perl->statement.debugged ||
+			(code == perl->statement.null && perllayout_word(cop, OP_TARGET) == perl->statement.number));
+}
+
+/* Returns the last part of a file name. Returns NULL if this part is empty, has other characters than printable ASCII,
+ * or is of an eval: Perl frees the ops of an eval, and their memory may have those of another one. */
+static const char *last_part(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+
+	for (const char *at = name; *at; at++)
+		if (*at < ' ' || *at > '~')
+			return NULL;
+	return *name && strncmp(file, "(eval ", STR("(eval ").n) != 0 ? name : NULL;
+}
+
+/* Returns true if the op `address` is in the tree of ops whose root is `root`. Follows siblings and parents to the
+ * root, OPS_MAX ops at most; false beyond. */
+static bool is_op_of(struct memory *memory, uint64_t address, uint64_t root)
+{
+	for (uint32_t i = 0; i < OPS_MAX; i++) {
+		char op[OP_BYTES];
+		uint64_t next;
+
+		if (!perllayout_is_address(address) || !memory_read(memory, address, op, sizeof(op)))
+			return false;
+		next = perllayout_word(op, OP_SIBLING);
+		if (!(perllayout_half(op, OP_BITS) & OP_HAS_SIBLING) && next == root)
+			return true;
+		address = next;
+	}
+	return false;
+}
+
+/* Appends `[FILE:LINE]`, the place of the first statement of a sub without a name. body: body of the CV; cop: COP that
+ * the frame runs. Appends nothing if the sub has a name, or the place is not readable, or the CV is not proven: Perl
+ * frees a closure after its last call, and its memory may have another closure before the name is read. So the COP must
+ * be one of the CV's ops. */
+static void perltext_place(struct perltext *text, const struct perl *perl, const char body[CV_BYTES], uint64_t cop)
+{
+	static const char anonymous[] = "::__ANON__";
+	uint64_t start = perllayout_word(body, CV_START), root = perllayout_word(body, CV_ROOT);
+	size_t n = sizeof(anonymous) - 1;
+	char first[COP_BYTES], file[PERL_NAME_MAX], line[16];
+	const char *name;
+
+	if (text->n < n || memcmp(text->to + text->n - n, anonymous, n) != 0 || !perllayout_is_address(start) ||
+	    !perllayout_is_address(root) || !is_op_of(perl->memory, cop, root) ||
+	    !memory_read(perl->memory, start, first, sizeof(first)) || !is_statement(perl, first) ||
+	    perllayout_half(first, COP_LINE) > INT32_MAX ||
+	    !memory_string(perl->memory, perllayout_word(first, COP_FILE), file, sizeof(file)))
+		return;
+	name = last_part(file);
+	if (!name)
+		return;
+	snprintf(line, sizeof(line), ":%u]", perllayout_half(first, COP_LINE));
+	perltext_string(text, "[");
+	perltext_string(text, name);
+	perltext_string(text, line);
+}
+
+/* Appends the name of the sub or format of a frame. Returns false if the memory is not a CV. */
+static bool perltext_cv(struct perltext *text, const struct perl *perl, const struct perl_frame *frame)
 {
 	char sv[SV_BYTES], body[CV_BYTES];
 	uint64_t name;
 	uint32_t flags;
 
-	if (!read_sv(perl->memory, cv, SV_TYPE_CV, sv, body, sizeof(body)) &&
-	    !read_sv(perl->memory, cv, SV_TYPE_FORMAT, sv, body, sizeof(body)))
+	if (!read_sv(perl->memory, frame->code, SV_TYPE_CV, sv, body, sizeof(body)) &&
+	    !read_sv(perl->memory, frame->code, SV_TYPE_FORMAT, sv, body, sizeof(body)))
 		return false;
 	flags = perllayout_half(body, CV_FLAGS);
 	name = perllayout_word(body, CV_NAME);
-	if (!(flags & CV_IS_NAMED))
-		return perltext_gv(text, perl, name);
+	if (!(flags & CV_IS_NAMED)) {
+		bool named = perltext_gv(text, perl, name);
+
+		perltext_place(text, perl, body, frame->cop);
+		return named;
+	}
 	return ((flags & CV_IS_LEXICAL) || perltext_stash(text, perl, perllayout_word(body, CV_STASH))) &&
 	       perltext_hek(text, perl->memory, name);
 }
@@ -180,7 +259,7 @@ bool perlcv_has_pad(const struct perl *perl, uint64_t cv, uint32_t depth, uint64
 	       memory_pointer(perl->memory, list + 8 * i, &one) && one == pad;
 }
 
-/* Appends the string of an SV of any type that may have one. */
+/* Appends the string value of an SV. Returns false if the SV has none. */
 static bool perltext_sv(struct perltext *text, const struct perl *perl, uint64_t address)
 {
 	char sv[SV_BYTES], string[PERL_NAME_MAX];
@@ -204,7 +283,7 @@ static bool name_frame(const struct perl *perl, const struct perl_frame *frame, 
 	bool named = true;
 
 	if (frame->kind == PERL_SUB)
-		named = perltext_cv(&text, perl, frame->code);
+		named = perltext_cv(&text, perl, frame);
 	else if (frame->kind == PERL_REQUIRE)
 		named = perltext_sv(&text, perl, frame->code);
 	else
@@ -215,22 +294,14 @@ static bool name_frame(const struct perl *perl, const struct perl_frame *frame, 
 	return named && function->name[0];
 }
 
-/* Returns true for the COP of code that is compiled: it is no op. */
+/* Returns true if the COP is PL_compiling, which is in the interpreter structure and is no op. */
 static bool is_compiling(const struct perl *perl, uint64_t cop)
 {
 	return cop > perl->interpreter && cop - perl->interpreter < INTERPRETER_BYTES;
 }
 
-/* Returns true for a COP. Code in a regular expression runs without its first one: an op that does nothing now. */
-static bool is_statement(const struct perl *perl, const char cop[COP_BYTES])
-{
-	uint64_t code = perllayout_word(cop, OP_CODE);
-
-	return code && (code == perl->statement.next || code == perl->statement.debugged ||
-			(code == perl->statement.null && perllayout_word(cop, OP_TARGET) == perl->statement.number));
-}
-
-/* Sets address, line and file by the COP. One that is no COP any more has none of them. */
+/* Sets address, line and file of *function by the frame's COP. If the memory is no longer a COP, line and file stay
+ * unknown. */
 static void place_frame(const struct perl *perl, const struct perl_frame *frame, struct perl_function *function)
 {
 	char cop[COP_BYTES];

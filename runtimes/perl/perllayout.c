@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offsets of 5.32, 5.36, 5.40 and 5.42 are those that the compiler computes from Debian's headers. 5.34 is by
- * intrpvar.h and hv.h. All are proven before use. */
+/* Offsets of 5.32, 5.36, 5.40 and 5.42 are those that the compiler computes from Debian's headers. Those of 5.34 are
+ * derived from intrpvar.h and hv.h. All are proven before use. */
 #include "runtimes/perl/perllayout.h"
 
 static const struct perl_layout layouts[PERLLAYOUTS] = {

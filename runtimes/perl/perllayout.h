@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * perllayout.h - offsets of Perl's structures that are the same in all versions here, and the table of the others.
+ * perllayout.h - offsets in Perl's structures: those that all supported versions share, and a table of the others.
  *
- * They are those that the compiler computes from cop.h, cv.h, gv.h, hv.h, sv.h and intrpvar.h of Debian's builds
+ * The offsets are those that the compiler computes from cop.h, cv.h, gv.h, hv.h, sv.h and intrpvar.h of Debian's builds
  * (x86-64, usethreads).
  */
 #ifndef PJ_PERLLAYOUT_H
@@ -13,46 +13,53 @@
 #include <string.h>
 
 enum {
-	/* interpreter */
-	INTERPRETER_OP = 8, /* op that runs; 0: the innermost run loop has ended */
-	/* PERL_SI */
+	/* Offsets in the interpreter structure. */
+	/* offset of the pointer to the current op, which is 0 if the innermost run loop has ended */
+	INTERPRETER_OP = 8,
+	/* Offsets in a PERL_SI (stackinfo). */
 	STACKINFO_CONTEXTS = 8,
 	STACKINFO_PREVIOUS = 16,
-	STACKINFO_LAST = 32,     /* index of the innermost context, -1: none */
-	STACKINFO_MAX = 36,      /* largest index that is allocated */
-	STACKINFO_LAST_SUB = 40, /* index of the innermost sub, format or eval, -1: none */
+	STACKINFO_LAST = 32,     /* offset of the index of the innermost context; -1: none */
+	STACKINFO_MAX = 36,      /* offset of the largest allocated index */
+	STACKINFO_LAST_SUB = 40, /* offset of the index of the innermost sub, format or eval; -1: none */
 	STACKINFO_TYPE = 44,
 	STACKINFO_BYTES = 56,
-	/* PERL_CONTEXT */
+	/* Offsets in a PERL_CONTEXT (context). */
 	CONTEXT_TYPE = 0,
 	CONTEXT_OLD_COP = 16,
-	CONTEXT_OLD_SCOPES = 40, /* depth of the scopes (ENTER) at the push */
-	CONTEXT_RETURN = 48,     /* op to continue with; 0: the run loop ends */
-	CONTEXT_FILE = 64,       /* of an eval: SV with the name of the file */
-	/* of a sub or format: caller's variables, CV, and (of a sub) depth of the CV's recursion before */
+	CONTEXT_OLD_SCOPES = 40, /* offset of the depth of the scope stack (ENTER) when the context was pushed */
+	CONTEXT_RETURN = 48,     /* offset of the return op, with which the caller continues; 0: the run loop ends */
+	CONTEXT_FILE = 64,       /* in an eval: offset of the pointer to the SV with the file name */
+	/* offsets: OLD_PAD, CODE: in a sub or format, variables of the caller, and CV; OLD_DEPTH: in a sub, recursion
+	 * depth of the CV before the call */
 	CONTEXT_OLD_PAD = 64,
 	CONTEXT_CODE = 72,
 	CONTEXT_OLD_DEPTH = 80,
 	CONTEXT_BYTES = 104,
-	/* OP and COP */
+	/* Offsets in an OP and in a COP. */
+	OP_SIBLING = 8, /* offset of the pointer to the next sibling, or to the parent if the op is the last sibling */
 	OP_CODE = 16,
-	OP_TARGET = 24, /* of a null op: number of the op that it was */
+	OP_TARGET = 24, /* in a null op: offset of the opcode number that the op had before */
+	OP_BITS = 32,
+	OP_BYTES = 40,
 	COP_LINE = 36,
 	COP_FILE = 48,
 	COP_BYTES = 88,
-	/* SV and bodies */
+	/* Offsets in an SV and in its bodies. */
 	SV_BODY = 0,
 	SV_COUNT = 8,
 	SV_FLAGS = 12,
 	SV_VALUE = 16,
 	SV_BYTES = 24,
 	CV_STASH = 32,
+	CV_START = 40, /* offset of the pointer to the first op of a sub: a statement, if its code has one */
+	CV_ROOT = 48,  /* offset of the pointer to the root of the tree of ops */
 	CV_NAME = 56,
 	CV_PADS = 72,
 	CV_FLAGS = 92,
 	CV_BYTES = 96,
-	PADS_LAST =
-		0, /* largest index; a sub's variables are in those from 1 on, one for each depth of its recursion */
+	/* offset of the largest index of the list of pads; entry i has the variables of a sub at recursion depth i */
+	PADS_LAST = 0,
 	PADS_LIST = 8,
 	PADS_BYTES = 16,
 	GV_NAME = 32,
@@ -61,14 +68,16 @@ enum {
 	GP_EFFECTIVE = 56,
 	HV_MAX = 24,
 	HV_BYTES = 32,
-	STASH_NAME = 0,   /* of the auxiliary structure */
-	STASH_NAMES = 28, /* number of names; 0: STASH_NAME is the name itself */
+	/* in the auxiliary structure of a stash: offset of the pointer to its HEK, or to the list of its HEKs */
+	STASH_NAME = 0,
+	/* in the auxiliary structure of a stash: offset of the number of names; 0: STASH_NAME is the HEK itself */
+	STASH_NAMES = 28,
 	STASH_BYTES = 32,
 	HEK_LENGTH = 4,
 	HEK_TEXT = 8
 };
 
-/* Types of contexts: low 4 bits of the first byte, and its flags. */
+/* Types of contexts, in the low 4 bits of the first byte; flags are in its high 4 bits. */
 #define CONTEXT_TYPE_MASK 15u
 enum {
 	CONTEXT_NULL = 0,
@@ -81,12 +90,14 @@ enum {
 };
 #define CONTEXT_MULTICALL 0x10u
 #define CONTEXT_EVAL_BLOCK 0x40u
-#define CONTEXT_EVAL_TRY 0x80u    /* try of 5.34 */
-#define CONTEXT_REGEXP 0x40u      /* of a sub: code in a regular expression */
-#define CONTEXT_REGEXP_FAKE 0x80u /* such code that has the variables of the sub around it */
+#define CONTEXT_EVAL_TRY 0x80u /* flag of an eval: try block (since 5.34) */
+#define CONTEXT_REGEXP 0x40u   /* flag of a sub: code in a regular expression */
+/* flag of a sub: code in a regular expression that uses the variables of the enclosing sub */
+#define CONTEXT_REGEXP_FAKE 0x80u
 
-#define STACKINFO_IS_MAIN 1 /* STACKINFO_TYPE of the outermost one */
+#define STACKINFO_IS_MAIN 1 /* STACKINFO_TYPE of the outermost stackinfo */
 
+#define OP_HAS_SIBLING 0x4000u /* bit of OP_BITS: the op is not the last sibling (op_moresib) */
 #define SV_TYPE_MASK 0xffu
 #define SV_TYPE_GV 9u
 #define SV_TYPE_HV 12u
@@ -99,18 +110,19 @@ enum {
 #define HEK_IS_UTF8 1u
 
 #define PERLLAYOUTS 3u
-#define PERLLAYOUT_NEWEST 42u /* 5.42 is the newest version with a row */
+#define PERLLAYOUT_NEWEST 42u /* newest version that the table covers: 5.42 */
 
-/* Bytes of the interpreter's structure, at least; PL_compiling, the COP of code that is compiled, is in it. */
+/* Minimum size of the interpreter structure in bytes. The structure contains PL_compiling, the COP of code that is
+ * being compiled. */
 #define INTERPRETER_BYTES 4096u
 
 /* Sets *layout to row i of the table, i < PERLLAYOUTS. Pure. */
 void perllayout_get(uint32_t i, struct perl_layout *layout);
 
-/* Returns true if row i is that of a version. Pure. */
+/* Returns true if row i is the layout of `version` (36 for 5.36). Pure. */
 bool perllayout_is_of(uint32_t i, uint32_t version);
 
-/* Returns true if `pad` (variables) is the one with which a CV runs that ran `depth` times already, in live memory. */
+/* Returns true if `pad` has the variables of a CV at recursion depth `depth` + 1. Reads live memory. */
 bool perlcv_has_pad(const struct perl *perl, uint64_t cv, uint32_t depth, uint64_t pad);
 
 static inline uint64_t perllayout_word(const char *bytes, uint32_t at)

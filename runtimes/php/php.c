@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/arena.h"
 #include "runtimes/memory/livecopy.h"
+#include "runtimes/php/phpcompiled.h"
 #include "runtimes/php/phplayout.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ATTEMPTS 32u
-#define EMPTY_ATTEMPTS 4u /* of these, attempts that find no frame: the process may be between two scripts */
+/* EMPTY_ATTEMPTS: number of attempts without a frame that proves the layout, after which the attempts end: the process
+ * may be between two scripts. FRAMES_PROVEN, COPY_BYTES: maximum number of frames, and maximum bytes of memory, that
+ * one attempt copies. */
+#define EMPTY_ATTEMPTS 4u
 #define FRAMES_PROVEN 64u
 #define COPY_BYTES (128u << 10)
-#define VM_HYBRID 4u            /* ZEND_VM_KIND_HYBRID: all instructions are parts of execute_ex */
-#define FUNCTION_MAX (1u << 20) /* limit for the size of a function */
-#define HANDLER_MIN 65536u      /* code is not mapped below */
-#define HANDLERS_MAX 32u        /* instructions of a function that are looked at, to find the JIT compiler */
+#define VM_HYBRID 4u            /* ZEND_VM_KIND_HYBRID: the handlers of all instructions are parts of execute_ex */
+#define FUNCTION_MAX (1u << 20) /* maximum size in bytes of zend_fiber_switch_context; a larger one is refused */
+#define HANDLER_MIN 65536u      /* lowest address at which code may be mapped */
+/* maximum number of instructions of a function that are examined to detect unknown code of the JIT compiler */
+#define HANDLERS_MAX 32u
 
-/* ---- path -------------------------------------------------------------------------------------------------------- */
+/* ---- paths of PHP ------------------------------------------------------------------------------------------------ */
 
 bool php_is_library(struct str path)
 {
@@ -40,7 +45,8 @@ bool php_is_library(struct str path)
 
 #define CODE_BYTES 24u
 
-/* Reads the first bytes of an exported function, without ENDBR64. *at becomes the address of code[0]. */
+/* Reads the first bytes of an exported function, after its ENDBR64. Sets *at to the address of code[0]. Returns
+ * false if the function does not exist or is not readable. */
 static bool read_accessor(struct php *php, struct str name, unsigned char code[CODE_BYTES], uint64_t *at)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -61,14 +67,14 @@ static uint32_t number_at(const unsigned char *bytes)
 	return value;
 }
 
-/* Returns the address that an instruction of n bytes at `at` names relative to its end. */
+/* Returns the target address of a RIP-relative instruction of n bytes at `at`. */
 static uint64_t relative(uint64_t at, unsigned n, const unsigned char *displacement)
 {
 	return at + n + (uint64_t)(int64_t)(int32_t)number_at(displacement);
 }
 
-/* get_zend_version: mov rel32(%rip),%rax; ret. It returns "Zend Engine v4.2.36, ..."; version 3.4 is that of PHP 7.4,
- * 4.N that of 8.N. Returns major * 100 + minor of PHP, or 0. */
+/* Returns the version of PHP as major * 100 + minor, or 0. get_zend_version is mov rel32(%rip),%rax; ret, and
+ * returns "Zend Engine v4.2.36, ...". PHP 7.4 has version 3.4 of the Zend Engine, PHP 8.N has version 4.N. */
 static uint32_t find_version(struct php *php)
 {
 	static const char prefix[] = "Zend Engine v";
@@ -91,8 +97,8 @@ static uint32_t find_version(struct php *php)
 	return major * 100 + minor;
 }
 
-/* Returns true if code that begins with an instruction of 7 bytes at `at` takes the address of executor_globals: lea
- * rel32(%rip),%rax in a program, mov GOT(%rip),%rax in a library. */
+/* Returns true if the instruction of 7 bytes in code[], which starts at `at`, loads the address of executor_globals:
+ * lea rel32(%rip),%rax in a program, mov GOT(%rip),%rax in a library. */
 static bool takes_globals(struct php *php, const unsigned char *code, uint64_t at)
 {
 	uint64_t address = relative(at, 7, code + 3);
@@ -102,8 +108,9 @@ static bool takes_globals(struct php *php, const unsigned char *code, uint64_t a
 	return memcmp(code, "\x48\x8d\x05", 3) == 0 && address == php->globals;
 }
 
-/* zend_is_executing: address of executor_globals in %rax; cmpq $0,OFFSET(%rax). Sets *offset if the code is like that.
- */
+/* Sets *offset to the offset in zend_is_executing, if its code is the expected one: it loads the address of
+ * executor_globals into %rax, and then has cmpq $0,OFFSET(%rax). Leaves *offset unchanged if the code is another
+ * one. */
 static void find_current(struct php *php, uint32_t *offset)
 {
 	unsigned char code[CODE_BYTES];
@@ -115,7 +122,8 @@ static void find_current(struct php *php, uint32_t *offset)
 		*offset = number_at(code + 10);
 }
 
-/* zend_vm_kind: mov $KIND,%eax; ret. Returns 0 if the code is not like that. */
+/* Returns the number that zend_vm_kind returns, by its code: mov $KIND,%eax; ret. Returns 0 if the code is another
+ * one. */
 static uint32_t find_kind(struct php *php)
 {
 	unsigned char code[CODE_BYTES];
@@ -126,21 +134,21 @@ static uint32_t find_kind(struct php *php)
 		       0;
 }
 
-/* ---- proof ------------------------------------------------------------------------------------------------------- */
+/* ---- proof of a layout ------------------------------------------------------------------------------------------- */
 
 enum phpproof { PHPPROOF_PROVEN, PHPPROOF_EMPTY, PHPPROOF_CONTRADICTED, PHPPROOF_JIT };
 
-/* Frames of an attempt. */
+/* State of one attempt to prove a layout. */
 struct phpprover {
 	struct php *php;
 	struct threadcopy *copy;
 	struct php_stack *stack;
-	const char *why; /* contradiction */
+	const char *why; /* the contradiction, as the end of a sentence; NULL if there is none */
 };
 
-/* Returns true if the first instructions of a function have handlers, of which one is not in execute_ex: code of the
- * JIT compiler. */
-static bool is_compiled(const struct php *php, uint64_t function)
+/* Returns true if one of the first instructions of a function has a handler that is neither in execute_ex nor in the
+ * known code of the JIT compiler. */
+static bool is_elsewhere(const struct php *php, uint64_t function)
 {
 	uint64_t opcodes, last, handler;
 	bool known = true;
@@ -153,12 +161,13 @@ static bool is_compiled(const struct php *php, uint64_t function)
 		    !memory_pointer(php->memory, opcodes + i * PHPOP_BYTES + PHPOP_HANDLER, &handler) ||
 		    handler < HANDLER_MIN)
 			return false;
-		known = known && evalcode_holds(&php->eval, handler);
+		known = known && phpcompiled_is_handler(php, handler);
 	}
 	return !known;
 }
 
-/* Proves one frame. What the innermost one has as instruction is one of the same function, too. */
+/* Proves one frame, and returns the result. The instruction of the innermost frame is also checked: it is an earlier
+ * one of the same function, unless code of the JIT compiler runs the frame. */
 static enum phpproof prove_phpframe(struct phpprover *prover, const struct php_frame *frame)
 {
 	const struct php *php = prover->php;
@@ -167,14 +176,15 @@ static enum phpproof prove_phpframe(struct phpprover *prover, const struct php_f
 
 	if (of.kind == PHP_DELEGATING)
 		return PHPPROOF_EMPTY;
-	of.innermost = false;
-	if (of.kind == PHP_FUNCTION && is_compiled(php, of.function))
+	of.innermost = frame->innermost && php->compiled.code.end;
+	if (of.kind == PHP_FUNCTION && is_elsewhere(php, of.function))
 		return PHPPROOF_JIT;
 	if (!php_function(php, &of, &function)) {
 		prover->why = "a frame has no function";
 		return PHPPROOF_CONTRADICTED;
 	}
-	if (of.kind != PHP_FUNCTION || !function.file[0] || phplayout_is_global_instruction(php, of.instruction))
+	if (of.kind != PHP_FUNCTION || !function.file[0] || of.innermost ||
+	    phplayout_is_global_instruction(php, of.instruction))
 		return PHPPROOF_EMPTY;
 	if (function.address != of.instruction || !function.line) {
 		prover->why = "the instruction of a frame is not in its function";
@@ -210,11 +220,13 @@ static enum phpproof prove_php_once(struct phpprover *prover)
 	return proof;
 }
 
-/* Proves php->layout. The process runs meanwhile, so that an attempt may fail without a reason. */
+/* Proves php->layout, in up to ATTEMPTS attempts: the process runs meanwhile, so an attempt may fail although the
+ * layout is right. Returns the result of the last attempt. Sets *why to its contradiction if the result is
+ * PHPPROOF_CONTRADICTED. */
 static enum phpproof prove_php(struct php *php, const char **why)
 {
 	struct phpprover prover = { .php = php };
-	/* An image does not change. */
+	/* An image does not change: one attempt is enough. */
 	unsigned attempts = php->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
 	enum phpproof proof = PHPPROOF_EMPTY;
 
@@ -231,9 +243,9 @@ static enum phpproof prove_php(struct php *php, const char **why)
 	return proof;
 }
 
-/* Finds the function that changes the native stack. Returns false if a version that has Fibers (8.1) does not export
- * it.
- */
+/* Sets php->fiber_switch to the code of zend_fiber_switch_context, which switches the native stack. Returns true
+ * without setting it if the version has no Fibers (before 8.1). Returns false if a later version does not export the
+ * function, or its size is implausible. */
 static bool find_fiber_switch(struct php *php, uint32_t version)
 {
 	uint64_t start, size;
@@ -244,7 +256,7 @@ static bool find_fiber_switch(struct php *php, uint32_t version)
 	return size > 0 && size <= FUNCTION_MAX && start <= UINT64_MAX - size;
 }
 
-/* ---- open -------------------------------------------------------------------------------------------------------- */
+/* ---- opening of PHP ---------------------------------------------------------------------------------------------- */
 
 static enum php_answer php_refuse(struct php *php, const char *why)
 {
@@ -253,7 +265,7 @@ static enum php_answer php_refuse(struct php *php, const char *why)
 	return PHP_REFUSED;
 }
 
-/* Returns the answer for a proof that is not PHPPROOF_PROVEN. */
+/* Sets php->why and returns the answer for a proof other than PHPPROOF_PROVEN. */
 static enum php_answer php_unproven(struct php *php, enum phpproof proof, const char *why)
 {
 	switch (proof) {
@@ -261,8 +273,12 @@ static enum php_answer php_unproven(struct php *php, enum phpproof proof, const 
 		snprintf(php->why, sizeof(php->why), "its PHP runs no function at present");
 		return PHP_EARLY;
 	case PHPPROOF_JIT:
+		if (php->compiled.shared && !php->compiled.code.end) {
+			snprintf(php->why, sizeof(php->why), "its PHP compiles a function at present");
+			return PHP_EARLY;
+		}
 		snprintf(php->why, sizeof(php->why),
-			 "its PHP %s runs code of opcache's JIT compiler, which is not read; set opcache.jit to off",
+			 "its PHP %s runs unknown code of opcache's JIT compiler; set opcache.jit to off",
 			 php->version);
 		return PHP_REFUSED;
 	default: return php_refuse(php, why ? why : "no known layout fits");
@@ -274,7 +290,8 @@ static bool is_row_of(const struct php_layout *row, uint32_t version)
 	return row->version == version || (row->version == 800 && version == 801);
 }
 
-/* Tries the row of a version, or else all rows, of which exactly one may be proven. */
+/* Proves the layout in the row of the version, and returns PHP_OPEN if it is proven. If the version is unknown, tries
+ * all rows; exactly one layout must be proven. */
 static enum php_answer php_find_layout(struct php *php, uint32_t version)
 {
 	enum phpproof last = PHPPROOF_CONTRADICTED;
@@ -309,7 +326,7 @@ static enum php_answer php_find_layout(struct php *php, uint32_t version)
 	return proven.version ? PHP_OPEN : php_unproven(php, last, NULL);
 }
 
-enum php_answer php_open(struct php *php, struct memory *memory, uint64_t base)
+enum php_answer php_open(struct php *php, struct memory *memory, uint64_t base, struct str maps)
 {
 	enum php_answer answer;
 	const char *why;
@@ -329,10 +346,14 @@ enum php_answer php_open(struct php *php, struct memory *memory, uint64_t base)
 		answer = php_refuse(php, "it does not export its eval function");
 	else if (find_kind(php) != VM_HYBRID)
 		answer = php_refuse(php, "its eval function is not of the kind that gcc makes");
+	else if (!phpcompiled_find_code(php, maps))
+		answer = php_refuse(php, "it has executable shared memory twice");
 	else
 		answer = php_find_layout(php, version);
 	if (answer == PHP_OPEN && !find_fiber_switch(php, version))
 		answer = php_refuse(php, "it does not export its switch of Fibers");
+	if (answer == PHP_OPEN && !phpcompiled_find_host(php))
+		answer = php_refuse(php, "the code of its JIT compiler has no unwind rule");
 	if (answer != PHP_OPEN && memory->budget && memory->budget->over) {
 		snprintf(php->why, sizeof(php->why), "its PHP cannot be read from memory");
 		answer = PHP_UNREADABLE;

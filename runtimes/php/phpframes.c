@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames in a copy. zend_vm_def.h and zend_execute.c of each version have the links that are followed here.
+ * Finds frames in a copy. The followed pointers are in zend_vm_def.h and zend_execute.c of each version.
  *
- * execute_ex runs a function that a script calls in the same activation, and returns when it leaves a frame with the
- * flag ZEND_CALL_TOP. The frame of an internal function may have that flag, too, but runs in no activation: so the kind
- * of each function is needed. Internal functions do not end, so one that has ended is a script's.
+ * If a script calls a function, execute_ex runs the function in the same activation. An activation ends when it leaves
+ * a frame with the flag ZEND_CALL_TOP. The frame of an internal function may have the flag, too, but runs in no
+ * activation, so the kind of each function must be known. Internal functions are never freed: a function that is no
+ * longer in memory was a script's.
  *
- * Generators that wait in `yield from` have one frame together, and what they are is not in the copy. Generators come
- * and go too fast to be read later, so the frame has no function.
+ * All generators that wait in a chain of `yield from` share one placeholder frame, and the copy does not show which
+ * generators they are. Generators end too soon to be read later, so the frame has no function.
  *
- * The innermost frame's instruction is in a register of execute_ex; the one in memory is an earlier one of the same
- * function. That of a caller is exact: it is stored before a call.
+ * The current instruction of the innermost frame is in a register of execute_ex; the one in memory is an earlier one of
+ * the same function, or anything if code of the JIT compiler runs the frame. The instruction of a caller is exact: PHP
+ * stores it before a call.
  */
 #include "runtimes/php/phplayout.h"
 
-/* Bytes around a frame that one read copies: callers lie below their callee in PHP's stack of 256 kB. */
+/* Number of bytes before and after the start of a frame that one read copies. A caller lies below its callee in
+ * PHP's stack of 256 kB. */
 #define BELOW_FRAME 7680u
 #define ABOVE_FRAME 512u
 
-/* Limits for the offset of the placeholder frame in a generator. */
+/* Limits for the offset of the placeholder frame in a generator object, in bytes; a frame at another offset is
+ * hidden. */
 #define PLACEHOLDER_MIN 64u
 #define PLACEHOLDER_MAX 512u
 
@@ -39,11 +43,11 @@ void php_plan(const struct php_layout *layout, struct threadplan *plan)
 	};
 }
 
-/* Result of reading one frame. */
+/* Result of reading one frame. PHPFRAME_FIBER: start of a fiber. PHPFRAME_WRONG: the frame is invalid. */
 enum phpframe_kind { PHPFRAME_SHOWN, PHPFRAME_HIDDEN, PHPFRAME_FIBER, PHPFRAME_WRONG };
 
-/* Reads a frame without a function. It is the placeholder in a generator that delegates, or else marks that native code
- * called a function: a copy of its caller's frame in the native stack. */
+/* Reads a frame without a function: the placeholder in a delegating generator, or a copy of the caller's frame in the
+ * native stack, which marks that native code called a function. Such a copy is hidden. */
 static enum phpframe_kind read_placeholder(const char *bytes, struct php_frame *frame)
 {
 	uint64_t object = phplayout_word(bytes, PHPFRAME_THIS);
@@ -57,7 +61,7 @@ static enum phpframe_kind read_placeholder(const char *bytes, struct php_frame *
 	return PHPFRAME_SHOWN;
 }
 
-/* Sets frame->code from the copy. Returns false if the copy does not have the function. */
+/* Sets frame->code from the copy. Returns false if the copy does not contain the function. */
 static bool copied_function(const struct php *php, struct threadcopy_view *view, struct php_frame *frame)
 {
 	uint32_t n = phplayout_code_bytes(&php->layout);
@@ -78,7 +82,7 @@ static enum phpframe_kind read_frame_of_function(const struct php *php, struct t
 	if (!phplayout_is_address(frame->function))
 		return PHPFRAME_WRONG;
 	if (!copied && memory_read(php->memory, frame->function, head, sizeof(head))) {
-		/* the rest is read with the names */
+		/* php_function reads the other members later */
 		phplayout_code(&php->layout, head, sizeof(head), &code);
 		code.type = (uint8_t)head[0];
 	} else if (!copied && php->memory->budget && php->memory->budget->over) {
@@ -94,7 +98,7 @@ static enum phpframe_kind read_frame_of_function(const struct php *php, struct t
 	return PHPFRAME_SHOWN;
 }
 
-/* Sets *frame to the frame with these bytes. */
+/* Sets *frame to the frame with these bytes. Returns whether it is shown, hidden, the start of a fiber, or invalid. */
 static enum phpframe_kind read_phpframe(const struct php *php, struct threadcopy_view *view, const char *bytes,
 					struct php_frame *frame)
 {
@@ -103,7 +107,8 @@ static enum phpframe_kind read_phpframe(const struct php *php, struct threadcopy
 	return frame->function ? read_frame_of_function(php, view, bytes, frame) : read_placeholder(bytes, frame);
 }
 
-/* Brent's search for a cycle: compares each frame with one that moves up at each power of two. */
+/* State of Brent's cycle detection: each frame is compared with `mark`, which becomes the current frame after 1, 2, 4,
+ * 8, ... steps. */
 struct phpcycle {
 	uint64_t mark, steps, limit;
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "runtimes/php/phpcompiled.h"
 #include "runtimes/php/phplayout.h"
 
-#define STRING_BYTES_MAX (UINT64_C(1) << 20) /* limit for the length of a name */
+#define STRING_BYTES_MAX (UINT64_C(1) << 20) /* maximum length of a name in bytes; a longer one is invalid */
 #define INSTRUCTIONS_MAX (UINT32_C(1) << 24)
 #define LINES_MAX (UINT32_C(1) << 30)
-#define CODE_BYTES_MAX 192u /* of a zend_op_array, up to its lines */
+/* size in bytes of a buffer for a zend_op_array up to its line numbers, in all versions */
+#define CODE_BYTES_MAX 192u
 
-/* A name that is being put together: n of PHP_NAME_MAX - 1 bytes. */
+/* A name under construction: n bytes so far, at most PHP_NAME_MAX - 1. cut: the name is longer. */
 struct phptext {
 	char *to;
 	size_t n;
@@ -31,13 +33,14 @@ static void phptext_end(struct phptext *text)
 	if (!text->cut)
 		return;
 	text->n = PHP_NAME_MAX - 4;
-	/* Bytes 10xxxxxx continue a code point: drop it. */
+	/* bytes 10xxxxxx continue a code point: an incomplete code point at the end is dropped */
 	while (text->n && ((unsigned char)text->to[text->n] & 0xc0) == 0x80)
 		text->n--;
 	memcpy(text->to + text->n, "...", sizeof("..."));
 }
 
-/* Appends a zend_string up to its first NUL. Returns false, with *text unchanged, if it is none, or is empty. */
+/* Appends a zend_string up to its first NUL. Returns false, with *text unchanged, if the memory is not a zend_string
+ * or the string is empty. */
 static bool phptext_string(struct phptext *text, struct memory *memory, uint64_t address)
 {
 	char head[PHPSTRING_TEXT], bytes[PHP_NAME_MAX];
@@ -55,17 +58,19 @@ static bool phptext_string(struct phptext *text, struct memory *memory, uint64_t
 	return true;
 }
 
-/* Returns true if the instructions and lines are plausible. */
+/* Returns true if the numbers of instructions and lines are plausible; false if the memory cannot be a
+ * zend_op_array. */
 static bool is_plausible(const struct php_code *code)
 {
 	return phplayout_is_address(code->opcodes) && code->last > 0 && code->last <= INSTRUCTIONS_MAX &&
 	       code->first_line <= code->last_line && code->last_line <= LINES_MAX;
 }
 
-/* Sets address and line. An instruction of another function shows that this one is not the frame's. One that is not
- * part of execute_ex is that of a function that has ended; if the copy does not have the function, it may be another
- * one, too.
- */
+/* Sets address, line and first of *function by the frame's instruction. Returns false if the instruction is not one
+ * of the function's: the function is not the frame's. Code of the JIT compiler calls a function without an instruction:
+ * while it is the innermost one, its frame has 0 or what the memory held before. If the memory is no instruction with a
+ * handler in execute_ex, the function has ended. The result is then true only if the copy has the function; a function
+ * from live memory may be another one. */
 static bool place_instruction(const struct php *php, const struct php_code *code, const struct php_frame *frame,
 			      struct php_function *function)
 {
@@ -77,9 +82,9 @@ static bool place_instruction(const struct php *php, const struct php_code *code
 		return true;
 	if (instruction < code->opcodes || instruction - code->opcodes >= (uint64_t)code->last * PHPOP_BYTES ||
 	    (instruction - code->opcodes) % PHPOP_BYTES != 0)
-		return false;
+		return frame->innermost && php->compiled.code.end && frame->code.type != 0;
 	if (!memory_read(php->memory, instruction, bytes, sizeof(bytes)) ||
-	    !evalcode_holds(&php->eval, phplayout_word(bytes, PHPOP_HANDLER)) ||
+	    !phpcompiled_is_handler(php, phplayout_word(bytes, PHPOP_HANDLER)) ||
 	    phplayout_half(bytes, PHPOP_LINE) > LINES_MAX)
 		return frame->code.type != 0;
 	function->first = instruction == code->opcodes;
@@ -90,7 +95,8 @@ static bool place_instruction(const struct php *php, const struct php_code *code
 	return true;
 }
 
-/* Sets the name of a function: that of its class before it, or that of code without a name. */
+/* Sets the name of *function: after the class name and "::", if it has a class; for code without a name, by its
+ * kind. Returns false if a name is invalid. */
 static bool name_function(const struct php *php, const struct php_code *code, const struct php_frame *frame,
 			  struct php_function *function)
 {
@@ -122,8 +128,8 @@ static bool name_function(const struct php *php, const struct php_code *code, co
 	return true;
 }
 
-/* Sets file, address and line of a function of a script. The file of eval's code is freed with it: it is left out if it
- * is another string by now. */
+/* Sets file, address and line of a function of a script. PHP frees the file name of eval() with its code: the file
+ * stays empty if the memory has another string by now. Returns false if the function is invalid. */
 static bool place_function(const struct php *php, const struct php_code *code, const struct php_frame *frame,
 			   struct php_function *function)
 {
@@ -140,7 +146,8 @@ static bool place_function(const struct php *php, const struct php_code *code, c
 	return true;
 }
 
-/* Sets *code to the function of a frame. */
+/* Sets *code to the function of a frame, from the copy or else from live memory. Returns false if the function is not
+ * readable, or of another kind than the frame. */
 static bool find_function(const struct php *php, const struct php_frame *frame, struct php_code *code)
 {
 	char bytes[CODE_BYTES_MAX];
@@ -153,8 +160,8 @@ static bool find_function(const struct php *php, const struct php_frame *frame, 
 	return (code->type == PHPFUNCTION_INTERNAL) == (frame->kind == PHP_INTERNAL);
 }
 
-/* Returns true if memory still has the function after its name was read, or if it is PHP's own, which never ends. The
- * memory of a function that has ended begins with other bytes, and its strings may be others already. */
+/* Returns true if the function is still in memory after its name was read, or is internal and therefore never freed.
+ * Memory of an ended function starts with other bytes, and its strings may be replaced already. */
 static bool function_lives(const struct php *php, const struct php_frame *frame, const struct php_code *code)
 {
 	char bytes[CODE_BYTES_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offsets of 7.4, 8.2 and 8.4 are those that the compiler computes from Debian's headers. Those of 8.0, 8.1, 8.3
- * and 8.5 follow from the members of zend_op_array (Zend/zend_compile.h). All are proven before use. */
+/* Offsets of 7.4, 8.2 and 8.4 are those that the compiler computes from Debian's headers. Those of 8.0, 8.1, 8.3 and
+ * 8.5 are derived from the members of zend_op_array (Zend/zend_compile.h). All are proven before use. */
 #include "runtimes/php/phplayout.h"
 
 static const struct php_layout layouts[PHPLAYOUTS] = {

@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 #define VERSION_MAX 16u
+#define YJIT_FIRST 303u /* first version whose YJIT is supported: 3.3 */
 
-/* ---- path -------------------------------------------------------------------------------------------------------- */
+/* ---- paths of Ruby ----------------------------------------------------------------------------------------------- */
 
 bool ruby_is_library(struct str path)
 {
@@ -29,9 +30,10 @@ bool ruby_is_library(struct str path)
 	return library ? str_starts(name, STR(".so")) : name.n == 0;
 }
 
-/* ---- layout ------------------------------------------------------------------------------------------------------ */
+/* ---- choice of the layout ---------------------------------------------------------------------------------------- */
 
-/* The version "3.1.2" of the library; 0: it is not Ruby. */
+/* Returns the version as 100 * major + minor, and its text ("3.1.2") in version[]. Returns 0 if the file is not
+ * Ruby. */
 static uint32_t read_ruby_version(struct ruby *ruby, char version[VERSION_MAX])
 {
 	uint64_t address, numbers[2];
@@ -69,13 +71,15 @@ static enum ruby_answer ruby_find_eval(struct ruby *ruby, const char *version, u
 	return why ? ruby_refuse(ruby, version, why) : RUBY_OPEN;
 }
 
-/* Opens with ruby->layout. */
+/* Opens the process with ruby->layout, the row of its version. Returns RUBY_OPEN if the layout is proven and vm_exec is
+ * found. */
 static enum ruby_answer ruby_open_layout(struct ruby *ruby, const char *version)
 {
 	const char *why = NULL;
 	uint64_t iseq;
 
-	/* The main thread is there before the first method, and the names and classes before the first frame. */
+	/* Ruby creates the main thread before the first method runs, and the names and classes before the first
+	 * frame. */
 	if (!rubycheck_find_vm(ruby) || !rubyid_find(ruby) || !rubyclass_find_ids(ruby))
 		return ruby_early(ruby);
 	switch (rubycheck_prove(ruby, &iseq, &why)) {
@@ -86,8 +90,9 @@ static enum ruby_answer ruby_open_layout(struct ruby *ruby, const char *version)
 	return ruby_find_eval(ruby, version, iseq);
 }
 
-/* Opens with the only row of the table that is proven. */
-static enum ruby_answer ruby_try_layouts(struct ruby *ruby, const char *version)
+/* Opens the process with the only row of the table that is proven. Returns RUBY_EARLY if no row
+ * is proven and a row finds no frame; refuses the process if no row or more than one is proven. */
+static enum ruby_answer ruby_try_layouts(struct ruby *ruby, const char *version, bool yjit)
 {
 	struct ruby proven = { 0 };
 	uint64_t iseq = 0;
@@ -99,6 +104,7 @@ static enum ruby_answer ruby_try_layouts(struct ruby *ruby, const char *version)
 		uint64_t found;
 
 		rubylayout_get(i, &ruby->layout);
+		ruby->layout.yjit = yjit;
 		if (!rubycheck_find_vm(ruby) || !rubyid_find(ruby) || !rubyclass_find_ids(ruby))
 			continue;
 		switch (rubycheck_prove(ruby, &found, &why)) {
@@ -123,8 +129,10 @@ enum ruby_answer ruby_open(struct ruby *ruby, struct memory *memory, const struc
 {
 	char version[VERSION_MAX];
 	enum ruby_answer answer;
+	uint64_t address;
 	uint32_t number;
 	const char *why;
+	bool yjit;
 
 	*ruby = (struct ruby){ .memory = memory };
 	why = loadedfile_open(&ruby->file, memory, candidate->base);
@@ -135,8 +143,13 @@ enum ruby_answer ruby_open(struct ruby *ruby, struct memory *memory, const struc
 	}
 	if (number < RUBYLAYOUT_FIRST)
 		return ruby_refuse(ruby, version, "3.1 and later are");
-	answer = rubylayout_of_version(number, &ruby->layout) ? ruby_open_layout(ruby, version) :
-								ruby_try_layouts(ruby, version);
+	yjit = number >= YJIT_FIRST && loadedfile_symbol(&ruby->file, STR("rb_yjit_cme_invalidate"), &address);
+	if (rubylayout_of_version(number, &ruby->layout)) {
+		ruby->layout.yjit = yjit;
+		answer = ruby_open_layout(ruby, version);
+	} else {
+		answer = ruby_try_layouts(ruby, version, yjit);
+	}
 	if (answer != RUBY_OPEN && memory->budget && memory->budget->over) {
 		snprintf(ruby->why, sizeof(ruby->why), "its Ruby cannot be read from memory");
 		return RUBY_REFUSED;

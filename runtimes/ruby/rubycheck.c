@@ -13,23 +13,25 @@
 #define COPY_BYTES (128u << 10)
 #define THREADS_PROVEN 64u
 #define FRAMES_PROVEN 64u
-#define TID_MAX (1u << 22) /* the kernel's limit of pid_max */
+#define TID_MAX (1u << 22) /* the kernel's upper limit of pid_max; a larger tid is invalid */
 #define DATA_CHUNK 4096u
 #define DATA_MAX ((uint64_t)4 << 20)
-#define VM_BYTES 512u /* of rb_vm_t, in which a pointer to the main thread is */
+#define VM_BYTES 512u /* number of bytes at the start of an rb_vm_t that are searched for a pointer to a thread */
 #define MODULES_MAX 64u
-#define VARIABLES_BYTES 64u /* of the thread-local variables of the library: 16 in Debian's 3.1 */
+/* number of bytes of a module's thread-local variables that are searched; Ruby 3.1 of Debian has 16 */
+#define VARIABLES_BYTES 64u
 
-/* struct pthread of glibc for x86-64, 2.17 to 2.43: it points to itself (tcbhead_t.tcb and .self), and has the dtv and
- * the tid. An entry of the dtv is a pointer and 8 bytes more; the first one has the number of entries before it. */
+/* Offsets in struct pthread of glibc for x86-64, 2.17 to 2.43. It has two pointers to itself (tcbhead_t.tcb and
+ * .self), the dtv and the tid. An entry of the dtv has DTV_ENTRY bytes and starts with a pointer; the entry before
+ * the dtv has the number of entries. */
 #define PTHREAD_DTV 8u
 #define PTHREAD_SELF 16u
 #define PTHREAD_TID 0x2d0u
 #define DTV_ENTRY 16u
 
-/* ---- threads ----------------------------------------------------------------------------------------------------- */
+/* ---- threads and their variables --------------------------------------------------------------------------------- */
 
-/* Returns true if an address is that of a thread of the VM: its execution context leads back to it. */
+/* Returns true if there is an rb_thread_t of the VM at an address: its execution context points back to it. */
 static bool rubycheck_is_thread(struct ruby *ruby, uint64_t thread, uint64_t vm)
 {
 	const struct ruby_layout *layout = &ruby->layout;
@@ -40,7 +42,8 @@ static bool rubycheck_is_thread(struct ruby *ruby, uint64_t thread, uint64_t vm)
 	       rubylayout_is_address(ec) && memory_pointer(ruby->memory, ec + EC_THREAD, &value) && value == thread;
 }
 
-/* Sets ruby->vm and thread if `vm` is an rb_vm_t: it begins with the object RubyVM, and has a pointer to a thread. */
+/* Sets ruby->vm and ruby->thread if there is an rb_vm_t at `vm`: it begins with a pointer to the object RubyVM, and
+ * has a pointer to a thread of this VM. Returns false otherwise. */
 static bool is_vm(struct ruby *ruby, uint64_t vm)
 {
 	uint64_t word[VM_BYTES / 8];
@@ -78,7 +81,8 @@ bool rubycheck_find_vm(struct ruby *ruby)
 	return false;
 }
 
-/* Sets *pthread to the address of the struct pthread of a thread. Returns its tid, or 0. */
+/* Sets *pthread to the address of the struct pthread of a thread. Returns the tid of that native thread, or 0 if the
+ * thread has none yet. */
 static uint32_t native_thread(struct ruby *ruby, uint64_t thread, uint64_t *pthread)
 {
 	const struct ruby_layout *layout = &ruby->layout;
@@ -95,7 +99,7 @@ static uint32_t native_thread(struct ruby *ruby, uint64_t thread, uint64_t *pthr
 	return (uint32_t)tid;
 }
 
-/* Returns the address of the block of thread-local variables of a module; 0: it has none in this thread. */
+/* Returns the address of a module's block of thread-local variables in a thread, or 0 if the thread has none. */
 static uint64_t variables_of(struct ruby *ruby, uint64_t pthread, uint32_t module)
 {
 	uint64_t dtv, entries, block;
@@ -107,7 +111,8 @@ static uint64_t variables_of(struct ruby *ruby, uint64_t pthread, uint32_t modul
 	return block;
 }
 
-/* Reads all threads, from ruby->thread around the list to it. *why: NULL, or a contradiction. */
+/* Fills thread[0..cap) with the threads of the circular list that contains ruby->thread, and returns their number.
+ * *why is NULL, or the contradiction. */
 static size_t rubycheck_threads(struct ruby *ruby, struct ruby_thread *thread, size_t cap, const char **why)
 {
 	uint64_t at = ruby->thread, next, back, pthread, block;
@@ -120,7 +125,7 @@ static size_t rubycheck_threads(struct ruby *ruby, struct ruby_thread *thread, s
 		block = tid ? variables_of(ruby, pthread, ruby->module) : 0;
 		if (block)
 			thread[n++] = (struct ruby_thread){ .tid = tid, .root = block + ruby->variable };
-		/* the head of the list is in the list, too, and no thread */
+		/* the list also contains its head, which is not a thread */
 		if (!memory_pointer(ruby->memory, at + THREAD_NEXT, &next) || !rubylayout_is_address(next) ||
 		    !memory_pointer(ruby->memory, next + THREAD_PREVIOUS, &back) || back != at) {
 			*why = "the list of threads does not lead back";
@@ -147,7 +152,8 @@ size_t ruby_threads(struct ruby *ruby, struct ruby_thread *thread, size_t cap)
 	size_t n = rubycheck_threads(ruby, thread, cap, &why), left = 0;
 
 	qsort(thread, n, sizeof(*thread), rubycheck_compare);
-	/* Two threads of one native thread (M:N) have one variable. */
+	/* Ruby threads that share a native thread (M:N scheduling) share its ruby_current_ec: only one of these threads
+	 * is kept */
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || thread[i].tid != thread[i - 1].tid)
 			thread[left++] = thread[i];
@@ -156,7 +162,8 @@ size_t ruby_threads(struct ruby *ruby, struct ruby_thread *thread, size_t cap)
 
 /* ---- ruby_current_ec --------------------------------------------------------------------------------------------- */
 
-/* Finds the only thread-local variable of the known thread that has the address of its execution context. */
+/* Sets ruby->module and ruby->variable to the only thread-local variable whose value in ruby->thread is the
+ * execution context of that thread. Returns NULL, or the reason of the failure. */
 static const char *rubycheck_variable(struct ruby *ruby)
 {
 	uint64_t pthread, ec, word[VARIABLES_BYTES / 8];
@@ -172,7 +179,8 @@ static const char *rubycheck_variable(struct ruby *ruby)
 		for (uint32_t at = 0; block && at < VARIABLES_BYTES; at += 8) {
 			if (!memory_pointer(ruby->memory, block + at, &word[at / 8]) || word[at / 8] != ec)
 				continue;
-			/* the block of one module may reach into that of the next one: the last is nearest */
+			/* A block of one module may extend into the block of the next module. The same address in
+			 * both counts once: with the module whose block starts nearest before it. */
 			if (found++ && variables_of(ruby, pthread, ruby->module) + ruby->variable != block + at)
 				return "its thread-local variable is not unique";
 			if (found == 1 || at < ruby->variable) {
@@ -184,7 +192,7 @@ static const char *rubycheck_variable(struct ruby *ruby)
 	return found ? NULL : "its thread-local variable is not found";
 }
 
-/* ---- proof ------------------------------------------------------------------------------------------------------- */
+/* ---- proof of a layout ------------------------------------------------------------------------------------------- */
 
 struct prover {
 	struct ruby *ruby;
@@ -194,7 +202,8 @@ struct prover {
 	struct ruby_thread thread[THREADS_PROVEN];
 };
 
-/* Sets prover->iseq if the thread's frames prove the layout. Returns NULL, or the contradiction. */
+/* Checks the frames of a thread against the layout. Sets prover->iseq if a frame has an iseq. Returns NULL, or the
+ * contradiction. */
 static const char *rubycheck_stack(struct prover *prover, const struct ruby_thread *thread)
 {
 	struct threadplan plan;
@@ -241,7 +250,7 @@ static const char *rubycheck_once(struct prover *prover)
 enum rubycheck_answer rubycheck_prove(struct ruby *ruby, uint64_t *iseq, const char **why)
 {
 	struct prover prover = { .ruby = ruby };
-	/* An image does not change. */
+	/* An image does not change: one attempt is enough. */
 	unsigned attempts = ruby->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
 	bool proven = false;
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels of backtraces: rb_profile_frame_full_label and calculate_iseq_label (3.4) of vm_backtrace.c, from the label of
- * the iseq and the owner of the method. */
+/* Labels of backtraces, from the label of the iseq and the owner of the method, as by rb_profile_frame_full_label
+ * and calculate_iseq_label (3.4) of vm_backtrace.c. */
 #include "runtimes/ruby/rubylayout.h"
 #include "runtimes/ruby/rubylines.h"
 #include "runtimes/ruby/rubyobject.h"
 
-/* enum rb_iseq_type */
+/* Values of enum rb_iseq_type. */
 #define TYPE_METHOD 1u
 #define TYPE_EVAL 6u
 #define DEFINITION_TYPE_MASK 15u
-#define DEFINITION_OF_ISEQ 0u /* VM_METHOD_TYPE_ISEQ */
+#define DEFINITION_OF_ISEQ 0u /* VM_METHOD_TYPE_ISEQ: the method has an iseq */
 #define PARENTS_MAX 64u
 #define LINES_MAX (1u << 20)
 
-/* A method: its body, and the bytes of it that all versions have here. */
+/* An iseq, and the bytes of its body that contain all used fields. */
 struct rubybody {
 	uint64_t iseq;
 	char bytes[BODY_BYTES];
@@ -28,7 +28,8 @@ static bool read_body(struct ruby *ruby, uint64_t iseq, struct rubybody *body)
 	       rubylayout_is_address(at) && memory_read(ruby->memory, at, body->bytes, sizeof(body->bytes));
 }
 
-/* Sets *entry to the method entry or class reference of a frame: scope has it, or the environment to begin from. */
+/* Sets *entry to the method entry or class reference for a frame's `scope`: the value itself, or found from the
+ * environment at scope - 1. Returns false if an environment is not readable. */
 static bool scope_entry(struct ruby *ruby, uint64_t scope, uint64_t *entry)
 {
 	uint64_t words[3], ep = scope & ~(uint64_t)1;
@@ -44,15 +45,17 @@ static bool scope_entry(struct ruby *ruby, uint64_t scope, uint64_t *entry)
 		*entry = 0;
 		ep = words[1] & ~(uint64_t)3;
 	}
-	/* an environment with special variables has the entry behind them */
+	/* an environment with special variables (IMEMO_SVAR) has the entry in them */
 	if (*entry && rubyobject_is_imemo(ruby, *entry, IMEMO_SVAR))
 		return memory_pointer(ruby->memory, *entry + 8, entry);
 	return true;
 }
 
-/* A method entry: what it defines, and the class that owns it. */
+/* Members of a method entry: the class that owns the method, and the method's id. */
 struct rubyentry {
-	uint64_t owner, id, iseq; /* iseq: 0 if it has none */
+	/* owner: class that owns the method; id: id of the method; iseq: address of the iseq, 0 if the method has
+	 * none */
+	uint64_t owner, id, iseq;
 };
 
 static bool rubyentry_read(struct ruby *ruby, uint64_t address, struct rubyentry *entry)
@@ -74,7 +77,7 @@ static bool rubyentry_read(struct ruby *ruby, uint64_t address, struct rubyentry
 	return true;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------- */
+/* ---- names of frames --------------------------------------------------------------------------------------------- */
 
 static bool read_string(struct ruby *ruby, uint64_t string, char bytes[RUBY_NAME_MAX], struct str *view)
 {
@@ -94,8 +97,8 @@ static uint32_t body_type(const struct rubybody *body)
 	return type;
 }
 
-/* Sets *named to the code that has the label: for code of eval, the code that contains it, if its own label is another.
- */
+/* Sets *named to the iseq that has the label of a frame. For code of eval that is its nearest parent which is not
+ * eval code, in versions with body.parent. Returns false if the layout is foreign and the code is of eval. */
 static bool find_labelled(struct ruby *ruby, const struct rubybody *body, struct rubybody *named)
 {
 	uint32_t parent = ruby->layout.body.parent;
@@ -109,7 +112,8 @@ static bool find_labelled(struct ruby *ruby, const struct rubybody *body, struct
 	return true;
 }
 
-/* Appends `Class#` if the method that the code is in is that of the frame's method entry. */
+/* Appends `Class#` or `Class.`, if the method that contains the code is the method of the frame's method entry.
+ * Returns false if the class is not readable. */
 static bool append_class(struct ruby *ruby, const struct rubybody *body, uint64_t scope, struct rubytext *name)
 {
 	uint64_t local = rubylayout_word(body->bytes, ruby->layout.body.local), entry;
@@ -126,7 +130,8 @@ static bool append_class(struct ruby *ruby, const struct rubybody *body, uint64_
 	return rubyclass_append(ruby, method.owner, name);
 }
 
-/* Appends the label of a method or block, with its class in front of the name of the method. */
+/* Appends the label of a method or block, with the class before the method's name. Returns false if the label or the
+ * class is not readable. */
 static bool append_label(struct ruby *ruby, const struct rubybody *body, uint64_t scope, struct rubytext *name)
 {
 	char label_bytes[RUBY_NAME_MAX], base_bytes[RUBY_NAME_MAX];
@@ -150,7 +155,8 @@ static bool append_label(struct ruby *ruby, const struct rubybody *body, uint64_
 	return true;
 }
 
-/* The path of a method: a String, or an Array of path and real path, of which the second may be nil. */
+/* Appends the path of an iseq to file. It is a String, or an Array of path and real path; the real path may be nil.
+ * Returns false if the path is not readable or not a String. */
 static bool append_path(struct ruby *ruby, uint64_t path, struct rubytext *file)
 {
 	char bytes[RUBY_NAME_MAX];
@@ -165,7 +171,7 @@ static bool append_path(struct ruby *ruby, uint64_t path, struct rubytext *file)
 	return true;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------- */
+/* ---- lines of frames --------------------------------------------------------------------------------------------- */
 
 static uint32_t rubycode_line(struct ruby *ruby, const struct rubybody *body, uint32_t word)
 {
@@ -190,7 +196,7 @@ static uint32_t rubycode_line(struct ruby *ruby, const struct rubybody *body, ui
 	return line <= INT32_MAX ? (uint32_t)line : 0;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------------------------ */
+/* ---- code of frames ---------------------------------------------------------------------------------------------- */
 
 static bool code_of_iseq(struct ruby *ruby, const struct ruby_frame *frame, struct rubytext *name,
 			 struct rubytext *file, struct ruby_code *code)
@@ -204,11 +210,18 @@ static bool code_of_iseq(struct ruby *ruby, const struct ruby_frame *frame, stru
 	memcpy(&words, body.bytes + BODY_WORDS, sizeof(words));
 	start = rubylayout_word(body.bytes, BODY_CODE);
 	offset = frame->pc - start;
-	if (!rubylayout_is_address(start) || frame->pc < start || offset > (uint64_t)8 * words)
-		return false;
-	code->first = offset == 0;
 	code->address = start;
-	/* pc is at the instruction after a call. Others add to it before or after they run (_insn_entry.erb). */
+	if (!rubylayout_is_address(start))
+		return false;
+	if (frame->pc < start || offset > (uint64_t)8 * words) {
+		/* Code of YJIT calls a method without a pc, and writes it before the method calls another one. */
+		if (!frame->innermost || !ruby->layout.yjit)
+			return false;
+		offset = 8;
+	}
+	code->first = offset == 0;
+	/* During a call, pc is after the call instruction. Other instructions advance pc before or after they run
+	 * (_insn_entry.erb). */
 	if (!frame->innermost) {
 		code->address = offset ? frame->pc - 8 : start;
 		code->line = rubycode_line(ruby, &body, (uint32_t)(offset ? offset / 8 - 1 : 0));

@@ -8,18 +8,18 @@
 
 #include <stdlib.h>
 
-#define CORE_LEAST 8192u     /* vm_exec_core: 17 kB in 3.1, 20 kB in 3.3 */
-#define TEXT_MAX (64u << 20) /* limit for the code that is searched */
+#define CORE_LEAST 8192u     /* minimum size of vm_exec_core in bytes; it has 17 kB in 3.1, 20 kB in 3.3 */
+#define TEXT_MAX (64u << 20) /* maximum size of the code that is searched, in bytes */
 #define CHUNK (1u << 20)
 #define CANDIDATES_MAX 256u
-#define SPARE 8u /* readable bytes behind code, for a jump at its end */
+#define SPARE 8u /* number of zero bytes after copied code, for a jump at its end */
 
-#define CALL_BYTES 5u /* e8 rel32 */
+#define CALL_BYTES 5u /* size of a call instruction: e8 rel32 */
 
 struct evalsearch {
 	struct ruby *ruby;
 	struct fdetable table;
-	unsigned char *code, *other; /* CHUNK + SPARE bytes each */
+	unsigned char *code, *other; /* buffers of CHUNK + SPARE bytes each */
 	uint32_t ntried;
 	uint64_t tried[CANDIDATES_MAX];
 };
@@ -32,7 +32,8 @@ static uint64_t target(const unsigned char *code, uint64_t next)
 	return next + (uint64_t)(int64_t)value;
 }
 
-/* Reads the code [start, start + n) with zeros behind it. A step is for 32 bytes. */
+/* Copies n bytes of code from `start`, followed by SPARE zero bytes. Takes a step of the budget for each 32 bytes.
+ * Returns false if these bytes are not readable or the budget is exceeded. */
 static bool rubyeval_read(struct evalsearch *search, uint64_t start, uint64_t n, unsigned char *to)
 {
 	if (n > CHUNK || !budget_steps(search->ruby->memory->budget, n / 32))
@@ -41,7 +42,7 @@ static bool rubyeval_read(struct evalsearch *search, uint64_t start, uint64_t n,
 	return memory_bulk(search->ruby->memory, start, to, (size_t)n);
 }
 
-/* Finds the only function that calls `callee`. Returns NULL, or the reason of a refusal. */
+/* Sets *caller to the only function that calls `callee`. Returns NULL, or the reason of a refusal. */
 static const char *find_caller(struct evalsearch *search, uint64_t callee, struct ruby_range *caller)
 {
 	uint64_t start, end;
@@ -85,7 +86,8 @@ static bool rubyeval_is_tried(struct evalsearch *search, uint64_t start)
 	return search->ntried == CANDIDATES_MAX;
 }
 
-/* Returns true if the code of a range jumps back behind the start of a range of the function. */
+/* Returns true if the code of `part` jumps into one of the n ranges of a function, other than to the function's
+ * start. */
 static bool rubyeval_jumps_back(struct evalsearch *search, const struct ruby_range *part,
 				const struct ruby_range *range, uint32_t n)
 {
@@ -100,7 +102,7 @@ static bool rubyeval_jumps_back(struct evalsearch *search, const struct ruby_ran
 	return false;
 }
 
-/* Adds the parts of the function range[0] that are elsewhere, to RUBY_RANGES_MAX ranges. */
+/* Adds the parts of the function range[0] that the compiler put elsewhere: at most RUBY_RANGES_MAX ranges in all. */
 static void add_parts(struct evalsearch *search, struct ruby_range *range, uint32_t *n)
 {
 	uint64_t bytes = range[0].end - range[0].start, to;

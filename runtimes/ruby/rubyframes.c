@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames in a copy: vm_push_frame of vm_insnhelper.c, and the flags in vm_core.h. */
+/* Finds frames in a copy. References: vm_push_frame of vm_insnhelper.c; flags in vm_core.h. */
 #include "runtimes/ruby/rubylayout.h"
 
-/* Bytes that are copied before and after an environment on the heap. */
+/* BESIDE_ENVIRONMENT: number of bytes before and after an environment on the heap that are copied with it.
+ * STACK_WORDS_MAX: maximum size of a VM stack in words of 8 bytes (2 GB); a larger one is impossible. */
 #define BESIDE_ENVIRONMENT 512u
 #define STACK_WORDS_MAX (UINT64_C(1) << 28)
-#define PARENTS_MAX 64u         /* of one frame */
-#define PARENTS_OF_STACK 16384u /* of all frames of a stack */
+/* maximum number of parent environments that are followed for one frame; beyond it the scope of the frame is unknown */
+#define PARENTS_MAX 64u
+/* maximum number of parent environments that are followed for one stack; beyond it ruby_code follows them in live
+ * memory */
+#define PARENTS_OF_STACK 16384u
 
-/* Kinds of frames: EP_KIND_MASK of the flags. */
+/* Kinds of frames: the bits EP_KIND_MASK of the flags. */
 enum {
 	KIND_METHOD = 0x11110001,
 	KIND_BLOCK = 0x22220001,
@@ -40,18 +44,18 @@ void ruby_plan(const struct ruby_layout *layout, struct threadplan *plan)
 struct rubyview {
 	const struct ruby_layout *layout;
 	struct threadcopy_view copied;
-	uint32_t parents;    /* number of those that were followed */
-	uint64_t start, end; /* of the VM stack */
+	uint32_t parents;    /* number of parent environments that were followed */
+	uint64_t start, end; /* bounds of the VM stack */
 };
 
-/* Returns the words ep[-2], ep[-1] and ep[0], or NULL. */
+/* Returns the words ep[-2], ep[-1] and ep[0], or NULL if the copy does not contain them. */
 static const char *rubyview_environment(struct rubyview *view, uint64_t ep)
 {
 	return rubylayout_is_address(ep) ? threadcopy_bytes(&view->copied, ep - EP_BYTES_BEFORE, EP_BYTES_BEFORE + 8) :
 					   NULL;
 }
 
-/* Sets the bounds of the native stack from the bytes of an execution context. */
+/* Sets stack->low and stack->high to the bounds of the native stack, by the bytes of an execution context. */
 static void rubyview_native(const struct ruby_layout *layout, const char *bytes, struct ruby_stack *stack)
 {
 	uint64_t start = rubylayout_word(bytes, layout->machine + MACHINE_START);
@@ -63,7 +67,8 @@ static void rubyview_native(const struct ruby_layout *layout, const char *bytes,
 	stack->high = start;
 }
 
-/* Finds the VM stack, and sets *frame to the innermost frame. */
+/* Sets the bounds of the VM stack, and *frame to the innermost frame. Returns RUBY_COMPLETE if there is a frame,
+ * otherwise the reason why there is none. */
 static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack *stack, uint64_t *frame)
 {
 	const char *bytes = threadcopy_bytes(&view->copied, view->copied.copy->root, 8);
@@ -90,7 +95,8 @@ static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack
 	    words > STACK_WORDS_MAX)
 		return RUBY_IMPOSSIBLE;
 	view->end = view->start + 8 * words;
-	/* a thread's VM stack is a variable of the function that starts it */
+	/* a thread's VM stack is a local variable of the function that starts the thread: the frames of the thread lie
+	 * below this variable */
 	if (view->start > stack->low && view->start < stack->high)
 		stack->high = view->start;
 	if (*frame < view->start || *frame > view->end || (view->end - *frame) % view->layout->frame_bytes != 0)
@@ -98,8 +104,9 @@ static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack
 	return *frame == view->end ? RUBY_NO_FRAME : RUBY_COMPLETE;
 }
 
-/* Returns the method entry or class reference of the method that an environment is of, or the environment at which the
- * copy or PARENTS_OF_STACK ends, + 1. */
+/* Returns the method entry or class reference of the method to which an environment belongs. If the copy or
+ * PARENTS_OF_STACK ends before, returns the address + 1 of the environment that was reached. Returns 0 beyond
+ * PARENTS_MAX. */
 static uint64_t scope_of(struct rubyview *view, uint64_t ep)
 {
 	for (unsigned i = 0; i < PARENTS_MAX; i++) {
@@ -133,7 +140,7 @@ static enum frame_kind rubyframe_kind(uint64_t flags)
 	}
 }
 
-/* Reads the frame with these bytes and this environment. */
+/* Sets *frame from the bytes of a control frame and the words of its environment. Returns its kind. */
 static enum frame_kind rubyframe_read(struct rubyview *view, const char *bytes, const char *words,
 				      struct ruby_frame *frame)
 {
@@ -146,10 +153,17 @@ static enum frame_kind rubyframe_read(struct rubyview *view, const char *bytes, 
 	if (kind == FRAME_OF_RUBY) {
 		frame->kind = RUBY_METHOD;
 		frame->scope = scope_of(view, rubylayout_word(bytes, FRAME_EP));
-		return rubylayout_is_address(frame->pc) && rubylayout_is_address(frame->code) ? kind : FRAME_IMPOSSIBLE;
+		/* Code of YJIT calls a method without a pc. */
+		return ((frame->innermost && view->layout->yjit) || rubylayout_is_address(frame->pc)) &&
+				       rubylayout_is_address(frame->code) ?
+			       kind :
+			       FRAME_IMPOSSIBLE;
 	}
 	if (kind == FRAME_OF_C) {
 		frame->kind = RUBY_CFUNCTION;
+		/* code of YJIT leaves the pc of such a frame as it was */
+		if (view->layout->yjit)
+			frame->pc = 0;
 		if (frame->pc || frame->code)
 			return FRAME_IMPOSSIBLE;
 		frame->code = frame->scope = rubylayout_word(words, 0);

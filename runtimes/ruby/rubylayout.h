@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rubylayout.h - offsets of Ruby's structures that are the same in all versions here, and the table of the others.
+ * rubylayout.h - offsets in Ruby's structures: those that all supported versions share, and a table of the others.
  *
- * From vm_core.h, method.h, iseq.h, symbol.c, internal/class.h and include/ruby of each version.
+ * They are taken from vm_core.h, method.h, iseq.h, symbol.c, internal/class.h and include/ruby of each version.
  */
 #ifndef PJ_RUBYLAYOUT_H
 #define PJ_RUBYLAYOUT_H
@@ -10,14 +10,14 @@
 #include "runtimes/ruby/ruby.h"
 
 enum {
-	THREAD_NEXT = 0, /* list of threads */
+	THREAD_NEXT = 0, /* offset of the link to the next thread in the list of threads */
 	THREAD_PREVIOUS = 8,
 	EC_STACK = 0,
 	EC_WORDS = 8,
 	EC_FRAME = 16,
 	EC_TAG = 24,
 	EC_THREAD = 48,
-	EC_BYTES = 176, /* of an execution context that are copied */
+	EC_BYTES = 176, /* number of bytes of an execution context that are copied */
 	MACHINE_START = 0,
 	MACHINE_SIZE = 16,
 	FRAME_PC = 0,
@@ -41,7 +41,7 @@ enum {
 	OBJECT_CLASS = 8
 };
 
-/* Flags of objects. */
+/* Flags of objects: types, flag bits, and kinds of internal objects (imemo). */
 #define OBJECT_TYPE_MASK UINT64_C(0x1f)
 #define OBJECT_TYPE_CLASS 0x02u
 #define OBJECT_TYPE_MODULE 0x03u
@@ -55,21 +55,23 @@ enum {
 #define IMEMO_METHOD 6u
 #define IMEMO_ISEQ 7u
 
-/* Words of an environment, and its flags. */
+/* EP_BYTES_BEFORE: number of bytes before ep that belong to the environment (method entry, parent). Other constants:
+ * bits of the flags at ep. */
 #define EP_BYTES_BEFORE 16u
 #define EP_LOCAL UINT64_C(2)
 #define EP_FINISH UINT64_C(0x20)
 #define EP_CFRAME UINT64_C(0x80)
 #define EP_KIND_MASK UINT64_C(0x7fff0001)
 
-/* Number of rows of the table of layouts, and the first version that is read. */
+/* RUBYLAYOUTS: number of rows in the table of layouts. RUBYLAYOUT_FIRST: first version that is supported (100 * major +
+ * minor). */
 #define RUBYLAYOUTS 3u
 #define RUBYLAYOUT_FIRST 301u
 
 /* Sets *layout to row i of the table, i < RUBYLAYOUTS. Pure. */
 void rubylayout_get(uint32_t i, struct ruby_layout *layout);
 
-/* Returns true if the table has a row of the version (100 * major + minor), and sets *layout to it. Pure. */
+/* Sets *layout to the row of a version (100 * major + minor). Returns false if the table has none. Pure. */
 bool rubylayout_of_version(uint32_t version, struct ruby_layout *layout);
 
 static inline bool rubylayout_is_address(uint64_t value)

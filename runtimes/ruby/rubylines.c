@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* struct succ_index_table of iseq.c. */
+/* Fields of struct succ_index_table of iseq.c. */
 #include "runtimes/ruby/rubylines.h"
 
 #include <string.h>
 
 #define RANKS_IN_WORD 9u
 #define RANK_BITS 7u
-#define PART_RANKS 8u /* offset of the ranks of 64-bit words in a part, 9 bits each, of all but the first */
+#define PART_RANKS 8u /* offset in a part of the ranks of its 64-bit words: 9 bits for each word but the first */
 #define PART_BITS 16u
 #define PART_RANK_BITS 9u
 

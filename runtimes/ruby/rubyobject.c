@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RString, RArray, RClass, st_table and rb_symbols_t: see include/ruby, internal/class.h and symbol.c of Ruby. */
+/* Fields of RString, RArray, RClass, st_table and rb_symbols_t: see include/ruby, internal/class.h and symbol.c of
+ * Ruby. */
 #include "runtimes/ruby/rubyobject.h"
 
 #include "common/visible.h"
@@ -9,7 +10,8 @@
 #define DATA_CHUNK 4096u
 #define DATA_MAX ((uint64_t)4 << 20)
 
-/* Strings: length in the flags (before 3.2, short ones) or in a word; arrays: length of short ones in the flags. */
+/* Offsets in Strings and Arrays, and bits of their flags. A String has its length in a word, but a short String before
+ * 3.2 has it in the flags. A short Array has its length in the flags. */
 #define STRING_LENGTH 16u
 #define STRING_POINTER 24u
 #define STRING_FLAG_SHIFT 14u
@@ -21,13 +23,15 @@
 #define ARRAY_FLAG_MASK 127u
 #define ARRAY_MAX (UINT64_C(1) << 24)
 
-/* rb_symbols_t: last serial number (4 bytes, then 4 of padding), table, Array of Arrays of 512 pairs. */
+/* SYMBOLS_IDS: offset in an rb_symbols_t of the Array of names, after the last serial number (4 bytes and 4 of padding)
+ * and a table. SYMBOLS_BYTES: bytes up to the end of this field. SYMBOLS_UNIT: number of pairs in each element, which
+ * is an Array. */
 #define SYMBOLS_IDS 16u
 #define SYMBOLS_BYTES 24u
 #define SYMBOLS_UNIT 512u
 #define ID_SCOPE_SHIFT 4u
 
-/* Class variables of 3.1: a pointer to rb_classext_t, there one to an st_table. */
+/* Offsets that lead to class variables in 3.1: from the class to an rb_classext_t, and from there to an st_table. */
 #define CLASS_EXTENSION 24u
 #define EXTENSION_VARIABLES 8u
 #define TABLE_BOUND 40u
@@ -36,7 +40,7 @@
 #define ENTRY_BYTES 24u
 #define ENTRIES_MAX 256u
 
-/* ---- text -------------------------------------------------------------------------------------------------------- */
+/* ---- bounded text ------------------------------------------------------------------------------------------------ */
 
 static void put(struct rubytext *text, const char *bytes, size_t n)
 {
@@ -67,7 +71,7 @@ void rubytext_end(struct rubytext *text)
 	if (text->cut && text->cap >= 3) {
 		if (text->n > text->cap - 3) {
 			text->n = text->cap - 3;
-			/* Bytes 10xxxxxx continue a code point: drop it. */
+			/* bytes 10xxxxxx continue a code point: an incomplete code point at the end is dropped */
 			while (text->n && ((unsigned char)text->to[text->n] & 0xc0) == 0x80)
 				text->n--;
 		}
@@ -77,7 +81,7 @@ void rubytext_end(struct rubytext *text)
 	text->to[text->n] = '\0';
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------------------- */
+/* ---- reading of objects ------------------------------------------------------------------------------------------ */
 
 bool rubyobject_flags(struct ruby *ruby, uint64_t address, uint64_t *flags)
 {
@@ -99,7 +103,7 @@ bool rubyobject_is_imemo(struct ruby *ruby, uint64_t address, unsigned kind)
 	       (flags >> 12 & 15) == kind;
 }
 
-/* Sets *at and *n to address and length of the bytes of a String. */
+/* Sets *at to the address and *n to the number of a String's bytes. Returns false if the object is no String. */
 static bool string_bytes(struct ruby *ruby, uint64_t address, uint64_t *at, uint64_t *n)
 {
 	uint64_t flags;
@@ -148,7 +152,7 @@ bool rubyarray_read(struct ruby *ruby, uint64_t address, uint64_t index, unsigne
 	       memory_read(ruby->memory, at + 8 * index, element, (size_t)8 * n);
 }
 
-/* ---- ids --------------------------------------------------------------------------------------------------------- */
+/* ---- names of ids ------------------------------------------------------------------------------------------------ */
 
 static bool serial_string(struct ruby *ruby, uint64_t symbols, uint64_t serial, uint64_t *string)
 {
@@ -162,14 +166,15 @@ bool rubyid_string(struct ruby *ruby, uint64_t id, uint64_t *string)
 {
 	uint64_t last = ruby->layout.last_operator, serial = id > last ? id >> ID_SCOPE_SHIFT : id;
 
-	/* An operator of a version that has more of them */
+	/* such an id belongs to an operator that only a newer version has, so it has no name here */
 	if (id > last && serial <= last)
 		return false;
-	/* The address of a dynamic symbol has a low bit of 0 in most cases, and is too large for a serial number. */
+	/* The id of a dynamic symbol is an address (with lowest bit 0 in most cases): too large for a serial number. */
 	return serial <= UINT32_MAX && serial_string(ruby, ruby->symbols, serial, string);
 }
 
-/* Returns true if an Array has the names of the operators at the numbers that are their characters. */
+/* Returns true if the names at the serial numbers of operators are these operators: the number of an operator of one
+ * character is the character. Returns false if a name differs or is not readable. */
 static bool has_operators(struct ruby *ruby, uint64_t symbols)
 {
 	static const char operators[] = "!%*+-/<>";
@@ -205,16 +210,17 @@ bool rubyid_find(struct ruby *ruby)
 	return false;
 }
 
-/* ---- classes ----------------------------------------------------------------------------------------------------- */
+/* ---- names of classes -------------------------------------------------------------------------------------------- */
 
-/* A variable of a class: its id and value. */
+/* A variable of a class. */
 struct classvariable {
 	uint64_t id, value;
 };
 
 typedef bool variable_wanted(struct ruby *ruby, const struct classvariable *variable, uint64_t argument);
 
-/* Finds the first variable of a class (before 3.2) that is wanted. */
+/* Sets *variable to the first variable of a class (before 3.2) that `wanted` accepts. Returns false if the class has no
+ * such variable. */
 static bool rubyclass_variable(struct ruby *ruby, uint64_t address, variable_wanted *wanted, uint64_t argument,
 			       struct classvariable *variable)
 {
@@ -230,7 +236,7 @@ static bool rubyclass_variable(struct ruby *ruby, uint64_t address, variable_wan
 	for (uint64_t i = 0; i < bound && i < ENTRIES_MAX && rubylayout_is_address(entries); i++) {
 		if (!memory_read(ruby->memory, entries + ENTRY_BYTES * i, entry, sizeof(entry)))
 			return false;
-		/* this hash is that of a deleted entry */
+		/* the hash ~0 marks a deleted entry */
 		*variable = (struct classvariable){ entry[1], entry[2] };
 		if (entry[0] != ~(uint64_t)0 && wanted(ruby, variable, argument))
 			return true;
@@ -277,7 +283,8 @@ bool rubyclass_find_ids(struct ruby *ruby)
 	return true;
 }
 
-/* Sets *value to a field of a class that is a variable of it in some versions; 0: it has none. */
+/* Sets *value to the word at offset `field` of a class or, if the offset is RUBY_NO_FIELD, to the class variable `id`;
+ * to 0 if the class has no such variable. Returns false if the class is not readable. */
 static bool class_field(struct ruby *ruby, uint64_t address, uint32_t field, uint64_t id, uint64_t *value)
 {
 	struct classvariable variable;
@@ -308,7 +315,7 @@ bool rubyclass_append(struct ruby *ruby, uint64_t address, struct rubytext *text
 	if (singleton) {
 		if (!class_field(ruby, address, layout->attached, ruby->attached_id, &address))
 			return false;
-		/* the object of a singleton class is often no class */
+		/* the attached object of a singleton class is often no class */
 		if (!rubyobject_flags(ruby, address, &flags) || !is_class_or_module(flags) ||
 		    ((flags & OBJECT_TYPE_MASK) == OBJECT_TYPE_CLASS && (flags & layout->singleton)))
 			return true;
@@ -317,7 +324,7 @@ bool rubyclass_append(struct ruby *ruby, uint64_t address, struct rubytext *text
 		return false;
 	if (!rubystring_read(ruby, path, name, sizeof(name), &n) || n == 0)
 		return true;
-	/* A temporary name, of a class that is in no constant */
+	/* a name with # is temporary: no constant refers to the class */
 	if (name[0] == '#')
 		return true;
 	rubytext_bytes(text, (struct str){ name, n < sizeof(name) ? (size_t)n : sizeof(name) });

@@ -1,51 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rubyobject.h - reads Ruby's objects in memory: Strings, paths, the names of ids and of classes.
+ * rubyobject.h - reads Ruby objects from hostile memory: Strings, Arrays, and the names of ids and classes.
  */
 #ifndef PJ_RUBYOBJECT_H
 #define PJ_RUBYOBJECT_H
 
 #include "runtimes/ruby/ruby.h"
 
-/* A bounded text: what does not fit is dropped, and `cut` is set. */
+/* Bounded text. Bytes that do not fit are dropped, and `cut` is set. */
 struct rubytext {
 	char *to;
-	size_t n, cap; /* number of bytes, and maximum number without the NUL */
+	size_t n, cap; /* number of bytes, and maximum number of bytes without the NUL */
 	bool cut;
 };
 
 void rubytext_bytes(struct rubytext *text, struct str bytes);
-/* Ends the text with a NUL, and with "..." in front of it if it was cut. */
+/* Terminates the text with a NUL, after "..." if the text is cut. */
 void rubytext_end(struct rubytext *text);
 
-/* Reads the flags of an object. Returns false if the address is none of an object. */
+/* Sets *flags to the flags of an object. Returns false if the address is not a possible address of an object, or is
+ * not readable. */
 bool rubyobject_flags(struct ruby *ruby, uint64_t address, uint64_t *flags);
-/* Returns true if the object has this type. */
+/* Returns true if the object has the type (OBJECT_TYPE_...); false if the object has another type or is not
+ * readable. */
 bool rubyobject_is(struct ruby *ruby, uint64_t address, unsigned type);
-/* Returns true if the object is an internal one of this kind. */
+/* Returns true if the object is an internal object (imemo) of the kind (IMEMO_...); false if it is another object or is
+ * not readable. */
 bool rubyobject_is_imemo(struct ruby *ruby, uint64_t address, unsigned kind);
 
-/* Reads the bytes of a String into to[0..cap). Returns false if the object is no String, or is not readable. *n is its
- * length, which may be more than cap. */
+/* Copies the first bytes of a String to to[0..cap), and sets *n to its length in bytes, which may exceed cap.
+ * Returns false if the object is no String, or is not readable. */
 bool rubystring_read(struct ruby *ruby, uint64_t address, char *to, size_t cap, uint64_t *n);
-/* Returns true if the String has these bytes, at most 32. */
+/* Returns true if the bytes of the String are `bytes`, which has at most 32 bytes; false if they differ, or the object
+ * is no String or is not readable. */
 bool rubystring_is(struct ruby *ruby, uint64_t address, struct str bytes);
 
-/* Reads the pointers [index, index + n) of an Array, at most 4. */
+/* Reads elements [index, index + n) of an Array, n <= 4. Returns false if it is no Array, too short, or not
+ * readable. */
 bool rubyarray_read(struct ruby *ruby, uint64_t address, uint64_t index, unsigned n, uint64_t *element);
 
-/* Sets *string to the String with the name of an id. */
+/* Sets *string to the address of the String with the name of an id. Returns false if there is none. */
 bool rubyid_string(struct ruby *ruby, uint64_t id, uint64_t *string);
 
-/* Finds the names of ids in the data of the library (ruby->symbols): its operators prove them. */
+/* Sets ruby->symbols to the Array of names of ids, by a search in the data of the library; the names of operators prove
+ * the Array. Returns false if no Array is found. */
 bool rubyid_find(struct ruby *ruby);
 
-/* Finds the ids of the variables of a class with its path and its object, where it has them (ruby->path_id,
- * ruby->attached_id): class Object proves them. Always true for a version with fields for them. */
+/* Sets ruby->path_id and ruby->attached_id, the ids of the class variables for the class path and the attached object;
+ * class Object proves them. Where the layout has fields instead, only checks the path of Object. Returns false if the
+ * ids, or the path, are not found. */
 bool rubyclass_find_ids(struct ruby *ruby);
 
-/* Appends `Class#`, `Class.` for a singleton class of a class or module, or nothing if the class has no name. Returns
- * false if it is no class, or is not readable. */
+/* Appends `Class#`, `Class.` for the singleton class of a class or module, or nothing if the class has no name.
+ * Returns false if the object is no class or module, or is not readable. */
 bool rubyclass_append(struct ruby *ruby, uint64_t address, struct rubytext *text);
 
 #endif

@@ -13,7 +13,7 @@ bool v8_is_library(struct str path)
 	return str_eq(name, STR("node")) || str_eq(name, STR("nodejs")) || str_starts(name, STR("libnode.so."));
 }
 
-/* Notes the executable mappings of files. */
+/* Stores the address ranges of executable mappings of files in v8->range. */
 static void note_ranges(struct v8 *v8, struct str maps)
 {
 	while (maps.n && v8->nranges < V8_RANGES) {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * v8.h - JavaScript frames of a process that runs V8 as node ships it (node 16 to 26, x86-64): no flag of node.
+ * v8.h - finds and names JavaScript frames of a process that runs V8 as node ships it (node 16 to 26, x86-64). node
+ * needs no flag for this.
  *
- * V8 runs functions on the native stack. Each frame of generated code has a frame pointer, and at fixed places below
- * it the JSFunction and, in interpreted and baseline code, the BytecodeArray. v8_open takes the layout of V8's heap
- * from the v8dbg_* constants that node exports. v8_frames finds the frames in a copy of a stack and proves each on
- * live memory: map, context and SharedFunctionInfo of the JSFunction, and the code that belongs to it. v8_function
- * reads name, file and line of a function that is proven.
+ * V8 runs functions on the native stack. Each frame of generated code has a frame pointer. At fixed offsets below it
+ * are the JSFunction and, in interpreted and baseline code, the BytecodeArray. v8_open reads the layout of V8's heap
+ * from the v8dbg_* constants that node exports. v8_frames finds the frames in a stack copy. It proves each frame by
+ * live memory: by the map, context and SharedFunctionInfo of the JSFunction, and by the code at the frame's instruction
+ * pointer. v8_function reads name, file and line of a proven function.
  *
- * The garbage collector moves objects, so the caller takes no copy older than 10 ms: an object that has moved has no
- * map, or its data contradicts the frame. All memory of the process is hostile. The functions read through struct
- * memory, within its budget; the caller calls memory_forget before it reads data that may have changed. Of a stack,
- * at most V8_FRAMES_MAX frames are found; a name is cut after V8_NAME_MAX bytes. A struct v8 has no resources.
+ * The garbage collector moves objects, so the caller passes only stack copies of the last 10 ms: an object that has
+ * moved has no valid map, or its data contradicts the frame. All memory of the process is hostile. The functions read
+ * through struct memory, within its budget. The caller calls memory_forget before it reads data that may have changed.
+ * v8_frames finds at most V8_FRAMES_MAX frames of a stack; a name is truncated to V8_NAME_MAX bytes. A struct v8 owns
+ * no resources.
  *
- * References: V8's src/execution/frame-constants.h and src/objects; offsets in six versions of node were read from
+ * References: V8's src/execution/frame-constants.h and src/objects. The offsets of six versions of node were read from
  * their v8dbg_* symbols.
  */
 #ifndef PJ_V8_H
@@ -23,33 +25,38 @@
 #include "runtimes/v8/v8layout.h"
 
 #define V8_FRAMES_MAX 2048u
-#define V8_NAME_MAX 512u /* maximum number of bytes of a name, and of a file, with its NUL */
+#define V8_NAME_MAX 512u /* maximum size of a function name, and of a file name, in bytes with the NUL */
 #define V8_WHY 160u
 
 enum v8_answer {
 	V8_OPEN,
 	V8_OTHER_FILE, /* the file has no V8 */
-	V8_REFUSED     /* `why` has a sentence */
+	V8_REFUSED     /* V8 cannot be read; v8.why has the sentence with the reason */
 };
 
-/* Code that was found at an instruction pointer: start is 0 if none was found there. */
+/* Cached result of a code lookup: `start` is the address of the first instruction of the code at pc; 0 if the search
+ * found no code. */
 struct v8_known {
 	uint64_t pc, start;
-	uint64_t used; /* number of the last lookup; start 0: of the search */
+	uint64_t used; /* value of v8.lookups when the entry was last used; if start is 0, when the search failed */
 };
 
-/* Number of line ends before a position of a source; key: hash of both, and of characters before the position. */
+/* Cached number of line ends before a position in a source. key: hash of the source, the position and the characters
+ * before it (v8lines.c); 0: free. */
 struct v8_lines {
 	uint64_t key;
 	uint32_t n;
 };
 
 #define V8_WAYS 4u
-#define V8_KNOWN 512u /* sets of V8_WAYS each, by the hash of the instruction pointer */
+/* V8_KNOWN: number of sets of the code cache, each with V8_WAYS entries; the hash of the instruction pointer selects
+ * the set. V8_LINES: number of entries of the line cache. V8_REFUTED: number of refuted candidates after which
+ * v8_frames skips all stacks if no candidate was proven. */
+#define V8_KNOWN 512u
 #define V8_LINES 2048u
 #define V8_REFUTED 10000u
 
-/* Addresses [start, end). */
+/* Address range [start, end). */
 struct v8_range {
 	uint64_t start, end;
 };
@@ -59,70 +66,83 @@ struct v8_range {
 struct v8 {
 	struct memory *memory;
 	struct loadedfile file;
-	struct v8_range range[V8_RANGES]; /* executable mappings of files: there is no generated code */
+	struct v8_range range[V8_RANGES]; /* executable mappings of files; generated code is never in them */
 	uint32_t nranges;
-	struct v8_range near; /* from the lowest to the highest code that was found */
+	/* range from the lowest to the highest address of generated code that was found so far; 0: none */
+	struct v8_range near;
 	struct v8_layout layout;
 	char why[V8_WHY];
 	struct v8_known known[V8_KNOWN][V8_WAYS];
 	struct v8_lines lines[V8_LINES];
-	uint64_t lookups; /* in `known` */
-	/* Rest of the current stack: searches for code, characters of sources to look at. */
+	uint64_t lookups; /* number of lookups in `known` so far */
+	/* Remaining limits of the current stack: number of searches for code, number of source characters to read
+	 * for lines. */
 	uint32_t searches, characters;
-	/* Candidates of all stacks that were frames, and that were not: after V8_REFUTED of these and no other, the
-	 * layout is that of another build, and no further stack is looked at. */
+	/* Numbers of candidates of all stacks that were proven to be frames, and that were refuted. If V8_REFUTED
+	 * candidates are refuted and none is proven, the layout is wrong for this build, and v8_frames skips all
+	 * further stacks. */
 	uint64_t proven, refuted;
 };
 
-/* Returns true if the path may be that of a file with node's V8: node, nodejs, libnode.so.*. */
+/* Returns true if the file name of a path is one of node with V8: node, nodejs, libnode.so.*. */
 bool v8_is_library(struct str path);
 
-/* Opens V8 in the file whose first byte is mapped at base. maps: /proc/PID/maps; it must have the mapping of V8's code,
- * or no interpreted frame is found. memory must exist as long as *v8. */
+/* Opens the V8 of the file whose first byte is mapped at base. Returns V8_OPEN on success, otherwise the kind of the
+ * failure. maps is the text of /proc/PID/maps; without the mapping of V8's own code in it, v8_frames finds no
+ * interpreted frame. memory must exist as long as *v8. */
 enum v8_answer v8_open(struct v8 *v8, struct memory *memory, uint64_t base, struct str maps);
 
-/* A copy of the stack of a thread. */
+/* A copy of a thread's native stack. */
 struct v8_stack {
-	uint64_t start; /* address of its first byte */
+	uint64_t start; /* address of the first byte of the copy */
 	struct str bytes;
-	uint64_t ip, bp; /* registers of the thread */
+	uint64_t ip, bp; /* instruction pointer and frame pointer of the thread */
 };
 
-/* V8_BUILTIN: a function of V8 itself; its code has a name of its own. V8_UNPROVEN: words that look like a frame. */
+/* Kind of a frame. V8_BUILTIN: function of V8 itself, whose native code has a symbol. V8_UNPROVEN: candidate whose
+ * words look like a frame. */
 enum v8_kind { V8_INTERPRETED, V8_BASELINE, V8_OPTIMIZED, V8_BUILTIN, V8_INLINED, V8_UNPROVEN };
 
-/* A frame. An inlined function has a frame of its own before that of the function that it was inlined into. */
+/* A JavaScript frame. An inlined function has a frame of its own, before the frame of the function into which it is
+ * inlined. */
 struct v8_frame {
-	uint64_t fp, pc;  /* frame pointer; instruction pointer: return address, or that of the sample */
-	uint64_t shared;  /* tagged pointer to the SharedFunctionInfo; 0 if the frame is not proven */
-	uint64_t name;    /* its name, or ScopeInfo: changes if other data replaces it */
-	uint64_t address; /* interpreted: of the instruction in the BytecodeArray; otherwise 0 */
+	/* frame pointer; instruction pointer in the frame: a return address, or the sampled address */
+	uint64_t fp, pc;
+	uint64_t shared; /* tagged pointer to the SharedFunctionInfo; 0 if the frame is not proven */
+	/* tagged pointer to the function's name or ScopeInfo; a different value shows that other data replaced the
+	 * function */
+	uint64_t name;
+	uint64_t address; /* V8_INTERPRETED: address of the current instruction in the BytecodeArray; otherwise 0 */
 	uint8_t kind;     /* enum v8_kind */
-	/* It called the leaf, which has no frame of its own (yet): walkers by frame pointers miss it. */
+	/* true: the frame called the leaf function, which has no frame of its own (yet), so that frame-pointer
+	 * unwinding misses this caller */
 	bool calls_leaf;
 };
 
 struct v8_frames {
 	uint32_t n;
-	bool cut;                             /* some are left out: the stack has too many words that look like one */
-	struct v8_frame frame[V8_FRAMES_MAX]; /* in order of fp: the innermost first */
+	/* true if frames are missing: more than 1024 positions of the stack look like a frame */
+	bool cut;
+	struct v8_frame frame[V8_FRAMES_MAX]; /* frames in ascending order of fp: innermost first */
 };
 
-/* Finds the frames of a stack. Each has a plausible place in the copy; whether it is one that runs, its native callers
- * and callees show: the caller compares fp and pc with the native stack. One that is not proven, or not within the
- * budget, is V8_UNPROVEN: a function without a name, if it is one that runs. */
+/* Finds the candidates for JavaScript frames in a stack copy and proves them. A stack may contain frames of
+ * functions that have returned, so the caller compares fp and pc with the native stack. A candidate that is not
+ * proven, or exceeds the budget, is V8_UNPROVEN: if the native stack has it, it is a function without a name. */
 void v8_frames(struct v8 *v8, const struct v8_stack *stack, struct v8_frames *frames);
 
 struct v8_function {
-	char name[V8_NAME_MAX]; /* UTF-8; (anonymous) if it has none */
-	char file[V8_NAME_MAX]; /* name of its script; empty: unknown */
+	char name[V8_NAME_MAX]; /* name in UTF-8; "(anonymous)" if the function has none */
+	char file[V8_NAME_MAX]; /* name of its script; empty if unknown */
 	bool has_name;
-	uint32_t line;     /* of the start of the function, from 1; 0: unknown */
-	uint32_t position; /* of the start, in characters of the script */
-	bool line_later;   /* the line is not known yet: the stack has no characters left. A later call finds it. */
+	uint32_t line;     /* line of the function's start, from 1; 0 if unknown */
+	uint32_t position; /* position of the function's start in its script, in characters */
+	/* true if the line is not known yet, because the stack has no characters left; a later call may find it */
+	bool line_later;
 };
 
-/* Reads the function of a SharedFunctionInfo. Returns false if it is none (any longer). */
+/* Reads name, file and line of a SharedFunctionInfo. Returns false if the object is not (or no longer) a
+ * SharedFunctionInfo. */
 bool v8_function(struct v8 *v8, uint64_t shared, struct v8_function *function);
 
 #endif

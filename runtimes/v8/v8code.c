@@ -4,17 +4,21 @@
 #include "common/hash.h"
 #include "runtimes/v8/v8numbers.h"
 
-#define ARRAY_LENGTH 8u /* of FixedArrays and ByteArrays of all kinds; their elements follow at V8CODE_ELEMENTS */
+/* ARRAY_LENGTH: offset of the length in FixedArrays and ByteArrays of all kinds; the elements follow at
+ * V8CODE_ELEMENTS. ELEMENTS_MAX: maximum number of elements; a longer array is invalid. */
+#define ARRAY_LENGTH 8u
 #define ELEMENTS_MAX (1u << 20)
-#define POSITION_BYTES 16u /* of an InliningPosition: SourcePosition, index of the function, padding */
-#define NONE_LOOKUPS 4096u /* lookups after which code is searched again where there was none */
+/* size of an InliningPosition: SourcePosition (8 bytes), index of the function (4), padding */
+#define POSITION_BYTES 16u
+#define NONE_LOOKUPS 4096u /* number of lookups after which an address without code is searched again */
 
-/* Bits of a SourcePosition: external, 30 bits of offset, 16 bits of inlining id + 1. */
+/* Inlining id + 1 of a SourcePosition; its bits are: external, 30 bits of offset, 16 bits of inlining id + 1. */
 #define INLINING(position) ((uint32_t)((position) >> 31) & 0xffffu)
 
-/* ---- finding code ----------------------------------------------------------------------------------------------- */
+/* ---- search for code --------------------------------------------------------------------------------------------- */
 
-/* Returns the Code whose first instruction would be at `start`, by what lies before it. */
+/* Sets *object to the Code object whose first instruction would be at `start`, by the layout or by the pointer before
+ * `start`. Returns false if the word found there is not a pointer to an object. */
 static bool owner_of(struct v8 *v8, uint64_t start, uint64_t *object)
 {
 	if (start < v8->layout.code.owner + 4096)
@@ -26,7 +30,8 @@ static bool owner_of(struct v8 *v8, uint64_t start, uint64_t *object)
 	return memory_pointer(v8->memory, start - v8->layout.code.owner, object) && v8heap_is_object(*object);
 }
 
-/* Returns true if code starts at `start`, and fills *code. */
+/* Returns true and sets *code if code starts at `start`, that is, if its Code object points back to `start`; otherwise
+ * returns false. */
 static bool code_at(struct v8 *v8, uint64_t start, struct v8_code *code)
 {
 	uint64_t object, first, size, flags;
@@ -48,7 +53,7 @@ static bool contains(const struct v8_code *code, uint64_t pc)
 	return pc >= code->start && pc - code->start <= code->size;
 }
 
-/* Looks backwards from pc for the start of code. The nearest one counts. */
+/* Searches backwards from pc for the start of code. Returns false if the nearest code before pc does not contain pc. */
 static bool search(struct v8 *v8, uint64_t pc, struct v8_code *code)
 {
 	uint64_t align = v8->layout.code.align, start = (pc - 1) & ~(align - 1), end;
@@ -73,7 +78,7 @@ bool v8code_is_near(const struct v8 *v8, uint64_t pc)
 	return pc >= v8->near.start && pc < v8->near.end;
 }
 
-/* Notes the place of code that was found. */
+/* Extends v8->near to contain code that was found. */
 static void note_near(struct v8 *v8, const struct v8_code *code)
 {
 	struct v8_range *near = &v8->near;
@@ -84,11 +89,12 @@ static void note_near(struct v8 *v8, const struct v8_code *code)
 		near->end = code->start + code->size;
 }
 
-/* Returns the place of an instruction pointer among the known ones: its own, or that of the one that was used least
- * lately of its set. Code starts at multiples of 64, so return addresses have few different lower bits. */
+/* Returns the cache entry of an instruction pointer, or the least recently used entry of its set. Code starts at
+ * multiples of 64, so return addresses differ little in their lower bits: a hash selects the set. It mixes twice: with
+ * one product, evenly spaced addresses share a few sets for 1 of 250 secrets. */
 static struct v8_known *known_of(struct v8 *v8, uint64_t pc)
 {
-	struct v8_known *set = v8->known[hash_number(pc) % V8_KNOWN], *oldest = set;
+	struct v8_known *set = v8->known[hash_pair(pc, 0) % V8_KNOWN], *oldest = set;
 
 	for (struct v8_known *known = set; known < set + V8_WAYS; known++) {
 		if (known->pc == pc)
@@ -172,16 +178,17 @@ bool v8code_function(struct v8 *v8, const struct v8_code *code, uint64_t *shared
 	       v8code_element(v8, data, v8->layout.deopt.shared, &word) && v8code_shared(v8, word, shared);
 }
 
-/* ---- inlined functions ------------------------------------------------------------------------------------------ */
+/* ---- inlined functions at an address ----------------------------------------------------------------------------- */
 
-/* Returns the signed number whose sign is in the lowest bit, as one that wraps around. */
+/* Returns the number of a zigzag code, whose lowest bit is the sign; a negative number is modulo 2^64. */
 static uint64_t unfold(uint64_t value)
 {
 	return value >> 1 ^ (0 - (value & 1));
 }
 
-/* Finds the source position of the instruction at `offset` of code: the last entry that is not behind it. Code without
- * positions of its own, as slow paths and exits, follows the last entry of the table: is_last. */
+/* Sets *position to the source position at `offset` of code, by the last table entry that is not after it. Slow
+ * paths and exits at the end of code have no entries of their own and follow the last one: *is_last is true there.
+ * Returns false if there is no entry, or the table is malformed. */
 static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offset, uint64_t *position, bool *is_last)
 {
 	struct v8numbers table;
@@ -197,7 +204,7 @@ static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offs
 	while (!v8numbers_end(&table)) {
 		uint64_t step = unfold(v8numbers_next(&table)), change = unfold(v8numbers_next(&table));
 
-		/* a statement has its step as it is, an expression -(step + 1) */
+		/* the entry of a statement stores its step; the entry of an expression stores -(step + 1) */
 		step = step >> 63 ? ~step : step;
 		if (table.bad || step > UINT32_MAX)
 			return false;
@@ -213,7 +220,8 @@ static bool position_at(struct v8 *v8, const struct v8_code *code, uint64_t offs
 	return any;
 }
 
-/* The arrays that inlined functions are in. */
+/* Arrays with the inlined functions of code: literals, which contain the SharedFunctionInfos, and InliningPositions;
+ * `count` is the number of inlined functions. */
 struct inlining {
 	uint64_t literals, positions;
 	uint32_t nliterals, npositions, count;

@@ -4,13 +4,18 @@
 #include "common/formats/perfrecord.h"
 #include "runtimes/v8/v8numbers.h"
 
-#define POINT_WORDS 3u /* of a deoptimization point: offset of its bytecode, index of its translation, pc */
+/* POINT_WORDS: number of words of a deoptimization point: offset of its bytecode, index of its translation, pc.
+ * POINTS_MAX, TRANSLATION_BYTES: maximum number of points (and of safepoints), and maximum bytes of translations, of
+ * one code; larger tables are refused. */
+#define POINT_WORDS 3u
 #define POINTS_MAX 65536u
 #define TRANSLATION_BYTES (1u << 20)
-#define OPERATIONS_MAX 8192u /* operations of a translation, which may be those of an earlier one */
-#define EXIT_BYTES 4u        /* of an exit: a call by a table at r13 */
+/* maximum number of operations of one translation, with those that it repeats from an earlier one; a longer one is
+ * refused */
+#define OPERATIONS_MAX 8192u
+#define EXIT_BYTES 4u /* size in bytes of a deoptimization exit: a call through a table at r13 */
 
-/* Fields of the configuration of a table of safepoints. */
+/* Fields of the configuration word of a table of safepoints. */
 #define HAS_DEOPT 1u
 #define REGISTER_BYTES(config) ((config) >> 1 & 7)
 #define PC_BYTES(config) ((config) >> 4 & 7)
@@ -18,18 +23,20 @@
 
 /* ---- operations of translations --------------------------------------------------------------------------------- */
 
-/* The first operations are frames, of these the first two those of functions, and the first four those of JavaScript.
- */
+/* Upper bounds of operation numbers: below FUNCTIONS, operations are frames of functions; below JAVASCRIPT, frames
+ * of JavaScript; below operations.frames, frames of any kind. */
 enum { FUNCTIONS = 2, JAVASCRIPT = 4 };
 
-/* Operations of one version. Their last one repeats operations of an earlier translation; greater numbers do so, too.
- */
+/* Operations of the translations of one V8 version, by number. The last one (MATCH_PREVIOUS_TRANSLATION) repeats
+ * operations of an earlier translation; its operand is their number. A byte above the last operation repeats (byte -
+ * last - 1) operations. */
 struct operations {
 	uint32_t version;
-	uint32_t frames, begin; /* number of frames; first of the two operations that begin a translation */
-	const char *operands;   /* number of operands of each operation, a digit each */
-	uint32_t header;        /* words of the header of a table of safepoints before its length */
-	uint32_t maglev_header; /* words of the header behind the configuration, in code of Maglev */
+	/* number of operations that are frames; first of the two operations that begin a translation */
+	uint32_t frames, begin;
+	const char *operands;   /* number of operands of each operation, one digit each */
+	uint32_t header;        /* number of 4-byte words in the header of a table of safepoints before its length */
+	uint32_t maglev_header; /* number of 4-byte words in the header after the configuration, in code of Maglev */
 };
 
 static const struct operations list[] = {
@@ -51,16 +58,17 @@ bool v8deopt_is_known(const struct v8 *v8)
 	return operations_of(v8) != NULL;
 }
 
-/* ---- tables of code --------------------------------------------------------------------------------------------- */
+/* ---- tables of a Code object ------------------------------------------------------------------------------------- */
 
 struct tables {
 	struct v8 *v8;
 	const struct operations *operations;
 	const struct v8_code *code;
-	uint64_t data, bytes, literals; /* deoptimization data; first byte of the translations; array of literals */
+	/* deoptimization data; address of the first byte of the translations; array of literals */
+	uint64_t data, bytes, literals;
 	uint32_t nbytes, nliterals;
-	uint32_t first, npoints; /* index of the first point in the data; number of points */
-	uint64_t safepoints;     /* first entry */
+	uint32_t first, npoints; /* index of the first point in the deoptimization data; number of points */
+	uint64_t safepoints;     /* address of the first entry of the table of safepoints */
 	uint32_t nsafepoints, config, stride;
 };
 
@@ -92,7 +100,7 @@ static bool read_points(struct tables *tables)
 	       (uint64_t)tables->npoints * EXIT_BYTES <= tables->code->size - exits;
 }
 
-/* The table of safepoints follows the code. */
+/* Finds the table of safepoints, which follows the code. Returns false if the table is not readable or malformed. */
 static bool read_safepoints(struct tables *tables)
 {
 	uint64_t at = tables->code->start + tables->code->size + 4 * tables->operations->header, n, config;
@@ -105,11 +113,11 @@ static bool read_safepoints(struct tables *tables)
 	tables->nsafepoints = config & HAS_DEOPT ? (uint32_t)n : 0;
 	tables->safepoints = at + 8 + (maglev ? 4 * tables->operations->maglev_header : 0);
 	tables->stride = 2 * PC_BYTES(tables->config) + INDEX_BYTES(tables->config) + REGISTER_BYTES(tables->config) +
-			 maglev; /* which has the number of pushed registers */
+			 maglev; /* an entry of Maglev has one more byte: the number of pushed registers */
 	return PC_BYTES(config) <= 4 && INDEX_BYTES(config) <= 4;
 }
 
-/* Reads a number of up to 4 bytes. Returns false if it is not readable. */
+/* Sets *number to the number in n bytes (up to 4) at address `at`. Returns false if the bytes are not readable. */
 static bool small_number(const struct tables *tables, uint64_t at, uint32_t n, uint32_t *number)
 {
 	char byte[4] = { 0 };
@@ -125,7 +133,7 @@ static bool safepoint_pc(const struct tables *tables, uint32_t i, uint32_t *pc)
 	return small_number(tables, tables->safepoints + (uint64_t)i * tables->stride, PC_BYTES(tables->config), pc);
 }
 
-/* Sets *point to the point of a safepoint. Returns false if it has none. */
+/* Sets *point to the deoptimization point of safepoint i. Returns false if the safepoint has none. */
 static bool safepoint_point(const struct tables *tables, uint32_t i, uint32_t *point)
 {
 	uint64_t at = tables->safepoints + (uint64_t)i * tables->stride + PC_BYTES(tables->config);
@@ -136,8 +144,8 @@ static bool safepoint_point(const struct tables *tables, uint32_t i, uint32_t *p
 	return *point < tables->npoints;
 }
 
-/* Finds the safepoint of the return address at `offset`. Returns false if there is none, or the search reads one that
- * is not readable. */
+/* Sets *found to the safepoint of the return address at `offset` of the code, by binary search. Returns false if
+ * there is none, or an entry is not readable. */
 static bool safepoint_of(const struct tables *tables, uint32_t offset, uint32_t *found)
 {
 	uint32_t low = 0, high = tables->nsafepoints, pc;
@@ -156,21 +164,24 @@ static bool safepoint_of(const struct tables *tables, uint32_t offset, uint32_t 
 	return false;
 }
 
-/* ---- translations ----------------------------------------------------------------------------------------------- */
+/* ---- reading of translations ------------------------------------------------------------------------------------- */
 
-/* The functions of a point, the outermost first. */
+/* Functions of a deoptimization point, outermost first. */
 struct chain {
 	uint32_t n;
 	uint64_t shared[V8CODE_INLINED + 1];
 };
 
-/* A translation. It may repeat operations of an earlier one, its basis, which has as many before them. */
+/* A translation that is being read. It may repeat operations of an earlier translation, its basis. Both are read in
+ * step: operation i of the translation is its own one, or operation i of the basis. */
 struct translation {
 	const struct tables *tables;
 	struct v8numbers own, basis;
-	uint64_t repeated;    /* operations of the basis that come next */
-	uint64_t behind;      /* operations of its own since the basis was read */
-	bool has_basis, read; /* there is a basis; and it was read */
+	uint64_t repeated; /* number of operations that still come from the basis */
+	/* number of own operations since the basis was last read: the same number of operations of the basis is
+	 * skipped */
+	uint64_t unmatched;
+	bool has_basis; /* true if the translation has a basis */
 };
 
 static uint64_t operand_count(const struct tables *tables, uint64_t operation)
@@ -183,7 +194,7 @@ static uint64_t last_operation(const struct tables *tables)
 	return strlen(tables->operations->operands) - 1;
 }
 
-/* Reads an operation and its operands from one table. Returns false if it is no operation. */
+/* Reads the operands of an operation from one table. Returns false if the operation is invalid in that table. */
 static bool take_operation(const struct tables *tables, struct v8numbers *from, uint64_t operation, uint64_t operand[6])
 {
 	uint64_t n;
@@ -196,21 +207,23 @@ static bool take_operation(const struct tables *tables, struct v8numbers *from, 
 	return !from->bad;
 }
 
-/* Reads operations of the basis that the translation has instead of them. */
+/* Skips the operations of the basis that own operations of the translation have replaced. Returns false if there is
+ * no basis, or it is malformed. */
 static bool skip_basis(struct translation *translation)
 {
 	uint64_t operand[6] = { 0 };
 
-	if (!translation->has_basis || translation->behind > OPERATIONS_MAX)
+	if (!translation->has_basis || translation->unmatched > OPERATIONS_MAX)
 		return false;
-	for (; translation->behind; translation->behind--)
+	for (; translation->unmatched; translation->unmatched--)
 		if (!take_operation(translation->tables, &translation->basis, v8numbers_byte(&translation->basis),
 				    operand))
 			return false;
 	return true;
 }
 
-/* Reads the next operation, and its operands. Returns false at the end, and if the translation is none. */
+/* Reads the next operation and its operands. Returns false at the end of the table, and if the translation is
+ * malformed. */
 static bool next_operation(struct translation *translation, uint64_t *operation, uint64_t operand[6])
 {
 	const struct tables *tables = translation->tables;
@@ -219,7 +232,7 @@ static bool next_operation(struct translation *translation, uint64_t *operation,
 	if (translation->repeated == 0) {
 		*operation = v8numbers_byte(&translation->own);
 		if (*operation < last) {
-			translation->behind++;
+			translation->unmatched++;
 			return take_operation(tables, &translation->own, *operation, operand);
 		}
 		translation->repeated = *operation == last ? v8numbers_next(&translation->own) : *operation - last - 1;
@@ -236,7 +249,8 @@ static bool is_begin(const struct tables *tables, uint64_t operation)
 	return operation == tables->operations->begin || operation == tables->operations->begin + 1;
 }
 
-/* Begins to read translation `index`. Sets *frames and *javascript to the numbers of its frames. */
+/* Starts to read the translation at byte `index`. Sets *frames to the number of its frames and *javascript to the
+ * number of JavaScript frames among them. Returns false if the translation is malformed. */
 static bool begin(struct translation *translation, const struct tables *tables, uint32_t index, uint64_t *frames,
 		  uint64_t *javascript)
 {
@@ -273,7 +287,8 @@ static bool add_function(struct chain *chain, const struct tables *tables, const
 	return true;
 }
 
-/* Reads the functions of a point. Returns false if they are contradictory, too many, or not within the budget. */
+/* Reads the functions of a point into *chain. Returns false if they contradict the tables or the code, or are too
+ * many. */
 static bool read_chain(const struct tables *tables, uint32_t point, struct chain *chain)
 {
 	static struct translation translation;
@@ -300,7 +315,7 @@ static bool read_chain(const struct tables *tables, uint32_t point, struct chain
 	       own == chain->shared[0];
 }
 
-/* ---- the result ------------------------------------------------------------------------------------------------- */
+/* ---- functions that are inlined at a call ------------------------------------------------------------------------ */
 
 uint32_t v8deopt_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, uint64_t inlined[V8CODE_INLINED])
 {

@@ -8,38 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places in a frame, from the frame pointer downwards. */
+/* Slots of a frame, in bytes below the frame pointer. */
 #define CONTEXT 8u
 #define FUNCTION 16u
 #define BYTECODE_ARRAY 32u
 #define BYTECODE_OFFSET 40u
-#define RETURN 8u /* upwards: the return address */
+#define RETURN 8u /* offset of the return address, in bytes above the frame pointer */
 
-/* Fields of a BaselineData. */
+/* Offsets of fields in a BaselineData object. */
 #define BASELINE_CODE 8u
 #define BASELINE_DATA 16u
 
-#define MAGLEV 12000u /* first version whose nodes may run it */
+#define MAGLEV 12000u /* first V8 version (major * 1000 + minor) whose node may run Maglev */
 
 #define CANDIDATES_MAX 1024u
-#define LEAF_BYTES 256u /* bytes above the stack pointer in which a leaf without a frame has its return address */
+/* number of bytes above the stack pointer in which a leaf function without a frame has its return address */
+#define LEAF_BYTES 256u
 #define CHARACTERS \
-	(96u << 10) /* characters of sources that are looked at for one stack: some 0.1 ms, as names have 1 ms */
+	(96u << 10) /* maximum number of source characters read per stack: about 0.1 ms of the 1 ms for names */
 
-/* A frame pointer with a possible instruction pointer of its frame. */
+/* Possible frame: a frame pointer and the instruction pointer that belongs to it. */
 struct candidate {
 	uint64_t fp, pc;
-	bool exact;      /* pc is the sampled one */
-	bool calls_leaf; /* as v8_frame.calls_leaf */
-	bool unsure;     /* the code at pc has run, but maybe not at pc */
+	bool exact; /* true if pc is the sampled instruction pointer */
+	/* true if the frame called the leaf function, which has no frame of its own (v8_frame.calls_leaf) */
+	bool calls_leaf;
+	bool unsure; /* true if the code has run but pc may be stale, so that inlined functions are unknown */
 };
 
-/* What a frame is proven by: two frames of a stack with the same words have the same functions. */
+/* Stack words that prove a frame: frames of a stack with equal words have the same functions. */
 struct evidence {
 	uint64_t function, array, offset, pc;
 };
 
-/* Frames of a proven candidate of the stack: frame[first, first + n) of the result; n is 0 if there is none. */
+/* Proven frames of one evidence: frame[first, first + n) of the result; n = 0: none is proven yet. */
 struct twin {
 	struct evidence evidence;
 	uint32_t first, n;
@@ -53,10 +55,10 @@ struct search {
 	struct candidate candidate[CANDIDATES_MAX];
 	size_t n;
 	bool cut;
-	struct twin twin[TWINS]; /* by the hash of the evidence */
+	struct twin twin[TWINS]; /* cache by the hash of the evidence */
 };
 
-/* ---- the copy --------------------------------------------------------------------------------------------------- */
+/* ---- words and candidates of the stack copy ---------------------------------------------------------------------- */
 
 static bool stack_has(const struct v8_stack *stack, uint64_t address)
 {
@@ -64,13 +66,14 @@ static bool stack_has(const struct v8_stack *stack, uint64_t address)
 	       address - stack->start <= stack->bytes.n - 8;
 }
 
-/* Returns the word at an address; 0 if the copy does not have it. */
+/* Returns the stack word at an address, or 0 if the copy does not contain it. */
 static uint64_t stack_word(const struct v8_stack *stack, uint64_t address)
 {
 	return !stack_has(stack, address) ? 0 : load64(stack->bytes.p + (address - stack->start));
 }
 
-/* Returns true if the words at fp may be those of a frame of a JavaScript function. */
+/* Returns true if the words at fp may belong to a frame of a JavaScript function: context and JSFunction are object
+ * pointers. Returns false if the copy lacks the words. */
 static bool may_be_frame(const struct v8_stack *stack, uint64_t fp)
 {
 	return stack_has(stack, fp) && fp - stack->start >= FUNCTION &&
@@ -87,7 +90,8 @@ static void add(struct search *search, struct candidate candidate)
 		search->candidate[search->n++] = candidate;
 }
 
-/* Each function with a frame stores the frame pointer of its caller, and above it the return address. */
+/* Adds a candidate for each pair of adjacent words that look like a saved frame pointer and its return address: each
+ * function with a frame saves its caller's frame pointer, and the return address is above it. */
 static void find_candidates(struct search *search)
 {
 	const struct v8_stack *stack = search->stack;
@@ -111,10 +115,10 @@ static int candidate_cmp(const void *left, const void *right)
 	return b->exact + b->calls_leaf - a->exact - a->calls_leaf;
 }
 
-/* ---- proof ------------------------------------------------------------------------------------------------------ */
+/* ---- proof of frames --------------------------------------------------------------------------------------------- */
 
-/* Sets *array to the BytecodeArray of a function, which its SharedFunctionInfo, InterpreterData or baseline code has.
- */
+/* Sets *array to the BytecodeArray of a function, from the function's data: the array itself, InterpreterData,
+ * baseline code or BaselineData. Returns false if the data is another object. */
 static bool bytecode_of(struct v8 *v8, uint64_t data, uint64_t *array)
 {
 	const struct v8_layout *layout = &v8->layout;
@@ -140,7 +144,8 @@ static bool bytecode_of(struct v8 *v8, uint64_t data, uint64_t *array)
 	return false;
 }
 
-/* Returns true if baseline code is that of a BytecodeArray. Before V8 10, the function's data has both. */
+/* Returns true if baseline code belongs to the BytecodeArray `array`. Before V8 10, the function's data is a
+ * BaselineData object that has both the code and the array. */
 static bool is_baseline_of(struct v8 *v8, const struct v8_code *code, uint64_t array, uint64_t data)
 {
 	uint64_t own;
@@ -150,7 +155,8 @@ static bool is_baseline_of(struct v8 *v8, const struct v8_code *code, uint64_t a
 	return bytecode_of(v8, code->object, &own) && own == array;
 }
 
-/* Proves the JSFunction of a frame: its map, its context and its SharedFunctionInfo, whose data and name it sets. */
+/* Proves the JSFunction of a frame by its map, context and SharedFunctionInfo. Sets shared and name of *frame, and
+ * *data to the function's data (bytecode or code). Returns false if the JSFunction is not proven. */
 static bool prove_function(struct v8 *v8, uint64_t function, struct v8_frame *frame, uint64_t *data)
 {
 	const struct v8_layout *layout = &v8->layout;
@@ -165,7 +171,8 @@ static bool prove_function(struct v8 *v8, uint64_t function, struct v8_frame *fr
 	       v8heap_word(v8, frame->shared, layout->shared.name, &frame->name);
 }
 
-/* Returns true if the frame's BytecodeArray is that of the function, and sets the address of the instruction. */
+/* Returns true and sets kind and address of *frame if the frame's BytecodeArray is the function's and the bytecode
+ * offset lies within it; otherwise returns false. */
 static bool prove_interpreted(struct v8 *v8, uint64_t array, uint64_t offset, uint64_t data, struct v8_frame *frame)
 {
 	uint64_t own, word;
@@ -177,12 +184,14 @@ static bool prove_interpreted(struct v8 *v8, uint64_t array, uint64_t offset, ui
 	if (at + 1 < v8->layout.bytecode_array.data || at + 1 - v8->layout.bytecode_array.data >= length)
 		return false;
 	frame->kind = V8_INTERPRETED;
-	/* offsets count from the tagged pointer, and bytecodes have any alignment: addresses in callchains are even */
+	/* The offset counts from the tagged pointer. Bytecodes have any alignment, but addresses in callchains are
+	 * even. */
 	frame->address = (array + at) & ~UINT64_C(1);
 	return true;
 }
 
-/* Returns true if the code at the frame's pc is that of its function. */
+/* Returns true and sets the kind of *frame if the code at the frame's pc belongs to the frame's function; otherwise
+ * returns false. */
 static bool prove_compiled(struct v8 *v8, const struct v8_code *code, uint64_t array, uint64_t data,
 			   struct v8_frame *frame)
 {
@@ -212,20 +221,20 @@ static bool prove_candidate(struct search *search, const struct candidate *candi
 	case V8CODE_UNKNOWN: return false;
 	case V8CODE_OF_FILE: break;
 	}
-	frame->kind = V8_BUILTIN; /* such a function has a Smi instead of bytecode */
+	frame->kind = V8_BUILTIN; /* a builtin function has a Smi in place of its bytecode */
 	return (data & 1) == 0 || (v8heap_is_object(array) && prove_interpreted(v8, array, offset, data, frame));
 }
 
-/* Returns true if a word in place of the return address of a leaf is that: the leaf has just been called, or has stored
- * its caller's frame pointer alone. Words further up may be left from calls before. */
+/* Returns true if the word at `at` must be the leaf's return address: the leaf has just been called, or has pushed
+ * only its caller's frame pointer. Words further up may be stale words of earlier calls. */
 static bool is_at_entry(const struct v8_stack *stack, uint64_t at)
 {
 	return at == stack->start || (at == stack->start + 8 && stack_word(stack, stack->start) == stack->bp);
 }
 
-/* Finds the candidate for the innermost frame. Code without a frame of its own, as of libc, or as most builtins of V8,
- * keeps the frame pointer of its caller: the return address is one of the first words, the first that leads into code.
- */
+/* Adds the candidate for the innermost frame. Leaf code without a frame of its own, such as libc's and most builtins
+ * of V8, leaves the frame pointer of its caller unchanged. The return address to that caller is then the first of
+ * the words at the stack pointer that leads into generated code. */
 static void find_leaf(struct search *search)
 {
 	const struct v8_stack *stack = search->stack;
@@ -253,9 +262,9 @@ static void find_leaf(struct search *search)
 	}
 }
 
-/* ---- the result ------------------------------------------------------------------------------------------------- */
+/* ---- frames of the candidates, with inlined functions ------------------------------------------------------------ */
 
-/* The functions of a frame: those that are inlined, and the one that contains them. */
+/* Functions of one native frame: the inlined ones, innermost first, and after them the function of the code. */
 struct group {
 	struct v8_frame frame[V8CODE_INLINED + 1];
 	uint32_t n;
@@ -266,11 +275,9 @@ static bool is_over(const struct v8 *v8)
 	return v8->memory->budget && v8->memory->budget->over;
 }
 
-/* Sets inlined[0..n) to the functions that are inlined where a candidate is, the innermost first. Returns n.
- *
- * Turbofan stores the source position of nearly each instruction. Maglev does not: only its calls have inlined
- * functions.
- */
+/* Sets inlined[0..n) to the functions that are inlined at a candidate's pc, innermost first. Returns n. Turbofan
+ * stores the source position of nearly every instruction. Maglev does not: inlined functions are known only at its
+ * calls. */
 static uint32_t find_inlined(struct v8 *v8, const struct v8_code *code, const struct candidate *candidate,
 			     uint64_t inlined[V8CODE_INLINED])
 {
@@ -285,7 +292,8 @@ static uint32_t find_inlined(struct v8 *v8, const struct v8_code *code, const st
 	return turbofan ? v8code_inlined(v8, code, candidate->pc, true, inlined) : 0;
 }
 
-/* Finds the functions of a candidate. Returns false if one of them is not proven, or not within the budget. */
+/* Finds the functions of a candidate. Returns false if one of these functions is not proven, or the budget is
+ * exceeded. */
 static bool find_group(struct search *search, const struct candidate *candidate, struct group *group)
 {
 	struct v8 *v8 = search->v8;
@@ -311,8 +319,8 @@ static bool find_group(struct search *search, const struct candidate *candidate,
 	return !is_over(v8);
 }
 
-/* Returns the place of the frames with the same evidence: in recursions, most frames of a stack. A return address, not
- * the sampled one, is part of it. */
+/* Returns the cache entry for the evidence of a candidate, emptied if it held other evidence. In recursions, most
+ * frames of a stack have the same evidence. To be called only for a return address: a sampled pc is not cached. */
 static struct twin *twin_of(struct search *search, const struct candidate *candidate)
 {
 	const struct v8_stack *stack = search->stack;
@@ -326,7 +334,8 @@ static struct twin *twin_of(struct search *search, const struct candidate *candi
 	return twin;
 }
 
-/* Puts functions of a candidate, if they leave space for a frame of each of the `left` other candidates. */
+/* Appends n frames of a candidate, if space remains for one frame of each of the `left` later candidates. Returns
+ * false otherwise. */
 static bool put_functions(struct v8_frames *frames, const struct candidate *candidate, const struct v8_frame *from,
 			  uint32_t n, size_t left)
 {
@@ -341,7 +350,7 @@ static bool put_functions(struct v8_frames *frames, const struct candidate *cand
 	return true;
 }
 
-/* Puts the functions of a candidate. Returns false if they are not proven, or not within the budget. */
+/* Appends the proven frames of a candidate. Returns false if it is not proven, exceeds the budget, or has no space. */
 static bool put_proven(struct search *search, const struct candidate *candidate, struct v8_frames *frames, size_t left)
 {
 	bool usual = !candidate->exact && !candidate->calls_leaf;
@@ -361,7 +370,7 @@ static bool put_proven(struct search *search, const struct candidate *candidate,
 	return true;
 }
 
-/* Puts a candidate without functions. */
+/* Appends a candidate as a frame of kind V8_UNPROVEN. */
 static void put_unproven(const struct candidate *candidate, struct v8_frames *frames)
 {
 	frames->frame[frames->n++] = (struct v8_frame){
@@ -369,7 +378,7 @@ static void put_unproven(const struct candidate *candidate, struct v8_frames *fr
 	};
 }
 
-/* Puts the frames of the candidates. Each has at least one: there is space for that. */
+/* Appends the frames of all candidates, sorted. Each candidate has space for at least one frame. */
 static void put_candidates(struct search *search, struct v8_frames *frames)
 {
 	struct v8 *v8 = search->v8;

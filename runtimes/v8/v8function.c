@@ -3,26 +3,29 @@
 
 #include <string.h>
 
-#define WORD(index) (8 + 8 * (index)) /* offset of word `index` of a ScopeInfo: they follow its map */
-#define NAMES_MAX 75u                 /* with more variables, a ScopeInfo has a table of their names */
+#define WORD(index) (8 + 8 * (index)) /* offset in bytes of word `index` of a ScopeInfo; the words follow its map */
+/* NAMES_MAX: number of variables from which on a ScopeInfo has its variable names in a table of their own.
+ * VARIABLES_MAX: maximum number of variables; a ScopeInfo with more is invalid. */
+#define NAMES_MAX 75u
 #define VARIABLES_MAX 65536u
 
-/* Bits of a ScopeInfo's flags: the type of the scope, and what follows the variables. The same from V8 9.4 to 14, but
- * only 9.4 has a word for the receiver, if that is in a register or in the context. */
+/* Bits of a ScopeInfo's flags: the type of the scope, and which words follow the variables. These bits are the same
+ * from V8 9.4 to 14, but only 9.4 has a word for a receiver in a register or in the context. */
 #define SCOPE_TYPE 15u
 #define SCOPE_RECEIVER(flags) ((flags) >> 7 & 3)
 #define SCOPE_CLASS_VARIABLE (1u << 10)
 #define SCOPE_FUNCTION_VARIABLE (3u << 12)
 #define SCOPE_INFERRED_NAME (1u << 14)
 
-/* What a ScopeInfo has of its function: strings, 0: none. */
+/* Fields of a ScopeInfo that describe its function. `name` and `inferred` are tagged pointers to strings, 0: none;
+ * `start` is a position in the script. */
 struct scope {
 	uint64_t name, inferred;
 	uint32_t start;
 	bool has_start;
 };
 
-/* Reads a word of a ScopeInfo. */
+/* Sets *word to word `index` of a ScopeInfo. Returns false if the word is not readable. */
 static bool scope_word(struct v8 *v8, uint64_t scope, uint32_t index, uint64_t *word)
 {
 	return v8heap_word(v8, scope, WORD(index), word);
@@ -35,7 +38,8 @@ static bool scope_smi(struct v8 *v8, uint64_t scope, uint32_t index, uint32_t *v
 	return scope_word(v8, scope, index, &word) && v8heap_smi(word, value);
 }
 
-/* Returns true if the word is a string with characters, an empty one or none (then *string is 0). */
+/* Sets *string to the word if it is a string with characters, and to 0 if it is an empty string, an oddball
+ * (undefined) or 0. Returns false for any other word. */
 static bool scope_string(struct v8 *v8, uint64_t word, uint64_t *string)
 {
 	uint32_t length, type;
@@ -62,7 +66,8 @@ static bool scope_positions(struct v8 *v8, uint64_t object, uint32_t index, stru
 	return scope->has_start;
 }
 
-/* Sets *index to that of the word after the variables. A module has a count before them. */
+/* Sets *index to the index of the first word after the variables. In a ScopeInfo of a module, an additional count comes
+ * before the variables. Returns false if the ScopeInfo is not readable or invalid. */
 static bool scope_after_variables(struct v8 *v8, uint64_t object, uint32_t *index)
 {
 	uint32_t first = v8->layout.scope_info.first_vars, n, type, count;
@@ -82,7 +87,8 @@ static bool scope_after_variables(struct v8 *v8, uint64_t object, uint32_t *inde
 	return n < NAMES_MAX || count == 1 || count == n;
 }
 
-/* The flags are a Smi; since V8 13, with fixed positions, a number of 32 bits. */
+/* Sets *flags to the flags of a ScopeInfo: a Smi; since V8 13, whose ScopeInfos have fixed positions, a 32-bit number.
+ * Returns false if the flags are not readable or not such a number. */
 static bool scope_flags(struct v8 *v8, uint64_t object, uint32_t *flags)
 {
 	uint64_t word;
@@ -93,7 +99,7 @@ static bool scope_flags(struct v8 *v8, uint64_t object, uint32_t *flags)
 	return (*flags && v8->layout.scope_info.positions_are_fixed) || v8heap_smi(word, flags);
 }
 
-/* Reads a ScopeInfo. Returns false if it contradicts its flags. */
+/* Reads a ScopeInfo. Returns false if its words contradict its flags. */
 static bool scope_read(struct v8 *v8, uint64_t object, struct scope *scope)
 {
 	uint32_t flags, index;
@@ -119,9 +125,10 @@ static bool scope_read(struct v8 *v8, uint64_t object, struct scope *scope)
 	return true;
 }
 
-/* ---- functions -------------------------------------------------------------------------------------------------- */
+/* ---- names and positions of functions ---------------------------------------------------------------------------- */
 
-/* Reads name and start of a function: its own name, or the one that V8 inferred. */
+/* Sets name and has_name of *function: its own name, or the name that V8 inferred. Sets *scope if the function has a
+ * ScopeInfo. Returns false if the objects are invalid. */
 static bool read_name(struct v8 *v8, uint64_t shared, struct v8_function *function, struct scope *scope)
 {
 	uint64_t word, string = 0;

@@ -2,12 +2,16 @@
 #include "runtimes/v8/v8heap.h"
 
 #define LENGTH 12u
-#define CHARACTERS 16u /* of a sequential string; first part, parent, actual string of others */
-#define SECOND 24u     /* second part of a ConsString, offset of a SlicedString, address of an external string */
+/* offset of the characters of a sequential string; of the first part (ConsString), parent (SlicedString) or actual
+ * string (ThinString) */
+#define CHARACTERS 16u
+/* SECOND: offset of the second part of a ConsString, of the start index of a SlicedString, of the character address of
+ * an external string. LENGTH_MAX: maximum length of a string in characters; a longer one is invalid. */
+#define SECOND 24u
 #define LENGTH_MAX ((uint32_t)1 << 30)
-#define CHUNK 128u /* characters that are read at once */
+#define CHUNK 128u /* number of characters per read */
 #define ENCODING 8u
-#define UNCACHED 16u /* an external string without the address of its characters */
+#define UNCACHED 16u /* type bit of an external string that does not store the address of its characters */
 
 enum { SEQUENTIAL, CONS, EXTERNAL, SLICED, THIN = 5 };
 
@@ -47,7 +51,7 @@ bool v8heap_is(struct v8 *v8, uint64_t object, uint32_t type)
 	return v8heap_type(v8, object, &is) && is == type;
 }
 
-/* ---- strings ---------------------------------------------------------------------------------------------------- */
+/* ---- characters of strings --------------------------------------------------------------------------------------- */
 
 static bool string_type(struct v8 *v8, uint64_t object, uint32_t *type)
 {
@@ -71,7 +75,8 @@ bool v8heap_length(struct v8 *v8, uint64_t object, uint32_t *length)
 	return string_type(v8, object, &type) && string_length(v8, object, length);
 }
 
-/* Sets *flat to the characters [from, from + length) of a sequential or external string. */
+/* Sets *flat to the characters [from, from + length) of a sequential or external string. Returns false if these
+ * characters are not within the string or not accessible. */
 static bool direct(struct v8 *v8, uint64_t object, uint32_t type, uint32_t from, uint32_t length, struct v8_flat *flat)
 {
 	uint32_t all;
@@ -88,8 +93,9 @@ static bool direct(struct v8 *v8, uint64_t object, uint32_t type, uint32_t from,
 	return true;
 }
 
-/* Follows thin and sliced strings, and ConsStrings that V8 has flattened, from *object to one that has characters, or
- * to a ConsString of two parts. *from and *length are the part of it. */
+/* Follows ThinStrings, SlicedStrings and flattened ConsStrings from *object to a string that has characters, or to a
+ * ConsString of two parts. The requested text is characters [*from, *from + *length) of *object, on entry and on
+ * return. Returns false if a string is invalid or the limit V8HEAP_STRINGS is reached. */
 static bool settle(struct v8 *v8, uint64_t *object, uint32_t *type, uint32_t *from, const uint32_t *length,
 		   uint32_t *strings)
 {
@@ -119,7 +125,7 @@ static bool settle(struct v8 *v8, uint64_t *object, uint32_t *type, uint32_t *fr
 		}
 		if (!v8heap_object(v8, *object, CHARACTERS, &next))
 			return false;
-		*from += offset; /* both are at most LENGTH_MAX */
+		*from += offset; /* *from and offset are at most LENGTH_MAX, so the sum does not overflow */
 		if (*from > LENGTH_MAX)
 			return false;
 		*object = next;
@@ -135,12 +141,12 @@ bool v8heap_flat(struct v8 *v8, uint64_t object, struct v8_flat *flat)
 	       (type & 7) != CONS && direct(v8, object, type, from, length, flat);
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
+/* ---- text in UTF-8 ----------------------------------------------------------------------------------------------- */
 
 struct utf8 {
 	char *to;
 	size_t n, cap;
-	uint32_t high; /* a high surrogate that waits for the low one; 0: none */
+	uint32_t high; /* high surrogate that waits for its low surrogate; 0: none */
 	bool cut;
 };
 
@@ -166,7 +172,7 @@ static void put_point(struct utf8 *text, uint32_t point)
 	utf8_bytes(text, bytes, n);
 }
 
-/* Appends a UTF-16 unit. */
+/* Appends a UTF-16 code unit. */
 static void put_unit(struct utf8 *text, uint32_t unit)
 {
 	bool low = unit >= 0xdc00 && unit < 0xe000;
@@ -229,7 +235,7 @@ bool v8heap_string(struct v8 *v8, uint64_t object, char *to, size_t cap)
 		if (!v8heap_length(v8, at, &length) || !settle(v8, &at, &type, &from, &length, &strings))
 			return false;
 		if ((type & 7) == CONS) {
-			/* a part of a ConsString is never sliced from outside: V8 flattens it before */
+			/* V8 flattens a ConsString before it slices it, so a slice of an unflattened one is invalid */
 			if (from || ++strings >= V8HEAP_STRINGS || n + 2 > V8HEAP_STRINGS ||
 			    !v8heap_object(v8, at, CHARACTERS, &first) || !v8heap_object(v8, at, SECOND, &second))
 				return false;

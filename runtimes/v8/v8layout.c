@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtimes/v8/v8layout.h"
 
-#define OFFSET_MAX 4096u /* no offset, type or index of a build is larger */
+#define OFFSET_MAX 4096u /* maximum of offsets, types and indices; a build with a larger one is refused */
 
-/* A constant: its field, up to three names that versions use, and the value in versions that lack it. */
+/* A v8dbg_* constant: up to three names, which differ by version, and the value for versions that lack it. */
 struct constant {
-	uint32_t field; /* offset in struct v8_layout */
+	uint32_t field; /* offset of the target field in struct v8_layout */
 	const char *name[3];
-	uint32_t otherwise; /* NEEDED: a build without it is refused */
+	uint32_t otherwise; /* value if the build lacks the constant; NEEDED: such a build is refused */
 };
 
 #define NEEDED UINT32_MAX
@@ -66,7 +66,7 @@ static const struct constant constants[] = {
 	{ FIELD(deopt.wrapped), { "class_SharedFunctionInfoWrapper__shared_info__Tagged_SharedFunctionInfo_" }, 0 },
 };
 
-/* Constants on which the code of this folder relies. */
+/* Constants with a fixed value: code of this folder is correct only for these values. */
 static const struct {
 	const char *name;
 	int32_t value;
@@ -104,7 +104,7 @@ static const struct {
 	{ "scopeinfo_idx_ncontextlocals", 2, true },
 };
 
-/* Reads v8dbg_NAME. */
+/* Sets *value to the constant v8dbg_NAME. Returns false if the file does not export it. */
 static bool read_constant(struct loadedfile *file, const char *name, int32_t *value)
 {
 	static const char prefix[] = "v8dbg_";
@@ -164,7 +164,7 @@ static bool read_debug_constants(struct loadedfile *file, struct v8_layout *layo
 	return true;
 }
 
-/* Completes what a version does not export. */
+/* Sets the fields that depend on the version, or that the version does not export. */
 static void derive(struct v8_layout *layout)
 {
 	if (!layout->type.last)
@@ -172,16 +172,16 @@ static void derive(struct v8_layout *layout)
 	layout->scope_info.positions_are_fixed = layout->scope_info.first_vars == 5;
 	layout->code.is_inline = layout->code.owner == 0;
 	layout->code.align = layout->version < 11000 ? 32 : 64;
-	/* the pointer to the Code follows the map of the InstructionStream */
+	/* the pointer to the Code object follows the map of the InstructionStream, 8 bytes after its start */
 	layout->code.owner = layout->code.is_inline ? layout->code.start : layout->code.owner - 8;
 	if (!layout->code.deopt)
 		layout->code.deopt = layout->version < 12000 ? 16 : 8;
-	/* 10.2 and before export the field of another kind of Code at the same offset */
+	/* V8 10.2 and before export this field for another kind of Code, at the same offset */
 	if (!layout->code.positions)
 		layout->code.positions = layout->code.deopt + 8;
 }
 
-/* Offsets must be multiples of a word, within an object. */
+/* Returns true if all offsets of pointers are multiples of 8. */
 static bool is_aligned(const struct v8_layout *layout)
 {
 	return (layout->function.shared | layout->function.context | layout->shared.data | layout->shared.name |

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #define LINES_MAX (1u << 28)
-#define CHUNK 4096u      /* bytes of source that are looked at, at once */
-#define BEFORE 32u       /* bytes before a position that identify the source, besides its address and length */
-#define LOOKUP_COST 128u /* characters that a lookup of a known position counts as */
+#define CHUNK 4096u /* number of source bytes per read */
+/* The cache key of a position consists of the address, length and character width of the source, the position, and up
+ * to BEFORE bytes of source text before the position. */
+#define BEFORE 32u
+#define LOOKUP_COST 128u /* number of characters that one cache lookup takes from the stack's limit */
 
-/* Counts in a FixedArray of the ends of lines those before `position`. */
+/* Sets *line to the line of a position, by binary search in a FixedArray of the positions of line ends. Returns
+ * false if the array is invalid. */
 static bool line_by_ends(struct v8 *v8, uint64_t ends, uint32_t position, uint32_t *line)
 {
 	uint32_t low = 0, high, value;
@@ -34,15 +37,15 @@ static bool line_by_ends(struct v8 *v8, uint64_t ends, uint32_t position, uint32
 	return true;
 }
 
-/* ---- counting --------------------------------------------------------------------------------------------------- */
+/* ---- counting of line ends --------------------------------------------------------------------------------------- */
 
 static uint32_t source_character(const unsigned char *bytes, uint32_t i, uint32_t width)
 {
 	return width == 1 ? bytes[i] : bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 8;
 }
 
-/* Counts the ends of lines in n characters: LF, CR without LF, and in two bytes U+2028 and U+2029. *cr: the last
- * character was CR. */
+/* Returns the number of line ends in n characters: LF, CR without LF and, with 2-byte characters, U+2028 and U+2029.
+ * *cr: on entry, the character before is CR; on return, the last character is CR and not counted yet. */
 static uint32_t count_lines(const unsigned char *bytes, uint32_t n, uint32_t width, bool *cr)
 {
 	uint32_t lines = 0;
@@ -57,14 +60,15 @@ static uint32_t count_lines(const unsigned char *bytes, uint32_t n, uint32_t wid
 	return lines;
 }
 
-/* A position of a source. `known` is the place of its number of lines; key: as there. */
+/* A position in a source, for the line cache: `known` is its cache entry and `key` its hash; the entry is valid if
+ * known->key equals key. */
 struct place {
 	struct v8_lines *known;
 	uint64_t key;
-	bool cr; /* the character before it is a CR */
+	bool cr; /* true if the character before the position is CR */
 };
 
-/* Takes characters from those that the stack has left. */
+/* Takes n characters from the limit of the stack. Returns false if fewer are left. */
 static bool take(struct v8 *v8, uint32_t n)
 {
 	if (n > v8->characters)
@@ -73,7 +77,8 @@ static bool take(struct v8 *v8, uint32_t n)
 	return true;
 }
 
-/* Finds the place of a position, whose number of lines may be known: place->known->key is place->key then. */
+/* Finds the cache entry of a position. Returns false if the stack has no characters left, or the source is not
+ * readable. */
 static bool place_at(struct v8 *v8, const struct v8_flat *flat, uint32_t position, struct place *place)
 {
 	struct {
@@ -94,7 +99,8 @@ static bool place_at(struct v8 *v8, const struct v8_flat *flat, uint32_t positio
 	return true;
 }
 
-/* Counts the lines of [at, end), and adds them to *lines. */
+/* Adds the number of line ends in characters [at, end) to *lines. Returns false if the stack has too few characters
+ * left, or the source is not readable. */
 static bool count_part(struct v8 *v8, const struct v8_flat *flat, uint32_t at, uint32_t end, bool *cr, uint32_t *lines)
 {
 	unsigned char bytes[CHUNK];
@@ -112,8 +118,9 @@ static bool count_part(struct v8 *v8, const struct v8_flat *flat, uint32_t at, u
 	return true;
 }
 
-/* Finds the last position up to `position` whose number of lines is known: that itself, a multiple of V8LINES_BLOCK, or
- * the start. */
+/* Sets *at to the last position up to `position` whose line is known, and *lines to its number of line ends: `position`
+ * itself, a multiple of V8LINES_BLOCK, or 0. Sets *cr to true if the character before *at is CR. Returns false if the
+ * stack has no characters left, or the source is not readable. */
 static bool find_known(struct v8 *v8, const struct v8_flat *flat, uint32_t position, uint32_t *at, uint32_t *lines,
 		       bool *cr)
 {
@@ -133,8 +140,8 @@ static bool find_known(struct v8 *v8, const struct v8_flat *flat, uint32_t posit
 	return true;
 }
 
-/* Counts the lines of a source before `position`. Returns false if that needs more characters than the stack has left,
- * or if they are not readable. */
+/* Sets *line to the line of a position, by the line ends of the source before it. Returns false if that takes more
+ * characters than the stack has left, or the source is not readable. */
 static bool line_by_source(struct v8 *v8, const struct v8_flat *flat, uint32_t position, uint32_t *line)
 {
 	uint32_t at, lines, next;
@@ -155,7 +162,7 @@ static bool line_by_source(struct v8 *v8, const struct v8_flat *flat, uint32_t p
 	return true;
 }
 
-/* ---- scripts ---------------------------------------------------------------------------------------------------- */
+/* ---- lines of a script ------------------------------------------------------------------------------------------- */
 
 bool v8lines_at(struct v8 *v8, uint64_t script, uint32_t position, uint32_t *line)
 {

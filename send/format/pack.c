@@ -107,18 +107,18 @@ enum packing { PLAIN, GZIP, ZSTD };
 
 struct unpack_state {
 	enum packing packing;
-	/* eof: read() reached the end of the file; open: the position is within a gzip member or zstd frame */
+	/* eof: read() reached the end of the file; open: the current gzip member or zstd frame is not complete yet */
 	bool eof, open;
-	/* true: the zlib stream `z` is initialized */
+	/* true if inflateInit2 was called for `z` */
 	bool gzip;
 	z_stream z;
 #ifdef PJ_ZSTD
 	ZSTD_DStream *zstd;
 #endif
-	/* buffer of compressed bytes: position of the next byte in `in`, number of bytes in `in` */
+	/* buffer of compressed bytes; at: index of the next byte in `in`; n: number of bytes in `in` */
 	size_t at, n;
 	char in[PART];
-	/* for unpack_lines: the decompressed bytes, and the number of them that the calls before returned */
+	/* for unpack_lines; line: decompressed bytes; given: number of bytes of `line` that the last call returned */
 	struct text line;
 	size_t given;
 	bool end;
@@ -214,7 +214,8 @@ static size_t read_plain(struct unpack *unpack, char *buf, size_t n)
 	return n;
 }
 
-/* Several gzip members may follow each other in one file. */
+/* Decompresses up to n bytes of a gzip file, which may consist of several gzip members, into buf. Returns the number of
+ * these bytes; 0 at the end and on an error. */
 static size_t pack_read_gzip(struct unpack *unpack, char *buf, size_t n)
 {
 	struct unpack_state *state = unpack->state;

@@ -6,9 +6,9 @@
 
 #include <inttypes.h>
 
-/* ---- header ---------------------------------------------------------------------------------------------------- */
+/* ---- header of a window ------------------------------------------------------------------------------------------ */
 
-/* Appends " key=value", or nothing for an empty value. Blanks, '%' and control bytes are encoded as %XX
+/* Appends " key=value" to a header; appends nothing if the value is empty. Encodes blanks, '%' and control bytes as %XX
  * (pj-folded(5)). */
 static void window_put_value(struct text *text, const char *key, struct str value)
 {
@@ -43,8 +43,8 @@ void window_header(struct text *text, const struct window *window)
 	text_char(text, '\n');
 }
 
-/* Decodes the value of a header's key and appends it to text. The caller has reserved the capacity, so earlier decoded
- * values do not move. */
+/* Decodes and returns the value of a key of the header. A value with %XX is appended to *text, decoded, and the result
+ * points there. The caller must reserve capacity in *text, so that earlier results do not move. */
 static struct str window_decoded(struct text *text, struct str value)
 {
 	size_t at = text->n;
@@ -71,7 +71,8 @@ static bool window_hex16(struct str string, uint64_t *value)
 
 enum { HAS_FROM = 1, HAS_TO = 2, HAS_MACHINE = 4, HAS_STREAM = 8, HAS_SAMPLES = 16, HAS_ALL = 31 };
 
-/* Parses one key=value of the header. An invalid value counts as absent. Returns the HAS_ bit of the key, or 0. */
+/* Parses one key=value of the header into *window. Returns the HAS_ bit of a required key; 0 for other keys and for an
+ * invalid value. */
 static unsigned window_take(struct window *window, struct str key, struct str value)
 {
 	if (str_eq(key, STR("from")))
@@ -105,7 +106,7 @@ static const char *window_take_header(struct str line, struct text *text, struct
 {
 	unsigned has = 0;
 
-	/* A decoded line is not longer than an encoded one: with this capacity the values decoded before never move. */
+	/* Decoding never lengthens a line, so with this capacity the results of window_decoded do not move. */
 	text_reserve(text, line.n);
 	while (line.n) {
 		struct str value = str_cut(&line, ' '), key = str_cut(&value, '=');
@@ -119,7 +120,7 @@ static const char *window_take_header(struct str line, struct text *text, struct
 	return NULL;
 }
 
-/* Returns the lines of stacks of the first text in rest: all lines up to the next header. */
+/* Returns the stack lines of the first window text in `rest`: all lines up to the next header. */
 static struct str stacks_of(struct str rest)
 {
 	size_t n = 0;
@@ -163,7 +164,7 @@ const char *window_parse(struct str *rest, struct text *t, struct window *window
 	return NULL;
 }
 
-/* ---- stacks ---------------------------------------------------------------------------------------------------- */
+/* ---- stacks of a window ------------------------------------------------------------------------------------------ */
 
 bool window_next(struct str *lines, struct str *stack, uint64_t *count)
 {
@@ -193,7 +194,7 @@ uint64_t window_id(const struct window *window, struct str stack)
 	return hash_sum(parts, sizeof(parts));
 }
 
-/* ---- labels ---------------------------------------------------------------------------------------------------- */
+/* ---- labels of a window ------------------------------------------------------------------------------------------ */
 
 bool label_next(struct str *labels, struct str *key, struct str *value)
 {

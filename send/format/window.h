@@ -1,65 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * window.h - one folded window of one stream, as it is in the spool and in stores.
+ * window.h - the text of one folded window of one stream, as it is in the spool and in stores.
  *
- * Its text begins with a `# pj` line with the window's properties (pj-store(5)); the stacks follow, each once, as valid
- * UTF-8 with integer weights above 0. Its identity: the machine, the stream (unit, event, recorder, labels) and the
- * second at which it begins. A hash of these, the host and a stack gives an id that is the same in each attempt to send
- * it. A spool file contains one such text for each event of the window, one after the other. Does no input or output.
+ * The text begins with a `# pj` line with the window's properties (pj-store(5)). The stacks follow, each once, as valid
+ * UTF-8 with integer weights above 0. A window is identified by the machine, the stream (unit, event, recorder, labels)
+ * and the second in which it begins. window_id computes the id of a stack in it, which is the same in each attempt to
+ * send the window. A spool file contains one text for each event of the window, one after the other. The module does no
+ * input or output.
  */
 #ifndef PJ_WINDOW_H
 #define PJ_WINDOW_H
 
 #include "common/text.h"
 
-/* A parsed window. The strings point into the parsed text or into a buffer of the caller. */
+/* A parsed window. Its strings point into the parsed text or into a buffer of the caller. */
 struct window {
-	/* time span [epoch, until) of the window in s since 1970; epoch is its name */
+	/* time span [epoch, until) of the window in s since 1970; epoch is its name, too */
 	uint64_t epoch, until;
 	struct str host;
-	/* hashes of the machine id, which itself is a secret of the host, and of the stream's properties */
+	/* machine: hash of the machine id, which is a secret of the host; stream: hash of the stream's properties */
 	uint64_t machine, stream;
 	struct str unit, event, frequency;
-	/* labels "k=v,k2=v2", sorted by key; see label_next() */
+	/* labels "k=v,k2=v2", sorted by key; label_next() parses them */
 	struct str labels;
 	uint64_t samples, lost;
 	bool lost_known;
-	/* number of recorded windows that this one sums: 1, except for roll-ups */
+	/* number of recorded windows in this one: 1, or more for a roll-up */
 	uint64_t parts;
-	/* the complete text of the window, exactly as spooled */
+	/* complete text of the window, exactly as in the spool */
 	struct str text;
-	/* the lines of `text` with stacks */
+	/* the stack lines of `text` */
 	struct str stacks;
-	/* `text`, compressed as in the spool; empty: not available */
+	/* `text`, compressed as in the spool; empty if not available */
 	struct str packed;
 	/* hash of machine, stream and host, for window_id */
 	uint64_t key;
 };
 
-/* Parses the first window of *rest and removes it from there. Encoded values are decoded into *text, which must live as
- * long as window. Returns NULL, or the reason (a static string) if that is no window. *rest must not be empty. */
+/* Parses the first window of *rest and removes it from *rest, which must not be empty. Appends decoded values to *text,
+ * which must live as long as *window. Returns NULL on success, else the reason (a static string), with *rest empty. */
 const char *window_parse(struct str *rest, struct text *text, struct window *window);
 
-/* Parses the header line of a window, and removes it from *rest; does not set text, stacks and key of *window. */
+/* Like window_parse, but parses and removes only the header line. Does not set text, stacks and key of *window. */
 const char *window_parse_header(struct str *rest, struct text *text, struct window *window);
 
-/* Stores the next stack of *lines and its weight. Returns false at the end. Skips lines that are no stack; the spool
- * contains none. */
+/* Removes the next stack from *lines and stores it and its weight in *stack and *count. Returns false at the end. Skips
+ * lines that are not stacks; the spool contains none. */
 bool window_next(struct str *lines, struct str *stack, uint64_t *count);
 
-/* Returns the id of a stack in this window, for all stores that have ids. It is the same in each attempt to send the
- * window. The window's epoch is not part of it. */
+/* Returns the id of a stack in this window, for all stores that have ids. The id is the same in each attempt to send
+ * the window. It does not depend on the epoch, so stores put the epoch before the id. */
 uint64_t window_id(const struct window *window, struct str stack);
 
-/* Stores the next label of *labels in *key and *value and removes it from *labels. Returns false at the end. */
+/* Removes the next label from *labels and stores it in *key and *value. Returns false at the end. */
 bool label_next(struct str *labels, struct str *key, struct str *value);
-/* Stores the value of the label `key`. Returns false, with *value unchanged, if labels has no such key. */
+/* Finds the label `key` in `labels` and stores its value. Returns false, with *value unchanged, if there is none. */
 bool label_find(struct str labels, struct str key, struct str *value);
 
-/* Appends the header line of window to text, with its newline. */
+/* Appends the header line of a window to *text, with its newline. */
 void window_header(struct text *text, const struct window *window);
 
-/* Computes window->key from machine, stream and host of the window. */
+/* Sets window->key to the hash of machine, stream and host. */
 void window_key(struct window *window);
 
 #endif

@@ -67,8 +67,9 @@ void http_escape(struct text *text, struct str string)
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* limit of connecting, limit of a complete request, in s */
+/* time limit of connecting in s */
 #define WAIT_CONNECT 5
+/* default time limit of a complete request in s */
 #define WAIT_ALL 90
 #define AFTER_MAX 300
 
@@ -83,7 +84,7 @@ struct http {
 	struct http_options options;
 	struct str user, password;
 	bool basic;
-	/* buffers of the current request: its URL, its compressed body, the response's body */
+	/* buffers of the current request; url: its URL; packed: its compressed body; body: body of the response */
 	struct text url;
 	struct text packed, body;
 	char total[24];
@@ -93,7 +94,7 @@ struct http {
 
 static const struct libcurl *lib;
 
-/* ---- opening --------------------------------------------------------------------------------------------------- */
+/* ---- opening a connection ---------------------------------------------------------------------------------------- */
 
 static const char *http_part(struct http *http, CURLU *u, CURLUPart what)
 {
@@ -158,8 +159,8 @@ static const char *split_url(struct http *http, const char *url)
 	return wrong;
 }
 
-/* Parses the first line of string as the secret. Refuses control bytes, as the secret goes into a header. Returns the
- * reason of a refusal, or NULL. */
+/* Parses the first line of `string` as the secret and stores it in *http. Returns NULL on success, else the reason why
+ * it is refused. Control bytes are refused, as the secret becomes part of a header. */
 static const char *take_secret(struct http *http, struct str string)
 {
 	struct str line = str_trim(str_cut(&string, '\n'));
@@ -267,7 +268,7 @@ struct http *http_open(const char *url, const struct http_options *options, stru
 	return NULL;
 good:
 	http_header(http, "Accept: application/json");
-	/* Disables "Expect: 100-continue", which delays each request by a second if the server does not support it. */
+	/* disables "Expect: 100-continue": if a server does not support it, each request takes one second longer */
 	http_header(http, "Expect:");
 	add_token(http);
 	return http;
@@ -296,7 +297,7 @@ struct str http_path(const struct http *http)
 	return text_view(&http->path);
 }
 
-/* ---- a request ------------------------------------------------------------------------------------------------- */
+/* ---- sending a request ------------------------------------------------------------------------------------------- */
 
 static size_t http_take(char *p, size_t size, size_t n, void *to)
 {
@@ -351,8 +352,8 @@ static void set_trust(struct http *http)
 		lib->easy_setopt(handle, CURLOPT_SSLCERT, http->options.cert);
 	if (http->options.key)
 		lib->easy_setopt(handle, CURLOPT_SSLKEY, http->options.key);
-	/* Over plain http a proxy of the environment could read the secret; with https a proxy sees only the server's
-	 * address. */
+	/* Over plain http a proxy from the environment could read the secret, so no proxy is used. With https a proxy
+	 * sees only the server's address. */
 	if (http->password.n && strcmp(http->scheme, "https") != 0)
 		lib->easy_setopt(handle, CURLOPT_PROXY, "");
 	if (http->basic) {
@@ -370,8 +371,8 @@ static void http_set_limits(struct http *http, bool lasting)
 	lib->easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
 	lib->easy_setopt(handle, CURLOPT_CONNECTTIMEOUT, all < WAIT_CONNECT ? all : WAIT_CONNECT);
 	lib->easy_setopt(handle, CURLOPT_TIMEOUT, lasting ? 0L : all);
-	/* Eve reports a failed database after 30 s, so the limit of a stall must be longer. Less than 16 bytes a second
-	 * count as a stall. */
+	/* A stall is less than 16 bytes a second. Its time limit must exceed 30 s, as Eve reports a failed database
+	 * after 30 s. */
 	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 16L);
 	lib->easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, lasting ? all : all * 2 / 3 + 1);
 	lib->easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
@@ -426,7 +427,7 @@ static enum http_transfer transfer_of(CURLcode code)
 	}
 }
 
-/* Appends the server's explanation in a response: one short line of printable text. */
+/* Appends the server's explanation of an error from a response's body to *why: at most 300 bytes, on one line. */
 static void add_reason(struct text *why, struct str body)
 {
 	size_t n = 0;
@@ -455,17 +456,9 @@ static void http_explain(struct http *http, CURLcode code, const char *message, 
 	}
 }
 
-struct http_reply http_send(struct http *http, const struct http_request *request, struct text *why)
+/* Clears the state of the last request and builds the URL of this one. */
+static void http_begin(struct http *http, const struct http_request *request)
 {
-	struct http_reply reply = { 0 };
-	struct curl_slist *headers = NULL, *last = NULL;
-	char message[CURL_ERROR_SIZE] = "";
-	curl_off_t after = 0;
-	long status = 0;
-	CURLcode code;
-	CURL *handle = http->curl;
-
-	why->n = 0;
 	http->body.n = http->url.n = 0;
 	http->total[0] = 0;
 	http->too_long = http->enough = false;
@@ -474,18 +467,29 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	text_str(&http->url, text_view(&http->path));
 	text_str(&http->url, request->path);
 	text_char(&http->url, 0);
-	/* Resets libcurl's options; the connection remains open. */
+}
+
+/* Sets libcurl's options for a request. message: buffer for libcurl's error text. Returns the list of this request's
+ * own headers, NULL if it has none. Sets *last to the last entry of that list, which is linked to the headers of all
+ * requests (http_header); the caller unlinks it before it frees the list. */
+static struct curl_slist *set_options(struct http *http, const struct http_request *request, char *message,
+				      struct curl_slist **last)
+{
+	struct curl_slist *headers = NULL;
+	CURL *handle = http->curl;
+
+	/* resets libcurl's options, but keeps the connection open */
 	lib->easy_reset(handle);
 	http_set_limits(http, request->lasting);
 	set_trust(http);
 	set_body(http, request, &headers);
 	if (request->header)
 		headers = lib->slist_append(headers, request->header);
-	/* Appends the headers that each request has (http_header) to those of this one. */
+	*last = headers;
 	if (headers) {
-		for (last = headers; last->next; last = last->next)
-			;
-		last->next = http->headers;
+		while ((*last)->next)
+			*last = (*last)->next;
+		(*last)->next = http->headers;
 	}
 	lib->easy_setopt(handle, CURLOPT_HTTPHEADER, headers ? headers : http->headers);
 	lib->easy_setopt(handle, CURLOPT_URL, http->url.p);
@@ -496,24 +500,48 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 	lib->easy_setopt(handle, CURLOPT_WRITEDATA, http);
 	lib->easy_setopt(handle, CURLOPT_HEADERFUNCTION, http_take_header);
 	lib->easy_setopt(handle, CURLOPT_HEADERDATA, http);
-	code = lib->easy_perform(handle);
-	lib->easy_setopt(handle, CURLOPT_ERRORBUFFER, NULL);
-	lib->easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+	return headers;
+}
+
+/* Returns the reply for the transfer of *request, which ended with the libcurl code `code`. */
+static struct http_reply reply_of(struct http *http, const struct http_request *request, CURLcode code)
+{
+	struct http_reply reply = { 0 };
+	curl_off_t after = 0;
+	long status = 0;
+
+	lib->easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &status);
+	if (lib->easy_getinfo(http->curl, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
+		reply.after = after > AFTER_MAX ? AFTER_MAX : (unsigned)after;
+	reply.status = status > 0 ? (unsigned)status : 0;
+	reply.class = http_class(transfer_of(code), reply.status);
+	reply.sent = request->pack ? http->packed.n : request->body.n;
+	reply.body = text_view(&http->body);
+	reply.total = str_of(http->total);
+	return reply;
+}
+
+struct http_reply http_send(struct http *http, const struct http_request *request, struct text *why)
+{
+	struct curl_slist *headers, *last;
+	char message[CURL_ERROR_SIZE] = "";
+	struct http_reply reply;
+	CURLcode code;
+
+	why->n = 0;
+	http_begin(http, request);
+	headers = set_options(http, request, message, &last);
+	code = lib->easy_perform(http->curl);
+	lib->easy_setopt(http->curl, CURLOPT_ERRORBUFFER, NULL);
 	if (http->enough)
 		code = CURLE_OK;
-	if (lib->easy_getinfo(handle, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
-		reply.after = after > AFTER_MAX ? AFTER_MAX : (unsigned)after;
+	reply = reply_of(http, request, code);
 	if (last) {
 		last->next = NULL;
 		lib->slist_free_all(headers);
 	}
-	reply.status = status > 0 ? (unsigned)status : 0;
-	reply.class = http_class(transfer_of(code), reply.status);
-	reply.sent = request->pack ? http->packed.n : request->body.n;
 	debug(DEBUG_HTTP, "%s: status %u, %zu bytes sent, %zu received", http->server, reply.status, (size_t)reply.sent,
 	      http->body.n);
-	reply.body = text_view(&http->body);
-	reply.total = str_of(http->total);
 	if (reply.class != HTTP_DONE)
 		http_explain(http, code, message, &reply, why);
 	http->request = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/http/json.h"
 
-/* Returns the number of bytes of the UTF-8 character at the start of string, which is not empty; 0 if it is invalid
- * (Unicode, table 3-7). */
+/* Returns the length in bytes of the UTF-8 character at the start of `string`, which is not empty; 0 if the bytes are
+ * not valid UTF-8 (Unicode, table 3-7). */
 static size_t utf8_length(struct str string)
 {
 	const unsigned char *p = (const unsigned char *)string.p;
@@ -15,15 +15,15 @@ static size_t utf8_length(struct str string)
 	if (!n || string.n < n)
 		return 0;
 	if (p[0] == 0xE0)
-		/* excludes overlong forms */
+		/* second byte from 0xA0: lower values are overlong forms */
 		low = 0xA0;
 	else if (p[0] == 0xED)
-		/* excludes surrogates */
+		/* second byte up to 0x9F: higher values are surrogates */
 		high = 0x9F;
 	else if (p[0] == 0xF0)
 		low = 0x90;
 	else if (p[0] == 0xF4)
-		/* excludes code points above U+10FFFF */
+		/* second byte up to 0x8F: higher values are beyond U+10FFFF */
 		high = 0x8F;
 	if (p[1] < low || p[1] > high)
 		return 0;
@@ -33,7 +33,7 @@ static size_t utf8_length(struct str string)
 	return n;
 }
 
-/* number of bytes that ascii_run compares at once; the compiler uses vector instructions */
+/* number of bytes that ascii_run tests at once; the compiler uses vector instructions for them */
 #define STRIDE 32
 
 static bool is_run(const char *p, size_t n, unsigned char a, unsigned char b)

@@ -55,7 +55,8 @@ static const struct {
 #undef LIBCURL_ROW
 };
 
-/* Opens libcurl under one of its names; its interface has been the same since 2006 under each of them. */
+/* Loads libcurl from the first of its library names that exists; all have had the same interface since 2006. Returns
+ * NULL if there is none. */
 static void *libcurl_load_symbols(void)
 {
 	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so" };

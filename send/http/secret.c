@@ -15,7 +15,7 @@
 #define VARIABLE "PJ_STORE_AUTH"
 #define SECRET_MAX 65536
 
-/* value that PJ_STORE_AUTH had before it was removed from the environment */
+/* value of PJ_STORE_AUTH, which was removed from the environment */
 static struct text taken;
 
 void secret_take_environment(void)
@@ -30,8 +30,8 @@ void secret_take_environment(void)
 	unsetenv(VARIABLE);
 }
 
-/* True if only this user can read the file. A file of another user (root) may grant access to this user by its group:
- * LoadCredential of systemd, fsGroup of Kubernetes. */
+/* Returns true if only this user, or the owner of the file, can read or change the file. Exception: the group may read
+ * a file of another user (root), as with systemd's LoadCredential and Kubernetes' fsGroup. */
 static bool is_private(const struct stat *status)
 {
 	return !(status->st_mode & (S_IRWXO | S_IWGRP)) && !(status->st_uid == geteuid() && status->st_mode & S_IRGRP);

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.h - the secret of a store (USER:PASSWORD or a token): its source, a file or the environment, and the check
- * that it is sent only where it stays secret.
+ * secret.h - reads the secret of a store (USER:PASSWORD or a token) and checks that it is sent only where it stays
+ * secret.
  *
- * A file that other users can read is refused. PJ_STORE_AUTH is moved out of the environment at the start, so that
- * programs started later (pjfold, which parses hostile input) do not inherit it and /proc/PID/environ does not show it.
+ * The source is a file, which is refused if other users can read it, or PJ_STORE_AUTH. That variable is removed from
+ * the environment at the start: programs started later (pjfold, which parses hostile input) do not inherit it, and
+ * /proc/PID/environ does not show it.
  */
 #ifndef PJ_SECRET_H
 #define PJ_SECRET_H
 
 #include "common/text.h"
 
-/* Moves PJ_STORE_AUTH out of the environment into memory of this process. Call it before any thread starts. */
+/* Moves the value of PJ_STORE_AUTH from the environment into memory of this process. Call it before any thread
+ * starts. */
 void secret_take_environment(void);
 
-/* Appends the secret to text: the content of `file`, or the value of PJ_STORE_AUTH if file is NULL; nothing if that is
- * not set. Returns false, with the reason, on failure. */
+/* Appends the secret to *secret: the content of `file`; if file is NULL, the value of PJ_STORE_AUTH, or nothing if that
+ * is not set. Returns false on failure, with the reason in *why. */
 bool secret_read(const char *file, struct text *secret, struct text *why);
 
-/* Returns the reason for which a secret may not be sent to a URL's host; NULL if it may. Over plain http anyone on the
- * way can read it, unless host is this machine's loopback interface. `insecure`: the user has allowed that. */
+/* Returns NULL if a secret may be sent to a URL's host, else the reason why not. Over plain http it may be sent only to
+ * this machine's loopback interface, as anyone on the way can read it. insecure: the user has allowed plain http. */
 const char *secret_forbidden(const char *scheme, const char *host, bool insecure);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* limit in bytes of the section in front of the samples, which has three items */
+/* maximum number of bytes that are read of the section before the samples, which is small (three items) */
 #define SECTION_MAX 65536
 #define EVENTS_MAX 1024
 
@@ -52,8 +52,8 @@ static void take_items(struct chunkinfo *chunkinfo, int fd, const struct perf_se
 	}
 }
 
-/* Reads the section in front of the samples. `table` is the offset of the feature bits of the header, which the
- * locations of the sections follow: one for each bit that is set, in order. */
+/* Reads the section before the samples. `table`: file offset of the header's feature bits; after them comes one struct
+ * perf_section for each bit that is set, in bit order. */
 static void chunkinfo_read_front(struct chunkinfo *chunkinfo, int fd, uint64_t table)
 {
 	uint64_t bits[4];

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chunkinfo.h - reads the properties that pjrecord writes in front of the samples of a window: boot, time span, number
- * of events.
+ * chunkinfo.h - reads the properties of a window that pjrecord writes before the samples: boot, time span, number of
+ * events.
  *
- * They are in a section in front of the data (pjsection.h), so reading them takes three small reads for a file of any
- * size.
+ * They are in a section of the perf.data file before its sample data (pjsection.h), so a file of any size needs a few
+ * small reads.
  */
 #ifndef PJ_CHUNKINFO_H
 #define PJ_CHUNKINFO_H
 
 #include "common/filter/boot.h"
 
-/* The properties of a window. */
+/* The properties of a recorded window. */
 struct chunkinfo {
-	/* true: the file is a perf.data file */
+	/* true if the file is a perf.data file */
 	bool perf;
 	/* boot id of the kernel that recorded the window; empty: unknown */
 	char boot[BOOT_ID + 1];
-	/* planned time span in ns of CLOCK_MONOTONIC of that boot; 0, 0: unknown */
+	/* planned time span, in ns of that boot's CLOCK_MONOTONIC; both 0: unknown */
 	uint64_t begin, end;
-	/* number of sampled events, without those that only deliver side-band records */
+	/* number of sampled events, not counting dummy events, which only deliver side-band records */
 	unsigned events;
 };
 
-/* Fills *chunkinfo from an open file, which is untrusted; members that cannot be read are 0. Does not move the file
- * offset. */
+/* Fills *chunkinfo from an open file, whose content is untrusted. Sets members that cannot be read to 0. Does not move
+ * the file offset. */
 void chunkinfo_read(struct chunkinfo *chunkinfo, int fd);
 
 #endif

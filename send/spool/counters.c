@@ -15,7 +15,8 @@
 #define FILE_MAX 65536
 
 static const struct {
-	/* name and help text in the Prometheus file. help NULL: the row continues the metric of the row before. */
+	/* metric name and help text in the Prometheus file; help is NULL if the metric of the row before continues with
+	 * another label */
 	const char *name, *help;
 	enum counter which;
 } rows[] = {
@@ -84,7 +85,7 @@ uint64_t counter_get(enum counter which)
 	return n;
 }
 
-/* Parses a line "pj_send_NAME VALUE" of an earlier file. Skips other lines; a counter without a line starts at 0. */
+/* Parses a line "pj_send_NAME VALUE" of the file of an earlier run and stores the value. Ignores other lines. */
 static void counters_take_line(struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');

@@ -14,26 +14,28 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* latest epoch in s since 1970, in the year 2106: limit of ClickHouse's DateTime and of the _id of eve: */
+/* latest epoch that all stores accept, in s since 1970 (year 2106): limit of ClickHouse's DateTime and of the _id in
+ * eve: stores */
 #define EPOCH_MAX UINT64_C(0xFFFFFFFF)
-/* limit in s of one run of pjfold, longer than folding of any window takes: a hanging pjfold must not block the other
- * windows */
+/* time in s after which a run of pjfold is killed, longer than any window needs: a pjfold that hangs must not block the
+ * next windows */
 #define FOLD_SECONDS 600
 #define EVENTS_MAX 64
 #define ARGS_MAX 64
 
-/* ---- stacks ---------------------------------------------------------------------------------------------------- */
+/* ---- stacks of a profile ----------------------------------------------------------------------------------------- */
 
 struct collected {
-	/* the distinct stacks in order of appearance; their ids begin at 1 and are indices in count, the weights */
+	/* stacks: distinct stacks in order of appearance, with ids from 1; count: weight of each stack, indexed by
+	 * id */
 	struct intern stacks;
 	uint64_t *count;
 	size_t cap;
 	/* sum: sum of all weights; lines: number of stack lines; two: number of stack lines that end in two numbers */
 	uint64_t sum, lines, two;
-	/* wrong_line: number, from 1, of the first refused line; wrong: the reason, a static text; NULL if no line was
-	 * refused. Refused are malformed lines, a second profile, sums that overflow, and differences (two weights a
-	 * line). */
+	/* wrong_line: number, from 1, of the first line that makes the input invalid: a malformed line, the header of a
+	 * second profile, a weight that overflows the sum, or line 1 if all lines have two weights (a difference).
+	 * wrong: static text with the reason; NULL: all lines are valid. */
 	uint64_t wrong_line;
 	const char *wrong;
 };
@@ -110,7 +112,7 @@ static void write_stacks(struct text *text, const struct collected *collected)
 	}
 }
 
-/* ---- header ---------------------------------------------------------------------------------------------------- */
+/* ---- header of a window ------------------------------------------------------------------------------------------ */
 
 void folding_host(struct text *text, struct str host)
 {
@@ -137,12 +139,12 @@ static bool folding_decimal(struct str string, uint64_t *ns)
 	return true;
 }
 
-/* Returns the duration of the recording in s; 0: unknown. */
+/* Returns the duration of a recording in s; 0: unknown. */
 static uint64_t seconds_of(const struct folded_header *header)
 {
 	uint64_t from, to;
 
-	/* A window's header has integer seconds; pjfold's header has the times of samples with decimals. */
+	/* Windows have integer seconds in their header; output of pjfold has times of samples with decimals. */
 	if (str_u64(header->from, &from) && str_u64(header->to, &to))
 		return to > from ? to - from : 0;
 	return folding_decimal(header->from, &from) && folding_decimal(header->to, &to) && to >= from ?
@@ -150,7 +152,7 @@ static uint64_t seconds_of(const struct folded_header *header)
 		       0;
 }
 
-/* Returns a hash of recorder, unit, event and labels: the identity of the stream. */
+/* Returns the identity of a stream: a hash of recorder, unit, event and labels. */
 static uint64_t folding_stream_of(const struct folding *folding, const struct window *window)
 {
 	struct text text = { 0 };
@@ -167,8 +169,9 @@ static uint64_t folding_stream_of(const struct folding *folding, const struct wi
 	return n;
 }
 
-/* Converts a folded text with pjfold's header to a window and appends it to text. Returns false if the sum of its
- * weights is 0. If why is not NULL, it gets number and reason of the first refused line. */
+/* Converts one folded text with pjfold's header to a window text and appends it to *text. epoch: start of the window in
+ * s since 1970; seconds: its duration, 0: from the header, else 1 s. Returns false and appends nothing if the sum of
+ * its weights is 0. If why is not NULL, appends line number and reason of the first invalid line to it. */
 static bool add_window(const struct folding *folding, struct str folded, uint64_t epoch, uint64_t seconds,
 		       struct text *text, struct text *why)
 {
@@ -212,9 +215,9 @@ static bool add_window(const struct folding *folding, struct str folded, uint64_
 	return collected.sum > 0;
 }
 
-/* ---- pjfold ---------------------------------------------------------------------------------------------------- */
+/* ---- runs of pjfold ---------------------------------------------------------------------------------------------- */
 
-/* Sets *why to the first line of pjfold's messages, or to the way in which pjfold ended. */
+/* Sets *why to the first line of pjfold's messages, else to its exit status, signal or other failure. */
 static void folding_why_of(const struct child *child, struct text *why)
 {
 	struct str err = text_view(&child->err), line = str_cut(&err, '\n');
@@ -234,7 +237,7 @@ static void folding_why_of(const struct child *child, struct text *why)
 		text_printf(why, "pjfold ended with status %d", child->status);
 }
 
-/* Runs pjfold for the events whose name matches the pattern `event`; NULL: all events. */
+/* Runs pjfold for the events whose name matches the pattern `event`; NULL: for all events. */
 static void run_pjfold(const struct folding *folding, const char *path, const char *event, struct child *child)
 {
 	char *argv[ARGS_MAX], only[512];
@@ -259,15 +262,16 @@ static void run_pjfold(const struct folding *folding, const char *path, const ch
 	child_run(child, argv, FOLD_SECONDS, folding->stop);
 }
 
-/* True if pjfold ran out of memory. The window or something else may be the cause, so the number of retries is
- * limited. */
+/* Returns true if pjfold ran out of memory. The cause may be the window or the machine, so the caller limits the
+ * retries. */
 static bool lacked_memory(const struct child *child)
 {
 	return str_find_str(text_view(&child->err), STR(": out of memory (")) >= 0;
 }
 
-/* Maps the end of pjfold to a result. Only with status 1 is the window at fault: pjfold cannot read it, or only a part
- * of it. */
+/* Converts the exit of pjfold to a result, and sets *why on failure. some: true if pjfold printed stacks. Status 1
+ * means that pjfold cannot read the window (FOLD_BAD) or a part of it (FOLD_PART). A signal, the time limit or lack of
+ * memory gives FOLD_CRASHED, too much output FOLD_BAD, another failure FOLD_FAILED. */
 static enum fold_result folding_assess(const struct child *child, bool some, struct text *why)
 {
 	if (child->status == 0)
@@ -298,8 +302,8 @@ static enum fold_result fold_event(const struct folding *folding, const char *pa
 	return result;
 }
 
-/* Gets the names of events that have samples from pjfold --list-events (third column), as patterns for --only.
- * Returns FOLD_FAILED if pjfold could not be run, FOLD_STOPPED, or FOLD_GOOD. */
+/* Runs pjfold --list-events and sets name[0] to name[*count - 1] to the events that have samples (column 3), as
+ * patterns for --only. Returns FOLD_GOOD, FOLD_FAILED if pjfold cannot be run, or FOLD_STOPPED. */
 static enum fold_result list_events(const struct folding *folding, const char *path, char name[EVENTS_MAX][256],
 				    size_t *count, struct text *why)
 {
@@ -322,7 +326,7 @@ static enum fold_result list_events(const struct folding *folding, const char *p
 		event = str_trim_left(line);
 		if (event.n == 0 || event.n > 250)
 			continue;
-		/* Characters that are special in a list of patterns become '?', which matches any character. */
+		/* Characters with a meaning in --only become '?', which matches any character. */
 		for (size_t i = 0; i < event.n; i++)
 			name[n][i] = strchr(",*?[]\\", event.p[i]) ? '?' : event.p[i];
 		name[n++][event.n] = 0;

@@ -13,7 +13,7 @@
 
 #define NOBODY_NS (UINT64_C(60) * 1000000000)
 
-/* Sets *pid to the pid in a file name "PID-START.jmap". Returns false for other names. */
+/* Parses a file name "PID-START.jmap" and sets *pid. Returns false for other names. */
 static bool jmapscans_pid_of(const char *name, uint64_t *pid)
 {
 	struct str string = str_of(name);

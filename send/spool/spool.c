@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define NAME 80
-/* limit in bytes of a window's uncompressed text */
+/* limit in bytes of a window's uncompressed text; a file with a longer text is treated as corrupt */
 #define TEXT_MAX ((size_t)1 << 30)
 
 /* ---- names of files -------------------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static int spool_enter(int dir, const char *dir_name, const char *space, bool ma
 	return fd;
 }
 
-/* Returns a hash of the machine id, because the id itself must not leave the host (machine-id(5)). */
+/* Returns a hash of the machine id. The id itself must not leave the host (machine-id(5)). */
 static uint64_t machine_number(void)
 {
 	struct text text = { 0 };
@@ -138,8 +138,8 @@ static bool read_recorder(struct spool *spool)
 	return good;
 }
 
-/* Creates spool/recorder with a random id. If two processes start at once, the rename fails in the second one, which
- * then uses the id of the first. */
+/* Reads spool->recorder from spool/recorder; creates the file with a random id if it does not exist. If two processes
+ * create it at once, the rename of the second one fails, and it uses the id of the first. */
 static void make_recorder(struct spool *spool, const char *dir)
 {
 	char temp[TEMPFILE_NAME] = "", line[32];
@@ -155,7 +155,7 @@ static void make_recorder(struct spool *spool, const char *dir)
 	if (fd < 0 || !fullio_write(fd, str_of(line)) || fsync(fd) < 0) {
 		int error = errno;
 
-		/* With cron this error may recur every minute, so no temporary file may remain. */
+		/* A job of cron may fail here every minute, so the temporary file must not remain. */
 		unlinkat(spool->space, temp, 0);
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
@@ -194,7 +194,7 @@ bool spool_lock(struct spool *spool)
 
 void spool_sweep(struct spool *spool)
 {
-	/* Other processes may be writing temporary files at this time: those are locked, and the sweep leaves them. */
+	/* tempfile_sweep skips temporary files that other processes are writing, as these are locked. */
 	tempfile_sweep(spool->space);
 	tempfile_sweep(spool->bad);
 	/* temporary files of DIR/pjsend.prom */
@@ -294,7 +294,7 @@ bool spool_chunks(struct spool *spool, uint64_t **epochs, size_t *n)
 
 	*epochs = NULL;
 	*n = 0;
-	/* The recorder may create out/ after pjsend started. */
+	/* pjrecord may create out/ after pjsend has started. */
 	if (spool->out < 0)
 		spool->out = spool_enter(spool->dir, spool->name, "out", false);
 	if (spool->out < 0)
@@ -337,8 +337,8 @@ bool spool_has(const struct spool *spool, struct spool_name n)
 
 /* ---- reading and writing windows ------------------------------------------------------------------------------- */
 
-/* Copies the modification time of the recording, which is the time of its completion, to the spooled window, for
- * spool_oldest_first. If the recording is gone or this fails, the window keeps its own modification time. */
+/* Sets the modification time of a spooled window to the modification time of its recording, at which the recording was
+ * completed (spool_oldest_first). Without a recording, or on failure, the window keeps its own modification time. */
 static void copy_stamp(const struct spool *spool, struct spool_name n, const char *name)
 {
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { 0 } };
@@ -373,7 +373,7 @@ bool spool_put(struct spool *spool, struct spool_name n, struct str text)
 	return good;
 }
 
-/* Appends the decompressed content of a file to text. Returns false and errno on failure; EBADMSG if the file is
+/* Appends the decompressed content of a file to *text. Returns false on failure, with errno; EBADMSG: the file is
  * corrupt. */
 static bool unpack_all(int fd, struct text *text)
 {
@@ -434,7 +434,8 @@ int spool_chunk_open(const struct spool *spool, uint64_t epoch)
 	return -1;
 }
 
-/* Unlinks only with an exclusive lock on the recording, which fails while a reader holds its shared lock. */
+/* Locks the recording exclusively before it removes it; the lock fails, with EBUSY, while a reader holds a shared
+ * lock. */
 bool spool_drop_chunk(const struct spool *spool, uint64_t epoch)
 {
 	char name[NAME];
@@ -490,7 +491,7 @@ static bool spool_write_why(const struct spool *spool, const char *name, struct 
 	return good;
 }
 
-/* Appends those lines of text that *there does not have yet. */
+/* Appends to *there the lines of `text` that *there does not contain yet. */
 static void spool_merge(struct text *there, struct str text)
 {
 	struct intern lines = { 0 };
@@ -529,8 +530,8 @@ bool spool_refuse_part(struct spool *spool, struct spool_name n, struct str text
 	return good;
 }
 
-/* Moves a file to bad/ under the name `to` and writes the reason beside it. Returns false and errno on failure; EEXIST
- * if bad/ has that name. */
+/* Moves the file `name` of folder `from` to bad/ under the name `to`, and writes the reason to a file beside it.
+ * Returns false on failure, with errno; EEXIST: bad/ already has a file of that name. */
 static bool move_to_bad(const struct spool *spool, int from, const char *name, const char *to, struct str why)
 {
 	if (faccessat(spool->bad, to, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -573,7 +574,7 @@ bool spool_refuse_chunk(struct spool *spool, uint64_t epoch, struct str why)
 	return good && spool_synced(spool->out);
 }
 
-/* ---- disk space ------------------------------------------------------------------------------------------------ */
+/* ---- disk space of the spool ------------------------------------------------------------------------------------- */
 
 static uint64_t spool_bytes_at(int folder, const char *name)
 {
@@ -584,8 +585,8 @@ static uint64_t spool_bytes_at(int folder, const char *name)
 		       0;
 }
 
-/* True for file names that pj gives: a window in spool/ or bad/, or a recording in bad/ ("E.data", "E.data.2"). Sets
- * *epoch to the start of the window in s since 1970. */
+/* Returns true if a file has a name that pj gives: a window in spool/ or bad/, or a recording in bad/ ("E.data",
+ * "E.data.2"). Sets *epoch to the start of the window in s since 1970. */
 static bool is_ours(const char *name, uint64_t *epoch)
 {
 	struct str rest = str_of(name), digits = str_cut(&rest, '.');

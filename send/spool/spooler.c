@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define AGAIN_MS 10000
-/* number of attempts to fold a window on which pjfold crashes */
+/* number of crashes of pjfold on a window after which the window goes to bad/ */
 #define TRIES 3
 #define REPORT_MS 60000
-/* interval in ms of measuring the spool, as other processes may change it */
+/* interval in ms of measuring the disk space of the spool, as other processes change it */
 #define COUNT_MS 60000
 
 static bool spooler_may_report(struct spooler *spooler)
@@ -32,7 +32,7 @@ static bool spooler_may_report(struct spooler *spooler)
 
 /* ---- state of recordings --------------------------------------------------------------------------------------- */
 
-/* Returns the index of an epoch in `done`, or the index at which it would be inserted. */
+/* Returns the index of an epoch in spooler->done; if it is not there, the index at which to insert it. */
 static size_t spooler_place_of(const struct spooler *spooler, uint64_t epoch)
 {
 	size_t low = 0, high = spooler->n;
@@ -72,7 +72,7 @@ static struct spooler_done *spooler_remember(struct spooler *spooler, uint64_t e
 	return spooler->done + i;
 }
 
-/* Removes the state of recordings that are no longer in out/. Both lists are sorted. */
+/* Removes the state of recordings that are no longer in out/; epochs: sorted list of the recordings in out/. */
 static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
 	size_t retained = 0, at = 0;
@@ -88,8 +88,8 @@ static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_
 
 /* ---- folding a window ------------------------------------------------------------------------------------------ */
 
-/* True if a window may be folded: pjmap has scanned all JVMs since its end, the time limit has passed, or no pjmap
- * is running. */
+/* Returns true if a recording may be folded, that is, if one of these holds: pjmap has scanned all JVMs since the end
+ * of the window; no pjmap is running; map_wait_ms have passed since the end; the end is unknown or in another boot. */
 static bool is_ready(struct spooler *spooler, int fd)
 {
 	struct chunkinfo info;
@@ -104,7 +104,7 @@ static bool is_ready(struct spooler *spooler, int fd)
 		return true;
 	if (mono - info.end < spooler->map_wait_ms * 1000000)
 		return false;
-	/* Old windows do not reach this line: pjmap has scanned their JVMs since, or no longer runs. */
+	/* Only recent windows get here: for older ones pjmap has completed a scan or is not running. */
 	count(COUNT_UNMAPPED, 1);
 	return true;
 }
@@ -120,7 +120,7 @@ static void spooler_again(struct spooler *spooler, struct spooler_done *finished
 static void to_bad(struct spooler *spooler, struct spooler_done *finished, struct str why)
 {
 	warn("window %" PRIu64 " cannot be folded and was moved to bad/: %.*s", finished->epoch, (int)why.n, why.p);
-	/* The recording counts as folded, so that it is not processed again, even if it cannot be moved. */
+	/* Sets `folded` even if the recording cannot be moved, so that it is not processed again. */
 	finished->folded = true;
 	spooler->unreadable++;
 	count(COUNT_UNREADABLE, 1);
@@ -158,7 +158,7 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 	text_char(&path, 0);
 	finished->tries++;
 	result = folding_chunk(spooler->folding, path.p, fd, finished->epoch, &text, &why);
-	/* closing the recording releases its lock, too */
+	/* closing the file also releases the lock on the recording */
 	close(fd);
 	switch (result) {
 	case FOLD_PART:
@@ -187,7 +187,8 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 	text_free(&path);
 }
 
-/* Folds a recording if it is due. Returns true if the recording waits for pjmap's next scan. */
+/* Folds the recording of the window `epoch` if it is due. Returns true if the recording waits for pjmap's next scan;
+ * false if it was folded, now or earlier, or is not due. */
 static bool spooler_take(struct spooler *spooler, uint64_t epoch)
 {
 	struct spooler_done *finished = spooler_find(spooler, epoch);
@@ -225,7 +226,8 @@ static bool short_of_space(const struct spooler *spooler)
 	return spooler->min_free > 0 && spool_free(spooler->spool) < spooler->min_free;
 }
 
-/* Deletes folded recordings until enough of the file system is free; their folded windows remain in the spool. */
+/* Deletes recordings whose folded window is in the spool, oldest first, until the file system has min_free bytes free.
+ * epochs[0..n): names of these recordings. The folded windows remain in the spool. */
 static void drop_chunks(struct spooler *spooler, const uint64_t *epochs, size_t n)
 {
 	uint64_t dropped = 0;
@@ -247,8 +249,9 @@ static bool spooler_over(const struct spooler *spooler)
 	       short_of_space(spooler);
 }
 
-/* True if spool/ and bad/ exceed their limit of bytes, or too little of the file system is free. The known sizes
- * include windows that were sent since, so the spool is measured again before an excess counts. */
+/* Returns true if spool/ and bad/ exceed their limit of bytes, or if too little of the file system is free. The stored
+ * sizes still include windows that were sent since, so the function measures the spool again before it reports an
+ * excess. */
 static bool spooler_too_much(struct spooler *spooler)
 {
 	if (spooler->max_bytes && spooler->bytes + spooler->bad_bytes > spooler->max_bytes) {
@@ -263,8 +266,8 @@ static void take_off(uint64_t *bytes, uint64_t n)
 	*bytes -= n < *bytes ? n : *bytes;
 }
 
-/* Deletes the oldest refused windows, then the oldest windows of the spool, until the limits are respected. The newest
- * window of the spool always remains. */
+/* Deletes the oldest windows in bad/, then the oldest ones in spool/, until the limits are kept. Never deletes the
+ * newest window in spool/. */
 static void drop_spool(struct spooler *spooler)
 {
 	struct spool_name *names;
@@ -303,14 +306,14 @@ static void spooler_keep_limits(struct spooler *spooler, const uint64_t *epochs,
 		drop_spool(spooler);
 }
 
-/* ---- the recordings of one run --------------------------------------------------------------------------------- */
+/* ---- list of the recordings of one run ------------------------------------------------------------------------- */
 
-/* Lists the recordings in out/, sorted. With `once`, leaves out those that came after spooler_begin: beside a running
- * pjrecord there is always a newer one, so a run that took them, too, might not end. Returns false and errno on
- * failure; else the caller frees *epochs. */
+/* Lists the recordings in out/, sorted. With `once`, omits those that appeared after spooler_begin: a running pjrecord
+ * adds new ones, so the run might never end. Returns false on failure, with errno; otherwise the caller frees
+ * *epochs. */
 static bool spooler_list(struct spooler *spooler, uint64_t **epochs, size_t *n)
 {
-	size_t kept = 0, at = 0;
+	size_t listed = 0, at = 0;
 
 	if (!spool_chunks(spooler->spool, epochs, n))
 		return false;
@@ -318,13 +321,13 @@ static bool spooler_list(struct spooler *spooler, uint64_t **epochs, size_t *n)
 		while (at < spooler->nfirst && spooler->first[at] < (*epochs)[i])
 			at++;
 		if (at < spooler->nfirst && spooler->first[at] == (*epochs)[i])
-			(*epochs)[kept++] = (*epochs)[i];
+			(*epochs)[listed++] = (*epochs)[i];
 	}
-	*n = spooler->once ? kept : *n;
+	*n = spooler->once ? listed : *n;
 	return true;
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------------- */
+/* ---- interface of the module ------------------------------------------------------------------------------------- */
 
 void spooler_begin(struct spooler *spooler)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "send/stores/batches.h"
 
-/* number of documents that a server may refuse while it accepts none; then the whole window counts as refused */
+/* number of refused documents at which the whole window is refused, if the server has accepted none */
 #define REFUSED_MAX 8
 
 enum store_verdict batches_verdict(enum http_class class, bool isolate)
@@ -21,7 +21,8 @@ static const char *batches_mark(const char *string)
 	return string ? string : "";
 }
 
-/* Fills batch with up to `max` documents from *rest, within the limit of bytes, and removes them from there. */
+/* Fills *batch with the next documents of *rest and removes them from *rest: at most `max` documents, and a body of at
+ * most how->max_bytes bytes, which only a single document may exceed. */
 static void batches_fill(const struct batches *how, struct batch *batch, struct str *rest, size_t max)
 {
 	struct str stack, start = *rest, before;
@@ -46,7 +47,7 @@ static void batches_fill(const struct batches *how, struct batch *batch, struct 
 	batch->stacks = str_head(start, start.n - rest->n);
 }
 
-/* Reports the only document of a batch as refused; it is not sent again. */
+/* Adds the only document of a batch to report->refused, so that it is not sent again. */
 static void batches_refuse(const struct batch *batch, struct store_report *report)
 {
 	text_str(&report->refused, batch->stacks);
@@ -115,7 +116,8 @@ void batches_send(struct batches *how, void *store, const struct window *window,
 			state = 0;
 	}
 	if (report->verdict == STORE_SENT && !taken && refused)
-		/* All documents of the window were refused, but fewer than REFUSED_MAX. */
+		/* The server refused all documents of the window, so the window is refused, although they are fewer
+		 * than REFUSED_MAX. */
 		report->verdict = STORE_REFUSED;
 	if (report->verdict == STORE_SENT)
 		report->why.n = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clickhouse.c - the store clickhouse:, with a row for each stack, which the server sums; for fleets.
+ * clickhouse.c - the store clickhouse:, a table with one row for each stack, which the server adds up; for fleets.
  *
- * It is exact because rows with equal keys are merged: ReplacingMergeTree, read with FINAL, so a repeated send changes
- * nothing. A second table has one row for each window with the properties that all its rows share. That row is written
- * last: the window exists if its row does. Only features of all versions since 18.16 are used: no settings and no types
- * of later ones.
+ * It is exact, as the server merges rows with equal keys (ReplacingMergeTree, read with FINAL): a repeated send changes
+ * nothing. A second table has one row for each window, with the properties that all rows of its stacks share. That row
+ * is written last: the window exists only if its row does. The statements work with each version since 18.16, as they
+ * use no settings or types of later versions.
  */
 #include "send/stores/clickhouse.h"
 
@@ -23,13 +23,15 @@
 #define DOCS_MAX 100000
 #define BYTE_COUNT_MAX ((size_t)8 << 20)
 
-/* Limits of a common request for several windows. DOCS_TOGETHER: rows in one INSERT of stacks; BYTES_TOGETHER: bytes
- * before compression; WINDOWS_TOGETHER: windows; PART: bytes that are compressed at a time. */
+/* maximum number of rows in one INSERT of stacks for several windows; further rows go in the next INSERT */
 #define DOCS_TOGETHER 8192
-/* compressed bytes of one body, below the 1 MB that nginx accepts */
+/* maximum size in bytes of the compressed body of an INSERT for several windows, below the 1 MB that nginx accepts */
 #define PACKED_TOGETHER ((size_t)768 << 10)
+/* maximum size in bytes of the body of an INSERT for several windows, before compression */
 #define BYTES_TOGETHER ((size_t)32 << 20)
+/* maximum number of windows in a common request; further windows go in the next one */
 #define WINDOWS_TOGETHER 32
+/* number of bytes of rows that are compressed at a time */
 #define PART ((size_t)256 << 10)
 
 static const char *clickhouse_schema(void)
@@ -67,7 +69,8 @@ static const char *clickhouse_schema(void)
 
 /* ---- TabSeparated values --------------------------------------------------------------------------------------- */
 
-/* Appends a value in TabSeparated form. quote: with quotes, as a string in a query or an array. */
+/* Appends a value in ClickHouse's TabSeparated form. quote: true puts it in quotes, for a string in a query or an
+ * array. */
 void ch_put(struct text *text, struct str string, bool quote)
 {
 	struct text mended = { 0 };
@@ -105,8 +108,8 @@ void ch_put_day(struct text *text, uint64_t epoch)
 	text_add(text, day);
 }
 
-/* Takes the next column off a line and returns it, unescaped. The result points into space, to which it is appended.
- * The caller reserves the capacity of space, as its growth would invalidate earlier results. */
+/* Removes the next column from *line and returns it unescaped. The result is appended to *space and points into it, so
+ * the caller must reserve enough capacity in *space. */
 struct str ch_column(struct text *space, struct str *line)
 {
 	struct str raw = str_cut(line, '\t');
@@ -132,9 +135,9 @@ uint64_t ch_number(struct text *space, struct str *line)
 	return n;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------- */
+/* ---- requests to the server -------------------------------------------------------------------------------------- */
 
-/* Returns the error code in a response such as "Code: 60, e.displayText() = ..."; 0 for other texts. */
+/* Returns the error code of a response such as "Code: 60, e.displayText() = ..."; 0 if it has none. */
 static uint64_t clickhouse_code_of(struct str body)
 {
 	uint64_t code = 0;
@@ -155,8 +158,10 @@ static bool is_among(uint64_t code, const uint64_t *codes, size_t n)
 	return false;
 }
 
-/* Classifies a response by ClickHouse's error code, which is more exact than the HTTP status, as the statuses changed
- * over the years. */
+/* Returns the class of a response. HTTP statuses that ask for a retry or a smaller body decide at once. Otherwise
+ * ClickHouse's error code decides, because versions differ in the HTTP status for the same error. Without an error
+ * code, the HTTP status decides, but 400, 409 and 422 are then not from ClickHouse: HTTP_HOLD. Appends a hint to
+ * *why. */
 static enum http_class class_of(const struct http_reply *reply, struct text *why)
 {
 	static const uint64_t poison[] = { 6, 26, 27, 33, 38, 41, 53, 70, 72, 117, 130, 131 };
@@ -182,7 +187,9 @@ static enum http_class class_of(const struct http_reply *reply, struct text *why
 	return HTTP_HOLD;
 }
 
-/* Inserts the rows in body, which may already be compressed. */
+/* Inserts rows into the table with the suffix `suffix`. columns: names of the columns; body: the rows in TabSeparated
+ * form; packed: true if body is compressed already. Returns the class of the response, with the reason of a failure in
+ * report->why. */
 static enum http_class clickhouse_insert(struct clickhouse *store, const char *suffix, const char *columns,
 					 struct str body, bool packed, struct store_report *report)
 {
@@ -209,7 +216,7 @@ static enum http_class clickhouse_insert(struct clickhouse *store, const char *s
 	return reply.class == HTTP_DONE ? HTTP_DONE : class_of(&reply, &report->why);
 }
 
-/* ---- sending --------------------------------------------------------------------------------------------------- */
+/* ---- sending windows --------------------------------------------------------------------------------------------- */
 
 static enum http_class insert_stacks(struct clickhouse *store, struct str body, bool packed,
 				     struct store_report *report)
@@ -289,7 +296,7 @@ static void clickhouse_count(const struct window *window, uint64_t *stacks, uint
 		++*stacks;
 }
 
-/* Inserts the row of the window, which confirms that all of its stacks' rows exist. */
+/* Appends the row of a window. Once inserted, it confirms that the rows of all of the window's stacks exist. */
 static void clickhouse_put_window(struct text *text, const struct window *window, uint64_t stacks, uint64_t sum)
 {
 	clickhouse_put_key(text, window);
@@ -322,7 +329,7 @@ static enum http_class clickhouse_confirm(struct clickhouse *store, const struct
 	return class;
 }
 
-/* Runs the query in store->query; the response goes to `take`, or into reply.body if that is NULL. */
+/* Runs the query in store->query; the response goes to `take`, or into reply.body if take is NULL. */
 struct http_reply ch_query(struct clickhouse *store, bool (*take)(void *to, struct str blob), void *to,
 			   struct text *why)
 {
@@ -384,8 +391,9 @@ static void clickhouse_verify(struct clickhouse *store, const struct window *win
 	text_free(&space);
 }
 
-/* Returns true if the server has other content under the window's name, or if that is unknown; the window is not sent
- * then. A window that exists with the same content is sent again, as rows of stacks may be missing. */
+/* Returns true if the window must not be sent: the server holds other content under its name (report->differs), or
+ * cannot be queried; report->verdict is then set. A window with the same content on the server is sent again, as rows
+ * of its stacks may be missing. */
 static bool is_taken(struct clickhouse *store, const struct window *window, bool isolate, struct store_report *report)
 {
 	uint64_t stacks, sum;
@@ -420,18 +428,18 @@ static void clickhouse_send(void *store, const struct window *window, uint64_t *
 
 /* ---- several windows in one request ---------------------------------------------------------------------------- */
 
-/* Several windows that share requests. An INSERT costs the server more than the two thousand rows in it. So the
- * stacks of several windows go in one INSERT, and after it the rows of these windows in another one. While one
- * request is under way, the next one is prepared. */
+/* The state of a common request for several windows. An INSERT costs the server more than the rows of one window (about
+ * 2000), so the stacks of several windows go in one INSERT, and the rows of these windows in a second INSERT after it.
+ * The next request is prepared while the current one is being sent. */
 struct together {
 	struct gzip *gzip;
-	/* rows: rows of stacks that are not yet compressed; windows: rows of all windows of the common request */
+	/* rows: rows of stacks that are not compressed yet; windows: rows of all windows of the common request */
 	struct text rows, windows;
 	/* compressed bodies: packed[which] is being prepared, the other one is being sent */
 	struct text packed[2];
 	unsigned which;
-	/* n: number of windows of the common request; of the body that is being prepared, docs: number of rows, bytes:
-	 * size before compression */
+	/* n: number of windows in the common request; docs, bytes: number of rows in the body that is being prepared,
+	 * and its size before compression */
 	size_t n, docs, bytes;
 	size_t packed_max;
 	struct under_way {
@@ -463,7 +471,8 @@ static void *post_body(void *arg)
 	return NULL;
 }
 
-/* Waits for the INSERT of stacks that is being sent. Returns false, with the reason in report, if it failed. */
+/* Waits until the INSERT of stacks that is being sent, if any, has ended. Returns false if it failed, with reason and
+ * verdict in *report. */
 static bool clickhouse_arrived(struct together *together, struct store_report *report)
 {
 	struct under_way *way = &together->under_way;
@@ -495,8 +504,8 @@ static void pack_rows(struct together *together, bool last)
 	together->rows.n = 0;
 }
 
-/* Sends the prepared body in a thread, after the request before it is confirmed. Returns false if that request
- * failed. */
+/* Waits for the INSERT that is being sent, then sends the prepared body in a thread. Returns false if the earlier
+ * INSERT failed. */
 static bool post_together(struct clickhouse *store, struct store_report *report)
 {
 	struct together *together = store->together;
@@ -517,14 +526,14 @@ static bool post_together(struct clickhouse *store, struct store_report *report)
 	return true;
 }
 
-/* Ends the common requests and drops the prepared rows. */
+/* Ends the common request: waits for the INSERT that is being sent and drops the rows that are not sent yet. */
 static void clickhouse_part(struct together *together)
 {
 	struct store_report report = { 0 };
 
 	clickhouse_arrived(together, &report);
 	store_report_free(&report);
-	/* Ends the gzip member, so that the next body begins a new one; its output is dropped. */
+	/* ends the gzip member, so that the next body begins a new one; the output is dropped below */
 	if (together->docs)
 		pack_rows(together, true);
 	together->packed[together->which].n = together->rows.n = together->windows.n = 0;
@@ -537,7 +546,9 @@ static bool clickhouse_is_full(const struct together *together)
 	       together->packed[together->which].n >= together->packed_max;
 }
 
-/* Decides if a window may join the others. A window whose name is in use by other content is sent alone. */
+/* Decides if a window with this number of stacks and sum of weights may join the common request. Returns STORE_JOINED
+ * if it may, STORE_ALONE if the server holds other content under its name or cannot be queried, STORE_PARTED if the
+ * common request failed. */
 static enum store_joined may_join(struct clickhouse *store, const struct window *window, uint64_t stacks, uint64_t sum,
 				  struct store_report *report)
 {
@@ -545,7 +556,7 @@ static enum store_joined may_join(struct clickhouse *store, const struct window 
 	enum http_class class;
 	bool differs;
 
-	/* Waits for the request that is being sent before it queries, as a connection carries one request at a time. */
+	/* A query needs the connection, which carries one request at a time, so the INSERT must end first. */
 	if (!ch_seen_knows(store, window) && !clickhouse_arrived(store->together, report))
 		return STORE_PARTED;
 	class = ch_seen(store, window, stacks, sum, &differs, &own);
@@ -619,7 +630,7 @@ static void together_close(struct together *together)
 	free(together);
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------------- */
+/* ---- interface of the store -------------------------------------------------------------------------------------- */
 
 static void clickhouse_close(void *store)
 {
@@ -643,7 +654,8 @@ static bool is_name(struct str string)
 	return string.n > 0;
 }
 
-/* Sets the table from the last component of the URL's path, [DATABASE.]TABLE. */
+/* Sets the table name from the last component of the URL's path, [DATABASE.]TABLE, and removes it from the path.
+ * Returns false if it is not a valid name. */
 static bool take_table(struct clickhouse *store, struct text *why)
 {
 	struct str path = http_path(store->http), database = STR("default"), name = STR("pj");

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A response that arrives in arbitrary parts; `row` receives each complete row. */
+/* The state of reading a response that arrives in parts. part: incomplete last line; row: receives each complete
+ * line. */
 struct rows {
 	struct text part;
 	bool (*row)(struct rows *rows, struct str line);
@@ -18,7 +19,7 @@ struct rows {
 	bool list, stopped;
 	struct sum {
 		struct window w;
-		/* value of the label query.by_label of these windows */
+		/* value of the label query.by_label in these windows */
 		struct str by;
 		struct text streams;
 	} * sum;
@@ -47,7 +48,7 @@ static bool clickread_take_rows(void *to, struct str blob)
 	return true;
 }
 
-/* Passes complete lines on to the sink: the response is already the text that it expects. */
+/* Passes complete lines of a response to the sink: the query has formatted them as "STACK COUNT". */
 static bool clickread_take_text(void *to, struct str blob)
 {
 	struct rows *rows = to;
@@ -64,7 +65,7 @@ static bool clickread_take_text(void *to, struct str blob)
 	return !rows->stopped;
 }
 
-/* Takes the next string off an array such as ['a','b'] and unescapes it into space. Returns false at the end. */
+/* Removes the next string from an array such as ['a','b'] and unescapes it into *space. Returns false at the end. */
 static bool clickread_quoted(struct text *space, struct str *array, struct str *value)
 {
 	size_t at = space->n, i = 2;
@@ -81,7 +82,7 @@ static bool clickread_quoted(struct text *space, struct str *array, struct str *
 	return true;
 }
 
-/* Converts ['a','b'] and ['x','y'] to a=x,b=y. */
+/* Appends labels to *text: names ['a','b'] and values ['x','y'] become a=x,b=y. */
 static void join_labels(struct text *space, struct text *text, struct str names, struct str values)
 {
 	struct str name, value;
@@ -90,7 +91,8 @@ static void join_labels(struct text *space, struct text *text, struct str names,
 		text_printf(text, "%s%.*s=%.*s", text->n ? "," : "", (int)name.n, name.p, (int)value.n, value.p);
 }
 
-/* Returns the sum to which a window belongs; creates it if necessary. */
+/* Returns the sum to which a window belongs, by the query's grouping; creates it if necessary. string: value of the
+ * label query.by_label. */
 static struct sum *clickread_sum_of(struct rows *rows, const struct window *window, struct str string)
 {
 	for (size_t i = 0; i < rows->n; i++) {
@@ -169,8 +171,8 @@ static bool clickread_take_window(struct rows *rows, struct str line)
 	return good;
 }
 
-/* Appends the condition for the windows of a query. The day is the first column of the key, which makes the query
- * cheap. */
+/* Appends a WHERE clause with the query's time range and host. The condition on `day` makes the query cheap, as the day
+ * is part of the key and of the partition. */
 static void clickread_where(struct text *text, const struct store_query *query, uint64_t from, uint64_t to,
 			    struct str host)
 {
@@ -232,7 +234,7 @@ static bool clickread_stacks(struct clickhouse *store, struct rows *rows, const 
 		    (int)store->table.n, store->table.p);
 	clickread_where(&store->query, rows->query, from, to, host);
 	text_printf(&store->query, " AND stream IN (%.*s)", (int)sum->streams.n, sum->streams.p);
-	/* Stacks are sent before the row of their window, so stacks of a window without a row do not count. */
+	/* Excludes stacks of a window without a row, as the row is written last: such a window is not complete yet. */
 	text_printf(
 		&store->query,
 		" AND (hostname, timestamp, stream, machine) IN (SELECT hostname, timestamp, stream, machine FROM %.*s_windows`",

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clickseen.c - cache of the windows that clickhouse: already has. It prevents that other content is sent under the
- * name of an existing window, which would mix the rows of both.
+ * clickseen.c - cache of the windows that clickhouse: already has.
  *
- * The row of a window has its end, its number of stacks and their sum; windows that agree in these count as equal. One
- * query returns the rows of all windows of a host from a given second on, so a backlog needs one query. Windows younger
- * than a few minutes are queried each time, as another recorder may be writing them at this moment.
+ * It prevents that other content is sent under the name of an existing window, which would mix the rows of both.
+ * Windows are treated as equal if they have the same end, number of stacks and sum of weights, which are in the row of
+ * a window. One query returns the rows of all windows of a host from a given second on, so a backlog needs one query.
+ * Windows younger than 10 minutes (SETTLED_S) are queried each time, as another recorder may be writing them at this
+ * moment.
  */
 #include "send/stores/clickhouse.h"
 
@@ -25,7 +26,7 @@ struct seen_row {
 
 struct seen_host {
 	struct text name;
-	/* the cache has all rows of windows with an epoch in [from, to) */
+	/* the cache has the rows of all windows of the host with an epoch in [from, to) */
 	uint64_t from, to;
 	struct seen_row *row;
 	size_t n;
@@ -33,7 +34,7 @@ struct seen_host {
 
 struct ch_seen {
 	struct seen_host host[HOSTS_MAX];
-	/* number of entries taken so far; modulo HOSTS_MAX it is the index of the entry to replace next */
+	/* number of entries assigned so far; modulo HOSTS_MAX it is the index of the next entry to replace */
 	size_t next;
 };
 
@@ -50,7 +51,7 @@ bool ch_seen_knows(const struct clickhouse *store, const struct window *window)
 	return false;
 }
 
-/* Returns the entry of the window's host, or one that may be replaced. */
+/* Returns the entry of the window's host, or else an entry to replace. */
 static struct seen_host *clickseen_host_of(struct ch_seen *seen, const struct window *window)
 {
 	for (size_t i = 0; i < HOSTS_MAX; i++)
@@ -127,7 +128,7 @@ static enum http_class clickseen_query(struct clickhouse *store, struct seen_hos
 	return HTTP_DONE;
 }
 
-/* Returns the index of the first cached row whose epoch is not before the given one. */
+/* Returns the index of the first cached row whose epoch is `epoch` or later. */
 static size_t clickseen_place_of(const struct seen_host *host, uint64_t epoch)
 {
 	size_t low = 0, high = host->n;
@@ -165,7 +166,7 @@ enum http_class ch_seen(struct clickhouse *store, const struct window *window, u
 		if (row->stream == window->stream && row->machine == window->machine)
 			*differs |= row->until != window->until || row->stacks != stacks || row->sum != sum;
 	}
-	/* The window will be sent now, so the next lookup of its second must query the server again. */
+	/* The caller now sends this window, so the next lookup of this second must query the server again. */
 	if (!*differs)
 		host->from = window->epoch + 1;
 	return HTTP_DONE;

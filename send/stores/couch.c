@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * couch.c - the store couch:, with a document for each window, in CouchDB or a compatible database.
+ * couch.c - the store couch:, with one document for each window, in CouchDB or a compatible database.
  *
- * It is exact because a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed: an existing one (409) is
- * compared, not overwritten. The folded text is an attachment, so lists of documents stay small. Ranges of time are
- * ranges of names. The server does not sum; the reader does.
+ * It is exact: a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed. If it exists (status 409), its
+ * content is compared, not overwritten. The folded text is an attachment, so lists of documents stay small. Time ranges
+ * are ranges of names. The server does not add windows up; the reader does.
  */
 #include "send/stores/batches.h"
 
@@ -30,7 +30,7 @@ struct couch {
 	struct text path;
 };
 
-/* Appends the name of a window's document. Names sort by host, then by time: epochs have ten digits until the year
+/* Appends the name of a window's document. Names sort by host, then by time, as epochs have ten digits until the year
  * 2286. */
 static void couch_add_name(struct text *text, const struct window *window)
 {
@@ -57,7 +57,7 @@ static void add_base64(struct text *text, struct str string)
 	}
 }
 
-/* Returns a hash of the stacks and their weights, by which an existing document is recognized as equal. */
+/* Returns a hash of a window's stacks and weights, to compare the window with an existing document. */
 static uint64_t couch_sum_of(const struct window *window)
 {
 	struct str lines = window->stacks, stack;
@@ -121,7 +121,7 @@ static struct http_reply couch_query(struct couch *couch, const char *method, st
 	return reply;
 }
 
-/* Compares the existing document with the window by that hash, and sets report->differs. */
+/* Compares the existing document of the window's name with the window, by their hashes, and sets report->differs. */
 static enum http_class couch_compare(struct couch *couch, const struct window *window, struct store_report *report)
 {
 	struct http_reply reply = couch_query(couch, "GET", &report->why);
@@ -175,7 +175,7 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 		text_printf(&report->why, "HTTP %u, but not a confirmation of CouchDB", reply.status);
 		class = HTTP_HOLD;
 	} else if (class == HTTP_POISON && !jv_get(value, "error")) {
-		/* the response has no error in CouchDB's form, so it comes from a proxy */
+		/* a response without CouchDB's "error" comes from a proxy */
 		class = HTTP_HOLD;
 	} else if (class == HTTP_HOLD && reply.status == 404) {
 		text_add(&report->why, " (the database does not exist: curl -X PUT its URL)");
@@ -194,10 +194,10 @@ static void couch_send(void *store, const struct window *window, uint64_t *resum
 	text_free(&name);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------- */
+/* ---- reading windows --------------------------------------------------------------------------------------------- */
 
-/* A document that the query selects. Documents are listed before their attachments are read, as a response is valid
- * only until the next request. */
+/* A document that the query selects. A page of documents is copied before their attachments are read, as a response is
+ * valid only until the next request. */
 struct found {
 	struct str name;
 	struct window w;
@@ -235,7 +235,7 @@ static void take_doc(struct page *page, const struct store_query *query, struct 
 	struct text labels = { 0 };
 
 	if (!jv_u64(jv_get(doc, "timestamp"), &found.w.epoch) || !jv_u64(jv_get(doc, "until"), &found.w.until))
-		/* the document is not one of pj */
+		/* ignores a document without timestamp or until: pj did not write it */
 		return;
 	found.w.host = couch_copy(&page->arena, jv_get(doc, "hostname"));
 	found.w.unit = couch_copy(&page->arena, jv_get(doc, "unit"));
@@ -253,8 +253,8 @@ static void take_doc(struct page *page, const struct store_query *query, struct 
 	page->found[page->n++] = found;
 }
 
-/* Reads one page of documents, those after page->last in the order of their names: of all hosts, or of the query's host
- * within its time range. */
+/* Reads the next page of documents, those with names after page->last: of all hosts, or of the query's host within the
+ * query's time range. Returns false on failure, with the reason in *why. */
 static bool read_page(struct couch *couch, struct page *page, const struct store_query *query, struct text *why)
 {
 	struct text key = { 0 };
@@ -315,8 +315,8 @@ static bool read_page(struct couch *couch, struct page *page, const struct store
 	return true;
 }
 
-/* Decompresses the attachment of a document and passes its lines to the sink. Returns false with the reason in *why;
- * *why is empty if the sink stopped. */
+/* Reads and decompresses the attachment of a document and passes its lines to the sink. Returns false on failure, with
+ * the reason in *why, or with *why empty if the sink stopped. */
 static bool couch_read_text(struct couch *couch, const struct found *found, const struct store_sink *sink,
 			    struct text *why)
 {
@@ -384,7 +384,7 @@ static bool couch_list(void *store, const struct store_query *query, const struc
 	return couch_each(store, query, sink, why, false);
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------------- */
+/* ---- interface of the store -------------------------------------------------------------------------------------- */
 
 static void couch_close(void *store)
 {

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* limit of times in s since 1970: start of the year 10000 */
+/* exclusive upper limit of times in s since 1970: start of the year 10000 */
 #define EPOCH_MAX UINT64_C(253402300800)
 
 /* ---- names of files -------------------------------------------------------------------------------------------- */
@@ -104,15 +104,15 @@ bool dir_host_good(struct str host)
 	return true;
 }
 
-/* ---- folders --------------------------------------------------------------------------------------------------- */
+/* ---- contents of folders ----------------------------------------------------------------------------------------- */
 
 static bool same_window(const struct dir_name *name, const struct dir_name *b)
 {
 	return name->epoch == b->epoch && name->until == b->until && name->stream == b->stream && name->hour == b->hour;
 }
 
-/* Quick test whether the window of a file name may begin in [from, to). It comes before parsing, as there are many
- * names. */
+/* Quick test before a file name is parsed, as there are many names: returns false if its window does not begin in
+ * [from, to), in s since 1970. */
 static bool is_within(const char *string, uint64_t from, uint64_t to)
 {
 	uint64_t epoch = 0;

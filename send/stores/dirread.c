@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The properties that the windows of a stream have in common, from the first file that was opened. */
+/* The properties that all windows of a stream have in common, from the first of its files that was read. */
 struct stream {
 	uint64_t id;
 	bool known, wanted;
-	/* memory of the strings in facts */
+	/* memory of the strings in `facts` */
 	struct text text, decoded;
 	struct window facts;
 };
@@ -24,14 +24,14 @@ struct reading {
 	const struct store_query *q;
 	const struct store_sink *sink;
 	struct text *why;
-	/* true: fetch, which delivers lines; false: list */
+	/* true for fetch, which delivers lines; false for list */
 	bool lines;
 	const char *host, *day;
-	/* descriptor of the day's folder */
+	/* descriptor of the folder of `day` */
 	int folder;
 	struct stream *stream;
 	size_t nstreams;
-	/* decompressor that is reused for one file after the other */
+	/* decompressor, reused for all files */
 	struct unpack unpack;
 };
 
@@ -57,8 +57,8 @@ static void dirread_damaged(const struct reading *reading, const struct dir_name
 	text_free(&place);
 }
 
-/* Reads the header of a file into *window and the lines read behind it into *lines. Returns NULL, or the reason for
- * which the file cannot be used. */
+/* Reads the first part of a file: parses its header into *window, and sets *lines to the lines after it. Returns NULL
+ * on success, else the reason why the file cannot be used. */
 static const char *dirread_read_head(struct unpack *unpack, const struct dir_name *name, struct text *decoded,
 				     struct window *window, struct str *lines)
 {
@@ -81,7 +81,7 @@ static bool send_lines(const struct reading *reading, struct unpack *unpack, str
 	return true;
 }
 
-/* ---- streams --------------------------------------------------------------------------------------------------- */
+/* ---- properties of streams --------------------------------------------------------------------------------------- */
 
 static struct stream *dirread_stream_of(struct reading *reading, uint64_t id)
 {
@@ -110,14 +110,14 @@ static void dirread_learn(struct reading *reading, struct stream *stream, const 
 	struct str rest;
 
 	facts.labels = window->labels;
-	/* This copies the window's properties: they are written as a header, which is parsed again. */
+	/* Copies the window's properties: writes them as a header and parses the header into stream->facts. */
 	window_header(&stream->text, &facts);
 	rest = text_view(&stream->text);
 	stream->known = window_parse(&rest, &stream->decoded, &stream->facts) == NULL;
 	stream->wanted = store_wants(reading->q, &stream->facts);
 }
 
-/* Reads the properties of a stream from one of its files. Returns false if that file is corrupt. */
+/* Reads the properties of a stream from one of its files. Returns false if the file cannot be used. */
 static bool dirread_look(struct reading *reading, const struct dir_name *name, struct stream *stream)
 {
 	struct window window;
@@ -139,7 +139,7 @@ static bool dirread_look(struct reading *reading, const struct dir_name *name, s
 	return stream->known;
 }
 
-/* ---- roll-ups -------------------------------------------------------------------------------------------------- */
+/* ---- reading roll-ups -------------------------------------------------------------------------------------------- */
 
 bool dir_hour_holds(struct str offsets, uint64_t offset)
 {
@@ -165,7 +165,8 @@ int dir_hour_open(int day, uint64_t hour, uint64_t stream, struct dir_name *n)
 	return fd;
 }
 
-/* Parses the line after the header of a roll-up, "# hour 0,30,60". */
+/* Parses the second line of a roll-up, "# hour 0,30,60", into *offsets, "0,30,60". Returns false if the line has
+ * another form. */
 static bool take_offsets(struct str lines, struct text *offsets)
 {
 	struct str line = str_cut(&lines, '\n');
@@ -192,8 +193,8 @@ bool dir_hour_list(int fd, struct text *offsets)
 	return good;
 }
 
-/* True if a roll-up in the same list of files contains this window. There are few roll-ups, and both files exist only
- * while the store is being tidied. */
+/* Returns true if a roll-up in files[], the files of the same folder, contains the window `name`. Roll-ups are few; a
+ * window and its roll-up exist together only for the grace period of the store's maintenance. */
 static bool in_hour(const struct reading *reading, const struct dir_name *files, size_t nfiles,
 		    const struct dir_name *name)
 {
@@ -224,7 +225,7 @@ static bool in_hour(const struct reading *reading, const struct dir_name *files,
 	return held;
 }
 
-/* ---- the query ------------------------------------------------------------------------------------------------- */
+/* ---- running a query --------------------------------------------------------------------------------------------- */
 
 static bool list_file(struct reading *reading, const struct dir_name *name, const struct stream *stream)
 {
@@ -250,7 +251,7 @@ static bool fetch_file(struct reading *reading, const struct dir_name *name, str
 	int fd = dirread_open_file(reading, name);
 
 	if (fd < 0) {
-		/* After the file was listed, its window was rolled up, or retention deleted the day. */
+		/* ENOENT: after the file was listed, its window was rolled up, or retention deleted the day. */
 		text_printf(reading->why, "%s/%s changes while it is read: retry", reading->host, reading->day);
 		return errno != ENOENT ? (dirread_damaged(reading, name, strerror(errno)), reading->why->n = 0, true) :
 					 false;
@@ -337,7 +338,8 @@ static bool read_host(struct reading *reading, const char *host)
 	dir_folders_free(days, n);
 	if (folder >= 0)
 		close(folder);
-	/* forget the streams of this host, as the id of a stream does not include the host */
+	/* Streams of different hosts may have the same id, so those of this host are forgotten before the next host is
+	 * read. */
 	forget_streams(reading);
 	return good;
 }

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Returns true for the directory of a recorder: its windows are not a store's, so a reader would find none. */
+/* Returns true if the directory is a DIR of pjrecord. Its windows do not have the form of a store, so a reader would
+ * find no windows. */
 static bool is_of_recorder(int root)
 {
 	return faccessat(root, "recording/recorder", F_OK, 0) == 0 && faccessat(root, "out", F_OK, 0) == 0;
@@ -63,7 +64,8 @@ bool dir_pack(const struct dir_store *store, struct text *text, struct str strin
 	return store->zstd ? pack_zstd(text, string, PACK_ZSTD) : pack_gzip(text, string, PACK_GZIP);
 }
 
-/* Opens a folder in another one; creates it if necessary, and syncs it to disk. Returns -1 and errno on failure. */
+/* Opens a folder in another folder; if it does not exist, creates it and syncs the parent to disk. Returns -1 on
+ * failure, with errno. */
 static int dirstore_make_folder(int at, const char *name)
 {
 	int fd = dir_enter(at, name);
@@ -77,7 +79,8 @@ static int dirstore_make_folder(int at, const char *name)
 	return dir_enter(at, name);
 }
 
-/* Sets the verdict after an error: LATER if it may pass by itself, HOLD if it needs an operator. */
+/* Sets the verdict for an errno: STORE_LATER if the error may pass by itself, STORE_HOLD if it needs an operator. Sets
+ * the reason to `what` and the text of the errno. */
 static void dirstore_failed(struct store_report *report, const char *what, int error)
 {
 	bool passes = error == ENOSPC || error == EDQUOT || error == EIO || error == ESTALE || error == EINTR ||
@@ -87,7 +90,7 @@ static void dirstore_failed(struct store_report *report, const char *what, int e
 	text_printf(&report->why, "%s: %s", what, strerror(error));
 }
 
-/* True if the file contains the same text, decompressed. */
+/* Returns true if the decompressed content of a file equals `text`. */
 static bool dirstore_holds(int fd, struct str text)
 {
 	struct unpack unpack;
@@ -105,8 +108,8 @@ static bool dirstore_holds(int fd, struct str text)
 	return same;
 }
 
-/* Returns 1 if the day has a window of that stream that begins in the same second, else 0; -1 and errno on failure. The
- * caller has found none of the same duration. */
+/* Returns 1 if the folder of a day has a window of the same stream and start, of any duration; 0 if not; -1 on failure,
+ * with errno. */
 static int begins_there(int day, struct dir_name name)
 {
 	struct dir_name *files;
@@ -121,8 +124,9 @@ static int begins_there(int day, struct dir_name name)
 	return found;
 }
 
-/* Returns 1 if the store has the window (in either compression, or in the roll-up of its hour) or has other content of
- * its stream and second, with report->differs. Returns 0 if not, -1 and errno on failure. */
+/* Returns 1 if the store has the window, in either compression or in the roll-up of its hour; also 1, with
+ * report->differs, if the store has other content for the same stream and start. Returns 0 if it has no window of that
+ * stream and start; -1 on failure, with errno. day: descriptor of the folder of the day. */
 static int dirstore_stored(int day, const struct window *window, struct dir_name n, struct store_report *report)
 {
 	struct dir_name hour;
@@ -168,7 +172,8 @@ static void send_to(struct dir_store *store, int day, const struct window *windo
 	}
 	if (there) {
 		report->known = 1;
-		/* Sync the folder: a run that was killed may have renamed the file without doing so. */
+		/* Syncs the folder again: an earlier run may have been killed after it renamed the file and before it
+		 * synced the folder. */
 		if (fsync(day) < 0 && errno != EINVAL)
 			dirstore_failed(report, "cannot sync the directory of the day", errno);
 		return;

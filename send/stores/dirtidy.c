@@ -17,20 +17,20 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Age in s of a roll-up before which its windows are not deleted: a reader that listed the folder before the roll-up
- * appeared may still read them. */
+/* age in s of a roll-up before which its windows are not deleted: a reader that listed the folder before the roll-up
+ * existed may still read them */
 #define GRACE_S 600
 
-/* ---- roll-ups -------------------------------------------------------------------------------------------------- */
+/* ---- writing roll-ups -------------------------------------------------------------------------------------------- */
 
-/* The roll-up of an hour and stream while it is computed. */
+/* The roll-up of an hour and stream that is being computed. */
 struct sum {
 	struct stacks s;
 	/* properties of the first window that was added */
 	struct window facts;
-	/* memory of the strings in facts */
+	/* memory of the strings in `facts` */
 	struct text head, decoded;
-	/* start of each window in s from the hour, "0,30,60" */
+	/* starts of the windows in s after the start of the hour, "0,30,60" */
 	struct text offsets;
 	uint64_t samples, lost, parts;
 	bool lost_known, any, damaged;
@@ -38,7 +38,7 @@ struct sum {
 
 static void dirtidy_take_facts(struct sum *sum, const struct window *window)
 {
-	/* This copies the window's properties: they are written as a header, which is parsed again. */
+	/* Copies the window's properties: writes them as a header and parses the header into sum->facts. */
 	if (!sum->any) {
 		struct str rest;
 
@@ -64,8 +64,8 @@ static void dirtidy_add_lines(struct sum *sum, struct str lines)
 	in_close(&input);
 }
 
-/* Adds a window to the sum, or an earlier roll-up with its list of windows. Returns false if the file is corrupt or
- * cannot be read. */
+/* Adds a file to the roll-up: a window, or an earlier roll-up with its list of windows. Returns false if the file is
+ * corrupt or cannot be read. */
 static bool dirtidy_add_file(struct sum *sum, int day, const struct dir_name *n)
 {
 	struct text decoded = { 0 };
@@ -125,7 +125,7 @@ static void put_frames(struct text *text, const struct stacks *stacks, uint32_t 
 	free(frame);
 }
 
-/* Appends the roll-up as a text: header, list of windows, stacks. */
+/* Appends the text of the roll-up of `hour` (s since 1970): header, list of windows, stacks. */
 static void dirtidy_write_sum(struct text *text, const struct sum *sum, uint64_t hour)
 {
 	struct window window = sum->facts;
@@ -157,8 +157,8 @@ static void free_sum(struct sum *sum)
 	text_free(&sum->offsets);
 }
 
-/* Merges the files of one hour and stream into its roll-up; an existing roll-up is the first file. Returns false if
- * nothing was changed. */
+/* Writes the roll-up of one hour and stream from its n files in folder `day` (descriptor); an existing roll-up is the
+ * first file. Returns false on failure, with no file changed. */
 static bool roll_up(const struct dir_store *store, int day, const struct dir_name *files, size_t n)
 {
 	struct sum sum = { 0 };
@@ -175,9 +175,9 @@ static bool roll_up(const struct dir_store *store, int day, const struct dir_nam
 		uint64_t offset = files[i].epoch % DIR_HOUR;
 
 		if (!files[i].hour && dir_hour_holds(text_view(&sum.offsets), offset))
-			/* the roll-up already contains this window, which drop_parts deletes after GRACE_S */
+			/* the existing roll-up contains this window; drop_parts deletes the file after GRACE_S */
 			continue;
-		/* If a file is corrupt, it remains unchanged, and so do the others of the hour. */
+		/* A corrupt file ends the roll-up: it and the other files of the hour stay as they are. */
 		good = dirtidy_add_file(&sum, day, files + i);
 	}
 	if (good) {
@@ -194,8 +194,8 @@ static bool roll_up(const struct dir_store *store, int day, const struct dir_nam
 	return good;
 }
 
-/* Deletes the windows that a roll-up contains, if the roll-up is at least GRACE_S old, so that no reader needs them.
- * Returns true if one was deleted. */
+/* Deletes the windows that a roll-up contains if the roll-up is at least GRACE_S old, so that no reader needs them.
+ * Returns true if a file was deleted. */
 static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t now)
 {
 	struct text offsets = { 0 };
@@ -225,7 +225,8 @@ static bool drop_parts(int day, const struct dir_name *files, size_t n, uint64_t
 	return dropped;
 }
 
-/* True if the hour has windows that its roll-up does not contain. */
+/* Returns true if the files of an hour and stream include windows that the roll-up lacks or, without a roll-up, more
+ * than one window. */
 static bool has_more(int day, const struct dir_name *files, size_t n)
 {
 	struct text offsets = { 0 };
@@ -258,8 +259,9 @@ static int by_hour(const void *left, const void *right)
 	return dir_name_cmp(name, b);
 }
 
-/* Processes the first hour and stream of the day that needs it. Returns true if something was done, as there may be
- * more. */
+/* Does one step of maintenance in the folder `day` (descriptor): for the first hour and stream that needs it, writes
+ * the roll-up, or deletes the windows that the roll-up contains. Returns true if something was done, so that more may
+ * be left; false if nothing is left. */
 static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 {
 	struct dir_name *files;
@@ -285,10 +287,10 @@ static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 	return done;
 }
 
-/* ---- retention ------------------------------------------------------------------------------------------------- */
+/* ---- limits of age and size -------------------------------------------------------------------------------------- */
 
-/* Deletes the files of the store in a day's folder, and the folder, unless other files are in it. Returns true if the
- * folder is gone. */
+/* Deletes the store's files in the folder of a day, then the folder if no other files are in it. Returns true if the
+ * folder was deleted. */
 static bool drop_day(int host, const char *name)
 {
 	int day = dir_enter(host, name);
@@ -337,8 +339,8 @@ static uint64_t day_bytes(int host, const char *name)
 	return bytes;
 }
 
-/* Deletes the oldest day that exceeds the limits of age or size. The newest day always remains. Returns true if a day
- * was deleted. */
+/* Deletes the oldest day if the host exceeds its limit of age or size. Never deletes the newest day. Returns true if a
+ * day was deleted. */
 static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **days, size_t n, uint64_t now)
 {
 	uint64_t day, sum = 0;
@@ -360,7 +362,7 @@ static bool dirtidy_keep_limits(const struct dir_store *store, int host, char **
 	return false;
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------------- */
+/* ---- interface of the module ------------------------------------------------------------------------------------- */
 
 static bool tidy_host(const struct dir_store *store, const char *name, uint64_t now)
 {
@@ -371,7 +373,7 @@ static bool tidy_host(const struct dir_store *store, const char *name, uint64_t 
 
 	if (host < 0)
 		return false;
-	/* Another process is tidying this host, or its folder cannot be read. */
+	/* Nothing to do: another process tidies this host, or its folder cannot be read. */
 	if (flock(host, LOCK_EX | LOCK_NB) < 0 || !dir_folders(host, true, &days, &n)) {
 		close(host);
 		return false;

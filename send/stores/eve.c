@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * eve.c - the store eve:, the original pipeline's service without changes: documents of {timestamp, hostname, stack,
- * value} and nothing else.
+ * eve.c - the store eve:, the unchanged service of the original pipeline, whose documents have the members timestamp,
+ * hostname, stack and value only.
  *
- * It is exact because ids are the same in each attempt: 8 hex digits of the window's second, 16 of window_id(). Eve
- * inserts a batch in order and stops at the first existing id (409), so the existing documents are a prefix of the
- * window; a binary search finds its end. The state of that search survives a broken connection (batches.h, *state): the
- * documents below `low` exist, those from `high` on do not.
+ * It is exact, as a stack has the same id in each attempt: 8 hex digits of the window's start in s since 1970, 16 of
+ * window_id(). Eve inserts a batch in order and stops at the first id that exists (status 409), so the existing
+ * documents are a prefix of the window; a binary search finds its end. The state of that search survives a broken
+ * connection (batches.post, *state): the documents before index `low` exist, those from `high` on do not.
  */
 #include "send/stores/batches.h"
 
@@ -21,11 +21,11 @@
 #define DOCS_MAX 500
 /* limit in bytes of a request's body, below the 1 MB that nginx accepts */
 #define BYTE_COUNT_MAX ((size_t)768 << 10)
-/* lowest timestamp in s since 1970 that the schema accepts */
+/* earliest timestamp in s since 1970 that the schema accepts */
 #define EPOCH_LEAST 1490778413
-/* number of documents in one response, which the schema limits; that many ids fit into one line of a request */
+/* number of documents in one query: a server may limit responses to 50, and 50 ids fit into a request line */
 #define QUERY_MAX 50
-/* number of attempts of a query without a pause */
+/* number of attempts of a query, without a pause between them */
 #define DEADLINE 4
 
 struct eve {
@@ -47,9 +47,10 @@ static struct eve_id id_of(const struct window *window, struct str stack)
 	return id;
 }
 
-/* ---- queries --------------------------------------------------------------------------------------------------- */
+/* ---- queries for documents --------------------------------------------------------------------------------------- */
 
-/* Runs a query. Repeats it without a pause if the connection breaks, as that is not overload. */
+/* Runs a query. Repeats it at once, up to DEADLINE times, if the connection breaks, as that does not indicate
+ * overload. */
 static struct http_reply eve_query(struct http *http, const char *method, struct str path, struct text *why)
 {
 	struct http_request request = { .method = method, .path = path };
@@ -63,8 +64,9 @@ static struct http_reply eve_query(struct http *http, const char *method, struct
 	return reply;
 }
 
-/* Gets the documents that match the query `where`, as JSON. Returns NULL, with the class in *class and the reason in
- * eve->why, on failure. */
+/* Queries the documents that match the JSON condition `where`; rest: more parameters of the URL. Returns the parsed
+ * response and sets *total to the number of all matches (UINT64_MAX: unknown). Returns NULL on failure, with the class
+ * in *class and the reason in eve->why. */
 static struct jv *eve_request(struct eve *eve, struct str where, const char *rest, enum http_class *class,
 			      uint64_t *total)
 {
@@ -107,7 +109,7 @@ static bool same_doc(const struct jv *item, struct str stack, uint64_t count)
 	return same;
 }
 
-/* Some documents of a window, for a query that finds which of them exist and whether their content is equal. */
+/* Documents of a window, for a query that finds which of them exist and whether they have the same content. */
 struct eve_sought {
 	struct eve_id id[QUERY_MAX];
 	struct str stack[QUERY_MAX];
@@ -146,9 +148,9 @@ static enum http_class eve_look(struct eve *eve, struct eve_sought *requested, s
 	return class;
 }
 
-/* ---- sending --------------------------------------------------------------------------------------------------- */
+/* ---- sending windows --------------------------------------------------------------------------------------------- */
 
-/* Appends n as 16 hexadecimal digits, as %016x does. */
+/* Appends n as 16 hexadecimal digits, like %016x. */
 static void eve_put_number(struct text *text, uint64_t n)
 {
 	char hex[16];
@@ -178,7 +180,7 @@ static void eve_add(struct text *text, const struct window *window, const struct
 	text_char(text, '}');
 }
 
-/* True if the response confirms each of n documents. */
+/* Returns true if the response confirms each of n documents. */
 static bool eve_confirms(struct str body, size_t n)
 {
 	const char *wrong;
@@ -194,8 +196,8 @@ static bool eve_confirms(struct str body, size_t n)
 	return all;
 }
 
-/* Compares up to QUERY_MAX of the batch's first `known` documents, which exist already, by one query. They are evenly
- * spread. */
+/* Compares existing documents with the window in one query: up to QUERY_MAX of the batch's first `known` documents,
+ * evenly spread. Sets report->differs if a document has other content. Returns the class of the response. */
 static enum http_class eve_compare(struct eve *eve, const struct batch *batch, size_t known,
 				   struct store_report *report)
 {
@@ -224,7 +226,9 @@ static struct str eve_nth(struct str lines, size_t i)
 	return stack;
 }
 
-/* Searches for the number of documents of the batch that exist, after Eve responded that the first one does. */
+/* Sets *done to the number of the batch's first documents that exist, after Eve has responded that the first one
+ * exists. Binary search; *state is its state for the next attempt. Returns HTTP_DONE, or the class of a failed
+ * query. */
 static enum http_class eve_search(struct eve *eve, const struct batch *batch, size_t *done, uint32_t *state,
 				  struct store_report *report)
 {
@@ -263,7 +267,7 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 	const char *wrong;
 	struct jv *value;
 
-	/* If an earlier attempt interrupted the search, it continues. */
+	/* An earlier attempt was interrupted during the search: continue it instead of sending. */
 	if (*state && (*state >> 16) <= batch->n) {
 		class = HTTP_CONFLICT;
 	} else {
@@ -279,7 +283,8 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 				    reply.status);
 			class = HTTP_HOLD;
 		} else if (class == HTTP_POISON && !jv_get(value = jv_parse(reply.body, &wrong), "_status")) {
-			/* the response is not Eve's, but that of a proxy: Eve has not seen the documents */
+			/* a response without Eve's "_status" comes from a proxy, and Eve has not received the
+			 * documents */
 			class = HTTP_HOLD;
 			jv_free(value);
 		} else if (class == HTTP_POISON) {
@@ -297,7 +302,7 @@ static enum http_class eve_post(void *store, struct batch *batch, size_t *done, 
 	return class;
 }
 
-/* True if stack is among the stacks of lines. */
+/* Returns true if `lines` contains the stack. */
 static bool is_in(struct str lines, struct str stack)
 {
 	struct str other;
@@ -309,8 +314,8 @@ static bool is_in(struct str lines, struct str stack)
 	return false;
 }
 
-/* Checks by queries that all documents of the window exist, independently of the database's confirmation. Sends missing
- * ones again. */
+/* Verifies by queries that all documents of the window exist, independently of Eve's confirmation. Sends missing ones
+ * again. */
 static void eve_verify(struct eve *eve, const struct window *window, struct store_report *report)
 {
 	struct str lines = window->stacks, refused = text_view(&report->refused);
@@ -364,12 +369,12 @@ static void eve_send(void *store, const struct window *window, uint64_t *resume,
 		eve_verify(eve, window, report);
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------- */
+/* ---- reading windows --------------------------------------------------------------------------------------------- */
 
 static void where_of(struct text *text, const struct store_query *query, struct str after)
 {
-	/* An id begins with a time in s that is not before the window's start, as documents are created later; a day is
-	 * allowed for clocks that differ. */
+	/* Lower limit of _id. An id begins with a time in s since 1970: the window's start, or the time at which the
+	 * server created the document, which is later. One day is allowed for clocks that differ. */
 	uint32_t least = query->from > 86400 ?
 				 query->from - 86400 < UINT32_MAX ? (uint32_t)(query->from - 86400) : UINT32_MAX :
 				 0;
@@ -389,8 +394,8 @@ static void where_of(struct text *text, const struct store_query *query, struct 
 	text_char(text, '}');
 }
 
-/* Appends a stack and its value as a line to text. Blanks are part of a frame; a newline or 0 byte, which would end the
- * line, becomes '_'. */
+/* Appends a line with a stack and its value to *text. Blanks are part of frames; a newline or NUL byte, which would end
+ * the line, becomes '_'. */
 static void eve_add_line(struct text *text, struct str stack, uint64_t value)
 {
 	for (size_t i = 0; i < stack.n; i++)
@@ -402,7 +407,7 @@ struct reading {
 	struct eve *eve;
 	const struct store_query *query;
 	const struct store_sink *sink;
-	/* lines and host of the window that is being delivered to the sink */
+	/* lines, host: stack lines and host of the window that is being delivered to the sink */
 	struct text lines, host;
 	uint64_t epoch;
 	bool begun;
@@ -417,8 +422,9 @@ static bool eve_flush(struct reading *reading)
 	return good;
 }
 
-/* Begins the next window of the sink if the host or time of a document differs from the one before, in the property by
- * which the query groups. */
+/* Called for each document, with its host and time: if the query groups by host or time, and this host or time differs
+ * from that of the document before, delivers the lines so far and begins the next window of the sink. Returns false if
+ * the sink stops. */
 static bool eve_turn(struct reading *reading, struct str host, uint64_t epoch)
 {
 	bool hosts = reading->query->by == BY_HOST, times = reading->query->by == BY_TIME;
@@ -459,8 +465,8 @@ static bool eve_take_item(struct reading *reading, const struct jv *item)
 	return reading->lines.n < 65536 || eve_flush(reading);
 }
 
-/* Reads all pages of the query's documents. The next page starts after the last id, because page numbers make the
- * database count, and the "next" link of Eve is no URL. */
+/* Reads all documents of the query, page by page. Each page starts after the last id of the page before: page numbers
+ * make the database count, and Eve's "next" link is not a URL. */
 static bool eve_pages(struct reading *reading, struct text *why)
 {
 	static const char rest[] =
@@ -514,8 +520,8 @@ static bool take_sum(void *to, struct str stack, const struct jv *value)
 	return reading->lines.n < 65536 || eve_flush(reading);
 }
 
-/* Reads the sums of the original pipeline's service. Its time range includes both ends. The host ALL stands for all
- * hosts; without the parameter the service selects hosts without a name. */
+/* Reads the sums from the original pipeline's service. The time range of the service includes both ends. Parameter
+ * hostname=ALL selects all hosts; without this parameter the service selects documents without a hostname. */
 static bool eve_sums(struct reading *reading, struct text *why)
 {
 	const struct store_query *query = reading->query;
@@ -574,8 +580,8 @@ static int by_host(const void *a, const void *b)
 	return order ? order : pair->epoch < y->epoch ? -1 : pair->epoch > y->epoch;
 }
 
-/* Appends the query for the first document after the one of `last`, in the order (epoch, host): one query for each
- * window, not for each stack. */
+/* Sets *text to the condition for the next window after `last` in the order (epoch, host), so that a list needs one
+ * query for each window, not for each stack. last NULL: the first window. */
 static void where_next(struct text *text, const struct store_query *query, const struct pair *last)
 {
 	text->n = 0;
@@ -648,7 +654,7 @@ static bool eve_list(void *store, const struct store_query *query, const struct 
 	return good;
 }
 
-/* ---- interface ------------------------------------------------------------------------------------------------- */
+/* ---- interface of the store -------------------------------------------------------------------------------------- */
 
 static void eve_close(void *store)
 {

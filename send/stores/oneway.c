@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oneway.c - the stores ndjson: and pyroscope:, for other programs; they cannot be read back.
+ * oneway.c - the write-only stores ndjson: and pyroscope:, for other programs.
  *
- * Neither recognizes repeated windows: a process that is killed before the confirmation sends the window again, and it
- * counts twice. ndjson: writes a line of JSON for each stack, appended window by window, or to standard output.
+ * Neither store recognizes a repeated window: if the process is killed before the confirmation, the window is sent
+ * again and stored twice. ndjson: appends a line of JSON for each stack to a file, or writes it to standard output.
  * pyroscope: sends folded text to /ingest, which accepts no window older than an hour.
  */
 #include "send/stores/batches.h"
@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- ndjson ---------------------------------------------------------------------------------------------------- */
+/* ---- the store ndjson: ------------------------------------------------------------------------------------------- */
 
 struct ndjson {
 	int fd;
@@ -84,7 +84,8 @@ static void ndjson_send(void *store, const struct window *window, uint64_t *resu
 	text_free(&facts);
 }
 
-/* Opens a file for appending; refuses a file that another user may have planted. */
+/* Opens a file for appending. Refuses a file that another user may have created. Returns -1 on failure, with the reason
+ * in *why. */
 static int oneway_open_file(const char *path, struct text *why)
 {
 	struct outpath place;
@@ -142,9 +143,9 @@ const struct store_ops store_ndjson = {
 	.close = ndjson_close,
 };
 
-/* ---- pyroscope ------------------------------------------------------------------------------------------------- */
+/* ---- the store pyroscope: ---------------------------------------------------------------------------------------- */
 
-/* limit of lines in a body: Pyroscope refuses more than 16 000 samples */
+/* limit of lines in a body: Pyroscope refuses more than 16,000 samples */
 #define PROFILE_DOCS 15000
 /* limit of a body in bytes: Pyroscope refuses more than 4 MB */
 #define PROFILE_BYTES ((size_t)3 << 20)
@@ -164,7 +165,7 @@ static void oneway_add(struct text *text, const struct window *window, const str
 	text_printf(text, " %" PRIu64 "\n", count);
 }
 
-/* Appends the value of a label to text. Bytes that would end the value become '_'. */
+/* Appends the value of a label to *text. Bytes that would end the value become '_'. */
 static void oneway_add_value(struct text *text, struct str value)
 {
 	for (size_t i = 0; i < value.n; i++)
@@ -229,7 +230,7 @@ static enum http_class oneway_post(void *store, struct batch *batch, size_t *don
 	report->requests++;
 	report->bytes += reply.sent;
 	report->after = reply.after;
-	/* Pyroscope answers 422 to all errors, also temporary ones */
+	/* Pyroscope responds with 422 to all errors, including temporary ones. */
 	return reply.status == 422 ? HTTP_PERHAPS : reply.class;
 }
 
@@ -239,7 +240,7 @@ static void pyroscope_send(void *store, const struct window *window, uint64_t *r
 	struct pyroscope *pyroscope = store;
 
 	batches_send(&pyroscope->batches, pyroscope, window, resume, false, report);
-	/* A refusal is never caused by a single stack: the window is too old, or all of it is invalid. */
+	/* Refuses the window, not a single stack: the cause is always the whole window, which is too old or invalid. */
 	if (report->verdict == STORE_INDETERMINATE && isolate) {
 		report->verdict = STORE_REFUSED;
 		text_str(&report->refused_why, text_view(&report->why));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* callees.h - the callees of a function name in the order of their last use: the move-to-front list of docs/SVG.md, for
- * the writer and the reader of TREE. The front of the list is the end of the array, so that a move to the front is a
- * short shift. */
+/* callees.h - list of the callees of a function name, most recently used first: the move-to-front list of docs/SVG.md,
+ * for the writer and the reader of TREE. The front of the list is the end of the array, so that a move to the front
+ * shifts few elements. */
 #ifndef PJ_CALLEES_H
 #define PJ_CALLEES_H
 
@@ -14,7 +14,7 @@ struct callees {
 	uint32_t n, cap;
 };
 
-/* Adds id at the front. A full array is replaced by one of twice the size, which belongs to the arena. */
+/* Adds id at the front. A full array is replaced by one of twice the size, allocated in `memory`. */
 static inline void callees_push(struct callees *callees, uint32_t id, struct arena *memory)
 {
 	if (callees->n == callees->cap) {
@@ -28,7 +28,7 @@ static inline void callees_push(struct callees *callees, uint32_t id, struct are
 	callees->id[callees->n++] = id;
 }
 
-/* Returns the position of id, counted from the front; the front has position 1. The list must contain id. */
+/* Returns the position of id in the list, counted from 1 at the front. The list must contain id. */
 static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 {
 	uint32_t index = 1;
@@ -38,7 +38,7 @@ static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 	return index;
 }
 
-/* Moves the id at a position, counted from the front as by callees_find, to the front and returns it. The caller checks
+/* Moves the id at position `index`, counted from 1 at the front, to the front, and returns the id. The caller checks
  * that 1 <= index <= n. */
 static inline uint32_t callees_to_front(struct callees *callees, uint32_t index)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/format/encode.h"
 
+#include "common/rounding.h"
 #include "svg/format/callees.h"
 #include "svg/format/xml.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-/* The digits of numbers in the data block: 0x20 to 0x7e without & < > " ' \ and the backquote. */
+/* digits of numbers in the data block: 0x20 to 0x7e without & < > " ' \ and the backquote */
 static const char digits[] = " !#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_abcdefghijklmnopqrstuvwxyz{|}~";
 
 _Static_assert(sizeof(digits) == 88 + 1, "the alphabet has 88 digits");
 
-/* Number base of a digit's value. A digit of this value or more carries its value minus MORE, and another digit
- * follows. */
+/* number base of the data block: the last digit of a number is below MORE; each other digit has MORE added to its
+ * value */
 #define MORE 44
 
 static void put_digit(struct text *text, uint32_t digit)
@@ -30,10 +30,10 @@ void encode_number(struct text *text, uint64_t value)
 	put_digit(text, (uint32_t)value);
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------- */
+/* ---- names of frames (NAMES) -------------------------------------------------------------------------------- */
 
-/* Returns the length of the common prefix, at most 87, up to the first byte that is not ASCII. In ASCII, bytes here are
- * UTF-16 units in the viewer. */
+/* Returns the length in bytes of the common prefix of two names, at most 87. The prefix ends before the first byte that
+ * is not ASCII, as the viewer counts UTF-16 units, which equal bytes only in ASCII text. */
 static uint32_t shared_prefix(struct str string, struct str other)
 {
 	uint32_t n = 0;
@@ -58,17 +58,17 @@ void encode_names(struct text *text, const struct styles *styles)
 	}
 }
 
-/* ---- tree --------------------------------------------------------------------------------------------------- */
+/* ---- call tree (TREE) --------------------------------------------------------------------------------------- */
 
-/* Set of the pairs (caller's name, callee's name) that occurred in the tree so far. A lookup here replaces a search in
- * long lists of callees. */
+/* Set of the pairs (caller's name, callee's name) that have occurred in the tree. A lookup replaces the search in a
+ * long list of callees. */
 struct pairs {
-	uint64_t *slot; /* hash table: caller << 32 | callee, + 1; 0: empty */
+	uint64_t *slot; /* hash table of (caller << 32 | callee) + 1; 0: empty slot */
 	uint64_t mask;
 };
 
 struct tree {
-	struct callees *of; /* callees of each name, by name id; those of the root follow the last name */
+	struct callees *of; /* callees of each name, by name id; at the end the callees of the root */
 	struct pairs first_seen;
 	struct arena memory;
 };
@@ -83,7 +83,7 @@ static void pairs_make(struct pairs *pairs, uint32_t n)
 	pairs->mask = slots - 1;
 }
 
-/* Adds a pair to the set. Returns true if the pair was in the set before. */
+/* Adds the pair (caller, callee) to the set. Returns true if the pair was already in the set, false if it is new. */
 static bool pairs_intersect(struct pairs *pairs, uint32_t caller, uint32_t callee)
 {
 	uint64_t key = ((uint64_t)caller << 32 | callee) + 1;
@@ -135,10 +135,10 @@ void encode_tree(struct text *text, const struct layout *layout, const struct st
 	free(tree.of);
 }
 
-/* ---- self --------------------------------------------------------------------------------------------------- */
+/* ---- self weights (SELF) ------------------------------------------------------------------------------------ */
 
-/* Appends a column of n numbers that are mostly zero: for each other number, the count of zeros before it, then the
- * number minus 1. */
+/* Appends value[0..n), a column of numbers that are mostly 0. For each number that is not 0, writes the count of zeros
+ * before it, then the number minus 1. */
 static void put_sparse(struct text *text, const uint64_t *value, uint32_t n)
 {
 	uint64_t zeros = 0;
@@ -164,7 +164,7 @@ void encode_pauses(struct text *text, const struct layout *layout)
 	put_sparse(text, layout->pause, layout->n);
 }
 
-/* ---- verdicts ----------------------------------------------------------------------------------------------- */
+/* ---- test results (VERDICT) --------------------------------------------------------------------------------- */
 
 enum { CODE_LESS = 8, CODE_ONE_SIDED = 16, CODE_MOVED = 32 };
 
@@ -190,7 +190,7 @@ void encode_verdict(struct text *text, const struct layout *layout, const struct
 		encode_number(text, silent);
 		encode_number(text, code);
 		if (assessed[i].level)
-			encode_number(text, (uint64_t)llroundf(assessed[i].z * 10));
+			encode_number(text, (uint64_t)rounded(assessed[i].z * 10));
 		silent = 0;
 	}
 }

@@ -48,8 +48,8 @@ static void sha256_add_block(uint32_t hash[8], const unsigned char block[64])
 		hash[i] += v[i];
 }
 
-/* Adds the last blocks: the rest of the text, a one bit, zeros, and the length of the whole text in bits. length is in
- * bytes. */
+/* Hashes the last blocks: the rest of the text, a 1 bit, zeros, and the length of the complete text in bits. length:
+ * length of the complete text in bytes. */
 static void add_end(uint32_t hash[8], struct str rest, uint64_t length)
 {
 	unsigned char end[128] = { 0 };
@@ -80,7 +80,7 @@ void sha256(struct str string, unsigned char digest[32])
 void sha256_csp(struct text *text, struct str string)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	/* Base64 encodes 3 bytes as 4 letters. The digest has 32 bytes: byte 33 is padding. */
+	/* Base64 encodes 3 bytes as 4 letters: a zero byte pads the 32 bytes of the digest to 33. */
 	unsigned char digest[33] = { 0 };
 
 	sha256(string, digest);

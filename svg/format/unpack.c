@@ -11,14 +11,15 @@
 #define DATA_TAG STR("<script type=\"application/x-pjsvg\" class=\"pj-d\">")
 #define END_TAG STR("</script>")
 
-/* Content of a block without entities (text), with entities (raw), and the offset of raw in the document. */
+/* A script block. text: its content without entities; raw: its content in the document, with entities; offset: position
+ * of raw in the document in bytes. */
 struct block {
 	struct text text;
 	struct str raw;
 	size_t offset;
 };
 
-/* A position in a block that is being read: the next byte and the end of the section, as offsets in block->text. */
+/* The read position in a block: offsets in block->text of the next byte and of the end of the current section. */
 struct cursor {
 	struct block *block;
 	size_t at, end;
@@ -26,15 +27,15 @@ struct cursor {
 
 struct names {
 	uint32_t n, cap;
-	uint32_t *frame; /* frame id in stacks of each name */
+	uint32_t *frame; /* frame id in `stacks` of each name */
 };
 
-/* The frames of the tree, in preorder. */
+/* The frames of the tree in preorder; each pointer is an array by frame number. */
 struct preorder {
 	uint32_t n, depth;
-	uint32_t *parent; /* number of each frame's parent; UINT32_MAX: the root */
+	uint32_t *parent; /* number of the parent; UINT32_MAX: the root */
 	uint32_t *name;
-	/* self weights of the frames; other: self weights after (in a difference) or pauses (in a flame chart) */
+	/* self: self weights; other: self weights after (in a difference) or pauses (in a flame chart) */
 	uint64_t *self, *other;
 };
 
@@ -45,8 +46,8 @@ struct parser {
 	size_t where;
 	bool chart, diff;
 	uint32_t nkinds, ncolours;
-	struct str *suffix; /* suffix of each kind of code */
-	uint32_t *kind;     /* kind of code of each colour */
+	struct str *suffix; /* suffix of each code kind */
+	uint32_t *kind;     /* code kind of each colour */
 	struct names names;
 	struct preorder frames;
 	struct arena memory;
@@ -61,7 +62,7 @@ static size_t entity_length(struct str string)
 										    1;
 }
 
-/* Returns the offset in the document of the byte at offset `at` in block->text, for messages. */
+/* Returns the offset in the document, for messages, of the byte at offset `at` in block->text. */
 static size_t unpack_place_of(const struct block *block, size_t at)
 {
 	size_t i = 0;
@@ -85,8 +86,8 @@ static bool fail_at(struct parser *parser, const struct cursor *cursor, const ch
 	return unpack_fail(parser, unpack_place_of(cursor->block, cursor->at), why);
 }
 
-/* Finds the first block that starts with tag, at or after offset `from` of the document. Returns false if there is none
- * or it has no end. */
+/* Finds the first block that starts with `tag`, from offset `from` of the document on. Returns false if there is none,
+ * or if its end is missing. */
 static bool find_block(struct parser *parser, struct block *block, struct str bytes, size_t from, struct str tag)
 {
 	ptrdiff_t at = str_find_str(str_from(bytes, from), tag);
@@ -117,7 +118,7 @@ static bool unpack_unescape(struct parser *parser, struct block *block)
 	return true;
 }
 
-/* ---- config ------------------------------------------------------------------------------------------------- */
+/* ---- config block of a picture ------------------------------------------------------------------------------ */
 
 static char unpack_peek(const struct cursor *cursor)
 {
@@ -132,8 +133,8 @@ static bool unpack_take(struct parser *parser, struct cursor *cursor, char wante
 	return true;
 }
 
-/* Moves cursor to the next element of an array or object, which ends with the byte `end`. Returns false behind the last
- * element, and on an error. */
+/* Moves the cursor to the next element of a JSON array or object, whose closing byte is `end`. Returns false after the
+ * last element, and on an error. *first: true before the first element; set to false. */
 static bool unpack_more(struct parser *parser, struct cursor *cursor, bool *first, char end)
 {
 	if (unpack_peek(cursor) == end && cursor->at < cursor->end) {
@@ -174,7 +175,7 @@ static bool get_count(struct parser *parser, struct cursor *cursor, uint32_t *va
 	return true;
 }
 
-/* Skips a JSON value of any type. */
+/* Skips a JSON value of any type. Returns false on an error. */
 static bool skip_value(struct parser *parser, struct cursor *cursor)
 {
 	struct text ignored = { 0 };
@@ -207,7 +208,8 @@ static bool is_suffix(struct str string)
 	return folded_plain((struct str){ name, 5 }).n == 1;
 }
 
-/* Reads the kinds of code: [[label, suffix], ...]. The opening bracket has been read. */
+/* Reads the list of code kinds after its opening bracket: [[label, suffix], ...]. text: scratch buffer. Returns false
+ * on an error. */
 static bool get_kinds(struct parser *parser, struct cursor *cursor, struct text *text)
 {
 	bool first = true;
@@ -225,7 +227,8 @@ static bool get_kinds(struct parser *parser, struct cursor *cursor, struct text 
 	return !parser->why;
 }
 
-/* Reads the colours: [[light, dark, kind], ...]. The opening bracket has been read. */
+/* Reads the list of colours after its opening bracket: [[light, dark, kind], ...]. text: scratch buffer. Returns false
+ * on an error. */
 static bool get_colours(struct parser *parser, struct cursor *cursor, struct text *text)
 {
 	bool first = true;
@@ -243,7 +246,8 @@ static bool get_colours(struct parser *parser, struct cursor *cursor, struct tex
 	return !parser->why;
 }
 
-/* Returns true if string is empty, or a `# pj` line that only comment lines follow (as in a difference). */
+/* Returns true if a string is a valid header: empty, or a `# pj` line, after which only comment lines may follow (as in
+ * a difference). Returns false for all other strings. */
 static bool is_head(struct str string)
 {
 	if (string.n && !folded_is_header(str_cut(&string, '\n')))
@@ -311,12 +315,12 @@ static bool parse_config(struct parser *parser)
 	return parser->chart && parser->diff ? fail_at(parser, &cursor, "a flame chart cannot be a difference") : true;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------ */
+/* ---- numbers of the data block ------------------------------------------------------------------------------ */
 
-/* Returns the value of a digit in the alphabet of docs/SVG.md, or 88 if the byte is no digit. */
+/* Returns the value of a digit in the alphabet of docs/SVG.md; 88 if the byte is not a digit. */
 static uint32_t digit_of(char byte)
 {
-	static const char skipped[] = "\"&'<>\\`"; /* bytes that are no digits, in ascending order */
+	static const char skipped[] = "\"&'<>\\`"; /* printable bytes that are not digits, in ascending order */
 	uint32_t value = (uint32_t)(unsigned char)byte - 0x20;
 
 	if (byte < 0x20 || byte == 0x7f)
@@ -359,10 +363,10 @@ static bool get_varint(struct parser *parser, struct cursor *cursor, uint64_t *v
 	return true;
 }
 
-/* ---- sections ----------------------------------------------------------------------------------------------- */
+/* ---- sections of the data block ----------------------------------------------------------------------------- */
 
-/* Sets the cursor to the next section of the data block; `last` is set for the last section, after which nothing may
- * follow. Returns false if the section is missing. */
+/* Moves the cursor to the next section of the data block. last: true if this must be the last section of the block.
+ * Returns false if the section is missing, or if another section follows although `last` is true. */
 static bool next_section(struct parser *parser, struct cursor *cursor, bool last)
 {
 	struct str rest = str_from(text_view(&parser->data.text), cursor->at = cursor->end);
@@ -401,7 +405,8 @@ static bool unpack_add_name(struct parser *parser, struct cursor *cursor, struct
 	return true;
 }
 
-/* Reads a line of NAMES: length of the prefix shared with the line before (in text), colour, the rest of the name. */
+/* Reads a line of NAMES: length of the prefix shared with the line before, colour, rest of the name. *text: in: name of
+ * the line before; out: name of this line. bytes: scratch buffer. Returns false if the line is malformed. */
 static bool get_name(struct parser *parser, struct cursor *cursor, struct text *text, struct text *bytes)
 {
 	uint32_t shared;
@@ -432,11 +437,11 @@ static bool parse_names(struct parser *parser, struct cursor *cursor)
 	return good;
 }
 
-/* ---- tree --------------------------------------------------------------------------------------------------- */
+/* ---- call tree (TREE) --------------------------------------------------------------------------------------- */
 
 struct tree {
-	struct callees *of; /* callees of each name, by name id; those of the root at index names.n */
-	uint32_t *at;       /* for each depth, the last frame that was read; [0] is not used */
+	struct callees *of; /* callees of each name, by name id; the callees of the root at index names.n */
+	uint32_t *at;       /* last frame that was read at each depth; at[0] is not used */
 	struct arena memory;
 };
 
@@ -480,8 +485,8 @@ static bool get_frame(struct parser *parser, struct cursor *cursor, struct tree 
 	return true;
 }
 
-/* Reads TREE. A frame takes at least one byte, so neither the number of frames nor the depth exceeds the number of
- * bytes. */
+/* Reads TREE, and returns false on an error. Each frame needs at least one byte, so the length of the section limits
+ * the number of frames and the depth. */
 static bool parse_tree(struct parser *parser, struct cursor *cursor)
 {
 	size_t max = cursor->end - cursor->at;
@@ -502,8 +507,8 @@ static bool parse_tree(struct parser *parser, struct cursor *cursor)
 	return good;
 }
 
-/* Reads a column of numbers that are mostly zero, as pairs: number of frames with 0, then the next frame's number minus
- * 1. Returns the column, which the caller frees, or NULL on an error. */
+/* Reads a column of numbers that are mostly 0, as pairs: number of frames with 0, then the number of the next frame
+ * minus 1. Returns the column, which the caller frees; NULL on an error. */
 static uint64_t *parse_sparse(struct parser *parser, struct cursor *cursor)
 {
 	uint64_t *value = mem_alloc(sizeof(*value), (size_t)parser->frames.n + 1);
@@ -525,10 +530,11 @@ static uint64_t *parse_sparse(struct parser *parser, struct cursor *cursor)
 	return NULL;
 }
 
-/* ---- stacks ------------------------------------------------------------------------------------------------- */
+/* ---- stacks from the call tree ------------------------------------------------------------------------------ */
 
-/* Adds the pause before frame i to the parent's node in the stacks, and takes it from the parent's self weight, of
- * which it is a part. */
+/* Adds the pause before frame i as weight to parent_node, the node of its parent in the stacks, and subtracts the pause
+ * from the parent's self weight, which includes it. Returns false if the pause is larger than this self weight, or if
+ * the sum of all weights exceeds 63 bits. */
 static bool add_pause(struct parser *parser, uint32_t i, uint32_t parent_node)
 {
 	struct preorder *frames = &parser->frames;
@@ -563,7 +569,7 @@ static bool build_stacks(struct parser *parser)
 	uint32_t *node = mem_alloc(sizeof(*node), (size_t)frames->n + 1);
 	bool good = true;
 
-	stacks_add(stacks, 0, 0, 0); /* the stacks have a root even if the tree is empty */
+	stacks_add(stacks, 0, 0, 0); /* creates the root, even if the tree is empty */
 	for (uint32_t i = 0; good && i < frames->n; i++) {
 		uint32_t parent = frames->parent[i] == UINT32_MAX ? 0 : node[frames->parent[i]];
 		uint32_t frame = parser->names.frame[frames->name[i]];

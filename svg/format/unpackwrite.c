@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/format/unpack.h"
 
+#include "common/formats/foldedhead.h"
 #include "common/formats/foldedwrite.h"
 
 #include <stdlib.h>
@@ -24,9 +25,16 @@ static void unpackwrite_put_stack(struct out *out, struct path *path, const stru
 		path->frame[path->n++] = intern_str(&stacks->frames, stacks->node[node].frame);
 	}
 	for (size_t i = 0; i < path->n; i++) {
-		if (i)
+		struct str frame = path->frame[unpacked->reverse ? i : path->n - 1 - i];
+
+		if (i) {
 			out_char(out, ';');
-		out_str(out, path->frame[unpacked->reverse ? i : path->n - 1 - i]);
+		} else if (folded_is_comment(frame) && (frame.n > 1 || path->n == 1)) {
+			/* replaces the first byte, as folded_write does, so that the line is no comment */
+			out_char(out, '_');
+			frame = str_from(frame, 1);
+		}
+		out_str(out, frame);
 	}
 }
 
@@ -55,7 +63,8 @@ struct order {
 	const uint32_t *rank; /* rank of each frame's name in byte order, by frame id */
 };
 
-/* Orders the nodes of reversed stacks as folded text orders the original stacks: by the outermost frame first. */
+/* Sorts the nodes of reversed stacks into the order of the original stacks in folded text, which starts from their
+ * outermost frames. */
 static int turned_cmp(const void *a, const void *b, void *context)
 {
 	const struct order *order = context;
@@ -69,8 +78,8 @@ static int turned_cmp(const void *a, const void *b, void *context)
 	return (x != 0) - (y != 0);
 }
 
-/* Writes reversed stacks in their original order of frames, without a second tree: that could be far larger than the
- * first. */
+/* Writes reversed stacks with their frames in the original order. It builds no second tree, which could be far larger
+ * than the first. */
 static void write_turned(struct out *out, struct path *path, const struct unpacked *unpacked)
 {
 	const struct stacks *stacks = &unpacked->stacks;

@@ -4,7 +4,10 @@
 #include "svg/format/encode.h"
 #include "svg/format/xml.h"
 #include "svg/heat/heattime.h"
+#include "svg/heat/markers.h"
 #include "svg/layout/change.h"
+
+#include <stdlib.h>
 
 static void put_colours_of(struct text *text, bool dark)
 {
@@ -15,7 +18,7 @@ static void put_colours_of(struct text *text, bool dark)
 	}
 }
 
-/* Writes what a comparison of two ranges needs: the rule of its tests, and the colours of its steps. */
+/* Writes the keys for a comparison of two time ranges: the rule of its tests, and the colours of its steps. */
 static void put_comparison(struct text *text, struct str unit)
 {
 	static const struct change plain;
@@ -33,6 +36,31 @@ static void put_comparison(struct text *text, struct str unit)
 	text_add(text, "]]");
 }
 
+static void put_row_names(struct text *text, const struct str *name, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		text_add(text, i ? "," : "");
+		xml_json(text, name[i]);
+	}
+}
+
+/* Writes the columns without samples that are marked as missing: for each range its row, first column and number of
+ * columns. */
+static void put_missing_columns(struct text *text, const struct heatmap *map)
+{
+	bool *filled = heatmap_filled(map), any = false;
+
+	for (uint32_t row = 0; row < map->rows; row++)
+		for (uint32_t column = 0, n; row != map->labels->lost; column += n) {
+			n = heatmap_missing(map, filled, row, &column);
+			if (n == 0)
+				break;
+			text_printf(text, "%s[%u,%u,%u]", any ? "," : "", row, column, n);
+			any = true;
+		}
+	free(filled);
+}
+
 static void put_row_label_keys(struct text *text, const struct heatmap *map)
 {
 	const struct heatrows *labels = map->labels;
@@ -42,17 +70,36 @@ static void put_row_label_keys(struct text *text, const struct heatmap *map)
 	text_add(text, ",\"label\":");
 	xml_json(text, labels->label);
 	text_add(text, ",\"names\":[");
-	for (uint32_t row = 0; row < labels->n; row++) {
-		text_add(text, row ? "," : "");
-		xml_json(text, labels->name[row]);
+	put_row_names(text, labels->name, labels->n);
+	text_add(text, "],\"briefs\":[");
+	put_row_names(text, labels->brief, labels->n);
+	text_printf(text, "],\"missing\":%u,\"hatched\":[", map->missing);
+	put_missing_columns(text, map);
+	text_add(text, "]");
+}
+
+/* Writes for each marker its position, its time in ns from the start of the map, and its label. Then writes the number
+ * of markers outside of the map. */
+static void put_marker_keys(struct text *text, const struct heatmap *map)
+{
+	const struct markers *markers = map->markers;
+
+	if (!markers)
+		return;
+	text_add(text, ",\"markers\":[");
+	for (size_t i = 0; i < markers->n; i++) {
+		const struct marker *marker = &markers->marker[i];
+
+		text_printf(text, "%s[%u,%ju,", i ? "," : "", marker->position, (uintmax_t)(marker->ns - map->origin));
+		xml_json(text, marker->label);
+		text_char(text, ']');
 	}
-	text_printf(text, "],\"missing\":%u,\"lost\":%d", map->missing,
-		    labels->lost < labels->n ? (int)labels->lost : -1);
+	text_printf(text, "],\"unmarked\":%ju", (uintmax_t)(markers->outside + markers->excess));
 }
 
 void heatdata_config(struct text *text, const struct heatmap *map, struct str unit)
 {
-	/* Seconds as text of integers: times of the wall clock in ns need more digits than a double has. */
+	/* Writes the origin as two integers, as a double has too few digits for wall-clock times in ns. */
 	text_printf(text, "{\"slot\":%ju,\"rows\":%u,\"columns\":%u", (uintmax_t)map->slot_ns, map->rows, map->columns);
 	text_printf(text, ",\"origin\":%ju.%09ju", (uintmax_t)(map->origin / HEATTIME_SECOND),
 		    (uintmax_t)(map->origin % HEATTIME_SECOND));
@@ -69,6 +116,7 @@ void heatdata_config(struct text *text, const struct heatmap *map, struct str un
 	text_add(text, "]]");
 	put_comparison(text, unit);
 	put_row_label_keys(text, map);
+	put_marker_keys(text, map);
 	text_char(text, '}');
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* ---- colours ------------------------------------------------------------------------------------------------ */
+/* ---- colours of slots --------------------------------------------------------------------------------------- */
 
 uint32_t heatmap_colour(unsigned level, bool dark)
 {
@@ -21,7 +21,7 @@ unsigned heatmap_level(const struct heatmap *map, uint64_t sum)
 {
 	if (sum >= map->full)
 		return HEATMAP_LEVELS;
-	/* full is more than sum, so at least 2 */
+	/* full > sum >= 1, so full - 1 is not 0 */
 	return 1 + (unsigned)((double)(sum - 1) * (HEATMAP_LEVELS - 1) / (double)(map->full - 1) + .5);
 }
 
@@ -31,8 +31,9 @@ unsigned heatmap_level(const struct heatmap *map, uint64_t sum)
 #define MINUTE (60 * HEATTIME_SECOND)
 #define HOUR (60 * MINUTE)
 
-#define SLOT_LIMIT (UINT64_C(1) << 57) /* times are below 2^63 ns */
-#define ROWS 50                        /* of columns that no shape has */
+/* length in ns of the longest slot: times are below 2^63 ns, so any input then has two columns at most */
+#define SLOT_LIMIT (UINT64_C(1) << 57)
+#define ROWS 50 /* number of rows of a column if the slot length is not in `shapes` */
 
 static const struct heatmap_shape {
 	uint64_t slot_ns;
@@ -56,14 +57,14 @@ static const struct heatmap_shape {
 	{ HOUR, 24 },
 };
 
-/* Returns the distance of the input's times: the longest duration of which all are multiples, as --time-slice of pjfold
- * writes them; 1 for a single time. */
+/* Returns the greatest common divisor of the input's times in ns, their distance, such as the slice length of pjfold
+ * --time-slice; 1 if there is only one time. */
 static uint64_t times_distance(const struct slots *slots)
 {
 	uint64_t distance = 0;
 
 	for (size_t i = 0; i < slots->ntimes && slots->ntimes > 1 && distance != 1; i++)
-		for (uint64_t rest = slots->ns[i]; rest;) { /* Euclid: the greatest common divisor */
+		for (uint64_t rest = slots->ns[i]; rest;) { /* Euclid's algorithm */
 			uint64_t next = distance % rest;
 
 			distance = rest;
@@ -72,7 +73,8 @@ static uint64_t times_distance(const struct slots *slots)
 	return distance ? distance : 1;
 }
 
-/* Returns the number of columns of the grid from one used column to the next. */
+/* Returns the number of columns in the grid from one used column to the next one. A gap of more than HEATMAP_GAP unused
+ * columns is shown as one column, so the result is then 2. */
 static uint64_t heatmap_step(uint64_t from, uint64_t to)
 {
 	return to - from > HEATMAP_GAP + 1 ? 2 : to - from;
@@ -87,8 +89,8 @@ static bool columns_fit(const struct slots *slots, uint64_t column_ns)
 	return columns <= HEATMAP_COLUMNS;
 }
 
-/* Returns true if there are few enough pairs of slot and frame. `seen` is scratch space: for each frame, the number of
- * the last slot that has it, plus 1; zeroed here. */
+/* Returns true if there are at most HEATMAP_PAIRS pairs of slot and frame with slots of slot_ns ns; false if there are
+ * more. seen: scratch array, cleared here: by frame, number of the last slot with this frame, counted from 1. */
 static bool pairs_fit(const struct slots *slots, uint64_t slot_ns, size_t *seen)
 {
 	size_t pairs = 0, slot = 0;
@@ -129,7 +131,8 @@ static bool try_shapes(struct heatmap *map, const struct slots *slots, uint64_t 
 	return false;
 }
 
-/* Returns true if times at this distance fill the slots of a shape. */
+/* Returns true if times with this distance can fill all slots of some shape: the slot of the first shape is a multiple
+ * of `distance`, or a shape has exactly this slot length. Otherwise false: slots do not use the shapes. */
 static bool has_shape(uint64_t distance)
 {
 	bool found = shapes[0].slot_ns % distance == 0;
@@ -139,36 +142,54 @@ static bool has_shape(uint64_t distance)
 	return found;
 }
 
-/* Returns the length of the shortest slot that the user's wish and the times allow: at least HEATMAP_ROW_SLOT in rows
- * with labels, and a multiple of the distance of times. */
+/* Returns the length in ns of the shortest allowed slot. It is `wish`, the length that the user wishes, unless that is
+ * 0. Otherwise it is a multiple of `distance`, the distance of times: in a map with labels the first multiple from
+ * HEATMAP_ROW_SLOT on; else from the slot of the first shape on if has_shape is true, or `distance` itself if not. */
 static uint64_t shortest_slot(const struct heatmap *map, uint64_t wish, uint64_t distance)
 {
-	uint64_t least = wish > distance ? wish : distance;
+	uint64_t least = map->labels ? HEATMAP_ROW_SLOT : has_shape(distance) ? shapes[0].slot_ns : distance;
 
-	if (map->labels && !wish && least < HEATMAP_ROW_SLOT)
-		least = (HEATMAP_ROW_SLOT + distance - 1) / distance * distance;
-	return least;
+	if (wish)
+		return wish;
+	return (least + distance - 1) / distance * distance;
 }
 
-/* Chooses the shortest slot that fits, is not below the wish (0: none), and is a multiple of `distance`. */
-static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t wish, uint64_t distance, size_t *seen)
+/* Tries slot lengths from `least` (ns) on, in ascending order, until the map keeps the limits HEATMAP_COLUMNS and
+ * HEATMAP_PAIRS, and sets the length in *map. distance: of the times, in ns (times_distance); seen: scratch array of
+ * pairs_fit. */
+static void try_slots(struct heatmap *map, const struct slots *slots, uint64_t least, uint64_t distance, size_t *seen)
 {
-	uint64_t least = shortest_slot(map, wish, distance), slot_ns;
-
-	if (wish && wish < SLOT_LIMIT && heatmap_try(map, slots, (struct heatmap_shape){ wish, ROWS }, seen))
-		return;
 	if (has_shape(distance) && try_shapes(map, slots, least, distance, seen))
 		return;
-	/* Times are below 2^63 ns: slots of 2^57 ns give two columns, which every input fits. */
-	for (slot_ns = has_shape(distance) && least < HOUR ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
+	/* Times are below 2^63 ns, so slots of 2^57 ns give two columns, which fit for any input. */
+	for (uint64_t slot_ns = has_shape(distance) && least < HOUR ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
 		if (heatmap_try(map, slots, (struct heatmap_shape){ slot_ns, ROWS }, seen))
 			return;
 	heatmap_try(map, slots, (struct heatmap_shape){ SLOT_LIMIT, ROWS }, seen);
 }
 
-/* ---- the grid ----------------------------------------------------------------------------------------------- */
+/* Sets the slot length to the shortest allowed one for which the map keeps its limits of columns and pairs. If the
+ * slots are longer than the shortest allowed length, sets map->joined_ns to the shortest allowed length. wish: length
+ * in ns that the user wishes; 0: none. */
+static void choose_slot(struct heatmap *map, const struct slots *slots, uint64_t wish)
+{
+	uint64_t distance = times_distance(slots);
+	uint64_t least = shortest_slot(map, (wish + distance - 1) / distance * distance, distance);
+	size_t *seen = mem_alloc(sizeof(*seen), (size_t)slots->tree.n + 1);
+	bool fits = (wish || map->labels) && least < SLOT_LIMIT &&
+		    heatmap_try(map, slots, (struct heatmap_shape){ least, ROWS }, seen);
 
-/* Fills runs. Returns for each time its position; the caller frees it. */
+	if (!fits)
+		try_slots(map, slots, least, distance, seen);
+	if (map->slot_ns > least)
+		map->joined_ns = least;
+	free(seen);
+}
+
+/* ---- grid of columns and slots ------------------------------------------------------------------------------ */
+
+/* Sets map->run and the number of columns. Returns an array by time: position of the slot that contains the time or, in
+ * a map with labels, position of the lowest row in its column. The caller frees the array. */
 static uint32_t *place_times(struct heatmap *map, const struct slots *slots)
 {
 	uint32_t *position = mem_alloc(sizeof(*position), slots->ntimes);
@@ -196,7 +217,26 @@ static uint32_t *place_times(struct heatmap *map, const struct slots *slots)
 	return position;
 }
 
-/* Makes a slot for each position that has a time, and gives its index to the times. */
+bool heatmap_position(const struct heatmap *map, uint64_t ns, uint32_t *position)
+{
+	uint64_t column = ns / map->column_ns;
+	size_t i = map->nruns - 1;
+
+	if (ns < map->origin || column >= map->run[i].column + map->run[i].n)
+		return false;
+	while (map->run[i].column > column)
+		i--;
+	const struct heatmap_run *run = &map->run[i];
+	bool is_gap = column - run->column >= run->n;
+
+	*position = (run->position + (is_gap ? run->n : (uint32_t)(column - run->column))) * map->rows;
+	if (!map->labels && !is_gap)
+		*position += (uint32_t)(ns % map->column_ns / map->slot_ns);
+	return true;
+}
+
+/* Creates a slot for each position that has a time. Replaces the index of the time in each item by the index of its
+ * slot. */
 static void make_slots(struct heatmap *map, struct slots *slots, const uint32_t *position)
 {
 	uint32_t *slot_of = mem_alloc(sizeof(*slot_of), slots->ntimes);
@@ -213,7 +253,8 @@ static void make_slots(struct heatmap *map, struct slots *slots, const uint32_t 
 	free(slot_of);
 }
 
-/* As make_slots, with a slot for each column and row that have weight. position has the lowest row of each time. */
+/* Like make_slots, for rows with labels: creates a slot for each column and row with weight or losses. position: by
+ * time, position of the lowest row in its column. */
 static void make_label_slots(struct heatmap *map, struct slots *slots, const uint32_t *position)
 {
 	const struct heatrows *labels = map->labels;
@@ -250,7 +291,7 @@ static int heatmap_item_cmp(const void *a, const void *b)
 	return one->frame < other->frame ? -1 : one->frame > other->frame;
 }
 
-/* Joins equal pairs of slot and frame, and sums the slots. */
+/* Merges the weights of equal pairs of slot and frame, and computes the sum of each slot. */
 static void fill_slots(struct heatmap *map, struct slots *slots)
 {
 	struct slots_item *item = slots->item;
@@ -281,10 +322,11 @@ static int heatmap_sum_cmp(const void *a, const void *b)
 	return *one < *other ? -1 : *one > *other;
 }
 
-#define FEW_SLOTS 20 /* fewer have no percentiles */
+#define FEW_SLOTS 20 /* number of slots below which percentiles are meaningless */
 
-/* Chooses the weight of the last colour: that of the 99th percentile of slots, if the largest is more than twice of it,
- * so that one burst leaves the colours of all else distinct. */
+/* Sets map->full, the weight from which on a slot has the most intense colour: the largest weight; or the 99th
+ * percentile, if the largest is more than twice that value, so that a single burst does not make all other slots look
+ * alike. */
 static void choose_full(struct heatmap *map)
 {
 	uint64_t *sums = mem_alloc(sizeof(*sums), map->nslots + 1);
@@ -313,7 +355,7 @@ bool *heatmap_filled(const struct heatmap *map)
 	return filled;
 }
 
-/* Returns the least distance in columns from one filled column of a row to the next; 0 if at most one is filled. */
+/* Returns the shortest distance in columns between filled columns of a row; 0 if at most one column is filled. */
 static uint64_t row_distance(const struct heatmap *map, const bool *filled, uint32_t row)
 {
 	uint32_t last = UINT32_MAX, least = 0;
@@ -328,7 +370,8 @@ static uint64_t row_distance(const struct heatmap *map, const bool *filled, uint
 	return least;
 }
 
-/* Sets map->missing by the median of the rows' distances: a row of few samples is no measure. */
+/* Sets map->missing by the median of the distances between filled columns of each row, so that a row with few samples
+ * does not determine it. */
 static void choose_missing(struct heatmap *map)
 {
 	uint64_t *distances = mem_alloc(sizeof(*distances), map->rows);
@@ -350,17 +393,8 @@ static void choose_missing(struct heatmap *map)
 
 void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrows *labels, uint64_t slot_ns)
 {
-	uint64_t distance = times_distance(slots), wish = (slot_ns + distance - 1) / distance * distance;
-	size_t *seen = mem_alloc(sizeof(*seen), (size_t)slots->tree.n + 1);
-
 	*map = (struct heatmap){ .labels = labels };
-	choose_slot(map, slots, wish, distance, seen);
-	free(seen);
-	uint64_t finest = shortest_slot(map, wish, distance);
-	if (!labels && !wish && finest < shapes[0].slot_ns)
-		finest = shapes[0].slot_ns;
-	if (map->slot_ns > finest)
-		map->joined_ns = finest;
+	choose_slot(map, slots, slot_ns);
 	uint32_t *position = place_times(map, slots);
 	(labels ? make_label_slots : make_slots)(map, slots, position);
 	fill_slots(map, slots);
@@ -370,7 +404,7 @@ void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrow
 	free(position);
 }
 
-/* Returns the end of the run that has a column, or, of a gap, the gap's begin. */
+/* Returns the end of the run that contains a column; for a column in a gap, the start of the gap. */
 static uint32_t heatmap_run_end(const struct heatmap *map, uint32_t column)
 {
 	size_t i = map->nruns - 1;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heatmap.h - the grid of a heat map: columns of equal time, rows of equal parts of a column, and the weights of frames
- * in each slot of it.
+ * in each slot.
  *
- * A position counts slots from the first column's begin: column * rows + row. More than HEATMAP_GAP columns without
- * samples become one column, the gap. The slot is the shortest that fits: a multiple of the distance of the input's
- * times, with at most HEATMAP_COLUMNS columns and HEATMAP_PAIRS pairs of slot and frame. So memory and file are bounded
- * for any span of time.
+ * A position is the number of a slot, counted from the start of the first column: column * rows + row. A gap, more than
+ * HEATMAP_GAP columns without samples, is shown as one column. The slot has the shortest length for which the map has
+ * at most HEATMAP_COLUMNS columns and HEATMAP_PAIRS pairs of slot and frame, and which is a multiple of the distance of
+ * the input's times. So memory and file size are limited for any time range.
  *
- * In a map with rows for labels (heatrows.h), a slot is a whole column of one row, at least HEATMAP_ROW_SLOT long.
+ * In a map with rows for labels (heatrows.h), a slot is a complete column of one row, at least HEATMAP_ROW_SLOT long
+ * unless the user gives a length.
  */
 #ifndef PJ_HEATMAP_H
 #define PJ_HEATMAP_H
@@ -16,63 +17,77 @@
 #include "svg/heat/heatrows.h"
 
 #define HEATMAP_COLUMNS 720
-#define HEATMAP_PAIRS 6000000 /* at 2 to 3 bytes each, at most about 18 MB of a file */
+/* maximum number of pairs of slot and frame; slots become longer until the map has no more. A pair takes 2 to 3 bytes
+ * in a file, all together about 18 MB */
+#define HEATMAP_PAIRS 6000000
 #define HEATMAP_GAP 60
 #define HEATMAP_LEVELS 9
-#define HEATMAP_ROW_SLOT UINT64_C(5000000000) /* ns */
-#define HEATMAP_MISSING 10                    /* least number of columns without samples that are marked as missing */
+/* minimum length in ns of a slot in a map with labels, unless the user gives a length */
+#define HEATMAP_ROW_SLOT UINT64_C(5000000000)
+#define HEATMAP_MISSING 10 /* minimum number of columns without samples that are marked as missing */
 
-/* Columns without a gap between them: the first at `position` columns from the left is column number `column`, which
- * begins at column * column_ns. */
+/* A run: adjacent columns without a gap. n: number of columns of the run; position: number of columns of the map to the
+ * left of the run; column: number of the first column, which begins at column * column_ns. */
 struct heatmap_run {
 	uint32_t position, n;
 	uint64_t column;
 };
 
-/* A slot with samples or losses. Its weights are item[first] to item[first + n - 1] of the map. */
+/* A slot with samples or losses. Its weights are map->item[first] to item[first + n - 1]. */
 struct heatmap_slot {
 	uint32_t position;
 	uint64_t sum, lost;
 	size_t first, n;
 };
 
+struct markers;
+
 struct heatmap {
 	uint64_t slot_ns, column_ns;
-	uint64_t joined_ns; /* length of the slots that were joined to those of slot_ns, which had been too many; else 0
-			     */
-	const struct heatrows *labels; /* NULL: rows are parts of a column */
-	uint64_t origin;               /* begin of the first column in ns */
+	/* length in ns of the shortest allowed slot, if the slots of the map are longer because a map with this length
+	 * would be too large; 0: the map has the shortest allowed slots */
+	uint64_t joined_ns;
+	const struct heatrows *labels; /* rows of the labels (heatrows.h); NULL: the rows are equal parts of a column */
+	const struct markers *markers; /* markers in the map (markers.h), set by the owner of the map; NULL: none */
+	uint64_t origin;               /* start of the first column in ns */
 	uint32_t rows, columns;
 	size_t nruns;
 	struct heatmap_run *run;
 	size_t nslots;
-	struct heatmap_slot *slot; /* ascending */
-	struct slots_item *item;   /* ascending by slot, then by frame; belongs to the slots that the map was made of */
+	struct heatmap_slot *slot; /* slots with samples or losses, sorted by position; nslots elements */
+	struct slots_item *item;   /* weights, sorted by slot, then by frame; owned by the slots of heatmap_make */
 	size_t n;
-	uint64_t full; /* weight of a slot from which on it has the last colour */
+	uint64_t full; /* weight from which on a slot has the most intense colour (level HEATMAP_LEVELS) */
 	uint64_t max;  /* largest weight of a slot */
-	/* With labels: number of columns without samples in a row that are marked. HEATMAP_MISSING, or twice the usual
-	 * distance of a row's times in columns: windows of 60 s fill one of twelve columns of 5 s. */
+	/* with labels: minimum number of adjacent columns without samples that are marked as missing in a row:
+	 * HEATMAP_MISSING, or twice the usual distance of a row's times if that is larger; e.g. windows of 60 s fill
+	 * one of twelve columns of 5 s */
 	uint32_t missing;
 };
 
-/* Makes the map of slots with at least one time. slot_ns is the length that the user wishes for a slot; 0: none.
- * labels: the rows, which live as long as the map; NULL: rows are parts of a column. Changes slots->item. */
+/* Makes the heat map of slots with at least one time. slot_ns: slot length that the user wishes, 0: none. labels: the
+ * rows, which must live as long as the map; NULL: rows are parts of a column. Changes slots->item. The caller frees
+ * *map by heatmap_free. */
 void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrows *labels, uint64_t slot_ns);
 void heatmap_free(struct heatmap *map);
 
-/* Finds the next columns without a sample in a row with a label, map->missing or more, inside of a run. *column is
- * where the search begins; then the first of them. Returns their number; 0: there are no more. `filled` has a flag for
- * each position (heatmap_filled). */
+/* Finds the next map->missing or more adjacent columns of a run that have no samples in a row with a label. *column:
+ * start of the search; set to the first of these columns. filled: result of heatmap_filled. Returns their number; 0 if
+ * there are none. */
 uint32_t heatmap_missing(const struct heatmap *map, const bool *filled, uint32_t row, uint32_t *column);
 
-/* Returns for each position if it has samples; the caller frees it. */
+/* Sets *position to the slot that contains the time ns; with labels, to the lowest row of its column; for a time in a
+ * gap, to the slot of the column that stands for the gap. Returns false if the time is before the first column or after
+ * the last column. */
+bool heatmap_position(const struct heatmap *map, uint64_t ns, uint32_t *position);
+
+/* Returns an array with true for each position that has samples. The caller frees it. */
 bool *heatmap_filled(const struct heatmap *map);
 
-/* Returns the level of a slot's weight: 1 for a weight of 1, HEATMAP_LEVELS from map->full on. */
+/* Returns the colour level of a slot with the weight `sum`: 1 for a weight of 1, HEATMAP_LEVELS from map->full on. */
 unsigned heatmap_level(const struct heatmap *map, uint64_t sum);
 
-/* Returns the colour 0xRRGGBB of a level, for a light or dark background. */
+/* Returns the colour of a level for a light or dark background, 0xRRGGBB. */
 uint32_t heatmap_colour(unsigned level, bool dark);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* An outermost frame. */
+/* An outermost frame, with its total weight. */
 struct heatrows_root {
 	uint64_t width;
 	uint32_t frame;
@@ -20,7 +20,8 @@ static int heatrows_root_cmp(const void *a, const void *b)
 	return one->frame < other->frame ? -1 : one->frame > other->frame;
 }
 
-/* Returns the outermost frames, the heaviest first, and their number in *n; the caller frees them. */
+/* Returns the outermost frames, sorted by weight, heaviest first, and sets *n to their number. The caller frees
+ * them. */
 static struct heatrows_root *find_roots(const struct layout *layout, uint32_t *n)
 {
 	struct heatrows_root *roots = mem_alloc(sizeof(*roots), (size_t)layout->n + 1);
@@ -33,27 +34,29 @@ static struct heatrows_root *find_roots(const struct layout *layout, uint32_t *n
 	return roots;
 }
 
-/* Returns a frame's name as visible text of at most HEATROWS_NAME bytes, cut between characters. */
+/* Returns a frame's name as visible text of at most HEATROWS_NAME bytes. */
 static struct str row_name(struct arena *arena, struct str frame)
 {
-	struct text text = { 0 };
+	struct text name = { 0 };
 
-	visible_str(&text, frame.n > HEATROWS_NAME ? str_head(frame, HEATROWS_NAME) : frame);
-	if (frame.n > HEATROWS_NAME || text.n > HEATROWS_NAME) {
-		text.n = visible_head(text_view(&text), HEATROWS_NAME - 3).n;
-		text_add(&text, "\xe2\x80\xa6");
-	}
-	struct str name = arena_copy(arena, text_view(&text));
-	text_free(&text);
-	return name;
+	visible_short(&name, frame, HEATROWS_NAME);
+	struct str copy = arena_copy(arena, text_view(&name));
+	text_free(&name);
+	return copy;
 }
 
 static void add_row(struct heatrows *rows, struct str name)
 {
+	struct text brief = { 0 };
+
+	visible_middle(&brief, name, HEATROWS_BRIEF);
+	rows->brief[rows->n] = arena_copy(&rows->arena, text_view(&brief));
 	rows->name[rows->n++] = name;
+	text_free(&brief);
 }
 
-/* Adds the row that all frames but the heaviest share. */
+/* Adds the row that all frames without a row of their own share, if there are more than HEATROWS_NAMED. nroots: number
+ * of all frames that could have a row. */
 static void add_others(struct heatrows *rows, uint32_t nroots)
 {
 	struct text text = { 0 };

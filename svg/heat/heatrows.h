@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heatrows.h - the rows of a heat map with a row for each host, container or other label: the outermost frame behind
- * the time.
+ * heatrows.h - the rows of a heat map with labels: one row for each outermost frame after the time, such as a host or
+ * container.
  *
- * The HEATROWS_NAMED frames with the largest weight have a row of their own, the heaviest at the top; all others share
- * one. Lost samples, which belong to no frame, have the lowest row. So a map of 10,000 containers is as high as one of
- * 24, and its names take at most HEATROWS_NAME bytes each.
+ * The HEATROWS_NAMED frames with the largest weight have a row each, the heaviest at the top; all others share one row.
+ * Lost samples, which belong to no frame, have the lowest row. So the height of a map is limited for any number of
+ * frames, and names need at most HEATROWS_NAME bytes each. Longer names lose their middle.
  */
 #ifndef PJ_HEATROWS_H
 #define PJ_HEATROWS_H
@@ -14,20 +14,25 @@
 #include "svg/heat/slots.h"
 
 #define HEATROWS_NAMED 24
-#define HEATROWS_MAX (HEATROWS_NAMED + 2) /* with the rows of others and of losses */
-#define HEATROWS_NAME 96
+/* maximum number of rows, including the row of all other frames and the row of losses */
+#define HEATROWS_MAX (HEATROWS_NAMED + 2)
+#define HEATROWS_NAME 256
+/* maximum length in bytes of a name beside its row, the ellipsis included; a longer name is shortened */
+#define HEATROWS_BRIEF 24
 
 struct heatrows {
-	struct str label; /* what a row is: "host"; visible text */
+	struct str label; /* label of the rows, e.g. "host"; visible text */
 	uint32_t n;
-	struct str name[HEATROWS_MAX]; /* from bottom to top; visible text */
-	uint32_t lost;                 /* row of lost samples; HEATROWS_MAX if there are none */
-	uint32_t others;               /* number of frames that share a row; 0: none */
-	uint32_t *of_frame;            /* row of each frame of the layout */
+	struct str name[HEATROWS_MAX];  /* names from bottom to top; visible text */
+	struct str brief[HEATROWS_MAX]; /* names shortened to HEATROWS_BRIEF bytes, as shown beside the rows */
+	uint32_t lost;                  /* index in `name` of the row of lost samples; HEATROWS_MAX: there is none */
+	uint32_t others;                /* number of frames without a row of their own, which share one row; 0: none */
+	uint32_t *of_frame;             /* row of each frame of the layout */
 	struct arena arena;
 };
 
-/* Makes the rows of slots, for the layout that was made from slots->tree. `label` is what a row is. */
+/* Makes the rows. layout: made from slots->tree; label: the label of the rows. The caller frees *rows by
+ * heatrows_free. */
 void heatrows_make(struct heatrows *rows, const struct slots *slots, const struct layout *layout, struct str label);
 void heatrows_free(struct heatrows *rows);
 

@@ -5,7 +5,8 @@
 
 #define DECIMALS 9
 
-/* Reads n digits from the start of *string into *value, and removes them and the separator after them. */
+/* Parses exactly n digits and then `separator` at the start of *string: sets *value to their number, and removes digits
+ * and separator from *string. Returns false if the string does not begin so. */
 static bool next_field(struct str *string, size_t n, char separator, int *value)
 {
 	*value = 0;
@@ -20,7 +21,7 @@ static bool next_field(struct str *string, size_t n, char separator, int *value)
 	return true;
 }
 
-/* Parses a time in UTC without decimals: "2026-11-26T20:38:45Z". */
+/* Parses a time in UTC without decimals, "2026-11-26T20:38:45Z", into ns since 1970. Returns false for other text. */
 static bool heattime_parse_utc(struct str string, uint64_t *ns)
 {
 	struct tm tm = { 0 };
@@ -92,8 +93,8 @@ static void put_milliseconds(struct text *text, uint64_t ns)
 	text_printf(text, ".%03ju", (uintmax_t)(ns % HEATTIME_SECOND / (HEATTIME_SECOND / 1000)));
 }
 
-/* Appends a time since the origin: "12 s" below two minutes, else "m:ss" or "h:mm:ss"; with milliseconds if there are
- * any. */
+/* Appends `ns`, a time since the origin of the map, as text: "12 s" below two minutes, then "m:ss" or "h:mm:ss"; with
+ * milliseconds if it is not a whole number of seconds. */
 static void heattime_since(struct text *text, uint64_t ns)
 {
 	uint64_t seconds = ns / HEATTIME_SECOND, minutes = seconds / 60;

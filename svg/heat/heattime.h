@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heattime.h - times of a heat map as text: reads those of samples, writes those of axes. Pure. */
+/* heattime.h - parses times of samples, and prints durations and the times of a heat map's axis. Does no input or
+ * output. */
 #ifndef PJ_HEATTIME_H
 #define PJ_HEATTIME_H
 
 #include "common/text.h"
 
 #define HEATTIME_SECOND UINT64_C(1000000000)
-/* Times from here on, in ns, are of the wall clock: no other clock of a kernel runs for 31 years. */
+/* time in ns from which on a time is taken as wall-clock time: no other clock of a kernel runs for 31 years */
 #define HEATTIME_WALL (HEATTIME_SECOND * 1000000000)
 
-/* Parses seconds with up to nine decimals, as "1795263657.550000000", or a time in UTC, as "2026-11-26T20:38:45Z" of
- * pjfetch --by=time, into ns. Returns false for other text, for times before 1970 and for times that do not fit into 63
- * bits. */
+/* Parses a time into ns: seconds with up to nine decimals, "1795263657.550000000", or a time in UTC from pjfetch
+ * --by=time, "2026-11-26T20:38:45Z". Returns false for other text, and for times before 1970 or beyond 63 bits. */
 bool heattime_parse(struct str string, uint64_t *ns);
 
-/* Appends a duration in its largest whole unit: "20 ms", "5 s", "1 min", "2 h". */
+/* Appends `ns`, a duration, in the largest unit in which it is a whole number: "20 ms", "5 s", "1 min", "2 h". */
 void heattime_duration(struct text *text, uint64_t ns);
 
-/* An axis of times in ns: the first column begins at `origin`, the last one ends `span` later. */
+/* A time axis in ns: its first column begins at `origin`, its last column ends `span` later; each column is column_ns
+ * long. */
 struct heattime_axis {
 	uint64_t origin, span, column_ns;
 };
 
-/* Appends the time `ns` at which a column of the axis begins: time of day in UTC if origin is of the wall clock, with
- * month and day for more than 24 h or columns of an hour or more; else the time since origin. It has seconds and
- * milliseconds only if columns are not of whole minutes or seconds. */
+/* Appends `ns`, the time at which a column of the axis begins. With a wall-clock origin, it is a time of day in UTC,
+ * with month and day if the axis spans more than 24 h or columns an hour or more; else the time since the origin.
+ * Seconds and milliseconds are omitted if columns are whole minutes or seconds. */
 void heattime_label(struct text *text, uint64_t ns, const struct heattime_axis *axis);
 
 #endif

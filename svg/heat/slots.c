@@ -20,8 +20,8 @@ static int slots_time_cmp(const void *a, const void *b)
 	return one->ns < other->ns ? -1 : one->ns > other->ns;
 }
 
-/* Fills slots->ns with the distinct times. Returns for each node of `stacks` below the root the index of its time, or
- * UNTIMED; the caller frees it. */
+/* Sets slots->ns to the distinct times. Returns an array by node of `stacks`: for an outermost frame that is a time,
+ * the index of this time; for others UNTIMED. The caller frees it. */
 static uint32_t *find_times(struct slots *slots, const struct stacks *stacks)
 {
 	uint32_t *time_of = mem_alloc(sizeof(*time_of), stacks->n);
@@ -67,15 +67,16 @@ static void slots_leave_out(struct slots *slots, const struct stacks *stacks, ui
 		slots->first_untimed = intern_str(&stacks->frames, stacks->node[top].frame);
 }
 
-/* Stacks with times on their way into the tree. */
+/* The state of moving the stacks with times into the tree without times. */
 struct slots_move {
 	struct slots *slots;
 	const struct stacks *stacks;
-	uint32_t *node; /* by node of stacks: its node in the tree; 0: a time, or none yet */
-	uint32_t lost;  /* frame [lost] of stacks; 0: none */
+	uint32_t *node; /* for each node of `stacks`: its node in the tree; 0: the node is a time, or has none yet */
+	uint32_t lost;  /* id of the frame [lost] in `stacks`; 0: there is none */
 };
 
-/* Returns true if the weight of a node counts lost samples: a frame [lost] directly below a time. */
+/* Returns true if a node's self weight is a number of lost samples: its frame is [lost] and its parent is a time.
+ * Returns false for all other nodes. id: node in `stacks`. */
 static bool is_lost(const struct slots_move *move, uint32_t id)
 {
 	uint32_t parent = move->stacks->node[id].parent;
@@ -83,7 +84,8 @@ static bool is_lost(const struct slots_move *move, uint32_t id)
 	return parent && !move->stacks->node[parent].parent && move->stacks->node[id].frame == move->lost;
 }
 
-/* Returns the node in the tree of a node with a time, and adds it if it is new; 0 for a time. */
+/* Returns the node in the tree for `id`, a node below a time in `stacks`; adds the node to the tree at its first use.
+ * Returns 0 for a node that is a time. */
 static uint32_t tree_node(struct slots_move *move, uint32_t id)
 {
 	const struct stacks_node *from = &move->stacks->node[id];
@@ -91,22 +93,24 @@ static uint32_t tree_node(struct slots_move *move, uint32_t id)
 
 	if (!from->parent || move->node[id])
 		return move->node[id];
-	/* The parent has its node, unless it is a frame [lost], whose parent is a time: no deep recursion. */
+	/* Recursion ends after one level: the parent has a node, unless it is a frame [lost], whose parent is a
+	 * time. */
 	uint32_t parent = tree_node(move, from->parent);
 	uint32_t frame = stacks_frame(tree, intern_str(&move->stacks->frames, from->frame));
 
 	return move->node[id] = stacks_child(tree, parent, frame);
 }
 
-/* Adds the self weight of a node with a time: to the tree, or to the losses. A frame [lost] gets a node in the tree
- * only for the frames below it. */
+/* Adds the self weight of node `id`, below the time with index `time`, to the tree or to the losses of this time. A
+ * frame [lost] directly below a time gets a node in the tree only if frames below it need one. */
 static void move_weight(struct slots_move *move, uint32_t time, uint32_t id)
 {
 	uint64_t weight = move->stacks->self[0][id];
 	struct slots *slots = move->slots;
 
 	if (is_lost(move, id)) {
-		slots->lost[time] += weight; /* cannot overflow: a part of the sum of all weights, which is checked */
+		/* cannot overflow: the result is at most the sum of all weights, which was checked */
+		slots->lost[time] += weight;
 		slots->lost_sum += weight;
 		return;
 	}
@@ -114,7 +118,7 @@ static void move_weight(struct slots_move *move, uint32_t time, uint32_t id)
 
 	if (!weight)
 		return;
-	if (!node) /* a time without a frame */
+	if (!node) /* the stack has only a time and no frame: its weight belongs to the root */
 		node = stacks_child(&slots->tree, 0, stacks_frame(&slots->tree, STR("[unknown]")));
 	stacks_add(&slots->tree, node, 0, weight);
 	slots->item[slots->n++] = (struct slots_item){ .time = time, .frame = node, .weight = weight };

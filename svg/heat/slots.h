@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slots.h - samples with times: stacks whose outermost frame is a time (pj-folded(5)) become one call tree without
- * times, and weights of its frames by time.
+ * slots.h - separates the times from stacks: the result is one call tree without times, and the weights of its frames
+ * at each time.
  *
- * The self weight of a frame [lost] directly below a time counts lost samples; it is no part of the tree. Stacks
- * without a time are left out and counted. Memory grows with the distinct stacks of the input, never with the time that
- * they span.
+ * Input are stacks whose outermost frame is a time (pj-folded(5)). The self weight of a frame [lost] directly below a
+ * time is a number of lost samples and not part of the tree. Stacks without a time are left out and counted. Memory
+ * grows with the distinct stacks of the input, not with their time range.
  */
 #ifndef PJ_SLOTS_H
 #define PJ_SLOTS_H
@@ -13,27 +13,28 @@
 #include "svg/layout/layout.h"
 
 struct slots_item {
-	uint32_t time;  /* index in ns; in a heat map (heatmap.h), index of its slot */
-	uint32_t frame; /* node in tree; after slots_number, frame of the layout */
+	uint32_t time;  /* index of the time in slots.ns; after heatmap_make, index of the slot in heatmap.slot */
+	uint32_t frame; /* node in the tree; after slots_number, frame of the layout */
 	uint64_t weight;
 };
 
 struct slots {
 	struct stacks tree; /* all stacks, without their times */
 	size_t ntimes;
-	uint64_t *ns;   /* distinct times, ascending, in ns */
-	uint64_t *lost; /* number of lost samples at each time */
+	uint64_t *ns;   /* distinct times in ns, ascending */
+	uint64_t *lost; /* by time: number of lost samples */
 	size_t n;
-	struct slots_item *item;  /* in no order; after slots_number ascending by time */
+	struct slots_item *item;  /* weights, unsorted; after slots_number sorted by time */
 	uint64_t untimed;         /* weight of the stacks without a time, which are left out */
-	struct str first_untimed; /* outermost frame of the first of them; lives as long as the input */
+	struct str first_untimed; /* outermost frame of the first stack without a time; points into the input */
 	uint64_t lost_sum;
 };
 
-/* Splits stacks of one column into tree and times. */
+/* Separates the times from `stacks`, which have one column. The caller frees *slots by slots_free. */
 void slots_make(struct slots *slots, const struct stacks *stacks);
 
-/* Replaces the nodes of all items by their frames in `layout`, which was made from slots->tree, and sorts the items. */
+/* Replaces the node in each item by its frame in `layout`, which was made from slots->tree, and sorts the items by
+ * time. */
 void slots_number(struct slots *slots, const struct layout *layout);
 
 void slots_free(struct slots *slots);

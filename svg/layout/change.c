@@ -5,8 +5,8 @@
 
 #define NEUTRAL 4
 
-/* Colours of the steps, for a light and a dark background. Blue and orange can be distinguished with every kind of
- * colour blindness; test/svg/contrast.mjs computes by how much. */
+/* Colours of the steps, for a light and a dark background. People with any kind of colour blindness can distinguish
+ * blue and orange; test/svg/contrast.mjs computes the contrast. */
 static const uint32_t ramp[2][CHANGE_STEPS] = {
 	{ 0x5295dc, 0x82b2e6, 0xb2d0f1, 0xcfe1f8, 0xe8e9ec, 0xfcdcca, 0xf8c4a6, 0xf09a6e, 0xe2683a },
 	{ 0x1f69b6, 0x265a92, 0x2b4b6f, 0x2b4158, 0x3a3d44, 0x5a3b2b, 0x704329, 0x934d1f, 0xb4560f },
@@ -49,8 +49,8 @@ static struct sig_change *change_assess(const struct layout *layout, const struc
 
 /* ---- removed subtrees --------------------------------------------------------------------------------------- */
 
-/* Sets gone_width for each subtree that is certainly removed, with all its weight, and for the callers of these
- * subtrees; also sets gone_sum and unsure_sum. */
+/* Computes gone_width, gone_sum and unsure_sum. A subtree that is removed with significance has its weight before as
+ * gone_width, and each caller has the sum of the widths of these subtrees below it. */
 static void measure_gone(struct change *change, const struct layout *layout)
 {
 	uint32_t until = 0; /* end of the removed subtree that contains frame i */

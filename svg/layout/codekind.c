@@ -37,7 +37,8 @@ static bool starts_with_any(struct str string, const struct str *list, size_t n)
 
 bool code_enters_kernel(struct str name)
 {
-	/* names of entry points of x86 and arm64, and first frames of kernel threads and of idle CPUs */
+	/* prefixes of the names of entry points of x86 and arm64, and of the first frames of kernel threads and idle
+	 * CPUs */
 	static const struct str entry[] = {
 		STR("entry_SYSCALL_"),    STR("entry_SYSENTER_"),   STR("entry_INT80_"), STR("do_syscall_64"),
 		STR("system_call_fast"),  STR("asm_exc_"),          STR("asm_sysvec_"),  STR("asm_common_inter"),
@@ -54,7 +55,8 @@ bool code_is_separator(struct str name)
 	return str_eq(name, STR("-")) || str_eq(name, STR("--"));
 }
 
-/* Returns true if the name shows that the profiler found no symbol: [unknown], [libc.so.6], an address. */
+/* Returns true if a name shows that the profiler found no symbol: [unknown], [libc.so.6], an address. Otherwise returns
+ * false. */
 static bool is_unknown(struct str string)
 {
 	if (string.n == 0 || (string.p[0] == '[' && string.p[string.n - 1] == ']'))
@@ -70,7 +72,7 @@ static bool is_unknown(struct str string)
 	return string.n > 0;
 }
 
-/* Removes a number and the colon before it from the end of *string. Returns false if string does not end so. */
+/* Removes ":NUMBER" from the end of *string. Returns false if the string does not end in that form. */
 static bool drop_number(struct str *string)
 {
 	size_t n = string->n;
@@ -100,7 +102,8 @@ struct str code_without_place(struct str name)
 													   function;
 }
 
-/* Returns true if V8 has appended line and column: "run /srv/app.wasm:1:2", "(anonymous) :1:1", "node:fs:3:4". */
+/* Returns true if a name ends in the line and column that V8 appends: "run /srv/app.wasm:1:2", "(anonymous) :1:1",
+ * "node:fs:3:4". Otherwise returns false. */
 static bool is_v8_place(struct str string)
 {
 	/* NOLINTNEXTLINE(misc-redundant-expression): each call drops a number */
@@ -108,28 +111,51 @@ static bool is_v8_place(struct str string)
 	       (str_find(string, ' ') > 0 || str_starts(string, STR("node:")));
 }
 
-static bool is_js(struct str string)
+/* Returns true if one of the strings ending[0..n) stands directly before a colon, as ".js" in "run app.js:12". colon:
+ * index of the first colon of string; -1: none, and the result is false. */
+static bool ends_before_colon(struct str string, ptrdiff_t colon, const struct str *ending, size_t n)
+{
+	while (colon >= 0) {
+		struct str head = str_head(string, (size_t)colon);
+
+		for (size_t i = 0; i < n; i++) {
+			if (str_ends(head, ending[i]))
+				return true;
+		}
+		ptrdiff_t more = str_find(str_from(string, (size_t)colon + 1), ':');
+		colon = more < 0 ? -1 : colon + 1 + more;
+	}
+	return false;
+}
+
+/* Returns true if the spelling of a name shows JavaScript: a tag of V8, or a file name like app.js. Otherwise returns
+ * false. dot, colon: index of the first '.' and of the first ':' in the name; -1: none. Most names lack one or both,
+ * and then need no further search. */
+static bool is_js(struct str string, ptrdiff_t dot, ptrdiff_t colon)
 {
 	static const struct str tag[] = {
 		STR("LazyCompile:"), STR("Function:"), STR("Script:"),
 		STR("Eval:"),        STR("JS:"),       STR("Builtin:"),
 		STR("RegExp:"),      STR("Builtins_"), STR("BytecodeHandler:"),
 	};
+	static const struct str file[] = { STR(".js"), STR(".mjs"), STR(".cjs"), STR(".ts") };
 
-	if (starts_with_any(string, tag, countof(tag)) || codekind_has(string, STR("node:internal/")) ||
-	    is_v8_place(string))
+	if (starts_with_any(string, tag, countof(tag)))
 		return true;
-	if (str_find(string, '.') < 0)
-		return false;
-	return str_ends(string, STR(".js")) || codekind_has(string, STR(".js:")) ||
-	       codekind_has(string, STR(".mjs:")) || codekind_has(string, STR(".cjs:")) ||
-	       codekind_has(string, STR(".ts:"));
+	if (colon >= 0 && (codekind_has(string, STR("node:internal/")) || is_v8_place(string)))
+		return true;
+	return dot >= 0 && (str_ends(string, STR(".js")) || ends_before_colon(string, colon, file, countof(file)));
 }
 
-static bool is_python(struct str string)
+static bool is_python(struct str string, ptrdiff_t dot, ptrdiff_t colon)
 {
-	return str_starts(string, STR("py::")) || str_ends(string, STR(".py")) || codekind_has(string, STR(".py:")) ||
-	       str_eq(string, STR("<module>"));
+	static const struct str file[] = { STR(".py") };
+
+	if (colon >= 0 && str_starts(string, STR("py::")))
+		return true;
+	if (dot >= 0 && (str_ends(string, STR(".py")) || ends_before_colon(string, colon, file, countof(file))))
+		return true;
+	return str_eq(string, STR("<module>"));
 }
 
 static bool is_upper(char byte)
@@ -137,8 +163,8 @@ static bool is_upper(char byte)
 	return byte >= 'A' && byte <= 'Z';
 }
 
-/* Returns true for names with packages before a class in upper case: java/util/HashMap.get, Lorg/vertx/Foo;::bar,
- * java.lang.Thread.run. */
+/* Returns true for names with packages before a class that starts in upper case: java/util/HashMap.get,
+ * Lorg/vertx/Foo;::bar, java.lang.Thread.run. Returns false for all other names. */
 static bool is_java(struct str string)
 {
 	static const struct str package[] = {
@@ -148,7 +174,7 @@ static bool is_java(struct str string)
 
 	if (str_eq(string, STR("Interpreter")))
 		return true;
-	if (str_find(string, ' ') >= 0 || str_find(string, '(') == 0)
+	if (string.p[0] == '(' || str_find(string, ' ') >= 0)
 		return false;
 	if (starts_with_any(string.p[0] == 'L' ? str_from(string, 1) : string, package, countof(package)))
 		return true;
@@ -160,8 +186,8 @@ static bool is_java(struct str string)
 	       !codekind_has(last, STR(".go:"));
 }
 
-/* Returns true for the names of code that HotSpot generates at its start, as in HotSpot's maps and those of
- * perf-map-agent. */
+/* Returns true for names of code that HotSpot generates at its start, in the spelling of perf maps that HotSpot or
+ * perf-map-agent writes; false for all other names. */
 static bool is_java_stub(struct str string)
 {
 	static const struct str stub[] = {
@@ -174,8 +200,8 @@ static bool is_java_stub(struct str string)
 	return starts_with_any(string, stub, countof(stub));
 }
 
-/* Returns true if the name is spelled like one of Java: Class.method, a.b.Class$Inner.<init>, void
- * a.b.Class.method(int, long). */
+/* Returns true if a name may be the name of a Java method by its spelling: Class.method, a.b.Class$Inner.<init>, void
+ * a.b.Class.method(int, long). Returns false for all other spellings. */
 static bool may_be_java(struct str string)
 {
 	ptrdiff_t open = str_find(string, '('), dot;
@@ -201,27 +227,33 @@ static bool may_be_java(struct str string)
 	return true;
 }
 
-static bool is_cpp(struct str string)
+static bool is_cpp(struct str string, ptrdiff_t colon)
 {
-	return codekind_has(string, STR("::")) || str_starts(string, STR("_ZN")) || str_starts(string, STR("_RN")) ||
+	return (colon >= 0 && codekind_has(str_from(string, (size_t)colon), STR("::"))) ||
+	       str_starts(string, STR("_ZN")) || str_starts(string, STR("_RN")) ||
 	       str_starts(string, STR("operator")) || str_starts(string, STR("-[")) || str_starts(string, STR("+["));
 }
 
-static enum code code_by_name(struct str string)
+enum code code_by_name(struct str string)
 {
+	ptrdiff_t dot, colon;
+
 	if (is_unknown(string))
 		return CODE_UNKNOWN;
-	if (is_js(string))
+	dot = str_find(string, '.');
+	colon = str_find(string, ':');
+	if (is_js(string, dot, colon))
 		return CODE_JS;
-	if (is_python(string))
+	if (is_python(string, dot, colon))
 		return CODE_PYTHON;
 	if (is_java(string))
 		return CODE_JAVA;
-	return is_cpp(string) ? CODE_CPP : CODE_NATIVE;
+	return is_cpp(string, colon) ? CODE_CPP : CODE_NATIVE;
 }
 
-/* Returns true if the name of an interpreted function is spelled like module.qualname of Python: __main__.Foo.bar,
- * json.decoder.JSONDecoder.decode. Names of Java begin with a class in the default package, or with a domain. */
+/* Returns true if the name of an interpreted function has the form module.qualname of Python: __main__.Foo.bar,
+ * json.decoder.JSONDecoder.decode. Returns false if the first part shows Java: it starts in upper case (class of the
+ * default package), or is a domain such as com. */
 static bool is_qualified(struct str string)
 {
 	static const struct str domain[] = { STR("com."), STR("org."),   STR("net."),
@@ -232,16 +264,15 @@ static bool is_qualified(struct str string)
 	       !starts_with_any(string, domain, countof(domain));
 }
 
-/* Returns the kind of code of a frame with a suffix: letter is the suffix's letter, `named` the kind by the name
- * alone. */
+/* Returns the code kind of a frame with a suffix. letter: letter of the suffix, k in `_[k]`; named: code kind that the
+ * name alone shows. */
 static enum code code_by_suffix(char letter, enum code named, struct str string)
 {
-	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(string));
-
 	if (letter == 'k')
 		return CODE_KERNEL;
 	if (named == CODE_JS || named == CODE_PYTHON || letter == 'w')
 		return named;
+	bool java = named == CODE_JAVA || (named != CODE_UNKNOWN && may_be_java(string));
 	if (letter == 'i')
 		return java ? CODE_JAVA_INLINED : named;
 	if (letter == '0' && named != CODE_JAVA && named != CODE_UNKNOWN && is_qualified(code_without_place(string)))
@@ -251,18 +282,19 @@ static enum code code_by_suffix(char letter, enum code named, struct str string)
 	return java ? CODE_JAVA : CODE_JIT;
 }
 
-/* Returns true if the suffix is of a frame that a runtime compiles, inlines or interprets. */
+/* Returns true if the suffix marks a frame that a runtime compiled, inlined or interprets; false for native and kernel
+ * code. */
 static bool is_of_runtime(struct str suffix)
 {
 	return suffix.n > 2 && strchr("ij01", suffix.p[2]);
 }
 
-enum code code_of(struct str string, struct str suffix, enum code_place place)
+enum code code_in_place(struct str string, struct str suffix, enum code_place place, enum code named)
 {
 	if (code_is_separator(string))
 		return CODE_PROCESS;
-	enum code named = code_by_name(string);
-	/* Names of JavaScript have no spelling of their own: "unit", "Module.load". */
+	/* A name of a JavaScript function has no typical form, e.g. "unit" or "Module.load", so the place of the frame
+	 * decides. */
 	if (place == CODE_IN_JS && is_of_runtime(suffix) && (named == CODE_NATIVE || named == CODE_UNKNOWN))
 		return CODE_JS;
 	if (suffix.n > 2)
@@ -274,4 +306,9 @@ enum code code_of(struct str string, struct str suffix, enum code_place place)
 	if (place == CODE_OUTERMOST && named != CODE_JAVA && named != CODE_CPP)
 		return CODE_PROCESS;
 	return named;
+}
+
+enum code code_of(struct str string, struct str suffix, enum code_place place)
+{
+	return code_in_place(string, suffix, place, code_by_name(string));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codekind.h - the kind of code of a frame, by its name and place.
+ * codekind.h - finds the code kind of a frame by its suffix, its name and its place in the stack.
  *
- * The suffix that pjfold writes (`_[k]`) comes first, then the spelling, which identifies the language. Kernel
- * functions have no special names, but all functions called by the kernel's entry points are kernel code: that is the
- * place of a frame, which the caller passes from parent to child.
+ * The suffix that pjfold writes (`_[k]`) has precedence; then the spelling of the name identifies the language. Kernel
+ * functions have no typical names, but all functions below an entry point of the kernel are kernel code. The place of a
+ * frame holds this information; the caller passes it from a frame to its callees.
  */
 #ifndef PJ_CODEKIND_H
 #define PJ_CODEKIND_H
@@ -18,8 +18,8 @@ enum code {
 	CODE_JAVA,
 	CODE_JAVA_INLINED,
 	CODE_JAVA_INTERPRETED,
-	CODE_JIT,         /* code that a runtime of unknown language compiled */
-	CODE_INTERPRETED, /* code that a runtime of unknown language interprets */
+	CODE_JIT,         /* code compiled by a runtime of unknown language */
+	CODE_INTERPRETED, /* code interpreted by a runtime of unknown language */
 	CODE_JS,
 	CODE_PYTHON,
 	CODE_UNKNOWN,
@@ -29,9 +29,9 @@ enum code {
 
 enum code_place {
 	CODE_PLAIN,
-	CODE_OUTERMOST, /* first frame of its stacks: name of the process or thread */
-	CODE_IN_KERNEL, /* an entry point of the kernel, or below one */
-	CODE_IN_JS,     /* JavaScript, or called by JavaScript without a frame of another language between */
+	CODE_OUTERMOST, /* outermost frame: name of the process or thread */
+	CODE_IN_KERNEL, /* entry point of the kernel, or called below one */
+	CODE_IN_JS,     /* JavaScript, or called by JavaScript with no frame of another language between */
 	CODE_WOKEN,     /* after a separator in a chain of wake-ups */
 	CODE_PLACES
 };
@@ -39,16 +39,24 @@ enum code_place {
 #define CODE_LABEL_PROCESS "process"
 #define CODE_LABEL_PYTHON "Python"
 
-const char *code_label(enum code code); /* Returns the name of a kind of code for the legend. */
+/* Returns the name that the legend shows for a code kind. */
+const char *code_label(enum code code);
 
 bool code_enters_kernel(struct str name);
-bool code_is_separator(struct str name); /* Returns true for `-` and `--`, with which flamegraph.pl separates stacks. */
+/* Returns true for `-` and `--`, by which flamegraph.pl separates stacks; false for all other names. */
+bool code_is_separator(struct str name);
 
-/* Returns the function of a name with the file and line that pjfold --srcline appends: a.B.f of a.B.f:b.py:12. Returns
- * other names unchanged. */
+/* Returns a name without the file and line that pjfold --srcline appends: a.B.f for a.B.f:b.py:12. Returns other names
+ * unchanged. */
 struct str code_without_place(struct str name);
 
-/* Returns the kind of code of a frame. string is the frame's name without suffix; suffix is as `_[k]`, or empty. */
+/* Returns the code kind of a frame. string: its name without suffix; suffix: e.g. `_[k]`, or empty; place: its place in
+ * the stack. */
 enum code code_of(struct str string, struct str suffix, enum code_place place);
+
+/* The two steps of code_of, for callers that have one name in several places. code_by_name returns the code kind that
+ * the name alone shows. code_in_place returns the code kind of the frame; named: result of code_by_name. */
+enum code code_by_name(struct str string);
+enum code code_in_place(struct str string, struct str suffix, enum code_place place, enum code named);
 
 #endif

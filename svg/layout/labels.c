@@ -6,7 +6,7 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* ---- columns ------------------------------------------------------------------------------------------------ */
+/* ---- width of a string in columns --------------------------------------------------------------------------- */
 
 static size_t columns_of(uint32_t u)
 {
@@ -15,14 +15,14 @@ static size_t columns_of(uint32_t u)
 	} range[] = {
 		{ 0x300, 0x36f, 0 },     /* combining marks */
 		{ 0x1100, 0x115f, 2 },   /* Hangul Jamo */
-		{ 0x200d, 0x200d, 0 },   /* joiner */
+		{ 0x200d, 0x200d, 0 },   /* zero width joiner */
 		{ 0x2e80, 0xa4cf, 2 },   /* CJK */
 		{ 0xac00, 0xd7a3, 2 },   /* Hangul */
 		{ 0xf900, 0xfaff, 2 },   /* CJK compatibility */
 		{ 0xfe00, 0xfe0f, 0 },   /* variation selectors */
 		{ 0xfe30, 0xfe6f, 2 },   /* CJK forms */
-		{ 0xff00, 0xff60, 2 },   /* full width */
-		{ 0x1f300, 0x1faff, 2 }, /* pictures */
+		{ 0xff00, 0xff60, 2 },   /* full-width forms */
+		{ 0x1f300, 0x1faff, 2 }, /* pictographs, emoji */
 		{ 0x20000, 0x3fffd, 2 }, /* CJK */
 	};
 
@@ -33,7 +33,7 @@ static size_t columns_of(uint32_t u)
 	return 1;
 }
 
-/* Returns the number of bytes of the longest prefix of string that has at most max columns. */
+/* Returns the length in bytes of the longest prefix of `string` that has at most max columns. */
 static size_t head_bytes(struct str string, size_t max)
 {
 	size_t at = 0, columns = 0;
@@ -64,7 +64,7 @@ size_t label_columns(struct str string)
 
 static bool labels_fits(struct str string, size_t max)
 {
-	/* A character has at most four bytes, so the columns of most names need not be counted. */
+	/* a character needs 1 to 4 bytes, so for most names the columns need not be counted */
 	return string.n <= max || (string.n <= max * 4 && label_columns(string) <= max);
 }
 
@@ -90,15 +90,16 @@ static void put_suffix(struct text *text, struct str string, size_t max)
 
 /* ---- parts of a name ---------------------------------------------------------------------------------------- */
 
-/* The parts of a name as offsets: package path, class or namespaces (`owner`), method. */
+/* The parts of a name: package path, class or namespaces (`owner`), method. */
 struct parts {
-	struct str all; /* the name without parameters */
+	struct str all; /* name without parameters; owner and method are offsets in it */
 	/* offset of the class, or of another part before the method; equal to `method` if there is none */
 	size_t owner;
 	size_t method;
 };
 
-/* Returns true if the < or > at offset i belongs to an operator's name or an arrow, and is no bracket. */
+/* Returns true if the < or > at offset i is part of an operator's name or of an arrow, not a bracket; false if it is a
+ * bracket. */
 static bool is_operator_sign(struct str string, size_t i)
 {
 	static const struct str word = STR("operator");
@@ -117,7 +118,7 @@ static bool keeps_parenthesis(struct str string, size_t i)
 	       str_starts(str_from(string, i), STR("(*"));
 }
 
-/* Appends a C++ name without template arguments and parameters: "a::f<int>(char*) const" gives "a::f". */
+/* Appends a C++ name without template arguments and parameters: "a::f" for "a::f<int>(char*) const". */
 static void put_plain_cpp(struct text *text, struct str string)
 {
 	size_t depth = 0;
@@ -136,8 +137,8 @@ static void put_plain_cpp(struct text *text, struct str string)
 	}
 }
 
-/* Returns the offset of the last part of string[0..end), after "::" or the start; text in brackets is not searched for
- * "::". */
+/* Returns the offset of the last part of string[0, end): after its last "::" outside of brackets; 0 if there is
+ * none. */
 static size_t last_scope(struct str string, size_t end)
 {
 	size_t depth = 0;
@@ -154,8 +155,9 @@ static size_t last_scope(struct str string, size_t end)
 	return 0;
 }
 
-/* Splits names with a package path or class: java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar,
- * github.com/a/b.(*T).Run, java.lang.Thread.run. Returns false for others: foo.cold, libc.so.6, [libc.so.6]. */
+/* Splits a name with a package path or class, such as java/util/HashMap.get, Lorg/vertx/Foo;::bar, org/netty/Foo:.bar,
+ * github.com/a/b.(*T).Run, java.lang.Thread.run. Returns false for other names, such as foo.cold, libc.so.6,
+ * [libc.so.6]. */
 static bool split_path(struct str string, struct parts *parts)
 {
 	size_t end = string.n;
@@ -181,10 +183,10 @@ static bool split_path(struct str string, struct parts *parts)
 	return method > 0 && owner < end;
 }
 
-/* ---- forms, longest first ----------------------------------------------------------------------------------- */
+/* ---- forms of a label, longest first ------------------------------------------------------------------------ */
 
-/* Appends the name with initials of the packages, o.s.w.Class.method. Returns false, with text unchanged, if it has
- * more than max columns. */
+/* Appends the name with packages as initials, o.s.w.Class.method. Returns false, with *text unchanged, if the result
+ * would be longer than max columns. */
 static bool put_initials(struct text *text, const struct parts *parts, size_t max)
 {
 	size_t start = text->n;
@@ -209,8 +211,8 @@ static bool put_initials(struct text *text, const struct parts *parts, size_t ma
 	return false;
 }
 
-/* Returns true if max columns suffice for an ellipsis, at least half of the class, and the method; less of the class
- * would be meaningless. */
+/* Returns true if the method and at least half of the class, with an ellipsis, fit into max columns. A shorter part of
+ * a class is meaningless (false: the label has only the method). */
 static bool shows_half_class(const struct parts *parts, size_t max)
 {
 	size_t end = parts->method;
@@ -248,7 +250,7 @@ static void fit_scopes(struct text *text, struct str plain, size_t max)
 		put_head(text, shortest, max);
 		return;
 	}
-	/* Adds the outer namespaces again, from the inside, as long as they fit. */
+	/* add namespaces from the innermost to the outermost, as long as they fit */
 	while (from >= 2) {
 		size_t outer = last_scope(plain, from - 2);
 		if (!labels_fits(str_from(plain, outer), max))
@@ -258,8 +260,8 @@ static void fit_scopes(struct text *text, struct str plain, size_t max)
 	text_str(text, str_from(plain, from));
 }
 
-/* Returns the function without the tag of its kind of code: "LazyCompile:*parse /srv/a.js:12" gives parse,
- * "Builtins_Call" gives Call. */
+/* Returns the name of the function without the tag of its code kind: "parse" for "LazyCompile:*parse /srv/a.js:12",
+ * "Call" for "Builtins_Call". */
 static struct str without_tag(struct str string)
 {
 	static const struct str tag[] = {
@@ -304,7 +306,7 @@ static void fit_smart(struct text *text, struct str name, size_t max)
 	text_free(&plain);
 }
 
-/* Appends a name of Python without as many of its first parts as needed, or the beginning of its last part. */
+/* Appends a Python name shortened to max columns: omits its first parts, then truncates the last part at its end. */
 static void fit_python(struct text *text, struct str name, size_t max)
 {
 	static const struct str locals = STR("<locals>.");

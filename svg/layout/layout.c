@@ -3,16 +3,18 @@
 
 #include <stdlib.h>
 
+/* Allocates the columns of the layout for n frames. The columns are not zeroed: each frame gets a value in all of
+ * them. */
 static void make_columns(struct layout *layout, size_t n)
 {
-	layout->node = mem_alloc(sizeof(*layout->node), n);
-	layout->frame = mem_alloc(sizeof(*layout->frame), n);
-	layout->parent = mem_alloc(sizeof(*layout->parent), n);
-	layout->level = mem_alloc(sizeof(*layout->level), n);
-	layout->end = mem_alloc(sizeof(*layout->end), n);
-	layout->start = mem_alloc(sizeof(*layout->start), n);
-	layout->width = mem_alloc(sizeof(*layout->width), n);
-	layout->self = mem_alloc(sizeof(*layout->self), n);
+	layout->node = mem_grow(NULL, sizeof(*layout->node), n);
+	layout->frame = mem_grow(NULL, sizeof(*layout->frame), n);
+	layout->parent = mem_grow(NULL, sizeof(*layout->parent), n);
+	layout->level = mem_grow(NULL, sizeof(*layout->level), n);
+	layout->end = mem_grow(NULL, sizeof(*layout->end), n);
+	layout->start = mem_grow(NULL, sizeof(*layout->start), n);
+	layout->width = mem_grow(NULL, sizeof(*layout->width), n);
+	layout->self = mem_grow(NULL, sizeof(*layout->self), n);
 }
 
 static void add_frame(struct layout *layout, const struct stacks *stacks, uint32_t node, uint32_t parent)
@@ -27,12 +29,13 @@ static void add_frame(struct layout *layout, const struct stacks *stacks, uint32
 		layout->depth = layout->level[i];
 }
 
-/* Numbers the frames whose total weight is not 0 in column 0 or in the last column. */
+/* Numbers all frames with weight in one of two columns. first, last: total weight of each node in column 0 and in the
+ * last column. */
 static void number_frames(struct layout *layout, const struct stacks *stacks, const uint64_t *first,
 			  const uint64_t *last)
 {
 	uint32_t *order = stacks_order(stacks);
-	uint32_t *number = mem_alloc(sizeof(*number), stacks->n); /* number of the frame of each node */
+	uint32_t *number = mem_alloc(sizeof(*number), stacks->n); /* frame number of each node */
 
 	number[0] = LAYOUT_ROOT;
 	for (uint32_t index = 0; index + 1 < stacks->n; index++) {
@@ -46,7 +49,7 @@ static void number_frames(struct layout *layout, const struct stacks *stacks, co
 	free(order);
 }
 
-/* Fills a column of the layout: for each frame, the value of its node. */
+/* Fills a column of the layout: sets column[i] to by_node[node of frame i] for each frame i. */
 static void fill_column(uint64_t *column, const struct layout *layout, const uint64_t *by_node)
 {
 	for (uint32_t i = 0; i < layout->n; i++)
@@ -62,10 +65,10 @@ static void fill_before(struct layout *layout, const struct stacks *stacks, cons
 	layout->before_sum = totals[0];
 }
 
-/* Fills layout->pause. */
+/* Computes layout->pause from the stacks' times. */
 static void fill_pauses(struct layout *layout, const struct stacks *stacks)
 {
-	/* for each node: sum of the pauses before its children so far */
+	/* for each node: sum of the pauses before all children that were visited so far */
 	uint64_t *reported = mem_alloc(sizeof(*reported), stacks->n);
 
 	layout->pause = mem_alloc(sizeof(*layout->pause), stacks->n);
@@ -79,7 +82,8 @@ static void fill_pauses(struct layout *layout, const struct stacks *stacks)
 
 static void place_starts(struct layout *layout)
 {
-	uint64_t *next = mem_alloc(sizeof(*next), layout->n);
+	/* by frame: position at which its next callee starts; set before the callees of the frame are visited */
+	uint64_t *next = mem_grow(NULL, sizeof(*next), layout->n);
 	uint64_t root_next = 0;
 
 	for (uint32_t i = 0; i < layout->n; i++) {

@@ -9,11 +9,13 @@
 struct reader {
 	struct link_attrs *attrs;
 	struct in in;
-	uint64_t bad;  /* number of refused lines, attributes and addresses */
-	bool reported; /* true once a key without effect was reported */
+	uint64_t bad; /* number of refused lines, attributes and addresses */
+	/* true after the first message about an attribute with an unknown key; further attributes of this kind cause no
+	 * message */
+	bool reported;
 };
 
-/* ---- addresses ---------------------------------------------------------------------------------------------- */
+/* ---- check of link addresses -------------------------------------------------------------------------------- */
 
 static bool starts_in_any_case(struct str string, const char *lower)
 {
@@ -28,9 +30,9 @@ static bool starts_in_any_case(struct str string, const char *lower)
 	return true;
 }
 
-/* Returns true if the address is http, https or relative, and every browser reads it in the same way. Browsers drop
- * blanks and control characters and read a backslash as a slash, so the address may have none of these. A relative
- * address has no colon before its first / ? # and does not name a server (//). */
+/* Returns true if an address is http, https or relative, and if every browser interprets it in the same way; false: the
+ * address is refused. Browsers drop blanks and control characters and treat a backslash as a slash, so these are
+ * refused. A relative address must not have a colon before its first / ? # or start with // (which names a server). */
 bool link_attrs_is_safe_href(struct str href)
 {
 	uint32_t code;
@@ -50,7 +52,7 @@ bool link_attrs_is_safe_href(struct str href)
 	return !str_starts(href, STR("//"));
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading of the attributes ------------------------------------------------------------------------------ */
 
 static void linkattrs_refuse(struct reader *reader, const char *why, struct str what)
 {
@@ -81,7 +83,7 @@ static void set_key(struct reader *reader, struct link_attr *attr, struct str ke
 		attr->title = visible_copy(&reader->attrs->memory, value);
 	} else if (str_eq(key, STR("href"))) {
 		set_href(reader, attr, value);
-		/* "target" is ignored: the reader decides where a link opens */
+		/* "target" is ignored without a message: the viewer's user decides where a link opens */
 	} else if (!str_eq(key, STR("target")) && !reader->reported) {
 		warn_at(in_place(&reader->in), "'%.*s' has no effect: use title or href",
 			(int)(key.n < 200 ? key.n : 200), key.p);
@@ -89,7 +91,7 @@ static void set_key(struct reader *reader, struct link_attr *attr, struct str ke
 	}
 }
 
-/* Stores the attributes of a name. Of several lines for one name, the last is used. */
+/* Stores the attributes of a name. If several lines have the same name, the attributes of the last line are used. */
 static void linkattrs_keep(struct link_attrs *attrs, struct str name, struct link_attr attr)
 {
 	uint32_t id = intern(&attrs->names, visible_copy(&attrs->memory, name));
@@ -140,7 +142,7 @@ void link_attrs_read(struct link_attrs *attrs, const char *path)
 	in_close(&reader.in);
 }
 
-/* ---- use ---------------------------------------------------------------------------------------------------- */
+/* ---- lookup of the attributes ------------------------------------------------------------------------------- */
 
 const struct link_attr *link_attrs_find(const struct link_attrs *attrs, struct str text, struct str suffix)
 {

@@ -4,7 +4,7 @@
 #include "common/formats/folded.h"
 #include "common/visible.h"
 
-/* ---- kinds of code ------------------------------------------------------------------------------------------ */
+/* ---- colours of code kinds ---------------------------------------------------------------------------------- */
 
 static const uint32_t kind_colour[CODE_COUNT][2] = {
 	[CODE_KERNEL] = { 0xe8a52b, 0x854e09 },       [CODE_NATIVE] = { 0xfa7d7a, 0x7a3028 },
@@ -36,18 +36,15 @@ uint32_t palette_dark(uint32_t light)
 	return palette_blend(light, 0, 45);
 }
 
-static struct shade kind_shade(struct str frame, enum code_place place)
+struct shade palette_of_kind(enum code code)
 {
-	struct str string = folded_plain(frame);
-	enum code code = code_of(string, str_from(frame, string.n), place);
-
 	return (struct shade){ kind_colour[code][0], kind_colour[code][1], code_label(code) };
 }
 
 /* ---- flamegraph.pl's colours -------------------------------------------------------------------------------- */
 
-/* Ranges of colours of flamegraph.pl. A channel of a colour is base + span * v[which], where v are values from 0 to 1
- * that a name gives. */
+/* Colour ranges of flamegraph.pl. Each channel of a colour is base + span * v[which], where v[0] to v[2] are values
+ * from 0 to 1 that are computed from a name. */
 enum hue { HOT, MEM, IO, RED, GREEN, BLUE, YELLOW, PURPLE, AQUA, ORANGE, HUES };
 
 static const struct {
@@ -65,7 +62,7 @@ static const struct {
 	[ORANGE] = { { 190, 90, 0 }, { 65, 65, 0 }, { 0, 0, 0 } },
 };
 
-/* Removes the first code point from string and returns it; a byte that is not UTF-8 counts as a code point. */
+/* Removes the first code point from *string and returns it. An invalid byte is treated as a code point. */
 static uint32_t next_code(struct str *string)
 {
 	uint32_t u = (unsigned char)string->p[0];
@@ -75,7 +72,7 @@ static uint32_t next_code(struct str *string)
 	return u;
 }
 
-/* Returns the first number, 0 to 1, of drand48 with the sum of the name's code points as seed. */
+/* Returns a value from 0 to 1: the first number of drand48, with the sum of the name's code points as seed. */
 static double seeded_value(struct str name)
 {
 	uint64_t seed = 0;
@@ -100,7 +97,7 @@ static double hashed_value(const uint32_t code[3], unsigned n)
 	return 1 - vector / max;
 }
 
-/* Returns the function of "module`function". As in flamegraph.pl, the module has at least one character. */
+/* Returns "function" for "module`function". As in flamegraph.pl, the module has at least one character. */
 static struct str without_module(struct str name)
 {
 	if (name.n == 0)
@@ -109,8 +106,8 @@ static struct str without_module(struct str name)
 	return tick < 0 ? name : str_from(name, (size_t)tick + 2);
 }
 
-/* Returns the part of the name before the last tick, the module of "module`function". flamegraph.pl does this to the
- * reversed name. */
+/* Returns "module" for "module`function": the part before the last backquote. As in flamegraph.pl, the function has at
+ * least one character. */
 static struct str without_function(struct str name)
 {
 	ptrdiff_t tick = name.n ? str_rfind(str_head(name, name.n - 1), '`') : -1;
@@ -118,8 +115,8 @@ static struct str without_function(struct str name)
 	return tick < 0 ? name : str_head(name, (size_t)tick);
 }
 
-/* Sets v[0] by the first three characters of the function, v[1] and v[2] by the last three characters of the module,
- * the last one first. */
+/* Sets v[0] to a hash of the function's first three characters, v[1] and v[2] to a hash of the module's last three
+ * characters in reverse order. */
 static void hashed_values(struct str name, double v[3])
 {
 	uint32_t first[3] = { 0 }, last[3] = { 0 };
@@ -289,7 +286,7 @@ bool palette_is_chain(const struct palette *palette)
 	return palette->by == BY_CHAIN;
 }
 
-/* Returns the label of a suffix in the legend, for palettes that do not colour by kind of code. */
+/* Returns the label that the legend shows for a suffix in palettes that do not show code kinds. */
 static const char *suffix_label(struct str suffix)
 {
 	switch (suffix.n == 4 ? suffix.p[2] : 0) {
@@ -303,7 +300,8 @@ static const char *suffix_label(struct str suffix)
 	}
 }
 
-/* Returns the colours of a frame after a separator: those of its name with `_[w]`. */
+/* Returns the colours of a frame after a separator: the colours of its name with `_[w]` appended. hash: true: colours
+ * of --hash. */
 static struct shade woken_shade(bool hash, struct str frame)
 {
 	struct text name = { 0 };
@@ -322,7 +320,7 @@ struct shade palette_shade(const struct palette *palette, bool hash, struct str 
 	struct shade shade;
 
 	if (palette->by == BY_KIND)
-		return kind_shade(frame, place);
+		return palette_of_kind(code_of(string, suffix, place));
 	if (palette->by == BY_LANGUAGE)
 		hue = palette->language(frame);
 	else if (palette->by == BY_CHAIN && palette_has(frame, STR("_[w]")))
@@ -358,7 +356,7 @@ static bool find_named(const struct named *list, size_t n, struct str name, uint
 	return false;
 }
 
-/* Parses #rrggbb. */
+/* Sets *rgb to the colour #rrggbb. Returns false for other strings. */
 static bool read_hex(struct str string, uint32_t *rgb)
 {
 	uint64_t value;
@@ -369,7 +367,7 @@ static bool read_hex(struct str string, uint32_t *rgb)
 	return true;
 }
 
-/* Parses #rgb. */
+/* Sets *rgb to the colour #rgb. Returns false for other strings. */
 static bool read_short_hex(struct str string, uint32_t *rgb)
 {
 	uint64_t value;

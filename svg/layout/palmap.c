@@ -12,7 +12,7 @@
 
 #define BEFORE_COLOUR STR("->rgb(")
 
-/* ---- reading ------------------------------------------------------------------------------------------------ */
+/* ---- reading of the colours --------------------------------------------------------------------------------- */
 
 static ptrdiff_t palmap_find_last(struct str string, struct str needle)
 {
@@ -23,7 +23,7 @@ static ptrdiff_t palmap_find_last(struct str string, struct str needle)
 	return -1;
 }
 
-/* Parses "255,0,12". */
+/* Sets *rgb to the colour of three channels, "255,0,12". Returns false for other strings. */
 static bool parse_channels(struct str string, uint32_t *rgb)
 {
 	*rgb = 0;
@@ -71,7 +71,7 @@ void palmap_read(struct palmap *palmap, const char *path)
 	fd = broker_open(AT_FDCWD, path, 0);
 	if (fd < 0 && errno == ENOENT)
 		return;
-	/* EINVAL: not a regular file. The file is replaced at the end, and reading a FIFO would block. */
+	/* EINVAL: not a regular file, which could not be replaced at the end; reading a FIFO would block. */
 	if (fd < 0 && errno == EINVAL)
 		die("%s: not a regular file", path);
 	if (fd >= 0)
@@ -95,7 +95,7 @@ void palmap_read(struct palmap *palmap, const char *path)
 	in_close(&input);
 }
 
-/* ---- use ---------------------------------------------------------------------------------------------------- */
+/* ---- lookup and writing of the colours ---------------------------------------------------------------------- */
 
 void palmap_colour(struct palmap *palmap, struct str name, uint32_t *rgb)
 {

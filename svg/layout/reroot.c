@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The frames of one stack, from the leaf outwards. */
+/* The frames of one stack, innermost first. */
 struct path {
 	uint32_t *frame;
 	size_t n, cap;
@@ -15,7 +15,7 @@ struct rerooting {
 	struct stacks *dst;
 	const struct stacks *src;
 	const struct reroot *how;
-	bool *is_base;   /* for each frame of src: stacks are cut at it */
+	bool *is_base;   /* for each frame of src: true if stacks are cut at it */
 	uint32_t *frame; /* for each frame of src: its id in dst; 0: not in dst yet */
 	struct path path;
 	struct reroot_dropped dropped;
@@ -46,8 +46,8 @@ static void path_push(struct path *path, uint32_t frame)
 	path->frame[path->n++] = frame;
 }
 
-/* Stores the frames of a stack from its leaf to the first base, or to the root without bases. Returns false if the
- * stack has no base. */
+/* Sets rerooting->path to the frames of the stack that ends at `node`, from its leaf to the first base frame; without
+ * base frames, to the root. Returns false if base frames are given and the stack has none. */
 static bool find_path(struct rerooting *rerooting, uint32_t node)
 {
 	rerooting->path.n = 0;
@@ -60,7 +60,7 @@ static bool find_path(struct rerooting *rerooting, uint32_t node)
 	return rerooting->how->nbase == 0;
 }
 
-/* Returns the id in dst of a frame of src. A frame gets an id in dst at its first use. */
+/* Returns the id in dst of a frame of src; adds the frame to dst at its first use. */
 static uint32_t frame_there(struct rerooting *rerooting, uint32_t frame)
 {
 	if (!rerooting->frame[frame])
@@ -68,8 +68,8 @@ static uint32_t frame_there(struct rerooting *rerooting, uint32_t frame)
 	return rerooting->frame[frame];
 }
 
-/* Adds the cut or reversed stack of a node to dst, or counts the stack as dropped. The sums cannot overflow: they
- * fitted into 63 bits in src. */
+/* Adds the cut or reversed stack of a node, with the weights `first` and `second` of columns 0 and 1, to dst; or counts
+ * the stack as dropped. The sums cannot overflow, as they fitted into 63 bits in src. */
 static void move_stack(struct rerooting *rerooting, uint32_t node, uint64_t first, uint64_t second)
 {
 	uint32_t to = 0;
@@ -118,7 +118,7 @@ struct reroot_dropped reroot_stacks(struct stacks *dst, const struct stacks *src
 	rerooting.frame = mem_alloc(sizeof(*rerooting.frame), (size_t)src->frames.n + 1);
 	mark_bases(&rerooting);
 	if (src->self[1])
-		stacks_add(dst, 0, 1, 0); /* makes column 1 of dst, even if no stack has weight in it */
+		stacks_add(dst, 0, 1, 0); /* creates column 1 of dst, even if all its weights are 0 */
 	if (src->in_time)
 		move_in_time(&rerooting);
 	else

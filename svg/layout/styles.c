@@ -6,86 +6,104 @@
 
 #include <stdlib.h>
 
-/* A shown name with its colour. The same frame may have different colours in different places (enum code_place). */
+/* A shown name with its colour. A frame may have several variants, as its colour may depend on its place in a stack
+ * (enum code_place). */
 struct variant {
 	struct str text;
 	struct styles_colour paint;
-	uint32_t colour; /* index of paint in styles.colours */
-	uint32_t index;  /* position before sorting */
+	uint32_t colour; /* index of `paint` in styles.colours */
+	uint32_t index;  /* index of the variant before variants are sorted */
+};
+
+/* Properties of the name of each frame, by frame id, from which the places of frames are computed. */
+struct name_facts {
+	uint8_t *mark; /* bits from ENTERS_KERNEL on: effect of the frame on the places of the frames below it */
+	uint8_t *kind; /* code kind (enum code) that the name alone shows; only for palettes of code kinds */
 };
 
 struct colouring {
 	struct styles *styles;
 	const struct stacks *stacks;
 	const struct styles_how *how;
+	struct name_facts facts;
 	uint32_t *memo; /* for each frame * CODE_PLACES + place: index of the variant + 1; 0: none yet */
 	struct variant *variant;
 	uint32_t n, cap;
 	struct text scratch;
 };
 
-/* ---- places ------------------------------------------------------------------------------------------------- */
+/* ---- places of frames --------------------------------------------------------------------------------------- */
 
 enum { ENTERS_KERNEL = 1, SEPARATES = 2, IS_JS = 4, FOLLOWS_JS = 8 };
 
-/* Returns IS_JS for frames whose name alone shows JavaScript, FOLLOWS_JS for those that are JavaScript below it. */
-static uint8_t js_marks(struct str name)
+/* Returns marks of a frame's name: IS_JS if the name alone shows JavaScript; FOLLOWS_JS if the frame is JavaScript when
+ * JavaScript calls it. */
+static uint8_t js_marks(struct str plain, struct str suffix, enum code named)
 {
-	struct str plain = folded_plain(name), suffix = str_from(name, plain.n);
-
-	if (code_of(plain, suffix, CODE_PLAIN) == CODE_JS)
+	if (named == CODE_JS && code_in_place(plain, suffix, CODE_PLAIN, named) == CODE_JS)
 		return IS_JS | FOLLOWS_JS;
-	return code_of(plain, suffix, CODE_IN_JS) == CODE_JS ? FOLLOWS_JS : 0;
+	return code_in_place(plain, suffix, CODE_IN_JS, named) == CODE_JS ? FOLLOWS_JS : 0;
 }
 
-/* Returns, for each frame id, marks that decide the place of frames below it. */
-static uint8_t *frame_marks(const struct stacks *stacks)
+/* Sets *facts for each frame id: only the members that the palette needs. */
+static void name_facts_make(struct name_facts *facts, const struct stacks *stacks, const struct palette *palette)
 {
-	uint8_t *mark = mem_alloc(1, (size_t)stacks->frames.n + 1);
+	bool kind = palette_is_kind(palette), chain = palette_is_chain(palette);
 
-	for (uint32_t id = 1; id <= stacks->frames.n; id++) {
-		struct str name = intern_str(&stacks->frames, id);
-		if (code_enters_kernel(name) && folded_plain(name).n == name.n)
-			mark[id] |= ENTERS_KERNEL;
-		if (str_eq(name, STR("--")))
-			mark[id] |= SEPARATES;
-		mark[id] |= js_marks(name);
+	facts->mark = mem_alloc(1, (size_t)stacks->frames.n + 1);
+	facts->kind = mem_alloc(1, (size_t)stacks->frames.n + 1);
+	for (uint32_t id = 1; (kind || chain) && id <= stacks->frames.n; id++) {
+		struct str name = intern_str(&stacks->frames, id), plain = folded_plain(name);
+
+		if (chain)
+			facts->mark[id] = str_eq(name, STR("--")) ? SEPARATES : 0;
+		if (!kind)
+			continue;
+		enum code named = code_by_name(plain);
+		facts->kind[id] = (uint8_t)named;
+		facts->mark[id] = js_marks(plain, str_from(name, plain.n), named);
+		if (plain.n == name.n && code_enters_kernel(name))
+			facts->mark[id] |= ENTERS_KERNEL;
 	}
-	return mark;
 }
 
-/* Returns the place (enum code_place) of each frame of the layout. */
-static uint8_t *frame_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
+static void name_facts_free(struct name_facts *facts)
+{
+	free(facts->mark);
+	free(facts->kind);
+}
+
+/* Returns an array with the place (enum code_place) of each frame of the layout. mark: name_facts.mark. The caller
+ * frees it. */
+static uint8_t *frame_places(const struct layout *layout, const uint8_t *mark, const struct palette *palette)
 {
 	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
-	uint8_t *mark = frame_marks(stacks);
+	bool kind = palette_is_kind(palette), chain = palette_is_chain(palette);
 
 	for (uint32_t i = 0; i < layout->n; i++) {
 		uint32_t up = layout->parent[i];
+		uint8_t marks = mark[layout->frame[i]];
 		bool outermost = up == LAYOUT_ROOT;
 		if (outermost)
 			place[i] = CODE_OUTERMOST;
-		if (palette_is_kind(palette)) {
-			if ((mark[layout->frame[i]] & ENTERS_KERNEL) || (!outermost && place[up] == CODE_IN_KERNEL))
+		if (kind) {
+			if ((marks & ENTERS_KERNEL) || (!outermost && place[up] == CODE_IN_KERNEL))
 				place[i] = CODE_IN_KERNEL;
-			else if (!outermost && ((mark[layout->frame[i]] & IS_JS) ||
-						((mark[layout->frame[i]] & FOLLOWS_JS) && place[up] == CODE_IN_JS)))
+			else if (!outermost && ((marks & IS_JS) || ((marks & FOLLOWS_JS) && place[up] == CODE_IN_JS)))
 				place[i] = CODE_IN_JS;
-		} else if (palette_is_chain(palette) && !outermost) {
+		} else if (chain && !outermost) {
 			if (place[up] == CODE_WOKEN || (mark[layout->frame[up]] & SEPARATES))
 				place[i] = CODE_WOKEN;
 		}
 	}
-	free(mark);
 	return place;
 }
 
-/* Returns the place of each frame of reversed stacks. A frame without frames below it is a process; a frame above a
- * kernel entry, towards the root, is kernel code. */
-static uint8_t *turned_places(const struct layout *layout, const struct stacks *stacks, const struct palette *palette)
+/* Returns an array with the place (enum code_place) of each frame of reversed stacks: a frame without frames below it
+ * is a process; the frames from a kernel entry towards the root are kernel code. The caller frees it. */
+static uint8_t *turned_places(const struct layout *layout, const uint8_t *mark, const struct palette *palette)
 {
 	uint8_t *place = mem_alloc(1, (size_t)layout->n + 1);
-	uint8_t *mark = frame_marks(stacks);
 
 	for (uint32_t i = layout->n; i-- > 0;) {
 		uint32_t up = layout->parent[i];
@@ -104,13 +122,12 @@ static uint8_t *turned_places(const struct layout *layout, const struct stacks *
 		else if (place[i] == CODE_IN_JS && place[up] == CODE_PLAIN && (mark[layout->frame[up]] & FOLLOWS_JS))
 			place[up] = CODE_IN_JS;
 	}
-	free(mark);
 	return place;
 }
 
-static uint8_t *make_places(const struct layout *layout, const struct stacks *stacks, const struct styles_how *how)
+static uint8_t *make_places(const struct layout *layout, const uint8_t *mark, const struct styles_how *how)
 {
-	uint8_t *place = (how->reverse ? turned_places : frame_places)(layout, stacks, how->palette);
+	uint8_t *place = (how->reverse ? turned_places : frame_places)(layout, mark, how->palette);
 
 	for (uint32_t i = 0; how->cut && i < layout->n; i++) {
 		if (place[i] == CODE_OUTERMOST)
@@ -119,7 +136,7 @@ static uint8_t *make_places(const struct layout *layout, const struct stacks *st
 	return place;
 }
 
-/* ---- variants ----------------------------------------------------------------------------------------------- */
+/* ---- variants of frames ------------------------------------------------------------------------------------- */
 
 static uint32_t kind_index(struct styles *styles, const char *label, struct str suffix)
 {
@@ -132,12 +149,23 @@ static uint32_t kind_index(struct styles *styles, const char *label, struct str 
 	return styles->nkinds++;
 }
 
-static void variant_add(struct colouring *helper, struct str frame, enum code_place place)
+static struct shade variant_shade(const struct colouring *helper, uint32_t id, enum code_place place)
 {
-	struct str string = folded_plain(frame);
-	struct shade shade = palette_shade(helper->how->palette, helper->how->hash, frame, place);
+	const struct palette *palette = helper->how->palette;
+	struct str frame = intern_str(&helper->stacks->frames, id), plain = folded_plain(frame);
 
-	/* As in flamegraph.pl, separators have their grey whatever the map is. */
+	if (!palette_is_kind(palette))
+		return palette_shade(palette, helper->how->hash, frame, place);
+	return palette_of_kind(
+		code_in_place(plain, str_from(frame, plain.n), place, (enum code)helper->facts.kind[id]));
+}
+
+static void variant_add(struct colouring *helper, uint32_t id, enum code_place place)
+{
+	struct str frame = intern_str(&helper->stacks->frames, id), string = folded_plain(frame);
+	struct shade shade = variant_shade(helper, id, place);
+
+	/* As in flamegraph.pl, separators are grey and do not take a colour from the palette map. */
 	if (helper->how->map && !code_is_separator(frame)) {
 		palmap_colour(helper->how->map, frame, &shade.light);
 		shade.dark = palette_dark(shade.light);
@@ -157,26 +185,30 @@ static void variant_add(struct colouring *helper, struct str frame, enum code_pl
 	helper->n++;
 }
 
-/* Makes the variants and stores the index of each frame's variant in styles->of, where number_styles replaces it by an
- * id. */
+/* Creates the variants. Sets styles->of to the index of each frame's variant; number_styles later replaces it by a
+ * style id. */
 static void collect_variants(struct colouring *helper, const struct layout *layout)
 {
-	uint8_t *place = make_places(layout, helper->stacks, helper->how);
+	uint8_t *place;
 
+	name_facts_make(&helper->facts, helper->stacks, helper->how->palette);
+	place = make_places(layout, helper->facts.mark, helper->how);
 	for (uint32_t i = 0; i < layout->n; i++) {
 		uint32_t *known = &helper->memo[(size_t)layout->frame[i] * CODE_PLACES + place[i]];
 		if (!*known) {
-			variant_add(helper, intern_str(&helper->stacks->frames, layout->frame[i]), place[i]);
+			variant_add(helper, layout->frame[i], place[i]);
 			*known = helper->n;
 		}
 		helper->styles->of[i] = *known - 1;
 	}
 	free(place);
+	name_facts_free(&helper->facts);
 }
 
-/* ---- colours ------------------------------------------------------------------------------------------------ */
+/* ---- colours of the variants -------------------------------------------------------------------------------- */
 
-/* Replaces the low bits of each channel by the middle of their range; low is the mask of these bits: 1, 3, 7, ... */
+/* Replaces the low bits of each colour channel by the middle of their range. low: bit mask of the low bits of a
+ * channel: 1, 3, 7, ... */
 static void round_colour(uint32_t *rgb, uint32_t low)
 {
 	*rgb = (*rgb & ~(low * 0x010101)) | (low + 1) / 2 * 0x010101;
@@ -212,7 +244,7 @@ static void number_colours(struct colouring *helper)
 	intern_free(&table);
 }
 
-/* ---- ids ---------------------------------------------------------------------------------------------------- */
+/* ---- style ids ---------------------------------------------------------------------------------------------- */
 
 static int variant_cmp(const void *a, const void *b)
 {
@@ -225,8 +257,9 @@ static int variant_cmp(const void *a, const void *b)
 static void number_styles(struct colouring *helper, const struct layout *layout)
 {
 	struct styles *styles = helper->styles;
-	uint32_t *id = mem_alloc(sizeof(*id), (size_t)helper->n + 1); /* style id of each variant, by its index */
-	/* marks of variants with the current text: 1: one is a function, 2: one is a kernel function */
+	/* style id of each variant, by the index of the variant */
+	uint32_t *id = mem_alloc(sizeof(*id), (size_t)helper->n + 1);
+	/* bit mask of the variants so far with this text; bit 0: a user function; bit 1: a kernel function */
 	unsigned seen = 0;
 
 	if (helper->n)
@@ -251,18 +284,31 @@ static void number_styles(struct colouring *helper, const struct layout *layout)
 	free(id);
 }
 
-/* Continues the hash h of docs/SVG.md with the UTF-16 units of string, and returns the hash. */
+static uint32_t hash_unit(uint32_t h, uint32_t unit)
+{
+	return (h ^ h >> 15) * 33 + unit;
+}
+
+/* Continues the hash h (docs/SVG.md) with the UTF-16 units of a string, and returns the new hash. */
 static uint32_t hash_units(uint32_t h, struct str string)
 {
-	while (string.n) {
-		uint32_t u = 0;
-		size_t n = visible_point(string, &u);
+	const char *p = string.p, *end = string.p + string.n;
+
+	while (p < end) {
+		uint32_t u = (unsigned char)*p;
+		if (likely(u < 0x80)) {
+			h = hash_unit(h, u);
+			p++;
+			continue;
+		}
+		u = 0;
+		size_t n = visible_point((struct str){ p, (size_t)(end - p) }, &u);
 		if (u > 0xffff) {
-			h = (h ^ h >> 15) * 33 + (0xd7c0 + (u >> 10));
+			h = hash_unit(h, 0xd7c0 + (u >> 10));
 			u = 0xdc00 | (u & 0x3ff);
 		}
-		h = (h ^ h >> 15) * 33 + u;
-		string = str_from(string, n ? n : 1);
+		h = hash_unit(h, u);
+		p += n ? n : 1;
 	}
 	return h;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * styles.h - names and colours of frames: the distinct (text, colour) of a layout, each a style.
+ * styles.h - names and colours of frames: each distinct pair (text, colour) in a layout is a style.
  *
- * Text is the shown name: without the suffix of the kind of code, and safe (visible_str). The suffix is part of the
- * colour's kind. Ids count from 0 in the order of the bytes of the text, then of the colour. So the same profile gives
- * the same ids for any order of its lines. The suffixes of kinds are the bytes of the stacks.
+ * The text is the shown name: without the suffix of the code kind, and visible text (visible_str). The suffix is part
+ * of the colour's kind. Style ids count from 0, sorted by text, then by colour, so a profile gives the same ids for any
+ * order of its lines. The suffixes in `kinds` point into the stacks.
  */
 #ifndef PJ_STYLES_H
 #define PJ_STYLES_H
@@ -13,26 +13,28 @@
 #include "svg/layout/palette.h"
 #include "svg/layout/palmap.h"
 
-#define STYLES_COLOURS 1024 /* limit for the number of colours; more are rounded until they are fewer */
+/* maximum number of colours; if the frames have more, the colours are rounded until fewer differ */
+#define STYLES_COLOURS 1024
 
 struct styles_kind {
-	const char *label; /* label in the legend; with CODE_LABEL_PROCESS, names are shortened at their end only */
+	const char *label; /* label in the legend; names with CODE_LABEL_PROCESS are truncated only at their end */
 	struct str suffix;
 };
 
 struct styles_colour {
-	uint32_t light, dark; /* 0xRRGGBB */
+	uint32_t light, dark; /* colours in the light and the dark theme, 0xRRGGBB */
 	uint32_t kind;
 };
 
 struct styles {
 	uint32_t n;
 	struct str *text;
-	uint32_t *colour; /* for each style, index of its colour in colours */
-	/* for each style, 0 to 3: how pale the colour is in palettes of kinds; the viewer computes the same */
+	uint32_t *colour; /* for each style: index of its colour in `colours` */
+	/* for each style: how pale its colour is, 0 to 3, in palettes of code kinds; the viewer computes the same
+	 * value */
 	uint8_t *tint;
 	uint32_t *of; /* style id of each frame of the layout */
-	/* number of distinct texts; a kernel function counts apart from a user function of the same name */
+	/* number of distinct texts; a kernel function and a user function of the same name are counted as two */
 	uint32_t functions;
 	uint32_t ncolours;
 	struct styles_colour *colours;
@@ -41,13 +43,15 @@ struct styles {
 	struct arena memory;
 };
 
-/* Options for the choice of colours. */
+/* Options by which the colours of frames are chosen. */
 struct styles_how {
 	const struct palette *palette;
-	struct palmap *map; /* colours that have precedence over the palette; new names are added; NULL: none */
-	bool hash;          /* flamegraph.pl's --hash: colours by letters of the name */
-	bool reverse;       /* true if the stacks are reversed: processes are innermost */
-	bool cut;           /* true if stacks were cut at a frame: there are no processes */
+	/* map of names to colours, which has precedence over the palette; names that the map lacks are added to it.
+	 * NULL: there is no map */
+	struct palmap *map;
+	bool hash;    /* true: colours by letters of the name (flamegraph.pl's --hash) */
+	bool reverse; /* true if the stacks are reversed, so that processes are innermost */
+	bool cut;     /* true if stacks were cut at a frame, so that the outermost frames are no processes */
 };
 
 void styles_make(struct styles *styles, const struct layout *layout, const struct stacks *stacks,

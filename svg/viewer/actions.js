@@ -147,8 +147,9 @@ export function copyStack() {
   copyText(stackOf(Math.max(currentFrame(), 0)));
 }
 
-function fileName() {
-  const { pathname } = location, name = pathname.slice(pathname.lastIndexOf('/') + 1);
+/** The name of the picture's file, if it is the document; may be empty. */
+export function fileName() {
+  const { pathname } = location, name = isDocument ? pathname.slice(pathname.lastIndexOf('/') + 1) : '';
   try {
     return decodeURIComponent(name);
   } catch {
@@ -158,7 +159,7 @@ function fileName() {
 
 /** The command that prints the folded stacks of a frame. */
 export function copyCommand(frame) {
-  copyText(stacksCommand(view, frame, isDocument && fileName() || 'flame.svg'));
+  copyText(stacksCommand(view, frame, fileName() || 'flame.svg'));
 }
 
 // Where there is no clipboard object: a page that is not secure, a sandbox.

@@ -31,7 +31,7 @@ function changeColumns(view, zoom) {
     { title: 'Before', value: id => before[id], text: id => weights.amount(before[id]) },
     { title: 'After', value: id => after[id], text: id => weights.amount(after[id]) },
     {
-      title: 'Change', value: id => view.judge(before[id], after[id]).points,
+      title: 'Change', isShare: true, value: id => view.judge(before[id], after[id]).points,
       text: id => changeText(before[id], after[id]),
     },
     { title: 'Ratio', unsorted: true, text: id => ratioText(before[id], after[id]) },
@@ -40,7 +40,10 @@ function changeColumns(view, zoom) {
   return { columns, ids: changedFunctions(sums, view), note };
 }
 
-/** {columns: [{title, value(id), text(id), share(id)}], ids: the functions that have rows, note: of what they are}. */
+/**
+ * {columns: [{title, value(id), isShare: the value is no weight, text(id), share(id)}], ids: the functions that have
+ * rows, note: of what they are}.
+ */
 export function columnsOf(view, zoom) {
   return view.profile.diff ? changeColumns(view, zoom) : functionColumns(view, zoom);
 }

@@ -8,6 +8,8 @@ import { focusSearch, stepMatch } from './find.js';
 import { openCurrentMenu } from './framemenu.js';
 import { WIDTHS } from './legend.js';
 import { openPanel, panel } from './page.js';
+import { saveStacks, saveTable } from './save.js';
+import { savePng, saveSvg } from './savepicture.js';
 import { config, diff, screen, view } from './state.js';
 import { isTableOpen, toggleTable } from './table.js';
 
@@ -39,6 +41,10 @@ export const commands = [
   { key: 'I', text: 'Turn over', act: turnOver, isOn: () => screen.inverted, inMenu: true },
   { key: 'C', text: 'Copy name', act: copyName },
   { key: 'Shift+C', text: 'Copy stack', act: copyStack },
+  { key: 'E', text: 'Save the table (CSV)', act: saveTable, inMenu: true },
+  { key: 'Shift+E', text: 'Save the stacks (folded)', act: saveStacks, inMenu: true },
+  { key: 'P', text: 'Save the graph (SVG)', act: saveSvg, inMenu: true },
+  { key: 'Shift+P', text: 'Save the graph (PNG)', act: savePng, inMenu: true },
   { key: 'D', text: 'Dark or light', act: switchTheme, inMenu: true },
   { key: '0', text: 'Whole graph', act: () => zoomTo(0), inMenu: true },
   { key: 'Backspace', text: 'Zoom out', act: zoomOut, inMenu: true },

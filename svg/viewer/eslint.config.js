@@ -3,7 +3,8 @@
 const page = [
   'document', 'window', 'location', 'history', 'navigator', 'localStorage', 'matchMedia', 'open', 'addEventListener',
   'innerHeight', 'innerWidth', 'ResizeObserver', 'setTimeout', 'clearTimeout', 'requestAnimationFrame',
-  'cancelAnimationFrame',
+  'cancelAnimationFrame', 'Blob', 'URL', 'self', 'top', 'origin',
+  'XMLSerializer', 'getComputedStyle',
 ];
 const everywhere = ['TextEncoder', 'URLSearchParams'];
 const globals = Object.fromEntries([...page, ...everywhere].map(name => [name, 'readonly']));

@@ -41,6 +41,22 @@ function chooseLetter({ ctrlKey, metaKey }) {
   brush.letter = letter;
 }
 
+/** Moves the cursor of the keys to a position, which Enter draws, and from which Shift extends. */
+export function setCursor(position) {
+  chooseLetter({});
+  brush.cursor = drag.anchor = position;
+  brush.hovered = -1;
+  showBrush();
+}
+
+/** Makes a range that of the view; with Ctrl, or in a waiting comparison, the second one. */
+export function selectRange(range, event) {
+  chooseLetter(event);
+  drag.anchor = range.from;
+  brush.range = range;
+  commit();
+}
+
 // Draws the graph of the brushed range without a step of the history, once for each frame of the screen.
 function drawPreview() {
   drag.frame = 0;
@@ -120,13 +136,11 @@ function leaveMap() {
 }
 
 // A step ends at the edge of the map; with rows for labels, it stays in its row or its column.
-function movedPosition(position, by) {
-  const { rows, columns } = heat;
-  if (!slots.rows) return Math.min(Math.max(position + by, 0), positions - 1);
-  const row = position % rows, column = Math.floor(position / rows);
-  const clamp = (at, end) => Math.min(Math.max(at, 0), end);
-  if (Math.abs(by) === 1 && rows > 1) return position - row + clamp(row + by, rows - 1);
-  return clamp(column + Math.round(by / rows), columns - 1) * rows + row;
+function movedPosition(position, { columns = 0, rows = 0 }, sign = 1) {
+  const clamp = (at, end) => Math.min(Math.max(at, 0), end), row = position % heat.rows;
+  if (!slots.rows) return clamp(position + sign * (columns * heat.rows + rows), positions - 1);
+  const column = clamp(Math.floor(position / heat.rows) + sign * columns, heat.columns - 1);
+  return column * heat.rows + clamp(row + sign * rows, heat.rows - 1);
 }
 
 function moveCursor(by, isExtended) {
@@ -135,7 +149,7 @@ function moveCursor(by, isExtended) {
   else brush.cursor = movedPosition(brush.cursor, by);
   brush.hovered = -1;
   if (!isExtended || drag.anchor < 0) {
-    drag.anchor = isExtended ? movedPosition(brush.cursor, -by) : brush.cursor;
+    drag.anchor = isExtended ? movedPosition(brush.cursor, by, -1) : brush.cursor;
   }
   if (isExtended) preview(brushedRange(drag.anchor, brush.cursor));
   else showBrush();
@@ -160,7 +174,8 @@ function selectColumn() {
 }
 
 const steps = {
-  ArrowUp: 1, ArrowDown: -1, ArrowRight: heat.rows, ArrowLeft: -heat.rows, Home: -positions, End: positions,
+  ArrowUp: { rows: 1 }, ArrowDown: { rows: -1 }, ArrowRight: { columns: 1 }, ArrowLeft: { columns: -1 },
+  Home: { columns: -heat.columns }, End: { columns: heat.columns },
 };
 
 function goBack() {

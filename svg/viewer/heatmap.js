@@ -1,9 +1,10 @@
 // heatmap.js - draws the heat map above the graph: time in columns from left to right, parts of a column upwards.
 import { division, drawn, html, refill, setAttributes, tracePath } from './dom.js';
-import { HeatTimes, durationText, missingColumns } from './heattimes.js';
+import { HeatTimes, durationText } from './heattimes.js';
+import { markerLegend, markersIn, markerText } from './heatflags.js';
 import { counted, grouped, listed } from './numbers.js';
 import { pane, page } from './page.js';
-import { decodeSlots, matchSums, rangeSums } from './slots.js';
+import { decodeSlots, matchSums, rangeSums, rangesOutside } from './slots.js';
 import { config, profile, screen, svg, view, weights } from './state.js';
 
 export const { heat } = config;
@@ -13,7 +14,7 @@ export const allTime = profile.base; // the tree of the file
 const slotData = svg.querySelector('script.pj-t').textContent;
 export const slots = decodeSlots(slotData, positions, allTime.total[0][0], heat.names?.length);
 
-const GUTTER_PX = heat.names ? 160 : 48, NAME_LETTERS = 22, LOW_NAME_PX = 12, MISSING_PX = 8;
+const GUTTER_PX = heat.names ? 160 : 48, LOW_NAME_PX = 12, MISSING_PX = 8;
 const LOW_SLOT_PX = 2, HIGH_SLOT_PX = 6, MAP_SHARE = .26, WIDEST_PX = 32, AXIS_PX = 18;
 const AXIS_LABEL_PX = 84, DIGIT_PX = 7, LABEL_GAP_PX = 10, SIDES_PX = 24, TAG_PX = 48;
 
@@ -27,23 +28,24 @@ const ground = drawn('path', { class: 'pj-hg' });
 const hatch = drawn('path', { class: 'pj-hh2' });
 const cells = drawn('g', { 'shape-rendering': 'crispEdges' });
 const losses = drawn('path', { class: 'pj-hl' });
+export const borders = drawn('g', { class: 'pj-hk' });
 const shade = drawn('path', { class: 'pj-hs', 'fill-rule': 'evenodd' });
 const rangeOutlines = drawn('g', {});
 const mark = drawn('path', { class: 'pj-hc' });
 const axes = drawn('g', {});
-export const heatGrid = drawn('svg', { class: 'pj-hm' }, ground, hatch, cells, losses, shade, rangeOutlines, mark,
-  axes);
+export const heatGrid = drawn('svg', { class: 'pj-hm' }, ground, hatch, cells, losses, shade, borders, rangeOutlines,
+  mark, axes);
 const legendText = division('hx'), readout = setAttributes(division('hr'), { role: 'status' });
 export const buttons = division('hb');
 export const heatBox = setAttributes(division('ht', division('hh', legendText, readout, buttons), heatGrid), {
   tabindex: 0, role: 'application',
   'aria-label': 'Heat map' + (heat.names ? ', a row for each ' + heat.label : '')
     + ': arrow keys move, Shift and arrow keys select a range of time, Enter draws its graph, '
-    + 'V compares with another range',
+    + 'V compares with another range' + (heat.markers?.length ? ', K goes to the next marker' : ''),
 });
 
 // Measures in px.
-const size = { column: 0, row: LOW_SLOT_PX, width: 0, height: 0 };
+export const size = { column: 0, row: LOW_SLOT_PX, width: 0, height: 0 };
 
 /** The ranges that are shown: {letter, range}; none: all times. */
 export function shownRanges() {
@@ -66,7 +68,7 @@ export function placeAt({ clientX, clientY }, box = heatGrid.getBoundingClientRe
   };
 }
 
-const left = column => Math.round((GUTTER_PX + column * size.column) * 10) / 10;
+export const left = column => Math.round((GUTTER_PX + column * size.column) * 10) / 10;
 const topOfRow = row => (heat.rows - 1 - row) * size.row;
 
 // At least a pixel wide, so that no slot vanishes where columns are narrower.
@@ -122,34 +124,23 @@ function drawGround() {
   tracePath(ground, heat.runs.map(([first, count]) => columnsPath(first, first + count)));
 }
 
-// The time that is missing in a row of a label: at least heat.missing columns without a sample, in no gap.
+// The time that is missing in a row of a label.
 function drawMissing() {
-  const strokes = [], { sum, at } = slots;
-  const weightAt = (column, row) => {
-    const slot = at[column * heat.rows + row];
-    return sum[slot];
-  };
-  for (let row = 0; heat.names && row < heat.rows; row++) {
-    if (row === heat.lost) continue;
-    for (const [start, end] of missingColumns(heat, column => weightAt(column, row))) {
-      for (let place = left(start); place + size.row <= left(end); place += MISSING_PX) {
-        strokes.push('M' + place + ' ' + (topOfRow(row) + size.row) + 'l' + size.row + ' -' + size.row);
-      }
+  const strokes = [];
+  for (const [row, column, count] of heat.hatched || []) {
+    for (let place = left(column); place + size.row <= left(column + count); place += MISSING_PX) {
+      strokes.push('M' + place + ' ' + (topOfRow(row) + size.row) + 'l' + size.row + ' -' + size.row);
     }
   }
   tracePath(hatch, strokes);
 }
 
-function shortName(name) {
-  const letters = [...name];
-  return letters.length > NAME_LETTERS ? letters.slice(0, NAME_LETTERS - 1).join('') + '\u2026' : name;
-}
-
+// The full name is the tooltip, and what a screen reader has.
 function drawRowNames() {
   return heat.names.map((name, row) => {
-    const text = axisText(GUTTER_PX - 6, topOfRow(row) + size.row - 2, shortName(name), 'end');
+    const text = axisText(GUTTER_PX - 6, topOfRow(row) + size.row - 2, heat.briefs[row], 'end');
     text.append(drawn('title', {}, name));
-    return text;
+    return setAttributes(text, { role: 'img', 'aria-label': name, class: 'pj-hw' });
   });
 }
 
@@ -189,9 +180,12 @@ function drawLegend({ full, isSearch }) {
     division('k', html('i', { class: 'pj-hg' }), 'none'),
     ...isSearch ? [division('k', html('i', { class: 'pj-hn' }), 'no match')] : [],
     ...slots.lost.some(one => one) ? [division('k', html('i', { class: 'pj-hl' }), 'samples lost')] : [],
-    ...heat.names ? ['hatched: no samples in ' + heat.missing + ' columns or more'] : [],
-    ...heat.runs.length > 1 ? ['blank: longer gaps'] : [],
-    ...heat.wall ? ['UTC'] : []);
+    ...[
+      ...heat.names ? ['hatched: no samples in ' + heat.missing + ' columns or more'] : [],
+      ...heat.runs.length > 1 ? ['blank: longer gaps'] : [],
+      ...heat.wall ? ['UTC'] : [],
+      ...markerLegend(heat),
+    ].map(text => html('span', {}, text)));
 }
 
 function setSizes() {
@@ -203,9 +197,17 @@ function setSizes() {
   setAttributes(heatGrid, { width: size.width, height: size.height + AXIS_PX });
 }
 
+/** The border between the slots before a position and those from it on. */
+export function borderPath(position) {
+  const column = Math.floor(position / heat.rows), row = position % heat.rows, start = left(column);
+  if (!row) return 'M' + start + ' ' + size.height + 'V0';
+  return 'M' + left(column + 1) + ' ' + size.height + 'V' + (topOfRow(row) + size.row) + 'H' + start + 'V0';
+}
+
 function slotsText(from, to) {
   const sums = rangeSums(slots, from, to);
-  return [sums.weight ? weights.text(sums.weight) : 'no samples', sums.lost && grouped(sums.lost) + ' lost'];
+  const lost = sums.lost && grouped(sums.lost) + ' lost' + (heat.names ? ' (' + heat.label + ' unknown)' : '');
+  return [sums.weight ? weights.text(sums.weight) : 'no samples', lost];
 }
 
 function hintText() {
@@ -221,15 +223,11 @@ function rangeTexts(ranges) {
   });
 }
 
-// Ranges that touch are one, so that each place is in one path.
-function joinedRanges(ranges) {
-  const [one, other] = ranges.map(({ range }) => range);
-  if (slots.rows || !other || one.from > other.to || other.from > one.to) return ranges.map(({ range }) => range);
-  return [{ from: Math.min(one.from, other.from), to: Math.max(one.to, other.to) }];
-}
-
 function drawRanges(ranges) {
-  tracePath(shade, ranges.length ? [columnsPath(0, heat.columns), ...joinedRanges(ranges).map(rangePath)] : []);
+  const [one, other] = ranges.map(({ range }) => range);
+  // the paths of what is not shaded have no common place, as fill-rule evenodd would shade it
+  const clear = other ? [one, ...rangesOutside(other, one, slots.rows)] : [one];
+  tracePath(shade, one ? [columnsPath(0, heat.columns), ...clear.map(rangePath)] : []);
   refill(rangeOutlines, ...ranges.flatMap(({ letter, range }, at) => {
     const path = drawn('path', { class: 'pj-ho' + (letter === 'v' ? ' pj-hv' : ''), d: rangePath(range) });
     if (ranges.length < 2) return [path];
@@ -246,8 +244,9 @@ export function showBrush() {
   drawRanges(ranges);
   tracePath(mark, at >= 0 ? [cellPath(at, -.5)] : []);
   const isGap = at >= 0 && times.isGap(Math.floor(at / heat.rows));
-  const slotText = isGap ? 'a longer gap: no samples' : at >= 0 && times.rangeText(at, at) + ': '
+  const numbers = isGap ? 'a longer gap: no samples' : at >= 0 && times.rangeText(at, at) + ': '
     + listed(slotsText(at, at));
+  const slotText = at >= 0 && listed([...markersIn(heat, at).map(marker => markerText(times, marker)), numbers]);
   const isWaiting = brush.isComparing && !brush.range;
   readout.textContent = listed([isWaiting && hintText(), slotText, ...rangeTexts(ranges)]) || hintText();
 }

@@ -119,17 +119,3 @@ export class HeatTimes {
     return columns;
   }
 }
-
-/** The columns [first, end] without a sample in a row, `missing` or more of them, in no gap between runs. */
-export function missingColumns({ runs, missing }, isFilled) {
-  const found = [];
-  for (const [first, count] of runs) {
-    let start = first;
-    for (let column = first; column <= first + count; column++) {
-      if (column < first + count && !isFilled(column)) continue;
-      if (column - start >= missing) found.push([start, column]);
-      start = column + 1;
-    }
-  }
-  return found;
-}

@@ -18,7 +18,7 @@ export function showSums(size) {
   sums.textContent = sumsText(size);
 }
 
-const sums = html('span');
+export const sums = html('span');
 
 function sidesText() {
   const [before, after] = diff.sums, [one, other] = diff.labels || ['before', 'after'];

@@ -10,20 +10,18 @@ function check(isGood) {
 }
 
 /**
- * The slots of a data block, ascending by position: {count, position, sum, lost: columns by slot; at: the slot of each
- * position or -1; pairs, start: for each slot, and behind the last, the number of weights before it and the place of
- * the first in the second line}. Weights stay text until a range needs them: a day has millions. `total` is the weight
- * of all; other data is damaged, an error. `rows`: a map with a row for each label has so many, and ranges of it are
- * rectangles; 0: ranges are times.
+ * The slots of a data block, ascending by position: {count, position, sum, lost: columns by slot; pairs, start: for
+ * each slot, and behind the last, the number of weights before it and the place of the first in the second line}.
+ * Weights stay text until a range needs them: a day has millions. `total` is the weight of all; other data is damaged,
+ * an error. `rows`: a map with a row for each label has so many, and ranges of it are rectangles; 0: ranges are times.
  */
 export function decodeSlots(data, positions, total, rows = 0) {
   const split = data.indexOf('\n'), reader = new NumberReader(data.slice(0, Math.max(split, 0)));
-  const position = [], sum = [], lost = [], pairs = [0], start = [0], at = new Int32Array(positions).fill(-1);
+  const position = [], sum = [], lost = [], pairs = [0], start = [0];
   let next = 0, weight = 0;
   check(split >= 0);
   while (reader.more) {
     const place = next + reader.next();
-    at[place] = position.length;
     position.push(place);
     lost.push(reader.next());
     const number = reader.next(), size = reader.next();
@@ -36,7 +34,7 @@ export function decodeSlots(data, positions, total, rows = 0) {
   }
   check(start.at(-1) === data.length - split - 1);
   check(isSame(weight, total));
-  return { count: position.length, position, sum, lost, at, pairs, start, split, data, bytes: null, rows };
+  return { count: position.length, position, sum, lost, pairs, start, split, data, bytes: null, rows };
 }
 
 // Adds the weights of the slots `first` to `end` - 1 to the columns self (by frame) and sums (by slot, of the frames in
@@ -91,13 +89,17 @@ function rowWeights(slots, from, to, self) {
   return self;
 }
 
-/** {weight, lost, slots: with samples} of the positions `from` to `to`, both included. */
+/**
+ * {weight, lost, slots: with samples} of the positions `from` to `to`, both included. Lost samples have no label: any
+ * rows have those of their time.
+ */
 export function rangeSums(slots, from, to) {
-  const sums = { weight: 0, lost: 0, slots: 0 };
-  for (let slot = slotFrom(slots, from); slots.position[slot] <= to; slot++) {
+  const sums = { weight: 0, lost: 0, slots: 0 }, rows = slots.rows || 1;
+  const last = to - to % rows + rows - 1;
+  for (let slot = slotFrom(slots, from - from % rows); slots.position[slot] <= last; slot++) {
+    sums.lost += slots.lost[slot];
     if (!isInRows(slots.rows, slots.position[slot], from, to)) continue;
     sums.weight += slots.sum[slot];
-    sums.lost += slots.lost[slot];
     if (slots.sum[slot]) sums.slots++;
   }
   return sums;
@@ -157,6 +159,23 @@ export function rangeBetween(one, other, rows = 0) {
   if (!rows) return { from, to };
   const low = Math.min(from % rows, to % rows), high = Math.max(from % rows, to % rows);
   return { from: from - from % rows + low, to: to - to % rows + high };
+}
+
+/** The parts of the range `other` outside of `one`: ranges without a common position. */
+export function rangesOutside(other, one, rows = 0) {
+  const height = rows || 1, columnOf = at => Math.floor(at / height), rowOf = at => at % height;
+  const first = Math.max(columnOf(other.from), columnOf(one.from));
+  const last = Math.min(columnOf(other.to), columnOf(one.to));
+  const part = (start, end, low, high) => start > end || low > high ? []
+    : [{ from: start * height + low, to: end * height + high }];
+  if (first > last) return [other];
+  const low = rowOf(other.from), high = rowOf(other.to);
+  return [
+    ...part(columnOf(other.from), first - 1, low, high),
+    ...part(first, last, low, Math.min(high, rowOf(one.from) - 1)),
+    ...part(first, last, Math.max(low, rowOf(one.to) + 1), high),
+    ...part(last + 1, columnOf(other.to), low, high),
+  ];
 }
 
 /** "12-40" as {from, to}, in order and inside of a map of so many positions; else null. */

@@ -124,12 +124,23 @@ function setTitle() {
   table.isReversed = false;
 }
 
-function fillTable() {
+function makeRows() {
   setTitle();
   const { columns, ids, note } = columnsOf(view, screen.zoom);
-  const hits = filter.value && matchNames(names, filter.value, {}).hits;
+  const hits = isTableOpen() && filter.value && matchNames(names, filter.value, {}).hits;
   table.columns = columns;
   table.rows = ids.filter(id => !hits || hits[id]).sort(compareRows());
+  return { ids, hits, note };
+}
+
+/** {columns, rows: ids of functions} as the table has them now; while it is closed, without its filter. */
+export function tableContent() {
+  makeRows();
+  return table;
+}
+
+function fillTable() {
+  const { ids, hits, note } = makeRows(), { columns } = table;
   countLine.textContent = grouped(table.rows.length) + (hits ? ' of ' + grouped(ids.length) : '') + ' \u00b7 ' + note;
   refill(headRow, ...columns.map(headingOf));
   renderRows();

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # run.sh sets them
 # unwind.sh - what pjrecord --unwind costs and finds, beside frame pointers. Part of run.sh, which it is sourced by. With PJ_BENCH_ONLY=unwind
-# some twelve minutes; its parts: unwind-cpu (6 of them), unwind-slow (3), unwind-modes, unwind-agree, unwind-truth, unwind-memory.
+# some fifteen minutes; its parts: unwind-cpu (6 of them), unwind-interpreters (3), unwind-slow (3), unwind-modes, unwind-agree, unwind-truth, unwind-memory.
 # CPU and memory are of processes and slowdown is a ratio of neighbours, but another load beside shakes them all.
 #
 # PJ_BENCH_UNWIND       how (auto)
@@ -9,7 +9,7 @@
 # PAIRS                 turns without a recorder, with frame pointers, with unwinding (5)
 
 doing=
-for part in cpu slow modes agree truth memory; do
+for part in cpu interpreters slow modes agree truth memory; do
 	if wanted unwind-$part unwind; then doing="$doing $part"; fi
 done
 if [ -z "$doing" ]; then return 0; fi
@@ -133,14 +133,14 @@ told()
 }
 
 # cost TARGET SECS OPTION...: a recording of a PID, or of all: $cost, percent of the CPU that the target used meanwhile, and $steady without the
-# first fifth of the time; then as told
+# first fifth of the time; then with the given options. Without functions of interpreters: unwind_interpreters has their cost.
 cost()
 {
 	local target=$1 long=$2 waiting recorder began ours theirs TIMEFORMAT='%U %S'
 
 	shift 2
 	began=$(busy "$target")
-	{ time "$bin/pjrecord" -q -o "$dir/data" "$@" >/dev/null 2>"$tmp/said"; } 2>"$tmp/spent" &
+	{ time "$bin/pjrecord" -q --interpreters=off -o "$dir/data" "$@" >/dev/null 2>"$tmp/said"; } 2>"$tmp/spent" &
 	waiting=$!
 	sleep "$(calc %.1f "$long / 5")"
 	recorder=$(pgrep -P $waiting)
@@ -201,6 +201,27 @@ unwind_cpu()
 	cost_of_all "C, C++" load_native
 	cost_of_all "all" load_host
 	if [ -n "$jdk" ]; then cost_of_all "20 JVMs" load_jvms; fi
+}
+
+# ---- what the default adds for functions of interpreters: nothing beside a C program
+
+# interpreted LIMIT NAME COMMAND...
+interpreted()
+{
+	local limit=$1 name=$2 off
+
+	load "${@:3}"
+	cost "${loads[-1]}" "$secs" -F 99 -p "${loads[-1]}"
+	off=$steady
+	cost "${loads[-1]}" "$secs" -F 99 -p "${loads[-1]}" --interpreters=auto
+	stop_loads
+	row "pjrecord, 99 Hz, $name: steady; without interpreters" "$steady %, $off %" "<= $limit % more" "$steady - $off <= $limit"
+}
+
+unwind_interpreters()
+{
+	interpreted 0.05 C ./c 3600000
+	if [ -n "$python" ]; then interpreted 0.6 Python "$python" job.py 3600; fi
 }
 
 # ---- what is slowed down: fixed work again and again, in one thread, while recorders come and go

@@ -129,12 +129,52 @@ static void test_places(void)
 	put_is(xml_json, STR(""), STR("\"\""), "empty JSON");
 }
 
+/* Each byte at each place of texts that are read eight bytes at a time: the text before it is plain, and so is all if
+ * the byte is ASCII that can be seen. */
+static void test_plain(void)
+{
+	unsigned wrong = 0;
+
+	for (size_t n = 1; n <= 20; n++)
+		for (size_t at = 0; at < n; at++)
+			for (unsigned byte = 0; byte < 256; byte++) {
+				char text[20];
+
+				memset(text, 'z', sizeof(text));
+				text[at] = (char)byte;
+				wrong += visible_plain_length((struct str){ text, n }) !=
+					 (byte >= 0x20 && byte < 0x7f ? n : at);
+			}
+	is_u64(wrong, 0, "the length of plain text before each byte at each place");
+	is_u64(visible_plain_length(STR("abcdefg\\x41bcdefgh")), 7, "an escape ends it");
+	is_u64(visible_plain_length(STR("abc\\defgh\\ijkl\\x4")), 17, "a backslash that begins none does not");
+}
+
 static void test_head(void)
 {
 	is_str(visible_head(STR("abc"), 3), STR("abc"), "a text that fits");
 	is_str(visible_head(STR("abcd"), 3), STR("abc"), "a longer one");
 	is_str(visible_head(STR("a\xc3\xa9z"), 2), STR("a"), "a character is not cut");
 	is_str(visible_head(STR("a\xc3\xa9z"), 3), STR("a\xc3\xa9"), "  nor left out if it fits");
+}
+
+static void middle(struct str string, size_t n, struct str want, const char *name)
+{
+	struct text text = { 0 };
+
+	visible_middle(&text, string, n);
+	is_str(text_view(&text), want, name);
+	text_free(&text);
+}
+
+static void test_middle(void)
+{
+	middle(STR("abcdefgh"), 8, STR("abcdefgh"), "a text that fits has its middle");
+	middle(STR("web-frontend-prod-eu-1"), 11, STR("web\xe2\x80\xa6-eu-1"),
+	       "a longer one has its start and its end");
+	middle(STR("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"), 10, STR("\xc3\xa9\xe2\x80\xa6\xc3\xa9\xc3\xa9"),
+	       "characters are complete");
+	middle(STR(""), 8, STR(""), "an empty one");
 }
 
 int main(void)
@@ -144,6 +184,8 @@ int main(void)
 	test_inverse();
 	test_utf8();
 	test_places();
+	test_plain();
 	test_head();
+	test_middle();
 	return done();
 }

@@ -30,7 +30,7 @@ refused "dump with options of pictures" "takes -p, -c, -s" --title x 1
 refused "dump without unwind tables" "--unwind=fp exclude each other" --unwind=fp 1
 pjflame dump -h >help
 is "dump -h: status" $? 0
-ok "  has dump" grep -q '^       pjflame dump ' help
+ok "  it is that of dump" grep -q '^usage: pjflame dump ' help
 gone=$(sh -c 'echo $$')
 pjflame dump "$gone" >out 2>err
 is "a process that is gone" "$? $(cat err)" "1 pjflame: $gone: no such process (or this user may not see it)"
@@ -160,7 +160,7 @@ fi
 # stack FILE NAME: the functions of the thread, leaf first, without those of the kernel
 stack()
 {
-	awk -v name="\"$2\" tid " '/^"/ { on = index($0, name) == 1; next } on && / at / && !/\[kernel/ { sub(/@.*/, "", $2); printf "%s ", $2 } on && /^  \[/ { printf "%s ", $0 }' "$1"
+	name="\"$2\" tid " awk '/^"/ { on = index($0, ENVIRON["name"]) == 1; next } on && / at / && !/\[kernel/ { sub(/@.*/, "", $2); printf "%s ", $2 } on && /^  \[/ { printf "%s ", $0 }' "$1"
 }
 
 # has_frames NAME FRAMES: the thread has these frames, leaf first, and its stack is complete: the names of the functions of the libc that call
@@ -178,12 +178,12 @@ has_frames()
 pjflame dump -s 5 -p "$pids" >dump 2>err
 is "dump -p PID,...: status" $? 0
 has_frames threads "wait_signal main"
-has_frames 'a "b" tid 1, ' "take_lock locker"
+has_frames 'a \x22b\x22 tid 1, ' "take_lock locker" # no name ends its own quotation marks
 has_frames reader "read_pipe reader"
 has_frames sleeper "wait_signal sleeper"
 has_frames spinner "spin spinner"
 is "  the main thread is first" "$(grep -A 2 "^process $threads\$" dump | sed -n '3s/ tid.*//p')" '"threads"'
-is "  each wait lasts for the whole recording" "$(grep -c '^"\(threads\|a "b" tid 1, \|reader\|sleeper\)" tid [0-9]*, waiting for at least [0-9.]* ms, offcpu-time$' dump)" 4
+is "  each wait lasts for the whole recording" "$(grep -c '^"\(threads\|a \\x22b\\x22 tid 1, \|reader\|sleeper\)" tid [0-9]*, waiting for at least [0-9.]* ms, offcpu-time$' dump)" 4
 ok "  of the threads that ran and ended, at most the last one" test "$(grep -c '^"\(brief\|renamed\)"' dump)" -le 1
 ok "  one sentence counts the threads" grep -q '^pjflame: [0-9]* threads: [0-9]* running, [0-9]* waiting, [0-9]* preempted' err
 is "  nothing was stopped, and it is the same process" "$(sed -n 's/^TracerPid:[[:blank:]]*//p; s/^State:[[:blank:]]*\([RS]\).*/\1/p' "/proc/$threads/status" | tr '\n' ' ')" "S 0 "
@@ -209,7 +209,7 @@ umask 077
 pjflame dump -q -s 1 --pid "$threads" -o dump.txt >out 2>err
 is "dump -q --pid PID -o FILE: status, output" "$? $(cat out err)" "0 "
 is "  the mode is that of the umask" "$(stat -c %a dump.txt)" 600
-is "  each thread is in the file" "$(grep -c '^"\(threads\|a "b" tid 1, \|reader\|sleeper\|spinner\|maker\)" tid' dump.txt)" 6
+is "  each thread is in the file" "$(grep -c '^"\(threads\|a \\x22b\\x22 tid 1, \|reader\|sleeper\|spinner\|maker\)" tid' dump.txt)" 6
 umask 022
 pjflame dump -v -s 1 -p "$threads" -o /dev/full 2>err
 is "a full disk: status" $? 1

@@ -192,7 +192,7 @@ is "digits of two containers: status" $status 1
 ok "  both are named" sh -c 'grep -q "more than one" err && grep -q "$1" err && grep -q "$2" err' - "$web" "$db"
 flame -c no-such -s 1 -o none.svg
 is "no such container: status" $status 1
-ok "  those that there are, are named" sh -c "grep -q \"called 'no-such'\" err && grep -q $(printf '%.12s' "$db") err"
+ok "  the advice is the list" sh -c "grep -q \"called 'no-such': pjflame --list prints\" err"
 ok "  no picture of either" test ! -e none.svg
 flame -c "$slice" -s 1 --folded slice.folded -o slice.svg
 is "-c with the name of a cgroup: all below it" "$status $(sed -n 's/^\(inside\|database\|outside\);.*/\1/p' slice.folded | sort -u | tr '\n' ' ')" "0 database inside "
@@ -301,6 +301,18 @@ waits=$!
 started="$started $waits"
 flame -p $waits --off-cpu -s 1 -o off.svg --folded off.folded
 ok "--off-cpu: where it waits, in ns" sh -c 'grep -q "^# pj unit=ns" off.folded && grep -q "^waits;.*main.*nanosleep.*schedule_" off.folded && grep -q "<title>Off-CPU time of process" off.svg'
+flame -e wall -s 1 -o wall.svg --folded wall.folded "$outside,$waits,$(sh -c 'echo $$')"
+ok "-e wall: where processes run and wait, in ns" sh -c 'grep -q "^# pj unit=ns event=wall-time" wall.folded && grep -q "^outside;.*main" wall.folded && grep -q "^waits;.*main.*;\[blocked" wall.folded && grep -q "<title>Wall-clock time of processes" wall.svg'
+# reasons: most of the blocked time of the load has the reason of nanosleep
+reasons() { awk '/^waits;.*nanosleep.*;\[blocked: sleep\] / { s += $NF } /^waits;.*;\[blocked/ { a += $NF } END { exit !(a && s >= a / 2) }' wall.folded; }
+if ! grep -q 'do_nanosleep' wall.folded; then
+	skip "  the reason of the wait" "kernel frames have no names here"
+elif reasons; then
+	pass "  the reason of the wait"
+else
+	fail "  the reason of the wait" wall.folded
+fi
+ok "  a process of the list that is gone is counted" grep -q '1 of 3 processes are gone' err
 flame -p $waits -e page-faults -s 1 -o faults.svg
 is "no samples: said, with what helps, and no picture" "$status $(grep -c 'no samples of process' err) $(ls faults.svg 2>/dev/null)" "1 1 "
 kill -9 $waits
@@ -333,13 +345,11 @@ begin()
 	started="$started $flame"
 	until_true sh -c 'ls left/*/pj/recording/*.data >/dev/null 2>&1'
 }
-for signal in TERM=143 HUP=129; do
-	begin -p "$outside" -s 600
-	kill -${signal%=*} $flame
-	wait $flame
-	is "${signal%=*}: status, and the picture of before" "$? $(cat begun.svg)" "${signal#*=} old"
-	nothing_left "  nothing is left"
-done
+begin -p "$outside" -s 600
+kill -HUP $flame
+wait $flame
+is "HUP: status, and the picture of before" "$? $(cat begun.svg)" "129 old"
+nothing_left "  nothing is left"
 # ticks PID: hundredths of a second that its threads ran
 ticks()
 {
@@ -349,16 +359,22 @@ ran_since()
 {
 	[ "$(ticks "$1")" -ge "$2" ]
 }
-if [ -n "$undo" ]; then
+for signal in TERM INT; do
+	if [ "$signal" = INT ] && [ -z "$undo" ]; then
+		skip "INT draws what there is" "env cannot undo that jobs of a shell ignore it"
+		continue
+	fi
 	begin -p "$outside" -s 600
 	until_true ran_since "$outside" $(($(ticks "$outside") + 50)) # some 50 samples; without any there is no picture
-	kill -INT $flame
+	kill -$signal $flame
 	wait $flame
-	is "INT draws what there is: status" "$? $(grep -c '</svg>' begun.svg)" "0 1"
+	is "$signal draws what there is: status" "$? $(grep -c '</svg>' begun.svg)" "0 1"
 	nothing_left "  nothing is left"
-else
-	skip "INT draws what there is" "env cannot undo that jobs of a shell ignore it"
-fi
+done
+# timeout(1) sends SIGTERM to the process, then to its group
+timeout 8 pjflame -q -p "$outside" -s 600 -o begun.svg >out 2>err </dev/null
+is "timeout(1): status, and the picture" "$? $(grep -c '</svg>' begun.svg)" "124 1"
+nothing_left "  nothing is left"
 pjflame -p "$outside" -s 1 -o - >/dev/full 2>err
 is "a full disk: status" "$? $(grep -c 'No space left' err)" "1 1"
 pjflame --top -p "$outside" -n 2 -s 1 >/dev/full 2>err
@@ -384,7 +400,7 @@ fi
 ok "tables that nobody reads any more end" sh -c 'pjflame --top -p "$0" -s 1 2>err | head -n 1 | grep -q samples' "$outside"
 nothing_left "  nothing is left"
 flame -o absent/x.svg --folded x.folded -- touch ran
-is "a picture that cannot be made: said before the command runs" "$status $(ls ran absent 2>/dev/null) $(cat err)" "125  pjflame: --output: there is no directory 'absent/'"
+is "a picture that cannot be made: said before the command runs" "$status $(ls ran absent 2>/dev/null) $(cat err)" "125  pjflame: --output: there is no directory 'absent/': create it first, or name another file"
 mkdir -p folder
 flame --folded folder -p "$outside" -s 86400
 is "  one that would replace a directory: status" "$status $(grep -c "'folder' is a directory" err)" "1 1"

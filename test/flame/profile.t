@@ -24,12 +24,12 @@ refused "no directory" "-o DIR names the directory"
 refused "an operand" "pjflame records a command" -o x sleep 1
 refused "a misspelt option" "did you mean --rotate?" -o x --rotat 3
 refused "a misspelt grouping" "did you mean container?" -o x --by=contaner
-refused "no number" "is not a number from 1 to 86400" -o x -d soon
+refused "no number" "is not a time from 1s to 1d in whole seconds" -o x -d soon
 refused "an upload" "pjsend -s STORE" -o x -u --token=t
 refused "a mode" "stacks are complete without a mode" -o x --perf-mode=smart
 refused "a runtime's profiler" "one sampler records all languages" -o x --no-java
 refused "a mode of Python" "auto, enabled, pyperf, pyspy, disabled or none" -o x --python-mode=fast
-refused "no value of --interpreters" "is not off, on or all" -o x --interpreters=maybe
+refused "no value of --interpreters" "is not off, on, all or auto" -o x --interpreters=maybe
 is "  nothing was made" "$(ls -d x 2>/dev/null)" ""
 : >file
 pjprofile -q -o file/x >out 2>err

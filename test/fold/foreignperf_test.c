@@ -265,7 +265,7 @@ static void branches_after_a_skid(void)
 	is_str(fold_data(&plain), STR("app;[two];[two];[kernel.kallsyms]_[k]"), "  otherwise its place counts");
 }
 
-static void messages_behind(void)
+static void trailing_messages(void)
 {
 	begin_data(0);
 	end_record(begin_sample(1, 2, 0x401010));
@@ -287,7 +287,7 @@ int main(void)
 	skids();
 	impossible_callers();
 	branches_after_a_skid();
-	messages_behind();
+	trailing_messages();
 	samples_free(&samples);
 	recording_tally_free(&tally);
 	text_free(&data);

@@ -15,7 +15,7 @@ have pjrecord || skip_all "pjrecord is not built"
 have cc || skip_all "no compiler for the loads"
 ok "the load compiles" cc -O1 -g -fno-omit-frame-pointer -o good "$top/test/record/burn.c"
 cc -O1 -g -fomit-frame-pointer -o plain "$top/test/record/burn.c"
-pjrecord -q -F 999 -o good.data -- ./good spin 1 2>why || skip_all "perf events are not allowed here: $(head -n 1 why)"
+pjrecord -q -F 999 -o good.data -- ./good cpu 1 2>why || skip_all "perf events are not allowed here: $(head -n 1 why)"
 
 # record FILE OPTION... -- COMMAND
 record()
@@ -61,12 +61,12 @@ is "  none with --quiet" "$(pjfold -q good.data 2>&1 >/dev/null)" ""
 ok "  counts with --verbose" sh -c 'pjfold -v good.data 2>&1 >/dev/null | grep -q "^pjfold: [0-9]* samples of .* frames resolved"'
 
 cp good stripped && strip stripped
-record stripped.data -- ./stripped spin 1
+record stripped.data -- ./stripped cpu 1
 trouble "a stripped program" 'frames without names: stripped is stripped \(a build without -s' stripped.data
 mended "  a build that is not: not stripped" 'is stripped' good.data
 ok "  more frames have names" [ "$(named stripped.data)" -lt "$(named good.data)" ]
 
-record few.data -F 20 -- ./good spin 1
+record few.data -F 20 -- ./good cpu 1
 trouble "too few samples" 'too few samples to judge \(a longer recording or a higher frequency' few.data
 mended "  a higher frequency" 'too few' good.data
 
@@ -89,18 +89,18 @@ record tables.data -- ./plain deep 20 1
 mended "  unwind tables" 'broken' tables.data
 
 cp good gone
-record gone.data -- ./gone spin 1
+record gone.data -- ./gone cpu 1
 rm gone
 trouble "a program that was removed" 'frames without names: gone was not found \(pjrecord -d DIR' gone.data
 # the symbol store keeps the symbols of files of other mount namespaces, and of files that end
 cp good gone
-mv gone replaced && record replaced.data -- ./replaced spin 1
+mv gone replaced && record replaced.data -- ./replaced cpu 1
 cp plain replaced
 trouble "one that was replaced" 'frames without names: replaced (was replaced by another build|was not found)' replaced.data
 
 if [ "$(id -u)" = 0 ] && have setpriv; then
 	cp good secret && chmod 700 secret && chmod 755 . && chmod 644 good.data
-	record secret.data -- ./secret spin 1
+	record secret.data -- ./secret cpu 1
 	chmod 644 secret.data
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v pjfold)" secret.data >/dev/null 2>said
 	if grep -q 'cannot open' said; then
@@ -139,15 +139,15 @@ fi
 
 if have node; then
 	fib='function f(n) { return n < 2 ? 1 : f(n - 1) + f(n - 2) } const end = Date.now() + 1500; while (Date.now() < end) f(22)'
-	record node.data -- node -e "$fib"
+	record node.data --interpreters=off -- node -e "$fib"
 	trouble "node" 'frames without names: node [0-9]+ has no perf map \(node --perf-basic-prof helps\)' node.data
-	record node2.data -- node --perf-basic-prof -e "$fib"
+	record node2.data --interpreters=off -- node --perf-basic-prof -e "$fib"
 	mended "  --perf-basic-prof" 'has no perf map' node2.data
 	ok "  more frames have names" [ "$(named node.data)" -lt "$(named node2.data)" ]
 	# New functions all the time: many stacks are not read with certainty, some of them with code of the JIT.
 	churn='function u(n){let s=0;for(let i=0;i<n;i++)s+=Math.sqrt(i%7);return s}
 const e=Date.now()+1500;let t=0;while(Date.now()<e){t+=eval("(function h"+(t|0)%97+"(n){return u(n)})")(500)}'
-	record node3.data --interpreters=on -- node -e "$churn"
+	record node3.data -- node -e "$churn"
 	pjfold -v node3.data 2>said >node3.folded
 	want=$(awk '/^#/ { next } { all += $NF } /;Builtins_InterpreterEntryTrampoline/ && !/_\[0\]/ { n += $NF }
 		END { printf "%d", 100 * n / all }' node3.folded)
@@ -161,38 +161,41 @@ else
 	skip "node" "node is not installed"
 fi
 
-# interpreter NAME PATTERN COMMAND...
+# interpreter NAME PATTERN COMMAND...: recorded as by a user without the right to read interpreters
 interpreter()
 {
 	name=$1 pattern=$2
 	shift 2
 	have "$1" || { skip "$name" "$1 is not installed"; return; }
-	record "$name.data" -- "$@"
+	record "$name.data" --interpreters=off -- "$@"
 	trouble "$name" "samples in an interpreter: $pattern" "$name.data"
 }
-interpreter Python 'python3[^ ]* does not name its Python functions \(--interpreters=on of pjflame or pjrecord, as root, or Python 3.12' python3 -S -c 'for i in range(30000000): pass'
+interpreter Python 'python3[^ ]* does not name its Python functions \(pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, or Python 3.12' python3 -S -c 'for i in range(30000000): pass'
 # The advice for Python is another one for those who did this already, or for whom it does not help.
 python=$(python3 -S -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null)
 if [ -n "$python" ]; then
 	record fp.data --unwind=fp -- "$python" -S -c 'for i in range(30000000): pass'
 	pjfold -v fp.data >/dev/null 2>said # its broken stacks come first
-	if grep -qE 'in an interpreter: python3[^ ]* does not name its Python functions \(--interpreters=on without --unwind=fp, as root, or Python 3.12' said; then
+	if grep -qE 'in an interpreter: python3[^ ]* does not name its Python functions \(pjflame or pjrecord without --unwind=fp, as root with CAP_SYS_NICE on x86-64, or Python 3.12' said; then
 		pass "Python by frame pointers"
 	else
 		fail "Python by frame pointers" said
 	fi
 	if [ "$(id -u)" = 0 ] && pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters'; then
-		record read.data --interpreters=on -- "$python" -S -c 'for i in range(30000000): pass'
-		mended "  --interpreters=on" 'python3[^ ]* does not name' read.data
-		cp "$python" snake # only python3* and libpython3* are read
-		record snake.data --interpreters=on -- ./snake -S -c 'for i in range(30000000): pass'
+		record read.data -- "$python" -S -c 'for i in range(30000000): pass'
+		mended "  pjrecord as root" 'python3[^ ]* does not name' read.data
+		# Only files named python3* and libpython3* are read. A preloaded library takes the place of one with its SONAME.
+		cp "$python" snake
+		library=$(ldd ./snake 2>/dev/null | awk '$1 ~ /^libpython3/ { print $3 }')
+		if [ -n "$library" ]; then cp "$library" snakelib.so; fi
+		record snake.data -- env ${library:+"LD_PRELOAD=$PWD/snakelib.so"} ./snake -S -c 'for i in range(30000000): pass'
 		if pjfold -q snake.data 2>/dev/null | grep -q '_PyEval_EvalFrameDefault'; then
-			trouble "Python that --interpreters=on does not read: no advice" 'in an interpreter: snake was not read, or not with certainty$' snake.data
+			trouble "Python that pjrecord does not read: no advice" 'in an interpreter: snake was not read, or not with certainty$' snake.data
 		else
-			skip "Python that --interpreters=on does not read: no advice" "a copy of it does not run, or is stripped"
+			skip "Python that pjrecord does not read: no advice" "a copy of it does not run, or is stripped"
 		fi
 	else
-		skip "  --interpreters=on" "interpreters cannot be read here"
+		skip "  pjrecord as root" "interpreters cannot be read here"
 	fi
 else
 	skip "Python by frame pointers" "python3 is not installed"

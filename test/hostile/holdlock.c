@@ -12,8 +12,11 @@
  * no file has, as that of a JIT, and calls exec(), which waits for the same lock while it holds another one: of this
  * process, even opening maps and mem waits. Prints "exec PID".
  *
- * usage: holdlock FUSE FOLDER LIBRARY [N]: N such pairs, 1 as a rule. FUSE: the device, /dev/fuse or a copy of it.
- * FOLDER is empty, LIBRARY is a file named libjvm.so. Ends when its standard input ends.
+ * usage: holdlock FUSE FOLDER LIBRARY [N [fresh]]: N such pairs, 1 as a rule. FUSE: the device, /dev/fuse or a copy of
+ * it. FOLDER is empty, LIBRARY is a file named libjvm.so. Ends when its standard input ends.
+ *
+ * fresh: thread B maps the file at an unused address, and there is no second process. Then no mapping is locked, and
+ * since Linux 6.17 maps can be read, while all that need the lock of the address space wait, as map_files and cmdline.
  */
 #include "attack.h"
 #include "common/base.h"
@@ -38,6 +41,7 @@
 enum { PAGE = 4096, FILE_INODE = 2 };
 
 static unsigned seed, opens;
+static bool fresh; /* see usage */
 static size_t file_bytes;
 static unsigned *reads; /* shared by all processes: reads that are not answered */
 
@@ -104,7 +108,7 @@ static void serve(int fd)
 struct both {
 	char *cached; /* the file, through the page cache */
 	int direct;   /* the file, opened for direct I/O */
-	char *over;   /* memory that it is mapped over */
+	char *over;   /* memory that it is mapped over; NULL: none */
 	const char *library;
 	bool held; /* thread B is about to take the lock */
 };
@@ -121,7 +125,7 @@ static void *map_over(void *arg)
 	struct both *b = arg;
 
 	__atomic_store_n(&b->held, true, __ATOMIC_RELEASE);
-	return mmap(b->over, PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, b->direct, 0);
+	return mmap(b->over, PAGE, PROT_READ, MAP_PRIVATE | (b->over ? MAP_FIXED : 0), b->direct, 0);
 }
 
 /* Runs in a process that shares the address space of `hold`. */
@@ -159,8 +163,9 @@ static void hold(const char *path, const char *library, unsigned number)
 	b.over = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (cached < 0 || b.direct < 0 || b.cached == MAP_FAILED || b.over == MAP_FAILED)
 		_exit(1);
-	b.over += seed % pages * PAGE;
-	printf("exec %d\n", clone(exec_in_vain, stack + sizeof(stack), CLONE_VM | SIGCHLD, &b));
+	b.over = fresh ? NULL : b.over + seed % pages * PAGE;
+	if (!fresh)
+		printf("exec %d\n", clone(exec_in_vain, stack + sizeof(stack), CLONE_VM | SIGCHLD, &b));
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
 	pthread_create(&a, NULL, touch, &b);
@@ -180,6 +185,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4)
 		return 2;
+	fresh = argc > 5;
 	seed = (unsigned)strtoul(getenv("PJ_SEED") ? getenv("PJ_SEED") : "1", NULL, 10);
 	reads = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	file_bytes = (1 + seed % 64) * PAGE;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # rights.t - what each process of a running pjrecord may do, read from the kernel: those that parse bytes of strangers hold no capability, may
-# make 26 system calls at most, and have limits of memory; those that open files hold the recorder's five at most.
+# make 26 system calls at most, and have limits of memory; those that open files hold the recorder's six at most.
 # stage: live
 # full: an attack of 20 s or more beside the tools; planted.t and escapes.t are in the gate
 # covers: common/process/sandbox.c common/process/capabilities.c record/perf/privileges.c record/symsaver/symparser.c
@@ -11,9 +11,15 @@ PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/hostile/lib.sh
 . "$PJ_TOP/test/hostile/lib.sh"
 
-# DAC_READ_SEARCH, IPC_LOCK, SYS_PTRACE, SYSLOG, PERFMON; and SYS_RESOURCE, where root has it
+# DAC_READ_SEARCH, IPC_LOCK, SYS_PTRACE, SYSLOG, PERFMON; SYS_NICE, where interpreters can be read; and SYS_RESOURCE, where root has it
 own=$((0x$(awk '/^CapEff/ { print $2 }' /proc/self/status)))
-five=$(printf %016x $((0x4400084004 | (own & 1 << 24))))
+six=$((0x4400084004 | (own & 1 << 24)))
+python=
+if pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters: .* are shown'; then
+	six=$((six | 1 << 23))
+	for at in /usr/bin/python3.[0-9]*; do case ${at##*/} in python3.8 | python3.9 | python3.1[0-5]) python=$at ;; esac; done
+fi
+six=$(printf %016x $six)
 
 # rights PID: NAME, CapEff, CapPrm, Seccomp, NoNewPrivs of a process
 rights()
@@ -41,6 +47,10 @@ if [ -n "$jdk" ]; then
 	"$jdk" Demo.java 600 >/dev/null 2>&1 &
 	attacks="$attacks $!"
 fi
+if [ -n "$python" ]; then
+	"$python" -S -c 'while True: sum(range(1000))' &
+	attacks="$attacks $!"
+fi
 pjrecord -v --all -F 199 --window=2 --dir=out >/dev/null 2>log &
 recorder=$!
 attacks="$attacks $recorder"
@@ -60,6 +70,7 @@ done
 # Parsers are replaced now and then, for another tenant: several looks, each at the processes that have run for a second.
 names='pjrecord-table pjrecord-symbol'
 [ -z "$jdk" ] || names="$names pjrecord-jvm"
+[ -z "$python" ] || names="$names pjrecord-interp"
 for _ in $(seq 10); do
 	descendants $recorder >old
 	sleep 1.5
@@ -80,9 +91,10 @@ own=$(awk '/^VmPeak:/ { print $2 * 1024 }' /proc/$recorder/status)
 sed 's/^/# calls: /' calls
 sed 's/^/# limits: /' limits
 
-for helper in pjrecord-table pjrecord-symbol pjrecord-jvm; do
+for helper in pjrecord-table pjrecord-symbol pjrecord-jvm pjrecord-interp; do
 	case $helper in
 	pjrecord-jvm) [ -n "$jdk" ] || { skip "$helper" "no JDK"; continue; } ;;
+	pjrecord-interp) [ -n "$python" ] || { skip "$helper" "no Python from 3.8 to 3.15 in /usr/bin, or no right to read it"; continue; } ;;
 	esac
 	if ! grep -q "^$helper " seen; then
 		fail "$helper runs" seen
@@ -97,7 +109,7 @@ for helper in pjrecord-table pjrecord-symbol pjrecord-jvm; do
 	# 128 MB resident; pjrecord-jvm has 256 MB of addresses, beside those it begins with
 	ok "  limits of memory, and the first to be ended for it" awk -v name=$helper -v own="$own" '$1 == name { n++; bad += $2 !~ /^[0-9]+$/ || $2 > own + 256 * 2^20 || $3 != 1000 || $4 > 128 * 1024 } END { exit !(n && !bad) }' limits
 done
-ok "no process holds more than five capabilities" awk -v five=$five '$2 !~ /^0+$/ && $2 != five { bad = 1 } END { exit bad || !NR }' seen
+ok "no process holds more than six capabilities" awk -v six=$six '$2 !~ /^0+$/ && $2 != six { bad = 1 } END { exit bad || !NR }' seen
 ok "SIGTERM is answered" ends_within 2 $recorder
 
 # Filters that root starts: each waits for an input; a second process opens files for it.

@@ -2,8 +2,9 @@
 # jmap-follow.t - pjmap -i beside pjrecord: Java code has the name that it had at the time of the sample, also of JVMs that lived for a moment, that are gone, and
 # whose code comes and goes.
 #
-# PJ_JMAP_SECS: of the code cache that is too small (6). Run by ./check as root.
+# PJ_JMAP_SECS: of the code cache that is too small (6). Needs root.
 # stage: live
+# full: 28 s of JVMs that end and start; jmap.t has the maps and record-java.t the names
 # covers: jmap/follow.c jmap/followed.c jmap/execs.c jmap/timeline/journal.c jmap/timeline/journalfile.c
 # covers: jmap/timeline/mapsdir.c fold/jvm/timeline.c fold/jit/timelines.c
 # shellcheck source=test/lib/tap.sh

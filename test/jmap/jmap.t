@@ -20,6 +20,8 @@ have pjmap || skip_all "pjmap is not built"
 need_jdk "$top/test/jmap/Work.java"
 chmod 755 .
 mkdir -m 777 maps
+pjmap --once --to=maps "" 2>err
+is "an empty list of PIDs: not all JVMs" "$? $(cat err)" "2 pjmap: '' is not a PID: does the program run? (see pjmap --help)"
 
 root=
 # in_root COMMAND...: with $root as its root and this folder as /mnt, in a mount namespace of its own; takes the place of the shell
@@ -178,8 +180,9 @@ for at in $jdks $rooted; do
 			is "  every system call of a map: status" $? 0
 			calls='kill|tkill|tgkill|pidfd_send_signal|rt_(tg)?sigqueueinfo|ptrace|process_vm_writev|process_madvise|setns|socket|connect'
 			ok "  none signals, stops, writes to or connects with a process" not grep -E "^[0-9]+ +($calls)\(" trace
+			# .gcda: counters of a build for coverage
 			ok "  nothing is opened for writing but the map" not grep -E 'open(at|at2)?\(.*(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC)' <<-END
-				$(grep -v '"\.pjmap-[0-9a-f]*\.tmp"\|"/dev/null"\|"/proc/self/oom_score_adj"' trace)
+				$(grep -v '"\.pjmap-[0-9a-f]*\.tmp"\|"/dev/null"\|"/proc/self/oom_score_adj"\|\.gcda"' trace)
 			END
 			ok "  nothing below its root" not grep -E '"(/proc/[0-9]+/)?(root|cwd)["/]' trace
 			ok "  its memory was read" grep -q '^[0-9]* *pread64(' trace
@@ -320,10 +323,11 @@ fi
 pid=$!
 started="$started $pid"
 bad=0
-while ! grep -q ready ready.young; do
+while ! grep -q ready ready.young && kill -0 "$pid" 2>>odd; do
 	pjmap --once --stdout --names hotspot "$pid" >young 2>err || grep -q 'starting:\|no JVM\|no-vmstructs:\|unreadable:' err || { bad=1; cat err >>odd; }
 	grep -vE '^0x[0-9a-f]{16} 0x[0-9a-f]{16} [ -~]+$' young >>odd && bad=1
 done
+ok "a JVM gets ready" grep -q ready ready.young
 if [ $bad = 0 ]; then pass "from its first moment on: a map or a reason"; else fail "from its first moment on: a map or a reason" odd; fi
 stop "$pid"
 for jdk in $jdks; do

@@ -85,7 +85,7 @@ static inline bool noderun_start(struct noderun *run, const char *node, const ch
 	const char *top = getenv("PJ_TOP");
 	char path[PATH_MAX], program[PATH_MAX];
 
-	*run = (struct noderun){ .memory = { .fd = -1, .process = -1 }, .folder = "/tmp/pj-node.XXXXXX" };
+	*run = (struct noderun){ .memory = { .fd = -1 }, .folder = "/tmp/pj-node.XXXXXX" };
 	snprintf(path, sizeof(path), "%s/test/lib/loads/truth.js", top ? top : ".");
 	if (!realpath(path, program) || !mkdtemp(run->folder))
 		return run->folder[0] = 0, false;

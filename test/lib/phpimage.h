@@ -28,10 +28,18 @@ static inline void phpimage_frames(const struct php *php, struct threadcopy *cop
 	}
 }
 
+/* For a process with opcache's JIT compiler, image->minor is the size in 16 MB of the memory before the program that
+ * has the compiler's code; otherwise it is 0. */
 static inline enum php_answer phpimage_open(const struct pyimage *image, struct memory *memory, struct php *php)
 {
+	uint64_t bytes = (uint64_t)image->minor << 24;
+	char maps[80] = "";
+
+	if (bytes && image->base >= bytes)
+		snprintf(maps, sizeof(maps), "%llx-%llx r-xs 08000000 00:01 4259623 /dev/zero (deleted)\n",
+			 (unsigned long long)(image->base - bytes), (unsigned long long)image->base);
 	memory_image(memory, image->page, image->n);
-	return php_open(php, memory, image->base);
+	return php_open(php, memory, image->base, str_of(maps));
 }
 
 #endif

@@ -20,18 +20,60 @@ static inline bool phprun_start(const struct waitingprogram *program, const char
 	return waitingrun_start(program, option, "php/truth.php", mode, depth, run);
 }
 
+/* Same as phprun_start, with opcache's JIT compiler. jit: the option opcache.jit=MODE. PHP has opcache in its
+ * program since 8.5. */
+static inline bool phprun_start_compiled(const struct waitingprogram *program, const char *jit, const char *mode,
+					 unsigned depth, struct waitingrun *run)
+{
+	bool module = program->program[strlen(program->program) - 1] < '5';
+	const char *const option[] = { "-n",
+				       "-d",
+				       "opcache.enable_cli=1",
+				       "-d",
+				       "opcache.jit_buffer_size=16M",
+				       "-d",
+				       jit,
+				       "-d",
+				       "opcache.file_update_protection=0", /* the file is new */
+				       "-d",
+				       "display_errors=0",
+				       module ? "-d" : NULL,
+				       "zend_extension=opcache.so",
+				       NULL };
+
+	return waitingrun_start(program, option, "php/truth.php", mode, depth, run);
+}
+
+/* Returns /proc/PID/maps, until the next call. */
+static inline struct str phprun_maps(const struct waitingrun *run)
+{
+	static char maps[1 << 18];
+	char path[64];
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)run->pid);
+	file = fopen(path, "re");
+	n = file ? fread(maps, 1, sizeof(maps), file) : 0;
+	if (file)
+		fclose(file);
+	return (struct str){ maps, n };
+}
+
 /* Opens its memory, and PHP in the first mapping that has it. */
 static inline enum php_answer phprun_open(struct waitingrun *run, struct php *php)
 {
 	enum php_answer answer = PHP_OTHER_FILE;
 	uint64_t base[WAITINGRUN_BASES];
+	struct str maps;
 	size_t n;
 
 	if (!waitingrun_open_memory(run))
 		return PHP_UNREADABLE;
+	maps = phprun_maps(run);
 	n = waitingrun_bases(run, base, php_is_library);
 	for (size_t i = 0; i < n && answer == PHP_OTHER_FILE; i++)
-		answer = php_open(php, &run->memory, run->base = base[i]);
+		answer = php_open(php, &run->memory, run->base = base[i], maps);
 	return answer;
 }
 

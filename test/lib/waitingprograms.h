@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WAITINGPROGRAMS_MAX = 16, WAITINGRUN_BASES = 16, WAITINGRUN_OPTIONS = 4 };
+enum { WAITINGPROGRAMS_MAX = 16, WAITINGRUN_BASES = 16, WAITINGRUN_OPTIONS = 16 };
 
 /* A program in /usr/bin, and the folder that is its root ("" for the machine's own). */
 struct waitingprogram {

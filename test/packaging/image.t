@@ -1,5 +1,5 @@
 #!/bin/sh
-# image.t - make image, and the image under runc: read-only, no capability but the five that the Containerfile names; a picture comes out.
+# image.t - make image, and the image under runc: read-only, no capability but the six that the Containerfile names; a picture comes out.
 # stage: live
 # full: needs the static program of dist.t
 # covers: packaging/image.sh packaging/Containerfile packaging/multicall.c
@@ -59,7 +59,7 @@ pass "pj --version in a container"
 cc -O1 -g -static -fno-omit-frame-pointer -pthread -o demo "$top/examples/demo.c"
 ./demo 60 &
 load=$!
-container '"CAP_PERFMON","CAP_IPC_LOCK","CAP_SYSLOG","CAP_SYS_PTRACE","CAP_DAC_READ_SEARCH"' \
+container '"CAP_PERFMON","CAP_IPC_LOCK","CAP_SYSLOG","CAP_SYS_PTRACE","CAP_DAC_READ_SEARCH","CAP_SYS_NICE"' \
 	pjrecord --all --once --window=3 --frequency=199 --dir=/var/lib/pj >window 2>errors
 is "a window" "$? $(grep -c '^/var/lib/pj/out/' window)" "0 1"
 container '' pjfold "$(cat window)" >unreadable 2>errors

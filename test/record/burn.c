@@ -12,6 +12,8 @@
  *		burns 1 ms and ends
  *	burn spin SECONDS
  *		one function, as fast as it goes
+ *	burn cpu SECONDS
+ *		the same, until it has used so much CPU time: the number of samples does not depend on other programs
  *	burn crowd N MAPS SECONDS
  *		N processes that sleep, each with MAPS executable mappings of its own
  *	burn pingpong N DEPTH
@@ -212,6 +214,9 @@ int main(int argc, char **argv)
 		storm(argv[0], atof(argv[2]), (unsigned)atoi(argv[3]));
 	else if (strcmp(what, "spin") == 0 && argc == 3)
 		for (uint64_t end = now(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[2]) * 1e9); now(CLOCK_MONOTONIC) < end;)
+			fifty(20000);
+	else if (strcmp(what, "cpu") == 0 && argc == 3)
+		while ((double)now(CLOCK_PROCESS_CPUTIME_ID) < atof(argv[2]) * 1e9)
 			fifty(20000);
 	else if (strcmp(what, "crowd") == 0 && argc == 5)
 		crowd((unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]), atof(argv[4]));

@@ -9,6 +9,8 @@
 # covers: record/perf/privileges.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=test/lib/record.sh
+. "$(dirname "$0")/../lib/record.sh"
 LC_ALL=C
 export LC_ALL
 
@@ -118,13 +120,28 @@ ok "  in a container: what to start it with" grep -qE 'start the container with 
 
 # ---- interpreters: the right to real-time priority; that to memory of other processes is in privileges_test.c
 
-if [ "$(uname -m)" = x86_64 ] && grep -q '^ok *interpreters: .*--interpreters=on' mine; then
-	cannot='^limited *interpreters: functions of Python, node, Ruby, PHP and Perl cannot be shown:'
+if [ "$(uname -m)" = x86_64 ] && grep -q '^ok *interpreters: functions of Python, node, Ruby, PHP and Perl are shown$' mine; then
+	cannot='^limited *interpreters: functions of Python, node, Ruby, PHP and Perl are not shown:'
 	# 144: sched_setscheduler
 	./deny EPERM:144 ./record --check -d open >realtime
 	ok "no real-time priority: what helps" grep -q "$cannot a seccomp filter forbids real-time priority: set RestrictRealtime=no in its unit, and SystemCallFilter=sched_setscheduler" realtime
 	ok "  well-formed" well_formed realtime
-	if [ -s nobody ]; then ok "  as nobody" grep -q "$cannot real-time priority needs CAP_SYS_NICE: run it as root$" nobody; fi
+	if have node; then
+		node -e 'function f(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s } for (let i = 0; i < 300; i++) f(100000); console.log("ready"); setInterval(f, 1000, 9)' >ready &
+		pid=$!
+		until_ 60 test -s ready
+		./record --check -d open >node.ok
+		ok "node: its functions are shown, so it is not one without names" not grep -E "^limited *JIT: .*$pid " node.ok
+		./deny EPERM:144 ./record --check -d open >node.limited
+		# processes with one name have one line, which names the first of them
+		ok "  without real-time priority it is one" grep -qE '^limited *JIT: [0-9]+ [^ ]+( and [0-9]+ more)?: generates code .* without names' node.limited
+		is "    counted" "$(($(sed -n 's/.*; \([0-9]*\) will have complete.*/\1/p' node.ok) > $(sed -n 's/.*; \([0-9]*\) will have complete.*/\1/p' node.limited)))" 1
+		kill $pid
+		wait $pid 2>/dev/null
+	else
+		skip "node" "not installed"
+	fi
+	if [ -s nobody ]; then ok "  as nobody" grep -qE "$cannot real-time priority needs CAP_SYS_NICE: run it as root, or: sudo setcap cap_perfmon,.*,cap_sys_nice=ep /.*/record$" nobody; fi
 else
 	skip "no real-time priority" "not on this host: $(grep ' interpreters: ' mine)"
 fi
@@ -151,6 +168,13 @@ if have prlimit && [ "$(tail -n 1 mine)" = 'pjrecord can record the whole host.'
 	is "  with as many as it says it works" "$? $(grep -c few/out/ out)" "0 1"
 	prlimit --nofile=14:4096 ./record -q -a -d few -w 1 -n 1 >out 2>err
 	is "  a low limit that may be raised is raised" "$? $(grep -c few/out/ out)" "0 1"
+	# Of 40 events, the twins (record/perf/sources.h) of the first CPU take the descriptors of the next one's events.
+	many=cpu-clock
+	while [ ${#many} -lt 399 ]; do many=$many,cpu-clock; done
+	prlimit --nofile=14 ./record -q -e $many -o many.data -- true >out 2>err
+	more=$(sed -n 's/.*descriptors are required.*: ulimit -n \([0-9]*\) .*/\1/p' err)
+	prlimit --nofile="${more:-14}" ./record -q -e $many -o many.data -- true >out 2>err
+	is "  enough for the events of a command, but not for their twins: with copies of stacks" "$? ${more:+said} $(cat err)" "0 said "
 else
 	skip "few descriptors" "they would suffice"
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # record-habits.t - pjrecord typed as perf record: options, a command without --, a command as timer, perf.data.old; and its refusals.
 # stage: live
-# covers: record/recordopts.c record/pjrecord.c record/single.c common/filter/opt.c
+# covers: record/recordopts.c record/pjrecord.c record/single.c record/renamer.c record/portable.c common/filter/opt.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/record/burn.sh
@@ -27,11 +27,74 @@ ok "--call-graph dwarf,SIZE" pjrecord -q -F 99 --call-graph dwarf,16384 ./$burn 
 is "perf.data is kept as perf.data.old" "$(stat -c %i perf.data.old)" "$inode"
 ok "  and is a recording" pjfold -q -o out perf.data.old
 rm -f perf.data perf.data.old
+if [ "$(id -u)" = 0 ]; then
+	mkdir home && chown 65534 home # as the folder of the user of sudo
+	ok "root, in a folder of another user" sh -c "cd home && pjrecord -q ../$burn shares 1 && pjrecord -q -o x ../$burn shares 1"
+	ok "  the recording" some home/x
+	first=$(stat -c %i home/perf.data)
+	ok "  again" sh -c "cd home && pjrecord -q ../$burn shares 1"
+	ok "  the recording" some home/perf.data
+	is "  perf.data is kept as perf.data.old, and nothing else is left" "$(cd home && stat -c %i perf.data.old && echo *)" "$first
+perf.data perf.data.old x"
+	first=$(stat -c %i home/x)
+	pjrecord -q -o home/x -- ./nosuch 2>err
+	is "  a command that is not there: status, former file, folder" "$? $(stat -c %i home/x) $(cd home && echo *)" "127 $first perf.data perf.data.old x"
+	ok "  the former recording" some home/x
+	pjrecord -q --portable -o home/y true 2>err
+	is "  --portable: status" $? 125
+	ok "  is refused before the recording" grep -q "gives up the right to write to the folder of 'home/y'" err
+	ok "  nothing is written" not test -e home/y -o -e home/y.part
+	chown 0 home
+	ok "--user=USER, in a folder of root" pjrecord -q --user=nobody -o home/z ./$burn shares 1
+	ok "  the recording" some home/z
+	mkdir sticky && chmod 1777 sticky
+	ok "--user=USER, in a sticky folder of root" pjrecord -q --user=nobody -o sticky/x ./$burn shares 1
+	ok "  again" pjrecord -q --user=nobody -o sticky/x ./$burn shares 1
+	ok "  the recording" some sticky/x
+	is "  alone" "$(cd sticky && echo *)" x
+	rm sticky/x
+	pjrecord -q --user=nobody --portable -o sticky/y ./$burn shares 1 2>err
+	is "  --portable there, which pjpack could not complete: status" $? 125
+	ok "  is refused at the start" grep -q 'portable: pjrecord gives up the right' err
+	is "  and leaves nothing" "$(find sticky -mindepth 1)" ""
+	pjrecord -q --user=nobody -o sticky/x ./$burn shares 1
+	chown 65533 sticky && chown 65534 sticky/x
+	pjrecord -q -o sticky/x true 2>err
+	is "a file of another user in a sticky folder of a third: status" $? 125
+	ok "  is refused" grep -q "cannot replace 'sticky/x': it belongs to user 65534" err
+	is "  and stays, alone" "$(stat -c %u sticky/x) $(cd sticky && echo *)" "65534 x"
+	mv sticky/x sticky/perf.data.old && cp -p home/perf.data sticky/perf.data
+	(cd sticky && pjrecord -q "../$burn" shares 1) 2>err
+	is "perf.data.old of another user there: stays" "$? $(stat -c %u sticky/perf.data.old)" "0 65534"
+	ok "  with a warning" grep -q 'the former perf.data is not kept as perf.data.old' err
+	ok "  the recording" some sticky/perf.data
+else
+	skip "root in a folder of another user" "not root"
+fi
 echo 'int main;' >main.c
 pjrecord -q -o main.c -- true 2>err
 is "-o with a file that is no recording: status" $? 125
 ok "  is refused" grep -q 'is not a recording, and is not replaced' err
 is "  and stays" "$(cat main.c)" "int main;"
+
+mkdir theirs && chmod 755 theirs && : >theirs/file
+refused_output()
+{
+	what=$1 message=$2
+	shift 2
+	"$@" 2>err
+	is "$what: status" $? 125
+	is "  the reason, and what helps" "$(cat err)" "pjrecord: cannot write $message"
+}
+refused_output "an output in a directory that does not exist" "'nowhere/x': No such file or directory: create its directory first, or name another file" \
+	pjrecord -o nowhere/x true
+refused_output "an output that is a directory" "'theirs': it is a directory: name a file in it" pjrecord -o theirs true
+if [ "$(id -u)" = 0 ] && have setpriv && chmod 755 . && setpriv --reuid=65534 --regid=65534 --clear-groups test -r theirs/file 2>/dev/null; then
+	refused_output "an output that may not be written" "'theirs/x': Permission denied: name a file in a directory to which you may write" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v pjrecord)" -o theirs/x true
+else
+	skip "an output that may not be written" "root with setpriv only, in a folder that others may enter"
+fi
 
 refused()
 {
@@ -64,8 +127,22 @@ kill $recorder
 wait $recorder
 pjrecord -q -p $load -n 1 -d operand 1 >out 2>err
 is "  not with -q and -n" "$(grep -c Ctrl-C err)" 0
+sleep 60 &
+idle=$!
+until_idle() { for _ in $(seq 100); do grep -q '^[0-9]* (sleep) S' "/proc/$idle/stat" && return; sleep 0.1; done; return 1; }
+ok "a process waits" until_idle
+pjrecord -p $idle -s 1 -o idle.data 2>err
+ok "-p of a process that waits: what shows its waits" grep -q 'the process did not run on a CPU: --off-cpu shows where it waits' err
+pjrecord --off-cpu -p $idle -s 1 -o idle.data 2>err
+is "  not with --off-cpu" "$(grep -c 'did not run' err)" 0
+kill $idle
+pjrecord -p $load -s 500ms -o part.data 2>err
+is "a part of a second, as of sleep" $? 0
+ok "  is a recording of that time" grep -q ' 0\.[5-9] s[;,]' err
 ok "-s SECONDS -o FILE" pjrecord -q -p $load -s 1 -o x.data
 ok "  ends by itself" some x.data
+(trap '' CHLD; exec pjrecord -q --portable -p $load -s 1 -o packed.data) 2>err
+is "--portable while SIGCHLD is ignored: status and messages" "$? $(cat err)" "0 "
 pjrecord -s 1 -o z.data -- sh -c "./$burn shares 3; exit 3" 2>err
 is "-s SECONDS with a command that takes longer: status of the command" $? 3
 ok "  the recording ends before the command" awk '/z.data: / { match($0, / [0-9.]+ s[;,]/); exit !(substr($0, RSTART) + 0 < 3) }' err
@@ -95,6 +172,12 @@ refused "an option that nearly exists" "did you mean --frequency?" pjrecord --fr
 refused "a period of a clock" "cpu-clock is sampled by frequency: -F 100000 is a sample every 10000 ns" pjrecord -e cpu-clock -c 10000 true
 refused "a period of a counter" "instructions:u is sampled by frequency: -F HZ sets it" pjrecord -e instructions:u -c 10000 true
 refused "an event that nearly exists" "unknown event 'page-fault': did you mean page-faults?" pjrecord -e page-fault true
+refused "  before any message of windows" "did you mean page-faults?" pjrecord -d windows -e page-fault 30
+is "  in one line" "$(grep -c . err) $(ls windows 2>/dev/null)" "1 "
+refused "a tracepoint that nearly exists" "tracepoint 'sched:sched_swich'" pjrecord -e sched:sched_swich true
+refused "no time" "not a time from 10ms to 365d" pjrecord -s 0
+refused "a decimal comma" "is not a time such as 10, 1.5, 200ms, 5m or 36h" pjrecord -s 1,5
+refused "a window of a part of a second" "-s 1.5 records for that time" pjrecord -w 1.5
 refused "a word that nearly exists" "fp, tables, auto, verify: did you mean tables?" pjrecord --unwind=tabels true
 if ! pjrecord -e cycles:u -o counter.data true 2>err; then
 	ok "no counter: the advice keeps the modifier" grep -q 'use -e cpu-clock:u' err
@@ -113,8 +196,33 @@ refused "a frequency that is none" "neither a whole number of Hz nor max" pjreco
 max=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 ok "-F max, -z" pjrecord -q -F max -z -o max.data true
 ok "  is the kernel's maximum" sh -c "pjfold --info max.data | grep -q $max"
+pjrecord -q --interpreters=on --unwind=fp -o without.data true 2>err
+is "--interpreters=on with --unwind=fp" "$(cat err)" "pjrecord: --interpreters has no effect with --unwind=fp: leave that out"
 refused "branch stacks" "leave it out, stacks are complete" pjrecord --call-graph lbr true
-refused "a number with a unit" "operands are SECONDS" pjrecord 10s
+refused "  by another option" "leave it out, stacks are complete" pjrecord -b true
+refused "some CPUs" "records all CPUs: leave it out" pjrecord -C 0 -a sleep 1
+refused "  with =" "records all CPUs: leave it out" pjrecord --cpu=0 -a sleep 1
+refused "a delay" "record it later: -p PID" pjrecord -D 100 true
+refused "several files" "writes a file for each window" pjrecord --switch-output=1G true
+refused "rings in pages" "128 pages of perf are 512K" pjrecord -m 128 true
+refused "an option in place of a value" "-d: '-a' is an option in place of a value" pjrecord -d -a sleep 1
+ok "  makes no directory" test ! -e ./-a
+refused "  the end of options" "-o: '--' is an option in place of a value" pjrecord -o -- true
+ok "-T, -P" pjrecord -q -T --period -o times.data true
+pjrecord -o verb.data record true 2>err
+is "a verb of perf: status" $? 127
+ok "  what pjrecord takes" grep -q 'a command to record, as in pjrecord ./program; -s 10 records the host' err
+if grep -q ' - cgroup' /proc/self/mountinfo && [ "$(id -u)" = 0 ]; then
+	pjrecord -G /tmp -s 1 -o x.data 2>err
+	ok "a directory that is no cgroup has its name" grep -q "^pjrecord: '/tmp' is not a cgroup" err
+else
+	skip "a directory that is no cgroup" "not root, or no cgroups here"
+fi
+refused "no PID, as of pgrep without a match: not the host" "-p: there is no PID: pgrep -d, NAME" pjrecord -p "" -s 60
+refused "  no cgroup" "there is no name of a cgroup" pjrecord -G "" -s 60
+refused "a name for a PID" "pgrep -d, NAME prints those of a program" pjrecord -p java true
+refused "a time as operand" "'10s': -s 10s records for this time" pjrecord 10s
+refused "a number with another unit" "operands are SECONDS" pjrecord 10x
 refused "nothing after --" "needs a command" pjrecord --
 if have script; then
 	script -qec pjrecord typescript >out 2>&1

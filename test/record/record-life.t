@@ -6,7 +6,7 @@
 # stage: live
 # full: fills disks and kills pjrecord in many windows
 # covers: record/windows/windows.c record/windows/leftovers.c record/windows/rescue.c record/windows/retention.c
-# covers: record/windows/metrics.c record/output.c
+# covers: record/windows/metrics.c record/session/output.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/record.sh

@@ -3,7 +3,7 @@
 # pjrecord.prom and in the exit status; and what is known of processes afterwards. CPUs that go and come (PJ_SYSCTL=1).
 # stage: live
 # full: storms that fill the rings of the host
-# covers: record/session.c record/windows/metrics.c record/perf/rings.c record/processes/rescan.c
+# covers: record/session/session.c record/windows/metrics.c record/perf/rings.c record/processes/rescan.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/record.sh

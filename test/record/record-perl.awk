@@ -14,6 +14,8 @@ BEGIN {
 		allowed = "( exceptions( (thirty|[(]eval[)]( raises( [(]eval[)] raises)*( ([(]eval[)]|twenty))?)?))?)?"
 	else if (mode == "closures")
 		allowed = "( closures( (thirty|__ANON__( fifty)?))?)?"
+	else if (mode == "temporaries")
+		allowed = "( temporaries( (temporary_left( called( __ANON__([[]left[.]pl:1\\])?( fifty)?)?)?|temporary_right( called( __ANON__([[]right[.]pl:1\\])?( thirty)?)?)?))?)?"
 	else if (mode == "objects")
 		allowed = "( objects( (Thing::text( fifty)?|Thing::DESTROY( twenty)?|[(]sort[)]( Thing::__ANON__( thirty)?)?|Thing::__ANON__( thirty)?))?)?"
 	else
@@ -31,6 +33,7 @@ BEGIN {
 		name = frame[i]
 		sub(/_\[0\]$/, "", name)
 		sub(/^main::/, "", name)
+		sub(/\[truth[.]pl:[0-9]+\]$/, "", name)
 		if (name ~ /^\[/) bad = 1
 		path = path (path == "" ? "" : " ") name
 		leaf = name

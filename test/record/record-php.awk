@@ -7,6 +7,8 @@ BEGIN {
 	else if (mode == "deep") allowed = "( down)*" leaf
 	else if (mode == "callbacks")
 		allowed = "( callbacks( (usort( Order::__invoke( thirty)?)?|array_map( (strrev|Order::outer( usort( (Order::)?[{]closure[^ ]*( fifty)?)?)?))?|preg_replace_callback( matched( twenty)?)?))?)?"
+	else if (mode == "compiling")
+		allowed = leaf "|( compiling( (/[^ ]*( new[0-9_]+)?|include|microtime|tempnam|sys_get_temp_dir|file_put_contents|unlink|parents( (left( fifty)?|right( thirty)?|Mid::middle( twenty)?))?))?)?"
 	else if (mode == "generators")
 		allowed = "( generators( (twenty|numbers|doubled( (thirty|numbers( fifty)?))?|([{]yield from[}]|delegating)( numbers( fifty)?)?))?)?"
 	else if (mode == "exceptions")
@@ -17,7 +19,7 @@ BEGIN {
 		allowed = "( fibers( (thirty|Fiber::[a-zA-Z_]+))?)?"
 	else
 		allowed = "( renewed( (/[^ ]*( (fifty|thirty))?|<eval>( twenty)?|include|register_shutdown_function|file_put_contents))?)?"
-	allowed = "^<main>( (time|main( time)?|main" allowed "))?$"
+	allowed = "^<main>( (time|main( time)?|main(" allowed ")))?$"
 	if (mode == "fibers") allowed = allowed "|^inside( (fifty|twenty|Fiber::suspend))?$"
 }
 {

@@ -7,7 +7,7 @@
 # samples has a wide bound (PJ_PYTHON_LEAST, in %), that of the stacks with functions a narrow one. PJ_PYTHON_ALL=1
 # tries all versions, otherwise the oldest, Debian's and the newest.
 # stage: live
-# full: 50 s for each CPython
+# full: 45 s for each CPython
 # covers: record/interpreters/interpreters.c record/interpreters/scripts.c record/interpreters/interpthread.c record/interpreters/interpclient.c
 # covers: record/interpreters/interphelper.c record/interpreters/pythoninterpreter.c record/interpreters/interpreter.c
 # covers: record/interpreters/innerthreads.c record/interpreters/onestack.c record/unwind/samplestack.c
@@ -109,7 +109,7 @@ for python in $pythons; do
 	for mode in parents deep callbacks generators exceptions renewed threads; do
 		shares=
 		[ "$mode" != parents ] && [ "$mode" != deep ] || shares=yes
-		one "$python" $mode 4 "${PJ_PYTHON_LEAST:-15}" $shares
+		one "$python" $mode 3 "${PJ_PYTHON_LEAST:-15}" $shares
 	done
 done
 
@@ -132,30 +132,34 @@ is "  all are lines of the function" "${good:-}" "$all"
 [ "$good" = "$all" ] || fail "  wrong ones" wrong
 ok "  several of each function ($distinct)" [ "${distinct:-0}" -ge 6 ]
 
-# off, the default: the functions of the interpreter, as before
+# off: the functions of the interpreter
 start "$(echo "$pythons" | tail -n 1)" parents
 sleep 0.5
-recorded 2 -p "$pid"
-stop
-ok "without the option: native frames" grep -q '_PyEval_EvalFrameDefault\|libpython\|python3' folded
+recorded 2 --interpreters=off -p "$pid"
+ok "--interpreters=off: native frames" grep -q '_PyEval_EvalFrameDefault\|libpython\|python3' folded
 ok "  and no functions" not grep -q '_\[0\]' folded
 
-# the cron line with the option, for a shorter time: root becomes another user and keeps the right
+# the default, without the option
+recorded 3 -p "$pid"
+stop
+judged "without the option" parents "${PJ_PYTHON_LEAST:-15}" ''
+
+# the cron line, for a shorter time: root becomes another user and keeps the right
 if [ "$(id -u)" = 0 ]; then
 	chmod 755 .
 	mkdir windows
 	chown 65534 windows
 	# shellcheck disable=SC2046 # words
 	set -- $(grep -v '^#' "$top/examples/pjrecord.cron" |
-		sed -n 's/.* root *pjrecord //; s/>.*//; s/ --align//; s/--user=pj/--user=65534/; s|=/var/lib/pj|=windows|; s/ --window=60/ --interpreters=on --window=5/p')
+		sed -n 's/.* root *pjrecord //; s/>.*//; s/ --align//; s/--user=pj/--user=65534/; s|=/var/lib/pj|=windows|; s/ --window=60/ --window=5/p')
 	start "$(echo "$pythons" | tail -n 1)" parents
 	sleep 0.5
 	pjrecord "$@" >out 2>err
-	is "the cron line with --interpreters=on: status, messages" "$? $(cat err)" "0 "
+	is "the cron line: status, messages" "$? $(cat err)" "0 "
 	stop
 	pjfold -q --root=process windows/out/*.data 2>why | grep '^python' >folded
 	ok "  functions" grep -q '_\[0\];' folded
 else
-	skip "the cron line with --interpreters=on" "needs root"
+	skip "the cron line" "needs root"
 fi
 done_testing

@@ -6,7 +6,7 @@
 # in them, too, so the truth is compared without them. On a loaded machine many copies are not certain, so the share of all samples has a wide
 # bound (PJ_RUBY_LEAST, in %), that of the stacks with functions a narrow one. PJ_RUBY_ALL=1 tries all programs.
 # stage: live
-# full-san: 13 s
+# full: 13 s of samples of the real program; syncread.t and the unit tests of the runtime are in the gate
 # covers: record/interpreters/rubyinterpreter.c runtimes/ruby/ruby.c runtimes/ruby/rubyeval.c record/interpreters/onestack.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

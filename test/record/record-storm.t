@@ -4,7 +4,7 @@
 # PJ_STORM: seconds in which 500 processes a second begin and end (5).
 # stage: live
 # full: 20 s of loads on all CPUs; windows of the whole host are in record.t, which is in the gate
-# covers: record/session.c record/processes/host.c record/processes/state.c record/processes/idle.c
+# covers: record/session/session.c record/processes/host.c record/processes/state.c record/processes/idle.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/record/burn.sh
@@ -54,7 +54,7 @@ by_process()
 }
 if "$perf" --version >/dev/null 2>&1; then
 	load 3 spin 20
-	"$perf" record -q -k CLOCK_MONOTONIC -F 499 -e cpu-clock -a -g -o theirs.data -- sleep 7 2>err &
+	"$perf" record -q -N -k CLOCK_MONOTONIC -F 499 -e cpu-clock -a -g -o theirs.data -- sleep 7 2>err &
 	theirs=$!
 	sleep 1 # it needs that to begin
 	pjrecord -q -F 499 -e cpu-clock -w 6 -n 1 -d beside >windows 2>err

@@ -2,7 +2,7 @@
 # record-takeover.t - two recorders on one directory: the second one refuses, --replace continues without a gap.
 #
 # stage: live
-# covers: record/takeover.c record/windows/recorderlock.c record/session.c
+# covers: record/takeover.c record/windows/recorderlock.c record/session/session.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/record.sh

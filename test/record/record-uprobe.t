@@ -5,7 +5,7 @@
 #
 # Run by ./check as root; a part that is not allowed is skipped with the reason.
 # stage: live
-# covers: record/perf/uprobes.c record/perf/namedmapping.c record/perf/elfsymbol.c record/perf/events.c
+# covers: record/probes/uprobes.c record/probes/namedmapping.c record/probes/elfsymbol.c record/perf/events.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -41,6 +41,12 @@ static void texts(void)
 	ok(r.map && r.code == 0, "a jitdump");
 	r = of("\n\n x\n-\nffff rwxp\n7f00-7e00 rwxp 0 0:0 0\n");
 	ok(!r.jvm && !r.map && !r.code, "what is no line");
+	r = of("55d000000000-55d000100000 r-xp 00000000 08:01 5 /usr/bin/node\n7f0001000000-7f0001040000 rwxp 0 0:0 0\n");
+	ok(r.node && !r.jvm && r.code == 0x40000, "node, by its file");
+	r = of("7f0000000000-7f0000100000 r-xp 0 08:01 5 /usr/lib/x86_64-linux-gnu/libnode.so.108 (deleted)\n");
+	ok(r.node, "  or its library");
+	r = of("7f0000000000-7f0000100000 r-xp 0 08:01 5 /opt/node/lib/other.so\n");
+	ok(!r.node, "  not by its folder");
 	ok(strstr(runtime_advice("node"), "--perf-basic-prof") && !runtime_advice("x"), "advice");
 }
 

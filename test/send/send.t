@@ -3,7 +3,7 @@
 # Killed at every call: send-kill.t. Remote stores: send-*.t. On the live machine: record-send.t.
 # full-san: 20 s with sanitizers
 # covers: send/pjsend.c send/pipefolder.c send/pjfetch.c send/sendopts.c send/sender.c send/coverage.c send/gather.c send/store.c
-# covers: send/timearg.c send/each.c send/format/pack.c send/format/window.c send/spool/spool.c send/spool/spooler.c
+# covers: common/timearg.c send/each.c send/format/pack.c send/format/window.c send/spool/spool.c send/spool/spooler.c
 # covers: send/spool/folding.c common/process/child.c send/spool/counters.c send/stores/dirstore.c
 # covers: send/stores/dirread.c send/stores/dirnames.c send/stores/dirtidy.c
 # shellcheck source=test/lib/tap.sh
@@ -286,6 +286,7 @@ refused 1 "no windows: none starts in that time; the first starts at 2023-11-14T
 refused 2 "--host and --all-hosts exclude each other" -H web1 -a
 refused 2 "--by: 'place' is not one of host, time, label:KEY" --by=place
 refused 2 "--by: 'label:' is not one of host, time, label:KEY: did you mean label:KEY?" --by=label:
+refused 2 "store 'clickhouse' lacks its place: clickhouse:URL or PATH; ./clickhouse is a directory" -s clickhouse --list
 refused 2 "--only: 'comm=' is not KEY=VALUE,..." --only=comm=
 refused 2 "--label: '=v' is not KEY=VALUE" --label==v
 refused 2 "unexpected operand 'extra': give times by --from and --to, a store by --store" extra

@@ -82,101 +82,152 @@ static void damaged(void *to, struct str place, const char *why)
 	warn("%.*s: %s", (int)place.n, place.p, why);
 }
 
-int main(int argc, char **argv)
+/* Options of the command line and the operands after them. */
+struct ship {
+	struct store_options options;
+	struct store_query query;
+	struct str event, label; /* of the query */
+	bool fetch, list;
+};
+
+/* Sets what the query sums by: host, time or label:KEY. */
+static void query_by(struct store_query *query, struct str by)
 {
-	struct store s = { 0 };
-	struct store_options o = { 0 };
-	struct store_query q = { 0 };
-	struct text file = { 0 }, space = { 0 }, why = { 0 };
-	struct str event, label;
-	bool fetch = false, list = false, good = true;
+	query->by = str_eq(by, STR("host")) ? BY_HOST : str_eq(by, STR("time")) ? BY_TIME : BY_LABEL;
+	if (query->by == BY_LABEL)
+		query->by_label = str_from(by, 6);
+}
+
+/* Takes an option of the query. Returns false if it is none. */
+static bool query_option(struct ship *ship, const char *name, const char *value)
+{
+	if (strcmp(name, "--host") == 0) {
+		ship->query.host = str_of(value);
+	} else if (strcmp(name, "--event") == 0) {
+		ship->event = str_of(value);
+		ship->query.event = &ship->event;
+		ship->query.nevent = 1;
+	} else if (strcmp(name, "--label") == 0) {
+		ship->label = str_of(value);
+		ship->query.label = &ship->label;
+		ship->query.nlabel = 1;
+	} else if (strcmp(name, "--by") == 0) {
+		query_by(&ship->query, str_of(value));
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Takes an option of the access to a store. Returns false if it is none. */
+static bool store_option(struct store_options *options, const char *name, const char *value)
+{
+	if (strcmp(name, "--tries") == 0)
+		tries = (unsigned)strtoul(value, NULL, 10);
+	else if (strcmp(name, "--doubts") == 0)
+		retries = (unsigned)strtoul(value, NULL, 10);
+	else if (strcmp(name, "--timeout") == 0)
+		options->timeout_s = strtoul(value, NULL, 10);
+	else if (strcmp(name, "--auth") == 0)
+		options->auth = value;
+	else if (strcmp(name, "--cacert") == 0)
+		options->cacert = value;
+	else if (strcmp(name, "--cert") == 0)
+		options->cert = value;
+	else if (strcmp(name, "--key") == 0)
+		options->key = value;
+	else if (strcmp(name, "--stacks") == 0)
+		options->stacks_url = value;
+	else
+		return false;
+	return true;
+}
+
+/* Parses the options. Returns the index of the first operand. --schema STORE prints a schema and ends the process. */
+static int parse_options(struct ship *ship, int argc, char **argv)
+{
+	struct str rest;
 	int i;
 
-	diag_tool("ship");
 	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
 		const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-		struct str by;
 
 		if (strcmp(name, "--schema") == 0) {
-			fputs(store_ops_of(value, &label)->schema(), stdout);
-			return PJ_OK;
+			fputs(store_ops_of(value, &rest)->schema(), stdout);
+			exit(PJ_OK);
 		}
 		if (strcmp(name, "--verify") == 0) {
-			o.verify = true;
+			ship->options.verify = true;
 			continue;
 		}
 		i++;
-		if (strcmp(name, "--tries") == 0)
-			tries = (unsigned)strtoul(value, NULL, 10);
-		else if (strcmp(name, "--doubts") == 0)
-			retries = (unsigned)strtoul(value, NULL, 10);
-		else if (strcmp(name, "--timeout") == 0)
-			o.timeout_s = strtoul(value, NULL, 10);
-		else if (strcmp(name, "--auth") == 0)
-			o.auth = value;
-		else if (strcmp(name, "--cacert") == 0)
-			o.cacert = value;
-		else if (strcmp(name, "--cert") == 0)
-			o.cert = value;
-		else if (strcmp(name, "--key") == 0)
-			o.key = value;
-		else if (strcmp(name, "--stacks") == 0)
-			o.stacks_url = value;
-		else if (strcmp(name, "--host") == 0)
-			q.host = str_of(value);
-		else if (strcmp(name, "--event") == 0) {
-			event = str_of(value);
-			q.event = &event;
-			q.nevent = 1;
-		} else if (strcmp(name, "--label") == 0) {
-			label = str_of(value);
-			q.label = &label;
-			q.nlabel = 1;
-		} else if (strcmp(name, "--by") == 0) {
-			by = str_of(value);
-			q.by = str_eq(by, STR("host")) ? BY_HOST : str_eq(by, STR("time")) ? BY_TIME : BY_LABEL;
-			if (q.by == BY_LABEL)
-				q.by_label = str_from(by, 6);
-		} else if (strcmp(name, "--fetch") == 0 || strcmp(name, "--list") == 0) {
-			fetch = name[2] == 'f';
-			list = !fetch;
-			q.from = strtoul(value, NULL, 10);
-			q.to = i + 1 < argc ? strtoul(argv[++i], NULL, 10) : 0;
-		} else {
-			die_usage("what is %s", name);
-		}
+		if (store_option(&ship->options, name, value) || query_option(ship, name, value))
+			continue;
+		if (strcmp(name, "--fetch") != 0 && strcmp(name, "--list") != 0)
+			die_usage("unknown option %s", name);
+		ship->fetch = name[2] == 'f';
+		ship->list = !ship->fetch;
+		ship->query.from = strtoul(value, NULL, 10);
+		ship->query.to = i + 1 < argc ? strtoul(argv[++i], NULL, 10) : 0;
 	}
-	if (i >= argc)
-		die_usage("which store?");
-	store_open(&s, argv[i++], &o);
-	if (fetch || list) {
-		struct store_sink sink = { list ? reported : header, lines, damaged, NULL };
+	return i;
+}
 
-		if (!(fetch ? s.ops->fetch : s.ops->list))
-			die("%s cannot be read back", s.spec);
-		good = (fetch ? s.ops->fetch : s.ops->list)(s.it, &q, &sink, &why);
-		if (!good)
-			warn("%s: %.*s", s.spec, (int)why.n, why.p);
+/* Prints the windows of the query, or lists them. Returns false if the store failed. */
+static bool read_back(struct ship *ship, struct store *store)
+{
+	struct store_sink sink = { ship->list ? reported : header, lines, damaged, NULL };
+	struct text why = { 0 };
+	bool good;
+
+	if (!(ship->fetch ? store->ops->fetch : store->ops->list))
+		die("%s cannot be read back", store->spec);
+	good = (ship->fetch ? store->ops->fetch : store->ops->list)(store->it, &ship->query, &sink, &why);
+	if (!good)
+		warn("%s: %.*s", store->spec, (int)why.n, why.p);
+	text_free(&why);
+	return good;
+}
+
+/* Sends the windows of a file. Returns false if the store did not accept all. */
+static bool send_file(struct store *store, const char *path)
+{
+	struct text file = { 0 }, space = { 0 };
+	struct str rest;
+	bool good = true;
+
+	if (!fullio_read_at(AT_FDCWD, path, &file, (size_t)1 << 30))
+		die_errno("cannot read %s", path);
+	for (rest = text_view(&file); rest.n;) {
+		struct window window;
+		const char *wrong = window_parse(&rest, &space, &window);
+
+		if (wrong)
+			die("%s: %s", path, wrong);
+		if (send_one(store, &window) != STORE_SENT)
+			good = false;
 	}
-	for (; i < argc; i++) {
-		struct str rest;
-
-		file.n = 0;
-		if (!fullio_read_at(AT_FDCWD, argv[i], &file, (size_t)1 << 30))
-			die_errno("cannot read %s", argv[i]);
-		for (rest = text_view(&file); rest.n;) {
-			struct window w;
-			const char *wrong = window_parse(&rest, &space, &w);
-
-			if (wrong)
-				die("%s: %s", argv[i], wrong);
-			if (send_one(&s, &w) != STORE_SENT)
-				good = false;
-		}
-	}
-	store_close(&s);
 	text_free(&file);
 	text_free(&space);
-	text_free(&why);
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	static struct ship ship;
+	struct store store = { 0 };
+	bool good = true;
+	int i;
+
+	diag_tool("ship");
+	i = parse_options(&ship, argc, argv);
+	if (i >= argc)
+		die_usage("the operand STORE is missing");
+	store_open(&store, argv[i++], &ship.options);
+	if (ship.fetch || ship.list)
+		good = read_back(&ship, &store);
+	for (; i < argc; i++)
+		good = send_file(&store, argv[i]) && good;
+	store_close(&store);
 	return good ? PJ_OK : PJ_FAILED;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # completions.t - completions for bash, zsh and fish: options, words of enumerations, files, PIDs, events, and names that others chose.
 # once: files that are made from texts of the tools, which do not depend on the build
-# covers: common/filter/completions.awk common/filter/opt.c flame/pjflame.sh
+# covers: common/filter/completions.awk common/filter/opt.c flame/pjflame.sh flame/verbs.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 dir=${PJ_BUILD:-$top/build/std-cc}/completions
@@ -32,7 +32,29 @@ for t in $(tools); do
 	is "$t: options that a completion lacks" "$missing" ""
 done
 
+# ---- verbs: words of pjflame in front of all options
+for verb in top dump; do
+	unknown=
+	pjflame "$verb" --help | sed -n 's/^  -., \(--[a-z-]*\).*/\1/p; s/^      \(--[a-z-]*\).*/\1/p' >options
+	while read -r option; do
+		pjflame --help | grep -q -e "^  .*$option" || unknown="$unknown$option "
+		for file in pjflame.bash _pjflame pjflame.fish; do
+			awk -v file="$file" -v verb="$verb" 'file ~ /bash$/ { if (/^_/) on = $1 == "_pjflame_" verb "()" }
+				file ~ /^_/ { if (/^if .*words/) on = $0 ~ verb " ]]"; if (/^fi$/) on = 0 }
+				file ~ /fish$/ { on = $0 ~ "subcommand_from " verb "\047" }
+				on' "$dir/$file" >section
+			case $file in *.fish) word="-l ${option#--} " ;; *) word=$option ;; esac
+			grep -qF -e "$word" section || unknown="$unknown$file:$option "
+		done
+	done <options
+	ok "pjflame $verb: --help has options of its own" test -s options
+	is "pjflame $verb: options that pjflame --help or a completion lacks" "$unknown" ""
+done
+
 if have bash; then
+	is "bash: a verb" "$(bash_line "pjflame dum$tab")" "pjflame dump"
+	is "bash: an option of a verb" "$(bash_line "pjflame dump --out$tab")" "pjflame dump --output="
+	is "bash: no option that the verb lacks" "$(bash_line "pjflame dump --tit$tab")" "pjflame dump --tit"
 	is "bash: an option" "$(bash_line "pjfold --time-s${tab}")" "pjfold --time-slice="
 	is "bash: an option without a value is followed by a blank" "$(bash_line "pjfold --head${tab}x")" "pjfold --header x"
 	is "bash: a word after =" "$(bash_line "pjfold --by=con$tab")" "pjfold --by=container"
@@ -79,6 +101,8 @@ zsh_line()
 
 if have zsh; then
 	for f in "$dir"/_pj*; do ok "zsh: ${f##*/} is a script" zsh -n "$f"; done
+	is "zsh: a verb" "$(zsh_line "pjflame dum$tab")" "pjflame dump"
+	is "zsh: an option of a verb" "$(zsh_line "pjflame top --row${tab}5")" "pjflame top --rows=5"
 	is "zsh: an option" "$(zsh_line "pjfold --time-s${tab}5")" "pjfold --time-slice=5"
 	is "zsh: a word after =" "$(zsh_line "pjfold --by=con$tab")" "pjfold --by=container"
 	is "zsh: a palette" "$(zsh_line "pjsvg -c pyth$tab")" "pjsvg -c python"
@@ -95,6 +119,8 @@ fish_words()
 }
 
 if have fish; then
+	ok "fish: a verb" sh -c 'case " $1" in *" dump "*) ;; *) exit 1 ;; esac' sh "$(fish_words "pjflame dum")"
+	is "fish: an option of a verb" "$(fish_words "pjflame dump --")" "--container --frequency --help --interpreters --output --pid --quiet --seconds --unwind --verbose "
 	is "fish: an option" "$(fish_words "pjfold --time-s")" "--time-slice "
 	is "fish: words after =" "$(fish_words "pjfold --by=con")" "--by=container "
 	is "fish: all words" "$(fish_words "pjrecord --unwind ")" "auto fp tables verify "

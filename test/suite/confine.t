@@ -35,6 +35,42 @@ else
 	skip "rights of filters" "this kernel does not show them"
 fi
 
+# has_fifo: the filter $pid, or a process that it started, has opened the FIFO
+has_fifo()
+{
+	for process in $pid $(pgrep -P $pid); do find "/proc/$process/fd" -lname "$PWD/fifo" 2>/dev/null; done | grep -q .
+}
+
+# brokers TOOL ARGUMENTS...: prints the number of processes that a filter has started when it waits for its input, a FIFO; `status` has its rights
+brokers()
+{
+	rm -f fifo
+	mkfifo fifo
+	"$@" <fifo >out 2>err &
+	pid=$!
+	exec 9<>fifo
+	for _ in $(seq 200); do
+		if [ "$(grep -cE '^(NoNewPrivs:[[:blank:]]*1|Seccomp:[[:blank:]]*2)' "/proc/$pid/status")" = 2 ] && has_fifo; then break; fi
+		sleep 0.05
+	done
+	cat "/proc/$pid/status" >status
+	pgrep -P $pid | wc -l
+	printf 'a;b 2\n' >&9
+	exec 9>&-
+	wait $pid
+}
+
+printf 'a;b 1\n' >regular
+is "regular files and pipes are read without a broker" "$(brokers pjdiff -q regular -)" 0
+is "  with the same result" "$(tail -n 1 out)" 'a;b 1 2'
+is "  without a capability, with filtered system calls" "$(awk '/^(CapEff|CapPrm|NoNewPrivs|Seccomp):/ { printf "%s ", $2 }' status)" \
+	"0000000000000000 0000000000000000 1 2 "
+is "an output has a broker" "$(brokers pjdiff -q -o regular.diff regular -)" 1
+is "  that wrote it" "$(tail -n 1 regular.diff)" 'a;b 1 2'
+is "so has a FIFO that is named" "$(brokers pjdiff -q regular fifo)" 1
+pjdiff -q regular absent >out 2>err
+is "a file that does not exist is an error" "$? $(cat err)" "1 pjdiff: cannot open 'absent': No such file or directory"
+
 # output through a link, into another folder, and in slices
 mkdir there
 ln -s there/target link

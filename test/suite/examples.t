@@ -1,6 +1,6 @@
 #!/bin/sh
 # examples.t - the units, the cron line, the DaemonSet and the compose file in examples/: well-formed, and with options that the tools have;
-# what adds the functions of Python to each; compare-builds on two builds of a program.
+# what each has for the functions of Python; compare-builds on two builds of a program.
 # once: scripts beside the tools
 # covers: record/recordopts.c diff/pjdiff.c
 # shellcheck source=test/lib/tap.sh
@@ -8,11 +8,9 @@
 LC_ALL=C
 export LC_ALL
 unit=$top/examples/pjrecord.service
-dropin=$top/examples/pjrecord-interpreters.conf
 cron=$top/examples/pjrecord.cron
 pods=$top/examples/kubernetes/base/daemonset.yaml
-five='CAP_DAC_READ_SEARCH CAP_IPC_LOCK CAP_PERFMON CAP_SYSLOG CAP_SYS_PTRACE'
-six=$(echo "$five" | sed 's/CAP_SYS_PTRACE/CAP_SYS_NICE &/') # systemd has a word for priority
+six='CAP_DAC_READ_SEARCH CAP_IPC_LOCK CAP_PERFMON CAP_SYSLOG CAP_SYS_NICE CAP_SYS_PTRACE'
 
 have pjrecord || skip_all "pjrecord is not built"
 pjrecord --help >help
@@ -45,26 +43,21 @@ sed -n 's/^ExecStart=//p' "$unit" >line
 ok "the unit: its options exist" options_exist line
 # shellcheck disable=SC2046 # words
 ok "  and make sense" accepted $(sed "s/^[^ ]*//; s/%%/%/g; s/\${PJ_INTERPRETERS}/$(sed -n 's/^Environment=PJ_INTERPRETERS=//p' "$unit")/" line)
-is "  functions of Python are left out" "$(sed -n 's/^Environment=PJ_INTERPRETERS=//p' "$unit")" off
-is "  its capabilities" "$(sed -n 's/^AmbientCapabilities=//p' "$unit" | sorted)" "$five"
-is "  and those it may have" "$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | sorted)" "$five"
+is "  functions of Python are shown" "$(sed -n 's/^Environment=PJ_INTERPRETERS=//p' "$unit")" auto
+is "  with the right to real-time priority" "$(sed -n 's/^RestrictRealtime=//p' "$unit")" no
+ok "  and the system calls" sh -c 'for call in sched_setscheduler sched_setaffinity timer_create timer_settime timer_delete; do grep -q "^SystemCallFilter=.*\<$call\>" "$1" || exit 1; done' - "$unit"
+ok "  which docs/units.md explains" sh -c 'for word in PJ_INTERPRETERS CAP_SYS_NICE RestrictRealtime= sched_setscheduler timer_create TasksMax=; do grep -q "^| .*$word" "$1" || { echo "$word"; exit 1; }; done' - "$top/docs/units.md"
+is "  its capabilities" "$(sed -n 's/^AmbientCapabilities=//p' "$unit" | sorted)" "$six"
+is "  and those it may have" "$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | sorted)" "$six"
 # one would hide what the host sees; ProtectHostname and ProtectClock need none (docs/units.md)
 is "  nothing gives it a mount namespace" \
 	"$(grep -vE '^Protect(Hostname|Clock)=' "$unit" | grep -cE '^(Protect|Private|ReadOnly|ReadWrite|Inaccessible|TemporaryFileSystem|Bind|Root|DynamicUser|MountFlags)')" 0
 
-# ---- the drop-in for functions of Python
-
-is "the drop-in: one value, one capability more, real time" "$(sed -n 's/^Environment=//p; s/^AmbientCapabilities=//p; s/^CapabilityBoundingSet=//p; s/^RestrictRealtime=//p' "$dropin" | tr '\n' ' ')" \
-	"PJ_INTERPRETERS=on CAP_SYS_NICE CAP_SYS_NICE no "
-is "  it adds and replaces settings of the unit, of no other section" "$(grep -c '^\[' "$dropin") $(grep -c '^\[Service\]$' "$dropin")" "1 1"
-ok "  its lines are explained in docs/units.md" sh -c 'for key in $(sed -n "s/^\([A-Z][A-Za-z]*=\).*/\1/p" "$1"); do grep -q "^| .*$key" "$2" || { echo "$key"; exit 1; }; done' - "$dropin" "$top/docs/units.md"
-
-# verified TOOL [DROP-IN]: systemd accepts its unit, with the program as it is built and a user that exists
+# verified TOOL: systemd accepts its unit, with the program as it is built and a user that exists
 verified()
 {
 	sed "s|/usr/local/bin/$1|$(command -v "$1")|; s/^User=.*/User=daemon/" "$top/examples/$1.service" >"units/$1.service"
-	name=$1.service${2:+ with $2}
-	if [ -n "${2-}" ]; then mkdir "units/$1.service.d" && cp "$top/examples/$2" "units/$1.service.d/"; fi
+	name=$1.service
 	timeout 60 systemd-analyze verify --man=no "$PWD/units/$1.service" >verify 2>&1 </dev/null
 	status=$?
 	grep "$1" verify >ours
@@ -77,13 +70,12 @@ verified()
 	fi
 }
 
-# closed TOOL TENTHS [DROP-IN]: the exposure of its unit is that at most, and that of docs/units.md
+# closed TOOL TENTHS: the exposure of its unit is that at most, and that of docs/units.md
 closed()
 {
-	row=${3:-$1.service}
-	mkdir -p "closed/$1.service.d"
+	row=$1.service
+	mkdir -p closed
 	cp "$top/examples/$1.service" closed/
-	if [ -n "${3-}" ]; then cp "$top/examples/$3" "closed/$1.service.d/"; fi
 	if ! timeout 60 systemd-analyze security --offline=true --no-pager "$PWD/closed/$1.service" >exposure 2>why || ! grep -q 'Overall' exposure; then
 		skip "$row: systemd-analyze security" "it does not work here: $(head -n 1 why)"
 		return
@@ -117,9 +109,7 @@ done
 if have systemd-analyze; then
 	mkdir units
 	for tool in pjrecord pjmap pjsend; do have $tool && verified $tool; done
-	verified pjrecord pjrecord-interpreters.conf
-	closed pjrecord 36
-	closed pjrecord 38 pjrecord-interpreters.conf
+	closed pjrecord 38
 	closed pjmap 20
 	closed pjsend 20
 else
@@ -139,7 +129,7 @@ is "  the file ends with a newline" "$(tail -c 1 "$cron")" ""
 cp "$cron" pj.cron
 sh -c "$(sed -n 's|^#\t\(sed -i .*\) /etc/cron.d/pj$|\1 pj.cron|p' "$cron")"
 grep -vE '^(#|$|[A-Z]+=)' pj.cron >line
-ok "  the command of its comment adds the functions of Python" grep -q -- ' --interpreters=on --window=60 ' line
+ok "  the command of its comment leaves out the functions of Python" grep -q -- ' --interpreters=off --window=60 ' line
 # shellcheck disable=SC2046 # words
 ok "  and they make sense" accepted $(sed 's/.*pjrecord //; s/>.*//' line)
 
@@ -175,8 +165,8 @@ pjsend "
 import sys, yaml
 c, d = yaml.safe_load(open(sys.argv[1])), yaml.safe_load(open(sys.argv[2]))
 pod = {p["name"]: p for p in d["spec"]["template"]["spec"]["containers"]}
-python = "--interpreters=${PJ_INTERPRETERS:-off}"
-assert python in c["services"]["pjrecord"]["command"], "functions of Python, if PJ_INTERPRETERS is on"
+python = "--interpreters=${PJ_INTERPRETERS:-auto}"
+assert python in c["services"]["pjrecord"]["command"], "functions of Python, unless PJ_INTERPRETERS is off"
 assert set(c["services"]) == set(pod), "the same containers"
 for name, s in c["services"].items():
     p, sc = pod[name], pod[name]["securityContext"]
@@ -200,12 +190,6 @@ if have kubectl; then
 	is "the overlay: kustomize builds it" "$?" 0
 	is "  another image and store, the secret, and nothing else" "$(grep -cE '^ *(image: registry.example.com/tools/pj:0.1|value: clickhouse:https:.*|name: PJ_STORE_AUTH|name: pj-store|- name: PJ_STORE_AUTH)$' overlay)" 5
 	is "  the capabilities of the base" "$(sed -n '/ add:/,/ drop:/s/^ *- \([A-Z_]*\)$/CAP_\1/p' overlay | sort | tr '\n' ' ')" "$six "
-	kubectl kustomize "$top/examples/kubernetes/base" >base.yaml 2>why
-	kubectl kustomize "$top/examples/kubernetes/interpreters" >python.yaml 2>why
-	is "the overlay for functions of Python: kustomize builds it" "$?" 0
-	is "  it adds an option of pjrecord, and nothing else" "$(diff base.yaml python.yaml | tr '\n' ' ' | sed 's/^[0-9a,]* *//')" ">         - --interpreters=on "
-	# shellcheck disable=SC2046 # words
-	ok "  which makes sense" accepted $(sed -n '/^ *- args:/,/^ *command:/s/^ *- \(--.*\)/\1/p' python.yaml | sed '/^--host/,$d')
 else
 	skip "the overlay: kustomize builds it" "kubectl is not installed"
 fi

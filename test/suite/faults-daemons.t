@@ -5,7 +5,7 @@
 # PJ_SEED: in which process, at which call. PJ_PLACES=N: N runs for each process and kind of failure, in place of one for each kind (1: 5 minutes).
 # Run by ./check as root.
 # full: 20 s of faults in recorders; faults.t and faults-sweep.t have the filters
-# covers: record/session.c record/output.c record/windows/windows.c jmap/follow.c jmap/followed.c
+# covers: record/session/session.c record/session/output.c record/windows/windows.c jmap/follow.c jmap/followed.c
 # covers: jmap/reader/jvmhandle.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -149,7 +149,7 @@ start_unit()
 	[ "$most" = unlimited ] || [ "$most" -ge "$files" ] || files=$most
 	set -- env "PATH=/usr/local/bin:/usr/bin:/bin" "$@"
 	# shellcheck disable=SC2046 # words of the command line
-	set -- "$@" $(value "$name" ExecStart | sed "s/%%/%/g; s/%H/$host/g; s/\${PJ_INTERPRETERS}/off/")
+	set -- "$@" $(value "$name" ExecStart | sed "s/%%/%/g; s/%H/$host/g; s/\${PJ_INTERPRETERS}/auto/")
 	set -- setpriv --reuid=$user --regid=$user --clear-groups --no-new-privs --inh-caps="-all${caps:+,$caps}" --ambient-caps="-all${caps:+,$caps}" \
 		--bounding-set="-all${caps:+,$caps}" "$@"
 	set -- prlimit --nofile="$files" --core="$(value "$name" LimitCORE)" nice -n "${priority:-0}" "$@"

@@ -1,7 +1,7 @@
 # units-guest.sh - what units-guest.t runs as root inside its guest, after units-guest-lib.sh.
 # shellcheck shell=sh disable=SC2086,SC2154,SC2034 # lists, and names of units-guest-lib.sh
 units="pjrecord pjmap pjsend"
-five=4400084004 two=80004
+six=4400884004 two=80004
 
 if [ -x /opt/java/bin/java ]; then
 	check "a JVM starts" /opt/java/bin/java -version
@@ -25,10 +25,10 @@ fi
 check "pjmap is enabled and started" systemctl enable --now pjmap
 if [ -x /opt/java/bin/java ]; then check "  it names methods of a JVM, too" wait_for 150 java_named_or_late; fi
 check "pjrecord's lines are in the journal" sh -c 'journalctl --no-pager -b -u pjrecord | grep -q " samples\{0,1\}, "'
-check "pjrecord: user pj, five capabilities at most, seccomp, the host's mounts" at_most $five host pjrecord
+check "pjrecord: user pj, six capabilities at most, seccomp, the host's mounts" at_most $six host pjrecord
 check "pjmap: two capabilities at most, mounts of its own" at_most $two own pjmap
 check "pjsend: no capability, mounts of its own" at_most 0 own pjsend
-check "pjrecord: its limits are the kernel's" limits pjrecord 536870912 256 100000
+check "pjrecord: its limits are the kernel's" limits pjrecord 536870912 2048 100000
 check "pjmap: its limits" limits pjmap 1073741824 2100 50000
 check "pjsend: its limits" limits pjsend 536870912 64 100000
 check "no unit was disturbed" undisturbed

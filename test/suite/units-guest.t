@@ -67,10 +67,8 @@ if [ "$part" = units-python-guest ]; then
 	modules=${python##* } python=${python%% *}
 	case ${python##*/} in python3.8 | python3.9 | python3.1[0-5]) ;; *) skip_all "no Python from 3.8 to 3.15" ;; esac
 	guest_add "$python"
-	guest_add "$(command -v install)" /usr/bin/install # busybox may lack it
 	mkdir -p "$guest_tree$modules" "$guest_tree/opt/python"
 	cp -R "$modules/encodings" "$modules"/*.py "$guest_tree$modules/"
-	cp "$top/examples/pjrecord-interpreters.conf" "$guest_tree/opt/python/"
 	printf 'def inner(n):\n    return sum(str(i) != "" for i in range(n))\nwhile True:\n    inner(2000)\n' >"$guest_tree/opt/python/spin.py"
 	echo "$python" >"$guest_tree/opt/python/program"
 fi

@@ -15,7 +15,6 @@ cd /opt/python || exit 1
 (exec nice -n 15 "$(cat program)" -S -E spin.py) >/dev/null 2>&1 &
 check "a Python program runs" sh -c 'sleep 3; kill -0 "$1"' - $!
 kill_on_call
-check "the command in the drop-in's comment installs it" sh -c "$(sed -n 's/^#\t\(install .*\)/\1/p' pjrecord-interpreters.conf)"
 check "the units start" systemctl start $units
 check "a thread has real-time priority" wait_for 30 real_time
 check "pjrecord: six capabilities at most, its parsers none" at_most $six host pjrecord

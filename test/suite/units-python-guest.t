@@ -1,5 +1,5 @@
 #!/bin/sh
-# units-python-guest.t - pjrecord.service with the drop-in for functions of Python, under systemd as PID 1 of a guest, with a system call filter that
+# units-python-guest.t - pjrecord.service beside a Python program, under systemd as PID 1 of a guest, with a system call filter that
 # kills: no call is made that it forbids, a thread has real-time priority, and only pjrecord has the right to it. An emulated processor is too slow
 # for names: pods.t and record-python.t check them.
 # full: boots a virtual machine

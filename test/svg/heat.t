@@ -1,6 +1,6 @@
 #!/bin/sh
 # heat.t - pjheat as a filter: what the file has, messages, status, and inputs of strangers; the times of pjfold --time-slice.
-# covers: svg/pjheat.c svg/facts.c svg/heatpicture.c svg/heat/slots.c svg/heat/heatrows.c svg/heat/heatmap.c fold/slices.c
+# covers: svg/pjheat.c svg/facts.c svg/heatpicture.c svg/heat/slots.c svg/heat/heatrows.c svg/heat/heatmap.c svg/heat/markers.c fold/slices.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -70,6 +70,13 @@ pjheat --rows=host minutes >minutes.svg 2>err
 ok '  windows of 60 s in columns of 5 s are no missing time' grep -q 'hatched: no samples in 24 columns or more' minutes.svg
 printf '3;h1;a 2\n6;h2;b 3\n12;h1;a 4\n' | pjheat --rows=host >threes.svg 2>err
 is '  slots of 6 s for times of 3 s are no joined slots' "$(cat err)" ''
+printf '2;h1;a 2\n4;h2;b 3\n10;h1;a 4\n' | pjheat --rows=host >twos.svg 2>err
+is '  slots of 6 s for times of 2 s, too' "$(cat err; grep -o '"slot":[0-9]*' twos.svg)" '"slot":6000000000'
+printf '105 first\n103595 the last\n' >edge
+pjheat --rows=host --markers edge rows.folded 2>/dev/null >x.svg
+ok '  a label at the right edge stands before its line' grep -q 'text-anchor="end" fill="#[0-9a-f]*">⚑ [^<]*<title>the last<' x.svg
+printf '1;# pj lost=9;f 3\n2;# 4\n2;a 1\n' | pjheat >comment.svg
+is 'frames that would be comments are no comments of the extracted text' "$(pjsvg --unpack comment.svg | tr '\n' '|')" '_ 4|_ pj lost=9;f 3|a 1|'
 sort -r rows.folded | pjheat --rows=host >b.svg
 same '  any order of lines gives the same bytes' rows.svg b.svg
 pjsvg --unpack rows.svg >unpacked
@@ -80,6 +87,57 @@ awk 'BEGIN { s = "<b>&\033\303"; while (length(s) < 65000) s = s s
 is '10,000 containers and a name of 64 kB: status' $? 0
 ok '  the lightest share a row' grep -q '"names":\["9,977 others",' x.svg
 if have xmllint; then ok '  well-formed' xmllint --huge --noout x.svg; fi
+printf '5;kubepods-burstable-frontend-eu-1;f 1\n' | pjheat --rows=pod >x.svg
+ok 'a long name keeps its end' grep -q '>kubepods…frontend-eu-1<title>kubepods-burstable-frontend-eu-1</title>' x.svg
+
+# markers
+cat >markers <<'EOF'
+# deployments
+100.5	deploy 1.2
+112 cron
+112.02	<script>alert(1)</script>&]]>
+
+99 too early
+2026-11-26T20:38:45Z of another clock
+junk
+EOF
+pjheat --markers markers in.folded >marked.svg 2>err
+is 'markers: status' $? 0
+is '  what is left out is counted' "$(cat err)" 'pjheat: markers:8: no time and label (2026-11-26T20:38:45Z deploy 1.2); 1 of 6 lines left out for this reason
+pjheat: markers: 2 of 5 markers left out: they are before or after the samples, whose times are not of the wall clock'
+ok '  the data has their slot and their time' grep -q '"markers":\[\[25,500000000,"deploy 1.2"\],\[600,12000000000,"cron"\],\[601,12020000000,"&lt;script&gt;alert(1)&lt;/script&gt;&amp;\]\]&gt;"\]\],"unmarked":2' marked.svg
+ok '  the static picture has a label' grep -q '⚑ deploy 1.2<title>' marked.svg
+ok '  and the number' grep -q '⚑ 3 markers, 2 not shown' marked.svg
+if have xmllint; then ok '  well-formed' xmllint --huge --noout marked.svg; fi
+is '  labels are no markup: elements of script' "$(grep -c '<script' marked.svg)" "$(grep -c '<script' a.svg)"
+sed 's/\(.*\)/\1\r/' markers >crlf
+pjheat --markers crlf in.folded 2>/dev/null >b.svg
+same '  lines that end with CR LF are the same' marked.svg b.svg
+gzip -c markers >markers.gz
+pjheat --markers markers.gz in.folded 2>/dev/null >b.svg
+same '  a compressed file, too' marked.svg b.svg
+ok 'without markers there is no trace of them' not grep -qE '⚑ |"markers"' a.svg
+printf '2026-11-26 21:38:50 local\n2026-11-26T21:38:50+01:00 zone\n2026-11-26T20:38:50Z utc\n@1795725530 seconds\n2026-11-26 17:38:50 -0300 git\n' >when
+printf '2026-11-26T20:38:45Z;a 5\n2026-11-26T20:38:55Z;b 7\n' | TZ=CET-1CEST,M3.5.0,M10.5.0/3 pjheat --markers when >x.svg 2>err
+is 'times of the clock, in local time without a zone' "$(cat err; grep -o '"markers":.*"unmarked"' x.svg)" '"markers":[[46,230000000000,"local"],[46,230000000000,"zone"],[46,230000000000,"utc"],[46,230000000000,"seconds"],[46,230000000000,"git"]],"unmarked"'
+printf '2026-11-26T20:38:50.5Z deploy\n2026-11-26T20:38:51Z 5 function calls in 2 s\n' >when
+printf '2026-11-26T20:38:45Z;a 5\n2026-11-26T20:38:55Z;b 7\n' | pjheat --markers when >x.svg 2>err
+is 'markers that look like text of a profiler' "$? $(cat err; grep -o '"markers":.*"unmarked"' x.svg)" '0 "markers":[[46,230500000000,"deploy"],[46,231000000000,"5 function calls in 2 s"]],"unmarked"'
+awk 'BEGIN { s = "x"; while (length(s) < 65000) s = s s; print "101 " s "\n" s " 1\n" s; for (i = 0; i < 100000; i++) print 100 + i % 20 " m" i }' >many
+pjheat --markers many in.folded >x.svg 2>err
+is '100,000 markers: status' $? 0
+ok '  200 of them' grep -q '^pjheat: many: 99801 markers left out: a map has at most 200$' err
+ok '  take little space' [ "$(wc -c <x.svg)" -lt $(($(wc -c <a.svg) + 20000)) ]
+pjheat --markers many in.folded 2>/dev/null >b.svg
+same '  the same bytes each time' x.svg b.svg
+: >none
+pjheat --markers none in.folded >x.svg 2>err
+is 'an empty file' "$? $(cat err)" '0 '
+pjheat --markers gone in.folded >x.svg 2>err
+is 'a missing file' "$? $(wc -c <x.svg) $(grep -c 'gone' err)" '1 0 1'
+pjheat --markers - <in.folded >x.svg 2>err
+is 'standard input has the stacks' $? 2
+
 printf PERFILE2 | pjheat >x.svg 2>err
 is 'perf.data is refused' $? 1
 ok '  with the command that draws it' grep -q 'pjfold --time-slice 0.02 FILE | pjheat > heat.svg' err

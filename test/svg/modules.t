@@ -5,8 +5,8 @@
 # covers: svg/viewer/join.awk svg/viewer/assemble svg/viewer/eslint.config.js svg/strip.awk svg/viewer/decode.js
 # covers: svg/viewer/derive.js svg/viewer/forms.js svg/viewer/functions.js svg/viewer/labels.js svg/viewer/layout.js
 # covers: svg/viewer/names.js svg/viewer/numbers.js svg/viewer/search.js svg/viewer/shell.js svg/viewer/significance.js
-# covers: svg/viewer/comparison.js svg/viewer/normalnames.js svg/viewer/verdicts.js
-# covers: svg/viewer/heattimes.js svg/viewer/slots.js svg/viewer/tree.js svg/viewer/trie.js svg/viewer/view.js
+# covers: svg/viewer/comparison.js svg/viewer/exports.js svg/viewer/normalnames.js svg/viewer/verdicts.js
+# covers: svg/viewer/heatflags.js svg/viewer/heattimes.js svg/viewer/slots.js svg/viewer/tree.js svg/viewer/trie.js svg/viewer/view.js
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh
 . "$PJ_TOP/test/lib/tap.sh"

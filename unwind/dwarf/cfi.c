@@ -7,11 +7,12 @@
 
 const uint8_t cfi_saved[CFI_NKEPT] = { CFI_RBX, CFI_RBP, 12, 13, 14, 15 };
 
-/* Limits far beyond those of any compiler, so that few bytes cannot cost much memory or time: number of remembered
- * states, rows of an FDE, bytes of its instructions, bytes of an augmentation string. */
+/* Limits far beyond the output of any compiler, so that few hostile bytes cannot cost much memory or time; the decoding
+ * of an entry ends at a limit. STATES_MAX: number of remembered states; ROWS_MAX: number of rows of an FDE;
+ * PROGRAM_MAX: bytes of an FDE's instructions; AUGMENTATION_MAX: bytes of an augmentation string. */
 enum { STATES_MAX = 16, ROWS_MAX = 1 << 14, PROGRAM_MAX = 1 << 18, AUGMENTATION_MAX = 32 };
 
-/* ---- pointers ---- */
+/* ---- encoded pointers ---- */
 
 enum {
 	PE_ABSPTR,
@@ -50,7 +51,7 @@ uint64_t cfi_pointer(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t addre
 {
 	uint64_t value = plain_pointer(bytes, encoding & 15);
 
-	/* Compilers and linkers make only absolute, pc-relative and data-relative pointers to code: other encodings are
+	/* Compilers and linkers make only absolute, pc-relative and data-relative pointers to code. Other encodings are
 	 * refused. */
 	switch (encoding & 0xf0) {
 	case 0: return value;
@@ -67,16 +68,19 @@ static uint64_t cfi_address_of(const struct cfi *cfi, const struct dwarf_bytes *
 
 /* ---- CIE and FDE ---- */
 
+/* Length and id of a CFI entry. */
 struct head {
-	/* offsets in the section: start is that of the first byte after length and id, end that of the entry's end */
+	/* start: offset in the section of the data after length and id; end: offset of the entry's end */
 	size_t start, end;
+	/* offset of the id in the section */
 	size_t id_at;
+	/* id of a CIE, or reference of an FDE to its CIE */
 	uint64_t id;
+	/* size of the id in bytes */
 	unsigned id_size;
 };
 
-/* Reads length and id of the CFI entry at offset `at`. Returns the kind of the entry. head->end is set for CFI_BAD,
- * too. */
+/* Reads length and id of the CFI entry at offset `at` and returns its kind. Sets head->end even for CFI_BAD. */
 static enum cfi_kind head_at(const struct cfi *cfi, size_t at, struct head *head)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(str_from(cfi->bytes, at));
@@ -88,13 +92,13 @@ static enum cfi_kind head_at(const struct cfi *cfi, size_t at, struct head *head
 	head->id_at = at + (wide ? 12 : 4);
 	head->end = cfi->bytes.n;
 	if (bytes.bad || length > dwarf_left(&bytes))
-		/* The length is wrong, so later entries of the section cannot be found. */
+		/* A wrong length: later entries of the section cannot be found. */
 		return CFI_BAD;
 	head->end = head->id_at + (size_t)length;
 	if (length == 0)
 		return CFI_END;
 	bytes.end = bytes.p + length;
-	/* The id in .eh_frame has 4 bytes even if the length has 8. */
+	/* In .eh_frame the id has 4 bytes even if the length has 8. */
 	head->id_size = wide && cfi->debug ? 8 : 4;
 	head->id = dwarf_uint(&bytes, head->id_size);
 	head->start = head->id_at + head->id_size;
@@ -115,8 +119,8 @@ static struct str cfi_rest(const struct dwarf_bytes *bytes)
 	return (struct str){ (const char *)bytes->p, dwarf_left(bytes) };
 }
 
-/* Reads the data of the augmentation letters, up to an unknown letter, and moves bytes to the end of the augmentation
- * by its length. */
+/* Reads the augmentation data of a CIE into *entry, up to an unknown letter. Moves *bytes to the end of that data, by
+ * its length. letter: augmentation letters after 'z'. */
 static void read_augmentation(const struct cfi *cfi, struct dwarf_bytes *bytes, const char *letter,
 			      struct cfi_entry *entry)
 {
@@ -134,14 +138,14 @@ static void read_augmentation(const struct cfi *cfi, struct dwarf_bytes *bytes, 
 		case 'P': {
 			uint8_t encoding = (uint8_t)dwarf_uint(&a, 1);
 
-			/* The personality routine is skipped: the pointer may be indirect, but its target is not
+			/* Skips the pointer to the personality routine. It may be indirect, but its target is not
 			 * read. */
 			if (encoding != PE_OMIT)
 				cfi_pointer(&a, encoding & 15, cfi_address_of(cfi, &a), 0);
 			break;
 		}
 		case 'S': entry->signal = true; break;
-		case 'B': /* aarch64: the letters B and G have no data */
+		case 'B': /* aarch64: letters B and G have no data */
 		case 'G': break;
 		default: return;
 		}
@@ -168,11 +172,11 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	bytes.p = nul + 1;
 	/* NOLINTNEXTLINE(misc-redundant-expression): each call takes a byte */
 	if (version == 4 && (dwarf_uint(&bytes, 1) != 8 || dwarf_uint(&bytes, 1) != 0))
-		/* CIE version 4 has the size of addresses and of segment selectors: only 8 and 0 bytes are
+		/* CIE version 4 has the sizes of addresses and of segment selectors; only 8 and 0 bytes are
 		 * supported. */
 		return false;
 	if (strcmp(augmentation, "eh") == 0) {
-		/* The augmentation "eh" of gcc 2 has a pointer here, which is skipped. */
+		/* Skips the pointer that augmentation "eh" of gcc 2 has here. */
 		dwarf_take(&bytes, 8);
 		augmentation += 2;
 	}
@@ -182,7 +186,7 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	if (augmentation[0] == 'z')
 		read_augmentation(cfi, &bytes, augmentation + 1, entry);
 	else if (augmentation[0])
-		/* An augmentation without 'z' has an unknown size. */
+		/* Augmentation data without 'z' has an unknown length. */
 		return false;
 	ra = processor_slot(cfi_processor_of(cfi), ra);
 	if (bytes.bad || ra >= CFI_NREGS)
@@ -192,7 +196,7 @@ static bool read_cie(const struct cfi *cfi, const struct head *head, struct cfi_
 	return true;
 }
 
-/* Sets *at to the offset of the CIE of an FDE. Returns false if it is outside of the section. */
+/* Sets *at to the offset of an FDE's CIE. Returns false if the offset is outside of the section. */
 static bool cie_place(const struct cfi *cfi, const struct head *head, size_t *at)
 {
 	if (cfi->debug) {
@@ -228,16 +232,19 @@ enum cfi_kind cfi_entry_at(const struct cfi *cfi, size_t at, struct cfi_entry *e
 	return bytes.bad ? CFI_BAD : CFI_FDE;
 }
 
-/* ---- instructions ---- */
+/* ---- instructions of CIEs and FDEs ---- */
 
+/* State of the execution of an FDE's instructions. */
 struct machine {
 	const struct cfi *c;
 	const struct cfi_entry *e;
+	/* now: rules of the current row; initial: rules after the instructions of the CIE */
 	struct cfi_rules now, initial;
 	struct cfi_rule other; /* target of rules for registers without a slot: written, never read */
+	/* nkept states that DW_CFA_remember_state has saved */
 	struct cfi_rules saved[STATES_MAX];
 	unsigned nkept;
-	uint64_t at, until; /* ELF addresses: start of the current row, end of the FDE's code */
+	uint64_t at, until; /* ELF virtual addresses; at: start of the current row; until: end of the FDE's code */
 	uint64_t base;
 	struct cfi_rows *rows;
 	uint32_t cap;
@@ -255,7 +262,8 @@ static struct cfi_rule *rule_of(struct machine *machine, uint64_t reg)
 	return slot < CFI_NREGS ? &machine->now.reg[slot] : &machine->other;
 }
 
-/* Returns true if the rule fits a short row: saved at an aligned offset from the CFA. *at is that offset in words. */
+/* Returns true if the rule fits a short row: the register is saved at a word offset from the CFA. Sets *at to that
+ * offset in words. */
 static bool fits_word(const struct cfi_rule *rule, int16_t *at)
 {
 	*at = (int16_t)(rule->value / 8);
@@ -272,8 +280,8 @@ static bool caller_saved_is_plain(const struct cfi_rules *rules)
 	return rules->reg[CFI_RSP].how == CFI_UNSPECIFIED;
 }
 
-/* Returns true if a short row can describe the return address: in the word just below the CFA; on a processor with a
- * link register, in any word or still in the link register. */
+/* Returns true if a short row can describe the return address: saved in the word just below the CFA. With a link
+ * register: saved in any word, or still in the link register. Sets row->ra_at and CFI_ROW_LINK. */
 static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *row)
 {
 	if (row->ra != CFI_RA)
@@ -285,7 +293,7 @@ static bool shorten_ra(const struct cfi_rule *rule, bool link, struct cfi_row *r
 	return fits_word(rule, &row->ra_at) && (link || row->ra_at == -1);
 }
 
-/* Stores the rules of a row in the short form (cfi.h). Returns false if the rules need the full form. */
+/* Stores rules in *row as a short row (cfi.h). Returns false if the rules need a full row. */
 static bool cfi_shorten(const struct cfi_rules *rules, bool link, struct cfi_row *row)
 {
 	if (row->flags & CFI_ROW_ROOT)
@@ -333,8 +341,9 @@ static struct cfi_row make_row(const struct machine *machine, uint64_t end)
 	return row;
 }
 
-/* Appends the current row, which ends at address `to`, and starts the next one there. Returns false if no later
- * instruction can matter: `to` is the end of the FDE, before the current row, or the limit of rows is reached. */
+/* Ends the current row at address `to`, appends it, and starts the next one there. Returns false if all further
+ * instructions are to be ignored: `to` is the end of the FDE or before the current row, or the limit of rows is
+ * reached. */
 static bool cfi_advance(struct machine *machine, uint64_t to)
 {
 	uint64_t end = to < machine->until ? to : machine->until;
@@ -359,7 +368,7 @@ static void set_cfa(struct machine *machine, uint64_t dwarf, int64_t offset)
 {
 	unsigned reg = cfi_slot_of(machine, dwarf);
 
-	/* The value of a register without a slot is never known, so the CFA is not known either. */
+	/* A register without slot has no known value, so the CFA becomes unknown. */
 	if (reg >= CFI_NREGS)
 		machine->now.cfa = (struct cfi_rule){ 0 };
 	else
@@ -401,7 +410,7 @@ enum {
 	CFA_VAL_OFFSET_SF,
 	CFA_VAL_EXPRESSION,
 	CFA_NEGATE_RA_STATE_WITH_PC = 0x2c,
-	CFA_NEGATE_RA_STATE = 0x2d, /* only aarch64; the opcode has other meanings on other processors */
+	CFA_NEGATE_RA_STATE = 0x2d, /* only on aarch64; the opcode has other meanings on other processors */
 	CFA_GNU_ARGS_SIZE = 0x2e,
 	CFA_GNU_NEGATIVE_OFFSET = 0x2f,
 	CFA_ADVANCE_LOC = 0x40,
@@ -439,7 +448,8 @@ static void restore_rule(struct machine *machine, uint64_t reg)
 		machine->now.reg[slot] = machine->initial.reg[slot];
 }
 
-/* Executes an instruction that defines the CFA. Returns false if the instruction is none or invalid. */
+/* Executes an instruction that defines the CFA. Returns false if the opcode is another instruction, or if the
+ * instruction is invalid. */
 static bool cfa_instruction(struct machine *machine, struct dwarf_bytes *bytes, uint8_t opcode)
 {
 	int64_t align = machine->e->data_align;
@@ -493,7 +503,7 @@ static bool register_instruction(struct machine *machine, struct dwarf_bytes *by
 	}
 }
 
-/* Executes one instruction. Returns false at the end of the FDE's code, or if the instruction is unknown or invalid. */
+/* Executes one instruction. Returns false if the FDE's code ends, or if the instruction is unknown or invalid. */
 static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 {
 	uint8_t opcode = (uint8_t)dwarf_uint(bytes, 1);
@@ -515,8 +525,9 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	case CFA_ADVANCE_LOC4: return cfi_advance(machine, machine->at + dwarf_uint(bytes, 4) * step);
 	case CFA_REMEMBER_STATE: return cfi_remember(machine);
 	case CFA_RESTORE_STATE: return cfi_restore(machine);
-	/* These instructions change whether the return address is signed. The unwinder always removes signature bits,
-	 * so it ignores them (aarch64; unknown on other processors). */
+	/* These instructions mark where the return address becomes signed or unsigned. They have no effect here,
+	 * because the unwinder always removes the signature bits. On processors other than aarch64 they are unknown
+	 * instructions. */
 	case CFA_NEGATE_RA_STATE:
 	case CFA_NEGATE_RA_STATE_WITH_PC: return cfi_processor_of(machine->c)->link;
 	case CFA_GNU_ARGS_SIZE: dwarf_uleb(bytes); return true;
@@ -530,7 +541,7 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	}
 }
 
-/* Executes a program of CFI instructions. Returns false if it stops before its last instruction. */
+/* Executes a program of instructions. Returns false if an instruction ends it early. */
 static bool cfi_run(struct machine *machine, struct str program)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(program);
@@ -555,8 +566,8 @@ struct cfi_rows *cfi_rows_of(const struct cfi *cfi, const struct cfi_entry *entr
 	machine.rows = mem_alloc(1, sizeof(*machine.rows) + machine.cap * sizeof(struct cfi_row));
 	machine.rows->start = (uint32_t)(entry->start - base);
 	machine.rows->end = (uint32_t)(entry->start - base + entry->length);
-	/* The instructions of the CIE must not advance the address, so `until` is still equal to `at`: an advance ends
-	 * the program. */
+	/* The instructions of the CIE must not advance the address. `until` still equals `at`, so an advance ends the
+	 * program. */
 	if (!cfi_run(&machine, entry->initial))
 		goto none;
 	machine.initial = machine.now;

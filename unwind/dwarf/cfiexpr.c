@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/dwarf/cfiexpr.h"
 
+/* Limits of one expression, beyond which its evaluation fails. OPERANDS_MAX: number of operands on its stack;
+ * STEPS_MAX: number of executed operations. */
 enum { OPERANDS_MAX = 64, STEPS_MAX = 1000 };
 
+/* State of the evaluation of one expression. */
 struct evaluation {
 	struct str all;
 	struct dwarf_bytes b;
@@ -95,7 +98,7 @@ static void cfiexpr_swap(struct evaluation *evaluation)
 	cfiexpr_push(evaluation, b);
 }
 
-/* DW_OP_rot: moves the top operand below the next two. */
+/* Executes DW_OP_rot: moves the top operand below the next two. */
 static void cfiexpr_rotate(struct evaluation *evaluation)
 {
 	uint64_t a = cfiexpr_pop(evaluation), b = cfiexpr_pop(evaluation), c = cfiexpr_pop(evaluation);
@@ -144,7 +147,7 @@ static uint64_t cfiexpr_divide(struct evaluation *evaluation, uint64_t a, uint64
 {
 	if (b == 0)
 		evaluation->bad = true;
-	/* Dividing by -1 is a case of its own, because INT64_MIN / -1 is undefined in C. */
+	/* Treats -1 separately, because INT64_MIN / -1 is undefined in C. */
 	return b == 0 ? 0 : b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
 }
 
@@ -157,7 +160,7 @@ static uint64_t cfiexpr_shifted(uint64_t a, uint64_t by, uint8_t opcode)
 	return opcode == OP_SHL ? a << by : opcode == OP_SHR ? a >> by : (uint64_t)((int64_t)a >> by);
 }
 
-/* Executes an operation that replaces two operands by one result. */
+/* Executes an operation that replaces two operands by one result. Sets evaluation->bad if the opcode is unknown. */
 static void cfiexpr_binary(struct evaluation *evaluation, uint8_t opcode)
 {
 	uint64_t b = cfiexpr_pop(evaluation), a = cfiexpr_pop(evaluation);
@@ -188,8 +191,8 @@ static void cfiexpr_binary(struct evaluation *evaluation, uint8_t opcode)
 	}
 }
 
-/* Executes an operation that pushes a constant or copies, drops or reorders operands. Returns false for other
- * operations. */
+/* Executes an operation that pushes a constant, or copies, drops or reorders operands. Returns false without effect for
+ * other opcodes. */
 static bool push_operation(struct evaluation *evaluation, uint8_t opcode)
 {
 	struct dwarf_bytes *bytes = &evaluation->b;

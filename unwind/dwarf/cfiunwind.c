@@ -4,9 +4,9 @@
 #include "unwind/dwarf/cfiexpr.h"
 #include "unwind/dwarf/unwindtable.h"
 
-/* TURNS_MAX: more signal frames in one stack are a loop. EFFORT_MAX: limit for the operations of all expressions of one
- * stack. An expression of real code has a few; 17 registers with a thousand operations each would cost 70 ms for each
- * stack. */
+/* TURNS_MAX: maximum number of signal frames in one stack; more end the walk with UNWIND_LOOP. EFFORT_MAX: maximum
+ * number of operations of all DWARF expressions for one stack. Expressions of real code have a few operations; 17
+ * registers with a thousand operations each would cost 70 ms per stack. */
 enum { TURNS_MAX = 16, EFFORT_MAX = 20000 };
 
 static const struct processor *cfiunwind_processor_of(const struct unwind_state *state)
@@ -19,7 +19,7 @@ static bool cfiunwind_load(const struct unwind_state *state, uint64_t address, u
 	return cfi_load(state->stack, state->stack_start, address, value);
 }
 
-/* ---- start ---- */
+/* ---- start of a walk ---- */
 
 bool unwind_start_on(const struct processor *processor, struct unwind_state *state, uint64_t mask, const uint64_t *regs,
 		     uint64_t abi, struct str stack)
@@ -54,10 +54,10 @@ bool unwind_start(struct unwind_state *state, uint64_t mask, const uint64_t *reg
 	return unwind_start_on(&processor_x86_64, state, mask, regs, abi, stack);
 }
 
-/* ---- steps ---- */
+/* ---- steps to the caller ---- */
 
-/* Moves state to the caller, whose return address and sp are given; *next has the caller's other registers. Returns
- * UNWIND_ROOT if the return address is 0. */
+/* Moves *state to the caller. ip: return address; sp: sp of the caller; *next: state with the caller's other registers.
+ * Returns UNWIND_ROOT if the return address is 0. */
 static enum unwind_end cfiunwind_arrive(struct unwind_state *state, struct unwind_state *next, uint64_t ip, uint64_t sp)
 {
 	ip &= cfiunwind_processor_of(state)->code;
@@ -66,14 +66,14 @@ static enum unwind_end cfiunwind_arrive(struct unwind_state *state, struct unwin
 	next->ip = ip;
 	next->sp = next->reg[CFI_RSP] = sp;
 	next->reg[CFI_RBP] = next->bp;
-	/* The frame's own call has overwritten the caller's link register: its value is unknown. */
+	/* The call to this frame has overwritten the caller's link register, so its value is unknown. */
 	next->valid = (next->valid & ~(1U << CFI_RA)) | 1U << CFI_RSP;
 	*state = *next;
 	return UNWIND_MORE;
 }
 
-/* Sets *ip to the return address of a function that has pushed nothing, from the stack or from the link register, and
- * *sp to the caller's sp. Returns false if the return address is unknown. */
+/* Sets *ip to the return address of a function that has pushed nothing, from the stack or the link register, and *sp to
+ * the caller's sp. Returns false if the return address is unknown. */
 static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t *sp)
 {
 	if (!cfiunwind_processor_of(state)->link) {
@@ -85,20 +85,20 @@ static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t
 	return state->valid >> CFI_RA & 1;
 }
 
-/* Steps by the frame that rbp points to, for code without tables. In code without frame pointers, rbp has a caller's
- * value or any other, also 0; `kept`: the code is known to have them. */
-static enum unwind_end step_by_frame_pointer(struct unwind_state *state, bool kept)
+/* Steps by the frame pointer, out of code without a row. has_frame_pointer: true if the code is known to keep one;
+ * otherwise rbp may have the value of a caller, or any other value, even 0. */
+static enum unwind_end step_by_frame_pointer(struct unwind_state *state, bool has_frame_pointer)
 {
 	struct unwind_state next;
 	uint64_t ip, sp;
 
-	/* An interrupted address of 0 is a call through a null pointer: only the return address is on the stack. */
+	/* Interrupted at address 0, after a call through a null pointer: only the return address is on the stack. */
 	if (state->ip == 0 && state->interrupted) {
 		next = *state;
 		next.interrupted = false;
 		return load_return(state, &ip, &sp) ? cfiunwind_arrive(state, &next, ip, sp) : UNWIND_STACK_CUT;
 	}
-	state->unproven |= !kept;
+	state->unproven |= !has_frame_pointer;
 	next = *state;
 	if (!(state->valid >> CFI_RBP & 1))
 		return UNWIND_NO_CODE;
@@ -113,14 +113,15 @@ static enum unwind_end step_by_frame_pointer(struct unwind_state *state, bool ke
 	return cfiunwind_arrive(state, &next, ip, state->bp + 16);
 }
 
-/* Sets *value to the caller's value of a saved register. If the save slot is below sp, the register was restored
- * already and has the value. Returns true if the value is known. */
+/* Sets *value to the caller's value of a register that is saved at `address`. A save slot below sp means that the
+ * epilogue has restored the register, so *value, its current value, stays. known: true if the current value is known.
+ * Returns true if the caller's value is known. */
 static bool cfiunwind_saved(const struct unwind_state *state, uint64_t address, bool known, uint64_t *value)
 {
 	return address < state->sp ? known : cfiunwind_load(state, address, value);
 }
 
-/* Returns UNWIND_STACK_CUT, because the return address is at `address`, outside of the stack copy. Sets
+/* Returns UNWIND_STACK_CUT for a return address at `address`, which is outside of the stack copy. Sets
  * state->fp_valid. */
 static enum unwind_end cfiunwind_cut_at(struct unwind_state *state, uint64_t address)
 {
@@ -129,13 +130,12 @@ static enum unwind_end cfiunwind_cut_at(struct unwind_state *state, uint64_t add
 }
 
 /* Sets *ip to the return address by a short row, on a processor with a link register. Returns UNWIND_MORE, or the
- * reason why it is unknown. */
+ * reason why the return address is unknown. */
 static enum unwind_end link_of_row(struct unwind_state *state, const struct cfi_row *row, uint64_t cfa, uint64_t *ip)
 {
 	uint64_t at = cfa + (uint64_t)(8 * (int64_t)row->ra_at);
 
-	/* If the slot of the return address is below sp, the epilogue has already restored the link register from
-	 * it. */
+	/* The save slot of the link register is below sp: the epilogue has restored the register already. */
 	if (row->flags & CFI_ROW_LINK || at < state->sp) {
 		*ip = state->reg[CFI_RA] & cfiunwind_processor_of(state)->code;
 		return state->valid >> CFI_RA & 1 ? UNWIND_MORE : UNWIND_NO_CODE;
@@ -156,7 +156,7 @@ static enum unwind_end step_by_row(struct unwind_state *state, const struct cfi_
 
 	if (unlikely(!(state->valid >> row->reg & 1)))
 		return UNWIND_NO_CODE;
-	/* On a processor with a link register, an interrupted function may have no frame: sp may stay the same. */
+	/* With a link register, an interrupted function may have no frame, so sp may stay the same. */
 	if (unlikely(cfa < state->sp + !(processor->link && state->interrupted)))
 		return UNWIND_LOOP;
 	if (processor->link) {
@@ -185,8 +185,8 @@ static enum unwind_end step_by_row(struct unwind_state *state, const struct cfi_
 	return UNWIND_MORE;
 }
 
-/* Sets *value to the caller's value of a register by its rule. Returns false if the value is unknown; *cut is set if it
- * is in memory outside of the stack copy. */
+/* Sets *value to the caller's value of register `reg` by its rule. Returns false if the value is unknown. Sets *cut to
+ * true if the value is in memory outside of the stack copy; otherwise *cut is false or unchanged. */
 static bool cfiunwind_apply(const struct cfi_rule *rule, const struct cfi_place *place, unsigned reg, uint64_t cfa,
 			    uint64_t *value, bool *cut)
 {
@@ -223,7 +223,8 @@ static bool find_cfa(const struct cfi_rules *full, const struct cfi_place *place
 	return rule->how == CFI_REGISTER && place->valid >> rule->reg & 1;
 }
 
-/* Computes the caller's registers in *next, except ip and sp, by the rules of a full row. */
+/* Computes the caller's registers by the rules of a full row and stores them in *next. Leaves next->ip and next->sp
+ * unchanged. */
 static void apply_all(const struct cfi_rules *full, const struct cfi_place *place, uint64_t cfa,
 		      struct unwind_state *next)
 {
@@ -279,9 +280,9 @@ static enum unwind_end step_by_rules(struct unwind_state *state, const struct cf
 	if (!cfiunwind_apply(&rule, &place, row->ra, cfa, &ip, &cut))
 		return cut ? UNWIND_STACK_CUT : UNWIND_NO_CODE;
 	next.interrupted = row->flags & CFI_ROW_SIGNAL;
-	/* Interrupted code may have another stack, at any address; the stack of a caller is above. sp may stay the same
-	 * if an interrupted function has popped the return address already: the end of gcc's _Unwind_Resume jumps to it
-	 * by a register. */
+	/* The stack of a caller is above the frame; only interrupted code may have another stack, at any address. sp
+	 * may stay the same if an interrupted function has popped its return address already: gcc's _Unwind_Resume ends
+	 * with a jump to that address in a register. */
 	popped = state->interrupted && (link || rule.how == CFI_REGISTER);
 	if (next.interrupted ? next.turns++ == TURNS_MAX : sp < state->sp + !popped)
 		return UNWIND_LOOP;
@@ -291,8 +292,8 @@ static enum unwind_end step_by_rules(struct unwind_state *state, const struct cf
 	return cfiunwind_arrive(state, &next, ip, sp);
 }
 
-/* Returns the row of a signal frame that is interrupted in its rt_sigreturn system call, or NULL for other frames. That
- * call is the last instruction of its function, so ip is behind the FDE. */
+/* Returns the row of a signal frame that was interrupted in its system call rt_sigreturn; NULL for other frames. The
+ * system call is the last instruction of its function, so ip is after the FDE. */
 static const struct cfi_row *returning_row(const struct unwind_state *state, struct unwind_code code)
 {
 	const struct cfi_row *row = NULL;
@@ -302,7 +303,7 @@ static const struct cfi_row *returning_row(const struct unwind_state *state, str
 	return row && row->flags & CFI_ROW_SIGNAL ? row : NULL;
 }
 
-/* Steps out of an assumed leaf, that is, of code that has pushed nothing. */
+/* Steps out of an assumed leaf: interrupted code that is assumed to have pushed nothing. */
 static enum unwind_end step_from_leaf(struct unwind_state *state)
 {
 	struct unwind_state next = *state;
@@ -310,7 +311,7 @@ static enum unwind_end step_from_leaf(struct unwind_state *state)
 
 	if (!load_return(state, &ip, &sp))
 		return UNWIND_STACK_CUT;
-	/* An assumed leaf cannot prove that the frame is a root. */
+	/* Returns no UNWIND_ROOT, because an assumption cannot prove a root. */
 	if (ip == 0)
 		return UNWIND_NO_CODE;
 	next.interrupted = false;
@@ -318,8 +319,8 @@ static enum unwind_end step_from_leaf(struct unwind_state *state)
 	return cfiunwind_arrive(state, &next, ip, sp);
 }
 
-/* Steps out of interrupted code without FDE, in a file with tables. In a loop of hand-written assembly rbp may have any
- * value, so rbp = 0 does not prove a root. */
+/* Steps out of interrupted code without FDE, in a file with tables. In hand-written assembly rbp may have any value, so
+ * rbp = 0 does not prove a root. */
 static enum unwind_end step_no_fde(struct unwind_state *state)
 {
 	state->no_fde = true;
@@ -328,16 +329,19 @@ static enum unwind_end step_no_fde(struct unwind_state *state)
 	return state->bp || !(state->valid >> CFI_RBP & 1) ? step_by_frame_pointer(state, false) : UNWIND_NO_CODE;
 }
 
-/* Steps out of a frame whose code has no row in its table, if it has a table. At the start of a program rbp is 0, by
- * the System V ABI. A leaf function of Go has no frame pointer of its own, so interrupted code proves nothing. */
+/* Steps out of a frame whose code has no row, or no table. The first code of a program has rbp = 0, by the System V
+ * ABI. In Go's code, only a return address proves a frame pointer: an interrupted function may be a leaf without
+ * one. */
 static enum unwind_end step_without_row(struct unwind_state *state, struct unwind_code code)
 {
 	const struct unwind_table *table = code.table;
-	bool kept = table &&
-		    ((!state->interrupted && unwind_table_keeps_frame_pointers(table)) ||
-		     (state->bp == 0 && unwind_table_is_start(table, state->ip - !state->interrupted - code.bias)));
+	bool has_frame_pointer =
+		table &&
+		((!state->interrupted && unwind_table_keeps_frame_pointers(table)) ||
+		 (state->bp == 0 && unwind_table_is_start(table, state->ip - !state->interrupted - code.bias)));
 
-	return table && !kept && state->interrupted ? step_no_fde(state) : step_by_frame_pointer(state, kept);
+	return table && !has_frame_pointer && state->interrupted ? step_no_fde(state) :
+								   step_by_frame_pointer(state, has_frame_pointer);
 }
 
 enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code, bool leaf)
@@ -348,8 +352,8 @@ enum unwind_end unwind_step(struct unwind_state *state, struct unwind_code code,
 	state->native = true;
 	state->reg[CFI_RBP] = state->bp;
 	state->reg[CFI_RSP] = state->sp;
-	/* A return address may be the end of a function whose last instruction is a call, so the row of ip - 1
-	 * applies. */
+	/* A call may be the last instruction of a function. Then the return address is after the function, so ip - 1 is
+	 * looked up. */
 	if (code.table)
 		row = unwind_table_row(code.table, state->ip - !state->interrupted - code.bias);
 	if (unlikely(!row))

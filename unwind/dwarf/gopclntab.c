@@ -4,36 +4,38 @@
 #include "common/formats/gotable.h"
 #include "unwind/dwarf/dwarfbytes.h"
 
-/* Magic numbers of the layouts. */
+/* MAGIC_18: magic number of the layout of Go 1.18; MAGIC_20: magic number of the layout since Go 1.20. */
 #define MAGIC_18 0xfffffff0u
 #define MAGIC_20 0xfffffff1u
 
-/* Size of the header: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. */
+/* Size of the header in bytes: magic, 2 zero bytes, quantum, size of a pointer, 8 numbers of 8 bytes. */
 enum { HEADER = 72 };
 
-/* Offsets in struct _func; FLAGS_18, FLAGS_20: in either layout. */
+/* PCSP: offset of pcsp in struct _func; FLAGS_18 and FLAGS_20: offset of flag in struct _func in the layouts of Go 1.18
+ * and of Go 1.20. */
 enum { PCSP = 16, FLAGS_18 = 37, FLAGS_20 = 41 };
 
-/* Bits of _func.flag. SP_WRITE: the function changes to another stack, as runtime.systemstack does; the values of pcsp
- * lead nowhere there. runtime.clone, where threads start, and with TOP_FRAME runtime.rt0_go, where the program starts,
- * are root frames; the parent thread inside of clone(2) loses its callers by that. TOP_FRAME alone proves nothing:
- * runtime.sigtramp has it, and signals interrupt a caller. */
+/* Bits of _func.flag. SP_WRITE: the function changes to another stack, as runtime.systemstack does, so the values of
+ * pcsp are wrong there. Root frames are runtime.clone, where threads start, and functions with both bits, such as
+ * runtime.rt0_go, where the program starts. So the parent thread loses its callers while it is in clone(2). TOP_FRAME
+ * alone does not prove a root frame: runtime.sigtramp has it, although a signal interrupts a caller. */
 enum { TOP_FRAME = 1, SP_WRITE = 2 };
 
-/* Frames of functions are smaller than this; stacks of Go have at most 1 GB. Instructions of one function have fewer
- * bytes than FDE_MAX. */
+/* A function beyond one of these limits gets no FDE. FRAME_MAX: size of a frame in bytes; a Go stack has at most 1 GB.
+ * FDE_MAX: instructions of one FDE in bytes. */
 #define FRAME_MAX ((int64_t)1 << 30)
 #define FDE_MAX ((size_t)1 << 20)
 
 enum { CFA_ADVANCE_LOC = 0x40, CFA_ADVANCE_LOC1 = 2, CFA_ADVANCE_LOC2, CFA_ADVANCE_LOC4, CFA_UNDEFINED = 7 };
 enum { CFA_DEF_CFA_OFFSET = 0x0e, RETURN_ADDRESS = 16 };
 
+/* A .gopclntab that gopclntab_open has checked. */
 struct pclntab {
 	uint64_t text;      /* address of the code */
 	uint64_t functions; /* number of functions */
-	/* names of functions; pctab; the table of functions, which their structs follow */
+	/* names: names of functions; values: pctab; table: table of functions, followed by the structs _func */
 	struct str names, values, table;
-	unsigned flags; /* offset of the flags in struct _func */
+	unsigned flags; /* offset of `flag` in struct _func */
 };
 
 static uint64_t gopclntab_number(struct str bytes, uint64_t at, unsigned size)
@@ -43,7 +45,7 @@ static uint64_t gopclntab_number(struct str bytes, uint64_t at, unsigned size)
 	return dwarf_uint(&cursor, size);
 }
 
-/* Returns the start of function i relative to the code; i == functions: the end of the last one. */
+/* Returns the start of function i relative to the code; for i == functions, the end of the last function. */
 static uint64_t gopclntab_start(const struct pclntab *tab, uint64_t i)
 {
 	return gopclntab_number(tab->table, GOTABLE_ENTRY * i, 4);
@@ -90,8 +92,9 @@ static void gopclntab_uleb(struct text *out, uint64_t value)
 	text_char(out, (char)value);
 }
 
-/* Appends the instructions for a function of `size` bytes from the table at `at` of pctab: pairs of the change of the
- * value, which begins at -1, and of the number of bytes of code with that value. Returns false if they are invalid. */
+/* Appends the CFI instructions for a function of `size` bytes from its pcsp table at offset `at` of pctab. The table is
+ * a list of pairs: change of the value, which is -1 at first, and number of code bytes with the new value. Returns
+ * false if the table is invalid. */
 static bool gopclntab_instructions(const struct pclntab *tab, uint64_t at, uint64_t size, struct text *out)
 {
 	struct dwarf_bytes bytes =
@@ -104,7 +107,7 @@ static bool gopclntab_instructions(const struct pclntab *tab, uint64_t at, uint6
 		uint64_t change = dwarf_uleb(&bytes);
 
 		if (change == 0 && done)
-			return !bytes.bad; /* the rest is padding */
+			return !bytes.bad; /* the rest of the function is padding */
 		if (bytes.bad || change > 2 * (uint64_t)FRAME_MAX || out->n - start > FDE_MAX)
 			return false;
 		value += change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
@@ -122,7 +125,7 @@ static bool gopclntab_instructions(const struct pclntab *tab, uint64_t at, uint6
 	return true;
 }
 
-/* Sets the length of the entry that starts at offset `start` of out, after padding it to a multiple of 8. */
+/* Ends the CFI entry that starts at offset `start` of `out`: pads it to a multiple of 8 bytes and sets its length. */
 static void gopclntab_end(struct text *out, size_t start)
 {
 	uint32_t length;
@@ -133,7 +136,7 @@ static void gopclntab_end(struct text *out, size_t start)
 	memcpy(out->p + start, &length, 4);
 }
 
-/* Appends the CIE: CFA is rsp + 8, the return address is at CFA - 8. */
+/* Appends the CIE: the CFA is rsp + 8, and the return address is saved at CFA - 8. */
 static void gopclntab_cie(struct text *out)
 {
 	static const char cie[] = "\0\0\0\0\xff\xff\xff\xff\3\0\1\x78\x10\x0c\7\x08\x90\1";
@@ -142,7 +145,8 @@ static void gopclntab_cie(struct text *out)
 	gopclntab_end(out, out->n - (sizeof(cie) - 1));
 }
 
-/* Returns true if the function whose struct is at `place` is a root frame; *skip: it has no row. */
+/* Returns true if a function is a root frame. place: offset of its struct in tab->table. Sets *skip to true if the
+ * function gets no FDE, because it changes to another stack, otherwise to false. */
 static bool gopclntab_is_root(const struct pclntab *tab, uint64_t place, bool *skip)
 {
 	static const struct str clone = STR("runtime.clone");
@@ -156,7 +160,8 @@ static bool gopclntab_is_root(const struct pclntab *tab, uint64_t place, bool *s
 	return root;
 }
 
-/* Appends the FDE of function i, or nothing if its values are invalid. Returns the number of bytes that it made. */
+/* Appends the FDE of function i, or nothing if the function has no valid values. Returns the number of bytes made,
+ * which includes those of an FDE that was dropped as invalid. */
 static size_t gopclntab_fde(const struct pclntab *tab, uint64_t i, struct text *out)
 {
 	uint64_t from = gopclntab_start(tab, i), size = gopclntab_start(tab, i + 1) - from, address = tab->text + from,
@@ -167,7 +172,7 @@ static size_t gopclntab_fde(const struct pclntab *tab, uint64_t i, struct text *
 
 	if (at == 0 || skip)
 		return 0;
-	text_bytes(out, "\0\0\0\0\0\0\0", 8); /* length; offset of the CIE */
+	text_bytes(out, "\0\0\0\0\0\0\0", 8); /* length; offset of the CIE, 0 */
 	text_bytes(out, &address, 8);
 	text_bytes(out, &size, 8);
 	if (root) {

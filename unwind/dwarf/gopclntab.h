@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gopclntab.h - call frame information of Go programs, from their table of functions (common/formats/gotable.h).
+ * gopclntab.h - makes call frame information for a Go program from its table of functions, .gopclntab
+ * (common/formats/gotable.h).
  *
  * Go programs have no .eh_frame, and no .debug_frame if they are built with -ldflags=-w. Go's compiler keeps frame
- * pointers except in leaf functions without a frame. Interrupted there, rbp is the frame pointer of the caller, so
- * frame pointers lose the caller. The table pcsp in .gopclntab has the distance from sp to the return address for each
- * instruction; the linker of Go makes .debug_frame of it, and this module makes the same, but for functions that change
- * to another stack. There .debug_frame takes the end of the new stack for the end of the callers.
+ * pointers except in leaf functions without a frame. If such a leaf is interrupted, rbp is the frame pointer of its
+ * caller, so frame pointers skip the caller. The pcsp tables in .gopclntab have the distance from sp to the return
+ * address for each instruction. Go's linker makes .debug_frame from them, and this module makes the same, except for
+ * functions that change to another stack: Go's .debug_frame treats the end of the new stack as the end of the callers.
  *
- * Layout: src/internal/abi and src/runtime/symtab.go of Go, pcHeader and _func, of Go 1.18 and 1.20 (their last
- * change). The table is hostile: the result has at most `max` bytes, and each of them costs a constant time.
+ * Layout: src/internal/abi and src/runtime/symtab.go of Go (pcHeader and _func), as in Go 1.18 and since Go 1.20. The
+ * table is hostile: the result has at most `max` bytes, and the time per byte is constant.
  */
 #ifndef PJ_GOPCLNTAB_H
 #define PJ_GOPCLNTAB_H
 
 #include "common/text.h"
 
-/* Appends to an empty text a section .debug_frame for the functions of a table, of x86-64. table: its bytes; text:
- * address of the code. Appends nothing if the table has another layout, or if the result exceeds max bytes. */
+/* Appends a section .debug_frame for the functions in a .gopclntab of x86-64 to the text `out`. table: bytes of
+ * .gopclntab; text: address of the code. Appends nothing if the table has an unknown layout, or if more than `max`
+ * bytes are made, with those of invalid FDEs. */
 void gopclntab_frames(struct str table, uint64_t text, size_t max, struct text *out);
 
 #endif

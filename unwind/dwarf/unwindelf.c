@@ -5,20 +5,20 @@
 #include "common/formats/gotable.h"
 #include "unwind/dwarf/gopclntab.h"
 
-/* Limits in bytes. GO_MAX: for the table of Go's functions; GO_FRAMES_MAX: for the FDEs made of it. terraform has 26 MB
- * and 5.4 MB. */
+/* Limits in bytes. PLT_CODE_MAX, INIT_MAX: code read from a PLT, and from .init or .fini. GO_MAX: .gopclntab; terraform
+ * has 26 MB. GO_FRAMES_MAX: the FDEs made from it; terraform has 5.4 MB. */
 enum { PLT_CODE_MAX = 64, INIT_MAX = 4096, GO_MAX = 32 << 20, GO_FRAMES_MAX = 16 << 20 };
 
 struct reader {
 	struct elfhead head;
 	struct unwind_elf *e;
-	uint64_t left; /* number of bytes of sections that may still be read from the file */
+	uint64_t left; /* budget: bytes of sections that may still be read */
 };
 
-/* ---- sections ---------------------------------------------------------------------------------------------------- */
+/* ---- sections of the file ---------------------------------------------------------------------------------------- */
 
-/* Reads a section of at most max bytes into the arena and takes its bytes from the budget. Returns an empty string if
- * it is too large or unreadable. */
+/* Reads a section into the arena and charges its bytes to the budget. Returns an empty string if the section is
+ * unreadable, or larger than `max` bytes or the budget. */
 static struct str take_section(struct reader *reader, const Elf64_Shdr *section, uint64_t max)
 {
 	struct str bytes =
@@ -28,7 +28,7 @@ static struct str take_section(struct reader *reader, const Elf64_Shdr *section,
 	return bytes;
 }
 
-/* Reads up to max bytes from the start of a section into buf. */
+/* Reads up to `max` bytes from the start of a section into buf and returns them. */
 static struct str first_bytes(struct reader *reader, const Elf64_Shdr *section, char *buf, size_t max)
 {
 	size_t n = section->sh_size < max ? (size_t)section->sh_size : max;
@@ -36,8 +36,8 @@ static struct str first_bytes(struct reader *reader, const Elf64_Shdr *section, 
 	return (struct str){ buf, elfhead_bytes(&reader->head, section->sh_offset, buf, n) };
 }
 
-/* Returns true if a PLT of aarch64 starts with the entry that calls the dynamic linker: stp x16, x30, [sp, #-16]!,
- * possibly after bti c. The PLT of a static program has no such entry. */
+/* Returns true if a PLT of aarch64 starts with the entry that calls the dynamic linker: stp x16, x30, [sp, #-16]!, or
+ * bti c and then stp. The PLT of a static program has no such entry. */
 static bool is_lazy_link(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str push = STR("\xf0\x7b\xbf\xa9");
@@ -58,8 +58,8 @@ static void note_plt(struct reader *reader, const Elf64_Shdr *section, bool lazy
 		(struct unwind_plt){ .start = section->sh_addr, .size = section->sh_size, .lazy = lazy };
 }
 
-/* Adds .init or .fini to elf->plt if the section has the start of crti.o and the end of crtn.o: endbr64 (since CET),
- * sub rsp, 8; ... add rsp, 8; ret. */
+/* Adds .init or .fini to elf->plt if its code is the expected one: it starts as in crti.o (endbr64 since CET, then sub
+ * rsp, 8) and ends as in crtn.o (add rsp, 8; ret). */
 static void note_init(struct reader *reader, const Elf64_Shdr *section)
 {
 	static const struct str endbr = STR("\xf3\x0f\x1e\xfa"), enter = STR("\x48\x83\xec\x08"),
@@ -79,8 +79,8 @@ static void note_init(struct reader *reader, const Elf64_Shdr *section)
 							      .pushed = (uint8_t)(at + enter.n) };
 }
 
-/* Reads a section of call frame information. If several sections have the same name, the first one with bytes is
- * used. */
+/* Reads a section of call frame information into *cfi. Of several sections with one name, reads the first that has
+ * bytes. */
 static void read_frames(struct reader *reader, const Elf64_Shdr *section, struct cfi *cfi)
 {
 	if (cfi->bytes.n)
@@ -99,7 +99,8 @@ static void unwindelf_read_sections(struct reader *reader)
 		const Elf64_Shdr *section = &reader->head.section[i];
 		struct str name = reader->head.name[i];
 
-		/* A separate debug file has headers of sections whose bytes are in the mapped file. */
+		/* Skips sections without bytes (SHT_NOBITS): a separate debug file has only the headers of most
+		 * sections of the mapped file. */
 		if (name.n == 0 || section->sh_type == SHT_NOBITS)
 			continue;
 		if (str_eq(name, STR(".eh_frame")))
@@ -115,7 +116,7 @@ static void unwindelf_read_sections(struct reader *reader)
 	}
 }
 
-/* Returns true if a section has the name of Go's table. */
+/* Returns true if the file has a section with the name of Go's table of functions. */
 static bool unwindelf_is_go(const struct reader *reader)
 {
 	for (size_t i = 1; i < reader->head.sections; i++)
@@ -124,7 +125,8 @@ static bool unwindelf_is_go(const struct reader *reader)
 	return false;
 }
 
-/* Appends the .debug_frame that gopclntab.h makes of the table of a Go program; nothing if there is none. */
+/* Appends a .debug_frame of at most `max` bytes, made from the .gopclntab of a Go program (gopclntab.h). Appends
+ * nothing if there is no usable table. */
 static void unwindelf_make_go(struct reader *reader, size_t max, struct text *out)
 {
 	struct arena arena = { 0 };
@@ -139,12 +141,13 @@ static void unwindelf_make_go(struct reader *reader, size_t max, struct text *ou
 	arena_free(&arena);
 }
 
-/* Makes .debug_frame of a Go program, in place of the one that it may have. */
+/* Replaces the .debug_frame of a Go program by one made from its .gopclntab. x86-64 only. */
 static void unwindelf_read_go(struct reader *reader)
 {
 	struct unwind_elf *elf = reader->e;
 	struct text frames = { 0 };
-	uint64_t left = reader->left + elf->debug_frame.bytes.n; /* the .debug_frame of the file is replaced */
+	/* budget without the .debug_frame of the file, which is replaced */
+	uint64_t left = reader->left + elf->debug_frame.bytes.n;
 
 	if (elf->processor->link)
 		return;
@@ -158,7 +161,7 @@ static void unwindelf_read_go(struct reader *reader)
 	text_free(&frames);
 }
 
-/* ---- segments ---------------------------------------------------------------------------------------------------- */
+/* ---- segments of the file ---------------------------------------------------------------------------------------- */
 
 static struct str unwindelf_take_bytes(struct reader *reader, uint64_t offset, uint64_t n)
 {
@@ -170,7 +173,7 @@ static struct str unwindelf_take_bytes(struct reader *reader, uint64_t offset, u
 	return bytes;
 }
 
-/* Returns the bytes of the file from an address to the end of the segment that contains it. */
+/* Returns the bytes of the file from an ELF virtual address to the end of the segment that contains it. */
 static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 {
 	const Elf64_Phdr *segment = elfhead_segment(&reader->head, address);
@@ -181,8 +184,8 @@ static struct str unwindelf_bytes_at(struct reader *reader, uint64_t address)
 				    segment->p_filesz - (address - segment->p_vaddr));
 }
 
-/* Reads .eh_frame of a file without section headers: PT_GNU_EH_FRAME points to .eh_frame_hdr, which points to
- * .eh_frame. */
+/* Reads .eh_frame of a file without section headers. Segment p, PT_GNU_EH_FRAME, is .eh_frame_hdr, which has the
+ * address of .eh_frame. */
 static void read_frames_by_segment(struct reader *reader, const Elf64_Phdr *p)
 {
 	struct unwind_elf *elf = reader->e;
@@ -223,10 +226,10 @@ static void read_program(struct reader *reader)
 		elf->end = elf->base + UINT32_MAX;
 }
 
-/* ---- file -------------------------------------------------------------------------------------------------------- */
+/* ---- reading a whole file ---------------------------------------------------------------------------------------- */
 
-/* Reads the ELF headers. If the section headers are unusable (cut off, too many), reads only the program headers, which
- * also lead to the tables. Returns NULL or the reason of the failure. */
+/* Reads the ELF headers. If the section headers are unusable (cut off, too many), reads only the program headers, by
+ * which .eh_frame can be found, too. Returns NULL on success, or the reason of the failure. */
 static const char *unwindelf_read_head(struct reader *reader, int fd)
 {
 	struct elfhead_source source;

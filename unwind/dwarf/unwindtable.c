@@ -12,60 +12,64 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One section of call frame information and its FDEs, sorted by start address. Offsets have 32 bits: a section of more
- * than UNWIND_TABLE_MAX bytes is not indexed. */
+/* One section of call frame information, with its FDEs sorted by start address. Offsets have 32 bits, because larger
+ * sections than UNWIND_TABLE_MAX bytes are not indexed. */
 struct section_fdes {
 	struct cfi cfi;
 	uint32_t n;
 	struct ref {
-		uint32_t start; /* start address of the FDE's code, relative to the table's base */
+		uint32_t start; /* start address of the FDE's code relative to the table's base */
 		uint32_t at;    /* offset of the FDE in the section */
 	} * ref;
-	_Atomic(struct cfi_rows *) *rows; /* rows of each FDE, in the order of ref; NULL: not decoded yet */
+	_Atomic(struct cfi_rows *) *rows; /* rows of each FDE, by index in `ref`; NULL if not decoded yet */
 };
 
+/* the cache of rows has 2^SLOT_BITS slots */
 enum { SLOT_BITS = 12 };
 
-/* Limits for the memory of decoded rows. One byte of instructions can cause a row of 300 bytes. Instructions of
- * compilers cause 8 bytes of rows for each byte if all are decoded. A table with more bytes of rows than ROWS_MAX gets
- * no further rows. A table from an image has the lower limit IMAGE_ROWS_MAX, because the process that uses it runs for
- * months; that process closes a full table and loads it again (unwind_table_is_full). */
+/* Limits for the memory of decoded rows, in bytes. A table gets no more rows beyond ROWS_SOME plus ROWS_TIMES the size
+ * of its section, at most ROWS_MAX. Reason: one byte of CFI instructions can cause a row of 300 bytes; compilers'
+ * instructions cause 8 bytes of rows each if all are decoded. A table from an image has the limit IMAGE_ROWS_MAX,
+ * because the process that uses it runs for months; that process closes a full table and loads it again
+ * (unwind_table_is_full). */
 enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16, ROWS_MAX = 64 << 20, IMAGE_ROWS_MAX = 8 << 20 };
 
-/* Limit for the bytes of instructions that are executed for a table: EFFORT_SOME plus EFFORT_TIMES the size of its
- * section. Reason: FDEs can share a long program. */
+/* Limit for the bytes of CFI instructions that are executed for a table: EFFORT_SOME plus EFFORT_TIMES the size of its
+ * section. Reason: a long program of instructions can serve many FDEs. */
 enum { EFFORT_SOME = 4 << 20, EFFORT_TIMES = 4 };
 
-/* Cache of the rows that lookups found, hashed by address, and counters of the limits. A slot is one pointer; the row
- * has its own address range. */
+/* Cache of rows that lookups found, hashed by address, and counters for the limits. A slot has only a pointer, because
+ * the row has its own address range. */
 struct recent {
 	_Atomic(const struct cfi_row *) slot[1 << SLOT_BITS];
 	atomic_size_t memory; /* bytes of memory of all decoded rows */
-	atomic_size_t effort; /* number of bytes of instructions that were executed */
-	atomic_bool full;     /* true if rows were refused because of memory_max */
+	atomic_size_t effort; /* bytes of CFI instructions executed so far */
+	atomic_bool full;     /* true if a row was refused because of memory_max */
+	/* limit for `memory`: ROWS_MAX or IMAGE_ROWS_MAX */
 	size_t memory_max;
 };
 
 struct unwind_table {
 	struct unwind_elf elf; /* owns the bytes of the sections; zero if the caller or `image` owns them */
-	struct image *image;   /* mapped image that has all constant data; NULL: not from an image */
-	size_t size;           /* size in bytes of the sections and of the references to FDEs, or of the image */
+	struct image *image;   /* mapped image, which has all constant data; NULL if the table is not from an image */
+	size_t size;           /* size in bytes of the image, or of the sections and of the references to FDEs */
 	const struct processor *processor;
-	uint64_t base, end;            /* start and end of the addresses that have rows */
+	uint64_t base, end;            /* addresses that may have rows: [base, end) */
 	struct section_fdes frames[2]; /* [0]: .eh_frame, [1]: .debug_frame */
 	struct unwind_plt plt[UNWIND_PLTS_MAX];
 	unsigned nplts;
+	/* true if all functions without FDE that call others keep frame pointers (Go) */
 	bool keeps_frame_pointers;
-	uint64_t entry;           /* address of the first instruction of a program; 0: none */
-	struct unwind_load *load; /* segments of the file */
+	uint64_t entry;           /* address of the program's first instruction; 0 if unknown */
+	struct unwind_load *load; /* nloads segments of the file */
 	size_t nloads;
 	struct recent *recent;
 };
 
-/* ---- index ---- */
+/* ---- index of FDEs ---- */
 
-/* FDEs that were found in a section: start address of the code, and offset in the section. found_sort sorts them in
- * this order. */
+/* FDEs found in a section: start address of the code, and offset in the section. They are sorted by start address, then
+ * by offset. */
 struct found {
 	struct fde {
 		uint64_t start, at;
@@ -94,8 +98,8 @@ static void unwindtable_find_all(struct found *found, const struct cfi *cfi)
 			found_add(found, entry.start, at);
 }
 
-/* Finds FDEs by the sorted table that linkers put into .eh_frame_hdr. Its entries are {start address, address of the
- * FDE}, 4 bytes each, relative to .eh_frame_hdr. Finds none if the header has another form. */
+/* Finds the FDEs of a section by the sorted table that linkers put into .eh_frame_hdr. Its entries are {start address,
+ * address of the FDE}, 4 bytes each, relative to .eh_frame_hdr. Finds no FDE if the header has another form. */
 static void find_by_header(struct found *found, const struct cfi *cfi, const struct cfi *header)
 {
 	enum { TABLE = 0x3b };
@@ -138,8 +142,8 @@ static void found_sort(struct found *found)
 	}
 }
 
-/* Fills the index of a section. FDEs outside of the file's code, [base, end), are remains of functions that the linker
- * dropped: they are skipped. */
+/* Fills the index of a section. Skips FDEs outside of the file's code, [base, end): they are left from functions that
+ * the linker dropped. */
 static void frames_set(struct section_fdes *frames, const struct cfi *cfi, const struct found *found, uint64_t base,
 		       uint64_t end)
 {
@@ -152,14 +156,14 @@ static void frames_set(struct section_fdes *frames, const struct cfi *cfi, const
 	frames->rows = mem_alloc(sizeof(*frames->rows), frames->n);
 }
 
-/* Returns the limit for the number of FDEs of a table whose sections have n bytes, because the references to FDEs are
- * part of the table's image. */
+/* Returns the maximum number of FDEs of a table whose sections have n bytes. Sections and references to FDEs must fit
+ * into an image together. */
 static size_t refs_max(size_t n)
 {
 	return n < UNWIND_TABLE_MAX ? (UNWIND_TABLE_MAX - n) / sizeof(struct ref) : 0;
 }
 
-/* Adds the index of a section to the table. header is the file's .eh_frame_hdr, or empty if there is none. */
+/* Adds a section and its index to the table. header: .eh_frame_hdr of the file; empty if there is none. */
 static void table_add(struct unwind_table *table, struct section_fdes *frames, struct cfi cfi, struct cfi header)
 {
 	struct found found = { .max = refs_max(table->size + cfi.bytes.n) };
@@ -178,8 +182,8 @@ static void table_add(struct unwind_table *table, struct section_fdes *frames, s
 	free(found.fde);
 }
 
-/* Completes a table. Closes it and returns NULL if it has no FDE, and if its code is not known to keep frame pointers.
- */
+/* Completes a table. If it has no FDE and its code is not known to keep frame pointers, closes it and returns NULL and
+ * *why. */
 static struct unwind_table *table_ready(struct unwind_table *table, const char **why)
 {
 	if (table->frames[0].n + table->frames[1].n || table->keeps_frame_pointers) {
@@ -202,11 +206,11 @@ struct unwind_table *unwind_table_memory(struct str eh_frame, uint64_t address, 
 	return table_ready(table, why);
 }
 
-/* ---- ELF ---- */
+/* ---- table of an ELF file ---- */
 
 const char unwind_table_too_large[] = "call frame information exceeds the limit for one file";
 
-/* Reads the file instead of mapping it: if a mapped file shrinks, access to the mapping kills its reader. */
+/* The file is read, not mapped: if a mapped file shrinks, access to the mapping kills the reader. */
 struct unwind_table *unwind_table_open(int fd, const char **why)
 {
 	struct unwind_table *table = mem_alloc(sizeof(*table), 1);
@@ -233,12 +237,12 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 	return table_ready(table, why);
 }
 
-/* ---- images ---- */
+/* ---- images of tables ---- */
 
-/* Header of an image, which another process maps. Offsets count from the first byte of the image and are multiples of
- * 8. */
+/* Header of an image, which another process maps. All offsets count from the first byte of the image and are multiples
+ * of 8. */
 struct image {
-	char magic[8]; /* image_magic; on aarch64 with 'a' as the last byte */
+	char magic[8]; /* image_magic, with 'a' as the last byte on aarch64 */
 	uint64_t size, base, end;
 	uint64_t loads, nloads, plts, nplts, keeps_frame_pointers, entry;
 	struct part {
@@ -284,8 +288,8 @@ static struct image unwindtable_layout(const struct unwind_table *table)
 	return i;
 }
 
-/* Writes n bytes at an offset of fd. Uses lseek and write, because the sandbox of the parser (sandbox.h) does not allow
- * pwrite. */
+/* Writes n bytes at file offset `at` of fd. Uses lseek and write, because the sandbox of the parser (sandbox.h) forbids
+ * pwrite. Returns false and sets errno on failure. */
 static bool unwindtable_put(int fd, const void *p, uint64_t n, uint64_t at)
 {
 	while (n) {
@@ -398,7 +402,9 @@ bool unwind_table_keeps_frame_pointers(const struct unwind_table *table)
 
 bool unwind_table_is_start(const struct unwind_table *table, uint64_t address)
 {
-	enum { START = 256 }; /* bytes: ld.so's _start and _dl_start_user, which calls constructors, have 60 */
+	/* size in bytes of the code from e_entry on that is treated as the first code of a program; _start and
+	 * _dl_start_user (which calls constructors) of ld.so have 60 */
+	enum { START = 256 };
 
 	return table->entry && address - table->entry < START;
 }
@@ -410,10 +416,10 @@ size_t unwind_table_bytes(const struct unwind_table *table)
 	       atomic_load_explicit(&table->recent->memory, memory_order_relaxed);
 }
 
-/* ---- mappings, closing ------------------------------------------------------------------------------------------- */
+/* ---- mappings of the file, closing a table ----------------------------------------------------------------------- */
 
-/* Returns the segment whose pages are mapped at file offset `offset`, or NULL. Two segments of lld may share a page of
- * the file: `code` selects the executable one or the other one. */
+/* Returns the segment whose pages are mapped at file offset `offset`, or NULL. With lld two segments may share a page
+ * of the file; `code` selects the executable segment or the other one. */
 static const struct unwind_load *load_of(const struct unwind_table *table, uint64_t offset, bool code)
 {
 	enum { PAGE = 4096 };
@@ -463,10 +469,9 @@ void unwind_table_close(struct unwind_table *table)
 	free(table);
 }
 
-/* ---- lookup ------------------------------------------------------------------------------------------------------ */
+/* ---- lookup of rows ---------------------------------------------------------------------------------------------- */
 
-/* Decodes the rows of an FDE within the limits of the table. Returns NULL beyond the limits, or if the FDE has no
- * rows. */
+/* Decodes the rows of an FDE. Returns NULL if the FDE has no rows, or if they exceed a limit of the table. */
 static struct cfi_rows *make_rows(const struct section_fdes *frames, struct recent *recent, uint64_t base,
 				  const struct cfi_entry *entry)
 {
@@ -482,7 +487,8 @@ static struct cfi_rows *make_rows(const struct section_fdes *frames, struct rece
 		return rows;
 	atomic_fetch_sub(&recent->memory, cfi_rows_memory(rows));
 	cfi_rows_free(rows);
-	/* The other section of the table may have a lower limit: it does not reset this. */
+	/* Sets `full` only if memory_max was the limit. A refusal by the lower limit of one section leaves `full`
+	 * unchanged. */
 	if (max >= recent->memory_max)
 		atomic_store(&recent->full, true);
 	return NULL;
@@ -493,8 +499,8 @@ bool unwind_table_is_full(const struct unwind_table *table)
 	return atomic_load_explicit(&table->recent->full, memory_order_relaxed);
 }
 
-/* Returns the rows of FDE i, which the first lookup decodes. An FDE without rows, or beyond the limits, gets rows with
- * n = 0. */
+/* Returns the rows of FDE i. The first lookup decodes them. The result has n = 0 if the FDE has no rows, or if they
+ * exceed a limit. */
 static const struct cfi_rows *unwindtable_rows_of(const struct section_fdes *frames, struct recent *recent,
 						  uint64_t base, size_t i)
 {
@@ -510,7 +516,7 @@ static const struct cfi_rows *unwindtable_rows_of(const struct section_fdes *fra
 		rows = mem_alloc(1, sizeof(*rows));
 	if (atomic_compare_exchange_strong(&frames->rows[i], &first, rows))
 		return rows;
-	/* Another thread has stored the rows of this FDE first: use those. */
+	/* Another thread has stored rows of this FDE first: returns the rows of that thread. */
 	cfi_rows_free(rows);
 	return first;
 }
@@ -533,9 +539,9 @@ static const struct cfi_row *frames_row(const struct section_fdes *frames, struc
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
-/* Returns the row of an address in code without FDEs, or NULL. On aarch64 the first PLT entry pushes and the others do
- * not change the stack. On x86-64 (System V ABI AMD64 section 5.2) the first entry pushes a second word, and the others
- * push one word before their second jump. */
+/* Returns the row for an address in code without FDEs (PLT, .init, .fini), or NULL. On aarch64 the first PLT entry
+ * pushes and all others leave the stack unchanged. On x86-64 (System V ABI AMD64 section 5.2) the first entry pushes a
+ * second word, and all others push one word before their second jump. */
 static const struct cfi_row *plt_row(const struct unwind_table *table, uint64_t address)
 {
 	static const struct cfi_row row[] = {

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool opens(const char *path)
@@ -31,6 +32,29 @@ static bool writes(const char *path)
 	return fd >= 0;
 }
 
+/* A filter without a broker: its inputs are open before it gives up its rights. */
+static void test_open_inputs(const char *folder)
+{
+	char regular[64], fifo[64];
+	int fd, least = dup(0);
+
+	close(least);
+	snprintf(regular, sizeof(regular), "%s/regular", folder);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	fd = open(regular, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ok(fd >= 0 && close(fd) == 0 && mkfifo(fifo, 0600) == 0, "a file and a FIFO");
+	ok(!broker_open_inputs((const char *[]){ regular, fifo, NULL }), "a FIFO is not opened");
+	ok(!broker_open_inputs((const char *[]){ regular, folder, NULL }), "nor a folder");
+	ok(!broker_open_inputs((const char *[]){ regular, "/absent", NULL }), "nor what does not exist");
+	fd = dup(0);
+	ok(fd == least, "nothing is left open");
+	close(fd);
+	ok(broker_open_inputs((const char *[]){ regular, "-", regular, NULL }), "a file is opened twice");
+	ok(unlink(regular) == 0 && broker_input(regular) >= 0 && broker_input(regular) >= 0, "and given out twice");
+	ok(broker_input(regular) < 0, "but not a third time");
+	unlink(fifo);
+}
+
 int main(void)
 {
 	static const char *const refused[] = { "/proc/self/mem", "/proc/self/environ", "/proc/self/maps",
@@ -41,6 +65,7 @@ int main(void)
 
 	if (!mkdtemp(link))
 		return 1;
+	test_open_inputs(link);
 	snprintf(path, sizeof(path), "%s/stat", link);
 	ok(symlink("/proc/self/environ", path) == 0, "a link with a harmless name");
 	ok(broker_start(&(struct broker){ .input = inputs, .output = outputs, .writable = folders }),

@@ -200,12 +200,13 @@ static void pipes(void)
 	}
 }
 
-static void gzip(void)
+/* A text of odd lines and its one gzip member, which the tests below cut and damage. */
+static char text[200000], packed[300000], back[200001];
+
+static void gzip_members(void)
 {
-	static char text[200000], packed[300000], back[200001];
 	struct in in;
-	size_t n, m, got = 0, k;
-	uint64_t seed = 5;
+	size_t n;
 
 	n = member(packed, sizeof(packed), "a\nb", 3);
 	n += member(packed + n, sizeof(packed) - n, "", 0);
@@ -235,12 +236,25 @@ static void gzip(void)
 	in_open(&in, path);
 	ok(lines_of(&in).n == 0 && in.errors == NULL, "gzip of nothing");
 	in_close(&in);
+}
+
+/* Packs the text. Returns the size of the member in `packed`. */
+static size_t pack_text(void)
+{
+	uint64_t seed = 5;
 
 	for (size_t i = 0; i < sizeof(text); i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		text[i] = (seed >> 40) % 50 ? (char)('a' + (seed >> 50) % 26) : '\n';
 	}
-	n = member(packed, sizeof(packed), text, sizeof(text));
+	return member(packed, sizeof(packed), text, sizeof(text));
+}
+
+static void gzip_in_parts(size_t n)
+{
+	struct in in;
+	size_t m, got = 0;
+
 	put(packed, n);
 	in_open(&in, path);
 	while ((m = in_read(&in, back + got, 977)) > 0)
@@ -248,8 +262,13 @@ static void gzip(void)
 	ok(got == sizeof(text) && memcmp(text, back, got) == 0 && in.errors == NULL, "gzip in pieces of odd size");
 	ok(in_read(&in, back, 1) == 0, "the end stays the end");
 	in_close(&in);
+}
 
-	/* cut everywhere */
+static void gzip_cut_anywhere(size_t n)
+{
+	struct in in;
+	size_t m, got;
+
 	for (size_t i = 2; i < n; i += i < 40 || i + 40 > n ? 1 : 9973) {
 		put(packed, i);
 		in_open(&in, path);
@@ -270,8 +289,14 @@ static void gzip(void)
 		got += m;
 	ok(got > sizeof(text) / 3 && strstr(in.errors, "middle"), "cut in half: what was there is delivered");
 	in_close(&in);
+}
 
-	/* what zlib has read but not written yet belongs to the good part, too */
+/* Bytes that zlib has read but not written yet belong to the good part, too. */
+static void gzip_cut_small(void)
+{
+	struct in in;
+	size_t m, k;
+
 	m = member(back, sizeof(back), "one\ntwo\nthree\none two three\n", 28);
 	for (size_t i = 10; i < m; i++) {
 		char some[2][64];
@@ -288,8 +313,14 @@ static void gzip(void)
 			ok(false, "cut gzip: the size of reads makes no difference");
 	}
 	ok(true, "cut gzip: the size of reads makes no difference");
+}
 
-	for (k = 0; k < 3; k++) {
+static void gzip_damaged(size_t n)
+{
+	struct in in;
+	size_t m, got;
+
+	for (size_t k = 0; k < 3; k++) {
 		size_t at = k == 0 ? 3 : k == 1 ? n / 2 : n - 5; /* header, data, check sum */
 
 		packed[at] = (char)(packed[at] ^ 0x55);
@@ -306,10 +337,22 @@ static void gzip(void)
 	}
 }
 
+static void gzip(void)
+{
+	size_t n;
+
+	gzip_members();
+	n = pack_text();
+	gzip_in_parts(n);
+	gzip_cut_anywhere(n);
+	gzip_cut_small();
+	gzip_damaged(n);
+}
+
 /* Any place of a file, whatever was read; what is none becomes one. */
 static void places(void)
 {
-	char packed[256], buf[16];
+	char pressed[256], buf[16];
 	uint64_t size = 0;
 	struct in in;
 	size_t n;
@@ -324,8 +367,8 @@ static void places(void)
 	ok(in_read(&in, buf, 2) == 2 && memcmp(buf, "01", 2) == 0, "reading goes on where it was");
 	in_close(&in);
 
-	n = member(packed, sizeof(packed), "0123456789", 10);
-	put(packed, n);
+	n = member(pressed, sizeof(pressed), "0123456789", 10);
+	put(pressed, n);
 	in_open(&in, path);
 	ok(!in_seekable(&in, &size), "gzip has no places");
 	(void)in_peek(&in, 3);

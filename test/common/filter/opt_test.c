@@ -28,6 +28,7 @@ static const struct opt opts[] = {
 	{ 'o', "output", "FILE", OPT_STR, &text, NULL, "where to" },
 	{ 'n', "number", "N", OPT_U64, &number, NULL, "a whole number" },
 	{ 0, "decimal", "X", OPT_DOUBLE, &decimal, NULL, "a number" },
+	{ 0, "time", "SECONDS", OPT_SECONDS, &decimal, NULL, "a time" },
 	{ 0, "call", "WHAT", OPT_CALL, &calls, called, "calls" },
 	OPT_GROUP("Calls and a letter"),
 	{ 'c', "call-flag", NULL, OPT_CALL_FLAG, &calls, called, "calls, too" },
@@ -140,6 +141,72 @@ static void number_of_limits(void)
 	ok(!opt_number(&rest, 12, &value) && value == 12 && *rest == ',', "no number: nothing changes");
 }
 
+static void print_duration_of(void *value)
+{
+	printf("%llu", (unsigned long long)opt_duration(value, "-s", SECOND_NS / 100, 86400 * SECOND_NS));
+}
+
+static void lasts(const char *value, uint64_t ns)
+{
+	char want[32];
+
+	child_run(&c, print_duration_of, (void *)(uintptr_t)value);
+	snprintf(want, sizeof(want), "%" PRIu64, ns);
+	is_str(c.out, str_of(want), value);
+}
+
+static void durations(void)
+{
+	static const char *const wrong[] = { "",
+					     "x",
+					     "-1",
+					     "+1",
+					     "1e3",
+					     "nan",
+					     "inf",
+					     "0x1",
+					     "1,5",
+					     "1 ",
+					     " 1",
+					     ".",
+					     "s",
+					     "1.5x",
+					     "1:0",
+					     "1..",
+					     "1.s5",
+					     "1sm",
+					     "1%",
+					     "1.-",
+					     "1m5",
+					     "18446744073709551616",
+					     "213503982334601d" };
+	uint64_t ns = 7;
+
+	lasts("1", SECOND_NS);
+	lasts("1.5", 1500000000);
+	lasts(".5", 500000000);
+	lasts("2.", 2 * SECOND_NS);
+	lasts("0.01", 10000000);
+	lasts("030", 30 * SECOND_NS);
+	lasts("200ms", 200000000);
+	lasts("20000us", 20000000);
+	lasts("0.5m", 30 * SECOND_NS);
+	lasts("1.5h", 5400 * SECOND_NS);
+	lasts("1d", 86400 * SECOND_NS);
+	lasts("1.0000000019999", 1000000001);
+	for (size_t i = 0; i < countof(wrong); i++) {
+		child_run(&c, print_duration_of, (void *)(uintptr_t)wrong[i]);
+		ok(c.status == 2 && str_find_str(c.err, STR("is not a time such as 10, 1.5, 200ms, 5m or 36h")) > 0,
+		   wrong[i]);
+	}
+	child_run(&c, print_duration_of, (void *)(uintptr_t) "0.009");
+	is_str(c.err, STR("pjtest: -s: '0.009' is not a time from 10ms to 1d (see pjtest --help)\n"), "too short");
+	child_run(&c, print_duration_of, (void *)(uintptr_t) "86401");
+	is_str(c.err, STR("pjtest: -s: '86401' is not a time from 10ms to 1d (see pjtest --help)\n"), "too long");
+	ok(!opt_is_duration(STR("1x"), &ns) && ns == 7, "no time: nothing changes");
+	ok(opt_is_duration(STR("0"), &ns) && ns == 0, "zero is a time");
+}
+
 static void refuses(const char *line, const char *why)
 {
 	char want[200];
@@ -209,9 +276,8 @@ static void commands(void)
 	ok(command == 4 && strcmp(operand[0], "make") == 0 && strcmp(operand[3], "y") == 0, "the words of a command");
 }
 
-int main(void)
+static void accepted(void)
 {
-	diag_tool("pjtest");
 	gives("", "flag=0 noflag=1 text= number=0 decimal=0");
 	gives("-f a -F b", "flag=1 noflag=0 text= number=0 decimal=0 [a] [b]");
 	gives("--flag --no-flag", "flag=1 noflag=0 text= number=0 decimal=0");
@@ -231,7 +297,10 @@ int main(void)
 	gives("-x", "flag=1 noflag=1 text= number=0 decimal=0");
 	gives("--call v -c --call-flag --call=w",
 	      "--call=v\n-c=(none)\n--call-flag=(none)\n--call=w\nflag=0 noflag=1 text= number=0 decimal=0");
+}
 
+static void refused(void)
+{
 	refuses("--unknown", "unknown option '--unknown'");
 	refuses("-q", "unknown option '-q'");
 	refuses("-fq", "unknown option '-q' in '-fq'");
@@ -250,6 +319,8 @@ int main(void)
 	refuses("--number=-1", "--number: '-1' is not a whole number");
 	refuses("--number=18446744073709551616", "--number: '18446744073709551616' is not a whole number");
 	refuses("--number=", "--number: '' is not a whole number");
+	gives("--time=1.5m", "flag=0 noflag=1 text= number=0 decimal=90");
+	refuses("--time=36501d", "--time: '36501d' is not a time from 0 to 36500d");
 	refuses("--decimal=nan", "--decimal: 'nan' is not a number");
 	refuses("--decimal=inf", "--decimal: 'inf' is not a number");
 	refuses("--decimal=1e999", "--decimal: '1e999' is not a number");
@@ -258,7 +329,10 @@ int main(void)
 	refuses("--decimal=1x", "--decimal: '1x' is not a number");
 	refuses("-title", "unknown option '-t' in '-title'");
 	refuses("--help=x", "option '--help' takes no value");
+}
 
+static void help(void)
+{
 	child_run(&c, parse, (void *)(uintptr_t) "--help");
 	ok(c.status == 0 && c.err.n == 0, "--help goes to stdout, status 0");
 	is_str(c.out,
@@ -269,6 +343,7 @@ int main(void)
 		   "  -o, --output=FILE          where to\n"
 		   "  -n, --number=N             a whole number\n"
 		   "      --decimal=X            a number\n"
+		   "      --time=SECONDS         a time\n"
 		   "      --call=WHAT            calls\n"
 		   "\nCalls and a letter:\n"
 		   "  -c, --call-flag            calls, too\n"
@@ -285,13 +360,42 @@ int main(void)
 	ok(c.status == 0 && str_starts(c.out, STR("pjtest (pj) " PJ_VERSION "\nlibraries: zlib " ZLIB_VERSION "\n")),
 	   "--version");
 	version();
+}
 
+static void single_dash(void)
+{
 	tool.single_dash_long = true;
 	gives("-output x -number=5 -f", "flag=1 noflag=1 text=x number=5 decimal=0");
 	gives("-oout", "flag=0 noflag=1 text=out number=0 decimal=0");
 	child_run(&c, parse, (void *)(uintptr_t) "-help");
 	ok(c.status == 0 && str_starts(c.out, STR("pjtest - ")), "-help");
+}
+
+/* A table of two groups has the rows of both, in order. */
+static void grouped_table(void)
+{
+	const struct opt first[] = { OPT_GROUP("One"), { 'a', NULL, NULL, OPT_FLAG, NULL, NULL, "a" } };
+	const struct opt second[] = { { 'b', NULL, NULL, OPT_FLAG, NULL, NULL, "b" } };
+	struct opt_table table = { 0 };
+
+	opt_table_add(&table, first, countof(first));
+	opt_table_add(&table, second, countof(second));
+	ok(table.n == 3 && strcmp(table.opt[0].help, "One") == 0 && table.opt[1].letter == 'a' &&
+		   table.opt[2].letter == 'b',
+	   "a table by groups");
+	free(table.opt);
+}
+
+int main(void)
+{
+	diag_tool("pjtest");
+	accepted();
+	refused();
+	help();
+	single_dash();
+	grouped_table();
 	number_of_limits();
+	durations();
 	choices();
 	values();
 	commands();

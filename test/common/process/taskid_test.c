@@ -178,10 +178,10 @@ static void exec_is_noticed(const char *what, uint64_t then)
 	ok(c.process >= 0 && taskid_read(c.process, &id) && memory_open(&m, c.process, &id) == TASKID_SAME,
 	   "its memory is opened");
 	m.probe = AT;
-	ok(gathered(&m) == OLD && memory_is_current(&m), "  and read");
+	ok(gathered(&m) == OLD && taskid_is(c.process, &id), "  and read");
 	kill(c.pid, SIGUSR1);
 	ok(await(&c), "it execs");
-	ok(!memory_is_current(&m) && !taskid_is(c.process, &id), "  which is noticed");
+	ok(!taskid_is(c.process, &id), "  which is noticed");
 	is_u64(gathered(&m), then, "  and nothing of the new program is read");
 	ok(taskid_check(c.process, &id, &user) == TASKID_GONE &&
 		   taskid_open_memory(c.process, &id, &user, &fd) == TASKID_GONE && fd < 0,
@@ -191,7 +191,7 @@ static void exec_is_noticed(const char *what, uint64_t then)
 		   gathered(&m) == NEW,
 	   "  but asked for anew it is");
 	end(&c);
-	ok(!memory_is_current(&m) && !taskid_read(c.process, &id), "it ended");
+	ok(!taskid_is(c.process, &id) && !taskid_read(c.process, &id), "it ended");
 	memory_close(&m);
 }
 
@@ -220,10 +220,7 @@ static void reuse_in_namespace(void)
 	next = start("other");
 	if (next.pid != c.pid)
 		_exit(2);
-	_exit(gathered(&m) == 0 && !memory_is_current(&m) && !taskid_is(c.process, &id) &&
-			      !taskid_is(next.process, &id) ?
-		      0 :
-		      1);
+	_exit(gathered(&m) == 0 && !taskid_is(c.process, &id) && !taskid_is(next.process, &id) ? 0 : 1);
 }
 
 static void pid_is_reused(void)

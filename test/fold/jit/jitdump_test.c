@@ -83,6 +83,35 @@ static void check_time(void)
 	text_free(&t);
 }
 
+/* Code ends with its runtime: its addresses may then have other code, which the file does not describe. */
+static void check_close(void)
+{
+	struct text t = { 0 };
+	struct jitdump *j;
+	const char *why;
+
+	jit_header(&t, 77, 0);
+	jit_close(&t, 5); /* before any code */
+	jit_load(&t, 10, 0x1000, 0x100, 1, "one");
+	jit_move(&t, 15, 0x1000, 0x2000, 0x100, 1);
+	jit_close(&t, 20);
+	jit_close(&t, 25); /* ends nothing */
+	jit_load(&t, 30, 0x2080, 0x80, 1, "again");
+	jit_load(&t, 40, 0x5000, 0x80, 2, "never closed");
+	j = open_text(&t);
+	is_u64(jitdump_bad(j, &why), 0, "CODE_CLOSE is valid");
+	is_str(name(j, 0x1000, 14), STR("one"), "code before the end of its runtime");
+	is_str(name(j, 0x2080, 19), STR("one"), "  also moved");
+	is_str(name(j, 0x2000, 20), STR("-"), "no code from the end of the runtime on");
+	is_str(name(j, 0x2080, 29), STR("-"), "  until another one loads code");
+	is_str(name(j, 0x2080, 30), STR("again"), "  which has its own name");
+	is_str(name(j, 0x2000, 31), STR("-"), "  beside it the old name does not return");
+	is_str(name(j, 0x5000, 99), STR("never closed"), "the new runtime has not ended");
+	is_str(name(j, 0x2000, 0), STR("one"), "without a time: the newest code");
+	jitdump_close(j);
+	text_free(&t);
+}
+
 /* What precedes a CODE_LOAD is of this record alone, even if it is invalid. */
 static void check_invalid_load(void)
 {
@@ -253,6 +282,7 @@ int main(void)
 	struct jitdump *j;
 
 	check_time();
+	check_close();
 	check_invalid_load();
 	check_head();
 	check_input_errors();

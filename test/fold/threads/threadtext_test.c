@@ -95,9 +95,9 @@ static void test_order(void)
 {
 	add(20, 20, "last", &waits, END, place[LEAF], place[COMPLETE]);
 	add(10, 9, "second", &waits, END, place[LEAF], place[COMPLETE]);
-	add(10, 10, "main\n\"", &waits, END, place[LEAF], place[COMPLETE]);
+	add(10, 10, "\"\n\" tid 1, ", &waits, END, place[LEAF], place[COMPLETE]);
 	shows("threads by process, the main thread first; names are escaped",
-	      "process 10\n\n\"main\\x0a\"\" tid 10, " WAITS "\n\"second\" tid 9, " WAITS
+	      "process 10\n\n\"\\x22\\x0a\\x22 tid 1, \" tid 10, " WAITS "\n\"second\" tid 9, " WAITS
 	      "\nprocess 20\n\n\"last\" tid 20, " WAITS);
 	is_u64(counts.waiting, 3, "  all wait");
 }
@@ -112,7 +112,7 @@ static void test_states(void)
 	add(1, 2, "b", &clock_event, BORDER + MS, place[LEAF], place[COMPLETE]);
 	threadtext.last = BORDER + MS;
 	shows("records that are later than the border change no wait",
-	      "process 1\n\n\"a\" tid 1, " WAITS "\n\"b\" tid 2, running on CPU 3, cpu-clock\n" FRAMES);
+	      "process 1\n\n\"a\" tid 1, " WAITS "\n\"b\" tid 2, running, last sampled on CPU 3, cpu-clock\n" FRAMES);
 	add(1, 1, "a", &waits, END - 1, place[LEAF], place[COMPLETE]);
 	shows("a wait that is not certain up to the border is none",
 	      "process 1\n\n\"a\" tid 1, running, offcpu-time\n" FRAMES);
@@ -187,7 +187,7 @@ static void test_left_out(void)
 	add(1, 2, "b", &clock_event, END, place[LEAF], place[COMPLETE]);
 	shows("where switches of processes are left out, a thread that was never off the CPU may be one of these",
 	      "process 1\n\n\"a\" tid 1, state unknown, cpu-clock\n" FRAMES
-	      "\n\"b\" tid 2, running on CPU 3, cpu-clock\n" FRAMES);
+	      "\n\"b\" tid 2, running, last sampled on CPU 3, cpu-clock\n" FRAMES);
 	threadtext.left_out = false;
 }
 

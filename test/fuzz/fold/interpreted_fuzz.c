@@ -1,6 +1,6 @@
-/* interpreted: what a recording tells of interpreted methods and functions, any bytes: names are found by process and
- * address, one that is told twice with different names has none, and a line has a file and a name. Input: bodies of
- * items, each behind two bytes of size. */
+/* interpreted: items of a recording about interpreted methods, classes and functions, any bytes: names are found by
+ * process and address, an address with two different names has none, and a line has a file and a name. Input:
+ * bodies of items, each behind two bytes of size. */
 /* covers: fold/perfdata/interpreted.c */
 #include "fold/perfdata/interpreted.h"
 
@@ -37,7 +37,9 @@ int fuzz_one(const uint8_t *data, size_t n)
 		rest = str_from(rest, 2);
 		body = str_head(rest, size < rest.n ? size : rest.n);
 		rest = str_from(rest, body.n);
-		why = size % 2 ? interpreted_take_functions(&s, &a, body) : interpreted_take(&s, &a, body);
+		why = size % 2      ? interpreted_take_functions(&s, &a, body) :
+		      size % 4 == 2 ? interpreted_take_classes(&s, &a, body) :
+				      interpreted_take(&s, &a, body);
 		MUST(!why || *why);
 	}
 	interpreted_sort(&s);

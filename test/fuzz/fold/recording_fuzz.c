@@ -31,7 +31,9 @@ static void read_as(const char *path, struct recording_options options)
 	for (uint32_t i = 0; i < t.quality_keys.n; i++) {
 		const struct recording_quality *q = &t.quality[i];
 
-		MUST(q->reaches_root + q->cut <= q->samples && q->single <= q->user && q->user <= q->samples);
+		MUST(q->counts.reaches_root + q->counts.cut + q->counts.unknown <= q->counts.user);
+		MUST(q->single <= q->counts.user && q->counts.user <= q->samples);
+		MUST(q->waits.user <= q->counts.user);
 		MUST(q->unresolved <= q->frames);
 		samples += q->samples;
 	}

@@ -1,7 +1,7 @@
 /* Functions of ELF files by name: for any bytes the result is an offset within the file or a reason, the same one each
  * time. The names are those of the file itself. */
-/* covers: record/perf/elfsymbol.c */
-#include "record/perf/elfsymbol.h"
+/* covers: record/probes/elfsymbol.c */
+#include "record/probes/elfsymbol.h"
 
 #include "common/arena.h"
 #include "test/fuzz/fuzz.h"

@@ -191,6 +191,20 @@ static void read_scopes(struct hotspot *hotspot)
 	scopes_free(&s);
 }
 
+/* Reads the name of the class that has a method, as pjrecord reads that of an allocated object. */
+static void name_class(struct hotspot *hotspot, uint64_t method, struct text *text)
+{
+	const struct vmlayout *l = &hotspot->layout;
+	size_t before = text->n;
+	uint64_t at;
+
+	if (!vmlayout_read(&hotspot->memory, method, l->const_method, &at) ||
+	    !vmlayout_read(&hotspot->memory, at, l->constants, &at) ||
+	    !vmlayout_read(&hotspot->memory, at, l->pool_holder, &at))
+		return;
+	MUST(hotspot_class(hotspot, at, text) || text->n == before);
+}
+
 /* One by one, as those are read that nobody expected. */
 static void name_all(struct hotspot *hotspot)
 {
@@ -201,6 +215,7 @@ static void name_all(struct hotspot *hotspot)
 		bool known = hotspot_name(hotspot, &hotspot->code.blob[i], METHOD_FLAMEGRAPH, &t);
 
 		MUST(known == (t.n > before));
+		name_class(hotspot, hotspot->code.blob[i].method, &t);
 	}
 	text_free(&t);
 }

@@ -30,7 +30,8 @@ static void check_parts(const char *name)
 		for (size_t i = 0; i < bound; i++)
 			bound = (unsigned char)name[i] < 0x80 ? bound : i;
 		MUST(n == 0 || strncmp(name, "__ANON__", 8) == 0 || pyimage_holds(&image, name, bound, 1));
-		if (!end)
+		/* the name of a file follows */
+		if (!end || strncmp(name, "__ANON__[", 9) == 0)
 			break;
 		name = end + 2;
 	}

@@ -2,7 +2,7 @@
  * budget, whatever the memory holds. Input: test/lib/phpimage.h; test/runtimes/php/seeds writes such inputs from real
  * processes. */
 /* covers: runtimes/php/php.c runtimes/php/phpframes.c runtimes/php/phpfunction.c runtimes/php/phplayout.c */
-/* covers: runtimes/memory/evalcode.c */
+/* covers: runtimes/memory/evalcode.c runtimes/php/phpcompiled.c */
 /* least: 64, as the rest is about running processes (test/runtimes/php/php_test.c) */
 /* largest: 65536 */
 #include "test/lib/phpimage.h"

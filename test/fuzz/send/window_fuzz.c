@@ -3,9 +3,9 @@
  * What stores and spools of others hold: names of files, headers, packed texts. Whatever they say is a value or a
  * reason.
  */
-/* covers: send/format/window.c send/format/pack.c send/timearg.c */
+/* covers: send/format/window.c send/format/pack.c common/timearg.c */
 #include "send/stores/dirnames.h"
-#include "send/timearg.h"
+#include "common/timearg.h"
 #include "send/format/pack.h"
 #include "send/format/window.h"
 

@@ -1,8 +1,9 @@
 /* Samples with times: for any times the map has few columns, and no weight is lost or added. */
 /* covers: svg/heat/slots.c svg/heat/heatrows.c svg/heat/heatmap.c svg/heat/heattime.c svg/heat/heatdata.c
- * svg/heatpicture.c */
+ * svg/heat/markers.c svg/heatpicture.c */
 #include "svg/heatpicture.h"
 #include "svg/heat/heatdata.h"
+#include "svg/heat/markers.h"
 #include "common/formats/folded.h"
 
 #include "test/fuzz/fuzz.h"
@@ -13,6 +14,7 @@ struct heat_parts {
 	struct layout layout;
 	struct heatmap map;
 	struct heatrows rows;
+	struct markers markers;
 	struct text text;
 };
 
@@ -20,6 +22,7 @@ static void heat_clear(struct heat_parts *parts)
 {
 	heatmap_free(&parts->map);
 	heatrows_free(&parts->rows);
+	markers_free(&parts->markers);
 	layout_free(&parts->layout);
 	slots_free(&parts->slots);
 	stacks_free(&parts->stacks);
@@ -45,6 +48,24 @@ static void check_map(const struct heat_parts *parts)
 		weights += map->item[i].weight;
 	}
 	MUST(sum == stacks_sum(&parts->slots.tree, 0) && weights == sum && lost == parts->slots.lost_sum);
+}
+
+/* The lines of the input are also those of markers, which are ascending and inside of the map. */
+static void add_markers(struct heat_parts *parts, struct str text)
+{
+	struct markers *markers = &parts->markers;
+
+	while (text.n)
+		markers_add(markers, &parts->map, str_cut(&text, '\n'));
+	markers_sort(markers);
+	MUST(markers->n <= MARKERS_MAX);
+	MUST(markers->n + markers->malformed + markers->outside + markers->excess == markers->lines);
+	for (size_t i = 0; i < markers->n; i++) {
+		MUST(markers->marker[i].position < parts->map.columns * parts->map.rows);
+		MUST(i == 0 || markers->marker[i].position >= markers->marker[i - 1].position);
+		MUST(markers->marker[i].label.n && markers->marker[i].label.n <= MARKERS_LABEL);
+	}
+	parts->map.markers = markers;
 }
 
 int fuzz_one(const uint8_t *data, size_t n)
@@ -80,6 +101,7 @@ int fuzz_one(const uint8_t *data, size_t n)
 	heatrows_make(&parts.rows, &parts.slots, &parts.layout, STR("host"));
 	heatmap_make(&parts.map, &parts.slots, n % 2 ? &parts.rows : NULL, n % 3 ? 0 : n * 1000000);
 	check_map(&parts);
+	add_markers(&parts, (struct str){ (const char *)data, n });
 	heatdata_config(&parts.text, &parts.map, STR("samples"));
 	heatdata_slots(&parts.text, &parts.map);
 	heatpicture_draw(&parts.text, &parts.map, &ink, STR("samples"), 60, 1200, 12);

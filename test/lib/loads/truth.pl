@@ -35,6 +35,15 @@ sub exceptions { eval { raises(4) }; thirty() }
 
 sub closures { my @subs = map { my $n = $_; sub { fifty() if $n } } 1 .. 3; $_->() for @subs; thirty() }
 
+# Two subs without a name, each freed after its call: the next one often gets its memory.
+sub called { $_[0]->() }
+# line 1 "left.pl"
+sub temporary_left { my $n = shift; called(sub { fifty() if $n }) }
+# line 1 "right.pl"
+sub temporary_right { my $n = shift; called(sub { thirty() if $n }) }
+# line 45 "truth.pl"
+sub temporaries { temporary_left(1); temporary_right(1) }
+
 package Thing;
 use overload '<=>' => sub { main::thirty(); return 0 }, '""' => \&text;
 sub text { main::fifty(); return 'thing' }

@@ -453,15 +453,57 @@ static void threads_of_namespace(void)
 		waitpid(parent, NULL, 0);
 }
 
+static unsigned helpers_started;
+
+/* Implements interpstarter.start. */
+static pid_t start_helper(void *owner, int socket, int memory)
+{
+	(void)owner;
+	helpers_started++;
+	return interphelper_fork(socket, memory, false);
+}
+
+/* Implements interpstarter.start; fails. */
+static pid_t start_nothing(void *owner, int socket, int memory)
+{
+	(void)owner;
+	(void)socket;
+	(void)memory;
+	helpers_started++;
+	return 0;
+}
+
+/* Each failed start may block the caller, so further requests do not repeat it at once. */
+static void failed_starts(void)
+{
+	struct interpclient *client = interpclient_new(&(struct interpstarter){ start_nothing, NULL });
+	struct interpclient_process process = { .slot = 0, .number = 9 };
+	unsigned before = helpers_started;
+	uint64_t begun = clock_now();
+	unsigned lost = 0;
+
+	for (unsigned i = 0; i < 20; i++)
+		lost += interpclient_threads(client, &process, &thread, &nthreads) == INTERPCLIENT_LOST;
+	ok(lost == 20, "requests without a helper are lost");
+	/* one for each second that passed, which is none on all but a stopped machine */
+	ok(helpers_started - before >= 1 && helpers_started - before <= 1 + (clock_now() - begun) / SECOND_NS,
+	   "  and 20 of them start one helper");
+	ok(interpclient_count(client).off == 1, "  which is counted");
+	interpclient_free(client);
+}
+
 int main(void)
 {
-	struct interpclient *client = interpclient_new();
+	struct interpclient *client = interpclient_new(&(struct interpstarter){ start_helper, NULL });
 	uint32_t outer, inner;
 
+	ok(interpclient_helper(client) == 0 && !helpers_started && interpclient_count(client).off == 0,
+	   "no helper runs before the first request");
 	python(client, "/usr/bin/python3");
 	stranger(client);
 	failures(client);
 	interpclient_free(client);
+	failed_starts();
 	ok(innerthreads_parse(STR("Name:\tx\nNSpid:\t70\t7\t3\nNSsid:\t1\n"), &outer, &inner) && outer == 70 &&
 		   inner == 3,
 	   "thread ids of a namespace");

@@ -63,8 +63,11 @@ static const char *merge(const char *stack, enum unwind_end end, const char *int
 		if (*stack >= 'a')
 			native[lists.nnative - 1].value = STACK + (uint64_t)*stack;
 		else
-			native[lists.nnative++] =
-				(struct walk_frame){ .address = address_of(*stack), .exact = lists.nnative == 0 };
+			native[lists.nnative++] = (struct walk_frame){ .address = address_of(*stack),
+								       .exact = lists.nnative == 0,
+								       .generated = *stack == 'J' ? WALK_HOSTED :
+										    *stack == 'Y' ? WALK_CALLED :
+												    0 };
 	}
 	for (; *interpreted; interpreted++) {
 		if (*interpreted == '^')
@@ -104,7 +107,7 @@ static void is(const char *got, const char *want, const char *what)
 	is_str(str_of(got), str_of(want), what);
 }
 
-int main(void)
+static void complete_stacks(void)
 {
 	is(merge("EMS", UNWIND_ROOT, "ab'", true, false, 99), "abMS", "one activation, two frames");
 	is(merge("XEMS", UNWIND_ROOT, "ab'", true, false, 99), "XabMS", "a native leaf");
@@ -117,6 +120,10 @@ int main(void)
 	is(merge("EMS", UNWIND_ROOT, "ab'", false, false, 99), "-", "nor a truncated list");
 	is(merge("MS", UNWIND_ROOT, "", true, false, 99), "MS", "a thread outside of the interpreter");
 	ok(merged.end == UNWIND_ROOT, "  is complete");
+}
+
+static void truncated_stacks(void)
+{
 	is(merge("XEL", UNWIND_STACK_CUT, "ab'cd'e'", true, false, 99), "XabLcde", "a truncated stack");
 	ok(merged.end == UNWIND_ROOT, "  has all interpreted frames");
 	is(merge("XEL", UNWIND_STACK_CUT, "ab'cd", false, false, 99), "XabLcd", "a truncated list, too");
@@ -129,6 +136,10 @@ int main(void)
 	ok(merged.end == UNWIND_NO_CODE, "  remains broken");
 	is(merge("XELEMS", UNWIND_ROOT, "ab'cd'", true, false, 5), "XabLc", "the limit of frames");
 	ok(merged.end == UNWIND_MORE, "  truncates");
+}
+
+static void functions_of_activations(void)
+{
 	is(merge("XETLETTS", UNWIND_ROOT, "ab'cd'", true, false, 99), "XabLcdTS",
 	   "a trampoline that calls it is left out");
 	is(merge("ETETS", UNWIND_ROOT, "ab'", true, false, 99), "ETabS", "  with its activation");
@@ -140,11 +151,19 @@ int main(void)
 	is(merge("IMIEMS", UNWIND_ROOT, "ab'", true, false, 99), "IMabMS", "  called by another one, it is native");
 	is(merge("IEL", UNWIND_STACK_CUT, "ab'c'", true, false, 99), "-", "  truncated, it may have no frame");
 	is(merge("IEL", UNWIND_STACK_CUT, "ab'c'", true, true, 99), "abLc", "  but it is known to have one");
+}
+
+static void segments_not_begun(void)
+{
 	is(merge("XIEMS", UNWIND_ROOT, "!a'bc'", true, false, 99), "XbcMS", "a segment that has not begun is left out");
 	is(merge("EXIEMS", UNWIND_ROOT, "!a'bc'", true, false, 99), "aXbcMS", "  but not if its activation is there");
 	is(merge("XIEMS", UNWIND_ROOT, "!a'b'c'", true, false, 99), "-", "  nor two segments");
 	is(merge("XIEL", UNWIND_STACK_CUT, "!a'bc'", true, false, 99), "-", "  truncated, it does not match");
 	is(merge("XIEL", UNWIND_NO_CODE, "!a'bc'", true, false, 99), "-", "  nor after a broken walk");
+}
+
+static void leading_frames(void)
+{
 	is(merge("XEL", UNWIND_STACK_CUT, "^ab'cd'e'", true, false, 99), "-",
 	   "truncated: frames that lead do not match");
 	is(merge("IEYXIE", UNWIND_STACK_CUT, "^cm'q'", true, true, 99), "-",
@@ -161,8 +180,16 @@ int main(void)
 	   "a leaf with a frame stays not native: the activation in the middle has none");
 	is(merge("ENEUES", UNWIND_ROOT, "^d'um'", true, false, 99), "-", "  also if the leaf is just being entered");
 	is(merge("ELEMS", UNWIND_ROOT, "^ab'cd'", true, true, 99), "abLcdMS", "  equal numbers match");
+}
+
+static void changed_native_stacks(void)
+{
 	is(merge("FLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "a thread that changes its native stack");
 	is(merge("XFLEMS", UNWIND_ROOT, "ab'", true, false, 99), "-", "  by a function that it calls");
+}
+
+static void registers_of_frames(void)
+{
 	is(merge("XEaNExUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "XaNEUusS",
 	   "an activation whose frame has ended stays native, as a register shows");
 	is(merge("XEaNEsUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  but not one with the frame of another");
@@ -180,6 +207,10 @@ int main(void)
 	is(merge("XEuUEsS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  but not the frame of another segment");
 	is(merge("XEaUExS", UNWIND_ROOT, "@a'us'", true, false, 99), "-", "  nor one that is in none");
 	is(merge("ExUEaVEsS", UNWIND_ROOT, "@us'vw'", true, false, 99), "-", "  nor one behind a leaf without a frame");
+}
+
+static void truncated_stacks_with_registers(void)
+{
 	is(merge("XEaUEsL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "XaUusLcd",
 	   "truncated, each activation has its segment");
 	ok(merged.end == UNWIND_ROOT, "  and all interpreted frames are shown");
@@ -192,6 +223,10 @@ int main(void)
 	is(merge("XEaU", UNWIND_NO_CODE, "@a'us'", true, false, 99), "-", "  nor without one");
 	is(merge("XU", UNWIND_NO_CODE, "@", true, false, 99), "XU", "  or without any");
 	is(merge("FEaUEsL", UNWIND_STACK_CUT, "@a'us'cd'", true, false, 99), "-", "  and no native stack is changed");
+}
+
+static void continuing_activations(void)
+{
 	is(merge("XECEMS", UNWIND_ROOT, "^ab'", true, false, 99), "XabMS", "an activation that continues another one");
 	is(merge("ECCECELECES", UNWIND_ROOT, "^ab'c'", true, false, 99), "abLcS", "  and that again, in two segments");
 	is(merge("CEMECES", UNWIND_ROOT, "^a'b'", true, false, 99), "CaMbS",
@@ -200,6 +235,56 @@ int main(void)
 	is(merge("ECCCCCES", UNWIND_ROOT, "^a'b'", true, false, 99), "aCCCCCbS", "  or is too often on the stack");
 	is(merge("ECES", UNWIND_ROOT, "^a'b'", true, false, 99), "-", "  it has no segment of its own");
 	is(merge("EC", UNWIND_ROOT, "^a'", true, false, 99), "aC", "  nothing follows it");
+}
+
+static void compiled_code(void)
+{
+	static const struct onestack_range range[] = { { 1, 9, ONESTACK_EVAL },
+						       { 100, 200, ONESTACK_COMPILED },
+						       { 5, 6, ONESTACK_HOST },
+						       { 300, 310, ONESTACK_CALLER },
+						       { 400, 410, ONESTACK_CALLER } };
+	static const struct onestack_range called[] = { { 1, 9, ONESTACK_EVAL },
+							{ 10, 19, ONESTACK_INNER },
+							{ 0, 0, ONESTACK_CALLED } };
+	struct onestack_range many[HOSTFRAME_CALLERS_MAX + 1];
+	struct hostframe hostframe;
+
+	is(merge("JMS", UNWIND_ROOT, "ab'", true, false, 99), "abMS", "generated code is an activation");
+	is(merge("XJaMEbS", UNWIND_ROOT, "@a'b'", true, false, 99), "XaMbS",
+	   "  beside the eval function, by the register");
+	is(merge("XJcMEbS", UNWIND_ROOT, "@a'b'", true, false, 99), "-", "  and with a frame that is not in the list");
+	is(merge("XYEMYIES", UNWIND_ROOT, "^a'b'", true, false, 99), "XaMbS",
+	   "generated code that the eval function or its inner function called");
+	is(merge("YXES", UNWIND_ROOT, "^a'", true, false, 99), "YXaS", "  and other code");
+	onestack_hostframe(&hostframe, range, countof(range));
+	ok(hostframe.kind == HOSTFRAME_SHARED && hostframe.start == 100 && hostframe.end == 200 &&
+		   hostframe.host == 5 && hostframe.ncallers == 2 && hostframe.caller[1].start == 400 &&
+		   hostframe.caller[1].end == 410,
+	   "the ranges of generated code");
+	onestack_hostframe(&hostframe, range, 1);
+	ok(hostframe.kind == HOSTFRAME_NONE && hostframe.ncallers == 0, "  there is none");
+	onestack_hostframe(&hostframe, called, countof(called));
+	ok(hostframe.kind == HOSTFRAME_OWN && hostframe.ncallers == 2 && hostframe.caller[1].start == 10,
+	   "  the eval function calls it");
+	for (size_t i = 0; i < countof(many); i++)
+		many[i] = range[3];
+	onestack_hostframe(&hostframe, many, countof(many));
+	is_u64(hostframe.ncallers, HOSTFRAME_CALLERS_MAX, "  too many callers");
+}
+
+int main(void)
+{
+	compiled_code();
+	complete_stacks();
+	truncated_stacks();
+	functions_of_activations();
+	segments_not_begun();
+	leading_frames();
+	changed_native_stacks();
+	registers_of_frames();
+	truncated_stacks_with_registers();
+	continuing_activations();
 	onestack_free(&merged);
 	return done();
 }

@@ -1,6 +1,6 @@
 /* Names of JVM code in a window: described once, proven by a check, written where frames used it, and read by pjfold by
  * address and time; bounded; a damaged list gives what precedes the damage. */
-/* covers: record/java/codenames.c fold/jvm/windowcode.c fold/jvm/inlinetree.c */
+/* covers: record/java/codenames.c record/java/codeitems.c fold/jvm/windowcode.c fold/jvm/inlinetree.c */
 #include "record/java/codenames.h"
 #include "common/formats/jmapfile.h"
 #include "fold/perfdata/recorder.h"

@@ -1,6 +1,6 @@
 /* Which piece of a JVM's code an address is in, while the JVM changes: at a process that has the memory of one
  * (standin.h). */
-/* covers: record/java/javacode.c record/java/jvmreader.c record/java/javabudget.c */
+/* covers: record/java/javacode.c record/java/blobcache.c record/java/jvmreader.c record/java/javabudget.c */
 #include "record/java/javacode.h"
 #include "record/processes/rescan.h"
 #include "record/processes/procfs.h"
@@ -266,6 +266,11 @@ static void too_many(struct setting *setting)
 	ok(javacode_count(setting->code).opened == opened + 1, "  the first is not");
 	javacode_tick(setting->code, now + SECOND_NS);
 	is_u64(javacode_count(setting->code).jvms, 0, "processes that are gone are let go");
+	opened = javacode_owner(javacode_of(setting->code, &one[0])).serial;
+	is_u64(javacode_owner(javacode_of(setting->code, &one[0])).serial, opened, "a JVM keeps its serial");
+	one[0].start_ticks++;
+	ok(javacode_owner(javacode_of(setting->code, &one[0])).serial > opened,
+	   "  the next one with its PID has another");
 	free(one);
 }
 

@@ -285,7 +285,7 @@ static void owners(struct jvmbuilds *jvmbuilds, struct hotspot *hotspot, struct 
 static void builds(void)
 {
 	struct synth s;
-	struct hotspot h, like = { .memory = { .fd = -1, .process = -1 } };
+	struct hotspot h, like = { .memory = { .fd = -1 } };
 	struct blobframes f, g = { 0 };
 	struct memory_part blob;
 	struct jvmbuilds *b = jvmbuilds_new();

@@ -5,7 +5,8 @@
 # The programs are Debian's Python, or PJ_PYTHON, Ruby, PHP and Perl. On a loaded machine fewer stacks are read in time, so the share has a
 # wide bound: observed are 96 to 99 % of the time of Python, PHP and Perl, 75 to 83 % of that of Ruby, whose stacks of 56 kB reach the limit of bytes.
 # stage: live
-# covers: record/offcpu/waitframes.c record/offcpu/waithelper.c record/waitstacks.c record/interpreters/waitnames.c
+# full: 20 s of samples of four interpreters; offcpu-stacks.t and interpreters.t are in the gate
+# covers: record/offcpu/waitframes.c record/offcpu/waithelper.c record/session/waitstacks.c record/interpreters/waitnames.c
 # covers: record/interpreters/interpreters.c record/interpreters/scripts.c record/interpreters/interpthread.c record/interpreters/interphelper.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"

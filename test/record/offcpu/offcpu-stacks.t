@@ -6,7 +6,7 @@
 # fewer stacks are read in time, so the share of complete ones has a wide bound: observed are 88 % of the time, and 0 % by frame
 # pointers.
 # stage: live
-# covers: record/waitstacks.c record/offcpu/waitcopies.c record/offcpu/waithelper.c record/offcpu/waitshare.c record/offcpu/offcpu.c
+# covers: record/session/waitstacks.c record/offcpu/waitcopies.c record/offcpu/waithelper.c record/offcpu/waitshare.c record/offcpu/offcpu.c
 # covers: common/formats/offcpustats.c record/offcpu/switches.c record/offcpu/earlywaits.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"

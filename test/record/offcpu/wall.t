@@ -7,7 +7,7 @@
 # have no such delay, 1.5 us for each. Run time excludes the time that a hypervisor steals, which is known to 20 ms.
 # stage: live
 # once: it compares with the kernel's counts, whatever the compiler
-# covers: record/offcpu/oncpu.c record/offcpu/switches.c record/offcpu/switchtimes.c fold/names/waitreason.c record/perf/events.c record/offcpu/offcpusum.c
+# covers: fold/troubles.c record/offcpu/oncpu.c record/offcpu/switches.c record/offcpu/switchtimes.c fold/names/waitreason.c fold/stackquality.c record/perf/events.c record/offcpu/offcpusum.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C
@@ -28,6 +28,9 @@ steal=$((($(stolen) - before + 2) * 10000000))
 pjfold --tid --header wall.data >folded 2>folding
 ok "the unit is ns, the event wall-time" grep -q '^# pj unit=ns event=wall-time ' folded
 ok "all four events are folded" sh -c '! grep "not counted" folding'
+
+ok "  the sentence judges all of this time" grep -q '; [0-9.]* % of the wall-clock time has complete stacks' folding
+is "  and the stacks of waits, too" "$(pjfold -q --stacks wall.data | awk '/\(all\)$/ { print $1; exit }')" "$(sed -n 's/^# pj .* samples=\([0-9]*\).*/\1/p' folded)"
 
 awk -v steal="$steal" 'FNR == NR { name[$1] = $2; inner[$1] = $3; outer[$1] = $4; run[$1] = $5; delay[$1] = $6; slices[$1] = $7; next }
 	/^#/ { next }
@@ -61,6 +64,10 @@ else
 		skip "reasons of waits" "kernel frames have no names here"
 	fi
 fi
+cc -O1 -fomit-frame-pointer -fno-unwind-tables -fno-asynchronous-unwind-tables -o tableless "$top/test/record/burn.c"
+timeout 60 pjrecord -q --wall -o tableless.data -- ./tableless shares 1 2>err
+pjfold -v tableless.data 2>judged >/dev/null
+ok "broken stacks of on-CPU samples have their own reason" grep -q 'broken stacks: tableless has code without unwind tables' judged
 timeout 60 pjrecord --wall --idle -o no.data -- true 2>err
 is "--idle is refused" "$?" 2
 timeout 60 pjrecord --wall -G / -o no.data -w 1 2>err

@@ -33,7 +33,8 @@ static const struct perf_event_attr user_only = { .type = PERF_TYPE_SOFTWARE, .e
 static const struct perf_event_attr tracepoint = { .type = PERF_TYPE_TRACEPOINT };
 static const struct perf_event_attr uprobe = { .type = PERF_TYPE_MAX + 2 };
 
-#define SETCAP "sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/pjrecord"
+#define SETCAP \
+	"sudo setcap cap_perfmon,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice=ep /usr/bin/pjrecord"
 
 #define HINT(...)                          \
 	(struct hint)                      \
@@ -72,7 +73,7 @@ static void permission(void)
 	ROW_WITH(
 		(f->old_kernel = true), HINT(.step = HINT_OPEN, .error = EACCES, .cpu_wide = true, .attr = &cycles),
 		"recording all threads of a CPU needs CAP_SYS_ADMIN, or kernel.perf_event_paranoid <= 0 (now 2): run it as root, or: sudo "
-		"setcap cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search=ep /usr/bin/pjrecord, or: sudo sysctl "
+		"setcap cap_sys_admin,cap_ipc_lock,cap_syslog,cap_sys_ptrace,cap_dac_read_search,cap_sys_nice=ep /usr/bin/pjrecord, or: sudo sysctl "
 		"kernel.perf_event_paranoid=0",
 		"before CAP_PERFMON");
 	for (int level = 3; level <= 4; level++) {
@@ -294,8 +295,8 @@ static void files(void)
 
 static void realtime(void)
 {
-	row(HINT(.step = HINT_REALTIME, .error = EPERM), "real-time priority needs CAP_SYS_NICE: run it as root",
-	    "a user");
+	row(HINT(.step = HINT_REALTIME, .error = EPERM),
+	    "real-time priority needs CAP_SYS_NICE: run it as root, or: " SETCAP, "a user");
 	ROW_WITH((f->uid = 0), HINT(.step = HINT_REALTIME, .error = EPERM),
 		 "real-time priority needs CAP_SYS_NICE: root has lost CAP_SYS_NICE here: allow it (systemd: "
 		 "CapabilityBoundingSet=)",

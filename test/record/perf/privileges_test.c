@@ -76,7 +76,7 @@ static void dropped(void *who)
 	printf(" maps %d", (fd = open(maps, O_RDONLY)) >= 0 && read(fd, &byte, 1) == 1);
 	close(fd);
 	printf(" chown %d perfmon %d\n", chown(secret, 1, 1) == 0,
-	       privileges_perfmon() && !privileges_has(PRIV_SYS_ADMIN));
+	       privileges_has(PRIV_PERFMON) && !privileges_has(PRIV_SYS_ADMIN));
 }
 
 static void drops_without_perfmon(void *arg)

@@ -45,6 +45,20 @@ static void check_rate(void)
 	budgets_free(b);
 }
 
+/* Each libjvm.so adds two events; what a tenant may write does not depend on their number. */
+static void check_allocations(void)
+{
+	const struct chunk_event event[] = { { .attr = { .freq = 1, .sample_freq = 99 } },
+					     { .attr = { .sample_period = 1 }, .allocates = true },
+					     { .attr = { .sample_period = 1 }, .allocates = true },
+					     { .attr = { .sample_period = 1 }, .allocates = true } };
+	uint64_t two = budgets_limits(event, 2, 24576, 4, 0).per_second;
+
+	is_u64(budgets_limits(event, 4, 24576, 4, 0).per_second, two, "three events of allocations count as one");
+	ok(two > budgets_limits(event, 1, 24576, 4, 0).per_second, "  which counts");
+	is_u64(budgets_limits(event, 4, 24576, 4, 77).per_second, 77, "  unless the user has chosen the limit");
+}
+
 static void check_report(void)
 {
 	struct budgets *b = budgets_new((struct budgets_limits){ 0 });
@@ -130,6 +144,7 @@ int main(void)
 	check_names();
 	check_average();
 	check_rate();
+	check_allocations();
 	check_report();
 	return done();
 }

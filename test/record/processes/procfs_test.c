@@ -1,12 +1,12 @@
 /* What pjrecord reads from /proc and /sys, borders of windows, lists of CPUs. */
 /* covers: record/processes/procfs.c record/processes/cgroups.c record/processes/kerneltext.c */
-/* covers: common/clocks.c */
+/* covers: common/clocks.c record/perf/cpulist.c */
 #include "record/processes/cgroups.h"
 #include "common/formats/buildid.h"
 #include "common/clocks.h"
 #include "record/processes/kerneltext.h"
 #include "record/processes/procfs.h"
-#include "record/perf/sources.h"
+#include "record/perf/cpulist.h"
 #include "test/lib/tap.h"
 
 #include <elf.h>
@@ -29,7 +29,7 @@ static void check_cpus(void)
 	for (size_t i = 0; i < countof(list); i++) {
 		char got[64] = "";
 		size_t n;
-		uint32_t *cpu = sources_parse_cpus(str_of(list[i].text), &n);
+		uint32_t *cpu = cpulist_parse(str_of(list[i].text), &n);
 
 		for (size_t k = 0; k < n; k++)
 			snprintf(got + strlen(got), sizeof(got) - strlen(got), "%u ", cpu[k]);

@@ -7,6 +7,7 @@
 
 #include "common/clocks.h"
 #include "common/process/fdmessage.h"
+#include "record/interpreters/interphelper.h"
 #include "record/unwind/cfimaker.h"
 #include "record/unwind/cfistarter.h"
 #include "test/lib/tap.h"
@@ -331,6 +332,27 @@ static void test_priority(void)
 	cfitables_stop(t);
 }
 
+/* The helper process for interpreters: it is a child of this process, replies, and ends with its socket. */
+static void test_interphelper(struct cfistarter *s)
+{
+	struct interp_request request = { .serial = 7, .question = INTERP_THREADS };
+	struct interp_reply reply = { 0 };
+	int pair[2], status = -1, memory = memfd_create("memory", MFD_CLOEXEC);
+	pid_t pid;
+
+	ok(memory >= 0 && ftruncate(memory, sizeof(struct interp_shared)) == 0 &&
+		   socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0,
+	   "a socket, and memory to share");
+	pid = cfistarter_begin_interphelper(s, pair[1], memory);
+	close(pair[1]);
+	close(memory);
+	ok(pid && pid != s->pid && send(pair[0], &request, sizeof(request), 0) == sizeof(request) &&
+		   recv(pair[0], &reply, sizeof(reply), 0) == sizeof(reply) && reply.serial == 7 && reply.lost,
+	   "a helper for interpreters is started, and replies");
+	close(pair[0]);
+	ok(waitpid(pid, &status, 0) == pid && WIFEXITED(status), "  is reaped here, and ends with its socket");
+}
+
 /* The real ones, started by the process that does that. */
 static void test_starter(void)
 {
@@ -355,6 +377,7 @@ static void test_starter(void)
 	close(socket);
 	waitpid(opener, NULL, 0);
 	waitpid(parser, NULL, 0);
+	test_interphelper(&s);
 	cfistarter_close(&s);
 }
 

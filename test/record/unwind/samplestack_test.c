@@ -1,7 +1,7 @@
 /* The recorder's way from a record to a callchain: this process is the one that is recorded. Its tables come from the
  * process that makes them; libgcc's backtrace says what is right. */
-/* covers: record/unwind/samplestack.c record/perf/samplerecord.c record/unwind/rootframes.c */
-/* covers: record/unwind/cfitables.c record/processes/overbudget.c */
+/* covers: record/unwind/samplestack.c record/unwind/stackjoin.c record/unwind/rootframes.c */
+/* covers: record/unwind/cfitables.c record/perf/samplerecord.c record/processes/overbudget.c */
 /* covers: common/formats/unwindstats.c */
 #include "record/processes/overbudget.h"
 #include "record/processes/rescan.h"

@@ -310,6 +310,22 @@ static void sentences(void)
 		   "code without unwind tables"),
 	       "broken stacks are the larger trouble, and have the names of processes");
 	t.n = 0;
+	r.unwinding.late = 130;
+	metrics_sentence(&t, &r);
+	ok(str_find_str(text_view(&t), STR("have code without unwind tables")) > 0,
+	   "  all of the late ones may be complete");
+	t.n = 0;
+	r.unwinding.broken_late = 65;
+	metrics_sentence(&t, &r);
+	ok(str_find_str(text_view(&t), STR("php, beam.smp were sampled before their unwind tables were loaded")) > 0,
+	   "  half of them came before the tables");
+	t.n = 0;
+	r.unwinding.broken_late = 64;
+	r.unwinding.no_stack = 66;
+	metrics_sentence(&t, &r);
+	ok(str_find_str(text_view(&t), STR("php, beam.smp were sampled in exec or exit")) > 0,
+	   "  half of them are of exec");
+	t.n = 0;
 	r.unwinding = (struct pj_unwinding){ .stacks = 1000, .complete = 700, .unknown = 300 };
 	r.incomplete.unknown.row[0] = (struct namecounts_row){ "php", 100 };
 	metrics_sentence(&t, &r);

@@ -127,11 +127,12 @@ static void replaced(void)
 	is_u64(recorderlock_take(&lock, true), false, "one that replaces others waits for the lock");
 	third = other_start(500, 600, false, 'n');
 	ok(true, "  until then no third one gets any");
-	is_u64((uint64_t)recorderlock_ask(&lock, 123456789012345, &pid), 2, "  all holders are asked to end");
+	is_u64((uint64_t)recorderlock_end_holders(&lock, 123456789012345, &pid), 2,
+	       "  all holders are signalled to end");
 	is_u64(other_end(&first), 123456789012345, "  at a time in ns");
 	is_u64(other_end(&second), 123456789012345, "  each of them");
 	is_u64(recorderlock_take(&lock, true), true, "  then the lock is its own");
-	is_u64((uint64_t)recorderlock_ask(&lock, 5, &pid), 0, "  and no other recorder is left to ask");
+	is_u64((uint64_t)recorderlock_end_holders(&lock, 5, &pid), 0, "  and no other recorder is left to signal");
 	kill(third.pid, SIGKILL);
 	other_end(&third);
 	recorderlock_close(&lock);

@@ -391,6 +391,56 @@ static void by_address(unsigned jdk, const char *what)
 	synth_free(&s);
 }
 
+/* Names of classes, as HotSpot's Klass has them. */
+static void class_names(void)
+{
+	static const struct {
+		const char *name, *shown; /* shown: NULL if the name is malformed */
+	} row[] = {
+		{ "java/util/HashMap$Node", "java/util/HashMap$Node" },
+		{ "Main", "Main" },
+		{ "Work$$Lambda+0x00007f04bc002aa0", "Work$$Lambda" },
+		{ "[B", "byte[]" },
+		{ "[[J", "long[][]" },
+		{ "[Ljava/lang/String;", "java/lang/String[]" },
+		{ "[[LWork$$Lambda+0x00007f04bc002aa0;", "Work$$Lambda[][]" },
+		{ "", NULL },
+		{ "[", NULL },
+		{ "[[", NULL },
+		{ "[L;", NULL },
+		{ "[Ljava/lang/String", NULL },
+		{ "[X", NULL },
+		{ "[BB", NULL },
+	};
+	struct synth s;
+	struct hotspot h;
+	struct memory_part part;
+	uint64_t klass[sizeof(row) / sizeof(*row)];
+	struct text text = { 0 };
+
+	synth_make(&s, SYNTH_17, 1, -1);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		klass[i] = synth_space(&s, synth_size(&s, "klass"), 8);
+		synth_set(&s, klass[i], "Klass", "_name", synth_symbol(&s, row[i].name));
+	}
+	s.n = (s.n + SYNTH_PAGE - 1) / SYNTH_PAGE * SYNTH_PAGE;
+	part = synth_part(&s);
+	ok(!hotspot_open_image(&h, &part, 1, SYNTH_BASE).code, "a JVM with classes");
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		bool known;
+
+		text.n = 0;
+		text_add(&text, "x");
+		known = hotspot_class(&h, klass[i], &text);
+		ok(known == (row[i].shown != NULL), row[i].name);
+		is_str(str_from(text_view(&text), 1), str_of(row[i].shown ? row[i].shown : ""), "  its name");
+	}
+	ok(!hotspot_class(&h, 0, &text) && !hotspot_class(&h, 8, &text), "no class at these addresses");
+	text_free(&text);
+	hotspot_close(&h);
+	synth_free(&s);
+}
+
 int main(void)
 {
 	/* kind of javaunwind.h + bytes of the frame; d: deoptimization is told. From JDK 21 on a stub lets virtual
@@ -414,5 +464,6 @@ int main(void)
 	by_address(SYNTH_17, "JDK 17");
 	by_address(SYNTH_21, "JDK 21");
 	by_address(SYNTH_25, "JDK 25");
+	class_names();
 	return done();
 }

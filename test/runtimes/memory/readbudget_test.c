@@ -13,9 +13,8 @@ static void test_limits(void)
 	ok(budget_steps(&b, 10) && !b.over, "all steps may be taken");
 	ok(!budget_steps(&b, 1) && b.over == READBUDGET_STEPS, "one more exceeds them");
 	ok(!budget_steps(&b, 0) && !readbudget_bytes(&b, 1) && !readbudget_check(&b), "it stays exceeded");
-	is_str(str_of(readbudget_limit_name(&b)), STR("steps"), "its name");
 	b = (struct readbudget){ .steps = 10, .bytes = 100 };
-	ok(readbudget_bytes(&b, 60) && !readbudget_limit_name(&b), "some bytes");
+	ok(readbudget_bytes(&b, 60) && !b.over, "some bytes");
 	readbudget_return(&b, 60);
 	ok(readbudget_bytes(&b, 100), "bytes that were given back may be taken again");
 	ok(!readbudget_bytes(&b, 1) && b.over == READBUDGET_BYTES && !budget_steps(&b, 1), "one more exceeds all");

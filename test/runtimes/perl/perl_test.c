@@ -97,6 +97,31 @@ static void one_program(const struct waitingprogram *program, size_t which)
 	waitingrun_end(&run);
 }
 
+/* The memory of a closure may have another closure by the time it is named: its place is shown only if the statement of
+ * the frame is one of its ops. */
+static void other_closure(const struct waitingprogram *program)
+{
+	struct waitingrun run;
+	struct perl perl = { 0 };
+	struct perl_function function;
+	struct text text = { 0 };
+	unsigned n = 0, plain = 0;
+
+	if (perlrun_start(program, "closures", 0, &run) && perlrun_open(&run, &perl) == PERL_OPEN)
+		show(&perl, &text);
+	for (uint32_t i = 0; i + 1 < stack.n && text.n; i++) {
+		if (!perl_function(&perl, &stack.frame[i], &function) || !strstr(function.name, "::__ANON__["))
+			continue;
+		n++;
+		stack.frame[i].cop = stack.frame[i + 1].cop;
+		plain += perl_function(&perl, &stack.frame[i], &function) &&
+			 str_ends(str_of(function.name), STR("::__ANON__"));
+	}
+	text_free(&text);
+	ok(n > 0 && plain == n, "a sub without a name that runs a statement of another sub has no place");
+	waitingrun_end(&run);
+}
+
 /* Writes into the memory of a process, as another build would have it. */
 static bool poke_perl(const struct waitingrun *run, uint64_t address, const void *bytes, size_t n)
 {
@@ -283,6 +308,7 @@ int main(void)
 		other_loop(&program[i]);
 		other_variables(&program[i]);
 		old_eval(&program[i]);
+		other_closure(&program[i]);
 		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
 			if (runs(&program[i], k))
 				one_program(&program[i], k);

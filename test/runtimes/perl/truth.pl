@@ -12,12 +12,14 @@ use List::Util qw(first reduce any);
 # sub; `no main`: the program does not run.
 sub stop
 {
-	my ($file, $line, $out, $end, %block) = (__FILE__, __LINE__ + 11, '', '<main>', @_);
+	my ($file, $line, $out, $end, %block) = (__FILE__, __LINE__ + 13, '', '<main>', @_);
 	$end = '' if delete $block{'no main'};
 	for (my $i = 0; my @frame = caller($i); $i++) {
 		my ($called_file, $called_line, $sub, $text, $require) = @frame[1 .. 3, 6, 7];
 		my $block = $block{$i} || '';
 		$out .= "$block\t$file\t$line\n" if $block =~ /^\(/;
+		# all subs without a name are in one line
+		$sub .= "[" . ($file =~ s{.*/}{}r) . ":$line]" if $sub =~ /::__ANON__$/;
 		$out .= ($require ? $text : $sub) . "\t$file\t$line\n" unless $block eq 'hidden';
 		($file, $line) = ($called_file, $called_line);
 	}

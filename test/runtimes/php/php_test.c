@@ -1,11 +1,12 @@
 /* Frames, names and lines of real PHPs against what debug_backtrace() prints: each version of this machine, stopped in
  * stacks that are known. */
 /* covers: runtimes/php/php.c runtimes/php/phpframes.c runtimes/php/phpfunction.c runtimes/php/phplayout.c */
-/* covers: runtimes/memory/evalcode.c */
+/* covers: runtimes/memory/evalcode.c runtimes/php/phpcompiled.c */
 #include "test/lib/phps.h"
 
 #include "common/text.h"
 #include "runtimes/memory/livecopy.h"
+#include "runtimes/php/phpcompiled.h"
 
 static struct php_stack stack;
 static struct threadcopy *copy;
@@ -60,13 +61,15 @@ static bool is_truth(struct waitingrun *run, struct php *php, unsigned *entries)
 	return good;
 }
 
-static void one_program(const struct waitingprogram *program, size_t which)
+/* Stops a program and compares all. jit: opcache.jit=MODE, for opcache's JIT compiler; NULL: without it. */
+static void one_program(const struct waitingprogram *program, const char *jit, size_t which)
 {
 	struct waitingrun run;
 	struct php php = { 0 };
 	unsigned entries = 0, stops = 0;
 	char what[400];
-	bool good = phprun_start(program, NULL, programs[which].mode, programs[which].depth, &run);
+	bool good = jit ? phprun_start_compiled(program, jit, programs[which].mode, programs[which].depth, &run) :
+			  phprun_start(program, NULL, programs[which].mode, programs[which].depth, &run);
 	enum php_answer answer = good ? phprun_open(&run, &php) : PHP_UNREADABLE;
 
 	if (answer != PHP_OPEN)
@@ -78,9 +81,12 @@ static void one_program(const struct waitingprogram *program, size_t which)
 		good = (stops == 0 || waitingrun_next(&run)) && is_truth(&run, &php, &found);
 		entries = stops++ ? entries : found;
 	}
-	snprintf(what, sizeof(what), "%s %s %u: frames, names and lines of %u stops", program->name,
-		 programs[which].mode, programs[which].depth, programs[which].stops);
+	snprintf(what, sizeof(what), "%s%s%s %s %u: frames, names and lines of %u stops", program->name, jit ? " " : "",
+		 jit ? jit : "", programs[which].mode, programs[which].depth, programs[which].stops);
 	ok(good, what);
+	if (jit)
+		ok(php.compiled.code.end > 0 && php.compiled.ncallers > 0,
+		   "  and the code of the JIT compiler is found");
 	if (!ok(entries == programs[which].entries, "  and the number of activations"))
 		printf("# %u, not %u\n", entries, programs[which].entries);
 	waitingrun_end(&run);
@@ -110,7 +116,7 @@ static enum php_answer reopen(struct waitingrun *run, struct php *php, struct st
 		return PHP_UNREADABLE;
 	memory_forget(&run->memory);
 	*php = (struct php){ 0 };
-	return php_open(&other, &run->memory, run->base) == PHP_OPEN ?
+	return php_open(&other, &run->memory, run->base, phprun_maps(run)) == PHP_OPEN ?
 		       (*php = other, PHP_OPEN) :
 		       (memcpy(php->why, other.why, sizeof(other.why)), PHP_REFUSED);
 }
@@ -186,6 +192,76 @@ static void paths(void)
 	   "paths of other files");
 }
 
+/* The code of the JIT compiler is the only executable part of shared memory. */
+static void compiled_code(void)
+{
+#define PRIVATE "5000-6000 r-xp 00001000 fe:00 10977534 /usr/bin/php8.2\n7000-8000 rwxp 00000000 00:00 0 \n"
+#define DATA "10000-20000 rw-s 00000000 00:01 4259623 /dev/zero (deleted)\n"
+#define CODE "20000-30000 r-xs 00010000 00:01 4259623 /dev/zero (deleted)\n"
+	struct php php = { 0 };
+
+	ok(phpcompiled_find_code(&php, STR(PRIVATE)) && !php.compiled.code.end && !php.compiled.shared,
+	   "a process without opcache");
+	ok(phpcompiled_find_code(&php, STR(PRIVATE DATA)) && !php.compiled.code.end && php.compiled.shared &&
+		   phpcompiled_find_host(&php),
+	   "a process without code of the JIT compiler");
+	ok(!phpcompiled_is_handler(&php, 0x20010), "  where no such code is known");
+	ok(phpcompiled_find_code(&php, STR(DATA CODE PRIVATE)) && php.compiled.code.start == 0x20000 &&
+		   php.compiled.code.end == 0x30000,
+	   "a process with it");
+	ok(phpcompiled_is_handler(&php, 0x20000) && phpcompiled_is_handler(&php, 0x2ffff) &&
+		   !phpcompiled_is_handler(&php, 0x30000) && !phpcompiled_is_handler(&php, 0x1ffff),
+	   "  that has an address or not");
+	ok(!phpcompiled_find_code(&php, STR(CODE DATA "40000-50000 rwxs 00010000 00:01 4259624 /SYSV00000000\n")),
+	   "a process with two executable parts of opcache's memory is refused");
+	ok(phpcompiled_find_code(&php, STR("40000-50000 r-xs 00000000 00:01 7 /memfd:libffi (deleted)\n" CODE)) &&
+		   php.compiled.code.start == 0x20000,
+	   "but not one with shared code of others");
+	ok(phpcompiled_find_code(&php, STR("20000-10000 r-xs\nx r-xs\n\n30000-")) && !php.compiled.code.end,
+	   "lines that are no mappings");
+#undef PRIVATE
+#undef DATA
+#undef CODE
+}
+
+/* Opens a process with maps as they are while PHP compiles a function: the code of the JIT compiler is writable, not
+ * executable. */
+static void compiling(const struct waitingprogram *program)
+{
+	static char text[1 << 18];
+	struct waitingrun run;
+	struct php php = { 0 };
+	enum php_answer answer = PHP_UNREADABLE;
+	char *line;
+
+	if (ok(phprun_start_compiled(program, "opcache.jit=1205", "deep", 2, &run) &&
+		       phprun_open(&run, &php) == PHP_OPEN,
+	       "a process with compiled code")) {
+		struct str maps = phprun_maps(&run);
+
+		snprintf(text, sizeof(text), "%.*s", (int)maps.n, maps.p);
+		while ((line = strstr(text, "r-xs")))
+			memcpy(line, "rw-s", 4);
+		memory_forget(&run.memory);
+		answer = php_open(&php, &run.memory, run.base, str_of(text));
+	}
+	if (!ok(answer == PHP_EARLY, "  is opened later if it compiles a function"))
+		printf("# %d %s\n", (int)answer, php.why);
+	waitingrun_end(&run);
+}
+
+/* Returns true if PHP has opcache's JIT compiler: the process then maps its buffer. */
+static bool has_jit(const struct waitingprogram *program)
+{
+	struct waitingrun run;
+	struct php php = { 0 };
+	bool good = phprun_start_compiled(program, "opcache.jit=tracing", "deep", 1, &run) &&
+		    phprun_open(&run, &php) == PHP_OPEN && php.compiled.code.end;
+
+	waitingrun_end(&run);
+	return good;
+}
+
 int main(void)
 {
 	struct waitingprogram program[WAITINGPROGRAMS_MAX];
@@ -193,6 +269,7 @@ int main(void)
 
 	copy = malloc(sizeof(*copy) + THREADCOPY_BYTES);
 	paths();
+	compiled_code();
 	if (n == 0)
 		printf("ok %d - PHP # SKIP no PHP 7 or 8\n", ++tap_n);
 	for (size_t i = 0; i < n; i++) {
@@ -200,7 +277,16 @@ int main(void)
 		other_kind(&program[i]);
 		ended_function(&program[i]);
 		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
-			one_program(&program[i], k);
+			one_program(&program[i], NULL, k);
+		if (!has_jit(&program[i])) {
+			printf("ok %d - %s with opcache's JIT compiler # SKIP it has none\n", ++tap_n, program[i].name);
+			continue;
+		}
+		compiling(&program[i]);
+		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++) {
+			one_program(&program[i], "opcache.jit=1205", k);
+			one_program(&program[i], "opcache.jit=tracing", k);
+		}
 	}
 	free(copy);
 	return done();

@@ -156,7 +156,7 @@ static uint32_t start_node(const char *node, const char *option, const char *mod
 
 static void check(const char *node, const char *option, const char *mode)
 {
-	struct memory image = { .fd = -1, .process = -1 };
+	struct memory image = { .fd = -1 };
 	char what[PATH_MAX + 64];
 	unsigned bad = 0, less = 0;
 	uint64_t most = 0;

@@ -456,7 +456,7 @@ test('rows for hosts: a brush over one or several, a name, and a comparison', as
   ok(await page.getByText('a row for each host').isVisible(), 'legend');
   await page.mouse.move(...await hostPlace(page, 10, 0));
   await settle(page);
-  is(await readout(page), 'lost samples: 50 s: no samples · 7 lost', 'losses');
+  is(await readout(page), 'lost samples: 50 s: no samples · 7 lost (host unknown)', 'losses');
   await hostBrush(page, [20, 2], [60, 2]);
   is(await sums(page), `${hostWeight(20, 60, 2, 2)} of ${hostTotal} samples`, 'one row');
   ok(!(await shown(page)).includes('scan'), 'without the other host');
@@ -493,6 +493,148 @@ test('rows for hosts: missing time is hatched; keys stay in a row', async b => {
   is(await hash(page), `#o=t2-${719 * 4 + 2}`, 'all of web1');
   is(await sums(page), `${thousands(hostWeight(0, 720, 2, 2))} of ${hostTotal} samples`, 'its samples');
   healthy(page);
+});
+
+test('rows for hosts: a range of any rows has the losses of its time', async b => {
+  const page = await open(b, hostAt);
+  await hostBrush(page, [5, 3], [20, 3]);
+  ok((await readout(page)).includes(`selected db: 25 s to 105 s (1.33 min): ${hostWeight(5, 20, 3, 3)} samples · 7 lost (host unknown)`), await readout(page));
+  await hostBrush(page, [15, 3], [20, 3]);
+  ok(!(await readout(page)).includes('lost'), await readout(page));
+  healthy(page);
+});
+
+test('rows for hosts: two rectangles that overlap are both clear', async b => {
+  const page = await open(b, hostAt), plain = String(await pixel(page, ...await hostPlace(page, 350, 3)));
+  await hostBrush(page, [300, 2], [400, 3]);
+  await page.keyboard.down('Control');
+  await hostBrush(page, [340, 3], [500, 3]);
+  await page.keyboard.up('Control');
+  is(decodeURIComponent(await hash(page)), `#o=t${300 * 4 + 2}-${400 * 4 + 3}\nv${340 * 4 + 3}-${500 * 4 + 3}`, 'address');
+  for (const column of [335, 380, 450]) is(String(await pixel(page, ...await hostPlace(page, column, 3))), plain, 'colour at column ' + column);
+  ok(String(await pixel(page, ...await hostPlace(page, 550, 3))) !== plain, 'the rest is shaded');
+  healthy(page);
+});
+
+test('one row: Up and Down stay in their column', async b => {
+  const text = Array.from({ length: 40 }, (_, at) => `${100000 + at * 5};db;sql 3\n`).join('');
+  const page = await open(b, url(makeHeat('one', text, '--rows=host')));
+  await page.keyboard.press('g');
+  for (const key of ['ArrowRight', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowUp']) await page.keyboard.press(key);
+  await settle(page);
+  ok((await readout(page)).startsWith('db: 5 s: '), await readout(page));
+  for (const key of ['Shift+ArrowUp', 'Shift+ArrowRight', 'Enter']) await page.keyboard.press(key);
+  await settle(page);
+  is(await hash(page), '#o=t1-2', 'a range');
+  healthy(page);
+});
+
+test('names of rows that differ at their end only: the end is seen, the pointer and screen readers get all', async b => {
+  const names = ['kubepods-burstable-frontend-eu-1', 'kubepods-burstable-frontend-eu-2'];
+  const path = makeHeat('long', names.map((name, at) => `5;${name};f ${at + 1}\n10;${name};f ${at + 1}\n`).join(''), '--rows=pod'), page = await open(b, url(path));
+  for (const [at, name] of names.entries()) {
+    const label = heatMap(page).getByRole('img', { name, exact: true });
+    ok((await label.evaluate(e => e.firstChild.data)).endsWith('frontend-eu-' + (at + 1)), name);
+    const box = await label.boundingBox(), map = await heatMap(page).locator('svg').boundingBox();
+    ok(box.x >= map.x, 'it is on the page');
+    is(await page.evaluate(([x, y]) => document.elementFromPoint(x, y).querySelector('title')?.textContent, [box.x + box.width / 2, box.y + box.height / 2]), name, 'tooltip');
+  }
+  const still = await blank(b, { javaScriptEnabled: false });
+  await still.goto(url(path));
+  for (const at of [1, 2]) ok(await still.locator('text').filter({ hasText: '…frontend-eu-' + at }).isVisible(), 'without script');
+  healthy(page);
+});
+
+// Markers of the first map: two in one slot, one in the middle of a column, a label that is markup, and one of another time.
+const markerPath = join(scratch, 'markers.txt'), deploy = '<script>alert(1)</script>&"\u{1f525}';
+writeFileSync(markerPath, `# deployments\n103.5\tdeploy 1.2\n112 cron\n112.01 backup\n120 ${deploy}\n9 before\n`);
+const markedPath = makeHeat('marked', samples.map(line).join(''), '--markers', markerPath), markedAt = url(markedPath);
+
+test('markers: flags, legend, tooltips, and a click is the time up to the next one', async b => {
+  const page = await open(b, markedAt), flag = name => heatMap(page).getByRole('button', { name });
+  ok(await heatMap(page).getByText('4 markers, 1 not shown').isVisible(), 'legend');
+  for (const text of ['deploy 1.2', '2 markers', deploy]) ok(await heatMap(page).getByRole('button').filter({ hasText: text }).isVisible(), text);
+  ok((await flag(/^deploy 1.2 at 3.5 s/).getAttribute('title')).startsWith('deploy 1.2 at 3.5 s\n'), 'tooltip');
+  ok((await flag(/^cron/).getAttribute('title')).startsWith('cron at 12 s\nbackup at 12.01 s\n'), 'tooltip of two');
+  await flag(/^cron/).hover();
+  await settle(page);
+  is(await readout(page), `cron at 12 s · backup at 12.01 s · 12 s: ${weight(600, 600)} samples`, 'the flag under the pointer');
+  await flag(/^deploy 1.2/).click();
+  await settle(page);
+  is(await hash(page), '#o=t175-599', 'from one marker to the next');
+  is(await sums(page), `${thousands(weight(175, 599))} of ${thousands(total)} samples`, 'samples');
+  await page.keyboard.down('Control');
+  await flag(/^cron/).click();
+  await page.keyboard.up('Control');
+  await settle(page);
+  is(decodeURIComponent(await hash(page)), '#o=t175-599\nv600-999', 'with Ctrl, compared with the time of another');
+  const border = await heatMap(page).locator('.pj-hk path').last().getAttribute('d');
+  const map = await heatMap(page).locator('svg').boundingBox(), [x, y] = await place(page, 175);
+  const [, right, bottom] = /^M([\d.]+) \d+V([\d.]+)/.exec(border);
+  ok(Math.abs(Number(right) + map.x - x - 16) < 2 && Math.abs(Number(bottom) + map.y - y) < 5, 'the line passes the slot of its time: ' + border);
+  healthy(page);
+});
+
+test('markers: by keys, and for screen readers', async b => {
+  const page = await open(b, markedAt);
+  await page.keyboard.press('k');
+  await page.keyboard.press('k');
+  await settle(page);
+  is(await readout(page), `cron at 12 s · backup at 12.01 s · 12 s: ${weight(600, 600)} samples`, 'the second, in the status line');
+  ok(await heatMap(page).evaluate(e => e === document.activeElement), 'the map has the focus');
+  await page.keyboard.press('Shift+K');
+  await page.keyboard.press('j');
+  await settle(page);
+  is(await hash(page), '#o=t175-599', 'J: up to the next one');
+  for (const key of ['v', 'k', 'j']) {
+    await page.keyboard.press(key);
+    await settle(page);
+  }
+  is(decodeURIComponent(await hash(page)), '#o=t175-599\nv600-999', 'V: compared with the next');
+  ok((await heatMap(page).getAttribute('aria-label')).includes('K goes to the next marker'), 'name of the map');
+  await page.keyboard.press('?');
+  ok(await page.getByRole('button', { name: 'Next marker' }).isVisible(), 'help');
+  healthy(page);
+});
+
+test('markers: Enter draws the slot of a marker, Shift extends from it', async b => {
+  const page = await open(b, markedAt);
+  for (const key of ['k', 'Enter']) await page.keyboard.press(key);
+  await settle(page);
+  is(await hash(page), '#o=t175-175', 'Enter');
+  await page.mouse.click(...await place(page, 100));
+  for (const key of ['k', 'k', 'Shift+ArrowRight', 'Enter']) await page.keyboard.press(key);
+  await settle(page);
+  is(await hash(page), '#o=t600-650', 'from the marker');
+  await heatMap(page).getByRole('button', { name: /^deploy 1.2/ }).click();
+  await page.keyboard.down('Shift');
+  await page.mouse.click(...await place(page, 320));
+  await page.keyboard.up('Shift');
+  await settle(page);
+  is(await hash(page), '#o=t175-320', 'Shift and a click, from the flag');
+  for (const key of ['v', 'k', 'Enter']) await page.keyboard.press(key);
+  await settle(page);
+  is(decodeURIComponent(await hash(page)), '#o=t175-320\nv600-600', 'V and Enter: compared with the slot');
+  healthy(page);
+});
+
+test('markers: without script, in rows, on a phone; a map without them has no commands of them', async b => {
+  const still = await blank(b, { javaScriptEnabled: false });
+  await still.goto(markedAt);
+  for (const text of ['deploy 1.2', deploy, '4 markers, 1 not shown']) ok(await still.locator('text').filter({ hasText: text }).first().isVisible(), text);
+  const hourly = join(scratch, 'hourly.txt');
+  writeFileSync(hourly, '100900 web1 stops\n101800 web1 starts\n');
+  const page = await open(b, url(makeHeat('hostmarks', hostText, '--rows=host', '--markers', hourly)), { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true });
+  await page.keyboard.press('k');
+  await settle(page);
+  is(await readout(page), 'web1 stops at 15:00 · db: 15:00: 9 samples', 'K: in the highest row');
+  await heatMap(page).getByRole('button', { name: /^web1 stops/ }).tap();
+  await soon(async () => is(await hash(page), `#o=t${180 * 4}-${360 * 4 - 1}`, 'all rows of its time'));
+  ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the phone');
+  const plain = await open(b, at);
+  await plain.keyboard.press('?');
+  is(await plain.getByText('Next marker').count(), 0, 'no command');
+  for (const one of [page, plain]) healthy(one);
 });
 
 await runTests();

@@ -523,6 +523,85 @@ test('<object> and a sandboxed iframe', async b => {
   is(page.trouble.filter(t => !/localStorage/.test(t)).join('\n'), '', 'trouble');
 });
 
+// What a key saves: {name, path, text}.
+async function saved(page, key) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press(key)]), path = await download.path();
+  return { name: download.suggestedFilename(), path, text: readFileSync(path, 'utf8') };
+}
+
+test('the table is saved as CSV, the stacks as folded text: what the view has', async b => {
+  const page = await open(b, at), file = at.slice(at.lastIndexOf('/') + 1, -4);
+  const all = await saved(page, 'Shift+E');
+  is(all.name, file + '.folded', 'name');
+  is(all.text.split('\n').filter(l => !l.startsWith('# pj unit=')).sort().join('\n').trim(), folded.trim().split('\n').sort().join('\n'), 'stacks');
+  ok((await bar(page)).startsWith(`Saved: ${file}.folded`) && !(await bar(page)).includes('No file'), await bar(page));
+  const table = await saved(page, 'e'), rows = table.text.trim().split('\n');
+  is(table.name, file + '.csv', 'name');
+  is(rows[0], 'Function,Self,Total', 'columns');
+  const of = (name, part) => stacks.reduce((sum, [f, w]) => sum + (part(f.map(bareName), name) ? w : 0), 0);
+  for (const name of ['compute', 'read', 'java/util/HashMap.get', 'parse', 'app']) {
+    const wanted = `"${name}",${of(name, (f, n) => f.at(-1) === n)},${of(name, (f, n) => f.includes(n))}`;
+    ok(rows.includes(wanted), wanted + ' / ' + rows.filter(row => row.includes(name)));
+  }
+  await click(page, 'parse');
+  is((await saved(page, 'Shift+E')).text.split('\n').filter(l => l && !l.startsWith('#')).every(l => l.startsWith('app;main;parse')), true, 'zoomed');
+  is((await saved(page, 'e')).text.split('\n')[0], 'Function,Self,Total,In all', 'columns of a part');
+  await page.getByRole('button', { name: 'Menu' }).click();
+  ok(await page.getByRole('menuitem', { name: 'Save the table (CSV)' }).isVisible(), 'menu');
+  healthy(page);
+});
+
+test('the graph is saved as a picture of its own, SVG and PNG: light, without script and style sheet', async b => {
+  const page = await open(b, at, { colorScheme: 'dark' });
+  await click(page, 'main');
+  const { name, text } = await saved(page, 'p'), copy = join(scratch, 'copy.svg');
+  ok(name.endsWith('.view.svg') && !/<script|<style|class=|var\(/.test(text), name);
+  writeFileSync(copy, text);
+  const still = await open(b, url(copy)), parse = still.locator('text').filter({ hasText: /^parse$/ });
+  ok(await parse.isVisible() && await still.getByText('of 20,000 samples').isVisible(), 'labels, and what it is of');
+  const place = await parse.boundingBox(), here = await frame(page, 'parse').boundingBox();
+  ok(Math.abs(place.x - here.x) < 2, `at the same place: ${place.x}, ${here.x}`);
+  const colour = await pixel(still, place.x + 60, place.y + 3), paper = await pixel(still, 3, 3);
+  is(String(paper), '255,255,255', 'paper');
+  ok(String(colour) !== '255,255,255' && String(colour) !== '0,0,0', 'colour of a frame: ' + colour);
+  const image = await saved(page, 'Shift+P'), bytes = readFileSync(image.path);
+  is(bytes.toString('latin1', 1, 4), 'PNG', 'PNG');
+  is(bytes.readUInt32BE(16), 2 * 1280, 'its width: two pixels for one');
+  ok((await pixel(page, 3, 3)).every(value => value < 60), 'the page is dark as before');
+  ok(await frame(page, 'parse').isVisible(), 'and zoomed');
+  await page.evaluate(() => { HTMLCanvasElement.prototype.toBlob = act => act(null); });
+  await page.keyboard.press('Shift+P');
+  await soon(async () => is(await bar(page), 'The browser makes no PNG of this size: save the picture as SVG.', 'a canvas that is too large'));
+  for (const one of [page, still]) healthy(one);
+});
+
+test('a policy that forbids the conversion to PNG: the page has the advice', async b => {
+  const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src '${execFileSync(pjsvg, ['--csp-hash'], { encoding: 'utf8' }).trim()}'`;
+  const server = createServer((_, answer) => {
+    answer.setHeader('Content-Type', 'image/svg+xml');
+    answer.setHeader('Content-Security-Policy', policy);
+    answer.end(read(svg));
+  });
+  await new Promise(done => server.listen(0, '127.0.0.1', done));
+  const page = await open(b, `http://127.0.0.1:${server.address().port}/flame.svg`);
+  is((await saved(page, 'p')).name, 'flame.view.svg', 'SVG');
+  await page.keyboard.press('Shift+P');
+  await soon(async () => is(await bar(page), 'The policy of this page forbids a PNG: save the picture as SVG.', 'advice'));
+  server.close();
+});
+
+test('a sandboxed frame that forbids downloads: the page has the advice', async b => {
+  const path = join(scratch, 'nodownload.html');
+  writeFileSync(path, `<!doctype html><title>frames</title><iframe sandbox="allow-scripts" src="${at}" width=900 height=400></iframe>`);
+  const page = await open(b, url(path), { viewport: { width: 1000, height: 900 } }), inner = page.frames()[1];
+  await soon(async () => {
+    const run = await frame(inner, 'run').boundingBox({ timeout: 15000 });
+    await page.mouse.click(run.x + 3, run.y + 3);
+    await page.keyboard.press('e');
+    ok((await inner.getByRole('status').last().innerText()).includes('No file? This page may forbid downloads: open the picture by itself.'), 'advice');
+  });
+});
+
 test('a graph that is not shown while it loads is drawn when it is', async b => {
   const path = join(scratch, 'closed.html');
   writeFileSync(path, `<!doctype html><title>closed</title><details><summary>show</summary><iframe src="${at}" width=900 height=400></iframe></details>`);

@@ -304,6 +304,7 @@ static void bursts(void)
 static void label_rows(void)
 {
 	struct made made = { 0 };
+	struct text text = { 0 };
 	char stack[64];
 	uint32_t column = 0;
 
@@ -319,6 +320,11 @@ static void label_rows(void)
 	add(&made, "12;[lost]", 6);
 	made.labels = &made.rows;
 	make(&made, 0);
+	heatdata_config(&text, &made.map, STR("samples"));
+	ok(str_find_str(text_view(&text), STR("\"missing\":10,\"hatched\":[[1,2,38],")) > 0 &&
+		   str_find_str(text_view(&text), STR(",[24,5,15]]")) > 0,
+	   "the data has the missing time of each row");
+	text_free(&text);
 	is_u64(made.map.slot_ns, HEATMAP_ROW_SLOT, "a slot is 5 s");
 	is_u64(made.map.column_ns, HEATMAP_ROW_SLOT, "  and a column");
 	is_u64(made.map.columns, 40, "columns");
@@ -339,6 +345,104 @@ static void label_rows(void)
 	clear(&made);
 }
 
+/* The map has a gap from column 15 on, which is no missing time of h2. */
+static void missing_beside_a_gap(void)
+{
+	struct made made = { 0 };
+	struct text text = { 0 };
+	char stack[64];
+
+	for (int i = 0; i < 15; i++) {
+		snprintf(stack, sizeof(stack), "%d;h%d;f", i * 5, i == 0 || i == 14 ? 2 : 1);
+		add(&made, stack, 1);
+		snprintf(stack, sizeof(stack), "%d;h3;f", i * 5);
+		add(&made, stack, 20);
+		snprintf(stack, sizeof(stack), "%d;h1;f", (i + 500) * 5);
+		add(&made, stack, 9);
+	}
+	made.labels = &made.rows;
+	make(&made, 0);
+	heatdata_config(&text, &made.map, STR("samples"));
+	ok(str_find_str(text_view(&text), STR("\"hatched\":[[0,1,13],[0,16,15],[2,16,15]]")) > 0,
+	   "missing time is in no gap");
+	text_free(&text);
+	clear(&made);
+}
+
+/* Names that differ at their end, and one of 64 kB. */
+static void long_names(void)
+{
+	struct made made = { 0 };
+	static char stack[70000];
+
+	add(&made, "5;kubepods-burstable-frontend-eu-1;f", 9);
+	add(&made, "5;kubepods-burstable-frontend-eu-2;f", 8);
+	strcpy(stack, "5;");
+	memset(stack + 2, 'x', 65536);
+	strcpy(stack + 2 + 65536, "end;f");
+	add(&made, stack, 7);
+	made.labels = &made.rows;
+	make(&made, 0);
+	is_str(made.rows.brief[2],
+	       STR("kubepods\xe2\x80\xa6"
+		   "frontend-eu-1"),
+	       "a name has its end beside its row");
+	is_str(made.rows.brief[1],
+	       STR("kubepods\xe2\x80\xa6"
+		   "frontend-eu-2"),
+	       "  and another one");
+	is_str(made.rows.name[1], STR("kubepods-burstable-frontend-eu-2"), "  its tooltip has all of it");
+	ok(made.rows.name[0].n <= HEATROWS_NAME && str_ends(made.rows.name[0], STR("xend")), "a name of 64 kB");
+	clear(&made);
+}
+
+/* Slots of times that no shape has: they are joined from the shortest allowed length on, whatever it is. */
+static void joined(void)
+{
+	struct made made = { 0 };
+	char stack[64];
+
+	/* 13 times, 60 columns of 50 slots of 7 ms apart, so that these are 721 columns */
+	for (int i = 0; i < 13; i++) {
+		int ms = i * 60 * 50 * 7 + i % 2 * 7;
+
+		snprintf(stack, sizeof(stack), "%d.%03d;a", ms / 1000, ms % 1000);
+		add(&made, stack, 1);
+	}
+	make(&made, 0);
+	is_u64(made.map.slot_ns, 14000000, "slots of 7 ms become 14 ms");
+	is_u64(made.map.joined_ns, 7000000, "  which the map reports");
+	clear(&made);
+	add(&made, "0.007;a", 1);
+	add(&made, "0.021;a", 1);
+	make(&made, 0);
+	is_u64(made.map.slot_ns, 7000000, "7 ms fit");
+	is_u64(made.map.joined_ns, 0, "  which is no joining");
+	clear(&made);
+}
+
+static void positions(void)
+{
+	struct made made = { 0 };
+	uint32_t position = 7;
+
+	add(&made, "1.00;a", 1);
+	add(&made, "1.02;a", 1);
+	add(&made, "9.98;a", 1);
+	add(&made, "200.00;a", 1);
+	make(&made, 0);
+	ok(!heatmap_position(&made.map, 999999999, &position), "before the map");
+	ok(heatmap_position(&made.map, 1020000001, &position) && position == 1, "in a slot");
+	ok(heatmap_position(&made.map, 9990000000, &position) && position == 8 * 50 + 49,
+	   "in the last column of a run");
+	ok(heatmap_position(&made.map, 10000000000, &position) && position == 9 * 50, "in a gap");
+	ok(heatmap_position(&made.map, 199999999999, &position) && position == 9 * 50, "at its end");
+	ok(heatmap_position(&made.map, 200980000000, &position) && position == 10 * 50 + 49, "behind it");
+	ok(!heatmap_position(&made.map, 201000000000, &position), "behind the map");
+	ok(!heatmap_position(&made.map, UINT64_MAX, &position), "at the end of time");
+	clear(&made);
+}
+
 int main(void)
 {
 	times();
@@ -349,5 +453,9 @@ int main(void)
 	lengths();
 	bursts();
 	label_rows();
+	missing_beside_a_gap();
+	long_names();
+	joined();
+	positions();
 	return done();
 }

@@ -12,6 +12,27 @@ static void code_is(const char *frame, enum code_place place, enum code want)
 	is_u64(code_of(fp, str_from(str_of(frame), fp.n), place), want, frame);
 }
 
+/* What decides may come after other dots and colons. */
+static void test_spellings(void)
+{
+	code_is("a:b run /srv/a.js:12", CODE_PLAIN, CODE_JS);
+	code_is("a.b:c /srv/a.mjs:12", CODE_PLAIN, CODE_JS);
+	code_is("x /srv/a.cjs:1:2", CODE_PLAIN, CODE_JS);
+	code_is("x /srv/a.ts:12", CODE_PLAIN, CODE_JS);
+	code_is("x a:node:internal/process", CODE_PLAIN, CODE_JS);
+	code_is("a.js", CODE_PLAIN, CODE_JS);
+	code_is("a.js.c:3", CODE_PLAIN, CODE_NATIVE);
+	code_is("a.jsx:3", CODE_PLAIN, CODE_NATIVE);
+	code_is("f:g:/srv/a.py:12", CODE_PLAIN, CODE_PYTHON);
+	code_is("py::run", CODE_PLAIN, CODE_PYTHON);
+	code_is("<module>", CODE_PLAIN, CODE_PYTHON);
+	code_is("a:b::c", CODE_PLAIN, CODE_CPP);
+	code_is("a:b:c", CODE_PLAIN, CODE_NATIVE);
+	code_is("a.b:c::d", CODE_PLAIN, CODE_CPP);
+	code_is("org/x/Foo.bar", CODE_PLAIN, CODE_JAVA);
+	code_is("example.com/x/Foo.go:12", CODE_PLAIN, CODE_NATIVE);
+}
+
 static void test_suffixes(void)
 {
 	code_is("do_sys_open_[k]", CODE_PLAIN, CODE_KERNEL);
@@ -166,6 +187,18 @@ static void test_flamegraph_colours(void)
 	colour_is("perl", false, "Perl_runops", 0x38cd38);
 	colour_is("perl", false, "x.pl", 0x44d844);
 	colour_is("perl", false, "a::b", 0xe5e545);
+	colour_is("python", false, "/usr/lib/python3/site-packages/a.py", 0x34a7a7);
+	colour_is("python", false, "/usr/lib/python3.11/json/decoder.py", 0xd5d540);
+	colour_is("python", false, "<built-in method time.sleep>", 0xc7c73a);
+	colour_is("python", false, "<method 'append' of 'list' objects>", 0xe5e545);
+	colour_is("python", false, "<frozen importlib._bootstrap>", 0xcbcb3c);
+	colour_is("python", false, "./app.py:main", 0xf16e6e);
+	colour_is("python", false, "python", 0xcd3939);
+	colour_is("rust", false, "core::fmt::write", 0xd36f00);
+	colour_is("rust", false, "<alloc::vec::Vec<T>>::push", 0xd47000);
+	colour_is("rust", false, "libapp.so`std::thread::spawn", 0xc66200);
+	colour_is("rust", false, "core`app::run", 0x46b7b7);
+	colour_is("rust", false, "malloc", 0xcbcb3c);
 	colour_is("wakeup", false, "main", 0x60cfcf);
 	colour_is("chain", false, "main", 0x7e7ef3);
 }
@@ -195,6 +228,7 @@ static void test_lookup(void)
 
 int main(void)
 {
+	test_spellings();
 	test_suffixes();
 	test_unknown_languages();
 	test_spelling();

@@ -4,8 +4,11 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { encode } from '../encode.mjs';
 import { decodeProfile } from '../../../svg/viewer/decode.js';
-import { HeatTimes, durationText, missingColumns, roughDuration } from '../../../svg/viewer/heattimes.js';
-import { decodeSlots, matchSums, parseRange, rangeBetween, rangeSums, rangeTree, slotFrom } from '../../../svg/viewer/slots.js';
+import {
+  flagLabel, flagTitle, groupFlags, markerLegend, markersIn, markerText, nearestMarker, rangeAfter,
+} from '../../../svg/viewer/heatflags.js';
+import { HeatTimes, durationText, roughDuration } from '../../../svg/viewer/heattimes.js';
+import { decodeSlots, matchSums, parseRange, rangeBetween, rangeSums, rangesOutside, rangeTree, slotFrom } from '../../../svg/viewer/slots.js';
 
 // [position, stack, weight]; frames are in the order of the tree: siblings by name
 const samples = [
@@ -63,8 +66,6 @@ test('slots have the weights and losses of the input', () => {
   assert.deepEqual(slots.position, [0, 1, 7, 99, 150]);
   assert.deepEqual(slots.sum, [63, 2, 6, 0, 2001]);
   assert.deepEqual(slots.lost, [0, 4, 0, 12, 0]);
-  assert.equal(slots.at[7], 2);
-  assert.equal(slots.at[8], -1);
   assert.equal(slotFrom(slots, 8), 3);
   assert.equal(slotFrom(slots, 151), 5);
 });
@@ -206,8 +207,55 @@ test('times and names of rows', () => {
   assert.equal(times.slotsShared({ from: 2 * 4 + 1, to: 5 * 4 + 1 }, { from: 4 * 4 + 2, to: 9 * 4 + 3 }), 0);
 });
 
-test('missing time is that of ten columns, in no gap', () => {
-  assert.deepEqual(missingColumns(labelled, column => column === 5 || column === 16), [[6, 16]]);
-  assert.deepEqual(missingColumns(labelled, () => false), [[0, 20]]);
-  assert.deepEqual(missingColumns(labelled, column => column === 9), [[10, 20]]);
+test('lost samples have no label: a range of any rows has those of its time', () => {
+  const byRow = decodeSlots(data, 200, sum(samples), 4); // losses at 1 (4) and 99 (12): columns 0 and 24
+  assert.equal(rangeSums(byRow, 2, 3).lost, 4);
+  assert.equal(rangeSums(byRow, 2, 99).lost, 16);
+  assert.equal(rangeSums(byRow, 6, 96).lost, 12);
+  assert.equal(rangeSums(byRow, 6, 94).lost, 0);
+  assert.equal(rangeSums(slots, 2, 98).lost, 0);
+});
+
+test('the parts of a range outside of another have each of its positions once, and none of the other', () => {
+  for (const rows of [0, 1, 4]) {
+    const isIn = ({ from, to }, at) => at >= from && at <= to && (!rows || at % rows >= from % rows && at % rows <= to % rows);
+    for (let step = 0; step < 4000; step++) {
+      const pick = factor => step * factor % 61 % 40, one = rangeBetween(pick(7), pick(11), rows), other = rangeBetween(pick(13), pick(17), rows);
+      const parts = rangesOutside(other, one, rows);
+      for (let at = 0; at < 40; at++) {
+        assert.equal(parts.filter(part => isIn(part, at)).length, Number(isIn(other, at) && !isIn(one, at)));
+      }
+    }
+  }
+});
+
+const markers = [[3, 6e7, 'one'], [3, 7e7, 'two'], [60, 12e8, 'three'], [150, 3e9, 'four']];
+
+test('markers: texts, neighbours, and the time up to the next one', () => {
+  const times = new HeatTimes(heat);
+  assert.equal(markerText(times, markers[2]), 'three at 1.2 s');
+  assert.deepEqual(markersIn({ markers, rows: 50 }, 3).map(([, , label]) => label), ['one', 'two']);
+  assert.deepEqual(markersIn({ markers, rows: 50 }, 4), []);
+  assert.deepEqual(markersIn({ markers: [[8, 0, 'a']], rows: 4, names: ['x'] }, 11).length, 1);
+  assert.equal(nearestMarker(markers, -1, 1), 0);
+  assert.equal(nearestMarker(markers, 3, 1), 2);
+  assert.equal(nearestMarker(markers, 150, 1), -1);
+  assert.equal(nearestMarker(markers, 60, -1), 1);
+  assert.equal(nearestMarker(markers, 3, -1), -1);
+  assert.deepEqual(rangeAfter(markers, 0, 1, 200), { from: 3, to: 59 });
+  assert.deepEqual(rangeAfter(markers, 0, 3, 200), { from: 3, to: 149 });
+  assert.deepEqual(rangeAfter(markers, 3, 4, 200), { from: 150, to: 199 });
+  assert.deepEqual(markerLegend({ markers, unmarked: 5 }), ['\u2691 4 markers, 5 not shown']);
+  assert.deepEqual(markerLegend({}), []);
+});
+
+test('flags that would lie on each other are one', () => {
+  const flags = groupFlags(markers, ([position]) => position, 18, 200), times = new HeatTimes(heat);
+  assert.deepEqual(flags, [{ left: 3, room: 57, first: 0, end: 2 }, { left: 60, room: 90, first: 2, end: 3 }, { left: 150, room: 50, first: 3, end: 4 }]);
+  assert.equal(flagLabel(markers, flags[0]), '\u2691 2 markers');
+  assert.equal(flagLabel(markers, flags[1]), '\u2691 three');
+  assert.equal(flagTitle(markers, times, flags[0]), 'one at 0.06 s\ntwo at 0.07 s');
+  const many = Array.from({ length: 200 }, (_, at) => [at, 0, 'm' + at]), [all] = groupFlags(many, () => 5, 18, 100);
+  assert.equal(flagTitle(many, times, all).split('\n').length, 11);
+  assert.ok(flagTitle(many, times, all).endsWith('and 190 more'));
 });

@@ -8,7 +8,7 @@ walk=${PJ_BUILD:?}/test/unwind/dwarf/walk
 tries=0
 while :; do
 	# what is lost may be a mapping, for either
-	"$perf" record -a -q -m 32M -F 199 --call-graph dwarf,"${PJ_COPY:-24576}" -e cpu-clock -o data -- sleep 5 >why 2>&1 || exit 1
+	"$perf" record -a -q -N -m 32M -F 199 --call-graph dwarf,"${PJ_COPY:-24576}" -e cpu-clock -o data -- sleep 5 >why 2>&1 || exit 1
 	# shellcheck disable=SC2094 # perf does not write it
 	"$perf" script -i data --no-inline -F tid,time,ip >script 2>why
 	grep -q '[Ll]ost' why || break

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/probes/hostmounts.h"
+
+#include "common/files/fullio.h"
+#include "common/text.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* maximum size in bytes of the text of mountinfo; in a larger one, no mount is found */
+#define MOUNTINFO_MAX ((size_t)8 << 20)
+
+bool hostmounts_find(struct str mountinfo, const struct str *id, struct hostmount *mount)
+{
+	while (mountinfo.n) {
+		struct str line = str_cut(&mountinfo, '\n'), own = str_cut(&line, ' '), device, type;
+
+		str_cut(&line, ' '); /* the id of its parent */
+		device = str_cut(&line, ' ');
+		/* a field "-" precedes the type: paths have no spaces, which the kernel writes as \040 */
+		while (line.n && !str_eq(str_cut(&line, ' '), STR("-")))
+			continue;
+		type = str_cut(&line, ' ');
+		if (!type.n || !(id ? str_eq(own, *id) : str_eq(device, mount->device)))
+			continue;
+		*mount = (struct hostmount){ device, type };
+		return true;
+	}
+	return false;
+}
+
+bool hostmounts_is_local_type(struct str type)
+{
+	static const struct str types[] = {
+		STR("ext2"),  STR("ext3"),     STR("ext4"),      STR("xfs"),      STR("btrfs"),
+		STR("tmpfs"), STR("devtmpfs"), STR("ramfs"),     STR("squashfs"), STR("erofs"),
+		STR("f2fs"),  STR("zfs"),      STR("bcachefs"),  STR("vfat"),     STR("iso9660"),
+		STR("exfat"), STR("proc"),     STR("hugetlbfs"), STR("sysfs"),
+	};
+
+	for (size_t i = 0; i < countof(types); i++)
+		if (str_eq(type, types[i]))
+			return true;
+	return false;
+}
+
+/* Reads the id of the mount of a descriptor into text. Returns false on failure. */
+static bool mount_of(int fd, struct text *text)
+{
+	struct text info = { 0 };
+	struct str rest, line;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	if (!fullio_read_at(AT_FDCWD, path, &info, 4096))
+		info.n = 0;
+	rest = text_view(&info);
+	while (!text->n && rest.n) {
+		line = str_cut(&rest, '\n');
+		if (str_eq(str_cut(&line, ':'), STR("mnt_id")))
+			text_str(text, str_trim_left(line));
+	}
+	text_free(&info);
+	return text->n;
+}
+
+/* Device and type of a mount. */
+struct mount_text {
+	struct text device, type;
+};
+
+/* Searches the mount namespace of a process, "self" or a PID (hostmounts_find). mount: gets device and type; if id is
+ * NULL, it has the device, and stays unchanged. */
+static bool find_in(const char *process, const struct str *id, struct mount_text *mount)
+{
+	struct hostmount found = { text_view(&mount->device), { 0 } };
+	struct text mountinfo = { 0 };
+	char path[48];
+	bool any;
+
+	snprintf(path, sizeof(path), "/proc/%s/mountinfo", process);
+	any = fullio_read_at(AT_FDCWD, path, &mountinfo, MOUNTINFO_MAX) &&
+	      hostmounts_find(text_view(&mountinfo), id, &found);
+	if (any && id) {
+		text_str(&mount->device, found.device);
+		text_str(&mount->type, found.type);
+	}
+	text_free(&mountinfo);
+	return any;
+}
+
+/* pid: a process that may have the mount in its namespace. */
+static bool is_local_mount(struct str id, uint32_t pid, struct mount_text *mount)
+{
+	char process[16];
+	bool host = find_in("self", &id, mount) || find_in("1", &id, mount);
+
+	snprintf(process, sizeof(process), "%" PRIu32, pid);
+	if (!host && !find_in(process, &id, mount))
+		return false;
+	if (str_eq(text_view(&mount->type), STR("overlay")))
+		return host || find_in("self", NULL, mount) || find_in("1", NULL, mount);
+	return hostmounts_is_local_type(text_view(&mount->type));
+}
+
+bool hostmounts_is_local(int fd, uint32_t pid)
+{
+	struct mount_text mount = { 0 };
+	struct text id = { 0 };
+	bool local = mount_of(fd, &id) && is_local_mount(text_view(&id), pid, &mount);
+
+	text_free(&id);
+	text_free(&mount.device);
+	text_free(&mount.type);
+	return local;
+}
