@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* maximum size in bytes of the text of mountinfo; in a larger one, no mount is found */
 #define MOUNTINFO_MAX ((size_t)8 << 20)
@@ -71,7 +72,7 @@ struct mount_text {
 };
 
 /* Searches the mount namespace of a process, "self" or a PID (hostmounts_find). mount: gets device and type; if id is
- * NULL, it has the device, and stays unchanged. */
+ * NULL, it has the device. */
 static bool find_in(const char *process, const struct str *id, struct mount_text *mount)
 {
 	struct hostmount found = { text_view(&mount->device), { 0 } };
@@ -82,25 +83,43 @@ static bool find_in(const char *process, const struct str *id, struct mount_text
 	snprintf(path, sizeof(path), "/proc/%s/mountinfo", process);
 	any = fullio_read_at(AT_FDCWD, path, &mountinfo, MOUNTINFO_MAX) &&
 	      hostmounts_find(text_view(&mountinfo), id, &found);
-	if (any && id) {
+	if (any && id)
 		text_str(&mount->device, found.device);
+	if (any && !mount->type.n)
 		text_str(&mount->type, found.type);
-	}
 	text_free(&mountinfo);
 	return any;
 }
 
-/* pid: a process that may have the mount in its namespace. */
-static bool is_local_mount(struct str id, uint32_t pid, struct mount_text *mount)
+static bool find_device(struct mount_text *mount)
+{
+	return find_in("self", NULL, mount) || find_in("1", NULL, mount);
+}
+
+/* Sets mount->device to that of the file of a descriptor, which the kernel assigns: a file system cannot choose it.
+ * Returns false on failure. */
+static bool device_of(int fd, struct mount_text *mount)
+{
+	struct statx status;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &status) < 0)
+		return false;
+	text_printf(&mount->device, "%" PRIu32 ":%" PRIu32, status.stx_dev_major, status.stx_dev_minor);
+	return true;
+}
+
+/* pid: a process that may have the mount in its namespace. Its mountinfo lacks mounts above its root directory, as
+ * those of a process that chroot() put into a folder of its own mount namespace: for these, the device counts. */
+static bool is_local_mount(int fd, struct str id, uint32_t pid, struct mount_text *mount)
 {
 	char process[16];
 	bool host = find_in("self", &id, mount) || find_in("1", &id, mount);
 
 	snprintf(process, sizeof(process), "%" PRIu32, pid);
 	if (!host && !find_in(process, &id, mount))
-		return false;
+		host = device_of(fd, mount) && find_device(mount);
 	if (str_eq(text_view(&mount->type), STR("overlay")))
-		return host || find_in("self", NULL, mount) || find_in("1", NULL, mount);
+		return host || find_device(mount);
 	return hostmounts_is_local_type(text_view(&mount->type));
 }
 
@@ -108,7 +127,7 @@ bool hostmounts_is_local(int fd, uint32_t pid)
 {
 	struct mount_text mount = { 0 };
 	struct text id = { 0 };
-	bool local = mount_of(fd, &id) && is_local_mount(text_view(&id), pid, &mount);
+	bool local = mount_of(fd, &id) && is_local_mount(fd, text_view(&id), pid, &mount);
 
 	text_free(&id);
 	text_free(&mount.device);

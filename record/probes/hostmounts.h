@@ -21,8 +21,9 @@ struct hostmount {
 };
 
 /* Returns true if the file of fd, which may be an O_PATH descriptor, is on a local file system: on a disk or in memory
- * of this host, served by the kernel alone. Returns false, too, if its mount is in the mount namespaces neither of this
- * process, nor of init, nor of process pid, which has mapped the file. */
+ * of this host, served by the kernel alone. Its mount is searched in the mount namespaces of this process, of init and
+ * of process pid, which has mapped the file. Where none shows the mount, a mount of the same device that this process
+ * or init shows decides. Returns false if there is none. */
 bool hostmounts_is_local(int fd, uint32_t pid);
 
 /* Searches text of /proc/PID/mountinfo for a mount by its id, or, if id is NULL, by mount->device. Returns false if

@@ -40,9 +40,10 @@ begin()
 	until_true sh -c "grep -qs 'libjvm[.]so' /proc/$pid/maps && [ \$(ls /proc/$pid/task | wc -l) -gt 8 ]"
 }
 
-# finish: the program ends by itself
+# finish: the program ends by itself, also if nothing was recorded
 finish()
 {
+	: >"$dir/go"
 	: >"$dir/stop"
 	wait "$pid"
 	pid=

@@ -281,9 +281,10 @@ static void put(const char *path, const char *text)
 	close(fd);
 }
 
-/* Starts a process that mounts an overlay, or has one mounted, and maps its file, in namespaces of its own. Returns
- * false if it cannot. */
-static bool start_overlay(bool user, const char *options, const char *mounted, const char *path)
+/* Starts a process in a mount namespace of its own, which maps the file `path`. options: if not NULL, it mounts an
+ * overlay at `mounted` in a user namespace of its own first. root: if not NULL, its root directory. Returns false if it
+ * cannot. */
+static bool start_in_namespace(const char *options, const char *mounted, const char *root, const char *path)
 {
 	uid_t uid = geteuid();
 	char map[32];
@@ -296,13 +297,15 @@ static bool start_overlay(bool user, const char *options, const char *mounted, c
 		abort();
 	pid = fork();
 	if (pid == 0) {
-		if (unshare(CLONE_NEWNS | (user ? CLONE_NEWUSER : 0)) < 0)
+		if (unshare(CLONE_NEWNS | (options ? CLONE_NEWUSER : 0)) < 0)
 			_exit(3);
-		if (user) {
+		if (options) {
 			put("/proc/self/uid_map", map);
 			if (mount("overlay", mounted, "overlay", 0, options) < 0)
 				_exit(3);
 		}
+		if (root && (chroot(root) < 0 || chdir("/") < 0))
+			_exit(3);
 		map_code(path);
 		if (write(ready[1], "", 1) != 1)
 			_exit(1);
@@ -316,13 +319,27 @@ static bool start_overlay(bool user, const char *options, const char *mounted, c
 	return byte;
 }
 
+/* The mountinfo of a process after chroot() lacks the mount of its file: the device shows that it is local. */
+static void test_root_directory(void)
+{
+	char path[PATH], root[PATH];
+
+	make_file(8, false, path);
+	snprintf(root, PATH, "%.80s/8", folder);
+	if (!start_in_namespace(NULL, NULL, root, "/libjvm.so"))
+		ok(true, "a root directory in another mount namespace # SKIP it needs root");
+	else
+		ok(find() && found.n == 1 && index_of(path) == 0, "a root directory in another mount namespace");
+	end_all();
+}
+
 /* An overlay counts if root of the host has mounted it, as that of a container; its process is in another mount
  * namespace. */
 static void test_overlays(void)
 {
-	char path[PATH], lower[PATH], empty[PATH], mounted[PATH], options[3 * PATH];
+	char file[PATH], path[PATH], lower[PATH], empty[PATH], mounted[PATH], root[PATH], options[3 * PATH];
 
-	make_file(7, false, path);
+	make_file(7, false, file);
 	snprintf(lower, PATH, "%.80s/7", folder);
 	snprintf(empty, PATH, "%.80s/empty", folder);
 	snprintf(mounted, PATH, "%.80s/mounted", folder);
@@ -330,17 +347,29 @@ static void test_overlays(void)
 	mkdir(empty, 0755);
 	mkdir(mounted, 0755);
 	snprintf(path, PATH, "%.80s/mounted/libjvm.so", folder);
-	if (!start_overlay(true, options, mounted, path))
+	if (!start_in_namespace(options, mounted, NULL, path))
 		ok(true, "an overlay of a user namespace # SKIP it cannot be mounted");
 	else
 		ok(find() && found.n == 0 && found.left_out == 1,
 		   "a file on an overlay of a user namespace is left out");
 	end_all();
+	/* a part of the overlay is the root directory: no mountinfo shows the mount */
+	snprintf(path, PATH, "%.80s/7/sub/libjvm.so", folder);
+	snprintf(root, PATH, "%.80s/7/sub", folder);
+	if (mkdir(root, 0755) < 0 || link(file, path) < 0)
+		abort();
+	snprintf(root, PATH, "%.80s/mounted/sub", folder);
+	if (!start_in_namespace(options, mounted, root, "/libjvm.so"))
+		ok(true, "a folder of it as root directory # SKIP it cannot be mounted");
+	else
+		ok(find() && found.n == 0 && found.left_out == 1, "  also if no namespace shows its mount");
+	end_all();
 	if (mount("overlay", mounted, "overlay", 0, options) < 0) {
 		ok(true, "an overlay of the host # SKIP it cannot be mounted");
 		return;
 	}
-	ok(start_overlay(false, options, mounted, path) && find() && found.n == 1 && index_of(path) == 0,
+	snprintf(path, PATH, "%.80s/mounted/libjvm.so", folder);
+	ok(start_in_namespace(NULL, NULL, NULL, path) && find() && found.n == 1 && index_of(path) == 0,
 	   "one on an overlay of the host is not, also in another mount namespace");
 	end_all();
 	umount2(mounted, MNT_DETACH);
@@ -440,6 +469,7 @@ int main(void)
 	test_ended_thread();
 	test_tenants();
 	test_functions();
+	test_root_directory();
 	test_overlays();
 	test_mountinfo();
 	test_refused();
