@@ -750,7 +750,7 @@ static bool is_readable(struct run *run, int ms)
 
 	record_for(run, 0.05);
 	uint64_t before = syncread_counters(run->reader).copies;
-	for (unsigned i = 0; i < 1000; i++) {
+	for (unsigned i = 0; i < 6000; i++) {
 		if (poll(&fd, 1, 5) == 1)
 			return true;
 		syncread_settle(run->reader); /* or no copy is made while records of switches pause */
@@ -758,7 +758,7 @@ static bool is_readable(struct run *run, int ms)
 			return poll(&fd, 1, ms) == 1;
 	}
 	struct syncread_counters counters = syncread_counters(run->reader);
-	printf("# %llu copies in 5 s, %llu samples while records of switches pause\n",
+	printf("# %llu copies in 30 s, %llu samples while records of switches pause\n",
 	       (unsigned long long)(counters.copies - before), (unsigned long long)counters.off);
 	return false;
 }
@@ -785,6 +785,7 @@ static void check_deferred(void)
 	ok(syncread_take(run.reader, keep_copy, &run) > 0, "  and can be taken");
 	syncread_defer(run.reader, run.tid, false);
 	ok(is_readable(&run, 1000), "  until that ends");
+	print_counters(&run);
 	stop(target);
 	close_run(&run);
 }
