@@ -139,6 +139,18 @@ bool str_u64(struct str string, uint64_t *value)
 	return true;
 }
 
+size_t str_decimals(struct str string, uint64_t unit, uint64_t *value)
+{
+	size_t n = 0;
+
+	*value = 0;
+	for (; n < string.n && string.p[n] >= '0' && string.p[n] <= '9'; n++) {
+		unit /= 10;
+		*value += unit * (uint64_t)(string.p[n] - '0');
+	}
+	return n;
+}
+
 bool str_hex(struct str string, uint64_t *value)
 {
 	uint64_t v = 0;

@@ -104,6 +104,10 @@ static inline bool str_is_blank(struct str string) /* returns true if string is 
 bool str_u64(struct str string, uint64_t *value);
 bool str_hex(struct str string, uint64_t *value); /* string has hexadecimal digits only, without 0x */
 
+/* Returns the number of digits at the start of string, and sets *value to them as decimals of `unit`: "25 s" has 2
+ * digits, which are 250,000,000 of 1,000,000,000. Digits below 1 do not count. */
+size_t str_decimals(struct str string, uint64_t unit, uint64_t *value);
+
 /* Returns true if string matches the shell pattern (* ? [a-z] [!a] \x). Compares bytes; '/' and a leading dot have no
  * special meaning. The time is at most proportional to the length of the pattern times that of string. */
 bool str_glob(struct str pattern, struct str string);

@@ -162,18 +162,13 @@ static uint64_t cut_unit(struct str *string)
 
 bool opt_is_duration(struct str string, uint64_t *ns)
 {
-	uint64_t unit = cut_unit(&string), number = 0, part = unit, time;
+	uint64_t unit = cut_unit(&string), number = 0, part, time;
 	struct str decimals = string, integer = str_cut(&decimals, '.');
 
 	if (!unit || integer.n + decimals.n == 0 || (integer.n && !str_u64(integer, &number)) ||
-	    __builtin_mul_overflow(number, unit, &time))
+	    __builtin_mul_overflow(number, unit, &time) || str_decimals(decimals, unit, &part) != decimals.n ||
+	    __builtin_add_overflow(time, part, &time))
 		return false;
-	for (size_t i = 0; i < decimals.n; i++) {
-		part /= 10;
-		if (!byte_is_digit(decimals.p[i]) ||
-		    __builtin_add_overflow(time, part * (uint64_t)(decimals.p[i] - '0'), &time))
-			return false;
-	}
 	*ns = time;
 	return true;
 }

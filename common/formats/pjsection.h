@@ -132,7 +132,7 @@ struct pj_process {
 	uint64_t start;    /* start time in clock ticks since boot, field 22 of /proc/PID/stat; 0: unknown */
 	uint64_t mount_ns; /* inode of its mount namespace, /proc/PID/ns/mnt; 0: unknown */
 	uint32_t flags;
-	/* Kind of the tenant (enum tenant_kind in tenants.h) in whose folder of DIR/symbols the files of the process
+	/* Kind of the tenant (enum tenant_kind in tenant.h) in whose folder of DIR/symbols the files of the process
 	 * are; 0: unknown. */
 	uint32_t tenant_kind;
 	uint64_t tenant; /* key of the tenant; windows of earlier versions end the struct before this member */

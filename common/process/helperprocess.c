@@ -2,6 +2,7 @@
 #include "common/process/helperprocess.h"
 
 #include "common/debug.h"
+#include "common/process/taskid.h"
 #include "common/process/urgency.h"
 #include "common/syscalls.h"
 
@@ -93,19 +94,17 @@ pid_t helperprocess_start_sibling(const struct helperprocess *helperprocess)
 
 bool helperprocess_is_blocked(pid_t pid)
 {
-	char path[64], text[128];
-	const char *state;
+	char path[64], text[128], state;
 	ssize_t got;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	if (fd >= 0)
 		close(fd);
-	text[got < 0 ? 0 : got] = 0;
-	state = strrchr(text, ')');
-	return state && state[1] && state[2] != 'R';
+	state = taskid_state((struct str){ text, got > 0 ? (size_t)got : 0 });
+	return state && state != 'R';
 }
 
 uint64_t helperprocess_memory(void)

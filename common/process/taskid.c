@@ -32,6 +32,13 @@ bool taskid_parse(struct str stat, struct taskid *id, bool *zombie)
 	return good;
 }
 
+char taskid_state(struct str stat)
+{
+	ptrdiff_t close = str_rfind(stat, ')'); /* as in taskid_parse */
+
+	return close >= 0 && (size_t)close + 2 < stat.n && stat.p[close + 1] == ' ' ? stat.p[close + 2] : 0;
+}
+
 /* Reads the first n bytes of a file in /proc/PID into buffer; returns an empty str on failure. The first read() must
  * return all bytes that the caller needs; callers need only some hundred. */
 static struct str taskid_read_start(int process, const char *name, char *buffer, size_t n)

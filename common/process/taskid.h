@@ -45,6 +45,10 @@ enum taskid_answer {
  * is malformed. Pure. */
 bool taskid_parse(struct str stat, struct taskid *id, bool *zombie);
 
+/* Returns the state of the task in the text of /proc/PID/stat, such as 'R': it runs or waits for a CPU. The text may be
+ * cut after the state. Returns 0 if the text is malformed or empty. Pure. */
+char taskid_state(struct str stat);
+
 /* Reads the taskid of a process into *id; `process` is a descriptor of its /proc/PID. Returns false if the process has
  * ended; a zombie has ended, too. */
 bool taskid_read(int process, struct taskid *id);

@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "common/clocks.h"
+#include "common/process/taskid.h"
 #include "common/process/threads.h"
 
 #include <errno.h>
@@ -215,7 +216,6 @@ static void timelimit_prepare(void)
 static bool is_runnable(pid_t tid)
 {
 	char path[48], text[256];
-	const char *state = NULL;
 	ssize_t got = -1;
 	int fd;
 
@@ -224,14 +224,10 @@ static bool is_runnable(pid_t tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		got = read(fd, text, sizeof(text) - 1);
+		got = read(fd, text, sizeof(text));
 		close(fd);
 	}
-	if (got > 0) {
-		text[got] = 0;
-		state = strrchr(text, ')');
-	}
-	return state && state[1] == ' ' && state[2] == 'R';
+	return taskid_state((struct str){ text, got > 0 ? (size_t)got : 0 }) == 'R';
 }
 
 static bool still_runs(const struct worker *worker)

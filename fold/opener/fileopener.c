@@ -6,6 +6,7 @@
 #include "common/clocks.h"
 #include "common/diag.h"
 #include "common/process/fdmessage.h"
+#include "common/process/taskid.h"
 #include "common/hash.h"
 #include "fold/opener/openerhelper.h"
 
@@ -190,15 +191,13 @@ static bool helper_runs(void)
 	char name[48], stat[512];
 	int fd;
 	ssize_t got;
-	struct str string;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", (int)opener.helper);
 	fd = broker_open(AT_FDCWD, name, 0);
 	got = fd >= 0 ? read(fd, stat, sizeof(stat)) : -1;
 	if (fd >= 0)
 		close(fd);
-	string = (struct str){ stat, got > 0 ? (size_t)got : 0 };
-	return str_starts(str_from(string, (size_t)(str_rfind(string, ')') + 1)), STR(" R"));
+	return taskid_state((struct str){ stat, got > 0 ? (size_t)got : 0 }) == 'R';
 }
 
 /* Waits for a reply or a report of progress and returns true. Returns false if the helper sends neither within

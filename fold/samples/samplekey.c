@@ -4,15 +4,11 @@
 bool samplekey_time(struct str string, uint64_t *ns)
 {
 	struct str decimals = string, seconds = str_cut(&decimals, '.');
-	uint64_t sec, frac = 0;
+	uint64_t sec, frac;
 
-	if (!str_u64(seconds, &sec) || sec > UINT64_MAX / 1000000000u - 1 || decimals.n > 9)
+	if (!str_u64(seconds, &sec) || sec > UINT64_MAX / 1000000000u - 1 || decimals.n > 9 ||
+	    str_decimals(decimals, 1000000000u, &frac) != decimals.n)
 		return false;
-	for (size_t i = 0; i < 9; i++) {
-		if (i < decimals.n && !byte_is_digit(decimals.p[i]))
-			return false;
-		frac = frac * 10 + (i < decimals.n ? (uint64_t)(decimals.p[i] - '0') : 0);
-	}
 	*ns = sec * 1000000000u + frac;
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "common/arena.h"
 #include "common/clocks.h"
 #include "common/process/sandbox.h"
+#include "common/process/taskid.h"
 #include "common/process/taskwait.h"
 
 #include <errno.h>
@@ -198,7 +199,6 @@ uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t no
 bool jvmhandle_hangs(const struct jvmhandle *handle, uint64_t now)
 {
 	char text[256];
-	const char *state;
 	struct timespec spec;
 
 	if (handle->since == 0 || now < handle->since + HANG_NS)
@@ -207,8 +207,7 @@ bool jvmhandle_hangs(const struct jvmhandle *handle, uint64_t now)
 	    (uint64_t)spec.tv_sec * SECOND_NS > handle->cpu + RUNS_NS)
 		return true;
 	jvmhandle_read_proc(handle, "stat", text, sizeof(text));
-	state = strrchr(text, ')');
-	return !state || !state[1] || state[2] != 'R';
+	return taskid_state(str_of(text)) != 'R';
 }
 
 /* ---- requests to the helper -------------------------------------------------------------------------------------- */

@@ -5,18 +5,14 @@
 #include "common/clocks.h"
 #include "common/diag.h"
 #include "common/similar.h"
+#include "record/perf/allocevents.h"
 #include "record/perf/hints.h"
-#include "record/probes/libjvms.h"
-#include "record/perf/rings.h"
 #include "record/perf/tracefs.h"
-#include "unwind/dwarf/processor.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HW PERF_TYPE_HARDWARE
@@ -25,29 +21,27 @@
 
 static const struct known {
 	const char *name, *alias;
-	uint32_t type;
-	uint64_t config;
-	bool ticks; /* true: sampled at a frequency; false: with a fixed period, by default at each occurrence */
+	struct event_kind kind;
 } known[] = {
-	{ "cycles", "cpu-cycles", HW, PERF_COUNT_HW_CPU_CYCLES, true },
-	{ "instructions", NULL, HW, PERF_COUNT_HW_INSTRUCTIONS, true },
-	{ "cache-references", NULL, HW, PERF_COUNT_HW_CACHE_REFERENCES, true },
-	{ "cache-misses", NULL, HW, PERF_COUNT_HW_CACHE_MISSES, true },
-	{ "branches", "branch-instructions", HW, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, true },
-	{ "branch-misses", NULL, HW, PERF_COUNT_HW_BRANCH_MISSES, true },
-	{ "bus-cycles", NULL, HW, PERF_COUNT_HW_BUS_CYCLES, true },
-	{ "ref-cycles", NULL, HW, PERF_COUNT_HW_REF_CPU_CYCLES, true },
-	{ "stalled-cycles-frontend", NULL, HW, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, true },
-	{ "stalled-cycles-backend", NULL, HW, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, true },
-	{ "cpu-clock", NULL, SW, PERF_COUNT_SW_CPU_CLOCK, true },
-	{ "task-clock", NULL, SW, PERF_COUNT_SW_TASK_CLOCK, true },
-	{ "page-faults", "faults", SW, PERF_COUNT_SW_PAGE_FAULTS, false },
-	{ "minor-faults", NULL, SW, PERF_COUNT_SW_PAGE_FAULTS_MIN, false },
-	{ "major-faults", NULL, SW, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false },
-	{ "context-switches", "cs", SW, PERF_COUNT_SW_CONTEXT_SWITCHES, false },
-	{ "cpu-migrations", "migrations", SW, PERF_COUNT_SW_CPU_MIGRATIONS, false },
-	{ "alignment-faults", NULL, SW, PERF_COUNT_SW_ALIGNMENT_FAULTS, false },
-	{ "emulation-faults", NULL, SW, PERF_COUNT_SW_EMULATION_FAULTS, false },
+	{ "cycles", "cpu-cycles", { HW, PERF_COUNT_HW_CPU_CYCLES, true } },
+	{ "instructions", NULL, { HW, PERF_COUNT_HW_INSTRUCTIONS, true } },
+	{ "cache-references", NULL, { HW, PERF_COUNT_HW_CACHE_REFERENCES, true } },
+	{ "cache-misses", NULL, { HW, PERF_COUNT_HW_CACHE_MISSES, true } },
+	{ "branches", "branch-instructions", { HW, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, true } },
+	{ "branch-misses", NULL, { HW, PERF_COUNT_HW_BRANCH_MISSES, true } },
+	{ "bus-cycles", NULL, { HW, PERF_COUNT_HW_BUS_CYCLES, true } },
+	{ "ref-cycles", NULL, { HW, PERF_COUNT_HW_REF_CPU_CYCLES, true } },
+	{ "stalled-cycles-frontend", NULL, { HW, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, true } },
+	{ "stalled-cycles-backend", NULL, { HW, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, true } },
+	{ "cpu-clock", NULL, { SW, PERF_COUNT_SW_CPU_CLOCK, true } },
+	{ "task-clock", NULL, { SW, PERF_COUNT_SW_TASK_CLOCK, true } },
+	{ "page-faults", "faults", { SW, PERF_COUNT_SW_PAGE_FAULTS, false } },
+	{ "minor-faults", NULL, { SW, PERF_COUNT_SW_PAGE_FAULTS_MIN, false } },
+	{ "major-faults", NULL, { SW, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false } },
+	{ "context-switches", "cs", { SW, PERF_COUNT_SW_CONTEXT_SWITCHES, false } },
+	{ "cpu-migrations", "migrations", { SW, PERF_COUNT_SW_CPU_MIGRATIONS, false } },
+	{ "alignment-faults", NULL, { SW, PERF_COUNT_SW_ALIGNMENT_FAULTS, false } },
+	{ "emulation-faults", NULL, { SW, PERF_COUNT_SW_EMULATION_FAULTS, false } },
 };
 
 bool events_try(const struct perf_event_attr *attr)
@@ -64,43 +58,6 @@ bool events_try(const struct perf_event_attr *attr)
 		return false;
 	close(fd);
 	return true;
-}
-
-static struct perf_event_attr common_attr(const struct known *k, const struct events_options *options)
-{
-	struct perf_event_attr attr = {
-		.type = k->type,
-		.size = sizeof(attr),
-		.config = k->config,
-		.sample_type = RING_SAMPLE_TYPE | PERF_SAMPLE_CGROUP,
-		.read_format = FORMAT_LOST,
-		.disabled = 1,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.inherit = options->inherit,
-		.enable_on_exec = options->on_exec,
-		.exclude_guest = 1,
-		/* the kernel wakes readers after a number of bytes, which sources_open sets by the size of the ring */
-		.watermark = 1,
-	};
-
-	if (k->ticks) {
-		attr.freq = 1;
-		attr.sample_freq = options->frequency;
-	} else {
-		attr.sample_period = options->period ? options->period : 1;
-		if (attr.sample_period > 1)
-			/* with a period above 1, PERIOD must not be requested: see RING_SAMPLE_TYPE in rings.h */
-			attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
-	}
-	/* excludes idle samples of cpu-clock only: other clocks and counters stop on an idle CPU, or do not support
-	 * exclude_idle */
-	if (k->type == SW && k->config == PERF_COUNT_SW_CPU_CLOCK)
-		attr.exclude_idle = !options->idle;
-	if (k->type == HW)
-		attr.precise_ip = 2;
-	return attr;
 }
 
 /* Applies the letters after the colon in "cycles:u" to the attribute: u and k with perf's meaning, and p for hardware
@@ -130,17 +87,6 @@ static void take_modifiers(struct perf_event_attr *attr, struct str string, stru
 		attr->exclude_kernel = attr->exclude_hv = 1;
 	if (kernel && !user)
 		attr->exclude_user = 1;
-}
-
-static void events_add_event(struct events *events, const struct perf_event_attr *attr, struct str name)
-{
-	struct chunk_event *event;
-	char *copy = mem_alloc(1, name.n + 1);
-
-	memcpy(copy, name.p, name.n);
-	events->event = mem_grow(events->event, sizeof(*events->event), events->n + 1);
-	event = events->event + events->n++;
-	*event = (struct chunk_event){ .attr = *attr, .name = copy };
 }
 
 static const struct known *events_find(struct str name)
@@ -194,8 +140,8 @@ static void parse_tracepoint(struct events *events, struct str spec, const struc
 		die_of_tracefs(name);
 	}
 	for (size_t i = before; i < events->ntracepoints; i++) {
-		const struct known k = { .type = PERF_TYPE_TRACEPOINT, .config = events->tracepoint[i].id };
-		struct perf_event_attr attr = common_attr(&k, options);
+		const struct event_kind kind = { .type = PERF_TYPE_TRACEPOINT, .config = events->tracepoint[i].id };
+		struct perf_event_attr attr = events_common_attr(&kind, options);
 		struct text full = { 0 };
 
 		attr.sample_type |= PERF_SAMPLE_RAW;
@@ -246,13 +192,6 @@ static struct str cut_modifiers(struct str *place)
 	return modifiers;
 }
 
-static NORETURN void die_of_probes(struct str spec)
-{
-	die_usage("-e: '%.*s': this kernel has no uprobe PMU (CONFIG_UPROBE_EVENTS, Linux 4.17), or /sys is hidden: "
-		  "record on the host",
-		  (int)spec.n, spec.p);
-}
-
 static void warn_of_others(const struct uprobe *uprobe, struct str spec)
 {
 	if (uprobe->nwithout == 1)
@@ -268,13 +207,13 @@ static void warn_of_others(const struct uprobe *uprobe, struct str spec)
  * that the kernel adapts to a frequency are wrong for bursts: they added up to 31,929 for 20,000 calls in 0.4 s. */
 static void parse_uprobe(struct events *events, struct str spec, struct str place, const struct events_options *options)
 {
-	const struct known k = { .type = uprobes_type() };
-	struct perf_event_attr attr = common_attr(&k, options);
+	const struct event_kind kind = { .type = uprobes_type() };
+	struct perf_event_attr attr = events_common_attr(&kind, options);
 	struct text why = { 0 }, name = uprobe_name(place);
 	struct uprobe *uprobe;
 
-	if (!k.type)
-		die_of_probes(spec);
+	if (!kind.type)
+		events_die_of_probes(spec);
 	/* a thread that inherits the event opens it again, and the kernel then reads the path from the memory of that
 	 * thread, so fork() of the target fails (EFAULT, seen with 6.18) */
 	if (options->inherit)
@@ -297,241 +236,14 @@ static void parse_uprobe(struct events *events, struct str spec, struct str plac
 	text_free(&name);
 }
 
-/* ---- allocations of JVMs --------------------------------------------------------------------------------------- */
-
-/* LIBJVMS_MAX: maximum number of files with probes, as each needs two events on each CPU. EACH_MS, ALL_MS: maximum time
- * in ms to read the symbols of one file, and of all. The files of a tenant may be on a file system that does not
- * respond; its first file comes before the second one of others (libjvms.h). */
-enum { LIBJVMS_MAX = 32, EACH_MS = 5000, ALL_MS = 30000, WARNINGS_MAX = 8 };
-
-/* Functions by which HotSpot reports an allocation, by their mangled names, which contain the types of their arguments:
- * of JDK 17 and later, of JDK 14 to 16, and of JDK 11 to 13. Klass* is the first argument, the size in bytes the third
- * one (allocTracer.hpp, allocTracer.cpp). */
-static const struct str in_new_tlab[] = {
-	STR("_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP10JavaThread"),
-	STR("_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassPP12HeapWordImplmmP6Thread"),
-	STR("_ZN11AllocTracer27send_allocation_in_new_tlabEP5KlassP8HeapWordmmP6Thread"),
-};
-static const struct str outside_tlab[] = {
-	STR("_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP10JavaThread"),
-	STR("_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassPP12HeapWordImplmP6Thread"),
-	STR("_ZN11AllocTracer28send_allocation_outside_tlabEP5KlassP8HeapWordmP6Thread"),
-};
-
-/* Exits with a message if the options exclude allocations. */
-static void check_allocations(struct str spec, const struct events_options *options)
-{
-	int n = (int)spec.n;
-
-	if (processor_here() != &processor_x86_64)
-		die_usage("-e: '%.*s': allocations are recorded on x86-64 only", n, spec.p);
-	if (!uprobes_type())
-		die_of_probes(spec);
-	if (options->inherit)
-		die_usage("-e: '%.*s': allocations cannot follow a command: start it before and use -p PID", n, spec.p);
-	if (options->cgroups)
-		die_usage(
-			"-e: '%.*s': allocations of a cgroup are not recorded: use -p with the PIDs of its JVMs, or -a",
-			n, spec.p);
-	if (!options->registers)
-		die_usage("-e: '%.*s': class and bytes need user registers: use --unwind=auto or --unwind=tables", n,
-			  spec.p);
-	if (options->period)
-		die_usage("-e: '%.*s': each new TLAB is a sample, weighted by its bytes: leave -c out", n, spec.p);
-}
-
-/* Returns the attribute of the event of a breakpoint in a libjvm.so. */
-static struct perf_event_attr allocation_attr(const struct uprobe *uprobe, const struct events_options *options)
-{
-	const struct known k = { .type = uprobes_type() };
-	struct perf_event_attr attr = common_attr(&k, options);
-
-	attr.config1 = (uintptr_t)uprobe->path;
-	attr.config2 = uprobe->offset;
-	return attr;
-}
-
-/* Tries both breakpoints of a libjvm.so, because its owner can write a file whose breakpoints the kernel refuses. A
- * missing right is no fault of the file: the recording fails by it later, with the advice for that. Returns false and
- * appends a sentence to *why if the kernel refuses one, or if descriptors or memory are used up. */
-static bool try_allocation_events(const struct uprobe *uprobe, size_t n, const struct events_options *options,
-				  struct text *why)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct perf_event_attr attr = allocation_attr(&uprobe[i], options);
-		int error = uprobes_try(&attr);
-
-		if (!error || error == EACCES || error == EPERM || error == ENODEV)
-			continue;
-		if (uprobes_is_beside_file(error))
-			text_printf(
-				why,
-				"no probe can be placed in its libjvm.so (%s): raise the limit of descriptors (ulimit "
-				"-n), or of memory, of pjrecord",
-				strerror(error));
-		else
-			text_printf(why,
-				    "the kernel refuses a probe in its libjvm.so (error %d): use another build of the "
-				    "JDK",
-				    error);
-		return false;
-	}
-	return true;
-}
-
-/* Adds the event of a breakpoint in a libjvm.so. */
-static void add_allocation_event(struct events *events, const struct uprobe *uprobe,
-				 const struct events_options *options)
-{
-	struct perf_event_attr attr = allocation_attr(uprobe, options);
-
-	events->uprobe = mem_grow(events->uprobe, sizeof(*events->uprobe), events->nuprobes + 1);
-	events->uprobe[events->nuprobes++] = *uprobe;
-	events_add_event(events, &attr, STR("alloc-bytes"));
-	events->event[events->n - 1].allocates = true;
-}
-
-/* Adds both events for an open libjvm.so. Returns false, without any event, if it lacks one of the functions, if the
- * kernel refuses a breakpoint, or if it cannot be read by time `end` (clock_now_ms); then *why is the reason. */
-static bool add_libjvm(struct events *events, int file, uint64_t end, const struct events_options *options,
-		       struct text *why)
-{
-	const struct uprobe_function function[] = { { in_new_tlab, countof(in_new_tlab) },
-						    { outside_tlab, countof(outside_tlab) } };
-	struct uprobe_file what = { .name = LIBJVMS_NAME,
-				    .function = function,
-				    .nfunctions = countof(function),
-				    .lacks = STR("its libjvm.so has no symbol of AllocTracer that pjrecord knows "
-						 "(stripped, or older than JDK 11): use another build of the JDK"),
-				    .ms = EACH_MS,
-				    .stop = options->stop };
-	uint64_t now = clock_now_ms();
-	struct uprobe uprobe[countof(function)];
-
-	why->n = 0;
-	if (now >= end) {
-		text_printf(why, "other files libjvm.so took more than %d s: give PIDs with -p", ALL_MS / 1000);
-		return false;
-	}
-	if (!uprobes_find_open(uprobe, file, &what, why))
-		return false;
-	if (!try_allocation_events(uprobe, countof(uprobe), options, why)) {
-		for (size_t i = 0; i < countof(uprobe); i++)
-			uprobes_free(&uprobe[i]);
-		return false;
-	}
-	for (size_t i = 0; i < countof(function); i++)
-		add_allocation_event(events, &uprobe[i], options);
-	return true;
-}
-
-/* Finds the files libjvm.so of the target processes. Exits with a message if there are none. */
-static void find_libjvms(struct libjvms *libjvms, struct str spec, const struct events_options *options)
-{
-	struct text why = { 0 };
-	int n = (int)spec.n;
-
-	if (!libjvms_find(libjvms, options->pid, options->npids, options->stop, &why))
-		die("-e: %.*s", (int)why.n, why.p);
-	if (!libjvms->n && libjvms->unread)
-		die("-e: '%.*s': no process that can be read has a libjvm.so mapped, and %" PRIu32
-		    " cannot be read: %s",
-		    n, spec.p, libjvms->unread, geteuid() ? "run it as root" : "start the JVM first");
-	if (!libjvms->n && libjvms->left_out)
-		die("-e: '%.*s': %" PRIu32
-		    " processes have a libjvm.so that cannot be opened, is on FUSE, a network or an overlay that this "
-		    "host's mount namespace does not show, or several: run it as root, or give the PID of a JVM with -p",
-		    n, spec.p, libjvms->left_out);
-	if (!libjvms->n && libjvms->skipped)
-		die("-e: '%.*s': no process that was examined has a libjvm.so mapped, and %" PRIu32
-		    " were not examined for lack of time: %s, or try again",
-		    n, spec.p, libjvms->skipped,
-		    options->npids ? "start the JVM first" : "give the PIDs of JVMs with -p");
-	if (!libjvms->n)
-		die("-e: '%.*s': no %s has a libjvm.so mapped: start the JVM first", n, spec.p,
-		    options->npids ? "process of -p" : "process");
-	if (libjvms->skipped)
-		warn("%" PRIu32
-		     " processes were not examined, as their user or container, or the host, has too many for the "
-		     "time, or ones that do not respond: %s",
-		     libjvms->skipped,
-		     options->npids ?
-			     "the check for processes that would block probes and fork() is incomplete" :
-			     "allocations of their JVMs may be missing, and the check for processes that would "
-			     "block probes and fork() is incomplete");
-	if (libjvms->unread)
-		warn("mappings of %" PRIu32 " processes cannot be read: allocations of their JVMs may be missing",
-		     libjvms->unread);
-	if (libjvms->left_out)
-		warn("%" PRIu32
-		     " processes have several libjvm.so files, one that cannot be opened, one on FUSE, a network "
-		     "or an overlay that this host's mount namespace does not show, or one beyond the limit of %d for "
-		     "a tenant: "
-		     "their allocations are not recorded",
-		     libjvms->left_out, LIBJVMS_TENANT);
-}
-
-/* Warns that a file has no probes; prints only the first messages, because anybody can have many such files. */
-static void warn_of_libjvm(uint32_t pid, uint32_t failed, const struct text *why)
-{
-	if (failed <= WARNINGS_MAX)
-		warn("process %" PRIu32 ": allocations are not recorded: %.*s", pid, (int)why->n, why->p);
-	else if (failed == WARNINGS_MAX + 1)
-		warn("allocations of further files libjvm.so are not recorded: give the PID of a JVM with -p");
-}
-
-/* Returns the maximum number of files with probes, by the number of descriptors that this process may open: each needs
- * two of its own, and two for each CPU; other events, with twins, and the files of windows need some, too. At least 1:
- * if even that is too much, the recording fails with the advice for that. */
-static uint32_t most_libjvms(const struct events *events)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t n = cpus > 0 ? (uint64_t)cpus : 1, beside = 256 + n * (2 * events->n + 8), most;
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return LIBJVMS_MAX;
-	most = limit.rlim_cur > beside ? (limit.rlim_cur - beside) / (2 * n + 2) : 0;
-	return most < 1 ? 1 : most < LIBJVMS_MAX ? (uint32_t)most : LIBJVMS_MAX;
-}
-
-/* Adds the events of java:alloc: two for each libjvm.so that the target processes, or all processes, have mapped. Each
- * new TLAB and each allocation outside of TLABs is a sample. */
-static void parse_allocations(struct events *events, struct str spec, const struct events_options *options)
-{
-	struct libjvms libjvms;
-	struct text why = { 0 };
-	uint32_t added = 0, failed = 0, most = most_libjvms(events);
-	uint64_t end;
-
-	check_allocations(spec, options);
-	find_libjvms(&libjvms, spec, options);
-	end = clock_now_ms() + ALL_MS;
-	for (uint32_t i = 0; i < libjvms.n && added < most; i++) {
-		if (add_libjvm(events, libjvms.file[i].fd, end, options, &why))
-			added++;
-		else if (*options->stop || (!added && i + 1 == libjvms.n))
-			die("-e: '%.*s': process %" PRIu32 ": %.*s", (int)spec.n, spec.p, libjvms.file[i].pid,
-			    (int)why.n, why.p);
-		else
-			warn_of_libjvm(libjvms.file[i].pid, ++failed, &why);
-	}
-	if (libjvms.n > added + failed)
-		warn("%" PRIu32 " files libjvm.so are beyond the limit of %" PRIu32
-		     ", by descriptors (ulimit -n) or in all: allocations of their JVMs are not recorded",
-		     libjvms.n - added - failed, most);
-	libjvms_free(&libjvms);
-	text_free(&why);
-}
-
 /* ---- events of off-CPU times ---------------------------------------------------------------------------------- */
 
 /* Adds the events of off-CPU samples: two, or three with options->wall. They are never opened, because the recorder
  * makes their samples. The first one has the name and numbers of perf record --off-cpu. */
 static void add_offcpu(struct events *events, const struct events_options *options)
 {
-	const struct known k = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };
-	struct perf_event_attr attr = common_attr(&k, options);
+	const struct event_kind kind = { .type = SW, .config = PERF_COUNT_SW_BPF_OUTPUT };
+	struct perf_event_attr attr = events_common_attr(&kind, options);
 
 	attr.sample_period = 1;
 	events->offcpu = events->n + 1;
@@ -639,7 +351,7 @@ void events_check(const char *list)
 static void parse_one(struct events *events, struct str spec, const struct events_options *options)
 {
 	struct str modifiers = spec, name = str_cut(&modifiers, ':');
-	struct known raw = { .type = PERF_TYPE_RAW, .ticks = true };
+	struct known raw = { .kind = { .type = PERF_TYPE_RAW, .ticks = true } };
 	const struct known *k = events_find(name);
 	struct perf_event_attr attr;
 
@@ -650,10 +362,10 @@ static void parse_one(struct events *events, struct str spec, const struct event
 		k = events_find(events->by_clock ? STR("cpu-clock") : STR("cycles"));
 		name = str_of(k->name);
 	}
-	if (!k && is_raw(name, &raw.config))
+	if (!k && is_raw(name, &raw.kind.config))
 		k = &raw;
 	if (is_allocations(spec)) {
-		parse_allocations(events, spec, options);
+		allocevents_add(events, spec, options);
 		return;
 	}
 	if (str_eq(name, STR("uprobe"))) {
@@ -666,7 +378,7 @@ static void parse_one(struct events *events, struct str spec, const struct event
 	}
 	if (!k)
 		die_of_event(spec, name);
-	attr = common_attr(k, options);
+	attr = events_common_attr(&k->kind, options);
 	take_modifiers(&attr, modifiers, spec);
 	events_add_event(events, &attr, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
 }
@@ -705,17 +417,4 @@ void events_parse(struct events *events, const char *list, const struct events_o
 		name_wall_time(events);
 	if (options->offcpu)
 		add_offcpu(events, options);
-}
-
-void events_free(struct events *events)
-{
-	for (size_t i = 0; i < events->n; i++)
-		free((void *)(uintptr_t)events->event[i].name);
-	free(events->event);
-	for (size_t i = 0; i < events->nuprobes; i++)
-		uprobes_free(events->uprobe + i);
-	free(events->uprobe);
-	tracefs_free(events->tracepoint, events->ntracepoints);
-	text_free(&events->tracing);
-	*events = (struct events){ 0 };
 }

@@ -2,8 +2,8 @@
 #include "record/perf/sources.h"
 
 #include "common/arena.h"
-#include "common/hash.h"
 #include "record/perf/cpulist.h"
+#include "record/perf/eventids.h"
 #include "record/perf/openevent.h"
 #include "record/probes/uprobes.h"
 
@@ -42,12 +42,7 @@ struct sources {
 	size_t n, cap;
 	uint32_t *cpu;
 	size_t ncpus;
-	struct {
-		uint64_t id, event;
-		/* table that translates the kernel's event ids to indexes of events; hash table by id, with open
-		 * addressing */
-	} * name;
-	size_t nnames, mask;
+	struct eventids ids; /* indexes of the events by the kernel's event ids */
 	uint32_t *tid;
 	size_t ntids;
 	/* size of one ring in bytes, by enum ring_kind; halved until the kernel allows it */
@@ -61,40 +56,9 @@ struct sources {
 	size_t nwakes;
 };
 
-/* ---- table of event ids -------------------------------------------------------------------------------------- */
-
-static size_t name_place(const struct sources *sources, uint64_t id)
-{
-	size_t i = (size_t)hash_mix(id, 0x9E3779B97F4A7C15u) & sources->mask;
-
-	while (sources->name[i].event && sources->name[i].id != id)
-		i = (i + 1) & sources->mask;
-	return i;
-}
-
-static void name_event(struct sources *sources, uint64_t id, uint64_t event)
-{
-	if (2 * sources->nnames >= sources->mask) {
-		struct sources wide = *sources;
-
-		wide.mask = sources->mask ? 2 * sources->mask + 1 : 63;
-		wide.name = mem_alloc(sizeof(*wide.name), wide.mask + 1);
-		for (size_t i = 0; sources->name && i <= sources->mask; i++)
-			if (sources->name[i].event)
-				wide.name[name_place(&wide, sources->name[i].id)] = sources->name[i];
-		free(sources->name);
-		sources->name = wide.name;
-		sources->mask = wide.mask;
-	}
-	size_t i = name_place(sources, id);
-	sources->nnames += !sources->name[i].event;
-	sources->name[i].id = id;
-	sources->name[i].event = event;
-}
-
 uint64_t sources_event(const struct sources *sources, uint64_t id)
 {
-	return sources->name ? sources->name[name_place(sources, id)].event : 0;
+	return eventids_find(&sources->ids, id);
 }
 
 /* ---- opening of one event ------------------------------------------------------------------------------------ */
@@ -264,7 +228,7 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 		return false;
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
-		name_event(sources, id, number);
+		eventids_add(&sources->ids, id, number);
 	if (sources->enabled)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return true;
@@ -305,7 +269,7 @@ static bool open_twin(struct sources *sources, size_t e, struct owner owner, uin
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring) != 0)
 		return false;
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
-		name_event(sources, id, e + 1);
+		eventids_add(&sources->ids, id, e + 1);
 	return true;
 }
 
@@ -640,7 +604,7 @@ void sources_close(struct sources *sources)
 			close(sources->cgroup[i]);
 	free(sources->cgroup);
 	free(sources->source);
-	free(sources->name);
+	eventids_free(&sources->ids);
 	free(sources->wakes);
 	free(sources->cpu);
 	free(sources->tid);

@@ -12,6 +12,7 @@
 #include "record/symsaver/saverids.h"
 #include "record/symsaver/kernelsaver.h"
 #include "record/symsaver/symparser.h"
+#include "common/process/taskid.h"
 #include "common/process/taskwait.h"
 #include "common/text.h"
 #include "common/process/urgency.h"
@@ -147,7 +148,7 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 {
 	char buf[1024];
 	struct str stat = read_saver(saver, "stat", buf, sizeof(buf)), schedstat;
-	bool runnable = stat.n == 0 || str_starts(str_from(stat, (size_t)str_rfind(stat, ')') + 1), STR(" R"));
+	bool runnable = stat.n == 0 || taskid_state(stat) == 'R';
 	uint64_t used;
 
 	/* the first field is the time on a CPU in ns */

@@ -6,14 +6,13 @@
 #include "common/filter/boot.h"
 #include "common/clocks.h"
 #include "common/diag.h"
-#include "common/files/fullio.h"
-#include "record/windows/epochs.h"
 #include "record/symsaver/saversweep.h"
 #include "record/windows/recorderlock.h"
 #include "record/windows/retention.h"
 #include "record/windows/leftovers.h"
 #include "record/windows/rescue.h"
 #include "record/windows/windir.h"
+#include "record/windows/windowfile.h"
 #include "common/process/threads.h"
 #include "common/process/urgency.h"
 
@@ -22,9 +21,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -33,11 +30,6 @@
 /* maximum number of windows that wait for the finisher; a further one is left in recording/ for rescue */
 #define QUEUE 64
 #define SPACE UINT64_C(16 << 20) /* bytes to free if not even the empty file of a window could be created */
-/* ATTEMPTS: maximum number of attempts to find a free name while other runs take names; then the operation fails. NAME,
- * TEMP: sizes in bytes of buffers for the name of a window, and for a temporary name. */
-#define ATTEMPTS 100
-#define NAME 40
-#define TEMP (NAME + 20)
 #define DEADLINE_MS 5000 /* maximum time in ms for which the end of the finisher waits for the reader of paths */
 
 struct job {
@@ -90,11 +82,6 @@ struct windows {
 	bool short_of_space, no_metrics, not_synced, cut_stacks;
 };
 
-static void windows_name_of(char name[NAME], uint64_t epoch)
-{
-	snprintf(name, NAME, "%" PRIu64 ".data", epoch);
-}
-
 static enum metrics_dropped windows_reason_of(int error)
 {
 	return error == ENOSPC || error == EDQUOT || error == EFBIG ? DROPPED_DISK : DROPPED_IO;
@@ -103,24 +90,6 @@ static enum metrics_dropped windows_reason_of(int error)
 static bool space_helps(int error)
 {
 	return error == ENOSPC || error == EDQUOT;
-}
-
-/* ---- renaming of windows ---------------------------------------------------------------------------------------- */
-
-/* Renames a file as renameat does, but returns false with errno EEXIST if the new name exists. */
-static bool windows_move(int from, const char *name, int to, const char *new_name)
-{
-	if (fullio_rename_new(from, name, to, new_name))
-		return true;
-	if (errno != EINVAL && errno != ENOSYS)
-		return false;
-	/* The file system lacks RENAME_NOREPLACE. Each name is used by one window only, so no other file gets this name
-	 * between the check and the rename. */
-	if (faccessat(to, new_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-		errno = EEXIST;
-		return false;
-	}
-	return renameat(from, name, to, new_name) == 0;
 }
 
 static void forget_own(struct windows *windows, uint64_t epoch)
@@ -233,24 +202,6 @@ static void sync_dirs(struct windows *windows)
 	}
 }
 
-/* Moves the window named `from` from recording/ to out/, and sets *epoch to its name there: `from`, or the next free
- * name if out/ already has that file. Returns false with errno on failure. */
-static bool windows_publish(struct windows *windows, uint64_t from, uint64_t *epoch)
-{
-	char name[NAME], new_name[NAME];
-
-	windows_name_of(name, from);
-	*epoch = from;
-	for (int i = 0; i < ATTEMPTS; i++) {
-		windows_name_of(new_name, *epoch);
-		if (windows_move(windows->windir.recording, name, windows->windir.out, new_name))
-			return true;
-		if (errno != EEXIST || !epochs_take_from(windows->used, *epoch + 1, epoch))
-			return false;
-	}
-	return false;
-}
-
 /* Prints the path and summary of a window that was moved to out/, and adds it to the metrics. what: text before the
  * summary. */
 static void windows_announce(struct windows *windows, int fd, uint64_t epoch, struct window_report *report,
@@ -290,11 +241,11 @@ static void windows_announce(struct windows *windows, int fd, uint64_t epoch, st
 
 static void windows_drop_job(struct windows *windows, struct job *job)
 {
-	char name[NAME];
+	char name[WINDOWFILE_NAME];
 	struct stat status;
 	uint64_t bytes = fstat(job->w.fd, &status) == 0 ? retention_size(&status) : 0;
 
-	windows_name_of(name, job->w.epoch);
+	windowfile_name(name, job->w.epoch);
 	if (unlinkat(windows->windir.recording, name, 0) < 0)
 		warn("cannot remove '%s/recording/%s': %s", windows->dir, name, strerror(errno));
 	close(job->w.fd);
@@ -320,7 +271,7 @@ static void windows_finish_job(struct windows *windows, struct job *job)
 	uint64_t epoch;
 
 	retention_stamp(&windows->saved, &windows->windir, job->w.fd);
-	if (fsync(job->w.fd) < 0 || !windows_publish(windows, job->w.epoch, &epoch)) {
+	if (fsync(job->w.fd) < 0 || !windowfile_publish(&windows->windir, windows->used, job->w.epoch, &epoch)) {
 		job->error = errno;
 		windows_drop_job(windows, job);
 		return;
@@ -342,7 +293,7 @@ static bool windows_rescued(void *arg, int fd, uint64_t from, const struct rescu
 	uint64_t epoch;
 
 	retention_stamp(&windows->saved, &windows->windir, fd);
-	if (!windows_publish(windows, from, &epoch))
+	if (!windowfile_publish(&windows->windir, windows->used, from, &epoch))
 		return false;
 	chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &report.loss, sizeof(report.loss));
 	if (chunk_times(fd, &report.begin, &report.end) &&
@@ -431,35 +382,6 @@ static void *windows_finisher(void *arg)
 
 /* ---- functions of the recorder's thread ---------------------------------------------------------------------- */
 
-static bool note_epoch(void *arg, int space, const char *name, uint64_t epoch)
-{
-	(void)space;
-	(void)name;
-	epochs_used(arg, epoch);
-	return true;
-}
-
-/* Opens recording/used, the file of used names, and returns its descriptor. If the file is missing or empty, fills it
- * with the names of the existing windows. Ends the process if the file cannot be opened. */
-static int open_used(const struct windir *windir, const char *dir)
-{
-	struct epochs epochs = { 0 };
-	struct stat status;
-	/* mode 0600: a user who can open the file could lock it and stop the recorder */
-	int fd = openat(windir->recording, "used", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		die_errno("cannot use '%s/recording/used'", dir);
-	if (status.st_size > 0)
-		return fd;
-	windir_each(windir->recording, note_epoch, &epochs);
-	windir_each(windir->out, note_epoch, &epochs);
-	windir_each(windir->bad, note_epoch, &epochs);
-	if (epochs.n && !epochs_add_to(fd, &epochs))
-		warn("cannot write '%s/recording/used': %s", dir, strerror(errno));
-	return fd;
-}
-
 void windows_prepare(const char *dir, uid_t *uid, gid_t *gid)
 {
 	windir_prepare(dir, uid, gid);
@@ -491,7 +413,7 @@ struct windows *windows_open(const struct windows_options *options)
 	while (n > 2 && windows->dir[n - 2] == '/')
 		windows->dir[--n - 1] = 0;
 	windir_open(&windows->windir, windows->dir);
-	windows->used = open_used(&windows->windir, windows->dir);
+	windows->used = windowfile_open_used(&windows->windir, windows->dir);
 	/* a write beyond the limit of file sizes (RLIMIT_FSIZE) then fails with EFBIG, instead of ending the process */
 	signal(SIGXFSZ, SIG_IGN);
 	pthread_mutex_init(&windows->lock, NULL);
@@ -506,81 +428,14 @@ struct windows *windows_open(const struct windows_options *options)
 	return windows;
 }
 
-/* Sets a second lock (OFD) of a window's file. It shows other runs that a run is writing the window; they query this
- * lock without taking it. The first lock (flock) cannot show that, as processes that rescue or remove windows take it
- * briefly, too. */
-static void mark_written(int fd)
-{
-	struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
-
-	/* if F_OFD_SETLK fails, overlapping runs do not find this window in windows_predecessor */
-	fcntl(fd, F_OFD_SETLK, &f);
-}
-
-static bool is_written(int fd)
-{
-	struct flock f = { .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1 };
-
-	return fcntl(fd, F_OFD_GETLK, &f) == 0 && f.l_type == F_WRLCK;
-}
-
-/* Creates the file of the window `name` under a temporary name, which is stored in `temp`, and locks it. The caller
- * renames it, so that other runs never see the window unlocked. A run that removes leftovers may lock and delete the
- * file first; so each attempt uses another temporary name. Returns the descriptor; -1 with errno on failure. */
-static int new_file(struct windows *windows, const char *name, char temp[TEMP])
-{
-	struct stat status;
-
-	for (int i = 0; i < ATTEMPTS; i++) {
-		int fd;
-
-		snprintf(temp, TEMP, ".%s.%d.tmp", name, i);
-		fd = openat(windows->windir.recording, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-		if (fd < 0 && errno != EEXIST)
-			return -1;
-		if (fd < 0)
-			continue;
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 && status.st_nlink) {
-			mark_written(fd);
-			return fd;
-		}
-		close(fd);
-		errno = EWOULDBLOCK;
-	}
-	return -1;
-}
-
-static bool windows_create_window(struct windows *windows, uint64_t epoch, struct window *window)
-{
-	char name[NAME], temp[TEMP];
-	int error;
-
-	for (int i = 0; i < ATTEMPTS; i++) {
-		if (!epochs_take_from(windows->used, epoch, &window->epoch))
-			return false;
-		windows_name_of(name, window->epoch);
-		window->fd = new_file(windows, name, temp);
-		if (window->fd < 0)
-			return false;
-		if (windows_move(windows->windir.recording, temp, windows->windir.recording, name))
-			return true;
-		error = errno;
-		unlinkat(windows->windir.recording, temp, 0);
-		close(window->fd);
-		errno = error;
-		if (error != EEXIST)
-			return false;
-	}
-	return false;
-}
-
 bool windows_create(struct windows *windows, uint64_t epoch, struct window *window)
 {
 	bool good;
 	int error;
 
 	*window = (struct window){ .fd = -1 };
-	good = windows_create_window(windows, epoch, window);
+	window->fd = windowfile_create(&windows->windir, windows->used, epoch, &window->epoch);
+	good = window->fd >= 0;
 	error = errno;
 	pthread_mutex_lock(&windows->lock);
 	if (good && windows->nown < countof(windows->own)) {
@@ -592,7 +447,6 @@ bool windows_create(struct windows *windows, uint64_t epoch, struct window *wind
 	}
 	pthread_mutex_unlock(&windows->lock);
 	if (!good) {
-		window->fd = -1;
 		if (!windows->cannot_create)
 			warn("cannot create a window in '%s/recording': %s; samples are dropped until that succeeds",
 			     windows->dir, strerror(error));
@@ -673,7 +527,7 @@ static bool windows_look_at(void *arg, int space, const char *name, uint64_t epo
 	fd = windir_file(space, name, O_RDONLY);
 	if (fd < 0)
 		return true;
-	if (is_written(fd) &&
+	if (windowfile_is_written(fd) &&
 	    chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_WINDOW, &window, sizeof(window)) == sizeof(window) &&
 	    window.end != UINT64_MAX && chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_BOOT, boot, sizeof(boot) - 1) == 36 &&
 	    strcmp(boot, predecessor->boot) == 0) {

@@ -10,7 +10,6 @@
 #include "send/stores/clickhouse.h"
 
 #include "common/arena.h"
-#include "send/http/json.h"
 #include "send/format/pack.h"
 #include "send/stores.h"
 
@@ -18,7 +17,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define DOCS_MAX 100000
 #define BYTE_COUNT_MAX ((size_t)8 << 20)
@@ -65,74 +63,6 @@ static const char *clickhouse_schema(void)
 	       "-- How long it is kept; before ClickHouse 19.6: ALTER TABLE pj DROP PARTITION 202611.\n"
 	       "-- ALTER TABLE pj MODIFY TTL day + INTERVAL 90 DAY;\n"
 	       "-- ALTER TABLE pj_windows MODIFY TTL day + INTERVAL 90 DAY;\n";
-}
-
-/* ---- TabSeparated values --------------------------------------------------------------------------------------- */
-
-/* Appends a value in ClickHouse's TabSeparated form. quote: true puts it in quotes, for a string in a query or an
- * array. */
-void ch_put(struct text *text, struct str string, bool quote)
-{
-	struct text mended = { 0 };
-
-	/* fast path: most values need no escapes */
-	if (!quote && ascii_run(string, '\\', '\'') == string.n) {
-		text_str(text, string);
-		return;
-	}
-	utf8_mend(&mended, string);
-	if (quote)
-		text_char(text, '\'');
-	for (size_t i = 0; i < mended.n; i++) {
-		char byte = mended.p[i];
-
-		if (byte == '\\' || byte == '\'')
-			text_char(text, '\\');
-		if (byte == '\t' || byte == '\n' || byte == '\r' || byte == 0)
-			text_add(text, byte == '\t' ? "\\t" : byte == '\n' ? "\\n" : byte == '\r' ? "\\r" : "\\0");
-		else
-			text_char(text, byte);
-	}
-	if (quote)
-		text_char(text, '\'');
-	text_free(&mended);
-}
-
-void ch_put_day(struct text *text, uint64_t epoch)
-{
-	time_t when = (time_t)(epoch < UINT32_MAX ? epoch : UINT32_MAX);
-	struct tm calendar;
-	char day[16];
-
-	strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&when, &calendar));
-	text_add(text, day);
-}
-
-/* Removes the next column from *line and returns it unescaped. The result is appended to *space and points into it, so
- * the caller must reserve enough capacity in *space. */
-struct str ch_column(struct text *space, struct str *line)
-{
-	struct str raw = str_cut(line, '\t');
-	size_t at = space->n;
-
-	for (size_t i = 0; i < raw.n; i++) {
-		char byte = raw.p[i];
-
-		if (byte == '\\' && i + 1 < raw.n) {
-			byte = raw.p[++i];
-			byte = byte == 't' ? '\t' : byte == 'n' ? '\n' : byte == 'r' ? '\r' : byte == '0' ? 0 : byte;
-		}
-		text_char(space, byte);
-	}
-	return str_from(text_view(space), at);
-}
-
-uint64_t ch_number(struct text *space, struct str *line)
-{
-	uint64_t n = 0;
-
-	str_u64(ch_column(space, line), &n);
-	return n;
 }
 
 /* ---- requests to the server -------------------------------------------------------------------------------------- */

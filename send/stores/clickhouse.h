@@ -2,7 +2,8 @@
 /*
  * clickhouse.h - internal interface of the clickhouse: store, with its state, the form of values, and queries.
  *
- * clickhouse.c sends windows, clickseen.c finds windows that the server already has, clickread.c reads windows.
+ * clickhouse.c sends windows, clickseen.c finds windows that the server already has, clickread.c reads windows,
+ * clickvalues.c has the form of values.
  */
 #ifndef PJ_CLICKHOUSE_H
 #define PJ_CLICKHOUSE_H

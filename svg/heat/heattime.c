@@ -48,7 +48,7 @@ bool heattime_parse(struct str string, uint64_t *ns)
 	if (heattime_parse_utc(string, ns))
 		return true;
 	uint64_t seconds = 0, fraction = 0;
-	size_t i = 0, decimals = 0;
+	size_t i = 0;
 
 	for (; i < string.n && byte_is_digit(string.p[i]); i++) {
 		seconds = seconds * 10 + (uint64_t)(string.p[i] - '0');
@@ -58,13 +58,12 @@ bool heattime_parse(struct str string, uint64_t *ns)
 	if (i == 0)
 		return false;
 	if (i < string.n && string.p[i] == '.') {
-		for (i++; i < string.n && byte_is_digit(string.p[i]) && decimals < DECIMALS; i++, decimals++)
-			fraction = fraction * 10 + (uint64_t)(string.p[i] - '0');
-		if (decimals == 0)
+		size_t decimals = str_decimals(str_from(string, i + 1), HEATTIME_SECOND, &fraction);
+
+		if (decimals == 0 || decimals > DECIMALS)
 			return false;
+		i += 1 + decimals;
 	}
-	for (; decimals < DECIMALS; decimals++)
-		fraction *= 10;
 	*ns = seconds * HEATTIME_SECOND + fraction;
 	return i == string.n;
 }

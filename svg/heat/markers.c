@@ -67,17 +67,15 @@ static bool is_zone(struct str word)
  * also if there are no decimals; false if no digit follows the point or comma. */
 static bool take_decimals(struct str *string, uint64_t *ns)
 {
-	uint64_t unit = HEATTIME_SECOND;
-	size_t i = 1;
+	uint64_t fraction;
+	size_t n;
 
 	if (string->n == 0 || (string->p[0] != '.' && string->p[0] != ','))
 		return true;
-	for (; i < string->n && byte_is_digit(string->p[i]); i++) {
-		unit /= 10;
-		*ns += unit * (uint64_t)(string->p[i] - '0');
-	}
-	*string = str_from(*string, i);
-	return i > 1;
+	n = str_decimals(str_from(*string, 1), HEATTIME_SECOND, &fraction);
+	*ns += fraction;
+	*string = str_from(*string, 1 + n);
+	return n > 0;
 }
 
 /* Sets *ns to a date, time of day (may be empty) and zone (may be empty) in ns since 1970. Returns false if they are

@@ -27,6 +27,10 @@ static void numbers(void)
 	is_u64(v, 7, "u64: the value is left alone on failure");
 	ok(str_u64(STR("000000000000000000000000000042"), &v) && v == 42, "u64: leading zeros");
 	ok(!str_u64(STR("1\0002"), &v), "u64: a NUL is not a digit");
+	ok(str_decimals(STR("25 s"), 1000000000, &v) == 2 && v == 250000000, "decimals: those of 0.25 s in ns");
+	ok(str_decimals(STR("0000000019"), 1000000000, &v) == 10 && v == 1, "decimals: digits below 1 do not count");
+	ok(str_decimals(STR(""), 1000, &v) == 0 && v == 0 && str_decimals(STR("-1"), 1000, &v) == 0 && v == 0,
+	   "decimals: no digit");
 
 	ok(str_hex(STR("ffffffffffffffff"), &v) && v == UINT64_MAX, "hex: the largest");
 	ok(!str_hex(STR("10000000000000000"), &v), "hex: one more does not fit");

@@ -2,7 +2,7 @@
 # inflight.t - root of a container leaves so many descriptors in flight that the kernel refuses messages with descriptors of other processes
 # of root: the tools go on passing them, and where they cannot, they name the cause.
 # stage: live
-# covers: common/process/fdmessage.c common/filter/broker.c record/unwind/cfiopener.c record/unwind/cfiparser.c record/perf/privileges.c
+# covers: common/process/fdmessage.c common/filter/broker.c common/filter/brokerserver.c record/unwind/cfiopener.c record/unwind/cfiparser.c record/perf/privileges.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/hostile/lib.sh

@@ -4,7 +4,7 @@
 #
 # Every JDK below /usr/lib/jvm, those in PJ_JDKS, and as root those in the root file systems of PJ_ROOTFS, which are containers for this.
 # stage: live
-# covers: record/probes/libjvms.c record/probes/mappedfile.c record/probes/probehelper.c record/perf/events.c record/java/allocations.c flame/pjflame.sh
+# covers: record/probes/libjvms.c record/probes/mappedfile.c record/probes/probehelper.c record/perf/allocevents.c record/perf/events.c record/java/allocations.c flame/pjflame.sh
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -6,7 +6,7 @@
 # late. Run by ./check as root; a part that is not allowed is skipped with the reason.
 # stage: live
 # full: samples the host alone for a minute: tracepoints and times off the CPU
-# covers: record/perf/events.c record/perf/tracefs.c record/perf/eventattrs.c record/offcpu/offcpu.c
+# covers: record/perf/events.c record/perf/eventlist.c record/perf/tracefs.c record/perf/eventattrs.c record/offcpu/offcpu.c
 # covers: record/offcpu/switches.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -2,7 +2,7 @@
 # What networks and servers do to a store over HTTP, against a stub of Eve and a proxy that breaks connections: everything arrives
 # exactly once, what cannot be sent is named, and what a person must mend is held.
 # full-san: 45 s with sanitizers
-# covers: send/http/http.c send/http/libcurl.c send/http/secret.c send/stores/eve.c send/stores/batches.c send/retries.c
+# covers: send/http/http.c send/http/libcurl.c send/http/secret.c send/stores/eve.c send/stores/everead.c send/stores/batches.c send/retries.c
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck disable=SC2154 # tap.sh has it
 . "$top/test/lib/stores.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Windows into real servers and back, whatever happens on the way: ClickHouse, the CouchDB API, nginx with TLS; and what goes one way.
 # stage: stores
-# covers: send/stores/clickhouse.c send/stores/clickread.c send/stores/clickseen.c send/stores/couch.c
+# covers: send/stores/clickhouse.c send/stores/clickvalues.c send/stores/clickread.c send/stores/clickseen.c send/stores/couch.c
 # covers: send/stores/oneway.c send/http/libcurl.c
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/lib/stores.sh disable=SC2154

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Filters give up their rights before they read: seen from outside while it waits for input, and by what it still can do.
-# covers: common/filter/confine.c common/filter/broker.c fold/foldrights.c common/process/sandbox.c
+# covers: common/filter/confine.c common/filter/broker.c common/filter/brokerserver.c fold/foldrights.c common/process/sandbox.c
 . "$(dirname "$0")/../lib/tap.sh"
 
 # status TOOL OPTIONS...: lines of /proc/PID/status of a filter that waits for its input

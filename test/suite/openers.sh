@@ -9,7 +9,7 @@ set -u
 build=$1
 cd "$(dirname "$0")/../.." || exit 1
 # what an opener's code begins in: pjrecord-open, pjrecord-keeper, pjfold-start and pjfold-open, pjfold-files, pjmap-publish
-openers=${2:-record/unwind/cfiopener record/symsaver/saverprocess fold/opener/openerhelper common/filter/broker jmap/perfmap/publisher}
+openers=${2:-record/unwind/cfiopener record/symsaver/saverprocess fold/opener/openerhelper common/filter/brokerserver jmap/perfmap/publisher}
 parsers='^(common/formats/(elfhead|jmapfile)|unwind/.*|runtimes/.*|fold/.*|svg/.*|diff/.*|jmap/(codemap|timeline/(journal|frameinfo)|reader/readhelper|attach/(jcmdmap|attach|replies|mapparser|untrustedmap))|record/(symsaver/(elfreducer|dynelf|symparser)|jit/jitrecords|unwind/cfiparser|java/(jvmhelper|jvmbuilds)|interpreters/(interphelper|pythoninterpreter|jsinterpreter)))$'
 functions='^(elf|gelf|dwarf|dwfl|lzma|ZSTD|BZ2)_|^(inflate|uncompress|gzread|gzopen)'
 

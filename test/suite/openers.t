@@ -1,7 +1,7 @@
 #!/bin/sh
 # openers.t - no process that opens files of strangers with capabilities is linked with a parser of them (openers.sh); and that the rule finds
 # such a call where there is one.
-# covers: record/unwind/cfiopener.c record/symsaver/saverprocess.c fold/opener/openerhelper.c common/filter/broker.c
+# covers: record/unwind/cfiopener.c record/symsaver/saverprocess.c fold/opener/openerhelper.c common/filter/brokerserver.c
 # covers: jmap/perfmap/publisher.c
 PJ_TOP=${PJ_TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck source=test/lib/tap.sh

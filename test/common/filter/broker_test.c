@@ -1,6 +1,6 @@
 /* broker_test - a filter that was taken over gets no memory and no environment of a process from its broker, nor a
  * device. */
-/* covers: common/filter/broker.c */
+/* covers: common/filter/broker.c common/filter/brokerserver.c */
 #include "common/filter/broker.h"
 
 #include "test/lib/tap.h"

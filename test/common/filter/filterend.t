@@ -1,6 +1,6 @@
 #!/bin/sh
 # filterend.t - when a filter has ended, no process that it started is left in its process group.
-# covers: common/process/childend.c common/filter/broker.c fold/opener/fileopener.c
+# covers: common/process/childend.c common/filter/broker.c common/filter/brokerserver.c fold/opener/fileopener.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 HOME=$scratch

@@ -38,6 +38,10 @@ static void texts(void)
 	ok(!taskid_parse(STR("7 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20"), &id, &zombie),
 	   "stat that is cut");
 	ok(!taskid_parse(STR("7 x S"), &id, &zombie) && !taskid_parse(STR(""), &id, &zombie), "no stat");
+	ok(taskid_state(stat) == 'S' && taskid_state(STR("7 (x) R")) == 'R', "state: whatever the name is");
+	ok(!taskid_state(STR("7 (x) ")) && !taskid_state(STR("7 (x)R ")) && !taskid_state(STR("7 R")) &&
+		   !taskid_state(STR("")),
+	   "state: none");
 	ok(taskid_parse_user(STR("Name:\tx\nUid:\t5\t5\t5\t9\nGid:\t6\t6\t6\t6\n"), &user) && user.uid == 5 &&
 		   user.gid == 6,
 	   "status: user and group");

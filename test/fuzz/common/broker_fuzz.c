@@ -4,7 +4,7 @@
  * in that of the cache only its own files; no temporary file stays, no descriptor. Input: options, then for each
  * request a byte that chooses (an operation, or a function of the filter, which sends the request itself), one that
  * chooses a path (or how many bytes of the input are one), flags, damage. Files lie in a folder of the run. */
-/* covers: common/filter/broker.c */
+/* covers: common/filter/broker.c common/filter/brokerserver.c */
 /* least: 85, as the rest is the start of the process (test/common/filter/broker_test.c) */
 #include "common/filter/broker.h"
 
@@ -54,6 +54,7 @@ static int fake_poll(struct pollfd *polled, nfds_t n, int ms);
 #define fork() 1
 #define childend_watch(child) (-1)
 #include "common/filter/broker.c"
+#include "common/filter/brokerserver.c"
 #undef childend_watch
 #undef fork
 #undef socketpair
@@ -230,17 +231,17 @@ static void check_descriptor(int fd, unsigned operation, const char *path)
 		return;
 	MUST(fstat(fd, &st) == 0);
 	switch (operation) {
-	case OPEN:
-	case INPUT: check_to_read(fd, &st, operation == INPUT, path); break;
-	case OUTPUT: check_output(fd, &st, path); break;
-	case CACHE_CREATE: MUST(S_ISREG(st.st_mode) && !(st.st_mode & 077)); break;
-	case CACHE_OPEN:
+	case BROKER_OPEN:
+	case BROKER_INPUT: check_to_read(fd, &st, operation == BROKER_INPUT, path); break;
+	case BROKER_OUTPUT: check_output(fd, &st, path); break;
+	case BROKER_CACHE_CREATE: MUST(S_ISREG(st.st_mode) && !(st.st_mode & 077)); break;
+	case BROKER_CACHE_OPEN:
 		MUST((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY);
 		MUST(S_ISREG(st.st_mode) && !(st.st_mode & 077));
 		break;
-	case NAMES:
-	case MEMORY:
-	case SPOOL: MUST(S_ISREG(st.st_mode) && st.st_nlink == 0); break;
+	case BROKER_NAMES:
+	case BROKER_MEMORY:
+	case BROKER_SPOOL: MUST(S_ISREG(st.st_mode) && st.st_nlink == 0); break;
 	default: MUST(fd < 0); /* the others have none */
 	}
 	close(fd);
@@ -249,7 +250,7 @@ static void check_descriptor(int fd, unsigned operation, const char *path)
 /* ---- a filter that was taken over ------------------------------------------------------------------------------- */
 
 /* Sends a message, as it is or damaged, with a descriptor or two. */
-static void send_damaged(struct request *request, size_t n, unsigned how)
+static void send_damaged(struct broker_request *request, size_t n, unsigned how)
 {
 	static char large[sizeof(*request) + 8];
 	unsigned given = how >> 4 & 7;
@@ -258,7 +259,7 @@ static void send_damaged(struct request *request, size_t n, unsigned how)
 
 	switch (how & 7) {
 	case INPUT_ERRORS_SHORT: n = fuzz_byte(&world.rest) % (n + 1); break;
-	case INPUT_ERRORS_NO_END: request->path[n - offsetof(struct request, path) - 1] = 'x'; break;
+	case INPUT_ERRORS_NO_END: request->path[n - offsetof(struct broker_request, path) - 1] = 'x'; break;
 	case INPUT_ERRORS_LONG:
 		memcpy(large, request, n);
 		(void)fdmessage_send(client.socket, large, sizeof(large), with[given]);
@@ -271,23 +272,23 @@ static void send_damaged(struct request *request, size_t n, unsigned how)
 /* One request. The broker answers, or ends. */
 static void raw_request(void)
 {
-	static struct request q;
-	static struct reply reply;
+	static struct broker_request q;
+	static struct broker_reply reply;
 	struct str path;
 	ssize_t n;
 	int fd;
 
 	memset(&q, 0, sizeof(q));
-	q.operation = fuzz_byte(&world.rest) % (CACHE_COMMIT + 2);
+	q.operation = fuzz_byte(&world.rest) % (BROKER_CACHE_COMMIT + 2);
 	q.flags = fuzz_byte(&world.rest) * UINT32_C(0x10801);
 	path = next_path();
 	memcpy(q.path, path.p, path.n);
-	send_damaged(&q, offsetof(struct request, path) + path.n + 1, fuzz_byte(&world.rest));
+	send_damaged(&q, offsetof(struct broker_request, path) + path.n + 1, fuzz_byte(&world.rest));
 	q.path[path.n] = 0;
 	n = fake_take(client.socket, &reply, sizeof(reply), &fd);
 	if (n <= 0)
 		return;
-	MUST(n > (ssize_t)offsetof(struct reply, why.text) && !((char *)&reply)[n - 1]);
+	MUST(n > (ssize_t)offsetof(struct broker_reply, why.text) && !((char *)&reply)[n - 1]);
 	MUST(!reply.error || fd < 0);
 	check_descriptor(fd, q.operation, q.path);
 }
@@ -338,16 +339,16 @@ static void cache_file(const char *name, unsigned how)
 {
 	int fd = broker_cache_create();
 
-	check_descriptor(fd, CACHE_CREATE, "");
+	check_descriptor(fd, BROKER_CACHE_CREATE, "");
 	if (how & 1)
 		broker_cache_commit(name, how >> 1 & 15);
-	check_descriptor(broker_cache_open(name), CACHE_OPEN, name);
+	check_descriptor(broker_cache_open(name), BROKER_CACHE_OPEN, name);
 }
 
 static void query_as_filter(void)
 {
 	unsigned what = fuzz_byte(&world.rest), how = fuzz_byte(&world.rest);
-	char path[PATH_BYTES + 2] = "";
+	char path[BROKER_PATH_MAX + 2] = "";
 	struct str bytes = next_path();
 	struct text t = { 0 };
 	int folder = how & 1 ? world.cache : AT_FDCWD;
@@ -361,13 +362,13 @@ static void query_as_filter(void)
 					     how & 2 ? O_DIRECTORY :
 					     how & 4 ? O_NOFOLLOW :
 						       0),
-				 is_listed(named_inputs, path) ? INPUT : OPEN, path);
+				 is_listed(named_inputs, path) ? BROKER_INPUT : BROKER_OPEN, path);
 		break;
-	case 1: check_descriptor(broker_input(path), INPUT, path); break;
+	case 1: check_descriptor(broker_input(path), BROKER_INPUT, path); break;
 	case 2: check_names(how & 2 ? fuzz_folder() : folder, how & 4); break;
 	case 3: MUST(!broker_path(how & 2 ? fuzz_folder() : folder, &t) || !t.p[t.n - 1]); break;
-	case 4: check_descriptor(broker_spool(path), SPOOL, path); break;
-	case 5: check_descriptor(broker_memory(), MEMORY, path); break;
+	case 4: check_descriptor(broker_spool(path), BROKER_SPOOL, path); break;
+	case 5: check_descriptor(broker_memory(), BROKER_MEMORY, path); break;
 	case 6: write_output(path, how); break;
 	default: cache_file(path, how); break;
 	}
@@ -389,7 +390,7 @@ static void start(void)
 static void stop(void)
 {
 	shutdown(client.socket, SHUT_RDWR);
-	broker_run(world.broker);
+	answer_all(world.broker);
 	for (size_t i = 0; i < client.npriors; i++)
 		if (client.prior[i].fd >= 0)
 			close(client.prior[i].fd);

@@ -1,7 +1,7 @@
 /* tenants: the tenant of a process from texts of /proc that may hold anything, names of tenants and of their folders,
  * shares of what all hold. Input: a byte that chooses, then cgroup and status (fuzz_part), or the name of a folder,
  * amounts of 8 bytes, or uses of budgets of 8 bytes. */
-/* covers: common/process/tenants.c */
+/* covers: common/process/tenant.c common/process/tenants.c */
 #include "common/formats/perfrecord.h"
 #include "common/process/tenants.h"
 
@@ -19,6 +19,7 @@ static uint64_t fake_now(void)
 }
 
 #define clock_now fake_now
+#include "common/process/tenant.c"
 #include "common/process/tenants.c"
 #undef clock_now
 

@@ -1,6 +1,7 @@
 /* what servers answer: any bytes under any status end in a verdict, in lines that are stacks, or in a reason. */
 /* full-san: 10 to 30 s with sanitizers */
-/* covers: send/stores/eve.c send/stores/clickhouse.c send/stores/couch.c send/stores/batches.c */
+/* covers: send/stores/eve.c send/stores/everead.c send/stores/clickhouse.c send/stores/clickvalues.c */
+/* covers: send/stores/couch.c send/stores/batches.c */
 #undef PJ_CURL
 #define http_open none_open
 #define http_send none_send

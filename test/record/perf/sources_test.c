@@ -1,5 +1,5 @@
 /* The number of samples that the kernel lost, when CPUs go offline. */
-/* covers: record/perf/sources.c record/perf/openevent.c */
+/* covers: record/perf/sources.c record/perf/eventids.c record/perf/openevent.c */
 #include "record/perf/sources.c"
 #include "test/lib/tap.h"
 

@@ -1,6 +1,7 @@
 /* windows_test - the life of windows in a real directory: names, locks, limits, leftovers, readers who are slow or
  * gone. */
-/* covers: record/windows/windows.c record/windows/announce.c record/windows/leftovers.c record/windows/windir.c */
+/* covers: record/windows/windows.c record/windows/windowfile.c record/windows/announce.c */
+/* covers: record/windows/leftovers.c record/windows/windir.c */
 /* covers: record/windows/metrics.c record/windows/rescue.c record/windows/retention.c */
 #include "record/windows/windows.h"
 
