@@ -73,7 +73,9 @@ enum trouble_kind {
 	/* off-CPU: waits that began before the recording, so their stacks were read without all registers */
 	TROUBLE_EARLY_OFFCPU,
 	TROUBLE_BROKEN_LATE, /* most of the broken stacks were unwound before the tables of their files were loaded */
-	TROUBLE_BROKEN_EXEC, /* most of the broken stacks were sampled in exec or exit */
+	TROUBLE_BROKEN_EXEC, /* stacks sampled in exec or exit, or most of the broken stacks were */
+	/* stacks that end where Go's runtime changes from the stack of a goroutine to another one, or back */
+	TROUBLE_BROKEN_OTHER_STACK,
 	TROUBLE_BROKEN,
 	TROUBLE_UNKNOWN_END, /* stacks of unknown completeness: callers may be missing */
 	TROUBLE_UNKNOWN_FP,  /* frame-pointer callchains of the kernel, of unknown completeness */

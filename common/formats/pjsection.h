@@ -91,7 +91,8 @@ enum pj_item_type {
 	/* of a recording with --unwind: empty in section START, struct pj_unwinding in section END. With this item, the
 	 * number of markers CONTEXT_USER at the end of a callchain shows the completeness of the stack: none: complete;
 	 * one: truncated; two: broken; three: unknown; four: unwound by the kernel by frame pointers, and its end was
-	 * not verified. */
+	 * not verified; PJ_MARKS_OTHER_STACK and PJ_MARKS_NO_STACK: broken, for the reason that pj_unwinding counts.
+	 * Readers treat larger numbers as broken. */
 	PJ_ITEM_UNWINDING,
 	/* section END: struct pj_methods and its rows, one or more items for each JVM */
 	PJ_ITEM_METHODS,
@@ -345,6 +346,10 @@ struct pj_function {
 /* Address of all frames without a name; their row has an empty text. */
 #define PJ_FUNCTIONS_UNNAMED UINT64_C(0x00fffffffdfffffe)
 
+/* Numbers of markers at the end of broken stacks whose reason is known (PJ_ITEM_UNWINDING). Windows of earlier versions
+ * have two markers for these stacks; their pj_unwinding has no other_stack. */
+enum { PJ_MARKS_OTHER_STACK = 5, PJ_MARKS_NO_STACK = 6 };
+
 /* Numbers of user stacks that the recorder unwound: stacks = complete + cut + broken + unknown. */
 struct pj_unwinding {
 	uint64_t stacks;
@@ -411,9 +416,12 @@ struct pj_unwinding {
 	/* Number of live processes with an interpreter that were refused, because their own user may not read them and
 	 * pjrecord was started without --interpreters=all. Counted at one time, so windows cannot be added. */
 	uint64_t interpreters_private;
-	/* Number of stacks of `late` that are broken. In windows of earlier versions the struct ends before this
-	 * field. */
+	/* Number of stacks of `late` that are broken, without those of no_stack and other_stack. In windows of earlier
+	 * versions the struct ends before this field. */
 	uint64_t broken_late;
+	/* Stacks broken in code that has changed to another stack, such as runtime.systemstack of Go. In windows of
+	 * earlier versions the struct ends before this field. */
+	uint64_t other_stack;
 };
 
 #endif
