@@ -514,7 +514,7 @@ void judgement_sentence(struct text *text, const struct judgement *judgement)
 		text_add(text, " of stacks complete");
 	}
 	if (judgement->offcpu_ns) {
-		text_add(text, "; ");
+		text_add(text, judgement->offcpu_unread ? "; at least " : "; ");
 		put_percent(text, judgement->offcpu_complete_ns, judgement->offcpu_ns);
 		text_printf(text, " %s has complete stacks", whose_time(judgement));
 	}

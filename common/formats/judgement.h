@@ -105,6 +105,9 @@ struct judgement {
 	 * complete stacks. A share of the number of waits would mislead: most waits are short, and the stacks of these
 	 * are not read. */
 	uint64_t offcpu_ns, offcpu_complete_ns;
+	/* True if stacks that were not read count as incomplete, although some may be complete: offcpu_complete_ns is a
+	 * lower limit. */
+	bool offcpu_unread;
 	/* Number of threads that waited since before the recording, and whose wait is in no sample. */
 	uint64_t lacking;
 	/* by_time: for troubles that count stacks, trouble.n is off-CPU time in ns, a part of offcpu_ns, not a number

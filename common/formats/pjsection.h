@@ -283,6 +283,9 @@ struct pj_offcpu {
 	/* Number of user threads whose wait began before the recording and is in no sample: those that returned in this
 	 * window after 100 ms or more, and those that were still off the CPU at its end. */
 	uint64_t lacking;
+	/* Parts of read_ns, complete_ns and unread_ns that belong to samples of the event offcpu-time-preempted; 0 with
+	 * --wall, where all events are one profile. Windows of earlier versions end the struct before these members. */
+	uint64_t preempted_read_ns, preempted_complete_ns, preempted_unread_ns;
 };
 
 /* Head of an item with names of methods of one JVM. An interpreted frame in a callchain is the marker CONTEXT_USER and

@@ -5,6 +5,7 @@
 #include "common/diag.h"
 #include "record/offcpu/offcpu.h"
 #include "common/formats/judgement.h"
+#include "common/formats/offcpustats.h"
 #include "common/formats/unwindstats.h"
 #include "common/files/fullio.h"
 
@@ -613,6 +614,7 @@ static void add_broken(struct judgement *judgement, const struct pj_unwinding *u
 
 void metrics_sentence(struct text *text, const struct window_report *report)
 {
+	struct offcpu_share blocked = offcpustats_blocked(&report->offcpu);
 	struct judgement judgement = {
 		.samples = report->samples,
 		.processes = report->processes,
@@ -620,8 +622,9 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 		.lost = report->loss.samples,
 		.stacks = report->has_unwinding ? report->unwinding.stacks : 0,
 		.complete = report->unwinding.complete,
-		.offcpu_ns = report->has_offcpu ? metrics_sum(report->offcpu.read_ns, report->offcpu.unread_ns) : 0,
-		.offcpu_complete_ns = report->offcpu.complete_ns,
+		.offcpu_ns = report->has_offcpu ? blocked.all : 0,
+		.offcpu_complete_ns = blocked.complete,
+		.offcpu_unread = blocked.unread > 0,
 		.lacking = report->offcpu.lacking,
 		/* a window of an idle host has few samples, which is no trouble */
 		.may_be_small = true,

@@ -390,8 +390,15 @@ static void sentences(void)
 						.unread = 800,
 						.unread_ns = 1000000000 } };
 	metrics_sentence(&t, &r);
-	is_str(text_view(&t), STR("1,000 samples; 86 % of the time off the CPU has complete stacks"),
+	is_str(text_view(&t), STR("1,000 samples; at least 86 % of the time off the CPU has complete stacks"),
 	       "stacks of off-CPU times are judged by time: 810 of 1,000 have none");
+	t.n = 0;
+	r.offcpu.preempted_read_ns = 4000000000;
+	r.offcpu.preempted_complete_ns = 3800000000;
+	r.offcpu.preempted_unread_ns = 1000000000;
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t), STR("1,000 samples; 96 % of the time off the CPU has complete stacks"),
+	       "  of the event that pjfold folds: without the times of preempted threads");
 	text_free(&t);
 }
 
