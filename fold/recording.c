@@ -346,6 +346,17 @@ static void settle_methods(struct recording *recording)
 
 /* ---- reading of one recording ------------------------------------------------------------------------------- */
 
+/* Adds the numbers of broken stacks to the tally. */
+static void take_broken(struct recording_tally *tally, const struct recorder *recorder)
+{
+	const struct pj_unwinding *unwinding = &recorder->unwinding;
+	uint64_t known = recorder->ends_have_reasons ? unwinding->no_stack + unwinding->other_stack : 0;
+
+	tally->broken += unwinding->broken > known ? unwinding->broken - known : 0;
+	tally->late += unwinding->broken_late;
+	tally->in_exec += recorder->ends_have_reasons ? 0 : unwinding->no_stack;
+}
+
 /* Adds the losses and other counts of the recording to `samples` and to the tally. Sets host and frequency in `samples`
  * unless an earlier recording has set them. */
 static void take_over(struct recording *recording, struct samples *samples)
@@ -364,9 +375,7 @@ static void take_over(struct recording *recording, struct samples *samples)
 	recording->tally->code_left_out += recording->o->as_perf ? 0 : windowcode_left_out(info->recorder.code);
 	recording->tally->garbage += recording->callchain.garbage;
 	recording->tally->unwound |= info->recorder.is && info->recorder.unwound;
-	recording->tally->broken += info->recorder.unwinding.broken;
-	recording->tally->late += info->recorder.unwinding.broken_late;
-	recording->tally->in_exec += info->recorder.unwinding.no_stack;
+	take_broken(recording->tally, &info->recorder);
 	offcpustats_add(&recording->tally->offcpu, &info->recorder.offcpu);
 	if (!samples->host.n)
 		samples->host = arena_copy(&samples->text, info->host);

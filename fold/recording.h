@@ -86,6 +86,9 @@ struct recording_quality {
 		 * frame pointers, through code that is not known to keep frame pointers. unsymbolized_root: the part of
 		 * `unknown` with an unsymbolized root. */
 		uint64_t unknown, unsymbolized_root;
+		/* Broken stacks whose reason is known, by the reason: not_copied: sampled in exec or exit;
+		 * other_stack: the code of the outermost frame has changed to another stack. */
+		uint64_t not_copied, other_stack;
 	} counts, weights;
 	/* The part of `counts` (waits) and of `weights` (wait_weights) that comes from samples that are waits. */
 	struct recording_counts waits, wait_weights;
@@ -187,8 +190,9 @@ struct recording_tally {
 	struct intern pids;
 	/* True if pjrecord unwound the stacks of at least one recording. */
 	bool unwound;
-	/* Sums over recordings that pjrecord unwound. broken: broken stacks. late: broken stacks with code whose unwind
-	 * tables were not loaded yet. in_exec: broken stacks that were sampled in exec or exit. */
+	/* Sums over recordings that pjrecord unwound. broken: broken stacks, without those whose end has its reason
+	 * (recorder.ends_have_reasons). late: broken stacks with code whose unwind tables were not loaded yet. in_exec:
+	 * stacks of `broken` that were sampled in exec or exit. */
 	uint64_t broken, late, in_exec;
 	/* Off-CPU times by origin of their stacks, summed over all recordings; its member `lacking` is the maximum of
 	 * all recordings. */

@@ -216,7 +216,7 @@ static bool stackquality_is_unknown(const struct stack_facts *facts)
 
 /* Completeness of a stack; the members are as in struct recording_counts. */
 struct stack_verdict {
-	bool reaches_root, cut, copy_cut, unknown, unsymbolized_root;
+	bool reaches_root, cut, copy_cut, unknown, unsymbolized_root, not_copied, other_stack;
 };
 
 /* Adds n samples, or the weight n, of a stack with user code to the counts of its completeness. */
@@ -228,6 +228,8 @@ static void add_verdict(struct recording_counts *sum, struct stack_verdict verdi
 	sum->copy_cut += verdict.copy_cut ? n : 0;
 	sum->unknown += verdict.unknown ? n : 0;
 	sum->unsymbolized_root += verdict.unsymbolized_root ? n : 0;
+	sum->not_copied += verdict.not_copied ? n : 0;
+	sum->other_stack += verdict.other_stack ? n : 0;
 }
 
 bool stackquality_is_wait(const struct stack_quality *quality, uint32_t id)
@@ -253,7 +255,9 @@ static void add_quality(struct recording_tally *tally, const struct stack_facts 
 					 .copy_cut =
 						 cut && (facts->end == STACK_COPY_CUT || facts->end == STACK_TRUNCATED),
 					 .unknown = unknown,
-					 .unsymbolized_root = unknown && facts->unsymbolized_root };
+					 .unsymbolized_root = unknown && facts->unsymbolized_root,
+					 .not_copied = facts->ends && facts->end == STACK_NOT_COPIED,
+					 .other_stack = facts->ends && facts->end == STACK_OTHER_STACK };
 	struct recording_quality *quality =
 		facts->quality ? &tally->quality[facts->quality - 1] : quality_of(tally, STR("[unknown]"));
 

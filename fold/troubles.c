@@ -409,16 +409,21 @@ static struct recording_counts without_waits(struct recording_counts all, struct
 					  .reaches_root = all.reaches_root - waits.reaches_root,
 					  .cut = all.cut - waits.cut,
 					  .unknown = all.unknown - waits.unknown,
-					  .unsymbolized_root = all.unsymbolized_root - waits.unsymbolized_root };
+					  .unsymbolized_root = all.unsymbolized_root - waits.unsymbolized_root,
+					  .not_copied = all.not_copied - waits.not_copied,
+					  .other_stack = all.other_stack - waits.other_stack };
 }
 
-/* Adds the stacks with the first frame `name` to two troubles: broken stacks to the trouble `broken`; stacks of unknown
- * completeness, except those with an unsymbolized root, to the trouble `unknown`. */
+/* Adds the stacks with the first frame `name` to their troubles: broken stacks to the trouble of their reason, or to
+ * `broken` if the reason is not known; stacks of unknown completeness, except those with an unsymbolized root, to
+ * `unknown`. */
 static void add_incomplete(struct recording_counts counts, struct str name, enum trouble_kind broken,
 			   enum trouble_kind unknown, struct judgement *judgement)
 {
-	uint64_t known = counts.reaches_root + counts.cut + counts.unknown;
+	uint64_t known = counts.reaches_root + counts.cut + counts.unknown + counts.not_copied + counts.other_stack;
 
+	judgement_add(judgement, TROUBLE_BROKEN_EXEC, name, counts.not_copied);
+	judgement_add(judgement, TROUBLE_BROKEN_OTHER_STACK, name, counts.other_stack);
 	if (known < counts.user)
 		judgement_add(judgement, broken, name, counts.user - known);
 	if (counts.unknown > counts.unsymbolized_root)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/walk.h"
 
+#include "unwind/dwarf/unwindtable.h"
 #include "unwind/hostframe.h"
 
 #include "common/arena.h"
@@ -73,6 +74,15 @@ static void walk_step(struct walk *walk, struct unwind_state *state, const struc
 		walk->last.unwinder = &unwinder_frame_pointer;
 }
 
+/* Returns true if the code at *state, the outermost frame of the walk, has changed to another stack. */
+static bool walk_changes_stack(const struct walk *walk, const struct unwind_state *state)
+{
+	const struct unwind_code *code = &walk->last.tables;
+
+	return walk->last.unwinder == &unwinder_cfi && code->table &&
+	       unwind_table_changes_stack(code->table, walk_code_address(state) - code->bias);
+}
+
 /* Walks a stack once, under the assumptions in *state. Returns false if walk->find returns false. */
 static bool walk_once(struct walk *walk, struct unwind_state *state)
 {
@@ -91,6 +101,8 @@ static bool walk_once(struct walk *walk, struct unwind_state *state)
 	}
 	if (walk->end == UNWIND_ROOT && walk->unproven && !walk->v8)
 		walk->end = UNWIND_UNKNOWN;
+	if (walk->end == UNWIND_NO_CODE && walk_changes_stack(walk, state))
+		walk->end = UNWIND_OTHER_STACK;
 	return true;
 }
 
@@ -139,6 +151,8 @@ static uint64_t *walk_reason(const struct walk *walk, bool copied, struct pj_unw
 {
 	if (!copied)
 		return &counts->no_stack;
+	if (walk->end == UNWIND_OTHER_STACK)
+		return &counts->other_stack;
 	if (walk->end == UNWIND_LOOP)
 		return &counts->astray;
 	if (walk->last.unwinder == &unwinder_cfi || walk->last.unwinder == &unwinder_host_frame)
@@ -163,9 +177,11 @@ void walk_count(const struct walk *walk, bool copied, struct pj_unwinding *count
 	} else if (copied && (walk->end == UNWIND_STACK_CUT || walk->end == UNWIND_MORE)) {
 		counts->cut++;
 	} else {
+		uint64_t *reason = walk_reason(walk, copied, counts);
+
 		counts->broken++;
-		counts->broken_late += walk->late;
-		++*walk_reason(walk, copied, counts);
+		counts->broken_late += walk->late && reason != &counts->no_stack && reason != &counts->other_stack;
+		++*reason;
 	}
 }
 
@@ -177,6 +193,8 @@ void walk_debug(const struct walk *walk, uint32_t pid)
 		[UNWIND_STACK_CUT] = "goes on above its copy",
 		[UNWIND_NO_CODE] = "has no caller that is code",
 		[UNWIND_LOOP] = "has a caller below its callee",
+		[UNWIND_OTHER_STACK] = "has changed to another stack",
+		[UNWIND_NO_STACK] = "was not copied",
 	};
 
 	if (walk->end != UNWIND_ROOT && walk->n)

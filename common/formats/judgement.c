@@ -252,7 +252,12 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 	[TROUBLE_BROKEN_EXEC] = { .unit = OF_STACKS,
 				  .what = BROKEN,
 				  .cause = "was sampled in exec or exit",
-				  .cause_many = "were sampled in exec or exit" },
+				  .cause_many = "were sampled in exec or exit",
+				  .advice = "no action needed: a process has no user stack then" },
+	[TROUBLE_BROKEN_OTHER_STACK] = { .unit = OF_STACKS,
+					 .what = BROKEN,
+					 .cause = "changed to another stack in Go's runtime, where unwinding ends",
+					 .advice = "no action needed: the frames shown are right" },
 	[TROUBLE_BROKEN] = { .unit = OF_STACKS,
 			     .what = BROKEN,
 			     .cause = "has code without unwind tables",
@@ -509,7 +514,7 @@ void judgement_sentence(struct text *text, const struct judgement *judgement)
 		text_add(text, " of stacks complete");
 	}
 	if (judgement->offcpu_ns) {
-		text_add(text, "; ");
+		text_add(text, judgement->offcpu_unread ? "; at least " : "; ");
 		put_percent(text, judgement->offcpu_complete_ns, judgement->offcpu_ns);
 		text_printf(text, " %s has complete stacks", whose_time(judgement));
 	}

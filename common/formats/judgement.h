@@ -73,7 +73,9 @@ enum trouble_kind {
 	/* off-CPU: waits that began before the recording, so their stacks were read without all registers */
 	TROUBLE_EARLY_OFFCPU,
 	TROUBLE_BROKEN_LATE, /* most of the broken stacks were unwound before the tables of their files were loaded */
-	TROUBLE_BROKEN_EXEC, /* most of the broken stacks were sampled in exec or exit */
+	TROUBLE_BROKEN_EXEC, /* stacks sampled in exec or exit, or most of the broken stacks were */
+	/* stacks that end where Go's runtime changes from the stack of a goroutine to another one, or back */
+	TROUBLE_BROKEN_OTHER_STACK,
 	TROUBLE_BROKEN,
 	TROUBLE_UNKNOWN_END, /* stacks of unknown completeness: callers may be missing */
 	TROUBLE_UNKNOWN_FP,  /* frame-pointer callchains of the kernel, of unknown completeness */
@@ -103,6 +105,9 @@ struct judgement {
 	 * complete stacks. A share of the number of waits would mislead: most waits are short, and the stacks of these
 	 * are not read. */
 	uint64_t offcpu_ns, offcpu_complete_ns;
+	/* True if stacks that were not read count as incomplete, although some may be complete: offcpu_complete_ns is a
+	 * lower limit. */
+	bool offcpu_unread;
 	/* Number of threads that waited since before the recording, and whose wait is in no sample. */
 	uint64_t lacking;
 	/* by_time: for troubles that count stacks, trouble.n is off-CPU time in ns, a part of offcpu_ns, not a number

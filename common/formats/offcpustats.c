@@ -23,6 +23,22 @@ void offcpustats_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->lacking = more->lacking > sum->lacking ? more->lacking : sum->lacking;
 }
 
+/* Returns all - part; 0 if `part` is larger. */
+static uint64_t offcpustats_rest(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
+}
+
+struct offcpu_share offcpustats_blocked(const struct pj_offcpu *offcpu)
+{
+	uint64_t unread = offcpustats_rest(offcpu->unread_ns, offcpu->preempted_unread_ns);
+
+	return (struct offcpu_share){ .all = offcpustats_sum(
+					      offcpustats_rest(offcpu->read_ns, offcpu->preempted_read_ns), unread),
+				      .complete = offcpustats_rest(offcpu->complete_ns, offcpu->preempted_complete_ns),
+				      .unread = unread };
+}
+
 void offcpustats_text(struct text *text, const struct pj_offcpu *offcpu)
 {
 	uint64_t all = offcpustats_sum(offcpu->read_ns, offcpu->unread_ns);

@@ -19,4 +19,14 @@ void offcpustats_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
  * time is 0. */
 void offcpustats_text(struct text *text, const struct pj_offcpu *offcpu);
 
+/* Off-CPU time of user threads in ns. complete: part of `all` with complete stacks; unread: part of `all` whose stacks
+ * were not read. */
+struct offcpu_share {
+	uint64_t all, complete, unread;
+};
+
+/* Returns the off-CPU time of the event offcpu-time, which pjfold folds by default: without the times of threads that
+ * were preempted. With --wall, returns all off-CPU time. */
+struct offcpu_share offcpustats_blocked(const struct pj_offcpu *offcpu);
+
 #endif

@@ -91,7 +91,8 @@ enum pj_item_type {
 	/* of a recording with --unwind: empty in section START, struct pj_unwinding in section END. With this item, the
 	 * number of markers CONTEXT_USER at the end of a callchain shows the completeness of the stack: none: complete;
 	 * one: truncated; two: broken; three: unknown; four: unwound by the kernel by frame pointers, and its end was
-	 * not verified. */
+	 * not verified; PJ_MARKS_OTHER_STACK and PJ_MARKS_NO_STACK: broken, for the reason that pj_unwinding counts.
+	 * Readers treat larger numbers as broken. */
 	PJ_ITEM_UNWINDING,
 	/* section END: struct pj_methods and its rows, one or more items for each JVM */
 	PJ_ITEM_METHODS,
@@ -282,6 +283,9 @@ struct pj_offcpu {
 	/* Number of user threads whose wait began before the recording and is in no sample: those that returned in this
 	 * window after 100 ms or more, and those that were still off the CPU at its end. */
 	uint64_t lacking;
+	/* Parts of read_ns, complete_ns and unread_ns that belong to samples of the event offcpu-time-preempted; 0 with
+	 * --wall, where all events are one profile. Windows of earlier versions end the struct before these members. */
+	uint64_t preempted_read_ns, preempted_complete_ns, preempted_unread_ns;
 };
 
 /* Head of an item with names of methods of one JVM. An interpreted frame in a callchain is the marker CONTEXT_USER and
@@ -344,6 +348,10 @@ struct pj_function {
 #define PJ_FUNCTIONS_MORE UINT64_C(0x00fffffffe000000)
 /* Address of all frames without a name; their row has an empty text. */
 #define PJ_FUNCTIONS_UNNAMED UINT64_C(0x00fffffffdfffffe)
+
+/* Numbers of markers at the end of broken stacks whose reason is known (PJ_ITEM_UNWINDING). Windows of earlier versions
+ * have two markers for these stacks; their pj_unwinding has no other_stack. */
+enum { PJ_MARKS_OTHER_STACK = 5, PJ_MARKS_NO_STACK = 6 };
 
 /* Numbers of user stacks that the recorder unwound: stacks = complete + cut + broken + unknown. */
 struct pj_unwinding {
@@ -411,9 +419,12 @@ struct pj_unwinding {
 	/* Number of live processes with an interpreter that were refused, because their own user may not read them and
 	 * pjrecord was started without --interpreters=all. Counted at one time, so windows cannot be added. */
 	uint64_t interpreters_private;
-	/* Number of stacks of `late` that are broken. In windows of earlier versions the struct ends before this
-	 * field. */
+	/* Number of stacks of `late` that are broken, without those of no_stack and other_stack. In windows of earlier
+	 * versions the struct ends before this field. */
 	uint64_t broken_late;
+	/* Stacks broken in code that has changed to another stack, such as runtime.systemstack of Go. In windows of
+	 * earlier versions the struct ends before this field. */
+	uint64_t other_stack;
 };
 
 #endif

@@ -8,6 +8,7 @@ static const struct reason {
 } reasons[] = {
 #define AT(field) offsetof(struct pj_unwinding, field)
 	{ AT(no_stack), "in exec or exit: no stack" },
+	{ AT(other_stack), "where Go changes to another stack" },
 	{ AT(unmapped), "in no known mapping" },
 	{ AT(no_table), "without unwind tables or frame pointers" },
 	{ AT(no_rule), "in code without an FDE" },

@@ -172,6 +172,7 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 		recorder->unwound = true;
 		if (body.n)
 			recorder_load(&recorder->unwinding, sizeof(recorder->unwinding), body);
+		recorder->ends_have_reasons = body.n > offsetof(struct pj_unwinding, other_stack);
 		break;
 	case PJ_ITEM_OFFCPU: take_offcpu_times(recorder, body); break;
 	case PJ_ITEM_BORDER: recorder_load(&recorder->border, sizeof(recorder->border), body); break;

@@ -42,6 +42,9 @@ struct recorder {
 	struct pj_loss loss;
 	/* Statistics of the unwinder. They are in PJ_END; an unfinished window lacks them. */
 	struct pj_unwinding unwinding;
+	/* True if the ends of broken stacks have their reasons (PJ_MARKS_OTHER_STACK); false in a window of an earlier
+	 * version, or an unfinished one. */
+	bool ends_have_reasons;
 	/* Totals of off-CPU times in a recording with --off-cpu, from PJ_END. */
 	struct pj_offcpu offcpu;
 	/* Time at which the window ended, in ns on the recording's clock; set in a recording with --off-cpu; 0:

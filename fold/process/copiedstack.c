@@ -402,7 +402,7 @@ static bool copiedstack_take(struct copiedstack *stack)
 		walk->frame[walk->n] =
 			(struct walk_frame){ .address = frame.address, .exact = frame.exact, .method = frame.method };
 	}
-	walk->end = end <= UNWIND_LOOP ? (enum unwind_end)end : UNWIND_NO_CODE;
+	walk->end = end <= UNWIND_OTHER_STACK ? (enum unwind_end)end : UNWIND_NO_CODE;
 	return true;
 }
 

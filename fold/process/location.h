@@ -48,11 +48,15 @@ enum stack_end {
 	STACK_TRUNCATED,
 	/* The unwinder, pjrecord's or pjfold's own for a stack copy, reached a root frame. */
 	STACK_COMPLETE,
-	/* The unwinder found no caller of the outermost frame. */
+	/* The unwinder found no caller of the outermost frame, for one of the reasons below or another one. */
 	STACK_BROKEN,
 	/* The unwinder reached a root frame by frame pointers in code that may not keep them: callers may be missing.
 	 */
-	STACK_UNKNOWN
+	STACK_UNKNOWN,
+	/* Broken: the code of the outermost frame has changed to another stack, on which its caller is. */
+	STACK_OTHER_STACK,
+	/* Broken: pjrecord could not copy the stack, because the process was in exec or exit. */
+	STACK_NOT_COPIED
 };
 
 struct location {

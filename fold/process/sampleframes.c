@@ -15,6 +15,7 @@ static enum stack_end end_of_walk(const struct walk *walk)
 	case UNWIND_UNKNOWN: return STACK_UNKNOWN;
 	case UNWIND_MORE:
 	case UNWIND_STACK_CUT: return STACK_COPY_CUT;
+	case UNWIND_OTHER_STACK: return STACK_OTHER_STACK;
 	default: return STACK_BROKEN;
 	}
 }
@@ -57,11 +58,17 @@ enum { NOT_VERIFIED = 4 };
 
 /* Adds the end of the stack to an open sample that pjrecord unwound. The number of CONTEXT_USER markers at the end of
  * ips[0..n), the callchain of the sample, decides (PJ_ITEM_UNWINDING): 0 is complete, 1 truncated, 3 unknown, other
- * numbers broken. With NOT_VERIFIED markers, the callchain is the kernel's, and a limit may have truncated it. Adds no
- * end to a callchain without user part. */
+ * numbers broken, two of them with a reason. With NOT_VERIFIED markers, the callchain is the kernel's, and a limit may
+ * have truncated it. Adds no end to a callchain without user part. */
 static void push_end(struct sampleframes *frames, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
-	static const enum stack_end ends[] = { STACK_COMPLETE, STACK_TRUNCATED, STACK_BROKEN, STACK_UNKNOWN };
+	static const enum stack_end ends[] = { STACK_COMPLETE,
+					       STACK_TRUNCATED,
+					       STACK_BROKEN,
+					       STACK_UNKNOWN,
+					       [NOT_VERIFIED] = STACK_BROKEN,
+					       [PJ_MARKS_OTHER_STACK] = STACK_OTHER_STACK,
+					       [PJ_MARKS_NO_STACK] = STACK_NOT_COPIED };
 	uint64_t marks = 0, user = n;
 
 	while (marks < n && ips[n - 1 - marks] == CONTEXT_USER)

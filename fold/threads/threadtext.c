@@ -162,6 +162,8 @@ static const char *line_of_end(const struct location *end)
 	switch (end->end) {
 	case STACK_COMPLETE: return NULL;
 	case STACK_BROKEN: return "[incomplete: no caller was found]";
+	case STACK_OTHER_STACK: return "[incomplete: the caller is on another stack]";
+	case STACK_NOT_COPIED: return "[incomplete: in exec or exit]";
 	case STACK_UNKNOWN: return "[callers may be missing: not all code keeps frame pointers]";
 	case STACK_COPY_CUT:
 	case STACK_EVENT_LIMIT:

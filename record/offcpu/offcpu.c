@@ -182,15 +182,19 @@ static bool has_user_part(const struct chain *chain)
 static void count_stack(struct offcpu *offcpu, const struct slot *slot, uint64_t ns)
 {
 	struct pj_offcpu *counts = &offcpu->counts;
+	uint64_t preempted = slot->preempted ? ns : 0;
 
 	if (slot->read) {
 		counts->read++;
 		counts->read_ns += ns;
+		counts->preempted_read_ns += preempted;
 		counts->complete += slot->complete;
 		counts->complete_ns += slot->complete ? ns : 0;
+		counts->preempted_complete_ns += slot->complete ? preempted : 0;
 	} else if (slot->chain && has_user_part(slot->chain)) {
 		counts->unread++;
 		counts->unread_ns += ns;
+		counts->preempted_unread_ns += preempted;
 	}
 }
 
@@ -590,6 +594,7 @@ bool offcpu_has_lost(const struct offcpu *offcpu)
 void offcpu_drop_stack(struct offcpu *offcpu, const struct offcpu_sample *sample)
 {
 	struct pj_offcpu *counts = &offcpu->counts;
+	uint64_t preempted = sample->preempted ? sample->ns : 0;
 
 	if (!sample->read || !counts->read || counts->read_ns < sample->ns)
 		return;
@@ -597,11 +602,14 @@ void offcpu_drop_stack(struct offcpu *offcpu, const struct offcpu_sample *sample
 	counts->read_ns -= sample->ns;
 	counts->complete -= sample->complete;
 	counts->complete_ns -= sample->complete ? sample->ns : 0;
+	counts->preempted_read_ns -= preempted;
+	counts->preempted_complete_ns -= sample->complete ? preempted : 0;
 	counts->early -= sample->early;
 	counts->early_ns -= sample->early ? sample->ns : 0;
 	counts->early_complete_ns -= sample->early && sample->complete ? sample->ns : 0;
 	counts->unread++;
 	counts->unread_ns += sample->ns;
+	counts->preempted_unread_ns += preempted;
 }
 
 /* ---- borders and losses -------------------------------------------------------------------------------------- */

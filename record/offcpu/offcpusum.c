@@ -24,6 +24,9 @@ void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more)
 	sum->complete_ns += more->complete_ns;
 	sum->unread += more->unread;
 	sum->unread_ns += more->unread_ns;
+	sum->preempted_read_ns += more->preempted_read_ns;
+	sum->preempted_complete_ns += more->preempted_complete_ns;
+	sum->preempted_unread_ns += more->preempted_unread_ns;
 	sum->own = more->own;
 	sum->early += more->early;
 	sum->early_ns += more->early_ns;

@@ -374,7 +374,9 @@ struct pj_offcpu switches_end(struct switches *switches, uint64_t ns)
 	offcpu_count_from_here(switches->offcpu);
 	if (!switches->o.marks)
 		/* no stacks are read in this recording, so no stack is counted as unread */
-		counts.unread = counts.unread_ns = 0;
+		counts.unread = counts.unread_ns = counts.preempted_unread_ns = 0;
+	if (switches->o.wall)
+		counts.preempted_read_ns = counts.preempted_complete_ns = counts.preempted_unread_ns = 0;
 	end_oncpu(switches, ns, &counts);
 	counts.lost = switches->lost;
 	counts.never = switches_never(switches, ran);

@@ -20,9 +20,10 @@ struct namecounts {
 	} row[NAMECOUNTS];
 };
 
-/* Counts of incomplete stacks, by process name. broken: broken stacks. unknown: stacks of unknown completeness. */
+/* Counts of incomplete stacks, by process name. no_stack, other_stack: broken stacks of these reasons (struct
+ * pj_unwinding). broken: other broken stacks. unknown: stacks of unknown completeness. */
 struct stacks_by_name {
-	struct namecounts broken, unknown;
+	struct namecounts no_stack, other_stack, broken, unknown;
 };
 
 /* Adds one event of a process with this name to the name's count. */

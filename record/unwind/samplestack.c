@@ -195,15 +195,21 @@ static bool samplestack_put_frames(struct sampled *sampled, size_t max, struct t
 	return true;
 }
 
-/* Appends the context markers that end a stack: none if it is complete, 1 if truncated, 2 if broken, 3 if of unknown
- * completeness (PJ_ITEM_UNWINDING). */
+/* Appends the context markers that end a stack (PJ_ITEM_UNWINDING). */
 static void samplestack_put_end(struct text *out, enum unwind_end end)
 {
-	unsigned marks = end == UNWIND_ROOT ? 0 : end == UNWIND_UNKNOWN ? 3 : 1;
+	static const uint8_t marks_of[] = {
+		[UNWIND_ROOT] = 0,
+		[UNWIND_MORE] = 1,
+		[UNWIND_STACK_CUT] = 1,
+		[UNWIND_NO_CODE] = 2,
+		[UNWIND_LOOP] = 2,
+		[UNWIND_UNKNOWN] = 3,
+		[UNWIND_OTHER_STACK] = PJ_MARKS_OTHER_STACK,
+		[UNWIND_NO_STACK] = PJ_MARKS_NO_STACK,
+	};
 
-	if (end == UNWIND_NO_CODE || end == UNWIND_LOOP)
-		marks = 2;
-	while (marks--)
+	for (unsigned marks = marks_of[end]; marks; marks--)
 		samplestack_put(out, CONTEXT_USER);
 }
 
@@ -377,16 +383,30 @@ static enum unwind_end samplestack_join_native(struct sampled *sampled, const st
 	return end;
 }
 
-/* Adds the name of the sampled process to the names of broken stacks, or of stacks of unknown completeness, if such a
- * stack was counted since `before`, an earlier copy of the counts. */
+/* Returns the names of the incomplete stack that was counted since `before`, an earlier copy of the counts; NULL if
+ * none was. */
+static struct namecounts *names_since(struct samplestack *stack, const struct pj_unwinding *before)
+{
+	const struct pj_unwinding *counts = &stack->counts;
+
+	if (counts->no_stack > before->no_stack)
+		return &stack->names_of.no_stack;
+	if (counts->other_stack > before->other_stack)
+		return &stack->names_of.other_stack;
+	if (counts->broken > before->broken)
+		return &stack->names_of.broken;
+	return counts->unknown > before->unknown ? &stack->names_of.unknown : NULL;
+}
+
+/* Adds the name of the sampled process to the names of incomplete stacks, if such a stack was counted since `before`,
+ * an earlier copy of the counts. */
 static void count_name(struct samplestack *stack, const struct process *process, const struct pj_unwinding *before)
 {
-	bool broken = stack->counts.broken > before->broken, unknown = stack->counts.unknown > before->unknown;
-	const struct thread *leader =
-		process && (broken || unknown) ? processes_thread(stack->processes, process->pid) : NULL;
+	struct namecounts *names = names_since(stack, before);
+	const struct thread *leader = process && names ? processes_thread(stack->processes, process->pid) : NULL;
 
 	if (leader && leader->named)
-		namecounts_add(broken ? &stack->names_of.broken : &stack->names_of.unknown, leader->comm);
+		namecounts_add(names, leader->comm);
 }
 
 /* Walks the stack from `state` and appends the user part of the resulting callchain to out. Returns false without
@@ -436,7 +456,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 		rootframes_learn(&stack->starts, sampled->process, (const void *)(out->p + first),
 				 (out->n - first) / 8);
 	if (!record->stack.n && walk->end != UNWIND_ROOT && walk->end != UNWIND_UNKNOWN)
-		walk->end = UNWIND_NO_CODE;
+		walk->end = UNWIND_NO_STACK;
 	samplestack_put_end(out, walk->end);
 	before = stack->counts;
 	walk_count(walk, record->stack.n, &stack->counts);
@@ -548,8 +568,10 @@ bool samplestack_skip(struct samplestack *stack, const struct perf_event_attr *a
 void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_t nips)
 {
 	struct pj_unwinding *counts = &stack->counts;
-	uint64_t *const by_marks[] = { &counts->complete, &counts->cut, &counts->broken, &counts->unknown };
-	uint64_t marks = 0;
+	uint64_t *const by_marks[] = { &counts->complete, &counts->cut,    &counts->broken, &counts->unknown,
+				       &counts->unknown,  &counts->broken, &counts->broken };
+	_Static_assert(countof(by_marks) == PJ_MARKS_NO_STACK + 1, "one for each number of markers");
+	uint64_t marks = 0, *reason;
 	bool user = false;
 
 	for (uint64_t i = 0; i < nips; i++)
@@ -563,6 +585,9 @@ void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_
 		marks++;
 	if (*by_marks[marks])
 		--*by_marks[marks];
+	reason = marks == PJ_MARKS_OTHER_STACK ? &counts->other_stack : &counts->no_stack;
+	if (marks >= PJ_MARKS_OTHER_STACK && *reason)
+		--*reason;
 	if (counts->broken_late > counts->broken)
 		counts->broken_late = counts->broken;
 	counts->unknown++;

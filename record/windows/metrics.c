@@ -5,6 +5,7 @@
 #include "common/diag.h"
 #include "record/offcpu/offcpu.h"
 #include "common/formats/judgement.h"
+#include "common/formats/offcpustats.h"
 #include "common/formats/unwindstats.h"
 #include "common/files/fullio.h"
 
@@ -98,6 +99,7 @@ static const struct row {
 	{ "stacks_total", "end=\"broken\"", NULL, COUNTER, 0, AT(unwinding.broken) },
 	{ "broken_stacks_total", "reason=\"stack\"", "Broken stacks, by the reason why no caller was found.", COUNTER,
 	  0, AT(unwinding.no_stack) },
+	{ "broken_stacks_total", "reason=\"switch\"", NULL, COUNTER, 0, AT(unwinding.other_stack) },
 	{ "broken_stacks_total", "reason=\"mapping\"", NULL, COUNTER, 0, AT(unwinding.unmapped) },
 	{ "broken_stacks_total", "reason=\"table\"", NULL, COUNTER, 0, AT(unwinding.no_table) },
 	{ "broken_stacks_total", "reason=\"rule\"", NULL, COUNTER, 0, AT(unwinding.no_rule) },
@@ -598,8 +600,21 @@ static void add_stacks(struct judgement *judgement, enum trouble_kind kind, cons
 	judgement_add(judgement, kind, n == all ? STR("a process") : STR("other processes"), n);
 }
 
+/* Adds the troubles of broken stacks, by reason. */
+static void add_broken(struct judgement *judgement, const struct pj_unwinding *unwinding,
+		       const struct stacks_by_name *names)
+{
+	uint64_t known = unwinding->no_stack + unwinding->other_stack,
+		 others = unwinding->broken > known ? unwinding->broken - known : 0;
+
+	add_stacks(judgement, TROUBLE_BROKEN_EXEC, &names->no_stack, unwinding->no_stack);
+	add_stacks(judgement, TROUBLE_BROKEN_OTHER_STACK, &names->other_stack, unwinding->other_stack);
+	add_stacks(judgement, judgement_broken(others, unwinding->broken_late, 0), &names->broken, others);
+}
+
 void metrics_sentence(struct text *text, const struct window_report *report)
 {
+	struct offcpu_share blocked = offcpustats_blocked(&report->offcpu);
 	struct judgement judgement = {
 		.samples = report->samples,
 		.processes = report->processes,
@@ -607,8 +622,9 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 		.lost = report->loss.samples,
 		.stacks = report->has_unwinding ? report->unwinding.stacks : 0,
 		.complete = report->unwinding.complete,
-		.offcpu_ns = report->has_offcpu ? metrics_sum(report->offcpu.read_ns, report->offcpu.unread_ns) : 0,
-		.offcpu_complete_ns = report->offcpu.complete_ns,
+		.offcpu_ns = report->has_offcpu ? blocked.all : 0,
+		.offcpu_complete_ns = blocked.complete,
+		.offcpu_unread = blocked.unread > 0,
 		.lacking = report->offcpu.lacking,
 		/* a window of an idle host has few samples, which is no trouble */
 		.may_be_small = true,
@@ -617,10 +633,7 @@ void metrics_sentence(struct text *text, const struct window_report *report)
 	if (report->has_unwinding)
 		judgement_add(&judgement, TROUBLE_TRUNCATED_COPY, (struct str){ 0 }, report->unwinding.cut);
 	if (report->has_unwinding)
-		add_stacks(&judgement,
-			   judgement_broken(report->unwinding.broken, report->unwinding.broken_late,
-					    report->unwinding.no_stack),
-			   &report->incomplete.broken, report->unwinding.broken);
+		add_broken(&judgement, &report->unwinding, &report->incomplete);
 	if (report->has_unwinding)
 		add_stacks(&judgement, TROUBLE_UNKNOWN_END, &report->incomplete.unknown, report->unwinding.unknown);
 	judgement_add(&judgement, TROUBLE_TRUNCATED_LIMIT, (struct str){ 0 }, report->loss.depth);

@@ -88,6 +88,48 @@ trouble "frame pointers only" 'stacks broken: plain was unwound by frame pointer
 record tables.data -- ./plain deep 20 1
 mended "  unwind tables" 'broken' tables.data
 
+# stacks that are broken by design: each has its reason, and its own processes
+if have go; then
+	cat >garbage.go <<'X'
+package main
+
+import "fmt"
+
+func main() {
+	s := 0
+	for i := 0; i < 4000000; i++ {
+		s += len(make([]*int, i%300+s%2))
+	}
+	fmt.Println(s)
+}
+X
+	ok "a Go program compiles" env "HOME=$PWD" GOFLAGS=-mod=mod GO111MODULE=off go build -o garbage garbage.go
+	record go.data --unwind=tables -- ./garbage
+	pjfold -v go.data >folded 2>/dev/null
+	if grep -qE 'garbage;runtime\.(systemstack|mcall)' folded; then
+		trouble "a Go program on the stack of a thread" "stacks broken: garbage changed to another stack in Go's runtime, where unwinding ends" go.data
+		ok "  as pjrecord reports" sh -c 'pjrecord -F 999 --unwind=tables -o go.data -- ./garbage 2>&1 | grep -q "stacks broken: garbage changed to another stack"'
+		ok "  with a number" sh -c 'pjfold --info go.data | grep -q "% where Go changes to another stack"'
+	else
+		skip "a Go program on the stack of a thread" "it was not sampled there"
+	fi
+else
+	skip "a Go program on the stack of a thread" "no Go here"
+fi
+if [ "$(id -u)" = 0 ]; then
+	sh -c 'i=0; while [ $((i += 1)) -le 3000 ]; do /bin/true; done' &
+	record exec.data -s 2
+	wait
+	pjfold -v exec.data 2>judged >/dev/null
+	if pjfold --info exec.data | grep -q '% in exec or exit'; then
+		ok "programs sampled in exec" grep -q 'stacks broken: .* sampled in exec or exit (no action needed' judged
+	else
+		skip "programs sampled in exec" "none was"
+	fi
+else
+	skip "programs sampled in exec" "needs root"
+fi
+
 cp good gone
 record gone.data -- ./gone cpu 1
 rm gone

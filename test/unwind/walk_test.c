@@ -205,6 +205,9 @@ static void test_counts(void)
 	static const struct row no_caller[] = { { .ip = 0x1000, .mapped = true, .end = UNWIND_NO_CODE } };
 	static const struct row loop[] = { { .ip = 0x1000, .end = UNWIND_LOOP } };
 	static const struct row native[] = { { .ip = 0x1000, .mapped = true, .native = true } };
+	static const struct row late[] = {
+		{ .ip = 0x1000, .mapped = true, .native = true, .late = true, .end = UNWIND_NO_CODE }
+	};
 	static const struct row unmapped[] = { { .ip = 0x1000, .native = true } };
 	struct pj_unwinding counts = counted(complete, true);
 
@@ -216,6 +219,10 @@ static void test_counts(void)
 	ok(counts.cut == 1 && counts.complete + counts.broken == 0, "truncated");
 	counts = counted(cut, false);
 	ok(counts.broken == 1 && counts.no_stack == 1, "without a copy: broken");
+	counts = counted(late, false);
+	ok(counts.no_stack == 1 && counts.late == 1 && counts.broken_late == 0, "  and not because of late tables");
+	counts = counted(late, true);
+	ok(counts.no_table == 1 && counts.late == 1 && counts.broken_late == 1, "broken before the tables were loaded");
 	counts = counted(no_caller, true);
 	ok(counts.broken == 1 && counts.no_caller == 1, "no caller in a runtime's code");
 	counts = counted(loop, true);

@@ -127,6 +127,12 @@ enum unwind_end {
 	/* the caller's sp is not above the frame's sp, because the stack is corrupt or a table is wrong: the stack is
 	 * broken */
 	UNWIND_LOOP,
+	/* result of walks only: the code has changed to another stack (unwind_table_changes_stack), on which its caller
+	 * is: the stack is broken */
+	UNWIND_OTHER_STACK,
+	/* set by pjrecord: nothing of the stack was copied, because the process was in exec or exit: the stack is
+	 * broken */
+	UNWIND_NO_STACK,
 };
 
 /* Hand-written assembly often has no FDE, in a file that otherwise has FDEs. Where it is interrupted, it has usually

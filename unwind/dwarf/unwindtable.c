@@ -60,6 +60,8 @@ struct unwind_table {
 	unsigned nplts;
 	/* true if all functions without FDE that call others keep frame pointers (Go) */
 	bool keeps_frame_pointers;
+	/* true if all FDEs of .debug_frame are those of Go functions (unwind_elf.go_frames) */
+	bool go_frames;
 	uint64_t entry;           /* address of the program's first instruction; 0 if unknown */
 	struct unwind_load *load; /* nloads segments of the file */
 	size_t nloads;
@@ -231,6 +233,7 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 	memcpy(table->plt, elf->plt, sizeof(table->plt));
 	table->nplts = elf->nplts;
 	table->keeps_frame_pointers = elf->go && !elf->processor->link;
+	table->go_frames = elf->go_frames;
 	table->entry = elf->entry;
 	table_add(table, &table->frames[0], elf->eh_frame, elf->header);
 	table_add(table, &table->frames[1], elf->debug_frame, (struct cfi){ 0 });
@@ -244,11 +247,16 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 struct image {
 	char magic[8]; /* image_magic, with 'a' as the last byte on aarch64 */
 	uint64_t size, base, end;
-	uint64_t loads, nloads, plts, nplts, keeps_frame_pointers, entry;
+	uint64_t loads, nloads, plts, nplts;
+	uint64_t go; /* mask of GO_KEEPS_FRAME_POINTERS and GO_FRAMES */
+	uint64_t entry;
 	struct part {
 		uint64_t address, bytes, nbytes, refs, nrefs;
 	} part[2];
 };
+
+/* Bits of image.go: unwind_table.keeps_frame_pointers and unwind_table.go_frames. */
+enum { GO_KEEPS_FRAME_POINTERS = 1, GO_FRAMES = 2 };
 
 static const char image_magic[8] = "pjtable1";
 
@@ -266,7 +274,8 @@ static struct image unwindtable_layout(const struct unwind_table *table)
 			   .end = table->end,
 			   .nloads = table->nloads,
 			   .nplts = table->nplts,
-			   .keeps_frame_pointers = table->keeps_frame_pointers,
+			   .go = (table->keeps_frame_pointers ? GO_KEEPS_FRAME_POINTERS : 0) |
+				 (table->go_frames ? GO_FRAMES : 0),
 			   .entry = table->entry };
 	uint64_t at = sizeof(i);
 
@@ -353,7 +362,8 @@ static struct unwind_table *table_of_image(struct image *i)
 	table->nloads = i->nloads;
 	memcpy(table->plt, first + i->plts, i->nplts * sizeof(*table->plt));
 	table->nplts = (unsigned)i->nplts;
-	table->keeps_frame_pointers = i->keeps_frame_pointers;
+	table->keeps_frame_pointers = i->go & GO_KEEPS_FRAME_POINTERS;
+	table->go_frames = i->go & GO_FRAMES;
 	table->entry = i->entry;
 	for (unsigned index = 0; index < countof(i->part); index++) {
 		const struct part *part = &i->part[index];
@@ -521,21 +531,29 @@ static const struct cfi_rows *unwindtable_rows_of(const struct section_fdes *fra
 	return first;
 }
 
-static const struct cfi_row *frames_row(const struct section_fdes *frames, struct recent *recent, uint64_t base,
-					uint32_t address)
+/* Returns the index of the last FDE that starts at or below an address; 0 if all start above it. frames->n must not be
+ * 0. */
+static size_t fde_before(const struct section_fdes *frames, uint32_t address)
 {
-	const struct cfi_rows *rows;
 	size_t low = 0, n = frames->n;
 
-	if (n == 0)
-		return NULL;
 	while (n > 1) {
 		size_t half = n / 2;
 
 		low = frames->ref[low + half].start <= address ? low + half : low;
 		n -= half;
 	}
-	rows = unwindtable_rows_of(frames, recent, base, low);
+	return low;
+}
+
+static const struct cfi_row *frames_row(const struct section_fdes *frames, struct recent *recent, uint64_t base,
+					uint32_t address)
+{
+	const struct cfi_rows *rows;
+
+	if (frames->n == 0)
+		return NULL;
+	rows = unwindtable_rows_of(frames, recent, base, fde_before(frames, address));
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
@@ -593,4 +611,17 @@ const struct cfi_row *unwind_table_go_row(const struct unwind_table *table, uint
 	    frames_row(&table->frames[0], table->recent, table->base, at))
 		return NULL;
 	return frames_row(&table->frames[1], table->recent, table->base, at);
+}
+
+/* The linker puts all Go functions of a program into one range, so code between two of them is Go's, too. */
+bool unwind_table_changes_stack(const struct unwind_table *table, uint64_t address)
+{
+	const struct section_fdes *go = &table->frames[1];
+	uint32_t at = (uint32_t)(address - table->base);
+	size_t before;
+
+	if (!table->go_frames || go->n == 0 || address < table->base || address >= table->end)
+		return false;
+	before = fde_before(go, at);
+	return go->ref[before].start <= at && before + 1 < go->n && !unwind_table_row(table, address);
 }

@@ -19,6 +19,11 @@ const struct cfi_row *unwind_table_row(const struct unwind_table *table, uint64_
  * all tables loaded from images. */
 const struct cfi_row *unwind_table_go_row(const struct unwind_table *table, uint64_t address);
 
+/* Returns true if the ELF virtual address is in a Go function that changes to another stack, such as
+ * runtime.systemstack: gopclntab.h makes no FDE for it. Also returns true for a Go function with invalid values in
+ * .gopclntab. Returns false for other code, and for a Go program whose .gopclntab has an unknown layout. */
+bool unwind_table_changes_stack(const struct unwind_table *table, uint64_t address);
+
 /* Returns true if the ELF virtual address is in the first code of a program (at e_entry), which has no caller. In ld.so
  * this code has no FDE. */
 bool unwind_table_is_start(const struct unwind_table *table, uint64_t address);

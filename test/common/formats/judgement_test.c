@@ -170,7 +170,13 @@ static const struct kind_row stack_rows[] = {
 	{ TROUBLE_BROKEN_LATE, "prog",
 	  NAMED "; 50 % of stacks broken: prog was sampled before its unwind tables were loaded (a longer "
 		"recording helps)" },
-	{ TROUBLE_BROKEN_EXEC, "prog", NAMED "; 50 % of stacks broken: prog was sampled in exec or exit" },
+	{ TROUBLE_BROKEN_EXEC, "prog",
+	  NAMED "; 50 % of stacks broken: prog was sampled in exec or exit (no action needed: a process "
+		"has no user stack then)" },
+	{ TROUBLE_BROKEN_OTHER_STACK, "prog",
+	  NAMED
+	  "; 50 % of stacks broken: prog changed to another stack in Go's runtime, where unwinding ends (no action "
+	  "needed: the frames shown are right)" },
 };
 
 static void check_rows(const struct kind_row *row, size_t n)

@@ -15,6 +15,7 @@ static void check(const struct pj_offcpu *offcpu, const char *want)
 int main(void)
 {
 	struct pj_offcpu sum = { .read_ns = UINT64_MAX - 5, .complete = 1, .blocked = 7 };
+	struct offcpu_share share;
 
 	check(&(struct pj_offcpu){ .read_ns = 1000000000, .complete_ns = 1000000000 },
 	      "stacks of 1.000 s off the CPU: 100.0 % complete, read while the thread was off the CPU");
@@ -29,5 +30,14 @@ int main(void)
 	is_u64(sum.complete, 4, "  of complete stacks");
 	is_u64(sum.unread, 4, "  of stacks that were not read");
 	is_u64(sum.blocked, 7, "other members stay");
+	share = offcpustats_blocked(&(struct pj_offcpu){ .read_ns = 90,
+							 .complete_ns = 80,
+							 .unread_ns = 30,
+							 .preempted_read_ns = 20,
+							 .preempted_complete_ns = 15,
+							 .preempted_unread_ns = 5 });
+	ok(share.all == 95 && share.complete == 65 && share.unread == 25, "without times of preempted threads");
+	share = offcpustats_blocked(&(struct pj_offcpu){ .read_ns = 9, .preempted_read_ns = 20, .complete_ns = 4 });
+	ok(share.all == 0 && share.complete == 4 && share.unread == 0, "parts that are too large");
 	return done();
 }

@@ -637,6 +637,34 @@ static void check_set_stack(void)
 	      0, 0, "each time has its own stack");
 }
 
+/* Two times of a preempted thread, one with a complete stack, and one time of a blocked thread: the times of the
+ * preempted thread are counted apart, too. */
+static void check_preempted_stacks(void)
+{
+	const uint64_t read[] = { CONTEXT_USER, 1, 2, 3 };
+	const struct offcpu_stack stack = { read, 4, true, 1 };
+	struct offcpu *o = start(0);
+	struct pj_offcpu c;
+
+	chain(o, 7, 99, 0xa, 0xb);
+	preempt(o, 7, 100);
+	ok(offcpu_set_stack(o, 7, &stack), "a preempted thread gets a stack");
+	in(o, 7, 130);
+	chain_in(o, 1, 7, 199, CONTEXT_USER, 0xa, 0);
+	preempt(o, 7, 200);
+	in(o, 7, 207);
+	leave(o, 7, 300, 0xa);
+	ok(offcpu_set_stack(o, 7, &stack), "  a blocked one, too");
+	in(o, 7, 350);
+	c = offcpu_counts(o);
+	is_u64(c.read_ns, 80, "times with a stack that was read");
+	is_u64(c.preempted_read_ns, 30, "  of which those of preempted threads");
+	is_u64(c.preempted_complete_ns, 30, "  with a complete one");
+	is_u64(c.unread_ns, 7, "times with the callchain of the kernel");
+	is_u64(c.preempted_unread_ns, 7, "  of which those of preempted threads");
+	offcpu_free(o);
+}
+
 /* ---- waits that began before the recording -------------------------------------------------------------------- */
 
 static enum offcpu_verdict early_verdict(struct offcpu *offcpu, uint32_t tid, uint64_t until)
@@ -714,6 +742,7 @@ int main(void)
 	check_certificate_losses();
 	check_exec_and_exit();
 	check_set_stack();
+	check_preempted_stacks();
 	text_free(&got);
 	return done();
 }

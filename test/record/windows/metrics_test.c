@@ -75,6 +75,7 @@ static struct metrics one(void)
 			       .cut = 1,
 			       .broken = 3,
 			       .no_stack = 1,
+			       .other_stack = 7,
 			       .no_rule = 2,
 			       .late = 4 },
 		.saved = { .binaries = 3, .maps = 2, .failed[SYMSAVER_GONE] = 7, .dropped = 8, .crashed = 1 },
@@ -320,11 +321,25 @@ static void sentences(void)
 	ok(str_find_str(text_view(&t), STR("php, beam.smp were sampled before their unwind tables were loaded")) > 0,
 	   "  half of them came before the tables");
 	t.n = 0;
-	r.unwinding.broken_late = 64;
-	r.unwinding.no_stack = 66;
+	r.unwinding.broken_late = 0;
+	r.unwinding.no_stack = 60;
+	r.unwinding.other_stack = 55;
+	r.incomplete.no_stack.row[0] = (struct namecounts_row){ "bash", 60 };
+	r.incomplete.other_stack.row[0] = (struct namecounts_row){ "dockerd", 55 };
+	r.incomplete.broken = (struct namecounts){ .row[0] = { "php", 15 } };
 	metrics_sentence(&t, &r);
-	ok(str_find_str(text_view(&t), STR("php, beam.smp were sampled in exec or exit")) > 0,
-	   "  half of them are of exec");
+	is_str(text_view(&t),
+	       STR("1,000 samples, 2 processes, 30 s; 86 % of stacks complete; 6 % of stacks broken: bash was sampled in "
+		   "exec or exit (no action needed: a process has no user stack then)"),
+	       "  each reason has its own processes");
+	t.n = 0;
+	r.unwinding.other_stack = 70;
+	metrics_sentence(&t, &r);
+	ok(str_find_str(text_view(&t),
+			STR("7 % of stacks broken: dockerd, other processes changed to another stack in Go's "
+			    "runtime")) > 0,
+	   "  and its own share");
+	r.incomplete.no_stack = r.incomplete.other_stack = (struct namecounts){ 0 };
 	t.n = 0;
 	r.unwinding = (struct pj_unwinding){ .stacks = 1000, .complete = 700, .unknown = 300 };
 	r.incomplete.unknown.row[0] = (struct namecounts_row){ "php", 100 };
@@ -375,8 +390,15 @@ static void sentences(void)
 						.unread = 800,
 						.unread_ns = 1000000000 } };
 	metrics_sentence(&t, &r);
-	is_str(text_view(&t), STR("1,000 samples; 86 % of the time off the CPU has complete stacks"),
+	is_str(text_view(&t), STR("1,000 samples; at least 86 % of the time off the CPU has complete stacks"),
 	       "stacks of off-CPU times are judged by time: 810 of 1,000 have none");
+	t.n = 0;
+	r.offcpu.preempted_read_ns = 4000000000;
+	r.offcpu.preempted_complete_ns = 3800000000;
+	r.offcpu.preempted_unread_ns = 1000000000;
+	metrics_sentence(&t, &r);
+	is_str(text_view(&t), STR("1,000 samples; 96 % of the time off the CPU has complete stacks"),
+	       "  of the event that pjfold folds: without the times of preempted threads");
 	text_free(&t);
 }
 

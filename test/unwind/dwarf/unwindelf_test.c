@@ -1,6 +1,6 @@
 /* Go's table in ELF files: rows of call frame information for Go's code, wherever the table is and however the address
  * of the code is known; no rows if nothing proves them. */
-/* covers: unwind/dwarf/unwindelf.c common/formats/gotable.c common/formats/gomodule.c */
+/* covers: unwind/dwarf/unwindelf.c unwind/dwarf/unwindtable.c common/formats/gotable.c common/formats/gomodule.c */
 #include "unwind/dwarf/unwindelf.h"
 
 #include "test/lib/goimage.h"
@@ -8,6 +8,7 @@
 #include "unwind/dwarf/unwindtable.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
 
 enum { START = CODE + C, SEARCHED = countof(goimage_kinds) - 1 };
 
@@ -53,6 +54,48 @@ static void check_kind(const struct goimage_kind *kind)
 	ok(!unwind_elf_read(&elf, fd) && elf.go_frames && !elf.go, "the file has FDEs of Go");
 	unwind_elf_free(&elf);
 	close(fd);
+}
+
+/* Returns true if the code at an offset of Go's code changes to another stack, by the table or by its image. */
+static bool changes_stack(const struct unwind_table *table, uint64_t offset)
+{
+	const char *why;
+	int fd = memfd_create("image", 0);
+	struct unwind_table *loaded;
+	bool by_image, by_table = unwind_table_changes_stack(table, BASE + START + offset);
+
+	ok(unwind_table_save(table, fd), "saved");
+	loaded = unwind_table_load(fd, &why);
+	by_image = loaded && unwind_table_changes_stack(loaded, BASE + START + offset);
+	ok(loaded && by_image == by_table, "the image equals the table");
+	unwind_table_close(loaded);
+	return by_table;
+}
+
+/* main.Sum of 0x20 bytes at 0x40 has the flag of a function that changes to another stack, and runtime.goexit behind it
+ * has a frame. */
+static void check_other_stack(void)
+{
+	enum { SP_WRITE = 2, FLAG = 41, FRAME_SHORT = 24 };
+	static const char values[] = "\2\4\x30\x1c\0"; /* 0 for 4, 24 for 28 bytes */
+	struct unwind_table *table;
+	struct goimage go;
+	const char *why;
+
+	printf("# functions that change to another stack\n");
+	goimage_fill(&go, &goimage_kinds[1]);
+	memcpy(go.bytes + AT_PCLNTAB + VALUES + FRAME_SHORT, values, sizeof(values));
+	for (size_t i = 1; i < FUNCTIONS; i++)
+		goimage_put(&go, AT_PCLNTAB + TABLE + FUNC + FUNC_SIZE * i + 16, FRAME_SHORT, 4);
+	goimage_put(&go, AT_PCLNTAB + TABLE + FUNC + FUNC_SIZE + FLAG, SP_WRITE, 1);
+	table = unwind_table_open(goimage_file(&go, LENGTH), &why);
+	if (!ok(table, "a table"))
+		return;
+	ok(!changes_stack(table, 0x3f), "the function before it does not");
+	ok(changes_stack(table, 0x40) && changes_stack(table, 0x5f), "it does, to its end");
+	ok(!changes_stack(table, 0x60), "the function behind it does not");
+	ok(!changes_stack(table, (uint64_t)-1) && !changes_stack(table, 0x9f), "nor does code of C on both sides");
+	unwind_table_close(table);
 }
 
 /* A value written to a place in the file whose table is searched, and the answer in the body of main.main. */
@@ -135,6 +178,7 @@ int main(void)
 	for (size_t i = 0; i < countof(goimage_kinds); i++)
 		check_kind(&goimage_kinds[i]);
 	check_damages();
+	check_other_stack();
 	check_unknown();
 	check_any_damage();
 	return done();
