@@ -322,6 +322,7 @@ void session_start(struct session *session)
 									.sources = session->sources,
 									.rings = session->rings,
 									.max_frames = session->o.max_frames,
+									.max_stack = session->totals.depth_limit,
 									.waits = session->w.waits,
 									.frames = waitstacks_frames(session->w.waits),
 									.verify = session->o.verify,
