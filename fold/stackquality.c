@@ -160,11 +160,12 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	return above;
 }
 
-/* Returns the kernel's limit for the number of addresses in a callchain. perf.data does not contain the limit, so the
- * result is the number of addresses of the longest callchain, at least SAMPLEFRAMES_LIMIT. */
+/* Returns the kernel's limit for the number of addresses in a callchain; 0 if no callchain may be that long. The result
+ * is the number of addresses of the longest callchain with STACK_KERNEL_LIMIT: perf.data does not contain the limit,
+ * and if pjrecord recorded it, no callchain is longer. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
-	uint64_t limit = SAMPLEFRAMES_LIMIT;
+	uint64_t limit = 0;
 
 	for (uint32_t id = 1; id <= quality->locations->n; id++) {
 		const struct location *location = &quality->locations->location[id];

@@ -116,7 +116,10 @@ enum pj_item_type {
 	 * of the window. */
 	PJ_ITEM_BORDER,
 	/* section END: struct pj_methods and its rows, as in PJ_ITEM_METHODS: classes of allocated Java objects */
-	PJ_ITEM_CLASSES
+	PJ_ITEM_CLASSES,
+	/* section START: u64, maximum number of addresses in a callchain of the kernel
+	 * (kernel.perf_event_max_stack) */
+	PJ_ITEM_MAX_STACK
 };
 
 struct pj_window {

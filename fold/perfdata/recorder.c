@@ -176,6 +176,7 @@ static const char *recorder_take_item(struct recorder *recorder, struct arena *a
 		break;
 	case PJ_ITEM_OFFCPU: take_offcpu_times(recorder, body); break;
 	case PJ_ITEM_BORDER: recorder_load(&recorder->border, sizeof(recorder->border), body); break;
+	case PJ_ITEM_MAX_STACK: recorder_load(&recorder->max_stack, sizeof(recorder->max_stack), body); break;
 	case PJ_ITEM_UNWOUND: take_event(recorder, body); break;
 	case PJ_ITEM_BUILD_ID: recorder_take_file(recorder, body); break;
 	case PJ_ITEM_METHODS: return interpreted_take(&recorder->interpreted, arena, body);

@@ -50,6 +50,8 @@ struct recorder {
 	/* Time at which the window ended, in ns on the recording's clock; set in a recording with --off-cpu; 0:
 	 * unknown. */
 	uint64_t border;
+	/* Maximum number of addresses in a callchain of the kernel, kernel.perf_event_max_stack; 0: unknown. */
+	uint64_t max_stack;
 	/* Processes of the window, sorted by pid, then start time. */
 	struct pj_process *process;
 	size_t nprocesses;

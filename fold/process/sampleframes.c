@@ -42,7 +42,8 @@ static enum stack_end push_walked(struct sampleframes *frames, const struct addr
 void sampleframes_limit(struct sampleframes *frames, const struct perfdata_event *event, const uint64_t *ips,
 			uint64_t n)
 {
-	uint64_t own = event ? event->max_stack : 0, max = own ? own : SAMPLEFRAMES_LIMIT, addresses;
+	uint64_t own = event ? event->max_stack : 0, recorded = perfdata_info(frames->data)->recorder.max_stack,
+		 kernel = recorded ? recorded : SAMPLEFRAMES_LIMIT, max = own ? own : kernel, addresses;
 
 	if (likely(n < max))
 		return;

@@ -40,7 +40,7 @@ void sampleframes_location(struct sampleframes *frames, struct location location
 
 /* Adds STACK_EVENT_LIMIT to the open sample if its callchain ips[0..n) has at least as many addresses as the event
  * allows. If the event has no limit, adds STACK_KERNEL_LIMIT if the callchain has at least as many addresses as the
- * kernel allows by default. `event` is NULL if it is unknown. */
+ * kernel allows: by the recording (recorder.max_stack), otherwise by default. `event` is NULL if it is unknown. */
 void sampleframes_limit(struct sampleframes *frames, const struct perfdata_event *event, const uint64_t *ips,
 			uint64_t n);
 

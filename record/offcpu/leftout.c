@@ -1,33 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/offcpu/leftout.h"
 
-/* Returns the entry of a process; NULL if the process is not in the set. For pid 0 returns a free entry; NULL if there
- * is none. */
-static uint32_t *leftout_place(struct leftout *leftout, uint32_t pid)
+/* Returns the index of the entry of a process; LEFTOUT_MAX if the process is not in the set. For pid 0 returns a free
+ * entry; LEFTOUT_MAX if there is none. */
+static size_t leftout_place(const struct leftout *leftout, uint32_t pid)
 {
-	for (size_t i = 0; i < LEFTOUT_MAX; i++)
-		if (leftout->pid[i] == pid)
-			return &leftout->pid[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < LEFTOUT_MAX && leftout->pid[i] != pid)
+		i++;
+	return i;
 }
 
 bool leftout_has(const struct leftout *leftout, uint32_t pid)
 {
-	if (!pid || !leftout->n)
-		return false;
-	for (size_t i = 0; i < LEFTOUT_MAX; i++)
-		if (leftout->pid[i] == pid)
-			return true;
-	return false;
+	return pid && leftout->n + leftout->nended && leftout_place(leftout, pid) < LEFTOUT_MAX;
+}
+
+/* Removes the process of entry i. */
+static void leftout_free(struct leftout *leftout, size_t i)
+{
+	if (leftout->ended[i])
+		leftout->nended--;
+	else
+		leftout->n--;
+	leftout->pid[i] = 0;
+	leftout->ended[i] = false;
+}
+
+/* Returns an entry for another process: a free one, otherwise that of a process that has ended, which is removed.
+ * Returns LEFTOUT_MAX if there is none. */
+static size_t leftout_space(struct leftout *leftout)
+{
+	size_t place = leftout_place(leftout, 0);
+
+	if (place < LEFTOUT_MAX || !leftout->nended)
+		return place;
+	for (place = 0; !leftout->ended[place]; place++)
+		;
+	leftout_free(leftout, place);
+	return place;
+}
+
+static void leftout_drop(struct leftout *leftout, uint32_t pid)
+{
+	if (leftout_has(leftout, pid))
+		leftout_free(leftout, leftout_place(leftout, pid));
 }
 
 void leftout_add(struct leftout *leftout, uint32_t pid)
 {
-	uint32_t *place = leftout_has(leftout, pid) ? NULL : leftout_place(leftout, 0);
+	size_t place = leftout_place(leftout, pid);
 
-	if (!pid || !place)
+	/* a process that the caller adds runs */
+	if (pid && place < LEFTOUT_MAX && leftout->ended[place])
+		leftout_free(leftout, place);
+	place = pid && !leftout_has(leftout, pid) ? leftout_space(leftout) : LEFTOUT_MAX;
+	if (place == LEFTOUT_MAX)
 		return;
-	*place = pid;
+	leftout->pid[place] = pid;
 	leftout->n++;
 }
 
@@ -36,12 +67,15 @@ void leftout_clear(struct leftout *leftout)
 	*leftout = (struct leftout){ .n = 0 };
 }
 
-static void leftout_drop(struct leftout *leftout, uint32_t pid)
+static void leftout_end(struct leftout *leftout, uint32_t pid)
 {
-	if (!leftout_has(leftout, pid))
+	size_t place = leftout_has(leftout, pid) ? leftout_place(leftout, pid) : LEFTOUT_MAX;
+
+	if (place == LEFTOUT_MAX || leftout->ended[place])
 		return;
-	*leftout_place(leftout, pid) = 0;
+	leftout->ended[place] = true;
 	leftout->n--;
+	leftout->nended++;
 }
 
 bool leftout_record(struct leftout *leftout, const struct ring_record *record)
@@ -59,9 +93,11 @@ bool leftout_record(struct leftout *leftout, const struct ring_record *record)
 	 * equal, else of a further thread. */
 	if ((head->type != RECORD_FORK && head->type != RECORD_EXIT) || load32(body + 8) != pid)
 		return before;
-	leftout_drop(leftout, pid);
-	if (head->type == RECORD_EXIT)
+	if (head->type == RECORD_EXIT) {
+		leftout_end(leftout, pid);
 		return before;
+	}
+	leftout_drop(leftout, pid);
 	if (leftout->n < LEFTOUT_MAX - LEFTOUT_RESERVED && leftout_has(leftout, load32(body + 4)))
 		leftout_add(leftout, pid);
 	return leftout_has(leftout, pid);

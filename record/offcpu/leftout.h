@@ -3,9 +3,9 @@
  * leftout.h - set of the processes whose off-CPU times are not recorded: those of the recording itself.
  *
  * Each process of a recorder sleeps nearly all the time, and a host without the recorder has none of these sleeps. The
- * caller adds the first processes. The children that they fork are in the set from their FORK record on. A process
- * leaves the set with the EXIT record of its first thread, or when a FORK record gives its pid to another process.
- * Pure: no input or output.
+ * caller adds the first processes. The children that they fork are in the set from their FORK record on. The EXIT
+ * record of its first thread ends a process, but its other threads may go on. So the process stays in the set until a
+ * FORK record gives its pid to another process, or until another process needs its entry. Pure: no input or output.
  */
 #ifndef PJ_LEFTOUT_H
 #define PJ_LEFTOUT_H
@@ -19,7 +19,9 @@ enum { LEFTOUT_MAX = 64, LEFTOUT_RESERVED = 1 };
 /* Set of processes. A zeroed object is valid and empty. */
 struct leftout {
 	uint32_t pid[LEFTOUT_MAX]; /* pids of the processes in the set; 0: a free entry */
-	uint32_t n;                /* number of processes in the set */
+	bool ended[LEFTOUT_MAX];   /* true: the first thread of the process has ended */
+	uint32_t n;                /* number of processes in the set whose first thread has not ended */
+	uint32_t nended;           /* number of processes in the set whose first thread has ended */
 };
 
 /* Adds a process. Does nothing if the set is full or has the process. */
@@ -29,8 +31,7 @@ bool leftout_has(const struct leftout *leftout, uint32_t pid);
 /* Removes all processes. After lost records, the caller then adds the processes that still run. */
 void leftout_clear(struct leftout *leftout);
 /* Applies a record of a state ring; ignores other records. Returns true, so that the caller drops the record, if it
- * belongs to a process of the set, before or after the record: also for the EXIT record that removes a process and the
- * FORK record that adds one. */
+ * belongs to a process of the set, before or after the record: also for the FORK record that adds one. */
 bool leftout_record(struct leftout *leftout, const struct ring_record *record);
 
 #endif

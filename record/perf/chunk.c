@@ -137,6 +137,8 @@ static void describe_start(struct text *text, const struct chunk_facts *facts, c
 	chunk_put_item(text, PJ_ITEM_VERSION, PJ_VERSION, strlen(PJ_VERSION));
 	chunk_put_item(text, PJ_ITEM_BOOT, facts->boot, strlen(facts->boot));
 	chunk_put_item(text, PJ_ITEM_WINDOW, window, sizeof(*window));
+	if (facts->max_stack)
+		chunk_put_item(text, PJ_ITEM_MAX_STACK, &facts->max_stack, sizeof(facts->max_stack));
 	describe_unwinding(text, facts);
 }
 

@@ -40,6 +40,8 @@ struct chunk_facts {
 	uint32_t cpus_online, cpus;
 	/* RAM of the host in kB */
 	uint64_t memory;
+	/* value of kernel.perf_event_max_stack, in addresses; 0: unknown */
+	uint64_t max_stack;
 	/* command line of the recorder, as a NULL-terminated array; NULL: the file has no command line */
 	char **argv;
 	/* content of the TRACING_DATA section; empty if there are no tracepoints */

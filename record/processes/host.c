@@ -75,6 +75,7 @@ struct chunk_facts host_facts(const struct host *host)
 		.cpu = host->cpu[0] ? host->cpu : NULL,
 		.cpus_online = (uint32_t)(online > 0 ? online : 1),
 		.cpus = (uint32_t)(all > 0 ? all : 1),
+		.max_stack = host_max_stack(),
 		.memory = sysinfo(&info) == 0 ? (uint64_t)info.totalram * info.mem_unit / 1024 : 0,
 	};
 }

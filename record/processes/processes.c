@@ -179,7 +179,8 @@ void processes_time(struct processes *processes, uint64_t ns)
 }
 
 /* A process or thread that has the new pid or tid already is removed first: the id was reused, and the end of its
- * previous owner was not recorded. */
+ * previous owner was not recorded. An unknown thread that starts a thread is added: it lives, so the end of the new
+ * thread is not the end of the process. */
 void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid)
 {
 	struct thread *parent = processes_thread(processes, ptid), *thread = processes_thread(processes, tid);
@@ -195,6 +196,8 @@ void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, ui
 		end_others(processes, pid);
 		remove_process(processes, process);
 	}
+	if (pid == ppid && !parent && ptid && ptid != tid)
+		processes_make_thread(processes, pid, ptid);
 	thread = processes_make_thread(processes, pid, tid);
 	memcpy(thread->comm, comm, sizeof(comm));
 	thread->named = named;

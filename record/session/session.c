@@ -213,7 +213,7 @@ struct session *session_new(const struct session_options *options, struct source
 	session->totals.ring_bytes = rings_bytes(session->rings);
 	session->totals.without_kernel = sources_without_kernel(session->sources);
 	session->totals.changed = sources_changed(session->sources);
-	session->totals.depth_limit = host_max_stack();
+	session->totals.depth_limit = (unsigned)session->w.facts.max_stack;
 	return session;
 }
 
@@ -322,6 +322,7 @@ void session_start(struct session *session)
 									.sources = session->sources,
 									.rings = session->rings,
 									.max_frames = session->o.max_frames,
+									.max_stack = session->totals.depth_limit,
 									.waits = session->w.waits,
 									.frames = waitstacks_frames(session->w.waits),
 									.verify = session->o.verify,

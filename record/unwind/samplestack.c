@@ -291,22 +291,34 @@ static void samplestack_verify_one(struct sampled *sampled, const uint64_t *fp, 
 
 /* ---- conversion of samples -------------------------------------------------------------------------------------- */
 
-enum { LIMIT = 127 }; /* default of kernel.perf_event_max_stack, in frames */
+/* default of kernel.perf_event_max_stack, in addresses */
+enum { KERNEL_LIMIT = 127 };
 
 /* User part of the kernel's frame-pointer callchain: ips[0..n). full: true if the kernel may have truncated the
- * callchain, because it has LIMIT entries or more, context markers included. */
+ * callchain, because it has as many addresses as the kernel allows. */
 struct by_pointers {
 	const uint64_t *ips;
 	uint64_t n;
 	bool full;
 };
 
-static struct by_pointers samplestack_pointers(const struct samplerecord *record)
+/* Returns true if a callchain of the kernel has at least `limit` addresses. The kernel limits its context markers
+ * separately (kernel.perf_event_max_contexts_per_stack). */
+static bool samplestack_is_full(const struct samplerecord *record, uint64_t limit)
+{
+	uint64_t addresses = record->nips;
+
+	for (uint64_t i = 0; i < record->nips && addresses >= limit; i++)
+		addresses -= record->ips[i] >= CONTEXT_MAX;
+	return addresses >= limit;
+}
+
+static struct by_pointers samplestack_pointers(const struct samplestack *stack, const struct samplerecord *record)
 {
 	if (record->kernel == record->nips)
 		return (struct by_pointers){ 0 };
 	return (struct by_pointers){ record->ips + record->kernel + 1, record->nips - record->kernel - 1,
-				     record->nips >= LIMIT };
+				     samplestack_is_full(record, stack->kernel_limit) };
 }
 
 /* Argument of samplestack_holds: the record of a sample, and the number of its user registers. */
@@ -415,7 +427,7 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 			     struct text *out)
 {
 	struct samplestack *stack = sampled->stack;
-	struct by_pointers pointers = samplestack_pointers(record);
+	struct by_pointers pointers = samplestack_pointers(stack, record);
 	struct walk *walk = &stack->walk;
 	size_t max = SAMPLERECORD_MAX - record->raw.n - record->after.n, first;
 	uint64_t stack_pointer = state->sp;
@@ -604,6 +616,7 @@ struct samplestack *samplestack_new(const struct processes *processes, struct cf
 	stack->tables = tables;
 	stack->javacode = javacode;
 	stack->names = names;
+	stack->kernel_limit = KERNEL_LIMIT;
 	stack->walk = (struct walk){
 		.find = samplestack_find, .max = MAX_FRAMES, .retry_leaf = true, .slot = INTERPRETERS_SLOT
 	};
@@ -614,6 +627,12 @@ void samplestack_limit(struct samplestack *stack, uint32_t max_frames)
 {
 	if (max_frames)
 		stack->walk.max = max_frames;
+}
+
+void samplestack_kernel_limit(struct samplestack *stack, uint32_t max_addresses)
+{
+	if (max_addresses)
+		stack->kernel_limit = max_addresses;
 }
 
 void samplestack_interpret(struct samplestack *stack, struct interpreters *interpreters)

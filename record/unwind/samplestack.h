@@ -43,6 +43,10 @@ void samplestack_free(struct samplestack *stack);
  * truncated. */
 void samplestack_limit(struct samplestack *stack, uint32_t max_frames);
 
+/* Sets the maximum number of addresses in a callchain of the kernel, as kernel.perf_event_max_stack was when the events
+ * were opened; 0: its default, 127. A callchain with so many addresses is regarded as truncated. */
+void samplestack_kernel_limit(struct samplestack *stack, uint32_t max_addresses);
+
 /* Makes the converter merge frames of interpreters into all further stacks. `interpreters` must outlive the
  * converter. */
 void samplestack_interpret(struct samplestack *stack, struct interpreters *interpreters);

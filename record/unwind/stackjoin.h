@@ -36,7 +36,8 @@ struct samplestack {
 	struct pj_unwinding counts;
 	struct stacks_by_name names_of;
 	struct walk walk;
-	size_t used; /* result of samplestack_used, in bytes */
+	uint64_t kernel_limit; /* argument of samplestack_kernel_limit */
+	size_t used;           /* result of samplestack_used, in bytes */
 	/* the last walk, for the comparison with frame pointers; NULL: walks are not compared */
 	struct fpcompare_walk *verify;
 	struct text native; /* native callchain of a truncated stack, with its continuation by frame pointers */

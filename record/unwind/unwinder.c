@@ -85,10 +85,12 @@ void unwinder_start(struct unwinder *unwinder, const struct unwinder_options *op
 	unwinder->unwinding =
 		samplestack_new(options->processes, unwinder->tables, unwinder->javacode, unwinder->names);
 	samplestack_limit(unwinder->unwinding, options->max_frames);
+	samplestack_kernel_limit(unwinder->unwinding, options->max_stack);
 	if (options->waits) {
 		unwinder->waiting =
 			samplestack_new(options->processes, unwinder->tables, unwinder->javacode, unwinder->names);
 		samplestack_limit(unwinder->waiting, options->max_frames);
+		samplestack_kernel_limit(unwinder->waiting, options->max_stack);
 	}
 	unwinder->fd = epoll_create1(EPOLL_CLOEXEC);
 	unwinder_watch(unwinder, cfitables_fd(unwinder->tables));

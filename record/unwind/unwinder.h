@@ -30,6 +30,8 @@ struct unwinder_options {
 	struct sources *sources;
 	struct rings *rings;
 	uint32_t max_frames; /* maximum number of frames of a stack, counted from the leaf; 0: the default */
+	/* value of kernel.perf_event_max_stack when the events were opened, in addresses; 0: its default */
+	uint32_t max_stack;
 	/* verify: true: compare stacks with frame-pointer callchains (samplestack_verify). shown: maximum number of
 	 * differing stacks to print. */
 	bool verify;

@@ -124,10 +124,12 @@ static int compare_tids(const void *one, const void *other)
 	return a->state < b->state ? -1 : a->state > b->state;
 }
 
-/* Returns false if the thread state has no frame of a Python function; true if it has one, also if its frames are not
- * readable. */
-static bool runs_function(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
+enum state_of_thread { STATE_IDLE, STATE_RUNS, STATE_UNKNOWN };
+
+/* Returns whether a thread state has a frame of a Python function; STATE_UNKNOWN if its frames are not readable. */
+static enum state_of_thread state_of(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
 {
+	enum cpython_end end;
 	_Alignas(struct threadcopy) char space[sizeof(struct threadcopy) + SMALL_COPY];
 	struct threadcopy *copy = (void *)space;
 	struct threadplan plan;
@@ -138,23 +140,32 @@ static bool runs_function(struct cpython *cpython, uint64_t state, struct cpytho
 	plan.before = 0;
 	plan.after = plan.frame_bytes;
 	livecopy_read(cpython->memory, &plan, state, copy, SMALL_COPY);
-	return cpython_frames(&cpython->layout, copy, stack) != CPYTHON_NO_FRAME;
+	end = cpython_frames(&cpython->layout, copy, stack);
+	if (end == CPYTHON_NO_FRAME)
+		return STATE_IDLE;
+	return end != CPYTHON_IMPOSSIBLE && stack->n ? STATE_RUNS : STATE_UNKNOWN;
 }
 
-/* Returns the index of the only state in thread[0..n) that has a frame; n if there is none, or more than one. */
+/* Returns the index of the only state in thread[0..n) that has a frame; n if there is none, or more than one, or if it
+ * is unknown of one. */
 static size_t only_with_frame(struct cpython *cpython, const struct cpython_thread *thread, size_t n)
 {
 	struct cpython_stack *stack = mem_grow(NULL, 1, sizeof(*stack));
-	size_t found = n, with_frame = 0;
+	size_t found = n;
 
-	for (size_t i = 0; i < n && with_frame < 2; i++) {
-		if (runs_function(cpython, thread[i].state, stack)) {
-			found = i;
-			with_frame++;
+	for (size_t i = 0; i < n; i++) {
+		enum state_of_thread state = state_of(cpython, thread[i].state, stack);
+
+		if (state == STATE_IDLE)
+			continue;
+		if (state == STATE_UNKNOWN || found < n) {
+			found = n;
+			break;
 		}
+		found = i;
 	}
 	free(stack);
-	return with_frame == 1 ? found : n;
+	return found;
 }
 
 size_t pycheck_one_state_each(struct cpython *cpython, struct cpython_thread *thread, size_t n)

@@ -27,8 +27,8 @@ enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why);
 size_t pycheck_threads(struct cpython *cpython, struct cpython_thread *thread, size_t cap, const char **why);
 
 /* Sorts thread[0..n) by tid and keeps one state for each thread. Of several states of a thread, the only state with a
- * frame is kept; if no state, or more than one, has a frame, the thread is dropped. Returns the number of remaining
- * threads. */
+ * frame is kept; if no state, or more than one, has a frame, or the frames of one are not readable, the thread is
+ * dropped. Returns the number of remaining threads. */
 size_t pycheck_one_state_each(struct cpython *cpython, struct cpython_thread *thread, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # cut.t - stacks that go on outside of what was recorded: told, counted in --stacks, with the remedy.
 # full-san: 10 s with sanitizers
-# covers: fold/stackquality.c fold/process/copiedstack.c
+# covers: fold/stackquality.c fold/process/copiedstack.c fold/process/sampleframes.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -28,6 +28,12 @@ ok "the limit is that of the deepest" test "${deepest:-0}" -gt 280
 ok "  with the remedy" grep -q 'sysctl kernel.perf_event_max_stack=1024, then record' err
 is "  all frames are there" "$(awk -F';' 'NF > n { n = NF } END { print n - 1 }' deep)" "$deepest"
 ok "  few stacks are that deep" test "$(share in.data | cut -d. -f1)" -lt 5
+
+# pjrecord records the limit of the kernel, so the deepest callchain need not be truncated.
+"$write" chain=300 samples=500 pj=1 limit=512 >in.data
+is "a recorded limit of 512: none is that deep" "$(share in.data) $(pjfold -v in.data 2>&1 >/dev/null | grep -c 'stacks* .* truncated at')" "0 0"
+"$write" chain=100 samples=500 pj=1 limit=95 >in.data
+ok "a recorded limit below the kernel's default" sh -c "pjfold -v in.data 2>&1 >/dev/null | grep -q ' truncated at [0-9]* frames'"
 
 # Registers and a copy of the stack, but no callchain: only the address tells where the kernel was.
 "$write" sample=0x3107 odd=1 >in.data

@@ -27,6 +27,7 @@
  *	               3: as 1, with stacks that pjrecord unwound, with frames of interpreted Java methods;
  *	               4: as 3, with Python functions in their place; 5: as 4, the list of one process is cut
  *	marks=0        N marks at the end of the callchains of pj=3, which have `chain` frames each then
+ *	limit=0        the kernel's limit of callchains that pj=1 records; 0: none is recorded
  *	deferred=0     1: callchains of user space are records of their own
  *	cgroups=0      N cgroups, of all shapes; needs sample=0x2...
  *	misled=0       1: mappings without build-id are marked as if they had one, as Linux does while another recorder
@@ -52,7 +53,8 @@ static struct {
 	       { "regs", 0xff0fff }, { "pipe", 0 },   { "zstd", 0 },    { "rounds", 4 },  { "samples", 40 },
 	       { "cpus", 2 },        { "chain", 6 },  { "attr", 128 },  { "names", 1 },   { "desc", 1 },
 	       { "seed", 1 },        { "mixed", 0 },  { "killed", 0 },  { "strange", 0 }, { "deferred", 0 },
-	       { "odd", 0 },         { "misled", 0 }, { "cgroups", 0 }, { "pj", 0 },      { "marks", 0 } };
+	       { "odd", 0 },         { "misled", 0 }, { "cgroups", 0 }, { "pj", 0 },      { "marks", 0 },
+	       { "limit", 0 } };
 
 static uint64_t opt(const char *name)
 {
@@ -894,6 +896,7 @@ static bool put_recorder(struct text *text, bool at_start)
 	static const struct pj_loss loss = { .samples = 3, .records = 1, .throttled = 2, .ring_high = 125, .depth = 9 };
 	struct pj_process p = { .start = 4711, .mount_ns = 4026531841 };
 	struct pj_idle idle = { 0 };
+	uint64_t max_stack = opt("limit");
 
 	if (!opt("pj"))
 		return false;
@@ -904,6 +907,8 @@ static bool put_recorder(struct text *text, bool at_start)
 		put_string(text, PJ_ITEM_VERSION, "0.1");
 		if (opt("pj") >= 3)
 			put_string(text, PJ_ITEM_UNWINDING, "");
+		if (max_stack)
+			put_item(text, PJ_ITEM_MAX_STACK, &max_stack, sizeof(max_stack));
 		put_string(text, 4711, "of a newer one");
 		return true;
 	}

@@ -100,9 +100,11 @@ static void check_left_out(struct switches *switches)
 	wait_from(switches, 20, 4600);
 	is_u64(samples, 2, "  until its pid is that of another process, though its end was not recorded");
 	task(switches, RECORD_EXIT, 7, 7, 1, 4700);
+	wait_from(switches, 7, 4750);
+	is_u64(samples, 2, "the first thread of one has ended: its other threads are left out still");
 	task(switches, RECORD_FORK, 7, 7, 1, 4800);
 	wait_from(switches, 7, 4900);
-	is_u64(samples, 3, "  or until it has ended: its pid may be that of another process then");
+	is_u64(samples, 3, "  until its pid is that of another process");
 	is_u64(switches_end(switches, 5000).own, 1, "one is left");
 	switches_leave_out_none(switches);
 	wait_from(switches, 8, 5100);
@@ -142,7 +144,12 @@ static void check_records(struct leftout *leftout)
 	ok(!leftout_record(leftout, &record), "the FORK record of another process with such a pid is not of the set");
 	fork.head.type = RECORD_EXIT;
 	fork.pid = fork.tid = 4;
-	ok(leftout_record(leftout, &record) && !leftout_record(leftout, &record), "the EXIT record of one is, once");
+	ok(leftout_record(leftout, &record) && leftout_has(leftout, 4) && leftout->n == LEFTOUT_MAX - 2,
+	   "the EXIT record of the first thread of one is, and leaves the others in the set");
+	leftout_add(leftout, 1001);
+	leftout_add(leftout, 1002);
+	ok(leftout_has(leftout, 1002) && !leftout_has(leftout, 4), "  until its place is needed");
+	ok(!leftout_record(leftout, &record), "then its EXIT record is of no process of the set");
 	leftout_clear(leftout);
 	ok(!leftout_has(leftout, 1) && !leftout->n, "a set that was cleared has none");
 }

@@ -121,6 +121,13 @@ static void check_ends(void)
 	processes_comm(p, 3, 3, STR("d"), true);
 	processes_exit(p, 3, 400);
 	ok(processes_find(p, 3)->exited, "exec ends all other threads");
+
+	processes_fork(p, 6, 6, 61, 6);
+	processes_exit(p, 61, 500);
+	ok(!processes_find(p, 6)->exited && processes_thread(p, 6) && !processes_thread(p, 6)->named,
+	   "an unknown thread started a thread, which ended: the process goes on");
+	processes_exit(p, 6, 600);
+	is_u64(processes_find(p, 6)->exited, 600, "  until that thread has ended, too");
 	processes_free(p);
 }
 

@@ -6,6 +6,7 @@
 #include "record/processes/overbudget.h"
 #include "record/processes/rescan.h"
 #include "record/perf/eventattrs.h"
+#include "record/unwind/fpcompare.h"
 #include "record/unwind/samplestack.h"
 #include "common/formats/unwindstats.h"
 #include "common/clocks.h"
@@ -295,6 +296,37 @@ static void test_verify(struct processes *processes, struct cfitables *tables)
 	samplestack_free(u);
 }
 
+/* Compares the stack with its `addresses` innermost callers by frame pointers, for a kernel that keeps max_stack
+ * addresses. Returns the result, if it is that callers are missing or that none are. */
+static enum fpcompare compared(struct processes *processes, struct cfitables *tables, int addresses, uint32_t max_stack)
+{
+	struct perf_event_attr a = attr_of(0);
+	struct samplestack *u = samplestack_new(processes, tables, NULL, NULL);
+	struct text in = { 0 }, out = { 0 };
+	struct pj_unwinding c;
+
+	samplestack_kernel_limit(u, max_stack);
+	samplestack_verify(u, 0);
+	by_pointers = addresses;
+	(void)unwound(u, tables, &a, record(&in, &a, saved.nstack), &out);
+	by_pointers = 0;
+	c = samplestack_counts(u);
+	text_free(&in);
+	text_free(&out);
+	samplestack_free(u);
+	return c.same ? FPCOMPARE_SAME : c.fewer ? FPCOMPARE_FEWER : FPCOMPARE_OTHER;
+}
+
+/* The kernel truncates a callchain at kernel.perf_event_max_stack addresses, of kernel and user together. */
+static void test_kernel_limit(struct processes *processes, struct cfitables *tables)
+{
+	ok(compared(processes, tables, 4, 5) == FPCOMPARE_SAME,
+	   "a callchain of as many addresses as the kernel keeps is truncated");
+	ok(compared(processes, tables, 4, 6) == FPCOMPARE_FEWER,
+	   "  one of fewer is not, and context markers are no addresses");
+	ok(compared(processes, tables, 4, 0) == FPCOMPARE_FEWER, "  by default, one of 5 is not");
+}
+
 /* The frames of the user that a walk found. */
 static uint64_t frames_of(const struct text *out)
 {
@@ -391,6 +423,7 @@ static void test_all(void)
 		test_records(p, tables);
 		test_over_budget(p, tables);
 		test_verify(p, tables);
+		test_kernel_limit(p, tables);
 		test_limit(p, tables);
 		test_nothing(tables);
 	} else {

@@ -198,6 +198,31 @@ static void two_states(const struct python *python)
 	python_end(&run);
 }
 
+/* Of a thread with two states, one without a frame: the other is the current one only if its frames are readable. */
+static void unreadable_state(const struct python *python)
+{
+	struct cpython_thread thread[8];
+	struct pythonrun run;
+	struct cpython cpython;
+	const char *why;
+	char what[400];
+	uint64_t none = 0, impossible = 8, idle, other;
+	bool good = python_run(python, "interpreters", 1, &run) && python_open(&run, &cpython) == CPYTHON_OPEN &&
+		    pycheck_threads(&cpython, thread, 8, &why) == 2;
+
+	idle = good ? thread[0].state + cpython.layout.thread.frame : 0;
+	other = good ? thread[1].state + cpython.layout.thread.frame : 0;
+	good = good && poke(&run, idle, &none, 8);
+	memory_forget(&run.memory);
+	snprintf(what, sizeof(what), "%s in two interpreters, one without frames: one thread", python->name);
+	good = ok(good && cpython_threads(&cpython, thread, 8) == 1, what) && poke(&run, other, &impossible, 8);
+	memory_forget(&run.memory);
+	snprintf(what, sizeof(what), "%s in two interpreters, one without frames, one not readable: none",
+		 python->name);
+	ok(good && cpython_threads(&cpython, thread, 8) == 0, what);
+	python_end(&run);
+}
+
 static void paths(void)
 {
 	ok(cpython_is_library(STR("/usr/bin/python3.11")) && cpython_is_library(STR("/opt/python3")) &&
@@ -224,6 +249,7 @@ int main(void)
 	for (size_t i = 0; i < n; i++) {
 		unknown_version(&python[i]);
 		two_states(&python[i]);
+		unreadable_state(&python[i]);
 		if (python[i].minor >= 13)
 			wrong_offset(&python[i]);
 		for (size_t k = 0; k < sizeof(programs) / sizeof(*programs); k++)
