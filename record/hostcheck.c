@@ -30,8 +30,9 @@ struct check {
 	const struct hostcheck_options *o;
 	struct hint_facts facts;
 	struct events events;
-	/* all: true: the whole host can be recorded. kernel: true: kernel stacks can be recorded. */
-	bool all, kernel;
+	/* all: true: the whole host can be recorded. own: true: only own processes can be recorded. kernel: true:
+	 * kernel stacks can be recorded. */
+	bool all, own, kernel;
 	uint32_t copies;   /* size in bytes of a sample's stack copy; 0: frame-pointer unwinding */
 	bool interpreters; /* true: functions of interpreters can be read */
 };
@@ -57,34 +58,6 @@ static int hostcheck_open_event(const struct perf_event_attr *attr, pid_t pid, i
 static struct events_options events_options(const struct check *check)
 {
 	return (struct events_options){ .frequency = check->o->frequency };
-}
-
-/* Prints if the user can record own processes. Called if system-wide recording is not possible. */
-static void check_own(struct check *check)
-{
-	struct perf_event_attr attr = check->events.event[0].attr;
-	bool kernel = true;
-	int fd;
-
-	attr.sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
-	attr.precise_ip = 0;
-	attr.read_format = 0;
-	fd = hostcheck_open_event(&attr, 0, -1);
-	if (fd < 0) {
-		attr.exclude_kernel = attr.exclude_hv = 1;
-		kernel = false;
-		fd = hostcheck_open_event(&attr, 0, -1);
-	}
-	if (fd < 0) {
-		struct hint hint = { .step = HINT_OPEN, .error = errno, .attr = &attr, .facts = check->facts };
-
-		hint_line(CHECK_NO, "own processes", &hint);
-		return;
-	}
-	close(fd);
-	checkreport_line(kernel ? CHECK_OK : CHECK_LIMITED, "own processes",
-			 "pjrecord -p PID and pjrecord -- COMMAND will work%s",
-			 kernel ? "" : ", without kernel stacks");
 }
 
 /* Prints how stacks are unwound; if the requested unwinding is not possible, also the reason. Sets check->copies. */
@@ -115,17 +88,58 @@ static void check_rings(const struct session *session)
 	text_free(&size);
 }
 
+static struct session_options hostcheck_session(struct check *check, enum target target)
+{
+	return (struct session_options){ .target = target,
+					 .event = check->events.event,
+					 .nevents = check->events.n,
+					 .ring_bytes = check->o->ring_bytes,
+					 .stack_bytes = check->o->stack_bytes,
+					 .both = check->o->both,
+					 .exactly = check->o->exactly };
+}
+
+/* Opens a session of this process as of any process of the user, and prints if and how the user can record own
+ * processes. Called if system-wide recording is not possible. Sets check->own and check->kernel. */
+static void check_own(struct check *check)
+{
+	struct session_options options = hostcheck_session(check, TARGET_THREADS);
+	struct sources_failure why = { 0 };
+	uint32_t self = (uint32_t)getpid();
+	struct session *session;
+
+	options.pid = &self;
+	options.npids = 1;
+	session = session_new(&options, &why);
+	check->own = session;
+	if (!session) {
+		struct hint hint;
+
+		hint_failure(&hint, &why);
+		hint_line(CHECK_NO, "own processes", &hint);
+		return;
+	}
+	struct session_totals totals = session_totals(session);
+	check->kernel = !totals.without_kernel;
+	checkreport_line(check->kernel ? CHECK_OK : CHECK_LIMITED, "own processes",
+			 "pjrecord -p PID and pjrecord -- COMMAND will work%s",
+			 check->kernel ? "" : ", without kernel stacks, which need kernel.perf_event_paranoid below 2");
+	check_callers(check, &totals.fallback);
+	check_rings(session);
+	session_free(session);
+}
+
+/* Prints a line without remedy for a feature that own processes do not need. */
+static void hostcheck_more(const char *what)
+{
+	checkreport_line(CHECK_LIMITED, what, "not with the rights for own processes; those for the whole system help");
+}
+
 /* Opens a session as a system-wide recording does, with all its events and rings on all CPUs. Prints which of these the
  * host allows. Sets check->all and check->kernel. */
 static void check_system(struct check *check)
 {
-	struct session_options options = { .target = TARGET_HOST,
-					   .event = check->events.event,
-					   .nevents = check->events.n,
-					   .ring_bytes = check->o->ring_bytes,
-					   .stack_bytes = check->o->stack_bytes,
-					   .both = check->o->both,
-					   .exactly = check->o->exactly };
+	struct session_options options = hostcheck_session(check, TARGET_HOST);
 	struct sources_failure why = { 0 };
 	struct session *session = session_new(&options, &why);
 
@@ -219,7 +233,9 @@ static void check_kallsyms(const struct check *check)
 {
 	struct hint hint = { .facts = check->facts };
 
-	if (hint_kallsyms(&hint))
+	if (check->own && !check->kernel)
+		checkreport_line(CHECK_OK, "kernel symbols", "are not needed without kernel stacks");
+	else if (hint_kallsyms(&hint))
 		hint_line(CHECK_LIMITED, "kernel symbols", &hint);
 	else
 		checkreport_line(CHECK_OK, "kernel symbols", "can be read");
@@ -264,6 +280,10 @@ static void check_tracepoints(const struct check *check)
 	uint64_t id;
 	int fd;
 
+	if (check->own) {
+		hostcheck_more("tracepoints");
+		return;
+	}
 	if (!tracepoint_id(&id)) {
 		hint.error = errno;
 		hint_line(CHECK_LIMITED, "tracepoints", &hint);
@@ -317,7 +337,11 @@ static void check_waits(const struct check *check)
 	struct hint hint = { .step = HINT_MEMORY, .facts = check->facts };
 	struct text text = { 0 };
 
-	if (!check->copies)
+	bool more = check->own && !check->kernel;
+
+	if (more)
+		hostcheck_more("off-CPU times");
+	if (more || !check->copies)
 		return;
 	hint.error = privileges_memory();
 	if (hint.error == 0) {
@@ -511,6 +535,10 @@ static void show_forbidden(const struct check *check, struct runtimes_count n)
 		checkreport_line(CHECK_OK, "other users", "the mappings of all %u processes can be read", n.processes);
 		return;
 	}
+	if (check->own) {
+		hostcheck_more("other users");
+		return;
+	}
 	text_printf(&text,
 		    "the mappings of %u of %u processes cannot be read, so their present code may have no "
 		    "names: ",
@@ -566,7 +594,9 @@ bool hostcheck(const struct hostcheck_options *options)
 	events_free(&check.events);
 	installed = options->dir_unspecified ? installcheck_records(options->dir) : installcheck_is(options->dir);
 	complete = !installed || installcheck(options->dir);
-	if (!check.all || !disk)
+	if (check.own && disk)
+		puts("pjrecord cannot record the whole host, but your own processes: pjrecord -p PID, pjrecord -- COMMAND.");
+	else if (!check.all || !disk)
 		puts("pjrecord cannot record the whole host: see 'no' above.");
 	else if (!installed)
 		puts("pjrecord can record the whole host.");

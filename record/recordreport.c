@@ -88,6 +88,23 @@ static void report_idle(const struct request *request, const struct session_tota
 		     request->npids == 1 ? "it waits" : "they wait");
 }
 
+/* Prints that the number of lost samples is an estimate, if other processes than those of -p had samples where samples
+ * were lost. */
+static void report_lost_others(const struct session_totals *totals)
+{
+	struct text text = { 0 };
+
+	if (!totals->lost_others)
+		return;
+	text_add(&text, "how many of ");
+	text_grouped(&text, totals->lost_others + totals->loss.samples);
+	text_add(&text, " lost samples belong to -p is unknown, as other processes filled the rings, too; ");
+	text_grouped(&text, totals->loss.samples);
+	text_add(&text, " is an estimate by the samples that were read: a larger ring (-m) helps");
+	warn("%.*s", (int)text.n, text.p);
+	text_free(&text);
+}
+
 void recordreport_end(const struct request *request, const struct session *session)
 {
 	struct session_totals totals = session_totals(session);
@@ -106,6 +123,7 @@ void recordreport_end(const struct request *request, const struct session *sessi
 		     "kernel.perf_event_max_stack=%u first",
 		     totals.depth_limit, totals.depth_limit < 512 ? 1024 : 2 * totals.depth_limit);
 	report_idle(request, &totals);
+	report_lost_others(&totals);
 	text.n = 0;
 	allocation_counts_text(&text, &totals.allocations, request->verbose);
 	if (text.n)

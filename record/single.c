@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* maximum number of attempts to create the unfinished file, while other recorders create and remove it */
+#define ATTEMPTS 16
 
 static NORETURN void single_cannot_create(const struct single *single)
 {
@@ -63,6 +67,61 @@ static void refuse_sticky(const struct single *single)
 		    single->path, (unsigned long)place->st.st_uid);
 }
 
+static NORETURN void refuse_recorded(const struct single *single)
+{
+	die("another pjrecord is recording into '%s': name another file (-o)", single->path);
+}
+
+/* Removes the unfinished file that a killed run left or another user planted; the recorder never writes to such a file.
+ * Exits with a message if another recorder holds its lock. Returns false if the file changed meanwhile: the caller then
+ * tries again. */
+static bool remove_leftover(const struct single *single)
+{
+	int folder = single->place.folder, fd;
+	struct stat named, opened;
+	bool same;
+
+	if (fstatat(folder, single->part, &named, AT_SYMLINK_NOFOLLOW))
+		return true;
+	if (!S_ISREG(named.st_mode))
+		return unlinkat(folder, single->part, 0) == 0;
+	fd = openat(folder, single->part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES)
+		die("'%s.part' belongs to user %lu, whose pjrecord may be writing it: remove it if none is, or name "
+		    "another file with -o",
+		    single->path, (unsigned long)named.st_uid);
+	if (fd < 0)
+		return false;
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		refuse_recorded(single);
+	/* a recorder removes the file only while it holds the lock of the file with this name */
+	same = fstat(fd, &opened) == 0 && fstatat(folder, single->part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+	if (same)
+		unlinkat(folder, single->part, 0);
+	close(fd);
+	return same;
+}
+
+/* Creates the unfinished file and locks it until the recorder ends, so that a second recorder does not remove it. A
+ * file system without locks is accepted: there, a second recorder is not noticed. Exits with a message on failure. */
+static void create_part(struct single *single)
+{
+	for (int i = 0; i < ATTEMPTS && single->fd < 0; i++) {
+		if (!remove_leftover(single) && i + 1 < ATTEMPTS)
+			continue;
+		single->fd = openat(single->place.folder, single->part,
+				    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+		if (single->fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (single->fd < 0)
+		single_cannot_create(single);
+	/* a recorder that started at the same time holds the lock to remove this file */
+	if (flock(single->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		refuse_recorded(single);
+}
+
 static void single_open_file(struct single *single)
 {
 	struct outpath *outpath = &single->place;
@@ -78,12 +137,8 @@ static void single_open_file(struct single *single)
 	refuse_sticky(single);
 	text_printf(&text, "%s.part%c", outpath->name, 0);
 	single->part = text.p;
-	/* removes an unfinished file that a killed run left or another user planted; the recorder never opens such a
-	 * file */
-	unlinkat(outpath->folder, single->part, 0);
-	single->fd = openat(outpath->folder, single->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (single->fd < 0)
-		single_cannot_create(single);
+	single->fd = -1;
+	create_part(single);
 	renamer_start(&single->renamer, outpath->folder, single->part, outpath->name);
 }
 
@@ -96,22 +151,34 @@ void single_open(struct single *single, const char *path)
 		die("refusing to write a recording to a terminal: use pjrecord -o - ... | pjfold, or -o FILE");
 }
 
-void single_close(struct single *single, int error)
+/* Exits with a message because the recording could not be written. error: errno. Keeps the unfinished file, which
+ * pjfold can read up to its last complete record, unless it is empty. */
+static NORETURN void single_fail(struct single *single, int error)
 {
-	const char *name = single->path ? single->path : "standard output";
+	struct stat status;
 
 	errno = error;
+	if (!single->part)
+		die_errno("%s", single->path ? single->path : "standard output");
+	if (fstat(single->fd, &status) == 0 && status.st_size == 0 && renamer_finish(&single->renamer, false) == 0)
+		die("cannot write '%s': %s: %s", single->path, strerror(error), outpath_advice(error));
+	die("cannot write '%s': %s: %s; '%s.part' keeps the samples until then, and pjfold reads it", single->path,
+	    strerror(error), outpath_advice(error), single->path);
+}
+
+void single_close(struct single *single, int error)
+{
 	if (error)
-		die_errno("%s", name);
+		single_fail(single, error);
 	if (single->part) {
 		if (fsync(single->fd))
-			die_errno("%s", name);
+			single_fail(single, errno);
 		errno = renamer_finish(&single->renamer, true);
 		if (errno)
-			die_errno("cannot rename '%s' to '%s'", single->part, name);
+			die_errno("cannot rename '%s' to '%s'", single->part, single->path);
 	}
 	if (close(single->fd))
-		die_errno("%s", name);
+		die_errno("%s", single->path ? single->path : "standard output");
 	free(single->part);
 	outpath_close(&single->place);
 }

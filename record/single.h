@@ -3,7 +3,9 @@
  * single.h - output file of one recording, which gets its name when it is complete, or standard output.
  *
  * Until the recording is complete, the file is called NAME.part; pjfold and perf can read it if the recorder is killed.
- * The module refuses links, FIFOs and files that another user may have planted (outpath.h).
+ * The recorder holds an exclusive lock (flock) of it. So a second recorder with the same output is refused, and the
+ * file of a killed recorder, which has no lock, is replaced. The module refuses links, FIFOs and files that another
+ * user may have planted (outpath.h).
  *
  * While the file is open, the recorder gives up its rights, among them root's right to write into folders of other
  * users. A helper process that keeps this right gives the file its name (renamer.h). A recording that fails leaves an
@@ -35,7 +37,8 @@ struct single {
 void single_open(struct single *single, const char *path);
 
 /* Completes the output: syncs the file to disk, gives it its name, and closes it. error: errno of an earlier failed
- * write; 0: no failure. Exits with a message if error is not 0, or if one of the steps fails. */
+ * write; 0: no failure. Exits with a message if error is not 0, or if one of the steps fails. If the recording could
+ * not be written, keeps the unfinished file and names it in the message, unless it is empty. */
 void single_close(struct single *single, int error);
 
 /* Closes the output and deletes the unfinished file. */

@@ -36,7 +36,8 @@ static const struct trouble_text trouble_texts[TROUBLE_KINDS] = {
 	[TROUBLE_LOST] = { .unit = OF_LOST_AND_SAMPLES,
 			   .what = "of samples lost",
 			   .cause = "rings were full",
-			   .advice = "a larger ring (pjrecord -m, perf record -m) or a lower frequency (-F) helps" },
+			   .advice =
+				   "a larger ring (pjrecord -m, perf record -m), a lower frequency (-F) or a larger period (-c) helps" },
 	[TROUBLE_OVER_BUDGET] = { .unit = OF_SAMPLES,
 				  .what = "of samples without stacks",
 				  .cause = "a container or user was over budget",

@@ -464,8 +464,13 @@ static void add_hidden_loss(struct session *session)
 
 	if (lost <= session->lost_seen)
 		return;
-	session->w.report.loss.samples += lost - session->lost_seen;
-	openwindow_lost_samples(&session->w, lost - session->lost_seen, session->w.last, 0);
+	lost -= session->lost_seen;
+	session->totals.lost_others += lost;
+	lost = lostshare_of_all(&session->lostshare, lost);
+	session->totals.lost_others -= lost;
+	session->w.report.loss.samples += lost;
+	if (lost)
+		openwindow_lost_samples(&session->w, lost, session->w.last, 0);
 }
 
 int session_finish(struct session *session)
@@ -531,5 +536,6 @@ void session_free(struct session *session)
 	openwindow_free(&session->w);
 	ringpoll_free(&session->waiting);
 	text_free(&session->sample);
+	lostshare_free(&session->lostshare);
 	free(session);
 }

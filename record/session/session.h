@@ -102,6 +102,8 @@ struct session_totals {
 	/* report of the newest window that has ended */
 	struct window_report last;
 	struct pj_loss loss;
+	/* number of lost samples that, by the estimate of lostshare.h, belong to other processes than those of -p */
+	uint64_t lost_others;
 	struct pj_offcpu offcpu;
 	struct pj_unwinding unwinding;
 	/* failures of the helper processes that make unwind tables, since the start */

@@ -26,7 +26,10 @@ static bool is_sample_wanted(struct session *session, const struct ring_sample *
 		session->totals.idle_samples++;
 		return false;
 	}
-	return sessionrecords_is_target(session, sample->pid);
+	if (sessionrecords_is_target(session, sample->pid))
+		return true;
+	lostshare_sample(&session->lostshare, sample->cpu, false);
+	return false;
 }
 
 /* Returns the tid of a sample's thread. If the thread is about to end, the kernel reports the tid UINT32_MAX; then
@@ -105,6 +108,8 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	to = complete_record(session, record, event);
 	if (!to)
 		return;
+	if (session->o.target == TARGET_PROCESSES)
+		lostshare_sample(&session->lostshare, to->cpu, true);
 	if (session->o.wall && !switches_weigh(session->w.switches, to, cgroup_of(session, to, event)))
 		return;
 	to->event = event;
@@ -113,8 +118,11 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	session->w.report.samples++;
 }
 
-static void take_lost(struct session *session, const struct ring_record *record, uint64_t n)
+/* Counts n lost records of a CPU. Returns the number of lost samples to write; 0 for other records than samples. */
+static uint64_t take_lost(struct session *session, const struct ring_record *record, uint32_t cpu, uint64_t n)
 {
+	uint64_t wanted = 0;
+
 	if (record->kind == RING_OF_STATE) {
 		session->w.report.loss.records += n;
 		switches_newcomers(session->w.switches);
@@ -123,10 +131,14 @@ static void take_lost(struct session *session, const struct ring_record *record,
 		switches_lost(session->w.switches, n);
 	} else {
 		session->lost_seen += n;
+		wanted = lostshare_of(&session->lostshare, cpu, n);
 		/* losses before the first window are not counted, because samples are not recorded then */
-		if (record->time >= session->w.begin)
-			session->w.report.loss.samples += n;
+		if (record->time >= session->w.begin) {
+			session->w.report.loss.samples += wanted;
+			session->totals.lost_others += n - wanted;
+		}
 	}
+	return wanted;
 }
 
 void sessionrecords_take_offcpu(void *to, struct ring_sample *sample)
@@ -173,6 +185,7 @@ void sessionrecords_take(struct session *session, const struct ring_record *reco
 	 * have. */
 	if (perf_record->type == RECORD_MMAP2)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
+	uint64_t lost = 0;
 	bool pass = state_record(session->w.state, perf_record, record->time);
 	if (record->kind == RING_OF_STATE) {
 		waitstacks_record(session->w.waits, record);
@@ -185,22 +198,19 @@ void sessionrecords_take(struct session *session, const struct ring_record *reco
 		/* Files do not contain the event of context switches, so the loss is reported for the off-CPU event. */
 		if (record->kind == RING_OF_SWITCHES)
 			sample_id->event = session->o.offcpu;
-		take_lost(session, record, load64(body + 8));
+		lost = take_lost(session, record, sample_id->cpu, load64(body + 8));
 		pass = record->kind != RING_OF_SAMPLES;
-		/* The ring of samples holds nothing but samples, so the loss is written as lost samples. */
-		if (!pass && record->time >= session->w.begin)
-			openwindow_lost_samples(&session->w, load64(body + 8), record->time, sample_id->cpu);
 		break;
-	case RECORD_LOST_SAMPLES:
-		take_lost(session, record, load64(body));
-		pass = true;
-		break;
+	case RECORD_LOST_SAMPLES: lost = take_lost(session, record, sample_id->cpu, load64(body)); break;
 	case RECORD_THROTTLE:
 		session->w.report.loss.throttled++;
 		pass = true;
 		break;
 	default: break;
 	}
+	/* The ring of samples holds nothing but samples, so both records of a loss are written as lost samples. */
+	if (lost && record->time >= session->w.begin)
+		openwindow_lost_samples(&session->w, lost, record->time, sample_id->cpu);
 	if (pass && record->time >= session->w.begin)
 		output_records(&session->w.out, perf_record, perf_record->size);
 }

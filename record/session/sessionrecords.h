@@ -7,6 +7,7 @@
 #ifndef PJ_SESSIONRECORDS_H
 #define PJ_SESSIONRECORDS_H
 
+#include "record/session/lostshare.h"
 #include "record/session/openwindow.h"
 #include "record/perf/eventattrs.h"
 #include "record/perf/ringpoll.h"
@@ -32,9 +33,10 @@ struct session {
 	struct text sample; /* buffer in which a sample is composed */
 	struct session_totals totals;
 	uint64_t polled, late, lost_seen, drained;
-	uint64_t started; /* time in ns (CLOCK_MONOTONIC) at which the events were enabled */
-	uint64_t now;     /* time in ns (CLOCK_MONOTONIC) at which the rings were last drained */
-	uint64_t flushed; /* time in ns (CLOCK_MONOTONIC) of the last openwindow_flush */
+	struct lostshare lostshare; /* share of the processes of -p among the samples; empty without -p */
+	uint64_t started;           /* time in ns (CLOCK_MONOTONIC) at which the events were enabled */
+	uint64_t now;               /* time in ns (CLOCK_MONOTONIC) at which the rings were last drained */
+	uint64_t flushed;           /* time in ns (CLOCK_MONOTONIC) of the last openwindow_flush */
 	struct ringpoll waiting;
 };
 

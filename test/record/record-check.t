@@ -57,6 +57,17 @@ if [ "$(id -u)" = 0 ] && have setpriv; then
 	if [ "${level:-2}" -gt 0 ]; then
 		is "  status" "$status" 1
 		ok "  what is missing, and the command that helps" grep -q "^no .*CAP_PERFMON.*(now $level): run it as root, or: sudo setcap cap_perfmon,.*=ep /.*/record, or: sudo sysctl kernel.perf_event_paranoid=0" nobody
+		if as_nobody ./record -q -o open/own.data -- true 2>err; then
+			ok "  own processes have complete stacks" grep -q '^ok *callers: by unwind tables' nobody
+			ok "  which need no deeper callchains" not grep -q perf_event_max_stack nobody
+			is "  a command of root helps the whole system and interpreters alone" \
+				"$(sed -n 's/^[a-z]* *\([a-z ]*\): .*sudo.*/\1/p' nobody | grep -vx interpreters)" "whole system"
+			is "  the last line" "$(tail -n 1 nobody)" \
+				"pjrecord cannot record the whole host, but your own processes: pjrecord -p PID, pjrecord -- COMMAND."
+			rm -f open/own.data
+		else
+			skip "  own processes" "not allowed here: $(head -n 1 err)"
+		fi
 		as_nobody ./record -q -a -d open -w 1 -n 1 >out 2>err
 		is "  a recording fails: status" $? 1
 		is "  with one line" "$(grep -c . err)" 1

@@ -6,6 +6,10 @@
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/record/burn.sh
 . "$(dirname "$0")/burn.sh"
+# shellcheck source=test/lib/record.sh
+. "$top/test/lib/record.sh"
+first=''
+trap 'kill -9 $first $load 2>/dev/null; mountpoint -q small && umount small; rm -rf "$scratch"' EXIT
 
 # samples FILE: number of its samples in the load
 samples()
@@ -76,6 +80,70 @@ pjrecord -q -o main.c -- true 2>err
 is "-o with a file that is no recording: status" $? 125
 ok "  is refused" grep -q 'is not a recording, and is not replaced' err
 is "  and stays" "$(cat main.c)" "int main;"
+
+# ---- two recordings into one file
+
+# second FOLDER: a second recording into FOLDER/two.data while the first one runs, and the end of the first one
+second()
+{
+	(cd "$1" && exec pjrecord -q -o two.data -p $$ -s 100) 2>first.err &
+	first=$!
+	until_ 60 test -s "$1/two.data.part"
+	(cd "$1" && pjrecord -q -o two.data -- true) 2>err
+	is "a second recording into one file, in $1: status" $? 125
+	is "  the reason, and what helps" "$(cat err)" \
+		"pjrecord: another pjrecord is recording into 'two.data': name another file (-o)"
+	kill -TERM $first
+	wait $first
+	is "  the first one is complete" "$(cat first.err) $(cd "$1" && echo two.data*)" " two.data"
+	ok "  and a recording" pjfold -q -o out "$1/two.data"
+	(cd "$1" && exec pjrecord -q -o two.data -p $$ -s 100) 2>first.err &
+	first=$!
+	until_ 60 test -s "$1/two.data.part"
+	kill -9 $first
+	wait $first 2>/dev/null
+	ok "  the file of a killed recorder is no obstacle" sh -c "cd $1 && pjrecord -q -o two.data -- true"
+	is "  and is replaced" "$(cd "$1" && echo two.data*)" two.data
+}
+mkdir shared
+second shared
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 shared && rm shared/two.data
+	second shared
+else
+	skip "two recordings of root in a folder of another user" "not root"
+fi
+# as in two recorders that start at once: each ends complete, or refuses
+for _ in 1 2 3 4; do
+	pjrecord -q -o once.data ./$burn shares 1 2>>once.err &
+done
+wait
+is "of four at once, one ends complete" "$(ls once.data*) $(grep -vc 'another pjrecord is recording' once.err)" "once.data 0"
+
+# ---- a full disk
+
+mkdir small
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=200k none small 2>err; then
+	load 1 spin 60
+	# shellcheck disable=SC2086 # numbers
+	pjrecord -q -F 4000 -s 30 -p $load -o small/full.data 2>err
+	is "a full disk: status" $? 1
+	is "  the reason, what helps, and what is left" "$(cat err)" "pjrecord: cannot write 'small/full.data': No space left on device: \
+free some space, or name a file on another file system; 'small/full.data.part' keeps the samples until then, and pjfold reads it"
+	ok "  that can be read" some small/full.data.part
+	rm small/full.data.part
+	dd if=/dev/zero of=small/filled bs=4k count=50 2>/dev/null
+	pjrecord -q -s 30 -p $load -o small/full.data 2>err
+	is "a disk that is full at the start: status, and what is left" "$? $(ls small)" "1 filled"
+	is "  the reason, and what helps" "$(cat err)" "pjrecord: cannot write 'small/full.data': No space left on device: \
+free some space, or name a file on another file system"
+	kill -9 $load
+	wait $load 2>/dev/null
+	umount small
+	load=
+else
+	skip "a full disk" "a tmpfs may not be mounted"
+fi
 
 mkdir theirs && chmod 755 theirs && : >theirs/file
 refused_output()

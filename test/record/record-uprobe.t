@@ -6,6 +6,7 @@
 # Run by ./check as root; a part that is not allowed is skipped with the reason.
 # stage: live
 # covers: record/probes/uprobes.c record/probes/namedmapping.c record/probes/elfsymbol.c record/perf/events.c
+# covers: record/session/lostshare.c record/recordreport.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -90,6 +91,20 @@ record thin.data 2000 -e uprobe:calls:counted -c 100 --unwind=tables
 is "-c 100: one of 100 calls" "$(samples thin.data)" 20
 is "  with a weight that adds up to all" "$(samples thin.data --weight=period)" 2000
 ok "  unwound by tables to the root" sh -c 'pjfold -q thin.data | grep -q "_start;.*main;caller;counted "'
+
+# A second process calls the function on the same CPU, and fills the rings with samples that are not those of -p.
+taskset -c 0 ./calls 100000000 >first.out &
+first=$!
+soon grep -q . first.out
+kill -USR1 $first
+record crowded.data 500 -e uprobe:calls:counted -c 1 --unwind=tables -m 32K
+kill -9 $first
+wait $first 2>/dev/null
+first=''
+lost=$(pjfold --info crowded.data | awk '/^lost/ { sub(",", "", $2); print $2 }')
+all=$(sed -n 's/.*: how many of \([0-9,]*\) lost samples belong to -p is unknown.*/\1/p' err | tr -d ,)
+ok "lost samples of other processes are not counted (${lost:-?} of ${all:-?})" test "${all:-0}" -gt "${lost:-100000000}"
+ok "  and the number is called an estimate" grep -q 'other processes filled the rings, too; [0-9,]* is an estimate' err
 
 replace=1
 record replaced.data 500 -e uprobe:calls:counted -c 1

@@ -265,8 +265,8 @@ static void figures(void)
 	judgement = profile();
 	judgement.lost = 6038;
 	is_sentence(&judgement,
-		    NAMED "; 50 % of samples lost: rings were full (a larger ring (pjrecord -m, perf record -m) or a "
-			  "lower frequency (-F) helps)",
+		    NAMED "; 50 % of samples lost: rings were full (a larger ring (pjrecord -m, perf record -m), a "
+			  "lower frequency (-F) or a larger period (-c) helps)",
 		    "losses");
 }
 

@@ -363,7 +363,7 @@ static void sentences(void)
 	metrics_sentence(&t, &r);
 	is_str(text_view(&t),
 	       STR("1,000 samples, 2 processes, 30 s; 70 % of stacks complete; 50 % of samples lost: rings were full (a "
-		   "larger ring (pjrecord -m, perf record -m) or a lower frequency (-F) helps); nothing was recorded for "
+		   "larger ring (pjrecord -m, perf record -m), a lower frequency (-F) or a larger period (-c) helps); nothing was recorded for "
 		   "2.5 s before"),
 	       "losses are larger; a time without recording is always reported");
 	t.n = 0;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lostshare.h - estimates how many lost samples belong to the recorded processes.
+ *
+ * With -p, events are opened for whole CPUs, and the recorder drops the samples of other processes. The kernel reports
+ * lost samples of a CPU as one number, without their processes. So the number is divided by the share of the recorded
+ * processes among the samples read from that CPU. Recent samples count more than earlier ones. Remainders are carried
+ * over, so the sum of many small losses is right.
+ *
+ * The result is only an estimate: samples come through while the others are interrupted. With bursts of 10 calls in one
+ * process and 400,000 calls per second in another, it was 6 to 40 times the true number, and the number of the kernel
+ * over 5,000 times.
+ *
+ * Pure: no input or output.
+ */
+#ifndef PJ_LOSTSHARE_H
+#define PJ_LOSTSHARE_H
+
+#include "common/base.h"
+
+/* Number of samples of one CPU, and the remainder of its last division. */
+struct lostshare_cpu {
+	uint64_t wanted, all, remainder;
+};
+
+/* A zeroed object is valid and empty. */
+struct lostshare {
+	struct lostshare_cpu *cpu;
+	size_t n;
+};
+
+/* Counts a sample read from a CPU. wanted: it belongs to a recorded process. */
+void lostshare_sample(struct lostshare *lostshare, uint32_t cpu, bool wanted);
+
+/* Returns the number of `lost` samples of a CPU that belong to recorded processes; all of them if no sample of the CPU
+ * was counted. */
+uint64_t lostshare_of(struct lostshare *lostshare, uint32_t cpu, uint64_t lost);
+
+/* Returns the same for samples lost on unknown CPUs, by the samples of all CPUs. */
+uint64_t lostshare_of_all(const struct lostshare *lostshare, uint64_t lost);
+
+void lostshare_free(struct lostshare *lostshare);
+
+#endif
