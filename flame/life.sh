@@ -1,6 +1,6 @@
 # life.sh - who was started, and how all of it ends, whatever comes: a signal, a failure, or the end of the work.
 
-tmp='' recorder='' mapper='' job='' keys='' terminal='' interrupted='' in_command=''
+tmp='' recorder='' mapper='' job='' keys='' terminal='' interrupted=''
 
 stop()
 {
@@ -39,12 +39,13 @@ finish()
 	exit "$status"
 }
 
-# on_interrupt STATUS: the first Ctrl-C or SIGTERM ends a recording, and what there is of it is drawn; the second ends all.
+# on_interrupt STATUS: the first Ctrl-C or SIGTERM ends a recording, and what there is of it is drawn; the second ends all. pjrecord ends a command,
+# unless Ctrl-C reached both: of two signals within half a second it takes the first.
 on_interrupt()
 {
 	if [ -n "$top" ]; then
 		[ "$1" = 143 ] && exit 143
-		[ -n "$recorder$in_command" ] && exit 0
+		[ -n "$recorder" ] && exit 0
 		exit 130
 	fi
 	if [ -n "$interrupted" ]; then
@@ -53,12 +54,12 @@ on_interrupt()
 		say "ended by a second signal before the picture was complete"
 		exit "$1"
 	fi
-	if [ -z "$recorder$in_command" ]; then
+	if [ -z "$recorder" ]; then
 		say "ended by a signal outside of a recording: nothing was drawn"
 		exit "$1"
 	fi
+	kill -INT "$recorder" 2>/dev/null
 	interrupted=$(date +%s)
-	if [ -n "$recorder" ]; then kill -INT "$recorder" 2>/dev/null; fi
 }
 
 # A job ends here, or is interrupted by a signal to us, which the shell hears only while it waits.

@@ -166,6 +166,56 @@ pjflame -q -s 1 -o first.svg -- sh -c "./$burn shares 2; head -c 300000000 /dev/
 is "-s 1 with a command that takes longer: status of the command" $? 7
 ok "  is the picture of its first second" shows first.svg burn
 ok "  alone" not shows first.svg cksum
+
+# a signal ends the recording of a command and, as with perf record, the command
+cat >turns.sh <<'SH'
+trap 'echo interrupted; exit 5' INT
+echo begun $$
+while :; do :; done
+SH
+# has_run FILE: true if the process whose PID is in the first line has run for half a second, some 150 samples
+has_run()
+{
+	awk '{ exit $14 + $15 < 50 }' "/proc/$(sed -n 's/^begun \([0-9]*\).*/\1/p;q' "$1")/stat"
+}
+undo=
+if env --default-signal=INT,QUIT true 2>/dev/null; then undo='env --default-signal=INT,QUIT'; fi
+for signal in TERM INT; do
+	if [ "$signal" = INT ] && [ -z "$undo" ]; then
+		skip "INT while a command is recorded" "env cannot undo that jobs of a shell ignore it"
+		continue
+	fi
+	# a loop would not end if the signal was lost
+	$undo pjflame -q -o ended.svg -- timeout --foreground 60 sh turns.sh >ended.out 2>err &
+	flame=$!
+	until_true grep -q begun ended.out
+	until_true has_run ended.out
+	kill -$signal $flame
+	wait $flame
+	is "$signal while a command is recorded: status of the command" "$? $(cat err)" "143 "
+	ok "  is its picture" shows ended.svg '^sh;'
+	ok "  and the command has ended" not has_run ended.out
+	rm -f ended.svg
+done
+echo given | pjflame -q -o in.svg -- sh -c "cat; exec ./$burn shares 0.2" >out 2>err
+is "a command has the standard input: status" "$? $(cat out err)" "0 given"
+if [ -n "$undo" ] && have script; then
+	mkfifo keys
+	$undo timeout 60 script -qefc 'pjflame -o ctrl.svg -- sh turns.sh; echo status $?' typescript <keys >ctrl.out 2>&1 &
+	terminal=$!
+	exec 7>keys
+	until_true grep -q begun ctrl.out
+	until_true has_run ctrl.out
+	printf '\003' >&7
+	until_true grep -q status ctrl.out
+	exec 7>&-
+	wait $terminal
+	is "Ctrl-C reaches a command that handles it, without SIGTERM: its status" "$(tr -d '\r' <ctrl.out | grep -o -e 'interrupted$' -e 'status .*' | tr '\n' ' ')" "interrupted status 5 "
+	ok "  is its picture" shows ctrl.svg '^sh;'
+else
+	skip "Ctrl-C while a command is recorded" "no script, or env cannot undo that jobs of a shell ignore it"
+fi
+
 pjrecord -q -p $load -s 1 -o perf.data 2>err
 ok "pjflame perf.data" pjflame -q -o data.svg perf.data
 ok "  is its picture" shows data.svg burn
