@@ -92,6 +92,18 @@ attend()
 	return "$result"
 }
 
+# name_obstacle FOLDER: prints why nothing can be created in it, or nothing if that is unknown
+name_obstacle()
+{
+	if [ ! -e "$1" ]; then
+		echo ", which does not exist"
+	elif [ ! -d "$1" ]; then
+		echo ", which is no directory"
+	elif [ ! -w "$1" ]; then
+		echo ", which is read-only or belongs to another user"
+	fi
+}
+
 prepare()
 {
 	trap finish EXIT
@@ -99,7 +111,8 @@ prepare()
 	trap 'on_interrupt 130' INT
 	trap 'on_interrupt 143' TERM
 	trap 'exit 0' USR1 # a key
-	tmp=$(mktemp -d "${TMPDIR:-/tmp}/pjflame.XXXXXX") || { tmp=; die "cannot create a temporary directory in ${TMPDIR:-/tmp}: set TMPDIR"; }
+	parent=${TMPDIR:-/tmp}
+	tmp=$(mktemp -d "$parent/pjflame.XXXXXX" 2>/dev/null) || { tmp=; die "cannot create a temporary directory in '$parent'$(name_obstacle "$parent"): set TMPDIR to a directory to which you may write"; }
 	dir=$tmp/pj
 	if [ -n "$keep" ]; then
 		mkdir -p -- "$keep" 2>"$tmp/err" || die "--keep: $(sed 's/^mkdir: //' "$tmp/err")"

@@ -56,6 +56,16 @@ refused "a file that is not there" "no such file" pjflame no-such.data
 refused "an unknown palette, before the recording" "unknown palette 'jav'" pjflame --colors=jav -s 1
 refused "a page of HTML" "-f x.svg" pjflame -d 5 -f x.html 1
 refused "a page of another format" "written by --folded=FILE" pjflame -d 5 -o collapsed 1
+refused "a pattern of async-profiler" "such as %p and %t are not replaced" pjflame -d 5 -f profile-%p.svg 1
+refused "  at the end" "are not replaced" pjflame -d 5 -o x.%t 1
+ok "a percent sign in a name" pjflame -q -o 50%part.svg x.folded
+refused "a cgroup, of perf" "-G: -c NAME records a cgroup by the last part of its path" pjflame -G no-such -s 60
+refused "  by its long name" "--cgroup: -c NAME records a cgroup" pjflame --cgroup=no-such -s 60
+touch file
+for folder in no/such file; do
+	TMPDIR=$folder pjflame -s 60 >out 2>err </dev/null
+	is "TMPDIR=$folder: status, one line with the reason" "$? $(sed "s/'[^']*'/X/; s/: set TMPDIR to.*//" err | tr '\n' ';')" "1 pjflame: cannot create a temporary directory in X, which $([ -e $folder ] && echo is no directory || echo does not exist);"
+done
 refused "a picture of pixels" "-o x.svg" pjflame -o x.png 1
 refused "another profile" "stacks of --folded=FILE" pjflame -o x.pb.gz 1
 refused "a format of py-spy" "stacks of --folded=FILE" pjflame --format speedscope 1
@@ -136,6 +146,12 @@ pjrecord -q -a -w 1 --once -d try >out 2>why || { skip "recordings" "recording i
 ./$burn shares 400 &
 load=$!
 ok "pjflame PID" pjflame -q -s 1 $load
+echo 'app;main 3' | pjflame -s 1 -o host.svg 2>err
+is "a pipe without the operand -: status, message" "$? $(grep -c 'pipe on standard input is not read: perf script | pjflame - draws it' err)" "0 1"
+echo 'app;main 3' | pjflame -s 1 -o host.svg -a 2>err
+is "  with a target: status, message" "$? $(grep -c 'pipe on standard input' err)" "0 0"
+pjflame -c no-such-container -s 60 >out 2>err </dev/null
+is "a container that is not there: status, advice" "$? $(grep -cE "called 'no-such-container': (pjflame --list prints|there is none that this user may see: -p PID records|did you mean)" err)" "1 1"
 ok "  is its picture" shows flame.svg burn
 sh -c 'sleep 60 & wait' &
 idle=$!
