@@ -124,7 +124,7 @@ choose_container()
 			near=$(word=$container c_awk 'NR > 1 && $2 != "-" && index($2, ENVIRON["word"]) { print length($2), $2 }' "$tmp/list" | LC_ALL=C sort -n | sed -n '1s/^[0-9]* //p')
 		fi
 		[ -z "$near" ] || die "no process is in a container, unit or cgroup called '$container': did you mean $near? (pjflame --list)"
-		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then near="pjflame --list prints those that there are"; else near="this user can see none, but -p PID records a process in any namespace"; fi
+		if [ "$(wc -l <"$tmp/list")" -gt 1 ]; then near="pjflame --list prints those that there are"; else near="there is none that this user may see: -p PID records a process, also in a container"; fi
 		die "no process is in a container, unit or cgroup called '$container': $near"
 		;;
 	1) ;;

@@ -1,6 +1,6 @@
 # life.sh - who was started, and how all of it ends, whatever comes: a signal, a failure, or the end of the work.
 
-tmp='' recorder='' mapper='' job='' keys='' terminal='' interrupted='' in_command=''
+tmp='' recorder='' mapper='' job='' keys='' terminal='' interrupted=''
 
 stop()
 {
@@ -39,12 +39,13 @@ finish()
 	exit "$status"
 }
 
-# on_interrupt STATUS: the first Ctrl-C or SIGTERM ends a recording, and what there is of it is drawn; the second ends all.
+# on_interrupt STATUS: the first Ctrl-C or SIGTERM ends a recording, and what there is of it is drawn; the second ends all. pjrecord ends a command,
+# unless Ctrl-C reached both: of two signals within half a second it takes the first.
 on_interrupt()
 {
 	if [ -n "$top" ]; then
 		[ "$1" = 143 ] && exit 143
-		[ -n "$recorder$in_command" ] && exit 0
+		[ -n "$recorder" ] && exit 0
 		exit 130
 	fi
 	if [ -n "$interrupted" ]; then
@@ -53,12 +54,12 @@ on_interrupt()
 		say "ended by a second signal before the picture was complete"
 		exit "$1"
 	fi
-	if [ -z "$recorder$in_command" ]; then
+	if [ -z "$recorder" ]; then
 		say "ended by a signal outside of a recording: nothing was drawn"
 		exit "$1"
 	fi
+	kill -INT "$recorder" 2>/dev/null
 	interrupted=$(date +%s)
-	if [ -n "$recorder" ]; then kill -INT "$recorder" 2>/dev/null; fi
 }
 
 # A job ends here, or is interrupted by a signal to us, which the shell hears only while it waits.
@@ -91,6 +92,18 @@ attend()
 	return "$result"
 }
 
+# name_obstacle FOLDER: prints why nothing can be created in it, or nothing if that is unknown
+name_obstacle()
+{
+	if [ ! -e "$1" ]; then
+		echo ", which does not exist"
+	elif [ ! -d "$1" ]; then
+		echo ", which is no directory"
+	elif [ ! -w "$1" ]; then
+		echo ", which is read-only or belongs to another user"
+	fi
+}
+
 prepare()
 {
 	trap finish EXIT
@@ -98,7 +111,8 @@ prepare()
 	trap 'on_interrupt 130' INT
 	trap 'on_interrupt 143' TERM
 	trap 'exit 0' USR1 # a key
-	tmp=$(mktemp -d "${TMPDIR:-/tmp}/pjflame.XXXXXX") || { tmp=; die "cannot create a temporary directory in ${TMPDIR:-/tmp}: set TMPDIR"; }
+	parent=${TMPDIR:-/tmp}
+	tmp=$(mktemp -d "$parent/pjflame.XXXXXX" 2>/dev/null) || { tmp=; die "cannot create a temporary directory in '$parent'$(name_obstacle "$parent"): set TMPDIR to a directory to which you may write"; }
 	dir=$tmp/pj
 	if [ -n "$keep" ]; then
 		mkdir -p -- "$keep" 2>"$tmp/err" || die "--keep: $(sed 's/^mkdir: //' "$tmp/err")"

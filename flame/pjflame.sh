@@ -110,7 +110,7 @@ END
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 whom='' pids='' container='' seconds='' frequency='' event='' unwind='' interpreters='' offcpu='' wall='' output=flame.svg folded='' keep='' title='' colors='' by='' inline=''
-dump='' top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
+unread_pipe='' dump='' top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
 failure=1
 
 # number NAME VALUE LEAST MOST
@@ -194,6 +194,7 @@ take_output()
 	output=$2
 	[ -z "$dump" ] || return 0 # text
 	case $2 in
+	*%[ptn] | *%[ptn][!A-Za-z]*) usage_error "$1 $2: patterns such as %p and %t are not replaced: name the file itself, such as flame.svg" ;;
 	*.html | *.htm) usage_error "$1 $2: a picture is an SVG, which browsers open: $1 ${2%.*}.svg" ;;
 	*.folded | *.collapsed | *.folded.txt) usage_error "$1 $2: folded stacks are written by --folded=$2" ;;
 	*.txt | collapsed | traces | flat) usage_error "$1 $2: folded stacks are written by --folded=FILE" ;;
@@ -213,6 +214,14 @@ of_py_spy()
 	--idle) usage_error "$1: -e wall has the waits of all threads, too" ;;
 	--gil) usage_error "$1: leave it out: samples are of threads on a CPU, which those without the GIL do not use" ;;
 	--subprocesses) usage_error "$1: processes that start later are recorded; give the PIDs of those that there are, too: -p PID,PID2" ;;
+	esac
+}
+
+# of_perf OPTION: options of perf without an equivalent of the same form
+of_perf()
+{
+	case $1 in
+	-G* | --cgroup | --cgroup=*) usage_error "${1%%=*}: -c NAME records a cgroup by the last part of its path, such as -c nginx.service" ;;
 	esac
 }
 
@@ -355,7 +364,7 @@ while [ $# -gt 0 ]; do
 		value=${1#-?}
 		take "${1%"$value"}" "$value"
 		;;
-	-?*) of_py_spy "$1"; of_other_tool "${1%%=*}"; unknown "$1" ;;
+	-?*) of_py_spy "$1"; of_perf "$1"; of_other_tool "${1%%=*}"; unknown "$1" ;;
 	*)
 		if ! take_operand "$1"; then
 			if take_timer "$@"; then break; fi
@@ -378,6 +387,8 @@ settle_dump()
 }
 
 if [ "$event" = wall ]; then event='' wall=--wall; fi
+# A pipe that nobody fills looks like one of perf script: ssh and cron start programs with one. So it is not read without the operand -.
+if [ -z "$whom$top$list$values" ] && [ -p /dev/stdin ]; then unread_pipe=1; fi
 whom=${whom:-all}
 [ -z "$dump" ] || settle_dump
 if [ -n "$top" ]; then
@@ -439,7 +450,7 @@ fi
 if [ -n "$list" ]; then
 	known=$(list_containers)
 	printf '%s\n' "$known" || exit "$failure" # not every awk says that a disk is full
-	[ "$(printf '%s\n' "$known" | wc -l)" -gt 1 ] || tell "no containers and no units here; -p PID records a process in any namespace"
+	[ "$(printf '%s\n' "$known" | wc -l)" -gt 1 ] || tell "no containers and no units that this user may see: -p PID records a process, also in a container"
 	exit 0
 fi
 [ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }
@@ -447,5 +458,6 @@ check_recording
 # pjsvg prints the reason
 [ -z "$colors" ] || echo "main 1" | pjsvg --colors "$colors" >/dev/null || exit 2
 prepare
+[ -z "$unread_pipe" ] || tell "the pipe on standard input is not read: perf script | pjflame - draws it"
 case $whom in command | file) ;; *) choose_target ;; esac
 if [ -n "$dump" ]; then dump; elif [ -n "$top" ]; then top; elif [ "$whom" = file ]; then draw_file; else draw "$@"; fi

@@ -96,20 +96,33 @@ record_window()
 	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
 }
 
-# In the foreground, so that the command has the terminal, and its keys.
+# allow_foreground: prints the option of pjrecord that gives a command the keys of the terminal, which a background job lacks; nothing if this
+# shell ignores SIGINT itself, as a background job of a script does: bit 1 of the mask.
+allow_foreground()
+{
+	case $(sed -n 's/^SigIgn:.*\(.\)$/\1/p' "/proc/$$/status" 2>/dev/null) in
+	[2367abef]) ;;
+	*) echo --foreground ;;
+	esac
+}
+
+# record_command COMMAND ...: its window is in $tmp/windows, its status in $command_status. pjrecord is a background job, as a signal to this shell
+# is handled at once only while the shell waits; it stays in the process group of the terminal, so that the command has its keys and Ctrl-C.
 record_command()
 {
 	command -v -- "$1" >/dev/null 2>&1 || { say "$1: not found"; exit 127; }
 	mkdir -p "$dir/out"
 	window=$dir/out/$(date +%s).data
-	in_command=1
 	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
-	# shellcheck disable=SC2086 # one word, or none
-	pjrecord ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} $wall -o "$window" -- "$@" >&5 5>&-
-	command_status=$?
+	{ command exec 6<&0; } 2>/dev/null || exec 6</dev/null # standard input is closed
+	# shellcheck disable=SC2046,SC2086 # one word, or none
+	pjrecord $(allow_foreground) ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} $wall -o "$window" -- "$@" <&6 6<&- >&5 5>&- &
+	recorder=$!
+	exec 5>&- 6<&-
 	quiet_layers
-	exec 5>&-
-	in_command=
+	await "$recorder"
+	command_status=$?
+	recorder=
 	[ -s "$window" ] || exit "$command_status"
 	printf '%s\n' "$window" >"$tmp/windows"
 }

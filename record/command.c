@@ -33,7 +33,7 @@ static void on_child(int sig)
 	(void)sig;
 }
 
-void command_fork(struct command *command, char **argv, bool to_stderr)
+void command_fork(struct command *command, char **argv, bool to_stderr, bool foreground)
 {
 	struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_NOCLDSTOP };
 	sigset_t child, before;
@@ -56,6 +56,10 @@ void command_fork(struct command *command, char **argv, bool to_stderr)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		if (to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 			_exit(125);
+		if (foreground) {
+			signal(SIGINT, SIG_DFL);
+			signal(SIGQUIT, SIG_DFL);
+		}
 		wait_and_exec(go[0], failed[1], argv);
 	}
 	close(go[0]);
@@ -97,12 +101,24 @@ bool command_ended(struct command *command, int *status)
 	return true;
 }
 
-void command_wait(struct command *command, int *status)
+void command_wait(struct command *command, const volatile sig_atomic_t *terminate, int *status)
 {
-	int how = 0;
+	sigset_t handled, before, waiting;
+	bool sent = false;
 
-	while (waitpid(command->pid, &how, 0) < 0 && errno == EINTR)
-		;
-	command->ended = true;
-	*status = as_status(how);
+	/* A signal that comes between the test of *terminate and sigsuspend interrupts sigsuspend. SIGCHLD is blocked
+	 * since command_fork. */
+	sigemptyset(&handled);
+	sigaddset(&handled, SIGHUP);
+	sigaddset(&handled, SIGINT);
+	sigaddset(&handled, SIGTERM);
+	sigprocmask(SIG_BLOCK, &handled, &before);
+	waiting = before;
+	sigdelset(&waiting, SIGCHLD);
+	while (!command_ended(command, status)) {
+		if (*terminate && !sent)
+			sent = kill(command->pid, SIGTERM) == 0;
+		sigsuspend(&waiting);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "common/base.h"
 
+#include <signal.h>
 #include <sys/types.h>
 
 struct command {
@@ -27,10 +28,11 @@ struct command {
 
 /*
  * Forks the child; exits with a message on failure. to_stderr: true: the command's standard output goes to standard
- * error, because the recorder writes the recording to standard output. Installs a handler for SIGCHLD and blocks the
- * signal in the recorder.
+ * error, because the recorder writes the recording to standard output. foreground: true: the command has the default
+ * SIGINT and SIGQUIT, which a shell script ignores for its background jobs. Installs a handler for SIGCHLD and blocks
+ * the signal in the recorder.
  */
-void command_fork(struct command *command, char **argv, bool to_stderr);
+void command_fork(struct command *command, char **argv, bool to_stderr, bool foreground);
 
 /* Lets the child call exec, and waits for the result of exec. Returns 0 if the command runs, otherwise an errno. */
 int command_exec(struct command *command);
@@ -39,8 +41,8 @@ int command_exec(struct command *command);
  * or to 128 + signal if a signal killed it. Returns false if it still runs. */
 bool command_ended(struct command *command, int *status);
 
-/* Waits for the end of the child and reaps it. Sets *status to its exit status, or to 128 + signal if a signal killed
- * it. */
-void command_wait(struct command *command, int *status);
+/* Waits for the end of the child and reaps it. Sends it one SIGTERM if *terminate is true, or becomes true by a handler
+ * of SIGHUP, SIGINT or SIGTERM meanwhile. Sets *status to its exit status, or to 128 + signal if a signal killed it. */
+void command_wait(struct command *command, const volatile sig_atomic_t *terminate, int *status);
 
 #endif

@@ -39,6 +39,10 @@
 
 static volatile sig_atomic_t stop_requested;
 
+/* True: another process ended the recording by a signal, which ends the command, too, as with perf record. A signal of
+ * the terminal reaches the command itself. */
+static volatile sig_atomic_t terminate_command;
+
 /* Time in ns of CLOCK_MONOTONIC at which the recorder that replaces this one begins; 0: no recorder replaces it. */
 static volatile _Atomic uint64_t handover_ns;
 
@@ -63,8 +67,10 @@ static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 	(void)context;
 	if (sig == SIGTERM && is_handover(info))
 		return;
-	if (!stop_requested)
+	if (!stop_requested) {
 		first = clock_now_ms();
+		terminate_command = info->si_code <= 0;
+	}
 	stop_requested = 1;
 	if (clock_now_ms() - first < AGAIN_MS)
 		return;
@@ -269,9 +275,9 @@ static bool targets_gone(const struct request *request)
 	return request->npids;
 }
 
-/* Waits for the end of a command that still runs. If the command is not the target, but only determines the length of
- * the recording, ends the command first, and sets *status to 0. Must be called after the recording is written: unread
- * events would be counted as lost. */
+/* Waits for the end of a command that still runs, and ends it if terminate_command is true. If the command is not the
+ * target, but only determines the length of the recording, ends the command first, and sets *status to 0. Must be
+ * called after the recording is written: unread events would be counted as lost. */
 static void end_command(const struct request *request, struct command *command, int *status)
 {
 	bool is_timer = target_of(request) != TARGET_COMMAND;
@@ -279,9 +285,8 @@ static void end_command(const struct request *request, struct command *command, 
 	if (!request->command || command->ended)
 		return;
 	if (is_timer)
-		kill(command->pid, SIGTERM);
-	/* a signal from the terminal reaches the command, too, so that it ends soon */
-	command_wait(command, status);
+		terminate_command = 1;
+	command_wait(command, &terminate_command, status);
 	if (is_timer)
 		*status = 0;
 }
@@ -313,7 +318,7 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 
 		if (error) {
 			recordreport_exec(request->command[0], error);
-			command_wait(command, status);
+			command_wait(command, &terminate_command, status);
 			return false;
 		}
 	}
@@ -545,7 +550,8 @@ int main(int argc, char **argv)
 		/* As with timeout(1), pjrecord exits with 125 if it fails itself; other exit statuses come from the
 		 * command. */
 		diag_failure_is(125);
-		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")));
+		command_fork(&command, request.command, request.output && str_eq(str_of(request.output), STR("-")),
+			     request.foreground);
 		session.command = child = (uint32_t)command.pid;
 	}
 	fdmessage_prepare(); /* after the fork, so that the command keeps its own limit of descriptors */

@@ -532,6 +532,8 @@ static void recordopts_add_operation(struct opt_table *table, struct request *re
 		  "size of each CPU's ring of samples (as the host allows)" },
 		{ 'u', "user", "USER", OPT_STR, &request->user, NULL, "become this user when started as root" },
 		{ 0, "with-parent", NULL, OPT_FLAG, &request->with_parent, NULL, "end when the parent process ends" },
+		{ 0, "foreground", NULL, OPT_FLAG, &request->foreground, NULL,
+		  "let Ctrl-C end the command, also from a script's background job" },
 		{ 0, "check", NULL, OPT_FLAG, &request->check, NULL,
 		  "report which features work on this host and in DIR, and exit" },
 	};

@@ -96,6 +96,9 @@ struct request {
 	bool quiet, verbose, check, cmdline;
 	/* true: the recorder ends when the process `parent`, which started it, ends */
 	bool with_parent;
+	/* true: the command has the default SIGINT and SIGQUIT, even if a shell started the recorder in the background
+	 */
+	bool foreground;
 	pid_t parent;
 	/* copy of the array argv of main, from malloc */
 	char **argv;

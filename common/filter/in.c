@@ -236,6 +236,41 @@ struct str in_peek(struct in *input, size_t n)
 	return (struct str){ input->buf + input->at, input->n < n ? input->n : n };
 }
 
+/* Returns the name of an input as a word of a shell command, or FILE if a shell would not take it literally. */
+static const char *in_shell_word(const char *name)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+,:@%-";
+
+	return *name && *name != '-' && !name[strspn(name, plain)] ? name : "FILE";
+}
+
+/* Ends the tool if the input begins as one of the formats that a command turns into text. The message is that command,
+ * complete: its result is a file that the tool reads. */
+static void refuse_convertible(const struct in *input, struct str head)
+{
+	static const struct {
+		struct str magic;
+		const char *what, *command, *ending;
+	} known[] = {
+		{ STR("PERFILE2"), "perf.data", "pjfold", "folded" },
+		{ STR("2ELIFREP"), "perf.data of another byte order", "perf script -i", "txt" },
+		{ STR("\xFD"
+		      "7zXZ"),
+		  "compressed by xz", "xz -dc", "txt" },
+		{ STR("\x28\xB5\x2F\xFD"), "compressed by zstd", "zstd -dc", "txt" },
+		{ STR("BZh"), "compressed by bzip2", "bzip2 -dc", "txt" },
+		{ STR("\x1F\x8B"), "compressed twice", "gzip -dc", "gz" },
+		{ STR("\xFF\xFE"), "UTF-16", "iconv -f UTF-16 -t UTF-8", "txt" },
+		{ STR("\xFE\xFF"), "UTF-16", "iconv -f UTF-16 -t UTF-8", "txt" },
+	};
+	const char *word = in_shell_word(input->name);
+
+	for (size_t i = 0; i < countof(known); i++)
+		if (str_starts(head, known[i].magic))
+			die_at((struct place){ input->name, 0 }, "this is %s: %s %s >%s.%s", known[i].what,
+			       known[i].command, word, word, known[i].ending);
+}
+
 /* Ends the tool if the input is not text, and skips a UTF-8 byte order mark. binary: message for data with NUL bytes.
  * is_foreign: true if text of another profiler ends the tool, too; false if it is accepted. */
 static void expect_text(struct in *input, const char *binary, bool is_foreign)
@@ -244,16 +279,6 @@ static void expect_text(struct in *input, const char *binary, bool is_foreign)
 		struct str magic;
 		const char *what;
 	} known[] = {
-		{ STR("PERFILE2"), "this is perf.data: pjfold FILE |" },
-		{ STR("2ELIFREP"), "this is perf.data of another byte order: perf script -i FILE | pjfold" },
-		{ STR("\xFD"
-		      "7zXZ"),
-		  "this is compressed by xz: xz -dc FILE |" },
-		{ STR("\x28\xB5\x2F\xFD"), "this is compressed by zstd: zstd -dc FILE |" },
-		{ STR("BZh"), "this is compressed by bzip2: bzip2 -dc FILE |" },
-		{ STR("\x1F\x8B"), "this is compressed twice: gzip -dc FILE |" },
-		{ STR("\xFF\xFE"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
-		{ STR("\xFE\xFF"), "this is UTF-16: iconv -f UTF-16 -t UTF-8 FILE |" },
 		{ STR("<svg "), "this is a picture: pjsvg --unpack extracts its folded stacks" },
 		{ STR("<?xml"),
 		  "this is a picture or other XML: pjsvg --unpack extracts the folded stacks of a picture of "
@@ -263,6 +288,7 @@ static void expect_text(struct in *input, const char *binary, bool is_foreign)
 	struct str head = in_peek(input, 64 * 1024);
 	const char *advice = NULL;
 
+	refuse_convertible(input, head);
 	for (size_t i = 0; i < countof(known); i++)
 		if (str_starts(head, known[i].magic))
 			die_at(place, "%s", known[i].what);

@@ -454,8 +454,12 @@ static void cgroup_failed(struct text *text, const struct hint *hint)
 	static const char *const roots[] = { "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 	const char *root = roots[hint->facts.cgroup2 > 0 && hint->facts.cgroup2 < 3 ? hint->facts.cgroup2 : 0];
 
+	size_t n = strlen(root);
+	const char *below = strncmp(name, root, n) == 0 && name[n] == '/' && name[n + 1] ? name + n + 1 : name;
+
 	if (hint->error == ENOENT || hint->error == ENOTDIR)
-		text_printf(text, "no cgroup '%s': names are paths below %s, as in: cat /proc/PID/cgroup", name, root);
+		text_printf(text, "there is no cgroup '%s' below %s: cat /proc/PID/cgroup prints those of a process",
+			    below, root);
 	else if (hint->error == EACCES || hint->error == EPERM)
 		text_printf(text, "cgroup '%s' may not be read: run it as root", name);
 	else if (hint->error == EBADF || hint->error == EINVAL)

@@ -56,6 +56,16 @@ refused "a file that is not there" "no such file" pjflame no-such.data
 refused "an unknown palette, before the recording" "unknown palette 'jav'" pjflame --colors=jav -s 1
 refused "a page of HTML" "-f x.svg" pjflame -d 5 -f x.html 1
 refused "a page of another format" "written by --folded=FILE" pjflame -d 5 -o collapsed 1
+refused "a pattern of async-profiler" "such as %p and %t are not replaced" pjflame -d 5 -f profile-%p.svg 1
+refused "  at the end" "are not replaced" pjflame -d 5 -o x.%t 1
+ok "a percent sign in a name" pjflame -q -o 50%part.svg x.folded
+refused "a cgroup, of perf" "-G: -c NAME records a cgroup by the last part of its path" pjflame -G no-such -s 60
+refused "  by its long name" "--cgroup: -c NAME records a cgroup" pjflame --cgroup=no-such -s 60
+touch file
+for folder in no/such file; do
+	TMPDIR=$folder pjflame -s 60 >out 2>err </dev/null
+	is "TMPDIR=$folder: status, one line with the reason" "$? $(sed "s/'[^']*'/X/; s/: set TMPDIR to.*//" err | tr '\n' ';')" "1 pjflame: cannot create a temporary directory in X, which $([ -e $folder ] && echo is no directory || echo does not exist);"
+done
 refused "a picture of pixels" "-o x.svg" pjflame -o x.png 1
 refused "another profile" "stacks of --folded=FILE" pjflame -o x.pb.gz 1
 refused "a format of py-spy" "stacks of --folded=FILE" pjflame --format speedscope 1
@@ -136,6 +146,12 @@ pjrecord -q -a -w 1 --once -d try >out 2>why || { skip "recordings" "recording i
 ./$burn shares 400 &
 load=$!
 ok "pjflame PID" pjflame -q -s 1 $load
+echo 'app;main 3' | pjflame -s 1 -o host.svg 2>err
+is "a pipe without the operand -: status, message" "$? $(grep -c 'pipe on standard input is not read: perf script | pjflame - draws it' err)" "0 1"
+echo 'app;main 3' | pjflame -s 1 -o host.svg -a 2>err
+is "  with a target: status, message" "$? $(grep -c 'pipe on standard input' err)" "0 0"
+pjflame -c no-such-container -s 60 >out 2>err </dev/null
+is "a container that is not there: status, advice" "$? $(grep -cE "called 'no-such-container': (pjflame --list prints|there is none that this user may see: -p PID records|did you mean)" err)" "1 1"
 ok "  is its picture" shows flame.svg burn
 sh -c 'sleep 60 & wait' &
 idle=$!
@@ -166,6 +182,56 @@ pjflame -q -s 1 -o first.svg -- sh -c "./$burn shares 2; head -c 300000000 /dev/
 is "-s 1 with a command that takes longer: status of the command" $? 7
 ok "  is the picture of its first second" shows first.svg burn
 ok "  alone" not shows first.svg cksum
+
+# a signal ends the recording of a command and, as with perf record, the command
+cat >turns.sh <<'SH'
+trap 'echo interrupted; exit 5' INT
+echo begun $$
+while :; do :; done
+SH
+# has_run FILE: true if the process whose PID is in the first line has run for half a second, some 150 samples
+has_run()
+{
+	awk '{ exit $14 + $15 < 50 }' "/proc/$(sed -n 's/^begun \([0-9]*\).*/\1/p;q' "$1")/stat"
+}
+undo=
+if env --default-signal=INT,QUIT true 2>/dev/null; then undo='env --default-signal=INT,QUIT'; fi
+for signal in TERM INT; do
+	if [ "$signal" = INT ] && [ -z "$undo" ]; then
+		skip "INT while a command is recorded" "env cannot undo that jobs of a shell ignore it"
+		continue
+	fi
+	# a loop would not end if the signal was lost
+	$undo pjflame -q -o ended.svg -- timeout --foreground 60 sh turns.sh >ended.out 2>err &
+	flame=$!
+	until_true grep -q begun ended.out
+	until_true has_run ended.out
+	kill -$signal $flame
+	wait $flame
+	is "$signal while a command is recorded: status of the command" "$? $(cat err)" "143 "
+	ok "  is its picture" shows ended.svg '^sh;'
+	ok "  and the command has ended" not has_run ended.out
+	rm -f ended.svg
+done
+echo given | pjflame -q -o in.svg -- sh -c "cat; exec ./$burn shares 0.2" >out 2>err
+is "a command has the standard input: status" "$? $(cat out err)" "0 given"
+if [ -n "$undo" ] && have script; then
+	mkfifo keys
+	$undo timeout 60 script -qefc 'pjflame -o ctrl.svg -- sh turns.sh; echo status $?' typescript <keys >ctrl.out 2>&1 &
+	terminal=$!
+	exec 7>keys
+	until_true grep -q begun ctrl.out
+	until_true has_run ctrl.out
+	printf '\003' >&7
+	until_true grep -q status ctrl.out
+	exec 7>&-
+	wait $terminal
+	is "Ctrl-C reaches a command that handles it, without SIGTERM: its status" "$(tr -d '\r' <ctrl.out | grep -o -e 'interrupted$' -e 'status .*' | tr '\n' ' ')" "interrupted status 5 "
+	ok "  is its picture" shows ctrl.svg '^sh;'
+else
+	skip "Ctrl-C while a command is recorded" "no script, or env cannot undo that jobs of a shell ignore it"
+fi
+
 pjrecord -q -p $load -s 1 -o perf.data 2>err
 ok "pjflame perf.data" pjflame -q -o data.svg perf.data
 ok "  is its picture" shows data.svg burn

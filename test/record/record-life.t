@@ -259,6 +259,32 @@ kill -TERM $pid
 wait $pid
 is "  SIGTERM does" "$? $(ls hup.data*)" "0 hup.data"
 
+# of a command: perf record ends it with SIGTERM, too
+cat >turns.sh <<'SH'
+trap 'exit 9' TERM
+echo $$ >turns.pid
+i=0; while [ $((i += 1)) -lt 100000000 ]; do :; done
+SH
+# true if the command has run for half a second
+has_turned()
+{
+	awk '{ exit $14 + $15 < 50 }' "/proc/$(cat turns.pid)/stat"
+}
+for seconds in 60 1; do
+	rm -f turns.pid turns.data
+	pjrecord -q -o turns.data -s $seconds -- sh turns.sh 2>err &
+	pid=$!
+	until_ 60 test -s turns.pid
+	until_ 60 has_turned
+	[ $seconds = 60 ] || until_ 60 test -s turns.data
+	kill -TERM $pid
+	wait $pid
+	is "SIGTERM ends a command, recorded for $seconds s at most: status" "$? $(cat err)" "9 "
+	ok "  its recording is whole" whole turns.data
+done
+is "a background job ignores SIGINT and SIGQUIT" "$(sh -c 'pjrecord -q -o int.data -- grep SigIgn /proc/self/status & wait $!' | grep -c '6$')" 1
+is "  --foreground: its command does not" "$(sh -c 'pjrecord -q --foreground -o int.data -- grep SigIgn /proc/self/status & wait $!' | grep -c '[0189]$')" 1
+
 # ---- readers of paths
 
 pjrecord -q -a -w 1 -n 3 -d reader --keep-symbols none 2>reader.err | head -n 1 >reader.out

@@ -273,11 +273,12 @@ static void files(void)
 	    "/proc of another user");
 	row(HINT(.step = HINT_PROC, .error = ENOENT, .pid = 7, .owner = -1),
 	    "no process 7: it may have ended; see: pgrep -l NAME", "gone");
-	row(HINT(.step = HINT_CGROUP, .error = ENOENT, .name = "web"),
-	    "no cgroup 'web': names are paths below /sys/fs/cgroup, as in: cat /proc/PID/cgroup",
+	row(HINT(.step = HINT_CGROUP, .error = ENOENT, .name = "/sys/fs/cgroup/web"),
+	    "there is no cgroup 'web' below /sys/fs/cgroup: cat /proc/PID/cgroup prints those of a process",
 	    "a cgroup that is not there");
 	ROW_WITH((f->cgroup2 = 0), HINT(.step = HINT_CGROUP, .error = ENOENT, .name = "web"),
-		 "no cgroup 'web': names are paths below /sys/fs/cgroup/perf_event, as in: cat /proc/PID/cgroup",
+		 "there is no cgroup 'web' below /sys/fs/cgroup/perf_event: cat /proc/PID/cgroup prints those of a "
+		 "process",
 		 "in the older hierarchy");
 	ROW_WITH(
 		(f->kptr_restrict = 2, f->cap_effective = ALL), HINT(.step = HINT_KALLSYMS),
