@@ -98,7 +98,7 @@ static bool find_device(struct mount_text *mount)
 
 /* Sets mount->device to that of the file of a descriptor, which the kernel assigns: a file system cannot choose it.
  * Returns false on failure. */
-static bool device_of(int fd, struct mount_text *mount)
+static bool hostmounts_device(int fd, struct mount_text *mount)
 {
 	struct statx status;
 
@@ -117,7 +117,7 @@ static bool is_local_mount(int fd, struct str id, uint32_t pid, struct mount_tex
 
 	snprintf(process, sizeof(process), "%" PRIu32, pid);
 	if (!host && !find_in(process, &id, mount))
-		host = device_of(fd, mount) && find_device(mount);
+		host = hostmounts_device(fd, mount) && find_device(mount);
 	if (str_eq(text_view(&mount->type), STR("overlay")))
 		return host || find_device(mount);
 	return hostmounts_is_local_type(text_view(&mount->type));

@@ -7,9 +7,8 @@
  * processes among the samples read from that CPU. Recent samples count more than earlier ones. Remainders are carried
  * over, so the sum of many small losses is right.
  *
- * The result is only an estimate: samples come through while the others are interrupted. With bursts of 10 calls in one
- * process and 400,000 calls per second in another, it was 6 to 40 times the true number, and the number of the kernel
- * over 5,000 times.
+ * The result is only an estimate: samples of a process that is interrupted less get through more often. For about 600
+ * calls in bursts of one process, beside 400,000 calls per second of another, it was 3,630 to 24,319.
  *
  * Pure: no input or output.
  */
