@@ -48,10 +48,10 @@ void symstore_close(struct symstore *symstore);
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		    const struct file_id *numbers);
 
-/* Opens the reduced ELF file for process `pid`, which pjrecord's data do not list because the recorder was killed: the
- * tenant of the process is unknown. Searches the folders of all tenants. Returns -1 if the process is listed, or unless
- * all files found have the same inode. Call it after all other lookups: any tenant can save a file under any
- * build-id. */
+/* Opens the reduced ELF file for a process `pid` whose tenant is unknown: pjrecord's data do not list it, because the
+ * recorder was killed, or several processes had this pid (recorder_process). Searches the folders of all tenants, but
+ * not the files of root. Returns -1 if the tenant is known, or unless all files found have the same inode. Call it
+ * after all other lookups: any tenant can save a file under any build-id. */
 int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		       const struct file_id *numbers);
 
