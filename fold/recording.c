@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/recording.h"
 
-#include "fold/eventchoice.h"
 #include "fold/process/jvmthreads.h"
 #include "fold/process/callchain.h"
 #include "fold/threads/threadstacks.h"
@@ -173,6 +172,50 @@ static void join_user(struct recording *recording, const struct perfdata_record 
 
 /* ---- adding of samples -------------------------------------------------------------------------------------- */
 
+/* Returns true if an event samples CPU time: cycles, cpu-clock or task-clock; false for all other events. */
+static bool samples_cpu_time(const struct perfdata_event *event)
+{
+	/* The upper 32 bits of config select the PMU of a hybrid CPU. */
+	return event->is_time ||
+	       (event->type == PERF_TYPE_HARDWARE && (uint32_t)event->config == PERF_COUNT_HW_CPU_CYCLES);
+}
+
+static bool has_event(const struct recording *recording, struct str name)
+{
+	const struct perfdata_event *event;
+	size_t n;
+
+	event = perfdata_events(recording->data, &n);
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(event[i].name, name))
+			return true;
+	return false;
+}
+
+/* Returns true for a recording of pjrecord --off-cpu, which has the event "offcpu-time-preempted"; false for all other
+ * recordings. */
+static bool has_offcpu(const struct recording *recording)
+{
+	return has_event(recording, STR("offcpu-time")) && has_event(recording, STR("offcpu-time-preempted"));
+}
+
+/* Returns the name of the event to fold if the user chose none. For a recording of pjrecord --wall: "wall-time". For a
+ * recording of pjrecord --off-cpu: "offcpu-time", since its three events are in random order. For any other file with
+ * several events: the first event, if it samples CPU time. In all other cases the name is empty, and the event of the
+ * first sample is folded: the first event may have no samples, as in perf mem. */
+static struct str preferred_event(const struct recording *recording)
+{
+	const struct perfdata_event *event;
+	size_t n;
+
+	event = perfdata_events(recording->data, &n);
+	if (has_event(recording, STR("wall-time-blocked")))
+		return STR("wall-time");
+	if (has_offcpu(recording))
+		return STR("offcpu-time");
+	return n > 1 && samples_cpu_time(&event[0]) ? samplekey_event_key(event[0].name) : (struct str){ 0 };
+}
+
 static bool takes_all_events(const struct recording *recording)
 {
 	return recording->o->packed || recording->o->thread_report;
@@ -210,7 +253,7 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 		key.cgroup = cgroupnames_path(&recording->groups, record->sample.cgroup);
 
 	if (unlikely(!recording->samples.chosen) && !takes_all_events(recording))
-		recording->samples.preferred = eventchoice_default(recording->data);
+		recording->samples.preferred = preferred_event(recording);
 	if (thread->space->maps->jvm)
 		comm |= OF_JVM;
 	samples_open(&recording->samples, &key);
@@ -596,8 +639,7 @@ static void recording_begin(struct recording *recording, const struct in *input,
 	if (recording->cgroups && !has_cgroups(recording))
 		die_usage("%s needs cgroups, which '%s' lacks: use perf record --all-cgroups, or pjrecord",
 			  recording->o->by ? "--by" : "--only cgroup=", input->name);
-	if (recording->o->thread_report &&
-	    !(perfdata_info(recording->data)->recorder.is && eventchoice_has_offcpu(recording->data)))
+	if (recording->o->thread_report && !(perfdata_info(recording->data)->recorder.is && has_offcpu(recording)))
 		die_usage("--thread-dump needs the waits of threads, which '%s' lacks: record with pjrecord --off-cpu",
 			  input->name);
 	if (recording->o->thread_report && recording->tally->recordings > 1)

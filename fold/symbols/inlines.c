@@ -4,8 +4,7 @@
 #ifdef PJ_LIBDW
 
 #include "common/filter/broker.h"
-#include "fold/symbols/dienames.h"
-#include "fold/symbols/diewalk.h"
+#include "fold/symbols/dies.h"
 #include "fold/symbols/dwarfimage.h"
 #include "common/text.h"
 

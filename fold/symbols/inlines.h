@@ -2,10 +2,10 @@
 /*
  * inlines.h - looks up the inlined calls at offsets in an ELF file, in its debug information.
  *
- * The module hides libdw, together with diewalk.h and dienames.h, which only inlines.c uses. In a build without libdw,
- * inlines_here is false, and lookups find nothing. The units are visited one by one; only units that contain a
- * requested offset are read, each once for all its offsets. Debug information is hostile: damaged data, or data that
- * would take too long, end the lookup with a reason; results up to there remain valid.
+ * The module hides libdw, together with dies.h, which only inlines.c uses. In a build without libdw, inlines_here is
+ * false, and lookups find nothing. The units are visited one by one; only units that contain a requested offset are
+ * read, each once for all its offsets. Debug information is hostile: damaged data, or data that would take too long,
+ * end the lookup with a reason; results up to there remain valid.
  */
 #ifndef PJ_INLINES_H
 #define PJ_INLINES_H

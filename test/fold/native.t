@@ -6,7 +6,7 @@
 # processes), and a process in mount and PID namespaces of its own, which lives until its recording was read.
 # stage: live
 # full: compares every frame with perf script: 150 s
-# covers: fold/recording.c fold/eventchoice.c fold/resolve.c fold/namelookup.c fold/perfdata/perfdata.c fold/process/callchain.c
+# covers: fold/recording.c fold/resolve.c fold/namelookup.c fold/perfdata/perfdata.c fold/process/callchain.c
 # covers: fold/process/addrspace.c fold/kernel/kernelsyms.c fold/jit/perfmap.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

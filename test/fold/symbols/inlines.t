@@ -2,7 +2,7 @@
 # inlines.t - inlined calls: at every instruction of a program against addr2line, with the debug information written, packed, split
 # and put aside in every way; in a recording against perf script; and what is said where some of it is missing or damaged.
 # full-san: 25 s with sanitizers
-# covers: fold/symbols/inlines.c fold/symbols/diewalk.c fold/symbols/dienames.c fold/symbols/dwarfimage.c fold/symbols/dsofiles.c
+# covers: fold/symbols/inlines.c fold/symbols/dies.c fold/symbols/dwarfimage.c fold/symbols/dsofiles.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

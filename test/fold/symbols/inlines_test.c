@@ -1,5 +1,5 @@
 /* Inlined calls: of this program itself, which has debug information; and of copies of which any byte may be wrong. */
-/* covers: fold/symbols/inlines.c fold/symbols/diewalk.c fold/symbols/dienames.c fold/symbols/dwarfimage.c */
+/* covers: fold/symbols/inlines.c fold/symbols/dies.c fold/symbols/dwarfimage.c */
 #include "fold/symbols/elfsyms.h"
 #include "fold/symbols/inlines.h"
 

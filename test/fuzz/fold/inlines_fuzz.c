@@ -2,7 +2,7 @@
  * alone is answered as among others when neither is given up. A function without a place is passed over by libdw, which
  * then reads entries that are damaged and that a walk into the function does not reach: so the one may be given up and
  * the other not. */
-/* covers: fold/symbols/inlines.c fold/symbols/diewalk.c fold/symbols/dienames.c fold/symbols/dwarfimage.c */
+/* covers: fold/symbols/inlines.c fold/symbols/dies.c fold/symbols/dwarfimage.c */
 /* largest: 32768 */
 #include "fold/symbols/dwarfimage.h"
 #include "fold/symbols/inlines.h"

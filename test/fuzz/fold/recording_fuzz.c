@@ -1,7 +1,6 @@
 /* perf.data into stacks: every sample that is counted is in the tree once, whatever the options; kinds of quality are
  * parts of a whole. */
-/* covers: fold/recording.c fold/eventchoice.c */
-/* covers: fold/process/locationcache.c fold/process/callchain.c fold/process/branches.c */
+/* covers: fold/recording.c fold/process/locationcache.c fold/process/callchain.c fold/process/branches.c */
 /* covers: fold/process/deferred.c fold/process/addrspace.c fold/process/locations.c fold/process/copiedstack.c */
 /* covers: fold/symbols/symstore.c */
 #include "fold/recording.h"
