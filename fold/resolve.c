@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/process/jvmthreads.h"
-#include "fold/lookupjobs.h"
+#include "fold/process/lookupjobs.h"
 #include "fold/namelookup.h"
 #include "fold/resolve.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fold/lookupjobs.h"
+#include "fold/process/lookupjobs.h"
 
 #include <stdlib.h>
 
