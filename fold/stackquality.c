@@ -160,9 +160,9 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	return above;
 }
 
-/* Returns the kernel's limit for the number of addresses in a callchain; 0 if no callchain may be that long. The result
- * is the number of addresses of the longest callchain with STACK_KERNEL_LIMIT: perf.data does not contain the limit,
- * and if pjrecord recorded it, no callchain is longer. */
+/* Returns the kernel's limit for the number of addresses in a callchain; 0 if no callchain may be that long. The ends
+ * STACK_KERNEL_LIMIT have the limit that pjrecord recorded. In perf.data without it, they have the lengths of their
+ * callchains, the longest of which decides. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
 	uint64_t limit = 0;

@@ -221,7 +221,7 @@ static void check_descriptors(const struct check *check)
 	struct hint hint = { .step = HINT_FILES, .error = EMFILE, .needed = needed, .facts = check->facts };
 
 	if (check->facts.files_hard >= 0 && needed > (uint64_t)check->facts.files_hard)
-		hint_line(check->all ? CHECK_LIMITED : CHECK_NO, "descriptors", &hint);
+		hint_line(check->all || check->own ? CHECK_LIMITED : CHECK_NO, "descriptors", &hint);
 	else
 		checkreport_line(CHECK_OK, "descriptors", "%" PRIu64 " are needed, of %" PRId64, needed,
 				 check->facts.files_hard);

@@ -81,7 +81,7 @@ void recordreport_exec(const char *command, int error)
  * waits. */
 static void report_idle(const struct request *request, const struct session_totals *totals)
 {
-	if (request->npids && !totals->samples && !totals->loss.samples && !request->offcpu &&
+	if (request->npids && !totals->samples && !totals->loss.samples && !totals->lost_others && !request->offcpu &&
 	    str_eq(str_of(request->events), STR("auto")))
 		warn("%s did not run on a CPU: --off-cpu shows where %s",
 		     request->npids == 1 ? "the process" : "the processes",

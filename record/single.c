@@ -72,14 +72,33 @@ static NORETURN void refuse_recorded(const struct single *single)
 	die("another pjrecord is recording into '%s': name another file (-o)", single->path);
 }
 
+/* Returns true if fd is the file that has the name of the unfinished file now. */
+static bool is_part(const struct single *single, int fd)
+{
+	struct stat named, opened;
+
+	return fstat(fd, &opened) == 0 &&
+	       fstatat(single->place.folder, single->part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+}
+
+/* Returns true if a recorder that may write into the folder can be the owner of the unfinished file: this user, root
+ * or the owner of the folder. Anybody could plant and lock a file in a sticky folder such as /tmp. */
+static bool may_be_recorder(const struct single *single, uid_t owner)
+{
+	struct stat folder;
+
+	return owner == geteuid() || owner == 0 || fstat(single->place.folder, &folder) < 0 || folder.st_uid == owner;
+}
+
 /* Removes the unfinished file that a killed run left or another user planted; the recorder never writes to such a file.
  * Exits with a message if another recorder holds its lock. Returns false if the file changed meanwhile: the caller then
  * tries again. */
 static bool remove_leftover(const struct single *single)
 {
 	int folder = single->place.folder, fd;
-	struct stat named, opened;
-	bool same;
+	struct stat named;
+	bool removed;
 
 	if (fstatat(folder, single->part, &named, AT_SYMLINK_NOFOLLOW))
 		return true;
@@ -92,34 +111,39 @@ static bool remove_leftover(const struct single *single)
 		    single->path, (unsigned long)named.st_uid);
 	if (fd < 0)
 		return false;
-	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+	if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK && may_be_recorder(single, named.st_uid))
 		refuse_recorded(single);
 	/* a recorder removes the file only while it holds the lock of the file with this name */
-	same = fstat(fd, &opened) == 0 && fstatat(folder, single->part, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
-	if (same)
-		unlinkat(folder, single->part, 0);
+	removed = is_part(single, fd) && unlinkat(folder, single->part, 0) == 0;
 	close(fd);
-	return same;
+	return removed;
 }
 
-/* Creates the unfinished file and locks it until the recorder ends, so that a second recorder does not remove it. A
- * file system without locks is accepted: there, a second recorder is not noticed. Exits with a message on failure. */
+/* Creates the unfinished file and locks it until the recorder ends, so that a second recorder does not remove it.
+ * Leaves single->fd negative if another recorder, which started at the same time, has removed or locked it. A file
+ * system without locks is accepted: there, a second recorder is not noticed. */
+static void lock_part(struct single *single)
+{
+	single->fd =
+		openat(single->place.folder, single->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (single->fd < 0 && errno != EEXIST)
+		single_cannot_create(single);
+	if (single->fd < 0 ||
+	    ((!flock(single->fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) && is_part(single, single->fd)))
+		return;
+	close(single->fd);
+	single->fd = -1;
+	errno = EEXIST;
+}
+
+/* Replaces the unfinished file. Exits with a message on failure. */
 static void create_part(struct single *single)
 {
-	for (int i = 0; i < ATTEMPTS && single->fd < 0; i++) {
-		if (!remove_leftover(single) && i + 1 < ATTEMPTS)
-			continue;
-		single->fd = openat(single->place.folder, single->part,
-				    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
-		if (single->fd < 0 && errno != EEXIST)
-			break;
-	}
+	for (int i = 0; i < ATTEMPTS && single->fd < 0; i++)
+		if (remove_leftover(single) || i + 1 == ATTEMPTS)
+			lock_part(single);
 	if (single->fd < 0)
 		single_cannot_create(single);
-	/* a recorder that started at the same time holds the lock to remove this file */
-	if (flock(single->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		refuse_recorded(single);
 }
 
 static void single_open_file(struct single *single)

@@ -515,7 +515,11 @@ void judgement_sentence(struct text *text, const struct judgement *judgement)
 		text_add(text, " of stacks complete");
 	}
 	if (judgement->offcpu_ns) {
-		text_add(text, judgement->offcpu_unread ? "; at least " : "; ");
+		/* not "at least 0 %", nor "at least under 0.1 %" */
+		bool least = judgement->offcpu_unread &&
+			     judgement_ratio(judgement->offcpu_complete_ns, judgement->offcpu_ns) >= 0.001;
+
+		text_add(text, least ? "; at least " : "; ");
 		put_percent(text, judgement->offcpu_complete_ns, judgement->offcpu_ns);
 		text_printf(text, " %s has complete stacks", whose_time(judgement));
 	}

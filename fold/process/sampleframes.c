@@ -49,8 +49,9 @@ void sampleframes_limit(struct sampleframes *frames, const struct perfdata_event
 		return;
 	addresses = callchain_addresses(ips, n);
 	if (addresses >= max)
-		sampleframes_location(frames, own ? location_of_end(STACK_EVENT_LIMIT, 0) :
-						    location_of_end(STACK_KERNEL_LIMIT, addresses));
+		sampleframes_location(frames,
+				      own ? location_of_end(STACK_EVENT_LIMIT, 0) :
+					    location_of_end(STACK_KERNEL_LIMIT, recorded ? recorded : addresses));
 }
 
 /* number of CONTEXT_USER markers at the end of a callchain that pjrecord copied from the kernel instead of unwinding

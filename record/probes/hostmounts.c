@@ -96,8 +96,9 @@ static bool find_device(struct mount_text *mount)
 	return find_in("self", NULL, mount) || find_in("1", NULL, mount);
 }
 
-/* Sets mount->device to that of the file of a descriptor, which the kernel assigns: a file system cannot choose it.
- * Returns false on failure. */
+/* Sets mount->device to the device number in the status of the file of a descriptor. A FUSE file system cannot choose
+ * it. It is that of the mount but for btrfs, and overlays of several file systems, whose files have numbers that no
+ * mountinfo shows. Returns false on failure. */
 static bool hostmounts_device(int fd, struct mount_text *mount)
 {
 	struct statx status;

@@ -42,13 +42,6 @@ static uint64_t lostshare_divide(uint64_t lost, uint64_t wanted, uint64_t all, u
 	return lost / all * wanted + rest / all;
 }
 
-uint64_t lostshare_of(struct lostshare *lostshare, uint32_t cpu, uint64_t lost)
-{
-	struct lostshare_cpu *row = lostshare_row(lostshare, cpu);
-
-	return row->all ? lostshare_divide(lost, row->wanted, row->all, &row->remainder) : lost;
-}
-
 uint64_t lostshare_of_all(const struct lostshare *lostshare, uint64_t lost)
 {
 	uint64_t wanted = 0, all = 0, remainder = 0;
@@ -58,6 +51,14 @@ uint64_t lostshare_of_all(const struct lostshare *lostshare, uint64_t lost)
 		all += lostshare->cpu[i].all;
 	}
 	return all ? lostshare_divide(lost, wanted, all, &remainder) : lost;
+}
+
+uint64_t lostshare_of(struct lostshare *lostshare, uint32_t cpu, uint64_t lost)
+{
+	struct lostshare_cpu *row = lostshare_row(lostshare, cpu);
+
+	return row->all ? lostshare_divide(lost, row->wanted, row->all, &row->remainder) :
+			  lostshare_of_all(lostshare, lost);
 }
 
 void lostshare_free(struct lostshare *lostshare)

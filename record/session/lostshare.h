@@ -31,8 +31,8 @@ struct lostshare {
 /* Counts a sample read from a CPU. wanted: it belongs to a recorded process. */
 void lostshare_sample(struct lostshare *lostshare, uint32_t cpu, bool wanted);
 
-/* Returns the number of `lost` samples of a CPU that belong to recorded processes; all of them if no sample of the CPU
- * was counted. */
+/* Returns the number of `lost` samples of a CPU that belong to recorded processes. If no sample of the CPU was counted,
+ * the samples of all CPUs decide; without any, all lost samples belong to them. */
 uint64_t lostshare_of(struct lostshare *lostshare, uint32_t cpu, uint64_t lost);
 
 /* Returns the same for samples lost on unknown CPUs, by the samples of all CPUs. */

@@ -17,6 +17,13 @@ bool sessionrecords_is_target(void *to, uint32_t pid)
 	return session->o.target != TARGET_PROCESSES || (process && process->target);
 }
 
+/* Counts a sample of a CPU for the estimate of lost samples (lostshare.h), with -p. */
+static void count_share(struct session *session, uint32_t cpu, bool wanted)
+{
+	if (session->o.target == TARGET_PROCESSES)
+		lostshare_sample(&session->lostshare, cpu, wanted);
+}
+
 /* Returns true if a sample must be recorded. Events with a frequency also sample idle CPUs; without `idle`, such
  * samples are counted and dropped. Occurrences of events with a fixed period in the idle task are real, so they are
  * recorded. */
@@ -24,11 +31,12 @@ static bool is_sample_wanted(struct session *session, const struct ring_sample *
 {
 	if (sample->pid == 0 && sample->tid == 0 && !session->o.idle && session->attrs.event[event - 1].attr.freq) {
 		session->totals.idle_samples++;
+		count_share(session, sample->cpu, false);
 		return false;
 	}
 	if (sessionrecords_is_target(session, sample->pid))
 		return true;
-	lostshare_sample(&session->lostshare, sample->cpu, false);
+	count_share(session, sample->cpu, false);
 	return false;
 }
 
@@ -95,8 +103,14 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	const uint64_t *chain;
 	size_t before;
 
-	if (!event || event > session->o.nevents || record->time < session->w.begin ||
-	    !is_sample_wanted(session, sample, event))
+	if (!event || event > session->o.nevents)
+		return;
+	if (record->time < session->w.begin) {
+		/* a loss after the first window's begin may include samples from before it */
+		count_share(session, sample->cpu, sessionrecords_is_target(session, sample->pid));
+		return;
+	}
+	if (!is_sample_wanted(session, sample, event))
 		return;
 	chain = ring_chain(sample, session->attrs.event[event - 1].attr.sample_type);
 	before = (size_t)((const char *)(chain + 1) - (const char *)sample);
@@ -108,8 +122,7 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	to = complete_record(session, record, event);
 	if (!to)
 		return;
-	if (session->o.target == TARGET_PROCESSES)
-		lostshare_sample(&session->lostshare, to->cpu, true);
+	count_share(session, to->cpu, true);
 	if (session->o.wall && !switches_weigh(session->w.switches, to, cgroup_of(session, to, event)))
 		return;
 	to->event = event;

@@ -148,13 +148,15 @@ static bool compose(struct waitstacks *waitstacks, const struct perf_event_attr 
 	return true;
 }
 
-/* Returns true if the sample's callchain ends with the two context markers of a broken stack. */
-static bool is_broken(const struct ring_sample *sample)
+/* Returns the number of context markers that end the callchain of a broken stack; 0 if the stack is not broken, or was
+ * not copied. */
+static size_t broken_marks(const struct ring_sample *sample)
 {
-	uint64_t n = sample->nips;
+	size_t n = sample->nips, marks = 0;
 
-	return n > 3 && sample->ips[n - 1] == CONTEXT_USER && sample->ips[n - 2] == CONTEXT_USER &&
-	       sample->ips[n - 3] != CONTEXT_USER;
+	while (marks < n && sample->ips[n - 1 - marks] == CONTEXT_USER)
+		marks++;
+	return n > marks + 1 && (marks == PJ_MARKS_BROKEN || marks == PJ_MARKS_OTHER_STACK) ? marks : 0;
 }
 
 /* Returns the index in a callchain at which its user part begins, after the first CONTEXT_USER; n if it has none. */
@@ -167,16 +169,17 @@ static size_t user_part(const uint64_t *ips, size_t n)
 	return i < n ? i + 1 : n;
 }
 
-/* Appends the kernel's frame-pointer callchain to the broken callchain in waitstacks->unwound, from the address at
- * which the latter broke. Does so only if it is certain which address that is. Frame pointers lead beyond code without
- * unwind tables, and beyond the stacks on which Go runs its scheduler. The end of the result is not verified, so it
- * gets the context markers of a callchain from the kernel. Returns false if nothing was appended. */
-static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait)
+/* Appends the kernel's frame-pointer callchain to the broken callchain in waitstacks->unwound, which ends with so many
+ * context markers, from the address at which the latter broke. Does so only if it is certain which address that is.
+ * Frame pointers lead beyond code without unwind tables, and beyond the stacks on which Go runs its scheduler. The end
+ * of the result is not verified, so it gets the context markers of a callchain from the kernel. Returns false if
+ * nothing was appended. */
+static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait, size_t marks)
 {
 	struct text *text = &waitstacks->unwound;
 	struct ring_sample *sample = (void *)text->p;
 	const uint64_t mark = CONTEXT_USER;
-	size_t broken = (size_t)sample->nips - 2, walk = user_part(sample->ips, broken), kernel, more, from;
+	size_t broken = (size_t)sample->nips - marks, walk = user_part(sample->ips, broken), kernel, more, from;
 
 	if (wait->n == 0)
 		return false;
@@ -187,7 +190,7 @@ static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sa
 	more = wait->n - from;
 	if (text->n + 8 * (more + MARKS) > SAMPLERECORD_MAX)
 		return false;
-	text->n -= 16;
+	text->n -= 8 * marks;
 	text_bytes(text, wait->ips + from, 8 * more);
 	for (unsigned k = 0; k < MARKS; k++)
 		text_bytes(text, &mark, sizeof(mark));
@@ -204,10 +207,12 @@ static bool give_stack(struct waitstacks *waitstacks, const struct offcpu_sample
 	struct offcpu *offcpu = switches_offcpu(waitstacks->o.switches);
 	const struct ring_sample *sample = (const void *)waitstacks->unwound.p;
 	struct offcpu_stack stack = { .owner = waitcopies_class(tenant) };
+	size_t marks;
 
 	if (waitstacks->unwound.n < sizeof(*sample) || sample->nips == 0)
 		return false;
-	if (is_broken(sample) && continue_stack(waitstacks, wait))
+	marks = broken_marks(sample);
+	if (marks && continue_stack(waitstacks, wait, marks))
 		sample = (const void *)waitstacks->unwound.p;
 	stack.ips = sample->ips;
 	stack.n = (uint32_t)sample->nips;

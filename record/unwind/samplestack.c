@@ -583,7 +583,7 @@ void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_
 	uint64_t *const by_marks[] = { &counts->complete, &counts->cut,    &counts->broken, &counts->unknown,
 				       &counts->unknown,  &counts->broken, &counts->broken };
 	_Static_assert(countof(by_marks) == PJ_MARKS_NO_STACK + 1, "one for each number of markers");
-	uint64_t marks = 0, *reason;
+	uint64_t marks = 0, others, *reason;
 	bool user = false;
 
 	for (uint64_t i = 0; i < nips; i++)
@@ -600,8 +600,9 @@ void samplestack_recount(struct samplestack *stack, const uint64_t *ips, uint64_
 	reason = marks == PJ_MARKS_OTHER_STACK ? &counts->other_stack : &counts->no_stack;
 	if (marks >= PJ_MARKS_OTHER_STACK && *reason)
 		--*reason;
-	if (counts->broken_late > counts->broken)
-		counts->broken_late = counts->broken;
+	others = counts->broken - counts->no_stack - counts->other_stack;
+	if (counts->broken_late > others && others <= counts->broken)
+		counts->broken_late = others;
 	counts->unknown++;
 }
 

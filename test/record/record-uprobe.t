@@ -98,12 +98,21 @@ first=$!
 soon grep -q . first.out
 kill -USR1 $first
 record crowded.data 500 -e uprobe:calls:counted -c 1 --unwind=tables -m 32K
+# a process without samples has lost none
+sleep 20 &
+idle=$!
+pjrecord -p $idle -o idle.data -s 1 --max-lost 50 -e "uprobe:$PWD/calls:counted" -c 1 --unwind=tables -m 32K 2>idle.err
+idle_status=$?
+kill $idle
+wait $idle 2>/dev/null
 kill -9 $first
 wait $first 2>/dev/null
 first=''
-lost=$(pjfold --info crowded.data | awk '/^lost/ { sub(",", "", $2); print $2 }')
+lost=$(pjfold --info crowded.data | awk '/^lost/ { gsub(",", "", $2); print $2 }')
 all=$(sed -n 's/.*: how many of \([0-9,]*\) lost samples belong to -p is unknown.*/\1/p' err | tr -d ,)
 ok "lost samples of other processes are not counted (${lost:-?} of ${all:-?})" test "${all:-0}" -gt "${lost:-100000000}"
+is "  a process that does not run has lost none: status" "$idle_status" 0
+ok "    and sentence" not grep -q 'of samples lost' idle.err
 ok "  and the number is called an estimate" grep -q 'other processes filled the rings, too; [0-9,]* is an estimate' err
 
 replace=1

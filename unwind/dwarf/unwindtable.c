@@ -617,11 +617,13 @@ const struct cfi_row *unwind_table_go_row(const struct unwind_table *table, uint
 bool unwind_table_changes_stack(const struct unwind_table *table, uint64_t address)
 {
 	const struct section_fdes *go = &table->frames[1];
-	uint32_t at = (uint32_t)(address - table->base);
-	size_t before;
+	struct cfi_entry entry;
+	size_t before, next;
 
 	if (!table->go_frames || go->n == 0 || address < table->base || address >= table->end)
 		return false;
-	before = fde_before(go, at);
-	return go->ref[before].start <= at && before + 1 < go->n && !unwind_table_row(table, address);
+	before = fde_before(go, (uint32_t)(address - table->base));
+	/* an address inside of the FDE has no row if a limit refused it */
+	return before + 1 < go->n && cfi_entry_at(&go->cfi, go->ref[before].at, &entry, &next) == CFI_FDE &&
+	       address >= entry.start && address - entry.start >= entry.length && !unwind_table_row(table, address);
 }

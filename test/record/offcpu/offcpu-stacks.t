@@ -65,7 +65,9 @@ share()
 same_share()
 {
 	pjfold short.data 2>folded >/dev/null
-	if [ -n "$(share recorded)" ] && [ "$(share recorded)" = "$(share folded)" ]; then pass "$1"; else fail "$1" recorded folded; fi
+	# pjfold may prove by frame pointers that stacks which were not read are complete
+	if grep -q 'at least' recorded; then same='<='; else same='=='; fi
+	if [ -n "$(share recorded)" ] && [ -n "$(share folded)" ] && awk "BEGIN { exit !($(share recorded | tr -dc 0-9.) $same $(share folded | tr -dc 0-9.)) }"; then pass "$1"; else fail "$1" recorded folded; fi
 }
 timeout 60 pjrecord --off-cpu -o short.data -- ./knownwaits 1 2>recorded
 same_share "the sentences of pjrecord and pjfold have the same share of the time"
@@ -103,6 +105,42 @@ if cc -O2 -fomit-frame-pointer -pthread -o silentwaits "$top/test/record/offcpu/
 	ok "  their number is in the summary" grep -q 'since before the recording, with a stack: [4-9] times' said
 else
 	skip "waits since before the recording" "the load does not compile"
+fi
+
+# Go: a goroutine that waits is left for the stack of the scheduler; frame pointers lead back
+cat >park.go <<'END'
+package main
+
+import "time"
+
+//go:noinline
+func parker(c chan int) {
+	for range c {
+	}
+}
+
+//go:noinline
+func sender(c chan int) {
+	for i := 0; i < 200; i++ {
+		c <- i
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func main() {
+	c := make(chan int)
+	go parker(c)
+	sender(c)
+}
+END
+if have go && HOME=$PWD GOCACHE=$PWD/go GO111MODULE=off go build -o park park.go >said 2>&1; then
+	timeout 60 pjrecord -q --off-cpu -o park.data -- ./park 2>err
+	pjfold -q --only event=offcpu-time park.data | awk '/;runtime[.](mcall|systemstack)[;. ]/ {
+		all += $NF; if (/main[.](parker|sender|main)|runtime[.](goexit|main|bgsweep|bgscavenge|forcegchelper)/) back += $NF }
+		END { print all / 1e9, back / 1e9; exit !(all > 0.3e9 && back > .8 * all) }' >share
+	if [ $? = 0 ]; then pass "waits of Go lead from the scheduler's stack to the goroutine"; else fail "waits of Go lead from the scheduler's stack to the goroutine" share err; fi
+else
+	skip "waits of Go" "no Go compiler"
 fi
 
 # a host: the sleeps of the recording itself are left out, those of its command and of another recorder are not
