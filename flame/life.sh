@@ -24,7 +24,7 @@ remove_tmp()
 finish()
 {
 	status=$?
-	trap '' HUP INT TERM USR1
+	trap '' HUP INT QUIT TERM USR1
 	leave_screen
 	stop "$keys"
 	stop "$job"
@@ -40,7 +40,7 @@ finish()
 }
 
 # on_interrupt STATUS: the first Ctrl-C or SIGTERM ends a recording, and what there is of it is drawn; the second ends all. pjrecord ends a command,
-# unless Ctrl-C reached both: of two signals within half a second it takes the first.
+# unless Ctrl-C reached both: then it ignores the signal of this shell.
 on_interrupt()
 {
 	if [ -n "$top" ]; then
@@ -58,7 +58,7 @@ on_interrupt()
 		say "ended by a signal outside of a recording: nothing was drawn"
 		exit "$1"
 	fi
-	kill -INT "$recorder" 2>/dev/null
+	kill -TERM "$recorder" 2>/dev/null # a background job ignores SIGINT until pjrecord handles it
 	interrupted=$(date +%s)
 }
 
@@ -110,6 +110,7 @@ prepare()
 	trap 'exit 129' HUP
 	trap 'on_interrupt 130' INT
 	trap 'on_interrupt 143' TERM
+	trap 'exit 131' QUIT
 	trap 'exit 0' USR1 # a key
 	parent=${TMPDIR:-/tmp}
 	tmp=$(mktemp -d "$parent/pjflame.XXXXXX" 2>/dev/null) || { tmp=; die "cannot create a temporary directory in '$parent'$(name_obstacle "$parent"): set TMPDIR to a directory to which you may write"; }

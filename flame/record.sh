@@ -116,7 +116,7 @@ record_command()
 	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
 	{ command exec 6<&0; } 2>/dev/null || exec 6</dev/null # standard input is closed
 	# shellcheck disable=SC2046,SC2086 # one word, or none
-	pjrecord $(allow_foreground) ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} $wall -o "$window" -- "$@" <&6 6<&- >&5 5>&- &
+	pjrecord --with-parent $(allow_foreground) ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} $wall -o "$window" -- "$@" <&6 6<&- >&5 5>&- &
 	recorder=$!
 	exec 5>&- 6<&-
 	quiet_layers

@@ -116,8 +116,12 @@ void command_wait(struct command *command, const volatile sig_atomic_t *terminat
 	waiting = before;
 	sigdelset(&waiting, SIGCHLD);
 	while (!command_ended(command, status)) {
-		if (*terminate && !sent)
-			sent = kill(command->pid, SIGTERM) == 0;
+		if (*terminate && !sent) {
+			sent = true;
+			if (kill(command->pid, SIGTERM) < 0 && errno == EPERM)
+				warn("the command runs as another user and cannot be ended: kill %d, or wait for it",
+				     (int)command->pid);
+		}
 		sigsuspend(&waiting);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);

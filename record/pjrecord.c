@@ -43,6 +43,9 @@ static volatile sig_atomic_t stop_requested;
  * the terminal reaches the command itself. */
 static volatile sig_atomic_t terminate_command;
 
+/* True: the parent process is a shell that passes the signals of its terminal on (--foreground). */
+static volatile sig_atomic_t is_passed_on;
+
 /* Time in ns of CLOCK_MONOTONIC at which the recorder that replaces this one begins; 0: no recorder replaces it. */
 static volatile _Atomic uint64_t handover_ns;
 
@@ -59,10 +62,12 @@ static bool is_handover(const siginfo_t *info)
 }
 
 /* Handles a signal: the first one ends the window and the recording, a second one kills the recorder. Further signals
- * within AGAIN_MS of the first one are ignored, because timeout(1) signals both the process and its group. */
+ * within AGAIN_MS of the first one are ignored, because timeout(1) signals both the process and its group. So is one
+ * that a parent which passes signals on sends after that of the terminal, however late. */
 static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 {
 	static uint64_t first;
+	static bool by_terminal;
 
 	(void)context;
 	if (sig == SIGTERM && is_handover(info))
@@ -70,6 +75,10 @@ static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 	if (!stop_requested) {
 		first = clock_now_ms();
 		terminate_command = info->si_code <= 0;
+		by_terminal = !terminate_command;
+	} else if (by_terminal && is_passed_on && info->si_code <= 0 && info->si_pid == getppid()) {
+		by_terminal = false;
+		return;
 	}
 	stop_requested = 1;
 	if (clock_now_ms() - first < AGAIN_MS)
@@ -452,6 +461,8 @@ static int record_single(const struct request *request, struct session_options *
 	ran = pjrecord_run(request, session, NULL, command, &status);
 	error = session_finish(session);
 	counts = stop_saver(saver);
+	if (!error)
+		single_expect(&single);
 	if (request->portable)
 		recordreport_saved(request, &counts);
 	if (request->portable && (!ran || error))
@@ -559,6 +570,7 @@ int main(int argc, char **argv)
 		session.pid = &child;
 		session.npids = 1;
 	}
+	is_passed_on = request.foreground;
 	pjrecord_catch_signals();
 	status = request.output ? record_single(&request, &session, &events, &command) :
 				  record_windows(&request, &session, &events, &command);

@@ -82,13 +82,14 @@ static bool is_part(const struct single *single, int fd)
 	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/* Returns true if a recorder that may write into the folder can be the owner of the unfinished file: this user, root
- * or the owner of the folder. Anybody could plant and lock a file in a sticky folder such as /tmp. */
+/* Returns true if the lock of the unfinished file counts. Anybody can plant and lock a file in a sticky folder such as
+ * /tmp: there, that of this user, of root and of the owner of the folder counts. */
 static bool may_be_recorder(const struct single *single, uid_t owner)
 {
 	struct stat folder;
 
-	return owner == geteuid() || owner == 0 || fstat(single->place.folder, &folder) < 0 || folder.st_uid == owner;
+	return owner == geteuid() || owner == 0 || fstat(single->place.folder, &folder) < 0 ||
+	       !(folder.st_mode & S_ISVTX) || folder.st_uid == owner;
 }
 
 /* Removes the unfinished file that a killed run left or another user planted; the recorder never writes to such a file.
@@ -104,7 +105,8 @@ static bool remove_leftover(const struct single *single)
 		return true;
 	if (!S_ISREG(named.st_mode))
 		return unlinkat(folder, single->part, 0) == 0;
-	fd = openat(folder, single->part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	/* NFS locks only what is open for writing */
+	fd = openat(folder, single->part, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == EACCES)
 		die("'%s.part' belongs to user %lu, whose pjrecord may be writing it: remove it if none is, or name "
 		    "another file with -o",
@@ -142,6 +144,8 @@ static void create_part(struct single *single)
 	for (int i = 0; i < ATTEMPTS && single->fd < 0; i++)
 		if (remove_leftover(single) || i + 1 == ATTEMPTS)
 			lock_part(single);
+	if (single->fd < 0 && errno == EEXIST)
+		die("'%s.part' cannot be replaced: remove it, or name another file with -o", single->path);
 	if (single->fd < 0)
 		single_cannot_create(single);
 }
@@ -188,6 +192,23 @@ static NORETURN void single_fail(struct single *single, int error)
 		die("cannot write '%s': %s: %s", single->path, strerror(error), outpath_advice(error));
 	die("cannot write '%s': %s: %s; '%s.part' keeps the samples until then, and pjfold reads it", single->path,
 	    strerror(error), outpath_advice(error), single->path);
+}
+
+void single_expect(const struct single *single)
+{
+	struct stat named, opened;
+	int gone;
+
+	if (!single->part || fstat(single->fd, &opened) < 0)
+		return;
+	/* other errors: without its rights the recorder may not see the folder */
+	gone = fstatat(single->place.folder, single->part, &named, AT_SYMLINK_NOFOLLOW) < 0 ?
+		       errno == ENOENT :
+		       named.st_dev != opened.st_dev || named.st_ino != opened.st_ino;
+	if (gone)
+		die("another program has removed or replaced '%s.part', so the recording is lost: record again, into "
+		    "another file (-o)",
+		    single->path);
 }
 
 void single_close(struct single *single, int error)

@@ -11,7 +11,7 @@
  * users. A helper process that keeps this right gives the file its name (renamer.h). A recording that fails leaves an
  * earlier file of that name as it is.
  *
- * Order of calls: single_open, then write to fd, then either single_close or single_abandon.
+ * Order of calls: single_open, then write to fd and single_expect, then either single_close or single_abandon.
  */
 #ifndef PJ_SINGLE_H
 #define PJ_SINGLE_H
@@ -35,6 +35,10 @@ struct single {
 /* Opens the output. path: NULL: standard output. Must be called before privileges are dropped and threads start. Exits
  * with a message if the output cannot be opened or is a terminal. */
 void single_open(struct single *single, const char *path);
+
+/* Exits with a message if another program has removed or replaced the unfinished file, as a second recorder may on a
+ * file system without locks: its file would get the name of this recording. */
+void single_expect(const struct single *single);
 
 /* Completes the output: syncs the file to disk, gives it its name, and closes it. error: errno of an earlier failed
  * write; 0: no failure. Exits with a message if error is not 0, or if one of the steps fails. If the recording could

@@ -251,24 +251,31 @@ static void refuse_convertible(const struct in *input, struct str head)
 	static const struct {
 		struct str magic;
 		const char *what, *command, *ending;
+		bool reads_gzip; /* true: the command reads the file, whether compressed by gzip or not */
 	} known[] = {
-		{ STR("PERFILE2"), "perf.data", "pjfold", "folded" },
-		{ STR("2ELIFREP"), "perf.data of another byte order", "perf script -i", "txt" },
+		{ STR("PERFILE2"), "perf.data", "pjfold", "folded", true },
+		{ STR("2ELIFREP"), "perf.data of another byte order", "perf script -i", "txt", false },
 		{ STR("\xFD"
 		      "7zXZ"),
-		  "compressed by xz", "xz -dc", "txt" },
-		{ STR("\x28\xB5\x2F\xFD"), "compressed by zstd", "zstd -dc", "txt" },
-		{ STR("BZh"), "compressed by bzip2", "bzip2 -dc", "txt" },
-		{ STR("\x1F\x8B"), "compressed twice", "gzip -dc", "gz" },
-		{ STR("\xFF\xFE"), "UTF-16", "iconv -f UTF-16 -t UTF-8", "txt" },
-		{ STR("\xFE\xFF"), "UTF-16", "iconv -f UTF-16 -t UTF-8", "txt" },
+		  "compressed by xz", "xz -dc", "txt", false },
+		{ STR("\x28\xB5\x2F\xFD"), "compressed by zstd", "zstd -dc", "txt", false },
+		{ STR("BZh"), "compressed by bzip2", "bzip2 -dc", "txt", false },
+		{ STR("\x1F\x8B"), "compressed twice", "gzip -dc", "gz", true },
+		{ STR("\xFF\xFE"), "UTF-16", "iconv -f UTF-16 -t UTF-8", "txt", false },
+		{ STR("\xFE\xFF"), "UTF-16", "iconv -f UTF-16 -t UTF-8", "txt", false },
 	};
 	const char *word = in_shell_word(input->name);
 
-	for (size_t i = 0; i < countof(known); i++)
-		if (str_starts(head, known[i].magic))
-			die_at((struct place){ input->name, 0 }, "this is %s: %s %s >%s.%s", known[i].what,
-			       known[i].command, word, word, known[i].ending);
+	const struct place place = { input->name, 0 };
+
+	for (size_t i = 0; i < countof(known); i++) {
+		if (!str_starts(head, known[i].magic))
+			continue;
+		if (input->gzip && !known[i].reads_gzip)
+			die_at(place, "this is %s, in gzip: gzip -dc %s | %s - >%s.%s", known[i].what, word,
+			       known[i].command, word, known[i].ending);
+		die_at(place, "this is %s: %s %s >%s.%s", known[i].what, known[i].command, word, word, known[i].ending);
+	}
 }
 
 /* Ends the tool if the input is not text, and skips a UTF-8 byte order mark. binary: message for data with NUL bytes.
