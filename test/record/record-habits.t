@@ -120,6 +120,21 @@ done
 wait
 is "of four at once, one ends complete" "$(ls once.data*) $(grep -vc 'another pjrecord is recording' once.err)" "once.data 0"
 
+# where locks fail: the file that has the name at the end is another one
+for how in removed replaced; do
+	rm -f gone.data gone.data.part
+	pjrecord -q -o gone.data -p $$ -s 100 2>err &
+	first=$!
+	until_ 60 test -s gone.data.part
+	rm gone.data.part
+	[ $how = removed ] || echo other >gone.data.part
+	kill -TERM $first
+	wait $first
+	is "the unfinished file is $how: status" $? 1
+	ok "  the reason" grep -q "another program has removed or replaced 'gone.data.part'" err
+	is "  no recording of others has its name" "$(ls gone.data* | grep -v part)" ""
+done
+
 # ---- a full disk
 
 mkdir small
