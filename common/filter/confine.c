@@ -52,7 +52,7 @@ static size_t folders_of(const char *output, struct outpath *place, char *folder
 }
 
 /* Returns the paths of `more` (with NULL at the end) and `few` (NULL elements are skipped) as one list with NULL at the
- * end. The list must exist as long as the broker. */
+ * end. The caller frees the list; the broker has its own copy after the fork. */
 static const char **paths_of(char *const *more, const char *const few[CONFINE_FILES])
 {
 	size_t n = 0;
@@ -122,12 +122,10 @@ void confine(const struct confine *confinement)
 
 	if (*output)
 		out_prepare();
-	if (opens_nothing(confinement, input, output)) {
-		free(input);
-		free(output);
-	} else {
+	if (!opens_nothing(confinement, input, output))
 		start_broker(confinement, input, output);
-	}
+	free(input);
+	free(output);
 	sandbox_warn(sandbox_enter(&(struct sandbox){ .groups = SANDBOX_FILTER | SANDBOX_MESSAGES |
 								(confinement->threads ? SANDBOX_THREADS : 0) }));
 }
