@@ -137,8 +137,9 @@ pjmap --once "$pid" >/dev/null 2>why
 pjfold -q --root=thread data >folded 2>>why
 rm -f "/tmp/perf-$pid.map"
 stop
+# the loop in work() may still be interpreted, on a slow processor
 ok "callers are what they are in the source" awk '/^load-/ { w = $NF; all += w }
-	/^load-/ && /;JavaCalls::call_helper;.*;Load.work_.j.;(Load.round|Load.recurse)_.j./ { at += w }
+	/^load-/ && /;JavaCalls::call_helper;.*;Load.work_.[j0].;(Load.round|Load.recurse)_.j./ { at += w }
 	END { print at, all; exit !(all >= 200 && at >= .9 * all) }' folded
 
 # a JVM that ends while it is recorded
