@@ -352,9 +352,10 @@ struct pj_function {
 /* Address of all frames without a name; their row has an empty text. */
 #define PJ_FUNCTIONS_UNNAMED UINT64_C(0x00fffffffdfffffe)
 
-/* Numbers of markers at the end of broken stacks (PJ_ITEM_UNWINDING): without and with a known reason. Windows of
- * earlier versions have two markers for these stacks; their pj_unwinding has no other_stack. */
-enum { PJ_MARKS_BROKEN = 2, PJ_MARKS_OTHER_STACK = 5, PJ_MARKS_NO_STACK = 6 };
+/* Numbers of markers at the end of callchains (PJ_ITEM_UNWINDING): of broken stacks, of callchains of the kernel whose
+ * end was not verified, and of broken stacks whose reason is known. Windows of earlier versions have PJ_MARKS_BROKEN
+ * markers for the latter; their pj_unwinding has no other_stack. */
+enum { PJ_MARKS_BROKEN = 2, PJ_MARKS_NOT_VERIFIED = 4, PJ_MARKS_OTHER_STACK = 5, PJ_MARKS_NO_STACK = 6 };
 
 /* Numbers of user stacks that the recorder unwound: stacks = complete + cut + broken + unknown. */
 struct pj_unwinding {

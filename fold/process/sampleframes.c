@@ -54,21 +54,17 @@ void sampleframes_limit(struct sampleframes *frames, const struct perfdata_event
 					    location_of_end(STACK_KERNEL_LIMIT, recorded ? recorded : addresses));
 }
 
-/* number of CONTEXT_USER markers at the end of a callchain that pjrecord copied from the kernel instead of unwinding
- * the stack (PJ_ITEM_UNWINDING) */
-enum { NOT_VERIFIED = 4 };
-
 /* Adds the end of the stack to an open sample that pjrecord unwound. The number of CONTEXT_USER markers at the end of
  * ips[0..n), the callchain of the sample, decides (PJ_ITEM_UNWINDING): 0 is complete, 1 truncated, 3 unknown, other
- * numbers broken, two of them with a reason. With NOT_VERIFIED markers, the callchain is the kernel's, and a limit may
- * have truncated it. Adds no end to a callchain without user part. */
+ * numbers broken, two of them with a reason. With PJ_MARKS_NOT_VERIFIED markers, the callchain is the kernel's, and a
+ * limit may have truncated it. Adds no end to a callchain without user part. */
 static void push_end(struct sampleframes *frames, const struct perfdata_event *event, const uint64_t *ips, uint64_t n)
 {
 	static const enum stack_end ends[] = { STACK_COMPLETE,
 					       STACK_TRUNCATED,
 					       STACK_BROKEN,
 					       STACK_UNKNOWN,
-					       [NOT_VERIFIED] = STACK_BROKEN,
+					       [PJ_MARKS_NOT_VERIFIED] = STACK_BROKEN,
 					       [PJ_MARKS_OTHER_STACK] = STACK_OTHER_STACK,
 					       [PJ_MARKS_NO_STACK] = STACK_NOT_COPIED };
 	uint64_t marks = 0, user = n;
@@ -77,7 +73,7 @@ static void push_end(struct sampleframes *frames, const struct perfdata_event *e
 		marks++;
 	while (user > 0 && ips[user - 1] != CONTEXT_USER)
 		user--;
-	if (marks == NOT_VERIFIED)
+	if (marks == PJ_MARKS_NOT_VERIFIED)
 		sampleframes_limit(frames, event, ips, n);
 	else if (user)
 		sampleframes_location(frames, location_of_end(ends[marks < countof(ends) ? marks : 2], 0));

@@ -24,10 +24,6 @@ struct switches {
 	struct earlywaits early;
 };
 
-/* number of context markers at the end of a callchain of the kernel whose completeness is not verified
- * (PJ_ITEM_UNWINDING) */
-enum { NOT_VERIFIED = 4 };
-
 /* Returns the number of context markers to append to the callchain of a sample. The callchain of a certified copy has
  * its markers already, and a callchain without user part gets none. */
 static uint32_t marks_of(const struct switches *switches, const struct offcpu_sample *sample)
@@ -38,7 +34,7 @@ static uint32_t marks_of(const struct switches *switches, const struct offcpu_sa
 		return 0;
 	while (i < sample->n && sample->ips[i] != CONTEXT_USER)
 		i++;
-	return i < sample->n && sample->n <= UINT16_MAX / 8 - 64 ? NOT_VERIFIED : 0;
+	return i < sample->n && sample->n <= UINT16_MAX / 8 - 64 ? PJ_MARKS_NOT_VERIFIED : 0;
 }
 
 bool switches_is_unread(const uint64_t *ips, uint64_t nips)
@@ -47,7 +43,7 @@ bool switches_is_unread(const uint64_t *ips, uint64_t nips)
 
 	while (marks < nips && ips[nips - 1 - marks] == CONTEXT_USER)
 		marks++;
-	return marks == NOT_VERIFIED;
+	return marks == PJ_MARKS_NOT_VERIFIED;
 }
 
 void switches_drop_stack(struct switches *switches)

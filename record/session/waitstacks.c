@@ -18,8 +18,8 @@
 /* maximum time in ns for which a copy waits for the names of its interpreted frames; then it is unwound without them */
 #define NAMED_NS (SECOND_NS / 5)
 /* SPENT_ROWS: number of rows of waitstacks.spent. SWITCHED_OUT: bit of misc in SWITCH records: the thread leaves the
- * CPU. MARKS: number of context markers that end a callchain from the kernel (PJ_ITEM_UNWINDING). */
-enum { SPENT_ROWS = 256, SWITCHED_OUT = 1 << 13, MARKS = 4 };
+ * CPU. */
+enum { SPENT_ROWS = 256, SWITCHED_OUT = 1 << 13 };
 
 /* Numbers of copies by result, for PJ_DEBUG=unwind. */
 struct verdicts {
@@ -188,14 +188,14 @@ static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sa
 	if (from >= wait->n)
 		return false;
 	more = wait->n - from;
-	if (text->n + 8 * (more + MARKS) > SAMPLERECORD_MAX)
+	if (text->n + 8 * (more + PJ_MARKS_NOT_VERIFIED) > SAMPLERECORD_MAX)
 		return false;
 	text->n -= 8 * marks;
 	text_bytes(text, wait->ips + from, 8 * more);
-	for (unsigned k = 0; k < MARKS; k++)
+	for (unsigned k = 0; k < PJ_MARKS_NOT_VERIFIED; k++)
 		text_bytes(text, &mark, sizeof(mark));
 	sample = (void *)text->p;
-	sample->nips = broken + more + MARKS;
+	sample->nips = broken + more + PJ_MARKS_NOT_VERIFIED;
 	return true;
 }
 
