@@ -217,7 +217,8 @@ echo given | pjflame -q -o in.svg -- sh -c "cat; exec ./$burn shares 0.2" >out 2
 is "a command has the standard input: status" "$? $(cat out err)" "0 given"
 if [ -n "$undo" ] && have script; then
 	mkfifo keys
-	$undo timeout 60 script -qefc 'pjflame -o ctrl.svg -- sh turns.sh; echo status $?' typescript <keys >ctrl.out 2>&1 &
+	# script runs $SHELL, and a shell without a trap, such as dash, would end at Ctrl-C before it prints the status
+	$undo timeout 60 script -qefc 'trap : INT; pjflame -o ctrl.svg -- sh turns.sh; echo status $?' typescript <keys >ctrl.out 2>&1 &
 	terminal=$!
 	exec 7>keys
 	until_true grep -q begun ctrl.out

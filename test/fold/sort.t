@@ -22,7 +22,7 @@ if "$perf" --version >/dev/null 2>&1; then
 		ours comm,dso "$file" >ours
 		# perf's name of a perf map in a report; pj writes blanks of command names as _, and ; as :
 		"$perf" report -i "$file" --sort comm,dso --stdio -g none -n --no-children -t '|' 2>/dev/null |
-			awk -F'|' '$1 ~ /%/ { gsub(/^ +| +$/, "", $3); gsub(/^ +| +$/, "", $4); gsub(/ /, "_", $3); gsub(/;/, ":", $3)
+			awk -F'|' '$1 ~ /^ *[0-9.]+%/ { gsub(/^ +| +$/, "", $3); gsub(/^ +| +$/, "", $4); gsub(/ /, "_", $3); gsub(/;/, ":", $3)
 				if (sub(/^\[JIT\] tid /, "perf-", $4)) $4 = $4 ".map"; print $2 + 0 "|" $3 "|" $4 }' | sort >theirs
 		if [ -s theirs ]; then same "$name: as perf report --sort comm,dso" theirs ours; else skip "$name: as perf report" "this perf reads no such file"; fi
 	done
