@@ -115,7 +115,10 @@ ok "  and are whole, like those that were rescued" whole killed/out/*.data
 is "  no temporary is left" "$(find killed -name '.*' ! -name . ! -name .build-id)" ""
 is "  each of bad/ has its reason" "$(find killed/bad -name '*.data' | wc -l)" "$(find killed/bad -name '*.why' | wc -l)"
 is "  only those without a sample are there" "$(cat killed/bad/*.why 2>/dev/null | grep -vcE 'has no sample|is empty|header is truncated|was not written|were not written')" 0
-is "  counters tell the same" "$(metric killed windows_total)" "$(find killed/out -name '*.data' | wc -l)"
+# a kill between the move of a window to out/ and the next write of pjrecord.prom loses the count of that window
+counted=$(metric killed windows_total) complete=$(find killed/out -name '*.data' | wc -l)
+ok "  pjrecord.prom counts no window twice" test "$counted" -le "$complete"
+ok "  and at most one window for each kill is not counted" test "$counted" -ge $((complete - kills))
 ok "  the file of metrics is well-formed" awk -f "$top/test/lib/prom.awk" killed/pjrecord.prom
 if "$perf" --version >/dev/null 2>&1; then
 	bad=0
