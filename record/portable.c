@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* maximum depth of folders that are removed: that of a symbol store, symbols/tenants/TENANT/.build-id/xx */
+/* maximum depth of nested folders that are removed: the depth of a symbol store, symbols/tenants/TENANT/.build-id/xx */
 #define DEPTH_MAX 6
 
 /* ---- folder with the symbols ------------------------------------------------------------------------------------ */

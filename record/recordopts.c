@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define RING_PAGE 4096
-/* maximum value in s of an operand SECONDS that is never assumed to be a PID */
+/* operands SECONDS up to this value, in s, are never taken for a PID */
 #define OPERAND_USUAL 3600
 /* shortest recording in ns */
 #define SHORTEST_NS (SECOND_NS / 100)

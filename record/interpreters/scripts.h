@@ -65,8 +65,8 @@ struct scripts_readers {
 	struct framestore *store; /* store for the frames that the thread finds */
 };
 
-/* Starts nothing; *starter starts the helper process for the first script. all: also read processes that only root may
- * read. */
+/* Returns a new object. Starts nothing yet: *starter starts the helper process for the first script. all: also read
+ * processes that only root may read. */
 struct scripts *scripts_new(bool all, const struct interpstarter *starter);
 /* Sets the objects to use. They must outlive *scripts. */
 void scripts_start(struct scripts *scripts, const struct scripts_readers *readers);

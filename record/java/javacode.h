@@ -54,8 +54,9 @@ void javacode_tick(struct javacode *javacode, uint64_t now);
  * javacode_tick. */
 struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process *process);
 
-/* Returns the JVM for javanames_note. Its serial is a new one whenever the JVM is opened for reading, as the process
- * may have called exec since it could last be read; but not if the JVM was only starting at the last attempt. */
+/* Returns the JVM for javanames_note. Its serial changes each time the JVM is opened for reading, as the process may
+ * have called exec since the last reading. Exception: it does not change if the JVM was only starting at the last
+ * attempt. */
 struct javanames_jvm javacode_owner(const struct javacode_jvm *jvm);
 
 enum javacode_answer {
@@ -87,7 +88,8 @@ bool javacode_was_late(struct javacode_jvm *jvm);
 
 struct javacode_counts {
 	size_t jvms, blobs; /* numbers of JVMs and code blobs in the cache */
-	/* opened: number of attempts to read a JVM; unread: number of attempts that failed */
+	/* opened: number of attempts to read a JVM; unread: number of failures, except of JVMs that had ended or were
+	 * starting */
 	uint64_t opened, unread;
 	/* numbers of requests by kind: lookups of addresses, checks of blobs, reads of code bytes */
 	uint64_t lookups, checks, bytes;

@@ -31,7 +31,7 @@
 #define ANSWER_NS (5 * SECOND_NS)
 /* minimum time in ns between the starts of two helpers; before it has passed, no helper runs */
 #define RESTART_NS (100 * MS_NS)
-/* A request that takes less than this time in ns has no blocked time. */
+/* duration of a request in ns below which no blocked time is charged */
 #define NOTICED_NS (5 * MS_NS)
 #define QUESTION_NS 10000 /* CPU time in ns of one request in the recorder itself */
 enum { LEFT_MAX = 8, BLOCKED_WEIGHT = 10, SOCKET_BYTES = 256 << 10 };
@@ -466,8 +466,8 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmread
 	return answer;
 }
 
-/* Checks n blobs from index `from` on, at most JVM_BLOBS_MAX, in one request. Sets their elements of jvmreader->same to
- * 1 if unchanged, otherwise to 0. */
+/* Checks n blobs from index `from` on, at most JVM_BLOBS_MAX, in one request. Sets the elements of the unchanged blobs
+ * in jvmreader->same to 1; the caller has set all elements to 0. */
 static enum jvmreader_answer check_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const struct blob *blob,
 					size_t from, size_t n)
 {

@@ -3,9 +3,10 @@
  * leftout.h - set of the processes whose off-CPU times are not recorded: those of the recording itself.
  *
  * Each process of a recorder sleeps nearly all the time, and a host without the recorder has none of these sleeps. The
- * caller adds the first processes. The children that they fork are in the set from their FORK record on. The EXIT
- * record of its first thread ends a process, but its other threads may go on. So the process stays in the set until a
- * FORK record gives its pid to another process, or until another process needs its entry. Pure: no input or output.
+ * caller adds the first processes. The children that they fork are in the set from their FORK record on. A process
+ * counts as ended from the EXIT record of its first thread on, but its other threads may go on. So it stays in the set
+ * until a FORK record gives its pid to another process, or until another process needs its entry. Pure: no input or
+ * output.
  */
 #ifndef PJ_LEFTOUT_H
 #define PJ_LEFTOUT_H
@@ -30,8 +31,8 @@ void leftout_add(struct leftout *leftout, uint32_t pid);
 bool leftout_has(const struct leftout *leftout, uint32_t pid);
 /* Removes all processes. After lost records, the caller then adds the processes that still run. */
 void leftout_clear(struct leftout *leftout);
-/* Applies a record of a state ring; ignores other records. Returns true, so that the caller drops the record, if it
- * belongs to a process of the set, before or after the record: also for the FORK record that adds one. */
+/* Applies a record of a state ring; ignores other records. Returns true if the record's process is in the set before
+ * the record or after it (a FORK record may add its new process). The caller then drops the record. */
 bool leftout_record(struct leftout *leftout, const struct ring_record *record);
 
 #endif

@@ -139,7 +139,7 @@ static void count_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)
 		count_unknown(oncpu, from, ns);
 }
 
-/* Adds the time of a thread up to ns, where no record shows at ns that it runs. If FORK or EXIT records were lost, the
+/* As count_to, for a time ns at which no record shows that the thread runs. If FORK or EXIT records were lost, the
  * thread may have ended without an EXIT record: after ONCPU_SILENT_NS without record, its time is unknown until its
  * next record. */
 static void count_silent_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)

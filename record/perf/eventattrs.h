@@ -5,7 +5,8 @@
  *
  * One event that carries process state follows the sampled events. With off-CPU times there is one more event, which
  * reports when threads leave CPUs and return. The files use indexes from 1 instead of the kernel's event ids. The
- * attributes in the files are those of a kernel that had produced the callchains itself, which the recorder unwinds.
+ * attributes in the files do not request stack copies: they describe the samples as if the kernel had written the
+ * callchains that the recorder unwound.
  *
  * Order of calls: eventattrs_make, then open the events, eventattrs_opened, eventattrs_free.
  */
