@@ -78,8 +78,8 @@ bool scripts_started(const struct scripts *scripts);
 /* Returns a descriptor that is readable when scripts_take has work. */
 int scripts_fd(const struct scripts *scripts);
 
-/* Returns the script of a process; NULL if the process has no interpreter, or has exited. Opens the process if it is
- * not open and its pause is over. */
+/* Returns the script of a process; NULL if the process has no interpreter, has exited, or has called exec and cannot be
+ * closed yet because the queue of orders is full. Opens the process if it is not open and its pause is over. */
 struct script *scripts_note(struct scripts *scripts, const struct process *process);
 /* Returns the script of a process; NULL if the process has none. Does not open the process. */
 struct script *scripts_find(const struct scripts *scripts, uint32_t pid);

@@ -22,7 +22,7 @@ void blobcache_move(struct javacode_jvm *jvm, size_t to, size_t from);
 
 /* Inserts the code->n blobs of one block of code into the cache; they replace cached blobs that overlap the block.
  * blob: the block; now: time in ns at which the blobs were read (fact.since and fact.seen). Returns false if the blobs
- * are inconsistent, or if the memory budget is exceeded. */
+ * are inconsistent, if the cache is full, or if the memory budget is exceeded. */
 bool blobcache_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *blob,
 		      uint64_t now);
 

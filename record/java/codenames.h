@@ -63,8 +63,8 @@ struct blob *codenames_proofs(struct codenames_jvm *jvm, const uint32_t *id, siz
  * described again. */
 void codenames_prove(struct codenames_jvm *jvm, const uint32_t *id, size_t n, const struct blob *same, size_t nsame);
 
-/* Gives up reading the descriptions of n blobs for now, because the JVM could not be read in time. They are read again,
- * at most TRIES_MAX times. */
+/* Gives up reading the descriptions of n blobs for now, because the JVM could not be read in time. They are read again
+ * later; after TRIES_MAX attempts in all, the blobs get no names. */
 void codenames_postpone(struct codenames_jvm *jvm, const uint32_t *id, size_t n);
 
 /* ---- end of a window -------- */

@@ -49,9 +49,9 @@ void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, b
 /* Drops unused code, and JVMs that have ended. To be called every few seconds. now: time in ns. */
 void javacode_tick(struct javacode *javacode, uint64_t now);
 
-/* Returns the JVM of a process; NULL if the process is not a JVM, or if the JVM cannot be read. If the JVM cannot be
- * read, prints a message, once for each reason. The pointer is valid until the next javacode_of, javacode_begin or
- * javacode_tick. */
+/* Returns the JVM of a process, also for a short time after the JVM has ended; NULL if the process is not a JVM, or if
+ * the JVM cannot be read now. If a request finds that a JVM cannot be read, a message is printed, once for each reason.
+ * The pointer is valid until the next javacode_of, javacode_begin or javacode_tick. */
 struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process *process);
 
 /* Returns the JVM for javanames_note. Its serial changes each time the JVM is opened for reading, as the process may

@@ -41,8 +41,8 @@ struct javanames_jvm {
 };
 
 /* Records that a frame of a sample at `time` (ns of clock_now) is in this method, or has allocated an object of this
- * class (with PJ_CLASS_BIT). The class with address 0 never gets a name. Returns false, and counts the frame, if a
- * limit is reached. */
+ * class (with PJ_CLASS_BIT). The class with address 0 never gets a name. Returns false if a limit is reached; then
+ * counts the frame if it is in a method. */
 bool javanames_note(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method, uint64_t time);
 
 /* Returns the methods of a process whose names must be read at time `now` (ns), and sets *n to their number: methods

@@ -39,7 +39,8 @@ struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *process);
 bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
 		    struct hotspot *hotspot, struct blobframes *frames);
 
-/* Stores the layouts in *hotspot and *frames, which were read from this process, in the cache. */
+/* Stores the layouts in *hotspot and *frames, which were read from this process, in the cache. Does nothing if
+ * key->mount_ns is 0. */
 void jvmbuilds_keep(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
 		    struct hotspot *hotspot, const struct blobframes *frames);
 

@@ -63,8 +63,8 @@ struct jvmreader_found {
 enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				     struct jvmreader_found *found);
 
-/* Checks *n nmethods in one or more requests. Removes changed nmethods from the array `blob`, and sets *n to the number
- * of unchanged ones. */
+/* Checks *n nmethods in one or more requests. If the result is JVMREADER_DONE, removes the changed nmethods from the
+ * array `blob`, and sets *n to the number of unchanged ones. */
 enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, struct blob *blob,
 				      size_t *n);
 

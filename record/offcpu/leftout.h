@@ -25,14 +25,16 @@ struct leftout {
 	uint32_t nended;           /* number of processes in the set whose first thread has ended */
 };
 
-/* Adds a process. Does nothing if the set is full or has the process. */
+/* Adds a running process; replaces an ended process with the same pid. Does nothing if the set has the process, or if
+ * it has LEFTOUT_MAX processes of which none has ended. */
 void leftout_add(struct leftout *leftout, uint32_t pid);
 /* Returns true if a process is in the set, so that its off-CPU times are not recorded. */
 bool leftout_has(const struct leftout *leftout, uint32_t pid);
 /* Removes all processes. After lost records, the caller then adds the processes that still run. */
 void leftout_clear(struct leftout *leftout);
-/* Applies a record of a state ring; ignores other records. Returns true if the record's process is in the set before
- * the record or after it (a FORK record may add its new process). The caller then drops the record. */
+/* Applies a record of a state ring; ignores other records. Returns true if the record is of a process in the set, so
+ * that the caller must drop it. That includes the EXIT record of such a process and the FORK record that adds a
+ * process. */
 bool leftout_record(struct leftout *leftout, const struct ring_record *record);
 
 #endif

@@ -99,10 +99,10 @@ struct offcpu_copy {
 /* Returns the verdict on a copy of a thread's stack. The caller has applied all records before time `until` (ns) and
  * none after it: `until` is the time of the next record, or the time up to which the rings are drained. */
 enum offcpu_verdict offcpu_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
-/* Sets *sample to the current off-CPU time of a thread, with 0 in its members ns and cgroup. The callchain is from
- * offcpu_set_stack if sample->read, else from the kernel; it is valid until the next call of a function that changes
- * the state. Its timestamp is the time of the sample of the switch-out. Returns false, without setting *sample, if the
- * thread is not off the CPU or has no callchain. */
+/* Sets *sample to the current off-CPU time of a thread, with 0 or false in its members ns, cgroup, complete and early.
+ * The callchain is from offcpu_set_stack if sample->read, else from the kernel; it is valid until the next call of a
+ * function that changes the state. Its timestamp is the time of the sample of the switch-out. Returns false, without
+ * setting *sample, if the thread is not off the CPU or has no callchain. */
 bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample *sample);
 
 /* Callchain of a certified copy of a stack. */
@@ -175,8 +175,8 @@ void offcpu_count_from_here(struct offcpu *offcpu);
  * from *more, and `lacking` becomes the maximum of both. */
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
-/* offcpu_threads returns the number of threads that have had records and have not ended. offcpu_bytes returns the
- * number of bytes of memory of the state. */
+/* offcpu_threads returns the number of threads that have had records or a stack (offcpu_set_early), and have not ended.
+ * offcpu_bytes returns the number of bytes of memory of the state. */
 size_t offcpu_threads(const struct offcpu *offcpu);
 size_t offcpu_bytes(const struct offcpu *offcpu);
 

@@ -50,7 +50,8 @@ struct waitcopies {
 	struct waitshare *share;
 	pid_t pid, parent;
 	int socket;
-	/* true: pjrecord-wait has received WAITHELPER_RINGS, so it follows only rings that were sent after that */
+	/* true: pjrecord-wait is new or has received WAITHELPER_RINGS, so it follows only rings that are sent from now
+	 * on */
 	bool dropped;
 	uint64_t started, own_ns;
 	const struct rings *rings;

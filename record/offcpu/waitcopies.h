@@ -51,8 +51,8 @@ struct waitcopies_copy {
 	uint64_t at, end;
 };
 
-/* Finds the copies that pjrecord-wait has published since the last call. If the ring is malformed, replaces
- * pjrecord-wait. */
+/* Finds the copies that pjrecord-wait has published since the last call. If the ring is malformed, ends pjrecord-wait;
+ * waitcopies_tick then starts another one. */
 void waitcopies_collect(struct waitcopies *waitcopies);
 /* Returns the newest copy, among those with `done` false, of a thread's stack for the switch-out that was sampled at
  * time `sampled` (ns); NULL if there is none. Copies of later switch-outs may exist already. Two copies exist for one

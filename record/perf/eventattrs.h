@@ -63,8 +63,8 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 /* Completes the attributes for files and sets the ids of the events. The caller calls it after the events were opened,
  * because the kernel may support less than was requested. */
 void eventattrs_opened(struct eventattrs *eventattrs);
-/* Returns true if the context-switch event has user registers, so that stacks can be read while threads are off the
- * CPU. The caller calls it after the events were opened. */
+/* Returns true if off-CPU times are recorded and the context-switch event has user registers, so that stacks can be
+ * read while threads are off the CPU. The caller calls it after the events were opened. */
 bool eventattrs_waits(const struct eventattrs *eventattrs);
 /* Frees the arrays of *eventattrs and zeroes the struct. */
 void eventattrs_free(struct eventattrs *eventattrs);
