@@ -38,7 +38,7 @@ struct framenames_frame {
 	struct str text;
 };
 
-/* Adds a frame of process pid, which belongs to `tenant`, to the table. Returns the address to write into the
+/* Adds a frame of process pid to the table. tenant: tenant of the process. Returns the address to write into the
  * callchain: PJ_FUNCTIONS_UNNAMED if the frame has no name, or if there is no space for its name. */
 uint64_t framenames_note(struct framenames *framenames, uint32_t pid, struct tenant tenant,
 			 const struct framenames_frame *frame);

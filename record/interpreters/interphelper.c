@@ -62,8 +62,8 @@ struct interphelper {
 
 /* ---- opening of processes --------------------------------------------------------------------------------------- */
 
-/* Finds the files in /proc/PID/maps that may be an interpreter by their path, and whose first byte is mapped. Returns
- * their number, at most CANDIDATES_MAX. */
+/* Finds the files in `maps` (/proc/PID/maps) whose path may be that of an interpreter and whose first byte is mapped.
+ * Returns their number, at most CANDIDATES_MAX. */
 static size_t interphelper_candidates(struct str maps, struct interpreter_candidate candidate[CANDIDATES_MAX])
 {
 	const struct str all = maps;

@@ -267,7 +267,7 @@ static void interpreters_name_native(struct interpreters *interpreters, const st
 	interpreters_put(interpreters, walk);
 }
 
-/* Adds the sample to the count for the reason (verdict) for which it shows no interpreted frames. */
+/* Counts a sample whose stack shows no interpreted frames, by the reason for it (verdict). */
 static void interpreters_drop(enum syncread_verdict verdict, struct pj_unwinding *counts)
 {
 	switch (verdict) {

@@ -47,8 +47,8 @@ enum interpreters_choice {
 /* Returns a new object that has started nothing. choice: INTERPRETERS_ON or INTERPRETERS_ALL. starter: starts the
  * helper process; copied, its owner must outlive the object. */
 struct interpreters *interpreters_new(enum interpreters_choice choice, const struct interpstarter *starter);
-/* Connects the module to the recorder. All arguments must outlive *interpreters. waits: copies of threads off the CPU;
- * NULL: there are none. */
+/* Connects the module to the recorder. All arguments must outlive *interpreters. waits: memory for copies of the frames
+ * of threads off the CPU; NULL: such frames are not read. */
 void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
 			struct rings *rings, struct waitframes *waits);
 /* Ends all threads and helper processes. Accepts NULL. */

@@ -24,8 +24,8 @@ struct interpthread;
 /* Returns a new object. Starts nothing yet: interpthread_start starts the thread, and *starter starts the helper
  * process for the first process that is opened. all: true if INTERPRETERS_ALL is chosen. */
 struct interpthread *interpthread_new(bool all, const struct interpstarter *starter);
-/* Starts the thread; to be called once. copies, waits and store must outlive the thread. waits: copies of threads off
- * the CPU; NULL: there are none. Returns false on failure. */
+/* Starts the thread; to be called once. copies, waits and store must outlive the thread. waits: memory for copies of
+ * the frames of threads off the CPU; NULL: such frames are not read. Returns false on failure. */
 bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct waitframes *waits,
 			struct framestore *store);
 /* Ends the thread and the helper, and frees all. Accepts NULL. */

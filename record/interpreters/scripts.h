@@ -56,8 +56,8 @@ struct script {
 
 struct scripts;
 
-/* Objects that struct scripts uses and does not own. waits: copies of threads off the CPU; NULL: their frames are not
- * read. */
+/* Objects that struct scripts uses and does not own. waits: memory for copies of the frames of threads off the CPU;
+ * NULL: such frames are not read. */
 struct scripts_readers {
 	const struct processes *processes;
 	struct syncread *syncread;

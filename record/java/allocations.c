@@ -12,7 +12,7 @@
 
 /* perf register numbers of the first and the third argument of a function (System V ABI; asm/perf_regs.h of x86) */
 enum { RDI = 5, RDX = 3 };
-/* maximum address of user space in bytes: 57 bits with five levels of page tables, of which processes have half */
+/* end of user space: with five levels of page tables, addresses have 57 bits, and user space is the lower half */
 #define USER_MAX (UINT64_C(1) << 56)
 #define CLASS_BYTES (2 * sizeof(uint64_t)) /* the context marker and the address of the class */
 

@@ -30,7 +30,7 @@ enum {
 	HEAPS_USUAL = 240 << 20
 };
 
-/* Facts about a cached code blob, which the unwinder does not need. */
+/* Facts about a cached code blob, besides the struct code_blob that the unwinder needs. */
 struct fact {
 	struct blob blob;
 	/* used: time of the last lookup; since: time of the first check, when the blob was read; seen: time of the last

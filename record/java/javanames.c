@@ -96,8 +96,8 @@ static struct key javanames_key_of(const struct javanames *javanames, uint32_t i
 	return key;
 }
 
-/* Returns the number of classes, or of bytes, of an owner, which the caller may change. The pointer is valid until the
- * next call. */
+/* Returns a pointer to the number of classes, or of bytes, of an owner. The caller may change the number; the pointer
+ * is valid until the next call. */
 static uint32_t *javanames_count_of(struct javanames *javanames, struct owner owner)
 {
 	uint32_t before = javanames->owners.n;

@@ -229,7 +229,8 @@ static void charge_blocked(struct jvmreader *jvmreader, uint64_t blocked, uint64
 		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
 }
 
-/* Charges CPU time and blocked time of the current request, which ended at `ended` (ns), to its tenant. */
+/* Charges CPU time and blocked time of the current request to its tenant. ended: time in ns at which the request
+ * ended. */
 static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64_t now)
 {
 	uint64_t blocked;
@@ -260,8 +261,8 @@ static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 	return reason;
 }
 
-/* Completes the current request, whose reply has arrived: charges its time, and stores the reason if the JVM is
- * lost. */
+/* To be called when the reply to the current request has arrived. Completes the request: charges its time, and stores
+ * the reason if the JVM is lost. */
 static void jvmreader_collect(struct jvmreader *jvmreader)
 {
 	uint64_t now = clock_now(),

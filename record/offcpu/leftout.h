@@ -2,11 +2,11 @@
 /*
  * leftout.h - set of the processes whose off-CPU times are not recorded: those of the recording itself.
  *
- * Each process of a recorder sleeps nearly all the time, and a host without the recorder has none of these sleeps. The
- * caller adds the first processes. The children that they fork are in the set from their FORK record on. A process
- * counts as ended from the EXIT record of its first thread on, but its other threads may go on. So it stays in the set
- * until a FORK record gives its pid to another process, or until another process needs its entry. Pure: no input or
- * output.
+ * Each process of a recorder sleeps nearly all the time. On a host without the recorder these off-CPU times do not
+ * exist, so they are left out. The caller adds the first processes. The children that they fork are in the set from
+ * their FORK record on. A process counts as ended from the EXIT record of its first thread on, but its other threads
+ * may go on. So it stays in the set until a FORK record gives its pid to another process, or until another process
+ * needs its entry. Pure: no input or output.
  */
 #ifndef PJ_LEFTOUT_H
 #define PJ_LEFTOUT_H

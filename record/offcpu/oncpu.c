@@ -272,7 +272,7 @@ static void oncpu_take_fork(struct oncpu *oncpu, uint32_t pid, uint32_t tid, uin
 	if (ns < slot->latest)
 		return; /* the FORK record is late: the thread has had later records */
 	if (slot->thread.status != ONCPU_ENDED)
-		/* The slot is that of an earlier thread with this tid, whose EXIT record was lost. */
+		/* This on-CPU time is that of an earlier thread with this tid, whose EXIT record was lost. */
 		oncpu_emit(oncpu, slot, ns);
 	*slot = (struct oncpu_slot){ .thread = { tid, pid, ONCPU_OFF }, .since = ns, .latest = ns };
 }

@@ -221,8 +221,8 @@ uint64_t waitframes_changes(const struct waitframes *waitframes)
 	return load(&waitframes->entered->changes);
 }
 
-/* Copies an entry of n bytes, which begins with its version, to `into`. Returns false if pjrecord changes the entry at
- * this moment; then the copy must not be used. */
+/* Copies an entry of n bytes to `into`. version: first member of the entry. Returns false if pjrecord changes the entry
+ * at this moment; then the copy must not be used. */
 static bool load_entry(const uint32_t *version, const void *entry, void *into, size_t n)
 {
 	uint32_t before = load(version);
@@ -296,8 +296,8 @@ int waitframes_fd(const struct waitframes *waitframes)
 	return waitframes ? waitframes->fd : -1;
 }
 
-/* Returns true if the sizes in a copy, which pjrecord-wait wrote in a slot of n bytes, are within their limits; false
- * if the copy must be dropped. */
+/* Returns true if the sizes in a copy from pjrecord-wait are within their limits; false if the copy must be dropped. n:
+ * number of bytes of the copy in its slot. */
 static bool is_possible(const struct threadcopy *copy, size_t n)
 {
 	return copy->nbytes <= WAITFRAMES_BYTES && copy->nbytes <= n - COPY_HEAD && copy->nareas <= THREADCOPY_READS &&

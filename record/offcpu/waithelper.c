@@ -475,8 +475,8 @@ static bool take_messages(struct waithelper *helper)
 
 /* ---- later reads of sleepers ------------------------------------------------------------------------------------ */
 
-/* Returns true if the reason for which a sleeper was not read, or was read without frames, no longer exists, so that it
- * must be read. */
+/* Returns true if the reason for which a sleeper was not read, or was read without frames, no longer exists, so that
+ * the sleeper must be read. */
 static bool may_read_now(const struct waithelper *helper, const struct sleeper *sleeper)
 {
 	struct threadplan plan;

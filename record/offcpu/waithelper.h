@@ -42,8 +42,8 @@ enum { WAITHELPER_CPUS = 1024 };
 
 enum waithelper_kind {
 	WAITHELPER_RINGS, /* stop following all rings that were sent before */
-	/* Follow the ring of context switches of CPU `cpu`, whose descriptor comes with the message. bytes: size of the
-	 * ring without its control page. */
+	/* Follow the ring of context switches of CPU `cpu`. The descriptor of the ring comes with the message. bytes:
+	 * size of the ring in bytes, without its control page. */
 	WAITHELPER_RING,
 	/* Read thread `tid` of process `pid` if it is off the CPU. The descriptor of the thread's
 	 * /proc/PID/task/TID/syscall comes with the message. */
@@ -64,8 +64,8 @@ struct waithelper_options {
 	uint32_t nregisters, sp;
 	uint64_t sample_type;
 };
-/* Runs pjrecord-wait until pjrecord closes its end of `socket`, on which it sends struct waithelper_message. The caller
- * must then exit. */
+/* Runs pjrecord-wait, which receives struct waithelper_message from `socket`, until pjrecord closes its end of the
+ * socket. The caller must then exit. */
 void waithelper_run(const struct waithelper_options *options);
 
 #endif

@@ -176,8 +176,8 @@ static struct text uprobe_name(struct str place)
 	return name;
 }
 
-/* Removes the modifiers and their colon from the end of *place, such as "FILE:SYMBOL:u", and returns the modifiers;
- * returns an empty string and leaves *place as it is if the modifiers are missing or not u and k. */
+/* Removes the modifiers and their colon from the end of *place, such as "FILE:SYMBOL:u", and returns the modifiers; if
+ * there are none, or if they have other letters than u and k, returns an empty string and leaves *place as it is. */
 static struct str cut_modifiers(struct str *place)
 {
 	ptrdiff_t last = str_rfind(*place, ':');

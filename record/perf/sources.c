@@ -23,8 +23,8 @@
 struct source {
 	int fd;
 	uint32_t cpu;
-	/* twinned: true if the event may have a twin; twin: true if this is the twin of another event, which wakes
-	 * readers at each sample (sources_wake_each) */
+	/* twinned: true if the event may have a twin; twin: true if this event is itself a twin, so that each of its
+	 * samples wakes the readers (sources_wake_each) */
 	bool twinned, twin;
 	bool counts;   /* true if read() also returns the number of lost samples (FORMAT_LOST) */
 	uint64_t lost; /* number of lost samples at the last successful read() */
