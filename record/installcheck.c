@@ -526,7 +526,7 @@ static const char *installed_variable(const char *name)
 	return getenv(name);
 }
 
-/* Lists the windows of the last hour in the store with pjfetch. Prints if the store answers. */
+/* Lists the windows of the last hour in the store with pjfetch. Prints a line with the result. */
 static void query_store(struct install *install, const char *store)
 {
 	static const atomic_bool never;

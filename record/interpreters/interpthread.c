@@ -21,7 +21,8 @@
  * later. */
 enum { ORDERS_MAX = 4096 };
 
-/* Maximum number of stack copies of threads off the CPU that this thread dequeues before it checks for orders again. */
+/* Maximum number of copies of frames of threads off the CPU that this thread takes before it checks for orders
+ * again. */
 enum { WAITS_MAX = 64 };
 
 /* Time in ms after which the thread takes the reply to the last copy, if no other copy comes before. */

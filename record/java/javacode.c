@@ -540,7 +540,7 @@ struct javanames_jvm javacode_owner(const struct javacode_jvm *jvm)
 	return (struct javanames_jvm){ jvm->pid, jvm->serial, jvm->tenant };
 }
 
-/* Checks all recently used nmethods of a JVM in one request. Removes the changed ones from the cache. */
+/* Checks all recently used nmethods of a JVM in one call. Removes the changed ones from the cache. */
 static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();

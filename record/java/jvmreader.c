@@ -70,8 +70,8 @@ struct jvmreader {
 		struct tenant tenant;
 	} left[LEFT_MAX];
 	struct {
-		/* since the start: hung: number of helpers that were killed because they hung; crashed: number of
-		 * helpers that crashed; avoided: number of requests not sent because the tenant is avoided */
+		/* counts since the start. hung: number of helpers that were killed because they hung; crashed: number
+		 * of helpers that crashed; avoided: number of requests not sent because the tenant is avoided */
 		uint64_t hung, crashed, avoided;
 		unsigned left; /* number of killed helpers that have not ended yet */
 	} counts;

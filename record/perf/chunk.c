@@ -441,7 +441,7 @@ void chunk_stream_items(struct chunk *chunk, struct str items)
 
 void chunk_end(struct chunk *chunk, const struct chunk_end *end)
 {
-	/* perf treats a data size of 0 as a file whose recorder did not end: so this makes chunk_flush add a
+	/* perf treats a file with a data size of 0 as one whose recorder did not end, so this makes chunk_flush add a
 	 * FINISHED_ROUND record */
 	if (!chunk->pipe && chunk->written + chunk->n == chunk->data)
 		chunk->records = 1;

@@ -22,7 +22,7 @@ struct eventids {
 	size_t n, mask;
 };
 
-/* Sets the index of the event with this id, at least 1. */
+/* Adds an id of the kernel, or replaces its event. event: index of the event, at least 1. */
 void eventids_add(struct eventids *ids, uint64_t id, uint64_t event);
 /* Returns the index of the event with this id; 0 for an unknown id. */
 uint64_t eventids_find(const struct eventids *ids, uint64_t id);

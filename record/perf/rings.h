@@ -114,8 +114,8 @@ uint64_t rings_broken(const struct rings *rings);
 /* Returns the number of bytes that all rings map, including their control pages. */
 size_t rings_bytes(const struct rings *rings);
 
-/* Stores up to `max` descriptors of rings that are not quiet in fd, for poll. Returns the number of rings that are not
- * quiet. */
+/* Stores in fd[], for poll, up to `max` descriptors of the rings that are not quiet. Returns the number of all rings
+ * that are not quiet. */
 size_t rings_fds(const struct rings *rings, int *fd, size_t max);
 
 /* Returns the descriptor of the ring with this kind and tag, and sets *bytes to its size without the control page; -1

@@ -3,7 +3,7 @@
  * samplerecord.h - parses a PERF_RECORD_SAMPLE that has user registers and a stack copy, and writes the resulting
  * record: the sample with another callchain, without registers and stack copy.
  *
- * The kernel writes the record, but its sizes and counts depend on the state of the sampled process. So
+ * The kernel writes the parsed record, but its sizes and counts depend on the state of the sampled process. So
  * samplerecord_parse compares each size and count with the size of the record. All pointers lead into the record.
  */
 #ifndef PJ_SAMPLERECORD_H
