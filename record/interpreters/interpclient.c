@@ -287,8 +287,8 @@ enum interpclient_answer interpclient_threads(struct interpclient *client, const
 	return answer;
 }
 
-/* Makes a frame that the helper sent valid: removes its name if its text is outside of the list's text, or if its
- * address is not a user-space address; corrects invalid values of its other members. */
+/* Validates a frame from the helper: removes its name if its text is outside of the list's text, or if its address is
+ * not a user-space address; corrects invalid values of its other members. */
 static void interpclient_check_frame(const struct framelist *list, struct interp_frame *frame)
 {
 	if (frame->address > INT64_MAX || frame->text > list->bytes || frame->bytes > list->bytes - frame->text)

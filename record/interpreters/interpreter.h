@@ -83,9 +83,9 @@ struct interpreter_frame {
 };
 
 /* Completeness of the frames in a copy. COMPLETE: the frames reach the outermost one. TRUNCATED: outer frames are
- * missing. IMPOSSIBLE: the data contradict each other, or frames within the list are missing; the frames must not be
- * used. LATE: with plan.stack, the copy is too old; in a reply of the helper, the reply had no space for all frames, or
- * there was no time to find them. */
+ * missing. IMPOSSIBLE: the data contradict each other, or the list lacks frames in another way than TRUNCATED; the
+ * frames must not be used. LATE: with plan.stack, the copy is too old; in a reply of the helper, the reply had no space
+ * for all frames, or there was no time to find them. */
 enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE, INTERPRETER_LATE };
 
 struct interpreter_list {

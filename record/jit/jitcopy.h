@@ -102,7 +102,7 @@ extern const struct jitcopy_limits jitcopy_limits;
 void jitcopy_open(struct jitcopy *jitcopy, enum jitcopy_kind kind, int fd, int folder, const char *name);
 
 /* Continues with fd, the file that is at the path now, and takes ownership of it; -1: no change. If there was no file,
- * starts to copy fd. If fd is another file than the current one, copies the last bytes of the current file, ends its
+ * starts to copy fd. If fd is another file than the current one, copies further bytes of the current file, ends its
  * copy, and starts to copy fd from its start. */
 void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct jitcopy_limits *limits);
 

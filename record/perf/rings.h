@@ -3,10 +3,10 @@
  * rings.h - merges the ring buffers of the kernel into one stream of records in order of time.
  *
  * The records of one ring are nearly in order of time (exception: one interrupt interrupts another), and each record is
- * in its ring shortly after the kernel took its time. So rings_drain takes the records older than a horizon, which lies
- * slightly in the past, and leaves the others in the rings. If a ring is almost full of newer records, the caller
- * passes a later horizon. Records that arrive after newer ones were delivered are delivered nevertheless, and counted
- * (rings_late).
+ * in its ring shortly after the kernel has read the clock for it. So rings_drain takes the records older than a
+ * horizon, which lies slightly in the past, and leaves the others in the rings. If a ring is almost full of newer
+ * records, the caller passes a later horizon. Records that arrive after newer ones were delivered are delivered
+ * nevertheless, and counted (rings_late).
  */
 #ifndef PJ_RINGS_H
 #define PJ_RINGS_H

@@ -124,7 +124,8 @@ bool sources_cpus_differ(const struct sources *sources);
  * quarter of the ring is full (each false). The kernel cannot change this for an open event. So the first call for the
  * CPU opens twins of the events that are sampled by frequency and have stack copies (sources_options.twins:
  * sources_open did that already); a twin writes to the ring of its event. Later calls switch between the events and
- * their twins. Returns false with errno, and changes nothing, if there are no twins and none can be opened. */
+ * their twins. Returns false with errno, and changes nothing, if `each` is true, the CPU has no twins and none can be
+ * opened. */
 bool sources_wake_each(struct sources *sources, uint32_t cpu, bool each);
 /* Returns the numbers of the CPUs with events and sets *n to their number. Valid until the next sources_follow_cpus. */
 const uint32_t *sources_cpu_list(const struct sources *sources, size_t *n);
