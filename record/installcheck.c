@@ -146,7 +146,7 @@ static struct str version_of(const struct child *child)
 }
 
 /* Prints a line if the program is missing, does not run, or has another version than pjrecord, and returns false.
- * Returns true, without printing, if the program is right. */
+ * Returns true, without printing, if the program has the version of pjrecord. */
 static bool check_program(struct install *install, const char *name)
 {
 	static const atomic_bool never;

@@ -115,8 +115,8 @@ static NORETURN void die_of(const struct sources_failure *why)
 	die("%.*s", (int)text.n, text.p);
 }
 
-/* Removes requested processes that have ended from the request: a list of several, such as the processes of a
- * container, may be old when pjrecord starts. Exits with a message if all have ended. */
+/* Removes from the request the processes that have ended: a list of several processes, such as those of a container,
+ * may be old when pjrecord starts. Exits with a message if all have ended. */
 static void leave_out_gone(struct request *request)
 {
 	size_t n = 0, gone = 0;
@@ -162,8 +162,8 @@ static void pjrecord_become(const struct request *request, bool realtime, uid_t 
 		parent_bind(request->parent);
 }
 
-/* Returns true if no interpreters are read, whatever the recorder's rights: with a way to unwind that excludes them
- * and, with AUTO, on processors other than x86-64. */
+/* Returns true if no interpreters are read, whatever the recorder's rights: because --unwind excludes them or, with
+ * AUTO, because the processor is not x86-64. */
 static bool excludes_interpreters(const struct request *request)
 {
 #if !defined(__x86_64__)
@@ -229,7 +229,7 @@ static enum target target_of(const struct request *request)
 }
 
 /* If an event is a uprobe, makes it the subject of the hint about missing rights, because a uprobe needs more rights
- * than the event that failed first. Other failures than EACCES of an open stay unchanged. */
+ * than the event that failed first. Changes *why only if the failure is EACCES of an open. */
 static void blame_uprobe(struct sources_failure *why, const struct events *events)
 {
 	for (size_t i = 0; i < events->n && why->step == SOURCES_OPEN && why->error == EACCES; i++)

@@ -315,8 +315,8 @@ static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob,
 /* Returns true if blob i is the code that existed at the time of the sample. That is certain for a blob that was found
  * before the sample and after it. A blob that was first read after the sample may be new code in reused memory. So it
  * must have been read soon after the sample, and the return address must follow a call. If a cached nmethod was found
- * to be freed since the sample, this call must lead to the frame that the walk found before. This does not notice the
- * reuse of memory that had no cached nmethod, nor new code at the address of an interrupted frame. */
+ * to be freed since the sample, this call must lead to the frame that the walk found before. These checks do not notice
+ * the reuse of memory that had no cached nmethod, nor new code at the address of an interrupted frame. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];

@@ -183,8 +183,8 @@ static void request_name(struct javanames *javanames, uint32_t i, uint64_t metho
 	javanames->one[i].is_used = false;
 }
 
-/* Returns true if names must be read again at time `now` (ns): at the first call RECHECK_NS after the last time, and at
- * the calls for other processes with the same `now`. */
+/* Returns true if names must be read again at time `now` (ns): at the first call that is RECHECK_NS or more after the
+ * previous such call, and at the calls for other processes with the same `now`. */
 static bool is_recheck(struct javanames *javanames, uint64_t now)
 {
 	if (now < javanames->recheck)

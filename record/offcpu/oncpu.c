@@ -211,9 +211,9 @@ static bool may_be_current(const struct oncpu *oncpu, const struct oncpu_slot *s
 	       (slot->thread.status == ONCPU_UNKNOWN && oncpu->newcomers && !oncpu->lossy);
 }
 
-/* Sets the thread that is on a CPU from time ns on; tid 0: no thread, or one without record. The previous thread may
- * have no record of its switch-out, because the record was lost or the thread is no longer recorded. Then its time up
- * to ns is counted as unknown. */
+/* Sets the thread that is on a CPU from time ns on; tid 0: no thread, or an unknown one. The previous thread may have
+ * no record of its switch-out, because the record was lost or the thread is no longer recorded. Then its time up to ns
+ * is counted as unknown. */
 static void oncpu_set_current(struct oncpu *oncpu, uint32_t cpu, uint32_t tid, uint64_t ns)
 {
 	struct oncpu_slot *slot;

@@ -64,7 +64,7 @@ void switches_tick(struct switches *switches, uint64_t now);
 void switches_record(struct switches *switches, const struct ring_record *record);
 /* Sets the period of a sample of CPU time in a wall-clock profile to the on-CPU time of its thread since the thread's
  * previous sample (oncpu.h), in ns; to 0 if that time is unknown. cgroup: id of the thread's cgroup, 0 if unknown.
- * Returns false, without setting it, for a sample of a left-out process. */
+ * Returns false, without setting the period, for a sample of a left-out process. */
 bool switches_weigh(struct switches *switches, struct ring_sample *sample, uint64_t cgroup);
 /* Returns the sum of the on-CPU times in samples so far, in ns. */
 uint64_t switches_oncpu_ns(const struct switches *switches);

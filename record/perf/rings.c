@@ -312,9 +312,9 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 	return n;
 }
 
-/* Returns true if the ring contains a LOST or malformed record, or has so little space that the next record might not
- * fit. If space is short, the kernel may have dropped records already: it writes their LOST record only when space is
- * free again. */
+/* Returns true if the ring contains a LOST, LOST_SAMPLES or malformed record, or has so little space that the next
+ * record might not fit. If space is short, the kernel may have dropped records already: it writes their LOST record
+ * only when space is free again. */
 static bool is_lossy(const struct ring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->page->data_tail;

@@ -161,8 +161,8 @@ static bool is_twinned(const struct perf_event_attr *attr)
 }
 
 /* Returns true, and adds 1 to sources->refused, if the event cannot be opened because it needs a right that the
- * recorder has dropped since the start. The other events are still recorded on this CPU. Uprobes need CAP_SYS_ADMIN
- * (Linux 6.16). */
+ * recorder has dropped since the start. That applies to uprobes, which need CAP_SYS_ADMIN since Linux 6.16. The other
+ * events are still recorded on this CPU. */
 static bool is_refused(struct sources *sources, const struct perf_event_attr *attr, int error)
 {
 	if (!sources->enabled || attr->type < PERF_TYPE_MAX || (error != EACCES && error != EPERM))
@@ -494,7 +494,7 @@ static bool open_cgroups(struct sources *sources, struct sources_failure *why)
 }
 
 /* Returns true if enough descriptors remain for the files of windows: without this check, opening a file of a window
- * would fail later, without a hint. Always sets *why to the reason for false. */
+ * would fail later, without a hint. Sets *why to the failure even if the result is true. */
 static bool can_open_more(const struct sources *sources, struct sources_failure *why)
 {
 	struct rlimit limit;
