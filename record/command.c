@@ -106,8 +106,8 @@ void command_wait(struct command *command, const volatile sig_atomic_t *terminat
 	sigset_t handled, before, waiting;
 	bool sent = false;
 
-	/* A signal that comes between the test of *terminate and sigsuspend interrupts sigsuspend. SIGCHLD is blocked
-	 * since command_fork. */
+	/* The signals are blocked here, so one that comes between the test of *terminate and sigsuspend stays pending
+	 * and interrupts sigsuspend. SIGCHLD has been blocked since command_fork. */
 	sigemptyset(&handled);
 	sigaddset(&handled, SIGHUP);
 	sigaddset(&handled, SIGINT);

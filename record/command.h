@@ -28,9 +28,9 @@ struct command {
 
 /*
  * Forks the child; exits with a message on failure. to_stderr: true: the command's standard output goes to standard
- * error, because the recorder writes the recording to standard output. foreground: true: the command has the default
- * SIGINT and SIGQUIT, which a shell script ignores for its background jobs. Installs a handler for SIGCHLD and blocks
- * the signal in the recorder.
+ * error, because the recorder writes the recording to standard output. foreground: true: the command gets the default
+ * actions of SIGINT and SIGQUIT, because a shell script makes its background jobs ignore these signals. Installs a
+ * handler for SIGCHLD and blocks the signal in the recorder.
  */
 void command_fork(struct command *command, char **argv, bool to_stderr, bool foreground);
 

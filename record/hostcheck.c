@@ -99,8 +99,9 @@ static struct session_options hostcheck_session(struct check *check, enum target
 					 .exactly = check->o->exactly };
 }
 
-/* Opens a session of this process as of any process of the user, and prints if and how the user can record own
- * processes. Called if system-wide recording is not possible. Sets check->own and check->kernel. */
+/* Opens a session that records this process, as a recording of any process of the user does. Prints if and how the user
+ * can record own processes. To be called if system-wide recording is not possible. Sets check->own and
+ * check->kernel. */
 static void check_own(struct check *check)
 {
 	struct session_options options = hostcheck_session(check, TARGET_THREADS);
@@ -129,7 +130,8 @@ static void check_own(struct check *check)
 	session_free(session);
 }
 
-/* Prints a line without remedy for a feature that own processes do not need. */
+/* Prints, without a remedy, that a feature needs the rights for the whole system: recordings of own processes do not
+ * need it. */
 static void hostcheck_more(const char *what)
 {
 	checkreport_line(CHECK_LIMITED, what, "not with the rights for own processes; those for the whole system help");

@@ -26,7 +26,7 @@ struct hostcheck_options {
 	/* Same meaning as the members of the same names in struct session_options. */
 	uint32_t stack_bytes;
 	bool both, exactly;
-	/* share of the file system, 0 to 1, below which retention deletes windows */
+	/* share of the file system, 0 to 1: retention deletes windows if a smaller share is free */
 	double min_free;
 };
 

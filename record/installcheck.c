@@ -146,7 +146,7 @@ static struct str version_of(const struct child *child)
 }
 
 /* Prints a line if the program is missing, does not run, or has another version than pjrecord, and returns false.
- * Returns true, without printing, if the program is right. */
+ * Returns true, without printing, if the program has the version of pjrecord. */
 static bool check_program(struct install *install, const char *name)
 {
 	static const atomic_bool never;
@@ -526,7 +526,7 @@ static const char *installed_variable(const char *name)
 	return getenv(name);
 }
 
-/* Lists the windows of the last hour in the store with pjfetch. Prints if the store answers. */
+/* Lists the windows of the last hour in the store with pjfetch. Prints a line with the result. */
 static void query_store(struct install *install, const char *store)
 {
 	static const atomic_bool never;

@@ -32,8 +32,8 @@
 #define AGAIN_MS 500
 /* maximum time in ms for the symbol saver to finish its work at the end; then it is killed */
 #define SAVER_MS 10000
-/* maximum difference in ns between now and the end that another recorder's signal may request; other values are
- * ignored */
+/* maximum difference in ns between now and the time at which another recorder's signal requests the end; a signal with
+ * another time is no such request */
 #define HANDOVER_MOST (60 * SECOND_NS)
 #define SHOWN_DIFFERENT 3 /* maximum number of differing stacks that --unwind=verify prints */
 
@@ -62,8 +62,9 @@ static bool is_handover(const siginfo_t *info)
 }
 
 /* Handles a signal: the first one ends the window and the recording, a second one kills the recorder. Further signals
- * within AGAIN_MS of the first one are ignored, because timeout(1) signals both the process and its group. So is one
- * that a parent which passes signals on sends after that of the terminal, however late. */
+ * within AGAIN_MS of the first one are ignored, because timeout(1) signals both the process and its group. If the
+ * terminal sent the first signal, and the parent passes the signals of its terminal on (--foreground), one signal of
+ * the parent is ignored at any time. */
 static void pjrecord_on_signal(int sig, siginfo_t *info, void *context)
 {
 	static uint64_t first;
@@ -114,8 +115,8 @@ static NORETURN void die_of(const struct sources_failure *why)
 	die("%.*s", (int)text.n, text.p);
 }
 
-/* Removes requested processes that have ended from the request: a list of several, such as the processes of a
- * container, may be old when pjrecord starts. Exits with a message if all have ended. */
+/* Removes from the request the processes that have ended: a list of several processes, such as those of a container,
+ * may be old when pjrecord starts. Exits with a message if all have ended. */
 static void leave_out_gone(struct request *request)
 {
 	size_t n = 0, gone = 0;
@@ -161,8 +162,8 @@ static void pjrecord_become(const struct request *request, bool realtime, uid_t 
 		parent_bind(request->parent);
 }
 
-/* Returns true if no interpreters are read, whatever the recorder's rights: with a way to unwind that excludes them
- * and, with AUTO, on processors other than x86-64. */
+/* Returns true if no interpreters are read, whatever the recorder's rights: because --unwind excludes them or, with
+ * AUTO, because the processor is not x86-64. */
 static bool excludes_interpreters(const struct request *request)
 {
 #if !defined(__x86_64__)
@@ -172,11 +173,11 @@ static bool excludes_interpreters(const struct request *request)
 	return request->unwind == UNWIND_BY_POINTERS || request->unwind == UNWIND_VERIFIED;
 }
 
-/* Handles the missing right to real-time priority, for the reason `error`. If the user requests interpreters, warns,
- * even with --quiet, which pjflame and pjprofile pass: an option without effect is more than a summary. With AUTO the
- * right is optional: appends a message to *unread, as a string, which the recording prints if it samples an
- * interpreter. --quiet omits it, but not for root: root has the right unless a container, unit or kernel removed it,
- * and the advice of pjfold's sentence, to record as root, does not help then. */
+/* Handles the missing right to real-time priority, for the reason `error`. If the user requests interpreters, warns
+ * that the option has no effect, even with --quiet (which pjflame and pjprofile pass): --quiet omits the summary, not
+ * such warnings. With AUTO the right is optional: appends a message to *unread, as a string, which the recording prints
+ * if it samples an interpreter. --quiet omits it, but not for root: root has the right unless a container, unit or
+ * kernel removed it, and the advice of pjfold's sentence, to record as root, does not help then. */
 static void lack_realtime(const struct request *request, int error, struct text *unread)
 {
 	struct hint hint = { .step = HINT_REALTIME, .error = error };
@@ -195,7 +196,8 @@ static void lack_realtime(const struct request *request, int error, struct text 
 	text_free(&text);
 }
 
-/* Returns the processes whose interpreters are read: OFF, ON or ALL. Without the necessary right, see lack_realtime. */
+/* Returns the processes whose interpreters are read: OFF, ON or ALL. If the necessary right is missing, calls
+ * lack_realtime and returns OFF. */
 static enum interpreters_choice read_interpreters(const struct request *request, struct text *unread)
 {
 	bool automatic = request->interpreters == INTERPRETERS_AUTO;
@@ -227,7 +229,7 @@ static enum target target_of(const struct request *request)
 }
 
 /* If an event is a uprobe, makes it the subject of the hint about missing rights, because a uprobe needs more rights
- * than the event that failed first. Other failures than EACCES of an open stay unchanged. */
+ * than the event that failed first. Changes *why only if the failure is EACCES of an open. */
 static void blame_uprobe(struct sources_failure *why, const struct events *events)
 {
 	for (size_t i = 0; i < events->n && why->step == SOURCES_OPEN && why->error == EACCES; i++)
@@ -320,7 +322,8 @@ static bool pjrecord_run(const struct request *request, struct session *session,
 	int ms;
 
 	session_start(session);
-	/* session_start took over 1 s on a busy host, but --seconds begins with the first sample */
+	/* --seconds begins with the first sample, so the time is taken after session_start, which took over 1 s on a
+	 * busy host */
 	start = clock_now_ms();
 	if (request->command) {
 		int error = command_exec(command);

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* maximum depth of folders that are removed: that of a symbol store, symbols/tenants/TENANT/.build-id/xx */
+/* maximum depth of nested folders that are removed: the depth of a symbol store, symbols/tenants/TENANT/.build-id/xx */
 #define DEPTH_MAX 6
 
 /* ---- folder with the symbols ------------------------------------------------------------------------------------ */
@@ -58,7 +58,8 @@ void portable_find(struct portable *portable)
 }
 
 /* Returns true if pjpack, with the rights of this process, may not replace the recording. In a sticky folder, such as
- * /tmp, only the owner of the folder or of the file may. Root created the file before it became another user. */
+ * /tmp, only the owner of the folder or of the file may. Root may have created the file before it became another user,
+ * who then is not the owner. */
 static bool is_sticky(const struct single *single)
 {
 	struct stat folder, file;

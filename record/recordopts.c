@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define RING_PAGE 4096
-/* maximum value in s of an operand SECONDS that is never assumed to be a PID */
+/* operands SECONDS up to this value, in s, are never taken for a PID */
 #define OPERAND_USUAL 3600
 /* shortest recording in ns */
 #define SHORTEST_NS (SECOND_NS / 100)
@@ -326,8 +326,8 @@ static void recordopts_take_operands(struct request *request, char **operand, si
 	check_no_pid(request);
 }
 
-/* Limits the number of windows to as many as fit into --seconds. The first window starts a moment after the recording.
- * So without the limit, the end of the recording would fall into an additional window of some ms. */
+/* Limits the number of windows to as many as fit into --seconds. The first window starts a moment after the start of
+ * the recording. So without the limit, the end of the recording would fall into an additional window of some ms. */
 static void limit_windows(struct request *request, bool in_windows)
 {
 	uint64_t window_ns = request->seconds * SECOND_NS, windows = (request->length_ns + window_ns - 1) / window_ns;

@@ -78,7 +78,7 @@ struct request {
 	/* Limits of retention, beyond which windows are deleted. keep_bytes: of all windows, in bytes. keep_age_s: of a
 	 * window's age, in s. 0: no limit. */
 	uint64_t keep_bytes, keep_age_s;
-	/* share of the file system, 0 to 1, below which free space makes retention delete windows */
+	/* share of the file system, 0 to 1: retention deletes windows if a smaller share is free */
 	double min_free;
 	/* true: a symbol store is written */
 	bool keep;
@@ -96,8 +96,8 @@ struct request {
 	bool quiet, verbose, check, cmdline;
 	/* true: the recorder ends when the process `parent`, which started it, ends */
 	bool with_parent;
-	/* true: the command has the default SIGINT and SIGQUIT, even if a shell started the recorder in the background
-	 */
+	/* true: the command gets the default actions of SIGINT and SIGQUIT, even if a shell started the recorder in the
+	 * background, with both ignored */
 	bool foreground;
 	pid_t parent;
 	/* copy of the array argv of main, from malloc */

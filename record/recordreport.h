@@ -18,8 +18,8 @@ void recordreport_start(const struct request *request, const struct session *ses
  * duration. */
 void recordreport_endless(const struct request *request);
 
-/* Prints why the command cannot be executed. error: the errno of exec. A word that is no command may be meant as
- * something else. */
+/* Prints why the command cannot be executed. error: the errno of exec. If `command` is not found in PATH, the message
+ * also shows how to record a command, and the host. */
 void recordreport_exec(const char *command, int error);
 
 /* Prints the summary of a recording into a single file or pipe: a sentence, with -v all figures. Prints nothing with

@@ -82,8 +82,9 @@ static bool is_part(const struct single *single, int fd)
 	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
-/* Returns true if the lock of the unfinished file counts. Anybody can plant and lock a file in a sticky folder such as
- * /tmp: there, that of this user, of root and of the owner of the folder counts. */
+/* Returns true if the lock of the unfinished file counts. owner: user who owns that file. In a sticky folder such as
+ * /tmp, anybody can plant and lock a file, so there the lock counts only if the owner is this user, root, or the owner
+ * of the folder. */
 static bool may_be_recorder(const struct single *single, uid_t owner)
 {
 	struct stat folder;
@@ -201,7 +202,7 @@ void single_expect(const struct single *single)
 
 	if (!single->part || fstat(single->fd, &opened) < 0)
 		return;
-	/* other errors: without its rights the recorder may not see the folder */
+	/* only ENOENT counts as gone: without its rights, the recorder may have no access to the folder */
 	gone = fstatat(single->place.folder, single->part, &named, AT_SYMLINK_NOFOLLOW) < 0 ?
 		       errno == ENOENT :
 		       named.st_dev != opened.st_dev || named.st_ino != opened.st_ino;

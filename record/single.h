@@ -37,7 +37,7 @@ struct single {
 void single_open(struct single *single, const char *path);
 
 /* Exits with a message if another program has removed or replaced the unfinished file, as a second recorder may on a
- * file system without locks: its file would get the name of this recording. */
+ * file system without locks: the file of that recorder would get the name of this recording. */
 void single_expect(const struct single *single);
 
 /* Completes the output: syncs the file to disk, gives it its name, and closes it. error: errno of an earlier failed

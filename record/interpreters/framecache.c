@@ -77,7 +77,8 @@ static void framecache_make_space(struct framecache *cache)
 }
 
 /* Compares a reading with the last reading of the same key. If both have the same result, *read gets `since` and
- * `replaced` from *last; otherwise sets read->replaced to true. text: name and file of the reading. */
+ * `replaced` from *last; otherwise sets read->replaced to true. text: name and file of the reading. line_later: true:
+ * the reading has no line yet, so *read gets the line of *last. */
 static void framecache_continue(const struct framecache *cache, const struct framecache_entry *last,
 				struct framecache_entry *read, struct str text, bool line_later)
 {

@@ -10,8 +10,8 @@
 
 /* Size in bytes after which an item is full and the next one begins. In a pipe, each item is in one record. */
 #define ITEM_BYTES 32768u
-/* Distance of two addresses outside of all processes: it is even, because pjfold treats no odd address as that of a
- * function. */
+/* Distance in bytes between the addresses outside of all processes. It is even, because pjfold treats an odd address as
+ * that of no function. */
 #define MORE_STEP 2u
 
 /* Identifies a row of the table; two keys with the same bytes are the same row. `turn`: number of earlier rows in this

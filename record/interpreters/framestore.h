@@ -46,8 +46,8 @@ void framestore_free(struct framestore *store);
 /* Adds a list. The store owns it from then on. */
 void framestore_put(struct framestore *store, struct framelist *list);
 
-/* Returns true if there is a list for the sample of thread tid at `time` (ns) whose copy and all names were read before
- * `until` (ns). */
+/* Returns true if the store has a list for the sample of thread tid at `time` (ns), and if the copy and all names of
+ * this list were read before `until` (ns). */
 bool framestore_has(struct framestore *store, uint32_t tid, uint64_t time, uint64_t until);
 
 /* Removes and returns the list for the sample of thread tid at `time` (ns); NULL if there is none. The caller frees the

@@ -10,9 +10,9 @@
 
 #include "record/interpreters/interpreter.h"
 
-/* Replaces the ids of n threads of a process by ids of the recorder's namespace. Removes threads that the process does
- * not have: their ids come from the memory of the process and may be wrong. process: descriptor of /proc/PID. Returns
- * the number of threads that remain. */
+/* Replaces the ids of n threads of a process, and INTERPRETER_MAIN_THREAD, by ids of the recorder's namespace. Removes
+ * threads that the process does not have: the ids come from the memory of the process, so they may be wrong. process:
+ * descriptor of /proc/PID. Returns the number of threads that remain. */
 size_t innerthreads_translate(int process, struct interpreter_thread *thread, size_t n);
 
 /* Parses the line NSpid of a status file: sets *outer to its first id (recorder's namespace) and *inner to its last one

@@ -22,8 +22,8 @@
 /* Bursts of budgets, in ns of CPU time: CPU_AHEAD for INTERPCLIENT_CPU_NS, WAITS_AHEAD for INTERPCLIENT_WAITS_NS. */
 #define CPU_AHEAD (UINT64_C(10) * INTERPCLIENT_CPU_NS)
 #define WAITS_AHEAD (UINT64_C(10) * INTERPCLIENT_WAITS_NS)
-/* Minimum time in ns between a start that failed and the next one. A start may wait CFISTARTER_WAIT_MS, and the main
- * thread may wait for it (cfistarter.h). */
+/* Minimum time in ns between a start that failed and the next one. A start may take CFISTARTER_WAIT_MS ms, and the main
+ * thread may have to wait until it ends (cfistarter.h). */
 #define RETRY_NS SECOND_NS
 
 /* The sample that a copy belongs to. */
@@ -128,8 +128,9 @@ static uint64_t interpclient_place(const struct interpclient *client, const stru
 	return backoff_place(&process->tenant, client->own_ns, 0);
 }
 
-/* Kills the helper, which hung or crashed at a request for this process, and starts another one. Replaces the shared
- * memory, too: a killed helper that has not ended yet may still write to it. */
+/* Kills the helper, which hung or crashed at a request for this process. Replaces the shared memory, to which a killed
+ * helper that has not ended yet may still write, and starts another helper. If no new memory is available, starts
+ * none. */
 static void interpclient_fail(struct interpclient *client, const struct interpclient_process *process, bool hung)
 {
 	int memory = client->memory;
@@ -215,7 +216,8 @@ static enum interpclient_answer interpclient_send(struct interpclient *client,
 	return INTERPCLIENT_DONE;
 }
 
-/* Waits for the reply to the last request and stores it in client->reply. */
+/* Waits for the reply to the last request and stores it in client->reply. Returns INTERPCLIENT_LOST if the helper
+ * failed, or if the request was INTERP_THREADS and its process is not open; otherwise INTERPCLIENT_DONE. */
 static enum interpclient_answer interpclient_take(struct interpclient *client,
 						  const struct interpclient_process *process)
 {
@@ -285,8 +287,8 @@ enum interpclient_answer interpclient_threads(struct interpclient *client, const
 	return answer;
 }
 
-/* Removes the name of a frame that the helper sent if the frame's text is outside of the list's text, or its address is
- * not a user-space address. */
+/* Validates a frame from the helper: removes its name if its text is outside of the list's text, or if its address is
+ * not a user-space address; corrects invalid values of its other members. */
 static void interpclient_check_frame(const struct framelist *list, struct interp_frame *frame)
 {
 	if (frame->address > INT64_MAX || frame->text > list->bytes || frame->bytes > list->bytes - frame->text)
@@ -299,7 +301,7 @@ static void interpclient_check_frame(const struct framelist *list, struct interp
 	frame->first &= 1;
 }
 
-/* Swaps the last copy with the first one. */
+/* Swaps the first copy of the request with the last one, which has index `last`. */
 static void interpclient_put_first(struct interpclient *client, uint32_t last)
 {
 	struct interpclient_copied copied = client->copy[0];

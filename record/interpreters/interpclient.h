@@ -95,11 +95,11 @@ size_t interpclient_take_frames(struct interpclient *client, struct interpclient
 /* Charges `ns` of CPU time, which the calling thread spent for a process, to the tenant of the process. */
 void interpclient_spend(struct interpclient *client, const struct interpclient_process *process, uint64_t ns);
 
-/* Requests that the helper closes a process, and does not wait for the end of the process's slot. */
+/* Requests that the helper closes a process and frees its slot. Does not wait until that is done. */
 void interpclient_close(struct interpclient *client, const struct interpclient_process *process);
 
-/* Returns the counts of helper failures. `off` is 1 if the helper could not be started, but not before the first
- * request. Any thread may call it. */
+/* Returns the counts of helper failures. `off` is 1 if the helper could not be started; it is 0 before the first
+ * request. Any thread may call this function. */
 struct helper_counts interpclient_count(const struct interpclient *client);
 
 #endif

@@ -62,8 +62,8 @@ struct interphelper {
 
 /* ---- opening of processes --------------------------------------------------------------------------------------- */
 
-/* Finds the files in /proc/PID/maps that may be an interpreter by their path, and whose first byte is mapped. Returns
- * their number, at most CANDIDATES_MAX. */
+/* Finds the files in `maps` (/proc/PID/maps) whose path may be that of an interpreter and whose first byte is mapped.
+ * Returns their number, at most CANDIDATES_MAX. */
 static size_t interphelper_candidates(struct str maps, struct interpreter_candidate candidate[CANDIDATES_MAX])
 {
 	const struct str all = maps;
@@ -192,8 +192,8 @@ static void interphelper_open(struct interphelper *helper, int fd[INTERP_FDS])
 
 /* ---- frames of copies ------------------------------------------------------------------------------------------- */
 
-/* Keeps the read buffers of a process between requests. If WARM_MAX other processes have buffers, frees those of the
- * least recently used one. */
+/* Lets a process keep its read buffers between requests. If WARM_MAX other processes have buffers already, frees the
+ * buffers of the least recently used of them. */
 static void interphelper_warm(struct interphelper *helper, struct interp_image *image)
 {
 	size_t oldest = 0;
@@ -227,9 +227,9 @@ static uint64_t interphelper_copied(const struct interp_image *image, const stru
 	return image->interpreter->pinned ? copy->read_by : copy->begun;
 }
 
-/* Identifies the code at a frame's address now, after the sample. Returns the time in ns of the first reading that
- * found this code there; UINT64_MAX if it is not the code of the sample, or if the budget is exceeded. Sets
- * of_copy->reuses if other code was at the address before. */
+/* Identifies the code that is at a frame's address now, after the sample, in live memory. Returns the time in ns of the
+ * first reading that found this code there; UINT64_MAX if it is not the code of the sample, or if the budget is
+ * exceeded. Sets of_copy->reuses if other code was at the address before. */
 static uint64_t interphelper_code_since(struct interphelper *helper, struct interp_image *image,
 					const struct interpreter_frame *frame, struct interp_copy *of_copy)
 {
@@ -268,9 +268,9 @@ static bool interphelper_is_pinned(const struct interp_image *image, const struc
 	return copy->off_cpu && image->interpreter->pinned;
 }
 
-/* Returns the cache entry of a frame in a copy, for a deferrable language; NULL if the code has changed, or if it is
- * too late to read the name. Reads the name again if the entry is older than the code at the address. Adds 1 to
- * of_copy->unknown if the frame's code was not read before the copy. */
+/* Returns the cache entry of a frame in a copy, for a deferrable language; NULL if the code has changed, if it is too
+ * late to read the name, or if the budget is exceeded. Reads the name again if the entry is older than the code at the
+ * address. Adds 1 to of_copy->unknown if the frame's code was not read before the copy. */
 static const struct framecache_entry *interphelper_read_code(struct interphelper *helper, struct interp_image *image,
 							     const struct interpreter_frame *frame,
 							     const struct threadcopy *copy, struct interp_copy *of_copy)
@@ -293,7 +293,7 @@ static const struct framecache_entry *interphelper_read_code(struct interphelper
 }
 
 /* Returns the cache entry of a frame in a copy, for a language that is not deferrable; reads the name if the cache has
- * no valid entry. Returns NULL if it is too late to read the name. */
+ * no valid entry. Returns NULL if it is too late to read the name, or if the budget is exceeded. */
 static const struct framecache_entry *interphelper_read(struct interphelper *helper, struct interp_image *image,
 							const struct interpreter_frame *frame,
 							const struct threadcopy *copy, struct interp_copy *of_copy)
@@ -343,7 +343,7 @@ static void interphelper_frames(struct interphelper *helper, struct interp_image
 	helper->list.stack_low = helper->list.stack_high = 0;
 	of_copy->text = reply->bytes;
 	of_copy->end = image->interpreter->frames(image->state, copy, &helper->list);
-	/* the functions `frames` of languages that are not deferrable may have read live memory, too */
+	/* the function `frames` of a language that is not deferrable may have read live memory, besides the copy */
 	if (copy->off_cpu && !image->interpreter->deferrable)
 		of_copy->named_by = clock_now();
 	of_copy->stack_low = helper->list.stack_low;

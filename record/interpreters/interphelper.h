@@ -108,9 +108,10 @@ struct interp_shared {
 	};
 };
 
-/* Forks the helper process, which performs requests until the recorder closes the socket. sibling: the helper becomes a
- * child of the parent of this process, which then must not have threads (helperprocess.h). Returns its pid; 0 on
- * failure. */
+/* Forks the helper process, which performs requests until the recorder closes its end of the socket. socket: the
+ * helper's end; memory: descriptor of struct interp_shared. sibling: true: makes the helper a child of the calling
+ * process's parent; the calling process must then have no other threads (helperprocess.h). Returns the pid of the
+ * helper; 0 on failure. */
 pid_t interphelper_fork(int socket, int memory, bool sibling);
 
 #endif

@@ -83,9 +83,9 @@ struct interpreter_frame {
 };
 
 /* Completeness of the frames in a copy. COMPLETE: the frames reach the outermost one. TRUNCATED: outer frames are
- * missing. IMPOSSIBLE: the data contradict each other, or the list would lack frames that are not counted; the frames
- * must not be used. LATE: with plan.stack, the copy is too old; in a reply of the helper, it had no space or time for
- * the frames. */
+ * missing. IMPOSSIBLE: the data contradict each other, or the list lacks frames in another way than TRUNCATED; the
+ * frames must not be used. LATE: with plan.stack, the copy is too old; in a reply of the helper, the reply had no space
+ * for all frames, or there was no time to find them. */
 enum interpreter_end { INTERPRETER_COMPLETE, INTERPRETER_TRUNCATED, INTERPRETER_IMPOSSIBLE, INTERPRETER_LATE };
 
 struct interpreter_list {
@@ -98,7 +98,7 @@ struct interpreter_list {
 
 enum interpreter_named {
 	INTERPRETER_NAMED,
-	INTERPRETER_INTERNAL, /* a frame of the interpreter itself; it is not shown */
+	INTERPRETER_INTERNAL, /* a frame of the interpreter itself; not shown in stacks */
 	INTERPRETER_UNNAMED
 };
 
@@ -108,8 +108,8 @@ struct interpreter_place {
 	uint64_t address;
 	uint32_t line;   /* line in the file; 0: unknown */
 	bool line_later; /* true: the line cannot be read yet: use the line of an earlier reading, if there is one */
-	/* The frame has not begun to run, as far as the data of the language show it, or it is between two runs (Perl:
-	 * the block of a sort). */
+	/* true: the frame runs no instruction: as far as the interpreter's data show it, it has not begun to run, or it
+	 * is between two runs (Perl: the block of a sort) */
 	bool first;
 	/* for a deferrable language: the source is a string, not a file, and other code often has the same name, file
 	 * and lines */

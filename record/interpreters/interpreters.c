@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time in ns for which a CPU stays watched after its last sample of a registered thread. On a loaded host, a thread
- * returns to a CPU after seconds. A copy on one CPU is not certified if the thread may run on another CPU that is not
- * watched. */
+/* Time in ns for which a CPU stays watched after its last sample of a registered thread. It is long, because a copy on
+ * one CPU is not certified if the thread may run on another CPU that is not watched, and because a thread may return to
+ * a CPU only after seconds if the host is loaded. */
 #define HOLD_NS (5 * SECOND_NS)
 
 struct interpreters {
@@ -91,7 +91,7 @@ static size_t interpreters_frames(struct interpreters *interpreters, const struc
 	return n;
 }
 
-/* Enters the names of a list's frames in interpreters->names. Sets the addresses in interpreters->frame, and fills
+/* Adds the names of a list's frames to interpreters->names. Sets the addresses in interpreters->frame, and fills
  * interpreters->named. Returns the number of frames. */
 static size_t interpreters_name(struct interpreters *interpreters, const struct script *script,
 				const struct framelist *list, struct pj_unwinding *counts)
@@ -157,8 +157,8 @@ static void interpreters_put(struct interpreters *interpreters, struct walk *wal
 	walk->n = merged->n;
 }
 
-/* Stores the names in interpreters->named for a thread that is off the CPU. Returns false if there is no space for the
- * names. */
+/* Stores the first n names of interpreters->named for a thread that is off the CPU. Returns false if there is no space
+ * for the names. */
 static bool interpreters_keep(struct interpreters *interpreters, const struct script *script, uint32_t tid, size_t n)
 {
 	return waitnames_keep(interpreters->waitnames, &(struct waitnames_wait){ .pid = script->pid,
@@ -211,7 +211,7 @@ static bool interpreters_join(struct interpreters *interpreters, const struct sc
 	return true;
 }
 
-/* Enters the name of a frame that the helper proposed. Returns the frame for the callchain. */
+/* Adds the name of a frame that the helper proposed to interpreters->names. Returns the frame for the callchain. */
 static struct walk_frame interpreters_note_native(struct interpreters *interpreters, const struct script *script,
 						  const struct framelist *list, const struct interp_frame *from)
 {
@@ -267,7 +267,7 @@ static void interpreters_name_native(struct interpreters *interpreters, const st
 	interpreters_put(interpreters, walk);
 }
 
-/* Adds the sample to the count for the reason (verdict) for which it shows no interpreted frames. */
+/* Counts a sample whose stack shows no interpreted frames, by the reason for it (verdict). */
 static void interpreters_drop(enum syncread_verdict verdict, struct pj_unwinding *counts)
 {
 	switch (verdict) {
@@ -405,7 +405,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
 	}
 	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED &&
 	    waitframes_set_thread(interpreters->waits, script->pid, sample->tid, root))
-		return; /* pjrecord-wait reads the stack once more, now that the thread is entered */
+		return; /* pjrecord-wait reads the stack once more, now that the thread is in its table */
 	counts->interpreted++;
 	if (sample->until && sample->frames == WAITCOPY_NOT_ENTERED) {
 		counts->interpreted_late++;

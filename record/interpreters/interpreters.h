@@ -15,7 +15,8 @@
  * after the copy, were read before the thread ran again. Frames of V8 are not shown for such threads: V8's garbage
  * collector moves objects while a thread waits for it.
  *
- * Before the first sample of a process with an interpreter, no thread, helper process or record of switches exists.
+ * Before the first sample of a process with an interpreter, the module starts no thread and no helper process, and
+ * requests no records of context switches.
  */
 #ifndef PJ_INTERPRETERS_H
 #define PJ_INTERPRETERS_H
@@ -46,8 +47,8 @@ enum interpreters_choice {
 /* Returns a new object that has started nothing. choice: INTERPRETERS_ON or INTERPRETERS_ALL. starter: starts the
  * helper process; copied, its owner must outlive the object. */
 struct interpreters *interpreters_new(enum interpreters_choice choice, const struct interpstarter *starter);
-/* Connects the module to the recorder. All arguments must outlive *interpreters. waits: copies of threads off the CPU;
- * NULL: there are none. */
+/* Connects the module to the recorder. All arguments must outlive *interpreters. waits: memory for copies of the frames
+ * of threads off the CPU; NULL: such frames are not read. */
 void interpreters_start(struct interpreters *interpreters, const struct processes *processes, struct sources *sources,
 			struct rings *rings, struct waitframes *waits);
 /* Ends all threads and helper processes. Accepts NULL. */
@@ -101,7 +102,7 @@ void interpreters_merge(struct interpreters *interpreters, const struct interpre
  * (ns). */
 bool interpreters_has_wait(const struct interpreters *interpreters, uint32_t tid, uint64_t time, uint64_t until);
 
-/* For a thread that has been off the CPU since an earlier window: enters the names of its frames in the names of this
+/* For a thread that has been off the CPU since an earlier window: adds the names of its frames to the names of this
  * window. ips[0..nips) is the thread's callchain from the earlier window. Replaces addresses that stand for another
  * frame in this window. */
 void interpreters_rename(struct interpreters *interpreters, uint32_t tid, uint64_t *ips, uint64_t nips);
@@ -113,12 +114,12 @@ void interpreters_resumed(struct interpreters *interpreters, uint32_t tid);
  * native frames. False: it inserts interpreted frames between native ones. */
 bool interpreters_are_native(const struct interpreters *interpreters, const struct process *process);
 
-/* Returns the description of generated code of the process that depends on its interpreter's eval function, for
- * unwinder_host_frame; NULL if it has none, or is not open yet. Valid until interpreters_tick. */
+/* Returns the description, for unwinder_host_frame, of generated code that depends on the eval function of the
+ * process's interpreter; NULL if the process has no such code, or is not open yet. Valid until interpreters_tick. */
 const struct hostframe *interpreters_hostframe(const struct interpreters *interpreters, const struct process *process);
 
-/* Reports that the process, for which interpreters_hostframe is NULL, runs code in a mapping with this path. If it may
- * be generated code that was not found when the process was opened (PHP compiled a function then), the process is
+/* To be called if a process runs code in a mapping with this path and interpreters_hostframe returns NULL. If that may
+ * be generated code that did not exist when the process was opened (PHP: no function was compiled yet), the process is
  * opened again at a later sample. */
 void interpreters_found_code(struct interpreters *interpreters, const struct process *process, struct str path);
 

@@ -21,7 +21,8 @@
  * later. */
 enum { ORDERS_MAX = 4096 };
 
-/* Maximum number of stack copies of threads off the CPU that this thread dequeues before it checks for orders again. */
+/* Maximum number of copies of frames of threads off the CPU that this thread takes before it checks for orders
+ * again. */
 enum { WAITS_MAX = 64 };
 
 /* Time in ms after which the thread takes the reply to the last copy, if no other copy comes before. */
@@ -266,7 +267,7 @@ static void interpthread_open(struct interpthread *thread, struct interp_process
 	interpthread_post(thread, news);
 }
 
-/* Closes a process that is no longer open in the helper, because the helper was restarted. Sets news->failed, so that
+/* Closes a process that is not open in the present helper, because the helper was restarted. Sets news->failed, so that
  * the main thread opens the process again. */
 static void interpthread_lose(struct interpthread *thread, struct interp_process *process,
 			      struct interpthread_news *news)
@@ -373,7 +374,7 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 		interpthread_lost(thread, process);
 		return;
 	}
-	/* repeated sleeps in the same code do not prove that the process runs no new code */
+	/* does not count this copy: repeated sleeps in the same code do not prove that the process runs no new code */
 	if (frames->off_cpu && frames->known)
 		return;
 	if (frames->reuses)
@@ -389,8 +390,9 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 				   now - process->known_since >= KNOWN_NS);
 }
 
-/* Waits for the reply to the last request, unless it was processed already, and stores the frames. Called at the next
- * wakeup, when the reply has mostly arrived: waiting for it right after the request would cost a second wakeup. */
+/* Waits for the reply to the last request, unless it was processed already, and stores the frames. To be called at the
+ * next wakeup of the thread, when the reply has usually arrived: waiting for it right after the request would cost one
+ * more wakeup. */
 static void interpthread_collect(struct interpthread *thread)
 {
 	size_t n;

@@ -21,11 +21,11 @@
 
 struct interpthread;
 
-/* Starts nothing: interpthread_start starts the thread, and *starter starts the helper process for the first process
- * that is opened. all: true if INTERPRETERS_ALL is chosen. */
+/* Returns a new object. Starts nothing yet: interpthread_start starts the thread, and *starter starts the helper
+ * process for the first process that is opened. all: true if INTERPRETERS_ALL is chosen. */
 struct interpthread *interpthread_new(bool all, const struct interpstarter *starter);
-/* Starts the thread; to be called once. copies, waits and store must outlive the thread. waits: copies of threads off
- * the CPU; NULL: there are none. Returns false on failure. */
+/* Starts the thread; to be called once. copies, waits and store must outlive the thread. waits: memory for copies of
+ * the frames of threads off the CPU; NULL: such frames are not read. Returns false on failure. */
 bool interpthread_start(struct interpthread *thread, struct syncread *copies, struct waitframes *waits,
 			struct framestore *store);
 /* Ends the thread and the helper, and frees all. Accepts NULL. */
@@ -65,7 +65,7 @@ struct interpthread_news {
 	size_t n;
 };
 /* Returns the oldest news that was not taken yet; NULL if there is none. The caller frees it with
- * interpthread_news_free. A caller that wants to own `memory` sets the member to -1 before. */
+ * interpthread_news_free. To take ownership of the descriptor `memory`, the caller sets this member to -1 before. */
 struct interpthread_news *interpthread_take(struct interpthread *thread);
 void interpthread_news_free(struct interpthread_news *news);
 /* Returns a descriptor that is readable while news wait. */

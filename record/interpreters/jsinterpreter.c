@@ -75,7 +75,7 @@ static enum interpreter_end js_frames(void *state, const struct threadcopy *copy
 	if (clock_now() > copy->time + LATE_NS)
 		return INTERPRETER_LATE;
 	if (frames.cut)
-		/* incomplete: the list would lack frames, and the missing ones would not be counted */
+		/* the list lacks frames: with it, the stack would lack them without being counted as truncated */
 		return INTERPRETER_IMPOSSIBLE;
 	for (; list->n < frames.n; list->n++) {
 		const struct v8_frame *frame = &frames.frame[list->n];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onestack.h - merges the frames of an interpreter into the native stack, so that each is between the right native
- * frames.
+ * onestack.h - merges the frames of an interpreter into the native stack, so that each interpreted frame is between the
+ * native frames that called it and that it called.
  *
  * One activation of an interpreter's eval function runs several interpreted frames. The eval function also calls
  * itself, through other native code, and each call is a further activation. So the list of interpreted frames consists
@@ -30,8 +30,8 @@ enum onestack_code {
 	/* A function that the eval function calls to run its frames (Ruby: vm_exec_core). A native frame of such a
 	 * function that an activation calls directly is a part of the activation. */
 	ONESTACK_INNER,
-	/* A function that switches the native stack (PHP: zend_fiber_switch_context). If it is on the stack, nothing is
-	 * merged: native and interpreted frames may be of different stacks. */
+	/* A function that switches the native stack (PHP: zend_fiber_switch_context). If such a function is on the
+	 * stack, nothing is merged: native and interpreted frames may be of different stacks. */
 	ONESTACK_SWITCH,
 	/* A function by which the eval function calls itself to continue the same segment (Perl: docatch). Two
 	 * activations are one if only frames of such functions are between them. */
@@ -42,8 +42,8 @@ enum onestack_code {
 	ONESTACK_COMPILED,
 	ONESTACK_HOST,
 	ONESTACK_CALLER,
-	/* The process may have generated code anywhere that the eval function calls (Ruby); the range is not used. The
-	 * ranges ONESTACK_EVAL and ONESTACK_INNER call it. */
+	/* The process may have generated code anywhere that the eval function calls (Ruby); the range is not used.
+	 * Functions in the ranges ONESTACK_EVAL and ONESTACK_INNER call this code. */
 	ONESTACK_CALLED
 };
 

@@ -45,7 +45,7 @@ static size_t perlinterpreter_evals(const void *state, struct onestack_range ran
 	return n;
 }
 
-/* Returns the main thread, which runs the first interpreter of the process. Threads of Perl's `threads` module have
+/* Lists only the main thread, which runs the first interpreter of the process. Threads of Perl's `threads` module have
  * interpreters of their own, which are not listed. */
 static size_t perlinterpreter_threads(void *state, struct interpreter_thread *thread, size_t cap)
 {

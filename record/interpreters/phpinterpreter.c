@@ -65,8 +65,8 @@ static size_t phpinterpreter_evals(const void *state, struct onestack_range rang
 	return n;
 }
 
-/* Returns the main thread: without thread safety (ZTS), it runs all functions. A PHP library that runs in another
- * thread of a program does not match the main thread's native frames. */
+/* Lists only the main thread: in PHP without thread safety (ZTS), it runs all functions. A PHP library that runs in
+ * another thread of a program does not match the main thread's native frames. */
 static size_t phpinterpreter_threads(void *state, struct interpreter_thread *thread, size_t cap)
 {
 	if (cap == 0)

@@ -159,8 +159,8 @@ void scripts_list(struct scripts *scripts, struct script *script)
 	}
 }
 
-/* Opens processes and lists threads for which a sample requested that before the pause was over, and whose pause is
- * over now. */
+/* Opens the processes, and lists the threads, for which a sample requested that during a pause, if this pause is over
+ * now. */
 static void scripts_catch_up(struct scripts *scripts)
 {
 	for (size_t i = 0; i < scripts->n; i++) {

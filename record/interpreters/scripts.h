@@ -56,8 +56,8 @@ struct script {
 
 struct scripts;
 
-/* Objects that struct scripts uses and does not own. waits: copies of threads off the CPU; NULL: their frames are not
- * read. */
+/* Objects that struct scripts uses and does not own. waits: memory for copies of the frames of threads off the CPU;
+ * NULL: such frames are not read. */
 struct scripts_readers {
 	const struct processes *processes;
 	struct syncread *syncread;
@@ -65,8 +65,8 @@ struct scripts_readers {
 	struct framestore *store; /* store for the frames that the thread finds */
 };
 
-/* Starts nothing; *starter starts the helper process for the first script. all: also read processes that only root may
- * read. */
+/* Returns a new object. Starts nothing yet: *starter starts the helper process for the first script. all: also read
+ * processes that only root may read. */
 struct scripts *scripts_new(bool all, const struct interpstarter *starter);
 /* Sets the objects to use. They must outlive *scripts. */
 void scripts_start(struct scripts *scripts, const struct scripts_readers *readers);
@@ -78,8 +78,8 @@ bool scripts_started(const struct scripts *scripts);
 /* Returns a descriptor that is readable when scripts_take has work. */
 int scripts_fd(const struct scripts *scripts);
 
-/* Returns the script of a process; NULL if the process has no interpreter, or has exited. Opens the process if it is
- * not open and its pause is over. */
+/* Returns the script of a process; NULL if the process has no interpreter, has exited, or has called exec and cannot be
+ * closed yet because the queue of orders is full. Opens the process if it is not open and its pause is over. */
 struct script *scripts_note(struct scripts *scripts, const struct process *process);
 /* Returns the script of a process; NULL if the process has none. Does not open the process. */
 struct script *scripts_find(const struct scripts *scripts, uint32_t pid);

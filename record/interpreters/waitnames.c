@@ -84,7 +84,7 @@ const struct waitnames_wait *waitnames_find(const struct waitnames *waitnames, u
 	return entry ? &entry->wait : NULL;
 }
 
-/* Enters frame i of a wait in the names of this window. Returns its address in this window. A frame that got no name in
+/* Adds frame i of a wait to the names of this window. Returns its address in this window. A frame that got no name in
  * an earlier window, for lack of space, stays without a name. */
 static uint64_t address_now(const struct waitnames_wait *wait, size_t i, struct framenames *names)
 {

@@ -42,7 +42,7 @@ bool waitnames_keep(struct waitnames *waitnames, const struct waitnames_wait *wa
  * waits. */
 const struct waitnames_wait *waitnames_find(const struct waitnames *waitnames, uint32_t tid);
 
-/* If a thread has a wait, enters the frames of the wait in the names of this window. ips[0..nips) is the wait's
+/* If a thread has a wait, adds the frames of the wait to the names of this window. ips[0..nips) is the wait's
  * callchain: replaces addresses that stand for another frame in this window. */
 void waitnames_rename(const struct waitnames *waitnames, struct framenames *names, uint32_t tid, uint64_t *ips,
 		      uint64_t nips);

@@ -12,11 +12,12 @@
 
 /* perf register numbers of the first and the third argument of a function (System V ABI; asm/perf_regs.h of x86) */
 enum { RDI = 5, RDX = 3 };
-/* maximum address of user space in bytes: 57 bits with five levels of page tables, of which processes have half */
+/* end of user space: with five levels of page tables, addresses have 57 bits, and user space is the lower half */
 #define USER_MAX (UINT64_C(1) << 56)
 #define CLASS_BYTES (2 * sizeof(uint64_t)) /* the context marker and the address of the class */
 
-/* Returns the value of a perf register of a sample whose registers are in `mask`. */
+/* Sets *value to a register of a sample. mask: registers in the sample; number: perf's number of the register. Returns
+ * false if the sample does not have the register. */
 static bool register_value(const struct samplerecord *record, uint64_t mask, unsigned number, uint64_t *value)
 {
 	if (!(mask >> number & 1))
@@ -40,8 +41,8 @@ bool allocation_read(const struct perf_event_attr *attr, const struct ring_sampl
 
 /* ---- several samples of one call ------------------------------------------------------------------------------- */
 
-/* HISTORY: number of allocations in the history. Samples of one call follow each other within microseconds; between
- * them are those of other CPUs. */
+/* HISTORY: number of allocations in the history. The samples of one call follow each other within microseconds, so only
+ * few samples of other CPUs come in between. */
 enum { HISTORY = 1024, REGISTERS_MAX = 64 };
 
 struct allocation_history {
@@ -51,7 +52,7 @@ struct allocation_history {
 		uint32_t pid, nregs;
 		uint64_t reg[REGISTERS_MAX];
 	} past[HISTORY];
-	uint32_t next; /* index of the oldest entry, which the next one replaces */
+	uint32_t next; /* index of the oldest entry, which the next allocation replaces */
 };
 
 struct allocation_history *allocation_history_new(void)
@@ -105,7 +106,8 @@ void allocation_weigh(struct text *sample, uint64_t bytes)
 	memcpy(sample->p + offsetof(struct ring_sample, period), &bytes, sizeof(bytes));
 }
 
-/* Returns the offset in the sample of the marker that begins its user stack; 0 if it has none, or is over budget. */
+/* Returns the offset in bytes, from the start of the sample, of the context marker before its user stack; 0 if the
+ * sample has no user stack, or its tenant is over budget. */
 static size_t user_stack(const struct text *sample)
 {
 	const struct ring_sample *head = (const void *)sample->p;

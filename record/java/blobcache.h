@@ -16,13 +16,13 @@ void blobcache_publish(struct javacode_jvm *jvm);
 /* Returns the index in jvm->blob of the first cached blob that ends after an address; jvm->n if there is none. */
 size_t blobcache_first_after(const struct javacode_jvm *jvm, uint64_t address);
 
-/* Moves the blobs from index `from` on to index `to`, and adds to - from to jvm->n. If to > from, the caller must have
- * made space with javabudget_make_space. */
+/* Moves the cached blobs with index `from` and above, so that the first of them has index `to`, and adds to - from to
+ * jvm->n. If to > from, the caller must have made space with javabudget_make_space. */
 void blobcache_move(struct javacode_jvm *jvm, size_t to, size_t from);
 
-/* Inserts the code->n blobs of one block of code into the cache; they replace cached blobs that overlap the block. now:
- * time in ns at which the blobs were read (fact.since and fact.seen). Returns false if the blobs are inconsistent, or
- * if the memory budget is exceeded. */
+/* Inserts the code->n blobs of one block of code into the cache; they replace cached blobs that overlap the block.
+ * blob: the block; now: time in ns at which the blobs were read (fact.since and fact.seen). Returns false if the blobs
+ * are inconsistent, if the cache is full, or if the memory budget is exceeded. */
 bool blobcache_insert(struct javacode_jvm *jvm, const struct javaunwind_code *code, const struct blob *blob,
 		      uint64_t now);
 

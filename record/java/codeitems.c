@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-/* Maximum size of an item in bytes, except its last entry. In a pipe, each item is in one record. */
+/* Size in bytes from which on an item is full: its last entry may exceed this size. In a pipe, each item is in one
+ * record, so an item must stay below 64 kB. */
 #define ITEM_BYTES 32768u
 
 /* A PJ_ITEM_CODE or PJ_ITEM_CODE_NAMES item under construction. */
@@ -57,7 +58,7 @@ static void put_names(struct codenames_jvm *jvm, const struct code_entry *entry,
 	}
 }
 
-/* number, in rows, of a name that could not be read */
+/* number that stands in a row for a name that could not be read */
 #define NO_NAME UINT32_MAX
 
 static void put_rows(const struct codenames_jvm *jvm, const struct code_entry *entry, uint64_t until, struct item *item)

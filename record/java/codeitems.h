@@ -22,7 +22,7 @@ struct code_entry {
 	enum code_state state;
 	unsigned tries;
 	struct blob blob;
-	/* serial number of this entry, unique in the JVM; an id, in contrast, is used again for another entry */
+	/* serial number of this entry, unique in the JVM; its id is used again after the entry is freed */
 	uint64_t serial;
 	/* times in ns of the first and last frame or check in this window; `until` is 0 before a frame is in the blob
 	 */
@@ -33,7 +33,7 @@ struct code_entry {
 	uint32_t next_free;
 	/* codenames_jvm.check at the last check that found the blob unchanged; 0: there was none */
 	uint64_t check;
-	/* Array of nmethods Method* of an nmethod: the compiled method, then the inlined ones. NULL before the
+	/* For an nmethod, array of `nmethods` Method*: the compiled method, then the inlined ones. NULL before the
 	 * description is read, after codenames_settle, and for a blob that is not an nmethod. */
 	uint64_t *method;
 	uint32_t nmethods;

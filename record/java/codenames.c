@@ -275,8 +275,8 @@ static void codenames_settle(struct codenames_jvm *jvm, struct code_entry *entry
 	entry->state = state;
 }
 
-/* Sets the names of the methods of an nmethod. Returns false if the check did not find the nmethod that proves a cached
- * name unchanged: then the nmethod must be described again. */
+/* Sets the names of the methods of an nmethod. Returns false if a cached name is not proven, because the nmethod that
+ * proves it is not among the unchanged nmethods of the last check: then nmethod id must be described again. */
 static bool take_names_of(struct codenames_jvm *jvm, uint32_t id)
 {
 	struct code_entry *entry = codeentry_of(jvm, id);

@@ -3,10 +3,10 @@
  * codenames.h - names and inlined calls of the compiled code and the stubs in the stacks of a window.
  *
  * No file has names for the code of a JIT compiler, and HotSpot reuses code memory. So when a frame is in a code blob,
- * the cache of code blobs (javacode.h) enters the blob here. Its description (names and inlined calls) is read once,
- * soon after (javanaming.c), and is kept as long as the cache contains the blob. A window gets the descriptions of the
- * code that its frames are in, with the time span in which each blob certainly existed: from its first frame or check
- * to its last frame or check.
+ * the cache of code blobs (javacode.h) adds an entry for the blob here. Its description (names and inlined calls) is
+ * read once, soon after (javanaming.c), and is kept as long as the cache contains the blob. A window gets the
+ * descriptions of the code that its frames are in, with the time span in which each blob certainly existed: from its
+ * first frame or check to its last frame or check.
  *
  * A description is used only if it is proven: a check after it was read found the nmethod unchanged. A live nmethod
  * keeps the methods that it inlines alive. So the name of a Method* may be taken from the cache if an older nmethod
@@ -32,8 +32,8 @@ struct codenames_jvm *codenames_open(struct codenames *codenames, uint32_t pid, 
 /* To be called when the cache of code blobs drops the JVM. Its descriptions remain until the end of the window. */
 void codenames_close(struct codenames_jvm *jvm);
 
-/* Enters a blob and returns its id; 0 if the memory limit is reached. The id is valid until codenames_put, and beyond
- * that only if codenames_keep was called for it before. */
+/* Adds an entry for a blob and returns its id; 0 if the memory limit is reached. The id is valid until codenames_put,
+ * and beyond that only if codenames_keep was called for it before. */
 uint32_t codenames_add(struct codenames_jvm *jvm, const struct blob *blob);
 /* Records that a frame of a sample at `time` (ns) is in blob id. id 0: the blob has no entry; increments the number of
  * frames without entry. */
@@ -48,8 +48,8 @@ size_t codenames_wanted(struct codenames_jvm *jvm, uint32_t *id, struct blob *bl
 void codenames_describe(struct codenames_jvm *jvm, uint32_t id, const struct jvm_code *code, const uint64_t *method,
 			struct str rest);
 
-/* Returns the Method* in the descriptions of n blobs for which no name is cached, and sets *nmethods to their number.
- * The array is valid until the next call. */
+/* Returns the Method* that have no cached name, from the descriptions of the n blobs id[], and sets *nmethods to their
+ * number. The array is valid until the next call. codenames_name then stores their names. */
 const uint64_t *codenames_missing(struct codenames_jvm *jvm, const uint32_t *id, size_t n, size_t *nmethods);
 void codenames_name(struct codenames_jvm *jvm, uint64_t method, struct str name);
 
@@ -63,8 +63,8 @@ struct blob *codenames_proofs(struct codenames_jvm *jvm, const uint32_t *id, siz
  * described again. */
 void codenames_prove(struct codenames_jvm *jvm, const uint32_t *id, size_t n, const struct blob *same, size_t nsame);
 
-/* Gives up reading the descriptions of n blobs for now, because the JVM could not be read in time. They are read again,
- * at most TRIES_MAX times. */
+/* Gives up reading the descriptions of n blobs for now, because the JVM could not be read in time. They are read again
+ * later; after TRIES_MAX attempts in all, the blobs get no names. */
 void codenames_postpone(struct codenames_jvm *jvm, const uint32_t *id, size_t n);
 
 /* ---- end of a window -------- */

@@ -88,7 +88,7 @@ static void put_stub(struct codescopes *codescopes, uint32_t index, uint64_t sta
 }
 
 /* Describes the codelets of the interpreter in block `blob`. All codelets exist already, because a thread has run in
- * the interpreter. */
+ * the interpreter, so no codelet is added later. */
 static void put_codelets(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 const struct blob *blob, uint32_t index)
 {
@@ -102,8 +102,8 @@ static void put_codelets(struct codescopes *codescopes, struct hotspot *hotspot,
 	codelets_free(&codelets);
 }
 
-/* Reads HotSpot's list of stubs, with a budget of its own: a search that exceeds it does not make the JVM unreadable.
- * Returns false if the list was not found. */
+/* Reads HotSpot's list of stubs. The search has its own budget, so that a search beyond this budget does not make the
+ * JVM unreadable. Returns false if the list was not found. */
 static bool codescopes_read_stubs(struct codescopes_stubs *stubs, struct hotspot *hotspot)
 {
 	struct readbudget *former = hotspot->memory.budget, search = { .steps = SEARCH_STEPS, .bytes = SEARCH_BYTES };

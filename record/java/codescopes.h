@@ -2,7 +2,7 @@
 /*
  * codescopes.h - describes code blobs of a JVM: their address ranges, methods, inlined calls, and names of stubs.
  *
- * Runs in the helper process, and writes its reply to JVM_DESCRIBE (jvmhelper.h). The reply has no names of methods:
+ * Runs in the helper process, and composes the reply to JVM_DESCRIBE (jvmhelper.h). The reply has no names of methods:
  * the recorder requests the names that it does not have. Inlined calls are encoded as in PJ_ITEM_CODE (pjsection.h).
  */
 #ifndef PJ_CODESCOPES_H
@@ -26,8 +26,9 @@ struct codescopes_stubs {
 	unsigned searches; /* number of failed searches for the list of stubs */
 };
 
-/* Describes the first of n blobs, as many as fit into a reply: fills reply->names and reply->bytes, and sets reply->n
- * to the number of processed blobs. */
+/* Describes as many of the n blobs, from the first one on, as fit into a reply: fills reply->names and reply->bytes,
+ * and sets reply->n to the number of processed blobs. A blob that is too large for any reply counts as processed and
+ * has no description. */
 void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 struct codescopes_stubs *stubs, const struct blob *blob, uint32_t n, struct jvm_reply *reply);
 

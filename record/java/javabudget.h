@@ -30,7 +30,7 @@ enum {
 	HEAPS_USUAL = 240 << 20
 };
 
-/* Facts about a cached code blob, which the unwinder does not need. */
+/* Facts about a cached code blob, besides the struct code_blob that the unwinder needs. */
 struct fact {
 	struct blob blob;
 	/* used: time of the last lookup; since: time of the first check, when the blob was read; seen: time of the last
@@ -53,7 +53,7 @@ struct javacode_jvm {
 	uint64_t start_ticks;
 	struct tenant tenant;
 	uint64_t serial; /* serial of struct javanames_jvm */
-	bool starting;   /* true: the last attempt to read the JVM failed because it was starting */
+	bool starting;   /* true: the last attempt to read the JVM failed because the JVM was starting */
 	/* bytes of the JVM's code blobs and code lines, which are charged to its tenant */
 	size_t bytes;
 	struct jvmreader_jvm *reader; /* handle for requests; NULL: the JVM cannot be read now */
@@ -112,12 +112,12 @@ struct javacode {
  * fits. Returns false if jvm itself was dropped. */
 bool javabudget_hold(struct javacode_jvm *jvm, size_t bytes);
 
-/* Makes space for n code blobs in the cache of jvm and returns true. If that exceeds a budget, or memory is not
- * available, drops jvm and returns false. */
+/* Makes space for n code blobs in the cache of jvm and returns true; may drop other JVMs (javabudget_hold). If the
+ * budgets do not suffice, or memory is not available, drops jvm and returns false. */
 bool javabudget_make_space(struct javacode_jvm *jvm, size_t n);
 
 /* Evaluates the result of a request. Returns true if it is JVMREADER_DONE. If it is JVMREADER_LOST, stops reading the
- * JVM; otherwise adds the request to the late ones. Returns false in both cases. */
+ * JVM; otherwise counts the request as late. Returns false in both cases. */
 bool javacode_took(struct javacode_jvm *jvm, enum jvmreader_answer answer);
 
 /* Stops reading the JVM for a minute, because it exceeds a memory budget. The next javacode_begin frees its cache. */

@@ -172,7 +172,9 @@ static struct missed *missed_at(struct javacode_jvm *jvm, uint64_t address)
 }
 
 /* Looks up an address that is in no cached blob: reads the code block around it and caches the block. Returns
- * JAVACODE_NONE if no code is at the address; sets *in to true if the address nevertheless is in a code heap. */
+ * JAVACODE_BLOB if the block is cached now; JAVACODE_LATE if the JVM did not reply in time; JAVACODE_NONE if no code is
+ * at the address or the JVM cannot be read. Sets *in to true if no code is there although the address is in a code
+ * heap. */
 static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t address, bool *in)
 {
 	struct javacode *javacode = jvm->owner;
@@ -203,7 +205,7 @@ static enum javacode_answer javacode_look_up(struct javacode_jvm *jvm, uint64_t 
 	return JAVACODE_NONE;
 }
 
-/* Looks up a return address in the JVM, with the results of javacode_look_up. A return address may be the end of the
+/* Looks up return address ip in the JVM; result and *in as for javacode_look_up. A return address may be the end of the
  * blob that contains the call, so ip - 1 is looked up first. It may also be the start of the return barrier of virtual
  * threads, so ip is looked up second. */
 static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip, bool *in)
@@ -213,8 +215,9 @@ static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip
 	return answer == JAVACODE_NONE && *in ? javacode_look_up(jvm, ip, in) : answer;
 }
 
-/* Returns true if cached blob i, whose last check was before the sample, still exists, or if the check had no reply in
- * time. Otherwise, returns false, and removes a blob that has changed. */
+/* Checks cached blob i again; to be called if its last check was before the sample. Returns true if the blob is
+ * unchanged, and also if its state is unknown, because the check had no reply in time or the JVM has ended. Returns
+ * false if the blob has changed (then removes it), or if the JVM can no longer be read (then its cache is empty). */
 static bool is_still(struct javacode_jvm *jvm, size_t i)
 {
 	struct javacode *javacode = jvm->owner;
@@ -235,7 +238,8 @@ static bool is_still(struct javacode_jvm *jvm, size_t i)
 	return true;
 }
 
-/* Reads the blob of enterSpecial, too: the unwinder's step from the return barrier of virtual threads leads into it. */
+/* Caches the blob of enterSpecial, or marks it as used: the unwinder's step from the return barrier of virtual threads
+ * leads into this blob. */
 static void note_special(struct javacode_jvm *jvm)
 {
 	uint64_t address = jvm->code.continuation_return;
@@ -291,8 +295,8 @@ static bool is_after_call(struct javacode_jvm *jvm, const struct code_blob *blob
 	return call.indirect;
 }
 
-/* Returns true if the call before the return address ip in blob leads to the frame that the walk found before: to its
- * nmethod, or to another nmethod of the same method. */
+/* Returns true if the call before return address ip in `blob` is a direct call of the frame that the walk found before:
+ * its target is in the nmethod of that frame, or in another cached nmethod of the same method. */
 static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob, uint64_t ip)
 {
 	const struct callee callee = jvm->callee;
@@ -311,8 +315,8 @@ static bool calls_callee(struct javacode_jvm *jvm, const struct code_blob *blob,
 /* Returns true if blob i is the code that existed at the time of the sample. That is certain for a blob that was found
  * before the sample and after it. A blob that was first read after the sample may be new code in reused memory. So it
  * must have been read soon after the sample, and the return address must follow a call. If a cached nmethod was found
- * to be freed since the sample, this call must lead to the frame that the walk found before. Reuse of memory that no
- * cached nmethod had is not noticed, nor is reuse under the interrupted frame. */
+ * to be freed since the sample, this call must lead to the frame that the walk found before. These checks do not notice
+ * the reuse of memory that had no cached nmethod, nor new code at the address of an interrupted frame. */
 static bool is_right(struct javacode_jvm *jvm, size_t i, const struct unwind_state *state, uint64_t time)
 {
 	const struct fact *fact = &jvm->fact[i];
@@ -343,8 +347,8 @@ static enum javacode_answer is_it(struct javacode_jvm *jvm, size_t i, const stru
 	return is_right(jvm, i, state, time) ? JAVACODE_BLOB : JAVACODE_GONE;
 }
 
-/* Enters the block of blob i in the names of the window, and returns its id. A block of stubs consists of several
- * blobs, which share one id. */
+/* Adds an entry for the block of blob i to jvm->names, if there is none, and returns its id; 0 if the memory limit is
+ * reached. A block of stubs consists of several blobs, which share one id. */
 static uint32_t list_block(struct javacode_jvm *jvm, size_t i)
 {
 	const struct blob *block = &jvm->fact[i].blob;
@@ -536,7 +540,7 @@ struct javanames_jvm javacode_owner(const struct javacode_jvm *jvm)
 	return (struct javanames_jvm){ jvm->pid, jvm->serial, jvm->tenant };
 }
 
-/* Checks all recently used nmethods of a JVM in one request. Removes the changed ones from the cache. */
+/* Checks all recently used nmethods of a JVM in one call. Removes the changed ones from the cache. */
 static void javacode_see(struct javacode *javacode, struct javacode_jvm *jvm)
 {
 	uint64_t now = clock_now();

@@ -49,13 +49,14 @@ void javacode_begin(struct javacode *javacode, uint64_t horizon, uint64_t now, b
 /* Drops unused code, and JVMs that have ended. To be called every few seconds. now: time in ns. */
 void javacode_tick(struct javacode *javacode, uint64_t now);
 
-/* Returns the JVM of a process; NULL if the process is not a JVM, or if the JVM cannot be read. If the JVM cannot be
- * read, prints a message, once for each reason. The pointer is valid until the next javacode_of, javacode_begin or
- * javacode_tick. */
+/* Returns the JVM of a process, also for a short time after the JVM has ended; NULL if the process is not a JVM, or if
+ * the JVM cannot be read now. If a request finds that a JVM cannot be read, a message is printed, once for each reason.
+ * The pointer is valid until the next javacode_of, javacode_begin or javacode_tick. */
 struct javacode_jvm *javacode_of(struct javacode *javacode, const struct process *process);
 
-/* Returns the JVM for javanames_note. Its serial is a new one whenever the JVM is opened for reading, as the process
- * may have called exec since it could last be read; but not if the JVM was only starting at the last attempt. */
+/* Returns the JVM for javanames_note. Its serial changes each time the JVM is opened for reading, as the process may
+ * have called exec since the last reading. Exception: it does not change if the JVM was only starting at the last
+ * attempt. */
 struct javanames_jvm javacode_owner(const struct javacode_jvm *jvm);
 
 enum javacode_answer {
@@ -87,7 +88,8 @@ bool javacode_was_late(struct javacode_jvm *jvm);
 
 struct javacode_counts {
 	size_t jvms, blobs; /* numbers of JVMs and code blobs in the cache */
-	/* opened: number of attempts to read a JVM; unread: number of attempts that failed */
+	/* opened: number of attempts to read a JVM; unread: number of failures, except of JVMs that had ended or were
+	 * starting */
 	uint64_t opened, unread;
 	/* numbers of requests by kind: lookups of addresses, checks of blobs, reads of code bytes */
 	uint64_t lookups, checks, bytes;

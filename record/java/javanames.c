@@ -11,7 +11,7 @@
 /* Size in bytes after which an item is full and the next one begins. In a pipe, each item is in one record. */
 #define ITEM_BYTES 32768u
 /* RECHECK_NS: interval in ns at which names are read again. RECHECKS_MAX: maximum number of names that are read again
- * for one process each time, but at the end of a window. Reading a name takes about 10 us. */
+ * for one process each time, except at the end of a window. Reading a name takes about 10 us. */
 #define RECHECK_NS UINT64_C(1000000000)
 enum { RECHECKS_MAX = 256 };
 
@@ -27,13 +27,14 @@ struct one {
 	bool is_used; /* true: a frame was in the method since its name was last requested */
 	/* true: the address has, or may have, more than one method or class in this window: it gets no name */
 	bool is_changed;
-	uint64_t since;  /* time in ns of the first sample with a frame in it */
+	uint64_t since;  /* time in ns of the first sample with a frame in the method, or with the class */
 	uint64_t serial; /* serial of the JVM (struct javanames_jvm) of the last such frame; 0: unknown */
 	uint64_t read;   /* serial of the JVM of which the name was last read */
 };
 
-/* A process or a tenant, for the limits of classes, or a tenant, for that of the bytes of names; two owners with the
- * same bytes are the same. */
+/* Owner of a count: a process or a tenant (number of classes), or a tenant (bytes of names). Two owners are equal if
+ * all their bytes are equal. kind: 0 for a process; for a tenant, OF_CLASSES or OF_BYTES plus the kind of the
+ * tenant. */
 enum { OF_CLASSES = 1, OF_BYTES = 16 };
 struct owner {
 	uint64_t key;
@@ -52,8 +53,8 @@ struct javanames {
 	uint32_t left_out;   /* number of frames in methods for which the table has no space */
 	uint64_t *wanted;    /* array that javanames_wanted returned last */
 	uint64_t recheck;    /* time in ns (as `now` of javanames_wanted) from which on names are read again */
-	/* `now` of the last javanames_wanted for which names were read again; calls with the same `now` read those of
-	 * other processes again */
+	/* argument `now` of the last javanames_wanted that began to request names again; calls with the same `now`
+	 * request the names of other processes again */
 	uint64_t rechecked;
 	bool is_last;  /* true: the window ends, so all names are read again */
 	uint32_t turn; /* index of the method from which on names are read again the next time */
@@ -95,8 +96,8 @@ static struct key javanames_key_of(const struct javanames *javanames, uint32_t i
 	return key;
 }
 
-/* Returns the number of classes, or of bytes, of an owner, which the caller may change. The pointer is valid until the
- * next call. */
+/* Returns a pointer to the number of classes, or of bytes, of an owner. The caller may change the number; the pointer
+ * is valid until the next call. */
 static uint32_t *javanames_count_of(struct javanames *javanames, struct owner owner)
 {
 	uint32_t before = javanames->owners.n;
@@ -138,8 +139,8 @@ static bool javanames_add_bytes(struct javanames *javanames, const struct javana
 	return true;
 }
 
-/* Returns true if the table has space for a new method or class; then counts a class. The class without a name, one of
- * each JVM, stands for those beyond the limits, so it has space of its own. */
+/* Returns true if the table has space for a new method or class; then counts it if it is a class. Each JVM may have one
+ * class without a name (PJ_CLASS_BIT), which stands for its classes beyond the limits, so space is reserved for it. */
 static bool javanames_has_space(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method)
 {
 	if (method == PJ_CLASS_BIT)
@@ -154,14 +155,14 @@ bool javanames_note(struct javanames *javanames, const struct javanames_jvm *jvm
 	struct one *one;
 
 	if (!id && !javanames_has_space(javanames, jvm, method)) {
-		/* the caller counts those of classes */
+		/* frames with classes are counted by the caller */
 		javanames->left_out += !pj_is_class(method) && javanames->left_out < UINT32_MAX;
 		return false;
 	}
 	if (!id) {
 		id = intern(&javanames->keys, javanames_bytes_of(&key));
 		javanames->one = mem_more(javanames->one, sizeof(*javanames->one), before);
-		/* nothing is to be read for the class without a name */
+		/* the class without a name needs no request: it never gets a name */
 		javanames->one[before] =
 			(struct one){ .since = time, .serial = jvm->serial, .is_requested = method == PJ_CLASS_BIT };
 	}
@@ -182,8 +183,8 @@ static void request_name(struct javanames *javanames, uint32_t i, uint64_t metho
 	javanames->one[i].is_used = false;
 }
 
-/* Returns true if names must be read again at time `now` (ns): at the first call RECHECK_NS after the last time, and at
- * the calls for other processes with the same `now`. */
+/* Returns true if names must be read again at time `now` (ns): at the first call that is RECHECK_NS or more after the
+ * previous such call, and at the calls for other processes with the same `now`. */
 static bool is_recheck(struct javanames *javanames, uint64_t now)
 {
 	if (now < javanames->recheck)
@@ -277,7 +278,8 @@ static int key_cmp(const void *left, const void *right)
 	return (key->method > b->method) - (key->method < b->method);
 }
 
-/* Returns true if the name was read of the program of the last frame, and is the only one. */
+/* Returns true if the address had only this name in the window, and the name was read from the program of the last
+ * frame (serial). */
 static bool is_proven(const struct one *one)
 {
 	return !one->is_changed && (!one->serial || one->serial == one->read);

@@ -3,11 +3,11 @@
  * javanames.h - names of the interpreted methods in the stacks of a window, and of the classes of allocated objects.
  *
  * An interpreted frame is identified by its Method*, which means nothing after the JVM has ended. So the stack walker
- * enters each Method* here, and its name is read soon after, while the JVM lives. At its end, the window stores the
- * names (PJ_ITEM_METHODS). HotSpot reuses the address of a Method whose class was unloaded. So names of methods in
- * which new frames appear are read again every second and at the end of the window; an address that had two names gets
- * no name. Classes (Klass*) are in the same table: their addresses have PJ_CLASS_BIT. The table is emptied with each
- * window. Its size is limited; frames of methods beyond the limit get no name and are counted.
+ * adds each Method* to the table here, and the name is read soon after, while the JVM lives. At its end, the window
+ * stores the names (PJ_ITEM_METHODS). HotSpot reuses the address of a Method whose class was unloaded. So names of
+ * methods in which new frames appear are read again every second and at the end of the window; an address that had two
+ * names gets no name. Classes (Klass*) are in the same table: their addresses have PJ_CLASS_BIT. The table is emptied
+ * with each window. Its size is limited; frames of methods beyond the limit get no name and are counted.
  */
 #ifndef PJ_JAVANAMES_H
 #define PJ_JAVANAMES_H
@@ -20,8 +20,8 @@
 #define JAVANAMES_BYTES (8u << 20) /* maximum bytes of the names of a window */
 /* maximum bytes of the names of a tenant in a window, so that it leaves half for others */
 #define JAVANAMES_TENANT_BYTES (JAVANAMES_BYTES / 2)
-/* Limits of classes in a window: of one JVM, of the JVMs of one tenant, and of all. A process chooses the addresses of
- * its classes at any rate, and methods need the other half of the table. */
+/* Limits of classes in a window: of one JVM, of the JVMs of one tenant, and of all. A process can invent any number of
+ * classes, so half of the table is reserved for methods. */
 enum { JAVANAMES_CLASSES = 4096, JAVANAMES_TENANT_CLASSES = 16384, JAVANAMES_ALL_CLASSES = JAVANAMES_MAX / 2 };
 /* Maximum time in ns from the first frame with a class until its name is read. HotSpot may have reused the memory of
  * hidden classes (lambdas, proxies) after that, so a class that is first read later has no name. */
@@ -32,8 +32,8 @@ struct javanames;
 struct javanames *javanames_new(void);
 void javanames_free(struct javanames *javanames);
 
-/* A JVM. serial: a number that is another one after an exec or a reuse of the PID (javacode_owner): addresses of one
- * program are not names of the next one. 0: unknown, as the JVM is not open at this moment. */
+/* A JVM. serial: number that changes with an exec or a reuse of the pid (javacode_owner), because the names of one
+ * program are not valid for addresses of the next program; 0: unknown, as the JVM is not open at this moment. */
 struct javanames_jvm {
 	uint32_t pid;
 	uint64_t serial;
@@ -41,8 +41,8 @@ struct javanames_jvm {
 };
 
 /* Records that a frame of a sample at `time` (ns of clock_now) is in this method, or has allocated an object of this
- * class (with PJ_CLASS_BIT). The class with address 0 never gets a name. Returns false, and counts the frame, if a
- * limit is reached. */
+ * class (with PJ_CLASS_BIT). The class with address 0 never gets a name. Returns false if a limit is reached; then
+ * counts the frame if it is in a method. */
 bool javanames_note(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method, uint64_t time);
 
 /* Returns the methods of a process whose names must be read at time `now` (ns), and sets *n to their number: methods
@@ -55,8 +55,8 @@ void javanames_recheck(struct javanames *javanames);
 
 /* Stores the name of a method, spelled as in Compiler.perfmap, or of a class, read at time `now` (ns of clock_now). The
  * address gets no name in this window if it already has another name, if frames with it are of an earlier program
- * (serial), if frames of a later program have it whose name there was not read, or if it is a class that is first read
- * later than JAVANAMES_FIRST_NS. Ignores unknown methods, and names beyond the limits. */
+ * (serial), if later frames with it are of a program whose name for it was not read, or if it is a class that is first
+ * read later than JAVANAMES_FIRST_NS. Ignores unknown methods, and names beyond the limits. */
 void javanames_named(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method, uint64_t now,
 		     struct str name);
 

@@ -15,8 +15,8 @@ static void take_interpreted(void *to, uint64_t method, struct str name)
 	javanames_named(naming->names, &naming->jvm, method, clock_now(), name);
 }
 
-/* Reads the names of interpreted methods of a JVM. Each name is requested only once, so the caller must call it only
- * while the helper is ready (jvmreader_ready): an unanswered request is not repeated. */
+/* Reads the names of interpreted methods of a JVM. Each name is requested only once, and an unanswered request is not
+ * repeated, so the caller must call this function only while the helper is ready (jvmreader_ready). */
 static void name_interpreted(struct javacode *javacode, struct javacode_jvm *jvm, struct javanames *names)
 {
 	struct naming naming = { names, javacode_owner(jvm) };

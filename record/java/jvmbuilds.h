@@ -34,12 +34,13 @@ struct jvmbuilds_key jvmbuilds_key(const struct jvm_process *process);
 
 /* Fills *hotspot and *frames from the cache, as hotspot_read_layout and blobframes_open would do, but only the members
  * that lookups of code and names of methods need. Before the call, only hotspot->memory is set. base: address of
- * libjvm.so in the process. process: descriptor of /proc/PID, which the cache duplicates. Returns false if the build is
- * not in the cache. */
+ * libjvm.so in the process. process: descriptor of /proc/PID, which the cache duplicates; -1 if key->mount_ns is 0 or
+ * the recorder's own. Returns false if the build is not in the cache. */
 bool jvmbuilds_take(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
 		    struct hotspot *hotspot, struct blobframes *frames);
 
-/* Stores the layouts in *hotspot and *frames, which were read from this process, in the cache. */
+/* Stores the layouts in *hotspot and *frames, which were read from this process, in the cache. Does nothing if
+ * key->mount_ns is 0. */
 void jvmbuilds_keep(struct jvmbuilds *jvmbuilds, const struct jvmbuilds_key *key, int process, uint64_t base,
 		    struct hotspot *hotspot, const struct blobframes *frames);
 

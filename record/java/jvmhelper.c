@@ -124,8 +124,8 @@ static void close_image(struct jvmhelper *helper, uint32_t slot)
 	helper->image[slot] = NULL;
 }
 
-/* Keeps the read buffers of a JVM between requests. If WARM_MAX other JVMs have buffers, frees those of the least
- * recently used one. */
+/* Lets a JVM keep its read buffers between requests. If WARM_MAX other JVMs have buffers already, frees the buffers of
+ * the least recently used of them. */
 static void warm_up(struct jvmhelper *helper, struct image *i)
 {
 	unsigned oldest = 0;
@@ -189,7 +189,7 @@ static size_t jvmhelper_check(struct image *i, const struct jvm_request *request
 	return reply->n * sizeof(*reply->same);
 }
 
-/* Reads the names of the request's methods for hotspot_name, without its classes. */
+/* Reads ahead the data by which hotspot_name finds the names of the methods in a request. Skips the classes in it. */
 static void expect_methods(struct image *i, const struct jvm_request *request)
 {
 	uint64_t method[JVM_METHODS_MAX];

@@ -15,8 +15,8 @@
 
 enum { JVMOPEN_MS = 20 };
 
-/* Descriptors of one process that the helper may read: either the user of the process may read its memory, or root may
- * and is the only reader of the recording. */
+/* Open files of one process for the helper. They are opened only if the user of the process may read its memory, or if
+ * root may and only root reads the recording (taskid_open_memory_for). */
 struct jvmopen {
 	int process;    /* descriptor of /proc/PID */
 	uint64_t start; /* required start time of the process in clock ticks since boot; 0: any */

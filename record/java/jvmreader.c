@@ -31,7 +31,7 @@
 #define ANSWER_NS (5 * SECOND_NS)
 /* minimum time in ns between the starts of two helpers; before it has passed, no helper runs */
 #define RESTART_NS (100 * MS_NS)
-/* A request that takes less than this time in ns has no blocked time. */
+/* duration of a request in ns below which no blocked time is charged */
 #define NOTICED_NS (5 * MS_NS)
 #define QUESTION_NS 10000 /* CPU time in ns of one request in the recorder itself */
 enum { LEFT_MAX = 8, BLOCKED_WEIGHT = 10, SOCKET_BYTES = 256 << 10 };
@@ -70,8 +70,8 @@ struct jvmreader {
 		struct tenant tenant;
 	} left[LEFT_MAX];
 	struct {
-		/* since the start: hung: number of helpers that were killed because they hung; crashed: number of
-		 * helpers that crashed; avoided: number of requests not sent because the tenant is avoided */
+		/* counts since the start. hung: number of helpers that were killed because they hung; crashed: number
+		 * of helpers that crashed; avoided: number of requests not sent because the tenant is avoided */
 		uint64_t hung, crashed, avoided;
 		unsigned left; /* number of killed helpers that have not ended yet */
 	} counts;
@@ -229,7 +229,8 @@ static void charge_blocked(struct jvmreader *jvmreader, uint64_t blocked, uint64
 		tenants_charge(jvmreader->tenants, jvmreader->payer, TENANT_JVM_NS, BLOCKED_WEIGHT * blocked, now);
 }
 
-/* Charges CPU time and blocked time of the current request, which ended at `ended` (ns), to its tenant. */
+/* Charges CPU time and blocked time of the current request to its tenant. ended: time in ns at which the request
+ * ended. */
 static void jvmreader_charge(struct jvmreader *jvmreader, uint64_t ended, uint64_t now)
 {
 	uint64_t blocked;
@@ -260,8 +261,8 @@ static struct hotspot_reason jvmreader_reason_of(const struct jvm_reply *reply)
 	return reason;
 }
 
-/* Completes the current request, whose reply has arrived: charges its time, and stores the reason if the JVM is
- * lost. */
+/* To be called when the reply to the current request has arrived. Completes the request: charges its time, and stores
+ * the reason if the JVM is lost. */
 static void jvmreader_collect(struct jvmreader *jvmreader)
 {
 	uint64_t now = clock_now(),
@@ -466,8 +467,8 @@ enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmread
 	return answer;
 }
 
-/* Checks n blobs from index `from` on, at most JVM_BLOBS_MAX, in one request. Sets their elements of jvmreader->same to
- * 1 if unchanged, otherwise to 0. */
+/* Checks n blobs from index `from` on, at most JVM_BLOBS_MAX, in one request. Sets the elements of the unchanged blobs
+ * in jvmreader->same to 1; the caller has set all elements to 0. */
 static enum jvmreader_answer check_some(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, const struct blob *blob,
 					size_t from, size_t n)
 {

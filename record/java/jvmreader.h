@@ -47,8 +47,8 @@ void jvmreader_close(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm);
 /* Returns the reason for JVMREADER_LOST. The codes "hangs" and "crashed" are failures of the helper. */
 struct hotspot_reason jvmreader_why(const struct jvmreader_jvm *jvm);
 
-/* Returns true if the last JVMREADER_LATE was because the tenant is over its budget; false if no reply came in time, or
- * the helper was busy. */
+/* Returns true if the reason of the last JVMREADER_LATE was the tenant: it is over its budget, or a killed helper that
+ * read one of its JVMs has not ended. Returns false if no reply came in time, or the helper was busy. */
 bool jvmreader_over_budget(const struct jvmreader_jvm *jvm);
 
 /* Result of jvmreader_find: the block of code around an address, as blobframes_at finds it, and bytes of code. bytes:
@@ -63,8 +63,8 @@ struct jvmreader_found {
 enum jvmreader_answer jvmreader_find(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, uint64_t address,
 				     struct jvmreader_found *found);
 
-/* Checks *n nmethods in one or more requests. Removes changed nmethods from the array `blob`, and sets *n to the number
- * of unchanged ones. */
+/* Checks *n nmethods in one or more requests. If the result is JVMREADER_DONE, removes the changed nmethods from the
+ * array `blob`, and sets *n to the number of unchanged ones. */
 enum jvmreader_answer jvmreader_check(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, struct blob *blob,
 				      size_t *n);
 

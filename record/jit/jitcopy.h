@@ -2,10 +2,10 @@
 /*
  * jitcopy.h - copies growing files in which a JIT compiler describes its code: perf maps (perf-PID.map) and jitdumps.
  *
- * The module keeps the file open, so the copy continues if the file is removed or its container ends. A copy always
- * ends after a complete line or record, even while others read it. If a map was replaced or emptied, or its copy became
- * too long, a new copy starts; the old one becomes NAME.1, in which pjfold searches second. A restarted recorder
- * continues an existing copy if the file begins with its bytes.
+ * The module keeps the file open, so the copy continues if the file is removed or its container ends. Between calls, a
+ * copy ends after a complete line or record, so others may read it at that time. If a map was replaced or emptied, or
+ * its copy became too long, a new copy starts; the old one becomes NAME.1, in which pjfold searches second. A restarted
+ * recorder continues an existing copy if the file begins with its bytes.
  *
  * The file is hostile: its records can claim any size, it may have holes, and it may be truncated, renamed or written
  * while it is read. One call reads at most `step` bytes and one record, and ends after `ns`. Records are read in
@@ -101,8 +101,9 @@ extern const struct jitcopy_limits jitcopy_limits;
  * folder: descriptor, which the caller closes. */
 void jitcopy_open(struct jitcopy *jitcopy, enum jitcopy_kind kind, int fd, int folder, const char *name);
 
-/* Continues with fd, the file that is at the path now, and takes ownership of it. If it is another file than the
- * current one, or if there was none, copies it from its start. */
+/* Continues with fd, the file that is at the path now, and takes ownership of it; -1: no change. If there was no file,
+ * starts to copy fd. If fd is another file than the current one, copies further bytes of the current file, ends its
+ * copy, and starts to copy fd from its start. */
 void jitcopy_follow(struct jitcopy *jitcopy, int fd, int folder, const struct jitcopy_limits *limits);
 
 /* Copies the next new bytes of the file and sets *cost. Returns JITCOPY_OK, also if there are no new bytes, or the

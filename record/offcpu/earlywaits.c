@@ -9,7 +9,7 @@
 /* Minimum time in ns between earlywaits_begin and a read of a thread; index: number of earlier reads of the thread. */
 static const uint64_t delays[] = { 0, SECOND_NS, 3 * SECOND_NS };
 
-/* number of threads in the table at which earlywaits_add first removes the threads beyond EARLYWAITS_MAX */
+/* number of threads at which the table is cut to EARLYWAITS_MAX threads while earlywaits_add fills it */
 enum { ADDED_MAX = 2 * EARLYWAITS_MAX };
 
 /* ---- order of the threads --------------------------------------------------------------------------------------- */
@@ -124,8 +124,8 @@ const struct earlywait *earlywaits_next(struct earlywaits *earlywaits, const str
 {
 	if (now < earlywaits->begun || now - earlywaits->begun > 60 * SECOND_NS || offcpu_has_lost(offcpu))
 		return NULL;
-	/* each burst starts at the first turn, so the second read of early turns precedes the first read of later
-	 * turns */
+	/* each burst searches from the start of the order, so second reads of the first threads precede first reads of
+	 * later threads */
 	if (now - earlywaits->last >= EARLYWAITS_PAUSE_NS) {
 		earlywaits->last = now;
 		earlywaits->burst = 0;

@@ -2,9 +2,10 @@
 /*
  * earlywaits.h - table of the user threads that existed when a recording began, by tid.
  *
- * A thread that was off the CPU at that time has no record of its switch-out. So pjrecord-wait reads its stack. If its
- * time off the CPU is in no sample nevertheless, the thread is counted as lacking. The table is made once. A thread
- * leaves the table with its first record. If that record is its return to a CPU, the thread is counted as returned.
+ * A thread that was off the CPU at that time has no record of its switch-out. So pjrecord-wait reads its stack. If the
+ * read fails, so that the thread's time off the CPU is in no sample, the thread is counted as lacking. The table is
+ * made once. A thread leaves the table with its first record. If that record is its return to a CPU, the thread is
+ * counted as returned.
  *
  * A stack is read at the start, and again after 1 s and after 3 s if it could not be read or has no root frame:
  * pjrecord may need that long to read unwind tables or a JVM. The table has at most EARLYWAITS_MAX threads. The stacks

@@ -28,8 +28,8 @@ static void leftout_free(struct leftout *leftout, size_t i)
 	leftout->ended[i] = false;
 }
 
-/* Returns an entry for another process: a free one, otherwise that of a process that has ended, which is removed.
- * Returns LEFTOUT_MAX if there is none. */
+/* Returns the index of an entry for a new process: a free entry, otherwise the entry of a process that has ended, after
+ * removing that process. Returns LEFTOUT_MAX if there is neither. */
 static size_t leftout_space(struct leftout *leftout)
 {
 	size_t place = leftout_place(leftout, 0);
@@ -52,7 +52,8 @@ void leftout_add(struct leftout *leftout, uint32_t pid)
 {
 	size_t place = leftout_place(leftout, pid);
 
-	/* a process that the caller adds runs */
+	/* callers add only running processes, so an entry that is marked as ended belongs to an earlier process with
+	 * this pid */
 	if (pid && place < LEFTOUT_MAX && leftout->ended[place])
 		leftout_free(leftout, place);
 	place = pid && !leftout_has(leftout, pid) ? leftout_space(leftout) : LEFTOUT_MAX;

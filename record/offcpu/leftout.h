@@ -2,10 +2,11 @@
 /*
  * leftout.h - set of the processes whose off-CPU times are not recorded: those of the recording itself.
  *
- * Each process of a recorder sleeps nearly all the time, and a host without the recorder has none of these sleeps. The
- * caller adds the first processes. The children that they fork are in the set from their FORK record on. The EXIT
- * record of its first thread ends a process, but its other threads may go on. So the process stays in the set until a
- * FORK record gives its pid to another process, or until another process needs its entry. Pure: no input or output.
+ * Each process of a recorder sleeps nearly all the time. On a host without the recorder these off-CPU times do not
+ * exist, so they are left out. The caller adds the first processes. The children that they fork are in the set from
+ * their FORK record on. A process counts as ended from the EXIT record of its first thread on, but its other threads
+ * may go on. So it stays in the set until a FORK record gives its pid to another process, or until another process
+ * needs its entry. Pure: no input or output.
  */
 #ifndef PJ_LEFTOUT_H
 #define PJ_LEFTOUT_H
@@ -24,14 +25,16 @@ struct leftout {
 	uint32_t nended;           /* number of processes in the set whose first thread has ended */
 };
 
-/* Adds a process. Does nothing if the set is full or has the process. */
+/* Adds a running process; replaces an ended process with the same pid. Does nothing if the set has the process, or if
+ * it has LEFTOUT_MAX processes of which none has ended. */
 void leftout_add(struct leftout *leftout, uint32_t pid);
 /* Returns true if a process is in the set, so that its off-CPU times are not recorded. */
 bool leftout_has(const struct leftout *leftout, uint32_t pid);
 /* Removes all processes. After lost records, the caller then adds the processes that still run. */
 void leftout_clear(struct leftout *leftout);
-/* Applies a record of a state ring; ignores other records. Returns true, so that the caller drops the record, if it
- * belongs to a process of the set, before or after the record: also for the FORK record that adds one. */
+/* Applies a record of a state ring; ignores other records. Returns true if the record is of a process in the set, so
+ * that the caller must drop it. That includes the EXIT record of such a process and the FORK record that adds a
+ * process. */
 bool leftout_record(struct leftout *leftout, const struct ring_record *record);
 
 #endif

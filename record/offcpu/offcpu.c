@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* maximum number of losses since the last border whose times are stored; an off-CPU time whose first loss is a further
- * one is counted as unknown from its start */
+/* maximum number of losses since the last border whose times are stored; if the time of the first loss within an
+ * off-CPU time is not stored, that off-CPU time is unknown from its start */
 #define RETRIES_MAX 1024
 /* time in ns for which ended threads stay in the table, because records of them may come late */
 #define ENDED_NS UINT64_C(2000000000)
@@ -57,13 +57,13 @@ struct offcpu {
 	void *to;
 	struct threadslots threads; /* table of struct slot */
 	struct chains chains;
-	/* floor: time of offcpu_begin or of the last border; off-CPU time before it is emitted already. now: latest
+	/* floor: time of offcpu_begin or of the last border; off-CPU time before it is not emitted (again). now: latest
 	 * time of a record. Both in ns. */
 	uint64_t floor, now;
 	/* retries: number of losses so far. old_retries: value of retries at the last border. */
 	uint64_t retries, old_retries;
 	/* for each loss since the last border: time in ns up to which records were complete; index: number of the loss
-	 * - old_retries */
+	 * minus old_retries */
 	uint64_t certain[RETRIES_MAX];
 	/* true: records near a loss are being applied (between offcpu_mark_stale and offcpu_sure) */
 	bool doubtful;
@@ -137,8 +137,8 @@ static void offcpu_become(struct slot *slot, enum status status, uint64_t ns)
 	slot->since = slot->last = ns;
 }
 
-/* Ends a thread that has no EXIT record. `since` remains the time of its latest record: a FORK record after it is that
- * of a new thread with this tid. */
+/* Ends a thread whose EXIT record was lost. Sets `since` to the time of its latest record, because a later FORK record
+ * with this tid is that of a new thread. */
 static void offcpu_end_silent(struct offcpu *offcpu, struct slot *slot)
 {
 	drop_chain(offcpu, slot);
@@ -384,7 +384,7 @@ static void take_fork(struct offcpu *offcpu, const char *body, uint64_t ns)
 
 	if (ns < (slot->thread.status == ENDED ? slot->since : slot->last))
 		return; /* the FORK record is late: the thread has had later records */
-	/* The slot is that of an earlier thread with this tid, whose EXIT record was lost. */
+	/* This off-CPU time is that of an earlier thread with this tid, whose EXIT record was lost. */
 	if (slot->thread.status == OFF || slot->thread.status == UNKNOWN)
 		offcpu_give_up(offcpu, slot, slot->last, ns);
 	drop_chain(offcpu, slot);

@@ -55,8 +55,8 @@ void offcpu_free(struct offcpu *offcpu);
  * began (blocked), and of new threads before they first run (preempted). Without this call, such times are only
  * counted. */
 void offcpu_emit_all(struct offcpu *offcpu);
-/* From now on, does not emit the time before the first record of a thread, but only counts it. The caller calls it once
- * threads may exist that neither existed at offcpu_begin nor have a FORK record. */
+/* From now on, a thread's off-CPU time before its first record is only counted and not emitted. The caller calls it
+ * once threads may exist that neither existed at offcpu_begin nor have a FORK record. */
 void offcpu_newcomers(struct offcpu *offcpu);
 
 /* Starts the recording at time ns (CLOCK_MONOTONIC): off-CPU time before ns is neither emitted nor counted. */
@@ -99,9 +99,10 @@ struct offcpu_copy {
 /* Returns the verdict on a copy of a thread's stack. The caller has applied all records before time `until` (ns) and
  * none after it: `until` is the time of the next record, or the time up to which the rings are drained. */
 enum offcpu_verdict offcpu_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
-/* Sets *sample to the current off-CPU time of a thread, with 0 in its members ns and cgroup. The callchain is from
- * offcpu_set_stack if sample->read, else from the kernel; it is valid until the next call of a function that changes
- * the state. Returns false, without setting *sample, if the thread is not off the CPU or has no callchain. */
+/* Sets *sample to the current off-CPU time of a thread, with 0 or false in its members ns, cgroup, complete and early.
+ * The callchain is from offcpu_set_stack if sample->read, else from the kernel; it is valid until the next call of a
+ * function that changes the state. Its timestamp is the time of the sample of the switch-out. Returns false, without
+ * setting *sample, if the thread is not off the CPU or has no callchain. */
 bool offcpu_wait(const struct offcpu *offcpu, uint32_t tid, struct offcpu_sample *sample);
 
 /* Callchain of a certified copy of a stack. */
@@ -121,8 +122,9 @@ bool offcpu_set_stack(struct offcpu *offcpu, uint32_t tid, const struct offcpu_s
 
 /* Returns the verdict on a copy of the stack of a thread that has had no record since offcpu_begin; copy->sampled is 0.
  * Such a thread left the CPU before, or runs all the time. So the caller must have read in /proc/PID/task/TID/syscall
- * that the thread slept at one moment between copy->begun and copy->ended. Any loss since offcpu_begin makes the result
- * OFFCPU_UNCERTAIN. until: the caller has applied all records before this time (ns) and none after it. */
+ * that the thread slept at one moment between copy->begun and copy->ended. The result is OFFCPU_UNCERTAIN after any
+ * loss since offcpu_begin, and for a copy that is more than 2 s old. until: the caller has applied all records before
+ * this time (ns) and none after it. */
 enum offcpu_verdict offcpu_early_verdict(const struct offcpu *offcpu, const struct offcpu_copy *copy, uint64_t until);
 /* Adds a thread that has been off the CPU since offcpu_begin, with the callchain of a certified copy, or replaces its
  * callchain. Exception: a complete callchain is not replaced by an incomplete one; then returns true, too. Returns
@@ -173,8 +175,8 @@ void offcpu_count_from_here(struct offcpu *offcpu);
  * from *more, and `lacking` becomes the maximum of both. */
 void offcpu_add(struct pj_offcpu *sum, const struct pj_offcpu *more);
 
-/* offcpu_threads returns the number of threads that have had records and have not ended. offcpu_bytes returns the
- * number of bytes of memory of the state. */
+/* offcpu_threads returns the number of threads that have had records or a stack (offcpu_set_early), and have not ended.
+ * offcpu_bytes returns the number of bytes of memory of the state. */
 size_t offcpu_threads(const struct offcpu *offcpu);
 size_t offcpu_bytes(const struct offcpu *offcpu);
 

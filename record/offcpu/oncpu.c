@@ -139,7 +139,7 @@ static void count_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)
 		count_unknown(oncpu, from, ns);
 }
 
-/* Adds the time of a thread up to ns, where no record shows at ns that it runs. If FORK or EXIT records were lost, the
+/* As count_to, for a time ns at which no record shows that the thread runs. If FORK or EXIT records were lost, the
  * thread may have ended without an EXIT record: after ONCPU_SILENT_NS without record, its time is unknown until its
  * next record. */
 static void count_silent_to(struct oncpu *oncpu, struct oncpu_slot *slot, uint64_t ns)
@@ -211,9 +211,9 @@ static bool may_be_current(const struct oncpu *oncpu, const struct oncpu_slot *s
 	       (slot->thread.status == ONCPU_UNKNOWN && oncpu->newcomers && !oncpu->lossy);
 }
 
-/* Sets the thread that is on a CPU from time ns on; tid 0: no thread, or one without record. The previous thread may
- * have no record of its switch-out, because the record was lost or the thread is no longer recorded. Then its time up
- * to ns is counted as unknown. */
+/* Sets the thread that is on a CPU from time ns on; tid 0: no thread, or an unknown one. The previous thread may have
+ * no record of its switch-out, because the record was lost or the thread is no longer recorded. Then its time up to ns
+ * is counted as unknown. */
 static void oncpu_set_current(struct oncpu *oncpu, uint32_t cpu, uint32_t tid, uint64_t ns)
 {
 	struct oncpu_slot *slot;
@@ -272,7 +272,7 @@ static void oncpu_take_fork(struct oncpu *oncpu, uint32_t pid, uint32_t tid, uin
 	if (ns < slot->latest)
 		return; /* the FORK record is late: the thread has had later records */
 	if (slot->thread.status != ONCPU_ENDED)
-		/* The slot is that of an earlier thread with this tid, whose EXIT record was lost. */
+		/* This on-CPU time is that of an earlier thread with this tid, whose EXIT record was lost. */
 		oncpu_emit(oncpu, slot, ns);
 	*slot = (struct oncpu_slot){ .thread = { tid, pid, ONCPU_OFF }, .since = ns, .latest = ns };
 }

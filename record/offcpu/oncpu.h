@@ -8,8 +8,8 @@
  *
  * A thread whose first record shows it on a CPU has run there since oncpu_begin. In three cases the time until the
  * thread's next record is counted as unknown: after lost records; when another thread runs on the thread's CPU without
- * a record of the switch-out; and, after oncpu_newcomers, for a thread on a CPU that at a border or at its end has had
- * neither record nor sample for more than 1 s. Pure: records in, times out. Memory holds all threads that ran, 48 bytes
+ * a record of the switch-out; and, after oncpu_newcomers, if a thread on a CPU has had neither record nor sample for
+ * more than 1 s at a border or at its end. Pure: records in, times out. Memory holds all threads that ran, 48 bytes
  * each, until the table is rebuilt without those that ended.
  */
 #ifndef PJ_ONCPU_H

@@ -25,8 +25,8 @@ struct overtimes {
 	struct tenant_rows {
 		struct tenant of;
 		uint32_t n; /* number of rows of this tenant; 0: free entry */
-		/* for each event of off-CPU samples: index in `row`, counted from 1, of the tenant's last row of that
-		 * event; 0: no row. Element: event modulo 3. */
+		/* for each event of off-CPU samples, by event modulo 3: index in `row`, counted from 1, of the tenant's
+		 * last row of that event; 0: no row */
 		uint32_t last[3];
 	} tenant[TENANT_BUCKETS]; /* hash table of tenants, with open addressing */
 	uint32_t tenants;

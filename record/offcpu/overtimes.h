@@ -22,8 +22,8 @@ struct overtimes;
 struct overtimes *overtimes_new(void);
 void overtimes_free(struct overtimes *overtimes);
 
-/* Adds a sample, whose callchain has one frame, to the row of its thread, event and cgroup. Returns false, without
- * adding it, if no row is free; the caller then calls overtimes_take and tries again. */
+/* Adds a sample, which must have a callchain of one frame, to the row of its thread, event and cgroup. Returns false,
+ * without adding the sample, if no row is free; the caller then calls overtimes_take and tries again. */
 bool overtimes_add(struct overtimes *overtimes, struct tenant tenant, const struct ring_sample *sample,
 		   uint64_t cgroup);
 

@@ -333,8 +333,8 @@ static void count_live(void *to, struct process *process)
 		switches->live += process->live;
 }
 
-/* Returns the number of living threads of the host that have not run since the recording began; 0 if not all threads
- * are known. ran: number of living threads that have run. */
+/* Returns the number of living threads of the host that have had neither a record nor a stack (offcpu_set_early) since
+ * the recording began; 0 if not all threads are known. ran: result of offcpu_threads. */
 static uint64_t switches_never(struct switches *switches, size_t ran)
 {
 	switches->live = 0;

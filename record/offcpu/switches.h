@@ -51,8 +51,8 @@ void switches_begin(struct switches *switches, uint64_t ns);
  * caller must have read the processes from /proc before. now: current time in ns. Does nothing without
  * switches_options.early. */
 void switches_begin_early(struct switches *switches, uint64_t now);
-/* Returns the table of threads that existed before the recording, which switches_begin_early makes. switches must not
- * be NULL. */
+/* Returns the table that switches_begin_early makes, of threads that existed before the recording. switches must not be
+ * NULL. */
 struct earlywaits *switches_early(struct switches *switches);
 
 /* Updates the table of switches_begin_early, at most twice a second. The caller calls it at least once a second, after
@@ -64,15 +64,15 @@ void switches_tick(struct switches *switches, uint64_t now);
 void switches_record(struct switches *switches, const struct ring_record *record);
 /* Sets the period of a sample of CPU time in a wall-clock profile to the on-CPU time of its thread since the thread's
  * previous sample (oncpu.h), in ns; to 0 if that time is unknown. cgroup: id of the thread's cgroup, 0 if unknown.
- * Returns false, without setting it, for a sample of a left-out process. */
+ * Returns false, without setting the period, for a sample of a left-out process. */
 bool switches_weigh(struct switches *switches, struct ring_sample *sample, uint64_t cgroup);
 /* Returns the sum of the on-CPU times in samples so far, in ns. */
 uint64_t switches_oncpu_ns(const struct switches *switches);
 /* Handles a loss of FORK or EXIT records in a wall-clock profile: from now on, the time before the first record of a
  * thread is in no sample (offcpu_newcomers, oncpu_newcomers). */
 void switches_newcomers(struct switches *switches);
-/* Returns true if the callchain ips[0..nips) of an off-CPU sample ends with the context markers of a callchain of the
- * kernel whose stack was not read (switches_options.marks); false for any other callchain. */
+/* Returns true if the callchain ips[0..nips) of an off-CPU sample is the kernel's, because the stack was not read, as
+ * the context markers at its end show (switches_options.marks); false for any other callchain. */
 bool switches_is_unread(const uint64_t *ips, uint64_t nips);
 /* Counts the sample that is being emitted as one whose stack was not read. `emit` calls it when it replaces the
  * sample's callchain because the tenant is over budget. */

@@ -49,8 +49,8 @@ static uint64_t time_of_in(struct switchtimes_cpu *cpu, const struct ring_sample
 	uint64_t ns = id->time;
 	bool follows = named ? cpu->next == id->tid : ns - cpu->recorded < SWITCHTIMES_ADJACENT_NS;
 
-	/* if the thread that left is the thread that enters, another thread ran in between and its switch was not seen:
-	 * then the time of the record is used */
+	/* if the same thread left the CPU last and now returns, another thread ran in between without a record: then
+	 * the time of this SWITCH record is used */
 	if (cpu->left && cpu->recorded <= ns && follows && cpu->tid != id->tid)
 		ns = cpu->left;
 	*cpu = (struct switchtimes_cpu){ 0 };

@@ -23,9 +23,9 @@ struct switchtimes_cpu {
 	uint32_t next; /* tid of the thread that follows the switch-out on the CPU; UINT32_MAX: unknown */
 	/* time in ns of the sample of a switch-out whose SWITCH record is not read yet; 0: no such sample */
 	uint64_t sampled;
-	/* left: time in ns from which the latest switch-out is accounted: the time of its sample if it has one, else of
-	 * its SWITCH record; 0: another thread has entered since, or no thread left. recorded: time of the SWITCH
-	 * record of that switch-out in ns. */
+	/* left: time in ns at which the scheduler accounts the latest switch-out of this CPU: the time of its sample,
+	 * or of its SWITCH record if it has no sample; 0: none has been recorded since the last switch-in. recorded:
+	 * time in ns of the SWITCH record of that switch-out. */
 	uint64_t left, recorded;
 };
 

@@ -25,12 +25,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Duration of a read in ns after which pjrecord replaces pjrecord-wait, if that process is blocked. A fork or munmap of
- * a large process, or a page on a slow disk, blocks a read for some 100 ms. A replacement is not free, either: it costs
+/* Duration of a read in ns after which pjrecord replaces a pjrecord-wait that is blocked. It is long, because a fork or
+ * munmap of a large process, or a page on a slow disk, blocks a read for some 100 ms, and a replacement costs up to
  * RESTART_NS without copies. */
 #define HANG_NS (2 * SECOND_NS)
-/* duration of a read in ns after which pjrecord replaces pjrecord-wait even if that process waits for a CPU on a loaded
- * machine */
+/* duration of a read in ns after which pjrecord replaces pjrecord-wait even if pjrecord-wait is not blocked, but waits
+ * for a CPU on a loaded machine */
 #define ANSWER_NS (5 * SECOND_NS)
 #define RESTART_NS (2 * SECOND_NS) /* minimum time in ns between two starts of pjrecord-wait */
 /* limit of pjrecord-wait's address space in bytes, in addition to its memory at the fork and to the rings that it
@@ -50,7 +50,8 @@ struct waitcopies {
 	struct waitshare *share;
 	pid_t pid, parent;
 	int socket;
-	/* true: pjrecord-wait has received WAITHELPER_RINGS, so it follows only rings that were sent after that */
+	/* true: pjrecord-wait is new or has received WAITHELPER_RINGS, so it follows only rings that are sent from now
+	 * on */
 	bool dropped;
 	uint64_t started, own_ns;
 	const struct rings *rings;
@@ -125,7 +126,8 @@ static void waitcopies_start(struct waitcopies *waitcopies)
 	waitcopies->socket = pair[0];
 }
 
-/* Sends the rings that were not sent yet to pjrecord-wait, until the socket accepts no more. */
+/* Makes pjrecord-wait drop earlier rings, if it has not done so, and sends it the remaining rings, as long as the
+ * socket accepts messages; the next call continues. */
 static void send_rings(struct waitcopies *waitcopies)
 {
 	size_t n;
@@ -398,7 +400,8 @@ void waitcopies_limit(struct waitcopies *waitcopies, bool known_only)
 }
 
 /* Passes the avoided classes to pjrecord-wait. While a class is avoided, pjrecord-wait reads no process whose tenant is
- * unknown. It may read the table at any time, so each entry changes by one atomic store. */
+ * unknown. pjrecord-wait may read the table of avoided classes at any time, so each entry changes by one atomic
+ * store. */
 static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
 {
 	bool any = false;
@@ -420,8 +423,8 @@ static void show_avoided(struct waitcopies *waitcopies, uint64_t now)
 
 /* ---- hangs and ends of pjrecord-wait ---------------------------------------------------------------------------- */
 
-/* Replaces a pjrecord-wait that hangs in a read of a process of `tenant`. The shared memory of the new one has no
- * classes: they are set again from the current tenants of processes. */
+/* Replaces a pjrecord-wait that hangs in a read of a process of `tenant`. The new shared memory has no classes of
+ * processes: waitcopies_process sets them again, from the current tenants. */
 static void replace_hung(struct waitcopies *waitcopies, uint64_t now, struct tenant tenant)
 {
 	uint64_t place = backoff_place(&tenant, waitcopies->own_ns, 0);

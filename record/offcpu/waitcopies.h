@@ -20,10 +20,10 @@ enum { WAITCOPIES_MAX = 4096 }; /* maximum number of copies without a verdict; f
 
 struct waitcopies;
 
-/* Starts pjrecord-wait for samples of an event with these attributes, in the rings of these sources. rings, sources and
- * frames must outlive the result. pjrecord-wait copies frames of interpreters into `frames`; NULL: it copies none.
- * Returns NULL if the processor is not supported, or if the samples lack registers. The caller frees the result with
- * waitcopies_free. */
+/* Starts pjrecord-wait. attr: attributes of the event that reports context switches; rings, sources: rings with its
+ * records, and their CPUs. rings, sources and frames must outlive the result. pjrecord-wait copies frames of
+ * interpreters into `frames`; NULL: it copies none. Returns NULL if the processor is not supported, or if the samples
+ * lack registers. The caller frees the result with waitcopies_free. */
 struct waitcopies *waitcopies_fork(const struct perf_event_attr *attr, const struct rings *rings,
 				   const struct sources *sources, struct waitframes *frames);
 void waitcopies_free(struct waitcopies *waitcopies);
@@ -51,12 +51,12 @@ struct waitcopies_copy {
 	uint64_t at, end;
 };
 
-/* Finds the copies that pjrecord-wait has published since the last call. If the ring is malformed, replaces
- * pjrecord-wait. */
+/* Finds the copies that pjrecord-wait has published since the last call. If the ring is malformed, ends pjrecord-wait;
+ * waitcopies_tick then starts another one. */
 void waitcopies_collect(struct waitcopies *waitcopies);
-/* Returns the newest copy of a thread's stack for the switch-out that was sampled at time `sampled` (ns), and whose
- * member `done` is false; NULL if there is none. Copies of later switch-outs may exist already. A thread is read twice
- * in one wait if pjrecord enters the thread's interpreter (waitframes.h) in between. */
+/* Returns the newest copy, among those with `done` false, of a thread's stack for the switch-out that was sampled at
+ * time `sampled` (ns); NULL if there is none. Copies of later switch-outs may exist already. Two copies exist for one
+ * switch-out if pjrecord added the thread to the table of waitframes.h after the first read. */
 struct waitcopies_copy *waitcopies_find(struct waitcopies *waitcopies, uint32_t tid, uint64_t sampled);
 /* Returns the copy with index i, counted from 0 in the order in which the copies were made; NULL beyond the last
  * one. */

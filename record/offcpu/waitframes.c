@@ -13,7 +13,7 @@
 #define load(p) __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define store(p, value) __atomic_store_n((p), (value), __ATOMIC_RELEASE)
 
-/* An entered process. version: odd while pjrecord changes the entry. */
+/* Entry of a process in the table. version: odd while pjrecord changes the entry. */
 struct entered_process {
 	uint32_t version, pid; /* pid 0: free entry */
 	uint64_t serial;       /* number of this entry, unique and never reused */
@@ -23,8 +23,8 @@ struct entered_process {
 struct entered_thread {
 	uint32_t version, tid; /* tid 0: free entry */
 	uint32_t pid, zero;
-	/* serial of the entry of the thread's process; if that process has another serial now, the thread is not
-	 * entered */
+	/* serial of the entry of the thread's process; if the process now has an entry with another serial, this entry
+	 * is free */
 	uint64_t serial;
 	uint64_t root;
 };
@@ -115,7 +115,7 @@ static void finish_change(uint32_t *version)
 	store(version, *version + 1);
 }
 
-/* Returns the entry of a process; NULL if the process is not entered. */
+/* Returns the entry of a process; NULL if the process is not in the table. */
 static struct entered_process *process_place(const struct waitframes *waitframes, uint32_t pid)
 {
 	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
@@ -127,7 +127,7 @@ static struct entered_process *process_place(const struct waitframes *waitframes
 	return NULL;
 }
 
-/* Returns the entry of a thread; NULL if the thread is not entered. */
+/* Returns the entry of a thread; NULL if the thread is not in the table. */
 static struct entered_thread *thread_place(const struct waitframes *waitframes, uint32_t tid)
 {
 	for (uint32_t i = 0; i < WAITFRAMES_PLACES; i++) {
@@ -170,7 +170,7 @@ void waitframes_remove_process(struct waitframes *waitframes, uint32_t pid)
 	finish_change(&place->version);
 }
 
-/* Returns true if an entry has no thread, or the thread's process is no longer entered. */
+/* Returns true if an entry has no thread, or if the process of its thread is no longer in the table. */
 static bool is_free(const struct waitframes *waitframes, const struct entered_thread *place)
 {
 	const struct entered_process *process = place->tid ? process_place(waitframes, place->pid) : NULL;
@@ -221,8 +221,8 @@ uint64_t waitframes_changes(const struct waitframes *waitframes)
 	return load(&waitframes->entered->changes);
 }
 
-/* Copies an entry of n bytes, which begins with its version, to `into`. Returns false if pjrecord changes the entry at
- * this moment; then the copy must not be used. */
+/* Copies an entry of n bytes to `into`. version: first member of the entry. Returns false if pjrecord changes the entry
+ * at this moment; then the copy must not be used. */
 static bool load_entry(const uint32_t *version, const void *entry, void *into, size_t n)
 {
 	uint32_t before = load(version);
@@ -296,16 +296,16 @@ int waitframes_fd(const struct waitframes *waitframes)
 	return waitframes ? waitframes->fd : -1;
 }
 
-/* Returns true if the sizes in a copy, which pjrecord-wait wrote in a slot of n bytes, are within their limits; false
- * if the copy must be dropped. */
+/* Returns true if the sizes in a copy from pjrecord-wait are within their limits; false if the copy must be dropped. n:
+ * number of bytes of the copy in its slot. */
 static bool is_possible(const struct threadcopy *copy, size_t n)
 {
 	return copy->nbytes <= WAITFRAMES_BYTES && copy->nbytes <= n - COPY_HEAD && copy->nareas <= THREADCOPY_READS &&
 	       copy->end <= THREADCOPY_FAILED;
 }
 
-/* Takes the next slot of the ring, which ends at or before position `head`. Sets *got to true if the slot had a valid
- * copy, which is then in *into. Returns false if the ring is malformed. */
+/* Takes the next slot of the ring. head: position after the last slot. If the slot has a valid copy, moves the copy to
+ * *into and sets *got to true. Returns false if the slot is malformed or ends after `head`. */
 static bool take_slot(struct waitframes *waitframes, uint64_t head, struct threadcopy *into, bool *got)
 {
 	const struct slot *at = framering_at(waitframes->ring, waitframes->taken);
@@ -333,7 +333,7 @@ bool waitframes_take(struct waitframes *waitframes, struct threadcopy *into)
 	uint64_t head, value;
 
 	pthread_mutex_lock(&waitframes->lock);
-	/* a pjrecord-wait that is not under attack always writes a multiple of 8; the low bits of any other value are
+	/* only a pjrecord-wait under an attacker's control writes a value that is no multiple of 8: its low bits are
 	 * cleared */
 	head = load(&waitframes->ring->head) & ~UINT64_C(7);
 	if (waitframes->taken == head && read(waitframes->fd, &value, sizeof(value)) > 0)

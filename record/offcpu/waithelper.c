@@ -170,8 +170,8 @@ static void take_switched_out(struct waithelper *helper, const struct followed *
 
 	if (!load_wait(helper, ring, at, size, &wait))
 		return;
-	/* pjrecord may have taken the record in the meantime, and the kernel may have overwritten it: then the bytes
-	 * are not used. The acquire loads of followed_word() precede the load of the tail. */
+	/* If pjrecord has taken the record in the meantime, the kernel may have overwritten it: then the bytes are not
+	 * used. The acquire loads of followed_word() precede the load of the tail. */
 	if (load(&ring->page->data_tail) > at)
 		return;
 	wait.class = waitshare_class(helper->o.share, wait.pid);
@@ -475,8 +475,8 @@ static bool take_messages(struct waithelper *helper)
 
 /* ---- later reads of sleepers ------------------------------------------------------------------------------------ */
 
-/* Returns true if the reason for which a sleeper was not read, or was read without frames, no longer exists, so that it
- * must be read. */
+/* Returns true if the reason for which a sleeper was not read, or was read without frames, no longer exists, so that
+ * the sleeper must be read. */
 static bool may_read_now(const struct waithelper *helper, const struct sleeper *sleeper)
 {
 	struct threadplan plan;
@@ -488,9 +488,9 @@ static bool may_read_now(const struct waithelper *helper, const struct sleeper *
 	       waitframes_find(helper->o.frames, sleeper->wait.pid, sleeper->wait.tid, &root, &plan);
 }
 
-/* Reads the sleepers that can be read now: their process has got a class, or their thread was entered. Does nothing
- * less than SCAN_NS after the last scan. Does nothing, too, if the tables have not changed since that scan and the time
- * helper->retry is not reached. */
+/* Reads the sleepers that can be read now, because their process has got a class or their thread was entered in the
+ * table of waitframes.h. Does nothing less than SCAN_NS after the last scan. Does nothing, too, if the tables have not
+ * changed since that scan and the time helper->retry is not reached. */
 static void read_sleepers(struct waithelper *helper)
 {
 	uint64_t changes = helper->o.frames ? waitframes_changes(helper->o.frames) : 0;

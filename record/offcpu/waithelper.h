@@ -5,8 +5,8 @@
  * It maps the rings of context switches a second time, read-only, and follows them with its own cursors. pjrecord takes
  * the records out independently of this process. Once a thread has been off the CPU for WAITHELPER_DELAY_NS,
  * pjrecord-wait copies the thread's stack from sp upwards with process_vm_readv; the kernel checks at each read whether
- * it may read the target. pjrecord-wait cannot decide if the thread was off the CPU all the time: pjrecord decides that
- * when it has the records of all CPUs (offcpu_verdict).
+ * pjrecord-wait may read the target. pjrecord-wait cannot decide if the thread was off the CPU all the time: pjrecord
+ * decides that when it has the records of all CPUs (offcpu_verdict).
  *
  * A thread that has been off the CPU since before the recording has no record. pjrecord sends a descriptor of its file
  * `syscall`, which shows the stack pointer and the address of the next instruction, but only while the thread sleeps.
@@ -15,8 +15,8 @@
  *
  * After the stack of a thread of an interpreter, the process copies its interpreted frames (waitframes.h): it follows
  * pointers of the target by a plan, for at most WAITHELPER_FRAMES_NS, and parses nothing else of the target. If
- * pjrecord enters a thread only while it is off the CPU, such as in its first wait, the process reads that thread
- * again.
+ * pjrecord enters a thread in the table of waitframes.h when its stack was read already in the current wait, the
+ * process reads that thread again.
  *
  * The only capability of the process is CAP_SYS_PTRACE. A target can make a read hang for as long as it likes
  * (userfaultfd, FUSE): pjrecord then kills and replaces the process.
@@ -42,8 +42,8 @@ enum { WAITHELPER_CPUS = 1024 };
 
 enum waithelper_kind {
 	WAITHELPER_RINGS, /* stop following all rings that were sent before */
-	/* Follow the ring of context switches of CPU `cpu`, whose descriptor comes with the message. bytes: size of the
-	 * ring without its control page. */
+	/* Follow the ring of context switches of CPU `cpu`. The descriptor of the ring comes with the message. bytes:
+	 * size of the ring in bytes, without its control page. */
 	WAITHELPER_RING,
 	/* Read thread `tid` of process `pid` if it is off the CPU. The descriptor of the thread's
 	 * /proc/PID/task/TID/syscall comes with the message. */
@@ -59,12 +59,13 @@ struct waithelper_options {
 	int socket;
 	struct waitshare *share;
 	struct waitframes *frames; /* shared memory for interpreted frames; NULL: such frames are not copied */
-	/* nregisters: number of user registers in a sample. sp: index of the stack pointer among them. */
+	/* nregisters: number of user registers in a sample of a context switch. sp: index of the stack pointer among
+	 * them. */
 	uint32_t nregisters, sp;
 	uint64_t sample_type;
 };
-/* Runs pjrecord-wait until pjrecord closes its end of `socket`, on which it sends struct waithelper_message. The caller
- * must then exit. */
+/* Runs pjrecord-wait, which receives struct waithelper_message from `socket`, until pjrecord closes its end of the
+ * socket. The caller must then exit. */
 void waithelper_run(const struct waithelper_options *options);
 
 #endif

@@ -5,8 +5,7 @@
  *
  * Memory is fixed: WAITQUEUE_MAX threads, at most half of them of one class (waitshare.h); beyond that, threads are not
  * queued. waitqueue_in removes a thread that is back on a CPU. It may miss a thread if two threads share a slot of the
- * hash table. The missed thread is then read without use, because its copy gets no certificate. Pure: no input or
- * output.
+ * hash table. A missed thread is then read in vain, because its copy gets no certificate. Pure: no input or output.
  */
 #ifndef PJ_WAITQUEUE_H
 #define PJ_WAITQUEUE_H

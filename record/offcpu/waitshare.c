@@ -42,7 +42,8 @@ void waitshare_set_class(struct waitshare *waitshare, uint32_t pid, uint8_t clas
 	if (pid >> 24 || (!class && *entry >> 8 != pid) || *entry == wanted)
 		return;
 	__atomic_store_n(entry, wanted, __ATOMIC_RELAXED);
-	/* while processes of class 0 are read, no thread has to wait for its class */
+	/* with WAITSHARE_ALL, processes of class 0 are read, too, so no thread waits for its class and `known` need not
+	 * change */
 	if (class && load(&waitshare->strict) != WAITSHARE_ALL)
 		store(&waitshare->known, waitshare->known + 1);
 }

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* LIBJVMS_MAX: maximum number of files with probes, as each needs two events on each CPU. EACH_MS, ALL_MS: maximum time
- * in ms to read the symbols of one file, and of all. The files of a tenant may be on a file system that does not
- * respond; its first file comes before the second one of others (libjvms.h). */
+ * in ms to read the symbols of one file, and of all. A tenant's files may be on a file system that does not respond, so
+ * the first file of each tenant is read before the second file of any tenant (libjvms.h). */
 enum { LIBJVMS_MAX = 32, EACH_MS = 5000, ALL_MS = 30000, WARNINGS_MAX = 8 };
 
 /* Functions by which HotSpot reports an allocation, by their mangled names, which contain the types of their arguments:
@@ -64,9 +64,10 @@ static struct perf_event_attr allocation_attr(const struct uprobe *uprobe, const
 	return attr;
 }
 
-/* Tries both breakpoints of a libjvm.so, because its owner can write a file whose breakpoints the kernel refuses. A
- * missing right is no fault of the file: the recording fails by it later, with the advice for that. Returns false and
- * appends a sentence to *why if the kernel refuses one, or if descriptors or memory are used up. */
+/* Tries both breakpoints of a libjvm.so, because its owner can write a file whose breakpoints the kernel refuses.
+ * Returns false and appends a sentence to *why if the kernel refuses one of them, or if descriptors or memory are used
+ * up. Returns true if only a right is missing, which is no fault of the file: sources_open then fails, and its message
+ * has the advice. */
 static bool try_allocation_events(const struct uprobe *uprobe, size_t n, const struct events_options *options,
 				  struct text *why)
 {
@@ -104,8 +105,9 @@ static void add_allocation_event(struct events *events, const struct uprobe *upr
 	events->event[events->n - 1].allocates = true;
 }
 
-/* Adds both events for an open libjvm.so. Returns false, without any event, if it lacks one of the functions, if the
- * kernel refuses a breakpoint, or if it cannot be read by time `end` (clock_now_ms); then *why is the reason. */
+/* Adds both events for an open libjvm.so. Returns false, adds no event and sets *why to the reason, if the file lacks
+ * one of the functions, if the kernel refuses a breakpoint, or if the file cannot be read by time `end`
+ * (clock_now_ms). */
 static bool add_libjvm(struct events *events, int file, uint64_t end, const struct events_options *options,
 		       struct text *why)
 {
@@ -193,9 +195,9 @@ static void warn_of_libjvm(uint32_t pid, uint32_t failed, const struct text *why
 		warn("allocations of further files libjvm.so are not recorded: give the PID of a JVM with -p");
 }
 
-/* Returns the maximum number of files with probes, by the number of descriptors that this process may open: each needs
- * two of its own, and two for each CPU; other events, with twins, and the files of windows need some, too. At least 1:
- * if even that is too much, the recording fails with the advice for that. */
+/* Returns the maximum number of files with probes, by the number of descriptors that this process may open: each file
+ * needs two, and two more for each CPU; the other events, with their twins, and the files of windows need some, too.
+ * Returns at least 1: if descriptors do not suffice for one file, sources_open fails later, with advice. */
 static uint32_t most_libjvms(const struct events *events)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);

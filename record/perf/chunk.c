@@ -152,7 +152,7 @@ struct file_start {
 };
 
 /* Appends the section of a feature whose content is known at the start of a file. Returns false if the feature has no
- * such section, or no data; bytes that were appended before the failure stay in *text. */
+ * such section, or no data; the caller then removes the bytes that were appended to *text. */
 static bool chunk_describe(struct text *text, unsigned feature, const struct file_start *arguments)
 {
 	const struct chunk_facts *facts = arguments->facts;
@@ -260,8 +260,8 @@ static void chunk_put_header(struct text *text, uint32_t type, size_t size)
 }
 
 /* Writes the start of perf's pipe mode, in which records replace the file header. An ATTR record and a record with the
- * event's name describe each event. A FEATURE record describes each feature; a feature that is too large for one record
- * is left out. */
+ * event's name describe each event. A FEATURE record describes each feature except TRACING_DATA, which has a record
+ * type of its own; a feature that is too large for one record is left out. */
 static void begin_pipe(struct chunk *chunk, const struct chunk_facts *facts, const struct file_start *arguments)
 {
 	uint64_t size = PERF_PIPE_HEADER;
@@ -441,8 +441,8 @@ void chunk_stream_items(struct chunk *chunk, struct str items)
 
 void chunk_end(struct chunk *chunk, const struct chunk_end *end)
 {
-	/* perf treats a data size of 0 as a file whose recorder did not end: makes chunk_flush add a FINISHED_ROUND
-	 * record */
+	/* perf treats a file with a data size of 0 as one whose recorder did not end, so this makes chunk_flush add a
+	 * FINISHED_ROUND record */
 	if (!chunk->pipe && chunk->written + chunk->n == chunk->data)
 		chunk->records = 1;
 	chunk_flush(chunk);

@@ -3,9 +3,9 @@
  * chunk.h - writes one standard perf.data: a file, or perf's pipe mode.
  *
  * A file is readable at any time: after each flush its header holds the size of the data. Facts that are known at the
- * start (host, kernel, events, clocks, window) precede the data, where chunk_rescue and pjfold find them if the writer
- * was killed (common/formats/pjsection.h). No memory is allocated while records are written. No failure ends the
- * recorder: `error` holds the errno of the first failure, and later records are dropped.
+ * start (host, kernel, events, clocks, window) precede the data, where chunk_rescue (record/windows/rescue.h) and
+ * pjfold find them if the writer was killed (common/formats/pjsection.h). No memory is allocated while records are
+ * written. No failure ends the recorder: `error` holds the errno of the first failure, and later records are dropped.
  *
  * Order of calls: chunk_begin, then chunk_record and chunk_flush, then chunk_end. One thread uses a chunk.
  */
@@ -87,8 +87,9 @@ void chunk_record2(struct chunk *chunk, const void *a, size_t na, const void *b,
  * them. */
 void chunk_stream_items(struct chunk *chunk, struct str items);
 
-/* Writes the buffer to the file, preceded by a FINISHED_ROUND record if records were added, and updates the data size
- * in the file header. Readers can deliver the records of a finished round without waiting for later ones. */
+/* Appends a FINISHED_ROUND record if records were added since the last call, writes the buffer to the file, and updates
+ * the data size in the file header. Readers can deliver the records of a finished round without waiting for later
+ * ones. */
 void chunk_flush(struct chunk *chunk);
 
 /* Content of the sections that are known only at the end of a file. */

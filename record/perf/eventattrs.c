@@ -71,8 +71,8 @@ static struct perf_event_attr switch_attr(const struct eventattrs_options *optio
 
 /* Returns true if samples of this event have a stack copy; false for events whose samples the recorder makes itself,
  * and for events of kernel code only. Events with a fixed period may occur tens of thousands of times per second, and
- * each copy has 24 kB: with `both` they have frame-pointer callchains instead. Allocations occur once for each TLAB,
- * which has hundreds of kB, and their samples need registers. */
+ * each copy has 24 kB: with `both` they have frame-pointer callchains instead. Allocations have a copy even with
+ * `both`: they occur only once for each TLAB of hundreds of kB, and their samples need registers. */
 static bool has_copy(const struct eventattrs_options *options, const struct chunk_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;

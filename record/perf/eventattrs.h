@@ -5,7 +5,8 @@
  *
  * One event that carries process state follows the sampled events. With off-CPU times there is one more event, which
  * reports when threads leave CPUs and return. The files use indexes from 1 instead of the kernel's event ids. The
- * attributes in the files are those of a kernel that had produced the callchains itself, which the recorder unwinds.
+ * attributes in the files do not request stack copies: they describe the samples as if the kernel had written the
+ * callchains that the recorder unwound.
  *
  * Order of calls: eventattrs_make, then open the events, eventattrs_opened, eventattrs_free.
  */
@@ -62,8 +63,8 @@ void eventattrs_make(struct eventattrs *eventattrs, const struct eventattrs_opti
 /* Completes the attributes for files and sets the ids of the events. The caller calls it after the events were opened,
  * because the kernel may support less than was requested. */
 void eventattrs_opened(struct eventattrs *eventattrs);
-/* Returns true if the context-switch event has user registers, so that stacks can be read while threads are off the
- * CPU. The caller calls it after the events were opened. */
+/* Returns true if off-CPU times are recorded and the context-switch event has user registers, so that stacks can be
+ * read while threads are off the CPU. The caller calls it after the events were opened. */
 bool eventattrs_waits(const struct eventattrs *eventattrs);
 /* Frees the arrays of *eventattrs and zeroes the struct. */
 void eventattrs_free(struct eventattrs *eventattrs);

@@ -3,8 +3,8 @@
  * eventids.h - table that translates the kernel's ids of open events to indexes of events.
  *
  * The kernel gives each open event an id of its own: one for each CPU, target and twin. Records contain that id, and
- * each sample is looked up, so the lookup is a hash table. Ids of closed events stay in the table, because records of
- * theirs may follow.
+ * one lookup is made for each sample, so the table is a hash table. Ids of closed events stay in the table, because the
+ * rings may still hold records of these events.
  */
 #ifndef PJ_EVENTIDS_H
 #define PJ_EVENTIDS_H
@@ -22,7 +22,7 @@ struct eventids {
 	size_t n, mask;
 };
 
-/* Sets the index of the event with this id, at least 1. */
+/* Adds an id of the kernel, or replaces its event. event: index of the event, at least 1. */
 void eventids_add(struct eventids *ids, uint64_t id, uint64_t event);
 /* Returns the index of the event with this id; 0 for an unknown id. */
 uint64_t eventids_find(const struct eventids *ids, uint64_t id);

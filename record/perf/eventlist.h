@@ -3,8 +3,8 @@
  * eventlist.h - the list of events of a recording, to which parsers add one event after another with the attributes
  * that all events share.
  *
- * Events of each kind have a parser (events.h, allocevents.h). So that a recording has one clock, one inheritance and
- * one layout of its samples, each of them starts from events_common_attr.
+ * Events of each kind have a parser (events.h, allocevents.h). Each parser starts from events_common_attr, so that all
+ * events of a recording have one clock, one inheritance and one layout of their samples.
  */
 #ifndef PJ_EVENTLIST_H
 #define PJ_EVENTLIST_H
@@ -29,15 +29,15 @@ struct events_options {
 	/* with `offcpu`: true if the off-CPU events, and the event that samples CPU time, get the names of a wall-clock
 	 * profile */
 	bool wall;
-	/* target processes: a uprobe whose file has no path is searched in their mappings */
+	/* target processes: if a uprobe names its file without a path, the file is searched in their mappings */
 	const uint32_t *pid;
 	size_t npids;
-	/* true if the target is a list of cgroups, whose processes are unknown; not for java:alloc */
+	/* true if the targets are cgroups: their processes are unknown, so java:alloc is refused */
 	bool cgroups;
 	/* true if samples have user registers and stack copies, which java:alloc needs */
 	bool registers;
-	/* flag that a signal handler sets, which ends the search for a function; must not be NULL if the
-	 * list may have uprobes */
+	/* flag that a signal handler sets to end the search for a function; must not be NULL if the list may have
+	 * uprobes */
 	const volatile sig_atomic_t *stop;
 };
 
@@ -61,7 +61,7 @@ struct events {
 	struct text tracing;
 };
 
-/* What an event counts. */
+/* Type of an event, and how it is sampled. */
 struct event_kind {
 	/* as in perf_event_attr */
 	uint32_t type;

@@ -176,8 +176,8 @@ static struct text uprobe_name(struct str place)
 	return name;
 }
 
-/* Removes the modifiers and their colon from the end of *place, such as "FILE:SYMBOL:u", and returns the modifiers;
- * empty if it has no modifiers. */
+/* Removes the modifiers and their colon from the end of *place, such as "FILE:SYMBOL:u", and returns the modifiers; if
+ * there are none, or if they have other letters than u and k, returns an empty string and leaves *place as it is. */
 static struct str cut_modifiers(struct str *place)
 {
 	ptrdiff_t last = str_rfind(*place, ':');
@@ -383,8 +383,9 @@ static void parse_one(struct events *events, struct str spec, const struct event
 	events_add_event(events, &attr, str_eq(name, STR("auto")) ? name : modifiers.n ? spec : name);
 }
 
-/* Exits with a message if no event of the list has a fixed period, because -c then applies to none. Events that are
- * sampled by frequency do not support -c: stack copies, and the limits for their bytes, need a known rate. */
+/* Exits with a message if -c applies to no event, because all events of the list are sampled by frequency. period:
+ * argument of -c. Events that are sampled by frequency do not support -c: stack copies, and the limits for their bytes,
+ * need a known rate. */
 static void check_period(const struct events *events, uint64_t period)
 {
 	for (size_t i = 0; i < events->n; i++)

@@ -157,8 +157,8 @@ int64_t hint_owner(pid_t pid)
 	return stat(path, &status) == 0 ? (int64_t)status.st_uid : -1;
 }
 
-/* Reads the first lines of /proc/kallsyms. One address other than 0 suffices, because the kernel hides all addresses or
- * none. */
+/* Reads the first lines of /proc/kallsyms. One address other than 0 proves that symbols are not hidden, because the
+ * kernel hides all addresses or none. */
 bool hint_kallsyms(struct hint *hint)
 {
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);

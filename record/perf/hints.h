@@ -52,8 +52,8 @@ struct hint_facts {
 	/* 1 if the recorder runs in a PID namespace, in which processes of the host have other pids or none */
 	int pid_ns;
 	int tracefs; /* 1 if tracefs is mounted on this host */
-	/* cgroup hierarchy of perf events. 0: the one of cgroup version 1; 1: version 2, the only hierarchy; 2: version
-	 * 2, beside hierarchies of version 1 */
+	/* cgroup hierarchy of perf events, which gives the directory of its cgroups. 0: hierarchy perf_event of cgroup
+	 * version 1; 1: version 2 without hierarchies of version 1; 2: version 2 beside hierarchies of version 1 */
 	int cgroup2;
 	/* max_sample_rate: kernel.perf_event_max_sample_rate; mlock_kb: kernel.perf_event_mlock_kb; memlock:
 	 * RLIMIT_MEMLOCK in bytes; files_soft and files_hard: limits of RLIMIT_NOFILE (-1: no limit); cpus: number of
@@ -96,8 +96,8 @@ void hint_gather(struct hint_facts *facts);
 struct sources_failure;
 void hint_failure(struct hint *hint, const struct sources_failure *why);
 
-/* Returns true if kernel symbols are hidden, and sets step and error of *hint for hint_text. The caller has filled
- * hint->facts. */
+/* Returns true if kernel symbols are hidden or cannot be read. Sets step and error of *hint for hint_text; the caller
+ * fills hint->facts. */
 bool hint_kallsyms(struct hint *hint);
 
 /* Returns the uid of a process; -1 if the process has ended. */

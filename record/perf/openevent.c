@@ -27,7 +27,7 @@ static bool step_down(struct perf_event_attr *attr)
 	return false;
 }
 
-/* Returns true for events that occur only in the kernel, so that they would give no samples without kernel code. */
+/* Returns true for events that occur only in the kernel. With exclude_kernel they would have no samples. */
 static bool in_kernel(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_TRACEPOINT ||

@@ -32,8 +32,9 @@ static const struct {
 static bool with_realtime; /* true if privileges_keep_realtime was called: privileges_drop then keeps SYS_NICE, too */
 
 /* Returns the subset of the capabilities `permitted` that the process keeps as user uid. It contains SYS_ADMIN only if
- * PERFMON is not permitted, because older kernels do not have PERFMON. It contains SYS_RESOURCE only for root, whose
- * descriptors in flight are counted together with those of root in containers (fdmessage_prepare). */
+ * PERFMON is not permitted, because older kernels do not have PERFMON. It contains SYS_RESOURCE only for root: the
+ * kernel counts root's descriptors in flight together with those of root in containers, and the limit for them does not
+ * apply with SYS_RESOURCE (fdmessage_prepare). */
 static uint64_t to_keep(uint64_t permitted, uid_t uid)
 {
 	uint64_t keep = BIT(PRIV_PERFMON) | BIT(PRIV_IPC_LOCK) | BIT(PRIV_SYSLOG) | BIT(PRIV_SYS_PTRACE) |

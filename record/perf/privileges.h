@@ -2,11 +2,11 @@
 /*
  * privileges.h - reduces the rights of pjrecord to a few capabilities, irrevocably.
  *
- * The five are PERFMON (SYS_ADMIN if the process does not have PERFMON, as on kernels before 5.8), IPC_LOCK, SYSLOG,
- * SYS_PTRACE and DAC_READ_SEARCH, each only if the process has it. Root also keeps SYS_RESOURCE (fdmessage_prepare).
- * A recording that reads interpreters, as by default, also keeps SYS_NICE (privileges_keep_realtime). There are no
- * ambient or inheritable capabilities, no_new_privs is set, and other capabilities are removed from the bounding set as
- * far as allowed. The module uses system calls directly.
+ * The capabilities are PERFMON (SYS_ADMIN if the process does not have PERFMON, as on kernels before 5.8), IPC_LOCK,
+ * SYSLOG, SYS_PTRACE and DAC_READ_SEARCH, each only if the process has it. Root also keeps SYS_RESOURCE
+ * (fdmessage_prepare). A recording that reads interpreters, as by default, also keeps SYS_NICE
+ * (privileges_keep_realtime). There are no ambient or inheritable capabilities, no_new_privs is set, and other
+ * capabilities are removed from the bounding set as far as allowed. The module uses system calls directly.
  *
  * The rights cannot be regained, not even for a COMMAND that needs the rights of its user. So the caller forks the
  * command first, and the child waits for a byte on a pipe before it calls exec (command.h). Capabilities belong to

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ringpoll.h - waits until a ring has records, a helper process responds, the command ends or a time has passed. */
+/* ringpoll.h - waits until a ring has records, a helper process responds, the recorded command ends, or a time has
+ * passed. */
 #ifndef PJ_RINGPOLL_H
 #define PJ_RINGPOLL_H
 

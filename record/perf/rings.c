@@ -299,7 +299,7 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 			ring->tail = tail;
 			break;
 		}
-		/* returns space to the kernel before rings_drain ends */
+		/* returns space to the kernel after each eighth of the ring, not only when rings_drain ends */
 		if (ring->tail - ring->page->data_tail > ring->size / 8)
 			rings_release(ring);
 		if (!rings_look(rings, ring) || ring->time >= horizon)
@@ -312,8 +312,9 @@ size_t rings_drain(struct rings *rings, uint64_t horizon, void (*fn)(void *to, c
 	return n;
 }
 
-/* Returns true if the ring contains a LOST or malformed record, or has so little space that the next record might not
- * fit. In the second case, the kernel would write its LOST record later. */
+/* Returns true if the ring contains a LOST, LOST_SAMPLES or malformed record, or has so little space that the next
+ * record might not fit. If space is short, the kernel may have dropped records already: it writes their LOST record
+ * only when space is free again. */
 static bool is_lossy(const struct ring *ring)
 {
 	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->page->data_tail;

@@ -2,10 +2,11 @@
 /*
  * rings.h - merges the ring buffers of the kernel into one stream of records in order of time.
  *
- * Each ring is nearly in order of time (an interrupt within an interrupt is not), and a record is in its ring shortly
- * after its time was taken. So rings_drain takes the records older than a horizon, which lies slightly in the past, and
- * leaves the others in the rings. If rings would become full before the horizon, the caller passes a later one. Records
- * that arrive after newer ones were delivered are delivered nevertheless, and counted (rings_late).
+ * The records of one ring are nearly in order of time (exception: one interrupt interrupts another), and each record is
+ * in its ring shortly after the kernel has read the clock for it. So rings_drain takes the records older than a
+ * horizon, which lies slightly in the past, and leaves the others in the rings. If a ring is almost full of newer
+ * records, the caller passes a later horizon. Records that arrive after newer ones were delivered are delivered
+ * nevertheless, and counted (rings_late).
  */
 #ifndef PJ_RINGS_H
 #define PJ_RINGS_H
@@ -96,8 +97,8 @@ void rings_skip(struct rings *rings, bool (*skip)(void *to, uint32_t pid), void 
  * next rings_drain delivers that record first. */
 void rings_hold(struct rings *rings);
 
-/* Returns true if a ring of this kind contains a LOST record, or is so full that the kernel may drop the next record.
- * Reads the header of every record. */
+/* Returns true if a ring of this kind contains a LOST, LOST_SAMPLES or malformed record, or is so full that the kernel
+ * may drop the next record. Reads the header of every record in these rings. */
 bool rings_lossy(const struct rings *rings, enum ring_kind kind);
 
 /* rings_high and rings_left return the fill level of the fullest ring in thousandths: rings_high before the last
@@ -113,8 +114,8 @@ uint64_t rings_broken(const struct rings *rings);
 /* Returns the number of bytes that all rings map, including their control pages. */
 size_t rings_bytes(const struct rings *rings);
 
-/* Stores up to `max` descriptors of rings that are not quiet in fd, for poll. Returns the number of rings that are not
- * quiet. */
+/* Stores in fd[], for poll, up to `max` descriptors of the rings that are not quiet. Returns the number of all rings
+ * that are not quiet. */
 size_t rings_fds(const struct rings *rings, int *fd, size_t max);
 
 /* Returns the descriptor of the ring with this kind and tag, and sets *bytes to its size without the control page; -1

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * samplerecord.h - parses a PERF_RECORD_SAMPLE that has user registers and a stack copy.
+ * samplerecord.h - parses a PERF_RECORD_SAMPLE that has user registers and a stack copy, and writes the resulting
+ * record: the sample with another callchain, without registers and stack copy.
  *
- * The kernel writes the record, but its sizes and counts depend on the state of the sampled process. So
+ * The kernel writes the parsed record, but its sizes and counts depend on the state of the sampled process. So
  * samplerecord_parse compares each size and count with the size of the record. All pointers lead into the record.
  */
 #ifndef PJ_SAMPLERECORD_H
@@ -15,7 +16,8 @@
 	(PERF_RECORD_MAX & ~7u) /* maximum size of a record in bytes, a multiple of 8: its size field has 16 bits */
 
 struct samplerecord {
-	/* start of the callchain (its length), after the fixed fields of the record */
+	/* position of the number of callchain entries (u64) in the record, after its fixed fields; the entries follow
+	 * it */
 	const char *chain;
 	/* ips: callchain from the kernel; nips: its number of entries; kernel: number of entries before CONTEXT_USER */
 	const uint64_t *ips;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * schedstat.h - reads the time of a process on a CPU and in the run queue; in its remaining time it was blocked.
+ * schedstat.h - reads the times for which the first thread of a process was on a CPU and in the run queue; in the
+ * remaining time it was blocked.
  */
 #ifndef PJ_SCHEDSTAT_H
 #define PJ_SCHEDSTAT_H
@@ -19,7 +20,7 @@ struct schedstat {
 };
 
 /* Reads both times into *schedstat. Returns false and leaves *schedstat unchanged if fd is -1 or the process has ended.
- * The kernel adds a wait in the run queue when that wait ends. */
+ * `waited` does not include a wait in the run queue that has not ended. */
 bool schedstat_read(int fd, struct schedstat *schedstat);
 
 #endif

@@ -23,8 +23,8 @@
 struct source {
 	int fd;
 	uint32_t cpu;
-	/* twinned: the event gets a twin; twin: the event is the twin of another one, and wakes readers at each sample
-	 * (sources_wake_each) */
+	/* twinned: true if the event may have a twin; twin: true if this event is itself a twin, so that each of its
+	 * samples wakes the readers (sources_wake_each) */
 	bool twinned, twin;
 	bool counts;   /* true if read() also returns the number of lost samples (FORMAT_LOST) */
 	uint64_t lost; /* number of lost samples at the last successful read() */
@@ -127,8 +127,9 @@ static uint64_t locked_bytes(const struct sources *sources)
 }
 
 /* Maps a ring of this kind for the CPU with descriptor fd and sets *ring to fd. If *ring is a descriptor already, makes
- * the kernel write the records of fd to the ring of *ring instead. Halves the size until the kernel allows it, unless
- * the user or sources_options demand a size. Returns false with errno on failure. */
+ * the kernel write the records of fd to the ring of *ring instead. Halves the size until the kernel allows it.
+ * Exception: does not halve the size of sources_options.ring_bytes, nor any size if sources_options.ring_least is set.
+ * Returns false with errno on failure. */
 static bool give_ring(struct sources *sources, int fd, int *ring, enum ring_kind kind, uint32_t cpu)
 {
 	size_t *bytes = sources->bytes + kind;
@@ -160,8 +161,8 @@ static bool is_twinned(const struct perf_event_attr *attr)
 }
 
 /* Returns true, and adds 1 to sources->refused, if the event cannot be opened because it needs a right that the
- * recorder has dropped since the start. The other events are still recorded on this CPU. Uprobes need CAP_SYS_ADMIN
- * (Linux 6.16). */
+ * recorder has dropped since the start. That applies to uprobes, which need CAP_SYS_ADMIN since Linux 6.16. The other
+ * events are still recorded on this CPU. */
 static bool is_refused(struct sources *sources, const struct perf_event_attr *attr, int error)
 {
 	if (!sources->enabled || attr->type < PERF_TYPE_MAX || (error != EACCES && error != EPERM))
@@ -170,10 +171,10 @@ static bool is_refused(struct sources *sources, const struct perf_event_attr *at
 	return true;
 }
 
-/* Returns true if the event `number` is a breakpoint of java:alloc in a file that is not what it was when the
- * breakpoint was tested (uprobes_try): anybody can change a file of his own, which must not end the recording of
- * others. A failure because of other attributes of the event is none of the file, nor is one of
- * uprobes_is_beside_file. */
+/* Returns true if the event with index `number` (from 1) is a breakpoint of java:alloc that the kernel now refuses
+ * because of its file, although it accepted the breakpoint in a test before (uprobes_try). Any user can change a file
+ * of his own, and this must not end the recording of other processes. Returns false if other attributes of the event
+ * are the cause, or errors such as a lack of descriptors (uprobes_is_beside_file). */
 static bool is_file_changed(struct sources *sources, const struct perf_event_attr *attr, uint64_t number, int error)
 {
 	int tried;
@@ -187,8 +188,8 @@ static bool is_file_changed(struct sources *sources, const struct perf_event_att
 	return true;
 }
 
-/* Returns the path of the cgroup with descriptor fd, for the message that it is none of perf's; NULL if the targets are
- * no cgroups. */
+/* Returns the path of the cgroup with descriptor fd, for the message that this cgroup is not in perf's hierarchy; NULL
+ * if no target cgroup has this descriptor. */
 static const char *cgroup_path(const struct sources *sources, int fd)
 {
 	for (size_t i = 0; sources->cgroup && i < sources->o.ncgroups; i++)
@@ -245,7 +246,7 @@ const struct perf_event_attr *sources_format(const struct sources *sources)
 /* ---- twins of sampled events ---------------------------------------------------------------------------------- */
 
 /* Returns true if threads inherit the events. Then twins are opened together with the events, or never: a thread that
- * started earlier inherits only the events, and would not be sampled while they are disabled. */
+ * started before its parent had twins inherits only the events, and would not be sampled while twins replace them. */
 static bool sources_inherits(const struct sources *sources)
 {
 	return sources->o.target == TARGET_COMMAND || sources->o.target == TARGET_THREADS;
@@ -458,8 +459,8 @@ static bool find_threads(struct sources *sources, struct sources_failure *why)
 	return true;
 }
 
-/* Returns true if a target process has a thread that is not in sources->tid. That thread may have inherited an event
- * but not its twin, which was opened later. */
+/* Returns true if a target process has a thread that is not in sources->tid, or if its threads cannot be listed. Such a
+ * thread may have inherited an event but not its twin, which was opened later. */
 static bool has_new_threads(const struct sources *sources)
 {
 	struct sources now = { .o = sources->o };
@@ -493,7 +494,7 @@ static bool open_cgroups(struct sources *sources, struct sources_failure *why)
 }
 
 /* Returns true if enough descriptors remain for the files of windows: without this check, opening a file of a window
- * would fail later, without a hint. Always sets *why to the reason for false. */
+ * would fail later, without a hint. Sets *why to the failure even if the result is true. */
 static bool can_open_more(const struct sources *sources, struct sources_failure *why)
 {
 	struct rlimit limit;

@@ -2,11 +2,12 @@
 /*
  * sources.h - opens the events of a recording on every CPU.
  *
- * Each CPU has a ring for samples and a smaller ring for process state, so that a flood of samples cannot drop state.
- * The kernel may not support all requested features, and the user may not have the right to them. So sources_open
- * removes refused features step by step from the attributes of the caller; sources_without_kernel returns true if the
- * sampling of kernel code was removed. Samples carry the kernel's event ids. sources_event translates such an id to the
- * index of the event, which is the same in every window, also on CPUs that come and go.
+ * Each CPU has a ring for samples, a smaller ring for side-band records, so that a flood of samples cannot make the
+ * kernel drop these, and, for off-CPU times, a ring for context switches. The kernel may not support all requested
+ * features, and the user may not have the right to them. So sources_open removes refused features step by step from the
+ * attributes of the caller; sources_without_kernel returns true if the sampling of kernel code was removed. Samples
+ * carry the kernel's event ids. sources_event translates such an id to the index of the event, which is the same in
+ * every window, also on CPUs that come and go.
  */
 #ifndef PJ_SOURCES_H
 #define PJ_SOURCES_H
@@ -77,24 +78,26 @@ struct sources_options {
 struct sources_failure {
 	enum { SOURCES_OPEN, SOURCES_MAP, SOURCES_CGROUP, SOURCES_PROCESS } step;
 	int error;
-	/* SOURCES_OPEN and SOURCES_MAP: attributes of the event */
+	/* SOURCES_OPEN and SOURCES_MAP: attributes of the event; zeros if no event failed, but descriptors are
+	 * lacking */
 	struct perf_event_attr attr;
 	/* name of the event or cgroup; NULL if there is none */
 	const char *what;
 	enum target target;
-	/* pid: target process of the failed call; cpu: CPU of the failed call, -1 if it has none */
+	/* pid: target process (SOURCES_PROCESS), or argument pid of perf_event_open; 0 for other steps. cpu: CPU of the
+	 * failed call; -1 if it has none */
 	uint32_t pid;
 	int cpu;
-	/* SOURCES_MAP: size of all rings of one CPU in bytes; other steps: number of descriptors that the recording
-	 * needs */
+	/* SOURCES_MAP: size of all rings of one CPU in bytes; SOURCES_OPEN: number of descriptors that the recording
+	 * needs; other steps: 0 */
 	uint64_t needed;
 };
 
 struct sources;
 
 /* Opens all events, disabled, and adds their rings to `rings`, with the CPU as tag. Returns NULL and sets *why if an
- * event cannot be opened, or if fewer descriptors would remain than files of windows and /proc need; then nothing stays
- * open. The caller frees the result with sources_close. */
+ * event cannot be opened, or if too few descriptors would remain for the files of windows and of /proc; then nothing
+ * stays open. The caller frees the result with sources_close. */
 struct sources *sources_open(const struct sources_options *options, struct rings *rings, struct sources_failure *why);
 /* Enables all events. Events of TARGET_COMMAND start at the command's exec instead. */
 void sources_enable(struct sources *sources);
@@ -109,23 +112,26 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
  * recorder has dropped. The other events are recorded on that CPU. */
 size_t sources_refused(const struct sources *sources);
 
-/* Returns true if a breakpoint of java:alloc was not opened on a CPU, because its file has changed since it was tested.
- * All other events are recorded. */
+/* Returns true if a breakpoint of java:alloc was not opened on a CPU, because the libjvm.so has changed since that
+ * breakpoint was tested. All other events are recorded. */
 bool sources_changed(const struct sources *sources);
 
-/* Returns true if the set of online CPUs differs from the set of CPUs with events, so that code may run without
- * records. */
+/* Returns true if the set of online CPUs differs from the set of CPUs with events. Then code may run on a CPU whose
+ * samples and side-band records are missing. */
 bool sources_cpus_differ(const struct sources *sources);
 
 /* Sets on which samples of a CPU the kernel wakes the readers of its ring: on each sample (each true), or when a
- * quarter of the ring is full (each false). The kernel cannot change this for an open event. So the first call opens a
- * twin of each sampled event, which writes to the same ring; later calls switch between the event and its twin. Returns
- * false with errno, and changes nothing, if twins cannot be opened. */
+ * quarter of the ring is full (each false). The kernel cannot change this for an open event. So the first call for the
+ * CPU opens twins of the events that are sampled by frequency and have stack copies (sources_options.twins:
+ * sources_open did that already); a twin writes to the ring of its event. Later calls switch between the events and
+ * their twins. Returns false with errno, and changes nothing, if `each` is true, the CPU has no twins and none can be
+ * opened. */
 bool sources_wake_each(struct sources *sources, uint32_t cpu, bool each);
 /* Returns the numbers of the CPUs with events and sets *n to their number. Valid until the next sources_follow_cpus. */
 const uint32_t *sources_cpu_list(const struct sources *sources, size_t *n);
 
-/* Returns the attributes of the samples that wake a reader (sources_wake_each); NULL if no event has a twin. */
+/* Returns the attributes of the first event that gets a twin (sources_wake_each). They give the format of the samples
+ * that wake a reader at once. Returns NULL if no event gets a twin. */
 const struct perf_event_attr *sources_format(const struct sources *sources);
 
 /* Returns the index of an event from the kernel's id: 1 for event[0], nevents + 1 for the state event, nevents + 2 for

@@ -46,8 +46,8 @@ const char *tracefs_dir(void)
 		text_free(&path);
 		if (there)
 			return dir[i];
-		/* /sys/kernel/tracing and its older path are tried: the errno of one that exists is more useful than
-		 * ENOENT of the other */
+		/* if one of the two paths exists but is not accessible, its errno is more useful than ENOENT of the
+		 * other path */
 		if (errno != ENOENT)
 			error = errno;
 	}
