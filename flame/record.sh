@@ -113,8 +113,9 @@ record_command()
 	command -v -- "$1" >/dev/null 2>&1 || { say "$1: not found"; exit 127; }
 	mkdir -p "$dir/out"
 	window=$dir/out/$(date +%s).data
-	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else exec 5>&1; fi # what the command prints is no part of a picture
-	{ command exec 6<&0; } 2>/dev/null || exec 6</dev/null # standard input is closed
+	# what the command prints is no part of a picture; /dev/null stands for a standard output or input that is closed
+	if [ "$output" = - ] || [ "$folded" = - ]; then exec 5>&2; else { command exec 5>&1; } 2>/dev/null || exec 5>/dev/null; fi
+	{ command exec 6<&0; } 2>/dev/null || exec 6</dev/null
 	# shellcheck disable=SC2046,SC2086 # one word, or none
 	pjrecord --with-parent $(allow_foreground) ${verbose:--q} ${seconds:+-s "$seconds"} ${frequency:+-F "$frequency"} ${event:+-e "$event"} ${unwind:+--unwind="$unwind"} ${interpreters:+--interpreters="$interpreters"} ${offcpu:+"$offcpu"} $wall -o "$window" -- "$@" <&6 6<&- >&5 5>&- &
 	recorder=$!

@@ -215,6 +215,9 @@ for signal in TERM INT; do
 done
 echo given | pjflame -q -o in.svg -- sh -c "cat; exec ./$burn shares 0.2" >out 2>err
 is "a command has the standard input: status" "$? $(cat out err)" "0 given"
+pjflame -q -o closed.svg -- sh -c "./$burn shares 0.5; exit 7" >&- 2>err
+is "a closed standard output: status of the command" "$? $(cat err)" "7 "
+ok "  is its picture" shows closed.svg burn
 if [ -n "$undo" ] && have script; then
 	mkfifo keys
 	# script runs $SHELL, and a shell without a trap, such as dash, would end at Ctrl-C before it prints the status
