@@ -166,15 +166,15 @@ bool rubyid_string(struct ruby *ruby, uint64_t id, uint64_t *string)
 {
 	uint64_t last = ruby->layout.last_operator, serial = id > last ? id >> ID_SCOPE_SHIFT : id;
 
-	/* such an id belongs to an operator that only a newer version has, so it has no name here */
+	/* above the last operator but with a small serial number: id of an operator that only a newer version has */
 	if (id > last && serial <= last)
 		return false;
 	/* The id of a dynamic symbol is an address (with lowest bit 0 in most cases): too large for a serial number. */
 	return serial <= UINT32_MAX && serial_string(ruby, ruby->symbols, serial, string);
 }
 
-/* Returns true if the names at the serial numbers of operators are these operators: the number of an operator of one
- * character is the character. Returns false if a name differs or is not readable. */
+/* Returns true if the Array `symbols` has the names of the operators of one character at their serial numbers, which
+ * are their character codes. Returns false if a name differs or is not readable. */
 static bool has_operators(struct ruby *ruby, uint64_t symbols)
 {
 	static const char operators[] = "!%*+-/<>";

@@ -84,7 +84,7 @@ struct v8 {
 	uint64_t proven, refuted;
 };
 
-/* Returns true if the file name of a path is one of node with V8: node, nodejs, libnode.so.*. */
+/* Returns true if a path has the file name of a program or library with V8: node, nodejs, libnode.so.*. Pure. */
 bool v8_is_library(struct str path);
 
 /* Opens the V8 of the file whose first byte is mapped at base. Returns V8_OPEN on success, otherwise the kind of the
@@ -133,7 +133,7 @@ void v8_frames(struct v8 *v8, const struct v8_stack *stack, struct v8_frames *fr
 
 struct v8_function {
 	char name[V8_NAME_MAX]; /* name in UTF-8; "(anonymous)" if the function has none */
-	char file[V8_NAME_MAX]; /* name of its script; empty if unknown */
+	char file[V8_NAME_MAX]; /* name of the function's script; empty if unknown */
 	bool has_name;
 	uint32_t line;     /* line of the function's start, from 1; 0 if unknown */
 	uint32_t position; /* position of the function's start in its script, in characters */

@@ -90,8 +90,8 @@ static void note_near(struct v8 *v8, const struct v8_code *code)
 }
 
 /* Returns the cache entry of an instruction pointer, or the least recently used entry of its set. Code starts at
- * multiples of 64, so return addresses differ little in their lower bits: a hash selects the set. It mixes twice: with
- * one product, evenly spaced addresses share a few sets for 1 of 250 secrets. */
+ * multiples of 64, so return addresses differ little in their lower bits: a hash selects the set. hash_pair multiplies
+ * twice: with one product, evenly spaced addresses share a few sets for 1 of 250 secrets of the hash. */
 static struct v8_known *known_of(struct v8 *v8, uint64_t pc)
 {
 	struct v8_known *set = v8->known[hash_pair(pc, 0) % V8_KNOWN], *oldest = set;

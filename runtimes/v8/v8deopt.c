@@ -69,7 +69,7 @@ struct tables {
 	uint32_t nbytes, nliterals;
 	uint32_t first, npoints; /* index of the first point in the deoptimization data; number of points */
 	uint64_t safepoints;     /* address of the first entry of the table of safepoints */
-	uint32_t nsafepoints, config, stride;
+	uint32_t nsafepoints, config, stride; /* config: configuration word; stride: size of an entry in bytes */
 };
 
 static bool smi_at(const struct tables *tables, uint32_t index, uint32_t *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * v8deopt.h - finds the functions that are inlined at a call of optimized code, by its deoptimization data: code of
- * Maglev and Turbofan, in V8 12.4, 13.6 and 14.6.
+ * v8deopt.h - finds the functions that are inlined at a call in optimized code, by the deoptimization data of the code.
+ * Supports code of Maglev and Turbofan, in V8 12.4, 13.6 and 14.6.
  *
  * If code becomes invalid during a call, V8 leaves the code when the call returns: the return address is a
  * deoptimization point. For each point V8 stores the frames that the interpreter would have, from the outermost

@@ -53,8 +53,8 @@ struct v8_layout {
 		/* distance in bytes from the start of the Code object (is_inline), or from the pointer to the Code
 		 * object, to the first instruction */
 		uint32_t owner;
-		uint32_t align; /* alignment of the first instruction in bytes */
-		uint32_t kind_mask, baseline;
+		uint32_t align;               /* alignment of the first instruction in bytes */
+		uint32_t kind_mask, baseline; /* mask of the CodeKind in the flags; CodeKind of baseline code */
 	} code;
 	struct {
 		/* indices in the deoptimization data of these elements: number of inlined functions, literals,
