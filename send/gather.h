@@ -85,8 +85,8 @@ void each_end(struct each *each);
 /* The time spans for which a store holds windows. Initialize it with {0}. */
 struct coverage {
 	struct arena arena;
-	/* windows of one stream of one host. first: start of the earliest window in s since 1970; last: latest end of a
-	 * window in s since 1970; windows: number of windows; longest: duration of the longest window in s */
+	/* One row for each stream of each host. first: start of the earliest window in s since 1970; last: latest end
+	 * of a window in s since 1970; windows: number of windows; longest: duration of the longest window in s */
 	struct coverage_row {
 		struct str host, event, unit, labels;
 		uint64_t stream, first, last, windows, seconds, longest;
@@ -117,7 +117,8 @@ bool cover_span(const struct coverage *coverage, uint64_t *first, uint64_t *last
 /* Prints one line for each stream and, below it, one line for each of its gaps. An unknown end is printed as `-`. */
 void cover_print(const struct coverage *coverage, struct out *out);
 /* Returns true if a host has a gap in the query's time range up to `now` (s since 1970). print_message: also print a
- * warning for each host with a gap, and for each host whose roll-ups extend the result beyond the query. */
+ * warning for each host with a gap, and for each host whose roll-ups extend the result beyond the query. Skips hosts
+ * with windows of unknown end (coverage_row.endless). */
 bool cover_gaps(const struct coverage *coverage, const struct store_query *query, uint64_t now, bool print_message);
 void cover_free(struct coverage *coverage);
 

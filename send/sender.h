@@ -55,9 +55,11 @@ struct sender {
 			uint64_t resume;
 			/* true if the store holds other content under the same id */
 			bool differs;
+			/* true if the store confirmed this text */
 			bool done;
 		} * text;
 		size_t ntexts;
+		/* number of attempts in this run */
 		unsigned attempts;
 		/* number of indeterminate attempts, including earlier runs (retries.h) */
 		uint64_t retries;

@@ -152,7 +152,7 @@ struct store_query {
  * empty. */
 struct store_sink {
 	/* Receives a window, or the sum of several windows with the same unit, event and grouping value (query.by).
-	 * After it, fetch calls `lines` for this window; list does not. Members of *window that the store does not have
+	 * fetch then calls `lines` for this window; list does not. Members of *window that the store does not have
 	 * are 0; `text` and `stacks` are not set. */
 	bool (*window)(void *to, const struct window *window);
 	/* Receives complete lines "STACK COUNT\n" of the latest window. The store may call it any number of times for
@@ -207,8 +207,8 @@ struct store_ops {
 	enum store_joined (*join)(void *store, const struct window *window, struct store_report *report);
 	void (*send_joined)(void *store, struct store_report *report);
 
-	/* Deliver the windows of a query to sink, by host, then by epoch: fetch with stacks, list without. Return false
-	 * on failure, with the reason in *why. NULL: the store is write-only. */
+	/* Deliver the windows of a query to sink, sorted by host, then by epoch: fetch with stacks, list without.
+	 * Return false on failure, with the reason in *why. NULL: the store is write-only. */
 	bool (*list)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 	bool (*fetch)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 

@@ -38,7 +38,8 @@ struct window {
 };
 
 /* Parses the first window of *rest and removes it from *rest, which must not be empty. Appends decoded values to *text,
- * which must live as long as *window. Returns NULL on success, else the reason (a static string), with *rest empty. */
+ * which must neither end nor grow while *window is used. Returns NULL on success, else the reason (a static string),
+ * with *rest empty. */
 const char *window_parse(struct str *rest, struct text *text, struct window *window);
 
 /* Like window_parse, but parses and removes only the header line. Does not set text, stacks and key of *window. */

@@ -245,7 +245,7 @@ struct machine {
 	struct cfi_rules saved[STATES_MAX];
 	unsigned nkept;
 	uint64_t at, until; /* ELF virtual addresses; at: start of the current row; until: end of the FDE's code */
-	uint64_t base;
+	uint64_t base;      /* address from which the addresses in rows count */
 	struct cfi_rows *rows;
 	uint32_t cap;
 };
@@ -541,7 +541,7 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	}
 }
 
-/* Executes a program of instructions. Returns false if an instruction ends it early. */
+/* Executes a program of instructions. Returns false if an instruction ends it early, or if it exceeds PROGRAM_MAX. */
 static bool cfi_run(struct machine *machine, struct str program)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(program);

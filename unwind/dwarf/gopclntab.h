@@ -19,7 +19,7 @@
 
 /* Appends a section .debug_frame for the functions in a .gopclntab of x86-64 to the text `out`. table: bytes of
  * .gopclntab; text: address of the code. Appends nothing if the table has an unknown layout, or if more than `max`
- * bytes are made, with those of invalid FDEs. */
+ * bytes are made, including those of FDEs that are dropped as invalid. */
 void gopclntab_frames(struct str table, uint64_t text, size_t max, struct text *out);
 
 #endif

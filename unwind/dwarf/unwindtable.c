@@ -242,14 +242,16 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 
 /* ---- images of tables ---- */
 
-/* Header of an image, which another process maps. All offsets count from the first byte of the image and are multiples
- * of 8. */
+/* Header of an image, which another process maps. loads, plts and the offsets in `part` count from the first byte of
+ * the image and are multiples of 8. */
 struct image {
 	char magic[8]; /* image_magic, with 'a' as the last byte on aarch64 */
 	uint64_t size, base, end;
 	uint64_t loads, nloads, plts, nplts;
 	uint64_t go; /* mask of GO_KEEPS_FRAME_POINTERS and GO_FRAMES */
 	uint64_t entry;
+	/* .eh_frame and .debug_frame: address of the section; offset and number of its bytes; offset and number of its
+	 * struct ref */
 	struct part {
 		uint64_t address, bytes, nbytes, refs, nrefs;
 	} part[2];
@@ -557,9 +559,10 @@ static const struct cfi_row *frames_row(const struct section_fdes *frames, struc
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
-/* Returns the row for an address in code without FDEs (PLT, .init, .fini), or NULL. On aarch64 the first PLT entry
- * pushes and all others leave the stack unchanged. On x86-64 (System V ABI AMD64 section 5.2) the first entry pushes a
- * second word, and all others push one word before their second jump. */
+/* Returns the row for an address in code without FDEs (PLT, .init, .fini), or NULL. On aarch64 all PLT entries
+ * leave the stack unchanged, except the first one of a PLT with lazy binding, which pushes and gets no row. On x86-64
+ * (System V ABI AMD64 section 5.2) the first entry pushes a second word, and all others push one word before their
+ * second jump. */
 static const struct cfi_row *plt_row(const struct unwind_table *table, uint64_t address)
 {
 	static const struct cfi_row row[] = {
