@@ -13,6 +13,7 @@
 /* The properties that all windows of a stream have in common, from the first of its files that was read. */
 struct stream {
 	uint64_t id;
+	/* known: true if `facts` is set; wanted: true if the stream matches the query, valid if known */
 	bool known, wanted;
 	/* memory of the strings in `facts` */
 	struct text text, decoded;

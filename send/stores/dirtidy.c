@@ -33,6 +33,7 @@ struct sum {
 	/* starts of the windows in s after the start of the hour, "0,30,60" */
 	struct text offsets;
 	uint64_t samples, lost, parts;
+	/* any: true if `facts` is set; damaged: true if a line was not a stack */
 	bool lost_known, any, damaged;
 };
 

@@ -212,9 +212,9 @@ static struct str eve_nth(struct str lines, size_t i)
 	return stack;
 }
 
-/* Sets *done to the number of the batch's first documents that exist, after Eve has responded that the first one
- * exists. Binary search; *state is its state for the next attempt. Returns HTTP_DONE, or the class of a failed
- * query. */
+/* To be called if Eve has responded that the first document of the batch exists: sets *done to the number of documents
+ * from the first on that exist, by binary search. *state is the state of the search for the next attempt. Returns
+ * HTTP_DONE, or the class of a failed query. */
 static enum http_class eve_search(struct eve *eve, const struct batch *batch, size_t *done, uint32_t *state,
 				  struct store_report *report)
 {
