@@ -40,6 +40,7 @@ struct gather {
 	struct arena arena;
 	/* start of the first window and end of the last one, in s since 1970; undefined if `windows` is 0 */
 	uint64_t first, last;
+	/* numbers of windows that were added, of reports of damaged data, and of lines that are no stacks */
 	uint64_t windows, damaged, skipped;
 	/* reused buffers; prefix: additional frame of the current window's stacks, with its ';'; line: lines that
 	 * passed the filters */
@@ -68,6 +69,7 @@ void gather_free(struct gather *gather);
 struct each {
 	const char *dir;
 	struct gather *gather;
+	/* number of windows so far, including the one in `gather` */
 	uint64_t n;
 	/* start in s since 1970 of the window in `gather`; undefined if n is 0 */
 	uint64_t epoch;
@@ -102,6 +104,7 @@ struct coverage {
 		size_t nspan;
 	} * row;
 	size_t n;
+	/* number of reports of damaged data (cover_damaged) */
 	uint64_t damaged;
 };
 

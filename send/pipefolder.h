@@ -2,10 +2,10 @@
 /*
  * pipefolder.h - temporary directory for the spool of `pjsend -` (window from a pipe).
  *
- * It is TMPDIR/pjsend.XXXXXX with a lock file `from-pipe`, which the process that uses the directory holds (flock). The
- * directory is removed as soon as it has no window: by pjsend at its end, or by the `pjsend --once DIR` that sends the
- * window later. If pjsend was killed, the next pjsend that makes such a directory removes it. A directory with a
- * window, or with any file of another name, is never removed.
+ * The directory is TMPDIR/pjsend.XXXXXX with a lock file `from-pipe`, which the process that uses the directory holds
+ * (flock). The directory is removed as soon as it has no window: by pjsend at its end, or by the `pjsend --once DIR`
+ * that sends the window later. If pjsend was killed, the next pjsend that makes such a directory removes it. A
+ * directory with a window, or with any file of another name, is never removed.
  */
 #ifndef PJ_PIPEFOLDER_H
 #define PJ_PIPEFOLDER_H

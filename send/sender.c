@@ -352,8 +352,8 @@ static bool keep_other(struct sender *sender, const struct window *window)
 	return good;
 }
 
-/* Writes data that the store does not hold to bad/, before the window is confirmed: refused stacks, or the window if
- * the store holds other content under its name. On failure changes the verdict to STORE_LATER. */
+/* Before a window is confirmed, writes to bad/ the data that the store lacks: refused stacks, or the window if the
+ * store holds other content under its name. On failure changes the verdict to STORE_LATER. */
 static void keep_rest(struct sender *sender, struct sending *sending, const struct window *window,
 		      struct store_report *report)
 {

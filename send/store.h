@@ -194,8 +194,8 @@ struct store_ops {
 	/* Makes one attempt to send a window, with the result in *report, which is {0} before. *resume is 0 at the
 	 * first attempt; the module may store a position there, and the next attempt in this process receives it, so
 	 * that confirmed documents are not sent again. isolate: true after too many indeterminate attempts; the
-	 * module must find the documents that cause them and report these as refused, and refuses the window if every
-	 * document causes them. The pointer `send` is NULL if the store is read-only. */
+	 * module must find the documents that cause these attempts and report those documents as refused; if every
+	 * document causes them, the module refuses the window. The pointer `send` is NULL if the store is read-only. */
 	void (*send)(void *store, const struct window *window, uint64_t *resume, bool isolate,
 		     struct store_report *report);
 

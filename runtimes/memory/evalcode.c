@@ -73,7 +73,7 @@ static bool is_tried(struct evalsearch *search, uint64_t start)
 	return search->ncandidates == CANDIDATES_MAX;
 }
 
-/* Adds the moved parts to which the code of known range `which` jumps. */
+/* Adds the moved parts to which the code of eval->range[which] jumps. */
 static void follow_jumps(struct evalsearch *search, uint32_t which)
 {
 	struct evalcode *eval = search->eval;

@@ -58,7 +58,7 @@ static const char *find_dynamic(struct loadedfile *file, uint64_t *dynamic, uint
 }
 
 /* Returns the address in memory for an address in an entry of the dynamic section. glibc's loader has added the load
- * base to these entries, musl's loader has not. */
+ * base to these entries, musl's loader has not: a value below the load base is an address in the file. */
 static uint64_t loadedfile_place(const struct loadedfile *file, uint64_t value)
 {
 	return value < file->base ? file->base + value : value;

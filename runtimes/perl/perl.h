@@ -28,7 +28,8 @@ struct perl_layout {
 	/* offsets in the interpreter: current COP (PL_curcop); innermost stackinfo; variables of the running sub
 	 * (PL_comppad) */
 	uint32_t cop, stackinfo, pad;
-	/* true if the name of a stash is in its body (since 5.36); false if it is after the buckets */
+	/* true if the auxiliary structure of a stash, with its name, is in the body of the stash (since 5.36); false if
+	 * it is after the array of buckets */
 	bool stash_name_in_body;
 };
 

@@ -8,8 +8,8 @@
  *
  * The array contains a context before Perl fills it, and still after the context's code has ended, so the innermost
  * context may hold stale bytes. The stackinfo has the index of its innermost sub, format or eval (STACKINFO_LAST_SUB):
- * Perl sets it while it fills that context, and resets it before it removes the context. A context of these types
- * beyond the index is therefore skipped.
+ * Perl sets this index while it fills that context, and resets it before it removes the context. A context of these
+ * types beyond the index is therefore skipped.
  *
  * While the index is set but the sub does not run yet, or no longer, the current variables (PL_comppad) are those that
  * the context stores as its caller's. If they differ, a sub that has reached a statement runs: the current variables
@@ -57,7 +57,7 @@ void perl_plan(const struct perl_layout *layout, struct threadplan *plan)
 struct perlwalk {
 	struct threadcopy_view copied;
 	struct perl_stack *stack;
-	uint64_t cop;      /* COP that the frame runs which is appended next; 0: unknown */
+	uint64_t cop;      /* COP of the frame that is appended next; 0: unknown */
 	uint32_t contexts; /* number of contexts read so far */
 	/* Saved values in the context of the innermost frame: COP and variables of its caller, and recursion depth
 	 * of the sub before the call. */
@@ -71,7 +71,8 @@ struct perlwalk {
 struct perlstackinfo {
 	uint64_t address, contexts, previous;
 	int32_t last, last_sub;
-	/* type of its outermost context (low 4 bits of the first byte); valid if `last` is not -1 */
+	/* type of the outermost context (low 4 bits of its first byte), set by walk_contexts; valid if `last` is not -1
+	 */
 	uint32_t first_type;
 };
 
@@ -271,7 +272,8 @@ static void drop_early_cop(struct perlwalk *walk, uint64_t cop)
 
 enum perlrun { PERLRUN_RUNS, PERLRUN_ENDED, PERLRUN_UNKNOWN };
 
-/* Returns PERLRUN_RUNS if the innermost frame, a sub, runs; PERLRUN_ENDED if it runs not yet, or no longer. pad, cop:
+/* Returns PERLRUN_RUNS if the innermost frame, a sub, runs; PERLRUN_ENDED if it does not run yet, or no
+ * longer; PERLRUN_UNKNOWN if neither is proven. pad, cop:
  * current variables and COP of the interpreter. Live memory can prove only that the sub runs: its CV may be freed by
  * now. */
 static enum perlrun sub_runs(const struct perl *perl, const struct perlwalk *walk, uint64_t pad, uint64_t cop)
@@ -287,8 +289,9 @@ static enum perlrun sub_runs(const struct perl *perl, const struct perlwalk *wal
 	return perlcv_has_pad(perl, frame->code, walk->old_depth, pad) ? PERLRUN_RUNS : PERLRUN_UNKNOWN;
 }
 
-/* Drops the innermost frame if it is a sub that does not run yet, or no longer. The COP of its caller is then known
- * only if it is the current COP. Returns PERL_IMPOSSIBLE if it is unknown whether the sub runs. */
+/* Drops the innermost frame if it is a sub that does not run yet, or no longer. The COP of the caller then stays
+ * only if it equals the current COP; otherwise it becomes 0. Returns PERL_IMPOSSIBLE if it is unknown whether the sub
+ * runs, otherwise PERL_COMPLETE. */
 static enum perl_end drop_unfinished(const struct perl *perl, struct perlwalk *walk, uint64_t pad, uint64_t cop)
 {
 	struct perl_stack *stack = walk->stack;

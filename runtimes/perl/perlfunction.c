@@ -165,8 +165,9 @@ static bool is_statement(const struct perl *perl, const char cop[COP_BYTES])
 			(code == perl->statement.null && perllayout_word(cop, OP_TARGET) == perl->statement.number));
 }
 
-/* Returns the last part of a file name. Returns NULL if this part is empty, has other characters than printable ASCII,
- * or the file is the text of an eval: Perl frees the ops of an eval, so their memory may have the ops of another one.
+/* Returns the part of a file name after its last '/'. Returns NULL if this part is empty, has other characters than
+ * printable ASCII, or the file is the text of an eval: Perl frees the ops of an eval, so their memory may have the ops
+ * of another one.
  */
 static const char *last_part(const char *file)
 {

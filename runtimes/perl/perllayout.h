@@ -28,8 +28,8 @@ enum {
 	CONTEXT_TYPE = 0,
 	CONTEXT_OLD_COP = 16,
 	CONTEXT_OLD_SCOPES = 40, /* offset of the depth of the scope stack (ENTER) when the context was pushed */
-	CONTEXT_RETURN = 48,     /* offset of the return op, with which the caller continues; 0: the run loop ends */
-	CONTEXT_FILE = 64,       /* in an eval: offset of the pointer to the SV with the file name */
+	CONTEXT_RETURN = 48, /* offset of the pointer to the op with which the caller continues; 0: the run loop ends */
+	CONTEXT_FILE = 64,   /* in an eval: offset of the pointer to the SV with the file name */
 	/* offsets: OLD_PAD, CODE: in a sub or format, variables of the caller, and CV; OLD_DEPTH: in a sub, recursion
 	 * depth of the CV before the call */
 	CONTEXT_OLD_PAD = 64,

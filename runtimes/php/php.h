@@ -127,8 +127,8 @@ enum php_end php_frames(const struct php *php, const struct threadcopy *copy, st
 
 /* Name, file and line of the code that a frame runs. */
 struct php_function {
-	/* Address of the frame's instruction; if it is unknown, of the first instruction of the function; for a
-	 * function without instructions, of the function itself. */
+	/* Address of the frame's instruction; if it is unknown, as in the innermost frame, of the first instruction of
+	 * the function; for a function without instructions, of the function itself. */
 	uint64_t address;
 	uint32_t line; /* line of the instruction; 0 if unknown */
 	/* true if the frame's instruction in memory is the first one of the function: the frame may not have run any

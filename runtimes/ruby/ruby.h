@@ -36,7 +36,7 @@ struct ruby_layout {
 		 * the thread itself */
 		uint32_t vm, ec, nt, pthread;
 	} thread;
-	uint32_t machine;     /* offset in an execution context of start and size of its native stack */
+	uint32_t machine; /* offset in an execution context of the fields of its native stack (MACHINE_START, _SIZE) */
 	uint32_t frame_bytes; /* size of a control frame in bytes */
 	struct {
 		/* offsets of line table, number of its entries, its index (rubylines.h), and iseq of the method that
@@ -65,8 +65,9 @@ struct ruby {
 	struct memory *memory; /* memory of the process; owned by the caller */
 	struct loadedfile file;
 	struct ruby_layout layout;
-	/* true if the layout belongs to another version. No frame proves its fields for classes, lines and parents
-	 * of eval code. ruby_code then reports no class and no line, and fails for code of eval. */
+	/* true if the layout is the row of another Ruby version than that of the process. Frames cannot prove the
+	 * fields of such a row for classes, lines and parents of eval code, so ruby_code reports no class and no line,
+	 * and fails for code of eval. */
 	bool foreign;
 	uint64_t vm;      /* address of the rb_vm_t */
 	uint64_t thread;  /* address of the rb_thread_t of a thread that exists as long as the process */

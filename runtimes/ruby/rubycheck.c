@@ -200,7 +200,7 @@ struct prover {
 	struct ruby *ruby;
 	struct threadcopy *copy;
 	struct ruby_stack *stack;
-	uint64_t iseq;
+	uint64_t iseq; /* address of the iseq of a frame; 0: none found */
 	struct ruby_thread thread[THREADS_PROVEN];
 };
 

@@ -157,7 +157,8 @@ static bool append_label(struct ruby *ruby, const struct rubybody *body, uint64_
 	return true;
 }
 
-/* Appends the path of an iseq to file. It is a String, or an Array of path and real path; the real path may be nil.
+/* Appends the path of an iseq to file. The path is a String, or an Array of path and real path: then appends the real
+ * path, or the path if the real path is nil.
  * Returns false if the path is not readable or not a String. */
 static bool append_path(struct ruby *ruby, uint64_t path, struct rubytext *file)
 {

@@ -24,8 +24,8 @@
 #define ARRAY_MAX (UINT64_C(1) << 24)
 
 /* SYMBOLS_IDS: offset in an rb_symbols_t of the Array of names, after the last serial number (4 bytes and 4 of padding)
- * and a table. SYMBOLS_BYTES: bytes up to the end of this field. SYMBOLS_UNIT: number of pairs in each element, which
- * is an Array. */
+ * and a table. SYMBOLS_BYTES: bytes up to the end of this field. Each element of the Array
+ * of names is an Array of SYMBOLS_UNIT pairs. */
 #define SYMBOLS_IDS 16u
 #define SYMBOLS_BYTES 24u
 #define SYMBOLS_UNIT 512u

@@ -35,7 +35,7 @@ struct operations {
 	/* number of operations that are frames; first of the two operations that begin a translation */
 	uint32_t frames, begin;
 	const char *operands;   /* number of operands of each operation, one digit each */
-	uint32_t header;        /* number of 4-byte words in the header of a table of safepoints before its length */
+	uint32_t header;        /* number of 4-byte words before the length in the header of a table of safepoints */
 	uint32_t maglev_header; /* number of 4-byte words in the header after the configuration, in code of Maglev */
 };
 

@@ -7,7 +7,8 @@
  * deoptimization point. For each point V8 stores the frames that the interpreter would have, from the outermost
  * function to the innermost one. The table of safepoints after the code maps the return address to the point.
  *
- * Instructions between two points have no such data. A function that both points have in common need not contain them:
+ * Instructions between two points have no such data. A function that both points have in common need not contain the
+ * instructions between them:
  * a peeled loop has each call twice, with the code of the loop between the copies, and either copy may lack checks that
  * the other one has.
  *

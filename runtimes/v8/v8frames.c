@@ -276,8 +276,8 @@ static bool is_over(const struct v8 *v8)
 }
 
 /* Sets inlined[0..n) to the functions that are inlined at a candidate's pc, innermost first. Returns n. Turbofan
- * stores the source position of nearly every instruction. Maglev does not: inlined functions are known only at its
- * calls. */
+ * stores the source position of nearly every instruction. Maglev does not: in its code, inlined functions are known
+ * only at calls. */
 static uint32_t find_inlined(struct v8 *v8, const struct v8_code *code, const struct candidate *candidate,
 			     uint64_t inlined[V8CODE_INLINED])
 {

@@ -39,7 +39,8 @@ struct v8_layout {
 	} script;
 	struct {
 		uint32_t first_vars; /* index of the first word after the fixed words of a ScopeInfo */
-		/* true if start and end position are words 3 and 4 of a ScopeInfo; false if they follow the names */
+		/* true if start and end position are words 3 and 4 of a ScopeInfo; false if they follow the variables
+		 * and names */
 		bool positions_are_fixed;
 	} scope_info;
 	struct {

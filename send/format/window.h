@@ -4,9 +4,9 @@
  *
  * The text begins with a `# pj` line with the window's properties (pj-store(5)). The stacks follow, each once, as valid
  * UTF-8 with integer weights above 0. A window is identified by the machine, the stream (unit, event, recorder, labels)
- * and the second in which it begins. window_id computes the id of a stack in it, which is the same in each attempt to
- * send the window. A spool file contains one text for each event of the window, one after the other. The module does no
- * input or output.
+ * and the second in which it begins. window_id computes the id of a stack in a window; the id is the same in each
+ * attempt to send the window. A spool file contains one text for each event of the window, one after the other. The
+ * module does no input or output.
  */
 #ifndef PJ_WINDOW_H
 #define PJ_WINDOW_H

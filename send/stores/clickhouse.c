@@ -2,10 +2,10 @@
 /*
  * clickhouse.c - the store clickhouse:, a table with one row for each stack, which the server adds up; for fleets.
  *
- * It is exact, as the server merges rows with equal keys (ReplacingMergeTree, read with FINAL): a repeated send changes
- * nothing. A second table has one row for each window, with the properties that all rows of its stacks share. That row
- * is written last: the window exists only if its row does. The statements work with each version since 18.16, as they
- * use no settings or types of later versions.
+ * The store is exact, as the server merges rows with equal keys (ReplacingMergeTree, read with FINAL): a repeated send
+ * changes nothing. A second table has one row for each window, with the properties that all rows of its stacks share.
+ * That row is written last: the window exists only if its row does. The statements work with each version since 18.16,
+ * as they use no settings or types of later versions.
  */
 #include "send/stores/clickhouse.h"
 
@@ -589,7 +589,7 @@ static bool is_name(struct str string)
 }
 
 /* Sets the table name from the last component of the URL's path, [DATABASE.]TABLE, and removes it from the path.
- * Returns false if it is not a valid name. */
+ * Returns false if it is not a valid name, with the reason in *why. */
 static bool take_table(struct clickhouse *store, struct text *why)
 {
 	struct str path = http_path(store->http), database = STR("default"), name = STR("pj");

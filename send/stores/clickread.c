@@ -16,7 +16,7 @@ struct rows {
 	struct arena arena;
 	const struct store_query *query;
 	const struct store_sink *sink;
-	bool list, stopped;
+	bool list, stopped; /* list: true for list, false for fetch */
 	struct sum {
 		struct window w;
 		/* value of the label query.by_label in these windows */

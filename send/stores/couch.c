@@ -2,9 +2,9 @@
 /*
  * couch.c - the store couch:, with one document for each window, in CouchDB or a compatible database.
  *
- * It is exact: a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed. If it exists (status 409), its
- * content is compared, not overwritten. The folded text is an attachment, so lists of documents stay small. Time ranges
- * are ranges of names. The server does not add windows up; the reader does.
+ * The store is exact: a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed. If it exists (status
+ * 409), its content is compared, not overwritten. The folded text is an attachment, so lists of documents stay small.
+ * Time ranges are ranges of names. The server does not add windows up; the reader does.
  */
 #include "send/stores/batches.h"
 

@@ -3,8 +3,8 @@
  * eve.c - the store eve:, the unchanged service of the original pipeline, whose documents have the members timestamp,
  * hostname, stack and value only.
  *
- * It is exact, as a stack has the same id in each attempt: 8 hex digits of the window's start in s since 1970, 16 of
- * window_id(). Eve inserts a batch in order and stops at the first id that exists (status 409), so the existing
+ * The store is exact, as a stack has the same id in each attempt: 8 hex digits of the window's start in s since 1970,
+ * 16 of window_id(). Eve inserts a batch in order and stops at the first id that exists (status 409), so the existing
  * documents are a prefix of the window; a binary search finds its end. The state of that search survives a broken
  * connection (batches.post, *state): the documents before index `low` exist, those from `high` on do not.
  */

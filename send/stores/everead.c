@@ -46,6 +46,7 @@ struct reading {
 	/* lines, host: stack lines and host of the window that is being delivered to the sink */
 	struct text lines, host;
 	uint64_t epoch;
+	/* begun: true if a window was begun; bad: number of documents or sums without the expected members */
 	bool begun;
 	size_t bad;
 };

@@ -236,8 +236,8 @@ enum cfi_kind cfi_entry_at(const struct cfi *cfi, size_t at, struct cfi_entry *e
 
 /* State of the execution of an FDE's instructions. */
 struct machine {
-	const struct cfi *c;
-	const struct cfi_entry *e;
+	const struct cfi *c;       /* section of the FDE */
+	const struct cfi_entry *e; /* the FDE, with the fields of its CIE */
 	/* now: rules of the current row; initial: rules after the instructions of the CIE */
 	struct cfi_rules now, initial;
 	struct cfi_rule other; /* target of rules for registers without a slot: written, never read */

@@ -87,8 +87,8 @@ struct unwind_state {
 	/* output, valid after UNWIND_STACK_CUT: true if by the table's rule the frame pointer points to the caller's
 	 * frame, which is outside of the stack copy */
 	bool fp_valid;
-	/* output: true if the last step left native code, false if code of a JVM (javaunwind.h); the frame at ip has
-	 * called that code or was interrupted in it */
+	/* output: true if the last step left native code, false if it left code of a JVM (javaunwind.h): the frame at
+	 * ip called the code that was left, or a signal interrupted it */
 	bool native;
 	/* internal: number of signal frames that the walk has passed */
 	uint8_t turns;

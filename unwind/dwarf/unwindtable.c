@@ -76,7 +76,7 @@ struct found {
 	struct fde {
 		uint64_t start, at;
 	} * fde;
-	size_t n, cap, max;
+	size_t n, cap, max; /* max: maximum of n; further FDEs are left out */
 };
 
 static void found_add(struct found *found, uint64_t start, uint64_t at)
