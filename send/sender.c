@@ -21,8 +21,8 @@
 /* upper limit in s for a pause that a store requests; a longer pause is shortened to it */
 #define REQUESTED_MAX_S 300
 #define HOLD_MS 30000
-/* number of failures in a row without response after which --once stops: the store is unavailable, and the next run
- * sends the rest */
+/* number of failures in a row, none of them indeterminate, after which --once stops: the store is unavailable, and the
+ * next run sends the rest */
 #define AWAY 5
 /* limits of a window's indeterminate attempts: their number, and the ms since the first attempt */
 #define RETRIES 10

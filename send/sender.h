@@ -85,8 +85,8 @@ struct sender {
 	 * last time the counters were written; store_due: end of the pause after a failure; backlog_due: earliest time
 	 * of the next backlog window. */
 	uint64_t listed, store_due, backlog_due, sent, shown, tidied, written;
-	/* failures: number of failures in a row; away: number of failures in a row without any response, so an
-	 * indeterminate attempt resets it to 0 */
+	/* failures: number of failures in a row; away: number of failures in a row by which the store is
+	 * unavailable (STORE_LATER, STORE_HOLD); an indeterminate attempt resets it to 0 */
 	unsigned failures, away;
 	/* differ: number of texts for which the store holds other content; refused: number of refused windows plus
 	 * number of texts with refused stacks */

@@ -207,7 +207,8 @@ struct store_ops {
 	enum store_joined (*join)(void *store, const struct window *window, struct store_report *report);
 	void (*send_joined)(void *store, struct store_report *report);
 
-	/* Deliver the windows of a query to sink, sorted by host, then by epoch: fetch with stacks, list without.
+	/* Deliver the windows of a query to sink: fetch with stacks, list without. The windows are sorted by host, then
+	 * by epoch; only fetch from eve: has the order of document ids, and may begin a window of a host several times.
 	 * Return false on failure, with the reason in *why. NULL: the store is write-only. */
 	bool (*list)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 	bool (*fetch)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);

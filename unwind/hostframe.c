@@ -14,7 +14,7 @@ static const uint64_t shared_moves[] = { 0, 8, 16, 256 };
  * Taken from yjit/src/codegen.rs and core.rs of Ruby 3.3 and 3.4. */
 static const uint64_t own_moves[] = { 0, 16, 48 };
 #define OWN_BYTES 32u
-static const uint8_t own_slots[] = { CFI_RBX, 12, 13 }; /* from the lowest address on */
+static const uint8_t own_slots[] = { CFI_RBX, 12, 13 }; /* slots of the saved registers, from the lowest address on */
 
 static bool hostframe_is_caller(const struct hostframe *hostframe, uint64_t ip)
 {
@@ -58,7 +58,9 @@ static bool hostframe_load(const struct unwind_state *state, uint64_t address, u
 	return true;
 }
 
-/* Moves *state to the caller of a frame with `saved` saved registers (the last ones of own_slots) at sp. */
+/* Moves *state to the caller of a frame with `saved` saved registers (the last ones of own_slots) at sp, and returns
+ * UNWIND_MORE. Otherwise leaves *state unchanged: returns UNWIND_STACK_CUT if the stack copy lacks a word, or
+ * UNWIND_NO_CODE if the word after the registers is no return address in a known caller. */
 static enum unwind_end hostframe_leave(struct unwind_state *state, const struct hostframe *hostframe, uint64_t sp,
 				       unsigned saved)
 {

@@ -28,7 +28,8 @@ struct hostframe {
 	 */
 	uint64_t host;
 	uint32_t ncallers;
-	/* address ranges of the functions that call the host (HOSTFRAME_SHARED) or the code, ends excluded */
+	/* address ranges, ends excluded, of the functions that call the host (HOSTFRAME_SHARED) or the code
+	 * (HOSTFRAME_OWN) */
 	struct {
 		uint64_t start, end;
 	} caller[HOSTFRAME_CALLERS_MAX];

@@ -97,7 +97,7 @@ enum {
 #define X86_JE_32 "\x0f\x84"
 #define X86_JNE_32 "\x0f\x85"
 #define X86_JMP_32 "\xe9"
-#define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp over the 5-byte call that follows */
+#define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp over the 5-byte call after it, and opcode of that call */
 #define X86_CALL "\xe8"
 #define X86_CALL_RCX "\xff\xd1"
 

@@ -16,8 +16,8 @@ struct fdetable {
 	uint32_t n;             /* number of FDEs, at least 1 */
 };
 
-/* Opens the unwind table of a file. Returns false if the file has no table, or the table is empty, too large (2^20
- * FDEs), of unusual encodings or not readable. */
+/* Opens the unwind table of a file. Returns false if the file has no table, or the table is empty, too large (more
+ * than 2^20 FDEs), of unusual encodings or not readable. */
 bool fdetable_open(struct fdetable *table, const struct loadedfile *file);
 
 /* Sets [*start, *end) to the range of the FDE that contains an address. Returns false if no FDE contains the address,

@@ -64,7 +64,8 @@ enum php_answer {
 	PHP_OTHER_FILE, /* the file is not PHP, or is not readable in memory */
 	/* the process runs no PHP function at present, or compiles one; the caller may try again */
 	PHP_EARLY,
-	/* the layout is unknown or contradicts the memory, or unknown code runs; php.why names the build */
+	/* the layout is unknown or contradicts the memory, the build is thread-safe or lacks an exported function, or
+	 * unknown code runs; php.why names the build */
 	PHP_REFUSED,
 	PHP_UNREADABLE /* memory.budget is exceeded */
 };

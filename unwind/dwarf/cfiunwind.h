@@ -118,7 +118,8 @@ enum unwind_end {
 	UNWIND_MORE,
 	/* the frame is the outermost one: the stack is complete */
 	UNWIND_ROOT,
-	/* result of walks only: as UNWIND_ROOT, but unwind_state.unproven is true */
+	/* result of walks only: as UNWIND_ROOT, but unwind_state.unproven is true, and no code of V8 explains that
+	 * (walk.h): the completeness of the stack is unknown */
 	UNWIND_UNKNOWN,
 	/* the caller's frame is outside of the stack copy: the stack is truncated */
 	UNWIND_STACK_CUT,
