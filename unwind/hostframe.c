@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* Bytes by which PHP's JIT compiler (8.0 to 8.3) moves the stack pointer down from that of the eval function: nothing
- * in the code of functions; the return address of a call within generated code; that and a pad of 8 bytes; the
- * registers that the exit of a trace saves. Later versions need none of them: the rule of their host depends on rbp,
- * which their generated code does not change. Taken from the generated code of Debian's 8.2 and 8.4. */
+/* Bytes by which PHP's JIT compiler (8.0 to 8.3) moves the stack pointer down from that of the eval function: 0 in the
+ * code of functions; 8 for the return address of a call within generated code; 16 for that and a pad; 256 for the
+ * registers that the exit of a trace saves. Later versions need only 0: the rule of their host depends on rbp, which
+ * their generated code does not change. Taken from the generated code of Debian's 8.2 and 8.4. */
 static const uint64_t shared_moves[] = { 0, 8, 16, 256 };
 
 /* The frame of YJIT's code: saved rbx, r12 and r13, then the return address. Bytes by which the code moves the stack
- * pointer down: nothing in most code; a value and a pad; the registers that are saved while more code is compiled.
+ * pointer down: 0 in most code; 16 for a value and a pad; 48 for registers that are saved while more code is compiled.
  * Taken from yjit/src/codegen.rs and core.rs of Ruby 3.3 and 3.4. */
 static const uint64_t own_moves[] = { 0, 16, 48 };
 #define OWN_BYTES 32u

@@ -36,7 +36,7 @@ struct hostframe {
 };
 
 /* Unwinder of this code; walk_code.blob is the hostframe. For HOSTFRAME_SHARED, walk_code.tables must be the table for
- * the address `host`. Sets walk_frame.generated if there is a caller. */
+ * the address `host`. Sets walk_frame.generated if it finds one of the known callers. */
 extern const struct unwinder unwinder_host_frame;
 
 /* Returns true if the address is in the code. memory: true if the address is in executable memory without a

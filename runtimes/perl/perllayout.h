@@ -30,8 +30,8 @@ enum {
 	CONTEXT_OLD_SCOPES = 40, /* offset of the depth of the scope stack (ENTER) when the context was pushed */
 	CONTEXT_RETURN = 48, /* offset of the pointer to the op with which the caller continues; 0: the run loop ends */
 	CONTEXT_FILE = 64,   /* in an eval: offset of the pointer to the SV with the file name */
-	/* offsets: OLD_PAD, CODE: in a sub or format, variables of the caller, and CV; OLD_DEPTH: in a sub, recursion
-	 * depth of the CV before the call */
+	/* in a sub or format: offsets of the pointers to the caller's variables (OLD_PAD) and to the CV (CODE); in a
+	 * sub: offset of the recursion depth of the CV before the call (OLD_DEPTH) */
 	CONTEXT_OLD_PAD = 64,
 	CONTEXT_CODE = 72,
 	CONTEXT_OLD_DEPTH = 80,

@@ -47,8 +47,9 @@ struct ruby_layout {
 		uint32_t parent;
 	} body;
 	uint32_t string_embedded; /* offset of the bytes of a short String; if it is 16, its length is in the flags */
-	/* class_path: offset in a class of the String with the class path. attached: offset in a singleton class of the
-	 * object to which it belongs. RUBY_NO_FIELD: a variable of the class has the value instead. */
+	/* class_path: offset in a class of the pointer to the String with the class path. attached: offset in a
+	 * singleton class of the pointer to the object to which the class belongs. RUBY_NO_FIELD: a variable of the
+	 * class has the pointer instead. */
 	uint32_t class_path, attached;
 	uint64_t singleton;     /* flag of singleton classes */
 	uint32_t last_operator; /* largest id of an operator; the id of an operator is its serial number */

@@ -12,7 +12,8 @@
 #define POSITION_BYTES 16u
 #define NONE_LOOKUPS 4096u /* number of lookups after which an address without code is searched again */
 
-/* Inlining id + 1 of a SourcePosition; its bits are: external, 30 bits of offset, 16 bits of inlining id + 1. */
+/* Inlining id + 1 of a SourcePosition, whose bits are, from the lowest on: 1 for external, 30 for the offset, 16 for
+ * the inlining id + 1. */
 #define INLINING(position) ((uint32_t)((position) >> 31) & 0xffffu)
 
 /* ---- search for code --------------------------------------------------------------------------------------------- */

@@ -27,15 +27,15 @@ struct section_fdes {
 /* the cache of rows has 2^SLOT_BITS slots */
 enum { SLOT_BITS = 12 };
 
-/* Limits for the memory of decoded rows, in bytes. A table gets no more rows beyond ROWS_SOME plus ROWS_TIMES the size
- * of its section, at most ROWS_MAX. Reason: one byte of CFI instructions can cause a row of 300 bytes; compilers'
- * instructions cause 8 bytes of rows each if all are decoded. A table from an image has the limit IMAGE_ROWS_MAX,
- * because the process that uses it runs for months; that process closes a full table and loads it again
- * (unwind_table_is_full). */
+/* Limits for the memory of decoded rows, in bytes. Rows of a section are refused if all rows of the table would exceed
+ * ROWS_SOME plus ROWS_TIMES times the size of the section, or ROWS_MAX. Reason: one byte of CFI instructions can cause
+ * a row of 300 bytes; compilers' instructions cause 8 bytes of rows each if all are decoded. A table from an image has
+ * the limit IMAGE_ROWS_MAX, because the process that uses it runs for months; that process closes a full table and
+ * loads it again (unwind_table_is_full). */
 enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16, ROWS_MAX = 64 << 20, IMAGE_ROWS_MAX = 8 << 20 };
 
-/* Limit for the bytes of CFI instructions that are executed for a table: EFFORT_SOME plus EFFORT_TIMES the size of its
- * section. Reason: a long program of instructions can serve many FDEs. */
+/* Limit for the bytes of CFI instructions that are executed for a table: EFFORT_SOME plus EFFORT_TIMES times the size
+ * of the section of the FDE. Reason: a long program of instructions can serve many FDEs. */
 enum { EFFORT_SOME = 4 << 20, EFFORT_TIMES = 4 };
 
 /* Cache of rows that lookups found, hashed by address, and counters for the limits. A slot has only a pointer, because
