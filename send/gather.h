@@ -40,6 +40,7 @@ struct gather {
 	struct arena arena;
 	/* start of the first window and end of the last one, in s since 1970; undefined if `windows` is 0 */
 	uint64_t first, last;
+	/* numbers of windows that were added, of reports of damaged data, and of lines that are no stacks */
 	uint64_t windows, damaged, skipped;
 	/* reused buffers; prefix: additional frame of the current window's stacks, with its ';'; line: lines that
 	 * passed the filters */
@@ -68,6 +69,7 @@ void gather_free(struct gather *gather);
 struct each {
 	const char *dir;
 	struct gather *gather;
+	/* number of windows so far, including the one in `gather` */
 	uint64_t n;
 	/* start in s since 1970 of the window in `gather`; undefined if n is 0 */
 	uint64_t epoch;
@@ -85,8 +87,8 @@ void each_end(struct each *each);
 /* The time spans for which a store holds windows. Initialize it with {0}. */
 struct coverage {
 	struct arena arena;
-	/* windows of one stream of one host. first: start of the earliest window in s since 1970; last: latest end of a
-	 * window in s since 1970; windows: number of windows; longest: duration of the longest window in s */
+	/* One row for each stream of each host. first: start of the earliest window in s since 1970; last: latest end
+	 * of a window in s since 1970; windows: number of windows; longest: duration of the longest window in s */
 	struct coverage_row {
 		struct str host, event, unit, labels;
 		uint64_t stream, first, last, windows, seconds, longest;
@@ -102,6 +104,7 @@ struct coverage {
 		size_t nspan;
 	} * row;
 	size_t n;
+	/* number of reports of damaged data (cover_damaged) */
 	uint64_t damaged;
 };
 
@@ -117,7 +120,8 @@ bool cover_span(const struct coverage *coverage, uint64_t *first, uint64_t *last
 /* Prints one line for each stream and, below it, one line for each of its gaps. An unknown end is printed as `-`. */
 void cover_print(const struct coverage *coverage, struct out *out);
 /* Returns true if a host has a gap in the query's time range up to `now` (s since 1970). print_message: also print a
- * warning for each host with a gap, and for each host whose roll-ups extend the result beyond the query. */
+ * warning for each host with a gap, and for each host whose roll-ups extend the result beyond the query. Skips hosts
+ * with windows of unknown end (coverage_row.endless). */
 bool cover_gaps(const struct coverage *coverage, const struct store_query *query, uint64_t now, bool print_message);
 void cover_free(struct coverage *coverage);
 

@@ -30,8 +30,8 @@ static bool is_listed(const char *const *names, const char *name)
 	return false;
 }
 
-/* Returns true if the directory contains no entries but those in `names`. Removes temporary files that no process has
- * locked first. */
+/* Removes temporary files that no process has locked. Then returns true if the directory contains only entries in
+ * `names`. */
 static bool has_only(int folder, const char *const *names)
 {
 	DIR *dir = listing_open(folder);
@@ -53,7 +53,7 @@ static int pipefolder_enter(int folder, const char *name)
 	return openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Removes the directory `name` in `folder` if it contains no entries but those in `names`. Returns true if the
+/* Removes the directory `name` in `folder` if it contains only entries in `names`. Returns true if the
  * directory does not exist afterwards. */
 static bool empty_one(int folder, const char *name, const char *const *names)
 {

@@ -2,10 +2,10 @@
 /*
  * pipefolder.h - temporary directory for the spool of `pjsend -` (window from a pipe).
  *
- * It is TMPDIR/pjsend.XXXXXX with a lock file `from-pipe`, which the process that uses the directory holds (flock). The
- * directory is removed as soon as it has no window: by pjsend at its end, or by the `pjsend --once DIR` that sends the
- * window later. If pjsend was killed, the next pjsend that makes such a directory removes it. A directory with a
- * window, or with any file of another name, is never removed.
+ * The directory is TMPDIR/pjsend.XXXXXX with a lock file `from-pipe`, which the process that uses the directory holds
+ * (flock). The directory is removed as soon as it has no window: by pjsend at its end, or by the `pjsend --once DIR`
+ * that sends the window later. If pjsend was killed, the next pjsend that makes such a directory removes it. A
+ * directory with a window, or with any file of another name, is never removed.
  */
 #ifndef PJ_PIPEFOLDER_H
 #define PJ_PIPEFOLDER_H
@@ -14,7 +14,7 @@
 
 /* Creates a temporary directory and writes its path to `path`, a buffer of `space` bytes. Before that, removes
  * directories without windows that killed processes of this user left in TMPDIR. Returns the descriptor that holds the
- * lock; -1 with errno on failure. */
+ * lock; -1 with errno on failure, 0 if other processes removed each of 16 new directories. */
 int pipefolder_make(char *path, size_t space);
 
 /* Removes a directory made by pipefolder_make, unless it has a window or another process uses it. lock: the descriptor

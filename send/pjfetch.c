@@ -25,7 +25,7 @@ struct request {
 	struct store_options options;
 	struct gather gather;
 	uint64_t now;
-	bool from, to, all_hosts, list, each, strict, quiet;
+	bool from, to, all_hosts, list, each, strict, quiet; /* true if the option of that name is given */
 };
 
 /* ---- command line ---------------------------------------------------------------------------------------------- */

@@ -15,14 +15,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
+/* upper limits in ms for the random pause after the first failure, and after any number of failures in a row */
 #define BASE_MS 1000
 #define CAP_MS 60000
 /* upper limit in s for a pause that a store requests; a longer pause is shortened to it */
 #define REQUESTED_MAX_S 300
 #define HOLD_MS 30000
-/* number of failures in a row without response after which --once stops: the store is unavailable, and the next run
- * sends the rest */
+/* number of failures in a row, none of them indeterminate, after which --once stops: the store is unavailable, and the
+ * next run sends the rest */
 #define AWAY 5
+/* limits of a window's indeterminate attempts: their number, and the ms since the first attempt */
 #define RETRIES 10
 #define STALE_MS (UINT64_C(3600) * 1000)
 #define LOOK_MS 1000
@@ -188,7 +190,8 @@ static bool is_away(const struct sender *sender)
 }
 
 /* Returns the oldest window that is due or, every second time during a backlog, the newest one if it is recent and
- * untried. Returns NULL if none is due. */
+ * untried. Returns NULL if none is due, if the pause after a failure lasts, or if the rate of the backlog permits none
+ * yet. */
 static struct waiting_window *sender_choose(struct sender *sender, uint64_t now)
 {
 	struct waiting_window *oldest = NULL, *newest = NULL;
@@ -349,8 +352,8 @@ static bool keep_other(struct sender *sender, const struct window *window)
 	return good;
 }
 
-/* Writes data that the store does not hold to bad/, before the window is confirmed: refused stacks, or the window if
- * the store holds other content under its name. On failure changes the verdict to STORE_LATER. */
+/* Before a window is confirmed, writes to bad/ the data that the store lacks: refused stacks, or the window if the
+ * store holds other content under its name. On failure changes the verdict to STORE_LATER. */
 static void keep_rest(struct sender *sender, struct sending *sending, const struct window *window,
 		      struct store_report *report)
 {
@@ -485,8 +488,9 @@ static bool goes_along(const struct sender *sender, const struct waiting_window 
 	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(waiting));
 }
 
-/* Adds all texts of a window, the lines `rest`, to the common request. Returns the result of store_ops.join, or
- * STORE_ALONE for a damaged window: its fault is reported when it is sent alone. */
+/* Adds all texts of a window, the lines `rest`, to the common request. Returns the last result of store_ops.join, but
+ * STORE_FULL if the texts joined and one of them filled the request; STORE_ALONE for a damaged window, whose fault is
+ * reported when it is sent alone. */
 static enum store_joined join_texts(struct sender *sender, struct str rest, struct store_report *report)
 {
 	enum store_joined joined = STORE_ALONE;

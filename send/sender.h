@@ -55,9 +55,11 @@ struct sender {
 			uint64_t resume;
 			/* true if the store holds other content under the same id */
 			bool differs;
+			/* true if the store confirmed this text */
 			bool done;
 		} * text;
 		size_t ntexts;
+		/* number of attempts in this run */
 		unsigned attempts;
 		/* number of indeterminate attempts, including earlier runs (retries.h) */
 		uint64_t retries;
@@ -83,8 +85,8 @@ struct sender {
 	 * last time the counters were written; store_due: end of the pause after a failure; backlog_due: earliest time
 	 * of the next backlog window. */
 	uint64_t listed, store_due, backlog_due, sent, shown, tidied, written;
-	/* failures: number of failures in a row; away: number of failures in a row without any response, so an
-	 * indeterminate attempt resets it to 0 */
+	/* failures: number of failures in a row; away: number of failures in a row by which the store is
+	 * unavailable (STORE_LATER, STORE_HOLD); an indeterminate attempt resets it to 0 */
 	unsigned failures, away;
 	/* differ: number of texts for which the store holds other content; refused: number of refused windows plus
 	 * number of texts with refused stacks */

@@ -152,7 +152,7 @@ struct store_query {
  * empty. */
 struct store_sink {
 	/* Receives a window, or the sum of several windows with the same unit, event and grouping value (query.by).
-	 * After it, fetch calls `lines` for this window; list does not. Members of *window that the store does not have
+	 * fetch then calls `lines` for this window; list does not. Members of *window that the store does not have
 	 * are 0; `text` and `stacks` are not set. */
 	bool (*window)(void *to, const struct window *window);
 	/* Receives complete lines "STACK COUNT\n" of the latest window. The store may call it any number of times for
@@ -194,8 +194,8 @@ struct store_ops {
 	/* Makes one attempt to send a window, with the result in *report, which is {0} before. *resume is 0 at the
 	 * first attempt; the module may store a position there, and the next attempt in this process receives it, so
 	 * that confirmed documents are not sent again. isolate: true after too many indeterminate attempts; the
-	 * module must find the documents that cause them and report these as refused, and refuses the window if every
-	 * document causes them. The pointer `send` is NULL if the store is read-only. */
+	 * module must find the documents that cause these attempts and report those documents as refused; if every
+	 * document causes them, the module refuses the window. The pointer `send` is NULL if the store is read-only. */
 	void (*send)(void *store, const struct window *window, uint64_t *resume, bool isolate,
 		     struct store_report *report);
 
@@ -207,8 +207,9 @@ struct store_ops {
 	enum store_joined (*join)(void *store, const struct window *window, struct store_report *report);
 	void (*send_joined)(void *store, struct store_report *report);
 
-	/* Deliver the windows of a query to sink, by host, then by epoch: fetch with stacks, list without. Return false
-	 * on failure, with the reason in *why. NULL: the store is write-only. */
+	/* Deliver the windows of a query to sink: fetch with stacks, list without. The windows are sorted by host, then
+	 * by epoch; only fetch from eve: has the order of document ids, and may begin a window of a host several times.
+	 * Return false on failure, with the reason in *why. NULL: the store is write-only. */
 	bool (*list)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 	bool (*fetch)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 

@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-/* Bytes by which PHP's JIT compiler (8.0 to 8.3) moves the stack pointer down from that of the eval function: nothing
- * in the code of functions; the return address of a call within generated code; that and a pad of 8 bytes; the
- * registers that the exit of a trace saves. Later versions need none of them: the rule of their host depends on rbp,
- * which their generated code does not change. Taken from the generated code of Debian's 8.2 and 8.4. */
+/* Bytes by which PHP's JIT compiler (8.0 to 8.3) moves the stack pointer down from that of the eval function: 0 in the
+ * code of functions; 8 for the return address of a call within generated code; 16 for that and a pad; 256 for the
+ * registers that the exit of a trace saves. Later versions need only 0: the rule of their host depends on rbp, which
+ * their generated code does not change. Taken from the generated code of Debian's 8.2 and 8.4. */
 static const uint64_t shared_moves[] = { 0, 8, 16, 256 };
 
-/* The frame of YJIT's code: saved rbx, r12 and r13, then the return address. Bytes by which it moves the stack pointer
- * down: nothing in most code; a value and a pad; the registers that are saved while more code is compiled. Taken from
- * yjit/src/codegen.rs and core.rs of Ruby 3.3 and 3.4. */
+/* The frame of YJIT's code: saved rbx, r12 and r13, then the return address. Bytes by which the code moves the stack
+ * pointer down: 0 in most code; 16 for a value and a pad; 48 for registers that are saved while more code is compiled.
+ * Taken from yjit/src/codegen.rs and core.rs of Ruby 3.3 and 3.4. */
 static const uint64_t own_moves[] = { 0, 16, 48 };
 #define OWN_BYTES 32u
-static const uint8_t own_slots[] = { CFI_RBX, 12, 13 }; /* from the lowest address on */
+static const uint8_t own_slots[] = { CFI_RBX, 12, 13 }; /* slots of the saved registers, from the lowest address on */
 
 static bool hostframe_is_caller(const struct hostframe *hostframe, uint64_t ip)
 {
@@ -58,7 +58,9 @@ static bool hostframe_load(const struct unwind_state *state, uint64_t address, u
 	return true;
 }
 
-/* Moves *state to the caller of a frame with `saved` saved registers (the last ones of own_slots) at sp. */
+/* Moves *state to the caller of a frame with `saved` saved registers (the last ones of own_slots) at sp, and returns
+ * UNWIND_MORE. Otherwise leaves *state unchanged: returns UNWIND_STACK_CUT if the stack copy lacks a word, or
+ * UNWIND_NO_CODE if the word after the registers is no return address in a known caller. */
 static enum unwind_end hostframe_leave(struct unwind_state *state, const struct hostframe *hostframe, uint64_t sp,
 				       unsigned saved)
 {
@@ -83,7 +85,8 @@ static enum unwind_end hostframe_leave(struct unwind_state *state, const struct 
 	return UNWIND_MORE;
 }
 
-/* An interrupted frame may have saved only some registers, or have restored some: the others have their values. */
+/* Moves *state to the caller of YJIT's code. An interrupted frame may have saved only some registers yet, or have
+ * restored some already: these still have the caller's values, so a leaf is also tried with fewer saved registers. */
 static enum unwind_end hostframe_step_own(struct unwind_state *state, const struct hostframe *hostframe, bool leaf)
 {
 	enum unwind_end end = UNWIND_NO_CODE;
@@ -112,7 +115,8 @@ static enum unwind_end hostframe_step(struct unwind_state *state, const struct w
 
 	if (end == UNWIND_MORE) {
 		frame->generated = own ? WALK_CALLED : WALK_HOSTED;
-	} else if (end == UNWIND_NO_CODE && !hostframe->end) { /* perhaps it is other code */
+	} else if (end == UNWIND_NO_CODE && !hostframe->end) {
+		/* The range of the host's code is unknown, so this may be other generated code, with frame pointers. */
 		frame->by_pointer = true;
 		end = unwind_step(state, (struct unwind_code){ 0 }, leaf);
 	}

@@ -29,7 +29,7 @@ struct runtime {
 	/* Returns true if `path` is the runtime's program or library. */
 	bool (*is_library)(struct str path);
 	/* Returns the code blob of the frame at *state, or NULL if the frame is not in generated code. view: the
-	 * runtime's view of the process. */
+	 * runtime's data about the process, such as its code blobs. */
 	const void *(*find)(const void *view, const struct unwind_state *state);
 	/* unwinder for frames in code blobs; its walk_code.runtime is the view, and walk_code.blob the result of
 	 * `find` */

@@ -20,7 +20,8 @@
 enum { TRAMPOLINES_LONGEST = 15 };
 
 /* Appends a section .eh_frame to the empty text `out`, with one FDE for each trampoline that is completely in `code`.
- * Appends nothing if there is none. address: address of the code in the section, below 2^32 - code.n. The section has
+ * Appends nothing if there is none. address: address that the FDEs give to the first byte of code, below 2^32 -
+ * code.n. The section has
  * at most 4 bytes per byte of code, plus 32. Code is hostile: the time per byte is constant. */
 void trampolines_frames(struct str code, uint64_t address, struct text *out);
 

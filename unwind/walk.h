@@ -45,7 +45,7 @@ struct walk_frame {
 	/* true if `step` left a return barrier of virtual threads, which is no frame of the program: walk_stack leaves
 	 * it out of the result */
 	bool omitted;
-	bool by_pointer;   /* true if `step` of another unwinder has followed the frame pointer */
+	bool by_pointer;   /* true if an unwinder other than unwinder_frame_pointer has followed the frame pointer */
 	uint8_t generated; /* enum walk_generated */
 };
 
@@ -81,15 +81,16 @@ struct walk_code {
 	bool late;
 	/* true if other code has replaced the code at the address since the sample: the walk ends here */
 	bool gone;
-	/* true if the code belongs to V8 (walk_is_v8); read only if unwind_state.unproven is true */
+	/* true if the code belongs to V8 (walk_is_v8); it matters only if unwind_state.unproven is true at the end */
 	bool v8;
 };
 
 /* Parameters, result and state of stack walks. One struct serves for any number of walks, one after the other. */
 struct walk {
 	/* ---- parameters, set by the owner ---- */
-	/* Finds the code of the frame at *state and fills *code, which has unwinder_frame_pointer and otherwise zeros.
-	 * Returns false if the walk must be repeated later; walk_stack then returns false, too. */
+	/* Finds the code of the frame at *state and fills *code. On entry, code->unwinder is unwinder_frame_pointer,
+	 * and all other members are 0. Returns false if the walk must be repeated later; walk_stack then returns false,
+	 * too. */
 	bool (*find)(void *owner, const struct walk *walk, const struct unwind_state *state, struct walk_code *code);
 	/* argument of `find` */
 	void *owner;
@@ -110,8 +111,8 @@ struct walk {
 	/* frame_pointers: true if unwinder_frame_pointer stepped out of a frame; late: true if walk_code.late was true
 	 * for a frame; runtime: true if a frame is in code of a runtime */
 	bool frame_pointers, late, runtime;
-	/* unproven: true if frame pointers led out of code that is not known to keep them; v8: true if the walk then
-	 * passed code of V8. If unproven and not v8, a walk that ends at a root ends with UNWIND_UNKNOWN, not
+	/* unproven: true if frame pointers led out of code that is not known to keep them; v8: true if walk_code.v8 was
+	 * true for a frame. If unproven and not v8, a walk that ends at a root ends with UNWIND_UNKNOWN, not
 	 * UNWIND_ROOT. */
 	bool unproven, v8;
 	struct walk_code last; /* code of the outermost frame */

@@ -2,8 +2,9 @@
 /*
  * x86.h - byte patterns of the x86-64 instructions in prologues, epilogues, safepoint polls and calls.
  *
- * Modules take byte patterns of x86-64 code from here. Only unwindelf.c (.init, .fini) and runtimes/php/php.c have
- * patterns of their own. A pattern is a string literal, so patterns concatenate:
+ * Modules take byte patterns of x86-64 code from here. Only unwindelf.c (.init, .fini), fold/symbols/plt.c and the
+ *readers of interpreters (evalcode.c, perl.c, php.c and rubyeval.c below runtimes/) have patterns of their own. A
+ *pattern is a string literal, so patterns concatenate:
  *
  *	x86_is(code, n, X86_PUSH_RBP X86_MOV_RBP_RSP)
  *
@@ -96,7 +97,7 @@ enum {
 #define X86_JE_32 "\x0f\x84"
 #define X86_JNE_32 "\x0f\x85"
 #define X86_JMP_32 "\xe9"
-#define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp over the 5-byte call that follows */
+#define X86_JMP_OVER_CALL "\xe9\x05\x00\x00\x00\xe8" /* jmp over the 5-byte call after it, and opcode of that call */
 #define X86_CALL "\xe8"
 #define X86_CALL_RCX "\xff\xd1"
 

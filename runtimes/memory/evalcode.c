@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define CANDIDATES_MAX 256u
-#define SPARE 8u /* number of zero bytes after copied code, for a jump at its end */
+#define SPARE 8u /* number of zero bytes after copied code: evalcode_jump reads 6 bytes from its last byte on */
 
 struct evalsearch {
 	struct loadedfile *file;
@@ -16,7 +16,7 @@ struct evalsearch {
 	unsigned char *code;  /* buffer for the code of a known range */
 	unsigned char *other; /* buffer for the code of a candidate */
 	uint32_t ncandidates;
-	uint64_t tried[CANDIDATES_MAX];
+	uint64_t tried[CANDIDATES_MAX]; /* start addresses of the candidates that were examined */
 };
 
 static bool read_code(struct evalsearch *search, const struct evalcode_range *range, unsigned char *to)
@@ -47,8 +47,8 @@ bool evalcode_holds(const struct evalcode *eval, uint64_t address)
 	return false;
 }
 
-/* Returns true if the code of `range` jumps into a known range of the eval function, but not to its start. Returns
- * false, too, if the code is not readable or the budget is exceeded. */
+/* Returns true if the code of `range` jumps into a known range of the eval function, but not to the function's start.
+ * Returns false, too, if the code is not readable or the budget is exceeded. */
 static bool jumps_back(struct evalsearch *search, const struct evalcode_range *range)
 {
 	uint64_t n = range->end - range->start, to;
@@ -73,7 +73,7 @@ static bool is_tried(struct evalsearch *search, uint64_t start)
 	return search->ncandidates == CANDIDATES_MAX;
 }
 
-/* Adds the moved parts to which the code of known range `which` jumps. */
+/* Adds the moved parts to which the code of eval->range[which] jumps. */
 static void follow_jumps(struct evalsearch *search, uint32_t which)
 {
 	struct evalcode *eval = search->eval;

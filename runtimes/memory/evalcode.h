@@ -4,11 +4,11 @@
  * compiler moved elsewhere.
  *
  * A moved part has an FDE of its own and no symbol: Debian's CPython 3.14 has 1,184 bytes at the symbol and 84,423
- * bytes elsewhere. A part is accepted if code of a known range jumps into the FDE's range, and code of that range jumps
- * back into a known range, but not to the function's start. No other function jumps back in this way. A part that never
- * jumps back is left out: it only ends the process (pyenv's CPython 3.12 has one of 8 bytes). Jumps are jmp and jcc
- * with a displacement of 32 bits, searched at every byte. An accidental pair of both is improbable (2^-32 for each byte
- * and target).
+ * bytes elsewhere. A part is accepted if code of a known range jumps into the FDE's range, and code of the FDE's range
+ * jumps back into a known range, but not to the function's start. No other function jumps back in this way. A part that
+ * never jumps back is left out: it only ends the process (pyenv's CPython 3.12 has one of 8 bytes). Jumps are jmp and
+ * jcc with a displacement of 32 bits, searched at every byte. Bytes that look like a jump to a given target by accident
+ * are improbable (2^-32 for each byte), and a part needs two such jumps.
  */
 #ifndef PJ_EVALCODE_H
 #define PJ_EVALCODE_H
@@ -28,11 +28,12 @@ struct evalcode {
 	struct evalcode_range range[EVALCODE_RANGES_MAX];
 };
 
-/* Sets *eval to the code of the exported function `name`. Returns false if the symbol does not exist. Moved parts
- * are left out if the unwind tables (.eh_frame_hdr) are not readable. */
+/* Sets *eval to the code of the exported function `name`. Returns false if the symbol does not exist, or its size is
+ * 0 or above FDETABLE_FUNCTION_MAX. Moved parts are left out if the unwind tables (.eh_frame_hdr) are not readable. */
 bool evalcode_find(struct loadedfile *file, struct str name, struct evalcode *eval);
 
-/* Sets *to to the target of the jump in code[], which starts at `address`: e9 rel32 (jmp), or 0f 80..8f rel32 (jcc).
+/* Sets *to to the target of the jump whose bytes start at code[0], and at `address` in the process: e9 rel32 (jmp), or
+ * 0f 80..8f rel32 (jcc).
  * Returns false for any other instruction. At least 6 bytes must be readable. Pure. */
 bool evalcode_jump(const unsigned char *code, uint64_t address, uint64_t *to);
 

@@ -16,8 +16,8 @@ struct fdetable {
 	uint32_t n;             /* number of FDEs, at least 1 */
 };
 
-/* Opens the unwind table of a file. Returns false if the file has no table with the usual encodings, or it is not
- * readable. */
+/* Opens the unwind table of a file. Returns false if the file has no table, or the table is empty, too large (more
+ * than 2^20 FDEs), of unusual encodings or not readable. */
 bool fdetable_open(struct fdetable *table, const struct loadedfile *file);
 
 /* Sets [*start, *end) to the range of the FDE that contains an address. Returns false if no FDE contains the address,
@@ -25,7 +25,7 @@ bool fdetable_open(struct fdetable *table, const struct loadedfile *file);
 bool fdetable_range(const struct fdetable *table, uint64_t address, uint64_t *start, uint64_t *end);
 
 /* Sets [*start, *end) to the range from the start of the first function to the end of the last one. Returns false if
- * the table is not readable. */
+ * the FDE of either function is not readable or invalid. */
 bool fdetable_all(const struct fdetable *table, uint64_t *start, uint64_t *end);
 
 #endif

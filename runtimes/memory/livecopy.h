@@ -3,8 +3,8 @@
  * livecopy.h - makes a threadcopy from live memory, by a plan, through struct memory. Used to prove a layout, and for
  * stopped processes.
  *
- * A running thread changes its memory meanwhile, so such a copy may be inconsistent: only record/syncread copies at the
- * moment of a sample.
+ * A running thread changes its memory while livecopy_read reads it, so such a copy may be inconsistent: only
+ * record/syncread copies at the moment of a sample.
  */
 #ifndef PJ_LIVECOPY_H
 #define PJ_LIVECOPY_H

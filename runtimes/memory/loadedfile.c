@@ -58,7 +58,7 @@ static const char *find_dynamic(struct loadedfile *file, uint64_t *dynamic, uint
 }
 
 /* Returns the address in memory for an address in an entry of the dynamic section. glibc's loader has added the load
- * base to these entries, musl's loader has not. */
+ * base to these entries, musl's loader has not: a value below the load base is an address in the file. */
 static uint64_t loadedfile_place(const struct loadedfile *file, uint64_t value)
 {
 	return value < file->base ? file->base + value : value;
@@ -96,7 +96,7 @@ const char *loadedfile_open(struct loadedfile *file, struct memory *memory, uint
 }
 
 /* Returns true if symbol i is defined and named `name`, and sets *address to its address in memory and *size to its
- * size in bytes. Otherwise returns false, also if the symbol is not readable. */
+ * size in bytes. Otherwise returns false, also if the symbol is not readable or name.n is above 255. */
 static bool is_symbol(struct loadedfile *file, uint64_t i, struct str name, uint64_t *address, uint64_t *size)
 {
 	Elf64_Sym symbol;

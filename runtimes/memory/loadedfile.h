@@ -21,7 +21,8 @@ struct loadedfile {
 };
 
 /* Reads the headers of the file whose first byte is mapped at base. Returns NULL, or the reason of the failure: a
- * static string, a sentence about the process. memory must exist as long as *file is used. There is nothing to free. */
+ * static string, in which "its" means the process. memory must exist as long as *file is used. There is nothing to
+ * free. */
 const char *loadedfile_open(struct loadedfile *file, struct memory *memory, uint64_t base);
 
 /* Sets *address to the address in memory of an exported symbol. Returns false if the file does not export the symbol or

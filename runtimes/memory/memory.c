@@ -15,7 +15,7 @@
 /* Size in bytes of the buffer for one read that serves several requests. It fits into the processor's cache. */
 #define BOUNCE (128u << 10)
 /* NEAR: largest gap between two requests that share a read, in bytes: one page, because another read call costs as much
- * as another page of the same read. HIGHEST: highest address of a request that shares a read. */
+ * as another page of the same read. HIGHEST: highest end address of a request that shares a read. */
 #define NEAR PAGE
 #define HIGHEST ((uint64_t)INT64_MAX)
 
@@ -204,15 +204,16 @@ void memory_sort(struct memory *memory, struct memory_want *want, size_t count)
 		memcpy(want, from, count * sizeof(*want));
 }
 
-/* Reads one request directly to its destination, which gets zeros on failure. */
+/* Reads the bytes of one request directly to their place in `to`. If any of them is not readable, all become 0. */
 static void read_one(const struct memory *memory, const struct memory_want *want, char *to)
 {
 	if (memory_read_at(memory, want->address, to + want->at, want->n) != want->n)
 		memset(to + want->at, 0, want->n);
 }
 
-/* Returns the number of requests from want[0] on that one read serves: near neighbours that fit into the bounce
- * buffer together. Sets *end to the end address of their bytes. */
+/* Returns the number of requests from want[0] on that one read serves: neighbours with gaps of at most NEAR bytes that
+ * fit into the bounce buffer together; 0 if want[0] alone does not fit. Sets *end to the end address of their bytes.
+ * want[] must be sorted. */
 static size_t memory_run_of(const struct memory_want *want, size_t count, uint64_t *end)
 {
 	uint64_t start = want->address;
@@ -229,7 +230,8 @@ static size_t memory_run_of(const struct memory_want *want, size_t count, uint64
 	return n;
 }
 
-/* Serves the first requests with one read, as many as possible. Returns their number. */
+/* Serves as many of the first requests as fit into one read; those that this read does not reach are read one by one.
+ * Returns the number of served requests, at least 1. */
 static size_t gather_run(struct memory *memory, const struct memory_want *want, size_t count, char *to)
 {
 	uint64_t start = want->address, end;

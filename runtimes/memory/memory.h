@@ -4,8 +4,8 @@
  *
  * Memory is read only through /proc/PID/mem. The kernel checks permission when this file is opened, and binds the
  * descriptor to the address space. So after an exec or an exit, a read returns the old memory or nothing, and never
- * memory of the new program or of a process that got the PID later. No read goes by PID (process_vm_readv): it could
- * read a set-uid program with the rights that apply to the program before it.
+ * memory of the new program or of a process that got the PID later. Reads by PID (process_vm_readv) are not used: after
+ * an exec, such a read could return memory of a set-uid program by a permission for the program before it.
  *
  * A descriptor alone does not show an exec: a task that shares the memory (CLONE_VM) keeps the old address space
  * readable. The caller checks the task identity (taskid_is, taskwait_is) before it attributes to the process the data
@@ -56,7 +56,7 @@ struct memory {
 	struct memory_page *page;
 	struct memory_want *order; /* buffer for memory_sort */
 	size_t order_n;
-	char *bounce; /* buffer for one read that serves several requests */
+	char *bounce; /* buffer for one read that serves several requests of memory_gather */
 };
 
 /* Opens the memory of the program with task identity *id. process is a descriptor of /proc/PID and remains the
@@ -65,7 +65,7 @@ enum taskid_answer memory_open(struct memory *memory, int process, const struct 
 /* Makes *memory an image of n parts, which are sorted by address and disjoint. The parts remain the caller's and
  * must exist until memory_close. */
 void memory_image(struct memory *memory, const struct memory_part *part, size_t n);
-/* Closes the descriptors and frees the buffers. */
+/* Closes the descriptor and frees the buffers. */
 void memory_close(struct memory *memory);
 
 /* Frees the buffers (2 MB); the next read allocates them again. */
@@ -74,14 +74,16 @@ void memory_rest(struct memory *memory);
 /* Empties the page cache, so that later reads return the current data of the process. */
 void memory_forget(struct memory *memory);
 
-/* Reads n bytes at an address through the cache. Returns false if any of the bytes is not readable. */
+/* Reads n bytes at an address through the cache. Returns false if any of the bytes is not readable or the budget is
+ * exceeded; to[] is then undefined. */
 bool memory_read(struct memory *memory, uint64_t address, void *to, size_t n);
 
-/* Reads n bytes at an address without the cache: for large reads. Returns false if any of the bytes is not readable. */
+/* As memory_read, but without the cache: for large reads. */
 bool memory_bulk(struct memory *memory, uint64_t address, void *to, size_t n);
 
-/* Serves `count` requests, in any order, and sorts want[] by address. Bytes that are not readable become 0. Returns
- * false if the process has ended or the budget is exceeded; the caller then discards all data. */
+/* Serves `count` requests, in any order, and sorts want[] by address. All bytes of a request become 0 if any of them is
+ * not readable. Returns false if the process has ended (memory->probe is not readable) or the budget is exceeded; the
+ * caller then discards all data. */
 bool memory_gather(struct memory *memory, struct memory_want *want, size_t count, void *to);
 
 /* Sorts requests by address, as memory_gather does. Requests with equal addresses keep their order. */
@@ -91,8 +93,8 @@ void memory_sort(struct memory *memory, struct memory_want *want, size_t count);
  * bytes with the NUL. */
 bool memory_string(struct memory *memory, uint64_t address, char *to, size_t cap);
 
-/* Sets *value to the little-endian number of `width` bytes (1, 2, 4 or 8) at an address. memory_i64 extends the
- * sign; memory_pointer reads 8 bytes. Returns false if the number is not readable. */
+/* Sets *value to the little-endian number of `width` bytes (1 to 8) at an address. memory_i64 extends the sign;
+ * memory_pointer reads 8 bytes. Returns false if the number is not readable. */
 bool memory_u64(struct memory *memory, uint64_t address, unsigned width, uint64_t *value);
 bool memory_i64(struct memory *memory, uint64_t address, unsigned width, int64_t *value);
 bool memory_pointer(struct memory *memory, uint64_t address, uint64_t *value);

@@ -20,7 +20,7 @@
 /* maximum size of docatch in bytes; it has 500 bytes, and a larger function is not taken for docatch */
 #define CATCH_MAX 4096u
 #define CALLS_MAX 64u /* maximum number of called functions that are examined in one function */
-#define SPARE 8u      /* number of readable bytes after copied code, for an instruction at its end */
+#define SPARE 8u      /* number of zero bytes after copied code: an instruction is decoded from its last byte on, too */
 
 /* ---- paths of Perl ----------------------------------------------------------------------------------------------- */
 
@@ -124,7 +124,8 @@ static void add_catching(struct perl *perl, const struct evalcode_range *range)
 		perl->catching[perl->ncatching++] = *range;
 }
 
-/* Sets *to to the target of the call or jump in code[], which starts at `address`. Returns false for any other
+/* Sets *to to the target of the call or jump whose bytes start at code[0], and at `address` in the process. Returns
+ * false for any other
  * instruction. */
 static bool perlcode_target(const unsigned char *code, uint64_t address, uint64_t *to)
 {
@@ -138,7 +139,7 @@ static bool perlcode_target(const unsigned char *code, uint64_t address, uint64_
 }
 
 /* Adds docatch to perl->catching: docatch is the only function that the op entertry calls and that calls the run
- * loop. */
+ * loop. code, callee: buffers for CODE_MAX and CATCH_MAX bytes. */
 static void find_docatch(struct perl *perl, const struct fdetable *table, const struct evalcode_range *entertry,
 			 unsigned char *code, unsigned char *callee)
 {
@@ -200,8 +201,9 @@ static bool has_own_pad(const struct perlprover *prover)
 	       perlcv_has_pad(prover->perl, stack->frame[0].code, stack->depth, stack->pad);
 }
 
-/* Proves the frames of a copy: each must have a name and run a COP. Returns PERLPROOF_MAIN if no frame is a sub of a
- * named package, or if the innermost frame is not a sub with its own variables. */
+/* Proves the frames of a copy. Returns PERLPROOF_CONTRADICTED if a frame has no name, or its COP is not a COP;
+ * PERLPROOF_EMPTY if no frame has a COP; PERLPROOF_PROVEN if a frame is a sub of a named package and the innermost
+ * frame is a sub with its own variables; otherwise PERLPROOF_MAIN. */
 static enum perlproof prove_perlframes(struct perlprover *prover)
 {
 	enum perlproof proof = PERLPROOF_EMPTY;

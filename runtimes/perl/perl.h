@@ -28,7 +28,8 @@ struct perl_layout {
 	/* offsets in the interpreter: current COP (PL_curcop); innermost stackinfo; variables of the running sub
 	 * (PL_comppad) */
 	uint32_t cop, stackinfo, pad;
-	/* true if the name of a stash is in its body (since 5.36); false if it is after the buckets */
+	/* true if the auxiliary structure of a stash, with its name, is in the body of the stash (since 5.36); false if
+	 * it is after the array of buckets */
 	bool stash_name_in_body;
 };
 
@@ -38,10 +39,9 @@ struct perl {
 	struct perl_layout layout;
 	uint64_t interpreter;
 	uint32_t run_loop; /* offset in the interpreter of the pointer to the run loop (PL_runops) */
+	/* addresses of the functions of three ops: nextstate (next) and dbstate (debugged), which are COPs, and null */
 	struct {
-		uint64_t next, debugged,
-			/* addresses of the functions of three ops: nextstate and dbstate, which are COPs, and null */
-			null;
+		uint64_t next, debugged, null;
 		uint32_t number; /* opcode number of nextstate */
 	} statement;
 	struct evalcode eval; /* code of Perl_runops_standard */
@@ -60,10 +60,12 @@ bool perl_is_library(struct str path);
 
 enum perl_answer {
 	PERL_OPEN,
-	PERL_OTHER_FILE, /* the file is not Perl, or only loads the library */
+	PERL_OTHER_FILE, /* the file is not Perl, only loads the library, or is not readable in memory */
 	PERL_EARLY,      /* the interpreter runs no code at present; the caller may try again */
-	PERL_REFUSED,    /* the layout is unknown or contradicts the memory; perl.why names the build */
-	PERL_UNREADABLE  /* the memory is not readable, or memory.budget is exceeded */
+	/* the layout is unknown or contradicts the memory, Perl is built without threads, or another run loop than
+	 * Perl_runops_standard runs its code; perl.why names the build */
+	PERL_REFUSED,
+	PERL_UNREADABLE /* memory.budget is exceeded */
 };
 
 /* Opens the Perl interpreter of a process, in the file whose first byte is mapped at base. Returns PERL_OPEN on
@@ -90,14 +92,16 @@ struct perl_frame {
 	uint64_t cop;  /* address of the COP that the frame runs; 0 if unknown */
 	bool entry;    /* true for an entry frame: an activation of the run loop ends with it */
 	bool repeated; /* true if the context serves many consecutive runs, as for sort and for first of List::Util */
-	bool between;  /* true if the frame may be between two runs, and then has no activation */
+	bool between;  /* true if the code of a repeated frame may be between two runs: it then has no activation */
 	uint8_t kind;  /* enum perl_kind */
 };
 
 enum perl_end {
 	PERL_COMPLETE,
 	PERL_TRUNCATED, /* the copy ends early, or a maximum is reached; the frames are the innermost ones */
-	PERL_IMPOSSIBLE /* a pointer or index is impossible; the caller discards all frames */
+	/* a pointer or index is impossible, or it is unknown if the innermost sub runs; the caller discards all frames
+	 */
+	PERL_IMPOSSIBLE
 };
 
 struct perl_stack {
@@ -115,19 +119,20 @@ enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy
 
 /* Name, file and line of the code that a frame runs. */
 struct perl_function {
-	/* address of the COP; if the COP is unknown, of the code (perl_frame.code), else of the interpreter */
+	/* address of the COP; perl_frame.code if the COP is unknown; address of the interpreter if both are unknown */
 	uint64_t address;
 	uint32_t line; /* line of the COP; 0 if unknown */
-	/* Name: `Package::sub`, as caller() returns it; `Package::__ANON__`, followed by `[FILE:LINE]`, the place of
-	 * the first statement, if the sub is certainly that of the frame; `<main>`; `(eval)`; `(sort)`; `(regexp)`;
+	/* Name: `Package::sub`, as caller() returns it; `Package::__ANON__` for a closure, followed by `[FILE:LINE]` of
+	 * its first statement if the sub in memory is proven to be that of the frame; `<main>`; `(eval)`; `(sort)`;
+	 * `(regexp)`;
 	 * `(defer)`; for PERL_REQUIRE the file name as require has it. NUL-terminated UTF-8. A longer name ends with
 	 * "...". */
 	char name[PERL_NAME_MAX];
 	char file[PERL_NAME_MAX]; /* file name of the COP; empty if unknown */
 };
 
-/* Reads name, file and line of a frame from live memory. Returns false if the memory is not a sub (any more), or not
- * readable. */
+/* Reads name, file and line of a frame from live memory. Returns false if the frame's code has no name: its memory
+ * is not readable, or has something else by now. */
 bool perl_function(const struct perl *perl, const struct perl_frame *frame, struct perl_function *function);
 
 #endif

@@ -8,21 +8,21 @@
  *
  * The array contains a context before Perl fills it, and still after the context's code has ended, so the innermost
  * context may hold stale bytes. The stackinfo has the index of its innermost sub, format or eval (STACKINFO_LAST_SUB):
- * Perl sets it while it fills that context, and resets it before it removes the context. A context of these types
- * beyond the index is therefore skipped.
+ * Perl sets this index while it fills that context, and resets it before it removes the context. A context of these
+ * types beyond the index is therefore skipped.
  *
  * While the index is set but the sub does not run yet, or no longer, the current variables (PL_comppad) are those that
- * the context stores as its caller's. If they are any others, a sub that has reached a statement runs: they are its
- * own, those of a closure that it makes (pad_new), or none while the last closure is freed (cv_undef). A sub that has
- * not reached a statement must be proven: the current variables must be its own.
+ * the context stores as its caller's. If they differ, a sub that has reached a statement runs: the current variables
+ * are its own, those of a closure that it makes (pad_new), or none while the last closure is freed (cv_undef). A sub
+ * that has not reached a statement must be proven: the current variables must be its own.
  *
  * Between two calls of sort or MULTICALL, their context exists without an activation. The current op is 0 then: the run
  * loop leaves it 0 when it ends.
  *
- * If the last op of such a block (sort, regular expression, defer) calls a sub, the sub's return op is 0, too: the op
- * has no successor. This sub is the next context, and runs in the block's activation. A sub that native code calls
- * there has an activation of its own: native code enters a scope before the call (perlcall). If it does not, the number
- * of activations in the native stack contradicts the frames.
+ * If the last op of a block of sort or defer, or of code in a regular expression, calls a sub, the sub's return op is
+ * 0, too: the op has no successor. This sub is the next context, and runs in the block's activation. A sub that native
+ * code calls there has an activation of its own: native code enters a scope before the call (perlcall). If native code
+ * enters none, the number of activations in the native stack contradicts the frames.
  */
 #include "runtimes/perl/perllayout.h"
 
@@ -57,7 +57,7 @@ void perl_plan(const struct perl_layout *layout, struct threadplan *plan)
 struct perlwalk {
 	struct threadcopy_view copied;
 	struct perl_stack *stack;
-	uint64_t cop;      /* COP that the next frame, the caller of the last one, runs */
+	uint64_t cop;      /* COP of the frame that is appended next; 0: unknown */
 	uint32_t contexts; /* number of contexts read so far */
 	/* Saved values in the context of the innermost frame: COP and variables of its caller, and recursion depth
 	 * of the sub before the call. */
@@ -71,7 +71,8 @@ struct perlwalk {
 struct perlstackinfo {
 	uint64_t address, contexts, previous;
 	int32_t last, last_sub;
-	/* type of its outermost context (low 4 bits of the first byte); valid if `last` is not -1 */
+	/* type of the outermost context (low 4 bits of its first byte), set by walk_contexts; valid if `last` is not -1
+	 */
 	uint32_t first_type;
 };
 
@@ -198,7 +199,7 @@ static bool skip_context(struct perlwalk *walk, const char *bytes)
 	return true;
 }
 
-/* Appends a frame that runs walk->cop. Returns false if the stack is full. */
+/* Appends a frame that runs walk->cop. bytes: its context; NULL for PERL_MAIN. Returns false if the stack is full. */
 static bool put_frame(struct perlwalk *walk, const struct perl_frame *frame, const char *bytes)
 {
 	struct perl_stack *stack = walk->stack;
@@ -271,8 +272,10 @@ static void drop_early_cop(struct perlwalk *walk, uint64_t cop)
 
 enum perlrun { PERLRUN_RUNS, PERLRUN_ENDED, PERLRUN_UNKNOWN };
 
-/* Returns whether the innermost frame, a sub, runs, has ended, or may do either. Live memory can prove only that it
- * runs: the CV may be freed by now. */
+/* Returns PERLRUN_RUNS if the innermost frame, a sub, runs; PERLRUN_ENDED if it does not run yet, or no
+ * longer; PERLRUN_UNKNOWN if neither is proven. pad, cop:
+ * current variables and COP of the interpreter. Live memory can prove only that the sub runs: its CV may be freed by
+ * now. */
 static enum perlrun sub_runs(const struct perl *perl, const struct perlwalk *walk, uint64_t pad, uint64_t cop)
 {
 	const struct perl_frame *frame = &walk->stack->frame[0];
@@ -286,8 +289,9 @@ static enum perlrun sub_runs(const struct perl *perl, const struct perlwalk *wal
 	return perlcv_has_pad(perl, frame->code, walk->old_depth, pad) ? PERLRUN_RUNS : PERLRUN_UNKNOWN;
 }
 
-/* Drops the innermost frame if it is a sub that does not run yet, or no longer. The COP of its caller is then known
- * only if it is the current COP. Returns PERL_IMPOSSIBLE if it is unknown whether the sub runs. */
+/* Drops the innermost frame if it is a sub that does not run yet, or no longer. The COP of the caller then stays
+ * only if it equals the current COP; otherwise it becomes 0. Returns PERL_IMPOSSIBLE if it is unknown whether the sub
+ * runs, otherwise PERL_COMPLETE. */
 static enum perl_end drop_unfinished(const struct perl *perl, struct perlwalk *walk, uint64_t pad, uint64_t cop)
 {
 	struct perl_stack *stack = walk->stack;
@@ -341,8 +345,8 @@ enum perl_end perl_frames(const struct perl *perl, const struct threadcopy *copy
 						      perllayout_word(root, layout->cop)) == PERL_IMPOSSIBLE)
 		return PERL_IMPOSSIBLE;
 	drop_early_cop(&walk, perllayout_word(root, layout->cop));
-	/* A match that has run code keeps the context of that code until it ends, and the current op is the match:
-	 * such a frame may be between two runs, too. */
+	/* A match that has run code keeps the context of that code until the match ends; between two runs the current
+	 * op is not 0, but the match. So a frame for code in a regular expression may always be between two runs. */
 	stack->frame[0].between =
 		stack->n && stack->frame[0].entry && stack->frame[0].repeated &&
 		(perllayout_word(root, INTERPRETER_OP) == 0 || stack->frame[0].kind == PERL_REGEXP || walk.regexp);

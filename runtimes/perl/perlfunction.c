@@ -155,8 +155,8 @@ static bool perltext_gv(struct perltext *text, const struct perl *perl, uint64_t
 	       perltext_hek(text, perl->memory, perllayout_word(body, GV_NAME));
 }
 
-/* Returns true if the op is a COP. Code in a regular expression runs without its first COP, which Perl has replaced
- * by a null op. */
+/* Returns true if the op is a COP, or a null op that was one: Perl replaces the first COP of code in a regular
+ * expression by a null op. */
 static bool is_statement(const struct perl *perl, const char cop[COP_BYTES])
 {
 	uint64_t code = perllayout_word(cop, OP_CODE);
@@ -165,8 +165,10 @@ static bool is_statement(const struct perl *perl, const char cop[COP_BYTES])
 			(code == perl->statement.null && perllayout_word(cop, OP_TARGET) == perl->statement.number));
 }
 
-/* Returns the last part of a file name. Returns NULL if this part is empty, has other characters than printable ASCII,
- * or is of an eval: Perl frees the ops of an eval, and their memory may have those of another one. */
+/* Returns the part of a file name after its last '/'. Returns NULL if this part is empty, has other characters than
+ * printable ASCII, or the file is the text of an eval: Perl frees the ops of an eval, so their memory may have the ops
+ * of another one.
+ */
 static const char *last_part(const char *file)
 {
 	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;

@@ -14,7 +14,7 @@
 
 enum {
 	/* Offsets in the interpreter structure. */
-	/* offset of the pointer to the current op, which is 0 if the innermost run loop has ended */
+	/* offset of the pointer to the current op; the pointer is 0 if the innermost run loop has ended */
 	INTERPRETER_OP = 8,
 	/* Offsets in a PERL_SI (stackinfo). */
 	STACKINFO_CONTEXTS = 8,
@@ -28,10 +28,10 @@ enum {
 	CONTEXT_TYPE = 0,
 	CONTEXT_OLD_COP = 16,
 	CONTEXT_OLD_SCOPES = 40, /* offset of the depth of the scope stack (ENTER) when the context was pushed */
-	CONTEXT_RETURN = 48,     /* offset of the return op, with which the caller continues; 0: the run loop ends */
-	CONTEXT_FILE = 64,       /* in an eval: offset of the pointer to the SV with the file name */
-	/* offsets: OLD_PAD, CODE: in a sub or format, variables of the caller, and CV; OLD_DEPTH: in a sub, recursion
-	 * depth of the CV before the call */
+	CONTEXT_RETURN = 48, /* offset of the pointer to the op with which the caller continues; 0: the run loop ends */
+	CONTEXT_FILE = 64,   /* in an eval: offset of the pointer to the SV with the file name */
+	/* in a sub or format: offsets of the pointers to the caller's variables (OLD_PAD) and to the CV (CODE); in a
+	 * sub: offset of the recursion depth of the CV before the call (OLD_DEPTH) */
 	CONTEXT_OLD_PAD = 64,
 	CONTEXT_CODE = 72,
 	CONTEXT_OLD_DEPTH = 80,
@@ -92,7 +92,7 @@ enum {
 #define CONTEXT_EVAL_BLOCK 0x40u
 #define CONTEXT_EVAL_TRY 0x80u /* flag of an eval: try block (since 5.34) */
 #define CONTEXT_REGEXP 0x40u   /* flag of a sub: code in a regular expression */
-/* flag of a sub: code in a regular expression that uses the variables of the enclosing sub */
+/* flag of a sub: code in a regular expression; this code uses the variables of the enclosing sub */
 #define CONTEXT_REGEXP_FAKE 0x80u
 
 #define STACKINFO_IS_MAIN 1 /* STACKINFO_TYPE of the outermost stackinfo */
@@ -119,10 +119,11 @@ enum {
 /* Sets *layout to row i of the table, i < PERLLAYOUTS. Pure. */
 void perllayout_get(uint32_t i, struct perl_layout *layout);
 
-/* Returns true if row i is the layout of `version` (36 for 5.36). Pure. */
+/* Returns true if row i is the layout of `version` (36 for 5.36); false for all odd, unstable versions. Pure. */
 bool perllayout_is_of(uint32_t i, uint32_t version);
 
-/* Returns true if `pad` has the variables of a CV at recursion depth `depth` + 1. Reads live memory. */
+/* Returns true if `pad` is the address of the variables of a CV at recursion depth `depth` + 1. cv: address of the CV.
+ * Reads live memory. */
 bool perlcv_has_pad(const struct perl *perl, uint64_t cv, uint32_t depth, uint64_t pad);
 
 static inline uint64_t perllayout_word(const char *bytes, uint32_t at)

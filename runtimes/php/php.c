@@ -97,8 +97,8 @@ static uint32_t find_version(struct php *php)
 	return major * 100 + minor;
 }
 
-/* Returns true if the instruction of 7 bytes in code[], which starts at `at`, loads the address of executor_globals:
- * lea rel32(%rip),%rax in a program, mov GOT(%rip),%rax in a library. */
+/* Returns true if the 7-byte instruction that starts at code[0], and at address `at` in the process, loads the address
+ * of executor_globals: lea rel32(%rip),%rax in a program, mov GOT(%rip),%rax in a library. */
 static bool takes_globals(struct php *php, const unsigned char *code, uint64_t at)
 {
 	uint64_t address = relative(at, 7, code + 3);
@@ -108,9 +108,9 @@ static bool takes_globals(struct php *php, const unsigned char *code, uint64_t a
 	return memcmp(code, "\x48\x8d\x05", 3) == 0 && address == php->globals;
 }
 
-/* Sets *offset to the offset in zend_is_executing, if its code is the expected one: it loads the address of
- * executor_globals into %rax, and then has cmpq $0,OFFSET(%rax). Leaves *offset unchanged if the code is another
- * one. */
+/* Sets *offset to the offset in executor_globals of the pointer to the innermost frame. zend_is_executing compares this
+ * pointer with 0: it loads the address of executor_globals into %rax, and then has cmpq $0,OFFSET(%rax). Leaves *offset
+ * unchanged if its code is different. */
 static void find_current(struct php *php, uint32_t *offset)
 {
 	unsigned char code[CODE_BYTES];
@@ -122,8 +122,7 @@ static void find_current(struct php *php, uint32_t *offset)
 		*offset = number_at(code + 10);
 }
 
-/* Returns the number that zend_vm_kind returns, by its code: mov $KIND,%eax; ret. Returns 0 if the code is another
- * one. */
+/* Returns the number in the code of zend_vm_kind, mov $KIND,%eax; ret; 0 if its code is different. */
 static uint32_t find_kind(struct php *php)
 {
 	unsigned char code[CODE_BYTES];
@@ -146,8 +145,9 @@ struct phpprover {
 	const char *why; /* the contradiction, as the end of a sentence; NULL if there is none */
 };
 
-/* Returns true if one of the first instructions of a function has a handler that is neither in execute_ex nor in the
- * known code of the JIT compiler. */
+/* Returns true if one of the first HANDLERS_MAX instructions of a function has a handler that is neither in execute_ex
+ * nor in the known code of the JIT compiler; false, too, if one of them is not readable or its handler is no address of
+ * code. */
 static bool is_elsewhere(const struct php *php, uint64_t function)
 {
 	uint64_t opcodes, last, handler;
@@ -291,7 +291,7 @@ static bool is_row_of(const struct php_layout *row, uint32_t version)
 }
 
 /* Proves the layout in the row of the version, and returns PHP_OPEN if it is proven. If the version is unknown, tries
- * all rows; exactly one layout must be proven. */
+ * all rows; at least one must be proven, and all proven ones must agree in php_layout.code. */
 static enum php_answer php_find_layout(struct php *php, uint32_t version)
 {
 	enum phpproof last = PHPPROOF_CONTRADICTED;

@@ -61,12 +61,13 @@ bool php_is_library(struct str path);
 
 enum php_answer {
 	PHP_OPEN,
-	PHP_OTHER_FILE, /* the file is not PHP */
+	PHP_OTHER_FILE, /* the file is not PHP, or is not readable in memory */
 	/* the process runs no PHP function at present, or compiles one; the caller may try again */
 	PHP_EARLY,
-	/* the layout is unknown or contradicts the memory, or unknown code runs; php.why names the build */
+	/* the layout is unknown or contradicts the memory, the build is thread-safe or lacks an exported function, or
+	 * unknown code runs; php.why names the build */
 	PHP_REFUSED,
-	PHP_UNREADABLE /* the memory is not readable, or memory.budget is exceeded */
+	PHP_UNREADABLE /* memory.budget is exceeded */
 };
 
 /* Opens the PHP of a process, in the file whose first byte is mapped at base. Returns PHP_OPEN on success, otherwise
@@ -83,12 +84,13 @@ void php_plan(const struct php_layout *layout, struct threadplan *plan);
 enum php_kind {
 	PHP_FUNCTION, /* function of a script, or the code of a file or of eval() */
 	PHP_INTERNAL, /* function of PHP or of an extension, in native code */
-	/* generators that wait in `yield from` for the generator of the frame before; php_frame.function is 0 */
+	/* generators that wait in `yield from` for the generator of the next inner frame; php_frame.function is 0 */
 	PHP_DELEGATING,
 	PHP_ENDED /* function that is neither in the copy nor in memory any more; it has no name */
 };
 
-/* Used members of a zend_function and, for a function of a script, of its zend_op_array. */
+/* Used members of a zend_function and, for a function of a script, of its zend_op_array. last: number of instructions;
+ * name, scope, opcodes, filename: addresses. */
 struct php_code {
 	uint8_t type; /* first byte of the zend_function; 0: unknown */
 	uint32_t flags, last, first_line, last_line;
@@ -102,7 +104,8 @@ struct php_frame {
 	bool entry;           /* true for an entry frame: an activation of execute_ex ends with it */
 	bool outermost;       /* true if the frame has no caller */
 	struct php_code code; /* members of the function, from the copy */
-	/* true for the innermost frame: its `instruction` is an earlier one of the same function (phpframes.c) */
+	/* true for the innermost frame: its current instruction is unknown, and `instruction` is an earlier one of the
+	 * same function, or arbitrary if code of the JIT compiler runs (phpframes.c) */
 	bool innermost;
 	uint8_t kind; /* enum php_kind */
 };
@@ -125,8 +128,8 @@ enum php_end php_frames(const struct php *php, const struct threadcopy *copy, st
 
 /* Name, file and line of the code that a frame runs. */
 struct php_function {
-	/* Address of the frame's instruction; if it is unknown, of the first instruction of the function; for a
-	 * function without instructions, of the function itself. */
+	/* Address of the frame's instruction; if it is unknown, as in the innermost frame, of the first instruction of
+	 * the function; for a function without instructions, of the function itself. */
 	uint64_t address;
 	uint32_t line; /* line of the instruction; 0 if unknown */
 	/* true if the frame's instruction in memory is the first one of the function: the frame may not have run any

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phpcompiled.h - finds the code that opcache's JIT compiler generates, and how to leave its frames.
+ * phpcompiled.h - finds the code that opcache's JIT compiler generates, and the unwind rule that holds for it.
  *
- * opcache puts the code of the JIT compiler into the executable part of its shared memory, which a process maps once.
- * It is executable except while PHP compiles a function. execute_ex jumps to this code in place of the handler of an
- * instruction, and the code jumps back. So the frame of execute_ex is its frame: the address of the frame that runs
- * stays in r14, and the unwind rule of execute_ex between its prologue and its end holds. Sources: ext/opcache/jit of
- * PHP 8.0 to 8.5, and Zend/zend_vm_gen.php.
+ * opcache puts the code of the JIT compiler into the executable part of its shared memory; a process maps this part
+ * once. The part is executable except while PHP compiles a function. execute_ex jumps to this code in place of the
+ * handler of an instruction, and the code jumps back. So the code runs in the native frame of execute_ex: the address
+ * of the zend_execute_data that runs stays in r14, and the unwind rule of execute_ex between its prologue and its end
+ * holds. Sources: ext/opcache/jit of PHP 8.0 to 8.5, and Zend/zend_vm_gen.php.
  */
 #ifndef PJ_PHPCOMPILED_H
 #define PJ_PHPCOMPILED_H

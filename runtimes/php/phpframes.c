@@ -46,8 +46,8 @@ void php_plan(const struct php_layout *layout, struct threadplan *plan)
 /* Result of reading one frame. PHPFRAME_FIBER: start of a fiber. PHPFRAME_WRONG: the frame is invalid. */
 enum phpframe_kind { PHPFRAME_SHOWN, PHPFRAME_HIDDEN, PHPFRAME_FIBER, PHPFRAME_WRONG };
 
-/* Reads a frame without a function: the placeholder in a delegating generator, or a copy of the caller's frame in the
- * native stack, which marks that native code called a function. Such a copy is hidden. */
+/* Reads a frame without a function: the placeholder in a delegating generator (shown), or a copy of the caller's frame
+ * in the native stack (hidden), by which PHP marks that native code called a function. Any other frame is invalid. */
 static enum phpframe_kind read_placeholder(const char *bytes, struct php_frame *frame)
 {
 	uint64_t object = phplayout_word(bytes, PHPFRAME_THIS);

@@ -67,10 +67,10 @@ static bool is_plausible(const struct php_code *code)
 }
 
 /* Sets address, line and first of *function by the frame's instruction. Returns false if the instruction is not one
- * of the function's: the function is not the frame's. Code of the JIT compiler calls a function without an instruction:
- * while it is the innermost one, its frame has 0 or what the memory held before. If the memory is no instruction with a
- * handler in execute_ex, the function has ended. The result is then true only if the copy has the function; a function
- * from live memory may be another one. */
+ * of the function's: the function is not the frame's. Exception: code of the JIT compiler stores no instruction when it
+ * calls a function, so the instruction of the innermost frame may be 0 or stale; it is then accepted if the copy has
+ * the function. If the memory of the instruction has no handler in execute_ex or JIT code, the function has ended, and
+ * the result is true only if the copy has the function: one from live memory may be another function. */
 static bool place_instruction(const struct php *php, const struct php_code *code, const struct php_frame *frame,
 			      struct php_function *function)
 {
@@ -95,8 +95,8 @@ static bool place_instruction(const struct php *php, const struct php_code *code
 	return true;
 }
 
-/* Sets the name of *function: after the class name and "::", if it has a class; for code without a name, by its
- * kind. Returns false if a name is invalid. */
+/* Sets function->name to `Class::name` or `name`. Code without a name becomes `<main>`, `<eval>` or the path in
+ * function->file. Returns false if a name is invalid. */
 static bool name_function(const struct php *php, const struct php_code *code, const struct php_frame *frame,
 			  struct php_function *function)
 {

@@ -16,8 +16,8 @@
 #define PHPFRAME_BYTES 56u
 
 /* Bits of PHPFRAME_INFO. */
-#define PHPCALL_TYPE 0xffu /* bits with the type of This */
-#define PHPCALL_TOP (UINT32_C(1) << 17)
+#define PHPCALL_TYPE 0xffu              /* bits with the type of This */
+#define PHPCALL_TOP (UINT32_C(1) << 17) /* ZEND_CALL_TOP: entry frame, with which an activation of execute_ex ends */
 #define PHPTYPE_OBJECT 8u
 
 /* Offsets in a zend_function: members that all kinds of functions have. */

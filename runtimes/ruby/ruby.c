@@ -79,7 +79,7 @@ static enum ruby_answer ruby_open_layout(struct ruby *ruby, const char *version)
 	uint64_t iseq;
 
 	/* Ruby creates the main thread before the first method runs, and the names and classes before the first
-	 * frame. */
+	 * frame. So if one of them is missing, no method runs yet. */
 	if (!rubycheck_find_vm(ruby) || !rubyid_find(ruby) || !rubyclass_find_ids(ruby))
 		return ruby_early(ruby);
 	switch (rubycheck_prove(ruby, &iseq, &why)) {
@@ -90,8 +90,9 @@ static enum ruby_answer ruby_open_layout(struct ruby *ruby, const char *version)
 	return ruby_find_eval(ruby, version, iseq);
 }
 
-/* Opens the process with the only row of the table that is proven. Returns RUBY_EARLY if no row
- * is proven and a row finds no frame; refuses the process if no row or more than one is proven. */
+/* Opens the process with the only row of the table that is proven. Returns RUBY_EARLY if no row is proven, but at least
+ * one is not contradicted because no frame exists; otherwise refuses the process if no row, or more than one, is
+ * proven. */
 static enum ruby_answer ruby_try_layouts(struct ruby *ruby, const char *version, bool yjit)
 {
 	struct ruby proven = { 0 };

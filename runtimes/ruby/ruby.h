@@ -3,10 +3,11 @@
  * ruby.h - reads the frames of threads and their names from a running Ruby (CRuby 3.1 and later), without its
  * cooperation.
  *
- * The library may be stripped. The root of a thread is its thread-local variable ruby_current_ec. Its offset is found
- * by its value, because the execution context of the main thread is known. The table of layouts has a row for some
- * versions; for another version since 3.1, ruby_open uses the only row that is proven. Versions before 3.1 are refused:
- * they publish a frame before they fill it, so a sample may contain the previous frame in its place.
+ * The library may be stripped. The root of a thread is its thread-local variable ruby_current_ec. The offset of this
+ * variable is found by its value in one thread, the address of the execution context, which is known. The table of
+ * layouts has a row for some versions; for another version since 3.1, ruby_open uses the only row that is proven.
+ * Versions before 3.1 are refused: they publish a frame before they fill it, so a sample may contain the previous frame
+ * in its place.
  *
  * A thread or Fiber has an execution context with a VM stack. Its frames (control frames) are an array in the VM stack,
  * innermost first. Each frame has a pointer to its environment (ep). The words ep[-2], ep[-1] and ep[0] are method
@@ -24,7 +25,7 @@
 #define RUBY_FRAMES_MAX 4096u
 #define RUBY_THREADS_MAX 16384u
 #define RUBY_RANGES_MAX 4u
-#define RUBY_NAME_MAX 512u
+#define RUBY_NAME_MAX 512u /* maximum size of a name, and of a file name, in bytes with the NUL */
 #define RUBY_NO_FIELD UINT32_MAX
 
 /* Offsets in the structures of one version, in bytes. */
@@ -35,17 +36,20 @@ struct ruby_layout {
 		 * the thread itself */
 		uint32_t vm, ec, nt, pthread;
 	} thread;
-	uint32_t machine;     /* offset in an execution context of start and size of its native stack */
+	uint32_t machine; /* offset in an execution context of the fields of its native stack (MACHINE_START, _SIZE) */
 	uint32_t frame_bytes; /* size of a control frame in bytes */
 	struct {
+		/* offsets of line table, number of its entries, its index (rubylines.h), and iseq of the method that
+		 * contains the code; line_entry: size of an entry of the line table in bytes */
 		uint32_t lines, nlines, lines_index, local, line_entry;
 		/* offset of the pointer to the parent iseq, from which code of eval takes its label; RUBY_NO_FIELD:
 		 * code of eval has the label itself */
 		uint32_t parent;
 	} body;
 	uint32_t string_embedded; /* offset of the bytes of a short String; if it is 16, its length is in the flags */
-	/* class_path: offset in a class of the String with the class path. attached: offset in a singleton class of the
-	 * object to which it belongs. RUBY_NO_FIELD: a variable of the class has the value instead. */
+	/* class_path: offset in a class of the pointer to the String with the class path. attached: offset in a
+	 * singleton class of the pointer to the object to which the class belongs. RUBY_NO_FIELD: a variable of the
+	 * class has the pointer instead. */
 	uint32_t class_path, attached;
 	uint64_t singleton;     /* flag of singleton classes */
 	uint32_t last_operator; /* largest id of an operator; the id of an operator is its serial number */
@@ -62,8 +66,9 @@ struct ruby {
 	struct memory *memory; /* memory of the process; owned by the caller */
 	struct loadedfile file;
 	struct ruby_layout layout;
-	/* true if the layout belongs to another version. No frame proves its fields for classes, lines and parents
-	 * of eval code. ruby_code then reports no class and no line, and fails for code of eval. */
+	/* true if the layout is the row of another Ruby version than that of the process. Frames cannot prove the
+	 * fields of such a row for classes, lines and parents of eval code, so ruby_code reports no class and no line,
+	 * and fails for code of eval. */
 	bool foreign;
 	uint64_t vm;      /* address of the rb_vm_t */
 	uint64_t thread;  /* address of the rb_thread_t of a thread that exists as long as the process */
@@ -93,7 +98,7 @@ bool ruby_is_library(struct str path);
 
 enum ruby_answer {
 	RUBY_OPEN,
-	RUBY_OTHER_FILE, /* the file is not Ruby, or only loads the library */
+	RUBY_OTHER_FILE, /* the file is not Ruby, only loads the library, or is not readable in memory */
 	RUBY_EARLY,      /* no thread runs a method yet; the caller may try again */
 	RUBY_REFUSED     /* the version is not supported, or contradicts the memory, or the memory is not readable */
 };
@@ -108,7 +113,8 @@ struct ruby_thread {
 };
 
 /* Fills thread[0..cap) with the threads of the main Ractor and returns their number. Threads that are just starting
- * or ending, and threads of other Ractors, are left out. */
+ * or ending, and threads of other Ractors, are left out; so are all but one of the threads that share a native
+ * thread. */
 size_t ruby_threads(struct ruby *ruby, struct ruby_thread *thread, size_t cap);
 
 /* Sets *plan to the plan that copies frames and their environments. Pure. */
@@ -155,7 +161,9 @@ struct ruby_code {
 	 * NUL-terminated UTF-8; a NUL and invalid bytes become U+FFFD. A longer name ends with "...". */
 	char name[RUBY_NAME_MAX];
 	char file[RUBY_NAME_MAX]; /* real path of the file, or else its path; "" for a C function */
-	uint64_t address;         /* address of the instruction; for a C function, of the method entry */
+	/* address of the instruction that runs; in the innermost frame, where it is unknown, of the first instruction;
+	 * for a C function, of the method entry */
+	uint64_t address;
 	/* Line of the instruction; 0 if unknown. It is unknown in the innermost frame: instructions that call
 	 * nothing advance pc before or after they run. */
 	uint32_t line;

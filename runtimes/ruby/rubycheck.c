@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+/* ATTEMPTS: maximum number of attempts to prove a layout. EMPTY_ATTEMPTS: number of attempts without contradiction and
+ * without an iseq after which the attempts end. The others: maxima of bytes copied, threads and frames per attempt. */
 #define ATTEMPTS 32u
 #define EMPTY_ATTEMPTS 4u
 #define COPY_BYTES (128u << 10)
@@ -31,7 +33,7 @@
 
 /* ---- threads and their variables --------------------------------------------------------------------------------- */
 
-/* Returns true if there is an rb_thread_t of the VM at an address: its execution context points back to it. */
+/* Returns true if the address `thread` has an rb_thread_t of the VM whose execution context points back to it. */
 static bool rubycheck_is_thread(struct ruby *ruby, uint64_t thread, uint64_t vm)
 {
 	const struct ruby_layout *layout = &ruby->layout;
@@ -82,7 +84,7 @@ bool rubycheck_find_vm(struct ruby *ruby)
 }
 
 /* Sets *pthread to the address of the struct pthread of a thread. Returns the tid of that native thread, or 0 if the
- * thread has none yet. */
+ * thread has none yet or the struct is not glibc's. */
 static uint32_t native_thread(struct ruby *ruby, uint64_t thread, uint64_t *pthread)
 {
 	const struct ruby_layout *layout = &ruby->layout;
@@ -153,7 +155,7 @@ size_t ruby_threads(struct ruby *ruby, struct ruby_thread *thread, size_t cap)
 
 	qsort(thread, n, sizeof(*thread), rubycheck_compare);
 	/* Ruby threads that share a native thread (M:N scheduling) share its ruby_current_ec: only one of these threads
-	 * is kept */
+	 * is reported */
 	for (size_t i = 0; i < n; i++)
 		if (i == 0 || thread[i].tid != thread[i - 1].tid)
 			thread[left++] = thread[i];
@@ -198,7 +200,7 @@ struct prover {
 	struct ruby *ruby;
 	struct threadcopy *copy;
 	struct ruby_stack *stack;
-	uint64_t iseq;
+	uint64_t iseq; /* address of the iseq of a frame; 0: none found */
 	struct ruby_thread thread[THREADS_PROVEN];
 };
 

@@ -5,9 +5,9 @@
  *
  * A layout is proven if all of these hold. The list of threads is consistent in both directions. Each thread has the
  * same VM, and an execution context that points back to the thread. The value of ruby_current_ec is unique among the
- * thread-local variables of one thread. The frames of at least one thread reach its outermost frame, all with code and
- * names, and the variable to which its execution context points lies in its native stack. The process runs meanwhile,
- * so a contradiction counts only if all of several attempts find one.
+ * thread-local variables of one thread. The frames of at least one thread reach the thread's outermost frame, all with
+ * code and names, and the rb_vm_tag to which its execution context points lies in its native stack. The process runs
+ * meanwhile, so a contradiction counts only if no attempt proves the layout and the last attempt still finds one.
  */
 #ifndef PJ_RUBYCHECK_H
 #define PJ_RUBYCHECK_H

@@ -28,8 +28,9 @@ static bool read_body(struct ruby *ruby, uint64_t iseq, struct rubybody *body)
 	       rubylayout_is_address(at) && memory_read(ruby->memory, at, body->bytes, sizeof(body->bytes));
 }
 
-/* Sets *entry to the method entry or class reference for a frame's `scope`: the value itself, or found from the
- * environment at scope - 1. Returns false if an environment is not readable. */
+/* Sets *entry to the method entry or class reference for a frame's `scope` (ruby_frame): scope itself, or if it is odd,
+ * the one found from the environment at scope - 1; 0 beyond PARENTS_MAX. Returns false if an environment is not
+ * readable. */
 static bool scope_entry(struct ruby *ruby, uint64_t scope, uint64_t *entry)
 {
 	uint64_t words[3], ep = scope & ~(uint64_t)1;
@@ -51,9 +52,9 @@ static bool scope_entry(struct ruby *ruby, uint64_t scope, uint64_t *entry)
 	return true;
 }
 
-/* Members of a method entry: the class that owns the method, and the method's id. */
+/* Members of a method entry. */
 struct rubyentry {
-	/* owner: class that owns the method; id: id of the method; iseq: address of the iseq, 0 if the method has
+	/* address of the class that owns the method; id of the method's name; address of the iseq, 0 if the method has
 	 * none */
 	uint64_t owner, id, iseq;
 };
@@ -98,7 +99,8 @@ static uint32_t body_type(const struct rubybody *body)
 }
 
 /* Sets *named to the iseq that has the label of a frame. For code of eval that is its nearest parent which is not
- * eval code, in versions with body.parent. Returns false if the layout is foreign and the code is of eval. */
+ * eval code, in versions with body.parent. Returns false if a parent is not
+ * readable, or the layout is foreign and the code is of eval. */
 static bool find_labelled(struct ruby *ruby, const struct rubybody *body, struct rubybody *named)
 {
 	uint32_t parent = ruby->layout.body.parent;
@@ -155,7 +157,8 @@ static bool append_label(struct ruby *ruby, const struct rubybody *body, uint64_
 	return true;
 }
 
-/* Appends the path of an iseq to file. It is a String, or an Array of path and real path; the real path may be nil.
+/* Appends the path of an iseq to file. The path is a String, or an Array of path and real path: then appends the real
+ * path, or the path if the real path is nil.
  * Returns false if the path is not readable or not a String. */
 static bool append_path(struct ruby *ruby, uint64_t path, struct rubytext *file)
 {
@@ -214,14 +217,17 @@ static bool code_of_iseq(struct ruby *ruby, const struct ruby_frame *frame, stru
 	if (!rubylayout_is_address(start))
 		return false;
 	if (frame->pc < start || offset > (uint64_t)8 * words) {
-		/* Code of YJIT calls a method without a pc, and writes it before the method calls another one. */
+		/* Code of YJIT enters a method without storing its pc, and stores it before the method calls another
+		 * one. So the pc of the innermost frame may be stale: the frame may have run instructions, and
+		 * code->first must be false. */
 		if (!frame->innermost || !ruby->layout.yjit)
 			return false;
 		offset = 8;
 	}
 	code->first = offset == 0;
-	/* During a call, pc is after the call instruction. Other instructions advance pc before or after they run
-	 * (_insn_entry.erb). */
+	/* During a call, pc is after the call instruction, so the current instruction of a caller is known. Other
+	 * instructions advance pc before or after they run (_insn_entry.erb), so the current instruction of the
+	 * innermost frame is unknown: its address stays `start`, its line 0. */
 	if (!frame->innermost) {
 		code->address = offset ? frame->pc - 8 : start;
 		code->line = rubycode_line(ruby, &body, (uint32_t)(offset ? offset / 8 - 1 : 0));

@@ -10,9 +10,9 @@
 
 #define CORE_LEAST 8192u     /* minimum size of vm_exec_core in bytes; it has 17 kB in 3.1, 20 kB in 3.3 */
 #define TEXT_MAX (64u << 20) /* maximum size of the code that is searched, in bytes */
-#define CHUNK (1u << 20)
+#define CHUNK (1u << 20)     /* maximum size of one read of code, in bytes */
 #define CANDIDATES_MAX 256u
-#define SPARE 8u /* number of zero bytes after copied code, for a jump at its end */
+#define SPARE 8u /* number of zero bytes after copied code: evalcode_jump reads 6 bytes from its last byte on */
 
 #define CALL_BYTES 5u /* size of a call instruction: e8 rel32 */
 
@@ -33,7 +33,7 @@ static uint64_t target(const unsigned char *code, uint64_t next)
 }
 
 /* Copies n bytes of code from `start`, followed by SPARE zero bytes. Takes a step of the budget for each 32 bytes.
- * Returns false if these bytes are not readable or the budget is exceeded. */
+ * Returns false if these bytes are not readable, n exceeds CHUNK or the budget is exceeded. */
 static bool rubyeval_read(struct evalsearch *search, uint64_t start, uint64_t n, unsigned char *to)
 {
 	if (n > CHUNK || !budget_steps(search->ruby->memory->budget, n / 32))

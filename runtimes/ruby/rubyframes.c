@@ -95,8 +95,8 @@ static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack
 	    words > STACK_WORDS_MAX)
 		return RUBY_IMPOSSIBLE;
 	view->end = view->start + 8 * words;
-	/* a thread's VM stack is a local variable of the function that starts the thread: the frames of the thread lie
-	 * below this variable */
+	/* a thread's VM stack is a local variable of the function that starts the thread: the native frames that run
+	 * Ruby code lie below this variable */
 	if (view->start > stack->low && view->start < stack->high)
 		stack->high = view->start;
 	if (*frame < view->start || *frame > view->end || (view->end - *frame) % view->layout->frame_bytes != 0)
@@ -104,9 +104,9 @@ static enum ruby_end rubyview_innermost(struct rubyview *view, struct ruby_stack
 	return *frame == view->end ? RUBY_NO_FRAME : RUBY_COMPLETE;
 }
 
-/* Returns the method entry or class reference of the method to which an environment belongs. If the copy or
- * PARENTS_OF_STACK ends before, returns the address + 1 of the environment that was reached. Returns 0 beyond
- * PARENTS_MAX. */
+/* Returns the method entry or class reference of the method to which an environment belongs. If the copy
+ * lacks an environment on the way, or the stack has used up PARENTS_OF_STACK, returns the address + 1 of the
+ * environment that was reached. Returns 0 beyond PARENTS_MAX. */
 static uint64_t scope_of(struct rubyview *view, uint64_t ep)
 {
 	for (unsigned i = 0; i < PARENTS_MAX; i++) {
@@ -153,7 +153,7 @@ static enum frame_kind rubyframe_read(struct rubyview *view, const char *bytes, 
 	if (kind == FRAME_OF_RUBY) {
 		frame->kind = RUBY_METHOD;
 		frame->scope = scope_of(view, rubylayout_word(bytes, FRAME_EP));
-		/* Code of YJIT calls a method without a pc. */
+		/* Code of YJIT enters a method without storing its pc, so the innermost frame may have any number. */
 		return ((frame->innermost && view->layout->yjit) || rubylayout_is_address(frame->pc)) &&
 				       rubylayout_is_address(frame->code) ?
 			       kind :
@@ -161,7 +161,7 @@ static enum frame_kind rubyframe_read(struct rubyview *view, const char *bytes, 
 	}
 	if (kind == FRAME_OF_C) {
 		frame->kind = RUBY_CFUNCTION;
-		/* code of YJIT leaves the pc of such a frame as it was */
+		/* code of YJIT does not clear the pc of a C function's frame, so the word may be stale */
 		if (view->layout->yjit)
 			frame->pc = 0;
 		if (frame->pc || frame->code)

@@ -2,7 +2,7 @@
 /*
  * rubylayout.h - offsets in Ruby's structures: those that all supported versions share, and a table of the others.
  *
- * They are taken from vm_core.h, method.h, iseq.h, symbol.c, internal/class.h and include/ruby of each version.
+ * The offsets are taken from vm_core.h, method.h, iseq.h, symbol.c, internal/class.h and include/ruby of each version.
  */
 #ifndef PJ_RUBYLAYOUT_H
 #define PJ_RUBYLAYOUT_H

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+/* first part of the index: 9 ranks of 7 bits in each 64-bit word, one rank for each code word */
 #define RANKS_IN_WORD 9u
 #define RANK_BITS 7u
-#define PART_RANKS 8u /* offset in a part of the ranks of its 64-bit words: 9 bits for each word but the first */
+/* offset in a later part of the ranks of its 64-bit words: 9 bits for each word but the first */
+#define PART_RANKS 8u
 #define PART_BITS 16u
 #define PART_RANK_BITS 9u
 

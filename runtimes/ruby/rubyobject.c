@@ -24,8 +24,8 @@
 #define ARRAY_MAX (UINT64_C(1) << 24)
 
 /* SYMBOLS_IDS: offset in an rb_symbols_t of the Array of names, after the last serial number (4 bytes and 4 of padding)
- * and a table. SYMBOLS_BYTES: bytes up to the end of this field. SYMBOLS_UNIT: number of pairs in each element, which
- * is an Array. */
+ * and a table. SYMBOLS_BYTES: bytes up to the end of this field. Each element of the Array
+ * of names is an Array of SYMBOLS_UNIT pairs. */
 #define SYMBOLS_IDS 16u
 #define SYMBOLS_BYTES 24u
 #define SYMBOLS_UNIT 512u
@@ -166,15 +166,15 @@ bool rubyid_string(struct ruby *ruby, uint64_t id, uint64_t *string)
 {
 	uint64_t last = ruby->layout.last_operator, serial = id > last ? id >> ID_SCOPE_SHIFT : id;
 
-	/* such an id belongs to an operator that only a newer version has, so it has no name here */
+	/* above the last operator but with a small serial number: id of an operator that only a newer version has */
 	if (id > last && serial <= last)
 		return false;
 	/* The id of a dynamic symbol is an address (with lowest bit 0 in most cases): too large for a serial number. */
 	return serial <= UINT32_MAX && serial_string(ruby, ruby->symbols, serial, string);
 }
 
-/* Returns true if the names at the serial numbers of operators are these operators: the number of an operator of one
- * character is the character. Returns false if a name differs or is not readable. */
+/* Returns true if the Array `symbols` has the names of the operators of one character at their serial numbers, which
+ * are their character codes. Returns false if a name differs or is not readable. */
 static bool has_operators(struct ruby *ruby, uint64_t symbols)
 {
 	static const char operators[] = "!%*+-/<>";

@@ -14,6 +14,7 @@ struct rubytext {
 	bool cut;
 };
 
+/* Appends bytes as UTF-8; NULs and invalid bytes become U+FFFD. */
 void rubytext_bytes(struct rubytext *text, struct str bytes);
 /* Terminates the text with a NUL, after "..." if the text is cut. */
 void rubytext_end(struct rubytext *text);
@@ -51,7 +52,8 @@ bool rubyid_find(struct ruby *ruby);
  * ids, or the path, are not found. */
 bool rubyclass_find_ids(struct ruby *ruby);
 
-/* Appends `Class#`, `Class.` for the singleton class of a class or module, or nothing if the class has no name.
+/* Appends `Class#`; `Class.` for the singleton class of a class or module; nothing for any other singleton class, or if
+ * the class has no permanent name.
  * Returns false if the object is no class or module, or is not readable. */
 bool rubyclass_append(struct ruby *ruby, uint64_t address, struct rubytext *text);
 

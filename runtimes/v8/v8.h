@@ -3,11 +3,11 @@
  * v8.h - finds and names JavaScript frames of a process that runs V8 as node ships it (node 16 to 26, x86-64). node
  * needs no flag for this.
  *
- * V8 runs functions on the native stack. Each frame of generated code has a frame pointer. At fixed offsets below it
- * are the JSFunction and, in interpreted and baseline code, the BytecodeArray. v8_open reads the layout of V8's heap
- * from the v8dbg_* constants that node exports. v8_frames finds the frames in a stack copy. It proves each frame by
- * live memory: by the map, context and SharedFunctionInfo of the JSFunction, and by the code at the frame's instruction
- * pointer. v8_function reads name, file and line of a proven function.
+ * V8 runs functions on the native stack. Each frame of generated code has a frame pointer. At fixed offsets below
+ * the frame pointer are the JSFunction and, in interpreted and baseline code, the BytecodeArray. v8_open reads the
+ * layout of V8's heap from the v8dbg_* constants that node exports. v8_frames finds the frames in a stack copy. It
+ * proves each frame by live memory: by the map, context and SharedFunctionInfo of the JSFunction, and by the code at
+ * the frame's instruction pointer. v8_function reads name, file and line of a proven function.
  *
  * The garbage collector moves objects, so the caller passes only stack copies of the last 10 ms: an object that has
  * moved has no valid map, or its data contradicts the frame. All memory of the process is hostile. The functions read
@@ -84,11 +84,11 @@ struct v8 {
 	uint64_t proven, refuted;
 };
 
-/* Returns true if the file name of a path is one of node with V8: node, nodejs, libnode.so.*. */
+/* Returns true if a path has the file name of a program or library with V8: node, nodejs, libnode.so.*. Pure. */
 bool v8_is_library(struct str path);
 
 /* Opens the V8 of the file whose first byte is mapped at base. Returns V8_OPEN on success, otherwise the kind of the
- * failure. maps is the text of /proc/PID/maps; without the mapping of V8's own code in it, v8_frames finds no
+ * failure. maps is the text of /proc/PID/maps; if it lacks the mapping of V8's own code, v8_frames finds no
  * interpreted frame. memory must exist as long as *v8. */
 enum v8_answer v8_open(struct v8 *v8, struct memory *memory, uint64_t base, struct str maps);
 
@@ -109,8 +109,8 @@ struct v8_frame {
 	/* frame pointer; instruction pointer in the frame: a return address, or the sampled address */
 	uint64_t fp, pc;
 	uint64_t shared; /* tagged pointer to the SharedFunctionInfo; 0 if the frame is not proven */
-	/* tagged pointer to the function's name or ScopeInfo; a different value shows that other data replaced the
-	 * function */
+	/* tagged pointer to the function's name or ScopeInfo; a different value in a later read shows that other data
+	 * replaced the function */
 	uint64_t name;
 	uint64_t address; /* V8_INTERPRETED: address of the current instruction in the BytecodeArray; otherwise 0 */
 	uint8_t kind;     /* enum v8_kind */
@@ -128,12 +128,13 @@ struct v8_frames {
 
 /* Finds the candidates for JavaScript frames in a stack copy and proves them. A stack may contain frames of
  * functions that have returned, so the caller compares fp and pc with the native stack. A candidate that is not
- * proven, or exceeds the budget, is V8_UNPROVEN: if the native stack has it, it is a function without a name. */
+ * proven, or exceeds the budget, is V8_UNPROVEN: if the native stack has a frame with the same fp and pc, that frame
+ * is a function without a name. */
 void v8_frames(struct v8 *v8, const struct v8_stack *stack, struct v8_frames *frames);
 
 struct v8_function {
 	char name[V8_NAME_MAX]; /* name in UTF-8; "(anonymous)" if the function has none */
-	char file[V8_NAME_MAX]; /* name of its script; empty if unknown */
+	char file[V8_NAME_MAX]; /* name of the function's script; empty if unknown */
 	bool has_name;
 	uint32_t line;     /* line of the function's start, from 1; 0 if unknown */
 	uint32_t position; /* position of the function's start in its script, in characters */

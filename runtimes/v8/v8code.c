@@ -12,7 +12,8 @@
 #define POSITION_BYTES 16u
 #define NONE_LOOKUPS 4096u /* number of lookups after which an address without code is searched again */
 
-/* Inlining id + 1 of a SourcePosition; its bits are: external, 30 bits of offset, 16 bits of inlining id + 1. */
+/* Inlining id + 1 of a SourcePosition, whose bits are, from the lowest on: 1 for external, 30 for the offset, 16 for
+ * the inlining id + 1. */
 #define INLINING(position) ((uint32_t)((position) >> 31) & 0xffffu)
 
 /* ---- search for code --------------------------------------------------------------------------------------------- */
@@ -90,8 +91,8 @@ static void note_near(struct v8 *v8, const struct v8_code *code)
 }
 
 /* Returns the cache entry of an instruction pointer, or the least recently used entry of its set. Code starts at
- * multiples of 64, so return addresses differ little in their lower bits: a hash selects the set. It mixes twice: with
- * one product, evenly spaced addresses share a few sets for 1 of 250 secrets. */
+ * multiples of 64, so return addresses differ little in their lower bits: a hash selects the set. hash_pair multiplies
+ * twice: with one product, evenly spaced addresses share a few sets for 1 of 250 secrets of the hash. */
 static struct v8_known *known_of(struct v8 *v8, uint64_t pc)
 {
 	struct v8_known *set = v8->known[hash_pair(pc, 0) % V8_KNOWN], *oldest = set;

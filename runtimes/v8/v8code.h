@@ -51,12 +51,12 @@ uint32_t v8code_inlined(struct v8 *v8, const struct v8_code *code, uint64_t pc, 
 
 /* Sets *length to the number of elements of an array of words or bytes. Returns false if the object is not an array. */
 bool v8code_length(struct v8 *v8, uint64_t array, uint32_t *length);
-/* Sets *word to element `index` of an array of words, without a check of its length. Returns false if the element is
- * not readable. */
+/* Sets *word to element `index` of an array of words. The caller checks `index` against the array's length. Returns
+ * false if the element is not readable. */
 bool v8code_element(struct v8 *v8, uint64_t array, uint32_t index, uint64_t *word);
 /* Sets *shared to the SharedFunctionInfo that a tagged word points to, directly or through a
- * SharedFunctionInfoWrapper. The word may be a weak pointer, as literals are. Returns false for a pointer to any
- * other object. */
+ * SharedFunctionInfoWrapper. The word may be a weak pointer, as in an array of literals. Returns false for a pointer to
+ * any other object. */
 bool v8code_shared(struct v8 *v8, uint64_t word, uint64_t *shared);
 /* Sets *data to the array of deoptimization data of code, and *length to the number of its elements; to 0 if the code
  * has no such data. Returns false if the data is not readable. */

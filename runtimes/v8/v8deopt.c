@@ -35,7 +35,7 @@ struct operations {
 	/* number of operations that are frames; first of the two operations that begin a translation */
 	uint32_t frames, begin;
 	const char *operands;   /* number of operands of each operation, one digit each */
-	uint32_t header;        /* number of 4-byte words in the header of a table of safepoints before its length */
+	uint32_t header;        /* number of 4-byte words before the length in the header of a table of safepoints */
 	uint32_t maglev_header; /* number of 4-byte words in the header after the configuration, in code of Maglev */
 };
 
@@ -69,7 +69,7 @@ struct tables {
 	uint32_t nbytes, nliterals;
 	uint32_t first, npoints; /* index of the first point in the deoptimization data; number of points */
 	uint64_t safepoints;     /* address of the first entry of the table of safepoints */
-	uint32_t nsafepoints, config, stride;
+	uint32_t nsafepoints, config, stride; /* config: configuration word; stride: size of an entry in bytes */
 };
 
 static bool smi_at(const struct tables *tables, uint32_t index, uint32_t *value)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * v8deopt.h - finds the functions that are inlined at a call of optimized code, by its deoptimization data: code of
- * Maglev and Turbofan, in V8 12.4, 13.6 and 14.6.
+ * v8deopt.h - finds the functions that are inlined at a call in optimized code, by the deoptimization data of the code.
+ * Supports code of Maglev and Turbofan, in V8 12.4, 13.6 and 14.6.
  *
  * If code becomes invalid during a call, V8 leaves the code when the call returns: the return address is a
  * deoptimization point. For each point V8 stores the frames that the interpreter would have, from the outermost
  * function to the innermost one. The table of safepoints after the code maps the return address to the point.
  *
- * Instructions between two points have no such data. A function that both points have in common need not contain them:
+ * Instructions between two points have no such data. A function that both points have in common need not contain the
+ * instructions between them:
  * a peeled loop has each call twice, with the code of the loop between the copies, and either copy may lack checks that
  * the other one has.
  *

@@ -185,7 +185,7 @@ static bool prove_interpreted(struct v8 *v8, uint64_t array, uint64_t offset, ui
 		return false;
 	frame->kind = V8_INTERPRETED;
 	/* The offset counts from the tagged pointer. Bytecodes have any alignment, but addresses in callchains are
-	 * even. */
+	 * even, so the lowest bit is cleared. */
 	frame->address = (array + at) & ~UINT64_C(1);
 	return true;
 }
@@ -276,8 +276,8 @@ static bool is_over(const struct v8 *v8)
 }
 
 /* Sets inlined[0..n) to the functions that are inlined at a candidate's pc, innermost first. Returns n. Turbofan
- * stores the source position of nearly every instruction. Maglev does not: inlined functions are known only at its
- * calls. */
+ * stores the source position of nearly every instruction. Maglev does not: in its code, inlined functions are known
+ * only at calls. */
 static uint32_t find_inlined(struct v8 *v8, const struct v8_code *code, const struct candidate *candidate,
 			     uint64_t inlined[V8CODE_INLINED])
 {
@@ -378,7 +378,8 @@ static void put_unproven(const struct candidate *candidate, struct v8_frames *fr
 	};
 }
 
-/* Appends the frames of all candidates, sorted. Each candidate has space for at least one frame. */
+/* Appends the frames of all candidates, each pair of fp and pc once. To be called with sorted candidates. Each
+ * candidate has space for at least one frame. */
 static void put_candidates(struct search *search, struct v8_frames *frames)
 {
 	struct v8 *v8 = search->v8;

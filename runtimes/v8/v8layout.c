@@ -176,7 +176,8 @@ static void derive(struct v8_layout *layout)
 	layout->code.owner = layout->code.is_inline ? layout->code.start : layout->code.owner - 8;
 	if (!layout->code.deopt)
 		layout->code.deopt = layout->version < 12000 ? 16 : 8;
-	/* V8 10.2 and before export this field for another kind of Code, at the same offset */
+	/* V8 10.2 and before export the offset only for another kind of Code; it is the same: the field after `deopt`
+	 */
 	if (!layout->code.positions)
 		layout->code.positions = layout->code.deopt + 8;
 }

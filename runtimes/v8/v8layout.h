@@ -39,7 +39,8 @@ struct v8_layout {
 	} script;
 	struct {
 		uint32_t first_vars; /* index of the first word after the fixed words of a ScopeInfo */
-		/* true if start and end position are words 3 and 4 of a ScopeInfo; false if they follow the names */
+		/* true if start and end position are words 3 and 4 of a ScopeInfo; false if they follow the variables
+		 * and names */
 		bool positions_are_fixed;
 	} scope_info;
 	struct {
@@ -53,8 +54,8 @@ struct v8_layout {
 		/* distance in bytes from the start of the Code object (is_inline), or from the pointer to the Code
 		 * object, to the first instruction */
 		uint32_t owner;
-		uint32_t align; /* alignment of the first instruction in bytes */
-		uint32_t kind_mask, baseline;
+		uint32_t align;               /* alignment of the first instruction in bytes */
+		uint32_t kind_mask, baseline; /* mask of the CodeKind in the flags; CodeKind of baseline code */
 	} code;
 	struct {
 		/* indices in the deoptimization data of these elements: number of inlined functions, literals,

@@ -118,9 +118,9 @@ static bool count_part(struct v8 *v8, const struct v8_flat *flat, uint32_t at, u
 	return true;
 }
 
-/* Sets *at to the last position up to `position` whose line is known, and *lines to its number of line ends: `position`
- * itself, a multiple of V8LINES_BLOCK, or 0. Sets *cr to true if the character before *at is CR. Returns false if the
- * stack has no characters left, or the source is not readable. */
+/* Sets *at to the last position up to `position` whose line is known: `position` itself, a multiple of V8LINES_BLOCK,
+ * or 0. Sets *lines to the number of line ends before *at. Sets *cr to true if the character before *at is CR. Returns
+ * false if the stack has no characters left, or the source is not readable. */
 static bool find_known(struct v8 *v8, const struct v8_flat *flat, uint32_t position, uint32_t *at, uint32_t *lines,
 		       bool *cr)
 {

@@ -15,8 +15,8 @@
 #define V8LINES_BLOCK 32768u
 #define V8LINES_SOURCE (8u << 20) /* length of a source in characters from which on no lines are counted */
 
-/* Sets *line to the line of a position in a script, from 1; 0 if the script has no lines. Returns false, and sets
- * *line to 0, if the line is not known yet. */
+/* Sets *line to the line of a position in a script, from 1; 0 if the script has no readable line ends or source, or the
+ * source is too large. Returns false, and sets *line to 0, if the line is not known yet. */
 bool v8lines_at(struct v8 *v8, uint64_t script, uint32_t position, uint32_t *line);
 
 #endif

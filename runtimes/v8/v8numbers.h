@@ -21,7 +21,8 @@ struct v8numbers {
 
 /* Prepares to read the table at addresses [at, end). */
 void v8numbers_start(struct v8numbers *numbers, struct v8 *v8, uint64_t at, uint64_t end);
-/* Returns the next byte. At the end of the table it returns 0 and sets numbers->bad. */
+/* Returns the next byte. At the end of the table, or if it is not readable or exceeds the budget, returns 0 and sets
+ * numbers->bad. */
 uint64_t v8numbers_byte(struct v8numbers *numbers);
 /* Returns the next number; 0 if numbers->bad is set. */
 uint64_t v8numbers_next(struct v8numbers *numbers);

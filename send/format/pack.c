@@ -121,7 +121,7 @@ struct unpack_state {
 	/* for unpack_lines; line: decompressed bytes; given: number of bytes of `line` that the last call returned */
 	struct text line;
 	size_t given;
-	bool end;
+	bool end; /* true if no decompressed bytes follow those in `line` */
 };
 
 static void end_early(struct unpack *unpack, const char *why, int error)

@@ -28,7 +28,8 @@ extern const bool pack_has_zstd;
 #define PACK_ZSTD_SHORT 3
 
 /* pack_gzip and pack_zstd append `string`, compressed, to *text. Equal input gives equal output. level: compression
- * level of the library. They return false if memory is short; pack_zstd also if zstd is not built in. */
+ * level of the library. They return false if memory is short; pack_gzip also for 2 GB or more, pack_zstd also if
+ * zstd is not built in. */
 bool pack_gzip(struct text *text, struct str string, int level);
 bool pack_zstd(struct text *text, struct str string, int level);
 
@@ -66,8 +67,8 @@ size_t unpack_read(struct unpack *unpack, char *buf, size_t n);
 void unpack_close(struct unpack *unpack);
 
 /* Sets *lines to the next complete lines with their newlines, about 1 MB, which stay valid until the next call. Returns
- * false at the end and on an error. Sets unpack->errors if a line is longer than 64 MB, or if the last line has no
- * newline. */
+ * false if no complete line is left, at the end or after an error. Sets unpack->errors, possibly while it still returns
+ * lines, also if a line is longer than 64 MB, or if the last line has no newline. */
 bool unpack_lines(struct unpack *unpack, struct str *lines);
 
 #endif

@@ -4,9 +4,9 @@
  *
  * The text begins with a `# pj` line with the window's properties (pj-store(5)). The stacks follow, each once, as valid
  * UTF-8 with integer weights above 0. A window is identified by the machine, the stream (unit, event, recorder, labels)
- * and the second in which it begins. window_id computes the id of a stack in it, which is the same in each attempt to
- * send the window. A spool file contains one text for each event of the window, one after the other. The module does no
- * input or output.
+ * and the second in which it begins. window_id computes the id of a stack in a window; the id is the same in each
+ * attempt to send the window. A spool file contains one text for each event of the window, one after the other. The
+ * module does no input or output.
  */
 #ifndef PJ_WINDOW_H
 #define PJ_WINDOW_H
@@ -38,7 +38,8 @@ struct window {
 };
 
 /* Parses the first window of *rest and removes it from *rest, which must not be empty. Appends decoded values to *text,
- * which must live as long as *window. Returns NULL on success, else the reason (a static string), with *rest empty. */
+ * which must neither end nor grow while *window is used. Returns NULL on success, else the reason (a static string),
+ * with *rest empty. */
 const char *window_parse(struct str *rest, struct text *text, struct window *window);
 
 /* Like window_parse, but parses and removes only the header line. Does not set text, stacks and key of *window. */

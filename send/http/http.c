@@ -82,6 +82,8 @@ struct http {
 	const char *server; /* scheme, host and port of the URL: "scheme://host:port" */
 	const char *scheme, *host;
 	struct http_options options;
+	/* secret; basic: true for USER:PASSWORD; otherwise `password` is the value of the header Authorization, empty
+	 * without a secret */
 	struct str user, password;
 	bool basic;
 	/* buffers of the current request; url: its URL; packed: its compressed body; body: body of the response */
@@ -89,6 +91,7 @@ struct http {
 	struct text packed, body;
 	char total[24];
 	const struct http_request *request;
+	/* too_long: true if the response exceeds HTTP_REPLY_MAX; enough: true if request->take stopped the transfer */
 	bool too_long, enough;
 };
 

@@ -118,7 +118,7 @@ struct http_reply http_send(struct http *http, const struct http_request *reques
 /* http_path returns the path of the URL, without a '/' at its end. http_set_path replaces that path. */
 struct str http_path(const struct http *http);
 void http_set_path(struct http *http, struct str path);
-/* Adds a header line to all later requests of this connection. */
+/* Adds a copy of a header line to all later requests of this connection. */
 void http_header(struct http *http, const char *line);
 /* Sets *user and *password from the secret and returns true if the secret has the form USER:PASSWORD. Otherwise returns
  * false, with *user empty and *password the value of the header Authorization; *password is empty without a secret. */

@@ -39,7 +39,7 @@ bool jv_u64(const struct jv *value, uint64_t *n);
 bool jv_true(const struct jv *value);
 
 /* Calls `each` for each member of an object, until it returns false. Returns false if `each` returned false, else
- * true. */
+ * true; true, too, if value is not an object. */
 bool jv_each(const struct jv *value, bool (*each)(void *to, struct str key, const struct jv *value), void *to);
 
 /* Returns the length of the longest prefix of `string` that is printable ASCII without the characters a and b. */

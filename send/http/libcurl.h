@@ -3,7 +3,7 @@
  * libcurl.h - access to libcurl, which is loaded before the first request to a server.
  *
  * libcurl loads thirty libraries, which costs 7 ms and 5 MB: as much as a query of a dir: store, which does not use
- * libcurl. A static program (PJ_STATIC) has it linked. Without PJ_CURL this header declares nothing.
+ * libcurl. A static program (PJ_STATIC) has libcurl linked in. Without PJ_CURL this header declares nothing.
  *
  *	const struct libcurl *lib = libcurl_load(&why);
  *	CURL *handle = lib->easy_init();
@@ -15,8 +15,8 @@
 
 #ifdef PJ_CURL
 
-/* disables libcurl's type checks: they are macros that call libcurl's functions by name, but pj calls them by
- * pointers */
+/* disables libcurl's type checks: these checks are macros that call libcurl's functions by name, but pj calls the
+ * functions by pointers */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 #undef curl_easy_getinfo

@@ -3,8 +3,8 @@
  * chunkinfo.h - reads the properties of a window that pjrecord writes before the samples: boot, time span, number of
  * events.
  *
- * They are in a section of the perf.data file before its sample data (pjsection.h), so a file of any size needs a few
- * small reads.
+ * Boot and time span are in a section of the perf.data file before its sample data (pjsection.h), the events in the
+ * file's attributes, so a file of any size needs a few small reads.
  */
 #ifndef PJ_CHUNKINFO_H
 #define PJ_CHUNKINFO_H

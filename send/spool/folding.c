@@ -171,7 +171,7 @@ static uint64_t folding_stream_of(const struct folding *folding, const struct wi
 
 /* Converts one folded text with pjfold's header to a window text and appends it to *text. epoch: start of the window in
  * s since 1970; seconds: its duration, 0: from the header, else 1 s. Returns false and appends nothing if the sum of
- * its weights is 0. If why is not NULL, appends line number and reason of the first invalid line to it. */
+ * all weights is 0. If why is not NULL, appends line number and reason of the first invalid line to it. */
 static bool add_window(const struct folding *folding, struct str folded, uint64_t epoch, uint64_t seconds,
 		       struct text *text, struct text *why)
 {

@@ -58,7 +58,8 @@ enum fold_result folding_chunk(const struct folding *folding, const char *path, 
 
 /* Converts folded text from standard input to a window text and appends it to *text. epoch: start of the window in s
  * since 1970; seconds: its duration in s; 0: from its header, else 1. A line that is no stack indicates wrong or
- * truncated input, so the text then is refused and *why names the line; the result is never FOLD_PART. */
+ * truncated input, so the text then is refused and *why names the line; the result is FOLD_GOOD, FOLD_EMPTY
+ * or FOLD_BAD. *why must be empty before. */
 enum fold_result folding_text(const struct folding *folding, struct str folded, uint64_t epoch, uint64_t seconds,
 			      struct text *text, struct text *why);
 

@@ -12,8 +12,9 @@
 
 #include "common/base.h"
 
-/* Returns the number of code timelines in DIR/maps/BOOT that pjmap last scanned before `end`, the end of the window in
- * ns since 1970. dir: descriptor of DIR. Returns 0 if there are no timelines. */
+/* Returns the number of code timelines in DIR/maps/BOOT, without the ignored ones, that pjmap last scanned before
+ * `end`, the end of the window in ns since 1970. dir: descriptor of DIR. Returns 0 if there are none, or DIR/maps/BOOT
+ * cannot be read. */
 unsigned jmapscans_missing(int dir, const char *boot, uint64_t end);
 
 #endif

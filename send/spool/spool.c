@@ -434,8 +434,7 @@ int spool_chunk_open(const struct spool *spool, uint64_t epoch)
 	return -1;
 }
 
-/* Locks the recording exclusively before it removes it; the lock fails, with EBUSY, while a reader holds a shared
- * lock. */
+/* Removes the recording under an exclusive lock, which fails, with EBUSY, while a reader holds a shared lock. */
 bool spool_drop_chunk(const struct spool *spool, uint64_t epoch)
 {
 	char name[NAME];

@@ -108,8 +108,8 @@ uint64_t spool_bytes(const struct spool *spool, uint64_t *bad);
 uint64_t spool_window_bytes(const struct spool *spool, struct spool_name name);
 /* Returns the free share of DIR's file system, 0 to 1; 1 if it is unknown. */
 double spool_free(const struct spool *spool);
-/* Removes the oldest window or recording in bad/ and sets *bytes to its disk space. Returns false if there is none or
- * if it cannot be removed. */
+/* Removes the window or recording with the lowest epoch in bad/ and its reason, and sets *bytes to its disk space.
+ * Returns false if there is none or if it cannot be removed. */
 bool spool_drop_bad(const struct spool *spool, uint64_t *bytes);
 
 #endif

@@ -89,7 +89,8 @@ static void spooler_prune(struct spooler *spooler, const uint64_t *epochs, size_
 /* ---- folding a window ------------------------------------------------------------------------------------------ */
 
 /* Returns true if a recording may be folded, that is, if one of these holds: pjmap has scanned all JVMs since the end
- * of the window; no pjmap is running; map_wait_ms have passed since the end; the end is unknown or in another boot. */
+ * of the window; no pjmap is running; map_wait_ms have passed since the end; the end is unknown, in another boot or in
+ * the future. */
 static bool is_ready(struct spooler *spooler, int fd)
 {
 	struct chunkinfo info;

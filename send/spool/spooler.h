@@ -42,12 +42,14 @@ struct spooler {
 	/* true if spooler_pass must return after the current window; set by another thread */
 	const atomic_bool *stop;
 
-	/* processed recordings in out/, sorted by epoch: folded ones, and failed ones that wait for a retry */
+	/* processed recordings in out/, sorted by epoch: finished ones, and failed ones that wait for a retry */
 	struct spooler_done {
 		/* epoch: start of the window in s since 1970; due: earliest time of the next attempt to fold it, in ms
 		 * (clock_now_ms) */
 		uint64_t epoch, due;
+		/* number of attempts to fold it in this run */
 		unsigned tries;
+		/* true if it needs no further attempt: folded, empty, or moved to bad/ */
 		bool folded;
 	} * done;
 	size_t n, cap;

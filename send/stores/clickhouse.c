@@ -2,10 +2,10 @@
 /*
  * clickhouse.c - the store clickhouse:, a table with one row for each stack, which the server adds up; for fleets.
  *
- * It is exact, as the server merges rows with equal keys (ReplacingMergeTree, read with FINAL): a repeated send changes
- * nothing. A second table has one row for each window, with the properties that all rows of its stacks share. That row
- * is written last: the window exists only if its row does. The statements work with each version since 18.16, as they
- * use no settings or types of later versions.
+ * The store is exact, as the server merges rows with equal keys (ReplacingMergeTree, read with FINAL): a repeated send
+ * changes nothing. A second table has one row for each window, with the properties that all rows of its stacks share.
+ * That row is written last: the window exists only if its row does. The statements work with each version since 18.16,
+ * as they use no settings or types of later versions.
  */
 #include "send/stores/clickhouse.h"
 
@@ -88,7 +88,7 @@ static bool is_among(uint64_t code, const uint64_t *codes, size_t n)
 	return false;
 }
 
-/* Returns the class of a response. HTTP statuses that ask for a retry or a smaller body decide at once. Otherwise
+/* Returns the class of a response. HTTP statuses that mean a retry or a smaller body decide at once. Otherwise
  * ClickHouse's error code decides, because versions differ in the HTTP status for the same error. Without an error
  * code, the HTTP status decides, but 400, 409 and 422 are then not from ClickHouse: HTTP_HOLD. Appends a hint to
  * *why. */
@@ -117,9 +117,9 @@ static enum http_class class_of(const struct http_reply *reply, struct text *why
 	return HTTP_HOLD;
 }
 
-/* Inserts rows into the table with the suffix `suffix`. columns: names of the columns; body: the rows in TabSeparated
- * form; packed: true if body is compressed already. Returns the class of the response, with the reason of a failure in
- * report->why. */
+/* Inserts rows into the table whose name is store->table plus `suffix`. columns: names of the columns; body: the rows
+ * in TabSeparated form; packed: true if body is compressed already. Returns the class of the response, with the reason
+ * of a failure in report->why. */
 static enum http_class clickhouse_insert(struct clickhouse *store, const char *suffix, const char *columns,
 					 struct str body, bool packed, struct store_report *report)
 {
@@ -371,7 +371,11 @@ struct together {
 	/* n: number of windows in the common request; docs, bytes: number of rows in the body that is being prepared,
 	 * and its size before compression */
 	size_t n, docs, bytes;
+	/* current limit in bytes of a compressed body: PACKED_TOGETHER, halved each time the server refuses one as too
+	 * large */
 	size_t packed_max;
+	/* INSERT of stacks that is being sent; any: true if there is one; threaded: true if a thread sends it, which
+	 * sets class and r */
 	struct under_way {
 		struct clickhouse *c;
 		pthread_t thread;
@@ -585,7 +589,7 @@ static bool is_name(struct str string)
 }
 
 /* Sets the table name from the last component of the URL's path, [DATABASE.]TABLE, and removes it from the path.
- * Returns false if it is not a valid name. */
+ * Returns false if it is not a valid name, with the reason in *why. */
 static bool take_table(struct clickhouse *store, struct text *why)
 {
 	struct str path = http_path(store->http), database = STR("default"), name = STR("pj");

@@ -43,7 +43,8 @@ struct http_reply ch_query(struct clickhouse *store, bool (*take)(void *to, stru
 
 /* Sets *differs to true if the server has a window of that name with another end, number of stacks or sum of weights.
  * Returns HTTP_DONE; on failure another class, with the reason in report->why. Queries the server unless the answer is
- * cached; ch_seen_knows returns true if it is. */
+ * cached; ch_seen_knows returns true if it is. If *differs is false, the caller may send the window: it is no longer
+ * cached then. */
 enum http_class ch_seen(struct clickhouse *store, const struct window *window, uint64_t stacks, uint64_t sum,
 			bool *differs, struct store_report *report);
 bool ch_seen_knows(const struct clickhouse *store, const struct window *window);

@@ -9,18 +9,19 @@
 #include <stdlib.h>
 
 /* The state of reading a response that arrives in parts. part: incomplete last line; row: receives each complete
- * line. */
+ * line, returns false to stop; stopped: true if `row` or the sink has stopped the transfer. */
 struct rows {
 	struct text part;
 	bool (*row)(struct rows *rows, struct str line);
 	struct arena arena;
 	const struct store_query *query;
 	const struct store_sink *sink;
-	bool list, stopped;
+	bool list, stopped; /* list: true for list, false for fetch */
 	struct sum {
 		struct window w;
 		/* value of the label query.by_label in these windows */
 		struct str by;
+		/* ids of the streams of these windows, "1,2,3", for a query of their stacks */
 		struct text streams;
 	} * sum;
 	size_t n;

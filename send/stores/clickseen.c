@@ -2,7 +2,8 @@
 /*
  * clickseen.c - cache of the windows that clickhouse: already has.
  *
- * It prevents that other content is sent under the name of an existing window, which would mix the rows of both.
+ * The cache prevents that other content is sent under the name of an existing window: the server would mix the rows of
+ * both.
  * Windows are treated as equal if they have the same end, number of stacks and sum of weights, which are in the row of
  * a window. One query returns the rows of all windows of a host from a given second on, so a backlog needs one query.
  * Windows younger than 10 minutes (SETTLED_S) are queried each time, as another recorder may be writing them at this

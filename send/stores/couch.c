@@ -2,9 +2,9 @@
 /*
  * couch.c - the store couch:, with one document for each window, in CouchDB or a compatible database.
  *
- * It is exact: a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed. If it exists (status 409), its
- * content is compared, not overwritten. The folded text is an attachment, so lists of documents stay small. Time ranges
- * are ranges of names. The server does not add windows up; the reader does.
+ * The store is exact: a document has the name HOST:EPOCH:STREAM:MACHINE and is never changed. If it exists (status
+ * 409), its content is compared, not overwritten. The folded text is an attachment, so lists of documents stay small.
+ * Time ranges are ranges of names. The server does not add windows up; the reader does.
  */
 #include "send/stores/batches.h"
 
@@ -23,6 +23,7 @@
 
 /* number of documents in one response */
 #define PAGE 200
+/* maximum number of attempts of a query, without a pause between them */
 #define DEADLINE 4
 
 struct couch {
@@ -209,6 +210,7 @@ struct page {
 	size_t n;
 	/* number of rows in the response, including those that the query does not select */
 	size_t rows;
+	/* name of the last document in the response, at which the next page starts; empty for the first page */
 	struct str last;
 };
 
@@ -316,7 +318,7 @@ static bool read_page(struct couch *couch, struct page *page, const struct store
 }
 
 /* Reads and decompresses the attachment of a document and passes its lines to the sink. Returns false on failure, with
- * the reason in *why, or with *why empty if the sink stopped. */
+ * the reason in *why; *why is empty if the sink stopped, or if the attachment could not be copied to a memfd. */
 static bool couch_read_text(struct couch *couch, const struct found *found, const struct store_sink *sink,
 			    struct text *why)
 {

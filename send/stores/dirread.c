@@ -13,6 +13,7 @@
 /* The properties that all windows of a stream have in common, from the first of its files that was read. */
 struct stream {
 	uint64_t id;
+	/* known: true if `facts` is set; wanted: true if the stream matches the query, valid if known */
 	bool known, wanted;
 	/* memory of the strings in `facts` */
 	struct text text, decoded;
@@ -251,7 +252,8 @@ static bool fetch_file(struct reading *reading, const struct dir_name *name, str
 	int fd = dirread_open_file(reading, name);
 
 	if (fd < 0) {
-		/* ENOENT: after the file was listed, its window was rolled up, or retention deleted the day. */
+		/* ENOENT: after the file was listed, its window was rolled up, or retention deleted the day; the query
+		 * fails, and the user repeats it. */
 		text_printf(reading->why, "%s/%s changes while it is read: retry", reading->host, reading->day);
 		return errno != ENOENT ? (dirread_damaged(reading, name, strerror(errno)), reading->why->n = 0, true) :
 					 false;

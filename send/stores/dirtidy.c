@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* age in s of a roll-up before which its windows are not deleted: a reader that listed the folder before the roll-up
- * existed may still read them */
+/* minimum age in s of a roll-up at which the windows that it contains are deleted: before, a reader that listed the
+ * folder without the roll-up may still read these windows */
 #define GRACE_S 600
 
 /* ---- writing roll-ups -------------------------------------------------------------------------------------------- */
@@ -33,6 +33,7 @@ struct sum {
 	/* starts of the windows in s after the start of the hour, "0,30,60" */
 	struct text offsets;
 	uint64_t samples, lost, parts;
+	/* any: true if `facts` is set; damaged: true if a line was not a stack */
 	bool lost_known, any, damaged;
 };
 
@@ -261,7 +262,7 @@ static int by_hour(const void *left, const void *right)
 
 /* Does one step of maintenance in the folder `day` (descriptor): for the first hour and stream that needs it, writes
  * the roll-up, or deletes the windows that the roll-up contains. Returns true if something was done, so that more may
- * be left; false if nothing is left. */
+ * be left; false if nothing is left, or nothing could be done. */
 static bool tidy_day(const struct dir_store *store, int day, uint64_t now)
 {
 	struct dir_name *files;

@@ -3,8 +3,8 @@
  * eve.c - the store eve:, the unchanged service of the original pipeline, whose documents have the members timestamp,
  * hostname, stack and value only.
  *
- * It is exact, as a stack has the same id in each attempt: 8 hex digits of the window's start in s since 1970, 16 of
- * window_id(). Eve inserts a batch in order and stops at the first id that exists (status 409), so the existing
+ * The store is exact, as a stack has the same id in each attempt: 8 hex digits of the window's start in s since 1970,
+ * 16 of window_id(). Eve inserts a batch in order and stops at the first id that exists (status 409), so the existing
  * documents are a prefix of the window; a binary search finds its end. The state of that search survives a broken
  * connection (batches.post, *state): the documents before index `low` exist, those from `high` on do not.
  */
@@ -212,9 +212,9 @@ static struct str eve_nth(struct str lines, size_t i)
 	return stack;
 }
 
-/* Sets *done to the number of the batch's first documents that exist, after Eve has responded that the first one
- * exists. Binary search; *state is its state for the next attempt. Returns HTTP_DONE, or the class of a failed
- * query. */
+/* To be called if Eve has responded that the first document of the batch exists: sets *done to the number of documents
+ * from the first on that exist, by binary search. *state is the state of the search for the next attempt. Returns
+ * HTTP_DONE, or the class of a failed query. */
 static enum http_class eve_search(struct eve *eve, const struct batch *batch, size_t *done, uint32_t *state,
 				  struct store_report *report)
 {

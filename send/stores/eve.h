@@ -12,13 +12,16 @@
 
 /* An open store eve:. */
 struct eve {
+	/* http: the store's server; stacks: service that sums stacks (options.stacks_url), NULL if there is none */
 	struct http *http, *stacks;
 	struct batches batches;
 	bool verify;
+	/* why: reason of the last failure; path: buffer for the path of a request */
 	struct text why, path;
 };
 
-/* Runs a query. Repeats it at once, up to four times, if the connection breaks, as that does not indicate overload. */
+/* Runs a query. Repeats it at once if the connection breaks, as that does not indicate overload: at most four attempts
+ * in all. */
 struct http_reply eve_query(struct http *http, const char *method, struct str path, struct text *why);
 
 /* Queries the documents that match the JSON condition `where`; rest: more parameters of the URL. Returns the parsed

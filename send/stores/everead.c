@@ -46,6 +46,7 @@ struct reading {
 	/* lines, host: stack lines and host of the window that is being delivered to the sink */
 	struct text lines, host;
 	uint64_t epoch;
+	/* begun: true if a window was begun; bad: number of documents or sums without the expected members */
 	bool begun;
 	size_t bad;
 };
@@ -58,9 +59,9 @@ static bool eve_flush(struct reading *reading)
 	return good;
 }
 
-/* Called for each document, with its host and time: if the query groups by host or time, and this host or time differs
- * from that of the document before, delivers the lines so far and begins the next window of the sink. Returns false if
- * the sink stops. */
+/* To be called for each document, with its host and time. For the first document, and if the query groups by host or
+ * time and this host or time differs from that of the document before, delivers the lines so far and begins the next
+ * window of the sink. Returns false if the sink stops. */
 static bool eve_turn(struct reading *reading, struct str host, uint64_t epoch)
 {
 	bool hosts = reading->query->by == BY_HOST, times = reading->query->by == BY_TIME;

@@ -26,6 +26,7 @@
 
 struct ndjson {
 	int fd;
+	/* ours: true if fd was opened here, false for standard output; regular: true if fd is a regular file */
 	bool ours, regular;
 };
 

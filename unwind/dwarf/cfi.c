@@ -236,8 +236,8 @@ enum cfi_kind cfi_entry_at(const struct cfi *cfi, size_t at, struct cfi_entry *e
 
 /* State of the execution of an FDE's instructions. */
 struct machine {
-	const struct cfi *c;
-	const struct cfi_entry *e;
+	const struct cfi *c;       /* section of the FDE */
+	const struct cfi_entry *e; /* the FDE, with the fields of its CIE */
 	/* now: rules of the current row; initial: rules after the instructions of the CIE */
 	struct cfi_rules now, initial;
 	struct cfi_rule other; /* target of rules for registers without a slot: written, never read */
@@ -245,7 +245,7 @@ struct machine {
 	struct cfi_rules saved[STATES_MAX];
 	unsigned nkept;
 	uint64_t at, until; /* ELF virtual addresses; at: start of the current row; until: end of the FDE's code */
-	uint64_t base;
+	uint64_t base;      /* address from which the addresses in rows count */
 	struct cfi_rows *rows;
 	uint32_t cap;
 };
@@ -541,7 +541,7 @@ static bool cfi_instruction(struct machine *machine, struct dwarf_bytes *bytes)
 	}
 }
 
-/* Executes a program of instructions. Returns false if an instruction ends it early. */
+/* Executes a program of instructions. Returns false if an instruction ends it early, or if it exceeds PROGRAM_MAX. */
 static bool cfi_run(struct machine *machine, struct str program)
 {
 	struct dwarf_bytes bytes = dwarf_bytes_of(program);

@@ -97,7 +97,7 @@ struct cfi_row {
 	};
 	/* short row: offset in bytes from the value of register `reg` to the CFA */
 	int32_t cfa;
-	/* rows without CFI_ROW_FULL: number (0 to CFI_NREGS - 1) of the register on which the CFA is based */
+	/* rows without CFI_ROW_FULL: slot (0 to CFI_NREGS - 1) of the register on which the CFA is based */
 	uint8_t reg;
 	/* flags: CFI_ROW_* */
 	uint8_t flags;
@@ -156,8 +156,8 @@ enum cfi_kind cfi_entry_at(const struct cfi *cfi, size_t at, struct cfi_entry *e
  * off or its encoding is unsupported. */
 uint64_t cfi_pointer(struct dwarf_bytes *bytes, uint8_t encoding, uint64_t address, uint64_t data);
 
-/* Executes the instructions of an FDE, whose code must be within 4 GB after address `base`. Returns its rows, or NULL
- * if it has none. The caller frees them by cfi_rows_free. Full rows point into the section's bytes, which must exist as
+/* Executes the instructions of an FDE. Returns its rows, or NULL if it has none or its code is not within 4 GB after
+ * address `base`. The caller frees them by cfi_rows_free. Full rows point into the section's bytes, which must exist as
  * long. */
 struct cfi_rows *cfi_rows_of(const struct cfi *cfi, const struct cfi_entry *entry, uint64_t base);
 /* Frees rows; NULL is allowed. */

@@ -7,12 +7,13 @@ enum { OPERANDS_MAX = 64, STEPS_MAX = 1000 };
 
 /* State of the evaluation of one expression. */
 struct evaluation {
-	struct str all;
-	struct dwarf_bytes b;
+	struct str all;       /* bytes of the expression */
+	struct dwarf_bytes b; /* cursor at the next operation or operand in `all` */
 	const struct cfi_place *p;
+	/* stack of n operands, the last one on top */
 	uint64_t operand[OPERANDS_MAX];
 	unsigned n;
-	bool bad;
+	bool bad; /* true if the evaluation has failed */
 };
 
 enum {

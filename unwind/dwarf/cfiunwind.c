@@ -85,8 +85,8 @@ static bool load_return(const struct unwind_state *state, uint64_t *ip, uint64_t
 	return state->valid >> CFI_RA & 1;
 }
 
-/* Steps by the frame pointer, out of code without a row. has_frame_pointer: true if the code is known to keep one;
- * otherwise rbp may have the value of a caller, or any other value, even 0. */
+/* Steps by the frame pointer, out of code without a row. has_frame_pointer: true if the code is known to keep one.
+ * Otherwise rbp may have the value of a caller, or any other value, even 0, so state->unproven becomes true. */
 static enum unwind_end step_by_frame_pointer(struct unwind_state *state, bool has_frame_pointer)
 {
 	struct unwind_state next;
@@ -293,7 +293,7 @@ static enum unwind_end step_by_rules(struct unwind_state *state, const struct cf
 }
 
 /* Returns the row of a signal frame that was interrupted in its system call rt_sigreturn; NULL for other frames. The
- * system call is the last instruction of its function, so ip is after the FDE. */
+ * system call is the last instruction of its function, so ip is after the FDE, and the row is looked up at ip - 1. */
 static const struct cfi_row *returning_row(const struct unwind_state *state, struct unwind_code code)
 {
 	const struct cfi_row *row = NULL;

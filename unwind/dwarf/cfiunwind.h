@@ -87,8 +87,8 @@ struct unwind_state {
 	/* output, valid after UNWIND_STACK_CUT: true if by the table's rule the frame pointer points to the caller's
 	 * frame, which is outside of the stack copy */
 	bool fp_valid;
-	/* output: true if the last step left native code, false if code of a JVM (javaunwind.h); the frame at ip has
-	 * called that code or was interrupted in it */
+	/* output: true if the last step left native code, false if it left code of a JVM (javaunwind.h): the frame at
+	 * ip called the code that was left, or a signal interrupted it */
 	bool native;
 	/* internal: number of signal frames that the walk has passed */
 	uint8_t turns;
@@ -118,7 +118,8 @@ enum unwind_end {
 	UNWIND_MORE,
 	/* the frame is the outermost one: the stack is complete */
 	UNWIND_ROOT,
-	/* result of walks only: as UNWIND_ROOT, but unwind_state.unproven is true */
+	/* result of walks only: as UNWIND_ROOT, but unwind_state.unproven is true, and no code of V8 explains that
+	 * (walk.h): the completeness of the stack is unknown */
 	UNWIND_UNKNOWN,
 	/* the caller's frame is outside of the stack copy: the stack is truncated */
 	UNWIND_STACK_CUT,

@@ -10,7 +10,7 @@
  * functions that change to another stack: Go's .debug_frame treats the end of the new stack as the end of the callers.
  *
  * Layout: src/internal/abi and src/runtime/symtab.go of Go (pcHeader and _func), as in Go 1.18 and since Go 1.20. The
- * table is hostile: the result has at most `max` bytes, and the time per byte is constant.
+ * table is hostile: the FDEs have at most `max` bytes, and the time per byte is constant.
  */
 #ifndef PJ_GOPCLNTAB_H
 #define PJ_GOPCLNTAB_H
@@ -18,8 +18,8 @@
 #include "common/text.h"
 
 /* Appends a section .debug_frame for the functions in a .gopclntab of x86-64 to the text `out`. table: bytes of
- * .gopclntab; text: address of the code. Appends nothing if the table has an unknown layout, or if more than `max`
- * bytes are made, with those of invalid FDEs. */
+ * .gopclntab; text: address of the code. Appends nothing if the table has an unknown layout, or if FDEs of more
+ * than `max` bytes are made, including those of FDEs that are dropped as invalid. */
 void gopclntab_frames(struct str table, uint64_t text, size_t max, struct text *out);
 
 #endif

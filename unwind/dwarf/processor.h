@@ -26,7 +26,8 @@ struct processor {
 	uint8_t of_perf[40];
 	/* mask of perf register numbers to sample (perf_event_attr.sample_regs_user) */
 	uint64_t perf;
-	/* subset of `perf`: registers that a system call does not change, and that all kernels report for it */
+	/* subset of `perf`: registers that a system call does not change, and that all kernels report in a sample
+	 * during it */
 	uint64_t perf_entry;
 	/* perf register number of the instruction pointer */
 	uint8_t perf_ip;

@@ -125,8 +125,8 @@ static bool unwindelf_is_go(const struct reader *reader)
 	return false;
 }
 
-/* Appends a .debug_frame of at most `max` bytes, made from the .gopclntab of a Go program (gopclntab.h). Appends
- * nothing if there is no usable table. */
+/* Appends a .debug_frame with a CIE and at most `max` bytes of FDEs, made from the .gopclntab of a Go program
+ * (gopclntab.h). Appends nothing if there is no usable table. */
 static void unwindelf_make_go(struct reader *reader, size_t max, struct text *out)
 {
 	struct arena arena = { 0 };

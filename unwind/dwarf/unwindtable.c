@@ -27,15 +27,15 @@ struct section_fdes {
 /* the cache of rows has 2^SLOT_BITS slots */
 enum { SLOT_BITS = 12 };
 
-/* Limits for the memory of decoded rows, in bytes. A table gets no more rows beyond ROWS_SOME plus ROWS_TIMES the size
- * of its section, at most ROWS_MAX. Reason: one byte of CFI instructions can cause a row of 300 bytes; compilers'
- * instructions cause 8 bytes of rows each if all are decoded. A table from an image has the limit IMAGE_ROWS_MAX,
- * because the process that uses it runs for months; that process closes a full table and loads it again
- * (unwind_table_is_full). */
+/* Limits for the memory of decoded rows, in bytes. Rows of a section are refused if all rows of the table would exceed
+ * ROWS_SOME plus ROWS_TIMES times the size of the section, or ROWS_MAX. Reason: one byte of CFI instructions can cause
+ * a row of 300 bytes; compilers' instructions cause 8 bytes of rows each if all are decoded. A table from an image has
+ * the limit IMAGE_ROWS_MAX, because the process that uses it runs for months; that process closes a full table and
+ * loads it again (unwind_table_is_full). */
 enum { ROWS_SOME = 1 << 20, ROWS_TIMES = 16, ROWS_MAX = 64 << 20, IMAGE_ROWS_MAX = 8 << 20 };
 
-/* Limit for the bytes of CFI instructions that are executed for a table: EFFORT_SOME plus EFFORT_TIMES the size of its
- * section. Reason: a long program of instructions can serve many FDEs. */
+/* Limit for the bytes of CFI instructions that are executed for a table: EFFORT_SOME plus EFFORT_TIMES times the size
+ * of the section of the FDE. Reason: a long program of instructions can serve many FDEs. */
 enum { EFFORT_SOME = 4 << 20, EFFORT_TIMES = 4 };
 
 /* Cache of rows that lookups found, hashed by address, and counters for the limits. A slot has only a pointer, because
@@ -76,7 +76,7 @@ struct found {
 	struct fde {
 		uint64_t start, at;
 	} * fde;
-	size_t n, cap, max;
+	size_t n, cap, max; /* max: maximum of n; further FDEs are left out */
 };
 
 static void found_add(struct found *found, uint64_t start, uint64_t at)
@@ -242,14 +242,16 @@ struct unwind_table *unwind_table_open(int fd, const char **why)
 
 /* ---- images of tables ---- */
 
-/* Header of an image, which another process maps. All offsets count from the first byte of the image and are multiples
- * of 8. */
+/* Header of an image, which another process maps. loads, plts and the offsets in `part` count from the first byte of
+ * the image and are multiples of 8. */
 struct image {
 	char magic[8]; /* image_magic, with 'a' as the last byte on aarch64 */
 	uint64_t size, base, end;
 	uint64_t loads, nloads, plts, nplts;
 	uint64_t go; /* mask of GO_KEEPS_FRAME_POINTERS and GO_FRAMES */
 	uint64_t entry;
+	/* .eh_frame and .debug_frame: address of the section; offset and number of its bytes; offset and number of its
+	 * struct ref */
 	struct part {
 		uint64_t address, bytes, nbytes, refs, nrefs;
 	} part[2];
@@ -557,9 +559,10 @@ static const struct cfi_row *frames_row(const struct section_fdes *frames, struc
 	return rows->n ? cfi_row_at(rows, address) : NULL;
 }
 
-/* Returns the row for an address in code without FDEs (PLT, .init, .fini), or NULL. On aarch64 the first PLT entry
- * pushes and all others leave the stack unchanged. On x86-64 (System V ABI AMD64 section 5.2) the first entry pushes a
- * second word, and all others push one word before their second jump. */
+/* Returns the row for an address in code without FDEs (PLT, .init, .fini), or NULL. On aarch64 all PLT entries
+ * leave the stack unchanged, except the first one of a PLT with lazy binding, which pushes and gets no row. On x86-64
+ * (System V ABI AMD64 section 5.2) the first entry pushes a second word, and all others push one word before their
+ * second jump. */
 static const struct cfi_row *plt_row(const struct unwind_table *table, uint64_t address)
 {
 	static const struct cfi_row row[] = {
