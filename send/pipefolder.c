@@ -102,8 +102,11 @@ static bool pipefolder_remove_at(int parent, const char *name, int lock)
 	bool done = false;
 	struct stat status;
 
-	if (folder < 0)
+	if (folder < 0) {
+		if (lock >= 0)
+			close(lock);
 		return false;
+	}
 	if (lock < 0 && fstat(folder, &status) == 0 && status.st_uid == geteuid())
 		lock = lock_mark(folder);
 	if (lock >= 0) {
@@ -173,5 +176,6 @@ int pipefolder_make(char *path, size_t space)
 		if (fd < 0 && errno)
 			return -1;
 	}
+	errno = EAGAIN;
 	return fd;
 }

@@ -14,7 +14,7 @@
 
 /* Creates a temporary directory and writes its path to `path`, a buffer of `space` bytes. Before that, removes
  * directories without windows that killed processes of this user left in TMPDIR. Returns the descriptor that holds the
- * lock; -1 with errno on failure, 0 if other processes removed each of 16 new directories. */
+ * lock; -1 with errno on failure: EAGAIN if other processes removed each of 16 new directories. */
 int pipefolder_make(char *path, size_t space);
 
 /* Removes a directory made by pipefolder_make, unless it has a window or another process uses it. lock: the descriptor

@@ -13,9 +13,11 @@
 #include "send/format/pack.h"
 #include "send/stores.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <fcntl.h>
@@ -317,28 +319,42 @@ static bool read_page(struct couch *couch, struct page *page, const struct store
 	return true;
 }
 
+/* Returns a memfd with the compressed text of a window, at its start; -1 and the reason in *why on failure. */
+static int couch_copy_text(struct str body, struct text *why)
+{
+	int fd = memfd_create("folded", MFD_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, body.p, body.n);
+
+	if (n == (ssize_t)body.n && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	text_printf(why, "cannot copy the folded text of a window, %zu bytes: %s", body.n,
+		    n < 0 ? strerror(errno) : "short write");
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 /* Reads and decompresses the attachment of a document and passes its lines to the sink. Returns false on failure, with
- * the reason in *why; *why is empty if the sink stopped, or if the attachment could not be copied to a memfd. */
+ * the reason in *why; *why is empty if the sink stopped. */
 static bool couch_read_text(struct couch *couch, const struct found *found, const struct store_sink *sink,
 			    struct text *why)
 {
-	int fd = memfd_create("folded", MFD_CLOEXEC);
 	struct unpack unpack = { 0 };
 	struct http_reply reply;
 	struct str lines, line;
 	bool good = true;
+	int fd;
 
 	couch->path.n = 0;
 	text_char(&couch->path, '/');
 	http_escape(&couch->path, found->name);
 	text_add(&couch->path, "/folded.gz");
 	reply = couch_query(couch, "GET", why);
-	if (reply.class != HTTP_DONE || fd < 0 || write(fd, reply.body.p, reply.body.n) != (ssize_t)reply.body.n ||
-	    lseek(fd, 0, SEEK_SET) != 0) {
-		if (fd >= 0)
-			close(fd);
+	if (reply.class != HTTP_DONE)
 		return false;
-	}
+	fd = couch_copy_text(reply.body, why);
+	if (fd < 0)
+		return false;
 	good = sink->window(sink->to, &found->w);
 	unpack_open(&unpack, fd);
 	while (good && unpack_lines(&unpack, &lines)) {

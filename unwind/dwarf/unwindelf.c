@@ -156,7 +156,8 @@ static void unwindelf_read_go(struct reader *reader)
 	elf->go_frames = frames.n != 0;
 	if (frames.n) {
 		elf->debug_frame = (struct cfi){ .bytes = arena_copy(&elf->arena, text_view(&frames)), .debug = true };
-		reader->left = left - frames.n;
+		/* the CIE comes on top of the limit */
+		reader->left = left > frames.n ? left - frames.n : 0;
 	}
 	text_free(&frames);
 }
