@@ -15,11 +15,12 @@
  *   z = |d| / sqrt(variance)
  * If one side has no weight, it has no shares, so counts are compared.
  *
- * A function that rises (falls) by D is moved if the code that it runs falls (rises) elsewhere: the self weights of all
- * functions below it, summed outside of it, must fall (rise) by D/3 or more, beyond the effect of a changed total. Then
- * calls were inlined or scheduled in another way. A node is moved in three cases: its function is moved in the same
- * direction; or the node is new or gone, and its caller is moved in the same direction; or the node is new or gone, and
- * its function as a whole changed in this direction by less than a third of the node's weight.
+ * A function that rises (falls) by D is moved if the code that it runs falls (rises) elsewhere: of all functions that
+ * have self weight in stacks with this function, the self weights in stacks without it must together fall (rise) by D/3
+ * or more, after the effect of a changed total is subtracted. Then calls were inlined or scheduled in another way. A
+ * node is moved in three cases: its function is moved in the same direction; or the node is new or gone, and its caller
+ * is moved in the same direction; or the node is new or gone, and its function as a whole changed in this direction by
+ * less than a third of the node's weight.
  */
 #ifndef PJ_SIGNIFICANCE_H
 #define PJ_SIGNIFICANCE_H
@@ -63,8 +64,8 @@ bool sig_by_shares(uint64_t before, uint64_t after);
  * weights, such as sums of ns, bytes or cycles, have unknown noise. */
 bool sig_counted(struct str unit);
 
-/* Compares the weights of one node or function, before and after. dispersion 0: rule->dispersion. Never returns
- * SIG_MOVED, since that needs the tree. Pure. */
+/* Compares the weights of one node or function, before and after. dispersion: of this node or function; 0:
+ * rule->dispersion; values below 1 count as 1. Never returns SIG_MOVED, since that needs the tree. Pure. */
 struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion);
 
 /* For estimates of dispersion and drift: the values from which sig_compare computes z. sig_difference returns after

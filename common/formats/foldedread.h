@@ -32,8 +32,8 @@ unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_head
 
 /* Ends the tool if the input is probably no folded text: if it has stacks, and either more lines were skipped than
  * read, or lines were skipped and no stack has a caller. before and tally: counts before and after folded_read. Reason:
- * lines of many formats end in a number. Of 201 files of other formats, 46 gave a picture of these lines; this rule
- * rejects 43 of them, and none of 241 folded files (2026-11). */
+ * lines of many formats end in a number. Of 201 files of other formats, 46 had enough such lines for a picture; this
+ * rule rejects 43 of them, and none of 241 folded files (2026-11). */
 void folded_check(const struct folded_tally *before, const struct folded_tally *tally, const char *name);
 
 #endif

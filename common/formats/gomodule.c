@@ -2,10 +2,10 @@
 /*
  * gomodule.c - finds the moduledata of a Go program without symbols.
  *
- * This structure begins with the address of .gopclntab. A word in a data section contains that address, or, in a
+ * moduledata begins with the address of .gopclntab. A word in a data section contains that address, or, in a
  * position-independent program, a relocation writes it. Several words can be equal to that address. So a structure is
- * accepted only if its addresses and sizes of all parts of .gopclntab are equal to those in the header of .gopclntab.
- * Source of the layouts: moduledata in src/runtime/symtab.go, Go 1.18 to 1.27.
+ * accepted as moduledata only if its addresses and sizes of all parts of .gopclntab are equal to those in the header of
+ * .gopclntab. Source of the layouts: moduledata in src/runtime/symtab.go, Go 1.18 to 1.27.
  */
 #include "common/formats/gotable.h"
 
@@ -39,9 +39,9 @@ enum {
 	TEXT_END,
 };
 
-/* Index of the word with the address of go.func.*, for Go 1.18, 1.20, 1.26 and 1.27. The slice of text sections follows
- * that word. Since Go 1.26 (in_table), go.func.* is in .gopclntab, and the end of .gopclntab lies between that word and
- * the slice. */
+/* Layouts of moduledata in Go 1.18, 1.20, 1.26 and 1.27, in this order. gofunc: index of the word with the address of
+ * go.func.*, before the slice of text sections. since_20: .gopclntab has the layout of Go 1.20. in_table: go.func.* is
+ * in .gopclntab, whose end is the word between gofunc and the slice. */
 static const struct layout {
 	size_t gofunc;
 	bool since_20, in_table;

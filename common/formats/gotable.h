@@ -21,7 +21,8 @@ enum { GOTABLE_ENTRY = 8, GOTABLE_NAME = 4 };
 /* An open .gopclntab. */
 struct gotable {
 	const struct elfhead *head;
-	/* File offset and size in bytes: up to the end according to moduledata, or else of the section. */
+	/* File offset and size of the table in bytes. It ends at the end that moduledata has, or else with the
+	 * section. */
 	uint64_t at, size;
 	uint64_t address;
 	uint64_t functions; /* number of functions in the table */

@@ -2,12 +2,12 @@
 /*
  * sandbox.h - makes a process give up every right that it does not need, before it parses hostile input.
  *
- * After sandbox_enter the process has no capability and no way to get one, no file system, no network, and only the
- * system calls of its groups. It works on descriptors that an opener hands to it. Any other system call kills the
- * process (SIGSYS), with one exception: openat fails with EPERM, because malloc of glibc reads
- * /proc/sys/vm/overcommit_memory when it shrinks the heap of a thread (also in a forked child of that thread), and
- * works without it. The layers are independent: if the kernel lacks one, the others are active, and the caller reports
- * the missing one once.
+ * After sandbox_enter a parser has no capability and no way to get one, no file system, no network, and only the system
+ * calls of its groups. It works on descriptors that an opener hands to it. Any other system call kills the parser
+ * (SIGSYS), with one exception: openat fails with EPERM, because malloc of glibc reads /proc/sys/vm/overcommit_memory
+ * when it shrinks the heap of a thread (also in a forked child of that thread), and works without it. Filters and
+ * openers have more rights, and their forbidden calls fail with EPERM (enum sandbox_group). The layers are independent:
+ * if the kernel lacks one, the others are active, and the caller reports the missing one once.
  *
  * Layers, in this order: resource limits, another user (with CAP_SETUID), Landlock, capabilities, no_new_privs,
  * seccomp. Must be called while the process has one thread; later threads inherit everything.
@@ -94,7 +94,7 @@ const char *sandbox_missing(unsigned missing);
 void sandbox_warn(unsigned missing);
 
 /* Returns the layers that are missing on this machine. Finds out by entering a sandbox in a child process, so this
- * process keeps its rights. */
+ * process keeps its rights. Returns 0 if the child cannot be started or is killed. */
 unsigned sandbox_probe(void);
 
 /* Makes the kernel end this process with SIGPROF after another cpu_ms ms of CPU time; 0 cancels this. Needs

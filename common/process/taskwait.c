@@ -20,7 +20,7 @@ struct job {
 	struct taskid id;
 	char name[32]; /* name of the file in /proc/PID for READ, OPEN_FOLDER and LINK */
 	size_t max;
-	/* the result, which the thread sets */
+	/* the members from here on are the result, which the thread sets */
 	enum taskid_answer answer; /* result of the check; for IS, READ and LINK, TASKID_SAME stands for success */
 	int error;
 	struct taskid_user user;

@@ -51,8 +51,8 @@ static bool outermost_container(struct str path, struct str *parent, uint64_t *k
 	return false;
 }
 
-/* Returns true for "/user.slice/user-1000.slice/..." and sets *uid, because systemd lets this user create any cgroup
- * below. */
+/* Returns true for "/user.slice/user-1000.slice/..." and sets *uid. systemd lets this user create any cgroup below, so
+ * container ids there prove nothing. */
 static bool user_slice(struct str path, uint64_t *uid)
 {
 	struct str rest = path, part;
@@ -125,9 +125,9 @@ static uint64_t own_namespace(enum kind kind)
 	return own[kind];
 }
 
-/* Returns the inode of the outermost namespace of a kind, below that of this process, that contains the process; 0 if
- * both processes are in the same namespace. Sets *owner, if not NULL, to the owner of that namespace. For most
- * processes one stat() is enough. */
+/* Returns the inode of the outermost namespace of this kind that contains the process with descriptor `process` and is
+ * below the namespace of pj; 0 if it is in the namespace of pj. Sets *owner, if not NULL, to the owner of that
+ * namespace. For most processes one stat() is enough. */
 static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
 {
 	uint64_t own = own_namespace(kind), inode, outermost = 0;
