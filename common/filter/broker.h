@@ -71,6 +71,7 @@ void broker_output_abandon(void);
 /* Sets the folder of the cache, and takes ownership of its descriptor; -1: no cache. With a broker, must be called
  * before broker_start. */
 void broker_cache(int folder);
+/* Returns true if broker_start has started a broker. */
 bool broker_runs(void);
 
 /* Access files in the cache folder. broker_cache_open opens the file `name` for reading; broker_cache_create creates a

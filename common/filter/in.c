@@ -244,8 +244,8 @@ static const char *in_shell_word(const char *name)
 	return *name && *name != '-' && !name[strspn(name, plain)] ? name : "FILE";
 }
 
-/* Ends the tool if the input begins as one of the formats that a command turns into text. The message is that command,
- * complete: its result is a file that the tool reads. */
+/* Ends the tool if the input begins like a format that a command turns into text. The message is the complete command,
+ * which writes a file that the tool can read. */
 static void refuse_convertible(const struct in *input, struct str head)
 {
 	static const struct {
