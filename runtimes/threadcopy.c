@@ -9,7 +9,8 @@ enum { PAGE = 4096, OBJECT_MAX = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384, A
  * THREADCOPY_FAILED. */
 #define ARRAY_WORDS_MAX (UINT64_C(1) << 28)
 
-/* Maximum index + 1 of the last element of an array of objects; a larger index ends the copy as THREADCOPY_FAILED. */
+/* Exclusive limit for the index of the last element of an array of objects; an index beyond it ends the copy as
+ * THREADCOPY_FAILED. */
 #define OBJECTS_MAX (1 << 20)
 
 /* End of user addresses. The sum of an address below it and a uint32_t does not overflow. */
@@ -112,8 +113,8 @@ static bool load_pointer(struct follower *follower, uint64_t address, uint64_t *
 	return bytes != NULL;
 }
 
-/* Shrinks the range [*begin, *end) around a frame by the bytes that areas contain already. Callers are often
- * adjacent to the previous area. */
+/* Shrinks the range [*begin, *end) around a frame by the bytes that areas contain already, but not into the frame
+ * itself, [frame, frame_end). Callers are often adjacent to the previous area. */
 static void omit_copied(const struct threadcopy *copy, uint64_t frame, uint64_t frame_end, uint64_t *begin,
 			uint64_t *end)
 {
@@ -256,7 +257,7 @@ static uint64_t copy_array(struct follower *follower, const struct threadplan *p
 	return at - begin;
 }
 
-/* Copies the environment of a frame, unless an area contains it already. */
+/* Copies the environment at address `at`, which belongs to a frame in the stack, unless an area contains it already. */
 static void copy_environment(struct follower *follower, const struct threadplan *plan, const struct arraystack *stack,
 			     uint64_t at)
 {

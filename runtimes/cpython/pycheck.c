@@ -146,8 +146,8 @@ static enum state_of_thread state_of(struct cpython *cpython, uint64_t state, st
 	return end != CPYTHON_IMPOSSIBLE && stack->n ? STATE_RUNS : STATE_UNKNOWN;
 }
 
-/* Returns the index of the only state in thread[0..n) that has a frame; n if there is none, or more than one, or if it
- * is unknown of one. */
+/* Returns the index of the only state in thread[0..n) that has a frame; n if none or more than one has a frame, or if
+ * this is unknown for one of them. */
 static size_t only_with_frame(struct cpython *cpython, const struct cpython_thread *thread, size_t n)
 {
 	struct cpython_stack *stack = mem_grow(NULL, 1, sizeof(*stack));
@@ -255,7 +255,7 @@ static bool prove_once(struct prover *prover, const char **why)
 enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why)
 {
 	struct prover prover = { .cpython = cpython };
-	/* An image does not change: one attempt is enough. */
+	/* An image of memory (fd -1) does not change: one attempt is enough. */
 	unsigned attempts = cpython->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
 	bool proven = false;
 

@@ -135,7 +135,7 @@ static bool debug_frames(const char *bytes, const struct debug_order *order, str
 	uint32_t size = 0;
 
 	layout->frame.is_entry = NONE;
-	/* The table has no word for f_globals; it follows f_funcobj in 3.12 to 3.15. */
+	/* The table has no word for f_globals; this field follows f_funcobj in 3.12 to 3.15. */
 	layout->frame.globals = 24;
 	layout->frame.tag = order->version < 14 ? 0 : 7;
 	if (!(debug_offset(bytes, order->frame, &size) &&
@@ -226,7 +226,7 @@ bool pylayout_members(struct memory *memory, uint64_t code_type, struct cpython_
 			return false;
 		if (name == 0)
 			break;
-		/* the name of a member that is longer than the buffer is none of the wanted names */
+		/* memory_string fails for names longer than `text`: these are none of the wanted ones */
 		if (!memory_pointer(memory, member + MEMBER_OFFSET, &offset) || offset > layout->code.bytes - 8)
 			return false;
 		if (memory_string(memory, name, text, sizeof(text)))

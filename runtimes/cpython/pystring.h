@@ -28,8 +28,9 @@ bool pystring_append(struct cpython *cpython, uint64_t address, struct pytext *t
  * no str, or not readable. */
 bool pystring_is(struct cpython *cpython, uint64_t address, struct str name);
 
-/* Sets *value to the value of the key `name` in the dict at an address. Returns false if the key is not found. Compares
- * only the first 64 keys: __name__ is the first key of a module. */
+/* Sets *value to the value of the key `name` in the dict at an address. Returns false if the key is not found, the dict
+ * is not readable, or its values are in an array of their own (attributes of an instance). Compares only the first 64
+ * keys: __name__ is the first key of a module. */
 bool pydict_get(struct cpython *cpython, uint64_t address, struct str name, uint64_t *value);
 
 #endif
