@@ -48,7 +48,7 @@ static void close_run(struct making *making)
 }
 
 /* Returns true if no pattern of javaframe.h starts at offset `at` and the byte before is no pop rbp or leave: the frame
- * is then complete. Evaluating javaframe.h there would cost 50 times as much. */
+ * is then complete. Calling the functions of javaframe.h there would cost 50 times as much. */
 static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 {
 	const uint8_t *b = making->code + at;

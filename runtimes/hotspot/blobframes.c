@@ -191,8 +191,9 @@ static bool is_thaw(const struct blobframes_layout *layout, const unsigned char 
 #define COOKIE X86_PUSH_MINUS_1 X86_PUSH_RBP X86_MOV_RBP_RSP
 
 /* Splits a block of stubs into code blobs. A stub starts at an aligned address or after a ret. Code that does not start
- * like a stub with a frame belongs to the code blob before it; at the start of the block it becomes a BLOB_LEAF. A
- * block with more than STUB_ENTRIES_MAX entries remains one code blob. */
+ * like a stub with a frame belongs to the code blob before it; at the start of the block it becomes a BLOB_LEAF (a
+ * BLOB_THAW if `continuations`). An unreadable block becomes one such code blob. A block gets no code blob if it has
+ * more than STUB_BYTES_MAX bytes or STUB_ENTRIES_MAX entries, or if SPLIT_MAX or the budget is exceeded. */
 static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				 bool continuations)
 {
@@ -244,7 +245,7 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 	p = blobframes_add(frames, blob->begin, blob->end, BLOB_LEAF);
 	p->frame = frame_bytes(&frames->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
-		/* In slow_subtype_check, C1 pushes both classes as arguments. */
+		/* Code of C1 pushes two classes as arguments before it calls this stub. */
 		p->leaf.argument_bytes = 16;
 	if (keeps_rbp(code, 4)) {
 		p->kind = BLOB_STUB;

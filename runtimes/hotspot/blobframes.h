@@ -33,6 +33,7 @@ struct blobframes {
 	size_t npieces, cap;
 	struct blobframes_layout {
 		struct vmlayout_field frame_size, complete, entry, deopt[2], orig_pc, method, compile_id;
+		/* true if the fields `entry` (`deopt`) have offsets, false if they have addresses */
 		bool entry_offset, deopt_offset;
 		uint32_t bytes; /* number of bytes at the start of an nmethod that contain all fields above */
 		struct codelets_layout codelets;

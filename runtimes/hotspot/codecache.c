@@ -378,8 +378,8 @@ struct codecache codecache_take(struct codecache *codecache)
 	return taken;
 }
 
-/* Checks also that the block is still allocated: the first bytes of a freed block remain unchanged while HotSpot
- * allocates its end again. */
+/* Also checks that the block is still allocated: a freed block keeps its first bytes, and so its compile id, while
+ * HotSpot allocates parts of it from its end. */
 size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n)
 {
 	/* These arrays are small because this thread may be profiled: its frames must fit into the stack copy of a

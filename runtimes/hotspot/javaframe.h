@@ -44,9 +44,11 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 /* Location of the return address in the exception stub. Compiled code jumps to this stub with an exception, and the
  * stub jumps to the handler. The return address is in rdx at the stub's start and end, and on the stack in between. */
 enum javaframe_exception {
-	JAVAFRAME_EXCEPTION_NOT, /* the blob is not the exception stub */
+	JAVAFRAME_EXCEPTION_NOT, /* the code blob is not the exception stub */
+	/* the frame is complete: the frame size gives the slot of the return address */
 	JAVAFRAME_EXCEPTION_COMPLETE,
 	JAVAFRAME_EXCEPTION_IN_RDX, /* the return address is in rdx, and sp is the caller's sp */
+	/* the return address is at sp, and rbp has the caller's value */
 	JAVAFRAME_EXCEPTION_AT_SP,
 	JAVAFRAME_EXCEPTION_AFTER, /* the return address is at sp + 8, and rbp has the caller's value */
 };
@@ -75,6 +77,7 @@ enum javaframe_adapter {
 	JAVAFRAME_AT_SP,         /* at sp; the caller's stack starts after it */
 	JAVAFRAME_IN_RAX,        /* in rax */
 	JAVAFRAME_IN_RAX_SENDER, /* in rax, and r13 has the caller's sp */
+	/* at sp, and r13 has the caller's sp */
 	JAVAFRAME_AT_SP_SENDER,
 	JAVAFRAME_AT_R13, /* at the address in r13, because the stack was realigned */
 };

@@ -71,8 +71,8 @@ struct code_blob {
 		/* The members of each struct above as an array, for blobcodec.h. */
 		uint32_t offset[3];
 	};
-	/* Addresses of the two deopt handlers of a BLOB_COMPILED; 0: none. HotSpot deoptimizes a frame by replacing
-	 * its return address (the original pc) by the address of a deopt handler. */
+	/* Addresses of the two deopt handlers of a BLOB_COMPILED; 0: none. HotSpot deoptimizes a frame by replacing the
+	 * return address into it (the original pc) by the address of a deopt handler. */
 	uint64_t deopt[2];
 };
 

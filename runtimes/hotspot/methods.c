@@ -298,7 +298,7 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 	if (const_bytes > ROW_MAX ||
 	    methods_end_of(vmlayout->pool_length, methods_end_of(vmlayout->pool_holder, 0)) > ROW_MAX ||
 	    methods_end_of(vmlayout->symbol_length, vmlayout->symbol_body) > FIRST_BYTES)
-		/* No JVM has such a layout. The caller then reads names one by one. */
+		/* No JVM has such a layout. With an empty table, the caller reads names one by one. */
 		return true;
 	number = methods_rows(sizeof(*number), n);
 	sweep.want = methods_rows(3 * sizeof(*sweep.want), n);
@@ -313,7 +313,8 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 	for (size_t i = 0; i < n; i++)
 		memcpy(&sweep.want[i].address, row + 8 * i, 8);
 	free(row);
-	/* The requests stay in the order of the Method*: read_rows does not sort them by the new addresses. */
+	/* Row i belongs to method i: read_rows assigns rows in the order of the requests, before these are sorted by
+	 * address. */
 	consts = read_rows(&sweep, n, 0, const_bytes);
 	of = find_symbols(&sweep, n, consts, const_bytes, signatures, &nsymbols);
 	symbol = methods_read_symbols(&sweep, nsymbols, names);

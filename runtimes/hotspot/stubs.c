@@ -146,9 +146,9 @@ static bool walk_either(struct stubs *stubs, struct finder *finder, uint64_t fir
 	return stubs_walk(stubs, finder, first, BEGIN) || stubs_walk(stubs, finder, first, BEGIN_8);
 }
 
-/* Returns true if value may point to memory of malloc: it points out of the library. Values from 4 GB to 256 GB do
- * not count: between the heap of a program at a fixed address and all other memory, there are only the Java heap and
- * pairs of 32-bit numbers. */
+/* Returns true if value may point to memory of malloc: it points out of the library. Values from 4 GB to 256 GB do not
+ * count: malloc has no memory there, as the heap of a program at a fixed address is lower, and all other memory is
+ * higher. Such a value points into the Java heap or is a pair of 32-bit numbers. */
 static bool is_outward(const struct loadedfile *libjvm, uint64_t value)
 {
 	return is_pointer(value) && value % 8 == 0 &&

@@ -32,6 +32,7 @@ struct vmstructs {
 		struct vm_field field;
 		int64_t value; /* size of a type in bytes, or value of a constant */
 	} * value;             /* indexed by the id of the name */
+	/* numbers of entries read from HotSpot's tables of fields and of types */
 	uint32_t fields, types;
 };
 
