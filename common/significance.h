@@ -2,12 +2,12 @@
 /*
  * significance.h - decides which differences between two profiles are changes of the program, and which are noise.
  *
- * Weights are total weights: of a frame with all that it calls. Noise has three parts. Counts of samples scatter as in
- * a Poisson distribution. The weights of several windows on each side show that they scatter more than that, by a
- * factor, the dispersion. Runs of one program differ by more than its windows do (other inlining, other scheduling): by
- * the drift, which is estimated from most of the frames. A change is reported if it is larger than the noise and large
- * enough to matter. If the code of a frame costs the same and only its callers changed, the frame is moved, not
- * changed.
+ * Weights are total weights: of a frame with all that it calls. Noise has three parts. Counting: numbers of samples
+ * scatter as in a Poisson distribution. Dispersion: from window to window, weights scatter more than that, by a factor
+ * that several windows on each side show. Drift: runs of one program differ by more than its windows do (other
+ * inlining, other scheduling); it is estimated from most of the frames. A change is reported if it is larger than the
+ * noise and large enough to matter. If the code of a frame costs the same and only its callers changed, the frame is
+ * moved, not changed.
  *
  * Formulas for weights a (before) and b (after) of totals A and B, p = (a+b)/(A+B), dispersion f, drift r:
  *   shares  d = b/B - a/A, variance f p(1-p) (1/A + 1/B) + (r p(1-p))^2

@@ -72,7 +72,8 @@ enum threadcopy_end {
 	THREADCOPY_COMPLETE, /* the list or array of frames was followed to its end */
 	THREADCOPY_NO_FRAME, /* the thread has no frame: the pointer of a hop is 0 */
 	THREADCOPY_LIMIT,    /* a maximum was reached, or the list is a cycle; the areas hold the innermost frames */
-	THREADCOPY_FAILED    /* a read failed; the areas hold the frames that were read before */
+	/* a read failed, or a pointer or size was invalid; the areas hold the frames that were read before */
+	THREADCOPY_FAILED
 };
 
 struct threadcopy {

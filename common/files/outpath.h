@@ -33,7 +33,7 @@ struct outpath {
 };
 
 /* Resolves path into *outpath. Returns false with errno; EPERM with outpath->refused if another user may have planted
- * an entry. It is no failure if only the last component does not exist. The caller calls outpath_close in each case. */
+ * an entry. Succeeds even if the last component does not exist. The caller calls outpath_close in each case. */
 bool outpath_resolve(struct outpath *outpath, const char *path);
 void outpath_close(struct outpath *outpath);
 

@@ -158,8 +158,8 @@ static size_t in_read_gzip(struct in *input, char *buf, size_t n)
 	return n - stream->avail_out;
 }
 
-/* Reads up to n bytes of the input after those in input->buf. Returns the number of bytes read; 0 at the end of the
- * input. */
+/* Reads up to n further bytes of the input, which follow those in input->buf, to buf. Returns the number of bytes read;
+ * 0 at the end of the input. */
 static size_t read_on(struct in *input, char *buf, size_t n)
 {
 	ssize_t got;

@@ -56,7 +56,7 @@ enum trouble_kind {
 	TROUBLE_JVM_UNREAD, /* pjrecord was not allowed to read the JVM */
 	TROUBLE_JVM_FP,     /* pjrecord --unwind=fp recorded the JVM, without names */
 	TROUBLE_JVM_PERF,   /* perf recorded the JVM, and the JVM has no perf map */
-	TROUBLE_JVM_ENDED,  /* recorded without names or by perf, and the JVM ended before pjfold ran */
+	TROUBLE_JVM_ENDED,  /* the JVM was recorded without names or by perf, and ended before pjfold ran */
 	TROUBLE_JVM,        /* pjrecord recorded the JVM, but did not find the names */
 	/* TROUBLE_TRUNCATED_COPY to TROUBLE_UNKNOWN_FP: stacks that are truncated, broken or of unknown
 	 * completeness. */

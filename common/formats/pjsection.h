@@ -7,11 +7,10 @@
  * of 8 } in any order. Readers skip unknown types. Of an item that is longer than expected, they read the part that
  * they know.
  *
- * Files of pjrecord have the features that are known at the start, with the START section, before the data. The
- * obsolete header field event_types, which no reader uses, has the offset of a table of these features. The table has
- * the form of the one after the data (a struct perf_section for each set bit of PRE_FEATURES, in the order of bits),
- * with u64[4] of bits before it. So even the file of a killed writer has host and time. The complete table follows the
- * data.
+ * In files of pjrecord, the features that are known at the start, among them section START, precede the data. The
+ * obsolete header field event_types, which no reader uses, has the offset of a table of these features. This table is
+ * u64[4] of bits (PRE_FEATURES), then a struct perf_section for each set bit, in the order of bits. So even the file of
+ * a killed writer has host and time. The table of all features follows the data, as in other files.
  */
 #ifndef PJ_PJSECTION_H
 #define PJ_PJSECTION_H
@@ -343,7 +342,7 @@ enum pj_language {
 	PJ_LANGUAGE_JAVASCRIPT = 5,
 	PJ_LANGUAGE_JAVASCRIPT_COMPILED,
 	PJ_LANGUAGE_JAVASCRIPT_INLINED,
-	PJ_LANGUAGE_JAVA_CLASS /* rows of PJ_ITEM_CLASSES; in no item */
+	PJ_LANGUAGE_JAVA_CLASS /* readers use it for the rows of PJ_ITEM_CLASSES; no pj_functions has this value */
 };
 
 struct pj_function {

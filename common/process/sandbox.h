@@ -19,8 +19,8 @@
 
 #include <sys/types.h>
 
-/* Groups of system calls. A parser has at most 26 calls. All groups except SANDBOX_ROOTS include the base of 20 calls:
- * it reads, writes and polls open descriptors, and manages memory that is not executable. The base lacks recvfrom and
+/* Groups of system calls. A parser has at most 26 calls. All groups except SANDBOX_ROOTS include the base of 20 calls,
+ * which read, write and poll open descriptors, and manage memory that is not executable. The base lacks recvfrom and
  * sendto, which recv() and send() of libc call: use recvmsg and sendmsg, or read and write. */
 enum sandbox_group {
 	SANDBOX_MESSAGES = 1, /* recvmsg, sendmsg: passes descriptors over a socket */

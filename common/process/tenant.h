@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tenant.h - finds the tenant of a process, to whose budgets its costs are charged (tenants.h).
+ * tenant.h - finds the tenant of a process: the costs of the process are charged to the budgets of its tenant
+ * (tenants.h).
  *
  * A tenant is a container, else a user, else, for processes of root, a mount namespace. A tenant must not be able to
  * pose as several. So of nested containers the outermost one is the tenant. Processes below user-N.slice belong to user

@@ -27,6 +27,7 @@ struct timelimit_call {
 	 * runs after its time limit. Must not block. */
 	uint64_t (*find_place)(void *arg);
 	void *arg; /* argument of f, drop and find_place; on the heap */
+	/* time limit in ms */
 	unsigned ms;
 	/* time limit in ms, in place of `ms`, while the worker thread uses or waits for a CPU; 0: `ms` applies */
 	unsigned loaded_ms;

@@ -7,7 +7,8 @@
  * layout with a reason. cpython_threads lists the threads and the addresses of their thread states, which are the roots
  * for record/syncread. cpython_plan makes the plan by which record/syncread copies frames at a sample. cpython_frames
  * finds the frames in a copy; it is pure and checks every pointer. cpython_code reads the name of a frame's function
- * from live memory, within 10 ms of the sample, and cpython_line reads the line.
+ * from live memory, and cpython_line the line: to be called within some 10 ms of the sample, since the process may free
+ * the code object.
  *
  *   struct cpython_candidate candidate = { .base = first byte of the mapped file, .path = its path };
  *   if (cpython_open(&cpython, &memory, &candidate) == CPYTHON_OPEN)

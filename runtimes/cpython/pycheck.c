@@ -135,7 +135,7 @@ static enum state_of_thread state_of(struct cpython *cpython, uint64_t state, st
 	struct threadplan plan;
 
 	cpython_plan(&cpython->layout, &plan);
-	/* Two frames are enough: since 3.15, the outermost one has no function. */
+	/* Two frames suffice to find one with a function: since 3.15, the outermost one has none. */
 	plan.frames = 2;
 	plan.before = 0;
 	plan.after = plan.frame_bytes;

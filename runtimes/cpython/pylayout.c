@@ -96,7 +96,8 @@ bool pylayout_has_debug(const char *bytes, struct pylayout_debug *debug)
 	return true;
 }
 
-/* Sets *to to the word at `at`, an offset. Returns false if the offset is implausible. */
+/* Sets *to to the word at byte `at` of the table, which is the offset of a field. Returns false if this offset is
+ * implausible. */
 static bool debug_offset(const char *bytes, uint32_t at, uint32_t *to)
 {
 	uint64_t value = pylayout_word(bytes, at);

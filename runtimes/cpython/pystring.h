@@ -17,7 +17,7 @@ struct pytext {
 void pytext_bytes(struct pytext *text, const char *bytes, size_t n);
 /* Appends a code point as UTF-8. NUL, surrogates and numbers beyond Unicode become U+FFFD. */
 void pytext_point(struct pytext *text, uint32_t point);
-/* Terminates the text with a NUL, after "..." if the text is cut. The cut is at the start of a code point. */
+/* Terminates the text with a NUL, after "..." if the text is cut. No code point is split. */
 void pytext_end(struct pytext *text);
 
 /* Appends the str at an address as UTF-8. Returns false, with nothing appended, if the object is not a str of the

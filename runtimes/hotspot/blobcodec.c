@@ -99,8 +99,8 @@ static bool blobcodec_has(const struct making *making, uint64_t at, const char *
 	return at <= making->n && n <= making->n - at && memcmp(making->code + at, bytes, n) == 0;
 }
 
-/* Byte values that end an instruction which sets up or removes a frame. About 1 % of all code bytes have one of
- * these values. */
+/* By byte value: true if an instruction that sets up or removes a frame ends with this byte. About 1 % of all code
+ * bytes have one of these values. */
 static const bool telling[256] = {
 	[X86_OP_POP_RBP] = true, [X86_OP_LEAVE] = true, [X86_OP_SUB_RSP_LAST] = true, [X86_OP_LEA_R10_LAST] = true
 };

@@ -89,7 +89,7 @@ struct javaunwind_code {
 	size_t n;
 	/* return address in the call stub (JavaCalls::call_helper): its caller is native code */
 	uint64_t call_stub_return;
-	/* return address of a virtual thread's outermost frame, in enterSpecial; 0: none */
+	/* return address into enterSpecial, the code of the outermost frame of a virtual thread; 0: none */
 	uint64_t continuation_return;
 	/* Copies n bytes of code. Returns false if any of them is unreadable. The unwinder calls it for interrupted
 	 * frames, and at some return addresses (padding, arguments, adapters). */

@@ -2,11 +2,11 @@
 /*
  * scopes.h - reads which calls are inlined at each address of an nmethod.
  *
- * For each address at which it may stop, HotSpot records the methods to which the address belongs, innermost first.
- * PcDescs, sorted by address, point into compressed scopes (pcDesc.hpp, debugInfoRec.cpp, compressedStream.hpp,
- * unsigned5.hpp of the JDK). An address belongs to the first PcDesc at or after it. JDK 20 changed the encoding of
- * numbers. scopes_read detects the encoding by decoding: the outermost method of a scope must be the method of the
- * nmethod.
+ * For each address at which a thread may stop in an nmethod, HotSpot records the methods to which the address belongs,
+ * innermost first. PcDescs, sorted by address, point into compressed scopes (pcDesc.hpp, debugInfoRec.cpp,
+ * compressedStream.hpp, unsigned5.hpp of the JDK). An address belongs to the first PcDesc at or after it. JDK 20
+ * changed the encoding of numbers. scopes_read detects the encoding by decoding: the outermost method of a scope must
+ * be the method of the nmethod.
  */
 #ifndef PJ_SCOPES_H
 #define PJ_SCOPES_H

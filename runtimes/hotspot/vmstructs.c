@@ -35,7 +35,7 @@ static bool open_table(struct loadedfile *libjvm, struct table *table, const cha
 	return true;
 }
 
-/* Returns the value entry for a name, which is added if it is new; NULL if the budget is exceeded. */
+/* Returns the struct vm_value of a name, and adds the name if it is new; NULL if the budget is exceeded. */
 static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct loadedfile *libjvm,
 					   struct str name)
 {
