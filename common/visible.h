@@ -26,7 +26,7 @@ void visible_middle(struct text *text, struct str string, size_t n);
 /* Appends `bytes` as visible text, shortened to n bytes like visible_middle. Reads at most 2 * n bytes. */
 void visible_short(struct text *text, struct str bytes, size_t n);
 
-/* Returns the length of the longest prefix of string that visible_str would not change. */
+/* Returns the length of the longest ASCII prefix of string that visible_str would not change. */
 size_t visible_plain_length(struct str string);
 
 /* The inverse of visible_str: appends to text the bytes from which visible_str made string. Bytes of string that are no

@@ -3,8 +3,8 @@
  * containers.h - finds the container and the pod of a cgroup by the form of its path.
  *
  * In paths of Docker, containerd, CRI-O and podman, the container id is a run of 64 hexadecimal digits; of several ids,
- * the innermost is used. Kubernetes writes "pod" and a UID, LXC and systemd-nspawn a name. The names of pods come from
- * the symbolic links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
+ * the innermost is used. Kubernetes writes "pod" and a UID into the path, LXC and systemd-nspawn a name. The names of
+ * pods come from the symbolic links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
  */
 #ifndef PJ_CONTAINERS_H
 #define PJ_CONTAINERS_H

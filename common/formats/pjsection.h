@@ -9,8 +9,8 @@
  *
  * In files of pjrecord, the features that are known at the start, among them section START, precede the data. The
  * obsolete header field event_types, which no reader uses, has the offset of a table of these features. This table is
- * u64[4] of bits (PRE_FEATURES), then a struct perf_section for each set bit, in the order of bits. So even the file of
- * a killed writer has host and time. The table of all features follows the data, as in other files.
+ * u64[4] of feature bits, then a struct perf_section for each set bit, in the order of bits. So even the file of a
+ * killed writer has host and time. The table of all features follows the data, as in other files.
  */
 #ifndef PJ_PJSECTION_H
 #define PJ_PJSECTION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unwindstats.h - describes in words how many stacks the recorder unwound completely, and why others are broken: one
- * text for the recorder and for readers.
+ * unwindstats.h - describes in words how many stacks the recorder unwound completely, and why others are broken. The
+ * recorder and readers of windows print the same text.
  */
 #ifndef PJ_UNWINDSTATS_H
 #define PJ_UNWINDSTATS_H

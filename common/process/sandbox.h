@@ -9,7 +9,7 @@
  * openers have more rights, and their forbidden calls fail with EPERM (enum sandbox_group). The layers are independent:
  * if the kernel lacks one, the others are active, and the caller reports the missing one once.
  *
- * Layers, in this order: resource limits, another user (with CAP_SETUID), Landlock, capabilities, no_new_privs,
+ * Layers, in this order: resource limits, another user (with CAP_SETUID), no_new_privs, Landlock, capabilities,
  * seccomp. Must be called while the process has one thread; later threads inherit everything.
  */
 #ifndef PJ_SANDBOX_H

@@ -56,7 +56,8 @@ struct cpython_layout {
 	} thread;
 	struct {
 		uint32_t code, previous, instruction, globals, bytes;
-		/* offsets in a frame of two fields of one byte each: true for an entry frame (3.11), and owner */
+		/* offsets in a frame of two fields of one byte each: is_entry (3.11), 1 for an entry frame, and owner
+		 * (enum cpython_owner) */
 		uint32_t is_entry, owner;
 		uint32_t tag; /* bits of the pointer to the code object that are no part of the address */
 	} frame;

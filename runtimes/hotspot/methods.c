@@ -154,7 +154,8 @@ static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct me
 		if (length && vmlayout->symbol_body + length <= FIRST_BYTES)
 			continue;
 		symbol[i].n = 0;
-		/* The symbol is longer than the bytes read, or too near to the end of its mapping. */
+		/* The symbol is longer than the bytes read, or too near to the end of its mapping: it is read again,
+		 * with its length. */
 		if (at[i] == 0 || !vmlayout_read(sweep->m, at[i], vmlayout->symbol_length, &length) ||
 		    length > SYMBOL_MAX || length > LONGER_MAX - total)
 			continue;
