@@ -29,8 +29,8 @@ uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns);
 
 /* Returns the end of a window that begins at `begin` (CLOCK_MONOTONIC, ns) and `wall` (wall time, ns). Without align,
  * the window is window_ns long. With align, it ends when the wall clock reaches a multiple of window_ns, the one
- * closest to begin + window_ns: so windows return to these multiples after one that began in between, as after a change
- * of the wall clock. Returns UINT64_MAX (no end) if window_ns is 0. Pure. */
+ * closest to begin + window_ns: so windows return to these multiples after a window that began between two of them, as
+ * after a change of the wall clock. Returns UINT64_MAX (no end) if window_ns is 0. Pure. */
 uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align);
 
 #endif

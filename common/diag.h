@@ -48,8 +48,8 @@ NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);
  * status of another program. */
 void diag_failure_is(int status);
 
-/* Sets the function that the die*() functions call before the process ends, to remove incomplete files. It replaces the
- * function that was set before. */
+/* Sets the function that the die*() functions call before the process ends, to remove incomplete files. This function
+ * replaces the one that was set before. */
 void diag_at_death(void (*clean)(void));
 
 /* Registers a function that runs once when the tool ends by exit(), by return from main or by die*(); the function

@@ -34,7 +34,7 @@ size_t visible_plain_length(struct str string);
 void visible_bytes(struct text *text, struct str string);
 
 /* Decodes the UTF-8 character at the start of string: returns its length in bytes and sets *code to its code point.
- * Returns 0 if it is invalid (truncated, overlong, surrogate, beyond U+10FFFF) or string is empty. */
+ * Returns 0 if the character is invalid (truncated, overlong, surrogate, beyond U+10FFFF) or string is empty. */
 size_t visible_point(struct str string, uint32_t *code);
 
 /* Returns true for a code point beyond ASCII that must be escaped: control characters, invisible characters, characters

@@ -25,7 +25,7 @@
 /* maximum size of the copy for one sample, in bytes; then the copy ends (THREADCOPY_LIMIT) */
 #define THREADCOPY_BYTES (512u << 10)
 
-/* Plan of a copy: the areas of memory to read. It starts at the root, the address of the thread's state in the
+/* Plan of a copy: the areas of memory to read. The copy starts at the root, the address of the thread's state in the
  * runtime (CPython: PyThreadState). */
 struct threadplan {
 	/* 1: the plan is not followed; the copy has one area, the stack copy of the sample, and all other members of

@@ -78,8 +78,8 @@ bool broker_runs(void);
 
 /* Access files in the cache folder. broker_cache_open opens the file `name` for reading; broker_cache_create creates a
  * temporary file with mode 0600. Both return a descriptor, or -1 with errno. broker_cache_commit renames the temporary
- * file to `name`, and, unless prefix is 0, removes all other files whose names have the same first `prefix` bytes; it
- * returns false on failure. */
+ * file to `name`, and, unless prefix is 0, removes all other files whose names have the same first `prefix` bytes.
+ * broker_cache_commit returns false on failure. */
 int broker_cache_open(const char *name);
 int broker_cache_create(void);
 bool broker_cache_commit(const char *name, size_t prefix);

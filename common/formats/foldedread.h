@@ -25,9 +25,9 @@ struct folded_tally {
 };
 
 /* Reads an input to its end: adds its stacks to `stacks`, merges its header into *header, and adds its counts to
- * *tally. Returns the number of columns: 1, 2, or 0 if it has no stacks. Of two columns, column 0 is the weight before
- * and column 1 the weight after a change. Ends the tool if the sum of the weights exceeds 63 bits. With stacks->in_time
- * the text is read as one column; if 2 is returned, stacks must then not be used. */
+ * *tally. Returns the number of columns: 1, 2, or 0 if the input has no stacks. Of two columns, column 0 is the weight
+ * before and column 1 the weight after a change. Ends the tool if the sum of the weights exceeds 63 bits. With
+ * stacks->in_time the text is read as one column; if 2 is returned, stacks must then not be used. */
 unsigned folded_read(struct in *input, struct stacks *stacks, struct folded_header *header, struct folded_tally *tally);
 
 /* Ends the tool if the input is probably no folded text: if it has stacks, and either more lines were skipped than

@@ -121,7 +121,7 @@ static bool gomodule_spend(struct gomodule *module, uint64_t bytes)
 }
 
 /* Reads up to BLOCK elements of `element` bytes each from a section into block, from element number `done` on. Returns
- * the number of elements read; 0 at the end of the section, if it cannot be read, or if the limit for bytes is
+ * the number of elements read; 0 at the end of the section, if the section cannot be read, or if the limit for bytes is
  * reached. */
 static size_t gomodule_read(struct gomodule *module, const Elf64_Shdr *section, uint64_t done, void *block,
 			    size_t element)

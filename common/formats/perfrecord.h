@@ -110,7 +110,7 @@ enum {
 	MISC_MMAP_BUILD_ID = 1 << 14, /* in MMAP2 records: the record has a build-id in place of device and inode */
 	/* in BUILD_ID records: the record has the size of the build-id, which otherwise is 20 bytes */
 	MISC_BUILD_ID_SIZE = 1 << 15,
-	/* in LOST_SAMPLES records: a BPF filter dropped the samples, so readers do not count these as lost */
+	/* in LOST_SAMPLES records: a BPF filter dropped the samples, so readers do not count them as lost */
 	MISC_LOST_SAMPLES_BPF = 1 << 15
 };
 

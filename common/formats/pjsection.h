@@ -25,9 +25,9 @@ enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251, FEATURE_PJ_NAMES = 252 };
 
 /*
  * The section FEATURE_PJ_NAMES makes a recording portable: it has the names of all addresses on the stacks of the
- * recording, by DSO and file offset, and the names of JIT code by address and time. It is a struct pj_names and a zlib
- * stream (RFC 1950). The stream consists of numbers as in jmapfile.h, and of texts, each as its length and bytes. It
- * has four parts:
+ * recording, by DSO and file offset, and the names of JIT code by address and time. The section is a struct pj_names
+ * and a zlib stream (RFC 1950). The stream consists of numbers as in jmapfile.h, and of texts, each as its length and
+ * bytes. The stream has four parts:
  *
  * 1. Texts: their number; the texts, none of them empty. Other parts refer to them by number, from 1; 0: none.
  *
@@ -54,8 +54,8 @@ struct pj_names {
 
 enum { PJ_NAMES_VERSION = 1, PJ_NAMES_INLINED = 1 };
 
-/* limit for the bytes of the section after decompression: the writer leaves out what exceeds it, the reader refuses
- * more */
+/* limit for the bytes of the section after decompression: the writer leaves out entries beyond it, the reader refuses a
+ * larger section */
 #define PJ_NAMES_MAX ((uint64_t)32 << 20)
 /* Limit for the bytes of all texts, each counted as often as an entry refers to it: the writer leaves out further
  * texts, the reader refuses the section. */
@@ -170,8 +170,8 @@ struct pj_codes {
 	uint64_t left_out; /* number of lookups of code that is missing here because the recorder reached its limit */
 };
 
-/* Code of a JVM that appeared on stacks, at address `start`, `size` bytes long. It existed from `from` to `until` on
- * the record clock. until UINT64_MAX: until the end of the recording, or until a later entry with equal start, size,
+/* Code of a JVM, seen on stacks: `size` bytes at address `start`. It existed from `from` to `until`, in ns of the
+ * record clock. until UINT64_MAX: until the end of the recording, or until a later entry with equal start, size,
  * compile id and kind, but without names, ends it. After this struct come nnames numbers of names (u32), the first of
  * which is that of the method itself. Then come `bytes` bytes: the tree of inlined calls, in the numbers of jmapfile.h,
  * as in pj-jmap(5). The tree is the number of nodes, and for each its parent (0: the method itself) and the index of
@@ -198,9 +198,9 @@ struct pj_tenant {
 	/* Number of files for pjfold that were not saved, or that were removed because the tenant exceeded its share of
 	 * the disk. Windows of earlier versions end the struct before this member. */
 	uint64_t files;
-	/* number of lookups in the tenant's JVMs that were left out: their frames were unwound by frame pointers */
+	/* number of lookups in JVMs of the tenant that were not made: the frames were unwound by frame pointers */
 	uint64_t jvms;
-	/* number of lookups of unwind tables that were left out: their frames were unwound by frame pointers */
+	/* number of lookups of unwind tables that were not made: the frames were unwound by frame pointers */
 	uint64_t tables;
 };
 
@@ -258,8 +258,8 @@ struct pj_loss {
 	uint64_t depth;     /* number of samples whose callchain has as many entries as the kernel allows */
 };
 
-/* Off-CPU times within the window: their number and (_ns) their sum in ns. Off-CPU times and CPU times together are the
- * whole times of the threads. */
+/* Off-CPU times within the window: their number and (_ns) their sum in ns. Off-CPU times and CPU times of a thread
+ * together are all its time. */
 struct pj_offcpu {
 	/* Samples of the event offcpu-time. A time that continues over a border of windows is counted in each window;
 	 * over budget, one sample may stand for several times. */
@@ -309,7 +309,7 @@ struct pj_method {
 
 /* The leaf frame of an allocation is the marker CONTEXT_USER and the address of the Klass (HotSpot) of the allocated
  * object, plus PJ_CLASS_BIT. The bit distinguishes classes from methods, because the addresses of both structures are
- * multiples of 8. The name in PJ_ITEM_CLASSES is spelled as it is shown: java/util/HashMap, byte[]. */
+ * multiples of 8. The name in PJ_ITEM_CLASSES is spelled as readers show it: java/util/HashMap, byte[]. */
 #define PJ_CLASS_BIT UINT64_C(2)
 
 static inline bool pj_is_class(uint64_t address)
@@ -422,7 +422,7 @@ struct pj_unwinding {
 	 * name. */
 	uint64_t functions, functions_unnamed;
 	/* 1 if pjrecord was started to read interpreters and had the right to in this window, even if it read none;
-	 * else 0. A sum over windows is their number. */
+	 * else 0. The sum over windows is the number of such windows. */
 	uint64_t interpreters;
 	/* Number of live processes with an interpreter that were refused, because their own user may not read them and
 	 * pjrecord was started without --interpreters=all. Counted at one time, so windows cannot be added. */

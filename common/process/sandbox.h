@@ -70,17 +70,17 @@ enum sandbox_layer {
  * A missing CAP_SETUID is not reported as a missing SANDBOX_USER, only a failed change of the user is. */
 unsigned sandbox_enter(const struct sandbox *sandbox);
 
-/* For a process that forks helpers and reports their missing layers once. It calls sandbox_watch before the first fork.
- * sandbox_reported then returns the layers that were missing in any process forked since. Helpers report them in
- * sandbox_enter, through a shared page that they unmap afterwards. */
+/* For a process that forks helpers and reports their missing layers once. Such a process calls sandbox_watch before the
+ * first fork. sandbox_reported then returns the layers that were missing in any process forked since. Helpers report
+ * them in sandbox_enter, through a shared page that they unmap afterwards. */
 void sandbox_watch(void);
 unsigned sandbox_reported(void);
 
-/* Limits this process further, to the system calls of these groups: for a child of a process that entered a sandbox
- * with SANDBOX_FORK. Returns false on failure. */
+/* Limits this process further, to the system calls of `groups`: for a child of a process that entered a sandbox with
+ * SANDBOX_FORK. Returns false on failure. */
 bool sandbox_narrow(unsigned groups);
 
-/* Returns the number of system calls that these groups allow, without those that sanitizers need. */
+/* Returns the number of system calls that `groups` allow. Calls that only sanitizers need do not count. */
 unsigned sandbox_calls(unsigned groups);
 
 /* Returns the name of the first layer in `missing` for messages, such as "Landlock" or "seccomp"; NULL if missing is

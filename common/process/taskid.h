@@ -3,8 +3,8 @@
  * taskid.h - identifies the program and the user of a process, and checks them at each access to another process.
  *
  * A descriptor of /proc/PID (O_PATH) stays bound to its process, even if the PID is reused. But execve changes the
- * program and the credentials of a process: data of /proc/PID that were read before and after it may belong to two
- * programs, one of which is set-uid. So callers read the taskid first, and compare it after each step: the kernel
+ * program and the credentials of a process: data of /proc/PID that were read before and after an execve may belong to
+ * two programs, one of which is set-uid. So callers read the taskid first, and compare it after each step: the kernel
  * chooses start_code and start_stack at random for each exec. A program can set these two for itself (prctl
  * PR_SET_MM_MAP), but cannot guess those of the program that it will execute.
  *

@@ -3,9 +3,9 @@
  * taskwait.h - the checks of taskid.h, and reads of files in /proc/PID, with a time limit.
  *
  * A process can block every reader of its stat, maps, mem, root or ns/... for ever (timelimit.h; docs/ARCHITECTURE.md
- * lists the files). A daemon that reads all processes uses this module. It gives up a request that is not answered
- * within TASKWAIT_MS (up to a second, while the reading thread waits for a CPU). Then requests for the tenant of this
- * process fail at once for 20 times that time.
+ * lists the files). A daemon that reads all processes uses this module. The module gives up a request that is not
+ * answered within TASKWAIT_MS (up to a second, while the reading thread waits for a CPU). Then requests for the tenant
+ * of this process fail at once for 20 times that time.
  *
  * Errors of all functions here: ETIMEDOUT if the process did not answer in time; EBUSY if the process was not read at
  * all, because a process of the same tenant did not answer shortly before, or because too many processes do not answer

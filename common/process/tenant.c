@@ -126,7 +126,7 @@ static uint64_t own_namespace(enum kind kind)
 }
 
 /* Returns the inode of the outermost namespace of this kind that contains the process with descriptor `process` and is
- * below the namespace of pj; 0 if it is in the namespace of pj. Sets *owner, if not NULL, to the owner of that
+ * below the namespace of pj; 0 if the process is in the namespace of pj. Sets *owner, if not NULL, to the owner of that
  * namespace. For most processes one stat() is enough. */
 static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
 {
@@ -185,7 +185,7 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 }
 
 struct status {
-	/* real uid; the owner of /proc/PID is no substitute, as that is root while the process is not dumpable */
+	/* real uid; the owner of /proc/PID is no substitute, since root owns it while the process is not dumpable */
 	uint64_t uid;
 	uint64_t pid;
 	bool is_nested; /* true if the process is in a PID namespace below that of pj */
@@ -320,7 +320,7 @@ static uint64_t place_of_namespaces(void *arg)
 	return namespaces->place;
 }
 
-/* Like find_namespaces, but with a time limit: if it passes, *facts stays unchanged. place: fault domain of the
+/* Like find_namespaces, but with a time limit: after the limit, *facts stays unchanged. place: fault domain of the
  * process, for timelimit_call. */
 static void find_namespaces_soon(int process, uint64_t place, struct tenant_facts *facts)
 {

@@ -34,10 +34,10 @@ struct timelimit_call {
 };
 
 /* Calls f(arg) in a worker thread. Returns true if f returned in time. Returns false with errno ETIMEDOUT if f did not
- * return in time; with EBUSY if f was not called because its fault domain rests or too many threads are abandoned; with
- * EAGAIN if no thread could be started. After false, drop(arg) is called: by this function if f was not called,
- * otherwise by the worker thread once f has returned. Several threads may call this function at the same time. A forked
- * child has none of these worker threads, and starts its own. */
+ * return in time; with EBUSY if f was not called, because the fault domain of the call rests or too many threads are
+ * abandoned; with EAGAIN if no thread could be started. After false, drop(arg) is called: by this function if f was not
+ * called, otherwise by the worker thread once f has returned. Several threads may call this function at the same time.
+ * A forked child has none of these worker threads, and starts its own. */
 bool timelimit_call(const struct timelimit_call *call);
 
 /* Returns the number of abandoned threads whose function has not returned. */

@@ -4,7 +4,7 @@
 #define MEMBERS_MAX 64u
 #define MEMBER_BYTES 40u
 #define MEMBER_OFFSET 16u
-/* upper bound of plausible offsets; those in _PyRuntime and in an interpreter are some 10 kB */
+/* upper bound of plausible offsets; the largest ones, in _PyRuntime and in an interpreter, are some 10 kB */
 #define OFFSET_MAX (1u << 20)
 #define NONE CPYTHON_NO_FIELD
 

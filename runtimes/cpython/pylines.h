@@ -10,7 +10,7 @@
 
 #include "common/base.h"
 
-/* Source of a table's bytes. next(arg) returns the next byte, or -1 at the end of the table or if it is not
+/* Source of a table's bytes. next(arg) returns the next byte, or -1 at the end of the table, or if the byte is not
  * readable. */
 struct pylines_source {
 	int (*next)(void *arg);

@@ -26,7 +26,7 @@ struct blobframes {
 	struct javaunwind_code code;
 	struct code_blob *blob;
 	bool made;  /* true after the interpreter was found complete once */
-	bool early; /* true while the interpreter may be incomplete; it gets no code blobs then */
+	bool early; /* true while the interpreter may be incomplete; the interpreter then gets no code blobs */
 	/* Number of code blobs from splitting the interpreter and blocks of stubs; at most SPLIT_MAX, regardless of
 	 * the number of blocks. */
 	size_t nsplit;

@@ -18,7 +18,7 @@
 /* Limit for the size of a file in /proc, in bytes: enough for /proc/PID/maps with 500,000 mappings. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-/* Reads a whole file in the /proc directory `folder` of a process. Returns false and sets errno if the file does not
+/* Reads a complete file in the /proc directory `folder` of a process. Returns false and sets errno if the file does not
  * exist, is not readable or is too long. */
 static bool discover_read_file(int folder, const char *name, struct text *text)
 {

@@ -87,7 +87,7 @@ struct javaunwind_code {
 	/* code blobs, sorted by address, disjoint */
 	const struct code_blob *blob;
 	size_t n;
-	/* return address in the call stub (JavaCalls::call_helper): its caller is native code */
+	/* return address in the call stub (JavaCalls::call_helper), whose caller is native code */
 	uint64_t call_stub_return;
 	/* return address into enterSpecial, the code of the outermost frame of a virtual thread; 0: none */
 	uint64_t continuation_return;

@@ -34,8 +34,8 @@ struct scopes {
 	size_t space_bytes;
 };
 
-/* Encoding of the numbers in the scopes of one JVM: the encoder adds 0 or 1 to each byte. It is PACKING_UNKNOWN
- * until scopes_read has decoded a scope of several methods. */
+/* Encoding of the numbers in the scopes of one JVM: the encoder adds 0 or 1 to each byte. The encoding is
+ * PACKING_UNKNOWN until scopes_read has decoded a scope of several methods. */
 enum scopes_packing { PACKING_UNKNOWN, PACKING_FROM_0, PACKING_FROM_1 };
 
 /* Limit for the number of steps for one nmethod: about 25,000 addresses with scopes of 20 calls. */

@@ -131,7 +131,8 @@ static const char *vmlayout_find_names(struct vmlayout *vmlayout, const struct v
 	return NULL;
 }
 
-/* Finds the fields for scopes.h. They are optional: if one is missing, scopes->known stays false. */
+/* Finds the fields for scopes.h. They are optional: if the JVM exports too few of them to read scopes, scopes->known
+ * stays false. */
 static void find_scopes(struct vmlayout_scopes *scopes, const struct vmstructs *vmstructs)
 {
 	uint64_t size = vmstructs_size(vmstructs, "PcDesc");
