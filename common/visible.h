@@ -19,9 +19,9 @@ struct str visible_copy(struct arena *arena, struct str bytes);
 /* Returns the longest prefix of text, at most n bytes, that does not end within a UTF-8 character. */
 struct str visible_head(struct str text, size_t n);
 
-/* Appends `string`, which is visible text, to *text. If it is longer than n bytes, appends its start, an ellipsis and
- * its end: n bytes in all, or a few less, as characters are not split. The start gets two fifths of the bytes, the end
- * three fifths, because the ends of related names differ more often. n is 8 or more. */
+/* Appends the visible text `string` to *text. If it is longer than n bytes, appends its start, an ellipsis and its end:
+ * n bytes in all, or a few less, as characters are not split. The start gets two fifths of the bytes, the end three
+ * fifths, because the ends of related names differ more often. n is 8 or more. */
 void visible_middle(struct text *text, struct str string, size_t n);
 /* Appends `bytes` as visible text, shortened to n bytes like visible_middle. Reads at most 2 * n bytes. */
 void visible_short(struct text *text, struct str bytes, size_t n);

@@ -18,7 +18,7 @@ struct folded_tally {
 	uint64_t bad;     /* number of skipped lines: they contain no stack */
 	uint64_t rounded; /* number of rounded weights, which had decimals */
 	uint64_t comments;
-	/* Sum of the weights of texts with one column and without a header, which are used as numbers of samples. */
+	/* Sum of the weights of texts with one column and without a header. It counts as their number of samples. */
 	uint64_t headerless;
 	struct place first_bad[3]; /* positions of the first skipped lines; name NULL: fewer lines */
 	const char *why[3];        /* reasons why the lines in first_bad were skipped; static texts */

@@ -167,8 +167,8 @@ static bool gomodule_all_relocations(struct gomodule *module, each_relocation *e
 	return found;
 }
 
-/* Callback: if the relocation is within the words (module->word), whose address in the program is *with, writes its
- * value there. Returns false, so that the search goes on. */
+/* Callback: writes the value of a relocation to module->word if the relocation is within these words. *with: address of
+ * the words in the program. Returns false, so that the search goes on. */
 static bool gomodule_relocate(struct gomodule *module, uint64_t at, uint64_t value, void *with)
 {
 	uint64_t offset = at - *(const uint64_t *)with;

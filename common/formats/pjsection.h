@@ -389,7 +389,7 @@ struct pj_unwinding {
 	uint64_t no_rule;
 	uint64_t astray;    /* stacks broken by an impossible result of the unwind tables */
 	uint64_t no_caller; /* stacks broken in JVM code: the stack slot that the code blob gives contains no caller */
-	/* stacks of 32-bit code, which are the callchains of the kernel; `broken` includes them */
+	/* stacks of 32-bit code: callchains of the kernel; `broken` includes them */
 	uint64_t narrow;
 	/* same to other, with --unwind=verify: numbers of stacks with frame pointers, by the result of the
 	 * comparison: */

@@ -112,7 +112,7 @@ enum kind { USER_NAMESPACE, PID_NAMESPACE };
 
 static const char *const kind_names[] = { "ns/user", "ns/pid" };
 
-/* Returns the inode of this process's own namespace of a kind, which does not change; 0 if unknown. */
+/* Returns the inode of this process's own namespace of a kind; 0 if unknown. The inode never changes. */
 static uint64_t own_namespace(enum kind kind)
 {
 	static _Atomic uint64_t own[countof(kind_names)];
@@ -209,8 +209,8 @@ static bool parse_status(struct str rest, struct status *status)
 	return found;
 }
 
-/* Facts from /proc/PID/status and cgroup alone, whose readers cannot block. Readers of namespaces can block for ever
- * since Linux 6.18: exec() of a process holds the lock that they need (test/hostile/holdlock.c). */
+/* Facts from /proc/PID/status and cgroup alone: readers of these two files cannot block. Readers of namespaces can
+ * block for ever since Linux 6.18: exec() of a process holds the lock that they need (test/hostile/holdlock.c). */
 struct texts {
 	struct status status;
 	struct text cgroup;

@@ -9,8 +9,8 @@
  * The number of abandoned threads is bounded. A fault domain (`place` in the code) is a set of processes that can cause
  * these waits together, usually a tenant. Each caller abandons at most one thread to one fault domain. After a call
  * without a result, the fault domain rests: no calls are made for twenty times as long as the caller waited, so the
- * waits take at most 5 % of the caller's time. Each calling thread has a worker thread of its own, with the same
- * priority, which ends with the calling thread.
+ * waits take at most 5 % of the caller's time. Each calling thread has a worker thread of its own, which has the same
+ * priority and ends with the calling thread.
  */
 #ifndef PJ_TIMELIMIT_H
 #define PJ_TIMELIMIT_H
