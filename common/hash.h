@@ -43,8 +43,8 @@ static inline uint64_t hash_with(struct hash_secret secret, const void *data, si
 		h = hash_mix(hash_load(p) ^ secret.b, hash_load(p + 8) ^ h);
 	if (n >= 8) {
 		a = hash_load(p);
-		/* the last 8 bytes; they overlap the first 8 if n < 16, but data of another length differ, as h
-		 * contains n */
+		/* the last 8 bytes; they overlap the first 8 if n < 16, but data of another length get another hash, as
+		 * h contains n */
 		b = hash_load(p + n - 8);
 	} else {
 		for (size_t i = 0; i < n; i++)

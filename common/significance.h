@@ -15,12 +15,12 @@
  *   z = |d| / sqrt(variance)
  * If one side has no weight, it has no shares, so counts are compared.
  *
- * A function that rises (falls) by D is moved if the code that it runs falls (rises) elsewhere: of all functions that
- * have self weight in stacks with this function, the self weights in stacks without it must together fall (rise) by D/3
- * or more, after the effect of a changed total is subtracted. Then calls were inlined or scheduled in another way. A
- * node is moved in three cases: its function is moved in the same direction; or the node is new or gone, and its caller
- * is moved in the same direction; or the node is new or gone, and its function as a whole changed in this direction by
- * less than a third of the node's weight.
+ * A function that rises (falls) by D is moved if the code that it runs falls (rises) elsewhere: take all functions that
+ * have self weight in stacks with this function; the sum of their self weights in stacks without it must fall (rise) by
+ * D/3 or more. The effect of a changed total is subtracted first. If the function is moved, calls were inlined or
+ * scheduled in another way. A node is moved in three cases: its function is moved in the same direction; or the node is
+ * new or gone, and its caller is moved in the same direction; or the node is new or gone, and its function as a whole
+ * changed in this direction by less than a third of the node's weight.
  */
 #ifndef PJ_SIGNIFICANCE_H
 #define PJ_SIGNIFICANCE_H

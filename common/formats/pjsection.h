@@ -321,10 +321,10 @@ static inline bool pj_is_class(uint64_t address)
  * pj_function and its text: the name of the function and its file, each ended by a NUL. Readers show the name as it is.
  * In a callchain, a frame of such a function is the marker CONTEXT_USER and an address; the row with this address names
  * the frame. For an interpreted function, this is the address of the current instruction as the interpreter stores it
- * (CPython, V8: in the bytecode), and the row has the line of this instruction. For functions of V8 it is the address
- * of the SharedFunctionInfo if the function is compiled, that address + 8 if it is inlined, and the row has the first
- * line of the function. If code was replaced within the window, the rows of the later code have addresses from
- * PJ_FUNCTIONS_MORE on, where no process can map anything. */
+ * (CPython, V8: in the bytecode), and the row has the line of this instruction. For a compiled function of V8, it is
+ * the address of the SharedFunctionInfo; for an inlined one, that address + 8; the row then has the first line of the
+ * function. If code was replaced within the window, the rows of the later code have addresses from PJ_FUNCTIONS_MORE
+ * on, where no process can map anything. */
 struct pj_functions {
 	uint32_t pid;      /* PID of the process as in the records */
 	uint32_t left_out; /* number of frames that got no row, because there were too many functions */
