@@ -193,7 +193,7 @@ struct pj_tenant {
 	uint64_t samples;  /* number of samples whose callchain was replaced by PJ_OVER_BUDGET_IP */
 	uint64_t mappings; /* number of executable mappings that are not recorded: addresses in them have no name */
 	uint64_t reads;    /* number of processes with lost records whose state was not read from /proc */
-	/* number of bytes that the samples counted in `samples` would have taken in the file with their callchains */
+	/* number of bytes that the samples counted in `samples` would have taken in the file, if complete */
 	uint64_t bytes;
 	/* Number of files for pjfold that were not saved, or that were removed because the tenant exceeded its share of
 	 * the disk. Windows of earlier versions end the struct before this member. */
