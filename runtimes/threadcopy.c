@@ -75,8 +75,8 @@ static const char *copied_bytes(struct follower *follower, uint64_t address, uin
 	return bytes;
 }
 
-/* Reads [begin, end) as a new area. Returns the number of bytes read: less than requested if a page is missing, 0 if
- * a maximum is reached. At a maximum it also sets copy->end to THREADCOPY_LIMIT. */
+/* Reads [begin, end) as a new area. Returns the number of bytes read: less than requested if a page is missing, 0 if a
+ * maximum is reached or the first page is missing. At a maximum it also sets copy->end to THREADCOPY_LIMIT. */
 static size_t read_area(struct follower *follower, uint64_t begin, uint64_t end)
 {
 	struct threadcopy *copy = follower->copy;
@@ -153,8 +153,8 @@ static const char *copy_frame(struct follower *follower, const struct threadplan
 	return bytes;
 }
 
-/* Copies the object of a frame, unless an area contains it already, or the copy would have no space left for the
- * next frame. */
+/* Copies the object of a frame, unless an area contains it already, THREADCOPY_OBJECTS reads are made, or the copy
+ * would have no space left for the next frame. `frame` points to the copied bytes of the frame. */
 static void copy_object(struct follower *follower, const struct threadplan *plan, const char *frame)
 {
 	uint64_t object, needed = (uint64_t)plan->object_bytes + plan->before + plan->after;
@@ -170,8 +170,8 @@ static void copy_object(struct follower *follower, const struct threadplan *plan
 	read_area(follower, object, object + plan->object_bytes);
 }
 
-/* Copies the array of objects of a frame, the last elements first. Returns false if a part of it cannot be read or a
- * maximum is reached. */
+/* Copies the array of objects of a frame, the last elements first. `frame` points to the copied bytes of the frame.
+ * Returns false if a part of it cannot be read or a maximum is reached. */
 static bool copy_objects(struct follower *follower, const struct threadplan *plan, const char *frame)
 {
 	uint64_t start, at, area = AREA_MAX / plan->object_bytes * plan->object_bytes;

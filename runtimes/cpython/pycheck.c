@@ -36,8 +36,9 @@ static uint32_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 	return (uint32_t)tid;
 }
 
-/* Reads a thread state into *thread, and sets *next to the next state of the list. Returns NULL, or the
- * contradiction. thread->tid is 0 for a thread that is just starting. */
+/* Reads the thread state at address `state` into *thread, and sets *next to the next state of the list. previous: the
+ * state before it in the list, 0 for the first one. Returns NULL, or the contradiction. thread->tid is 0 for a thread
+ * that is just starting. */
 static const char *read_thread(struct cpython *cpython, uint64_t interpreter, uint64_t state, uint64_t previous,
 			       struct cpython_thread *thread, uint64_t *next)
 {

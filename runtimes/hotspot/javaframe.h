@@ -66,9 +66,10 @@ uint32_t javaframe_aligned(const struct javaunwind_code *jvm_code, uint64_t addr
 uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t address);
 
 /* Returns the number of bytes by which sp is below its usual value because registers are spilled to the stack; 0 if
- * none are. `address` is an interrupted address or a return address. Math intrinsics of JDK 8 (sin and others) spill
- * all registers around a call of libjvm in the middle of a method (MacroAssembler::fp_runtime_fallback, pusha,
- * popa). In the interpreter's entry of such an intrinsic, the result is the distance from sp to the return address. */
+ * none are. `address` is an interrupted address or a return address, sp the value of rsp there. Math intrinsics of JDK
+ * 8 (sin and others) spill all registers around a call of libjvm in the middle of a method
+ * (MacroAssembler::fp_runtime_fallback, pusha, popa). In the interpreter's entry of such an intrinsic, the result is
+ * the distance from sp to the return address. */
 uint32_t javaframe_spilled(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 			   uint64_t sp);
 

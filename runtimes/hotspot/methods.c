@@ -218,8 +218,9 @@ static void free_pools(struct pools *pools)
 	free(pools->class_name);
 }
 
-/* Returns two symbol addresses for each ConstMethod, from its constant pool: of the name (0 if an index is invalid)
- * and of the signature (0 if not requested). Clears bit 0 of the entries, which is a flag in some JDKs. */
+/* Returns two symbol addresses for each ConstMethod, from its constant pool: of the name (0 if an index is invalid) and
+ * of the signature (0 if not requested). Clears bit 0 of the entries, which is a flag in some JDKs. consts: first bytes
+ * of the ConstMethods, in rows of const_bytes. */
 static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				      const struct pools *pools, bool signatures)
 {
@@ -251,8 +252,8 @@ static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char 
 	return entry;
 }
 
-/* Requests the symbols of n ConstMethods, without duplicates, and sets *nsymbols to the number of symbols. Returns
- * the positions of each method's symbols; the caller frees them. */
+/* Requests the symbols of n ConstMethods (consts, in rows of const_bytes), without duplicates, and sets *nsymbols to
+ * the number of symbols. Returns the positions of each method's symbols; the caller frees them. */
 static struct symbols_of *find_symbols(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				       bool signatures, size_t *nsymbols)
 {

@@ -94,7 +94,7 @@ static void stubs_drop(struct stubs *stubs)
 	stubs->names.n = 0;
 }
 
-/* Adds the stub of one StubCodeDesc. Returns false if the StubCodeDesc is invalid. */
+/* Adds the stub of the StubCodeDesc in word[]; `at` as in is_desc. Returns false if the StubCodeDesc is invalid. */
 static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_t word[WORDS], unsigned at)
 {
 	char name[NAME_LENGTH_MAX], of[NAME_LENGTH_MAX];
@@ -117,8 +117,8 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	return true;
 }
 
-/* Reads the list of StubCodeDescs whose first entry is at address `first`. Returns false, with empty stubs, if it is
- * not a valid list. */
+/* Reads the list of StubCodeDescs whose first entry is at address `first`; `at` as in is_desc. Returns false, with
+ * empty stubs, if it is not a valid list. */
 static bool stubs_walk(struct stubs *stubs, struct finder *finder, uint64_t first, unsigned at)
 {
 	uint64_t next = first, word[WORDS] = { 0 };
