@@ -312,8 +312,9 @@ struct sig_function *sig_functions(const struct sig_rule *rule, const struct sta
 
 /* ---- assessment of nodes ----------------------------------------------------------------------------------------- */
 
-/* Returns true for a new or gone node if the total weight of its function changed in the same direction by less than a
- * third of the node's weight. Then other nodes of the function lost or gained the rest, so only its callers changed. */
+/* Returns true for a new or gone node with weights `before` and `after` if the total weight of its function changed in
+ * the same direction by less than a third of the node's weight. Then other nodes of the function lost or gained the
+ * rest, so only its callers changed. */
 static bool significance_is_elsewhere(const struct sig_rule *rule, const struct sig_function *function, uint64_t before,
 				      uint64_t after)
 {

@@ -244,8 +244,8 @@ static const char *in_shell_word(const char *name)
 	return *name && *name != '-' && !name[strspn(name, plain)] ? name : "FILE";
 }
 
-/* Ends the tool if the input begins like a format that a command turns into text. The message is the complete command,
- * which writes a file that the tool can read. */
+/* Ends the tool if `head`, the start of the input, is that of a format that a command turns into text. The message is
+ * the complete command, which writes a file that the tool can read. */
 static void refuse_convertible(const struct in *input, struct str head)
 {
 	static const struct {

@@ -134,7 +134,8 @@ static size_t gomodule_read(struct gomodule *module, const Elf64_Shdr *section, 
 	return gomodule_spend(module, got * element) ? got : 0;
 }
 
-/* Callback for a relocation that writes the address `value` to the address `at`. Returns true to end the search. */
+/* Callback for a relocation that writes the address `value` to the address `at`. with: argument of the search for the
+ * callback. Returns true to end the search. */
 typedef bool each_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with);
 
 static bool gomodule_relocations(struct gomodule *module, const Elf64_Shdr *section, each_relocation *each, void *with)
@@ -155,7 +156,8 @@ static bool gomodule_relocations(struct gomodule *module, const Elf64_Shdr *sect
 	return found;
 }
 
-/* Calls each() for every relocation of the program, until it returns true. Returns true if each() returned true. */
+/* Calls each(), with the argument `with`, for every relocation of the program, until it returns true. Returns true if
+ * each() returned true. */
 static bool gomodule_all_relocations(struct gomodule *module, each_relocation *each, void *with)
 {
 	const struct elfhead *head = module->gotable->head;

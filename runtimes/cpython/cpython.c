@@ -98,7 +98,7 @@ static bool is_same_layout(struct cpython_layout one, struct cpython_layout othe
 }
 
 /* Tries the layouts of all versions that have _Py_DebugOffsets if `debug` is not NULL, otherwise of all versions that
- * lack this table. Returns CPYTHON_OPEN if exactly one layout is proven. */
+ * lack this table. Returns CPYTHON_OPEN if exactly one layout is proven. minor: version for the message. */
 static enum cpython_answer try_neighbours(struct cpython *cpython, const char *debug, uint32_t minor)
 {
 	struct cpython_layout proven = { 0 };

@@ -36,9 +36,9 @@ static uint32_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 	return (uint32_t)tid;
 }
 
-/* Reads the thread state at address `state` into *thread, and sets *next to the next state of the list. previous: the
- * state before it in the list, 0 for the first one. Returns NULL, or the contradiction. thread->tid is 0 for a thread
- * that is just starting. */
+/* Reads the thread state at address `state` into *thread, and sets *next to the next state of the list. interpreter:
+ * address of its interpreter; previous: the state before it in the list, 0 for the first one. Returns NULL, or the
+ * contradiction. thread->tid is 0 for a thread that is just starting. */
 static const char *read_thread(struct cpython *cpython, uint64_t interpreter, uint64_t state, uint64_t previous,
 			       struct cpython_thread *thread, uint64_t *next)
 {
@@ -127,7 +127,8 @@ static int compare_tids(const void *one, const void *other)
 
 enum state_of_thread { STATE_IDLE, STATE_RUNS, STATE_UNKNOWN };
 
-/* Returns whether a thread state has a frame of a Python function; STATE_UNKNOWN if its frames are not readable. */
+/* Returns STATE_RUNS if the thread state has a frame of a Python function, STATE_IDLE if it has none, STATE_UNKNOWN if
+ * its frames are not readable. stack: buffer for its frames. */
 static enum state_of_thread state_of(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
 {
 	enum cpython_end end;

@@ -131,7 +131,8 @@ static uint64_t blobframes_address_of(struct vmlayout_field field, bool offset, 
 	return value > 0 ? base + (uint64_t)value : 0;
 }
 
-/* Returns the frame size in bytes; 0 if the blob has no frame or the JVM does not record its size. */
+/* Returns the frame size in bytes of the CodeBlob whose first bytes are in `object`; 0 if it has no frame or the JVM
+ * does not record its size. */
 static uint32_t frame_bytes(const struct blobframes_layout *layout, const char *object)
 {
 	int64_t words = vmlayout_get_signed(layout->frame_size, object);
@@ -233,8 +234,8 @@ static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hots
 	free(code);
 }
 
-/* Adds a blob that is no nmethod, interpreter, adapter or block of stubs. Its kind follows from its first code bytes
- * and its frame size. */
+/* Adds a blob that is no nmethod, interpreter, adapter or block of stubs. object: its first bytes. Its kind follows
+ * from its first code bytes and its frame size. */
 static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, struct str name,
 			const char *object)
 {
@@ -351,7 +352,8 @@ static bool read_objects(const struct blobframes *frames, struct hotspot *hotspo
 	return memory_gather(&hotspot->memory, want, n, objects);
 }
 
-/* Converts and adds all n CodeBlobs. Returns false if the process has ended or the budget is exceeded. */
+/* Converts and adds all n CodeBlobs. objects: buffer for the first bytes of OBJECTS CodeBlobs. Returns false if the
+ * process has ended or the budget is exceeded. */
 static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 		     char *objects)
 {

@@ -411,8 +411,9 @@ static void javaframe_follow(struct follow *follower)
 	follower->done = follower->done || is_at_return(follower);
 }
 
-/* Returns true if the code from `address` on may restore spilled registers. Follows only AHEAD bytes, which were read
- * for the frame state, too: this excludes most code cheaply. */
+/* Returns true if the code from `address` on may restore spilled registers. sp: value of rsp there; ahead: number of
+ * bytes to the end of the blob. Follows only AHEAD bytes, which were read for the frame state, too: this excludes most
+ * code cheaply. */
 static bool may_spill(const struct javaunwind_code *jvm_code, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];

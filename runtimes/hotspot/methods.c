@@ -34,8 +34,8 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 	return true;
 }
 
-/* Reads the symbol to which entry `index` of the constant pool points. Bit 0 of an entry is a flag in some JDKs.
- * Returns false if the index or the symbol is invalid. */
+/* Reads the symbol to which entry `index` of the constant pool points: appends its characters to text, and sets *part
+ * to their position. Bit 0 of an entry is a flag in some JDKs. Returns false if the index or the symbol is invalid. */
 static bool read_entry(struct memory *memory, const struct vmlayout *vmlayout, uint64_t pool, uint64_t length,
 		       uint64_t index, struct text *text, struct text_part *part)
 {

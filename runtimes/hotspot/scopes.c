@@ -163,8 +163,8 @@ static bool scopes_get_number(const struct debug_tables *tables, uint32_t *at, u
 	return true;
 }
 
-/* Stores the methods of the scope at offset `at` in method[], innermost first, and returns their number; 0 if the
- * scope is malformed. */
+/* Stores the methods of the scope at offset `at` in method[], innermost first, and returns their number; 0 if the scope
+ * is malformed. excluded: as in scopes_get_number. */
 static uint32_t scopes_chain(const struct debug_tables *tables, uint32_t at, unsigned excluded,
 			     uint64_t method[DEPTH_MAX])
 {

@@ -40,7 +40,8 @@ static uint64_t static_of(const struct vmstructs *vmstructs, const char *type, c
 	return f.known && f.is_static ? f.at : 0;
 }
 
-/* Sets *at to the offset of a member that is an object itself. Returns false if the member does not exist. */
+/* Sets *at to the offset of type::field, a member that is an object itself. Returns false if the member does not
+ * exist. */
 static bool vmlayout_inner(const struct vmstructs *vmstructs, const char *type, const char *field, uint64_t *at)
 {
 	struct vm_field f = vmstructs_field(vmstructs, type, field);
