@@ -26,8 +26,8 @@ struct str arena_copy(struct arena *arena, struct str string);
 /* Frees all objects of the arena. The arena is empty afterwards and can be used again. */
 void arena_free(struct arena *arena);
 
-/* Makes malloc keep freed memory for reuse from now on. Call it before threads start. The reason: returning memory to
- * the system interrupts every processor that runs a thread of the process. */
+/* Makes malloc keep freed memory for reuse from now on, because returning memory to the system interrupts every
+ * processor that runs a thread of the process. Must be called before threads start. */
 void mem_keep(void);
 
 /* Makes malloc return large freed blocks to the system from now on: the opposite of mem_keep, for a tool that needs

@@ -24,13 +24,13 @@ uint64_t clock_thread_cpu(void);
 uint64_t clock_wall_of(uint64_t ns);
 
 /* Returns the time of CLOCK_MONOTONIC at which the wall clock next reaches a multiple of window_ns. `now` and `wall`
- * are the present times of both clocks. All are in ns. Pure. */
+ * are the present times of both clocks. All are in ns; window_ns is not 0. Pure. */
 uint64_t clock_next(uint64_t now, uint64_t wall, uint64_t window_ns);
 
 /* Returns the end of a window that begins at `begin` (CLOCK_MONOTONIC, ns) and `wall` (wall time, ns). Without align,
- * the window is window_ns long. With align, it ends at the multiple of window_ns on the wall clock that is closest to
- * begin + window_ns, because `wall` may be no exact multiple of window_ns, or the wall clock may have been set. Returns
- * UINT64_MAX (no end) if window_ns is 0. Pure. */
+ * the window is window_ns long. With align, it ends when the wall clock reaches a multiple of window_ns, the one
+ * closest to begin + window_ns: so windows return to these multiples after a window that began between two of them, as
+ * after a change of the wall clock. Returns UINT64_MAX (no end) if window_ns is 0. Pure. */
 uint64_t clock_border(uint64_t begin, uint64_t wall, uint64_t window_ns, bool align);
 
 #endif

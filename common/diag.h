@@ -18,7 +18,8 @@ enum pj_status {
 	PJ_THRESHOLD = 3, /* a limit that the user set was reached or exceeded */
 };
 
-/* A position in the input, printed as "name:line", or as "name" if line is 0. If name is NULL, nothing is printed. */
+/* A position in the input, printed as "name:line", or as "name" if line is 0. If name is NULL, no position is
+ * printed. */
 struct place {
 	const char *name;
 	uint64_t line;
@@ -47,12 +48,13 @@ NORETURN void die_usage(const char *fmt, ...) PRINTF(1, 2);
  * status of another program. */
 void diag_failure_is(int status);
 
-/* Sets the function that the die*() functions call before the process ends, to remove incomplete files. It replaces the
- * function that was set before. */
+/* Sets the function that the die*() functions call before the process ends, to remove incomplete files. This function
+ * replaces the one that was set before. */
 void diag_at_death(void (*clean)(void));
 
-/* Registers a function that runs once when the tool ends by exit(), by return from main or by die*(); at most four, the
- * last one first. _exit() in a child process does not run it. */
+/* Registers a function that runs once when the tool ends by exit(), by return from main or by die*(); the function
+ * registered last runs first. At most four functions; further ones are ignored. _exit() in a child process does not run
+ * them. */
 void diag_at_end(void (*end)(void));
 
 #endif

@@ -5,9 +5,9 @@
 
 struct hash_secret hash_secret;
 
-/* Computes the factors from AT_RANDOM, the 16 random bytes that the kernel gives to every program. It runs before
- * main(), so that no thread sees the factors change. The C library makes its own secrets from the same bytes; mixing
- * the bytes does not reveal these secrets. */
+/* Computes the factors from AT_RANDOM, the 16 random bytes that the kernel gives to every program. Runs before main(),
+ * so that no thread sees the factors change. The C library makes its own secrets from the same bytes; mixing the bytes
+ * does not reveal these secrets. */
 __attribute__((constructor)) static void hash_choose(void)
 {
 	struct hash_secret fixed = { 0x9E3779B97F4A7C15u, 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu };

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Factors of the hash: three different odd numbers, chosen before main() (hash.c). */
+/* Factors of the hash: three odd random numbers, chosen before main() (hash.c). */
 struct hash_secret {
 	uint64_t a, b, c;
 };
@@ -43,7 +43,8 @@ static inline uint64_t hash_with(struct hash_secret secret, const void *data, si
 		h = hash_mix(hash_load(p) ^ secret.b, hash_load(p + 8) ^ h);
 	if (n >= 8) {
 		a = hash_load(p);
-		/* the last 8 bytes, which overlap the first 8 if n < 16: the length is part of the hash */
+		/* the last 8 bytes; they overlap the first 8 if n < 16, but data of another length get another hash, as
+		 * h contains n */
 		b = hash_load(p + n - 8);
 	} else {
 		for (size_t i = 0; i < n; i++)
@@ -59,7 +60,7 @@ static inline uint64_t hash_bytes(const void *data, size_t n)
 }
 
 /* Returns the hash of two numbers. Mixes twice, because one product is not enough: all keys with one y share the factor
- * y ^ b, and if that ends in zero bits, the low bits of the product hardly vary with x. */
+ * y ^ hash_secret.b, and if that ends in zero bits, the low bits of the product hardly vary with x. */
 static inline uint64_t hash_pair(uint64_t x, uint64_t y)
 {
 	return hash_mix(hash_mix(x ^ hash_secret.a, y ^ hash_secret.b) ^ hash_secret.c, UINT64_C(0x9E3779B97F4A7C15));

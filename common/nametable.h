@@ -21,7 +21,7 @@ struct nametable {
 };
 
 /* Returns the id of a name. Sets *is_new to true if the name is not in the file yet: the caller must then append it to
- * the file, as name number[id]. Numbers ascend in the order of the calls. */
+ * the file, where its number is number[id]. Numbers ascend in the order of the calls. */
 uint32_t nametable_id(struct nametable *nametable, struct str name, bool *is_new);
 
 /* Returns the number of bytes of memory that the table uses. */

@@ -5,8 +5,8 @@
 
 #include "common/base.h"
 
-/* Returns the nearest integer of a number between -2^63 and 2^63; halves are rounded away from 0, as by llround. The
- * difference to the truncated number is exact, so no sum is rounded before. */
+/* Returns the nearest integer of a number between -2^63 and 2^63; halves are rounded away from 0, as by llround. Rounds
+ * by number - truncated, which a double holds exactly; number + 0.5 could itself be rounded up to the next integer. */
 static inline int64_t rounded(double number)
 {
 	int64_t truncated = (int64_t)number;

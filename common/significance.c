@@ -217,9 +217,9 @@ static void sum_up(const struct sig_rule *rule, const struct stacks *stacks, con
 	}
 }
 
-/* Finds all functions with self weight at or below `frame`, and stores in e[] the self weight that these functions have
- * outside of `frame`, before [0] and after [1]. seen: by frame, the last `frame` for which it was found. *work: number
- * of stacks that may still be visited. Returns false if *work does not suffice. */
+/* Finds all functions that have self weight in stacks with `frame`, and stores in e[] the sum of their self weights in
+ * stacks without `frame`, before [0] and after [1]. seen[g]: the last `frame` for which function g was found, so that g
+ * is added once. *work: number of stacks that may still be visited. Returns false if *work does not suffice. */
 static bool significance_elsewhere(const struct stacks *stacks, const struct reach *reach,
 				   const struct sig_function *function, uint32_t frame, uint32_t *seen, uint64_t *work,
 				   uint64_t e[2])
@@ -246,8 +246,8 @@ static bool significance_elsewhere(const struct stacks *stacks, const struct rea
 	return true;
 }
 
-/* Returns true if the function is moved: it gained (lost) weight, and at least a third of that weight is missing (new)
- * in e[], the weight of the same code outside of the function. If shares are compared, the fall of all other shares
+/* Returns true if the function is moved: it gained (lost) weight, and e[], the weight of the same code in stacks
+ * without the function, fell (rose) by at least a third of that. If shares are compared, the fall of all other shares
  * that the rise of one share causes is subtracted first. */
 static bool is_moved(const struct sig_rule *rule, const struct sig_function *function, const uint64_t e[2])
 {
@@ -312,8 +312,9 @@ struct sig_function *sig_functions(const struct sig_rule *rule, const struct sta
 
 /* ---- assessment of nodes ----------------------------------------------------------------------------------------- */
 
-/* Returns true for a new or gone node if the total weight of its function changed in the same direction by less than a
- * third of the node's weight. Then other nodes of the function lost or gained the rest, so only its callers changed. */
+/* Returns true for a new or gone node with weights `before` and `after` if the total weight of its function changed in
+ * the same direction by less than a third of the node's weight. Then other nodes of the function lost or gained the
+ * rest, so only its callers changed. */
 static bool significance_is_elsewhere(const struct sig_rule *rule, const struct sig_function *function, uint64_t before,
 				      uint64_t after)
 {

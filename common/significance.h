@@ -2,12 +2,12 @@
 /*
  * significance.h - decides which differences between two profiles are changes of the program, and which are noise.
  *
- * Weights are total weights: of a frame with all that it calls. Noise has three parts. Counts of samples scatter as in
- * a Poisson distribution. The weights of several windows on each side show that they scatter more than that, by a
- * factor, the dispersion. Runs of one program differ by more than its windows do (other inlining, other scheduling): by
- * the drift, which is estimated from most of the frames. A change is reported if it is larger than the noise and large
- * enough to matter. If the code of a frame costs the same and only its callers changed, the frame is moved, not
- * changed.
+ * Weights are total weights: of a frame with all that it calls. Noise has three parts. Counting: numbers of samples
+ * scatter as in a Poisson distribution. Dispersion: from window to window, weights scatter more than that, by a factor
+ * that several windows on each side show. Drift: runs of one program differ by more than its windows do (other
+ * inlining, other scheduling); it is estimated from most of the frames. A change is reported if it is larger than the
+ * noise and large enough to matter. If the code of a frame costs the same and only its callers changed, the frame is
+ * moved, not changed.
  *
  * Formulas for weights a (before) and b (after) of totals A and B, p = (a+b)/(A+B), dispersion f, drift r:
  *   shares  d = b/B - a/A, variance f p(1-p) (1/A + 1/B) + (r p(1-p))^2
@@ -15,11 +15,12 @@
  *   z = |d| / sqrt(variance)
  * If one side has no weight, it has no shares, so counts are compared.
  *
- * A function that rises (falls) by D is moved if the code that it runs falls (rises) elsewhere: the self weights of all
- * functions below it, summed outside of it, must fall (rise) by D/3 or more, beyond the effect of a changed total. Then
- * calls were inlined or scheduled in another way. A node is moved in three cases: its function is moved in the same
- * direction; or the node is new or gone, and its caller is moved in the same direction; or the node is new or gone, and
- * its function as a whole changed in this direction by less than a third of the node's weight.
+ * A function that rises (falls) by D is moved if the code that it runs falls (rises) elsewhere: take all functions that
+ * have self weight in stacks with this function; the sum of their self weights in stacks without it must fall (rise) by
+ * D/3 or more. The effect of a changed total is subtracted first. If the function is moved, calls were inlined or
+ * scheduled in another way. A node is moved in three cases: its function is moved in the same direction; or the node is
+ * new or gone, and its caller is moved in the same direction; or the node is new or gone, and its function as a whole
+ * changed in this direction by less than a third of the node's weight.
  */
 #ifndef PJ_SIGNIFICANCE_H
 #define PJ_SIGNIFICANCE_H
@@ -63,8 +64,8 @@ bool sig_by_shares(uint64_t before, uint64_t after);
  * weights, such as sums of ns, bytes or cycles, have unknown noise. */
 bool sig_counted(struct str unit);
 
-/* Compares the weights of one node or function, before and after. dispersion 0: rule->dispersion. Never returns
- * SIG_MOVED, since that needs the tree. Pure. */
+/* Compares the weights of one node or function, before and after. dispersion: of this node or function; 0:
+ * rule->dispersion; values below 1 count as 1. Never returns SIG_MOVED, since that needs the tree. Pure. */
 struct sig_change sig_compare(const struct sig_rule *rule, uint64_t before, uint64_t after, double dispersion);
 
 /* For estimates of dispersion and drift: the values from which sig_compare computes z. sig_difference returns after

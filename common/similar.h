@@ -15,7 +15,7 @@
 struct similar {
 	struct str word;  /* the mistyped word */
 	struct str found; /* most similar known word so far; empty if there is none */
-	unsigned limit;   /* exclusive limit: a known word is similar if it differs by fewer bytes than this */
+	unsigned limit;   /* a known word replaces `found` if it differs from `word` by fewer bytes than this */
 };
 
 struct similar similar_to(struct str word);

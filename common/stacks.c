@@ -328,8 +328,8 @@ static void stacks_report(struct moments *moments, uint32_t node, uint64_t upto)
 	moments->reported[node] = upto;
 }
 
-/* Closes the open nodes that are not callers of `node`, and reports the unreported rest of their self weights, which
- * was added after their last callee. */
+/* Closes the open nodes below `node`, and reports the unreported rest of their self weights, which was added after
+ * their last callee. */
 static void close_until(struct moments *moments, uint32_t node)
 {
 	for (; moments->open != node; moments->open = moments->s->node[moments->open].parent)

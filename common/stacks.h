@@ -117,7 +117,8 @@ struct stacks_moment {
  * their sum. Sets *n to the number of elements. The caller frees the array. */
 struct stacks_moment *stacks_moments(const struct stacks *stacks, size_t *n);
 
-/* Adds the stacks of src with their weights to dst. Returns false if the sum of a column would exceed 63 bits. */
+/* Adds the stacks of src with their weights to dst. Returns false if the sum of a column would exceed 63 bits; the
+ * weights that did not fit are then missing in dst. */
 bool stacks_merge(struct stacks *dst, const struct stacks *src);
 
 /* Like stacks_merge, but with a given map of frame ids: frame f of src is frame[f] of dst. */
@@ -127,7 +128,7 @@ bool stacks_merge_as(struct stacks *dst, const struct stacks *src, const uint32_
  * of *names, which is empty afterwards. Not allowed with in_time. */
 void stacks_rename(struct stacks *stacks, struct intern *names, const uint32_t *frame);
 
-/* Exchanges both columns; a missing one is added with weights of 0. */
+/* Exchanges both columns. If column 1 does not exist yet, adds it with weights of 0 first. */
 void stacks_swap(struct stacks *stacks);
 
 void stacks_free(struct stacks *stacks);
@@ -143,7 +144,7 @@ static inline uint32_t stacks_append(struct stacks *stacks, uint32_t parent, uin
 
 	if (unlikely(stacks->n >= stacks->cap))
 		stacks_grow(stacks);
-	id = stacks->n++; /* element id of all arrays is uninitialized before this line */
+	id = stacks->n++; /* element `id` of all arrays is uninitialized until the lines below set it */
 	stacks->node[id] = (struct stacks_node){ parent, frame };
 	stacks->self[0][id] = 0;
 	if (stacks->self[1])

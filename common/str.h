@@ -2,9 +2,9 @@
 /*
  * str.h - a reference to bytes of another owner: a pointer and a length, without a NUL at the end.
  *
- * Lines, symbols and names are passed as a struct str. A caller that needs the bytes longer than their owner keeps them
- * copies them (arena_copy) or interns them. {0} is the empty string. The functions process bytes, not characters: they
- * assume no encoding, and compare bytes as unsigned numbers.
+ * Lines, symbols and names are passed as a struct str. If a caller needs the bytes for longer than their owner keeps
+ * them, it copies (arena_copy) or interns them. {0} is the empty string. The functions process bytes, not characters:
+ * they assume no encoding, and compare bytes as unsigned numbers.
  */
 #ifndef PJ_STR_H
 #define PJ_STR_H
@@ -104,8 +104,9 @@ static inline bool str_is_blank(struct str string) /* returns true if string is 
 bool str_u64(struct str string, uint64_t *value);
 bool str_hex(struct str string, uint64_t *value); /* string has hexadecimal digits only, without 0x */
 
-/* Returns the number of digits at the start of string, and sets *value to them as decimals of `unit`: "25 s" has 2
- * digits, which are 250,000,000 of 1,000,000,000. Digits below 1 do not count. */
+/* Parses the digits at the start of string as those after a decimal point: sets *value to 0.DIGITS * unit, rounded
+ * down, and returns the number of digits. For "25 s" and unit 1,000,000,000, *value is 250,000,000 and the result is 2.
+ * unit is a power of ten. */
 size_t str_decimals(struct str string, uint64_t unit, uint64_t *value);
 
 /* Returns true if string matches the shell pattern (* ? [a-z] [!a] \x). Compares bytes; '/' and a leading dot have no

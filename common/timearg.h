@@ -13,7 +13,7 @@
 #include "common/str.h"
 
 /* Parses a time into *moment, in s since 1970; relative times refer to `now`, also in s since 1970. Returns false if
- * the text is not a time or lies after the year 9999. */
+ * the text is not a time, or a time before 1970 or after the year 9999. */
 bool timearg_parse(const char *text, uint64_t now, uint64_t *moment);
 
 /* Writes `moment`, a time in s since 1970, as UTC, e.g. "2026-11-21T15:04:05Z". */

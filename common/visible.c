@@ -60,8 +60,8 @@ bool visible_hides(uint32_t u)
 	return (u & 0xfffe) == 0xfffe;
 }
 
-/* Returns the length in bytes of the escape (\xNN, \uNNNN, \UNNNNNNNN) at the start of string, whose first byte is a
- * backslash; 0 if there is no escape. */
+/* Returns the length in bytes of the escape (\xNN, \uNNNN, \UNNNNNNNN) at the start of string; 0 if there is no escape.
+ * The first byte of string must be a backslash. */
 static size_t escape_length(struct str string)
 {
 	size_t digits = string.n < 2 ? 0 : string.p[1] == 'x' ? 2 : string.p[1] == 'u' ? 4 : string.p[1] == 'U' ? 8 : 0;

@@ -19,14 +19,14 @@ struct str visible_copy(struct arena *arena, struct str bytes);
 /* Returns the longest prefix of text, at most n bytes, that does not end within a UTF-8 character. */
 struct str visible_head(struct str text, size_t n);
 
-/* Appends `string`, which is visible text, to *text. If it is longer than n bytes, appends its start, an ellipsis and
- * its end, of n bytes in all, or fewer because characters stay complete: two parts of the start to three of the end, as
- * the ends of related names differ more often. n is 8 or more. */
+/* Appends the visible text `string` to *text. If it is longer than n bytes, appends its start, an ellipsis and its end:
+ * n bytes in all, or a few less, as characters are not split. The start gets two fifths of the bytes, the end three
+ * fifths, because the ends of related names differ more often. n is 8 or more. */
 void visible_middle(struct text *text, struct str string, size_t n);
 /* Appends `bytes` as visible text, shortened to n bytes like visible_middle. Reads at most 2 * n bytes. */
 void visible_short(struct text *text, struct str bytes, size_t n);
 
-/* Returns the length of the longest prefix of string that visible_str would not change. */
+/* Returns the length of the longest ASCII prefix of string that visible_str would not change. */
 size_t visible_plain_length(struct str string);
 
 /* The inverse of visible_str: appends to text the bytes from which visible_str made string. Bytes of string that are no
@@ -34,7 +34,7 @@ size_t visible_plain_length(struct str string);
 void visible_bytes(struct text *text, struct str string);
 
 /* Decodes the UTF-8 character at the start of string: returns its length in bytes and sets *code to its code point.
- * Returns 0 if it is invalid (truncated, overlong, surrogate, beyond U+10FFFF) or string is empty. */
+ * Returns 0 if the character is invalid (truncated, overlong, surrogate, beyond U+10FFFF) or string is empty. */
 size_t visible_point(struct str string, uint32_t *code);
 
 /* Returns true for a code point beyond ASCII that must be escaped: control characters, invisible characters, characters

@@ -9,7 +9,8 @@ enum { PAGE = 4096, OBJECT_MAX = 4096, AREA_MAX = 64 << 10, STEPS_MAX = 16384, A
  * THREADCOPY_FAILED. */
 #define ARRAY_WORDS_MAX (UINT64_C(1) << 28)
 
-/* Maximum index + 1 of the last element of an array of objects; a larger index ends the copy as THREADCOPY_FAILED. */
+/* Exclusive limit for the index of the last element of an array of objects; an index beyond it ends the copy as
+ * THREADCOPY_FAILED. */
 #define OBJECTS_MAX (1 << 20)
 
 /* End of user addresses. The sum of an address below it and a uint32_t does not overflow. */
@@ -74,8 +75,8 @@ static const char *copied_bytes(struct follower *follower, uint64_t address, uin
 	return bytes;
 }
 
-/* Reads [begin, end) as a new area. Returns the number of bytes read: less than requested if a page is missing, 0 if
- * a maximum is reached. At a maximum it also sets copy->end to THREADCOPY_LIMIT. */
+/* Reads [begin, end) as a new area. Returns the number of bytes read: less than requested if a page is missing, 0 if a
+ * maximum is reached or the first page is missing. At a maximum it also sets copy->end to THREADCOPY_LIMIT. */
 static size_t read_area(struct follower *follower, uint64_t begin, uint64_t end)
 {
 	struct threadcopy *copy = follower->copy;
@@ -112,8 +113,8 @@ static bool load_pointer(struct follower *follower, uint64_t address, uint64_t *
 	return bytes != NULL;
 }
 
-/* Shrinks the range [*begin, *end) around a frame by the bytes that areas contain already. Callers are often
- * adjacent to the previous area. */
+/* Shrinks the range [*begin, *end) around a frame by the bytes that areas contain already, but not into the frame
+ * itself, [frame, frame_end). Callers are often adjacent to the previous area. */
 static void omit_copied(const struct threadcopy *copy, uint64_t frame, uint64_t frame_end, uint64_t *begin,
 			uint64_t *end)
 {
@@ -152,8 +153,8 @@ static const char *copy_frame(struct follower *follower, const struct threadplan
 	return bytes;
 }
 
-/* Copies the object of a frame, unless an area contains it already, or the copy would have no space left for the
- * next frame. */
+/* Copies the object of a frame, unless an area contains it already, THREADCOPY_OBJECTS reads are made, or the copy
+ * would have no space left for the next frame. `frame` points to the copied bytes of the frame. */
 static void copy_object(struct follower *follower, const struct threadplan *plan, const char *frame)
 {
 	uint64_t object, needed = (uint64_t)plan->object_bytes + plan->before + plan->after;
@@ -169,8 +170,8 @@ static void copy_object(struct follower *follower, const struct threadplan *plan
 	read_area(follower, object, object + plan->object_bytes);
 }
 
-/* Copies the array of objects of a frame, the last elements first. Returns false if a part of it cannot be read or a
- * maximum is reached. */
+/* Copies the array of objects of a frame, the last elements first. `frame` points to the copied bytes of the frame.
+ * Returns false if a part of it cannot be read or a maximum is reached. */
 static bool copy_objects(struct follower *follower, const struct threadplan *plan, const char *frame)
 {
 	uint64_t start, at, area = AREA_MAX / plan->object_bytes * plan->object_bytes;
@@ -256,7 +257,7 @@ static uint64_t copy_array(struct follower *follower, const struct threadplan *p
 	return at - begin;
 }
 
-/* Copies the environment of a frame, unless an area contains it already. */
+/* Copies the environment at address `at`, which belongs to a frame in the stack, unless an area contains it already. */
 static void copy_environment(struct follower *follower, const struct threadplan *plan, const struct arraystack *stack,
 			     uint64_t at)
 {

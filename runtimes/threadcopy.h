@@ -5,8 +5,8 @@
  * Frames of interpreters are on the heap, so they must be read before the sampled thread runs its next instruction. The
  * synchronous reader (record/syncread) does that with real-time priority, so it does as little as possible: it follows
  * a plan of a few offsets that the runtime's folder made before, and copies areas of memory. It does not interpret or
- * check the bytes that it copies. A process without capabilities later finds the frames in the copy, by the code of the
- * runtime's folder: threadcopy_bytes looks up bytes by address.
+ * check the bytes that it copies. Later, a process without capabilities finds the frames in the copy: it runs the code
+ * of the runtime's folder, which looks up bytes by address (threadcopy_bytes).
  *
  * A runtime whose frames are on the native stack needs no read: its plan has `stack` set, and the copy is the stack
  * copy of the sample itself.
@@ -25,7 +25,7 @@
 /* maximum size of the copy for one sample, in bytes; then the copy ends (THREADCOPY_LIMIT) */
 #define THREADCOPY_BYTES (512u << 10)
 
-/* Plan of a copy: the areas of memory to read. It starts at the root, the address of the thread's state in the
+/* Plan of a copy: the areas of memory to read. The copy starts at the root, the address of the thread's state in the
  * runtime (CPython: PyThreadState). */
 struct threadplan {
 	/* 1: the plan is not followed; the copy has one area, the stack copy of the sample, and all other members of
@@ -51,11 +51,12 @@ struct threadplan {
 	 * elements are copied, the last one first. An array that cannot be read ends the copy. */
 	uint32_t objects, object_last;
 	/* Frames in an array at the end of a stack (Ruby); bytes = 0: frames are a list. The last hop starts from an
-	 * owner structure, of which `bytes` bytes are copied: offset `start` in it has the address of the stack,
-	 * offset `words` the size of the stack in words of 8 bytes. Frames of frame_bytes each follow each other
-	 * from the innermost one to the end of the stack. `next` is then the offset in a frame of the pointer to its
-	 * environment: the word at this pointer and link_before bytes before it are copied. If they are in the
-	 * stack, the stack below them is copied, too; otherwise `before` and `after` bytes around them. */
+	 * owner structure, of which `bytes` bytes are copied: offset `start` in it has the address of the stack, offset
+	 * `words` the size of the stack in words of 8 bytes. Frames of frame_bytes each follow each other from the
+	 * innermost one to the end of the stack. `next` is then the offset in a frame of the pointer to its
+	 * environment: the word at this pointer and link_before bytes before it are copied. If these words are in the
+	 * stack, the stack below them is copied, too; otherwise `before` bytes before the pointer and `after` bytes
+	 * from it on. */
 	struct {
 		uint32_t bytes, start, words, link_before;
 	} array;
@@ -71,7 +72,8 @@ enum threadcopy_end {
 	THREADCOPY_COMPLETE, /* the list or array of frames was followed to its end */
 	THREADCOPY_NO_FRAME, /* the thread has no frame: the pointer of a hop is 0 */
 	THREADCOPY_LIMIT,    /* a maximum was reached, or the list is a cycle; the areas hold the innermost frames */
-	THREADCOPY_FAILED    /* a read failed; the areas hold the frames that were read before */
+	/* a read failed, or a pointer or size was invalid; the areas hold the frames that were read before */
+	THREADCOPY_FAILED
 };
 
 struct threadcopy {
@@ -95,13 +97,13 @@ struct threadcopy {
  * hop, `start` and `words` must lie within array.bytes. */
 bool threadplan_valid(const struct threadplan *plan);
 
-/* Reads up to n bytes of the process from `address` into `into`. Returns the number of bytes before the first
- * unreadable one: 0 if the byte at `address` is unreadable. */
+/* Reads up to n bytes of the process from `address` into `into`. `to` is the argument of threadcopy_follow. Returns the
+ * number of bytes before the first unreadable one: 0 if the byte at `address` is unreadable. */
 typedef size_t threadcopy_read(void *to, uint64_t address, void *into, size_t n);
 
-/* Follows the plan from copy->root with at most THREADCOPY_READS calls of `read`. Sets end, nareas, nbytes, area and
- * bytes (space for max_bytes) of *copy, and leaves its other members unchanged. Lists of frames may be cyclic or
- * point anywhere. Allocates nothing, and waits only in `read`. Pure over `read`. */
+/* Follows a valid plan with stack = 0 from copy->root, with at most THREADCOPY_READS calls of `read`. Sets end, nareas,
+ * nbytes, area and bytes (space for max_bytes) of *copy, and leaves its other members unchanged. Lists of frames may be
+ * cyclic or point anywhere. Allocates nothing, and waits only in `read`. Pure but for `read`. */
 void threadcopy_follow(const struct threadplan *plan, threadcopy_read *read, void *to, size_t max_bytes,
 		       struct threadcopy *copy);
 

@@ -32,8 +32,8 @@ struct outfile_failure {
  * magic links; false refuses them. */
 int outfile_open(struct outfile *outfile, const char *path, bool any, struct outfile_failure *why);
 
-/* Syncs the temporary file and renames it to its final name. The caller has closed its own descriptor before. Returns
- * false and sets *why on failure. */
+/* Syncs the temporary file and renames it to its final name. To be called after the caller has closed the descriptor
+ * from outfile_open. path is for the message. Returns false and sets *why on failure. */
 bool outfile_commit(struct outfile *outfile, const char *path, struct outfile_failure *why);
 
 /* Remove the temporary file, if there is one. outfile_discard also closes the descriptors. outfile_unlink does not, but

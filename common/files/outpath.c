@@ -133,7 +133,7 @@ static bool outpath_step(struct walk *walk, char *name, bool last)
 	bool good;
 	int fd;
 
-	/* with O_DIRECTORY the kernel mounts an automount point, which O_PATH alone does not */
+	/* O_DIRECTORY makes the kernel mount an automount point; O_PATH alone does not */
 	if (!last && move_to(walk, openat(outpath->folder, name, AT_FLAGS | O_DIRECTORY)))
 		return true;
 	fd = openat(outpath->folder, name, AT_FLAGS);
@@ -247,7 +247,7 @@ static bool outpath_make_folder(const struct outpath *outpath, mode_t mode)
 	if (mkdirat(outpath->folder, outpath->name, mode) < 0)
 		return errno == EEXIST;
 	parent = openat(outpath->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (parent >= 0) { /* not opened and not synced, without an error, if the folder has no read permission */
+	if (parent >= 0) { /* a parent folder without read permission is not synced; that is no error */
 		fsync(parent);
 		close(parent);
 	}

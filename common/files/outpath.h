@@ -5,9 +5,10 @@
  * In a folder that others can write to (/tmp, a folder of a team), another user can put a symbolic link, FIFO, device
  * or hard link at a path to which a tool of root or of a colleague writes. The sysctl fs.protected_symlinks and its
  * relatives prevent most of this, but only for paths that the kernel resolves, and they may be off. So this module
- * opens each component with O_NOFOLLOW. It follows a link only if the link's owner is this user or the owner of its
- * folder. That is the rule of fs.protected_symlinks, but applied to every folder that its group or others can write to,
- * and to each component. All later steps use descriptors, so that replacing an entry meanwhile has no effect.
+ * opens each component with O_NOFOLLOW. In a folder that its group or others can write to, it follows a link only if
+ * the link's owner is this user or the owner of the folder. That is the rule of fs.protected_symlinks, but for all such
+ * folders, not only sticky ones, and for each component. All later steps use descriptors, so that replacing an entry
+ * meanwhile has no effect.
  *
  * Magic links of procfs (/dev/stdout, /proc/self/fd/3) are left to the kernel.
  */
@@ -32,7 +33,7 @@ struct outpath {
 };
 
 /* Resolves path into *outpath. Returns false with errno; EPERM with outpath->refused if another user may have planted
- * an entry. It is no failure if only the last component does not exist. The caller calls outpath_close in each case. */
+ * an entry. Succeeds even if the last component does not exist. The caller calls outpath_close in each case. */
 bool outpath_resolve(struct outpath *outpath, const char *path);
 void outpath_close(struct outpath *outpath);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * targetfile.h - opens files of a target process so that nothing in its file systems can lead pj to other files or make
- * pj wait.
+ * targetfile.h - opens files of a target process so that no symbolic link, FIFO or device in its file systems can lead
+ * pj to other files or make pj wait. A file system that does not respond (FUSE) still can make pj wait: callers use
+ * helper processes.
  *
  * Symbolic links of the target are resolved as the target itself would resolve them: within its own root, and never
  * through magic links such as /proc/PID/fd/N. FIFOs and devices are recognized before they are opened, and refused. On

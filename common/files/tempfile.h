@@ -4,10 +4,10 @@
  * processes left.
  *
  * The name is `.` + 16 random hexadecimal digits + `.tmp`. O_EXCL ensures that the file is new: a symbolic link, hard
- * link, FIFO or device that another user planted is never opened. renameat() gives the file its final name. The file
- * has a lock (flock) until its last descriptor is closed, by which a sweep distinguishes a file in use from one that a
- * killed process left. So the writer keeps a descriptor open (tempfile_hold) until the file has its final name. On a
- * file system without locks, a sweep removes files that were not written for an hour.
+ * link, FIFO or device that another user planted is never opened. renameat() gives the file its final name. The file is
+ * locked (flock) until its last descriptor is closed: a sweep removes only files without a lock, which killed processes
+ * left. So the writer keeps a descriptor open (tempfile_hold) until the file has its final name. On a file system
+ * without locks, a sweep removes files that were not written for an hour.
  */
 #ifndef PJ_TEMPFILE_H
 #define PJ_TEMPFILE_H

@@ -25,12 +25,12 @@ static struct {
 	int socket; /* socket to the broker; -1: there is no broker */
 	int pidfd;  /* pidfd of the broker; -1: none */
 	bool broken;
+	/* files that the filter opened itself, before it gave up its rights: files in /dev and /proc, and all inputs if
+	 * there is no broker */
 	struct prior {
 		const char *path;
 		int fd; /* descriptor of the open file; -1: broker_input or broker_output has returned it */
 		bool output;
-		/* files that the filter opened itself, before it gave up its rights: files in /dev and /proc, and all
-		 * inputs if there is no broker */
 	} prior[PRIOR_MAX];
 	size_t npriors;
 	volatile sig_atomic_t unfinished; /* true if the open output is a temporary file without its final name */

@@ -3,10 +3,11 @@
  * broker.h - opens files for a filter in its sandbox, from another process, which parses nothing.
  *
  * A filter forks the broker before it gives up its rights (confine.h). The broker has the capabilities of the user who
- * started the filter; it reads any file, but writes only below the folders of the outputs. The filter sends it paths
- * and receives descriptors. The broker opens only regular files and directories, and in addition the inputs that the
- * user named. It renames a complete output file to its final name, and removes an incomplete one if the filter ends in
- * any way. A filter that exits, or ends by die(), waits for the broker to end.
+ * started the filter; it reads any file except those of procfs that show memory, and writes only below the folders in
+ * `writable` and in the cache. The filter sends it paths and receives descriptors. The broker opens only regular files
+ * and directories, and in addition the inputs that the user named. It renames a complete output file to its final name,
+ * and removes an incomplete one if the filter ends in any way. A filter that exits, or ends by die(), waits for the
+ * broker to end.
  *
  * Without a broker (other tools, tests), the functions do the work in the calling process. Several threads may call
  * them at the same time.
@@ -35,7 +36,8 @@ bool broker_start(const struct broker *broker);
 bool broker_open_inputs(const char *const *input);
 
 /* Opens a regular file for reading, or a directory if flags has O_DIRECTORY; folder and path are as in openat(). flags
- * may also have O_NOFOLLOW. Returns a descriptor, or -1 with errno, EINVAL if the file is not regular. */
+ * may also have O_NOFOLLOW. Returns a descriptor, or -1 with errno: EINVAL if the file is not regular, EACCES if the
+ * broker refuses a file of procfs (brokerserver.h). */
 int broker_open(int folder, const char *path, int flags);
 
 /* Opens an input, or another file that the user named, for reading. Waits until a FIFO has a writer. Returns a
@@ -71,12 +73,13 @@ void broker_output_abandon(void);
 /* Sets the folder of the cache, and takes ownership of its descriptor; -1: no cache. With a broker, must be called
  * before broker_start. */
 void broker_cache(int folder);
+/* Returns true if broker_start has started a broker. */
 bool broker_runs(void);
 
 /* Access files in the cache folder. broker_cache_open opens the file `name` for reading; broker_cache_create creates a
  * temporary file with mode 0600. Both return a descriptor, or -1 with errno. broker_cache_commit renames the temporary
- * file to `name`, and, unless prefix is 0, removes all other files whose names have the same first `prefix` bytes; it
- * returns false on failure. */
+ * file to `name`, and, unless prefix is 0, removes all other files whose names have the same first `prefix` bytes.
+ * broker_cache_commit returns false on failure. */
 int broker_cache_open(const char *name);
 int broker_cache_create(void);
 bool broker_cache_commit(const char *name, size_t prefix);

@@ -309,7 +309,8 @@ static void on_parent_death(int sig)
 }
 
 /* Ignores the signals that a terminal sends to the filter and the broker: the broker must end after the filter, because
- * it removes the temporary file. The kernel sends SIGUSR1 when the filter ends, which interrupts a blocked open(). */
+ * the broker then removes the incomplete output. When the filter ends, the kernel sends SIGUSR1 to the broker: this
+ * interrupts a blocked open(). */
 static void set_signals(void)
 {
 	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * features.h - prints for --version the libraries that a build has, and the features that it lacks without other
- * libraries.
+ * features.h - prints for --version the libraries that a build has, and the features that it lacks because other
+ * libraries are missing.
  *
  * Versions are those of the headers at build time. A library that is loaded at run time (libcurl) is marked as loaded.
  */

@@ -42,7 +42,7 @@ static const struct signature signature[] = {
 	{ STR("[{\""), STR(""), FOREIGN_OTHER, FOREIGN_JSON },
 };
 
-/* Formats that are recognized by a whole line: it equals `begin`, except for blanks at its start and end. */
+/* Formats that are recognized by a complete line: the line equals `begin`, except for blanks at its start and end. */
 static const struct signature exact_line[] = {
 	{ STR("\"recording\": {"), STR(""), FOREIGN_JFR_JSON,
 	  "this is the JSON of jfr print: pjfold FILE writes folded stacks" },

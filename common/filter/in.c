@@ -158,8 +158,8 @@ static size_t in_read_gzip(struct in *input, char *buf, size_t n)
 	return n - stream->avail_out;
 }
 
-/* Reads up to n bytes of the input after those in input->buf. Returns the number of bytes read; 0 at the end of the
- * input. */
+/* Reads up to n further bytes of the input, which follow those in input->buf, to buf. Returns the number of bytes read;
+ * 0 at the end of the input. */
 static size_t read_on(struct in *input, char *buf, size_t n)
 {
 	ssize_t got;
@@ -244,8 +244,8 @@ static const char *in_shell_word(const char *name)
 	return *name && *name != '-' && !name[strspn(name, plain)] ? name : "FILE";
 }
 
-/* Ends the tool if the input begins as one of the formats that a command turns into text. The message is that command,
- * complete: its result is a file that the tool reads. */
+/* Ends the tool if `head`, the start of the input, is that of a format that a command turns into text. The message is
+ * the complete command, which writes a file that the tool can read. */
 static void refuse_convertible(const struct in *input, struct str head)
 {
 	static const struct {

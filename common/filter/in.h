@@ -77,8 +77,8 @@ void in_spool(struct in *input);
 /* Returns the folder for the temporary file of in_spool: TMPDIR, or /tmp if TMPDIR is not set. */
 const char *in_spool_folder(void);
 
-/* Reads up to n bytes at a file offset; does not affect in_read. Returns the number of bytes read: fewer than n at the
- * end of the file. */
+/* Reads up to n bytes at an offset of the input to buf; does not affect in_read. Returns the number of bytes read:
+ * fewer than n only at the end of the input. To be called if in_seekable returns true. */
 size_t in_pread(struct in *input, char *buf, size_t n, uint64_t offset);
 
 /* Returns the position of the line that in_line returned last, for messages. */

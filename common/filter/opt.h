@@ -95,12 +95,12 @@ uint64_t opt_duration(const char *value, const char *name, uint64_t least, uint6
 /* For OPT_CALL: sets the uint64_t at `to` to a number of bytes; the value may end in k, K, M, G or T. */
 void opt_bytes(void *to, const char *value, const char *name);
 
-/* For OPT_CALL: sets the const char * at `to` to the path of a text that pjsvg draws. Ends the tool if the path is that
- * of a picture. */
+/* For OPT_CALL: sets the const char * at `to` to the path of a text that pjsvg draws. Ends the tool if the path ends
+ * like that of a picture, such as .svg. */
 void opt_text_path(void *to, const char *value, const char *name);
 
 /* For OPT_CALL: sets the const char * at `to` to the path of a picture that the tool writes as SVG. Ends the tool if
- * the name ends in that of another format, such as .png. */
+ * the path ends in the suffix of another format, such as .png. */
 void opt_svg_path(void *to, const char *value, const char *name);
 
 /* Parses POINTS[,REL%], the smallest changes to report. Sets *points to POINTS, a percentage of the total, and

@@ -16,7 +16,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Number of bytes from which a write is cheaper than a copy into pages of the buffer that were not used before. */
+/* Number of bytes from which writing them at once costs less than copying them into pages of the buffer that were not
+ * used before. */
 #define DIRECT (32 * 1024)
 
 struct out_gzip {
@@ -30,8 +31,8 @@ static pid_t process;
  * signal, whose action is now the default, to the first thread of the process. */
 static void out_on_signal(int sig)
 {
-	/* not `process`, because a forked process has another PID; but in the sandbox getpid() fails, so `process` is
-	 * used there */
+	/* a forked process has another PID than `process`, so getpid() comes first; in the sandbox getpid() fails, and
+	 * `process` is used */
 	pid_t own = getpid();
 
 	broker_output_abandon();

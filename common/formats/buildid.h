@@ -23,7 +23,7 @@ static inline bool build_id_equal(const struct build_id *a, const struct build_i
 }
 
 /* Returns the first build-id (NT_GNU_BUILD_ID note) in `notes`, the contents of a PT_NOTE segment or SHT_NOTE section.
- * Its n is 0 if there is none, or if a note before it is damaged. */
+ * n of the result is 0 if there is none, or if a note before it is damaged. */
 struct build_id buildid_in_notes(struct str notes);
 
 #endif

@@ -139,7 +139,7 @@ static void containers_add_name(struct containers *containers, struct str key, s
 }
 
 /* Stores the name of a pod for the id of its container, and for the UID of the pod if `target` contains it. file: name
- * of the link, "POD_NAMESPACE_CONTAINER-ID.log"; target: its target,
+ * of the link, "POD_NAMESPACE_CONTAINER-ID.log"; target: target of the link,
  * "/var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log". */
 static void add_link(struct containers *containers, struct str file, struct str target)
 {

@@ -3,8 +3,8 @@
  * containers.h - finds the container and the pod of a cgroup by the form of its path.
  *
  * In paths of Docker, containerd, CRI-O and podman, the container id is a run of 64 hexadecimal digits; of several ids,
- * the innermost is used. Kubernetes writes "pod" and a UID, LXC and systemd-nspawn a name. The names of pods come from
- * the symbolic links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
+ * the innermost is used. Kubernetes writes "pod" and a UID into the path, LXC and systemd-nspawn a name. The names of
+ * pods come from the symbolic links in /var/log/containers, POD_NAMESPACE_CONTAINER-ID.log.
  */
 #ifndef PJ_CONTAINERS_H
 #define PJ_CONTAINERS_H
@@ -27,9 +27,11 @@ struct containers {
  * cannot be opened. */
 void containers_read(struct containers *containers, const char *folder);
 
-/* Appends the frame for the cgroup with this path to out. `by` selects the text of the frame: the path; the name of the
- * container, else the last component of the path; or the name of the pod, else "[host]". For an empty path the frame is
- * "[unknown]". "@user-N" is appended if user N could choose the name. */
+/* Appends the frame for the cgroup with this path to out. `by` selects the text of the frame. BY_CGROUP: the path.
+ * BY_CONTAINER: the first 12 digits of the container id, else the name of the container, else the last component of the
+ * path, else "[host]". BY_POD: the name of the pod, else its UID, else the first 12 digits of the id of a podman pod,
+ * else "[host]". For an empty path the frame is "[unknown]". "@user-N" is appended to the name of a container or pod
+ * that user N could choose. */
 void containers_name(const struct containers *containers, enum containers_by by, struct str path, struct text *out);
 
 void containers_free(struct containers *containers);

@@ -171,8 +171,8 @@ static bool is_inside(const struct elfhead *elfhead, uint64_t at, uint64_t n, ui
 	return at <= elfhead->source.size && n * size <= elfhead->source.size - at;
 }
 
-/* Returns a copy of a table of n entries at file offset `at`, followed by a 0 byte, in the arena of elfhead; NULL if
- * the table is not within the file. */
+/* Returns a copy of a table of n entries of `size` bytes each at file offset `at`, followed by a 0 byte, in the arena
+ * of elfhead; NULL if the table is not within the file. */
 static char *elfhead_read_table(struct elfhead *elfhead, uint64_t at, size_t n, size_t size)
 {
 	char *p;

@@ -91,13 +91,13 @@ static inline Elf64_Sym elfhead_symbol(const char *p, bool wide)
 }
 
 /* Returns false if bytes [at, at + n) of the file contain a hole. Linkers leave no holes in sections; a section with a
- * hole would cost its author no disk space, but its reader n bytes of memory. Returns true if n is below 1 MiB, for
- * images and process memory, and if the file system has no holes. */
+ * hole would cost its author no disk space, but its reader n bytes of memory. Always returns true if n is below 1 MiB,
+ * for images and process memory, and on file systems without holes. */
 bool elfhead_is_dense(const struct elfhead *elfhead, uint64_t at, uint64_t n);
 
-/* Returns the bytes of a section, decompressed (zlib). The bytes are in memory of `arena`, or part of the image of
- * elfhead_image. Returns an empty str if the section has more than max bytes, contains a hole or is not within the
- * file, or if decompression fails. Returns fewer bytes if the file becomes shorter during the read. */
+/* Returns the bytes of a section; decompresses zlib, no other method. The bytes are in memory of `arena`, or part of
+ * the image of elfhead_image. Returns an empty str if the section has more than max bytes, contains a hole or is not
+ * within the file, or if decompression fails. Returns fewer bytes if the file becomes shorter during the read. */
 struct str elfhead_section(const struct elfhead *elfhead, const Elf64_Shdr *section, struct arena *arena, uint64_t max);
 
 /* Decompresses `packed` bytes (zlib) at file offset `at` into exactly n bytes at `to`. Returns false if the data are

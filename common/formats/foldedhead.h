@@ -84,7 +84,7 @@ void folded_comments_end(struct folded_comments *comments, struct folded_header 
 void folded_head(struct text *text, const struct folded_header *header, const struct stacks *stacks, unsigned columns);
 
 /* Returns an array with the dispersion of each node: its own, or the dispersion of the nearest caller that has one. The
- * caller frees it. Returns NULL if header has no dispersion. */
+ * caller frees it. Returns NULL if header has no dispersion, or the tree no nodes. */
 float *folded_dispersion(const struct folded_header *header, const struct stacks *stacks);
 
 #endif

@@ -10,11 +10,13 @@ struct path {
 	struct stacks *s;
 	bool along;    /* true: the tree is sorted, so frames in sorted order are found or added without a lookup */
 	bool in_order; /* true if all stacks so far were in sorted order */
-	/* Frames are out of order, and need lookups, while a stack shares at least this number of steps with the
-	 * previous one. SIZE_MAX: frames are in order. */
+	/* Number of leading steps below which nodes may exist already, because a frame was out of order: stacks that
+	 * share these steps with the previous stack need lookups. SIZE_MAX: frames are in order. */
 	size_t loose;
-	uint32_t base;   /* number of nodes (with the root) that the tree had before this text */
-	uint32_t cursor; /* next node below `base` that path_along compares: frames come in order */
+	uint32_t base; /* number of nodes (with the root) that the tree had before this text */
+	/* first node (an id less than `base`) that the next path_along compares; it only ascends, as frames come in
+	 * order */
+	uint32_t cursor;
 	struct path_step {
 		size_t end; /* end of the frame in the text of the previous stack, as an offset */
 		uint32_t node;

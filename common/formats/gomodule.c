@@ -2,10 +2,10 @@
 /*
  * gomodule.c - finds the moduledata of a Go program without symbols.
  *
- * This structure begins with the address of .gopclntab. A word in a data section contains that address, or, in a
+ * moduledata begins with the address of .gopclntab. A word in a data section contains that address, or, in a
  * position-independent program, a relocation writes it. Several words can be equal to that address. So a structure is
- * accepted only if its addresses and sizes of all parts of .gopclntab are equal to those in the header of .gopclntab.
- * Source of the layouts: moduledata in src/runtime/symtab.go, Go 1.18 to 1.27.
+ * accepted as moduledata only if its addresses and sizes of all parts of .gopclntab are equal to those in the header of
+ * .gopclntab. Source of the layouts: moduledata in src/runtime/symtab.go, Go 1.18 to 1.27.
  */
 #include "common/formats/gotable.h"
 
@@ -39,9 +39,9 @@ enum {
 	TEXT_END,
 };
 
-/* Index of the word with the address of go.func.*, for Go 1.18, 1.20, 1.26 and 1.27. The slice of text sections follows
- * that word. Since Go 1.26 (in_table), go.func.* is in .gopclntab, and the end of .gopclntab lies between that word and
- * the slice. */
+/* Layouts of moduledata in Go 1.18, 1.20, 1.26 and 1.27, in this order. gofunc: index of the word with the address of
+ * go.func.*, before the slice of text sections. since_20: .gopclntab has the layout of Go 1.20. in_table: go.func.* is
+ * in .gopclntab, whose end is the word between gofunc and the slice. */
 static const struct layout {
 	size_t gofunc;
 	bool since_20, in_table;
@@ -121,7 +121,7 @@ static bool gomodule_spend(struct gomodule *module, uint64_t bytes)
 }
 
 /* Reads up to BLOCK elements of `element` bytes each from a section into block, from element number `done` on. Returns
- * the number of elements read; 0 at the end of the section, if it cannot be read, or if the limit for bytes is
+ * the number of elements read; 0 at the end of the section, if the section cannot be read, or if the limit for bytes is
  * reached. */
 static size_t gomodule_read(struct gomodule *module, const Elf64_Shdr *section, uint64_t done, void *block,
 			    size_t element)
@@ -134,7 +134,8 @@ static size_t gomodule_read(struct gomodule *module, const Elf64_Shdr *section, 
 	return gomodule_spend(module, got * element) ? got : 0;
 }
 
-/* Callback for a relocation that writes the address `value` to the address `at`. Returns true to end the search. */
+/* Callback for a relocation that writes the address `value` to the address `at`. with: argument of the search for the
+ * callback. Returns true to end the search. */
 typedef bool each_relocation(struct gomodule *module, uint64_t at, uint64_t value, void *with);
 
 static bool gomodule_relocations(struct gomodule *module, const Elf64_Shdr *section, each_relocation *each, void *with)
@@ -155,7 +156,8 @@ static bool gomodule_relocations(struct gomodule *module, const Elf64_Shdr *sect
 	return found;
 }
 
-/* Calls each() for every relocation of the program, until it returns true. Returns true if each() returned true. */
+/* Calls each(), with the argument `with`, for every relocation of the program, until it returns true. Returns true if
+ * each() returned true. */
 static bool gomodule_all_relocations(struct gomodule *module, each_relocation *each, void *with)
 {
 	const struct elfhead *head = module->gotable->head;
@@ -167,8 +169,8 @@ static bool gomodule_all_relocations(struct gomodule *module, each_relocation *e
 	return found;
 }
 
-/* Callback: if the relocation is within the words (module->word), whose address in the program is *with, writes its
- * value there. Returns false, so that the search goes on. */
+/* Callback: writes the value of a relocation to module->word if the relocation is within these words. *with: address of
+ * the words in the program. Returns false, so that the search goes on. */
 static bool gomodule_relocate(struct gomodule *module, uint64_t at, uint64_t value, void *with)
 {
 	uint64_t offset = at - *(const uint64_t *)with;

@@ -21,7 +21,8 @@ enum { GOTABLE_ENTRY = 8, GOTABLE_NAME = 4 };
 /* An open .gopclntab. */
 struct gotable {
 	const struct elfhead *head;
-	/* File offset and size in bytes: up to the end according to moduledata, or else of the section. */
+	/* File offset and size of the table in bytes. The table ends where moduledata has its end, or else with the
+	 * section. */
 	uint64_t at, size;
 	uint64_t address;
 	uint64_t functions; /* number of functions in the table */
@@ -44,7 +45,7 @@ bool gotable_open(struct gotable *gotable, const struct elfhead *elfhead);
 /* Reads n bytes at an offset of the table. Returns the number of bytes, less than n at the end of the table. */
 size_t gotable_read(const struct gotable *gotable, uint64_t offset, void *p, size_t n);
 
-/* Returns the number of `size` bytes (1 to 8) at an offset of the table; UINT64_MAX if it is beyond the end. */
+/* Returns the number of `size` bytes (1 to 8) at an offset of the table; UINT64_MAX if the bytes are beyond the end. */
 uint64_t gotable_number(const struct gotable *gotable, uint64_t offset, unsigned size);
 
 /* Sets *offset to the file offset of an address. Returns false if no segment contains the address. */

@@ -20,7 +20,8 @@
 enum jmap_tag {
 	/* Start of a run, text key=value ...: numbers of names and code start at 0 again, and no code is live. */
 	JMAP_START = 'J',
-	JMAP_NAMES = 'N', /* names with the following numbers: their count, then the length and the bytes of each */
+	/* new names, which get the next numbers: their count, then the length and the bytes of each */
+	JMAP_NAMES = 'N',
 	/* A scan: time and duration of the previous scan and of this scan; code that has disappeared, code that is new;
 	 * see pj-jmap(5). */
 	JMAP_SCAN = 'T',

@@ -392,8 +392,8 @@ static size_t judgement_groups(const struct judgement *judgement, struct trouble
 		group[n].kind = (enum trouble_kind)kind;
 		group[n].share = judgement_ratio(group[n].n, unit_total(judgement, trouble_texts[kind].unit));
 		/* The share of TROUBLE_FEW is the share of missing samples in JUDGEMENT_FEW, so a trouble with a larger
-		 * share precedes it. Exception: with TROUBLE_BROKEN_LATE it is 2, so TROUBLE_FEW comes first, because
-		 * its advice removes both troubles. */
+		 * share precedes it. Exception: if TROUBLE_BROKEN_LATE occurred, the share is set to 2, so that
+		 * TROUBLE_FEW comes first: its advice removes both troubles. */
 		if (kind == TROUBLE_FEW)
 			group[n].share = late ? 2 : judgement_ratio(JUDGEMENT_FEW - recorded, JUDGEMENT_FEW);
 		n++;
@@ -515,7 +515,7 @@ void judgement_sentence(struct text *text, const struct judgement *judgement)
 		text_add(text, " of stacks complete");
 	}
 	if (judgement->offcpu_ns) {
-		/* not "at least 0 %", nor "at least under 0.1 %" */
+		/* avoids "at least 0 %" and "at least under 0.1 %" */
 		bool least = judgement->offcpu_unread &&
 			     judgement_ratio(judgement->offcpu_complete_ns, judgement->offcpu_ns) >= 0.001;
 

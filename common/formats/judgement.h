@@ -56,7 +56,7 @@ enum trouble_kind {
 	TROUBLE_JVM_UNREAD, /* pjrecord was not allowed to read the JVM */
 	TROUBLE_JVM_FP,     /* pjrecord --unwind=fp recorded the JVM, without names */
 	TROUBLE_JVM_PERF,   /* perf recorded the JVM, and the JVM has no perf map */
-	TROUBLE_JVM_ENDED,  /* recorded without names or by perf, and the JVM ended before pjfold ran */
+	TROUBLE_JVM_ENDED,  /* the JVM was recorded without names or by perf, and ended before pjfold ran */
 	TROUBLE_JVM,        /* pjrecord recorded the JVM, but did not find the names */
 	/* TROUBLE_TRUNCATED_COPY to TROUBLE_UNKNOWN_FP: stacks that are truncated, broken or of unknown
 	 * completeness. */
@@ -73,7 +73,7 @@ enum trouble_kind {
 	/* off-CPU: waits that began before the recording, so their stacks were read without all registers */
 	TROUBLE_EARLY_OFFCPU,
 	TROUBLE_BROKEN_LATE, /* most of the broken stacks were unwound before the tables of their files were loaded */
-	TROUBLE_BROKEN_EXEC, /* stacks sampled in exec or exit, or most of the broken stacks were */
+	TROUBLE_BROKEN_EXEC, /* broken stacks, all or most of which were sampled in exec or exit */
 	/* stacks that end where Go's runtime changes from the stack of a goroutine to another one, or back */
 	TROUBLE_BROKEN_OTHER_STACK,
 	TROUBLE_BROKEN,
@@ -110,9 +110,8 @@ struct judgement {
 	bool offcpu_unread;
 	/* Number of threads that waited since before the recording, and whose wait is in no sample. */
 	uint64_t lacking;
-	/* by_time: for troubles that count stacks, trouble.n is off-CPU time in ns, a part of offcpu_ns, not a number
-	 * of stacks. wall: offcpu_ns and
-	 * offcpu_complete_ns include on-CPU time, as --wall records it. */
+	/* by_time: for troubles of stacks, trouble.n is off-CPU time in ns, a part of offcpu_ns, not a number of
+	 * stacks. wall: offcpu_ns and offcpu_complete_ns include on-CPU time, as --wall records it. */
 	bool by_time, wall;
 	/* frames: number of frames; unnamed: number of frames without names. */
 	uint64_t frames, unnamed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offcpustats.h - describes in words how much off-CPU time has complete stacks: one text for the summary of a window
- * and for its readers.
+ * offcpustats.h - describes in words how much off-CPU time has complete stacks. The recorder, in its summary, and
+ * readers of windows print the same text.
  */
 #ifndef PJ_OFFCPUSTATS_H
 #define PJ_OFFCPUSTATS_H

@@ -5,8 +5,8 @@
  * Sources: include/uapi/linux/perf_event.h for data that the kernel writes (types below 64, sample_type, struct
  * perf_event_attr; an installed header may be older than the constants here);
  * tools/perf/Documentation/perf.data-file-format.txt and tools/lib/perf/include/perf/event.h for data that perf writes.
- * All is little-endian and aligned to 8 bytes, except the ends of records that tools wrote wrongly: so use the load
- * functions here.
+ * All numbers are little-endian. Records are aligned to 8 bytes, but some tools wrote records of wrong sizes: so load
+ * numbers with the functions here.
  */
 #ifndef PJ_PERFRECORD_H
 #define PJ_PERFRECORD_H
@@ -43,7 +43,7 @@ struct perf_file_header {
 
 struct perf_record {
 	uint32_t type;
-	uint16_t misc, size; /* size: bytes of the record with this header */
+	uint16_t misc, size; /* size: size of the record in bytes, with this header */
 };
 
 #define PERF_RECORD_MAX 65535u
@@ -110,7 +110,7 @@ enum {
 	MISC_MMAP_BUILD_ID = 1 << 14, /* in MMAP2 records: the record has a build-id in place of device and inode */
 	/* in BUILD_ID records: the record has the size of the build-id, which otherwise is 20 bytes */
 	MISC_BUILD_ID_SIZE = 1 << 15,
-	/* in LOST_SAMPLES records: a BPF filter dropped the samples, so readers do not count these as lost */
+	/* in LOST_SAMPLES records: a BPF filter dropped the samples, so readers do not count them as lost */
 	MISC_LOST_SAMPLES_BPF = 1 << 15
 };
 
@@ -153,7 +153,7 @@ enum perf_feature {
 
 /* A COMPRESSED2 record is a header, u64 data_size, data_size bytes of zstd, and padding. With perf 6.16 and later,
  * header.size can overflow: then the record has 16 + data_size bytes, without padding. If data_size exceeds
- * COMPRESSED2_MAX, it is the sum for several records; all but the first have a correct header. */
+ * COMPRESSED2_MAX, it is the sum for several adjacent records; the headers of all but the first are right. */
 #define COMPRESSED2_HEADER 16
 #define COMPRESSED2_MAX (65536 - COMPRESSED2_HEADER - 1)
 

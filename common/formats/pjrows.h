@@ -22,8 +22,8 @@ struct pjrows {
 /* Copies the head of the list, n bytes, to *head. Returns false if the head is incomplete; rows->cut is then true. */
 bool pjrows_head(struct pjrows *rows, void *head, size_t n);
 
-/* Copies the next row, n bytes, to *row, and sets *name to its name, which points into the item. size_at: offset in the
- * row of the uint32_t with the length of the name in bytes. Returns false at the end of the list, or if the row is
+/* Copies the next row, n bytes, to *row, and sets *name to the name of the row, a part of the item. size_at: offset in
+ * the row of the uint32_t with the length of the name in bytes. Returns false at the end of the list, or if the row is
  * incomplete. */
 bool pjrows_next(struct pjrows *rows, void *row, size_t n, size_t size_at, struct str *name);
 

@@ -7,11 +7,10 @@
  * of 8 } in any order. Readers skip unknown types. Of an item that is longer than expected, they read the part that
  * they know.
  *
- * Files of pjrecord have the features that are known at the start, with the START section, before the data. The
- * obsolete header field event_types, which no reader uses, has the offset of a table of these features. The table has
- * the form of the one after the data (a struct perf_section for each set bit of PRE_FEATURES, in the order of bits),
- * with u64[4] of bits before it. So even the file of a killed writer has host and time. The complete table follows the
- * data.
+ * In files of pjrecord, the features that are known at the start, among them section START, precede the data. The
+ * obsolete header field event_types, which no reader uses, has the offset of a table of these features. This table is
+ * u64[4] of feature bits, then a struct perf_section for each set bit, in the order of bits. So even the file of a
+ * killed writer has host and time. The table of all features follows the data, as in other files.
  */
 #ifndef PJ_PJSECTION_H
 #define PJ_PJSECTION_H
@@ -26,9 +25,9 @@ enum { FEATURE_PJ_START = 250, FEATURE_PJ_END = 251, FEATURE_PJ_NAMES = 252 };
 
 /*
  * The section FEATURE_PJ_NAMES makes a recording portable: it has the names of all addresses on the stacks of the
- * recording, by DSO and file offset, and the names of JIT code by address and time. It is a struct pj_names and a zlib
- * stream (RFC 1950). The stream consists of numbers as in jmapfile.h, and of texts, each as its length and bytes. It
- * has four parts:
+ * recording, by DSO and file offset, and the names of JIT code by address and time. The section is a struct pj_names
+ * and a zlib stream (RFC 1950). The stream consists of numbers as in jmapfile.h, and of texts, each as its length and
+ * bytes. The stream has four parts:
  *
  * 1. Texts: their number; the texts, none of them empty. Other parts refer to them by number, from 1; 0: none.
  *
@@ -55,8 +54,8 @@ struct pj_names {
 
 enum { PJ_NAMES_VERSION = 1, PJ_NAMES_INLINED = 1 };
 
-/* limit for the bytes of the section after decompression: the writer leaves out what exceeds it, the reader refuses
- * more */
+/* limit for the bytes of the section after decompression: the writer leaves out entries beyond it, the reader refuses a
+ * larger section */
 #define PJ_NAMES_MAX ((uint64_t)32 << 20)
 /* Limit for the bytes of all texts, each counted as often as an entry refers to it: the writer leaves out further
  * texts, the reader refuses the section. */
@@ -91,8 +90,8 @@ enum pj_item_type {
 	/* of a recording with --unwind: empty in section START, struct pj_unwinding in section END. With this item, the
 	 * number of markers CONTEXT_USER at the end of a callchain shows the completeness of the stack: none: complete;
 	 * one: truncated; two: broken; three: unknown; four: unwound by the kernel by frame pointers, and its end was
-	 * not verified; PJ_MARKS_OTHER_STACK and PJ_MARKS_NO_STACK: broken, for the reason that pj_unwinding counts.
-	 * Readers treat larger numbers as broken. */
+	 * not verified; PJ_MARKS_OTHER_STACK and PJ_MARKS_NO_STACK: broken, for the reasons that
+	 * pj_unwinding.other_stack and no_stack count. Readers treat larger numbers as broken. */
 	PJ_ITEM_UNWINDING,
 	/* section END: struct pj_methods and its rows, one or more items for each JVM */
 	PJ_ITEM_METHODS,
@@ -171,13 +170,13 @@ struct pj_codes {
 	uint64_t left_out; /* number of lookups of code that is missing here because the recorder reached its limit */
 };
 
-/* Code of a JVM that appeared on stacks, at address `start`, `size` bytes long. It existed from `from` to `until` on
- * the record clock. until UINT64_MAX: until the end of the recording, or until a later entry with equal start, size,
+/* Code of a JVM, seen on stacks: `size` bytes at address `start`. It existed from `from` to `until`, in ns of the
+ * record clock. until UINT64_MAX: until the end of the recording, or until a later entry with equal start, size,
  * compile id and kind, but without names, ends it. After this struct come nnames numbers of names (u32), the first of
  * which is that of the method itself. Then come `bytes` bytes: the tree of inlined calls, in the numbers of jmapfile.h,
- * as in pj-jmap(5). This is the number of nodes, and for each its parent (0: the method itself) and the index of its
- * name; then the number of ranges, and for each the difference of its last offset to that of the previous range, and
- * its node. */
+ * as in pj-jmap(5). The tree is the number of nodes, and for each its parent (0: the method itself) and the index of
+ * its name; then the number of ranges, and for each the difference of its last offset to that of the previous range,
+ * and its node. */
 struct pj_code {
 	uint64_t start, from, until;
 	uint32_t size, compile_id;
@@ -194,13 +193,14 @@ struct pj_tenant {
 	uint64_t samples;  /* number of samples whose callchain was replaced by PJ_OVER_BUDGET_IP */
 	uint64_t mappings; /* number of executable mappings that are not recorded: addresses in them have no name */
 	uint64_t reads;    /* number of processes with lost records whose state was not read from /proc */
-	uint64_t bytes;    /* number of bytes that these samples, if complete, would have taken in the file */
+	/* number of bytes that the samples counted in `samples` would have taken in the file, if complete */
+	uint64_t bytes;
 	/* Number of files for pjfold that were not saved, or that were removed because the tenant exceeded its share of
 	 * the disk. Windows of earlier versions end the struct before this member. */
 	uint64_t files;
-	/* number of lookups in the tenant's JVMs that were left out: their frames were unwound by frame pointers */
+	/* number of lookups in JVMs of the tenant that were not made: the frames were unwound by frame pointers */
 	uint64_t jvms;
-	/* number of lookups of unwind tables that were left out: their frames were unwound by frame pointers */
+	/* number of lookups of unwind tables that were not made: the frames were unwound by frame pointers */
 	uint64_t tables;
 };
 
@@ -229,12 +229,13 @@ enum { PJ_TENANTS = 16 };
 
 struct pj_tenants {
 	struct pj_tenant row[PJ_TENANTS],
-		others; /* row: n tenants with the largest losses; others: sum of all other tenants */
+		others; /* row: the n tenants with the largest losses; others: sum of all other tenants */
 	uint32_t n;
 };
 
-/* The callchain of a sample over budget is one address in a mapping with this path. It is in the last page below 2^56,
- * where no process can map anything. Readers that do not know this address show the path as the name of the module. */
+/* The callchain of a sample over budget is one address in a mapping with this path. The address is in the last page
+ * below 2^56, where no process can map anything. Readers that do not know this address show the path as the name of the
+ * module. */
 #define PJ_OVER_BUDGET_PATH "[over budget]"
 #define PJ_OVER_BUDGET_START UINT64_C(0x00fffffffffff000)
 #define PJ_OVER_BUDGET_BYTES UINT64_C(4096)
@@ -257,15 +258,16 @@ struct pj_loss {
 	uint64_t depth;     /* number of samples whose callchain has as many entries as the kernel allows */
 };
 
-/* Off-CPU times within the window: their number and (_ns) their sum in ns. Off-CPU times and CPU times together are the
- * whole times of the threads. */
+/* Off-CPU times within the window: their number and (_ns) their sum in ns. Off-CPU times and CPU times of a thread
+ * together are all its time. */
 struct pj_offcpu {
 	/* Samples of the event offcpu-time. A time that continues over a border of windows is counted in each window;
 	 * over budget, one sample may stand for several times. */
 	uint64_t blocked, blocked_ns;
 	uint64_t preempted, preempted_ns; /* samples of the event offcpu-time-preempted */
 	uint64_t brief, brief_ns;         /* times shorter than the requested minimum, which are not in the file */
-	uint64_t unknown, unknown_ns;     /* upper limit of times with lost switch records, which are not in the file */
+	/* upper limits of the times whose switch records were lost, which are not in the file */
+	uint64_t unknown, unknown_ns;
 	uint64_t without_chain, without_chain_ns; /* times without a callchain, which are not in the file */
 	/* times from the start of the recording to the first switch-in, which are not in the file */
 	uint64_t before, before_ns;
@@ -305,9 +307,9 @@ struct pj_method {
 	uint32_t size; /* size of the name in bytes; 0: the name could not be read */
 } __attribute__((packed));
 
-/* The leaf frame of an allocation is the marker CONTEXT_USER and this address: HotSpot's Klass of the allocated object,
- * and a bit that marks it as the address of a class, since a Klass and a Method are aligned to 8 bytes. The name in
- * PJ_ITEM_CLASSES is spelled as it is shown: java/util/HashMap, byte[]. */
+/* The leaf frame of an allocation is the marker CONTEXT_USER and the address of the Klass (HotSpot) of the allocated
+ * object, plus PJ_CLASS_BIT. The bit distinguishes classes from methods, because the addresses of both structures are
+ * multiples of 8. The name in PJ_ITEM_CLASSES is spelled as readers show it: java/util/HashMap, byte[]. */
 #define PJ_CLASS_BIT UINT64_C(2)
 
 static inline bool pj_is_class(uint64_t address)
@@ -315,13 +317,14 @@ static inline bool pj_is_class(uint64_t address)
 	return (address & 7) == PJ_CLASS_BIT;
 }
 
-/* Head of an item with interpreted functions of one process. Rows follow up to the end of the item: each is a struct
- * pj_function and its text, which is the name and the file, each ended by a NUL. Readers show the name as it is. In a
- * callchain, a frame of an interpreted function is the marker CONTEXT_USER and the address of the current instruction
- * as the interpreter stores it (CPython, V8: in the bytecode), so a row describes one instruction. For compiled and
- * inlined functions of V8 it is the address of the first or the second word of their SharedFunctionInfo, and the line
- * in the row is the line of the function. If code was replaced within the window, the rows of the later code have
- * addresses from PJ_FUNCTIONS_MORE on, where no process can map anything. */
+/* Head of an item with interpreted functions of one process. Rows follow up to the end of the item. A row is a struct
+ * pj_function and its text: the name of the function and its file, each ended by a NUL. Readers show the name as it is.
+ * In a callchain, a frame of such a function is the marker CONTEXT_USER and an address; the row with this address names
+ * the frame. For an interpreted function, this is the address of the current instruction as the interpreter stores it
+ * (CPython, V8: in the bytecode), and the row has the line of this instruction. For a compiled function of V8, it is
+ * the address of the SharedFunctionInfo; for an inlined one, that address + 8; the row then has the first line of the
+ * function. If code was replaced within the window, the rows of the later code have addresses from PJ_FUNCTIONS_MORE
+ * on, where no process can map anything. */
 struct pj_functions {
 	uint32_t pid;      /* PID of the process as in the records */
 	uint32_t left_out; /* number of frames that got no row, because there were too many functions */
@@ -339,12 +342,13 @@ enum pj_language {
 	PJ_LANGUAGE_JAVASCRIPT = 5,
 	PJ_LANGUAGE_JAVASCRIPT_COMPILED,
 	PJ_LANGUAGE_JAVASCRIPT_INLINED,
-	PJ_LANGUAGE_JAVA_CLASS /* rows of PJ_ITEM_CLASSES; in no item */
+	PJ_LANGUAGE_JAVA_CLASS /* readers use it for the rows of PJ_ITEM_CLASSES; no pj_functions has this value */
 };
 
 struct pj_function {
 	uint64_t address;
-	uint32_t line; /* source line of the instruction; 0: unknown */
+	/* source line: of the instruction, or the first line of a compiled or inlined function; 0: unknown */
+	uint32_t line;
 	uint32_t size; /* size of the text in bytes */
 };
 
@@ -352,9 +356,9 @@ struct pj_function {
 /* Address of all frames without a name; their row has an empty text. */
 #define PJ_FUNCTIONS_UNNAMED UINT64_C(0x00fffffffdfffffe)
 
-/* Numbers of markers at the end of callchains (PJ_ITEM_UNWINDING): of broken stacks, of callchains of the kernel whose
- * end was not verified, and of broken stacks whose reason is known. Windows of earlier versions have PJ_MARKS_BROKEN
- * markers for the latter; their pj_unwinding has no other_stack. */
+/* Numbers of markers at the end of callchains (PJ_ITEM_UNWINDING). BROKEN: broken stack; NOT_VERIFIED: callchain of the
+ * kernel whose end was not verified; OTHER_STACK, NO_STACK: stack broken for this reason (pj_unwinding). Windows of
+ * earlier versions have PJ_MARKS_BROKEN for all broken stacks; their pj_unwinding has no other_stack. */
 enum { PJ_MARKS_BROKEN = 2, PJ_MARKS_NOT_VERIFIED = 4, PJ_MARKS_OTHER_STACK = 5, PJ_MARKS_NO_STACK = 6 };
 
 /* Numbers of user stacks that the recorder unwound: stacks = complete + cut + broken + unknown. */
@@ -385,7 +389,7 @@ struct pj_unwinding {
 	uint64_t no_rule;
 	uint64_t astray;    /* stacks broken by an impossible result of the unwind tables */
 	uint64_t no_caller; /* stacks broken in JVM code: the stack slot that the code blob gives contains no caller */
-	/* stacks of 32-bit code, which are the callchains of the kernel; `broken` includes them */
+	/* stacks of 32-bit code: callchains of the kernel; `broken` includes them */
 	uint64_t narrow;
 	/* same to other, with --unwind=verify: numbers of stacks with frame pointers, by the result of the
 	 * comparison: */
@@ -417,8 +421,8 @@ struct pj_unwinding {
 	/* functions: number of interpreted frames in `interpreted_shown`; functions_unnamed: number of these without a
 	 * name. */
 	uint64_t functions, functions_unnamed;
-	/* 1 if pjrecord was started to read interpreters, and had the right to, in this window, even if it read none;
-	 * else 0. */
+	/* 1 if pjrecord was started to read interpreters and had the right to in this window, even if it read none;
+	 * else 0. The sum over windows is the number of such windows. */
 	uint64_t interpreters;
 	/* Number of live processes with an interpreter that were refused, because their own user may not read them and
 	 * pjrecord was started without --interpreters=all. Counted at one time, so windows cannot be added. */

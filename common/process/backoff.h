@@ -7,21 +7,22 @@
  * as a unit, for one of three reasons:
  *
  * Failures. A fault domain at which a helper hung, or more than two helpers crashed, is avoided for 10 s, and after
- * each further failure for four times as long, at most an hour. After an hour without a failure, all are forgotten. So
- * a tenant whose file system does not respond loses its own symbols and unwind tables, delays those of others by one
- * time limit, and disables no feature for good.
+ * each further failure for four times as long, at most an hour. After an hour without a failure, all its failures are
+ * forgotten. So a tenant whose file system does not respond loses its own symbols and unwind tables, delays those of
+ * others by one time limit, and disables no feature for good.
  *
  * Lingering helpers. A killed helper that waits for a file system ends only when the file system responds (FUSE waits
- * uninterruptibly once its server has read the request). Its fault domain is avoided until it has ended. While
- * BACKOFF_LINGERING_MAX helpers linger, no other helper of this kind is started, so their number is bounded
- * (BACKOFF_LINGERING_TENANTS, if each tenant has a helper of its own).
+ * uninterruptibly once its server has read the request). The fault domain at which it waits is avoided until the helper
+ * has ended. A helper may have two processes, and both may linger: so no helper is started unless two more may linger
+ * within the limit, BACKOFF_LINGERING_MAX, or BACKOFF_LINGERING_TENANTS if each tenant has a helper of its own
+ * (lingering_max).
  *
- * Slowness. Each fault domain may block a helper for a quarter of the time, and for BACKOFF_BURST_NS at once. One that
- * blocked a helper for longer rests until its share is a quarter again. So a FUSE server that delays each response does
- * not delay the symbols of others. Only blocked time counts, not the time in which the helper waits for a CPU of a
- * loaded machine.
+ * Slowness. Each fault domain may block a helper for a quarter of the time, and for BACKOFF_BURST_NS at once. A fault
+ * domain that blocked a helper for longer rests until its share of the time is a quarter again. So a FUSE server that
+ * delays each response does not delay the symbols of others. Only blocked time counts, not the time in which the helper
+ * waits for a CPU of a loaded machine.
  *
- * These functions have no side effects, except that backoff_failed and backoff_abandon kill processes, and that some
+ * These functions change only *backoff, except that backoff_failed and backoff_abandon kill processes, and that some
  * functions reap processes. Times are CLOCK_MONOTONIC in ns.
  */
 #ifndef PJ_BACKOFF_H
@@ -33,7 +34,7 @@ enum { BACKOFF_PLACES_MAX = 64, BACKOFF_LINGERING_MAX = 8, BACKOFF_LINGERING_TEN
 
 #define BACKOFF_BURST_NS UINT64_C(1000000000)
 #define BACKOFF_SHARE 4 /* a fault domain may block a helper for 1/BACKOFF_SHARE of the time */
-/* limit in ns for the blocked time of one fault domain that is counted; longer blocked time is ignored */
+/* limit for the blocked time of one fault domain that is counted, in ns; the time beyond it is ignored */
 #define BACKOFF_BLOCKED_MAX_NS UINT64_C(60000000000)
 
 struct backoff {
@@ -61,6 +62,7 @@ struct backoff {
  * root on this host, each device is a fault domain, since only root mounts file systems there. device: device of the
  * file. own_ns: mount namespace of the recorder. */
 uint64_t backoff_place(const struct tenant *tenant, uint64_t own_ns, uint64_t device);
+/* Returns true for processes of root on this host: if the tenant is unknown, or is mount namespace own_ns. */
 bool backoff_is_host(const struct tenant *tenant, uint64_t own_ns);
 
 /* Counts a failure of helper `pid`, which used files of fault domain `place` (0: no files). hung: true if the helper
@@ -68,7 +70,7 @@ bool backoff_is_host(const struct tenant *tenant, uint64_t own_ns);
 void backoff_failed(struct backoff *backoff, pid_t pid, uint64_t place, bool hung, uint64_t now);
 
 /* Kills a helper process without counting a failure, and reaps it now or later: for the second process of a helper that
- * failed. */
+ * failed. While it lingers, fault domain `place` is avoided (0: none). */
 void backoff_abandon(struct backoff *backoff, pid_t pid, uint64_t place);
 
 /* Adds blocked_ns, the time for which files of fault domain `place` blocked a helper, to the debt of the fault
@@ -109,6 +111,7 @@ struct helper_counts {
 	uint64_t lingering, off;
 };
 struct helper_counts backoff_counts(const struct backoff *backoff, bool off);
+/* Returns *now with hung, crashed and avoided reduced by those of *before. */
 struct helper_counts helper_counts_since(const struct helper_counts *now, const struct helper_counts *before);
 
 #endif

@@ -27,8 +27,8 @@ bool capabilities_set(const struct capabilities *capabilities);
 void capabilities_bound(uint64_t keep);
 
 /* Drops all capabilities of this thread except `keep`, and all inheritable and ambient capabilities. If the thread has
- * CAP_SETPCAP, also limits its bounding set to `keep` (capabilities_bound). Sets no_new_privs. Returns false if the
- * thread still has other capabilities. */
+ * CAP_SETPCAP, also limits its bounding set to `keep` (capabilities_bound). Sets no_new_privs. Returns false on
+ * failure: the thread may then still have other capabilities. */
 bool capabilities_limit(uint64_t keep);
 
 #endif

@@ -130,8 +130,8 @@ static void listen_to(struct child *child, pid_t pid, int out, int err, uint64_t
 	}
 }
 
-/* Waits for the end of program `pid`, which has closed its output. Kills the program at time `end` (clock_now_ms), or
- * when *stop is set. Returns the status from waitpid(). */
+/* Waits for the end of program `pid`. To be called after listen_to. Kills the program at time `end` (clock_now_ms), or
+ * when *stop is set. Returns the status from waitpid(); sets child->error if the status is lost. */
 static int wait_for(struct child *child, pid_t pid, uint64_t end, const atomic_bool *stop)
 {
 	int status = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * childend.h - makes a filter end after the processes that it forked. Then another process that waits for the filter,
- * or signals its process group, finds no process of it left.
+ * childend.h - makes a filter end after the processes that it forked: once the filter has ended, a process that waited
+ * for it, or that signals its process group, finds none of them left.
  *
  * A filter in its sandbox may not call wait4(), but may poll a pidfd. So it opens the pidfd before it enters the
  * sandbox. It ignores SIGCHLD, so that the kernel reaps the child.
@@ -18,7 +18,7 @@ enum { CHILDEND_MS = 500 };
  * must reset SIGCHLD. */
 void childend_prepare(void);
 
-/* Returns a pidfd of the child, or -1 if the kernel has none (before Linux 5.3). */
+/* Returns a pidfd of the child; -1 on failure, as on kernels without pidfds (before Linux 5.3). */
 int childend_watch(pid_t child);
 
 /* Waits until the child ends, at most CHILDEND_MS, and closes the pidfd. The caller must have caused the child to end.

@@ -11,12 +11,12 @@
 enum { FDMESSAGE_MAX = 4 }; /* largest number of descriptors in one message */
 
 /*
- * Raises the limit of open descriptors of this process to its hard limit. Must be called before the processes start
- * that send descriptors.
+ * Raises the limit of open descriptors of this process to its hard limit. Must be called before this process forks
+ * those that send descriptors.
  *
- * The kernel counts the descriptors in flight by user, over all processes, also those of root in containers. If they
- * are more than the sender's limit of open descriptors, sendmsg() fails with ETOOMANYREFS, unless the sender has
- * CAP_SYS_RESOURCE. So senders need the highest limit, and keep that capability if they have it. Processes without
+ * The kernel counts the descriptors in flight by user, over all processes of this user, including root in containers.
+ * If there are more than the sender's limit of open descriptors, sendmsg() fails with ETOOMANYREFS, unless the sender
+ * has CAP_SYS_RESOURCE. So senders need the highest limit, and keep that capability if they have it. Processes without
  * capabilities have a low limit and send no descriptors.
  */
 void fdmessage_prepare(void);

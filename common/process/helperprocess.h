@@ -17,8 +17,9 @@ enum { HELPERPROCESS_FD = 3, HELPERPROCESS_FDS_MAX = 4 };
  * it. */
 void helperprocess_become(const char *name, int fd);
 
-/* Like helperprocess_become, but keeps n descriptors, which become HELPERPROCESS_FD and the following numbers. Both
- * functions set oom_score_adj, so that the kernel kills this process first if memory runs out. */
+/* Like helperprocess_become, but keeps n descriptors, at most HELPERPROCESS_FDS_MAX, which become HELPERPROCESS_FD and
+ * the following numbers. Both functions set oom_score_adj, so that the kernel kills this process first if memory runs
+ * out. */
 void helperprocess_become_with(const char *name, const int *fd, size_t n);
 
 struct helperprocess {

@@ -58,7 +58,7 @@ static const int protecting[] = { SYS_mmap, SYS_mprotect };
 static const int base[] = {
 	SYS_read,       SYS_write,         SYS_pread64,      SYS_close,           SYS_lseek,
 #ifdef __GLIBC__
-	SYS_newfstatat, /* called by fstat() of glibc before 2.39, which may be the run-time version */
+	SYS_newfstatat, /* fstat() of glibc before 2.39 calls it; that version may be installed at run time */
 #endif
 	SYS_fstat,      SYS_munmap,        SYS_mremap,       SYS_madvise,         SYS_brk,
 	SYS_futex,      SYS_clock_gettime, SYS_rt_sigreturn, SYS_restart_syscall, SYS_exit_group,

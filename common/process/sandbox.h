@@ -2,14 +2,14 @@
 /*
  * sandbox.h - makes a process give up every right that it does not need, before it parses hostile input.
  *
- * After sandbox_enter the process has no capability and no way to get one, no file system, no network, and only the
- * system calls of its groups. It works on descriptors that an opener hands to it. Any other system call kills the
- * process (SIGSYS), with one exception: openat fails with EPERM, because malloc of glibc reads
- * /proc/sys/vm/overcommit_memory when it shrinks the heap of a thread (also in a forked child of that thread), and
- * works without it. The layers are independent: if the kernel lacks one, the others are active, and the caller reports
- * the missing one once.
+ * After sandbox_enter a parser has no capability and no way to get one, no file system, no network, and only the system
+ * calls of its groups. It works on descriptors that an opener hands to it. Any other system call kills the parser
+ * (SIGSYS), with one exception: openat fails with EPERM, because malloc of glibc reads /proc/sys/vm/overcommit_memory
+ * when it shrinks the heap of a thread (also in a forked child of that thread), and works without it. Filters and
+ * openers have more rights, and their forbidden calls fail with EPERM (enum sandbox_group). The layers are independent:
+ * if the kernel lacks one, the others are active, and the caller reports the missing one once.
  *
- * Layers, in this order: resource limits, another user (with CAP_SETUID), Landlock, capabilities, no_new_privs,
+ * Layers, in this order: resource limits, another user (with CAP_SETUID), no_new_privs, Landlock, capabilities,
  * seccomp. Must be called while the process has one thread; later threads inherit everything.
  */
 #ifndef PJ_SANDBOX_H
@@ -19,8 +19,8 @@
 
 #include <sys/types.h>
 
-/* Groups of system calls. A parser has at most 26 calls. All groups except SANDBOX_ROOTS include the base of 20 calls:
- * it reads, writes and polls open descriptors, and manages memory that is not executable. The base lacks recvfrom and
+/* Groups of system calls. A parser has at most 26 calls. All groups except SANDBOX_ROOTS include the base of 20 calls,
+ * which read, write and poll open descriptors, and manage memory that is not executable. The base lacks recvfrom and
  * sendto, which recv() and send() of libc call: use recvmsg and sendmsg, or read and write. */
 enum sandbox_group {
 	SANDBOX_MESSAGES = 1, /* recvmsg, sendmsg: passes descriptors over a socket */
@@ -70,17 +70,17 @@ enum sandbox_layer {
  * A missing CAP_SETUID is not reported as a missing SANDBOX_USER, only a failed change of the user is. */
 unsigned sandbox_enter(const struct sandbox *sandbox);
 
-/* For a process that forks helpers and reports their missing layers once. It calls sandbox_watch before the first fork.
- * sandbox_reported then returns the layers that were missing in any process forked since. Helpers report them in
- * sandbox_enter, through a shared page that they unmap afterwards. */
+/* For a process that forks helpers and reports their missing layers once. Such a process calls sandbox_watch before the
+ * first fork. sandbox_reported then returns the layers that were missing in any process forked since. Helpers report
+ * them in sandbox_enter, through a shared page that they unmap afterwards. */
 void sandbox_watch(void);
 unsigned sandbox_reported(void);
 
-/* Limits this process further, to the system calls of these groups: for a child of a process that entered a sandbox
- * with SANDBOX_FORK. Returns false on failure. */
+/* Limits this process further, to the system calls of `groups`: for a child of a process that entered a sandbox with
+ * SANDBOX_FORK. Returns false on failure. */
 bool sandbox_narrow(unsigned groups);
 
-/* Returns the number of system calls that these groups allow, without those that sanitizers need. */
+/* Returns the number of system calls that `groups` allow. Calls that only sanitizers need do not count. */
 unsigned sandbox_calls(unsigned groups);
 
 /* Returns the name of the first layer in `missing` for messages, such as "Landlock" or "seccomp"; NULL if missing is
@@ -94,7 +94,7 @@ const char *sandbox_missing(unsigned missing);
 void sandbox_warn(unsigned missing);
 
 /* Returns the layers that are missing on this machine. Finds out by entering a sandbox in a child process, so this
- * process keeps its rights. */
+ * process keeps its rights. Returns 0 if the child cannot be started or is killed. */
 unsigned sandbox_probe(void);
 
 /* Makes the kernel end this process with SIGPROF after another cpu_ms ms of CPU time; 0 cancels this. Needs

@@ -100,8 +100,8 @@ bool taskid_parse_user(struct str status, struct taskid_user *user)
 }
 
 /* Checks that the process still runs the program of the taskid, and that its user (or root, if reader is
- * TASKID_FOR_ROOT) owns its file mem. This owner shows if the process is dumpable: if not, the kernel gives the files
- * in /proc/PID to root, but not the folder /proc/PID itself. The taskid is checked last, because exec changes
+ * TASKID_FOR_ROOT) owns its file mem. The owner of mem shows if the process is dumpable: if not, the kernel gives the
+ * files in /proc/PID to root, but not the folder /proc/PID itself. The taskid is checked last, because exec changes
  * credentials. */
 static enum taskid_answer check_for(enum taskid_reader reader, int process, const struct taskid *id,
 				    struct taskid_user *user)

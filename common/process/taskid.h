@@ -3,8 +3,8 @@
  * taskid.h - identifies the program and the user of a process, and checks them at each access to another process.
  *
  * A descriptor of /proc/PID (O_PATH) stays bound to its process, even if the PID is reused. But execve changes the
- * program and the credentials of a process: data of /proc/PID that were read before and after it may belong to two
- * programs, one of which is set-uid. So callers read the taskid first, and compare it after each step: the kernel
+ * program and the credentials of a process: data of /proc/PID that were read before and after an execve may belong to
+ * two programs, one of which is set-uid. So callers read the taskid first, and compare it after each step: the kernel
  * chooses start_code and start_stack at random for each exec. A program can set these two for itself (prctl
  * PR_SET_MM_MAP), but cannot guess those of the program that it will execute.
  *
@@ -50,7 +50,7 @@ bool taskid_parse(struct str stat, struct taskid *id, bool *zombie);
 char taskid_state(struct str stat);
 
 /* Reads the taskid of a process into *id; `process` is a descriptor of its /proc/PID. Returns false if the process has
- * ended; a zombie has ended, too. */
+ * ended (a zombie has, too), or if its stat cannot be read. */
 bool taskid_read(int process, struct taskid *id);
 
 /* Returns true if the process still runs the program of the taskid. */
@@ -60,8 +60,9 @@ bool taskid_is(int process, const struct taskid *id);
  * user if the result is TASKID_SAME. */
 enum taskid_answer taskid_check(int process, const struct taskid *id, struct taskid_user *user);
 
-/* Opens /proc/PID/mem of the process if taskid_check returns TASKID_SAME. Returns the result of taskid_check, or
- * TASKID_DENIED if the file cannot be opened. Sets *fd to the descriptor, or to -1 if the result is not TASKID_SAME. */
+/* Opens /proc/PID/mem of the process if taskid_check returns TASKID_SAME. Returns the result of taskid_check; if the
+ * file cannot be opened, TASKID_GONE (ENOENT, ESRCH) or TASKID_DENIED with errno. Sets *fd to the descriptor, or to -1
+ * if the result is not TASKID_SAME. */
 enum taskid_answer taskid_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
 /* Users to whom the results are shown. */

@@ -20,7 +20,7 @@ struct job {
 	struct taskid id;
 	char name[32]; /* name of the file in /proc/PID for READ, OPEN_FOLDER and LINK */
 	size_t max;
-	/* the result, which the thread sets */
+	/* the members from here on are the result, which the thread sets */
 	enum taskid_answer answer; /* result of the check; for IS, READ and LINK, TASKID_SAME stands for success */
 	int error;
 	struct taskid_user user;
@@ -75,9 +75,9 @@ static uint64_t taskwait_find_place(void *arg)
 	return tenant_place(job->process);
 }
 
-/* Does one job for the process with descriptor `process` of its /proc/PID, with a time limit. max: limit for the bytes
- * that READ and LINK read. Returns the job with the result, which the caller frees with taskwait_drop; NULL with errno
- * if there is no result in time. */
+/* Does one job for the process with descriptor `process` of its /proc/PID, with a time limit. id: for IS, CHECK and
+ * OPEN_MEMORY; name, and max, the limit for the bytes to read: for READ and LINK; name also for OPEN_FOLDER. Returns
+ * the job with the result, which the caller frees with taskwait_drop; NULL with errno if there is no result in time. */
 static struct job *taskwait_query(enum question question, int process, const struct taskid *id, const char *name,
 				  size_t max)
 {

@@ -3,12 +3,13 @@
  * taskwait.h - the checks of taskid.h, and reads of files in /proc/PID, with a time limit.
  *
  * A process can block every reader of its stat, maps, mem, root or ns/... for ever (timelimit.h; docs/ARCHITECTURE.md
- * lists the files). A daemon that reads all processes uses this module. It gives up a request that is not answered
- * within TASKWAIT_MS (up to a second, while the reading thread waits for a CPU). Then requests for the tenant of this
- * process fail for 20 times as long.
+ * lists the files). A daemon that reads all processes uses this module. The module gives up a request that is not
+ * answered within TASKWAIT_MS (up to a second, while the reading thread waits for a CPU). Then requests for the tenant
+ * of this process fail at once for 20 times that time.
  *
- * All functions here fail with ETIMEDOUT if this process did not answer in time, and with EBUSY if it was not read, as
- * another process of its tenant did not answer before, or too many processes do not (timelimit_call).
+ * Errors of all functions here: ETIMEDOUT if the process did not answer in time; EBUSY if the process was not read at
+ * all, because a process of the same tenant did not answer shortly before, or because too many processes do not answer
+ * now (timelimit_call).
  */
 #ifndef PJ_TASKWAIT_H
 #define PJ_TASKWAIT_H
@@ -20,7 +21,7 @@
 
 enum { TASKWAIT_MS = 50 };
 
-/* Returns true if `error`, the errno of a failure, is one of these two. */
+/* Returns true if `error`, the errno of a failure, is ETIMEDOUT or EBUSY. */
 static inline bool taskwait_is_unanswered(int error)
 {
 	return error == ETIMEDOUT || error == EBUSY;
@@ -34,7 +35,8 @@ bool taskwait_is(int process, const struct taskid *id);
 enum taskid_answer taskwait_check(int process, const struct taskid *id, struct taskid_user *user);
 enum taskid_answer taskwait_open_memory(int process, const struct taskid *id, struct taskid_user *user, int *fd);
 
-/* Reads at most max bytes of the file `name` in /proc/PID into text (fullio_read_at). Returns false with errno. */
+/* Replaces text by the contents of the file `name` in /proc/PID. Returns false with errno, EFBIG if the file has max
+ * bytes or more (fullio_read_at). */
 bool taskwait_read(int process, const char *name, struct text *text, size_t max);
 
 /* Reads the target of the symbolic link `name` in /proc/PID (root, cwd, exe), at most max bytes, into text. Returns

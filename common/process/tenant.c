@@ -51,8 +51,8 @@ static bool outermost_container(struct str path, struct str *parent, uint64_t *k
 	return false;
 }
 
-/* Returns true for "/user.slice/user-1000.slice/..." and sets *uid, because systemd lets this user create any cgroup
- * below. */
+/* Returns true for "/user.slice/user-1000.slice/..." and sets *uid. systemd lets this user create any cgroup below, so
+ * container ids there prove nothing. */
 static bool user_slice(struct str path, uint64_t *uid)
 {
 	struct str rest = path, part;
@@ -112,7 +112,7 @@ enum kind { USER_NAMESPACE, PID_NAMESPACE };
 
 static const char *const kind_names[] = { "ns/user", "ns/pid" };
 
-/* Returns the inode of this process's own namespace of a kind, which does not change; 0 if unknown. */
+/* Returns the inode of this process's own namespace of a kind; 0 if unknown. The inode never changes. */
 static uint64_t own_namespace(enum kind kind)
 {
 	static _Atomic uint64_t own[countof(kind_names)];
@@ -125,9 +125,9 @@ static uint64_t own_namespace(enum kind kind)
 	return own[kind];
 }
 
-/* Returns the inode of the outermost namespace of a kind, below that of this process, that contains the process; 0 if
- * both processes are in the same namespace. Sets *owner, if not NULL, to the owner of that namespace. For most
- * processes one stat() is enough. */
+/* Returns the inode of the outermost namespace of this kind that contains the process with descriptor `process` and is
+ * below the namespace of pj; 0 if the process is in the namespace of pj. Sets *owner, if not NULL, to the owner of that
+ * namespace. For most processes one stat() is enough. */
 static uint64_t outermost_namespace(int process, enum kind kind, uid_t *owner)
 {
 	uint64_t own = own_namespace(kind), inode, outermost = 0;
@@ -185,7 +185,7 @@ static uid_t owner_of_cgroup(struct str controllers, struct str path)
 }
 
 struct status {
-	/* real uid; the owner of /proc/PID is no substitute, as that is root while the process is not dumpable */
+	/* real uid; the owner of /proc/PID is no substitute, since root owns it while the process is not dumpable */
 	uint64_t uid;
 	uint64_t pid;
 	bool is_nested; /* true if the process is in a PID namespace below that of pj */
@@ -209,8 +209,8 @@ static bool parse_status(struct str rest, struct status *status)
 	return found;
 }
 
-/* Facts from /proc/PID/status and cgroup alone, whose readers cannot block. Readers of namespaces can block for ever
- * since Linux 6.18: exec() of a process holds the lock that they need (test/hostile/holdlock.c). */
+/* Facts from /proc/PID/status and cgroup alone: readers of these two files cannot block. Readers of namespaces can
+ * block for ever since Linux 6.18: exec() of a process holds the lock that they need (test/hostile/holdlock.c). */
 struct texts {
 	struct status status;
 	struct text cgroup;
@@ -320,7 +320,7 @@ static uint64_t place_of_namespaces(void *arg)
 	return namespaces->place;
 }
 
-/* Like find_namespaces, but with a time limit: if it passes, *facts stays unchanged. place: fault domain of the
+/* Like find_namespaces, but with a time limit: after the limit, *facts stays unchanged. place: fault domain of the
  * process, for timelimit_call. */
 static void find_namespaces_soon(int process, uint64_t place, struct tenant_facts *facts)
 {

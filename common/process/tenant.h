@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tenant.h - finds the tenant of a process, to whose budgets its costs are charged (tenants.h).
+ * tenant.h - finds the tenant of a process: the costs of the process are charged to the budgets of its tenant
+ * (tenants.h).
  *
  * A tenant is a container, else a user, else, for processes of root, a mount namespace. A tenant must not be able to
  * pose as several. So of nested containers the outermost one is the tenant. Processes below user-N.slice belong to user
  * N (rootless containers, delegated cgroups). A cgroup with the name of a container is accepted only if root alone can
- * create one there. The user of a user namespace is its owner. Containers without an id in their cgroup (LXC,
- * systemd-nspawn) are identified by the outermost user namespace that root created, else by the outermost PID namespace
- * below that of pj: processes inside can become any user and create mount namespaces, but cannot leave it.
+ * create one there. A process in a user namespace below that of pj belongs to the owner of the outermost such
+ * namespace. Containers without an id in their cgroup (LXC, systemd-nspawn) are identified by the outermost user
+ * namespace that root created, else by the outermost PID namespace below that of pj: processes inside can become any
+ * user and create mount namespaces, but cannot leave this namespace.
  */
 #ifndef PJ_TENANT_H
 #define PJ_TENANT_H
@@ -39,11 +41,12 @@ struct tenant tenant_of(int process);
 struct tenant tenant_of_blocking(int process);
 
 /* Returns the tenant of a process by container and user alone, from files in /proc/PID whose readers cannot block.
- * Returns TENANT_UNKNOWN for processes of root on this host, too. */
+ * Returns TENANT_UNKNOWN for processes of root, too, unless they are in a container with an id. */
 struct tenant tenant_without_namespaces(uint32_t pid);
 
 /* Returns the fault domain of a process for timelimit_call, its container or user, from files in /proc/PID whose
- * readers cannot block. Each process of root on this host is a fault domain of its own. */
+ * readers cannot block. Each process of root on this host is a fault domain of its own; processes of root in nested PID
+ * namespaces without a container id are one fault domain together. */
 uint64_t tenant_place(int process);
 
 /* Like tenant_place, but by PID. A process whose /proc/PID cannot be opened is a fault domain of its own, too. */

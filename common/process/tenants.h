@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tenants.h - accounts the budgets that each tenant (tenant.h) has left.
+ * tenants.h - records how much of its budgets each tenant (tenant.h) has left, and refuses more.
  *
  * There are two kinds of budget. A flow (CPU time, bytes written) is refilled with time up to a burst; a stock (memory,
  * saved bytes) is the amount that a tenant holds now. Requests beyond a limit are refused and counted, without effect
@@ -47,8 +47,8 @@ void tenants_free(struct tenants *tenants);
  * returns false. */
 bool tenants_take(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount, uint64_t now);
 
-/* Takes an amount of a flow that was already used, even if less is left: then the tenant has a debt, and must wait
- * until refills have paid it. */
+/* Takes an amount of a flow that the tenant has already used, even if less is left: then the tenant has a debt, and
+ * must wait until refills have paid it. */
 void tenants_charge(struct tenants *tenants, struct tenant tenant, enum tenant_flow flow, uint64_t amount,
 		    uint64_t now);
 
@@ -66,7 +66,7 @@ bool tenants_may(struct tenants *tenants, struct tenant tenant, enum tenant_flow
 bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
 void tenants_release(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
 
-/* Counts a refusal of a stock whose cause was not a limit in struct tenant_limits. */
+/* Counts a refusal of a stock for another reason than a limit in struct tenant_limits. */
 void tenants_refused(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock);
 
 struct tenant_account {

@@ -2,8 +2,8 @@
 /*
  * threads.h - starts threads that handle no signals, and waits for conditions until a time of clock_now.
  *
- * The first thread of a tool waits for signals: a handler that ran in another thread would not wake it. Deadlines use
- * CLOCK_MONOTONIC, because the wall clock can be set back while a thread waits.
+ * All other threads block signals, because the first thread of a tool waits for them: a handler that ran in another
+ * thread would not wake it. Deadlines use CLOCK_MONOTONIC, because the wall clock can be set back while a thread waits.
  */
 #ifndef PJ_THREADS_H
 #define PJ_THREADS_H

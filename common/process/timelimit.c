@@ -180,8 +180,8 @@ static struct worker *take_worker(void)
 
 /* ---- state at a fork --------------------------------------------------------------------------------------------- */
 
-/* Takes the lock before a fork, so that the child gets it in a known state: otherwise an abandoned worker could hold it
- * at this moment, as its function may return at any time. */
+/* Takes the lock before a fork, so that the child gets the lock in a known state: otherwise an abandoned worker, whose
+ * function may return at any time, could hold the lock at this moment. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&pool.lock);

@@ -38,8 +38,8 @@ static int urgency_current(void)
 	return getpriority(PRIO_PROCESS, 0);
 }
 
-/* Sets the time slices of this thread, which must have policy SCHED_OTHER, to ns. Kernels before 6.12 ignore the value.
- * Returns false on failure. */
+/* Sets the time slices of this thread to `ns`. Its scheduling policy must be SCHED_OTHER. Kernels before 6.12 ignore
+ * the value. Returns false on failure. */
 static bool cut_slices(uint64_t ns)
 {
 	struct attr attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .nice = urgency_current(), .runtime = ns };

@@ -2,13 +2,13 @@
 /*
  * urgency.h - sets the scheduling priority of pj's processes, for loaded machines.
  *
- * Until they are unwound, samples wait in rings that hold one second of them; and each lookup in a JVM waits for
- * another thread. At a load of 20, each wait takes some ms until a CPU is free, although pj needs less than 1 % of a
- * CPU. So a process that may do so raises its priority (nice), and each process requests short time slices: since Linux
- * 6.12, a thread with short slices need not wait until the slice of another thread ends. A process that was started
- * with another nice value than 0 keeps it. With a lower priority or another scheduling policy, it keeps its time
- * slices, too. Sources: sched(7), sched_setattr(2), Documentation/scheduler/sched-eevdf.rst, and __setparam_fair and
- * PREEMPT_SHORT in kernel/sched/.
+ * Samples wait to be unwound in rings that hold one second of them; and each lookup in a JVM waits for another thread.
+ * At a load of 20, each wait takes some ms until a CPU is free, although pj needs less than 1 % of a CPU. So a process
+ * that may do so raises its priority (nice), and each process requests short time slices: since Linux 6.12, a thread
+ * with short slices need not wait until the slice of another thread ends. A process that was started with another nice
+ * value than 0 keeps it. With a lower priority or another scheduling policy, it keeps its time slices, too. Sources:
+ * sched(7), sched_setattr(2), Documentation/scheduler/sched-eevdf.rst, and __setparam_fair and PREEMPT_SHORT in
+ * kernel/sched/.
  */
 #ifndef PJ_URGENCY_H
 #define PJ_URGENCY_H

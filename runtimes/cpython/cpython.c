@@ -76,8 +76,8 @@ static enum cpython_answer early(struct cpython *cpython)
 	return CPYTHON_EARLY;
 }
 
-/* Sets cpython->layout to the layout of version 3.`minor`: from the table of _Py_DebugOffsets if `debug` is not NULL.
- * Returns false if the layout is unknown. */
+/* Sets cpython->layout to the layout of version 3.`minor`: from `debug`, the table of _Py_DebugOffsets, or, if that is
+ * NULL, from the table of versions in pylayout.c. Returns false if the layout is unknown. */
 static bool take_candidate(struct cpython *cpython, const char *debug, uint32_t minor)
 {
 	if (debug)
@@ -98,7 +98,7 @@ static bool is_same_layout(struct cpython_layout one, struct cpython_layout othe
 }
 
 /* Tries the layouts of all versions that have _Py_DebugOffsets if `debug` is not NULL, otherwise of all versions that
- * lack this table. Returns CPYTHON_OPEN if exactly one layout is proven. */
+ * lack this table. Returns CPYTHON_OPEN if exactly one layout is proven. minor: version for the message. */
 static enum cpython_answer try_neighbours(struct cpython *cpython, const char *debug, uint32_t minor)
 {
 	struct cpython_layout proven = { 0 };
@@ -143,7 +143,7 @@ static enum cpython_answer find_layout(struct cpython *cpython, uint32_t minor)
 	if (cpython->hexversion)
 		minor = cpython->hexversion >> 16 & 255;
 	if (minor >= PYLAYOUT_DEBUG_OFFSETS && !table)
-		/* The table exists before the first thread starts. */
+		/* The table exists before the first thread starts, so this build lacks it. */
 		return refuse(cpython, minor, "it has no _Py_DebugOffsets");
 	if (!take_candidate(cpython, table, minor))
 		return try_neighbours(cpython, table, minor);

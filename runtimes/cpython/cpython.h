@@ -5,9 +5,10 @@
  *
  * cpython_open finds the layout of the interpreter's structures and proves it by live memory; it refuses an unknown
  * layout with a reason. cpython_threads lists the threads and the addresses of their thread states, which are the roots
- * for record/syncread. cpython_plan makes the plan by which it copies frames at a sample. cpython_frames finds the
- * frames in a copy; it is pure and checks every pointer. cpython_code reads the name of a frame's function from live
- * memory, within 10 ms of the sample, and cpython_line reads the line.
+ * for record/syncread. cpython_plan makes the plan by which record/syncread copies frames at a sample. cpython_frames
+ * finds the frames in a copy; it is pure and checks every pointer. cpython_code reads the name of a frame's function
+ * from live memory, and cpython_line the line: to be called within some 10 ms of the sample, since the process may free
+ * the code object.
  *
  *   struct cpython_candidate candidate = { .base = first byte of the mapped file, .path = its path };
  *   if (cpython_open(&cpython, &memory, &candidate) == CPYTHON_OPEN)
@@ -44,8 +45,8 @@ struct cpython_layout {
 		uint32_t gil; /* offset of the pointer to the GIL (since 3.12) */
 	} interpreter;
 	struct {
-		/* offsets of the pointer to the thread state that held the GIL last, and of an int that is 1 while
-		 * it is held */
+		/* offsets of the pointer to the thread state that held the GIL last, and of an int that is 1 while the
+		 * GIL is held */
 		uint32_t holder, locked;
 	} gil;
 	struct {
@@ -55,7 +56,8 @@ struct cpython_layout {
 	} thread;
 	struct {
 		uint32_t code, previous, instruction, globals, bytes;
-		/* offsets in a frame of two fields of one byte each: true for an entry frame (3.11), and owner */
+		/* offsets in a frame of two fields of one byte each: is_entry (3.11), 1 for an entry frame, and owner
+		 * (enum cpython_owner) */
 		uint32_t is_entry, owner;
 		uint32_t tag; /* bits of the pointer to the code object that are no part of the address */
 	} frame;
@@ -76,7 +78,7 @@ struct cpython {
 	/* Addresses of the type objects PyCode_Type, PyUnicode_Type, PyBytes_Type and PyDict_Type. */
 	uint64_t code_type, string_type, bytes_type, dict_type;
 	struct evalcode eval; /* code of _PyEval_EvalFrameDefault */
-	/* Reason of a result other than CPYTHON_OPEN, as a sentence about the process. */
+	/* Reason of a result of cpython_open other than CPYTHON_OPEN, as a sentence about the process. */
 	char why[160];
 };
 
@@ -182,7 +184,8 @@ enum cpython_code_answer {
 	/* CPython pushed the frame for its own use (a clean-up after __init__). It has no function, and is not
 	 * displayed. */
 	CPYTHON_CODE_INTERNAL,
-	/* The memory is not readable, or no code object: the function has ended, or the frame is invalid. */
+	/* The memory at frame->code is not readable or is no code object: the function has ended, or the frame is
+	 * invalid. */
 	CPYTHON_CODE_NONE
 };
 
@@ -193,8 +196,8 @@ enum cpython_code_answer cpython_code(struct cpython *cpython, const struct cpyt
 
 /* Returns a number that distinguishes the code object of a frame from others that were at the same address: a hash of
  * all fields that never change, of the contents of its names, and of the start of its line table. The fields include
- * the version of the code object, which is unique since 3.12. Returns 0 if the memory is not readable, no code object,
- * or differs from frame->copied. */
+ * the version of the code object, which is unique since 3.12. Returns 0 if the memory is not readable or is no code
+ * object, or if its hash differs from frame->copied. */
 uint64_t cpython_identify(struct cpython *cpython, const struct cpython_frame *frame);
 
 /* Returns the address of the frame's instruction in the bytecode of `code`, or 0 if the instruction is not in it.

@@ -36,7 +36,8 @@ static uint32_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 	return (uint32_t)tid;
 }
 
-/* Reads a thread state into *thread, and sets *next to the next state of the list. Returns NULL, or the
+/* Reads the thread state at address `state` into *thread, and sets *next to the next state of the list. interpreter:
+ * address of its interpreter; previous: the state before it in the list, 0 for the first one. Returns NULL, or the
  * contradiction. thread->tid is 0 for a thread that is just starting. */
 static const char *read_thread(struct cpython *cpython, uint64_t interpreter, uint64_t state, uint64_t previous,
 			       struct cpython_thread *thread, uint64_t *next)
@@ -126,7 +127,8 @@ static int compare_tids(const void *one, const void *other)
 
 enum state_of_thread { STATE_IDLE, STATE_RUNS, STATE_UNKNOWN };
 
-/* Returns whether a thread state has a frame of a Python function; STATE_UNKNOWN if its frames are not readable. */
+/* Returns STATE_RUNS if the thread state has a frame of a Python function, STATE_IDLE if it has none, STATE_UNKNOWN if
+ * its frames are not readable. stack: buffer for its frames. */
 static enum state_of_thread state_of(struct cpython *cpython, uint64_t state, struct cpython_stack *stack)
 {
 	enum cpython_end end;
@@ -135,7 +137,7 @@ static enum state_of_thread state_of(struct cpython *cpython, uint64_t state, st
 	struct threadplan plan;
 
 	cpython_plan(&cpython->layout, &plan);
-	/* Two frames are enough: since 3.15, the outermost one has no function. */
+	/* Two frames suffice to find one with a function: since 3.15, the outermost one has none. */
 	plan.frames = 2;
 	plan.before = 0;
 	plan.after = plan.frame_bytes;
@@ -146,8 +148,8 @@ static enum state_of_thread state_of(struct cpython *cpython, uint64_t state, st
 	return end != CPYTHON_IMPOSSIBLE && stack->n ? STATE_RUNS : STATE_UNKNOWN;
 }
 
-/* Returns the index of the only state in thread[0..n) that has a frame; n if there is none, or more than one, or if it
- * is unknown of one. */
+/* Returns the index of the only state in thread[0..n) that has a frame; n if none or more than one has a frame, or if
+ * this is unknown for one of them. */
 static size_t only_with_frame(struct cpython *cpython, const struct cpython_thread *thread, size_t n)
 {
 	struct cpython_stack *stack = mem_grow(NULL, 1, sizeof(*stack));
@@ -255,7 +257,7 @@ static bool prove_once(struct prover *prover, const char **why)
 enum pycheck_answer pycheck_prove(struct cpython *cpython, const char **why)
 {
 	struct prover prover = { .cpython = cpython };
-	/* An image does not change: one attempt is enough. */
+	/* An image of memory (fd -1) does not change: one attempt is enough. */
 	unsigned attempts = cpython->memory->fd < 0 ? 1 : ATTEMPTS, empty = 0;
 	bool proven = false;
 

@@ -59,7 +59,8 @@ static bool append_module(struct cpython *cpython, const struct cpython_code *co
 	if (pydict_get(cpython, code->globals, STR("__name__"), &name) && pystring_append(cpython, name, text))
 		return true;
 	append_base(code->file, text);
-	/* A failed read does not show that the module has no name: the budget may be exceeded. */
+	/* If the budget is exceeded, a failed read does not show that the module has no __name__, so the name is not
+	 * used. */
 	return !cpython->memory->budget || !cpython->memory->budget->over;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds frames in a copy. The followed pointers are in ceval.c and pycore_frame.h of each version of CPython. */
+/* Finds frames in a copy. Source of the pointers that lead to them: ceval.c and pycore_frame.h of each version of
+ * CPython. */
 #include "runtimes/cpython/pylayout.h"
 
 /* ROOT_BYTES: number of bytes of a thread state that contain the frame pointer and the thread ids in all versions.
@@ -36,7 +37,7 @@ void cpython_plan(const struct cpython_layout *layout, struct threadplan *plan)
 	/* before 3.11, each frame needs a read of its own, so code objects are not copied */
 	if (!objects) {
 		plan->object = layout->frame.code;
-		/* 8 bytes more, because the pointer may have a tag */
+		/* 8 bytes more, because a tag in the pointer moves the start of the copy by up to 7 bytes */
 		plan->object_bytes = layout->code.lines + 2 * (uint32_t)sizeof(uint64_t);
 	}
 	if (layout->thread.cframe != CPYTHON_NO_FIELD)

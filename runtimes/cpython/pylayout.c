@@ -4,7 +4,7 @@
 #define MEMBERS_MAX 64u
 #define MEMBER_BYTES 40u
 #define MEMBER_OFFSET 16u
-/* upper bound of plausible offsets; those in _PyRuntime and in an interpreter are some 10 kB */
+/* upper bound of plausible offsets; the largest ones, in _PyRuntime and in an interpreter, are some 10 kB */
 #define OFFSET_MAX (1u << 20)
 #define NONE CPYTHON_NO_FIELD
 
@@ -96,7 +96,8 @@ bool pylayout_has_debug(const char *bytes, struct pylayout_debug *debug)
 	return true;
 }
 
-/* Sets *to to the word at `at`, an offset. Returns false if the offset is implausible. */
+/* Sets *to to the word at byte `at` of the table, which is the offset of a field. Returns false if this offset is
+ * implausible. */
 static bool debug_offset(const char *bytes, uint32_t at, uint32_t *to)
 {
 	uint64_t value = pylayout_word(bytes, at);
@@ -135,7 +136,7 @@ static bool debug_frames(const char *bytes, const struct debug_order *order, str
 	uint32_t size = 0;
 
 	layout->frame.is_entry = NONE;
-	/* The table has no word for f_globals; it follows f_funcobj in 3.12 to 3.15. */
+	/* The table has no word for f_globals; this field follows f_funcobj in 3.12 to 3.15. */
 	layout->frame.globals = 24;
 	layout->frame.tag = order->version < 14 ? 0 : 7;
 	if (!(debug_offset(bytes, order->frame, &size) &&
@@ -226,7 +227,7 @@ bool pylayout_members(struct memory *memory, uint64_t code_type, struct cpython_
 			return false;
 		if (name == 0)
 			break;
-		/* the name of a member that is longer than the buffer is none of the wanted names */
+		/* memory_string fails for names longer than `text`: these are none of the wanted ones */
 		if (!memory_pointer(memory, member + MEMBER_OFFSET, &offset) || offset > layout->code.bytes - 8)
 			return false;
 		if (memory_string(memory, name, text, sizeof(text)))

@@ -55,8 +55,8 @@ bool pylayout_has_debug(const char *bytes, struct pylayout_debug *debug);
  * unknown, or if a word with a known value has another value. Pure. */
 bool pylayout_of_debug(const char *bytes, uint32_t order, struct cpython_layout *layout);
 
-/* Returns the hash cpython_frame.copied of the code object at an address; 0 if the copy does not contain its fields.
- * Pure. */
+/* Returns the hash for cpython_frame.copied: of the code object at an address, from the copy; 0 if the copy does not
+ * contain its fields. Pure. */
 uint64_t pycode_copied(const struct cpython_layout *layout, struct threadcopy_view *view, uint64_t address);
 
 /* Replaces the offsets of code objects by those in PyCode_Type.tp_members. Returns false if tp_members lacks a field

@@ -10,7 +10,8 @@
 /* Offsets in a PyDictObject and in its keys object. */
 #define DICT_KEYS 32u
 #define DICT_VALUES 40u
-/* also KEYS_LOG2_BYTES and KEYS_KIND since 3.11; earlier versions have dk_size at this offset */
+/* KEYS_LOG2_SIZE, KEYS_LOG2_BYTES and KEYS_KIND exist since 3.11; earlier versions have dk_size at offset
+ * KEYS_LOG2_SIZE */
 #define KEYS_LOG2_SIZE 8u
 #define KEYS_LOG2_BYTES 9u
 #define KEYS_KIND 10u

@@ -17,7 +17,7 @@ struct pytext {
 void pytext_bytes(struct pytext *text, const char *bytes, size_t n);
 /* Appends a code point as UTF-8. NUL, surrogates and numbers beyond Unicode become U+FFFD. */
 void pytext_point(struct pytext *text, uint32_t point);
-/* Terminates the text with a NUL, after "..." if the text is cut. The cut is at the start of a code point. */
+/* Terminates the text with a NUL, after "..." if the text is cut. No code point is split. */
 void pytext_end(struct pytext *text);
 
 /* Appends the str at an address as UTF-8. Returns false, with nothing appended, if the object is not a str of the
@@ -28,8 +28,9 @@ bool pystring_append(struct cpython *cpython, uint64_t address, struct pytext *t
  * no str, or not readable. */
 bool pystring_is(struct cpython *cpython, uint64_t address, struct str name);
 
-/* Sets *value to the value of the key `name` in the dict at an address. Returns false if the key is not found. Compares
- * only the first 64 keys: __name__ is the first key of a module. */
+/* Sets *value to the value of the key `name` in the dict at an address. Returns false if the key is not found, the dict
+ * is not readable, or its values are in an array of their own (attributes of an instance). Compares only the first 64
+ * keys: __name__ is the first key of a module. */
 bool pydict_get(struct cpython *cpython, uint64_t address, struct str name, uint64_t *value);
 
 #endif

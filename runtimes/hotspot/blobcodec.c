@@ -48,7 +48,7 @@ static void close_run(struct making *making)
 }
 
 /* Returns true if no pattern of javaframe.h starts at offset `at` and the byte before is no pop rbp or leave: the frame
- * is then complete. Evaluating javaframe.h there would cost 50 times as much. */
+ * is then complete. Calling the functions of javaframe.h there would cost 50 times as much. */
 static bool blobcodec_is_plain(const struct making *making, uint64_t at)
 {
 	const uint8_t *b = making->code + at;
@@ -99,8 +99,8 @@ static bool blobcodec_has(const struct making *making, uint64_t at, const char *
 	return at <= making->n && n <= making->n - at && memcmp(making->code + at, bytes, n) == 0;
 }
 
-/* Byte values that end an instruction which sets up or removes a frame. About 1 % of all code bytes have one of
- * these values. */
+/* By byte value: true if an instruction that sets up or removes a frame ends with this byte. About 1 % of all code
+ * bytes have one of these values. */
 static const bool telling[256] = {
 	[X86_OP_POP_RBP] = true, [X86_OP_LEAVE] = true, [X86_OP_SUB_RSP_LAST] = true, [X86_OP_LEA_R10_LAST] = true
 };

@@ -22,9 +22,9 @@
  * is unreadable: the frame then counts as complete at all offsets. */
 void blobcodec_encode(struct text *text, const struct code_blob *blob, const void *code, size_t n);
 
-/* Decodes the record at the start of *string and removes it from *string. Sets all fields of *blob except start and
- * end, which the caller sets before. *runs then refers to bytes of *string. Returns false if the record is malformed
- * or truncated. */
+/* Decodes the record at the start of *string and removes it from *string. The caller sets start and end of *blob
+ * before; this function sets all other fields. *runs then refers to bytes of *string. Returns false if the record is
+ * malformed or truncated. */
 bool blobcodec_decode(struct str *string, struct code_blob *blob, struct str *runs);
 
 /* Returns the frame state at an offset, in bytes from the blob's start. runs is the result of blobcodec_decode,

@@ -131,7 +131,8 @@ static uint64_t blobframes_address_of(struct vmlayout_field field, bool offset, 
 	return value > 0 ? base + (uint64_t)value : 0;
 }
 
-/* Returns the frame size in bytes; 0 if the blob has no frame or the JVM does not record its size. */
+/* Returns the frame size in bytes of the CodeBlob whose first bytes are in `object`; 0 if it has no frame or the JVM
+ * does not record its size. */
 static uint32_t frame_bytes(const struct blobframes_layout *layout, const char *object)
 {
 	int64_t words = vmlayout_get_signed(layout->frame_size, object);
@@ -191,8 +192,9 @@ static bool is_thaw(const struct blobframes_layout *layout, const unsigned char 
 #define COOKIE X86_PUSH_MINUS_1 X86_PUSH_RBP X86_MOV_RBP_RSP
 
 /* Splits a block of stubs into code blobs. A stub starts at an aligned address or after a ret. Code that does not start
- * like a stub with a frame belongs to the code blob before it; at the start of the block it becomes a BLOB_LEAF. A
- * block with more than STUB_ENTRIES_MAX entries remains one code blob. */
+ * like a stub with a frame belongs to the code blob before it; at the start of the block it becomes a BLOB_LEAF (a
+ * BLOB_THAW if `continuations`). An unreadable block becomes one such code blob. A block gets no code blob if it has
+ * more than STUB_BYTES_MAX bytes or STUB_ENTRIES_MAX entries, or if SPLIT_MAX or the budget is exceeded. */
 static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob,
 				 bool continuations)
 {
@@ -232,8 +234,8 @@ static void blobframes_add_stubs(struct blobframes *frames, struct hotspot *hots
 	free(code);
 }
 
-/* Adds a blob that is no nmethod, interpreter, adapter or block of stubs. Its kind follows from its first code bytes
- * and its frame size. */
+/* Adds a blob that is no nmethod, interpreter, adapter or block of stubs. object: its first bytes. Its kind follows
+ * from its first code bytes and its frame size. */
 static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, struct str name,
 			const char *object)
 {
@@ -244,7 +246,7 @@ static void add_runtime(struct blobframes *frames, struct hotspot *hotspot, cons
 	p = blobframes_add(frames, blob->begin, blob->end, BLOB_LEAF);
 	p->frame = frame_bytes(&frames->layout, object);
 	if (str_find_str(name, STR("slow_subtype_check")) >= 0)
-		/* In slow_subtype_check, C1 pushes both classes as arguments. */
+		/* Code of C1 pushes two classes as arguments before it calls this stub. */
 		p->leaf.argument_bytes = 16;
 	if (keeps_rbp(code, 4)) {
 		p->kind = BLOB_STUB;
@@ -350,7 +352,8 @@ static bool read_objects(const struct blobframes *frames, struct hotspot *hotspo
 	return memory_gather(&hotspot->memory, want, n, objects);
 }
 
-/* Converts and adds all n CodeBlobs. Returns false if the process has ended or the budget is exceeded. */
+/* Converts and adds all n CodeBlobs. objects: buffer for the first bytes of OBJECTS CodeBlobs. Returns false if the
+ * process has ended or the budget is exceeded. */
 static bool take_all(struct blobframes *frames, struct hotspot *hotspot, const struct blob *blob, size_t n,
 		     char *objects)
 {

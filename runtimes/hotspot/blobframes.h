@@ -26,13 +26,14 @@ struct blobframes {
 	struct javaunwind_code code;
 	struct code_blob *blob;
 	bool made;  /* true after the interpreter was found complete once */
-	bool early; /* true while the interpreter may be incomplete; it gets no code blobs then */
+	bool early; /* true while the interpreter may be incomplete; the interpreter then gets no code blobs */
 	/* Number of code blobs from splitting the interpreter and blocks of stubs; at most SPLIT_MAX, regardless of
 	 * the number of blocks. */
 	size_t nsplit;
 	size_t npieces, cap;
 	struct blobframes_layout {
 		struct vmlayout_field frame_size, complete, entry, deopt[2], orig_pc, method, compile_id;
+		/* true if the fields `entry` (`deopt`) have offsets, false if they have addresses */
 		bool entry_offset, deopt_offset;
 		uint32_t bytes; /* number of bytes at the start of an nmethod that contain all fields above */
 		struct codelets_layout codelets;

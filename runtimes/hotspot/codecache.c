@@ -184,8 +184,8 @@ static bool is_compiled_name(struct memory *memory, uint64_t name, uint64_t know
 	return true;
 }
 
-/* Sets *blob from the first bytes of the block at `address`. space is the distance in bytes to the next block.
- * Returns false if the block is free or its fields are inconsistent. */
+/* Sets *blob from the first bytes of the block at `address`. space is the distance in bytes to the next block; names is
+ * the cache of is_compiled_name. Returns false if the block is free or its fields are inconsistent. */
 static bool take_blob(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
 		      const struct heap *heap, uint64_t space, uint64_t address, const char *bytes, uint64_t names[4],
 		      struct blob *blob)
@@ -242,7 +242,8 @@ static bool read_blocks(struct codecache *codecache, struct memory *memory, cons
 	return memory_gather(memory, want, n, codecache->bytes);
 }
 
-/* Appends the blobs of blocks [from, from + count), whose first bytes are in codecache->bytes, to codecache->blob. */
+/* Appends the blobs of blocks [from, from + count), whose first bytes are in codecache->bytes, to codecache->blob. n:
+ * number of all blocks; names: cache of is_compiled_name. */
 static void take_blocks(struct codecache *codecache, struct memory *memory, const struct vmlayout *vmlayout,
 			const struct heap *heap, size_t nheaps, size_t from, size_t count, size_t n, uint64_t names[4])
 {
@@ -378,8 +379,8 @@ struct codecache codecache_take(struct codecache *codecache)
 	return taken;
 }
 
-/* Checks also that the block is still allocated: the first bytes of a freed block remain unchanged while HotSpot
- * allocates its end again. */
+/* Also checks that the block is still allocated: a freed block keeps its first bytes, and so its compile id, while
+ * HotSpot allocates parts of it from its end. */
 size_t codecache_keep_same(struct memory *memory, const struct vmlayout *vmlayout, struct blob *blob, size_t n)
 {
 	/* These arrays are small because this thread may be profiled: its frames must fit into the stack copy of a

@@ -30,7 +30,7 @@ struct codelets {
 struct codelets_layout {
 	uint64_t queue; /* address of the static variable that points to the queue */
 	struct vm_field buffer, begin, end, size, description;
-	uint64_t header; /* size of a codelet's header, which precedes its code, in bytes */
+	uint64_t header; /* size of a codelet's header in bytes; the code follows the header */
 };
 
 /* Fills *layout from the tables that the JVM exports. Returns false if the JVM does not export a field. */
@@ -52,7 +52,7 @@ bool codelets_read(struct codelets *codelets, struct hotspot *hotspot, const str
 		   const struct blob *interpreter);
 void codelets_free(struct codelets *codelets);
 
-/* Returns the name of a codelet, which points into codelets->names. */
+/* Returns the name of a codelet, a part of codelets->names. */
 static inline struct str codelets_name(const struct codelets *codelets, const struct codelet *one)
 {
 	return (struct str){ codelets->names.p + one->name, one->name_n };

@@ -18,7 +18,7 @@
 /* Limit for the size of a file in /proc, in bytes: enough for /proc/PID/maps with 500,000 mappings. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-/* Reads a whole file in the /proc directory `folder` of a process. Returns false and sets errno if the file does not
+/* Reads a complete file in the /proc directory `folder` of a process. Returns false and sets errno if the file does not
  * exist, is not readable or is too long. */
 static bool discover_read_file(int folder, const char *name, struct text *text)
 {
@@ -35,7 +35,7 @@ bool discover_is_libjvm(struct str path)
 	return str_ends(path, STR("/libjvm.so"));
 }
 
-/* Parses a line of /proc/PID/maps from after its addresses on: "r-xp 00000000 08:01 1234 /path". Sets device and
+/* Parses the part of a line of /proc/PID/maps after the addresses: "r-xp 00000000 08:01 1234 /path". Sets device and
  * inode of *lib. Returns false if the line is malformed or the mapping does not start at file offset 0. */
 static bool parse_library(struct str line, struct jvm_library *lib)
 {
@@ -182,7 +182,7 @@ static bool discover_look_at(const char *proc, pid_t pid, struct jvm_process *pr
 		return true;
 	}
 	if (text->n == 0)
-		/* Kernel threads and exiting processes have no mappings. */
+		/* Kernel threads and exiting processes have no mappings; they do not count as live. */
 		process->alive = false;
 	process->kind = discover_maps(text_view(text), &process->library);
 	return true;

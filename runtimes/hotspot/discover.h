@@ -37,15 +37,15 @@ struct jvm_library {
 struct jvm_process {
 	/* O_PATH descriptor of /proc/PID */
 	int folder;
-	/* pid in pj's PID namespace; inner: pid in the innermost PID namespace of the process */
+	/* pid: PID in pj's PID namespace; inner: PID in the innermost PID namespace of the process */
 	pid_t pid, inner;
 	/* effective user id and group id; -1 if unknown */
 	uid_t uid;
 	gid_t gid;
 	/* start time in clock ticks since boot */
 	uint64_t start;
-	/* Task identity, read before the mappings. If the process has changed its program in between,
-	 * hotspot_open_memory detects it. */
+	/* Task identity, read before the mappings. If the process changes its program afterwards, hotspot_open_memory
+	 * detects this. */
 	struct taskid id;
 	enum jvm_kind kind;
 	struct jvm_library library;

@@ -30,8 +30,9 @@ static PRINTF(2, 3) struct hotspot_reason hotspot_set_reason(const char *code, c
 
 /* ---- properties of the JVM --------------------------------------------------------------------------------------- */
 
-/* Copies the C string to which a static char * of the JVM points, with control bytes replaced by '?'. `to` becomes
- * empty if it is not readable. The text remains untrusted: code that prints it makes it visible (visible.h). */
+/* Copies the C string to which type::field, a static char * of the JVM, points, to the buffer `to` of cap bytes.
+ * Replaces control bytes by '?', and cuts off a longer string. `to` becomes empty if the pointer is 0 or not readable.
+ * The text remains untrusted: code that prints it makes it visible (visible.h). */
 static void hotspot_read_text(struct hotspot *hotspot, const char *type, const char *field, char *to, size_t cap)
 {
 	struct vm_field f = vmstructs_field(&hotspot->tables, type, field);

@@ -70,9 +70,9 @@ void hotspot_close(struct hotspot *hotspot);
 /* Frees the memory that only scans need, between two scans. hotspot->code is empty afterwards. */
 void hotspot_rest(struct hotspot *hotspot);
 
-/* Checks that data read from a process may be attributed to it and shown to its user; called after reading and
- * before writing. process is a descriptor of /proc/PID. Returns the reason "gone" if the process runs another
- * program by now, and "not-dumpable" if its own user may not read its memory. */
+/* Checks that data read from a process may be attributed to it and shown to its user. To be called after reading and
+ * before writing. process is a descriptor of /proc/PID. Returns the reason "gone" if the process has ended, runs
+ * another program or does not respond, and "not-dumpable" if its own user may not read its memory. */
 struct hotspot_reason hotspot_may_show(int process, const struct taskid *id, struct taskid_user *user);
 
 /* Replaces hotspot->code by the code that exists now, and frees the names of the previous scan. Returns a reason on

@@ -139,8 +139,8 @@ static enum javaframe javaframe_around(const struct window *window)
 	return JAVAFRAME_COMPLETE;
 }
 
-/* Returns true if offset `at` of a prologue is not after the first instruction that builds the frame: push rbp, or
- * sub rsp if that comes first. */
+/* Returns true if offset `at` of a prologue is before or at the first instruction that builds the frame: push rbp, or
+ * sub rsp if that comes first. Returns false if this is not certain. */
 static bool before_push(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint32_t at)
 {
 	uint8_t byte[PROLOGUE_MAX];
@@ -411,8 +411,9 @@ static void javaframe_follow(struct follow *follower)
 	follower->done = follower->done || is_at_return(follower);
 }
 
-/* Returns true if the code from `address` on may restore spilled registers. Follows only AHEAD bytes, which the
- * frame state needed, too; this excludes most code cheaply. */
+/* Returns true if the code from `address` on may restore spilled registers. sp: value of rsp there; ahead: number of
+ * bytes to the end of the blob. Follows only AHEAD bytes, which were read for the frame state, too: this excludes most
+ * code cheaply. */
 static bool may_spill(const struct javaunwind_code *jvm_code, uint64_t address, uint64_t sp, uint32_t ahead)
 {
 	uint8_t byte[AHEAD];
@@ -545,7 +546,7 @@ static bool is_return_sp(const struct window *window, int at, uint8_t *reg)
 	return number >= 0;
 }
 
-/* Returns true if leave precedes offset `at`. JDK 25 has mov byte [r15 + N], 0 between them. */
+/* Returns true if leave precedes offset `at`. In JDK 25, mov byte [r15 + N], 0 is between leave and `at`. */
 static bool after_interpreted(const struct window *window, int at)
 {
 	return AT(window, at - 1, X86_LEAVE) ||

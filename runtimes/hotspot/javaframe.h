@@ -44,9 +44,11 @@ uint32_t javaframe_pushed(const struct javaunwind_code *jvm_code, const struct c
 /* Location of the return address in the exception stub. Compiled code jumps to this stub with an exception, and the
  * stub jumps to the handler. The return address is in rdx at the stub's start and end, and on the stack in between. */
 enum javaframe_exception {
-	JAVAFRAME_EXCEPTION_NOT, /* the blob is not the exception stub */
+	JAVAFRAME_EXCEPTION_NOT, /* the code blob is not the exception stub */
+	/* the frame is complete: the frame size gives the slot of the return address */
 	JAVAFRAME_EXCEPTION_COMPLETE,
 	JAVAFRAME_EXCEPTION_IN_RDX, /* the return address is in rdx, and sp is the caller's sp */
+	/* the return address is at sp, and rbp has the caller's value */
 	JAVAFRAME_EXCEPTION_AT_SP,
 	JAVAFRAME_EXCEPTION_AFTER, /* the return address is at sp + 8, and rbp has the caller's value */
 };
@@ -64,9 +66,10 @@ uint32_t javaframe_aligned(const struct javaunwind_code *jvm_code, uint64_t addr
 uint32_t javaframe_arguments(const struct javaunwind_code *jvm_code, uint64_t address);
 
 /* Returns the number of bytes by which sp is below its usual value because registers are spilled to the stack; 0 if
- * none are. `address` is an interrupted address or a return address. Math intrinsics of JDK 8 (sin and others) spill
- * all registers around a call of libjvm in the middle of a method (MacroAssembler::fp_runtime_fallback, pusha,
- * popa). In the interpreter's entry of such an intrinsic, the result is the distance from sp to the return address. */
+ * none are. `address` is an interrupted address or a return address, sp the value of rsp there. Math intrinsics of JDK
+ * 8 (sin and others) spill all registers around a call of libjvm in the middle of a method
+ * (MacroAssembler::fp_runtime_fallback, pusha, popa). In the interpreter's entry of such an intrinsic, the result is
+ * the distance from sp to the return address. */
 uint32_t javaframe_spilled(const struct javaunwind_code *jvm_code, const struct code_blob *blob, uint64_t address,
 			   uint64_t sp);
 
@@ -75,6 +78,7 @@ enum javaframe_adapter {
 	JAVAFRAME_AT_SP,         /* at sp; the caller's stack starts after it */
 	JAVAFRAME_IN_RAX,        /* in rax */
 	JAVAFRAME_IN_RAX_SENDER, /* in rax, and r13 has the caller's sp */
+	/* at sp, and r13 has the caller's sp */
 	JAVAFRAME_AT_SP_SENDER,
 	JAVAFRAME_AT_R13, /* at the address in r13, because the stack was realigned */
 };

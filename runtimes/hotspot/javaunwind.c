@@ -172,8 +172,8 @@ static enum unwind_end step_leaf(struct unwind_state *state, const struct javaun
 
 	if (!javaunwind_load(state, at, &ip))
 		return UNWIND_STACK_CUT;
-	/* Native code calls such stubs, too: a stub without pushes preserves the callee-saved registers of its
-	 * caller. */
+	/* Native code calls such stubs, too. A stub without pushes changes no callee-saved registers, so they are known
+	 * in the caller. */
 	return may_return_to(jvm_code, ip) ? javaunwind_arrive(state, ip, at + 8 + argument_bytes,
 							       state->valid & (pushed ? 1U << CFI_RBP : SAVED)) :
 					     UNWIND_NO_CODE;
@@ -415,8 +415,8 @@ static enum unwind_end step_interpreted(struct unwind_state *state, const struct
 	if (!known || sender % 8 || sender < state->bp + 8 || sender - state->bp > SENDER_MAX ||
 	    !may_return_to(jvm_code, ip))
 		return UNWIND_NO_CODE;
-	/* A frame without a plausible Method* is one that deoptimization is building from a compiled frame. It keeps
-	 * its code address. */
+	/* A frame without a plausible Method* is one that deoptimization is building from a compiled frame: *frame
+	 * keeps the code address. */
 	if (method % 8 == 0 && method >= 4096)
 		*frame = (struct javaunwind_frame){ .address = method, .exact = true, .method = true };
 	/* For methods without arguments, deoptimization builds frames whose sender sp is below bp + 16. */

@@ -71,8 +71,8 @@ struct code_blob {
 		/* The members of each struct above as an array, for blobcodec.h. */
 		uint32_t offset[3];
 	};
-	/* Addresses of the two deopt handlers of a BLOB_COMPILED; 0: none. HotSpot deoptimizes a frame by replacing
-	 * its return address (the original pc) by the address of a deopt handler. */
+	/* Addresses of the two deopt handlers of a BLOB_COMPILED; 0: none. HotSpot deoptimizes a frame by replacing the
+	 * return address into it (the original pc) by the address of a deopt handler. */
 	uint64_t deopt[2];
 };
 
@@ -87,9 +87,9 @@ struct javaunwind_code {
 	/* code blobs, sorted by address, disjoint */
 	const struct code_blob *blob;
 	size_t n;
-	/* return address in the call stub (JavaCalls::call_helper): its caller is native code */
+	/* return address in the call stub (JavaCalls::call_helper), whose caller is native code */
 	uint64_t call_stub_return;
-	/* return address of a virtual thread's outermost frame, in enterSpecial; 0: none */
+	/* return address into enterSpecial, the code of the outermost frame of a virtual thread; 0: none */
 	uint64_t continuation_return;
 	/* Copies n bytes of code. Returns false if any of them is unreadable. The unwinder calls it for interrupted
 	 * frames, and at some return addresses (padding, arguments, adapters). */

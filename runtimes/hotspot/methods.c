@@ -34,8 +34,8 @@ static bool read_symbol(struct memory *memory, const struct vmlayout *vmlayout, 
 	return true;
 }
 
-/* Reads the symbol to which entry `index` of the constant pool points. Bit 0 of an entry is a flag in some JDKs.
- * Returns false if the index or the symbol is invalid. */
+/* Reads the symbol to which entry `index` of the constant pool points: appends its characters to text, and sets *part
+ * to their position. Bit 0 of an entry is a flag in some JDKs. Returns false if the index or the symbol is invalid. */
 static bool read_entry(struct memory *memory, const struct vmlayout *vmlayout, uint64_t pool, uint64_t length,
 		       uint64_t index, struct text *text, struct text_part *part)
 {
@@ -154,7 +154,8 @@ static struct str *methods_read_symbols(struct sweep *sweep, size_t n, struct me
 		if (length && vmlayout->symbol_body + length <= FIRST_BYTES)
 			continue;
 		symbol[i].n = 0;
-		/* The symbol is longer than the bytes read, or too near to the end of its mapping. */
+		/* The symbol is longer than the bytes read, or too near to the end of its mapping: it is read again,
+		 * with its length. */
 		if (at[i] == 0 || !vmlayout_read(sweep->m, at[i], vmlayout->symbol_length, &length) ||
 		    length > SYMBOL_MAX || length > LONGER_MAX - total)
 			continue;
@@ -217,8 +218,9 @@ static void free_pools(struct pools *pools)
 	free(pools->class_name);
 }
 
-/* Returns two symbol addresses for each ConstMethod, from its constant pool: of the name (0 if an index is invalid)
- * and of the signature (0 if not requested). Clears bit 0 of the entries, which is a flag in some JDKs. */
+/* Returns two symbol addresses for each ConstMethod, from its constant pool: of the name (0 if an index is invalid) and
+ * of the signature (0 if not requested). Clears bit 0 of the entries, which is a flag in some JDKs. consts: first bytes
+ * of the ConstMethods, in rows of const_bytes. */
 static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				      const struct pools *pools, bool signatures)
 {
@@ -250,8 +252,8 @@ static uint64_t *methods_read_entries(struct sweep *sweep, size_t n, const char 
 	return entry;
 }
 
-/* Requests the symbols of n ConstMethods, without duplicates, and sets *nsymbols to the number of symbols. Returns
- * the positions of each method's symbols; the caller frees them. */
+/* Requests the symbols of n ConstMethods (consts, in rows of const_bytes), without duplicates, and sets *nsymbols to
+ * the number of symbols. Returns the positions of each method's symbols; the caller frees them. */
 static struct symbols_of *find_symbols(struct sweep *sweep, size_t n, const char *consts, uint32_t const_bytes,
 				       bool signatures, size_t *nsymbols)
 {
@@ -298,7 +300,7 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 	if (const_bytes > ROW_MAX ||
 	    methods_end_of(vmlayout->pool_length, methods_end_of(vmlayout->pool_holder, 0)) > ROW_MAX ||
 	    methods_end_of(vmlayout->symbol_length, vmlayout->symbol_body) > FIRST_BYTES)
-		/* No JVM has such a layout. The caller then reads names one by one. */
+		/* No JVM has such a layout. With an empty table, the caller reads names one by one. */
 		return true;
 	number = methods_rows(sizeof(*number), n);
 	sweep.want = methods_rows(3 * sizeof(*sweep.want), n);
@@ -313,7 +315,8 @@ bool methods_gather(struct methods *names, struct memory *memory, const struct v
 	for (size_t i = 0; i < n; i++)
 		memcpy(&sweep.want[i].address, row + 8 * i, 8);
 	free(row);
-	/* The requests stay in the order of the Method*: read_rows does not sort them by the new addresses. */
+	/* Row i belongs to method i: read_rows assigns rows in the order of the requests, before these are sorted by
+	 * address. */
 	consts = read_rows(&sweep, n, 0, const_bytes);
 	of = find_symbols(&sweep, n, consts, const_bytes, signatures, &nsymbols);
 	symbol = methods_read_symbols(&sweep, nsymbols, names);

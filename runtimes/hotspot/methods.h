@@ -34,8 +34,9 @@ struct methods {
 	char *symbols, *longer;
 };
 
-/* Replaces the table by the names of n Method*. Without `signatures`, all signatures are empty. Returns false, with
- * an empty table, if the process has ended or the budget is exceeded. methods_free frees the table. */
+/* Replaces the table by the names of n Method*. Without `signatures`, all signatures are empty. Returns false, with an
+ * empty table, if the process has ended or the budget is exceeded. For a layout with larger offsets than any JVM has,
+ * the table is empty, too, but the result is true. methods_free frees the table. */
 bool methods_gather(struct methods *methods, struct memory *memory, const struct vmlayout *vmlayout,
 		    const uint64_t *method, size_t n, bool signatures);
 

@@ -163,8 +163,8 @@ static bool scopes_get_number(const struct debug_tables *tables, uint32_t *at, u
 	return true;
 }
 
-/* Stores the methods of the scope at offset `at` in method[], innermost first, and returns their number; 0 if the
- * scope is malformed. */
+/* Stores the methods of the scope at offset `at` in method[], innermost first, and returns their number; 0 if the scope
+ * is malformed. excluded: as in scopes_get_number. */
 static uint32_t scopes_chain(const struct debug_tables *tables, uint32_t at, unsigned excluded,
 			     uint64_t method[DEPTH_MAX])
 {
@@ -266,8 +266,8 @@ static void add_run(struct scopes *scopes, uint32_t end, uint32_t node)
 
 #define NODES_MAX 4096
 
-/* Returns the tree node of the scope at offset `at`. Sets *calls to the number of methods of the scope; 0 if it is
- * malformed. */
+/* Returns the tree node of the scope at offset `at`. root: Method* of the nmethod; packing, number and arg: as in
+ * scopes_read. Sets *calls to the number of methods of the scope; 0 if it is malformed. */
 static uint32_t node_of(struct scopes *scopes, const struct debug_tables *tables, uint32_t at,
 			enum scopes_packing *packing, uint64_t root, uint32_t (*number)(void *arg, uint64_t method),
 			void *arg, uint32_t *calls)

@@ -2,11 +2,11 @@
 /*
  * scopes.h - reads which calls are inlined at each address of an nmethod.
  *
- * For each address at which it may stop, HotSpot records the methods to which the address belongs, innermost first.
- * PcDescs, sorted by address, point into compressed scopes (pcDesc.hpp, debugInfoRec.cpp, compressedStream.hpp,
- * unsigned5.hpp of the JDK). An address belongs to the first PcDesc at or after it. JDK 20 changed the encoding of
- * numbers. scopes_read detects the encoding by decoding: the outermost method of a scope must be the method of the
- * nmethod.
+ * For each address at which a thread may stop in an nmethod, HotSpot records the methods to which the address belongs,
+ * innermost first. PcDescs, sorted by address, point into compressed scopes (pcDesc.hpp, debugInfoRec.cpp,
+ * compressedStream.hpp, unsigned5.hpp of the JDK). An address belongs to the first PcDesc at or after it. JDK 20
+ * changed the encoding of numbers. scopes_read detects the encoding by decoding: the outermost method of a scope must
+ * be the method of the nmethod.
  */
 #ifndef PJ_SCOPES_H
 #define PJ_SCOPES_H
@@ -34,8 +34,8 @@ struct scopes {
 	size_t space_bytes;
 };
 
-/* Encoding of the numbers in the scopes of one JVM: the encoder adds 0 or 1 to each byte. It is PACKING_UNKNOWN
- * until scopes_read has decoded a scope of several methods. */
+/* Encoding of the numbers in the scopes of one JVM: the encoder adds 0 or 1 to each byte. The encoding is
+ * PACKING_UNKNOWN until scopes_read has decoded a scope of several methods. */
 enum scopes_packing { PACKING_UNKNOWN, PACKING_FROM_0, PACKING_FROM_1 };
 
 /* Limit for the number of steps for one nmethod: about 25,000 addresses with scopes of 20 calls. */

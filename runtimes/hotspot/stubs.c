@@ -94,7 +94,7 @@ static void stubs_drop(struct stubs *stubs)
 	stubs->names.n = 0;
 }
 
-/* Adds the stub of one StubCodeDesc. Returns false if the StubCodeDesc is invalid. */
+/* Adds the stub of the StubCodeDesc in word[]; `at` as in is_desc. Returns false if the StubCodeDesc is invalid. */
 static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_t word[WORDS], unsigned at)
 {
 	char name[NAME_LENGTH_MAX], of[NAME_LENGTH_MAX];
@@ -117,8 +117,8 @@ static bool stubs_take(struct stubs *stubs, struct finder *finder, const uint64_
 	return true;
 }
 
-/* Reads the list of StubCodeDescs whose first entry is at address `first`. Returns false, with empty stubs, if it is
- * not a valid list. */
+/* Reads the list of StubCodeDescs whose first entry is at address `first`; `at` as in is_desc. Returns false, with
+ * empty stubs, if it is not a valid list. */
 static bool stubs_walk(struct stubs *stubs, struct finder *finder, uint64_t first, unsigned at)
 {
 	uint64_t next = first, word[WORDS] = { 0 };
@@ -146,9 +146,9 @@ static bool walk_either(struct stubs *stubs, struct finder *finder, uint64_t fir
 	return stubs_walk(stubs, finder, first, BEGIN) || stubs_walk(stubs, finder, first, BEGIN_8);
 }
 
-/* Returns true if value may point to memory of malloc: it points out of the library. Values from 4 GB to 256 GB do
- * not count: between the heap of a program at a fixed address and all other memory, there are only the Java heap and
- * pairs of 32-bit numbers. */
+/* Returns true if value may point to memory of malloc: it points out of the library. Values from 4 GB to 256 GB do not
+ * count: malloc has no memory there, as the heap of a program at a fixed address is lower, and all other memory is
+ * higher. Such a value points into the Java heap or is a pair of 32-bit numbers. */
 static bool is_outward(const struct loadedfile *libjvm, uint64_t value)
 {
 	return is_pointer(value) && value % 8 == 0 &&

@@ -9,7 +9,8 @@
  * of group StubRoutines are in blocks of that name, there are many of them, and none overlaps another. If no list is
  * accepted, the stubs of a block have no names of their own.
  *
- * A search reads up to 8 MB of that data; later calls read only the head of the list. Memory of the JVM is hostile.
+ * A search reads all of that data, but none if it has 8 MB or more; later calls read only the head of the list. Memory
+ * of the JVM is hostile.
  */
 #ifndef PJ_STUBS_H
 #define PJ_STUBS_H

@@ -40,7 +40,8 @@ static uint64_t static_of(const struct vmstructs *vmstructs, const char *type, c
 	return f.known && f.is_static ? f.at : 0;
 }
 
-/* Sets *at to the offset of a member that is an object itself. Returns false if the member does not exist. */
+/* Sets *at to the offset of type::field, a member that is an object itself. Returns false if the member does not
+ * exist. */
 static bool vmlayout_inner(const struct vmstructs *vmstructs, const char *type, const char *field, uint64_t *at)
 {
 	struct vm_field f = vmstructs_field(vmstructs, type, field);
@@ -131,7 +132,8 @@ static const char *vmlayout_find_names(struct vmlayout *vmlayout, const struct v
 	return NULL;
 }
 
-/* Finds the fields for scopes.h. They are optional: if one is missing, scopes->known stays false. */
+/* Finds the fields for scopes.h. They are optional: if the JVM exports too few of them to read scopes, scopes->known
+ * stays false. */
 static void find_scopes(struct vmlayout_scopes *scopes, const struct vmstructs *vmstructs)
 {
 	uint64_t size = vmstructs_size(vmstructs, "PcDesc");

@@ -3,9 +3,10 @@
  * vmlayout.h - finds the offsets of the HotSpot fields that pj reads, for one JVM.
  *
  * The offsets come from the JVM's own tables (vmstructs.h), for JDK 8 to 25. Some fields moved to another type, became
- * narrower, or changed from pointers to offsets between JDKs: they are looked up under each of their names. A missing
- * field disables one feature, with a reason; the others work. A JVM's tables are hostile: offsets and sizes are
- * limited, and reads through a layout are checked.
+ * narrower, or changed from pointers to offsets between JDKs: they are looked up under each of their names. Without a
+ * needed field, vmlayout_make returns its name, and the JVM is not supported; without an optional one, only one feature
+ * is missing, such as inlined calls. A JVM's tables are hostile: offsets and sizes are limited, and reads through a
+ * layout are checked.
  */
 #ifndef PJ_VMLAYOUT_H
 #define PJ_VMLAYOUT_H

@@ -35,7 +35,7 @@ static bool open_table(struct loadedfile *libjvm, struct table *table, const cha
 	return true;
 }
 
-/* Returns the value entry for a name, which is added if it is new; NULL if the budget is exceeded. */
+/* Returns the struct vm_value of a name, and adds the name if it is new; NULL if the budget is exceeded. */
 static struct vm_value *vmstructs_value_of(struct vmstructs *vmstructs, const struct loadedfile *libjvm,
 					   struct str name)
 {
@@ -211,7 +211,9 @@ static const char *read_fields(struct vmstructs *vmstructs, struct loadedfile *l
 	return vmstructs->fields ? NULL : "its gHotSpotVMStructs cannot be read";
 }
 
-/* Reads a table of constants. Constants are optional: a feature that lacks one is disabled. */
+/* Reads a table of constants of `width` bytes each. The other parameters are names of exported symbols: with the
+ * address of the table, the size of an entry, and the offsets of name and value in an entry. Constants are optional: a
+ * feature that lacks one is disabled. */
 static void read_constants(struct vmstructs *vmstructs, struct loadedfile *libjvm, const char *at, const char *stride,
 			   const char *name_offset, const char *value_offset, unsigned width)
 {

@@ -3,9 +3,9 @@
  * vmstructs.h - reads HotSpot's description of its own layout, which it exports for debuggers: fields, sizes,
  * constants.
  *
- * libjvm.so exports these tables for the serviceability agent (vmStructs.hpp of the JDK: gHotSpotVMStructs, -VMTypes,
- * -VMIntConstants, -VMLongConstants), and also the offsets of the members of their entries. So pj's source has no
- * numeric offset of a HotSpot object. If a field is missing, the feature that needs it is disabled.
+ * libjvm.so exports tables of these for the serviceability agent (vmStructs.hpp of the JDK: gHotSpotVMStructs,
+ * -VMTypes, -VMIntConstants, -VMLongConstants), and also the offsets of the members of their entries. So pj's source
+ * has no numeric offset of a HotSpot object. If a field is missing, the feature that needs it is disabled.
  *
  * vmstructs_read(&tables, &libjvm);
  * struct vm_field size = vmstructs_field(&tables, "CodeBlob", "_frame_size");
@@ -32,6 +32,7 @@ struct vmstructs {
 		struct vm_field field;
 		int64_t value; /* size of a type in bytes, or value of a constant */
 	} * value;             /* indexed by the id of the name */
+	/* numbers of entries read from HotSpot's tables of fields and of types */
 	uint32_t fields, types;
 };
 
