@@ -32,8 +32,8 @@ enum dso_kind {
 	DSO_VDSO,
 	/* The kernel's core or a kernel module. Its addresses are sampled addresses. */
 	DSO_KERNEL,
-	/* A BPF program, trampoline or other code with a KSYMBOL record, which contains its name. All its addresses
-	 * belong to one function. */
+	/* A BPF program, trampoline or other kernel code that a KSYMBOL record names. All its addresses belong to one
+	 * function. */
 	DSO_SYMBOL,
 };
 

@@ -253,16 +253,15 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 
 #define NOWHERE UINT64_MAX
 
-/* Requested offsets without a symbol so far, and starts of symbols that may contain them. Arrays are indexed by
- * requested offset. */
+/* Requested offsets without a symbol so far, and starts of symbols that may contain them. Element i of each array
+ * belongs to places.at[i], requested offset i. */
 struct open_places {
 	struct offset_table places;
 	bool first;        /* true in the first round, which also fills `nearest` */
-	uint64_t *nearest; /* by requested offset: largest start of any symbol at or below the offset */
-	/* by requested offset: largest start less than `below` of a symbol whose size includes the offset */
-	uint64_t *reach;
-	uint64_t *below; /* by requested offset: limit of `reach`, the start that the previous round tried */
-	uint64_t last;   /* largest start of all symbols */
+	uint64_t *nearest; /* largest start of any symbol at or below the offset */
+	uint64_t *reach;   /* largest start less than `below` of a symbol whose size includes the offset */
+	uint64_t *below;   /* limit of `reach`: the start that the previous round tried */
+	uint64_t last;     /* largest start of all symbols */
 	size_t steps;
 };
 
