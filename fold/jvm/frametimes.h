@@ -30,8 +30,8 @@ struct frametimes_life {
 struct frametimes *frametimes_new(void);
 void frametimes_free(struct frametimes *frametimes);
 
-/* call_stub, continuation: return address in the call stub and in enterSpecial, which struct javaunwind_code needs; 0:
- * none. */
+/* Sets two return addresses that the unwinder needs (struct javaunwind_code): in the call stub (call_stub) and in
+ * enterSpecial (continuation); 0: none. */
 void frametimes_returns(struct frametimes *frametimes, uint64_t call_stub, uint64_t continuation);
 
 /* Adds a copy of `blob`; an empty blob is ignored. runs: frame states of the blob (blobcodec.h); these bytes belong to

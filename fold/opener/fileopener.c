@@ -31,8 +31,9 @@ static struct {
 	int pidfd;           /* pidfd of pjfold-start; -1: none */
 	pid_t helper;
 	unsigned waits, skipped; /* waits: number of waits that timed out; skipped: number of skipped files */
-	uint64_t
-		place[PLACES]; /* place: keys of files, directories and mount namespaces that do not respond, by hash */
+	/* Hash table of files, directories and mount namespaces that do not respond. place: their keys; 0: the element
+	 * is empty. count: number of files that did not respond (of a file: 1). */
+	uint64_t place[PLACES];
 	uint8_t count[PLACES];
 	int32_t where_pid; /* pid of the last lookup of a mount namespace; `where` is the inode that the lookup found */
 	uint64_t where;

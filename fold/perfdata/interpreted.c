@@ -111,7 +111,8 @@ static void method_settle(struct interpreted_method *method, const struct interp
 		method_forget_place(method);
 }
 
-/* Returns true if the row `other` replaces *method, as it alone has a name, and is of another language. */
+/* Returns true if the row `other` replaces *method, a row for the same address: only `other` has a name, and the
+ * languages differ. */
 static bool method_yields(const struct interpreted_method *method, const struct interpreted_method *other)
 {
 	return method->language != other->language && !method->name.n && other->name.n;
@@ -120,7 +121,7 @@ static bool method_yields(const struct interpreted_method *method, const struct 
 void interpreted_sort(struct interpreted *interpreted)
 {
 	size_t retained = 0;
-	bool settled = false; /* true: the last row was compared with one that has a name, too */
+	bool settled = false; /* true: two rows with names were compared for the last address, so its row is final */
 
 	if (interpreted->n)
 		qsort(interpreted->method, interpreted->n, sizeof(*interpreted->method), method_cmp);

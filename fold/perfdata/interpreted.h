@@ -50,11 +50,11 @@ const char *interpreted_take_classes(struct interpreted *interpreted, struct are
  * Returns NULL, or a static text with the error; functions before the error stay in the list. */
 const char *interpreted_take_functions(struct interpreted *interpreted, struct arena *arena, struct str body);
 
-/* Sorts the methods and removes duplicates. The caller calls it after the last item, before the first lookup. */
+/* Sorts the methods and removes duplicates. To be called after the last item, before the first lookup. */
 void interpreted_sort(struct interpreted *interpreted);
 
-/* Returns the method at address `method` of process `pid`; NULL if the recording has no such method. The pointer is
- * valid until the next call of interpreted_take(), interpreted_take_functions() or interpreted_sort(). */
+/* Returns the function, method or class at address `method` of process `pid`; NULL if the recording has none there. The
+ * pointer is valid until the next call of a function above. */
 const struct interpreted_method *interpreted_find(const struct interpreted *interpreted, uint32_t pid, uint64_t method);
 
 /* Frees the list; names and files belong to the arena of interpreted_take(). */

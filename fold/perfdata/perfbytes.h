@@ -3,8 +3,8 @@
  * perfbytes.h - buffer for a stream of bytes; its user can hold single records of the stream for later use.
  *
  * The bytes of the stream are stored in blocks. bytes_at() returns the bytes of a record contiguously, in one block. A
- * block is reused when it is not the last one and none of its records is held. So the memory depends on the number of
- * held records, not on the length of the stream, and held records need no copy.
+ * block is reused when it is not the last one, and no record in it or in a block before it is held. So the memory
+ * depends on the held records, not on the length of the stream, and held records need no copy.
  *
  * If the owner sets `more`, `from` and `end`, bytes_at() reads the stream; without `more` the owner appends the bytes:
  *     s = bytes_at(&bytes, at, size);            read until size bytes are there

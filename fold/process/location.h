@@ -53,7 +53,7 @@ enum stack_end {
 	/* The unwinder reached a root frame by frame pointers in code that may not keep them: callers may be missing.
 	 */
 	STACK_UNKNOWN,
-	/* Broken: the code of the outermost frame has changed to another stack, on which its caller is. */
+	/* Broken: the code of the outermost frame switches stacks, so its caller is on a stack that was not copied. */
 	STACK_OTHER_STACK,
 	/* Broken: pjrecord could not copy the stack, because the process was in exec or exit. */
 	STACK_NOT_COPIED
