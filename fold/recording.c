@@ -192,8 +192,8 @@ static bool has_event(const struct recording *recording, struct str name)
 	return false;
 }
 
-/* Returns true for a recording of pjrecord --off-cpu, which has the event "offcpu-time-preempted"; false for all other
- * recordings. */
+/* Returns true for a recording of pjrecord --off-cpu, by its events offcpu-time and offcpu-time-preempted; false for
+ * all other recordings. */
 static bool has_offcpu(const struct recording *recording)
 {
 	return has_event(recording, STR("offcpu-time")) && has_event(recording, STR("offcpu-time-preempted"));
@@ -277,8 +277,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 
 /* ---- wall-clock times of options ---------------------------------------------------------------------------- */
 
-/* Converts *time, the value of the option `name`, to the recording's clock if it is a wall-clock time. Dies if the
- * recording does not relate its clock to the wall clock. */
+/* Converts *time, the value of --from or --to, to the recording's clock if it is a wall-clock time. Dies if the
+ * recording does not relate its clock to the wall clock. name: name of the recording, for the message. */
 static void recording_settle(struct select_time *time, const struct perfdata_info *info, const char *name)
 {
 	if (!time->wall)

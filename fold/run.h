@@ -22,8 +22,8 @@
  * INPUT_FOREIGN: text of another profiler (fold/foreign/). INPUT_EMPTY: no data. */
 enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_FOREIGN, INPUT_EMPTY };
 
-/* Returns the kind of an input from which nothing has been read yet. Dies if pjfold cannot fold the input; the message
- * shows its first unknown line. */
+/* Returns the kind of an input. To be called before anything is read from the input. Dies if pjfold cannot fold the
+ * input; the message shows its first unknown line. */
 enum input_kind run_kind(struct in *input);
 
 struct run {

@@ -17,9 +17,9 @@
 #include "common/text.h"
 #include "fold/samples/samples.h"
 
-/* Kind of code of a frame. NATIVE: native code. KERNEL: kernel code. METHOD: a Java method, of which it is unknown if
- * it was compiled. COMPILED: code compiled at run time. INLINED: a function inlined into its caller. INTERPRETED: a
- * function that an interpreter ran. */
+/* Kind of code of a frame. NATIVE: native code. KERNEL: kernel code. METHOD: a Java method, interpreted or compiled:
+ * the text does not distinguish these. COMPILED: code compiled at run time. INLINED: a function inlined into its
+ * caller. INTERPRETED: a function that an interpreter ran. */
 enum foreigncode {
 	FOREIGN_NATIVE,
 	FOREIGN_KERNEL,

@@ -3,10 +3,10 @@
  * frametimes.h - code blobs of a JVM at one point in time, through which stacks are unwound.
  *
  * A code timeline records for each blob the time in which it certainly existed and the time in which it may have
- * existed. Between two successive borders of these times nothing changes. For each interval between two borders, the
- * blobs are selected once: blobs that certainly existed come first, then later blobs before earlier blobs, and blobs
- * that overlap a selected blob are left out. Recordings are read in order of time, so one selection serves until the
- * next scan that found a change.
+ * existed. Between two successive borders of these times nothing changes. For each interval between two borders, a set
+ * of blobs that do not overlap is selected once. Of overlapping blobs, one that certainly existed is preferred to one
+ * that may have existed, then a later one to an earlier one. Recordings are read in order of time, so one selection
+ * serves until the next scan that found a change.
  *
  *     ft = frametimes_new();
  *     frametimes_add(ft, &blob, runs, &life);           for each blob

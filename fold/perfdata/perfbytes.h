@@ -105,8 +105,8 @@ void bytes_made(struct bytes *bytes, size_t n);
  * these bytes. */
 uint64_t bytes_end(const struct bytes *bytes);
 
-/* Holds the record at offset `at` of the stream, which is in the last block, until bytes_drop(). Returns its handle, a
- * number below 2^62: block number times BYTES_BLOCK, plus the offset in the block. */
+/* Holds the record at offset `at` of the stream until bytes_drop(). The record must be in the last block. Returns its
+ * handle, a number below 2^62: block number times BYTES_BLOCK, plus the offset in the block. */
 static inline uint64_t bytes_hold(struct bytes *bytes, uint64_t at)
 {
 	struct bytes_block *last = bytes_last(bytes);

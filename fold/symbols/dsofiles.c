@@ -443,8 +443,8 @@ static size_t dsofiles_query_one(struct search *search, struct symbols_query *qu
 	return answered;
 }
 
-/* Opens a file to which debug information refers; a relative name is below dir. Searches for the file where mapped
- * files are searched for. Returns a descriptor, or -1 if the file is not found. */
+/* Opens a file to which debug information refers, in the file systems in which mapped files are searched
+ * (open_as_mapped). A relative name is below dir. Returns a descriptor, or -1 if the file is not found. */
 static int open_named(struct search *search, struct str dir, const char *name)
 {
 	dsofiles_begin(search, "");

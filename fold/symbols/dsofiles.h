@@ -56,7 +56,7 @@ struct dsofiles_query {
 	struct build_id build_id;
 	/* File id of the mapped file; its inode is 0 if it is unknown. */
 	struct file_id numbers;
-	/* Wall-clock time in ns since which the file at the path must be unchanged if no build-id is known
+	/* If no build-id is known, the file at the path must be unchanged since this wall-clock time in ns
 	 * (provenance.until). */
 	uint64_t until;
 	/* PID of a recorded process that maps the file. It selects the tenant in the symbol store. */

@@ -3,11 +3,11 @@
  * symstore.h - reads pjrecord's symbol store: symbols of binaries and of the kernel, and files of JITs (DIR/symbols,
  * DIR/jit; pj(7)).
  *
- * DIR is the spool directory of the window, which is in DIR/out or DIR/recording. The store makes names available after
- * the end of a container or a reboot, and to users without permission to read live processes. Files without a build-id
- * are identified by boot and by the start of the process, so a process with a reused PID never gets names of an earlier
- * process. A user who can write to DIR could write the window, too; nevertheless all files are treated as hostile, and
- * only plain files are read.
+ * DIR is the spool directory of the window; the window is in DIR/out or DIR/recording. The store makes names available
+ * after the end of a container or a reboot, and to users without permission to read live processes. Files without a
+ * build-id are identified by boot and by the start of the process, so a process with a reused PID never gets names of
+ * an earlier process. A user who can write to DIR could write the window, too; nevertheless all files are treated as
+ * hostile, and only plain files are read.
  */
 #ifndef PJ_SYMSTORE_H
 #define PJ_SYMSTORE_H

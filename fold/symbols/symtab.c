@@ -447,8 +447,8 @@ static size_t symtab_underscores(struct str string)
 	return n;
 }
 
-/* Returns true if alias b, which comes later in the tables, replaces the candidate by perf's rules; false if the
- * candidate stays. */
+/* Returns true if an alias of the candidate replaces it by perf's rules; false if the candidate stays. b: the alias; it
+ * must come later in the tables. */
 static bool second_wins(struct choice *choice, struct candidate *candidate, struct candidate *b)
 {
 	bool weak_a = candidate->symbol.bind == STB_WEAK, weak_b = b->symbol.bind == STB_WEAK;
