@@ -133,8 +133,8 @@ static void recording_close_sample(struct recording *recording, const struct add
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
-/* Closes samples whose deferred user callchain is missing, and adds their number to tally->deferred. at_end false: only
- * the oldest ones, if too many samples wait; true: all that wait. */
+/* Closes samples whose deferred user callchain is missing, and adds their number to tally->deferred. at_end: false:
+ * only the oldest ones, if too many samples wait; true: all that wait. */
 static void recording_give_up(struct recording *recording, bool at_end)
 {
 	uint32_t comm;

@@ -87,7 +87,7 @@ struct recording_quality {
 		 * `unknown` with an unsymbolized root. */
 		uint64_t unknown, unsymbolized_root;
 		/* Broken stacks whose reason is known, by the reason: not_copied: sampled in exec or exit;
-		 * other_stack: the code of the outermost frame has changed to another stack. */
+		 * other_stack: the code of the outermost frame switches stacks. */
 		uint64_t not_copied, other_stack;
 	} counts, weights;
 	/* The part of `counts` (waits) and of `weights` (wait_weights) that comes from samples that are waits. */

@@ -85,8 +85,8 @@ struct stack_facts {
 	bool reaches_root, java, v8, generated, unsymbolized_root;
 	/* True if a frame inside of the root frame is in code that is not known to keep frame pointers. */
 	bool unproven;
-	/* ends: true: the stack has a location that describes its end. end: kind of the end. addresses: number of
-	 * addresses of the callchain, if end is STACK_KERNEL_LIMIT. */
+	/* ends: true: the stack has a location that describes its end. end: kind of the end. addresses:
+	 * location.addresses, if end is STACK_KERNEL_LIMIT. */
 	bool ends;
 	enum stack_end end;
 	uint64_t addresses;

@@ -61,7 +61,7 @@ void foreignstack_frame(struct foreignstack *stack, struct foreignframe frame);
  * code. Returns the number of marked frames; 0 if no frame is a kernel entry. */
 size_t foreignstack_find_kernel(struct foreignstack *stack, size_t from);
 
-/* Moves the frames from index `from` on before all other frames, to the leaf end. */
+/* Moves the frames with an index of at least `from` to the start of the array, the leaf end. */
 void foreignstack_move_to_leaf(struct foreignstack *stack, size_t from);
 
 /* Adds a sample with the collected frames, then removes the frames. key: thread, event and weight of the sample. */

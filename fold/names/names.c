@@ -172,8 +172,8 @@ struct str names_shown(struct str name)
 
 /* ---- names of frames ---------------------------------------------------------------------------------------- */
 
-/* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows if the function is compiled or
- * an interpreter runs it. */
+/* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows whether the function is
+ * compiled or interpreted. */
 static void put_jit(struct names *names, struct str string, enum names_kind *kind)
 {
 	if (str_eq(string, STR("Interpreter")) || str_starts(string, STR("Interpreter: ")) ||

@@ -102,9 +102,9 @@ static void leave_helper(void)
 /* ---- keys of files that do not respond -------------------------------------------------------------------------- */
 
 struct opener_keys {
-	/* file: key of the file; directory: key of its directory, or, in another mount namespace, of the namespace */
+	/* file: key of the file. directory: key of its directory or, if elsewhere is true, of its mount namespace. */
 	uint64_t file, directory;
-	bool elsewhere;
+	bool elsewhere; /* true: the file is in another mount namespace */
 };
 
 static uint64_t fileopener_key(uint64_t what, struct str bytes)
@@ -202,7 +202,7 @@ static bool helper_runs(void)
 }
 
 /* Waits for a reply or a report of progress and returns true. Returns false if the helper sends neither within
- * FILEOPENER_MS (after WAITS_FULL timeouts SHORT_MS), or until `until`. A helper that runs may take up to
+ * FILEOPENER_MS (SHORT_MS after WAITS_FULL timeouts), or neither before `until`. A helper that runs may take up to
  * RUNNING_MS. */
 static bool wait_for_reply(uint64_t until)
 {

@@ -12,7 +12,7 @@ static void interpreted_add(struct interpreted *interpreted, struct interpreted_
 	interpreted->method[interpreted->n++] = method;
 }
 
-/* Adds the rows of an item that is a struct pj_methods, with names of this language. Returns false if it is
+/* Adds the rows of `body`, a struct pj_methods and its rows, as functions of `language`. Returns false if `body` is
  * truncated. */
 static bool take_rows(struct interpreted *interpreted, struct arena *arena, struct str body, uint32_t language)
 {

@@ -5,7 +5,7 @@
  * Context markers (PERF_CONTEXT_KERNEL and others) in a callchain select the mode of the addresses after them. The
  * address of a caller is its return address. The call instruction before it may be the last instruction of its
  * function, so callers are looked up at return address - 1. A damaged callchain may contain unknown markers: values in
- * the range of context markers without a meaning.
+ * the range of context markers that have no meaning.
  */
 #ifndef PJ_CALLCHAIN_H
 #define PJ_CALLCHAIN_H

@@ -40,9 +40,9 @@ enum stack_end {
 	STACK_COPY_CUT,
 	/* The callchain has as many addresses as its event allows (perf_event_attr.sample_max_stack), or more. */
 	STACK_EVENT_LIMIT,
-	/* The callchain has at least as many addresses as the kernel's default limit; the recording does not contain
-	 * the limit itself. location.addresses is the number of addresses of this callchain; if no callchain of the
-	 * recording has more, this number is the limit. */
+	/* The callchain has at least as many addresses as the kernel's limit. If the recording contains the limit,
+	 * location.addresses is that limit. Otherwise, the kernel's default limit is used, and location.addresses is
+	 * the number of addresses of this callchain; the largest such number in the recording is taken as the limit. */
 	STACK_KERNEL_LIMIT,
 	/* pjrecord unwound the stack and marked it as truncated; pjfold shows the frame [truncated]. */
 	STACK_TRUNCATED,
@@ -72,7 +72,7 @@ struct location {
 		uint64_t address;   /* LOCATION_IN_DSO: address, in the form that enum dso_kind defines for the DSO */
 		uint64_t code;      /* LOCATION_CODE: pointer to the struct jit_code, see location_code_of */
 		uint64_t method;    /* LOCATION_METHOD: HotSpot's Method*, an address in the JVM */
-		uint64_t addresses; /* STACK_KERNEL_LIMIT: number of addresses of the callchain */
+		uint64_t addresses; /* STACK_KERNEL_LIMIT: number of addresses, see there */
 	};
 };
 
@@ -103,7 +103,7 @@ static inline struct location location_of_group(uint32_t group)
 	return (struct location){ .kind = LOCATION_GROUP, .group = group };
 }
 
-/* Returns the mark for the end of a stack. addresses is the length of the callchain for STACK_KERNEL_LIMIT, else 0. */
+/* Returns the mark for the end of a stack. addresses: as STACK_KERNEL_LIMIT defines it; 0 for every other `end`. */
 static inline struct location location_of_end(enum stack_end end, uint64_t addresses)
 {
 	return (struct location){ .kind = LOCATION_STACK_END, .end = end, .addresses = addresses };

@@ -26,7 +26,8 @@ struct losses {
 	struct slices_lost slices;
 };
 
-/* Counts a record of kind PERFDATA_LOST, also in the time slice with name `slice`, unless the name is empty. */
+/* Adds the losses that a record of kind PERFDATA_LOST reports. Adds them also to the time slice with name `slice`,
+ * unless the name is empty. */
 void losses_add(struct losses *losses, const struct perfdata_record *record, struct str slice);
 
 /* Adds losses to *lost and *slices: the lost samples of the events that `samples` counts (of all events of `data` if
