@@ -26,7 +26,7 @@ struct namelookup {
 	struct resolved *out;
 	/* Interned names as the sources have them: symbols, modules, lists of inlined calls. */
 	struct intern raw;
-	/* Queries by address, sorted, and the id in `raw` of the module of each; `cap` elements. */
+	/* q: queries, sorted by address. module[i]: id in `raw` of the module of q[i]. Both have `cap` elements. */
 	struct symbols_query *q;
 	uint32_t *module;
 	size_t cap;

@@ -160,9 +160,9 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	return above;
 }
 
-/* Returns the kernel's limit for the number of addresses in a callchain; 0 if no callchain may be that long. The ends
- * STACK_KERNEL_LIMIT have the limit that pjrecord recorded. In perf.data without it, they have the lengths of their
- * callchains, the longest of which decides. */
+/* Returns the kernel's limit for the number of addresses in a callchain; 0 if no callchain may be that long. The limit
+ * is the largest `addresses` of all STACK_KERNEL_LIMIT locations: the limit that pjrecord recorded or, without it, the
+ * length of the longest callchain. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
 	uint64_t limit = 0;

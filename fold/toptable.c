@@ -28,7 +28,9 @@ struct spelling {
 struct row {
 	struct str value[COLUMN_COUNT]; /* texts of the columns, in the order of sortkeys.column */
 	unsigned nvalues;
-	struct str shown; /* function with the kind suffix of largest self weight; shown_self: this self weight */
+	/* shown: the function's name with one of its kind suffixes, the one with the largest self weight. shown_self:
+	 * this self weight. */
+	struct str shown;
 	uint64_t shown_self;
 	uint64_t self, total;
 };

@@ -32,7 +32,7 @@ static struct {
 	pid_t helper;
 	unsigned waits, skipped; /* waits: number of waits that timed out; skipped: number of skipped files */
 	/* Hash table of files, directories and mount namespaces that do not respond. place: their keys; 0: the element
-	 * is empty. count: number of files that did not respond (of a file: 1). */
+	 * is empty. count: number of files that did not respond; 1 for the key of a file. */
 	uint64_t place[PLACES];
 	uint8_t count[PLACES];
 	int32_t where_pid; /* pid of the last lookup of a mount namespace; `where` is the inode that the lookup found */

@@ -99,8 +99,8 @@ static int method_cmp(const void *left, const void *right)
 	return c ? c : (method->line > b->line) - (method->line < b->line);
 }
 
-/* Clears the members of *method that differ in `other`, another row for the same address: name, file and line if the
- * names differ, otherwise only file and line. */
+/* Compares *method with `other`, another row for the same address. If the names differ, clears name, file and line of
+ * *method; if only the files or lines differ, clears file and line. */
 static void method_settle(struct interpreted_method *method, const struct interpreted_method *other)
 {
 	bool same = str_eq(method->name, other->name);

@@ -75,9 +75,9 @@ static const struct jit_code *from_packed(struct locationcache *locations, const
 	return code;
 }
 
-/* Returns the code blob at an address in a JVM: from the JVM code that pjrecord stored in the recording; if that has
- * none, from a packed recording if it has code of the process, otherwise from pjmap's timeline. Returns NULL if these
- * sources have no code at the address and time. */
+/* Returns the code blob at an address in a JVM at a time (ns). Searches the JVM code that pjrecord stored in the
+ * recording, then one further source: the packed recording if that has code of the process, otherwise pjmap's timeline.
+ * Returns NULL if neither has code at the address and time. */
 static const struct jit_code *find_jvm_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					    uint64_t time)
 {

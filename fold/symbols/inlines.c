@@ -95,7 +95,7 @@ static bool next_range(struct inlines *inlines, struct ranges *ranges)
 	}
 }
 
-/* Returns the number of requested addresses in the ranges of a DIE that are not assigned to a function yet. */
+/* Returns the number of requested addresses that are in the ranges of a DIE, but not yet assigned to a function. */
 static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 {
 	struct ranges ranges = { .die = die };

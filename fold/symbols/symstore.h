@@ -59,8 +59,8 @@ int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const stru
 /* Size in bytes of a buffer for the folder of a tenant (symstore_tenant). */
 #define SYMSTORE_TENANT (TENANT_NAME + 16)
 /* Origin of the names of a mapping. Mappings with the same path, build-id and origin have the same names. file: inode
- * of the saved file; 0: there is none. tenant: hash of the process's tenant if the process is in another mount
- * namespace, where files below its root are used, too, and always with by_tenant; otherwise 0. */
+ * of the saved file; 0: there is none. tenant: hash of the process's tenant, with by_tenant or if the process is in
+ * another mount namespace (files below its root are then used, too); otherwise 0. */
 struct symstore_origin {
 	uint64_t file, tenant;
 };

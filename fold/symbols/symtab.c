@@ -259,7 +259,7 @@ struct open_places {
 	struct offset_table places;
 	bool first;        /* true in the first round, which also fills `nearest` */
 	uint64_t *nearest; /* largest start of any symbol at or below the offset */
-	uint64_t *reach;   /* largest start less than `below` of a symbol whose size includes the offset */
+	uint64_t *reach;   /* largest start, less than `below`, among the symbols whose size includes the offset */
 	uint64_t *below;   /* limit of `reach`: the start that the previous round tried */
 	uint64_t last;     /* largest start of all symbols */
 	size_t steps;
@@ -540,8 +540,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the distinct starts in `nearest` and `reach` in ascending order, and sets *count. The caller frees the
- * result. */
+/* Returns the starts of symbols to try in this round: those in `reach` and, in the first round, in `nearest`; in
+ * ascending order, each once. Sets *count to their number. The caller frees the result. */
 static uint64_t *distinct_starts(const struct open_places *places, size_t *count)
 {
 	uint64_t *s = mem_alloc(2 * sizeof(*s), places->places.n + 1);
