@@ -374,8 +374,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	addrspace_build_ids(&recording->as, id, n);
 }
 
-/* Handles locations that the stack walk took for interpreted methods although pjrecord's list of methods lacks them:
- * each becomes an address outside of all mappings. */
+/* Replaces each LOCATION_METHOD whose address is not in pjrecord's list by an address outside of all mappings. The list
+ * was not yet known when the location was made. */
 static void settle_methods(struct recording *recording)
 {
 	for (uint32_t id = 1; id <= recording->locations.n && recording->origin.recorder->unwound; id++) {

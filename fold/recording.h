@@ -147,7 +147,7 @@ struct recording_tally {
 	/* limit_cut: number of callchains truncated at the kernel's limit (kernel.perf_event_max_stack). limit: this
 	 * limit, as a number of addresses. */
 	uint64_t limit_cut, limit;
-	/* Number of interpreted frames without a name because pjrecord's list of methods was full. */
+	/* Number of interpreted frames without a name because pjrecord's list of functions was full. */
 	uint64_t methods_left_out;
 	/* Number of pjrecord's lookups of JVM code that is unnamed because pjrecord's list of code blobs was full. */
 	uint64_t code_left_out;

@@ -113,10 +113,10 @@ static bool has_history(struct locationcache *locations, const struct dso *dso)
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
-/* Returns true if ip may be the address of a Method* or of an interpreter's instruction: pjrecord puts these addresses
- * into callchains for interpreted frames. ip must be outside of code mappings. Pass 2 looks up such an address, because
- * pjrecord lists methods and instructions at the end of the window. Returns false for odd addresses, among others: a
- * Method* is aligned, and instructions of CPython have two bytes. */
+/* Returns true if ip may be the address of a LOCATION_METHOD, such as a Method* or an interpreter's instruction:
+ * pjrecord puts these addresses into callchains. ip must be outside of code mappings. Pass 2 looks up such an address,
+ * because pjrecord's list of these addresses is at the end of the window. Returns false for odd addresses, among
+ * others: a Method* is aligned, and instructions of CPython have two bytes. */
 static bool may_be_method(const struct locationcache *locations, enum perfdata_mode mode, uint64_t ip)
 {
 	return mode == MODE_USER && ip && ip % 2 == 0 && locations->symstore && locations->symstore->who->unwound;
