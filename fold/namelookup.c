@@ -60,7 +60,7 @@ static bool has_trampoline(struct str path)
 
 /* Looks up __restore_rt, the code to which signal handlers return, for those of the first n queries that have no name.
  * The kernel pushes the start of __restore_rt as return address, without a call. A query is for return address - 1,
- * which lies before the symbol, so the second lookup here uses the return address itself. */
+ * which lies before __restore_rt, so this function looks up the return address itself. */
 static void query_trampoline(struct namelookup *lookup, const struct dsofiles_options *options,
 			     const struct dsofiles_query *query, size_t n)
 {

@@ -26,13 +26,13 @@ struct namelookup {
 	struct resolved *out;
 	/* Interned names as the sources have them: symbols, modules, lists of inlined calls. */
 	struct intern raw;
-	/* Queries by address, sorted, and the id in `raw` of the module of each; `cap` elements. */
+	/* q: queries, sorted by address. module[i]: id in `raw` of the module of q[i]. Both have `cap` elements. */
 	struct symbols_query *q;
 	uint32_t *module;
 	size_t cap;
-	/* Number of invalid lines in the perf maps that this thread read, and the text of one error: of the first error
-	 * in the map of DSO maps_dso, the lowest index of a DSO with an invalid line, so that the error text does not
-	 * depend on the order in which threads take jobs. */
+	/* maps: number of invalid lines in the perf maps that this thread read, and text of the first error in the map
+	 * of DSO maps_dso. maps_dso: lowest index of all DSOs whose maps have an invalid line, so that the text does
+	 * not depend on the order in which threads take jobs. */
 	struct input_errors maps;
 	uint32_t maps_dso;
 	/* True if a perf map of the current job was skipped because its file system does not respond; the reason then

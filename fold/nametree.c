@@ -72,8 +72,8 @@ bool *nametree_fronts(const struct nametree *tree)
 	return front;
 }
 
-/* Returns the frame id in `stacks` for node `id`, whose frame comes from --time-slice or --by. A frame of --by has the
- * path of a cgroup, which becomes the name of the cgroup, container or pod. */
+/* Returns the frame id in `stacks` for node `id`. The frame of the node must come from --time-slice or --by. A frame of
+ * --by is the path of a cgroup, which becomes the name of the cgroup, container or pod. */
 static uint32_t front_frame(const struct nametree *tree, uint32_t id, struct stacks *stacks)
 {
 	const struct stacks *from = tree->from;
@@ -92,9 +92,10 @@ static uint32_t front_frame(const struct nametree *tree, uint32_t id, struct sta
 	return frame;
 }
 
-/* Returns the frame id in `stacks` for node `id`, whose frame is no location: a first frame, or the leaf frame of a
- * wall-clock profile. The leaf frame [blocked] becomes the reason of the wait, which is derived from the kernel
- * functions that called it. at: the caller's node in `stacks`. first: node in `stacks` of the innermost first frame. */
+/* Returns the frame id in `stacks` for node `id`. The frame of the node must not be a location: it is a first frame, or
+ * the leaf frame of a wall-clock profile. The leaf frame [blocked] becomes the reason of the wait, which is derived
+ * from the kernel functions that called it. at: the caller's node in `stacks`. first: node in `stacks` of the innermost
+ * first frame. */
 static uint32_t nametree_name(const struct stacks *from, uint32_t id, struct stacks *stacks, uint32_t at,
 			      uint32_t first)
 {

@@ -170,8 +170,7 @@ static const struct recording_quality *quality_worst(const struct recording_tall
 
 /* Returns advice for a process whose stacks lack callers. event: name of the event. waits_read: true if stacks were
  * read while threads were off the CPU, so that callers are missing only for waits that were too short, and in processes
- * that may not be read.
- * unwound: true if pjrecord unwound the stacks with unwind tables. */
+ * that pjrecord may not read. unwound: true if pjrecord unwound the stacks with unwind tables. */
 static const char *quality_remedy(const struct recording_quality *quality, struct str event, bool waits_read,
 				  bool unwound)
 {

@@ -133,8 +133,8 @@ static void recording_close_sample(struct recording *recording, const struct add
 
 /* ---- deferred callchains ------------------------------------------------------------------------------------ */
 
-/* Closes samples whose deferred user callchain is missing, and adds their number to tally->deferred. at_end false: only
- * the oldest ones, if too many samples wait; true: all that wait. */
+/* Closes samples whose deferred user callchain is missing, and adds their number to tally->deferred. at_end: false:
+ * only the oldest ones, if too many samples wait; true: all that wait. */
 static void recording_give_up(struct recording *recording, bool at_end)
 {
 	uint32_t comm;
@@ -192,8 +192,8 @@ static bool has_event(const struct recording *recording, struct str name)
 	return false;
 }
 
-/* Returns true for a recording of pjrecord --off-cpu, which has the event "offcpu-time-preempted"; false for all other
- * recordings. */
+/* Returns true for a recording of pjrecord --off-cpu, by its events offcpu-time and offcpu-time-preempted; false for
+ * all other recordings. */
 static bool has_offcpu(const struct recording *recording)
 {
 	return has_event(recording, STR("offcpu-time")) && has_event(recording, STR("offcpu-time-preempted"));
@@ -277,8 +277,8 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 
 /* ---- wall-clock times of options ---------------------------------------------------------------------------- */
 
-/* Converts *time, the value of the option `name`, to the recording's clock if it is a wall-clock time. Dies if the
- * recording does not relate its clock to the wall clock. */
+/* Converts *time, the value of --from or --to, to the recording's clock if it is a wall-clock time. Dies if the
+ * recording does not relate its clock to the wall clock. name: name of the recording, for the message. */
 static void recording_settle(struct select_time *time, const struct perfdata_info *info, const char *name)
 {
 	if (!time->wall)
@@ -374,8 +374,8 @@ static void recording_read_records(struct recording *recording, struct in *input
 	addrspace_build_ids(&recording->as, id, n);
 }
 
-/* Handles locations that the stack walk took for interpreted methods although pjrecord's list of methods lacks them:
- * each becomes an address outside of all mappings. */
+/* Replaces each LOCATION_METHOD whose address is not in pjrecord's list by an address outside of all mappings. The list
+ * was not yet known when the location was made. */
 static void settle_methods(struct recording *recording)
 {
 	for (uint32_t id = 1; id <= recording->locations.n && recording->origin.recorder->unwound; id++) {

@@ -87,7 +87,7 @@ struct recording_quality {
 		 * `unknown` with an unsymbolized root. */
 		uint64_t unknown, unsymbolized_root;
 		/* Broken stacks whose reason is known, by the reason: not_copied: sampled in exec or exit;
-		 * other_stack: the code of the outermost frame has changed to another stack. */
+		 * other_stack: the code of the outermost frame switches stacks. */
 		uint64_t not_copied, other_stack;
 	} counts, weights;
 	/* The part of `counts` (waits) and of `weights` (wait_weights) that comes from samples that are waits. */
@@ -147,7 +147,7 @@ struct recording_tally {
 	/* limit_cut: number of callchains truncated at the kernel's limit (kernel.perf_event_max_stack). limit: this
 	 * limit, as a number of addresses. */
 	uint64_t limit_cut, limit;
-	/* Number of interpreted frames without a name because pjrecord's list of methods was full. */
+	/* Number of interpreted frames without a name because pjrecord's list of functions was full. */
 	uint64_t methods_left_out;
 	/* Number of pjrecord's lookups of JVM code that is unnamed because pjrecord's list of code blobs was full. */
 	uint64_t code_left_out;

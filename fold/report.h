@@ -23,8 +23,8 @@ void report_tree(struct out *out, const struct stacks *stacks, double percent, e
 /* Writes a table of n events, in descending order of their numbers of samples. */
 void report_events(struct out *out, const struct samples_event *event, uint32_t n);
 
-/* Fills `stacks` with a copy of `from`, in which a frame [other] of the caller replaces each subtree with a weight
- * below `min`. The sum of the weights does not change. */
+/* Fills `stacks` with a copy of `from`, in which one callee [other] of each caller replaces the caller's subtrees with
+ * a weight below `min`. The sum of the weights does not change. */
 void report_min(struct stacks *stacks, const struct stacks *from, uint64_t min);
 
 #endif

@@ -187,8 +187,8 @@ static uint32_t make_class_name(struct worker *worker, const struct interpreted_
 	return resolve_intern_name(worker, frame, (struct str){ 0 }, class->method);
 }
 
-/* Returns the id in worker->made of the name of an interpreted method, or of an allocated class. Sets *named to false
- * if pjrecord's list has no name for the method or class. */
+/* Returns the id in worker->made of the name of a LOCATION_METHOD. Sets *named to false if pjrecord's list has no name
+ * for the function or class. */
 static uint32_t make_method_name(struct worker *worker, const struct location *location, bool *named)
 {
 	const struct interpreted_method *method =

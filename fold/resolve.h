@@ -59,7 +59,7 @@ enum resolve_why {
 	WHY_NOT_ELF,
 	WHY_FORBIDDEN,
 	WHY_SILENT,
-	/* pjrecord's list of interpreted methods has no name for the method of the frame. */
+	/* pjrecord's list of interpreted functions has no name for the function of the frame. */
 	WHY_METHOD,
 	/* JIT code without a usable perf map. WHY_ENDED: because the process has ended. WHY_ELSEWHERE: because the
 	 * process is not of this machine and boot. WHY_NO_MAP: for another reason. */

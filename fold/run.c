@@ -7,12 +7,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Minimum size in bytes of a block of text, the part of an input that one thread folds at a time. */
+/* Number of bytes that are read for a block of text, the part of an input that one thread folds at a time. The block
+ * ends at the last boundary between samples in these bytes. It is larger only if they contain no boundary. */
 #define BLOCK ((size_t)1 << 20)
 /* Maximum size in bytes of a sample within one block. A larger sample is divided at the end of a line into two
  * blocks. */
 #define BLOCK_MAX ((size_t)1 << 28)
-/* Minimum size in bytes of a block until the event to fold is known; until then, only one thread works. */
+/* The same number until the event to fold is known; until then, only one thread works. */
 #define BLOCK_FIRST ((size_t)1 << 16)
 /* Number of bytes of text that run_kind() examines at first. */
 #define PEEK ((size_t)1 << 16)
@@ -189,8 +190,8 @@ static uint32_t run_new_input(struct run *run, const struct in *input)
 	return run->ninputs++;
 }
 
-/* Fills `buffer` with the next block, about `want` bytes long or longer, and sets *number to its index in run->block.
- * Returns false at the end of the input. The caller holds the lock. */
+/* Fills `buffer` with the next block and sets *number to its index in run->block. The block has up to about `want`
+ * bytes; more if these bytes contain no boundary. Returns false at the end of the input. The caller holds the lock. */
 static bool next_block(struct reading *reading, struct buffer *buffer, size_t want, uint64_t *number)
 {
 	struct run *run = reading->run;

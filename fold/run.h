@@ -2,9 +2,10 @@
 /*
  * run.h - folds perf script text in several threads, block by block, and text of other profilers in one thread.
  *
- * One thread at a time reads, under a lock, a block of constant size that ends at a boundary between samples. A block
- * can be folded without any other block. Block boundaries and the result therefore depend neither on the number of
- * threads nor on the kind of input (file, pipe, gzip).
+ * One thread at a time reads, under a lock, a block of about 1 MB that ends at a boundary between samples. The first
+ * blocks, until the event to fold is known, are smaller. A block can be folded without any other block. Block
+ * boundaries and the result therefore depend neither on the number of threads nor on the kind of input (file, pipe,
+ * gzip).
  *
  *     run_init(&run, &options, threads);
  *     run_script(&run, &input);              for each input
@@ -22,8 +23,8 @@
  * INPUT_FOREIGN: text of another profiler (fold/foreign/). INPUT_EMPTY: no data. */
 enum input_kind { INPUT_SCRIPT, INPUT_FOLDED, INPUT_RECORDING, INPUT_FOREIGN, INPUT_EMPTY };
 
-/* Returns the kind of an input from which nothing has been read yet. Dies if pjfold cannot fold the input; the message
- * shows its first unknown line. */
+/* Returns the kind of an input. To be called before anything is read from the input. Dies if pjfold cannot fold the
+ * input; the message shows its first unknown line. */
 enum input_kind run_kind(struct in *input);
 
 struct run {

@@ -85,8 +85,8 @@ struct stack_facts {
 	bool reaches_root, java, v8, generated, unsymbolized_root;
 	/* True if a frame inside of the root frame is in code that is not known to keep frame pointers. */
 	bool unproven;
-	/* ends: true: the stack has a location that describes its end. end: kind of the end. addresses: number of
-	 * addresses of the callchain, if end is STACK_KERNEL_LIMIT. */
+	/* ends: true: the stack has a location that describes its end. end: kind of the end. addresses:
+	 * location.addresses, if end is STACK_KERNEL_LIMIT. */
 	bool ends;
 	enum stack_end end;
 	uint64_t addresses;
@@ -160,9 +160,9 @@ static struct stack_facts facts_of(const struct stack_quality *quality, struct s
 	return above;
 }
 
-/* Returns the kernel's limit for the number of addresses in a callchain; 0 if no callchain may be that long. The ends
- * STACK_KERNEL_LIMIT have the limit that pjrecord recorded. In perf.data without it, they have the lengths of their
- * callchains, the longest of which decides. */
+/* Returns the kernel's limit for the number of addresses in a callchain; 0 if no callchain may be that long. The limit
+ * is the largest `addresses` of all STACK_KERNEL_LIMIT locations: the limit that pjrecord recorded or, without it, the
+ * length of the longest callchain. */
 static uint64_t find_limit(const struct stack_quality *quality)
 {
 	uint64_t limit = 0;

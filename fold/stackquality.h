@@ -34,8 +34,8 @@ struct stack_quality {
 	uint8_t *frame_pointer;
 };
 
-/* Returns true if node `id` of quality->from, whose frame is no location, is a first frame: the name of a process or
- * thread. Returns false for the leaf frame that a wall-clock profile adds to a stack. */
+/* Returns true if node `id` of quality->from is a first frame: the name of a process or thread. Returns false for the
+ * leaf frame that a wall-clock profile adds to a stack. The frame of the node must not be a location. */
 static inline bool is_first_frame(const struct stack_quality *quality, uint32_t id)
 {
 	uint32_t parent = quality->from->node[id].parent;

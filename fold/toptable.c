@@ -28,7 +28,9 @@ struct spelling {
 struct row {
 	struct str value[COLUMN_COUNT]; /* texts of the columns, in the order of sortkeys.column */
 	unsigned nvalues;
-	struct str shown; /* function with the kind suffix of largest self weight; shown_self: this self weight */
+	/* shown: the function's name with one of its kind suffixes, the one with the largest self weight. shown_self:
+	 * this self weight. */
+	struct str shown;
 	uint64_t shown_self;
 	uint64_t self, total;
 };
@@ -98,8 +100,9 @@ static void set_function(struct toptable *table, uint32_t frame, struct values *
 	values->id[COLUMN_DSO] = table->dso[frame];
 }
 
-/* Returns the stage after `frame`, and sets the column of the frame in `values`, which has the columns of the frame's
- * callers. A frame with a DSO is a function at any stage, because perf script text may lack the command name. */
+/* Returns the stage after `frame`, and sets the column of the frame in `values`. stage, values: stage and columns of
+ * the frame's caller. A frame with a DSO is a function at any stage, because perf script text may lack the command
+ * name. */
 static enum stage take_frame(struct toptable *table, enum stage stage, uint32_t frame, struct values *values)
 {
 	struct str name = intern_str(&table->stacks->frames, frame);

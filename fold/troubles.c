@@ -119,8 +119,8 @@ static struct trouble_facts trouble_step(const struct trouble_walk *walk, struct
 
 /* Returns true if a stack belongs to the troubles of JIT code, false if it belongs to the troubles of interpreters. It
  * belongs to JIT code if it contains JIT code, with one exception: a stack of node without any named function, in a
- * recording in which pjrecord read interpreters. As code of node otherwise has names there, pjrecord did not read the
- * interpreter of this process. */
+ * recording in which pjrecord read interpreters. Code of node has names in such a recording, so pjrecord did not read
+ * the interpreter of this process. */
 static bool is_of_jit(const struct trouble_walk *walk, const struct trouble_facts *facts)
 {
 	bool unread = walk->others == TROUBLE_PYTHON_UNREAD && facts->interprets == RUNTIME_NODE;
@@ -308,8 +308,8 @@ static bool troubles_offcpu(const struct samples *samples)
 	return samplekey_has_waits(samples_event_name(samples));
 }
 
-/* Returns true if pjrecord read frames of interpreters, so that the advice must not be to read them; false if the
- * advice may be so. */
+/* Returns true if pjrecord read frames of interpreters: then it is no advice to record with them. Returns false if that
+ * advice may help. */
 static bool troubles_were_read(const struct recorder *recorder)
 {
 	return recorder->unwinding.interpreters || recorder->unwinding.interpreted;
@@ -329,8 +329,8 @@ static enum trouble_kind trouble_of_python(const struct recorder *recorder)
 	return recorder->is && !recorder->unwound ? TROUBLE_PYTHON_FP : TROUBLE_PYTHON;
 }
 
-/* Returns the trouble of unnamed Ruby, PHP, Perl and node code, if the advice for the language does not help in this
- * recording; otherwise 0. */
+/* Returns the common trouble of unnamed Ruby, PHP, Perl and node code, if pjrecord read interpreters: the advice for
+ * the single languages, to read interpreters, then does not help. Otherwise returns 0. */
 static enum trouble_kind trouble_of_others(const struct recorder *recorder)
 {
 	return troubles_were_read(recorder) ? troubles_unread(recorder) : (enum trouble_kind)0;

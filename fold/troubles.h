@@ -12,8 +12,7 @@
 #include "fold/perfdata/recorder.h"
 
 /* Adds to the judgement the causes of unnamed frames, and the samples in interpreters whose functions the recording
- * does not name. recorder: description of the recording. The caller calls
- * stackquality_measure() first. */
+ * does not name. recorder: description of the recording. To be called after stackquality_measure(). */
 void troubles_of_names(const struct stack_quality *quality, const struct recorder *recorder,
 		       struct judgement *judgement);
 

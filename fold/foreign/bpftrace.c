@@ -85,8 +85,8 @@ static void bpftrace_words_add(struct bpftrace_words *words, struct str list)
 	}
 }
 
-/* Ends the stack that began at frame `from`. If this stack has only kernel code, moves its frames before all other
- * frames, to the leaf end. Returns the index at which the next stack begins. */
+/* Ends the stack that began at frame `from`. If this stack has only kernel code, moves its frames to the start of the
+ * array, the leaf end. Returns the index at which the next stack begins. */
 static size_t bpftrace_end_stack(struct foreignstack *stack, size_t from)
 {
 	if (foreignstack_find_kernel(stack, from) == stack->n - from)

@@ -17,9 +17,9 @@
 #include "common/text.h"
 #include "fold/samples/samples.h"
 
-/* Kind of code of a frame. NATIVE: native code. KERNEL: kernel code. METHOD: a Java method, of which it is unknown if
- * it was compiled. COMPILED: code compiled at run time. INLINED: a function inlined into its caller. INTERPRETED: a
- * function that an interpreter ran. */
+/* Kind of code of a frame. NATIVE: native code. KERNEL: kernel code. METHOD: a Java method, interpreted or compiled:
+ * the text does not distinguish these. COMPILED: code compiled at run time. INLINED: a function inlined into its
+ * caller. INTERPRETED: a function that an interpreter ran. */
 enum foreigncode {
 	FOREIGN_NATIVE,
 	FOREIGN_KERNEL,
@@ -61,7 +61,7 @@ void foreignstack_frame(struct foreignstack *stack, struct foreignframe frame);
  * code. Returns the number of marked frames; 0 if no frame is a kernel entry. */
 size_t foreignstack_find_kernel(struct foreignstack *stack, size_t from);
 
-/* Moves the frames from index `from` on before all other frames, to the leaf end. */
+/* Moves the frames with an index of at least `from` to the start of the array, the leaf end. */
 void foreignstack_move_to_leaf(struct foreignstack *stack, size_t from);
 
 /* Adds a sample with the collected frames, then removes the frames. key: thread, event and weight of the sample. */

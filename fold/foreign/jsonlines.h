@@ -37,12 +37,12 @@ struct jsonlines {
 	void *owner;
 	/* ---- members for the owner's function, valid while it is called ---- */
 	char path[JSONLINES_DEPTH + 2]; /* path of the value, ended by NUL */
-	struct str key; /* key of the value, with escapes; empty: array element, or key on an earlier line */
+	struct str key; /* key of the value, its escapes not decoded; empty: array element, or key on an earlier line */
 	/* ---- members for jsonlines.c only ---- */
 	size_t depth;
-	bool object[JSONLINES_DEPTH + 1];
-	bool has_key; /* true if a key has been read whose value has not been read yet */
-	char letter;  /* letter in paths of the key that has been read */
+	bool object[JSONLINES_DEPTH + 1]; /* by level of nesting: true for an object, false for an array */
+	bool has_key;                     /* true if a key has been read whose value has not been read yet */
+	char letter;                      /* letter in paths of the key that has been read */
 };
 
 /* Parses one line, and calls json->call for its values. */

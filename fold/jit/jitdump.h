@@ -3,9 +3,9 @@
  * jitdump.h - finds names of JIT code in a jitdump file, by address and time.
  *
  * A jitdump (tools/perf/Documentation/jitdump-specification.txt) records when code was loaded and moved, so that an
- * address gets the name that was valid at the time of the sample. From a CODE_CLOSE record on, with which a runtime
- * ends, the code before it has no name: other code may be at its addresses. The caller checks that jitdump and
- * recording use the same clock (CLOCK_MONOTONIC). Records are hostile input.
+ * address gets the name that was valid at the time of the sample. A CODE_CLOSE record marks the end of a runtime: from
+ * its time on, code that was loaded before has no name, because other code may be at its addresses. The caller checks
+ * that jitdump and recording use the same clock (CLOCK_MONOTONIC). Records are hostile input.
  *
  *     dump = jitdump_open(fd, &why);
  *     code = jitdump_find(dump, address, time);

@@ -5,8 +5,8 @@
  * The jitdump has a section .eh_frame for the code of each function. The addresses in the section assume that the
  * section follows the code, at the next multiple of 8. Functions of equal size and section therefore share a table, as
  * all trampolines of CPython -X perf_jit do. The sections are hostile input: one process has at most JITUNWIND_TABLES
- * tables, from sections of at most JITUNWIND_SECTION bytes, which take JITUNWIND_BYTES of memory with their decoded
- * rows. Code of the process beyond these limits is unwound by frame pointers.
+ * tables, each from a section of at most JITUNWIND_SECTION bytes; the tables and their decoded rows take at most
+ * JITUNWIND_BYTES of memory. Code of the process beyond these limits is unwound by frame pointers.
  */
 #ifndef PJ_JITUNWIND_H
 #define PJ_JITUNWIND_H
@@ -25,7 +25,7 @@ struct jitunwind {
 	 * section has no usable FDE. */
 	struct intern keys;
 	struct unwind_table **table;
-	/* memory: by table: its size in bytes at the last lookup in it; bytes: sum of these sizes */
+	/* memory[i]: size in bytes of table[i] at the last lookup in it. bytes: sum of these sizes. */
 	size_t *memory, bytes;
 	/* Number of lookups of code whose table exceeds a limit; such code is unwound by frame pointers. */
 	uint64_t refused;

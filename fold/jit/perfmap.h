@@ -18,6 +18,7 @@
 
 /* Counts of one perf map. */
 struct perfmap_tally {
+	/* lines: number of lines that were read. bad: number of invalid lines among them. */
 	uint64_t lines, bad;
 	/* Number, from 1, of the invalid line nearest to the start of the file; 0: no line is invalid, or the number is
 	 * unknown (`cut`). */

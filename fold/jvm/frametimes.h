@@ -3,10 +3,10 @@
  * frametimes.h - code blobs of a JVM at one point in time, through which stacks are unwound.
  *
  * A code timeline records for each blob the time in which it certainly existed and the time in which it may have
- * existed. Between two successive borders of these times nothing changes. For each interval between two borders, the
- * blobs are selected once: blobs that certainly existed come first, then later blobs before earlier blobs, and blobs
- * that overlap a selected blob are left out. Recordings are read in order of time, so one selection serves until the
- * next scan that found a change.
+ * existed. Between two successive borders of these times nothing changes. For each interval between two borders, a set
+ * of blobs that do not overlap is selected once. Of overlapping blobs, one that certainly existed is preferred to one
+ * that may have existed, then a later one to an earlier one. Recordings are read in order of time, so one selection
+ * serves until the next scan that found a change.
  *
  *     ft = frametimes_new();
  *     frametimes_add(ft, &blob, runs, &life);           for each blob
@@ -30,8 +30,8 @@ struct frametimes_life {
 struct frametimes *frametimes_new(void);
 void frametimes_free(struct frametimes *frametimes);
 
-/* call_stub, continuation: return address in the call stub and in enterSpecial, which struct javaunwind_code needs; 0:
- * none. */
+/* Sets two return addresses that the unwinder needs (struct javaunwind_code): in the call stub (call_stub) and in
+ * enterSpecial (continuation); 0: none. */
 void frametimes_returns(struct frametimes *frametimes, uint64_t call_stub, uint64_t continuation);
 
 /* Adds a copy of `blob`; an empty blob is ignored. runs: frame states of the blob (blobcodec.h); these bytes belong to

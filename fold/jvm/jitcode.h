@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jitcode.h - named code of a JIT compiler, from a jitdump, a code timeline or a window of pjrecord.
+ * jitcode.h - named code of a JIT compiler, from a jitdump, a code timeline, a window of pjrecord or a packed
+ * recording.
  */
 #ifndef PJ_JITCODE_H
 #define PJ_JITCODE_H
@@ -15,7 +16,7 @@ struct jit_code {
 	uint64_t from;
 	/* Number that the JIT compiler assigned to the code. */
 	uint64_t index;
-	/* Name as the JIT compiler wrote it; valid as long as the jitdump, timeline or window that it comes from. */
+	/* Name as the JIT compiler wrote it; valid as long as the jitdump, timeline or recording that it comes from. */
 	struct str name;
 	/* Names of the calls inlined at the address that was looked up, outermost first, separated by NUL. Empty for
 	 * code outside of JVMs. */

@@ -100,9 +100,8 @@ static const char *take_names(struct timeline *timeline, struct str string)
 	return string.n ? "bytes after the last name" : NULL;
 }
 
-/* Start and duration, in ns, of a scan (now, now_ns) and of the scan before it (before, before_ns). A blob that has
- * disappeared was seen by the scan before, but not by the scan; a new blob was seen by the scan, but not by the scan
- * before. */
+/* Start and duration, in ns, of a scan (now, now_ns) and of the scan before it (before, before_ns). A blob that only
+ * the scan before saw has disappeared; a blob that only this scan saw is new. */
 struct scan {
 	uint64_t before, before_ns, now, now_ns;
 };

@@ -356,8 +356,8 @@ static size_t resolve_in_table(const struct ksyms *ksyms, int64_t relocate, stru
 }
 
 /* Looks up query[0..n) in the cache (parameters as in kallsyms_resolve()), and sets *answered to the number of queries
- * named. Returns KALLCACHE_FOUND on success; otherwise the results must not be used. all true: a kernel address outside
- * of the core kernel is a failure; false: it gets no name. */
+ * named. Returns KALLCACHE_FOUND on success; otherwise the results must not be used. all: true: a kernel address
+ * outside of the core kernel is a failure; false: such an address gets no name. */
 static enum kallcache_answer resolve_in_cache(struct kallcache *kallcache, int64_t relocate,
 					      struct symbols_query *query, size_t n, struct intern *names,
 					      uint32_t *modules, bool all, size_t *answered)

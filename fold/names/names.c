@@ -172,8 +172,8 @@ struct str names_shown(struct str name)
 
 /* ---- names of frames ---------------------------------------------------------------------------------------- */
 
-/* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows that an interpreter runs the
- * function. */
+/* Appends the name of a method or function of JIT code. Sets *kind if the symbol shows whether the function is
+ * compiled or interpreted. */
 static void put_jit(struct names *names, struct str string, enum names_kind *kind)
 {
 	if (str_eq(string, STR("Interpreter")) || str_starts(string, STR("Interpreter: ")) ||
@@ -189,8 +189,8 @@ static void put_jit(struct names *names, struct str string, enum names_kind *kin
 	}
 }
 
-/* Makes the text from offset `from` on a valid frame name: not empty, without ';' and control characters, and unlike a
- * comment or a weight. */
+/* Turns the text from offset `from` to its end into a valid frame name: not empty, without ';' and control characters,
+ * with nothing that could be read as a comment or a weight. */
 static void make_safe(struct names *names, size_t from)
 {
 	size_t len, bad = 0;
@@ -303,7 +303,7 @@ static void put_as_is(struct names *names, struct str string, enum names_kind ki
 #define INLINED_MAX 100
 
 /* Returns the index of "->" in a symbol like "outer->inner"; -1 if there is none. perf-map-agent with unfolding writes
- * such symbols for inlined calls. Only call it for JIT code, whose symbols contain no C++ operators. */
+ * such symbols for inlined calls. To be called for JIT code only, whose symbols contain no C++ operators. */
 static ptrdiff_t find_arrow(struct str string)
 {
 	ptrdiff_t i = str_find_str(string, STR("->"));

@@ -54,7 +54,7 @@ struct names_frame {
 	/* True if `symbol` is shown without changes, because the recorder has spelled it: module.qualname of Python,
 	 * JavaScript. */
 	bool as_is;
-	/* True for a Java method of which it is unknown if it was compiled. */
+	/* True for a Java method that was interpreted or compiled: the text does not distinguish these. */
 	bool java;
 };
 

@@ -79,7 +79,8 @@ static void put_rust_legacy(struct text *out, struct str string)
 }
 
 /* Appends a name of v0 mangling without the hashes of crates: core[846817f741e54dfd]::slice becomes core::slice. A hash
- * may have fewer than 16 digits, since leading zeros are not printed. Returns false if there is no hash. */
+ * may have fewer than 16 digits, since leading zeros are not printed. Returns false if there is no hash: the caller
+ * then removes the appended text. */
 static bool put_rust_v0(struct text *out, struct str string)
 {
 	bool any = false;

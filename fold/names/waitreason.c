@@ -5,6 +5,7 @@
  * table, the leaf is [blocked] */
 enum { FRAMES_MAX = 64 };
 
+/* Table of leaf frames, by the kernel function in which the thread sleeps. */
 static const struct {
 	const char *function, *leaf;
 } reasons[] = {

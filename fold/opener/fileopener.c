@@ -31,8 +31,9 @@ static struct {
 	int pidfd;           /* pidfd of pjfold-start; -1: none */
 	pid_t helper;
 	unsigned waits, skipped; /* waits: number of waits that timed out; skipped: number of skipped files */
-	uint64_t
-		place[PLACES]; /* place: keys of files, directories and mount namespaces that do not respond, by hash */
+	/* Hash table of files, directories and mount namespaces that do not respond. place: their keys; 0: the element
+	 * is empty. count: number of files that did not respond; 1 for the key of a file. */
+	uint64_t place[PLACES];
 	uint8_t count[PLACES];
 	int32_t where_pid; /* pid of the last lookup of a mount namespace; `where` is the inode that the lookup found */
 	uint64_t where;
@@ -101,9 +102,9 @@ static void leave_helper(void)
 /* ---- keys of files that do not respond -------------------------------------------------------------------------- */
 
 struct opener_keys {
-	/* file: key of the file; directory: key of its directory, or, in another mount namespace, of the namespace */
+	/* file: key of the file. directory: key of its directory or, if elsewhere is true, of its mount namespace. */
 	uint64_t file, directory;
-	bool elsewhere;
+	bool elsewhere; /* true: the file is in another mount namespace */
 };
 
 static uint64_t fileopener_key(uint64_t what, struct str bytes)
@@ -201,7 +202,7 @@ static bool helper_runs(void)
 }
 
 /* Waits for a reply or a report of progress and returns true. Returns false if the helper sends neither within
- * FILEOPENER_MS (after WAITS_FULL timeouts SHORT_MS), or until `until`. A helper that runs may take up to
+ * FILEOPENER_MS (SHORT_MS after WAITS_FULL timeouts), or neither before `until`. A helper that runs may take up to
  * RUNNING_MS. */
 static bool wait_for_reply(uint64_t until)
 {

@@ -5,9 +5,9 @@
  *
  * A FUSE or network file system may never respond, and SIGKILL may not end a process that waits for it. A helper
  * process therefore opens the files. If it does not reply in FILEOPENER_MS, pjfold abandons it, starts another helper,
- * and skips this file. In another mount namespace pjfold then skips all files; in a directory with three files that do
- * not respond, it skips all files of the directory. After three waits without a reply, the next ones are shorter (100
- * ms).
+ * and skips this file. If the file is in another mount namespace, pjfold then skips all files of that namespace; if it
+ * is the third file of a directory that does not respond, pjfold skips all files of this directory. After three waits
+ * without a reply, the next waits are shorter (100 ms).
  *
  * The helper returns descriptors for files of local file systems. Reads of other files (FUSE, network, overlays of
  * another mount namespace) can block, too, so the helper copies these files into memory. pjfold waits as long as the
@@ -17,7 +17,7 @@
  *
  * There is one helper at a time; threads may call these functions at the same time. Helpers parse nothing: pjfold
  * parses the files after it has dropped its rights. Helpers may use the system calls of SANDBOX_ROOTS (sandbox.h).
- * pjfold itself could not open these files: Landlock denies it /proc/PID/root of other processes.
+ * pjfold itself could not open these files: Landlock denies pjfold the paths below /proc/PID/root of other processes.
  */
 #ifndef PJ_FILEOPENER_H
 #define PJ_FILEOPENER_H

@@ -25,11 +25,11 @@ enum { OPENER_PATH_MAX = 4096 }; /* maximum length of a path in bytes; files wit
 enum opener_kind { OPENER_BY_PATH, OPENER_PLAIN, OPENER_INSIDE, OPENER_MAP_INSIDE, OPENER_STAT, OPENER_WHERE };
 
 struct opener_request {
-	uint32_t kind;
-	int32_t pid;
-	uint64_t until;    /* argument `until` of fileopener_mapped() */
+	uint32_t kind;     /* enum opener_kind */
+	int32_t pid;       /* process below whose root the path is, or that OPENER_STAT and OPENER_WHERE are about */
+	uint64_t until;    /* argument `until` of fileopener_mapped(); 0: unknown */
 	struct file_id id; /* required file; inode 0: any file that is unchanged since `until` */
-	uint32_t n;
+	uint32_t n;        /* length of the path in bytes */
 	char path[OPENER_PATH_MAX + 1];
 };
 
@@ -38,7 +38,9 @@ enum { OPENER_PROGRESS = -1 };
 struct opener_reply {
 	/* 0: success, with a descriptor; OPENER_PROGRESS: the helper is copying the file; otherwise an errno */
 	int32_t error;
-	uint64_t mount_ns; /* OPENER_WHERE: inode of the mount namespace, 0: own or unknown; pjfold-start: helper PID */
+	/* reply to OPENER_WHERE: inode of the mount namespace, 0: pjfold's own or unknown; reply of pjfold-start: PID
+	 * of the new helper */
+	uint64_t mount_ns;
 };
 
 /* Opens the file of a request in the calling process. Returns a read-only descriptor, or -1 and errno. */

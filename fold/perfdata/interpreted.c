@@ -12,7 +12,7 @@ static void interpreted_add(struct interpreted *interpreted, struct interpreted_
 	interpreted->method[interpreted->n++] = method;
 }
 
-/* Adds the rows of an item that is a struct pj_methods, with names of this language. Returns false if it is
+/* Adds the rows of `body`, a struct pj_methods and its rows, as functions of `language`. Returns false if `body` is
  * truncated. */
 static bool take_rows(struct interpreted *interpreted, struct arena *arena, struct str body, uint32_t language)
 {
@@ -99,8 +99,8 @@ static int method_cmp(const void *left, const void *right)
 	return c ? c : (method->line > b->line) - (method->line < b->line);
 }
 
-/* Clears the members of *method that differ in `other`, another row for the same address: name, file and line if the
- * names differ, otherwise only file and line. */
+/* Compares *method with `other`, another row for the same address. If the names differ, clears name, file and line of
+ * *method; if only the files or lines differ, clears file and line. */
 static void method_settle(struct interpreted_method *method, const struct interpreted_method *other)
 {
 	bool same = str_eq(method->name, other->name);
@@ -111,7 +111,8 @@ static void method_settle(struct interpreted_method *method, const struct interp
 		method_forget_place(method);
 }
 
-/* Returns true if the row `other` replaces *method, as it alone has a name, and is of another language. */
+/* Returns true if the row `other` replaces *method, a row for the same address: only `other` has a name, and the
+ * languages differ. */
 static bool method_yields(const struct interpreted_method *method, const struct interpreted_method *other)
 {
 	return method->language != other->language && !method->name.n && other->name.n;
@@ -120,7 +121,7 @@ static bool method_yields(const struct interpreted_method *method, const struct 
 void interpreted_sort(struct interpreted *interpreted)
 {
 	size_t retained = 0;
-	bool settled = false; /* true: the last row was compared with one that has a name, too */
+	bool settled = false; /* true: two rows with names were compared for the last address, so its row is final */
 
 	if (interpreted->n)
 		qsort(interpreted->method, interpreted->n, sizeof(*interpreted->method), method_cmp);

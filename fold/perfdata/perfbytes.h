@@ -3,8 +3,8 @@
  * perfbytes.h - buffer for a stream of bytes; its user can hold single records of the stream for later use.
  *
  * The bytes of the stream are stored in blocks. bytes_at() returns the bytes of a record contiguously, in one block. A
- * block is reused when it is not the last one and none of its records is held. So the memory depends on the number of
- * held records, not on the length of the stream, and held records need no copy.
+ * block is reused when it is not the last one, and no record in it or in a block before it is held. So the memory
+ * depends on the held records, not on the length of the stream, and held records need no copy.
  *
  * If the owner sets `more`, `from` and `end`, bytes_at() reads the stream; without `more` the owner appends the bytes:
  *     s = bytes_at(&bytes, at, size);            read until size bytes are there
@@ -105,8 +105,8 @@ void bytes_made(struct bytes *bytes, size_t n);
  * these bytes. */
 uint64_t bytes_end(const struct bytes *bytes);
 
-/* Holds the record at offset `at` of the stream, which is in the last block, until bytes_drop(). Returns its handle, a
- * number below 2^62: block number times BYTES_BLOCK, plus the offset in the block. */
+/* Holds the record at offset `at` of the stream until bytes_drop(). The record must be in the last block. Returns its
+ * handle, a number below 2^62: block number times BYTES_BLOCK, plus the offset in the block. */
 static inline uint64_t bytes_hold(struct bytes *bytes, uint64_t at)
 {
 	struct bytes_block *last = bytes_last(bytes);

@@ -11,12 +11,12 @@
 #define PIPE_EVENTS 4096
 /* Maximum number of events in file mode. Further events are not read; the list is counted as one damaged part. */
 #define FILE_EVENTS 65536
-/* Maximum number of ids of all events together; each event has one id for each CPU. The ids of an event with which the
- * sum would exceed this maximum are not read, and are counted as one damaged part. */
+/* Maximum number of ids of all events together; each event has one id for each CPU. If the ids of an event would exceed
+ * this maximum, they are not read, and are counted as one damaged part. */
 #define IDS ((uint64_t)1 << 22)
 /* Maximum size of a feature in bytes; a larger feature is not read, and is counted as a damaged part. */
 #define FEATURE_MAX ((uint64_t)64 << 20)
-/* Maximum number of bytes that perfdata_open() reads in pipe mode if no sample comes before. */
+/* Maximum number of bytes that perfdata_open() reads in pipe mode until the first sample. */
 #define AHEAD ((size_t)64 << 20)
 
 static struct place perfopen_place_of(const struct in *input)

@@ -38,12 +38,12 @@ struct order {
 	uint64_t late;
 };
 
-/* Adds a record: its time in ns, and the handle `where`. Call it only while no record is ready. */
+/* Adds a record: its time in ns, and the handle `where`. To be called only while no record is ready. */
 void order_push(struct order *order, uint64_t time, uint64_t where);
 /* Ends a round: records up to the latest time of the previous round become ready. */
 void order_round(struct order *order);
-/* Makes the records in the earlier half of the time span of all waiting records ready, at least one record. Call it
- * when the waiting records need too much memory. */
+/* Makes ready the waiting records up to the middle of their time span; at least one, if any waits. To be called when
+ * the waiting records need too much memory. */
 void order_half(struct order *order);
 /* Makes all queued records ready: at the end of the input, or if order_half() did not release enough memory. */
 void order_all(struct order *order);

@@ -268,7 +268,7 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	if (data > INNER / 2)
 		return perfread_stop(perfdata, "compressed data of an invalid size");
 	complete = COMPRESSED2_HEADER + ((data + 7) & ~UINT64_C(7));
-	/* The size field of the record, 16 bits, has overflowed. */
+	/* the 16 bits of the record's size have overflowed: the data are a series of records (read_joined) */
 	if (complete > size) {
 		if (data > COMPRESSED2_MAX) {
 			perfdata->joined = perfdata->at + COMPRESSED2_HEADER + data;
@@ -284,8 +284,8 @@ static bool read_compressed2(struct perfdata *perfdata, size_t size)
 	return true;
 }
 
-/* Returns the number of data bytes that follow a record of this type (TRACING_DATA, AUXTRACE), and that the size of the
- * record does not include; 0 for other types. */
+/* Returns the number of data bytes that follow the record `string` beyond its own size, if its type is TRACING_DATA or
+ * AUXTRACE; 0 for other types. */
 static uint64_t perfread_trailing(uint32_t type, struct str string)
 {
 	uint64_t n = 0;

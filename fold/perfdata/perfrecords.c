@@ -162,8 +162,8 @@ static const char *perfrecords_take_stack(struct words *words, struct perfdata_r
 	return NULL;
 }
 
-/* Parses those members of one word at the start of a sample that `s`, the sample_type of the event, selects. Returns
- * false if the record is too short. */
+/* Parses the members at the start of a sample, each of one word, that `s`, the sample_type of the event, selects.
+ * Returns false if the record is too short. */
 static bool take_fixed(struct words *words, uint64_t s, struct perfdata_record *record)
 {
 	uint64_t value = 0;
@@ -453,9 +453,9 @@ static const char *parse_other(uint32_t type, struct words words, bool build_ids
 	}
 }
 
-/* Sizes in bytes of the part of struct perfdata_record that a record that is not a sample (index 0) or a sample (index
- * 1) may fill. They are in a table so that the compiler calls memset(): the code that gcc emits for constant sizes (rep
- * stos) takes longer than the rest of perfrecords_parse(). */
+/* Sizes in bytes of the part of struct perfdata_record that the parser may fill, by kind of record: index 0 for records
+ * that are not samples, 1 for samples. They are in a table so that the compiler calls memset(): the code that gcc emits
+ * for constant sizes (rep stos) takes longer than the rest of perfrecords_parse(). */
 static const size_t used[] = {
 	offsetof(struct perfdata_record, mmap) + sizeof(((struct perfdata_record *)0)->mmap),
 	offsetof(struct perfdata_record, sample) + sizeof(((struct perfdata_record *)0)->sample),

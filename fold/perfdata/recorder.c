@@ -38,8 +38,8 @@ static bool is_file_name(struct str string)
 	return string.n && string.n < 256 && string.p[0] != '.' && str_find(string, '/') < 0;
 }
 
-/* Returns an array of n elements of `size` bytes with space for one more; the array may move. Its capacity is doubled
- * when n is a power of 2. */
+/* Makes space for one more element in an array of n elements of `size` bytes. Returns the array, which may have moved.
+ * Its capacity is doubled when n is a power of 2. */
 static void *one_more(void *array, size_t size, size_t n)
 {
 	return n & (n - 1) ? array : mem_grow(array, size, n ? 2 * n : 1);

@@ -65,7 +65,8 @@ struct recorder {
 	/* Build-ids of mapped files, sorted by file id. */
 	struct pj_build_id *file;
 	size_t nfiles;
-	/* Names of interpreted methods. They are in PJ_END; an unfinished window lacks them. */
+	/* Names of interpreted functions, and of classes of allocated objects. They are in PJ_END; an unfinished window
+	 * lacks them. */
 	struct interpreted interpreted;
 	/* Code of JVMs, with the times at which the code existed; NULL: none. In a file this list is in PJ_END; in a
 	 * pipe it precedes the samples that need it. */

@@ -2,8 +2,8 @@
 /*
  * zstdstream.h - decompression of COMPRESSED records, which together are one zstd stream without end mark.
  *
- * The module hides libzstd. In a build without libzstd, perfzstd_here is false and zstdstream_inflate() always fails;
- * the caller reports the reason instead of calling it.
+ * The module hides libzstd. In a build without libzstd, perfzstd_here is false and zstdstream_inflate() always fails,
+ * so the caller checks perfzstd_here first and reports that libzstd is missing.
  */
 #ifndef PJ_ZSTDSTREAM_H
 #define PJ_ZSTDSTREAM_H
@@ -20,9 +20,9 @@ struct zstdstream {
 	bool broken;
 };
 
-/* Decompresses bytes of *packed into at most `space` bytes at `to`. Advances *packed, sets *made to the number of bytes
- * written, and *more to true if another call with the same input may give more bytes. Returns false if the stream is
- * damaged: the rest of *packed is dropped. */
+/* Decompresses bytes of *packed, the data of a COMPRESSED record, into at most `space` bytes at `to`. Removes the bytes
+ * read from *packed, sets *made to the number of bytes written, and *more to true if another call with the rest of
+ * *packed may give more bytes. Returns false if the stream is damaged: *packed then is empty. */
 bool zstdstream_inflate(struct zstdstream *zstdstream, struct str *packed, char *to, size_t space, size_t *made,
 			bool *more);
 

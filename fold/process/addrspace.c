@@ -442,7 +442,7 @@ static void fork_thread(struct addrspace *addrspace, const struct perfdata_recor
 
 	if (parent->tid == record->tid)
 		return; /* ignore a damaged record: parent and child have the same tid */
-	/* own reference: the next line would free the mappings if the parent's leader has the child's tid */
+	/* own reference: addrspace_forget would free the mappings if the parent's leader has the child's tid */
 	maps->refs++;
 	addrspace_forget(addrspace_thread_of(addrspace, record->tid));
 	thread = addrspace_thread(addrspace, record->pid, record->tid);
@@ -509,7 +509,7 @@ static void kernel_mmap(struct addrspace *addrspace, const struct perfdata_recor
 		return;
 	if (str_starts(path, kernel) || str_starts(path, STR("[guest.kernel"))) {
 		map.dso = addrspace->kernel_core = addrspace_special(addrspace, DSO_KERNEL, kernel);
-		/* the name of a symbol follows, _text or _stext, whose address is in the offset of the record */
+		/* the rest of the path is the name of a symbol (_text or _stext), the record's offset is its address */
 		if (path.n > kernel.n) {
 			addrspace->kernel_symbol = arena_copy(&addrspace->text, str_from(path, kernel.n));
 			addrspace->kernel_text = record->mmap.offset;

@@ -32,8 +32,8 @@ enum dso_kind {
 	DSO_VDSO,
 	/* The kernel's core or a kernel module. Its addresses are sampled addresses. */
 	DSO_KERNEL,
-	/* A BPF program, trampoline or other code with a KSYMBOL record, which contains its name. All its addresses
-	 * belong to one function. */
+	/* A BPF program, trampoline or other kernel code that a KSYMBOL record names. All its addresses belong to one
+	 * function. */
 	DSO_SYMBOL,
 };
 
@@ -141,7 +141,7 @@ void addrspace_init(struct addrspace *addrspace, bool as_perf);
 /* Applies a record to the state: MMAP, COMM, FORK, EXIT and KSYMBOL; records of other kinds change nothing. */
 void addrspace_record(struct addrspace *addrspace, const struct perfdata_record *record);
 
-/* Returns the entry of a thread, which is created if there is none. If the entry of this tid has another pid, the EXIT
+/* Returns the entry of a thread. Creates an entry if there is none. If the entry of this tid has another pid, the EXIT
  * record of an earlier thread was lost: the entry is then reset for the new thread. The result is valid until the next
  * record. */
 struct addrspace_thread *addrspace_thread(struct addrspace *addrspace, uint32_t pid, uint32_t tid);

@@ -16,8 +16,9 @@
 bool branches_are_calls(const struct perfdata_record *record);
 
 /* Pushes the frames of record, leaf first: the kernel part of its callchain, then the leaf of the user part, then the
- * calls of the branch stack. The user leaf is the interrupted address or, if that may be wrong, the target of the
- * innermost call. Without a user part in the callchain, pushes the kernel part only. */
+ * calls of the branch stack. The user leaf is the interrupted address; with as_perf, or if the interrupted address may
+ * be in another function than the innermost call, the leaf is the target of the innermost call. If the callchain has no
+ * user part, pushes the kernel part only. */
 void branches_push(struct callchain *callchain, const struct addrspace_thread *thread,
 		   const struct perfdata_record *record);
 

@@ -5,7 +5,7 @@
  * Context markers (PERF_CONTEXT_KERNEL and others) in a callchain select the mode of the addresses after them. The
  * address of a caller is its return address. The call instruction before it may be the last instruction of its
  * function, so callers are looked up at return address - 1. A damaged callchain may contain unknown markers: values in
- * the range of context markers without a meaning.
+ * the range of context markers that have no meaning.
  */
 #ifndef PJ_CALLCHAIN_H
 #define PJ_CALLCHAIN_H
@@ -13,10 +13,10 @@
 #include "fold/process/locationcache.h"
 #include "fold/samples/samples.h"
 
-/* The source of locations, and the destination of frames. The owner of the struct sets all members but `garbage`. */
+/* State of the push functions below. The owner of the struct sets all members but `garbage`. */
 struct callchain {
-	struct locationcache *places;
-	struct samples *to;
+	struct locationcache *places; /* looks up the locations of addresses */
+	struct samples *to;           /* frames are pushed to its open sample */
 	/* True: as in perf script, callers are looked up at their return address, and callchains with an unknown marker
 	 * or a marker of a guest are dropped. */
 	bool as_perf;

@@ -20,12 +20,11 @@
  * truncated */
 #define PERF_MAX 127
 
-/* Unwind tables of one DSO. tried: true after the search for the file. table: NULL before the search, or if the file or
- * its tables were not found. */
+/* Unwind tables of one DSO. */
 struct copiedstack_table {
-	struct unwind_table *table;
-	struct jitunwind jit; /* unwind tables of the code in a jitdump */
-	bool tried;
+	struct unwind_table *table; /* NULL before the search for the file, or if the file or its tables are missing */
+	struct jitunwind jit;       /* unwind tables of the code in the DSO's jitdump */
+	bool tried;                 /* true after the search for the file */
 };
 
 /* ---- opening of mapped files, and their unwind tables ------------------------------------------------------- */
@@ -81,11 +80,11 @@ static int copiedstack_open_cached(const struct build_id *id)
 	return got > 0 && (size_t)got < sizeof(path) ? fileopener_path(path) : -1;
 }
 
-/* Opens a mapped file. Tries, in this order: pjrecord's copy, the file as the live process sees it, the file below
- * --symfs or of this machine, the file in perf's cache, a copy in the symbol store whose tenant is unknown
- * (symstore_unclaimed). The file must have the recorded build-id. If no build-id is recorded, fileopener_mapped must
- * prove that the file of the live process or of this machine is the mapped file. Returns a descriptor, or -1 if there
- * is no such file. */
+/* Opens a mapped file. Tries, in this order: pjrecord's copy, the file as the live process sees it (not with --symfs),
+ * the file below --symfs or of this machine, the file in perf's cache, a copy in the symbol store whose tenant is
+ * unknown (symstore_unclaimed). The file must have the recorded build-id. If no build-id is recorded, pjrecord's copies
+ * and the file below --symfs are used unchecked, and fileopener_mapped must prove that a file of the live process or of
+ * this machine is the mapped file. Returns a descriptor, or -1 if there is no such file. */
 static int copiedstack_open_mapped(struct copiedstack *stack, const struct dso *dso, const struct provenance *origin,
 				   const struct perfdata *data)
 {
@@ -197,7 +196,8 @@ static bool is_go_without_frame(const struct unwind_table *table, uint64_t addre
  * CFA from rsp and no rule for rbp, so the test is by the distance to code without frame. Prologue: subq $n,rsp; movq
  * rbp,n-8(rsp) (5 bytes, 8 in a large frame); leaq n-8(rsp),rbp: false until the leaq has run. Epilogue: movq
  * n-8(rsp),rbp; addq $n,rsp (4 or 7 bytes): false at the addq. Since Go 1.21 the prologue is pushq rbp; movq rsp,rbp (4
- * bytes), which the same distance covers. Return addresses are farther from prologue and epilogue. */
+ * bytes), which the same distance covers. Return addresses are farther from prologue and epilogue, so the result for
+ * them is true. */
 static bool is_go_by_pointer(const struct unwind_table *table, const struct cfi_row *row, uint64_t address)
 {
 	uint64_t setup = row->cfa > 128 ? 9 : 6;
@@ -237,7 +237,7 @@ bool copiedstack_keeps_pointer(struct copiedstack *stack, const struct addrspace
 
 /* ---- walking of stack copies -------------------------------------------------------------------------------- */
 
-/* The sample whose stack is walked: argument of the callbacks for walk.h and javaunwind.h. */
+/* The sample whose stack is walked; argument of the callbacks of walk.h and javaunwind.h. */
 struct copiedstack_sample {
 	struct copiedstack *stack;
 	const struct addrspace *addrspace;
@@ -251,8 +251,8 @@ struct copiedstack_sample {
 					empty if the process is no JVM with a timeline */
 };
 
-/* The callback javaunwind_code.read, which reads code bytes of the process. Always returns false: a recording has no
- * code bytes, so the unwinder calls copiedstack_how instead. */
+/* The callback javaunwind_code.read, by which the unwinder requests code bytes of the process. Always returns false: a
+ * recording has no code bytes, so the unwinder calls copiedstack_how instead. */
 static bool copiedstack_read_code(void *arg, uint64_t address, void *to, size_t n)
 {
 	(void)arg;
@@ -337,8 +337,8 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 	return true;
 }
 
-/* Truncates the stack before the first caller whose address cannot be code. The unwinder took a word that is no return
- * address for this caller, so this frame and all outer frames are wrong. */
+/* Removes the first caller whose address cannot be code, and all frames outside of it: the unwinder took another word
+ * for the return address of this caller, so these frames are wrong. The stack then is broken (UNWIND_NO_CODE). */
 static void copiedstack_drop_impossible(struct walk *walk, const struct addrspace_thread *thread)
 {
 	for (size_t i = 1; i < walk->n; i++)
@@ -348,8 +348,8 @@ static void copiedstack_drop_impossible(struct walk *walk, const struct addrspac
 		}
 }
 
-/* Walks the stack copy of a sample, and puts the result into stack->walk. The result has no frames if no unwinder
- * supports the registers. */
+/* Walks the stack copy of a sample, also in a packed recording, and puts the result into stack->walk. The result has no
+ * frames if no unwinder supports the registers. */
 static void copiedstack_unwind(struct copiedstack *stack, const struct addrspace *addrspace,
 			       const struct addrspace_thread *thread, const struct perfdata_record *record,
 			       const struct provenance *origin, const struct perfdata *data)
@@ -382,8 +382,8 @@ static void copiedstack_unwind(struct copiedstack *stack, const struct addrspace
 
 /* ---- stacks of packed recordings ---------------------------------------------------------------------------- */
 
-/* Sets stack->walk to the stack of the next sample in a packed recording. Returns false if the recording is not packed
- * or has no more stacks, or with as_perf. */
+/* Sets stack->walk to the next stack of a packed recording. Returns false if the recording is not packed or has no more
+ * stacks, or with as_perf. */
 static bool copiedstack_take(struct copiedstack *stack)
 {
 	struct walk *walk = &stack->walk;

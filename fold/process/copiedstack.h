@@ -2,8 +2,9 @@
 /*
  * copiedstack.h - the user stack of a sample that has registers and a stack copy (--call-graph dwarf).
  *
- * This module walks the stack copy (unwind/walk.h) with the unwind tables of the mapped files, each of which it opens
- * once. Code of a JVM is unwound with the code blobs that the JVM's timeline recorded.
+ * This module walks the stack copy (unwind/walk.h) with the unwind tables of the mapped files; it opens each file once.
+ * It unwinds code of a JVM with the code blobs in the JVM's timeline. The stacks of a packed recording are in the
+ * recording, so they are read from there.
  *
  *	copiedstack_walk(&stack, addrspace, thread, record, origin, data);
  *	for (size_t i = 0; i < stack.walk.n; i++)
@@ -48,20 +49,23 @@ struct copiedstack {
 	uint64_t cut;
 };
 
-/* Walks the user stack of record, a sample of `thread` with user registers, and puts the result into stack->walk. The
- * result has no frames if no unwinder supports the registers (32-bit code, unknown processor). `origin` decides if
- * files of this machine are used; `data` is the recording, with its processor and build-ids. */
+/* Walks the user stack of record, a sample of `thread` with user registers, and puts the result into stack->walk. In a
+ * packed recording, unless as_perf is set, takes the next stack of the recording instead. Passes the stack to
+ * stack->packed, if that is not NULL. The result has no frames if no unwinder supports the registers (32-bit code,
+ * unknown processor). `origin` decides if files of this machine are used; `data` is the recording, with its processor
+ * and build-ids. */
 void copiedstack_walk(struct copiedstack *stack, const struct addrspace *addrspace,
 		      const struct addrspace_thread *thread, const struct perfdata_record *record,
 		      const struct provenance *origin, const struct perfdata *data);
 
-/* Returns true if the code at file offset `offset` of a DSO surely has the frame pointer set up, by the CFI row of this
- * address, or because it is V8's code. The kernel's callchain then contains the caller of the frame. Returns false in
- * all other cases, also if the file is not found, or if the tables of all files exceed a limit. */
+/* Returns true if the frame pointer is surely set up at file offset `offset` of a DSO: the CFI row of this address
+ * shows it, or the address has no row and the code is V8's. The kernel's callchain then contains the caller of the
+ * frame. Returns false in all other cases, also if the file is not found, or if it is not loaded because the tables of
+ * other files exceed a limit. */
 bool copiedstack_keeps_pointer(struct copiedstack *stack, const struct addrspace *addrspace, uint32_t dso,
 			       uint64_t offset, const struct provenance *origin, const struct perfdata *data);
 
-/* Adds the unwind tables of jitdumps that were not used because they exceed a limit (jitunwind.h) to *errors. */
+/* Counts in *errors the unwind tables of jitdumps that were not used because they exceed a limit (jitunwind.h). */
 void copiedstack_errors(const struct copiedstack *stack, const struct addrspace *addrspace,
 			struct input_errors *errors);
 /* Skips the stack of a sample that is not folded. The caller passes each sample with a stack copy to this function or

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /* Maximum number of ring entries in use; above it, deferred_give_up() continues the oldest sample without a user part.
- * Needed are as many entries as threads are in the kernel, times the number of samples of each thread in the kernel. */
+ * The need is the number of threads that are in the kernel, times the number of samples of each since it entered. */
 #define MAXIMUM 4096
-/* Number of entries of the ring, and of queues in the hash table. */
+/* Number of entries of the ring; also the number of queues in the hash table. */
 #define RING (2 * MAXIMUM)
 
 struct deferred_sample {

@@ -3,8 +3,9 @@
  * deferred.h - samples that wait for the user part of their callchain (PERF_RECORD_CALLCHAIN_DEFERRED).
  *
  * A kernel may omit the user part of callchains. When the thread returns to user space, the kernel then writes one user
- * callchain for all samples since the thread entered the kernel; these records have the same cookie. Samples wait here
- * with their kernel frames. If the queue exceeds 4,096 entries, its oldest sample continues without a user part.
+ * callchain for all samples since the thread entered the kernel; the record of this callchain and the samples have the
+ * same cookie. Until then the samples wait in a queue, with their kernel frames. If the queue exceeds 4,096 entries,
+ * its oldest sample continues without a user part.
  */
 #ifndef PJ_DEFERRED_H
 #define PJ_DEFERRED_H
@@ -20,9 +21,9 @@ struct deferred {
 	struct deferred_queue *queue; /* hash table of queues of samples, by thread and cookie; NULL before the first */
 };
 
-/* Suspends the open sample of thread tid, and stores it with its frames. cookie must not be 0; comm is a number that
- * deferred_take and deferred_give_up return with the sample; the caller chooses it. The caller must then call
- * deferred_give_up until it returns false. */
+/* Suspends the open sample of thread tid, and stores it with its frames. cookie must not be 0. comm is any number of
+ * the caller; deferred_take and deferred_give_up return it with the sample. The caller must then call deferred_give_up
+ * until it returns false. */
 void deferred_put(struct deferred *deferred, struct samples *samples, uint32_t tid, uint64_t cookie, uint32_t comm);
 
 /* Reopens the oldest sample of thread tid that waits for the user part with this cookie, pushes its kernel frames and

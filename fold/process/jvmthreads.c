@@ -3,8 +3,8 @@
 
 #include "common/base.h"
 
-/* Names of HotSpot's threads in JDK 8 to 25, cut to the 15 bytes that the kernel stores. A '#' at the end stands for
- * '#' and a number. */
+/* Table of the groups of HotSpot's threads, by name (JDK 8 to 25), cut to the 15 bytes that the kernel stores. A '#' at
+ * the end of a name stands for '#' and a number. */
 static const struct known {
 	const char *name;
 	enum jvmthreads_group group;

@@ -20,8 +20,8 @@ enum jvmthreads_group { JVMTHREADS_NONE, JVMTHREADS_GC, JVMTHREADS_COMPILER, JVM
 /* Returns the group of the JVM thread with this name; JVMTHREADS_NONE if the name belongs to no group. */
 enum jvmthreads_group jvmthreads_group(struct str comm);
 
-/* Returns the text of the group's frame, such as "[JVM] GC"; empty for JVMTHREADS_NONE. This text differs from all
- * frames with names of threads, because the names of threads end with ']'. */
+/* Returns the text of the group's frame, such as "[JVM] GC"; empty for JVMTHREADS_NONE. This text does not end with
+ * ']', so it differs from all frames of single threads, "[NAME]". */
 struct str jvmthreads_frame(enum jvmthreads_group group);
 
 #endif

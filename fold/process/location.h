@@ -4,8 +4,8 @@
  * name.
  *
  * Most locations are addresses in a DSO. Some frames need no lookup in a DSO: a code blob of a jitdump carries its
- * name, and an interpreted method is in pjrecord's list. Three kinds are not code: the name of a thread as a frame, the
- * name of a group of JVM threads as a frame, and the end of a stack, which is not a frame.
+ * name, and pjrecord's list has the names of interpreted functions. Three kinds are not code: the name of a thread as a
+ * frame, the name of a group of JVM threads as a frame, and the end of a stack, which is not a frame.
  *
  * Make locations only with the location_in_dso and location_of functions below: they set unused members to 0, so that
  * equal locations have equal members.
@@ -21,9 +21,9 @@ enum location_kind {
 	/* An address in a DSO. The DSO's kind (enum dso_kind) defines if the address is a file offset or a sampled
 	 * address. */
 	LOCATION_IN_DSO,
-	/* A code blob of a jitdump or timeline. */
+	/* A code blob of a jitdump, a timeline, a window or a packed recording. */
 	LOCATION_CODE,
-	/* An interpreted method of a JVM. */
+	/* A function or class in pjrecord's list (interpreted.h): mostly an interpreted function. */
 	LOCATION_METHOD,
 	/* No code: the comm of a thread as a frame, for --root=both. */
 	LOCATION_THREAD,
@@ -40,9 +40,9 @@ enum stack_end {
 	STACK_COPY_CUT,
 	/* The callchain has as many addresses as its event allows (perf_event_attr.sample_max_stack), or more. */
 	STACK_EVENT_LIMIT,
-	/* The callchain has at least as many addresses as the kernel's default limit; the recording does not contain
-	 * the limit itself. location.addresses is the number of addresses of this callchain; if no callchain of the
-	 * recording has more, this number is the limit. */
+	/* The callchain has at least as many addresses as the kernel's limit. If the recording contains the limit,
+	 * location.addresses is that limit. Otherwise, the kernel's default limit is used, and location.addresses is
+	 * the number of addresses of this callchain; the largest such number in the recording is taken as the limit. */
 	STACK_KERNEL_LIMIT,
 	/* pjrecord unwound the stack and marked it as truncated; pjfold shows the frame [truncated]. */
 	STACK_TRUNCATED,
@@ -53,7 +53,7 @@ enum stack_end {
 	/* The unwinder reached a root frame by frame pointers in code that may not keep them: callers may be missing.
 	 */
 	STACK_UNKNOWN,
-	/* Broken: the code of the outermost frame has changed to another stack, on which its caller is. */
+	/* Broken: the code of the outermost frame switches stacks, so its caller is on a stack that was not copied. */
 	STACK_OTHER_STACK,
 	/* Broken: pjrecord could not copy the stack, because the process was in exec or exit. */
 	STACK_NOT_COPIED
@@ -63,7 +63,7 @@ struct location {
 	enum location_kind kind;
 	union {
 		uint32_t dso;       /* LOCATION_IN_DSO, LOCATION_CODE: index in addrspace.dso; 0: no mapping */
-		uint32_t pid;       /* LOCATION_METHOD: process id of the JVM */
+		uint32_t pid;       /* LOCATION_METHOD: process id of the thread */
 		uint32_t comm;      /* LOCATION_THREAD: id of the thread's name in addrspace.comms */
 		uint32_t group;     /* LOCATION_GROUP: a value of enum jvmthreads_group */
 		enum stack_end end; /* LOCATION_STACK_END: reason why the stack ends */
@@ -71,8 +71,8 @@ struct location {
 	union {
 		uint64_t address;   /* LOCATION_IN_DSO: address, in the form that enum dso_kind defines for the DSO */
 		uint64_t code;      /* LOCATION_CODE: pointer to the struct jit_code, see location_code_of */
-		uint64_t method;    /* LOCATION_METHOD: HotSpot's Method*, an address in the JVM */
-		uint64_t addresses; /* STACK_KERNEL_LIMIT: number of addresses of the callchain */
+		uint64_t method;    /* LOCATION_METHOD: address in the process, such as HotSpot's Method* */
+		uint64_t addresses; /* LOCATION_STACK_END: as STACK_KERNEL_LIMIT defines it; 0 for every other `end` */
 	};
 };
 
@@ -82,7 +82,7 @@ static inline struct location location_in_dso(uint32_t dso, uint64_t address)
 }
 
 /* Returns the location of a code blob. dso is the index of the DSO_JIT that contains the code. The owner of *code (a
- * jitdump, timeline or window) must outlive the location. */
+ * jitdump, a timeline, or the reader of a recording) must outlive the location. */
 static inline struct location location_of_code(uint32_t dso, const struct jit_code *code)
 {
 	return (struct location){ .kind = LOCATION_CODE, .dso = dso, .code = (uint64_t)(uintptr_t)code };
@@ -103,7 +103,7 @@ static inline struct location location_of_group(uint32_t group)
 	return (struct location){ .kind = LOCATION_GROUP, .group = group };
 }
 
-/* Returns the mark for the end of a stack. addresses is the length of the callchain for STACK_KERNEL_LIMIT, else 0. */
+/* Returns the mark for the end of a stack. addresses: as STACK_KERNEL_LIMIT defines it; 0 for every other `end`. */
 static inline struct location location_of_end(enum stack_end end, uint64_t addresses)
 {
 	return (struct location){ .kind = LOCATION_STACK_END, .end = end, .addresses = addresses };

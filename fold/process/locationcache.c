@@ -23,8 +23,9 @@ struct place_known {
 
 /* ---- lookups of locations ----------------------------------------------------------------------------------- */
 
-/* Returns which code blobs of a DSO's process a packed recording contains. SYMBOLIZED_NONE: none, or the recording is
- * not packed. SYMBOLIZED_MORE: blobs that add to other sources. SYMBOLIZED_ALL: all blobs of the process. */
+/* Returns the extent of the code blobs that a packed recording has of a DSO's process. SYMBOLIZED_NONE: none, or the
+ * recording is not packed. SYMBOLIZED_MORE: blobs that complement the other sources. SYMBOLIZED_ALL: all blobs of the
+ * process. */
 static enum symbolized_has packed_code(const struct locationcache *locations, const struct dso *dso)
 {
 	return locations->recorder && locations->recorder->symbolized ?
@@ -74,9 +75,9 @@ static const struct jit_code *from_packed(struct locationcache *locations, const
 	return code;
 }
 
-/* Returns the code blob at an address in a JVM: from the recording's own code, otherwise from the names in a packed
- * recording, otherwise from pjmap's timeline. Returns NULL if none of these sources has code at the address and
- * time. */
+/* Returns the code blob at an address in a JVM at a time (ns). Searches the JVM code that pjrecord stored in the
+ * recording, then one further source: the packed recording if that has code of the process, otherwise pjmap's timeline.
+ * Returns NULL if neither has code at the address and time. */
 static const struct jit_code *find_jvm_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					    uint64_t time)
 {
@@ -91,7 +92,7 @@ static const struct jit_code *find_jvm_code(struct locationcache *locations, con
 }
 
 /* Returns the code blob at an address of a process at a time (ns), or NULL. The source is the packed recording if that
- * has all code of the process, otherwise the jitdump, otherwise the sources of JVM code. */
+ * has all code of the process; otherwise the jitdump, if the process has one; otherwise the sources of JVM code. */
 static const struct jit_code *find_code(struct locationcache *locations, const struct dso *dso, uint64_t address,
 					uint64_t time)
 {
@@ -103,7 +104,8 @@ static const struct jit_code *find_code(struct locationcache *locations, const s
 }
 
 /* Returns true if a source has the JIT code of this process with the times of changes: a jitdump, a packed recording,
- * the recording's own code or a timeline. Returns false if only a perf map can have names for this code. */
+ * the JVM code that pjrecord stored in the recording, or a timeline. Returns false if only a perf map can have names
+ * for this code. */
 static bool has_history(struct locationcache *locations, const struct dso *dso)
 {
 	return dso->jitdump || packed_code(locations, dso) ||
@@ -111,10 +113,10 @@ static bool has_history(struct locationcache *locations, const struct dso *dso)
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
-/* Returns true if ip, an address outside of code mappings, may be the Method* or the instruction of an interpreted
- * frame, which pjrecord puts into callchains. Such an address is looked up in pass 2, because pjrecord lists methods
- * and instructions at the end of the window. Returns false for odd addresses, among others: a Method* is aligned, and
- * instructions of CPython have two bytes. */
+/* Returns true if ip may be the address of a LOCATION_METHOD, such as a Method* or an interpreter's instruction:
+ * pjrecord puts these addresses into callchains. ip must be outside of code mappings. Pass 2 looks up such an address,
+ * because pjrecord's list of these addresses is at the end of the window. Returns false for odd addresses, among
+ * others: a Method* is aligned, and instructions of CPython have two bytes. */
 static bool may_be_method(const struct locationcache *locations, enum perfdata_mode mode, uint64_t ip)
 {
 	return mode == MODE_USER && ip && ip % 2 == 0 && locations->symstore && locations->symstore->who->unwound;
@@ -193,9 +195,10 @@ static bool locationcache_is_jitdump(struct str path)
 	return str_starts(base, STR("jit-")) && str_ends(base, STR(".dump"));
 }
 
-/* Opens the jitdump of a mapping: pjrecord's copy, otherwise the file as the live process sees it, otherwise the file
- * below --symfs or of this machine. Writes the name of the file, for messages, to `path`, a buffer of `space` bytes.
- * Returns a descriptor, or -1 if none of these files exists. */
+/* Opens the jitdump of a mapping: pjrecord's copy, otherwise the file below --symfs, if that is given, otherwise the
+ * file as the live process sees it; then, if the process ran on this machine since its last boot, the file of this
+ * machine. Writes the name of the file, for messages, to `path`, a buffer of `space` bytes. Returns a descriptor, or -1
+ * if none of these files exists. */
 static int open_jitdump(const struct locationcache *locations, const struct perfdata_record *record,
 			const struct provenance *origin, char *path, size_t space)
 {

@@ -40,8 +40,9 @@ struct locationcache {
 	/* Open jitdumps; locationcache_free closes them. */
 	struct jitdump **jitdump;
 	size_t njitdumps;
-	/* Number of damaged jitdump records and of jitdumps that cannot be read, with the position of the first. */
+	/* Number of damaged jitdump records and of jitdumps that cannot be read, and a message about the first. */
 	struct input_errors errors;
+	/* pjmap's timelines of JVMs. */
 	struct timelines timelines;
 	/* True if samples have times of CLOCK_MONOTONIC, the clock of the timelines and of the window's code. */
 	bool monotonic;
@@ -55,7 +56,9 @@ uint32_t locationcache_locate(struct locationcache *locations, const struct addr
 			      enum perfdata_mode mode, uint64_t ip, uint64_t time);
 
 /* Opens the jitdump that this MMAP record maps, if the record maps a jitdump and the process has no open jitdump yet.
- * All later lookups in that process use this jitdump. The caller passes each MMAP record. */
+ * All later lookups in that process use this jitdump. To be called with each MMAP record. A jitdump that cannot be read
+ * is counted in locations->errors. `origin` decides if files of this machine are used; `info` has the clock of the
+ * samples, by which lookups at a time are possible. */
 void locationcache_map(struct locationcache *locations, const struct perfdata_record *record,
 		       const struct provenance *origin, const struct perfdata_info *info);
 

@@ -9,7 +9,7 @@
 /* Set of locations that one thread handles together: all locations of one DSO, all locations in the kernel, or up to
  * 4,096 locations that need no lookup in a DSO. */
 struct lookupjob {
-	bool in_dso;
+	bool in_dso; /* true: the locations are in a DSO; false: they need no lookup in a DSO */
 	/* if in_dso is true: index of the DSO of the locations; for the kernel, index of its first DSO */
 	uint32_t dso;
 	/* from: index in lookupjobs.location of the first location of the job. n: number of its locations. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * losses.h - losses of the recorder of one perf.data: records of any kind, and samples by event, also by time slice.
+ * losses.h - counts the records that one perf.data lacks: lost records of any kind, and lost samples by event; both
+ * also by time slice.
  *
  * LOST records count records of any kind, and have no event; LOST_SAMPLES records count samples of one event. Both
  * mostly count the same losses, in full buffers, so only the larger sum is used.
@@ -25,12 +26,13 @@ struct losses {
 	struct slices_lost slices;
 };
 
-/* Counts a record of kind PERFDATA_LOST, also in the time slice with name `slice`, unless the name is empty. */
+/* Adds the losses that a record of kind PERFDATA_LOST reports. Adds them also to the time slice with name `slice`,
+ * unless the name is empty. */
 void losses_add(struct losses *losses, const struct perfdata_record *record, struct str slice);
 
-/* Adds losses to *lost and *slices: the lost samples of the chosen events, or of all events of `data` if none is
- * chosen. If the LOST records have a larger sum than the LOST_SAMPLES records, adds the losses of LOST records
- * instead. */
+/* Adds losses to *lost and *slices: the lost samples of the events that `samples` counts (of all events of `data` if
+ * the user chose none). If the LOST records have a larger sum than the LOST_SAMPLES records, adds the losses of LOST
+ * records instead. */
 void losses_take(const struct losses *losses, const struct perfdata *data, const struct samples *samples,
 		 uint64_t *lost, struct slices_lost *slices);
 

@@ -58,8 +58,8 @@ bool samplekey_ns(const struct sample_key *key, uint64_t *ns);
  * `event`. */
 struct str samplekey_event_key(struct str event);
 
-/* Returns true for an event some or all of whose samples are off-CPU times, otherwise false. Periods of such samples
- * are ns, the samples may be few, and their stacks may have been read while the thread was off the CPU. */
+/* Returns true if some or all samples of this event are off-CPU times, otherwise false. Periods of such samples are ns,
+ * the samples may be few, and their stacks may have been read while the thread was off the CPU. */
 bool samplekey_has_waits(struct str event);
 
 /* Returns true for an event whose samples weigh as much as their periods: off-CPU times, and allocations. */

@@ -61,7 +61,8 @@ bool samples_counts(const struct samples *samples, struct str event)
 }
 
 /* Returns true if samples of this event are added to the call tree, otherwise false. If no event is chosen yet, chooses
- * this event in two cases: the user selects it; or the user selects no event, and no other event is preferred. */
+ * this event in two cases: the user selects it; or the user selects no event, and no event with another key is
+ * preferred. */
 static bool is_chosen(struct samples *samples, const struct samples_event *event)
 {
 	if (samples->preferred.n && !samples->chosen && !samples->options->select.event.n &&

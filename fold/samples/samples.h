@@ -23,8 +23,9 @@
 /* Text of the first frame. COMM_KEEP: the comm as recorded. COMM_NONE: there is no first frame. COMM_CANONICAL: the
  * comm without a number at its end, by which threads of a pool differ. */
 enum samples_comm { COMM_KEEP, COMM_NONE, COMM_CANONICAL };
-/* Weight of a sample. WEIGHT_DEFAULT: its period if the event has waits (samplekey_has_waits), otherwise as
- * WEIGHT_SAMPLES. WEIGHT_SAMPLES: the number of equal samples that the sample represents. WEIGHT_PERIOD: its period. */
+/* Weight of a sample. WEIGHT_DEFAULT: its period if the event is off-CPU time or allocations (samplekey_has_weights),
+ * otherwise as WEIGHT_SAMPLES. WEIGHT_SAMPLES: the number of equal samples that the sample represents. WEIGHT_PERIOD:
+ * its period. */
 enum samples_weight { WEIGHT_DEFAULT, WEIGHT_SAMPLES, WEIGHT_PERIOD };
 
 /* Options of the user; constant while threads run. */
@@ -114,10 +115,10 @@ struct samples {
 	struct intern event_names;
 	uint32_t nevents, events_cap;
 	uint32_t latest; /* index of the last sample's event; the next sample mostly has the same event */
-	/* True after an event was chosen, whose samples are added: the first event that the user selected, or
-	 * `preferred`. */
+	/* True after the event was chosen whose samples are added to the tree: the first event in the input that the
+	 * user selects or, if the user selects none, the first with the key `preferred`. */
 	bool chosen;
-	struct str preferred;       /* key of the event to choose if the user selects none; empty: the first event */
+	struct str preferred;       /* key of the event to choose if the user selects none; empty: any event */
 	struct str event_key;       /* key of the chosen event, samplekey_event_key */
 	struct str event_name;      /* name of the chosen event, as in its first sample */
 	struct str host, frequency; /* host and sampling frequency, as the input has them; empty: unknown */
@@ -138,8 +139,8 @@ struct samples {
 	bool locations;
 	uint32_t *frame; /* frame ids of the open sample, leaf first */
 	size_t nframes, frames_cap;
-	/* Cache of first frames' nodes by the header's text up to the tid, with SAMPLES_ROOTS entries; NULL before the
-	 * first sample. */
+	/* Cache of the nodes of first frames, by the header's text up to the tid; SAMPLES_ROOTS entries; NULL before
+	 * the first sample. */
 	struct samples_root *roots;
 	struct samples_root *root; /* cache entry of the open sample, or NULL */
 	uint64_t nroots;           /* number of assignments of cache entries so far */
@@ -173,7 +174,8 @@ struct samples_open samples_suspend(struct samples *samples);
 /* Reopens a suspended sample, without frames: the caller pushes them again. */
 void samples_resume(struct samples *samples, struct samples_open sample);
 
-/* Adds the open sample with its frames to the tree, and closes it; does nothing if no sample is open. */
+/* Adds the open sample with its frames to the tree, unless its state is SAMPLE_IGNORED, and closes it; does nothing if
+ * no sample is open. */
 void samples_close(struct samples *samples);
 
 /* Closes the open sample for a caller that has added its stack to the tree: adds the weight to `node`, the node of the

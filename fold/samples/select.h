@@ -57,7 +57,7 @@ bool select_event(const struct select *select, struct str event);
 bool select_sample(const struct select *select, const struct sample_key *key, uint64_t first_ns);
 
 /* Returns true if a time or a key other than `event` is given, so that only a part of an event's samples may be
- * selected; false if all samples of a selected event are. */
+ * selected; false if the selection has all samples of a selected event. */
 bool select_is_partial(const struct select *select);
 
 /* Returns true if --from or --to is given, so that samples without a time are not selected; otherwise false. */
@@ -69,8 +69,8 @@ static inline bool select_needs_time(const struct select *select)
 /* Returns true if --from or --to is given as a time on the wall clock, otherwise false. */
 bool select_needs_wall(const struct select *select);
 
-/* Returns true if --to is not later than --from, so that no sample is selected. Returns false if --from and --to are on
- * different clocks. */
+/* Returns true if both --from and --to are given, on the same clock, and --to is not later than --from, so that no
+ * sample is selected; otherwise false. */
 bool select_empty_range(const struct select *select);
 
 /* Frees the memory of *select, which becomes empty. */

@@ -417,7 +417,8 @@ static struct str tidy_source(struct asflamegraph *asflamegraph, struct str line
 	return string;
 }
 
-/* Once all source lines of the waiting frame line have been read, pushes its frames to the open sample. */
+/* Pushes the frames of the waiting frame line to the open sample, if all its source lines have been read; otherwise
+ * does nothing. */
 static void end_waiting(struct asflamegraph *asflamegraph, struct stacks *stacks)
 {
 	if (asflamegraph->waiting_at < asflamegraph->waiting_lines)

@@ -18,8 +18,8 @@ struct line_entry {
 	uint32_t symbol_n;
 	uint32_t rest_n;
 	uint32_t frame; /* id of the innermost frame */
-	/* index in linecache.more of the ids of the frames into which `frame` is inlined, innermost first, ended by 0;
-	 * 0: not inlined */
+	/* index in linecache.more of the list of callers if `frame` is an inlined call: frame ids, innermost first,
+	 * ended by 0; 0: `frame` is not inlined */
 	uint32_t unwinder;
 	bool unresolved;
 	/* text by which the entry is found: symbol without offset, then " (dso)", " (inlined)" or nothing */

@@ -131,7 +131,7 @@ static void frame_line(struct script *script, struct str line)
 }
 
 /* Processes a line "  file:line" of perf script -F+srcline, which belongs to the frame before it. " (inlined)" after
- * the line number marks that frame as inlined. Returns false if the line is no source line. */
+ * the line number marks that frame as inlined. Returns false if the line is no source line, or follows no frame. */
 static bool perfscript_srcline(struct script *script, struct str line)
 {
 	struct str text = str_trim(line);
@@ -162,9 +162,8 @@ static bool perfscript_srcline(struct script *script, struct str line)
 
 /* ---- classification of lines -------------------------------------------------------------------------------- */
 
-/* Returns frame_text up to the end of its DSO: with -F+insn and other options, perf script prints more after the DSO,
- * "sym+0x1
- * (/x) insn: 48 83". */
+/* Returns frame_text up to the end of its DSO. With -F+insn and other options, perf script prints more text after the
+ * DSO, for example "sym+0x1 (/x) insn: 48 83". */
 static struct str without_payload(struct str frame_text)
 {
 	ptrdiff_t open = str_find_str(frame_text, STR(" (/")), depth = 0;

@@ -26,6 +26,7 @@ struct suffix_sample {
 	uint32_t first, n; /* index of the first line in suffixcache.line, and number of lines, innermost first */
 };
 
+/* The lines of all folded samples of a block of text: n lines; cap: capacity of `line` in elements. */
 struct suffixcache {
 	struct suffix_line *line;
 	uint32_t n, cap;

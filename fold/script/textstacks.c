@@ -42,7 +42,7 @@ void textstacks_skip(struct textstacks *text, struct str line, uint64_t number)
 
 /* ---- frames of the open sample ------------------------------------------------------------------------------ */
 
-/* Returns the id of a frame without symbol, whose name gets the address (--addrs). */
+/* Returns the id of a frame whose name has the address (--addrs). frame_text: text of a frame without symbol. */
 static uint32_t frame_with_address(struct samples *samples, struct str frame_text, struct str address)
 {
 	struct names_frame frame = linecache_split(frame_text);

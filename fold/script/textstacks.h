@@ -52,7 +52,8 @@ struct textstacks {
 	uint64_t block;  /* number of the current block of text in the run */
 };
 
-/* Prepares *text, which adds to *samples. textstacks_free frees its memory; *samples must not move before. */
+/* Prepares *text, through which samples are added to *samples. textstacks_free frees its memory; *samples must not move
+ * until then. */
 void textstacks_init(struct textstacks *text, struct samples *samples);
 void textstacks_free(struct textstacks *text);
 
@@ -78,7 +79,7 @@ const struct suffix_sample *textstacks_before(struct textstacks *text);
 /* Looks up the collected lines, and pushes their frames to the open sample. */
 void textstacks_look_up(struct textstacks *text);
 
-/* Replaces the frames of the last line, which has been looked up, by the names of `frame`. */
+/* Replaces the frames of the last frame line by the names of `frame`. To be called after textstacks_look_up. */
 void textstacks_rename_last(struct textstacks *text, struct names_frame frame);
 
 /* Closes the sample and adds it to the tree. end: the empty line after its text, if the thread's next sample can reuse

@@ -35,7 +35,7 @@ void symbolized_free(struct symbolized *symbolized);
 bool symbolized_has_inlined(const struct symbolized *symbolized);
 /* Returns the number of DSOs plus the number of processes with code by time. */
 size_t symbolized_count(const struct symbolized *symbolized);
-/* Returns the number of DSOs and entries of code that pjpack left out because of a limit. */
+/* Returns the number of results (names, addresses, code, stacks) that pjpack left out because of a limit. */
 uint64_t symbolized_left_out(const struct symbolized *symbolized);
 
 /* ---- names of addresses in DSOs ---- */

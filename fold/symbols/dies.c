@@ -29,8 +29,8 @@ bool diewalk_spend(struct diewalk *walk, uint64_t steps)
 	return walk->work <= walk->max || diewalk_give_up(walk, "it would take too long");
 }
 
-/* Moves *die to the next DIE that is not its child. Returns the number of levels by which the next DIE is higher (0: a
- * sibling), or -1 at the end of the unit. */
+/* Moves *die to the DIE that follows it and its children. Returns the number of levels by which that DIE is higher (0:
+ * a sibling), or -1 at the end of the unit or if the data are damaged. */
 static int next_entry(struct diewalk *walk, Dwarf_Die *die)
 {
 	Dwarf_Die next = { 0 };

@@ -6,7 +6,7 @@
  * Debug information is hostile: the nesting of DIEs and the number of steps are bounded, and damaged data end a walk
  * with a reason. The walk has no recursion. A function without linkage name, such as a static function compiled by gcc,
  * gets its namespaces and classes from the scopes that contain it; the scopes of a unit are read once, and the name of
- * each function is made once. Empty in a build without libdw.
+ * each function is made once. This header is empty in a build without libdw.
  */
 #ifndef PJ_DIES_H
 #define PJ_DIES_H
@@ -29,8 +29,8 @@ struct diewalk {
 	const char *why; /* first reason for an incomplete result; NULL: none */
 };
 
-/* Context of a DIE. function: number of the function that contains the DIE; while scopes are collected, index of the
- * scope instead. call: index of the innermost inlined call that contains the DIE; 0: none. */
+/* Context of a DIE. function: number of the function that contains the DIE, 0: none; while scopes are collected, index
+ * of the scope instead. call: index of the innermost inlined call that contains the DIE; 0: none. */
 struct diewalk_within {
 	uint32_t function, call;
 };
@@ -55,7 +55,8 @@ void diewalk_visit(struct diewalk *walk, Dwarf_Die *unit, struct diewalk_within 
 
 /* ---- names of functions ------------------------------------------------------------------------------------------ */
 
-/* The caller sets walk, names and as_perf and zeroes the rest; dienames_free frees it. */
+/* Maker of names. The caller sets walk, names and as_perf, and sets the other members to 0; dienames_free frees what
+ * these contain. */
 struct dienames {
 	struct diewalk *walk;            /* budget of the lookup */
 	struct intern *names;            /* the names that were made */
@@ -63,6 +64,7 @@ struct dienames {
 	struct intern known;             /* addresses of the DIEs of visited functions and units */
 	struct dienames_entry *known_as; /* results for each DIE in `known`; the index is the id of the DIE's address */
 	size_t known_cap;
+	/* scopes of the units that were read */
 	struct dienames_scope *scope;
 	uint32_t nscopes, scopes_cap;
 	struct text text; /* the name that is being made */

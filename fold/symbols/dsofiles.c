@@ -92,8 +92,8 @@ static struct str dir_of(struct str path)
 
 /* ---- candidate files -------------------------------------------------------------------------------------------- */
 
-/* Takes ownership of elfsyms: stores the file in `search` if it is the first with its kind of tables. Closes a file
- * that is not stored, and a file with another build-id. */
+/* Takes ownership of elfsyms: stores the file in `search` if it is the first with .symtab, .dynsym or debug
+ * information. Closes a file with another build-id, and a file that is not stored in `search`. */
 static void dsofiles_consider(struct search *search, struct elfsyms *elfsyms)
 {
 	if (!elfsyms)
@@ -443,8 +443,8 @@ static size_t dsofiles_query_one(struct search *search, struct symbols_query *qu
 	return answered;
 }
 
-/* Opens a file to which debug information refers; a relative name is below dir. Searches for the file where mapped
- * files are searched for. Returns a descriptor, or -1 if the file is not found. */
+/* Opens a file to which debug information refers, in the file systems in which mapped files are searched
+ * (open_as_mapped). A relative name is below dir. Returns a descriptor, or -1 if the file is not found. */
 static int open_named(struct search *search, struct str dir, const char *name)
 {
 	dsofiles_begin(search, "");
@@ -502,8 +502,9 @@ static int dsofiles_open_shared(void *with, const char *name, struct str build_i
 	return fd;
 }
 
-/* Looks up inlined calls of query[0..n) in the tables of Go in the mapped file, which has no debug information. Returns
- * true, and sets *why, as elfsyms_go_inlines does; false if the file has no usable tables of Go. */
+/* Looks up inlined calls of query[0..n) in the tables of Go in the mapped file. To be called if the file has no debug
+ * information. Returns true, and sets *why, as elfsyms_go_inlines does; false if the file has no usable tables of Go,
+ * or with as_perf. */
 static bool query_go_inlined(struct search *search, struct symbols_query *query, size_t n, struct intern *names,
 			     const char **why)
 {

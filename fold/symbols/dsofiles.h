@@ -6,8 +6,9 @@
  * A file of another build is worse than none: it is refused, and the reason is returned. Without a build-id, the file
  * at the mapped path is used only if device, inode and times prove that it was mapped, and a debug file only if its CRC
  * matches. (No proof is needed with --symfs, where the user chose the files, or with as_perf.) Files below
- * /proc/PID/root are used only if the caller proves that this is the sampled process (live), and are opened so that no
- * path in a container leads outside of it (openat2, RESOLVE_IN_ROOT, no magic links; regular files only).
+ * /proc/PID/root are used only if the caller has proven that process PID is the sampled one (dsofiles_query.live), and
+ * are opened so that no path in a container leads outside of it (openat2, RESOLVE_IN_ROOT, no magic links; regular
+ * files only).
  */
 #ifndef PJ_DSOFILES_H
 #define PJ_DSOFILES_H
@@ -53,9 +54,9 @@ struct dsofiles_query {
 	struct str path;
 	/* Build-id of the file; n is 0 if the build-id is unknown. */
 	struct build_id build_id;
-	/* File id of the mapped file; 0 if it is unknown. */
+	/* File id of the mapped file; its inode is 0 if it is unknown. */
 	struct file_id numbers;
-	/* Wall-clock time in ns since which the file at the path must be unchanged if no build-id is known
+	/* If no build-id is known, the file at the path must be unchanged since this wall-clock time in ns
 	 * (provenance.until). */
 	uint64_t until;
 	/* PID of a recorded process that maps the file. It selects the tenant in the symbol store. */
@@ -66,8 +67,9 @@ struct dsofiles_query {
 	pid_t live;
 };
 
-/* Looks up the symbols of q[0..n), ascending file offsets, in the files of a DSO, in perf's order. Returns DSO_FOUND,
- * or the reason why the remaining queries have no name. */
+/* Looks up the symbols of q[0..n), ascending file offsets, in the files of a DSO, in perf's order; and their inlined
+ * calls, if options->inlined is not NULL. Returns DSO_FOUND if a file with .symtab was found, or if other tables
+ * named the queries; otherwise the reason why queries have no name. */
 enum dso_reason dsofiles_resolve(const struct dsofiles_options *options, const struct dsofiles_query *query,
 				 struct symbols_query *q, size_t n, struct intern *names);
 

@@ -71,8 +71,8 @@ bool dwarfimage_has(const struct elffile *elffile, bool split)
 	       dwarfimage_holds(elffile, dwarfimage_find(elffile, names[INFO], true, split));
 }
 
-/* Reads method and decompressed size from the header of a compressed section. old: true for GNU compression
- * (.zdebug_*). Returns false if the header is damaged. */
+/* Reads method and decompressed size from the header of a compressed section, and moves part->from after the header.
+ * old: true for GNU compression (.zdebug_*). Returns false if the header is damaged or the ratio exceeds RATIO_MAX. */
 static bool dwarfimage_read_head(const struct elffile *elffile, struct part *part, bool old)
 {
 	union {
@@ -228,8 +228,9 @@ static uint64_t dwarfimage_aligned(uint64_t n)
 	return (n + GAP - 1) & ~(uint64_t)(GAP - 1);
 }
 
-/* Writes the ELF header, the section headers and the section names, without "z" and ".dwo". split: true for an image of
- * split units (.dwo). text: offset of the names in the image; table: offset of the section headers. */
+/* Writes the ELF header, the section headers and the section names, which have no "z" in the image. split: true for an
+ * image of split units: the names end in ".dwo". text: offset of the names in the image; table: offset of the section
+ * headers. */
 static void dwarfimage_put_headers(struct dwarfimage *image, const struct part *part, bool split, uint64_t text,
 				   uint64_t table)
 {

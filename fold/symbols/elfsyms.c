@@ -250,7 +250,7 @@ static void resolve_stubs(struct symtab_search *search, struct elffile *runtime,
 }
 
 /* Names addresses at[0..n) in Go code by Go's own table. Does nothing if the file has a table of all symbols, or with
- * as_perf. .dynsym has few Go functions, and sizes that differ from Go's. */
+ * as_perf. .dynsym has few Go functions, and sizes that differ from Go's, so Go's names replace names from .dynsym. */
 static void resolve_go(struct elfsyms *elfsyms, struct symtab_search *search, const uint64_t *at, size_t n,
 		       struct symtab_answer *answer)
 {

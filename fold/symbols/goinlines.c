@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-/* Offsets in bytes in struct _func. TABLES: of the number of pctab tables. DATA_18, DATA_20: of the number of data, in
- * Go 1.18 and Go 1.20. OFFSETS_18, OFFSETS_20: of the list with the offsets of the tables, after which the offsets of
- * the data follow. */
+/* Offsets in bytes of members of struct _func. TABLES: the number of pctab tables. DATA_18, DATA_20: the number of data
+ * (funcdata), in Go 1.18 and Go 1.20. OFFSETS_18, OFFSETS_20: the list of the offsets of the tables; the list of the
+ * offsets of the data follows it. */
 enum { TABLES = 28, DATA_18 = 39, DATA_20 = 43, OFFSETS_18 = 40, OFFSETS_20 = 44 };
 
 /* INLINE_TABLE: Go's PCDATA_InlTreeIndex, an index into the pctab tables of a function. INLINE_TREE: Go's
@@ -30,8 +30,8 @@ enum {
 	VALUE_MAX = 20,       /* maximum size in bytes of a span in pctab: two numbers of 10 bytes */
 };
 
-/* Range of addresses of a function with the same innermost inlined call. `end` is relative to the start of the
- * function. */
+/* Range of addresses of a function with the same innermost inlined call, from the end of the previous span. `end` is
+ * relative to the start of the function. */
 struct span {
 	uint32_t end;
 	int32_t call; /* index of the inlined call in the tree; -1: none */
@@ -154,8 +154,8 @@ static int32_t goinlines_call_at(const struct goinlines *inlines, uint64_t offse
 
 /* ---- inlined calls ---------------------------------------------------------------------------------------------- */
 
-/* Reads entry `call` of the inline tree. Sets *name to the offset of its name, and *position to an offset in the
- * function that belongs to the outer call. Returns false if the entry cannot be read. */
+/* Reads entry `call` of the inline tree. Sets *name to the offset of the name of the called function, and *position to
+ * the offset, in the function, of an instruction of the outer call. Returns false if the entry cannot be read. */
 static bool goinlines_read_call(const struct goinlines *inlines, int32_t call, uint32_t *name, uint32_t *position)
 {
 	const struct gotable *gotable = &inlines->gosyms.gotable;

@@ -3,10 +3,11 @@
  * goinlines.h - looks up inlined calls of Go programs without debug information, in the tables of Go's runtime.
  *
  * pctab has, for each address of a function, the index of the innermost inlined call or -1. The inline tree of the
- * function, in read-only data at an offset from go.func.*, has for each call the name of the called function and an
- * address of the call's position: pctab's index at that address is the call that contains it. The address of go.func.*
- * is in the moduledata (gomodule.c). All bytes are hostile: a call that is damaged, or whose outer call has no smaller
- * index, gives no inlined calls at this address, and a reason. The steps of all lookups are bounded.
+ * function, in read-only data at an offset from go.func.*, has for each call the name of the called function and the
+ * offset of an instruction of the caller: pctab's index at this offset is that of the outer call. The address of
+ * go.func.* is in the moduledata (gomodule.c). All bytes are hostile: if a call is damaged, or the index of its outer
+ * call is not smaller, the lookup finds no inlined calls at this address, and returns a reason. The number of steps of
+ * all lookups in a file is bounded.
  */
 #ifndef PJ_GOINLINES_H
 #define PJ_GOINLINES_H

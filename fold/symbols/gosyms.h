@@ -17,8 +17,8 @@ struct gosyms {
 	uint64_t left; /* number of bytes of names that may still be read */
 };
 
-/* A Go function. start, end: virtual addresses of its code. place: offset in the section of the struct _func of the
- * function. */
+/* A Go function. start, end: virtual addresses of its code. place: offset of the function's struct _func in the
+ * section. */
 struct gosyms_function {
 	uint64_t start, end, place;
 };

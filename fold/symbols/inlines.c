@@ -95,7 +95,7 @@ static bool next_range(struct inlines *inlines, struct ranges *ranges)
 	}
 }
 
-/* Returns the number of requested addresses in the ranges of a DIE that are not assigned to a function yet. */
+/* Returns the number of requested addresses that are in the ranges of a DIE, but not yet assigned to a function. */
 static size_t count_open(struct inlines *inlines, Dwarf_Die *die)
 {
 	struct ranges ranges = { .die = die };
@@ -187,7 +187,7 @@ static bool visit_code(void *with, Dwarf_Die *die, int tag, struct diewalk_withi
 	struct inlines *inlines = with;
 
 	switch (tag) {
-	/* the second pass visits nested functions, such as methods in classes, in any order of addresses */
+	/* the second pass also enters functions inside of functions, even if the outer one has no requested address */
 	case DW_TAG_subprogram:
 		return (outer.function == 0 || inlines->deep) && (enter_function(inlines, die, inner) || inlines->deep);
 	case DW_TAG_inlined_subroutine: return outer.function && enter_call(inlines, die, outer, inner);
@@ -212,8 +212,8 @@ static bool visit_code(void *with, Dwarf_Die *die, int tag, struct diewalk_withi
 /* ---- units and split units ---------------------------------------------------------------------------------- */
 
 /* Reads the debug information of a split unit from its .dwo file, into *split. Returns false if that fails. libdw opens
- * the file by the names in the unit, which may form any path. So, during the call, the names in the image are
- * overwritten with the path of a memory file, which contains an image of the .dwo file (dwarfimage.h). */
+ * the file by the names in the unit, which may form any path. So, while libdw opens it (dwarf_cu_info), the names in
+ * the image are overwritten with the path of a memory file that contains an image of the .dwo file (dwarfimage.h). */
 static bool inlines_open_split(struct inlines *inlines, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
 {
 	static const char folder[] = "/dev/fd";

@@ -4,8 +4,8 @@
  *
  * The module hides libdw, together with dies.h, which only inlines.c uses. In a build without libdw, inlines_here is
  * false, and lookups find nothing. The units are visited one by one; only units that contain a requested offset are
- * read, each once for all its offsets. Debug information is hostile: damaged data, or data that would take too long,
- * end the lookup with a reason; results up to there remain valid.
+ * read, each at most twice, for all its offsets together. Debug information is hostile: damaged data, or data that
+ * would take too long, end the lookup with a reason; results up to there remain valid.
  */
 #ifndef PJ_INLINES_H
 #define PJ_INLINES_H
@@ -15,8 +15,8 @@
 
 extern const bool inlines_here;
 
-/* Callbacks that open other files to which debug information refers. Each returns a descriptor of a regular file, or
- * -1. */
+/* Callbacks that open other files to which debug information refers. Each returns a descriptor of a regular file, which
+ * the lookup closes, or -1. `with` is their first argument. */
 struct inlines_files {
 	/* opens a .dwo file of -gsplit-dwarf; dir may be NULL */
 	int (*split)(void *with, const char *dir, const char *name);
@@ -32,9 +32,9 @@ struct inlines_options {
 
 /*
  * Sets query[i].inlined, for i < n, to the id of the names of the inlined calls at query[i].address, outermost first,
- * separated by NUL; 0 if no call is inlined there. The addresses are ascending offsets in the file `runtime`. dwarf:
- * the file with the debug information, of the same build as runtime. Returns NULL, or the reason if calls may be
- * missing.
+ * separated by NUL; leaves it unchanged if no call is inlined there. The addresses are ascending offsets in the file
+ * `runtime`. dwarf: the file with the debug information, of the same build as runtime. Returns NULL, or the reason if
+ * calls may be missing.
  */
 const char *inlines_resolve(const struct inlines_options *options, const struct elffile *dwarf,
 			    const struct elffile *runtime, struct symbols_query *query, size_t n, struct intern *names);

@@ -7,8 +7,8 @@
 
 #include "common/text.h"
 
-/* Appends the decompressed file to out. Returns false if it is damaged or too large, or if pj was built without
- * liblzma. */
+/* Appends the decompressed file to out. Returns false if the file is damaged or exceeds 64 MB (out then contains a part
+ * of it), or if pj was built without liblzma. */
 bool minidebug_unpack(struct text *out, struct str packed);
 
 #endif

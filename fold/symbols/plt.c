@@ -236,8 +236,8 @@ static struct plt_stub in_lazy(struct plt *plt, uint64_t place)
 	return (struct plt_stub){ .kind = plt->as_perf ? PLT_NONE : PLT_HEAD, .start = plt->lazy.start };
 }
 
-/* Returns the address of the GOT slot of the stub `endbr64; bnd jmp *slot(%rip)`, relative to the start of the stub.
- * code[0..n): the code of the stub; 0 for other code. */
+/* Returns the address of the GOT slot of a stub, relative to the start of the stub. code[0..n): the code of the stub,
+ * `endbr64; bnd jmp *slot(%rip)`, where endbr64 and bnd may be missing. Returns 0 for other code. */
 static uint64_t plt_displacement(const unsigned char *code, size_t n)
 {
 	static const unsigned char endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };

@@ -16,9 +16,9 @@ enum plt_kind {
 
 struct plt_stub {
 	enum plt_kind kind;
-	uint64_t start; /* file offset of the stub */
-	uint64_t address;
-	struct str name; /* name of the symbol; valid until the next lookup */
+	uint64_t start;   /* file offset of the stub */
+	uint64_t address; /* PLT_IFUNC: virtual address of the indirect function */
+	struct str name;  /* name of the symbol; valid until the next lookup */
 };
 
 struct plt {

@@ -11,9 +11,9 @@ static uint64_t ns_of(struct timespec spec)
 	return (uint64_t)spec.tv_sec * 1000000000u + (uint64_t)spec.tv_nsec;
 }
 
-/* Returns true if the recording, whose last record has the time last_ns, is from the current boot; otherwise false.
- * pjrecord stores the boot id, perf -k the wall clock. For other recordings, the file's mtime is used as the time of
- * the last record; for a pipe, the current time is. */
+/* Returns true if the recording is from the current boot; otherwise false. pjrecord stores the boot id, perf -k the
+ * wall clock. In other recordings, the wall-clock time of the last record, whose time is last_ns, is taken to be the
+ * mtime of the file; for a pipe, the current time. */
 static bool is_this_boot(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
 {
 	struct timespec now;
@@ -28,8 +28,8 @@ static bool is_this_boot(const struct perfdata_info *info, const struct in *inpu
 	return clock_gettime(CLOCK_REALTIME, &now) == 0 && samehost_is_this_boot(ns_of(now), last_ns);
 }
 
-/* Returns the wall-clock time in ns of the last record, which has the time last_ns on the recording's clock, or the
- * mtime of the recording; 0 if both are unknown. */
+/* Returns the wall-clock time in ns of the last record, whose time on the recording's clock is last_ns; if the
+ * recording does not relate the two clocks, the mtime of its file; 0 for a pipe. */
 static uint64_t wall_of_end(const struct perfdata_info *info, const struct in *input, uint64_t last_ns)
 {
 	struct stat status;

@@ -32,7 +32,8 @@ struct provenance provenance_of(const struct perfdata_info *info, const struct i
 				uint64_t last_ns);
 
 /* Returns pid if the process with this pid is alive and is the recorded process; otherwise 0. It is the recorded
- * process if it started before the time `ns` on the recording's clock (0: before the first record). */
+ * process if its start time is that in pjrecord's list of processes; without a list, if it started before the time `ns`
+ * on the recording's clock (0: before the first record). */
 pid_t provenance_process(const struct provenance *provenance, uint32_t pid, uint64_t ns);
 
 #endif

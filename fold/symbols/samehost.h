@@ -3,8 +3,9 @@
  * samehost.h - compares a recording with this host, boot and its processes.
  *
  * Live sources (/proc/PID/root, /tmp/perf-PID.map, /proc/kallsyms) are valid for a recording only if it was made on
- * this host during this boot, and if the process is the sampled one, as PIDs are reused. Record clocks are perf's own
- * (sched_clock) or CLOCK_MONOTONIC; a drift of 100 ppm of the uptime, at most a minute, is accepted.
+ * this host during this boot, and if the process is the sampled one, as PIDs are reused. The times of records are from
+ * perf's own clock (sched_clock) or from CLOCK_MONOTONIC; a difference of the two clocks of 100 ppm of the uptime, at
+ * most a minute, is accepted.
  */
 #ifndef PJ_SAMEHOST_H
 #define PJ_SAMEHOST_H
@@ -23,8 +24,9 @@ uid_t samehost_user(void);
  * empty. */
 bool samehost_is_this_host(struct str hostname, struct str kernel_release);
 
-/* Returns true if wall_ns on CLOCK_REALTIME and record_ns on the record's clock are the same time, during this boot.
- * Returns false if they differ by more than 10 s, for example because the wall clock was set. */
+/* Returns true if wall_ns on CLOCK_REALTIME and record_ns on the recording's clock are the same time, during this boot.
+ * Returns false if they differ by more than 10 s (and the time in suspend), for example because the wall clock was
+ * set. */
 bool samehost_is_this_boot(uint64_t wall_ns, uint64_t record_ns);
 
 /* Returns true if id is the id of the current boot (/proc/sys/kernel/random/boot_id), or the beginning of it; otherwise
@@ -43,7 +45,7 @@ bool samehost_process_lived(pid_t pid, uint64_t sample_ns);
 pid_t samehost_inner_pid(pid_t pid);
 
 /* Sets *state and *start_ticks (clock ticks after boot) from the text of /proc/PID/stat. Returns false if the text is
- * malformed. A comm may contain any byte. */
+ * malformed. The comm in the text may contain any byte. */
 bool samehost_parse_stat(struct str stat, char *state, uint64_t *start_ticks);
 /* Returns the PID in the innermost PID namespace from the text of /proc/PID/status (NSpid); 0 if the text has none. */
 pid_t samehost_parse_status(struct str status);

@@ -15,7 +15,7 @@ struct symbols_query {
 	/* Address to look up, in the address space of the source. The addresses of an array are distinct and ascending.
 	 */
 	uint64_t address;
-	/* Result: id of the symbol's name in the intern table of the call; 0 if there is no symbol. */
+	/* Result: id of the symbol's name in the intern table that the lookup was given; 0 if there is no symbol. */
 	uint32_t name;
 	/* Result: distance in bytes from the start of the symbol to the address, at most UINT32_MAX. */
 	uint32_t offset;

@@ -24,8 +24,9 @@ static struct str symstore_cut_last(char *path)
 	return str_of(slash + 1);
 }
 
-/* Opens the DIR of a window, which is derived from the path of the open file in /proc/self/fd, so that links and
- * relative paths have no influence. Returns -1 for a pipe, which has no path. */
+/* Opens the DIR of a window. Derives DIR from the path of the open window in /proc/self/fd, so that links and relative
+ * paths have no influence. Returns -1 for a pipe, which has no path, and for a file that is not in DIR/out or
+ * DIR/recording. */
 static int find_dir(const struct in *input)
 {
 	struct text path = { 0 };

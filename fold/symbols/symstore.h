@@ -3,11 +3,11 @@
  * symstore.h - reads pjrecord's symbol store: symbols of binaries and of the kernel, and files of JITs (DIR/symbols,
  * DIR/jit; pj(7)).
  *
- * DIR is the spool directory of the window, which is in DIR/out or DIR/recording. The store makes names available after
- * the end of a container or a reboot, and to users without permission to read live processes. Files without a build-id
- * are identified by boot and by the start of the process, so a process with a reused PID never gets names of an earlier
- * process. A user who can write to DIR could write the window, too; nevertheless all files are treated as hostile, and
- * only plain files are read.
+ * DIR is the spool directory of the window; the window is in DIR/out or DIR/recording. The store makes names available
+ * after the end of a container or a reboot, and to users without permission to read live processes. Files without a
+ * build-id are identified by boot and by the start of the process, so a process with a reused PID never gets names of
+ * an earlier process. A user who can write to DIR could write the window, too; nevertheless all files are treated as
+ * hostile, and only plain files are read.
  */
 #ifndef PJ_SYMSTORE_H
 #define PJ_SYMSTORE_H
@@ -39,27 +39,28 @@ struct symstore {
 void symstore_open(struct symstore *symstore, const char *dir, const struct in *input, const struct recorder *who);
 void symstore_close(struct symstore *symstore);
 
-/* Functions that return int open a plain file and return its descriptor, or -1 and errno. */
+/* Functions that return int open a plain file and return its descriptor, or -1 and errno. `numbers` is the file id of
+ * a mapped file. */
 
-/* Opens the reduced ELF file for a mapping of process `pid`: by build-id or, if the build-id is unknown, by file_id (of
+/* Opens the reduced ELF file for a mapping of process `pid`: by build-id or, if the build-id is unknown, by file id (of
  * the recorded boot). Searches the files of root on the host, then only the files of the process's own tenants, because
- * a build-id is a claim of the file (record/symsaver/savernames.h). A file_id is from the kernel, so without a build-id
- * symstore_unclaimed is tried last. */
+ * a build-id is a claim of the file (record/symsaver/savernames.h). A file id is from the kernel, so any tenant's file
+ * with this id is the same file: without a build-id, symstore_unclaimed is tried last. */
 int symstore_binary(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		    const struct file_id *numbers);
 
 /* Opens the reduced ELF file for a process `pid` whose tenant is unknown: pjrecord's data do not list it, because the
  * recorder was killed, or several processes had this pid (recorder_process). Searches the folders of all tenants, but
- * not the files of root. Returns -1 if the tenant is known, or unless all files found have the same inode. Call it
- * after all other lookups: any tenant can save a file under any build-id. */
+ * not the files of root. Returns -1 if the tenant is known, if no file is found, or if the files found have different
+ * inodes. To be called after all other lookups: any tenant can save a file under any build-id. */
 int symstore_unclaimed(const struct symstore *symstore, uint32_t pid, const struct build_id *id,
 		       const struct file_id *numbers);
 
 /* Size in bytes of a buffer for the folder of a tenant (symstore_tenant). */
 #define SYMSTORE_TENANT (TENANT_NAME + 16)
 /* Origin of the names of a mapping. Mappings with the same path, build-id and origin have the same names. file: inode
- * of the saved file; 0: there is none. tenant: hash of the process's tenant if the process is in another mount
- * namespace, where files below its root are used, too, and always with by_tenant; otherwise 0. */
+ * of the saved file; 0: there is none. tenant: hash of the process's tenant, with by_tenant or if the process is in
+ * another mount namespace (files below its root are then used, too); otherwise 0. */
 struct symstore_origin {
 	uint64_t file, tenant;
 };
@@ -78,16 +79,16 @@ bool symstore_conflicts(const struct symstore *symstore, uint32_t pid, const str
 /* Returns the build-id that pjrecord stored in the window for a file; n is 0 if there is none. */
 struct build_id symstore_build(const struct symstore *symstore, const struct file_id *numbers);
 
-/* Returns true if the symbol store has a file with this file_id: the file is then a program or library, even if its
- * path does not look so. Returns false if the store has none. */
+/* Returns true if the symbol store has a file with this file id for process `pid`: the mapped file then is a program or
+ * library, even if its path is that of a memfd. Returns false if the store has none. */
 bool symstore_is_program(const struct symstore *symstore, uint32_t pid, const struct file_id *numbers);
 
 /* Opens the saved vDSO of the recorded boot. */
 int symstore_vdso(const struct symstore *symstore);
 
 /* Opens the copy of a file that the JIT of process `pid` wrote. kind: "map" (perf map), "map.1" (the previous perf map)
- * or "dump" (jitdump). Returns -1 if the process's start time is not in the window. Copies are in the folder of the
- * process's tenant; earlier versions had no such folders. */
+ * or "dump" (jitdump). Returns -1 also if the process's start time is not in the window. Copies are in the folder of a
+ * tenant; a copy outside of these folders, as earlier versions of pj made it, is opened, too. */
 int symstore_jit(const struct symstore *symstore, uint32_t pid, const char *kind);
 
 /* Writes the path, relative to DIR, of the copy that symstore_jit opens for these arguments, to `name`, a buffer of

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 struct entry {
-	/* listed: true if the path is a folder whose names are in the index. polled: true if `inode` is set. */
+	/* listed: true if the path is a folder whose names are in the index. polled: true if `inode` is final. */
 	bool listed, polled;
-	uint64_t inode;
+	uint64_t inode; /* inode of the regular file at the path; 0: there is none, or polled is false */
 };
 
 struct symstore_index {

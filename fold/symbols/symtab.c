@@ -253,16 +253,15 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 
 #define NOWHERE UINT64_MAX
 
-/* Requested offsets without a symbol so far, and starts of symbols that may contain them. Arrays are indexed by
- * requested offset. */
+/* Requested offsets without a symbol so far, and starts of symbols that may contain them. Element i of each array
+ * belongs to places.at[i], requested offset i. */
 struct open_places {
 	struct offset_table places;
 	bool first;        /* true in the first round, which also fills `nearest` */
-	uint64_t *nearest; /* by requested offset: largest start of any symbol at or below the offset */
-	/* by requested offset: largest start less than `below` of a symbol whose size includes the offset */
-	uint64_t *reach;
-	uint64_t *below; /* by requested offset: limit of `reach`, the start that the previous round tried */
-	uint64_t last;   /* largest start of all symbols */
+	uint64_t *nearest; /* largest start of any symbol at or below the offset */
+	uint64_t *reach;   /* largest start, less than `below`, among the symbols whose size includes the offset */
+	uint64_t *below;   /* limit of `reach`: the start that the previous round tried */
+	uint64_t last;     /* largest start of all symbols */
 	size_t steps;
 };
 
@@ -448,8 +447,8 @@ static size_t symtab_underscores(struct str string)
 	return n;
 }
 
-/* Returns true if alias b, which comes later in the tables, replaces the candidate by perf's rules; false if the
- * candidate stays. */
+/* Returns true if an alias of the candidate replaces it by perf's rules; false if the candidate stays. b: the alias; it
+ * must come later in the tables. */
 static bool second_wins(struct choice *choice, struct candidate *candidate, struct candidate *b)
 {
 	bool weak_a = candidate->symbol.bind == STB_WEAK, weak_b = b->symbol.bind == STB_WEAK;
@@ -541,8 +540,8 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Returns the distinct starts in `nearest` and `reach` in ascending order, and sets *count. The caller frees the
- * result. */
+/* Returns the starts of symbols to try in this round: those in `reach` and, in the first round, in `nearest`; in
+ * ascending order, each once. Sets *count to their number. The caller frees the result. */
 static uint64_t *distinct_starts(const struct open_places *places, size_t *count)
 {
 	uint64_t *s = mem_alloc(2 * sizeof(*s), places->places.n + 1);

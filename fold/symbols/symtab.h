@@ -29,7 +29,7 @@ struct symtab_search {
 	size_t n_tables;
 	/* File whose segments map virtual addresses to file offsets; NULL: the requests are virtual addresses. */
 	const struct elffile *runtime;
-	bool mangled;
+	bool mangled; /* true: names stay mangled, as in the file */
 	struct intern *names;
 	bool any;         /* result: true if the tables have a usable symbol */
 	uint64_t spent;   /* bytes of all names made so far, limited by symtab_spend */
@@ -40,7 +40,8 @@ struct symtab_search {
  * string tables: a few strings that share their ends could otherwise give gigabytes of names. */
 bool symtab_spend(struct symtab_search *search, size_t n);
 
-/* Sets answer[i] to the symbol that contains file offset at[i], for i < n. Offsets must be distinct and ascending. */
+/* Sets answer[i] to the symbol that contains file offset at[i], for i < n; leaves answer[i] unchanged if there is none.
+ * Offsets must be distinct and ascending. */
 void symtab_resolve(struct symtab_search *search, const uint64_t *at, size_t n, struct symtab_answer *answer);
 
 /* Sets *address to the value (st_value) of the symbol with this name. Returns false if no symbol has the name, or if

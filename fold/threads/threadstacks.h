@@ -82,7 +82,8 @@ struct threadstacks {
 void threadstacks_sample(struct threadstacks *threadstacks, const struct perfdata_record *record, uint32_t comm,
 			 bool user, bool complete, const uint32_t *frame, size_t n);
 
-/* Applies a record of kind EXIT, FORK or COMM, which ends, replaces or starts a thread; ignores other kinds. */
+/* Applies a record: EXIT ends a thread, COMM with exec ends all other threads of its process, FORK and other COMM
+ * records show that the thread lives. Ignores records of other kinds. */
 void threadstacks_record(struct threadstacks *threadstacks, const struct perfdata_record *record);
 
 /* Returns the threads that have a stack, sorted by pid, then by tid, but with the main thread of a process first. Sets

@@ -36,9 +36,9 @@ static enum shown_state state_at_end(const struct threadtext *threadtext, const 
 	return SHOWN_RUNNING;
 }
 
-/* Returns the sample whose stack is shown: of a waiting thread the newest sample. Of any other thread the newest sample
- * with a complete stack, or the newest sample if there is none with a complete stack, or if that is more than
- * THREADTEXT_RECENT_NS older. */
+/* Returns the sample whose stack is shown. For a thread that is not waiting, this is the newest sample with a complete
+ * stack, if there is one that is at most THREADTEXT_RECENT_NS older than the newest sample. In all other cases it is
+ * the newest sample. */
 static const struct threadsample *shown_sample(const struct threadstack *thread, enum shown_state state)
 {
 	const struct threadsample *newest = &thread->newest, *complete = &thread->complete;
@@ -233,7 +233,7 @@ static void put_lost_count(struct text *text, const char **before, uint64_t n, c
 	*before = ", ";
 }
 
-/* Appends the lines about the recording as such: losses and limits that make states and stacks uncertain or absent. */
+/* Appends the lines about the entire recording: losses and limits that make states and stacks uncertain or absent. */
 static void put_warnings(const struct threadtext *threadtext, const struct threadstacks *threadstacks,
 			 struct text *text)
 {

@@ -2,11 +2,12 @@
 /*
  * threadtext.h - the report of --thread-dump: the newest stack of each thread and its state at the end, as text.
  *
- * A thread that was off the CPU at the end of the window is "waiting" or "preempted" for at least the part of this time
- * that is in the window; pjrecord marks it by the time of its sample (PJ_ITEM_BORDER). Any other thread is "running" if
- * its newest sample is at most THREADTEXT_RECENT_NS old and no records of context switches were lost; otherwise its
- * state is unknown. The report shows a thread's newest complete stack instead of its newest stack, unless the thread is
- * waiting or the complete stack is more than THREADTEXT_RECENT_NS older.
+ * A thread that was off the CPU at the end of the window is "waiting" or "preempted": pjrecord writes a sample of it
+ * with the time of the last ns of the window (PJ_ITEM_BORDER). Its wait is as long as the sample shows, or longer,
+ * because the sample has only the part of the wait that is in the window. Any other thread is "running" if its newest
+ * sample is at most THREADTEXT_RECENT_NS old and no records of context switches were lost; otherwise its state is
+ * unknown. The report shows a thread's newest complete stack instead of its newest stack, unless the thread is waiting
+ * or the complete stack is more than THREADTEXT_RECENT_NS older.
  */
 #ifndef PJ_THREADTEXT_H
 #define PJ_THREADTEXT_H
