@@ -33,7 +33,7 @@ struct recording {
 	struct samples_options samples_options;
 	/* Call tree of the recording: first frames are names, all other frames are locations (LOCATION_BIT). */
 	struct samples samples;
-	struct locationcache places;
+	struct locationcache locationcache;
 	struct callchain callchain;
 	struct sampleframes frames;
 	struct deferred deferred;
@@ -330,7 +330,7 @@ static void add_record(struct recording *recording, const struct perfdata_record
 	case PERFDATA_MMAP:
 		addrspace_record(&recording->as, record);
 		if (!recording->o->as_perf)
-			locationcache_map(&recording->places, record, &recording->origin,
+			locationcache_map(&recording->locationcache, record, &recording->origin,
 					  perfdata_info(recording->data));
 		break;
 	default: addrspace_record(&recording->as, record); break;
@@ -351,10 +351,10 @@ static void recording_read_records(struct recording *recording, struct in *input
 	/* First provenance: lookups in jitdumps and code timelines need it while records are read. */
 	recording->origin = provenance_of(info, input, info->first, info->last);
 	if (!recording->o->as_perf)
-		timelines_open(&recording->places.timelines, recording->o->maps, &recording->symstore,
+		timelines_open(&recording->locationcache.timelines, recording->o->maps, &recording->symstore,
 			       &recording->origin);
-	recording->places.monotonic = recording->copied.monotonic = info->clock == CLOCK_MONOTONIC;
-	recording->copied.timelines = recording->o->as_perf ? NULL : &recording->places.timelines;
+	recording->locationcache.monotonic = recording->copied.monotonic = info->clock == CLOCK_MONOTONIC;
+	recording->copied.timelines = recording->o->as_perf ? NULL : &recording->locationcache.timelines;
 	while ((record = perfdata_next(recording->data)) != NULL) {
 		if (unlikely(record->kind == PERFDATA_SAMPLE &&
 			     select_needs_wall(&recording->samples_options.select))) {
@@ -383,7 +383,7 @@ static void settle_methods(struct recording *recording)
 
 		if (location->kind == LOCATION_METHOD &&
 		    !interpreted_find(&recording->origin.recorder->interpreted, location->pid, location->method))
-			*location = location_in_dso(0, recording->places.addresses ? location->method : 0);
+			*location = location_in_dso(0, recording->locationcache.addresses ? location->method : 0);
 	}
 }
 
@@ -594,9 +594,9 @@ static void name_and_add(struct recording *recording, struct samples *samples)
 	free(front);
 	inputerrors_add(&recording->tally->maps, &names.maps);
 	recording->tally->conflicts += names.conflicts;
-	inputerrors_add(&recording->tally->jitdumps, &recording->places.errors);
+	inputerrors_add(&recording->tally->jitdumps, &recording->locationcache.errors);
 	copiedstack_errors(&recording->copied, &recording->as, &recording->tally->jitdumps);
-	add_timelines(&recording->tally->timelines, &recording->places);
+	add_timelines(&recording->tally->timelines, &recording->locationcache);
 	if (names.kernel)
 		recording->tally->kernel = names.kernel;
 	resolved_free(&names);
@@ -646,7 +646,7 @@ static void recording_begin(struct recording *recording, const struct in *input,
 		die_usage("--thread-dump takes one recording: '%s' is the second", input->name);
 	addrspace_init(&recording->as, recording->o->as_perf);
 	recording->as.symstore = recording->copied.symstore;
-	recording->places =
+	recording->locationcache =
 		(struct locationcache){ .as = &recording->as,
 					.locations = &recording->locations,
 					.symfs = recording->o->symfs,
@@ -656,7 +656,7 @@ static void recording_begin(struct recording *recording, const struct in *input,
 					.packed = recording->o->packed,
 					.timelines = { .dir = -1 },
 					.addresses = recording->o->samples->names.addresses };
-	recording->callchain = (struct callchain){ .places = &recording->places,
+	recording->callchain = (struct callchain){ .locationcache = &recording->locationcache,
 						   .to = &recording->samples,
 						   .as_perf = recording->o->as_perf,
 						   .info = perfdata_info(recording->data) };
@@ -693,7 +693,7 @@ void recording_read(const struct recording_options *options, struct in *input, s
 	cgroupnames_free(&recording.groups);
 	containers_free(&recording.containers);
 	copiedstack_free(&recording.copied);
-	locationcache_free(&recording.places);
+	locationcache_free(&recording.locationcache);
 	samples_free(&recording.samples);
 	locations_free(&recording.locations);
 	addrspace_free(&recording.as);

@@ -55,7 +55,7 @@ struct backoff {
 	} lingering[BACKOFF_LINGERING_TENANTS];
 	unsigned lingering_max; /* limit for lingering helpers; 0: BACKOFF_LINGERING_MAX */
 	uint64_t rest;          /* time before which no helper is started, in ns */
-	uint64_t hung, crashed, restarts, avoided;
+	uint64_t hung, crashed, avoided;
 };
 
 /* Returns the id of the fault domain of a file of a process, never 0. All files of a tenant are one fault domain. For

@@ -15,8 +15,8 @@
 
 /* State of the push functions below. The owner of the struct sets all members but `garbage`. */
 struct callchain {
-	struct locationcache *places; /* looks up the locations of addresses */
-	struct samples *to;           /* frames are pushed to its open sample */
+	struct locationcache *locationcache; /* looks up the locations of addresses */
+	struct samples *to;                  /* frames are pushed to its open sample */
 	/* True: as in perf script, callers are looked up at their return address, and callchains with an unknown marker
 	 * or a marker of a guest are dropped. */
 	bool as_perf;
@@ -52,7 +52,8 @@ uint64_t callchain_addresses(const uint64_t *ips, uint64_t n);
 static inline void callchain_push_ip(struct callchain *callchain, const struct addrspace_thread *thread,
 				     enum perfdata_mode mode, uint64_t ip, uint64_t time)
 {
-	samples_push(callchain->to, locationcache_locate(callchain->places, thread, mode, ip, time) | LOCATION_BIT);
+	samples_push(callchain->to,
+		     locationcache_locate(callchain->locationcache, thread, mode, ip, time) | LOCATION_BIT);
 }
 
 #endif

@@ -164,11 +164,11 @@ static void name_frames(struct linecache *lines, struct line_entry *entry, struc
 		}
 		if (lines->nmore == 0)
 			lines->nmore = 1; /* index 0 of `more` means no callers */
-		entry->unwinder = lines->nmore;
+		entry->callers = lines->nmore;
 		lines->nmore += n;
 		lines->more[lines->nmore - 1] = 0;
 		for (uint32_t i = n - 1; i-- > 0;)
-			lines->more[entry->unwinder + i] = stacks_frame(lines->stacks, str_cut(&names, '\n'));
+			lines->more[entry->callers + i] = stacks_frame(lines->stacks, str_cut(&names, '\n'));
 	}
 	entry->frame = stacks_frame(lines->stacks, names);
 	entry->unresolved = names_unresolved(frame);

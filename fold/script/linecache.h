@@ -20,7 +20,7 @@ struct line_entry {
 	uint32_t frame; /* id of the innermost frame */
 	/* index in linecache.more of the list of callers if `frame` is an inlined call: frame ids, innermost first,
 	 * ended by 0; 0: `frame` is not inlined */
-	uint32_t unwinder;
+	uint32_t callers;
 	bool unresolved;
 	/* text by which the entry is found: symbol without offset, then " (dso)", " (inlined)" or nothing */
 	char key[];

@@ -59,8 +59,8 @@ static void push_entry(struct textstacks *text, const struct line_entry *entry)
 	samples->tally.frames++;
 	samples->tally.unresolved += entry->unresolved;
 	samples_push(samples, entry->frame);
-	if (unlikely(entry->unwinder))
-		for (const uint32_t *frame = &text->lines.more[entry->unwinder]; *frame; frame++)
+	if (unlikely(entry->callers))
+		for (const uint32_t *frame = &text->lines.more[entry->callers]; *frame; frame++)
 			samples_push(samples, *frame);
 }
 
@@ -206,10 +206,10 @@ static void push_inwards(struct textstacks *text, const struct line_entry *entry
 {
 	uint32_t n = 0;
 
-	while (entry->unwinder && text->lines.more[entry->unwinder + n])
+	while (entry->callers && text->lines.more[entry->callers + n])
 		n++;
 	while (n-- > 0)
-		samples_push(text->samples, text->lines.more[entry->unwinder + n]);
+		samples_push(text->samples, text->lines.more[entry->callers + n]);
 	samples_push(text->samples, entry->frame);
 }
 

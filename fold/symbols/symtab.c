@@ -38,7 +38,7 @@ struct offset_table {
 	uint32_t *first; /* index in `at` of the first offset at or above the start of a bucket; buckets + 1 elements */
 };
 
-static void places_index(struct offset_table *table, const uint64_t *at, size_t n)
+static void offsets_index(struct offset_table *table, const uint64_t *at, size_t n)
 {
 	uint64_t span = n ? at[n - 1] - at[0] : 0;
 	size_t i = 0;
@@ -56,7 +56,7 @@ static void places_index(struct offset_table *table, const uint64_t *at, size_t 
 }
 
 /* Returns the index of the first offset that is at least a; n if there is none. */
-static inline size_t places_from(const struct offset_table *table, uint64_t a)
+static inline size_t offsets_from(const struct offset_table *table, uint64_t a)
 {
 	uint64_t b;
 	size_t from, to;
@@ -254,9 +254,9 @@ static void stream_all(struct symtab_search *search, each_block *each, void *to)
 #define NOWHERE UINT64_MAX
 
 /* Requested offsets without a symbol so far, and starts of symbols that may contain them. Element i of each array
- * belongs to places.at[i], requested offset i. */
-struct open_places {
-	struct offset_table places;
+ * belongs to table.at[i], requested offset i. */
+struct open_lookups {
+	struct offset_table table;
 	bool first;        /* true in the first round, which also fills `nearest` */
 	uint64_t *nearest; /* largest start of any symbol at or below the offset */
 	uint64_t *reach;   /* largest start, less than `below`, among the symbols whose size includes the offset */
@@ -267,46 +267,46 @@ struct open_places {
 
 /* Raises nearest[i] to the start of a symbol. i: index of the first requested offset at or after that start.
  * carry_nearest() sets `nearest` of later offsets. */
-static inline void note_nearest(struct open_places *places, size_t i, uint64_t start)
+static inline void note_nearest(struct open_lookups *lookups, size_t i, uint64_t start)
 {
-	if (start > places->last || places->last == NOWHERE)
-		places->last = start;
-	if (i < places->places.n && (places->nearest[i] == NOWHERE || start > places->nearest[i]))
-		places->nearest[i] = start;
+	if (start > lookups->last || lookups->last == NOWHERE)
+		lookups->last = start;
+	if (i < lookups->table.n && (lookups->nearest[i] == NOWHERE || start > lookups->nearest[i]))
+		lookups->nearest[i] = start;
 }
 
-static void carry_nearest(struct open_places *places)
+static void carry_nearest(struct open_lookups *lookups)
 {
-	for (size_t i = 1; i < places->places.n; i++)
-		if (places->nearest[i] == NOWHERE ||
-		    (places->nearest[i - 1] != NOWHERE && places->nearest[i - 1] > places->nearest[i]))
-			places->nearest[i] = places->nearest[i - 1];
+	for (size_t i = 1; i < lookups->table.n; i++)
+		if (lookups->nearest[i] == NOWHERE ||
+		    (lookups->nearest[i - 1] != NOWHERE && lookups->nearest[i - 1] > lookups->nearest[i]))
+			lookups->nearest[i] = lookups->nearest[i - 1];
 }
 
-static inline void note_reach(struct open_places *places, size_t i, const struct symbol *symbol)
+static inline void note_reach(struct open_lookups *lookups, size_t i, const struct symbol *symbol)
 {
-	for (; i < places->places.n && places->places.at[i] - symbol->start < symbol->size; i++) {
+	for (; i < lookups->table.n && lookups->table.at[i] - symbol->start < symbol->size; i++) {
 		/* limit the time for a hostile table in which each symbol contains all others: the time would otherwise
 		 * be quadratic */
-		if (++places->steps > OVERLAPS)
+		if (++lookups->steps > OVERLAPS)
 			return;
-		if (symbol->start < places->below[i] &&
-		    (places->reach[i] == NOWHERE || symbol->start > places->reach[i]))
-			places->reach[i] = symbol->start;
+		if (symbol->start < lookups->below[i] &&
+		    (lookups->reach[i] == NOWHERE || symbol->start > lookups->reach[i]))
+			lookups->reach[i] = symbol->start;
 	}
 }
 
 static void note_starts(void *to, size_t table, const struct symbol *symbol, size_t n)
 {
-	struct open_places *places = to;
+	struct open_lookups *lookups = to;
 
 	(void)table;
 	for (size_t index = 0; index < n; index++) {
-		size_t i = places_from(&places->places, symbol[index].start);
+		size_t i = offsets_from(&lookups->table, symbol[index].start);
 
-		if (places->first)
-			note_nearest(places, i, symbol[index].start);
-		note_reach(places, i, &symbol[index]);
+		if (lookups->first)
+			note_nearest(lookups, i, symbol[index].start);
+		note_reach(lookups, i, &symbol[index]);
 	}
 }
 
@@ -497,7 +497,7 @@ static void symtab_choose(void *to, size_t table, const struct symbol *symbol, s
 	if (n == 0)
 		end_of_table(choice);
 	for (size_t index = 0; index < n; index++) {
-		size_t i = places_from(&choice->starts, symbol[index].start);
+		size_t i = offsets_from(&choice->starts, symbol[index].start);
 		struct candidate new;
 		struct group *group;
 
@@ -527,7 +527,7 @@ static uint32_t group_name(struct choice *choice, struct group *group)
 
 struct work {
 	struct symtab_search *search;
-	struct open_places open;
+	struct open_lookups open;
 	uint64_t *at;                  /* requested offsets without a symbol so far */
 	struct symtab_answer **answer; /* answer[i]: caller's result for at[i] */
 	size_t n;
@@ -542,17 +542,17 @@ static int by_value(const void *a, const void *b)
 
 /* Returns the starts of symbols to try in this round: those in `reach` and, in the first round, in `nearest`; in
  * ascending order, each once. Sets *count to their number. The caller frees the result. */
-static uint64_t *distinct_starts(const struct open_places *places, size_t *count)
+static uint64_t *distinct_starts(const struct open_lookups *lookups, size_t *count)
 {
-	uint64_t *s = mem_alloc(2 * sizeof(*s), places->places.n + 1);
+	uint64_t *s = mem_alloc(2 * sizeof(*s), lookups->table.n + 1);
 	size_t n = 0, m = 0;
 
-	for (size_t i = 0; i < places->places.n; i++) {
-		uint64_t a = places->nearest[i], b = places->reach[i];
+	for (size_t i = 0; i < lookups->table.n; i++) {
+		uint64_t a = lookups->nearest[i], b = lookups->reach[i];
 
-		if (places->first && a != NOWHERE && (n == 0 || s[n - 1] != a))
+		if (lookups->first && a != NOWHERE && (n == 0 || s[n - 1] != a))
 			s[n++] = a;
-		if (b != NOWHERE && (!places->first || b != a) && (n == 0 || s[n - 1] != b))
+		if (b != NOWHERE && (!lookups->first || b != a) && (n == 0 || s[n - 1] != b))
 			s[n++] = b;
 	}
 	qsort(s, n, sizeof(*s), by_value);
@@ -565,7 +565,7 @@ static uint64_t *distinct_starts(const struct open_places *places, size_t *count
 
 /* Returns true if the chosen symbol of the group contains offset `at`, otherwise false. nearest: true if no other
  * symbol starts between the start of the group and `at`, so that a symbol without size contains `at`, too. */
-static bool symtab_reaches(const struct open_places *places, const struct group *group, uint64_t at, bool nearest)
+static bool symtab_reaches(const struct open_lookups *lookups, const struct group *group, uint64_t at, bool nearest)
 {
 	uint64_t start = group->best.symbol.start;
 
@@ -573,29 +573,29 @@ static bool symtab_reaches(const struct open_places *places, const struct group 
 		return false;
 	if (group->best.symbol.size)
 		return at - start < group->best.symbol.size;
-	if (start == places->last) /* as in perf, the last symbol extends to the end of its page, plus one page */
+	if (start == lookups->last) /* as in perf, the last symbol extends to the end of its page, plus one page */
 		return at < ((start + 4095) & ~(uint64_t)4095) + 4096;
 	return nearest;
 }
 
 static struct group *group_at(struct choice *choice, uint64_t start)
 {
-	return start == NOWHERE ? NULL : &choice->group[places_from(&choice->starts, start)];
+	return start == NOWHERE ? NULL : &choice->group[offsets_from(&choice->starts, start)];
 }
 
 /* Returns the group whose symbol contains requested offset i. Otherwise returns NULL and sets *below to the start below
  * which the next round searches, or to 0 if no symbol is left. */
 static struct group *symtab_reaching(struct work *work, struct choice *choice, size_t i, uint64_t *below)
 {
-	struct open_places *places = &work->open;
-	struct group *near = places->first ? group_at(choice, places->nearest[i]) : NULL,
-		     *group = group_at(choice, places->reach[i]);
+	struct open_lookups *lookups = &work->open;
+	struct group *near = lookups->first ? group_at(choice, lookups->nearest[i]) : NULL,
+		     *group = group_at(choice, lookups->reach[i]);
 
-	if (near && symtab_reaches(places, near, work->at[i], true))
+	if (near && symtab_reaches(lookups, near, work->at[i], true))
 		return near;
-	if (group && symtab_reaches(places, group, work->at[i], false))
+	if (group && symtab_reaches(lookups, group, work->at[i], false))
 		return group;
-	*below = group ? places->reach[i] : 0;
+	*below = group ? lookups->reach[i] : 0;
 	return NULL;
 }
 
@@ -607,7 +607,7 @@ static void symtab_settle(struct work *work)
 	size_t n, left = 0;
 	uint64_t *starts = distinct_starts(&work->open, &n), below = 0;
 
-	places_index(&choice.starts, starts, n);
+	offsets_index(&choice.starts, starts, n);
 	choice.group = mem_alloc(sizeof(*choice.group), n + 1);
 	choice.strings = mem_alloc(sizeof(*choice.strings), work->search->n_tables + 1);
 	if (n)
@@ -636,20 +636,20 @@ static void symtab_settle(struct work *work)
 
 static void one_round(struct work *work, bool first)
 {
-	struct open_places *places = &work->open;
+	struct open_lookups *lookups = &work->open;
 
-	places_index(&places->places, work->at, work->n);
+	offsets_index(&lookups->table, work->at, work->n);
 	for (size_t i = 0; i < work->n; i++) {
-		places->nearest[i] = places->reach[i] = NOWHERE;
+		lookups->nearest[i] = lookups->reach[i] = NOWHERE;
 		if (first)
-			places->below[i] = NOWHERE;
+			lookups->below[i] = NOWHERE;
 	}
 	if (first)
-		places->last = NOWHERE;
-	places->first = first;
-	stream_all(work->search, note_starts, places);
-	carry_nearest(places);
-	free(places->places.first);
+		lookups->last = NOWHERE;
+	lookups->first = first;
+	stream_all(work->search, note_starts, lookups);
+	carry_nearest(lookups);
+	free(lookups->table.first);
 	symtab_settle(work);
 }
 

@@ -58,7 +58,7 @@ int main(void)
 	ok(get(&l, "g (/b+0x1)") == get(&l, "g (/b+0x2)"), "an offset of the dso is none of its name");
 	get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)");
 	is_str(name(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)"), STR("c/D.g_[i]"), "the innermost is the frame");
-	is_str(intern_str(&s.frames, l.more[get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)")->unwinder]),
+	is_str(intern_str(&s.frames, l.more[get(&l, "La/B;::f->Lc/D;::g (/tmp/perf-1.map)")->callers]),
 	       STR("a/B.f_[j]"), "its caller is kept beside");
 
 	for (int i = 0; i < 400000; i++) { /* more than the front table holds, twice the same */
