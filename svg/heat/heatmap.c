@@ -73,8 +73,8 @@ static uint64_t times_distance(const struct slots *slots)
 	return distance ? distance : 1;
 }
 
-/* Returns the number of columns in the grid from one used column to the next one. A gap of more than HEATMAP_GAP unused
- * columns is shown as one column, so the result is then 2. */
+/* Returns the number of columns in the grid from a column with samples to the next one. A gap of more than HEATMAP_GAP
+ * columns without samples is shown as one column, so the result is then 2. */
 static uint64_t heatmap_step(uint64_t from, uint64_t to)
 {
 	return to - from > HEATMAP_GAP + 1 ? 2 : to - from;
@@ -131,8 +131,8 @@ static bool try_shapes(struct heatmap *map, const struct slots *slots, uint64_t 
 	return false;
 }
 
-/* Returns true if times with this distance can fill all slots of some shape: the slot of the first shape is a multiple
- * of `distance`, or a shape has exactly this slot length. Otherwise false: slots do not use the shapes. */
+/* Returns true if slots of `shapes` fit times with this distance: the slot of the first shape is a multiple of
+ * `distance`, or a shape has exactly this slot length. Returns false if the map must use other slot lengths. */
 static bool has_shape(uint64_t distance)
 {
 	bool found = shapes[0].slot_ns % distance == 0;
@@ -155,8 +155,7 @@ static uint64_t shortest_slot(const struct heatmap *map, uint64_t wish, uint64_t
 }
 
 /* Tries slot lengths from `least` (ns) on, in ascending order, until the map keeps the limits HEATMAP_COLUMNS and
- * HEATMAP_PAIRS, and sets the length in *map. distance: of the times, in ns (times_distance); seen: scratch array of
- * pairs_fit. */
+ * HEATMAP_PAIRS, and sets the length in *map. distance: result of times_distance; seen: scratch array of pairs_fit. */
 static void try_slots(struct heatmap *map, const struct slots *slots, uint64_t least, uint64_t distance, size_t *seen)
 {
 	if (has_shape(distance) && try_shapes(map, slots, least, distance, seen))

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Allocates the columns of the layout for n frames. The columns are not zeroed: each frame gets a value in all of
- * them. */
+/* Allocates the columns of the layout for n frames. They are not zeroed: layout_make stores a value for each frame in
+ * all of them. */
 static void make_columns(struct layout *layout, size_t n)
 {
 	layout->node = mem_grow(NULL, sizeof(*layout->node), n);
