@@ -49,9 +49,7 @@ static void weigh_kinds(struct profile *profile, const struct stacks *window, co
 }
 
 /* Adds columns 0 to columns - 1 of `from` to stacks, as columns from `column` on. frame[] maps frames of `from` to
- * frames of stacks. Sets node[], by node of `from`, to the nodes of stacks. Returns false if a sum would exceed 63
- * bits.
- */
+ * frames of stacks. Sets node[], by node of `from`, to nodes of stacks. Returns false if a sum would exceed 63 bits. */
 static bool add_nodes(struct stacks *stacks, const struct stacks *from, const uint32_t *frame, unsigned column,
 		      unsigned columns, uint32_t *node)
 {

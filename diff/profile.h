@@ -21,8 +21,7 @@ struct profile {
 	struct stacks raw;
 	uint64_t raw_sum;    /* sum of the weights in `raw` before the current window was read */
 	unsigned windows[2]; /* number of windows with weight, by side */
-	/* by side and node: sum over the windows of (weight of the node)^2 / total of the window; NULL without scatter
-	 */
+	/* by side and node: sum over the windows of weight^2 / total of the window; NULL without scatter */
 	double *node[2];
 	/* by side and frame: sum over the windows of weight^2 / total of the window; weight: total weight of the
 	 * function over all its nodes, with recursion counted once. NULL without scatter */

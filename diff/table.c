@@ -87,8 +87,7 @@ static uint64_t own_change(const struct table_row *row)
 }
 
 /* Compares rows by their position in the table. A changed function changes the total weight of its callers by the same
- * points. So among rows of equal points, the largest change of self weight comes first: the cause before its callers.
- */
+ * points. So among rows of equal points, the largest change of self weight, the cause, comes first. */
 static int table_row_cmp(const void *a, const void *b)
 {
 	const struct table_row *row = a, *y = b;

@@ -16,7 +16,7 @@
  * --method=jcmd; JCMDMAP_AGENT: --method=agent. */
 enum jcmdmap_method { JCMDMAP_NOT, JCMDMAP_JCMD, JCMDMAP_AGENT };
 
-/* Checks, without a request to the JVM, if `method` can work. Returns a reason with code NULL if it finds no obstacle.
+/* Checks, without a request to the JVM, if `method` can work. Returns a reason with code NULL if nothing prevents it.
  */
 struct hotspot_reason jcmdmap_check(const struct jvm_process *process, enum jcmdmap_method method);
 

@@ -32,8 +32,7 @@
 #define ONCE_NS (12 * SECOND_NS)
 /* time limit in ns for a request other than READ_MAP, such as for a row of --list; after it the request fails */
 #define LIST_NS (5 * SECOND_NS)
-/* time in ns after which a helper that pjmap has ended, but that still runs, is killed and counted by jvmhandle_stuck
- */
+/* time in ns after which a helper that pjmap has ended but that still runs is killed, and counted by jvmhandle_stuck */
 #define STUCK_NS SECOND_NS
 /* time in ns for which pjmap waits for the exit of helpers when it ends */
 #define LEAVE_NS (SECOND_NS / 5)
