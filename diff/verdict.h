@@ -24,7 +24,7 @@ struct comparison {
 };
 
 /* Returns the number of samples that each side needs to detect a function that has `points` percent of the total on one
- * side and none on the other, without dispersion and drift; 0 if any number is enough. */
+ * side and none on the other, if only counting noise exists; 0 if any number is enough. */
 double verdict_needs(const struct sig_rule *rule, double points);
 
 /* Returns true if each side has the number of samples that verdict_needs returns. */

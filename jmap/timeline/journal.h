@@ -38,7 +38,7 @@ struct journal {
 	/* nstubs: number of elements of `stub`; stub_blocks: number of code blobs with stubs (StubRoutines) at
 	 * the last scan */
 	size_t nstubs, stub_blocks;
-	/* number of searches for the list of stubs since the number of code blobs with stubs last changed */
+	/* number of failed searches for the list of stubs since the number of code blobs with stubs last changed */
 	unsigned stub_tries;
 	/* before: start of the last scan in ns of CLOCK_MONOTONIC; before_ns: duration of the last scan in ns */
 	uint64_t before, before_ns;

@@ -48,7 +48,7 @@ struct journalfile_scan {
 };
 
 /* Appends the records of a scan: the first n bytes of descriptor `from`. Sets the file's modification time to the start
- * of the scan, even if n is 0: pjsend folds a window only if the modification times of all timelines are after its end
+ * of the scan, even if n is 0: by this time, pjsend finds out if the JVM was scanned after the end of a window
  * (send/spool/jmapscans.h). Returns false and sets errno on failure. */
 bool journalfile_append(struct journalfile *journalfile, const struct journalfile_scan *scan, int from, uint64_t n);
 

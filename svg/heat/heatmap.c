@@ -31,7 +31,8 @@ unsigned heatmap_level(const struct heatmap *map, uint64_t sum)
 #define MINUTE (60 * HEATTIME_SECOND)
 #define HOUR (60 * MINUTE)
 
-/* length in ns of the longest slot: times are below 2^63 ns, so any input then has two columns at most */
+/* length in ns of the longest slot: times are below 2^63 ns, so any input then has at most two columns, or 64 in a map
+ * with labels */
 #define SLOT_LIMIT (UINT64_C(1) << 57)
 #define ROWS 50 /* number of rows of a column if the slot length is not in `shapes` */
 
@@ -160,7 +161,7 @@ static void try_slots(struct heatmap *map, const struct slots *slots, uint64_t l
 {
 	if (has_shape(distance) && try_shapes(map, slots, least, distance, seen))
 		return;
-	/* Times are below 2^63 ns, so slots of 2^57 ns give two columns, which fit for any input. */
+	/* SLOT_LIMIT, at the end, fits for any input. */
 	for (uint64_t slot_ns = has_shape(distance) && least < HOUR ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
 		if (heatmap_try(map, slots, (struct heatmap_shape){ slot_ns, ROWS }, seen))
 			return;

@@ -161,8 +161,8 @@ static bool is_upper(char byte)
 	return byte >= 'A' && byte <= 'Z';
 }
 
-/* Returns true for names with packages before a class that starts in upper case: java/util/HashMap.get,
- * Lorg/vertx/Foo;::bar, java.lang.Thread.run. Returns false for all other names. */
+/* Returns true for names with a common package of Java, or with packages before a class that starts in upper case:
+ * java/util/HashMap.get, Lorg/vertx/Foo;::bar, java.lang.Thread.run; also for "Interpreter". */
 static bool is_java(struct str string)
 {
 	static const struct str package[] = {

@@ -17,7 +17,8 @@
 #define STYLES_COLOURS 1024
 
 struct styles_kind {
-	const char *label; /* label in the legend; with CODE_LABEL_PROCESS, names of frames lose only their end */
+	/* label in the legend; with CODE_LABEL_PROCESS, the names of frames are truncated only at their end */
+	const char *label;
 	struct str suffix;
 };
 
