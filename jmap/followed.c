@@ -267,8 +267,8 @@ static void followed_charge(struct follower *follower, struct followed *followed
 		followed->next = now + COST_SHARE * cost;
 }
 
-/* Handles an answer by which the JVM cannot be read: doubles the step budget if it was too small, otherwise reports the
- * reason. Returns false if the process has ended. */
+/* Handles the answer that the JVM cannot be read: doubles the step budget if it was too small, otherwise reports the
+ * reason in the answer. Returns false if the process has ended. */
 static bool followed_refuse(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t now)
 {

@@ -16,8 +16,7 @@
  * --method=jcmd; JCMDMAP_AGENT: --method=agent. */
 enum jcmdmap_method { JCMDMAP_NOT, JCMDMAP_JCMD, JCMDMAP_AGENT };
 
-/* Checks, without a request to the JVM, if `method` can work. Returns a reason with code NULL if nothing prevents it.
- */
+/* Checks, without a request to the JVM, if `method` can work. Returns a reason with code NULL if it can. */
 struct hotspot_reason jcmdmap_check(const struct jvm_process *process, enum jcmdmap_method method);
 
 /* Requests a map from the JVM and parses it into *map (mapparser.h); the caller closes map->fd. Returns a reason with

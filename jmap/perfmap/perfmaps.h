@@ -40,8 +40,8 @@ struct perfmaps {
 		struct tenant tenant;
 		/* size of the map in bytes */
 		uint64_t bytes;
-		/* inode of the file, or 0 if it was not written: by it, pjmap does not empty the map of a later process
-		 * with the same pid */
+		/* inode of the file; 0 if it was not written. A file with another inode belongs to a later process with
+		 * the same pid, so pjmap does not empty it. */
 		ino_t inode;
 		/* user of the process, who owns the file */
 		struct taskid_user owner;

@@ -73,7 +73,7 @@ bool jvmhandle_hangs(const struct jvmhandle *handle, uint64_t now);
 uint64_t jvmhandle_cpu(struct jvmhandle *handle);
 
 /* Returns the time in ns between `since` and `now` in which the helper neither ran nor waited for a CPU, because memory
- * of the JVM did not respond. The result is too small if the helper ran between the last call and `since`. */
+ * of the JVM did not respond. The result is too small if the helper also ran between the last call and `since`. */
 uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t now);
 
 /* Ends the helper if there is one: adds it to *left without waiting for its exit, and closes its socket and files. */

@@ -44,8 +44,8 @@ struct markers;
 
 struct heatmap {
 	uint64_t slot_ns, column_ns;
-	/* length in ns of the shortest allowed slot, if the slots of the map are longer because a map with this length
-	 * would be too large; 0: the map has the shortest allowed slots */
+	/* 0 if slots have the shortest allowed length; otherwise this length in ns: the slots of the map are longer,
+	 * because a map with this length would be too large */
 	uint64_t joined_ns;
 	const struct heatrows *labels; /* rows of the labels (heatrows.h); NULL: the rows are equal parts of a column */
 	const struct markers *markers; /* markers in the map (markers.h), set by the owner of the map; NULL: none */

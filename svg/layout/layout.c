@@ -29,7 +29,7 @@ static void add_frame(struct layout *layout, const struct stacks *stacks, uint32
 		layout->depth = layout->level[i];
 }
 
-/* Numbers all frames with weight in one of two columns. first, last: total weight of each node in column 0 and in the
+/* Numbers all frames with weight in at least one column. first, last: total weight of each node in column 0 and in the
  * last column. */
 static void number_frames(struct layout *layout, const struct stacks *stacks, const uint64_t *first,
 			  const uint64_t *last)
