@@ -1,6 +1,7 @@
 # pj: one Makefile for everything. `make help` lists the targets.
-# Variants never share objects: SAN=1 (address and undefined-behaviour sanitizers), SAN=thread (ThreadSanitizer), CC and each library that is
-# left out (ZSTD=0, LZMA=0, ...) have folders of their own.
+# Each variant has a folder of its own below build/, so variants never share objects: SAN=1 (address and
+# undefined-behaviour sanitizers), SAN=thread (ThreadSanitizer), CC, and each library that is left out (ZSTD=0, LZMA=0,
+# ...).
 
 CC      ?= cc
 PREFIX  ?= /usr/local
@@ -13,27 +14,29 @@ V       ?= 0
 SAN     ?= 0
 T       ?=
 SECS    ?= 60
-# Folders of what packages install beside (make install-system)
+# folders for the files that packages install in addition (make install-system)
 DOCDIR  ?= $(PREFIX)/share/doc/pj
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
-# STATIC=1: one program with all tools and all libraries in it (make static)
+# STATIC=1: build one static program that contains all tools and libraries (make static)
 STATIC  ?= 0
-# Warnings are errors for us (./check, make lint), not for those who only build.
+# WERROR=1: warnings are errors. ./check sets it, so that other compilers' warnings stop no user's build.
 WERROR  ?= 0
 
-# Compressed recordings need libzstd; without it (ZSTD=0 says so on purpose) everything else works.
+# Compressed recordings need libzstd; all else works without it. ZSTD is 1 if its header exists, unless the user sets
+# ZSTD=0.
 ifndef ZSTD
 ZSTD := $(shell printf '\043include <zstd.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
 
-# Inlined functions (--inline) need libdw; the same goes for it.
+# Inlined functions (--inline) need libdw; LIBDW is set as ZSTD.
 ifndef LIBDW
 LIBDW := $(shell printf '\043include <elfutils/libdw.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
 
-# A static program cannot load libcurl; the one of the distribution has no static form of all that it needs. make static-curl builds another one.
+# A static program cannot load libcurl at run time, and distributions lack static forms of some libraries that libcurl
+# needs. So make static-curl builds a static one.
 STATIC_CURL ?= build/static-curl
 ifeq ($(STATIC),1)
 CURL ?= $(if $(wildcard $(STATIC_CURL)/lib/libcurl.a),1,0)
@@ -41,8 +44,8 @@ CURL_CFLAGS_1 := -isystem $(STATIC_CURL)/include -DCURL_STATICLIB -DPJ_TLS='"$(s
 CURL_LIBS_1 := -L$(STATIC_CURL)/lib -lcurl $(shell cat $(STATIC_CURL)/libs 2>/dev/null)
 endif
 
-# Stores behind HTTP (eve:, couch:, clickhouse:, pyroscope:) need libcurl (its headers here, the library when they are used: libcurl.h), and those
-# that answer in JSON jansson.
+# Stores behind HTTP (eve:, couch:, clickhouse:, pyroscope:) need libcurl: its headers for the build, the library when
+# such a store is used (libcurl.h). Those of them that answer in JSON need jansson, too.
 ifndef CURL
 CURL := $(shell printf '\043include <curl/curl.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
@@ -50,7 +53,7 @@ ifndef JANSSON
 JANSSON := $(shell printf '\043include <jansson.h>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1 || echo 0)
 endif
 
-# Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without.
+# Optional: liblzma, for the symbols that Fedora packs into .gnu_debugdata. LZMA= builds without it.
 ifeq ($(origin LZMA),undefined)
 LZMA    := $(shell $(firstword $(CC)) -E -include lzma.h -x c /dev/null >/dev/null 2>&1 && echo 1)
 ifeq ($(LZMA)$(MAKELEVEL),0)
@@ -67,18 +70,20 @@ STD  := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 OPTIM_0    := -O2
 OPTIM_1    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 OPTIM_cover := -O0 --coverage -Wno-clobbered -DPJ_COVERAGE
-# GCC knows no fences there; records between processes have some, and ThreadSanitizer sees one process alone
+# With -fsanitize=thread, gcc warns of fences, which ThreadSanitizer does not support. -Wno-tsan: the fences of pj are
+# for memory that processes share, and ThreadSanitizer checks only one process.
 OPTIM_thread := -O1 -fsanitize=thread $(if $(findstring clang,$(CC)),,-Wno-tsan)
 OPTIM_fuzz = -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all $(STEPS)
-# Basic blocks are steps of a fuzz target's budget (test/fuzz/cost.h). libFuzzer has the function that counts them, too: hence --wrap.
+# A basic block is a step in the budget of a fuzz target (test/fuzz/cost.h). libFuzzer also defines the function that
+# counts them, so fuzz targets are linked with --wrap.
 STEPS := -fsanitize-coverage=trace-pc
-# Reports of sanitizers have functions and lines; GCC writes no more than these in two thirds of the time.
+# -g1 for sanitizers: their reports need only functions and lines, and gcc compiles in two thirds of the time of -g.
 CFLAGS  ?= $(if $(filter 1,$(SAN)),-g1,-g)
 ALL_CFLAGS = $(STD) $(WARN) $(OPTIM_$(SAN)) -fno-common -fno-omit-frame-pointer -fstack-protector-strong -I. -MMD -MP -pthread $(if $(filter 1,$(ZSTD)),-DPJ_ZSTD) $(if $(filter 1,$(LIBDW)),-DPJ_LIBDW) $(if $(filter 1,$(CURL)),-DPJ_CURL) $(if $(filter 1,$(JANSSON)),-DPJ_JANSSON) $(STATIC_CFLAGS) $(CFLAGS)
-# as-needed: a tool is linked with what it uses, so that pjsvg starts without the libraries of pjfold
+# --as-needed: a tool is linked only with libraries that it uses, so that pjsvg starts without those of pjfold
 LDLIBS  += -Wl,--as-needed $(if $(filter 1,$(CURL)),$(if $(filter 1,$(STATIC)),$(CURL_LIBS_1),-ldl)) $(if $(filter 1,$(JANSSON)),-ljansson) $(if $(filter 1,$(LIBDW)),-ldw -lelf) -liberty $(if $(filter 1,$(LZMA)),-llzma) $(if $(filter 1,$(ZSTD)),-lzstd) -lz -pthread -lm
 
-# bzip2 is a need of libelf and libdw
+# the static libelf and libdw need libbz2
 ifeq ($(STATIC),1)
 STATIC_CFLAGS = -DPJ_STATIC -fPIE -ffunction-sections -fdata-sections $(if $(filter 1,$(CURL)),$(CURL_CFLAGS_1))
 STATIC_LDFLAGS := -static-pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
@@ -91,11 +96,12 @@ Q := $(if $(filter 1,$(V)),,@)
 quiet = $(findstring s,$(firstword -$(MAKEFLAGS)))
 say = $(if $(filter 1,$(V)),,@$(if $(quiet),,printf '  %-5s %s\n' $(1) $(2);))
 
-# A tool is its main (FOLDER/pjNAME.c), the other modules below its folder, and the library: common/, unwind/ and runtimes/.
+# A tool consists of its main (FOLDER/pjNAME.c), the other modules below FOLDER, and the library: common/, unwind/ and
+# runtimes/.
 MAINS := $(wildcard */pj*.c)
 LIBRARY := common unwind runtimes
 ROOMS := $(sort $(patsubst %/,%,$(dir $(MAINS))))
-# modules FOLDERS: all .c and .S files below them but the mains and the agent, which is no part of a tool
+# modules FOLDERS: all .c and .S files below the folders except the mains, and the agent, which is a library of its own
 modules = $(sort $(filter-out %/agent/agent.c $(MAINS),$(shell find $(1) -name '*.[cS]')))
 SCRIPTS := $(patsubst flame/%.sh,$(B)/bin/%,$(wildcard flame/pj*.sh))
 TOOLS := $(patsubst %.c,$(B)/bin/%,$(notdir $(MAINS)))
@@ -104,7 +110,7 @@ LIBOBJS := $(patsubst %.c,$(B)/%.o,$(call modules,$(LIBRARY)))
 parts = $(patsubst %,$(B)/%.o,$(basename $(call modules,$(1))))
 MANS := $(wildcard man/*.[1-9])
 
-# Tests and fuzz targets are other mains: they link what they need of any tool but its main.
+# Tests and fuzz targets have mains of their own, and are linked with the modules that they need of any tool.
 PARTS   := $(B)/parts.a
 UNITS   := $(patsubst %.c,$(B)/%,$(sort $(shell find test -name '*_test.c' -not -path 'test/corpus/*')))
 WALK    := $(B)/test/unwind/dwarf/walk $(B)/test/unwind/dwarf/unwound $(B)/test/runtimes/hotspot/javawalk
@@ -117,14 +123,15 @@ $(B)/bin/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $(call parts,$(patsubst %/,%,$(dir 
 endef
 $(foreach m,$(MAINS),$(eval $(call tool,$(m))))
 
-# A build for coverage writes its counters at _exit() and before SIGKILL, too: forked processes end there.
+# A build for coverage also writes the counters of forked processes: these end by _exit(), or by SIGKILL from a tool.
 ifeq ($(SAN),cover)
 LDLIBS += -Wl,--wrap=_exit -Wl,--wrap=kill $(B)/test/lib/gcovexit.o
 $(TOOLS) $(UNITS) $(WALK) $(REPLAYS): | $(B)/test/lib/gcovexit.o
 endif
 
 ifeq ($(STATIC),1)
-# One program; the tools are links to it. The linker's warnings of lookups are answered in multicall.c (restrict_lookups). The main of each has a name of its own.
+# One program; the tools are links to it, and the main of each tool is renamed to main_of_TOOL. The linker's warnings
+# about lookups of users and hosts are left out: restrict_lookups in multicall.c makes these safe.
 MAINOBJS := $(patsubst %.c,$(B)/%.o,$(MAINS))
 $(foreach m,$(MAINS),$(eval $(B)/$(m:.c=.o): ALL_CFLAGS += -Dmain=main_of_$(notdir $(m:.c=)) -Wno-missing-prototypes))
 $(B)/packaging/multicall.o: ALL_CFLAGS += -DPJ_TOOLS='$(foreach t,$(sort $(notdir $(TOOLS))),X($(t)))'
@@ -145,12 +152,13 @@ $(TOOLS):
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 
-# A tool that is a shell script: one file of its parts.
+# A tool that is a shell script is one file, assembled from its parts.
 $(SCRIPTS): $(B)/bin/%: flame/%.sh $(wildcard flame/*) common/base.h
 	@mkdir -p $(@D)
 	$(call say,SH,$@)sh flame/assemble "$$(sed -n 's/^#define PJ_VERSION "\(.*\)"/\1/p' common/base.h)" $* >$@.new && chmod 755 $@.new && mv $@.new $@
 
-# Completions of shells are made from --help of each tool, and of its verbs (pjflame dump --help). A build for another processor has none: its tools do not run here.
+# Shell completions are made from --help of each tool and of its verbs (pjflame dump --help). A build for another
+# processor has none, because its tools do not run here.
 COMMANDS := $(notdir $(TOOLS) $(SCRIPTS))
 $(B)/completions/done: common/filter/completions.awk $(TOOLS) $(SCRIPTS)
 	@rm -rf $(@D).new && mkdir -p $(@D) $(@D).new
@@ -174,17 +182,17 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# With sanitizers, tests compile in half the time without optimization, and run as long: most of their time is that of the product's code.
-# Builds without sanitizers have the warnings.
+# With sanitizers, test programs are compiled without optimization, in half the time. They run as fast, since most of
+# their time is spent in the code of the product. -w: builds without sanitizers print the warnings.
 ifeq ($(SAN),1)
 $(B)/test/%.o: OPTIM_1 += -O0 -w
 endif
 
-# Unit tests are not what is measured. -O1 keeps the warnings.
+# Unit tests are compiled with -O1, since their speed is not measured; -O1 still finds what gcc warns about.
 $(patsubst %,%.o,$(UNITS)): OPTIM_0 := -O1
 $(patsubst %,%.o,$(UNITS)): CFLAGS := -g1
 
-# Not those of the targets themselves, but for targets that have the code in them.
+# Steps in the code of a fuzz target itself are not counted, unless the target includes a .c file of the product.
 STEPS_OF := $(STEPS)
 $(B)/test/fuzz/%.o: STEPS =
 $(patsubst %.c,$(B)/%.o,$(shell grep -l '^.include ".*[.]c"' test/fuzz/*/*_fuzz.c)): STEPS = $(STEPS_OF)
@@ -193,10 +201,10 @@ $(B)/%.o: %.S
 	@mkdir -p $(@D)
 	$(call say,AS,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# sqrt() without errno is one instruction.
+# Without errno, gcc compiles sqrt() to one instruction.
 $(B)/common/significance.o: ALL_CFLAGS += -fno-math-errno
 
-# .incbin is invisible to -MMD.
+# -MMD does not find files of .incbin, so these dependencies are explicit.
 $(B)/svg/assets.o: $(addprefix $(B)/svg/,viewer.js viewer.css heat.js heat.css)
 $(B)/svg/assets.o: ALL_CFLAGS += -Wa,-I$(B)/svg
 
@@ -207,7 +215,8 @@ $(addprefix $(B)/svg/,viewer.js viewer.css heat.js heat.css): svg/viewer/assembl
 	@mkdir -p $(@D)
 	$(call say,STRIP,$@)sh svg/viewer/assemble $(@F) >$@.new && mv $@.new $@
 
-# The agent of pjmap --method=agent: without a C library, so that it loads into any JVM; empty where its system calls are not known.
+# The agent of pjmap --method=agent has no C library, so that any JVM can load it. For processors whose system calls it
+# does not have, agent.so is empty.
 $(B)/jmap/attach/agentimage.o: $(B)/jmap/agent.so
 $(B)/jmap/attach/agentimage.o: ALL_CFLAGS += -Wa,-I$(B)/jmap
 
@@ -233,14 +242,15 @@ $(REPLAYS): $(B)/%: $(B)/%.o $(B)/test/fuzz/replay.o $(B)/test/fuzz/cost.o $(PAR
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 endif
 
-# What tests of symbols ask, and what makes and shows perf.data.
+# programs that tests call: they print symbols or stacks, or make and print perf.data
 HELPERS := $(patsubst %.c,$(B)/%,test/fold/symbols/names.c test/record/symsaver/reduce.c test/record/jvm.c test/record/interpreters/stopstacks.c test/runtimes/cpython/seeds.c test/runtimes/perl/seeds.c test/runtimes/php/seeds.c test/runtimes/ruby/seeds.c test/runtimes/v8/seeds.c \
 	$(filter-out %_test.c,$(wildcard test/fold/perfdata/*.c test/jmap/*.c test/send/*.c test/suite/*.c test/hostile/*.c)))
 
 $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# What is loaded into tools by LD_PRELOAD. Not beside sanitizers, which want to be first.
+# Libraries that tests load into tools by LD_PRELOAD. Builds with sanitizers have none, because the library of a
+# sanitizer must be loaded first.
 PRELOAD := $(if $(filter 0,$(SAN)),$(patsubst %.c,$(B)/%.so,$(wildcard test/send/preload/*.c test/suite/preload/*.c)))
 
 $(PRELOAD): $(B)/%.so: %.c
@@ -360,7 +370,8 @@ install: all ## tools, man pages and completions below DESTDIR/PREFIX
 SYSTEM := $(wildcard $(addprefix examples/*.,service target timer path socket slice))
 DOCS := README.md SECURITY.md NEWS $(addprefix docs/,guide.md gprofiler.md INSTALL.md INPUTS.md OPTIONS.md units.md GLOSSARY.md)
 
-# Units name the tools below PREFIX; the commands in their comments are for those who copy them by hand.
+# Installed units have the paths of tools below PREFIX. Comment lines that begin with a tab are left out: their commands
+# are for users who copy a unit by hand.
 install-system: ## units, the user pj, documents and examples below DESTDIR/PREFIX, for packages; starts nothing
 	install -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR) $(DESTDIR)$(TMPFILESDIR) $(DESTDIR)$(DOCDIR)/examples
 	set -e; for unit in $(SYSTEM); do \

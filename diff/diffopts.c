@@ -88,7 +88,8 @@ static void opt_fail_over(void *to, const char *value, const char *name)
 	request->limit[request->nlimits++] = limit;
 }
 
-/* Sets request->side from the operands, BEFORE AFTER or BEFORE... : AFTER... . Ends the tool on wrong usage. */
+/* Adds the operands, BEFORE AFTER or BEFORE... : AFTER..., to request->side. Ends the tool on wrong usage, and if a
+ * side has no file. */
 static void diffopts_take_operands(struct request *request, char **operand)
 {
 	size_t n = 0, colon = 0, stdins = 0;

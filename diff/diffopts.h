@@ -23,13 +23,14 @@ struct request {
 	bool exact, strip_hex, scale_column;
 	bool table, tsv, all;
 	uint64_t rows; /* maximum number of rows of the table; further rows are not printed. 0: no maximum */
-	double z, points, relative;
-	double drift; /* drift from run to run as a fraction; -1: estimate it from the windows */
+	double z, points, relative; /* minimum change, as in struct sig_rule */
+	double drift;               /* drift from run to run as a fraction; -1: estimate it from the windows */
 	enum request_compare compare;
 	struct request_limit *limit;
 	size_t nlimits;
 };
 
+/* Sets *request, which the caller frees with diffopts_free. Ends the tool on wrong usage. */
 void diffopts_parse(struct request *request, int argc, char **argv);
 void diffopts_free(struct request *request);
 

@@ -36,9 +36,9 @@ static uint32_t noise_informative(const struct profile *profile, const struct si
 
 /* ---- dispersion from window to window ---------------------------------------------------------------------------- */
 
-/* Returns Pearson's chi-squared of one node's weights in the windows of a side, in units of p(1-p). sum2 is the sum of
- * x^2/T over the windows, with x = weight of the node in the window and T = total of the window. weight and sum are the
- * sums of x and T. */
+/* Returns Pearson's chi-squared of one node's weights in the windows of a side, multiplied by p(1-p); p: share of the
+ * node. sum2 is the sum of x^2/T over the windows, with x = weight of the node in the window and T = total of the
+ * window. weight and sum are the sums of x and T. */
 static double noise_chi2(double sum2, uint64_t weight, uint64_t sum)
 {
 	double x = sum ? sum2 - (double)weight * ((double)weight / (double)sum) : 0;
@@ -79,9 +79,9 @@ static double noise_median(const float *by_node, const uint32_t *which, uint32_t
 	return middle < 1 ? 1 : middle;
 }
 
-/* Empirical Bayes: moves the n estimates phi[] towards `to`, the median dispersion of the informative nodes, by a
- * larger part of the distance the smaller df is. df: degrees of freedom: windows minus 1, summed over both sides. An
- * estimate of 0 is missing and becomes `to`. */
+/* Empirical Bayes: moves the n estimates phi[] towards `to`, the median dispersion of the informative nodes, by the
+ * fraction PRIOR_DF / (PRIOR_DF + df) of the distance. df: degrees of freedom: windows minus 1, summed over both sides.
+ * An estimate of 0 stands for no estimate and becomes `to`. */
 static void noise_shrink(float *phi, uint32_t n, double to, double df)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -112,7 +112,8 @@ void noise_dispersion(struct noise *noise, const struct profile *profile, const 
 	for (uint32_t id = 1; id < profile->s.n; id++)
 		noise->node[id] = (float)dispersion_of(rule, df, total[0][id], total[1][id], profile->node[0][id],
 						       profile->node[1][id]);
-	/* sig_functions is called only for its sums of weights; results of its comparisons are not used */
+	/* sig_functions is called only for its sums of weights; its comparisons are not used, and none can report a
+	 * change of 1000 points */
 	none.points = 1000;
 	function = sig_functions(&none, &profile->s, NULL);
 	for (uint32_t id = 1; id <= profile->s.frames.n; id++)

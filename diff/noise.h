@@ -26,6 +26,9 @@ struct noise {
  * must be added to profile, and rule->sum must be set. */
 void noise_dispersion(struct noise *noise, const struct profile *profile, const struct sig_rule *rule);
 
+/* Returns the drift as a fraction, 0 to NOISE_DRIFT_MAX: the smallest that explains the differences of most nodes.
+ * Returns 0 if counting noise explains them, or if fewer than 20 nodes have enough weight for an estimate. rule->sum
+ * and rule->dispersion must be set. */
 double noise_drift(const struct profile *profile, const struct sig_rule *rule);
 
 void noise_free(struct noise *noise);

@@ -15,9 +15,9 @@ struct str normalname_suffix(enum normalname_kind kind)
 	return suffixes[kind];
 }
 
-/* Returns frame without its suffix. Sets *kind to the kind of the suffix, NORMALNAME_NATIVE if there is none. A suffix
- * that belongs to no kind, such as the suffix of kernel code, is stored in *suffix: the caller appends it again,
- * because a kernel function is another function than one of user space. */
+/* Returns frame without its suffix. Sets *kind to the kind of the suffix; NORMALNAME_NATIVE if there is no suffix or
+ * one without kind. A suffix without kind, such as that of kernel code, is stored in *suffix, and the caller appends it
+ * again: a kernel function and a user function of the same name are different functions. */
 static struct str normalname_cut_kind(struct str frame, struct str *suffix, enum normalname_kind *kind)
 {
 	struct str string = folded_plain(frame);

@@ -3,9 +3,10 @@
  * normalname.h - normalizes the name of a function: removes the parts that differ from build to build or from run to
  * run.
  *
- * Removed are the suffix of a compiled, inlined or interpreted frame, which is returned as its kind; suffixes of clones
- * that compilers make of a function; numbers and addresses of classes that a JVM generates at run time. The suffix of
- * kernel code stays, because a kernel function is another function than one of user space.
+ * Removed are: the suffix of a compiled, inlined or interpreted frame, which normalname_name returns as a kind;
+ * suffixes of clones that compilers make of a function; numbers and addresses of classes that a JVM generates at run
+ * time. The suffix of kernel code stays, because a kernel function and a user function of the same name are different
+ * functions.
  */
 #ifndef PJ_NORMALNAME_H
 #define PJ_NORMALNAME_H
@@ -28,8 +29,8 @@ struct normalname {
 	struct text hex;
 };
 
-/* Returns the normalized name of a frame; valid until the next call. Sets *kind to the kind of the removed suffix, or
- * to NORMALNAME_NATIVE if the frame has none. */
+/* Returns the normalized name of a frame; valid until the next call. Sets *kind to the kind of the removed suffix; to
+ * NORMALNAME_NATIVE if none was removed. */
 struct str normalname_name(struct normalname *normal, struct str frame, enum normalname_kind *kind);
 
 struct str normalname_suffix(enum normalname_kind kind);

@@ -10,8 +10,8 @@ static void *grow_zeroed(void *p, size_t size, size_t from, size_t to)
 	return p;
 }
 
-/* Returns a map from frames of the window to frames of the profile with the normalized names. Sets kind[] to the kind
- * of each frame of the window. The caller frees the map. */
+/* Adds the normalized names of all frames of the window to profile->s. Returns a map from frame ids of the window to
+ * those of profile->s, which the caller frees. Sets kind[] to the kind of each frame of the window. */
 static uint32_t *frames_of(struct profile *profile, const struct stacks *window, enum normalname_kind *kind)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)window->frames.n + 1);
@@ -49,7 +49,7 @@ static void weigh_kinds(struct profile *profile, const struct stacks *window, co
 }
 
 /* Adds columns 0 to columns - 1 of `from` to stacks, as columns from `column` on. frame[] maps frames of `from` to
- * frames of stacks; sets node[] to the map of nodes. Returns false if a sum would exceed 63 bits. */
+ * frames of stacks. Sets node[], by node of `from`, to nodes of stacks. Returns false if a sum would exceed 63 bits. */
 static bool add_nodes(struct stacks *stacks, const struct stacks *from, const uint32_t *frame, unsigned column,
 		      unsigned columns, uint32_t *node)
 {
@@ -83,8 +83,8 @@ static void scatter_grow(struct profile *profile)
 	}
 }
 
-/* Sums the weight of each function: the sum of the total weights of all its nodes that have no caller with the same
- * frame. Visits the tree depth first without recursion, by lists of children in any order. */
+/* Adds to function[f] the weight of the function with frame f: the sum of the total weights of all its nodes that have
+ * no caller with the same frame. Visits the tree depth first without recursion, by lists of children in any order. */
 static void sum_functions(const struct stacks *stacks, const uint64_t *total, uint64_t *function)
 {
 	uint32_t *child = mem_alloc(sizeof(*child), stacks->n), *next = mem_alloc(sizeof(*next), stacks->n);
@@ -193,8 +193,9 @@ static enum normalname_kind profile_heaviest(const double weight[NORMALNAME_KIND
 	return weight[best] > 0 ? best : NORMALNAME_NATIVE;
 }
 
-/* Maps the sums in profile->node and profile->frame to the nodes and frames of the renamed tree. If two names become
- * one ("f_[j].cold" and "f"), their sums are added. */
+/* Maps the sums in profile->node and profile->frame to the nodes and frames of `stacks`, the renamed tree, by the maps
+ * frame[] and node[] from old to new ids. If two normalized names get one final name ("f_[j]", from "f_[j].cold", and
+ * "f", which gets the suffix _[j]), their sums are added. */
 static void scatter_move(struct profile *profile, const struct stacks *stacks, const uint32_t *frame,
 			 const uint32_t *node)
 {
@@ -215,9 +216,9 @@ static void scatter_move(struct profile *profile, const struct stacks *stacks, c
 	profile->nframe = stacks->frames.n + 1;
 }
 
-/* Adds the final name of each frame of profile->s to *stacks: the normalized name and the suffix (_[j], _[k]) of the
- * code kind that has the largest weight under that name. Returns a map from old to new frames, which the caller frees.
- */
+/* Adds the final name of each frame of profile->s to *stacks: the normalized name and the suffix (_[j], _[0] or none)
+ * of the code kind that has the largest weight under that name. Returns a map from old to new frames, which the caller
+ * frees. */
 static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 {
 	uint32_t *frame = mem_alloc(sizeof(*frame), (size_t)profile->s.frames.n + 1);
@@ -234,9 +235,9 @@ static uint32_t *final_frames(struct profile *profile, struct stacks *stacks)
 	return frame;
 }
 
-/* frame, kind: results of frames_of() for the window. Returns true, and sets profile->kind, if every normalized name
- * has frames of one kind only. Then the weights of kinds need no summing: each name gets its only kind. Returns false
- * if a name has frames of two kinds; profile->kind then has no weights yet. */
+/* Returns true, and sets profile->kind, if every normalized name has frames of one kind only: each name then gets this
+ * kind, and the caller need not sum the weights by kind. Returns false if a name has frames of two kinds;
+ * profile->kind then has no weights yet. frame, kind: results of frames_of() for the window. */
 static bool one_kind_each(struct profile *profile, const struct stacks *window, const uint32_t *frame,
 			  const enum normalname_kind *kind)
 {

@@ -34,7 +34,7 @@ bool scale_column(struct stacks *stacks)
 		loss[i] = (struct loss){ (uint64_t)(scaled % from), i };
 		missing -= stacks->self[0][order[i]];
 	}
-	/* fewer units are missing than weights were rounded down, so each weight gets at most one */
+	/* `missing` is smaller than the number of weights that were rounded down, so each weight gets at most one */
 	qsort(loss, stacks->n - 1, sizeof(*loss), loss_cmp);
 	for (uint64_t i = 0; i < missing; i++)
 		stacks->self[0][order[loss[i].at]]++;

@@ -32,21 +32,21 @@ static double two_sided(double z)
 	return erfc(z / sqrt(2));
 }
 
-/* Returns true if a function with the total weight of *function would be significant if all of this weight were on one
- * side; false if it can never be significant. dispersion: of the function. */
+/* Returns true if a function can be significant at all, that is, if it would be with all of its weight on one side.
+ * dispersion: that of the function; 0: rule->dispersion. */
 static bool can_pass(const struct sig_rule *rule, const struct sig_function *function, double dispersion)
 {
 	uint64_t all = function->total[0] + function->total[1];
 	struct sig_change gone, new;
 
-	/* the case that all weight is on one side: the sum of both sides, but at most the total of that side */
+	/* weight of the one side: the function's weight on both sides, but at most the total of that side */
 	gone = sig_compare(rule, all < rule->sum[0] ? all : rule->sum[0], 0, dispersion);
 	new = sig_compare(rule, 0, all < rule->sum[1] ? all : rule->sum[1], dispersion);
 	return gone.why == SIG_CHANGED || new.why == SIG_CHANGED;
 }
 
-/* Marks rows as noise that are significant as single tests, but not among the tests of all rows. Sets table->tested to
- * the number of functions that could pass. */
+/* Applies the procedure of Benjamini and Hochberg to the functions that can be significant at all: those that pass a
+ * single test but not the procedure become noise. Sets table->tested to the number of functions in the procedure. */
 static void table_correct(struct table *table, const struct sig_rule *rule, const float *dispersion)
 {
 	double *p = mem_alloc(sizeof(*p), table->n), threshold;
@@ -87,7 +87,7 @@ static uint64_t own_change(const struct table_row *row)
 }
 
 /* Compares rows by their position in the table. A changed function changes the total weight of its callers by the same
- * points. So among rows of equal points, the row with the larger change of self weight comes first. */
+ * points. So among rows of equal points, the largest change of self weight, the cause, comes first. */
 static int table_row_cmp(const void *a, const void *b)
 {
 	const struct table_row *row = a, *y = b;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.h - the table of functions in the order of their change, with tests that are corrected for the number of
- * functions.
+ * table.h - makes and prints the table of functions, sorted by their change; corrects the tests of their changes for
+ * the number of functions.
  *
- * Of a thousand unchanged functions that are tested at |z| >= 2, fifty pass by chance. So a function must also pass the
- * procedure of Benjamini and Hochberg, over all functions with enough weight to pass at all.
+ * Of a thousand unchanged functions that are tested at |z| >= 2, about 46 pass by chance. So a function must also pass
+ * the procedure of Benjamini and Hochberg, over all functions that have enough weight to pass a single test.
  */
 #ifndef PJ_TABLE_H
 #define PJ_TABLE_H
@@ -21,15 +21,17 @@ struct table_row {
 };
 
 struct table {
-	/* changed functions, then moved ones, then the rest; each group by |points|, then by change of self weight,
-	 * then by name */
+	/* changed functions, then moved ones, then the rest; in each group, the largest |points| first, then the
+	 * largest change of self weight, then by name */
 	struct table_row *row;
 	uint32_t n; /* number of rows: functions with weight */
+	/* changed, moved: number of rows with SIG_CHANGED and SIG_MOVED; tested: number of functions in the procedure
+	 * of Benjamini and Hochberg */
 	uint32_t changed, moved, tested;
 };
 
-/* Makes the table. If assess is false, all functions are marked as noise. dispersion has a value for each frame, or is
- * NULL. */
+/* Makes *table, which the caller frees with table_free. If assess is false, all functions are marked as noise.
+ * dispersion: by frame id; NULL: rule->dispersion holds for all frames. */
 void table_make(struct table *table, const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion,
 		bool assess);
 
@@ -44,8 +46,8 @@ void table_write(struct out *out, const struct table *table, const struct table_
 
 void table_free(struct table *table);
 
-/* Returns the largest significant p-value of n two-sided tests at level q by the procedure of Benjamini and Hochberg;
- * -1 if no test is significant. Sorts p. */
+/* Returns the largest of n p-values that is significant by the procedure of Benjamini and Hochberg, at false discovery
+ * rate q; -1 if none is significant. Sorts p. */
 double table_threshold(double *p, size_t n, double q);
 
 #endif

@@ -3,7 +3,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** A load in Java to look at: counts words for the seconds given. */
+/** An example of a load in Java to profile: counts words for the given number of seconds. */
 public class Demo {
     static String[] words(int n, long seed) {
         String[] words = new String[n];

@@ -1,9 +1,9 @@
 /*
- * demo - a load to look at: demo SECONDS
+ * demo - an example of a load to profile: demo SECONDS
  *
- * A small service in one process: it parses requests, looks sessions up, sorts results, writes a log. Its threads have
- * the kind of names that profilers get wrong: with blanks, with digits at the end, of one letter. Each does something
- * else.
+ * A small service in one process: it parses requests, looks up sessions, sorts results and writes a log. Its threads
+ * have names that profilers often mishandle: with blanks, with digits at the end, of one letter. Most of them do
+ * different work.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -190,7 +190,7 @@ NOINLINE static uint64_t write_log(uint64_t *seed)
 struct job {
 	const char *name;
 	uint64_t (*step)(uint64_t *seed);
-	double share; /* of the time that it works */
+	double share; /* share of the time in which the thread works, 0 to 1 */
 };
 
 static void *work(void *arg)

@@ -1,14 +1,16 @@
-# containers.sh - which containers there are, and how pjrecord is told one. By the shapes of cgroups' paths, as common/formats/containers.h has
-# them, and by what engines wrote down of names: no engine is asked.
+# containers.sh - lists containers, and selects one for pjrecord. Containers are found by the forms of their cgroups'
+# paths (common/formats/containers.h), and their names in files of the container engines: no engine is called.
 
-# Lines "KEY<tab>1 or 0<tab>FOLDER<tab>PID<tab>WITHIN": each container, unit outside of containers, or cgroup called $1, that a process is in; 1: in the hierarchy that
-# perf events know. KEY is id:DIGITS or name:NAME. A container within another one is in both; WITHIN is the id of that one, or -.
+# memberships [NAME]: prints lines KEY<tab>1 or 0<tab>FOLDER<tab>PID<tab>WITHIN: for each process, one line for each
+# container, unit outside of containers, or cgroup named NAME that it is in. KEY is id:DIGITS or name:NAME. 1: FOLDER is
+# in the cgroup hierarchy that perf events use. A process in a container within another one has a line for both; WITHIN
+# is the id of the outer one, or - if there is none.
 memberships()
 {
 	hierarchy=second
 	if LC_ALL=C grep -qs ' - cgroup [^ ]* \(.*,\)\{0,1\}perf_event\(,\|$\)' /proc/self/mountinfo; then hierarchy=first; fi
 	LC_ALL=C grep -sH '' /proc/[0-9]*/cgroup | wanted=${1:-} hierarchy=$hierarchy c_awk '
-	# the 64 hexadecimal digits in s, exactly; none in others
+	# returns the first run of exactly 64 hexadecimal digits in s; an empty string if there is none
 	function digits(s,   run) {
 		while (match(s, /[0-9a-f]+/)) {
 			run = substr(s, RSTART, RLENGTH)
@@ -46,7 +48,8 @@ memberships()
 	}' | sort -u
 }
 
-# Lines "ID<tab>NAME" that container engines of this host wrote down. A Kubernetes container has three.
+# names: prints lines ID<tab>NAME from files of the container engines of this host. A Kubernetes container has three
+# lines: CONTAINER, POD/CONTAINER and NAMESPACE/POD/CONTAINER.
 names()
 {
 	for file in /var/lib/docker/containers/*/config.v2.json; do
@@ -86,7 +89,8 @@ list_containers()
 	}'
 }
 
-# find_candidates NAME: lines of memberships that have this name, or whose id begins with it, with "exact" or "prefix"
+# find_candidates NAME: writes the lines of memberships that match to $tmp/candidates, each with a word at its end:
+# "exact" if the container has this name, "prefix" if its id begins with it
 find_candidates()
 {
 	wanted=$1
@@ -99,7 +103,8 @@ find_candidates()
 	$1 ~ /^id:/ && hex && length(w) <= 64 && substr(id, 1, length(w)) == w { print $0 "\tprefix" }' "$tmp/names" "$tmp/members" >"$tmp/candidates"
 }
 
-# Sets $recorded_as: the options of pjrecord that select the container, and $what: its name for people.
+# Sets $recorded_as to the option of pjrecord that selects $container, and $what to its name in messages. Ends with a
+# message if no container matches, or several.
 choose_container()
 {
 	names >"$tmp/names"
@@ -119,7 +124,7 @@ choose_container()
 	0)
 		list_containers >"$tmp/list"
 		near=$(c_awk 'NR > 1 { for (i = 1; i < 3; i++) if ($i != "-") { print $i; if (sub(/\.(service|scope)$/, "", $i)) print $i } }' "$tmp/list" | similar "$container")
-		# otherwise suggests the shortest name that contains the word
+		# without a similar word, suggests the shortest name that contains the word
 		if [ -z "$near" ] && [ ${#container} -ge 3 ]; then
 			near=$(word=$container c_awk 'NR > 1 && $2 != "-" && index($2, ENVIRON["word"]) { print length($2), $2 }' "$tmp/list" | LC_ALL=C sort -n | sed -n '1s/^[0-9]* //p')
 		fi
@@ -146,9 +151,10 @@ choose_container()
 	choose_cgroups
 }
 
-# Leaves cgroups out of "$tmp/candidates" that a user made, or that are within another container, beside one that root made on the host:
-# who may make cgroups can name one as any container, and his processes would be in its profile, or take its place. Containers of which
-# there are no others (rootless engines, containers in containers) stay.
+# If root made one of the cgroups in $tmp/candidates on the host, removes the others: those that a user made, and those
+# within another container. A user who may create cgroups can give one the name of any container; its processes would
+# then be in the profile of that container, or in its place. If root made none (rootless engines, containers in
+# containers), all stay.
 leave_out_forged()
 {
 	c_awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); break }
@@ -172,7 +178,7 @@ leave_out_forged()
 	mv "$tmp/genuine" "$tmp/candidates"
 }
 
-# The user who owns the parent of a cgroup, in the first hierarchy that has it.
+# maker_of FOLDER: prints the id of the user who owns the parent of a cgroup, in the first hierarchy with that cgroup.
 maker_of()
 {
 	while IFS= read -r mounted; do
@@ -183,7 +189,8 @@ maker_of()
 	done <"$tmp/hierarchies" 2>/dev/null
 }
 
-# The cgroup itself, so that what joins it later is recorded; where perf events do not know it, the processes that are in it.
+# Sets $recorded_as to the cgroups of the container, so that processes that join later are recorded, too; or to its
+# present processes, if perf events cannot use its cgroups, and for dump and --wall.
 choose_cgroups()
 {
 	point=$(c_awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options = $(i + 3); break }
@@ -198,7 +205,7 @@ choose_cgroups()
 		[ -d "$point$folder" ] || { all=; break; }
 		all=${all:+$all,}$point$folder
 	done <"$tmp/folders"
-	# threads that sleep all the time are read by their processes
+	# dump and --wall also need threads that sleep all the time, which pjrecord finds by their processes
 	if [ -n "$all" ] && [ -z "$dump$wall" ]; then
 		recorded_as="-G$all"
 	else

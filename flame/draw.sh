@@ -1,10 +1,11 @@
-# draw.sh - one recording, one picture.
+# draw.sh - draws the picture of one recording or file.
 
-# not_planted FILE FOLDER: false if FILE is a link, FIFO or device that another user may have put there, $planter. The tool that writes FILE
-# checks this again, for each component of its path (common/files/outpath.h); this is the early warning.
+# not_planted FILE FOLDER: returns false if FILE in FOLDER is a link, FIFO or device that another user may have created
+# there; sets $planter to the id of this user. The check is only early: the tool that writes FILE checks each component
+# of its path (common/files/outpath.h).
 not_planted()
 {
-	# mode links uid: a folder that group or others can write to has a w there
+	# ls prints mode, links, uid; the mode of a folder that group or others can write to has a w at these positions
 	# shellcheck disable=SC2046 # words
 	set -- "$1" $(LC_ALL=C ls -ldn -- "${2%/}/." 2>/dev/null)
 	case ${2-} in # nothing: there is no such folder
@@ -21,7 +22,8 @@ not_planted()
 	[ "$planter" = "$(id -u)" ] || [ "$planter" = "$folder_owner" ]
 }
 
-# can_be_made NAME FILE: what cannot be written in the end is said now, not when a COMMAND has run for an hour
+# can_be_made NAME FILE: ends with a message if FILE, the value of option NAME, cannot be written. So the user need not
+# wait for the end of a recording to see the message.
 can_be_made()
 {
 	case $2 in
@@ -36,7 +38,7 @@ can_be_made()
 	[ -w "$folder" ] || die "$1: cannot create a file in '$folder': it is read-only or belongs to another user: name a file in a directory to which you may write"
 }
 
-# input_format: perf.data if the input is one
+# input_format: prints perf.data if the input is such a file; otherwise nothing
 input_format()
 {
 	if [ "$input" != - ] && [ "$(head -c 8 -- "$input" 2>/dev/null | tr -d '\000')" = PERFILE2 ]; then echo perf.data; fi
@@ -52,13 +54,14 @@ fold()
 	return "$result"
 }
 
-# has_stacks FILE: pjfold wrote stacks, not only its header. A thread may have the name '#' or '# x'.
+# has_stacks FILE: returns true if a folded file has stacks, not only the header. Only '# pj ' begins a header, since a
+# thread may have the name '#' or '# x'.
 has_stacks()
 {
 	LC_ALL=C grep -qv '^# pj ' "$1"
 }
 
-# A file is drawn as pjfold and pjsvg do; times and host are in its header.
+# Draws $input as pjfold and pjsvg do, without a subtitle of pjflame: times and host are in the header of the stacks.
 draw_file()
 {
 	if [ "$input" = - ]; then
@@ -76,7 +79,7 @@ draw_file()
 	write_picture "$@"
 }
 
-# write_picture [OPTION ...]: the folded stacks, and their picture with these options of pjsvg
+# write_picture [OPTION ...]: writes the folded stacks (--folded), and their picture with these options of pjsvg
 write_picture()
 {
 	if [ "$output" != - ]; then set -- "$@" -o "$output"; fi
@@ -88,7 +91,8 @@ write_picture()
 	esac
 }
 
-# advise_without_samples: prints how to record what processes without a sample do: by the PIDs of their child processes, or by their waits
+# advise_without_samples: prints advice for processes without a sample: to record their child processes, too, or their
+# waits
 advise_without_samples()
 {
 	# shellcheck disable=SC2046 # words

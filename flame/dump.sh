@@ -1,17 +1,19 @@
-# dump.sh - dump: the newest stack of each thread of some processes, as text, from one short recording with off-CPU times.
+# dump.sh - pjflame dump: prints the newest stack of each thread of some processes as text, from one short recording
+# with off-CPU times.
 
-# list_threads PID,...: the threads that live, as lines PID TID NAME. Names are the threads' own: only the first line of each.
+# list_threads PID,...: prints the present threads of these processes as lines PID TID NAME. A thread chooses its name,
+# which may have several lines: only the first one is printed.
 list_threads()
 {
 	for pid in $(printf '%s' "$1" | tr , ' '); do
 		printf '%s\n' "/proc/$pid/task"/*
 	done | c_awk -F / '
-		# a file in /proc that is gone reads as none
+		# getline fails if the thread has ended
 		(getline name <($0 "/comm")) > 0 { print $3, $5, name }
 		{ close($0 "/comm") }'
 }
 
-# A container may end processes and start others while pjflame prepares: those that are gone are left out.
+# Removes processes that have ended from $recorded_as: a container may end processes while pjflame prepares.
 leave_out_gone()
 {
 	living=

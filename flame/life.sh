@@ -1,4 +1,4 @@
-# life.sh - who was started, and how all of it ends, whatever comes: a signal, a failure, or the end of the work.
+# life.sh - the processes that pjflame starts, and their end: after a signal, after a failure, or when all is done.
 
 tmp='' recorder='' mapper='' job='' keys='' terminal='' interrupted=''
 
@@ -9,7 +9,8 @@ stop()
 	wait "$1" 2>/dev/null
 }
 
-# The symbol saver of a recorder that did not wait for it may still write: seen on a busy host.
+# Removes the temporary directory. Tries three times, since the symbol saver may still write there after the recorder
+# has ended, as seen on a busy host.
 remove_tmp()
 {
 	[ -n "$tmp" ] || return 0
@@ -20,7 +21,7 @@ remove_tmp()
 	rm -rf "$tmp"
 }
 
-# Whatever ends us.
+# Handler of each exit: ends all processes, restores the terminal and removes the temporary directory; keeps the status.
 finish()
 {
 	status=$?
@@ -30,7 +31,7 @@ finish()
 	stop "$job"
 	stop "$recorder"
 	stop "$mapper"
-	# a screen of tables hid this
+	# messages of the recorder that the screen with tables hid
 	if [ -n "$tmp" ] && [ -n "$top" ]; then
 		grep ' has no effect: ' "$tmp/rec.err"
 		[ -n "$quiet" ] && [ "$(id -u)" != 0 ] || grep ' are not shown: ' "$tmp/rec.err"
@@ -39,8 +40,9 @@ finish()
 	exit "$status"
 }
 
-# on_interrupt STATUS: the first Ctrl-C or SIGTERM ends a recording, and what there is of it is drawn; the second ends all. pjrecord ends a command,
-# unless Ctrl-C reached both: then it ignores the signal of this shell.
+# on_interrupt STATUS: handles Ctrl-C and SIGTERM. The first one ends the recording, and pjflame draws what was
+# recorded; the second one ends pjflame with STATUS. pjrecord also ends the command that it records; but if Ctrl-C
+# reached both of them, it ignores the signal of this shell.
 on_interrupt()
 {
 	if [ -n "$top" ]; then
@@ -49,7 +51,7 @@ on_interrupt()
 		exit 130
 	fi
 	if [ -n "$interrupted" ]; then
-		# timeout(1) sends its signal to the process and to its group
+		# timeout(1) signals the process and its group: a signal within 2 s counts as the same one
 		[ $(($(date +%s) - interrupted)) -ge 2 ] || return 0
 		say "ended by a second signal before the picture was complete"
 		exit "$1"
@@ -62,7 +64,8 @@ on_interrupt()
 	interrupted=$(date +%s)
 }
 
-# A job ends here, or is interrupted by a signal to us, which the shell hears only while it waits.
+# await PID: waits for a job and returns its status. A signal to this shell interrupts the wait, so that the shell can
+# run the trap of the signal; await then waits again.
 await()
 {
 	while :; do
@@ -70,7 +73,7 @@ await()
 		result=$?
 		if [ "$result" -le 128 ] || ! kill -0 "$1" 2>/dev/null; then break; fi
 	done
-	# interrupted just before it ended: its status can still be had
+	# the signal interrupted the wait just before the job ended: another wait returns the status of the job
 	if [ "$result" -gt 128 ]; then
 		wait "$1" 2>/dev/null
 		again=$?
@@ -79,8 +82,8 @@ await()
 	return "$result"
 }
 
-# attend COMMAND...: runs it in the background and waits for it, so that a signal to this shell is handled at once. Its standard input
-# is the descriptor $from: 0 is /dev/null in a background job.
+# attend COMMAND...: runs the command in the background and waits for it, so that this shell handles a signal at once.
+# The standard input of the command is descriptor $from; 0 is /dev/null in a background job.
 from=0
 attend()
 {
@@ -92,7 +95,7 @@ attend()
 	return "$result"
 }
 
-# name_obstacle FOLDER: prints why nothing can be created in it, or nothing if that is unknown
+# name_obstacle FOLDER: prints the reason why no file can be created in FOLDER; prints nothing if it is unknown
 name_obstacle()
 {
 	if [ ! -e "$1" ]; then

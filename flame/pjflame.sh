@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # pjflame - record, map, fold and draw: one command for a flame graph.
 #
-# pjflame computes nothing that another tool computes: pjrecord samples, pjfold names, pjsvg draws, all in one temporary DIR of pj(7).
-# pjflame chooses the target (a container by its id or name), starts and ends the other tools, removes the DIR however it ends, and
-# prints tables on a terminal. Runs in dash and busybox sh.
+# pjflame computes nothing that another tool computes: pjrecord samples, pjfold names, pjsvg draws, all in one temporary
+# DIR of pj(7). pjflame chooses the target (a container by its id or name), starts and ends the other tools, prints
+# tables on a terminal, and removes the DIR at its end, also after a signal. Runs in dash and busybox sh.
 set -u
 
-# Other names and programs must not depend on the user's language; a COMMAND of the user's must have it.
+# awk in the C locale, so that results do not depend on the user's language. LC_ALL is not exported, because a COMMAND
+# of the user needs the user's language.
 c_awk()
 {
 	LC_ALL=C awk "$@"
@@ -23,7 +24,8 @@ tell()
 	[ -n "$quiet" ] || say "$@"
 }
 
-# Failures have 125 beside a COMMAND, whose own status the others are, as with timeout(1).
+# die MESSAGE...: ends with status $failure. With a COMMAND this is 125, as in timeout(1), since other values are the
+# status of the COMMAND.
 die()
 {
 	say "$@"
@@ -113,7 +115,7 @@ whom='' pids='' container='' seconds='' frequency='' event='' unwind='' interpre
 unread_pipe='' dump='' top='' tables='' rows='' quiet='' verbose='' list='' input='' values=''
 failure=1
 
-# number NAME VALUE LEAST MOST
+# number NAME VALUE LEAST MOST: ends with a usage error if VALUE is not an integer from LEAST to MOST
 number()
 {
 	case $2 in
@@ -123,7 +125,8 @@ number()
 	usage_error "$1: '$2' is not a number from $3 to $4"
 }
 
-# take_interval NAME TIME: that of async-profiler, in ns, or with a unit such as 10ms
+# take_interval NAME TIME: sets $frequency from the time between samples: in ns, as in async-profiler, or with a unit
+# such as 10ms
 take_interval()
 {
 	frequency=$(printf '%s\n' "$2" | c_awk '
@@ -137,7 +140,8 @@ take_interval()
 	[ -n "$frequency" ] || usage_error "$1: '$2' is not a time between samples from 1us to 1s, such as 10ms"
 }
 
-# take_timer WORD...: -a, -p or -c and the command sleep N, which perf takes for the duration
+# take_timer WORD...: sets $seconds to N if the words are sleep N after -a, -p or -c, which is a duration for perf
+# record, too; returns false for other words
 take_timer()
 {
 	case $whom in
@@ -154,13 +158,13 @@ only_one()
 	whom=$1
 }
 
-# filled NAME VALUE
+# filled NAME VALUE: ends with a usage error if VALUE is empty
 filled()
 {
 	[ -n "$2" ] || usage_error "$1 needs a value"
 }
 
-# take_pids NAME LIST
+# take_pids NAME LIST: adds a list of PIDs, separated by commas, to $pids
 take_pids()
 {
 	case $2 in
@@ -173,7 +177,7 @@ take_pids()
 	pids=${pids:+$pids,}$2
 }
 
-# take_event NAME EVENT: the events of async-profiler have its names, too.
+# take_event NAME EVENT: sets $event; accepts the names that async-profiler has for events, too.
 take_event()
 {
 	filled "$1" "$2"
@@ -187,7 +191,7 @@ take_event()
 	esac
 }
 
-# take_output NAME FILE
+# take_output NAME FILE: sets $output; refuses names of other formats, with a message that has the option for them
 take_output()
 {
 	filled "$1" "$2"
@@ -207,7 +211,8 @@ take_output()
 #include words.sh
 #include verbs.sh
 
-# of_py_spy OPTION: options of py-spy without an equivalent of the same form
+# of_py_spy OPTION: ends with a usage error if the option is one of py-spy that pjflame lacks; the message has the
+# replacement
 of_py_spy()
 {
 	case $1 in
@@ -217,7 +222,7 @@ of_py_spy()
 	esac
 }
 
-# of_perf OPTION: options of perf without an equivalent of the same form
+# of_perf OPTION: as of_py_spy, for options of perf
 of_perf()
 {
 	case $1 in
@@ -225,7 +230,7 @@ of_perf()
 	esac
 }
 
-# of_other_tool OPTION: an option of another tool is answered with that tool
+# of_other_tool OPTION: ends with a usage error if pjsvg, pjrecord or pjfold has this option; the message names the tool
 of_other_tool()
 {
 	PATH=${0%/*}:$PATH
@@ -241,7 +246,7 @@ of_other_tool()
 
 groupings='process thread container pod cgroup'
 
-# take_grouping NAME VALUE
+# take_grouping NAME VALUE: sets $by
 take_grouping()
 {
 	for by in $groupings; do
@@ -251,7 +256,7 @@ take_grouping()
 	usage_error "$1: '$2' is not one of process, thread, container, pod, cgroup${by:+: did you mean $by?}"
 }
 
-# take NAME VALUE: an option that has one
+# take NAME VALUE: handles an option with a value
 take()
 {
 	case $1 in
@@ -274,7 +279,8 @@ take()
 	esac
 }
 
-# has_samples FILE: true if its name or its first bytes are those of a recording or of stacks
+# has_samples FILE: returns true if FILE may be a recording or stacks: by its name or first bytes, or because it is not
+# executable, and thus no command
 has_samples()
 {
 	[ -f "$1" ] && [ -r "$1" ] || return 1
@@ -284,7 +290,7 @@ has_samples()
 	[ ! -x "$1" ] || [ "$(head -c 8 -- "$1" 2>/dev/null | tr -d '\000')" = PERFILE2 ]
 }
 
-# is_command WORD
+# is_command WORD: returns true if WORD is the path of an executable file, or a command that the shell finds
 is_command()
 {
 	case $1 in
@@ -316,7 +322,7 @@ take_operand()
 	usage_error "'$1' is no PID, no file with samples and no command: -c takes a container or a service, -p a PID"
 }
 
-# As py-spy has them; a program of that name can be recorded after --.
+# Verbs, as in py-spy. A program with such a name can be recorded after --.
 verb_help=help
 case ${1-} in
 top) top=1 verb_help=help_top; shift ;;
@@ -325,7 +331,7 @@ start | stop | resume | status) is_command "$1" || usage_error "'$1': pjflame re
 dump) dump=1 output=- verb_help=help_dump; shift ;;
 esac
 
-# Options and operands in front of a COMMAND, which begins after -- or with its own name.
+# Options and operands. A COMMAND begins after --, or with the first word that names a program; it ends the loop.
 while [ $# -gt 0 ]; do
 	case $1 in
 	--)
@@ -377,7 +383,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-# What a dump takes from the command line, and what it excludes.
+# Checks the options of dump and sets its defaults.
 settle_dump()
 {
 	[ "$whom" = pids ] || [ "$whom" = container ] || usage_error "dump needs a PID, or a container by -c; pgrep NAME prints the PIDs of a program"
@@ -387,7 +393,8 @@ settle_dump()
 }
 
 if [ "$event" = wall ]; then event='' wall=--wall; fi
-# A pipe that nobody fills looks like one of perf script: ssh and cron start programs with one. So it is not read without the operand -.
+# ssh and cron start programs with a pipe as standard input that nothing fills; it looks like a pipe from perf script.
+# So a pipe is not read without the operand -.
 if [ -z "$whom$top$list$values" ] && [ -p /dev/stdin ]; then unread_pipe=1; fi
 whom=${whom:-all}
 [ -z "$dump" ] || settle_dump
@@ -416,7 +423,7 @@ if [ -n "$seconds" ] || [ "$whom" = command ]; then :; elif [ -n "$top" ]; then 
 #include draw.sh
 #include table.sh
 #include dump.sh
-# print_values OPTION: the words that an option takes, one a line, for completion in a shell
+# print_values OPTION: prints the values of an option, one a line, for completion in a shell
 print_values()
 {
 	case $1 in
@@ -425,13 +432,14 @@ print_values()
 	interpreters) printf '%s\n' off on all auto ;;
 	event) pjrecord --values=event && printf '%s\n' alloc wall ;;
 	colors) pjsvg --values=colors ;;
-	# others choose these names: without those that a shell could take for more than a word
+	# other users choose these names, so those with characters that a shell may interpret are left out
 	container) list_containers | c_awk 'NR > 1 { print $1; print $2 }' | LC_ALL=C grep -x '[A-Za-z0-9_.:@/+-]\{2,\}' ;;
 	*) case $(help) in *"--$1="* | *"--$1 "*) ;; *) usage_error "--values=$1: there is no option --$1" ;; esac ;;
 	esac
 }
 
-# What pjrecord would refuse is refused before a message of the recording: --version comes after the options.
+# Ends with a usage error if pjrecord would refuse the options of the recording, so that no message about the recording
+# comes before. With --version as last option, pjrecord checks the options but does not record.
 check_recording()
 {
 	[ "$whom" != file ] || return 0
@@ -455,7 +463,7 @@ if [ -n "$list" ]; then
 fi
 [ -n "$top" ] || { can_be_made --output "$output"; can_be_made --folded "$folded"; }
 check_recording
-# pjsvg prints the reason
+# an unknown palette: pjsvg prints the reason
 [ -z "$colors" ] || echo "main 1" | pjsvg --colors "$colors" >/dev/null || exit 2
 prepare
 [ -z "$unread_pipe" ] || tell "the pipe on standard input is not read: perf script | pjflame - draws it"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # pjprofile - profile this host into a directory of profiles and flame graphs, as gProfiler does.
 #
-# pjprofile computes nothing: pjrecord samples, pjfold names, pjsvg draws. It keeps the files of gProfiler's output directory: a profile and
-# a picture of each duration, and two links to the last ones. Runs in dash and busybox sh.
+# pjprofile computes nothing: pjrecord samples, pjfold names, pjsvg draws. It writes the files that gProfiler writes to
+# its output directory: a profile and a picture for each duration, and links to the last profile and the last picture.
+# Runs in dash and busybox sh.
 set -u
 
 c_awk()
@@ -70,7 +71,7 @@ END
 
 output='' pids='' all='' seconds=60 frequency=11 continuous='' by=container interpreters='' picture=1 rotate=0 title='' quiet='' verbose='' values=''
 
-# number NAME VALUE LEAST MOST
+# number NAME VALUE LEAST MOST: ends with a usage error if VALUE is not an integer from LEAST to MOST
 number()
 {
 	case $2 in
@@ -80,7 +81,7 @@ number()
 	usage_error "$1: '$2' is not a number from $3 to $4"
 }
 
-# filled NAME VALUE
+# filled NAME VALUE: ends with a usage error if VALUE is empty
 filled()
 {
 	[ -n "$2" ] || usage_error "$1 needs a value"
@@ -90,7 +91,7 @@ filled()
 
 groupings='process thread container pod cgroup'
 
-# take NAME VALUE: an option that has one
+# take NAME VALUE: handles an option with a value
 take()
 {
 	case $1 in
@@ -122,7 +123,8 @@ take()
 	esac
 }
 
-# Options of gProfiler that have no place here, with what has.
+# of_gprofiler OPTION: ends with a usage error if the option is one of gProfiler that pjprofile lacks; the message has
+# the replacement
 of_gprofiler()
 {
 	case $1 in
@@ -197,7 +199,8 @@ finish()
 	exit "$status"
 }
 
-# The recorder finishes its window, which becomes the last profile; a second signal ends at once.
+# Handles a signal: the first one ends the recorder, which completes its window for the last profile; the second one
+# ends pjprofile at once.
 signals=0
 on_signal()
 {
@@ -220,20 +223,21 @@ prepare()
 	done
 	tmp=$(mktemp -d "$output/.pjprofile.$$.XXXXXX") || { tmp=; die "cannot create a directory in '$output'"; }
 	mkfifo "$tmp/windows" || die "cannot create a FIFO in '$output'"
-	# What a continuous run records stays until it is folded, also where the run is killed; one such run uses a directory at a time.
+	# The windows of a continuous run stay until they are folded, even if the run is killed; so only one such run
+	# can use a directory at a time.
 	work=$tmp/pj
 	if [ -n "$continuous" ]; then work=$output/.pj; fi
 }
 
 # ---- profiles --------------------------------------------------------------------------------------------------------
 
-# link_last FILE NAME: NAME links to FILE, at any moment to the one before or to this one
+# link_last FILE NAME: makes NAME a link to FILE; NAME refers to the file before or to this one at any moment
 link_last()
 {
 	rm -f "$tmp/link" && ln -s "$1" "$tmp/link" && mv -f "$tmp/link" "$output/$2"
 }
 
-# The oldest files beyond --rotate. Names sort by time.
+# Removes the oldest files beyond --rotate. Their names sort by time.
 rotate_files()
 {
 	[ "$rotate" != 0 ] || return 0
@@ -243,7 +247,7 @@ rotate_files()
 	done
 }
 
-# fold_options: first frames, as pjflame has them
+# fold_options: prints the options of pjfold for the first frames (--by), as in pjflame
 fold_options()
 {
 	case $by in
@@ -253,7 +257,7 @@ fold_options()
 	esac
 }
 
-# profile WINDOW: its profile and its picture. Both are complete or absent, and the links move afterwards.
+# profile WINDOW: writes the profile and the picture of a window, each complete or not at all; then moves the links.
 profile()
 {
 	start=${1##*/}
@@ -270,7 +274,8 @@ profile()
 	rotate_files
 }
 
-# take_window WINDOW: a window that cannot be folded is counted, and the next one may succeed
+# take_window WINDOW: writes the profile of a window, and deletes the window. A failure is counted, but does not end the
+# run, since the next window may succeed.
 failed=0 profiles=0
 take_window()
 {
@@ -278,7 +283,7 @@ take_window()
 	rm -f "$1"
 }
 
-# Windows that a killed run left.
+# Writes the profiles of windows that a killed run left.
 take_leftovers()
 {
 	for window in "$work"/out/*.data; do

@@ -1,6 +1,7 @@
-# record.sh - the recording, with pjmap beside it where pjrecord alone does not name Java code, and messages of both.
+# record.sh - runs pjrecord, with pjmap beside it if pjrecord alone does not name Java code; prints messages of both.
 
-# pjrecord names the code that its unwinder walks. Callchains of the kernel, by frame pointers, need the timelines of pjmap.
+# Starts pjmap if the recording needs it: pjrecord names the Java code on stacks that its unwinder walks, but callchains
+# that the kernel makes by frame pointers need the timelines of pjmap.
 start_mapper()
 {
 	mkdir -p "$dir"
@@ -12,14 +13,14 @@ start_mapper()
 	mapper=$!
 }
 
-# pjrecord has warned of layers of the sandbox that the kernel lacks: the tools that follow are silent.
+# Suppresses warnings of later tools about layers of the sandbox that the kernel lacks: pjrecord has printed them.
 quiet_layers()
 {
 	PJ_SANDBOX_REPORTED=1
 	export PJ_SANDBOX_REPORTED
 }
 
-# pjmap reads all JVMs once more and ends.
+# Ends pjmap, which first scans all JVMs once more.
 end_mapper()
 {
 	[ -n "$mapper" ] || return 0
@@ -27,7 +28,7 @@ end_mapper()
 	mapper=
 }
 
-# The options that all recordings have, then those of this one.
+# recorder OPTION...: runs pjrecord in place of this shell, with the options of the command line, then with these.
 recorder()
 {
 	# shellcheck disable=SC2086 # one word, or none
@@ -40,7 +41,7 @@ choose_target()
 	case $whom in
 	all) recorded_as=-a what="all of $(uname -n)" ;;
 	pids)
-		# of a list, as pgrep prints it, some may be gone: pjrecord prints their number
+		# some processes of a list, as pgrep prints it, may have ended: pjrecord reports their number
 		living=
 		for pid in $(printf '%s' "$pids" | tr , ' '); do
 			if [ -e "/proc/$pid" ]; then living=1; fi
@@ -59,9 +60,9 @@ choose_target()
 	esac
 }
 
-# Prints the messages of a recorder, without those that are only true of a directory that stays. The sentence about a picture has the programs
-# whose functions are not shown, with the advice to record as root; so root gets the message of pjrecord, which has the reason. A dump has no such
-# sentence.
+# Prints the messages of pjrecord, except those about its directory, which pjflame removes. Without -v, it also leaves
+# out the message about programs whose functions are not shown: the sentence about the picture has them, with the advice
+# to record as root. Root gets this message, because it has the reason; so does a user of dump, which has no sentence.
 tell_recorder()
 {
 	if [ -z "$verbose" ]; then
@@ -73,7 +74,7 @@ tell_recorder()
 	fi
 }
 
-# record_window MESSAGE: runs pjrecord for one window, whose path is in $tmp/windows
+# record_window MESSAGE: prints MESSAGE, records one window, and stores its path in $tmp/windows
 record_window()
 {
 	tell "$1"
@@ -96,8 +97,9 @@ record_window()
 	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
 }
 
-# allow_foreground: prints the option of pjrecord that gives a command the keys of the terminal, which a background job lacks; nothing if this
-# shell ignores SIGINT itself, as a background job of a script does: bit 1 of the mask.
+# allow_foreground: prints the option of pjrecord by which the command can read keys from the terminal; pjrecord is a
+# background job, which cannot. Prints nothing if this shell ignores SIGINT (bit 1 of SigIgn), since it then is itself a
+# background job of a script.
 allow_foreground()
 {
 	case $(sed -n 's/^SigIgn:.*\(.\)$/\1/p' "/proc/$$/status" 2>/dev/null) in
@@ -106,8 +108,9 @@ allow_foreground()
 	esac
 }
 
-# record_command COMMAND ...: its window is in $tmp/windows, its status in $command_status. pjrecord is a background job, as a signal to this shell
-# is handled at once only while the shell waits; it stays in the process group of the terminal, so that the command has its keys and Ctrl-C.
+# record_command COMMAND ...: records the command; stores the path of the window in $tmp/windows, and the status of the
+# command in $command_status. pjrecord is a background job, because this shell handles a signal at once only while it
+# waits. pjrecord stays in the foreground process group of the terminal, so that the command gets keys and Ctrl-C.
 record_command()
 {
 	command -v -- "$1" >/dev/null 2>&1 || { say "$1: not found"; exit 127; }
@@ -128,13 +131,14 @@ record_command()
 	printf '%s\n' "$window" >"$tmp/windows"
 }
 
-# JVMs that were sampled and keep no frame pointers, where these are all that there is: which ones, and what helps. Stacks of waits are read
-# by unwind tables on x86-64.
+# tell_frame_pointers WINDOW: if stacks are recorded by frame pointers alone, names the sampled JVMs that have none, and
+# the option that helps. (On x86-64, stacks of waits are read by unwind tables.) Then prints the messages of pjmap about
+# sampled JVMs.
 tell_frame_pointers()
 {
 	pjfold -q --info "$1" 2>/dev/null | sed -n 's/^process *\([0-9]*\) samples, \([0-9.]*\) %, pid \([0-9]*\), .*/\3 \1 \2/p' >"$tmp/sampled"
 	if [ -s "$tmp/jvms" ] && { [ "$unwind" = fp ] || [ "$(uname -m)" != x86_64 ]; }; then name_without_pointers; fi
-	# of the JVMs that could not be followed, those that were sampled matter
+	# messages about JVMs that pjmap could not follow: only those about sampled ones
 	if [ -s "$tmp/map.err" ]; then
 		c_awk 'FILENAME == ARGV[1] { sampled[$1 ":"]; next } $1 == "pjmap:" && ($2 in sampled)' "$tmp/sampled" "$tmp/map.err" >&2
 	fi
@@ -151,8 +155,9 @@ name_without_pointers()
 	done <"$tmp/without"
 }
 
-# fold_options [perf.data]: options of pjfold; a picture of a perf.data has the groups of JVMs' own threads. As with async-profiler, threads
-# of the application are one without -t; but its users search for GC and compilers in stacks without any thread.
+# fold_options [perf.data]: prints the options of pjfold. For a perf.data, threads that a JVM starts for itself, such as
+# those of GC and compilers, are frames by group (--root=groups). Threads of the application are not distinguished
+# without -t, as in async-profiler.
 fold_options()
 {
 	if [ "${1-}" = perf.data ] && [ "$by" != thread ]; then printf '%s\n' --root=groups; fi

@@ -1,11 +1,11 @@
-# table.sh - --top: windows that follow each other, each folded, shown and forgotten.
+# table.sh - pjflame top: folds each window of a recording, shows its table, and deletes the window.
 
-# What fits on a terminal, for awk.
+# functions of awk that fit text into columns of a terminal
 widths='
 #include widths.awk
 '
 
-# Size of the terminal, or nothing in particular of a pipe.
+# Sets $lines and $columns to the size of the terminal, or to 0 if there is no screen, and $room to the number of rows.
 measure()
 {
 	lines=0 columns=0
@@ -21,7 +21,8 @@ measure()
 	[ "$room" -gt 0 ] || room=1
 }
 
-# rows_of FOLDED ROWS ALL: the table of pjfold, with shares of ALL, as wide as there is room
+# rows_of FOLDED ROWS ALL: prints the ROWS hottest functions of a folded file: their self and total weight as shares of
+# ALL, and their names, shortened to the width of the terminal
 rows_of()
 {
 	pjfold -q --top "$2" "$1" | width=$columns utf=$utf all=$3 c_awk "$widths"'
@@ -32,7 +33,7 @@ rows_of()
 	}'
 }
 
-# What a window has to say of itself, and its table.
+# table WINDOW: prints a line about the window, and its table. Returns false if the window cannot be folded.
 table()
 {
 	# shellcheck disable=SC2046 # words
@@ -54,7 +55,7 @@ table()
 		rows_of "$tmp/folded" "$room" "$all"
 		return
 	fi
-	# those with most of it, and of each as much as there is room for
+	# the groups with the largest weight; the rows are divided equally among them
 	c_awk '!/^#/ { frame = $0; sub(/;.*/, "", frame); if (frame == $0) sub(/ [0-9]+$/, "", frame); n[frame] += $NF } END { for (f in n) printf "%.0f\t%s\n", n[f], f }' "$tmp/folded" |
 		LC_ALL=C sort -t '	' -k1,1nr -k2 >"$tmp/groups"
 	groups=$(wc -l <"$tmp/groups")
@@ -70,7 +71,8 @@ table()
 	done
 }
 
-# Returns true if the shell that started this subshell has ended. It may still be a zombie, so kill -0 cannot tell.
+# Returns true if the shell that started this subshell has ended. Compares the parent, since kill -0 succeeds for a
+# zombie, too.
 is_orphan()
 {
 	read -r stat </proc/self/stat || return 1
@@ -79,8 +81,9 @@ is_orphan()
 	[ "$2" != $$ ]
 }
 
-# Removes the directory of the killed shell when the recorder and the mapper have ended: the kernel has signalled them
-# (--with-parent), they write until they end, and are no children of this process.
+# Removes the directory of the killed shell, and exits. First waits, at most 30 s, until the recorder and the mapper
+# have ended, since they write until then: the kernel has signalled them (--with-parent). It polls, because they are not
+# children of this process.
 clean_up_alone()
 {
 	left=300
@@ -92,7 +95,8 @@ clean_up_alone()
 	exit 1
 }
 
-# Reads names of windows, shows and removes them. On a terminal, those that came meanwhile are passed over: it shows what is now.
+# Reads paths of windows from standard input; shows the table of each window, and deletes the window. On a screen, shows
+# only the newest window, and skips those before it.
 show_tables()
 {
 	count=0
@@ -110,7 +114,7 @@ show_tables()
 		fi
 		rm -f -- "$window"
 	done
-	# the recorder ends when the shell is killed, maybe without another window
+	# the input also ends if the shell is killed: the recorder then ends, perhaps without another window
 	if is_orphan; then clean_up_alone; fi
 }
 
@@ -121,7 +125,7 @@ show()
 		{ printf '%s[H' "$escape"; sed "s/\$/${escape}[K/" "$tmp/table"; printf '%s[J' "$escape"; hint "$tmp/fold.err"; } >"$tmp/screen"
 		cat "$tmp/screen" >&4
 	else
-		# nobody reads any more, or the disk is full: no more tables
+		# ends at a failed write: the reader has ended, or the disk is full
 		if [ "$count" != 0 ]; then echo || exit; fi
 		cat "$tmp/table" || exit
 		hint "$tmp/fold.err" >"$tmp/hint"
@@ -132,7 +136,7 @@ show()
 	fi
 }
 
-# What is wrong with a window, in a line.
+# hint FILE: prints the first message that pjfold wrote to FILE about a window, in one line.
 hint()
 {
 	grep -v -e '^pjfold: not counted, as one event' "$1" | head -n 1 |
@@ -140,7 +144,7 @@ hint()
 		BEGIN { utf = ENVIRON["utf"] + 0 } { width = ENVIRON["width"] + 0; printf "%s%s", fit($0, width, 0), (width ? "" : "\n") }'
 }
 
-# Keys, one after another: dd waits for each, and ends with this.
+# Reads one key after another, and ends pjflame at q or Ctrl-C. dd waits for each key; SIGTERM ends dd, too.
 read_keys()
 {
 	trap 'kill "$reader" 2>/dev/null; exit 0' TERM

@@ -1,6 +1,7 @@
-# tools.sh - the other tools of pj and of the system.
+# tools.sh - finds the programs that pjflame and pjprofile run.
 
-# find_tools TOOL ...: dies if one of these is missing. Tools beside this one come first, also where it is called by a link.
+# find_tools TOOL ...: ends with a message if a tool is missing. Puts the folder of this script, also if it is called
+# by a link, in front of PATH if the tools of pj are in it. Sets $apart.
 find_tools()
 {
 	case $0 in
@@ -15,7 +16,8 @@ find_tools()
 		command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
 	done
 	[ -z "$missing" ] || die "not found:$missing (pj's tools are installed together: make install; PATH is $PATH)"
-	# A session of its own keeps the terminal's Ctrl-C from a recorder, which ends when this shell signals it.
+	# $apart starts a recorder in a session of its own: Ctrl-C on the terminal does not reach the recorder, and this
+	# shell ends it by a signal.
 	apart=
 	if command -v setsid >/dev/null 2>&1; then apart=setsid; fi
 }

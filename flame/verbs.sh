@@ -1,4 +1,5 @@
-# verbs.sh - the words that may stand in front of all options of pjflame, and their --help. Completions of shells are made from it.
+# verbs.sh - --help of the verbs of pjflame, top and dump, which come before all options. The build makes shell
+# completions from this text.
 
 help_top()
 {

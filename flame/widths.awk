@@ -1,5 +1,6 @@
-# widths.awk - what fits on a terminal: a character is one column, two where it is wide (CJK, emoji), none where it combines. What is no
-# UTF-8, cannot be seen or would reorder text is written out, as pjsvg does. Set utf to 1 where the terminal knows UTF-8. Wants LC_ALL=C.
+# widths.awk - fits text into columns of a terminal. A character has one column; two if it is wide (CJK, emoji); none if
+# it combines with the one before. Bytes that are not UTF-8, and characters that are invisible or reorder text, become
+# escapes such as \x1b, as in pjsvg. The caller sets utf to 1 if the terminal uses UTF-8, and runs awk with LC_ALL=C.
 function code(s, i, n,   c, k, b) {
 	c = ord[substr(s, i, 1)] % (n == 2 ? 32 : n == 3 ? 16 : 8)
 	for (k = 1; k < n; k++) {
@@ -19,7 +20,7 @@ function columns(c) {
 	return (c >= 4352 && c < 4448) || (c >= 11904 && c < 42192 && c != 12351) || (c >= 43360 && c < 43392) || (c >= 44032 && c < 55204) || (c >= 63744 && c < 64256) ||
 		(c >= 65072 && c < 65136) || (c >= 65280 && c < 65377) || (c >= 65504 && c < 65511) || (c >= 127744 && c < 129792) || (c >= 131072 && c < 262142) ? 2 : 1
 }
-# glyph[1..n], wide[1..n] of s; returns n
+# Splits s into n characters or escapes: sets glyph[1..n] to their text and wide[1..n] to their columns; returns n.
 function glyphs(s,   i, b, k, c, n) {
 	for (i = 1; i <= length(s); i += k) {
 		b = ord[substr(s, i, 1)]; k = 1; n++
@@ -32,7 +33,7 @@ function glyphs(s,   i, b, k, c, n) {
 	}
 	return n
 }
-# At most w columns of s, without its begin, or without its end; w = 0: all of it.
+# Returns s, shortened to w columns at its start (from_left is not 0) or at its end; w = 0: not shortened.
 function fit(s, w, from_left,   i, n, all, dots, t) {
 	if (s !~ /[^ -~]/ && (!w || length(s) <= w)) return s
 	n = glyphs(s)

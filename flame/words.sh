@@ -1,13 +1,15 @@
-# words.sh - checks of words, and answers to mistyped ones, of pjflame and pjprofile. Needs c_awk, help and usage_error.
+# words.sh - checks values of options, and suggests words for mistyped ones, for pjflame and pjprofile. Calls their
+# functions c_awk, help and usage_error.
 
-# check_interpreters VALUE
+# check_interpreters VALUE: ends with a usage error if --interpreters has no such value
 check_interpreters()
 {
 	case $1 in off | on | all | auto) ;; *) usage_error "--interpreters: '$1' is not off, on, all or auto" ;; esac
 }
 
-# take_duration NAME TIME INTEGER: sets $seconds to a time such as 10, 1.5, 200ms, 5m or 1h, in s, from 0.01 s to a day. The time is an integer
-# from 1 on if INTEGER is not empty. As common/filter/opt.h (opt_duration).
+# take_duration NAME TIME INTEGER: sets $seconds to TIME in s; TIME has the format of opt_duration
+# (common/filter/opt.h): 10, 1.5, 200ms, 5m, 1h. Ends with a usage error about the option NAME if TIME is not from
+# 0.01 s to a day or, if INTEGER is not empty, not a whole number of seconds.
 take_duration()
 {
 	seconds=$(printf '%s\n' "$2" | integer=$3 c_awk '
@@ -27,7 +29,8 @@ take_duration()
 	usage_error "$1: '$2' is not a time from 10ms to 1d, such as 10, 1.5, 5m or 1h"
 }
 
-# similar WORD: of the lines of standard input, the one that a mistyped WORD most likely stands for, or nothing; as common/similar.h
+# similar WORD: prints the line of standard input that is most similar to WORD; prints nothing if none is similar. Same
+# rule as common/similar.h.
 similar()
 {
 	word=$1 c_awk '
@@ -52,7 +55,8 @@ similar()
 	END { print best }'
 }
 
-# unknown OPTION: with the option that is spelled most like it
+# unknown OPTION: ends with a usage error about an unknown option; the message suggests the option with the most similar
+# spelling
 unknown()
 {
 	word=${1#--}

@@ -46,7 +46,7 @@ int execs_read(int fd, pid_t *pid, int max)
 		struct nlmsghdr *head = (struct nlmsghdr *)buffer;
 
 		if (got < 0)
-			/* Returns -1 for ENOBUFS, too: the kernel dropped messages because the socket buffer was
+			/* One of the errors is ENOBUFS: the kernel dropped messages because the socket buffer was
 			 * full. */
 			return errno == EAGAIN || errno == EINTR ? n : -1;
 		if (from.nl_pid != 0)

@@ -16,9 +16,9 @@
  * on failure. */
 int execs_open(void);
 
-/* Reads the pending exec messages and stores the pids of the processes that executed a program, at most `max`. Returns
- * the number of pids, or -1 if messages were lost or on another error, so that the caller must scan /proc. Does not
- * wait. */
+/* Reads the pending exec messages, and stores in pid[] the pids of the processes that executed a program, at most
+ * `max`. Returns the number of pids, which is 0 if no message is pending; or -1 if messages were lost or on another
+ * error: the caller must then scan /proc. Does not wait. */
 int execs_read(int fd, pid_t *pid, int max);
 
 #endif

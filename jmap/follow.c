@@ -101,8 +101,8 @@ static bool is_followed(struct follower *follower, const struct jvm_process *pro
 	return false;
 }
 
-/* Returns true if pjmap already follows as many JVMs as the limit for this tenant, or the limit for all tenants,
- * permits. Then also counts the new JVM as not followed. */
+/* Returns true if pjmap already follows the maximum number of JVMs of this tenant or of all tenants; then also counts
+ * the new JVM as not followed, and reports the tenant. */
 static bool are_enough(struct follower *follower, struct tenant tenant)
 {
 	size_t n = 0;
@@ -166,8 +166,8 @@ static uint64_t follow_cpu_now(void)
 		       0;
 }
 
-/* Extends the pause in which no search for JVMs may start by LOOK_SHARE times the CPU time of a search. before:
- * follow_cpu_now at the start of the search. */
+/* Charges a search for JVMs: extends the pause before the next search by LOOK_SHARE times the CPU time of this one.
+ * before: follow_cpu_now at the start of the search. */
 static void follow_account(struct follower *follower, uint64_t now, uint64_t before)
 {
 	follower->rested = (follower->rested > now ? follower->rested : now) + (follow_cpu_now() - before) * LOOK_SHARE;
@@ -184,8 +184,8 @@ static void look_everywhere(struct follower *follower, uint64_t now)
 	uint64_t before = follow_cpu_now();
 	struct discovery discovery = discover(follower->r->proc, follow_add, follower);
 
-	/* A search at its regular time is not charged: these searches are too rare to matter, and the checks of new
-	 * JVMs must not wait because of them. */
+	/* Only a search before its regular time is charged to the CPU budget of searches: regular ones are too rare to
+	 * matter, and the checks of candidates must not wait because of them. */
 	if (now < follower->regular)
 		follow_account(follower, now, before);
 
@@ -207,7 +207,8 @@ static void look_soon(struct follower *follower, uint64_t now)
 		follower->everywhere = soon;
 }
 
-/* Adds a process that executed a program to the candidates. If it is a candidate already, restarts its checks. */
+/* Adds a process that executed a program to the candidates. If it is a candidate already, restarts its checks. If the
+ * list is full, schedules a search among all processes instead. */
 static void add_candidate(struct follower *follower, pid_t pid, uint64_t now)
 {
 	struct follow_candidate new = { pid, now + young_after[0] * MS, 0 };
@@ -281,9 +282,9 @@ static uint64_t follow_timelines_of(const struct follower *follower, struct tena
 	return sum;
 }
 
-/* Restarts timelines of running JVMs while DIR/maps exceeds --keep-bytes. Chooses the tenant that holds most bytes, and
- * its largest timeline of which more than a third was written after its first scan. Skips timelines of JVMs with a
- * pending scan. */
+/* Restarts timelines of running JVMs while DIR/maps exceeds --keep-bytes. Each time, chooses the tenant that holds most
+ * bytes, and of its timelines the largest. Skips a timeline if its JVM has a pending scan, or if its first scan wrote
+ * two thirds of it or more: a restart would write these bytes again. */
 static void follow_shorten(struct follower *follower)
 {
 	uint64_t max = follower->r->keep_bytes, bytes = follower->swept.bytes;
@@ -357,8 +358,8 @@ static uint64_t busy_until(const struct follower *follower, uint64_t now)
 	return 0;
 }
 
-/* Returns the time of the next action for a JVM. busy: time until which no scan may start, or 0 if scans may start
- * now. */
+/* Returns the time of the next action for a JVM, in ns of clock_now(). busy: time until which no scan may start, or 0
+ * if scans may start now. */
 static uint64_t next_of_one(const struct followed *followed, uint64_t busy, uint64_t now)
 {
 	if (followed->look.since)
@@ -526,7 +527,8 @@ static void begin_scans(struct follower *follower, uint64_t now)
 }
 
 /* Main loop; ends after SIGINT or SIGTERM, or when no process of the command line is left. mask: signal mask during
- * work and wait. block: signal mask between the check of end_requested and the wait, so that no signal is missed. */
+ * work and wait. block: signals that are blocked between the check of end_requested and the wait, so that none is
+ * missed. */
 static void follow_work(struct follower *follower, const sigset_t *block, const sigset_t *mask)
 {
 	while (!end_requested && (!follower->r->npids || follower->n)) {
@@ -548,7 +550,7 @@ static void follow_work(struct follower *follower, const sigset_t *block, const 
 	}
 }
 
-/* Ends the helpers of last scans that take longer than LAST_MAX. Returns the number of last scans that are still
+/* Ends the helpers of all scans that take longer than LAST_MAX. Returns the number of last scans that are still
  * unanswered. */
 static size_t last_scans(struct follower *follower, uint64_t now)
 {

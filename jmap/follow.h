@@ -4,7 +4,7 @@
  * when it ends.
  *
  * A JVM compiles most of its code in its first seconds, and may end soon. So each JVM is scanned every 50 ms until it
- * is 2 s old, then once per interval.
+ * is 2 s old, then once per interval of option -i.
  */
 #ifndef PJ_FOLLOW_H
 #define PJ_FOLLOW_H

@@ -22,7 +22,8 @@
 /* maximum size of the records of one scan in bytes: OUTPUT_MAX (16 MB, journal.c), and one record of 64 MB. If there
  * are more bytes, nothing is written and the helper is ended. */
 #define RECORDS_MAX ((uint64_t)80 << 20)
-/* a JVM whose scan exceeded its time or memory budget may use 1/COST_SHARE of one CPU for its scans */
+/* after a scan that exceeded its time or memory budget, the next one waits so that the scans of this JVM take at most
+ * 1/COST_SHARE of one CPU */
 #define COST_SHARE 20
 /* minimum time in ns until the next attempt to scan a JVM whose tenant is over budget or has too many blocked
  * helpers */
@@ -48,7 +49,7 @@ bool followed_lives(const struct followed *followed)
 }
 
 /* Prints the reason why a JVM cannot be read, once per JVM. Prints nothing in the first second of the JVM, and nothing
- * for the codes "starting" and "gone". */
+ * for the codes "starting" and "gone". If pids were given, pjmap then ends with an error status. */
 static void followed_report(struct follower *follower, struct followed *followed, const struct hotspot_reason *why)
 {
 	if (!followed->reported && clock_now() - followed->since > SECOND && strcmp(why->code, "starting") != 0 &&
@@ -182,7 +183,8 @@ static uint64_t write_scan(struct follower *follower, struct followed *followed,
 	written = followed->t.written - before;
 	followed->fresh = false;
 	if (!good) {
-		/* Reports an error only if the previous write succeeded, because a full disk stays full for a while. */
+		/* An error is reported only if the previous write succeeded, because a full disk stays full for a
+		 * while. */
 		if (!followed->stuck)
 			warn("%s: cannot write: %s", followed->t.path, strerror(error));
 		follower->failed = true;
@@ -247,8 +249,9 @@ bool followed_look(struct follower *follower, struct followed *followed, uint64_
 }
 
 /* Charges the JVM's tenant for a scan that began at time `since`: for its CPU time, and, if the scan took longer than
- * NOTICED, also for the time in which the helper was blocked during the first FOLLOWED_ALONE ns (later, it delays no
- * other scan). A scan that exceeded its time or memory budget also postpones the JVM's next scan. */
+ * NOTICED, also for the time in which the helper was blocked during the first FOLLOWED_ALONE ns, since the helper
+ * delays other scans only in that time. If the scan exceeded its time or memory budget, also postpones the JVM's next
+ * scan. */
 static void followed_charge(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t since, uint64_t now)
 {
@@ -264,8 +267,8 @@ static void followed_charge(struct follower *follower, struct followed *followed
 		followed->next = now + COST_SHARE * cost;
 }
 
-/* Handles an answer with a reason why the JVM cannot be read: doubles the step budget if it was too small, otherwise
- * reports the reason. Returns false if the process has ended. */
+/* Handles the answer that the JVM cannot be read: doubles the step budget if it was too small, otherwise reports the
+ * reason in the answer. Returns false if the process has ended. */
 static bool followed_refuse(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			    uint64_t now)
 {
@@ -284,7 +287,7 @@ static bool followed_refuse(struct follower *follower, struct followed *followed
 }
 
 /* Moves the next scan to an earlier time if code has disappeared, or if the last scan has left new code to the next
- * one. */
+ * one. Reports the tenant if the limit of memory left code out. */
 static void followed_schedule(struct follower *follower, struct followed *followed, const struct read_answer *answer,
 			      uint64_t now)
 {

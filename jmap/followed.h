@@ -21,7 +21,8 @@
 /* FOLLOW_MS: one millisecond in ns; FOLLOW_SECOND: one second in ns */
 #define FOLLOW_MS UINT64_C(1000000)
 #define FOLLOW_SECOND (1000 * FOLLOW_MS)
-/* maximum time in ns for which one scan delays the scans of other JVMs; then they start although it is unanswered */
+/* maximum time in ns for which one scan delays the scans of other JVMs; after it, they start although the helper has
+ * not answered */
 #define FOLLOWED_ALONE (100 * FOLLOW_MS)
 
 /* One followed JVM. */
@@ -47,19 +48,19 @@ struct followed {
 	bool open, reported;
 	/* JDK version as the JVM reports it (untrusted); part of the first record of the timeline */
 	char version[64];
-	/* true if the next scan must write all code, because the timeline has no records of this helper yet */
+	/* true if the next scan must write records of all code: the timeline is new, or the helper is */
 	bool fresh;
 	/* true if the last write to the timeline failed */
 	bool stuck;
-	/* true if the current scan is the last one, because pjmap ends */
+	/* true if the current or latest scan is the last one, because pjmap ends */
 	bool last;
 	/* number of helpers that hung or crashed since the last answer */
 	unsigned failures;
 	/* since: start time of the process; next: time at which the next scan is due; both in ns of clock_now() */
 	uint64_t since, next;
-	/* value of t.written (bytes) when perf-PID.map was last written */
+	/* value of t.written, in bytes, at the time when perf-PID.map was last written */
 	uint64_t written;
-	/* number of code blobs without record, because the last scan could not read or name them */
+	/* number of code blobs for which the last scan wrote no record, because it could not read or name them */
 	uint64_t left_out;
 };
 
@@ -107,7 +108,7 @@ struct follower {
 	 * search is urgent */
 	uint64_t regular;
 	/* time, in ns of clock_now(), until which searches for JVMs must pause so that they take at most 1/LOOK_SHARE
-	 * of a CPU */
+	 * of a CPU; a search may start up to LOOK_BURST earlier */
 	uint64_t rested;
 	/* time of the last read of exec messages that returned a pid, in ns of clock_now() */
 	uint64_t execs_read;
@@ -130,11 +131,12 @@ struct follower {
 	uint64_t left_out, begun_anew;
 };
 
-/* Returns true if the process still runs the program that it ran when pjmap found it. */
+/* Returns true if the JVM's process still runs the program that it ran when pjmap found it. */
 bool followed_lives(const struct followed *followed);
 
-/* Starts a scan at time `now`, unless the tenant is over budget or has too many blocked helpers. Sets the time of the
- * next scan. last: true if pjmap ends and this is the last scan of the JVM. Returns false if the process has ended. */
+/* Starts a scan of the JVM at time `now`, unless its tenant is over budget or has too many blocked helpers. Sets the
+ * time of the next scan. last: true if pjmap ends and this is the last scan of the JVM. Returns false if no scan was
+ * started because the process has ended. */
 bool followed_look(struct follower *follower, struct followed *followed, uint64_t now, bool last);
 
 /* Handles the helper's answer to the current scan if it has arrived. Ends a helper that hangs. Returns false if the

@@ -51,7 +51,7 @@ void mapopts_parse(struct request *request, int argc, char **argv);
 void mapopts_free(struct request *request);
 
 /* Drops all capabilities except those for reading other processes and, with --method=jcmd or agent, for changing to
- * their users. The caller opens everything that needs more rights before. */
+ * their users. To be called after everything is open that needs more rights. Exits with a message on failure. */
 void mapopts_limit(const struct request *request);
 
 #endif

@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 	mapopts_parse(&request, argc, argv);
 	sandbox_watch();
 	if (request.quiet)
-		/* --quiet suppresses the message about a missing layer of the sandbox, which is not an error. */
+		/* A missing layer of the sandbox is not an error, so --quiet suppresses the message about it. */
 		setenv(SANDBOX_REPORTED, "1", 0);
 	if (request.interval ? request.perf_map : !request.list && !request.to_stdout)
 		request.publisher = publisher_start(request.to ? request.to : "/tmp");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * multicall.c - all tools in one program: the name that it is called by selects the tool, or its first argument.
+ * multicall.c - all tools in one program: its name, or else its first argument, selects the tool.
  *
  *	pjfold perf.data        pjfold is a link to pj
  *	pj pjfold perf.data
  *
- * PJ_TOOLS is X(pjdiff) X(pjfetch) ...; the main of each tool is main_of_NAME. Only static programs are built so.
+ * PJ_TOOLS is X(pjdiff) X(pjfetch) ...; the build renames the main of each tool to main_of_NAME. Only the static build
+ * has this program.
  */
 #include "common/base.h"
 
@@ -29,8 +30,8 @@ static const struct {
 #undef X
 };
 
-/* Restricts lookups of users and hosts to files and DNS: glibc loads its other modules (systemd, LDAP) as libraries of
- * the host, which a static program of another glibc must not do. */
+/* Restricts lookups of users and hosts to files and DNS. For other modules (systemd, LDAP), glibc loads libraries of
+ * the host, which may not fit the glibc of a static program. */
 static void restrict_lookups(void)
 {
 #ifdef __GLIBC__
@@ -49,7 +50,7 @@ static const char *tool_name(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-/* Prints the tools. Returns the status: 0 if the output was written. */
+/* Prints the names of the tools to `to`. Returns the exit status: 0 if the output was written, otherwise 1. */
 static int list_tools(FILE *to)
 {
 	fprintf(to, "pj (pj) %s: call it by the name of a tool (ln -s pj pjfold), or pj TOOL [ARGUMENT ...]\ntools:",

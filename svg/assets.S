@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The viewer's bytes (assets.h), as svg/viewer/assemble leaves them in the build's folder. */
+/* The bytes of the viewer and its style sheet (assets.h), which svg/viewer/assemble wrote to the folder of the build. */
 
 	.section .rodata
 	.global assets_viewer_begin, assets_viewer_end, assets_css_begin, assets_css_end

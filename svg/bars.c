@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* maximum number of boxes; a picture with more is drawn in less detail. More boxes never fit into PICTURE_BYTES */
+/* maximum number of boxes; a picture with more is drawn in less detail, since more never fit into PICTURE_BYTES */
 #define BARS_MAX 8000
 /* maximum number of columns of the name in a tooltip; a longer name is truncated at its end */
 #define TOOLTIP_MAX 120
-/* maximum height in px of all rows; deeper rows are left out. It is enough for any screen, and some viewers draw
- * nothing beyond 32767 px */
+/* maximum height in px of all rows together; deeper rows are left out. It is enough for any screen, and some programs
+ * draw nothing beyond 32767 px */
 #define PICTURE_PX 16000
 #define GONE_GAP .012   /* gap between the root and the area of removed frames, as a share of the root's width */
 #define ROOT UINT32_MAX /* value of bar.frame for the bar of the root */
 
 struct bar {
 	uint32_t frame;
-	uint32_t key; /* identifies the style; all bars with the same key share one path */
+	uint32_t key; /* identifies the colour (bars_key_of); all bars with the same key share one path */
 	/* x: left end; w: width without the gap to the next bar; both in tenths of a px */
 	int32_t x, w;
 	uint32_t row;
@@ -87,8 +87,8 @@ static bool is_plural(struct str unit)
 	       bars_is_letter(end[-4]);
 }
 
-/* A unit with its larger units. unit: the unit in the input; name: the units from the smallest on; step: number of one
- * unit that make one of the next larger unit. */
+/* A unit with its larger units. unit: name of the unit in the input; name: names of this unit and of the larger ones,
+ * ascending; step: factor from each of them to the next. */
 struct scale {
 	struct str unit;
 	double step;
@@ -299,7 +299,8 @@ static bool key_is_striped(const struct drawing *drawing, uint32_t key)
 	return drawing->change && key < KEY_CALLER && key % 2;
 }
 
-/* Sorts bars by key, then by frame from left to right, so that the moves within a path are short. */
+/* Sorts bars by key, so that each key is one path; then by frame from left to right, removed frames last, so that the
+ * moves within a path are short. */
 static int bar_cmp(const void *a, const void *b)
 {
 	const struct bar *bar = a, *y = b;
@@ -325,7 +326,8 @@ static const char *ink_on(bool dark)
 	return dark ? "#f4f5f7" : "#16181d";
 }
 
-/* Writes one path with n bars of the same key. stripes: true: also draw the stripes that mark new frames. */
+/* Writes one path with n bars of the same key. stripes: true: the path draws only the stripes that mark new frames,
+ * over the bars of an earlier path. */
 static void put_path(struct text *text, const struct drawing *drawing, const struct bar *bar, uint32_t n, bool stripes)
 {
 	int64_t pen_x = 0, pen_y = 0;
@@ -485,8 +487,8 @@ static void bars_coarsen(struct detail *detail)
 	detail->label_px *= 1.15;
 }
 
-/* Computes position and scale of the area of removed frames: it is to the right of the root, at the scale of the
- * root. */
+/* Computes position and scale of the area of removed frames, which is to the right of the root: one px stands for the
+ * same share or count as in the root. */
 static void place_gone_area(struct drawing *drawing)
 {
 	const struct layout *layout = drawing->layout;

@@ -11,8 +11,8 @@ struct bars {
 	bool rows_hidden;
 };
 
-/* Replaces *text by the SVG of all boxes and sets *bars. width: width of the picture in px; top: y of the uppermost row
- * in px. change: NULL if the picture is not a difference. */
+/* Replaces *text by the SVG of all drawn boxes, and sets *bars. width: width of the picture in px; top: y of the
+ * uppermost row in px. change: NULL if the picture is not a difference. */
 void bars_draw(struct bars *bars, struct text *text, const struct look *look, const struct layout *layout,
 	       const struct styles *styles, const struct change *change, uint32_t width, uint32_t top);
 

@@ -202,8 +202,8 @@ static void put_picture(struct out *out, const struct look *look, const struct p
 	text_free(&text);
 }
 
-/* Writes the number columns of the data block. In a difference: self weights before, self weights after, results of the
- * test by shares, results of the test by counts. Otherwise: self weights. */
+/* Writes the columns of numbers in the data block. In a difference: self weights before, self weights after, results of
+ * the tests by shares, results of the tests by counts. In other pictures: self weights. */
 static void put_columns(struct text *text, const struct layout *layout, const struct change *change)
 {
 	if (change) {

@@ -29,8 +29,8 @@ enum {
 #define SQUARE "\xe2\x96\xa0"
 #define MIDDOT " \xc2\xb7 "
 
-/* The geometry of the heat map in px. left: x of the first column; right: x where labels of markers end; column: width
- * of a column; top, height: y and height of the map; row: height of a row. */
+/* The geometry of the heat map in px. left: x of the first column; right: x at which labels of markers end at the
+ * latest; column: width of a column; top, height: y and height of the map; row: height of a row. */
 struct heatpicture {
 	const struct heatmap *map;
 	double left, right, column;
@@ -47,7 +47,8 @@ static void put_text_at(struct text *text, double x, double y, uint32_t rgb, con
 /* ---- drawing of slots --------------------------------------------------------------------------------------- */
 
 /* Writes all slots of one colour level as one path; level 0: the slots with losses. rgb: colour of the path. A slot is
- * a thick stroke on a grid with one unit per slot, which is scaled to px: a slot needs only a few bytes. */
+ * a thick stroke of length 1 on a grid with one unit per slot, which the group scales to px: so a slot needs only a few
+ * bytes. */
 static void put_level(struct text *text, const struct heatmap *map, unsigned level, uint32_t rgb)
 {
 	bool any = false;
@@ -80,8 +81,8 @@ static void put_slots(struct text *text, const struct heatpicture *picture, cons
 	text_add(text, "</g>\n");
 }
 
-/* Writes the background of each run of adjacent columns, which shows where slots have no samples. Between runs are
- * gaps. */
+/* Writes a background for each run of adjacent columns. It is visible where slots have no samples. Gaps between runs
+ * have no background. */
 static void put_ground(struct text *text, const struct heatpicture *picture, const struct heatpicture_ink *ink)
 {
 	const struct heatmap *map = picture->map;
@@ -134,8 +135,8 @@ static double column_left(const struct heatpicture *picture, uint32_t position)
 	return picture->left + column * picture->column;
 }
 
-/* Appends to the path of all markers the line of a marker with this position: the line between the slots before the
- * marker's time and the slots from its time on. */
+/* Appends the line of one marker, at this position of the map, to a path. The line separates the slots before the
+ * marker's time from the slots from its time on. */
 static void put_border(struct text *text, const struct heatpicture *picture, uint32_t position)
 {
 	const struct heatmap *map = picture->map;
@@ -161,8 +162,8 @@ static void put_borders(struct text *text, const struct heatpicture *picture, co
 	text_add(text, "\"/>\n");
 }
 
-/* Returns true if the last marker is so close to the right edge that its label would be cut: the label then stands to
- * the left of the marker. False: it stands to the right, as all other labels. */
+/* Returns true if the last marker is so close to the right edge that its label has no space there: the label is then to
+ * the left of the marker. Returns false if it is to the right, like all other labels. */
 static bool is_at_edge(const struct heatpicture *picture)
 {
 	const struct markers *markers = picture->map->markers;
@@ -170,8 +171,8 @@ static bool is_at_edge(const struct heatpicture *picture)
 	return picture->right - column_left(picture, markers->marker[markers->n - 1].position) < FLAG_NAME_PX;
 }
 
-/* Sets *start and *end to the limits, as x in px, of the space for the label of marker i: it ends at the label of the
- * next marker. */
+/* Sets *start and *end to the limits, as x in px, of the space for the label of marker i: from its line to the label of
+ * the next marker; for the last marker to picture->right or, if is_at_edge is true, to the left of its line. */
 static void flag_space(const struct heatpicture *picture, size_t i, double *start, double *end)
 {
 	const struct markers *markers = picture->map->markers;

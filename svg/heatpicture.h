@@ -10,7 +10,7 @@
 #define HEATPICTURE_ROW 3        /* height of a slot in px, in a map without names of rows */
 #define HEATPICTURE_LABELS 160   /* width in px of the labels, to the left of the first column, if rows have names */
 #define HEATPICTURE_LABEL_ROW 12 /* height in px of a row with a name */
-#define HEATPICTURE_COLUMN 32    /* maximum width of a column in px: a map with few columns leaves space at its right */
+#define HEATPICTURE_COLUMN 32    /* maximum width of a column in px: a map with few columns ends before the margin */
 
 /* Colours of the text around the map; dark: the background is dark. */
 struct heatpicture_ink {

@@ -144,8 +144,8 @@ static size_t make_shares(struct share *share, size_t max, const struct layout *
 	return count;
 }
 
-/* Writes one entry of the legend; first: true: it is the first entry. The square of the entry is a character, so that
- * it moves with the text in any font. */
+/* Writes one entry of the legend. first: true: it is the first entry of a line. The square of the entry is a character,
+ * so that it moves with the text in any font. */
 static void picture_put_share(struct text *text, const struct share *share, const struct look *look, bool first)
 {
 	text_printf(text, "<tspan dx=\"%d\" font-size=\"15\" fill=\"", first ? 0 : 16);
@@ -205,7 +205,7 @@ static void put_scale(struct picture *picture, const struct look *look, const st
 	if (change->gone_sum)
 		text_add(text, MIDDOT "right: only before");
 	if (change->unsure_sum) {
-		struct text gone = { 0 }; /* the unit comes from the input, so it is escaped */
+		struct text gone = { 0 }; /* contains the unit from the input, so it is escaped */
 		bars_weight(&gone, look, change->unsure_sum);
 		text_add(text, MIDDOT);
 		xml_text(text, text_view(&gone));

@@ -19,7 +19,7 @@
 #define PICTURE_BYTES 60000
 #define PICTURE_ROWS 400
 #define PICTURE_PAD 12     /* px to the left and right of the root */
-#define PICTURE_WIDTH 1200 /* width in px if the picture adapts to the window */
+#define PICTURE_WIDTH 1200 /* width in px of the static layer if the picture adapts to the window */
 
 /* Appearance of the graph. Strings are visible text (visible_str). */
 struct look {
@@ -31,7 +31,7 @@ struct look {
 	double char_width;   /* width of a character of `font` in em */
 	double min_px;       /* least width in px of a drawn frame; narrower frames are left out */
 	double factor;       /* factor by which shown weights are multiplied */
-	uint64_t total;      /* weight of the root box, at least the sum of the layout */
+	uint64_t total;      /* weight of the root's box: at least layout.sum */
 	uint32_t width;      /* width of the picture in px; 0: as wide as the window */
 	uint32_t row;        /* height of a row in px, including the gap */
 	uint32_t background; /* background colour, 0xRRGGBB */

@@ -81,7 +81,7 @@ static char **heatrequest_parse(struct heatrequest *request, int argc, char **ar
 
 /* ---- reading of the input ----------------------------------------------------------------------------------- */
 
-/* Exits with a message if the input is perf.data: pjheat needs pjfold's output with times, and the message gives the
+/* Exits with a message if the input is perf.data: pjheat needs the output of pjfold with times. The message has the
  * command. */
 static void refuse_recording(struct in *input)
 {
@@ -124,7 +124,7 @@ static bool pjheat_read_all(char **files, struct stacks *stacks, struct folded_h
 	return complete;
 }
 
-/* Adds the markers of a text file whose times are in the map. */
+/* Reads all markers of a text file. Adds those with a time in the map, sorted by time; warns about the others. */
 static void read_markers(struct markers *markers, const struct heatmap *map, struct in *input)
 {
 	struct place malformed = { 0 };
@@ -195,8 +195,8 @@ static struct look pjheat_look(struct arena *arena, const struct heatrequest *re
 	uint64_t sum = stacks_sum(&slots->tree, 0);
 	struct folded_header known = *header;
 
-	/* The header's number includes losses without a time; an input without a header has only the losses of
-	 * slots. */
+	/* Shows the larger number of losses: the header also counts losses without a time, but an input without a
+	 * header has only the losses of slots. */
 	known.lost = slots->lost_sum > header->lost ? slots->lost_sum : header->lost;
 	return (struct look){
 		.title = pjheat_given(arena, request->title, STR("Heat Map")),
@@ -219,7 +219,7 @@ static struct look pjheat_look(struct arena *arena, const struct heatrequest *re
 	};
 }
 
-/* markers: input with markers; NULL: none */
+/* Makes the heat map of the slots and writes the picture. markers_input: open file with markers; NULL: none. */
 static void write_heat(struct out *out, struct look *look, struct slots *slots, const struct heatrequest *request,
 		       struct in *markers_input)
 {

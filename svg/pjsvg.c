@@ -58,9 +58,8 @@ static bool pjsvg_read_all(char **files, struct stacks *stacks, struct folded_he
 	return complete;
 }
 
-/* Returns the stacks to draw: `stacks` or, with --reverse or --base, `turned`, which it sets to the reversed or cut
- * stacks. With these options it also removes the dispersions from the header, as they refer to nodes that `turned` does
- * not have. */
+/* Returns the stacks to draw: `stacks`; or with --reverse or --base `turned`, which it sets to the reversed or cut
+ * stacks. Then it also removes the dispersions from the header, since they refer to nodes of `stacks`. */
 static const struct stacks *pjsvg_turn(struct stacks *turned, const struct request *request,
 				       const struct stacks *stacks, struct folded_header *header)
 {
@@ -85,8 +84,8 @@ static struct str pjsvg_given(struct arena *arena, const char *value, struct str
 	return value ? visible_copy(arena, str_of(value)) : otherwise;
 }
 
-/* Returns the header lines to store for --unpack. Omits the dispersions with --base, as they do not apply to cut
- * stacks. */
+/* Returns the header lines to store in the picture for --unpack. With --base they have no dispersions, since these do
+ * not apply to cut stacks. */
 static struct str make_header(struct arena *arena, const struct request *request, const struct stacks *stacks,
 			      struct folded_header h)
 {

@@ -16,8 +16,7 @@ static bool request_is_letter(char byte)
 	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* Returns true if a string can be a CSS list of font families: only letters, digits, blanks and , . _ - (otherwise
- * false) */
+/* Returns true if a string can be a CSS list of font families: 1 to 200 letters, digits, blanks and , . _ - */
 static bool is_font(struct str string)
 {
 	if (string.n == 0 || string.n > 200)
@@ -84,7 +83,7 @@ static void add_base(void *to, const char *value, const char *name)
 	request->base[request->nbase++] = value;
 }
 
-/* Sets the file name of --palette-map. value is NULL for the option --cp, whose file is ./palette.map. */
+/* Sets the name of the palette map's file: the value of --palette-map; ./palette.map for --cp, whose value is NULL. */
 static void set_map(void *to, const char *value, const char *name)
 {
 	if (value && (!*value || strcmp(value, "-") == 0))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request.h - parses and checks the command line of pjsvg. It also accepts the options of flamegraph.pl and
- * inferno-flamegraph; for those without an effect in pjsvg it prints a note. */
+/* request.h - parses and checks the command line of pjsvg. Options of flamegraph.pl and inferno-flamegraph are
+ * accepted, too; one without an effect in pjsvg causes a note. */
 #ifndef PJ_REQUEST_H
 #define PJ_REQUEST_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "svg/rule.h"
 
-/* Returns true if weights are numbers of samples, so that their counting noise is known. Otherwise returns false:
- * samples of time, memory or bulk events have large weights, so their noise is different. shown: unit in the header of
- * the input, which decides; if it is empty, `unit` decides, the unit that the user gave. */
+/* Returns true if weights are numbers of samples, so that their counting noise is known; false if they are amounts of
+ * time, memory or events, where one sample has a large weight. shown: unit in the header of the input. It decides
+ * unless it is empty; then `unit`, which the user gave, decides. */
 static bool is_count(struct str shown, struct str unit)
 {
 	static const struct str measures[] = {

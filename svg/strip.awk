@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# What travels in every picture. viewer.css: without indentation, empty lines, comments that stand on lines of their own, and blanks
-# that no rule needs.
-# With -v script=1, the viewer's modules, joined (viewer/join.awk): the same, then without blanks, commas and line ends that no token
-# needs, declarations in one where they follow each other, and with short names for what the script calls its own. Statements end
-# with a semicolon in the source: a line end is none.
-# A part is what stands between commas or semicolons of the script's function itself. A name that every part with it declares, and
-# that stands in none outside of brackets, is local: the k-th local of each part gets the same short name. In a part where it is also
-# a key of an object, is alone between braces and commas, or is the name of a method, it is kept.
-# Other names are shortened everywhere or nowhere: a name is kept when it is also a property, a key or a method, a word of the
-# language, or never assigned, declared or a parameter (then it is the browser's).
+# strip.awk - shortens the style sheet and the script that are in every picture.
+# A style sheet loses indentation, empty lines, comments on lines of their own, and blanks that no rule needs.
+# A script (-v script=1: the modules of the viewer, joined by viewer/join.awk) also loses blanks, commas and line ends
+# that no token needs; adjacent declarations become one; and names that the script defines become short. Each statement
+# of the source must end with a semicolon, since a line end does not end it.
+# A part of the script is the text between two commas or semicolons at the outermost level of its function. A name is
+# local if each part that uses it declares it, and if no part has it outside of brackets: the k-th local name of each
+# part gets the same short name. A local name is not shortened in a part in which it is also a key of an object, alone
+# between braces and commas, or the name of a method.
+# Other names are shortened everywhere or nowhere: not if the name is also a property, a key, a method or a word of the
+# language, and not if the script never assigns it, declares it or has it as a parameter: then it is one of the browser.
 /^[\t ]*\/\*/ { comment = 1 }
 comment { if (/\*\//) comment = 0; next }
 /^[\t ]*(\/\/.*)?$/ { next }
@@ -16,8 +17,8 @@ comment { if (/\*\//) comment = 0; next }
 !script { print_style($0); next }
 { split_line($0); tok[++n] = "\n" }
 
-# Rules of the style, in one line, without blanks beside braces, colons, commas, semicolons and the combinators > and + (a sum in
-# calc() would lose the blanks that it needs); strings stay as they are.
+# Prints a line of the style sheet without its line end, and without blanks beside braces, colons, commas, semicolons
+# and the combinators > and +. Strings do not change. A style sheet must have no sum in calc(), which needs its blanks.
 function print_style(line,    i, count, chunk) {
 	count = split(line, chunk, "\"")
 	for (i = 1; i <= count; i++) {
@@ -35,7 +36,8 @@ function fail(why) {
 	bad = 1
 }
 
-# Tokens: strings, regular expressions, words, and single characters. Blanks stay only between two words.
+# Appends the tokens of a line to tok: strings, regular expressions, words and single characters. A blank between two
+# words, or between two equal signs + or -, is a token, too; other blanks are dropped.
 function split_line(s,    c, q, i, t) {
 	while (s != "") {
 		c = substr(s, 1, 1)
@@ -70,7 +72,7 @@ function split_line(s,    c, q, i, t) {
 function is_word(t) { return t ~ /^[A-Za-z_$][A-Za-z0-9_$]*$/ }
 function near(i, step) { do i += step; while (tok[i] == " " || tok[i] == "\n"); return i }
 
-# Whether the bracket at token i begins the parameters of a function or a method.
+# Returns true if the bracket at token i begins the parameters of a function or a method.
 function is_head(i,    name) {
 	name = near(i, -1)
 	return is_word(tok[name]) && closes(near(i, 1)) ~ /^[{]/ && tok[name] !~ /^(if|for|while|switch)$/
@@ -121,7 +123,7 @@ function study(    i, b, depth, p, q, t, w) {
 	}
 	for (t in shared) if (t in property) keep[t] = 1
 }
-# Gives the locals of a part their places, the most used first.
+# Sets place[u, name] of the n local names of part u to their ranks by number of uses, 1 for the most used.
 function rank_locals(u, names, n,    i, k, best) {
 	for (k = 1; k <= n; k++) {
 		best = k
@@ -132,7 +134,7 @@ function rank_locals(u, names, n,    i, k, best) {
 	}
 }
 function is_let(t) { return t ~ /^(let|const)$/ }
-# What follows the bracket that closes the list that goes on at token i.
+# Returns the two tokens after the closing bracket of a list; token i is the first one within the brackets.
 function closes(i,    d) {
 	for (d = 1; i <= n && d > 0; i++) {
 		if (tok[i] ~ /^[({[]$/) d++
@@ -142,7 +144,8 @@ function closes(i,    d) {
 	return tok[i] tok[i + 1]
 }
 
-# The next name that is not in use. Letters are ordered by their number in the script: so it compresses better.
+# Returns the next short name that is not in use. Letters that are frequent in the script come first, because the script
+# then compresses better.
 function fresh(    k, s, a) {
 	a = "etnraiosclfhdugpmvbxykwqjzABCDEFGHIJKLMNOPQRSTUVWXYZ_$"
 	do {

@@ -1,12 +1,13 @@
 #!/bin/sh
-# check.sh - run the tests of one build: make check. TAP goes through prove, where there is one, and is kept in PJ_BUILD/tap.
-# PJ_BUILD: the build's folder. STAGE: run the tests of this stage. T: run only the tests whose path matches this pattern, or that cover
-# (covers.sh) a module or a folder of this name. PJ_TESTS: run these instead (./check does).
+# check.sh - run the tests of one build: make check. prove shows their results if it is installed; their TAP is stored
+# in PJ_BUILD/tap.
+# PJ_BUILD: folder of the build. STAGE: run the tests of this stage. T: run only the tests whose path matches this
+# pattern, or that cover (covers.sh) a module or a folder of this name. PJ_TESTS: run these tests instead (for ./check).
 # PJ_JOBS: number of tests that run at the same time (2).
-# PJ_LIST: print the names of the chosen tests only, and those of cases that T selects.
-# PJ_FULL=0: leave out the tests that belong to ./check --full: those with a line `# full: REASON`, and in a build with sanitizers
-# those with `# full-san: REASON`. PJ_FULL=only: run these alone. A test with `# once: REASON` does not depend on the build: no build with
-# sanitizers runs it.
+# PJ_LIST: do not run the chosen tests, but print their names, and those of cases that T selects.
+# PJ_FULL=0: leave out the tests that belong to ./check --full: those with a line `# full: REASON`, and in a build with
+# sanitizers those with `# full-san: REASON`. PJ_FULL=only: run only the tests that PJ_FULL=0 leaves out. A test with
+# `# once: REASON` does not depend on the build: builds with sanitizers leave it out.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PJ_TOP=$PWD
@@ -21,8 +22,9 @@ export PJ_TOP PJ_BUILD PJ_TAP PATH LC_ALL UBSAN_OPTIONS PJSVG
 T=${T:-}
 export T
 
-# stage_tests STAGE: the tests whose header has the line `# stage: STAGE`; of stage `all`, those without such a line. Slow ones
-# come first, as two run at a time. Stages are `live` (samples this machine, as root), `stores` (starts servers) and `browser`.
+# stage_tests STAGE: prints the tests with the header line `# stage: STAGE`; for the stage `all`, those without such a
+# line. Slow tests come first, so that none of them runs alone at the end. Other stages are `live` (samples this
+# machine, as root), `stores` (starts servers) and `browser`.
 stage_tests()
 {
 	for t in test/suite/units-guest.t test/packaging/dist.t test/suite/laws.t test/fold/script/conformance.t test/cases.sh test/svg/blob.t $(find test -name '*.t' | LC_ALL=C sort); do
@@ -35,7 +37,8 @@ stage_tests()
 	done | of_run
 }
 
-# has_mark TEST MARK: the header of a test has a line for this mark, an extended regular expression
+# has_mark TEST MARK: returns true if the header of a test has a line `# MARK: ...`; MARK is an extended regular
+# expression
 has_mark()
 {
 	source=$1
@@ -43,7 +46,7 @@ has_mark()
 	sed -n 1,30p "$source" | grep -qE "^(#|/[*]) ($2): "
 }
 
-# of_run: of the tests in the input, those of this run (PJ_FULL)
+# of_run: reads names of tests, and prints those that belong to this run (PJ_FULL)
 of_run()
 {
 	mark=full never=
@@ -61,7 +64,7 @@ of_run()
 	done
 }
 
-# chosen STAGE: the tests of a stage that T selects, by their path or by a module or a folder that they cover
+# chosen STAGE: prints the tests of a stage that T selects, by their path, or by a module or a folder that they cover
 chosen()
 {
 	stage_tests "$1" | if [ -z "$T" ]; then cat; else select_tests; fi
@@ -71,7 +74,7 @@ select_tests()
 {
 	{ sh test/covers.sh | sed 's/^/+ /'; find test/*/cases -mindepth 1 -maxdepth 1 | sed 's/^/+ /'; cat; } | awk '
 		$1 == "+" {
-			# a case is run by cases.sh
+			# cases.sh runs all cases
 			case_of = $2 ~ /\/cases\//
 			test = case_of ? "test/cases.sh" : $2
 			sub(/[.]c$/, "", test)
@@ -109,7 +112,8 @@ fi
 rm -rf "$PJ_TAP"
 mkdir -p "$PJ_TAP"
 
-# What killed tests left: no test takes two hours. Attack programs are user 65534.
+# Removes folders that killed tests left: those older than two hours, since no test takes that long. User 65534 owns
+# those of attack programs.
 find "${TMPDIR:-/tmp}" -maxdepth 1 -type d -name 'pj-*.??????' \( -user "$(id -u)" -o -user 65534 \) -mmin +120 -exec rm -rf --one-file-system {} + 2>/dev/null
 
 # shellcheck disable=SC2086 # names of tests hold no blanks

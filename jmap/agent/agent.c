@@ -4,8 +4,8 @@
  * afterwards.
  *
  * It uses no C library, as it must load into JVMs of glibc and musl of any version; it makes system calls itself. Its
- * option is the path of an existing file, to which it writes the map. A line is "start size name"; a method is
- * "Ljava/util/HashMap;::get(...)...". The last line is "# end", which identifies a complete map. Events arrive on the
+ * option is the path of an existing file, to which it writes the map. A line is "start size name"; the name of a method
+ * is "Ljava/util/HashMap;::get(...)...". The last line is "# end": a map without it is incomplete. Events arrive on the
  * thread that requested them, and on threads that generate code meanwhile, so a lock protects the buffer.
  */
 #include "jmap/agent/jvmti.h"
@@ -13,9 +13,9 @@
 #if defined(__x86_64__)
 enum { SYS_WRITE = 1, SYS_CLOSE = 3, SYS_YIELD = 24, SYS_OPENAT = 257 };
 #define NOFOLLOW 0400000
+#else
 /* System call numbers and flag for aarch64. The Makefile builds the agent for no processor other than x86-64 and
  * aarch64. */
-#else
 enum { SYS_WRITE = 64, SYS_CLOSE = 57, SYS_YIELD = 124, SYS_OPENAT = 56 };
 #define NOFOLLOW 0100000
 #endif

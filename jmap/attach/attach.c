@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* age in seconds from which an existing trigger file (.attach_pidN) is deleted: a killed process has left it */
+/* age in seconds from which an existing trigger file (.attach_pidN) is deleted, since a killed process has left it */
 #define STALE_S 60
 #define QUIT_BIT (UINT64_C(1) << (SIGQUIT - 1))
 
@@ -237,7 +237,7 @@ static struct hotspot_reason connect_or_wake(const struct targetuser *user, int 
 
 /* ---- sending a request ------------------------------------------------------------------------------------------- */
 
-/* Waits until fd is ready for `events` (as in poll). Returns false once clock_now_ms() reaches `until`. */
+/* Waits until fd is ready for `events` (as in poll), or until clock_now_ms() reaches `until`; then returns false. */
 static bool attach_ready(int fd, short events, uint64_t until)
 {
 	for (;;) {

@@ -23,8 +23,8 @@
 #define PERFMAP_SINCE 17
 /* first JDK version in which Compiler.perfmap accepts a file name: JDK-8314029 */
 #define PERFMAP_NAME_SINCE 22
-/* time in seconds after which the child process of one job is killed; a job has two requests with time limits of their
- * own */
+/* time in seconds after which the child process of one job is killed; a job has at most two requests, with the time
+ * limits of attach.h */
 #define JOB_SECONDS 60
 
 /* ---- method jcmd, in the child process --------------------------------------------------------------------------- */
@@ -39,9 +39,10 @@ static struct hotspot_reason cannot_make(void)
 			    "cannot create a file in its /tmp: %s", strerror(error));
 }
 
-/* Opens the file to which the JVM will write its map, and stores its name in `name`. From JDK 22 on (major: JDK
- * version) this is a new file; before JDK 22 it is the JVM's own perf-PID.map, which must not be a link. Sets *made to
- * true if the file did not exist, otherwise to false. Returns a descriptor, or -1 and *reason. */
+/* Opens the file to which the JVM will write its map, and stores its name in `name`. major: version of the JDK. From
+ * JDK 22 on, this is a new file; before, it is the JVM's own perf-PID.map, which must not be a link and is created if
+ * there is none. Sets *made to true if the file did not exist, otherwise to false. Returns a descriptor, or -1 and
+ * *reason. */
 static int prepare_file(const struct targetuser *user, uint64_t major, char name[TARGETUSER_NAME], bool *made,
 			struct hotspot_reason *reason)
 {
@@ -132,8 +133,9 @@ static bool write_agent(int fd)
 	return fullio_write(fd, (struct str){ agentimage_begin, (size_t)agentimage_bytes });
 }
 
-/* Checks the reply to "load" and `status`, the number in its first line. The reply is "0" or "return code: 0" on
- * success. Returns a reason with code NULL on success, otherwise with the error message of the reply. */
+/* Assesses the reply to "load". status: number in the first line of the response; reply: its rest, which is "0" or
+ * "return code: 0" on success. Returns a reason with code NULL on success, otherwise with the error message of the
+ * reply. */
 static struct hotspot_reason assess_load(struct str reply, int status)
 {
 	char line[100];
@@ -286,8 +288,9 @@ static const char *open_own(const struct jvm_process *process, int *fd, struct s
 		close(root);
 	if (*fd < 0)
 		return "it writes no map";
-	/* Refuses the map of another user, except a map of root that all users may read. A map of root without that
-	 * permission may belong to another process: a process can choose its pid in its own PID namespace. */
+	/* Refuses the map of another user, except a map of root that all users may read. A map that only root may read
+	 * may describe another process, since a process can choose its pid in its own PID namespace: it must not be
+	 * shown to this JVM's user. */
 	if (fstat(*fd, status) < 0 || status->st_nlink != 1 ||
 	    (status->st_uid != process->uid && (status->st_uid != 0 || !(status->st_mode & S_IROTH))))
 		return "the map in its /tmp belongs to another user";

@@ -16,8 +16,7 @@
  * --method=jcmd; JCMDMAP_AGENT: --method=agent. */
 enum jcmdmap_method { JCMDMAP_NOT, JCMDMAP_JCMD, JCMDMAP_AGENT };
 
-/* Checks if `method` will work for this JVM, as far as pjmap can see without sending a request. Returns a reason with
- * code NULL if it finds no obstacle. */
+/* Checks, without a request to the JVM, if `method` can work. Returns a reason with code NULL if it can. */
 struct hotspot_reason jcmdmap_check(const struct jvm_process *process, enum jcmdmap_method method);
 
 /* Requests a map from the JVM and parses it into *map (mapparser.h); the caller closes map->fd. Returns a reason with
@@ -25,9 +24,10 @@ struct hotspot_reason jcmdmap_check(const struct jvm_process *process, enum jcmd
 struct hotspot_reason jcmdmap_map(struct mapparser_map *map, const struct jvm_process *process,
 				  enum jcmdmap_method method, enum method_style style);
 
-/* Reads the map that the JVM itself maintains: /tmp/perf-PID.map below its root directory, where PID is the pid in its
- * own PID namespace. Returns false and sets *why if this JVM has no valid map there. Sets *same to true if that file is
- * the file at path same_as, which the caller then must not replace; otherwise to false. same_as may be NULL. */
+/* Reads the map that the JVM itself maintains into *map, as jcmdmap_map: /tmp/perf-PID.map below its root directory,
+ * where PID is the pid in its own PID namespace. Returns false and sets *why (static text) if this JVM has no valid map
+ * there. Sets *same to true if that file is the file at path same_as, which the caller then must not replace; otherwise
+ * to false. same_as may be NULL. */
 bool jcmdmap_own(struct mapparser_map *map, const struct jvm_process *process, const char *same_as, bool *same,
 		 enum method_style style, const char **why);
 

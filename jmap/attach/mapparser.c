@@ -27,8 +27,8 @@ struct work {
 	enum method_style read, style;
 };
 
-/* Runs in the sandboxed process: parses the map, and writes the parsed map and its counts to two files in memory, the
- * descriptors of this process. Does not return. */
+/* Runs in the sandboxed process: parses the map, and writes the parsed map and its counts to two files in memory
+ * (FD_MAP, FD_COUNTS). Does not return. */
 static void mapparser_parse(void *arg)
 {
 	const struct work *work = arg;

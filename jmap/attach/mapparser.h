@@ -23,9 +23,9 @@ struct mapparser_map {
 };
 
 /* Parses `bytes` in a sandboxed process, which writes the valid lines as a map to the new file map->fd. names: spelling
- * of names in the input; read: spelling of method names in the output (untrustedmap_read). style: METHOD_HOTSPOT for
- * numbers in the format of Compiler.perfmap (codemap_print). Returns false and sets map->fd to -1 if no line is valid,
- * or if the process does not start or fails. */
+ * of names in the input; read: spelling of method names in the output (untrustedmap_read). style: with METHOD_HOTSPOT,
+ * numbers have the format of Compiler.perfmap, otherwise that of perf (codemap_print). Returns false and sets map->fd
+ * to -1 if no line is valid, or if the process does not start or fails. */
 bool mapparser_run(struct mapparser_map *map, struct str bytes, enum untrustedmap_names names, enum method_style read,
 		   enum method_style style);
 

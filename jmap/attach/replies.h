@@ -11,19 +11,20 @@
 
 #define REPLIES_LINE 100
 
-/* Parses the first line of a reply, which starts at text->p + from, as the number *status, and removes that line from
- * `text`. Returns false if the line is no number. */
+/* Parses the first line of a response, which starts at text->p + from, as the number *status, and removes that line
+ * from `text`. Returns false, and removes nothing, if the line is no number. */
 bool replies_status(struct text *text, size_t from, int *status);
 
-/* Sets *major to the JDK's major version in the reply to VM.version ("... JDK 17.0.15\n"). Returns false if the reply
- * has no version. */
+/* Sets *major to the JDK's major version in the reply to VM.version, by its first line that begins with "JDK "
+ * ("JDK 17.0.15"). Returns false if the reply has no such line, or no number in it. */
 bool replies_major(struct str reply, uint64_t *major);
 
 /* Copies the first nonblank line of `text` to `line`, without blanks around it, truncated to REPLIES_LINE - 1 bytes.
  * Stores an empty string if all lines are blank. */
 void replies_first_line(struct str text, char line[REPLIES_LINE]);
 
-/* Returns true if the reply to "load", with the number `status` in its first line, reports success. */
+/* Returns true if the reply to "load" reports success. status: number in the first line of the response; reply: its
+ * rest. */
 bool replies_loaded(struct str reply, int status);
 
 /* Signal masks and state of a process, from /proc/PID/status. Bit N - 1 of a mask is signal N. */

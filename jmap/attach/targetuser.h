@@ -31,7 +31,7 @@ struct targetuser {
 };
 
 /* Opens the directories of a process. Returns a reason with code NULL on success. The caller calls targetuser_leave in
- * any case. */
+ * any case, and keeps process->folder open until then. */
 struct hotspot_reason targetuser_enter(struct targetuser *user, const struct jvm_process *process);
 /* Closes all descriptors that targetuser_enter opened. */
 void targetuser_leave(struct targetuser *user);
@@ -39,9 +39,9 @@ void targetuser_leave(struct targetuser *user);
 /* A job for guest_do. Runs in the child with the target's rights and appends its output to `out`. Returns a reason with
  * code NULL on success. */
 typedef struct hotspot_reason targetuser_job(const struct targetuser *user, void *arg, struct text *out);
-/* Runs a job in a child process with the target's rights, and appends at most `max` bytes of its output to `out`.
- * Returns the reason that the job returned; code "timeout" if the job takes longer than `seconds`, "failed" if the
- * child ends early or cannot be started. */
+/* Runs a job in a child process with the target's rights, and appends its output to `out`, truncated to `max` bytes.
+ * Returns the reason that the job returned; code "timeout" if the job takes longer than `seconds`; code "failed" if the
+ * child ends early or cannot be started, or if the job returned an unknown code. */
 struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *job, void *arg, unsigned seconds,
 			       size_t max, struct text *out);
 
@@ -54,8 +54,8 @@ struct hotspot_reason targetuser_fine(void);
 
 /* size in bytes of a buffer for the name of a file in the target's /tmp */
 #define TARGETUSER_NAME 40
-/* Creates a file ".pjmap-<random><suffix>" with this mode in the target's /tmp and stores its name in `name`. Fails if
- * the file exists, so no other process can have created it. Returns a descriptor, or -1 and errno. */
+/* Creates a file ".pjmap-<random><suffix>" with this mode in the target's /tmp and stores its name in `name`. Returns a
+ * descriptor, or -1 and errno. Fails if a file of this name exists: another process may have created it. */
 int targetuser_create(const struct targetuser *user, char name[TARGETUSER_NAME], const char *suffix, mode_t mode);
 
 /* Returns true if `name` in the target's /tmp does not exist, or is a regular file of the target's user with one link.

@@ -86,7 +86,7 @@ static bool parse_agent(struct str name, enum method_style style, struct text *c
 	if (mark > 0)
 		class_name->p[mark] = '+';
 	if (mark > 0 && style != METHOD_HOTSPOT)
-		/* drops the suffix of a hidden class, because it differs from run to run */
+		/* cuts off the suffix of a hidden class, because it differs from run to run */
 		class_name->n = (size_t)mark;
 	remainder = str_from(name, (size_t)open);
 	*m = (struct method_name){ text_view(class_name), { name.p + end + 3, (size_t)(open - end - 3) }, remainder };

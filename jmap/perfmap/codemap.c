@@ -89,7 +89,7 @@ static void codemap_add_interpreter(struct codemap *codemap, struct hotspot *hot
 void codemap_keep_same(struct codemap *codemap, const struct blob *before, const struct codecache *now)
 {
 	size_t retained = 0, second = 0;
-	/* code blob that was counted as left out last; its next entries follow directly and are not counted again */
+	/* code blob that was last counted as left out; its other entries follow directly, and are not counted again */
 	uint32_t counted = UINT32_MAX;
 
 	for (size_t i = 0; i < codemap->n; i++) {
@@ -113,7 +113,7 @@ void codemap_keep_same(struct codemap *codemap, const struct blob *before, const
 /* maximum length of a name in bytes; a code blob with a longer name is left out */
 #define NAME_MAX_BYTES (8u << 10)
 
-/* Reads the method names of up to EXPECTED code blobs, from index i on, from the JVM together. */
+/* Reads the method names of the next code blobs, from index i on and at most EXPECTED, from the JVM together. */
 static void expect_names(struct hotspot *hotspot, const struct codecache *code, size_t i, enum method_style style)
 {
 	uint64_t method[EXPECTED];

@@ -40,7 +40,8 @@ struct perfmaps {
 		struct tenant tenant;
 		/* size of the map in bytes */
 		uint64_t bytes;
-		/* inode of the file: a file of a later process with this pid has another one, and is not emptied */
+		/* inode of the file; 0 if it was not written. A file with another inode belongs to a later process with
+		 * the same pid, so pjmap does not empty it. */
 		ino_t inode;
 		/* user of the process, who owns the file */
 		struct taskid_user owner;
@@ -50,9 +51,9 @@ struct perfmaps {
 	size_t n, cap;
 };
 
-/* Reserves bytes for the map of a process before the map is written. Returns true if they are reserved. If a limit is
- * reached, empties the oldest maps of the tenant's ended processes. If that does not suffice, empties the earlier map
- * of this process, too, and returns false. */
+/* Reserves bytes for the next map of a process, in place of those for its last map. To be called before the map is
+ * written. If a limit is reached, empties the oldest maps of the tenant's ended processes. Returns true if the bytes
+ * are reserved. If the limit is reached nevertheless, empties the last map of this process, too, and returns false. */
 bool perfmaps_reserve(struct perfmaps *perfmaps, pid_t pid, struct tenant tenant, uint64_t bytes);
 
 /* Records that the map of a process was written as a file of `owner`. */

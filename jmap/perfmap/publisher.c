@@ -35,8 +35,8 @@ struct request_to_publish {
 	bool durable;
 };
 
-/* Steps at which mapfile_put can fail. The publisher sends an index of this array, because its pointers have no meaning
- * in pjmap. */
+/* Steps at which mapfile_put can fail; index 0: success. The publisher sends an index of this array, since pjmap cannot
+ * use a pointer of another process. */
 static const char *const failures[] = { NULL, "cannot open", "cannot write to", "cannot replace it in" };
 
 /* Answer of the publisher to pjmap. */

@@ -5,8 +5,8 @@
  *
  * Changing the owner of a file needs CAP_CHOWN; creating a file in another user's directory needs CAP_DAC_OVERRIDE, and
  * replacing one in /tmp CAP_FOWNER. pjmap parses memory of untrusted processes and has none of these. The publisher has
- * only these three, and parses nothing. It receives a PID, a user and a file in memory, which the helper of the JVM
- * filled (readhelper.h), and writes perf-PID.map in the one directory for which it was started.
+ * only these three, and parses nothing. It receives a PID, a user and a file in memory with the map, which a helper of
+ * pjmap made (readhelper.h, mapparser.h), and writes perf-PID.map in the one directory for which it was started.
  */
 #ifndef PJ_PUBLISHER_H
 #define PJ_PUBLISHER_H
@@ -16,8 +16,8 @@
 
 struct publisher;
 
-/* Forks the publisher, which writes to directory `dir`. The caller must still have the three capabilities of the
- * publisher. The publisher ends at publisher_end, or when pjmap ends. */
+/* Forks the publisher, which writes to directory `dir`. To be called while pjmap still has the three capabilities of
+ * the publisher. Exits with a message on failure. The publisher ends at publisher_end, or when pjmap ends. */
 struct publisher *publisher_start(const char *dir);
 /* Ends the publisher and waits for its exit; NULL is allowed. */
 void publisher_end(struct publisher *publisher);

@@ -4,10 +4,10 @@
  *
  * Each scan of a JVM has a budget of steps, memory and time (runtimes/memory/readbudget.h). The CPU time of scans and
  * the bytes that they write are charged to the JVM's tenant (common/process/tenants.h). While a tenant is over budget,
- * its JVMs are not scanned, so only timelines of that tenant are late. Memory that is held between scans has a limit
- * per tenant and a limit in total, which depend on the memory of the machine. A JVM that would exceed a limit keeps its
- * memory, and its new code is left out. A genuine JVM stays far below all limits: the largest code cache (240 MB,
- * 40,000 methods) costs 8 MB and, after the first scans, 1 % of a CPU.
+ * its JVMs are not scanned, so only timelines of that tenant are late. Memory that helpers hold between scans has a
+ * limit per tenant and a limit in total, which depend on the memory of the machine. If a JVM's new code would exceed a
+ * limit, it is left out; the data about earlier code stays. A genuine JVM stays far below all limits: the largest code
+ * cache (240 MB, 40,000 methods) costs 8 MB and, after the first scans, 1 % of a CPU.
  */
 #ifndef PJ_ALLOWANCE_H
 #define PJ_ALLOWANCE_H
@@ -28,8 +28,8 @@ struct allowance {
 	size_t ntold;
 };
 
-/* Sets all limits; those for memory depend on the memory of this machine. The caller frees the budgets by
- * allowance_close. */
+/* Sets all limits and creates the budgets, which the caller frees by allowance_close. The limits of memory depend on
+ * the memory of this machine. */
 void allowance_open(struct allowance *allowance);
 void allowance_close(struct allowance *allowance);
 

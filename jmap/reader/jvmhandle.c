@@ -21,7 +21,8 @@
 
 /* time in ns after a request at which a blocked helper is killed; the time budget of a scan is shorter */
 #define HANG_NS (5 * SECOND_NS)
-/* CPU time in ns since the last jvmhandle_cpu after which a helper without answer is killed, once HANG_NS has passed */
+/* CPU time in ns, counted from the last jvmhandle_cpu, after which a helper without answer is killed; checked once
+ * HANG_NS has passed */
 #define RUNS_NS (8 * SECOND_NS)
 /* time in ns after a request at which a helper without answer is killed in any case: the machine is extremely
  * overloaded */
@@ -31,8 +32,7 @@
 #define ONCE_NS (12 * SECOND_NS)
 /* time limit in ns for a request other than READ_MAP, such as for a row of --list; after it the request fails */
 #define LIST_NS (5 * SECOND_NS)
-/* time in ns after pjmap has ended a helper at which a helper that still runs is killed, and jvmhandle_stuck counts
- * it */
+/* time in ns after which a helper that pjmap has ended but that still runs is killed, and counted by jvmhandle_stuck */
 #define STUCK_NS SECOND_NS
 /* time in ns for which pjmap waits for the exit of helpers when it ends */
 #define LEAVE_NS (SECOND_NS / 5)
@@ -191,7 +191,8 @@ uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t no
 	uint64_t before = handle->scheduled, busy;
 
 	handle->scheduled = jvmhandle_scheduled(handle);
-	/* The difference also includes earlier requests, because this function is not called for short requests. */
+	/* The difference includes earlier requests for which this function was not called: short ones. So the blocked
+	 * time is rather too small than too large. */
 	busy = handle->scheduled > before ? handle->scheduled - before : 0;
 	return now - since > busy ? now - since - busy : 0;
 }

@@ -3,9 +3,9 @@
  * jvmhandle.h - starts, queries and ends the helper process of one JVM (readhelper.h), for pjmap.
  *
  * pjmap has the right to read other processes. It opens /proc/PID/mem and checks the owner of the JVM, but only the
- * helper reads from that descriptor. An exec gives the process a new memory, so a new helper gets a new descriptor.
- * Requests do not block: pjmap polls the sockets and serves other JVMs meanwhile. A helper that crashes or hangs is
- * replaced. Times are in ns of clock_now().
+ * helper reads from that descriptor. The descriptor refers to the address space at the time of the open, so after an
+ * exec the process needs a new helper. Requests do not block: pjmap polls the sockets and serves other JVMs meanwhile.
+ * The caller ends and replaces a helper that crashes or hangs. Times are in ns of clock_now().
  *
  * jvmhandle_start(&handle, &process);
  * jvmhandle_query(&handle, &request, now);
@@ -51,8 +51,8 @@ struct jvmhandle_left {
 	size_t n;
 };
 
-/* Opens the memory of the JVM and forks its helper. Returns a reason with code NULL on success; otherwise jvmhandle_end
- * is not needed. */
+/* Opens the memory of the JVM and forks its helper. Returns a reason with code NULL on success. On failure returns the
+ * reason, and *handle has no helper. */
 struct hotspot_reason jvmhandle_start(struct jvmhandle *handle, const struct jvm_process *process);
 
 /* Sends a request to an idle helper and sets request->serial. jvmhandle_poll returns the answer later. */
@@ -73,7 +73,7 @@ bool jvmhandle_hangs(const struct jvmhandle *handle, uint64_t now);
 uint64_t jvmhandle_cpu(struct jvmhandle *handle);
 
 /* Returns the time in ns between `since` and `now` in which the helper neither ran nor waited for a CPU, because memory
- * of the JVM did not respond. */
+ * of the JVM did not respond. The result is too small if the helper also ran between the last call and `since`. */
 uint64_t jvmhandle_blocked(struct jvmhandle *handle, uint64_t since, uint64_t now);
 
 /* Ends the helper if there is one: adds it to *left without waiting for its exit, and closes its socket and files. */

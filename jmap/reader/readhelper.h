@@ -4,8 +4,8 @@
  *
  * The helper is forked with four descriptors: a socket, /proc/PID/mem of the JVM's current address space (an exec ends
  * it), and two files in memory, for records of the timeline and for a map. It opens nothing and has no capability
- * (common/process/sandbox.h). Its data about the JVM stays in the process between scans, so a message has some hundred
- * bytes, and bulk data is written once. pjmap trusts no byte that it receives. A hostile JVM may control the helper,
+ * (common/process/sandbox.h). Its data about the JVM stays in the helper between scans, so a message has some hundred
+ * bytes, and bulk data is written once. pjmap trusts no byte that it receives. A hostile JVM may control its helper,
  * which then can write anything to the map and the timeline of that JVM, but to nothing else.
  *
  * Each JVM has a helper of its own: memory that does not respond (FUSE, userfaultfd) blocks the helper for as long as
@@ -43,7 +43,7 @@ struct read_request {
 	uint64_t map_max;
 	/* READ_TIMELINE: nonzero if all code must be written as new, because the timeline starts anew */
 	uint8_t anew;
-	/* READ_TIMELINE: nonzero if a map must be written even if no code has changed */
+	/* READ_TIMELINE: nonzero if a map must be written even if no code has changed; only with map_max */
 	uint8_t map_due;
 };
 
@@ -71,8 +71,9 @@ struct read_answer {
 	/* READ_TIMELINE: began: start of the scan in ns of CLOCK_MONOTONIC; took: duration of the scan in ns; came:
 	 * number of new code blobs; went: number of removed code blobs */
 	uint64_t began, took, came, went;
-	/* number of code blobs without record or map entry. torn: unreadable; unnamed: nameless or changed during the
-	 * scan; beyond: part of unnamed, for lack of memory; later: part of unnamed, left to the next scan */
+	/* numbers of code blobs without record or map entry. torn: unreadable; unnamed: all others: nameless, changed
+	 * during the scan, left out for lack of memory (their number is `beyond`) or left to the next scan because the
+	 * budget was used up (their number is `later`) */
 	uint64_t torn, unnamed, beyond, later;
 	/* number of code blobs; READ_MAP: number of lines of the map */
 	uint64_t code_n;

@@ -35,8 +35,8 @@ static size_t from_address(const struct javaunwind_code *jvm_code, uint64_t addr
 	return low;
 }
 
-/* Returns the number of code bytes that must be read to find where the code blob sets up and removes its frame. Returns
- * 0 if it has no frame or more than CODE_MAX bytes. */
+/* Returns the number of code bytes that must be read to find where the code blob sets up and removes its frame; 0 for
+ * a kind of blob that needs no code bytes, and for a blob of more than CODE_MAX bytes. */
 static size_t code_bytes(const struct code_blob *blob)
 {
 	size_t n = (size_t)(blob->end - blob->start);
@@ -163,8 +163,8 @@ void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const
 
 void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob)
 {
-	/* Reads the interpreter's code blobs again: the interpreter may have become complete only after frameinfo_read,
-	 * which may have read only a part of these blobs. */
+	/* Reads the interpreter's code blobs again: when frameinfo_read read them, the interpreter may have been
+	 * incomplete. */
 	if (!frameinfo->why)
 		blobframes_take_some(&frameinfo->frames, hotspot, blob, 1);
 	frameinfo_other(frameinfo, hotspot, blob);

@@ -29,21 +29,24 @@ struct frameinfo {
 	/* read: layouts that frameinfo_read has encoded; compiled, others: layouts in the record for nmethods and for
 	 * other blobs; code: buffer for instructions */
 	struct text read, compiled, others, code;
-	/* ncompiled, nothers: number of layouts in `compiled` and `others`; last_number: number of the last nmethod;
-	 * last_end: end of the last other blob. The record stores differences to last_number and last_end. */
+	/* ncompiled, nothers: number of layouts in `compiled` and `others`; last_number: number in the timeline of the
+	 * last nmethod in `compiled`; last_end: end address of the last blob in `others`. The record stores numbers and
+	 * addresses as differences to these. */
 	uint64_t ncompiled, nothers, last_number, last_end;
 };
 
-/* Encodes the frame layouts of the nmethods among n new blobs, which are sorted by address, after a scan of `hotspot`.
- * The caller passes these nmethods to frameinfo_compiled before the next call, which replaces the layouts. */
+/* Encodes the frame layouts of the nmethods among n new blobs, which are sorted by address. To be called after a scan
+ * of `hotspot`. The caller passes these nmethods to frameinfo_compiled before the next frameinfo_read, which replaces
+ * the layouts. */
 void frameinfo_read(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *fresh, size_t n);
 
-/* frameinfo_compiled adds a new nmethod, with its number in the timeline, to the record of this scan; numbers must
- * ascend. An nmethod that frameinfo_read has not encoded is skipped. frameinfo_other adds all code blobs within a new
- * blob that is not an nmethod. */
+/* frameinfo_compiled adds the layout of a new nmethod, with its number in the timeline, to the record of this scan;
+ * numbers must ascend. It skips an nmethod that frameinfo_read has not encoded. frameinfo_other adds the layouts of all
+ * code blobs within a new blob that is not an nmethod. */
 void frameinfo_compiled(struct frameinfo *frameinfo, const struct blob *blob, uint64_t number);
 void frameinfo_other(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob);
-/* Adds the code blobs of the interpreter to the record. The caller calls it once, when the interpreter is complete. */
+/* Adds the layouts of the interpreter's code blobs to the record. blob: the interpreter. To be called once, when the
+ * interpreter is complete. */
 void frameinfo_interpreter(struct frameinfo *frameinfo, struct hotspot *hotspot, const struct blob *blob);
 
 /* Returns the number of bytes of all layouts in the record so far. */

@@ -32,7 +32,8 @@ struct change {
 	uint64_t bytes;           /* bytes of memory that the journal takes with the new code */
 	struct blob batch[BATCH]; /* new blobs that read_batch has read, sorted by address */
 	size_t nbatch, next;
-	uint64_t batch_end; /* address up to which all new blobs were read; UINT64_MAX after the last batch */
+	/* address up to which all new blobs were read; UINT64_MAX if this scan must read no more blobs */
+	uint64_t batch_end;
 };
 
 static bool is_same(const struct blob *blob, const struct blob *one)
@@ -85,8 +86,8 @@ static void put_come(struct change *change, const struct blob *blob, uint32_t na
 	change->ncome++;
 }
 
-/* Returns the id of a method's name in journal->names, for inlined methods; 0 if it has no name. The name of a Method*
- * cannot change within a scan, so each one is read once. */
+/* Returns the id of a method's name in journal->names, for inlined methods; 0 if the method has no name. Reads the name
+ * of each Method* once, because it cannot change within a scan. */
 static uint32_t method_number(void *arg, uint64_t method)
 {
 	struct change *change = arg;
@@ -138,8 +139,10 @@ static bool may_go_on(const struct journal *journal, struct change *change)
 	       change->names.n + change->come.n + change->inlined.n + frameinfo_bytes(&journal->frames) < OUTPUT_MAX;
 }
 
-/* Reads names and frames of the next BATCH new blobs together. New are blobs of the code cache, from index `second` on,
- * that differ from the live blobs, from index i on. A blob that changes during the read is left to the next scan. */
+/* Reads the names and frames of the next new blobs, at most BATCH, together into change->batch. A blob of the code
+ * cache is new if no live blob equals it. second: index in the code cache at which the batch begins; i: index of the
+ * first live blob at or after its address. Leaves out blobs that change during the read. If the scan must read no more,
+ * leaves the batch empty, with batch_end UINT64_MAX. */
 static void read_batch(struct journal *journal, struct change *change, size_t i, size_t second)
 {
 	const struct codecache *now = &change->h->code;
@@ -170,7 +173,7 @@ static void read_batch(struct journal *journal, struct change *change, size_t i,
 #define INTERPRETER STR("Interpreter")
 
 /* Writes the codelets of the interpreter as blobs, once, when the interpreter is complete. The interpreter's own blob
- * stays, too: a lookup finds the blob with the nearest start at or before an address. */
+ * stays, too: a lookup takes the blob with the nearest start at or before an address, so it prefers a codelet. */
 static void put_interpreter(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	uint32_t name = intern_find(&journal->names.names, INTERPRETER);
@@ -210,15 +213,15 @@ static bool was_written(const struct journal *journal, uint64_t begin)
 	return false;
 }
 
-/* maximum number of searches for the list of stubs, each of some milliseconds, until the number of code blobs with
- * stubs changes */
+/* maximum number of unsuccessful searches for the list of stubs, each of some milliseconds; after them, there is none
+ * until the number of code blobs with stubs changes */
 #define STUB_TRIES 20
 /* maximum number of stubs written for one JVM; others are left out; no HotSpot has a thousand */
 #define STUBS_MAX 8192u
 
 /* Writes each stub once, as a blob in addition to the code blob that contains it (StubRoutines). HotSpot fills some of
- * these code blobs while Java code runs, so a new one may be incomplete: when their number changes, the list of stubs
- * is searched for again. */
+ * these code blobs while Java code runs, so a new code blob may not have all its stubs yet. When the number of these
+ * code blobs changes, the search for the list of stubs starts again. */
 static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	size_t blocks = count_stub_blocks(journal);
@@ -245,9 +248,9 @@ static void put_stubs(struct journal *journal, struct hotspot *hotspot, struct c
 	}
 }
 
-/* Adds a new blob, with index `second` in the code cache, to *change and sets *name to the id of its name. i: index of
- * the first live blob at or after its address. Returns false if the blob is left to the next scan, because it is
- * unreadable or nameless, or for lack of memory or budget. */
+/* Adds a new blob, with index `second` in the code cache, to *change, and sets *name to the id of its name. i: index of
+ * the first live blob at or after its address. Returns false if this scan leaves the blob out, because it is unreadable
+ * or nameless, or for lack of memory or budget; the next scan tries it again. */
 static bool journal_take_new(struct journal *journal, struct change *change, size_t i, size_t second, uint32_t *name)
 {
 	const struct blob *blob = &change->h->code.blob[second];
@@ -301,8 +304,8 @@ static void take_list(struct journal *journal, struct listed *list)
 }
 
 /* Compares the live blobs of the last scan with the code cache; both are sorted by address. Adds the differences to
- * *change and replaces the list of live blobs. A new blob without a name is left to the next scan. Returns false if
- * memory is exhausted. */
+ * *change, and replaces the list of live blobs. A new blob that journal_take_new leaves out does not become live, so
+ * the next scan tries it again. Returns false if memory is exhausted. */
 static bool journal_compare(struct journal *journal, struct hotspot *hotspot, struct change *change)
 {
 	const struct codecache *now = &hotspot->code;

@@ -28,9 +28,9 @@ struct journal {
 	uint64_t bytes_max;
 	/* number that the next new blob gets in the file */
 	uint64_t next_serial;
-	/* true if the file has the codelets of the interpreter */
+	/* true if the file has records of the interpreter's codelets */
 	bool interpreter;
-	/* list of HotSpot's stubs at its last read */
+	/* HotSpot's stubs, as last read */
 	struct stubs stubs;
 	/* stub: start addresses of the stubs in the file; stubs_first: value of stubs.first when stubs were last
 	 * written */
@@ -38,7 +38,7 @@ struct journal {
 	/* nstubs: number of elements of `stub`; stub_blocks: number of code blobs with stubs (StubRoutines) at
 	 * the last scan */
 	size_t nstubs, stub_blocks;
-	/* number of searches for the list of stubs since the number of code blobs with stubs last changed */
+	/* number of failed searches for the list of stubs since the number of code blobs with stubs last changed */
 	unsigned stub_tries;
 	/* before: start of the last scan in ns of CLOCK_MONOTONIC; before_ns: duration of the last scan in ns */
 	uint64_t before, before_ns;
@@ -46,9 +46,9 @@ struct journal {
 	uint64_t came, went;
 	/* number of blobs that the last scan could not read (torn), and could not name (unnamed) */
 	uint64_t torn, unnamed;
-	/* part of `unnamed` that would have exceeded bytes_max */
+	/* number of blobs in `unnamed` that were left out because of bytes_max */
 	uint64_t beyond;
-	/* part of `unnamed` that would have exceeded the budget; the next scan reads these blobs */
+	/* number of blobs in `unnamed` that were left to the next scan because the budget was used up */
 	uint64_t later;
 	/* values of `torn` and `unnamed` in the last JMAP_LEFT record of the file */
 	uint64_t torn_reported, unnamed_reported;

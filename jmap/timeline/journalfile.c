@@ -117,7 +117,8 @@ bool journalfile_begin_anew(struct journalfile *journalfile)
 	return journalfile->anew = true;
 }
 
-/* Renames the new file, after its first scan is complete, to the name of the old file, which it replaces. */
+/* Renames the new file to the name of the old file, which it replaces. To be called after the records of a complete
+ * scan are in the new file. Returns false and sets errno on failure. */
 static bool journalfile_take_name(struct journalfile *journalfile)
 {
 	char name[MAPSDIR_NAME + 8];
@@ -143,7 +144,7 @@ bool journalfile_append(struct journalfile *journalfile, const struct journalfil
 {
 	bool good = fullio_copy(journalfile->fd, from, n);
 
-	/* Does not count the first scan of a restarted file: its code was counted in the old file. */
+	/* The first scan of a restarted file is not counted: its code was counted for the old file. */
 	if (!journalfile->anew) {
 		journalfile->added += scan->came;
 		journalfile->removed += scan->went;

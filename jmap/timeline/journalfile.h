@@ -47,16 +47,17 @@ struct journalfile_scan {
 	uint64_t came, went, began, took;
 };
 
-/* Appends the records of a scan: the first n bytes of descriptor `from`. Sets the file's modification time even if n is
- * 0, because pjsend waits until it is after the end of a window (send/spool/jmapscans.h). Returns false and sets errno
- * on failure. */
+/* Appends the records of a scan: the first n bytes of descriptor `from`. Sets the file's modification time to the start
+ * of the scan, even if n is 0: by this time, pjsend finds out if the JVM was scanned after the end of a window
+ * (send/spool/jmapscans.h). Returns false and sets errno on failure. */
 bool journalfile_append(struct journalfile *journalfile, const struct journalfile_scan *scan, int from, uint64_t n);
 
-/* Starts a new file, which replaces the old one after the next scan; the old records are lost then. Returns false and
- * sets errno on failure; the old file then stays in use. */
+/* Starts a new file, which replaces the old one after the next scan; the old records are lost then. Does nothing if a
+ * new file waits for its scan already. Returns false and sets errno on failure; the old file then stays in use. */
 bool journalfile_begin_anew(struct journalfile *journalfile);
 
-/* Closes the file. ended: true if the process has ended; a record of its end is then written first. */
+/* Closes the file. If a new file has not replaced the old one yet, removes the new one. ended: true if the process has
+ * ended; a record of its end is then written first. */
 void journalfile_close(struct journalfile *journalfile, bool ended);
 
 #endif

@@ -124,8 +124,9 @@ static bool mapsdir_parse_name(const char *text, pid_t *pid, uint64_t *start)
 /* One timeline in DIR/maps. */
 struct found {
 	char boot[BOOT_ID + 1], name[MAPSDIR_NAME];
-	uint64_t from, until; /* time span that contains the lifetime of the JVM, in seconds since 1970 */
-	uint64_t bytes;       /* size of the timeline on disk in bytes */
+	/* time span that contains the lifetime of the JVM, in seconds since 1970; from is 0 for another boot */
+	uint64_t from, until;
+	uint64_t bytes; /* size of the timeline on disk in bytes */
 	bool lives, needed, gone;
 	size_t tenant; /* index of the timeline's tenant in sweep.tenant */
 };
@@ -239,8 +240,8 @@ static void take_boot(struct sweep *sweep, int dir, const char *name, const void
 
 /* ---- windows that need timelines --------------------------------------------------------------------------------- */
 
-/* Adds the time span of a window. text: name of its file in `dir`. arg is NULL if the window is still being recorded:
- * then its time span has no end. */
+/* Adds the time span of a window to sweep->window. text: name of its file in `dir`. arg is NULL if the window is still
+ * being recorded: then its time span has no end. */
 static void mapsdir_take_window(struct sweep *sweep, int dir, const char *text, const void *arg)
 {
 	struct str name = str_of(text);

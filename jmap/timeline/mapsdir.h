@@ -4,9 +4,9 @@
  *
  * A timeline stays while its JVM lives and for a day afterwards. It also stays as long as DIR/out or DIR/recording has
  * a window that was recorded while the JVM lived. A sweep decides by names and modification times of files; it reads
- * only the first record of timelines. It sets the modification time of a timeline whose JVM lives, so the time of any
- * other timeline is the end of its JVM. The writer of a timeline holds an exclusive lock (flock); locked timelines
- * stay.
+ * only the first record of timelines. It sets the modification time of a timeline whose JVM lives to the present, so
+ * for any other timeline that time is about the end of its JVM. The writer of a timeline holds an exclusive lock
+ * (flock); locked timelines stay.
  *
  * All tenants (tenants.h) share the limit of bytes. Beyond it, the sweep removes only timelines of tenants above their
  * fair share, so JVMs of one tenant do not evict timelines of another. The first record of a timeline has its tenant.
@@ -24,7 +24,8 @@
 /* time in seconds after the end of its JVM for which a timeline stays even if no window needs it */
 #define MAPSDIR_AGE 86400u
 
-/* Creates the spool directory DIR as pjrecord does, which may start later. Exits with a message on failure. */
+/* Creates the spool directory DIR with the mode that pjrecord gives it, because pjrecord may start later. Exits with a
+ * message on failure, and if DIR cannot be written to. */
 void mapsdir_make(const char *dir);
 
 /* Creates the directory for timelines of this boot. pjmap calls it while it still has the rights to write to a DIR of
@@ -51,9 +52,9 @@ struct mapsdir_swept {
 };
 
 /* Removes timelines of JVMs that ended more than MAPSDIR_AGE ago, if no window needs them. If the remaining timelines
- * exceed `max` bytes (0: no limit), also removes the oldest ones of tenants above their fair share: first those that no
- * window needs, until a tenth of `max` is free, then needed ones, down to `max`. proc: path of the proc file system.
- * pjmap calls this function regularly. */
+ * exceed `max` bytes (0: no limit), also removes timelines of ended JVMs, the oldest first, of unknown tenants and of
+ * tenants above their fair share: first those that no window needs, until a tenth of `max` is free, then needed ones,
+ * down to `max`. proc: path of the proc file system; boot: id of this boot. To be called regularly. */
 struct mapsdir_swept mapsdir_sweep(const char *dir, const char *proc, const char *boot, uint64_t max);
 
 #endif

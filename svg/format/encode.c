@@ -60,8 +60,8 @@ void encode_names(struct text *text, const struct styles *styles)
 
 /* ---- call tree (TREE) --------------------------------------------------------------------------------------- */
 
-/* Set of the pairs (caller's name, callee's name) that have occurred in the tree. A lookup replaces the search in a
- * long list of callees. */
+/* Set of the pairs (caller's name, callee's name) that have occurred in the tree. A callee that is not in it is new, so
+ * a long list of callees need not be searched for it. */
 struct pairs {
 	uint64_t *slot; /* hash table of (caller << 32 | callee) + 1; 0: empty slot */
 	uint64_t mask;

@@ -14,7 +14,9 @@
 /* Appends a number as digits of base 44, least significant digit first. All sections have numbers in this form. */
 void encode_number(struct text *text, uint64_t value);
 
+/* Appends NAMES: the text and the colour of each style. */
 void encode_names(struct text *text, const struct styles *styles);
+/* Appends TREE: the frames of the layout in preorder, by the ids of their styles. */
 void encode_tree(struct text *text, const struct layout *layout, const struct styles *styles);
 /* Appends a column of self weights. self: layout->self or layout->before_self. */
 void encode_self(struct text *text, const struct layout *layout, const uint64_t *self);

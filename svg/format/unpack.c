@@ -35,7 +35,8 @@ struct preorder {
 	uint32_t n, depth;
 	uint32_t *parent; /* number of the parent; UINT32_MAX: the root */
 	uint32_t *name;
-	/* self: self weights; other: self weights after (in a difference) or pauses (in a flame chart) */
+	/* self: self weights, in a difference those before; other: self weights after (in a difference), or pauses (in
+	 * a flame chart) */
 	uint64_t *self, *other;
 };
 

@@ -79,7 +79,7 @@ static void put_row_label_keys(struct text *text, const struct heatmap *map)
 }
 
 /* Writes for each marker its position, its time in ns from the start of the map, and its label. Then writes the number
- * of markers outside of the map. */
+ * of markers that were left out: outside of the map, or beyond MARKERS_MAX. */
 static void put_marker_keys(struct text *text, const struct heatmap *map)
 {
 	const struct markers *markers = map->markers;
@@ -99,7 +99,7 @@ static void put_marker_keys(struct text *text, const struct heatmap *map)
 
 void heatdata_config(struct text *text, const struct heatmap *map, struct str unit)
 {
-	/* Writes the origin as two integers, as a double has too few digits for wall-clock times in ns. */
+	/* The origin is printed as seconds and ns, two integers: a double has too few digits for wall-clock times. */
 	text_printf(text, "{\"slot\":%ju,\"rows\":%u,\"columns\":%u", (uintmax_t)map->slot_ns, map->rows, map->columns);
 	text_printf(text, ",\"origin\":%ju.%09ju", (uintmax_t)(map->origin / HEATTIME_SECOND),
 		    (uintmax_t)(map->origin % HEATTIME_SECOND));

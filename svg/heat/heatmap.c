@@ -31,7 +31,8 @@ unsigned heatmap_level(const struct heatmap *map, uint64_t sum)
 #define MINUTE (60 * HEATTIME_SECOND)
 #define HOUR (60 * MINUTE)
 
-/* length in ns of the longest slot: times are below 2^63 ns, so any input then has two columns at most */
+/* length in ns of the longest slot: times are below 2^63 ns, so any input then has at most two columns, or 64 in a map
+ * with labels */
 #define SLOT_LIMIT (UINT64_C(1) << 57)
 #define ROWS 50 /* number of rows of a column if the slot length is not in `shapes` */
 
@@ -73,8 +74,8 @@ static uint64_t times_distance(const struct slots *slots)
 	return distance ? distance : 1;
 }
 
-/* Returns the number of columns in the grid from one used column to the next one. A gap of more than HEATMAP_GAP unused
- * columns is shown as one column, so the result is then 2. */
+/* Returns the number of columns in the grid from a column with samples to the next one. A gap of more than HEATMAP_GAP
+ * columns without samples is shown as one column, so the result is then 2. */
 static uint64_t heatmap_step(uint64_t from, uint64_t to)
 {
 	return to - from > HEATMAP_GAP + 1 ? 2 : to - from;
@@ -131,8 +132,8 @@ static bool try_shapes(struct heatmap *map, const struct slots *slots, uint64_t 
 	return false;
 }
 
-/* Returns true if times with this distance can fill all slots of some shape: the slot of the first shape is a multiple
- * of `distance`, or a shape has exactly this slot length. Otherwise false: slots do not use the shapes. */
+/* Returns true if slots of `shapes` fit times with this distance: the slot of the first shape is a multiple of
+ * `distance`, or a shape has exactly this slot length. Returns false if the map must use other slot lengths. */
 static bool has_shape(uint64_t distance)
 {
 	bool found = shapes[0].slot_ns % distance == 0;
@@ -155,13 +156,12 @@ static uint64_t shortest_slot(const struct heatmap *map, uint64_t wish, uint64_t
 }
 
 /* Tries slot lengths from `least` (ns) on, in ascending order, until the map keeps the limits HEATMAP_COLUMNS and
- * HEATMAP_PAIRS, and sets the length in *map. distance: of the times, in ns (times_distance); seen: scratch array of
- * pairs_fit. */
+ * HEATMAP_PAIRS, and sets the length in *map. distance: result of times_distance; seen: scratch array of pairs_fit. */
 static void try_slots(struct heatmap *map, const struct slots *slots, uint64_t least, uint64_t distance, size_t *seen)
 {
 	if (has_shape(distance) && try_shapes(map, slots, least, distance, seen))
 		return;
-	/* Times are below 2^63 ns, so slots of 2^57 ns give two columns, which fit for any input. */
+	/* SLOT_LIMIT, at the end, fits for any input. */
 	for (uint64_t slot_ns = has_shape(distance) && least < HOUR ? HOUR : least; slot_ns < SLOT_LIMIT; slot_ns *= 2)
 		if (heatmap_try(map, slots, (struct heatmap_shape){ slot_ns, ROWS }, seen))
 			return;

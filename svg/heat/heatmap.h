@@ -4,9 +4,9 @@
  * in each slot.
  *
  * A position is the number of a slot, counted from the start of the first column: column * rows + row. A gap, more than
- * HEATMAP_GAP columns without samples, is shown as one column. The slot has the shortest length for which the map has
- * at most HEATMAP_COLUMNS columns and HEATMAP_PAIRS pairs of slot and frame, and which is a multiple of the distance of
- * the input's times. So memory and file size are limited for any time range.
+ * HEATMAP_GAP columns without samples, is shown as one column. The length of a slot is a multiple of the distance of
+ * the input's times: the shortest for which the map has at most HEATMAP_COLUMNS columns and HEATMAP_PAIRS pairs of slot
+ * and frame. So memory and file size are limited for any time range.
  *
  * In a map with rows for labels (heatrows.h), a slot is a complete column of one row, at least HEATMAP_ROW_SLOT long
  * unless the user gives a length.
@@ -17,8 +17,8 @@
 #include "svg/heat/heatrows.h"
 
 #define HEATMAP_COLUMNS 720
-/* maximum number of pairs of slot and frame; slots become longer until the map has no more. A pair takes 2 to 3 bytes
- * in a file, all together about 18 MB */
+/* maximum number of pairs of slot and frame; slots become longer until the map has at most these. A pair takes 2 to 3
+ * bytes in a file, all together about 18 MB */
 #define HEATMAP_PAIRS 6000000
 #define HEATMAP_GAP 60
 #define HEATMAP_LEVELS 9
@@ -44,8 +44,8 @@ struct markers;
 
 struct heatmap {
 	uint64_t slot_ns, column_ns;
-	/* length in ns of the shortest allowed slot, if the slots of the map are longer because a map with this length
-	 * would be too large; 0: the map has the shortest allowed slots */
+	/* 0 if slots have the shortest allowed length; otherwise this length in ns: the slots of the map are longer,
+	 * because a map with this length would be too large */
 	uint64_t joined_ns;
 	const struct heatrows *labels; /* rows of the labels (heatrows.h); NULL: the rows are equal parts of a column */
 	const struct markers *markers; /* markers in the map (markers.h), set by the owner of the map; NULL: none */
@@ -71,9 +71,9 @@ struct heatmap {
 void heatmap_make(struct heatmap *map, struct slots *slots, const struct heatrows *labels, uint64_t slot_ns);
 void heatmap_free(struct heatmap *map);
 
-/* Finds the next map->missing or more adjacent columns of a run that have no samples in a row with a label. *column:
- * start of the search; set to the first of these columns. filled: result of heatmap_filled. Returns their number; 0 if
- * there are none. */
+/* Searches a row with a label for the next range of map->missing or more adjacent columns of a run without samples.
+ * *column: column at which the search starts; set to the first column of the range. filled: result of heatmap_filled.
+ * Returns the number of columns in the range; 0 if there is no range. */
 uint32_t heatmap_missing(const struct heatmap *map, const bool *filled, uint32_t row, uint32_t *column);
 
 /* Sets *position to the slot that contains the time ns; with labels, to the lowest row of its column; for a time in a
@@ -84,7 +84,8 @@ bool heatmap_position(const struct heatmap *map, uint64_t ns, uint32_t *position
 /* Returns an array with true for each position that has samples. The caller frees it. */
 bool *heatmap_filled(const struct heatmap *map);
 
-/* Returns the colour level of a slot with the weight `sum`: 1 for a weight of 1, HEATMAP_LEVELS from map->full on. */
+/* Returns the colour level of a slot with the weight `sum`, at least 1: HEATMAP_LEVELS from map->full on; below, linear
+ * from level 1 at a weight of 1. */
 unsigned heatmap_level(const struct heatmap *map, uint64_t sum);
 
 /* Returns the colour of a level for a light or dark background, 0xRRGGBB. */

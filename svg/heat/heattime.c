@@ -92,8 +92,8 @@ static void put_milliseconds(struct text *text, uint64_t ns)
 	text_printf(text, ".%03ju", (uintmax_t)(ns % HEATTIME_SECOND / (HEATTIME_SECOND / 1000)));
 }
 
-/* Appends `ns`, a time since the origin of the map, as text: "12 s" below two minutes, then "m:ss" or "h:mm:ss"; with
- * milliseconds if it is not a whole number of seconds. */
+/* Appends `ns`, a time since the origin of the map, as text: "12.5 s" below two minutes; from then on "m:ss" or
+ * "h:mm:ss", with milliseconds if it is not a whole number of seconds. */
 static void heattime_since(struct text *text, uint64_t ns)
 {
 	uint64_t seconds = ns / HEATTIME_SECOND, minutes = seconds / 60;

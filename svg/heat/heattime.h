@@ -23,9 +23,9 @@ struct heattime_axis {
 	uint64_t origin, span, column_ns;
 };
 
-/* Appends `ns`, the time at which a column of the axis begins. With a wall-clock origin, it is a time of day in UTC,
- * with month and day if the axis spans more than 24 h or columns an hour or more; else the time since the origin.
- * Seconds and milliseconds are omitted if columns are whole minutes or seconds. */
+/* Appends `ns`, the time at which a column of the axis begins. If the origin is a wall-clock time, writes a time of day
+ * in UTC: with month and day if the axis spans more than 24 h or a column an hour or more; without seconds if columns
+ * are whole minutes, without milliseconds if they are whole seconds. With another origin, writes the time since it. */
 void heattime_label(struct text *text, uint64_t ns, const struct heattime_axis *axis);
 
 #endif

@@ -12,8 +12,8 @@
 #define TIME_LENGTH 40
 #define TIME_WITH_SECONDS 8 /* length in bytes of a time of day with seconds: 20:38:45 */
 
-/* Returns true if string begins as a date does, with a year of four digits and '-'. Relative times and times of day
- * without a date are refused (false), because they depend on the current time; timearg_parse would read them. */
+/* Returns true if string begins as a date does, with a year of four digits and '-'. Times without a date, which
+ * timearg_parse also accepts, are refused here: they depend on the current time. */
 static bool is_dated(struct str string)
 {
 	for (size_t i = 0; i < 4; i++)

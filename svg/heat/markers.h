@@ -2,11 +2,11 @@
 /*
  * markers.h - events at known times, such as deployments, that a heat map shows as labelled lines.
  *
- * They come from lines of text: a time, a tab or blanks, and a label. A time is one that heattime_parse reads, or a
- * date with or without a time of day as of timearg.h, without a zone in local time: 12.5, 1795263657.55, @1795263657,
- * 2026-11-26T20:38:45.25Z, 2026-11-26T21:38+01:00, 2026-11-26 21:38:45 +0100, 2026-11-26 21:38, 2026-11-26. Empty lines
- * and lines that begin with # are no markers. At most MARKERS_MAX are kept, with labels of at most MARKERS_LABEL bytes:
- * for any text, memory and file size are limited.
+ * Input are lines of text: a time, a tab or blanks, and a label. A time is one that heattime_parse accepts, or a date,
+ * with or without a time of day, in the format of timearg.h; without a zone it is local time. Examples: 12.5,
+ * 1795263657.55, @1795263657, 2026-11-26T20:38:45.25Z, 2026-11-26T21:38+01:00, 2026-11-26 21:38:45 +0100,
+ * 2026-11-26 21:38, 2026-11-26. Empty lines and lines that begin with # are not markers. A map has at most MARKERS_MAX
+ * markers, with labels of at most MARKERS_LABEL bytes, so memory and file size are limited for any text.
  */
 #ifndef PJ_MARKERS_H
 #define PJ_MARKERS_H

@@ -4,8 +4,8 @@
  * at each time.
  *
  * Input are stacks whose outermost frame is a time (pj-folded(5)). The self weight of a frame [lost] directly below a
- * time is a number of lost samples and not part of the tree. Stacks without a time are left out and counted. Memory
- * grows with the distinct stacks of the input, not with their time range.
+ * time is a number of lost samples and not part of the tree. Stacks without a time are left out, and their weight is
+ * summed. Memory grows with the number of distinct stacks in the input, not with their time range.
  */
 #ifndef PJ_SLOTS_H
 #define PJ_SLOTS_H

@@ -49,8 +49,8 @@ static struct sig_change *change_assess(const struct layout *layout, const struc
 
 /* ---- removed subtrees --------------------------------------------------------------------------------------- */
 
-/* Computes gone_width, gone_sum and unsure_sum. A subtree that is removed with significance has its weight before as
- * gone_width, and each caller has the sum of the widths of these subtrees below it. */
+/* Computes gone_width, gone_sum and unsure_sum. In a subtree whose removal is significant, gone_width is the weight
+ * before; in other frames, it is the sum over such subtrees below the frame. */
 static void measure_gone(struct change *change, const struct layout *layout)
 {
 	uint32_t until = 0; /* end of the removed subtree that contains frame i */

@@ -32,7 +32,7 @@ struct change {
 	/* weight before of the removed stacks that are not in the area of removed frames: their code moved, or the
 	 * change is not significant */
 	uint64_t unsure_sum;
-	uint32_t gone_depth;
+	uint32_t gone_depth; /* largest level of a frame in the area of removed frames; 0 if there are none */
 };
 
 /* Tests all frames for changes and computes the area of removed frames. rule->shares selects the results that are shown
@@ -48,6 +48,7 @@ const struct sig_change *change_of(const struct change *change, uint32_t frame);
 unsigned change_step(const struct change *change, uint32_t frame);
 /* Returns true if a frame has weight only after, and if this change is significant; otherwise false. */
 bool change_is_new(const struct change *change, const struct layout *layout, uint32_t frame);
+/* Returns the colour of a step, 0xRRGGBB, for a dark or a light background. */
 uint32_t change_colour(const struct change *change, unsigned step, bool dark);
 
 #endif

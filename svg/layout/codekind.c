@@ -55,8 +55,7 @@ bool code_is_separator(struct str name)
 	return str_eq(name, STR("-")) || str_eq(name, STR("--"));
 }
 
-/* Returns true if a name shows that the profiler found no symbol: [unknown], [libc.so.6], an address. Otherwise returns
- * false. */
+/* Returns true if a name shows that the profiler found no symbol: empty, [unknown], [libc.so.6], an address. */
 static bool is_unknown(struct str string)
 {
 	if (string.n == 0 || (string.p[0] == '[' && string.p[string.n - 1] == ']'))
@@ -111,8 +110,8 @@ static bool is_v8_place(struct str string)
 	       (str_find(string, ' ') > 0 || str_starts(string, STR("node:")));
 }
 
-/* Returns true if one of the strings ending[0..n) stands directly before a colon, as ".js" in "run app.js:12". colon:
- * index of the first colon of string; -1: none, and the result is false. */
+/* Returns true if one of the strings ending[0..n) is directly before any colon of string, as ".js" in "run app.js:12".
+ * colon: index of the first colon of string; -1 if there is none, for which the result is false. */
 static bool ends_before_colon(struct str string, ptrdiff_t colon, const struct str *ending, size_t n)
 {
 	while (colon >= 0) {
@@ -128,9 +127,8 @@ static bool ends_before_colon(struct str string, ptrdiff_t colon, const struct s
 	return false;
 }
 
-/* Returns true if the spelling of a name shows JavaScript: a tag of V8, or a file name like app.js. Otherwise returns
- * false. dot, colon: index of the first '.' and of the first ':' in the name; -1: none. Most names lack one or both,
- * and then need no further search. */
+/* Returns true if the spelling of a name shows JavaScript: a tag of V8, or a file name like app.js. dot, colon: index
+ * of the first '.' and of the first ':' in the name; -1: none. They save searches: most names lack one or both. */
 static bool is_js(struct str string, ptrdiff_t dot, ptrdiff_t colon)
 {
 	static const struct str tag[] = {
@@ -163,8 +161,8 @@ static bool is_upper(char byte)
 	return byte >= 'A' && byte <= 'Z';
 }
 
-/* Returns true for names with packages before a class that starts in upper case: java/util/HashMap.get,
- * Lorg/vertx/Foo;::bar, java.lang.Thread.run. Returns false for all other names. */
+/* Returns true for names with a common package of Java, or with packages before a class that starts in upper case:
+ * java/util/HashMap.get, Lorg/vertx/Foo;::bar, java.lang.Thread.run; also for "Interpreter". */
 static bool is_java(struct str string)
 {
 	static const struct str package[] = {

@@ -3,8 +3,8 @@
  * codekind.h - finds the code kind of a frame by its suffix, its name and its place in the stack.
  *
  * The suffix that pjfold writes (`_[k]`) has precedence; then the spelling of the name identifies the language. Kernel
- * functions have no typical names, but all functions below an entry point of the kernel are kernel code. The place of a
- * frame holds this information; the caller passes it from a frame to its callees.
+ * functions have no typical names, but all functions below an entry point of the kernel are kernel code. So the caller
+ * computes for each frame a place in the stack (enum code_place) from the places of its callers.
  */
 #ifndef PJ_CODEKIND_H
 #define PJ_CODEKIND_H
@@ -42,6 +42,8 @@ enum code_place {
 /* Returns the name that the legend shows for a code kind. */
 const char *code_label(enum code code);
 
+/* Returns true for an entry point of the kernel on x86 or arm64, and for the first function of a kernel thread or an
+ * idle CPU. */
 bool code_enters_kernel(struct str name);
 /* Returns true for `-` and `--`, by which flamegraph.pl separates stacks; false for all other names. */
 bool code_is_separator(struct str name);

@@ -64,7 +64,7 @@ size_t label_columns(struct str string)
 
 static bool labels_fits(struct str string, size_t max)
 {
-	/* a character needs 1 to 4 bytes, so for most names the columns need not be counted */
+	/* a name has at most as many columns as bytes, so for most names the columns need not be counted */
 	return string.n <= max || (string.n <= max * 4 && label_columns(string) <= max);
 }
 

@@ -25,7 +25,7 @@ enum label_cut {
 /* Returns the number of columns of a string in a monospaced font; wide East Asian characters need two. */
 size_t label_columns(struct str string);
 
-/* Appends a name, shortened to at most max columns. Appends nothing if max < LABEL_LEAST. */
+/* Appends a name, shortened to at most max columns as `cut` selects. Appends nothing if max < LABEL_LEAST. */
 void label_fit(struct text *text, struct str name, size_t max, enum label_cut cut);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Allocates the columns of the layout for n frames. The columns are not zeroed: each frame gets a value in all of
- * them. */
+/* Allocates the columns of the layout for n frames. They are not zeroed: layout_make stores a value for each frame in
+ * all of them. */
 static void make_columns(struct layout *layout, size_t n)
 {
 	layout->node = mem_grow(NULL, sizeof(*layout->node), n);
@@ -29,7 +29,7 @@ static void add_frame(struct layout *layout, const struct stacks *stacks, uint32
 		layout->depth = layout->level[i];
 }
 
-/* Numbers all frames with weight in one of two columns. first, last: total weight of each node in column 0 and in the
+/* Numbers all frames with weight in at least one column. first, last: total weight of each node in column 0 and in the
  * last column. */
 static void number_frames(struct layout *layout, const struct stacks *stacks, const uint64_t *first,
 			  const uint64_t *last)

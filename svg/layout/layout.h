@@ -31,7 +31,8 @@ struct layout {
 	uint64_t *before;
 	uint64_t *before_self;
 	uint64_t before_sum;
-	/* in a flame chart: the parent's self weight between each frame and its previous sibling; otherwise NULL */
+	/* in a flame chart: self weight of the parent between each frame and its previous sibling, or the parent's
+	 * start for the first child; otherwise NULL */
 	uint64_t *pause;
 };
 

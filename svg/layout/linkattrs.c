@@ -10,8 +10,7 @@ struct reader {
 	struct link_attrs *attrs;
 	struct in in;
 	uint64_t bad; /* number of refused lines, attributes and addresses */
-	/* true after the first message about an attribute with an unknown key; further attributes of this kind cause no
-	 * message */
+	/* true after the first message about an attribute with an unknown key; further ones cause no message */
 	bool reported;
 };
 
@@ -30,9 +29,9 @@ static bool starts_in_any_case(struct str string, const char *lower)
 	return true;
 }
 
-/* Returns true if an address is http, https or relative, and if every browser interprets it in the same way; false: the
- * address is refused. Browsers drop blanks and control characters and treat a backslash as a slash, so these are
- * refused. A relative address must not have a colon before its first / ? # or start with // (which names a server). */
+/* Browsers drop blanks and control characters, and treat a backslash as a slash, so addresses with these are refused. A
+ * relative address must not have a colon before its first / ? #, where it would end a scheme, and must not start with
+ * //, since a server's name follows it. */
 bool link_attrs_is_safe_href(struct str href)
 {
 	uint32_t code;

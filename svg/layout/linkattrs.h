@@ -22,6 +22,8 @@ struct link_attrs {
 	struct arena memory;
 };
 
+/* Reads the file at `path` into *attrs, which the caller frees by link_attrs_free. Warns about refused lines; exits
+ * with a message if the file cannot be read. */
 void link_attrs_read(struct link_attrs *attrs, const char *path);
 
 /* Returns the attributes of a function; NULL if it has none. text: its name without suffix; suffix: the suffix of its
@@ -29,6 +31,7 @@ void link_attrs_read(struct link_attrs *attrs, const char *path);
 const struct link_attr *link_attrs_find(const struct link_attrs *attrs, struct str text, struct str suffix);
 void link_attrs_free(struct link_attrs *attrs);
 
+/* Returns true if an address is http, https or relative, and every browser interprets it in the same way. */
 bool link_attrs_is_safe_href(struct str href);
 
 #endif

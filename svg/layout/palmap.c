@@ -71,7 +71,7 @@ void palmap_read(struct palmap *palmap, const char *path)
 	fd = broker_open(AT_FDCWD, path, 0);
 	if (fd < 0 && errno == ENOENT)
 		return;
-	/* EINVAL: not a regular file, which could not be replaced at the end; reading a FIFO would block. */
+	/* EINVAL: not a regular file: palmap_write could not replace it, and the read of a FIFO would block. */
 	if (fd < 0 && errno == EINVAL)
 		die("%s: not a regular file", path);
 	if (fd >= 0)

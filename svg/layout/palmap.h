@@ -21,7 +21,7 @@ struct palmap {
 };
 
 /* Reads the colours from the file `path`; a missing file is treated as empty. Warns about invalid lines, which are
- * skipped. */
+ * skipped. Exits with a message if the file cannot be read or is not a regular file. */
 void palmap_read(struct palmap *palmap, const char *path);
 
 /* Parses one line into *name and *rgb. Returns NULL on success, else the reason (a static text). */
@@ -30,8 +30,8 @@ const char *palmap_parse(struct str line, struct str *name, uint32_t *rgb);
 /* Sets *rgb to the stored colour of a name. If the name has no stored colour, stores *rgb as its colour. */
 void palmap_colour(struct palmap *palmap, struct str name, uint32_t *rgb);
 
-/* Replaces the file, with lines in byte order, if names were added and all its lines were valid; otherwise does
- * nothing. */
+/* Replaces the file, with lines in the byte order of the names, if names were added. Only warns if the file had invalid
+ * lines. */
 void palmap_write(const struct palmap *palmap);
 void palmap_free(struct palmap *palmap);
 

@@ -45,7 +45,7 @@ static uint8_t js_marks(struct str plain, struct str suffix, enum code named)
 	return code_in_place(plain, suffix, CODE_IN_JS, named) == CODE_JS ? FOLLOWS_JS : 0;
 }
 
-/* Sets *facts for each frame id: only the members that the palette needs. */
+/* Allocates *facts, and sets for each frame id only the members that the palette needs; the others are 0. */
 static void name_facts_make(struct name_facts *facts, const struct stacks *stacks, const struct palette *palette)
 {
 	bool kind = palette_is_kind(palette), chain = palette_is_chain(palette);

@@ -17,7 +17,8 @@
 #define STYLES_COLOURS 1024
 
 struct styles_kind {
-	const char *label; /* label in the legend; names with CODE_LABEL_PROCESS are truncated only at their end */
+	/* label in the legend; with CODE_LABEL_PROCESS, the names of frames are truncated only at their end */
+	const char *label;
 	struct str suffix;
 };
 
@@ -51,7 +52,7 @@ struct styles_how {
 	struct palmap *map;
 	bool hash;    /* true: colours by letters of the name (flamegraph.pl's --hash) */
 	bool reverse; /* true if the stacks are reversed, so that processes are innermost */
-	bool cut;     /* true if stacks were cut at a frame, so that the outermost frames are no processes */
+	bool cut;     /* true if stacks were cut at a frame, so that the outermost frames are not processes */
 };
 
 void styles_make(struct styles *styles, const struct layout *layout, const struct stacks *stacks,

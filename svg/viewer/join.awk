@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# Joins the modules of the viewer into one script: awk -f join.awk main.js. Each module comes once, behind those that it
-# imports, as a browser would evaluate them, and modules of the command line in its order; all share one function, so
-# names of the outermost level are unique in all of them.
-# Import lines, `export`, comments and empty lines are left out; strip.awk shortens what remains.
-# Only this form of modules is understood, all else is an error: import { a, b } from './x.js'; and export before a declaration.
+# join.awk - joins the modules of the viewer into one script: awk -f join.awk main.js.
+# Each module occurs once, after those that it imports, in the order in which a browser would evaluate them; modules of
+# the command line come in its order. All are in one function, so names at the outermost level must be unique.
+# Import lines, `export`, comments and empty lines are left out; strip.awk shortens the rest.
+# An import must have the form import { a, b } from './x.js'; and export must be before a declaration. All other forms
+# are errors.
 function fail(file, line, why) {
 	printf "join.awk: %s: %s: %s\n", file, why, line >"/dev/stderr"
 	failed = 1
 	exit 1
 }
-# Adds the modules that the text of an import names, then nothing of the statement itself.
+# Adds the module that an import statement names. The statement itself is left out of the script.
 function imported(file, text) {
 	if (text !~ /^import \{[^}]*\} from '\.\/[a-z0-9]+\.js';$/ || text ~ / as /) fail(file, text, "an import that is not understood")
 	sub(/^[^']*'\.\//, "", text)
 	sub(/';$/, "", text)
 	add(folder text)
 }
-# Notes the names that a line declares at the outermost level: the first, and constants in capitals after it.
+# Records in owner[] the names that a line declares at the outermost level: the first name, and constants in capitals
+# after it. A name that another module declares is an error.
 function declared(file, line,    name) {
 	if (line !~ /^(async )?(const|let|function|class) /) return
 	name = line

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# busy.sh - a JVM at work, for tests that record it. Source it behind jvm.sh, when Load.class is in the current folder: . "$top/test/lib/busy.sh"
-# shellcheck disable=SC2154 # root, jdk: who runs it where; set by the test
+# busy.sh - starts a busy JVM for tests that record it. Source it after jvm.sh, when Load.class is in the current
+# folder: . "$top/test/lib/busy.sh"
+# shellcheck disable=SC2154 # the test sets root, the root file system of the JVM, and jdk
 
 pid=
 clean_up()
@@ -9,13 +10,14 @@ clean_up()
 	wait
 }
 
-# ticks PID: of time that it used; nothing: it is gone
+# ticks PID: prints the CPU time of a process in ticks; prints nothing if it has ended
 ticks()
 {
 	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '{ print $12 + $13 }'
 }
 
-# used PID SECONDS: waits until it has used so much more time; 100 ticks are a second
+# used PID SECONDS: waits, at most 60 s, until a process has used this much more CPU time; a second has 100 ticks.
+# Returns false if the process ends, or does not use that time.
 used()
 {
 	since=$(ticks "$1")
@@ -28,7 +30,8 @@ used()
 	return 1
 }
 
-# start MODE OPTION...: a JVM, from $jdk in $root, that runs until it is stopped; sets pid
+# start MODE OPTION...: starts a JVM of $jdk in $root that runs Load in this mode until stop, and waits until it has
+# used 3 s of CPU time; sets $pid
 start()
 {
 	mode=$1
@@ -37,7 +40,8 @@ start()
 	used "$pid" 3
 }
 
-# start_java ARGUMENT...: starts $jdk with the classes of this folder, in the root file system $root unless that is empty: $pid, java.out
+# start_java ARGUMENT...: starts a JVM of $jdk with the classes of this folder, in the root file system $root unless
+# that is empty. Sets $pid; the output of the JVM is in java.out.
 start_java()
 {
 	if [ -n "$root" ]; then

@@ -1,4 +1,4 @@
-/* child.h - run a function in a child process and keep what it printed and how it ended: for code that dies. */
+/* child.h - runs a function in a child process, and stores its output and exit status: for tests of code that exits. */
 #ifndef PJ_CHILD_H
 #define PJ_CHILD_H
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 struct child {
-	int status; /* exit status, or 128 + signal */
+	int status; /* exit status, or 128 + number of the signal */
 	struct str out, err;
 	char buf[2][256 * 1024];
 };
@@ -21,7 +21,7 @@ static inline struct str child_text(FILE *file, char *buf, size_t cap)
 	return (struct str){ buf, fread(buf, 1, cap, file) };
 }
 
-/* f returns for status 0. */
+/* Runs f(arg) in a child process and sets *child. If f returns, the status is 0. */
 static inline void child_run(struct child *child, void (*f)(void *), void *arg)
 {
 	FILE *out = tmpfile(), *err = tmpfile();

@@ -1,11 +1,12 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # what tap.sh sets, and what tests use
 # dists.sh - root file systems of Debian releases, for tests of packages; source it after tap.sh. Needs root and debootstrap.
 #
-#	dists_base SUITE            makes $PJ_DISTS/SUITE once (100 MB, a minute); returns 1 and the reason in $why if it cannot be made
-#	dists_enter SUITE DIR       a copy of it at DIR that shows the processes of this machine; dists_leave DIR removes it
-#	inside DIR COMMAND          runs sh text in it, as root, with an environment of its own
+#	dists_base SUITE        creates $PJ_DISTS/SUITE at the first call (100 MB, a minute); returns 1, and the reason
+#	                        in $why, if that fails
+#	dists_enter SUITE DIR   copies it to DIR, with the /proc of this machine; dists_leave DIR removes the copy
+#	inside DIR COMMAND      runs shell text in the copy, as root, with an environment of its own
 #
-# PJ_DISTS is /var/tmp/pj-dists. The package sources are those of this machine, with its settings of apt.
+# PJ_DISTS is /var/tmp/pj-dists by default. Packages come from the package source of this machine, with its settings.
 
 dists=${PJ_DISTS:-/var/tmp/pj-dists}
 

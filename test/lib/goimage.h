@@ -1,5 +1,5 @@
-/* goimage.h - Go programs of either layout, small enough to be damaged at each byte: with the address of the code in
- * the header or only in moduledata, with a section of the table's own or with the table in .data.rel.ro. */
+/* goimage.h - makes ELF files as of Go programs, so small that tests can damage each byte. Kinds: with the address of
+ * the code in the header of .gopclntab, or only in moduledata; with .gopclntab as a section, or in .data.rel.ro. */
 #ifndef PJ_TEST_GOIMAGE_H
 #define PJ_TEST_GOIMAGE_H
 
@@ -12,24 +12,24 @@
 
 enum { BASE = 0x400000, LENGTH = 0x1200, CODE = 0x400, FUNCTIONS = 3 };
 
-/* Sections, and where they are in the file. C: 16 bytes of C in front of Go's code. */
+/* Numbers of the sections, and their offsets in the file. C: number of bytes of C code in front of Go's code. */
 enum { TEXT = 1, PCLNTAB, DATA, RODATA, RELA, SHSTRTAB, SECTIONS };
 enum { AT_PCLNTAB = 0x600, AT_DATA = 0xa00, AT_RELA = 0xc00, AT_RODATA = 0x1100, C = 16 };
 
-/* Parts of .gopclntab, by offset. */
+/* Offsets of the parts of .gopclntab; FUNC is relative to TABLE. FUNC_SIZE: bytes of a _func; SIZE: bytes of all. */
 enum { NAMES = 72, UNITS = 152, FILES = 156, VALUES = 160, TABLE = 200, FUNC = 28, FUNC_SIZE = 80, SIZE = TABLE + 400 };
 
-/* Table of the frame of main.main, by offset in pctab. */
+/* Offset in pctab of the table with the frame sizes of main.main. */
 enum { FRAME = 16 };
 
-/* Names, by offset in their table. */
+/* Offsets of the names in `strings`. */
 enum { MAIN = 0, SUM = 10, EXIT = 24, A = 39, B = 46 };
 static const char strings[] = "main.main\0main.Sum[...]\0runtime.goexit\0main.a\0main.b";
 
 struct goimage {
 	bool since_20, since_26;
-	bool relocated; /* moduledata by relocations, no address of the code in the header */
-	bool searched;  /* the table is in .data.rel.ro, and the section starts before it */
+	bool relocated; /* relocations fill moduledata, and the header has no address of the code */
+	bool searched;  /* .gopclntab is within the section .data.rel.ro, which starts 64 bytes before it */
 	char bytes[LENGTH];
 };
 
@@ -50,14 +50,15 @@ static void goimage_put(struct goimage *go, size_t at, uint64_t value, size_t si
 	memcpy(go->bytes + at, &value, size);
 }
 
-/* The table of functions: main.main of 0x40 bytes, main.Sum[...] and runtime.goexit of 0x20. In main.main, main.a is
- * inlined at 8 to 0x18, and main.b in that at 0xc to 0x10. Its frame of 24 bytes begins at 4; the others have none. */
+/* Writes the table of functions: main.main of 0x40 bytes, main.Sum[...] and runtime.goexit of 0x20. In main.main,
+ * main.a is inlined at offsets 8 to 0x18, and main.b in main.a at 0xc to 0x10. The frame of main.main, of 24 bytes,
+ * begins at offset 4; the other functions have no frame. */
 static void goimage_put_table(struct goimage *go)
 {
 	static const unsigned start[] = { 0, 0x40, 0x60, 0x80 }, name[] = { MAIN, SUM, EXIT };
-	/* -1 for 8, 0 for 4, 1 for 4, 0 for 8, -1 for 40 bytes */
+	/* index in the inline tree: -1 for 8 bytes of code, 0 for 4, 1 for 4, 0 for 8, -1 for 40 */
 	static const char values[] = "\0\0\x08\2\4\2\4\1\x08\1\x28\0";
-	static const char frame[] = "\2\4\x30\x3c\0"; /* 0 for 4, 24 for 60 bytes */
+	static const char frame[] = "\2\4\x30\x3c\0"; /* frame size: 0 for 4 bytes of code, 24 for 60 */
 	unsigned offsets = go->since_20 ? 44 : 40;
 
 	memcpy(go->bytes + AT_PCLNTAB + NAMES, strings, sizeof(strings));
@@ -80,13 +81,13 @@ static void goimage_put_table(struct goimage *go)
 	}
 }
 
-/* The offset of go.func.* in the file: read-only data, since Go 1.26 the table. */
+/* Returns the offset of go.func.* in the file: in .rodata; since Go 1.26 in .gopclntab. */
 static size_t goimage_gofunc(const struct goimage *go)
 {
 	return go->since_26 ? AT_PCLNTAB + TABLE + 300 : AT_RODATA;
 }
 
-/* The tree of main.main, at go.func.*+8: main.a, whose position is in main.main, and main.b, in main.a. */
+/* Writes the inline tree of main.main, at go.func.*+8: main.a, called by main.main, and main.b, called by main.a. */
 static void goimage_put_tree(struct goimage *go)
 {
 	size_t at = goimage_gofunc(go) + 8, size = go->since_20 ? 16 : 20, name = go->since_20 ? 4 : 12;
@@ -97,7 +98,7 @@ static void goimage_put_tree(struct goimage *go)
 	goimage_put(go, at + size + name + 4, 8, 4);
 }
 
-/* A word of the module, in place or as a relocation. */
+/* Writes word i of moduledata; an address as a relocation if go->relocated is true. */
 static void goimage_put_word(struct goimage *go, size_t i, uint64_t value)
 {
 	if (!go->relocated || value < BASE) {
@@ -199,7 +200,7 @@ static inline void goimage_fill(struct goimage *go, const struct goimage_kind *k
 	goimage_put_module(go);
 }
 
-/* Returns a file in memory with the first n bytes. */
+/* Returns the descriptor of a file in memory with the first n bytes of *go. */
 static inline int goimage_file(const struct goimage *go, size_t n)
 {
 	int fd = memfd_create("go", MFD_CLOEXEC);

@@ -1,16 +1,18 @@
-# guest.sh - runs a script as root inside a virtual machine with a kernel of its own, for tests that need other sysctls, another init or a
-# fault of the machine; source it after tap.sh. No KVM is needed: under TCG Debian's kernel boots in about 10 seconds.
+# guest.sh - runs a script as root in a virtual machine (guest), for tests that need other sysctls, another init or a
+# fault of the machine; source it after tap.sh. KVM is not needed: with TCG, Debian's kernel boots in about 10 seconds.
 # shellcheck shell=sh disable=SC2154 # what tap.sh sets
 #
-#	guest_need                      skips the test, and names what is missing; makes a tree of busybox
-#	guest_need_machine              the same without the tree: for a test that lays out $guest_tree itself
-#	guest_add FILE [PATH]           copies a file to the same PATH (or another) of the guest; a program with all of its libraries
-#	guest_boot SECONDS <script      boots; the script is run by busybox sh as root; prints its output; returns its status, 124: too long
+#	guest_need                  skips the test, with the reason, if something is missing; otherwise creates
+#	                            $guest_tree, the root file system of the guest, with busybox
+#	guest_need_machine          the same without the tree, for a test that creates $guest_tree itself
+#	guest_add FILE [PATH]       copies a file to the same path of the guest, or to PATH; a program, with libraries
+#	guest_boot SECONDS <script  boots the guest, where busybox sh runs the script as root; prints the output of the
+#	                            script; returns its status, 124 after the time limit, 125 if it has none
 #
-# The kernel is the newest boot/vmlinuz-* below $PJ_GUEST, or below /. Without root and without installing anything:
+# The kernel is the newest boot/vmlinuz-* below $PJ_GUEST or /. Commands that fetch one without root or an installation:
 #	cd $PJ_GUEST && apt-get download "$(apt-cache depends linux-image-amd64 | sed -n 's/.*Depends: //p')" && dpkg -x linux-image*.deb .
-# All drivers that are modules of Debian's kernel are absent: files lie in memory, output goes through a serial port. A test that needs an
-# init of its own (systemd) puts it into the tree and sets guest_init.
+# The guest has no drivers that are modules of Debian's kernel, so its files are in memory, and its output goes to a
+# serial port. A test that needs another init (systemd) copies it into the tree and sets guest_init.
 
 guest_folder=${PJ_GUEST:-/var/tmp/pj-guest}
 guest_memory=${PJ_GUEST_MB:-1024}
@@ -27,7 +29,7 @@ guest_need_machine()
 	have qemu-system-x86_64 || skip_all "qemu-system-x86_64 is not installed"
 	have busybox || skip_all "busybox (busybox-static) is not installed"
 	have cpio || busybox cpio --help >/dev/null 2>&1 || skip_all "cpio is not installed"
-	# a kernel that another user put there is not run; -L: the folder may be a link
+	# only kernels of root or this user: another user may have put one there; -L: the folder may be a link
 	guest_kernel=$(find -L "$guest_folder" /boot -maxdepth 3 -name 'vmlinuz-*' \( -user 0 -o -user "$(id -u)" \) -size +1000k 2>/dev/null | sort -V | tail -n 1)
 	[ -n "$guest_kernel" ] || skip_all "no kernel for a guest in $guest_folder (see test/lib/guest.sh)"
 }
@@ -83,7 +85,7 @@ guest_boot()
 	chmod 755 "$guest_tree/init"
 	(cd "$guest_tree" && find . | if have cpio; then cpio -o -H newc --quiet; else busybox cpio -o -H newc 2>/dev/null; fi | gzip -1) >"$scratch/guest.img"
 	: >"$scratch/guest.out"
-	# the guest dies with this shell; a signal to the shell is not kept waiting for the guest
+	# The guest ends with this shell. It runs in the background, so that the shell handles a signal at once.
 	dies=
 	! have setpriv || dies="setpriv --pdeathsig KILL"
 	# shellcheck disable=SC2086 # words

@@ -1,8 +1,8 @@
-/* imageseeds.h - images (pyimage.h) of real processes for the corpora of fuzz targets: takes the pages that a reader
- * needs, removes what changes nothing, and writes the rest.
+/* imageseeds.h - makes images (pyimage.h) of real processes for the corpora of fuzz targets: copies the pages that the
+ * reader of a language needs, zeroes the bytes without which it finds the same, and writes the image to a file.
  *
- * An imageseeds_show replaces *text by what the reader of a language finds in the image. *reader is the memory that it
- * has read, which the caller closes. */
+ * An imageseeds_show runs the reader on the image, and replaces *text by the frames that it finds. It sets *reader to
+ * the memory that was read, which the caller closes. */
 #ifndef PJ_TEST_IMAGESEEDS_H
 #define PJ_TEST_IMAGESEEDS_H
 
@@ -10,7 +10,7 @@
 
 typedef void imageseeds_show(struct text *text, struct memory *reader);
 
-/* Pages in the cache of a struct memory (runtimes/memory/memory.c). */
+/* Number of pages in the cache of a struct memory (runtimes/memory/memory.c). */
 enum { IMAGESEEDS_CACHED = 512 };
 
 static inline void imageseeds_page(struct pyimage *image, struct memory *memory, uint64_t number)
@@ -28,14 +28,14 @@ static inline void imageseeds_range(struct pyimage *image, struct memory *memory
 		imageseeds_page(image, memory, number);
 }
 
-/* Takes the pages of a copy. */
+/* Adds the pages of a copy to the image. */
 static inline void imageseeds_copy(struct pyimage *image, struct memory *memory, const struct threadcopy *copy)
 {
 	for (uint32_t i = 0; i < copy->nareas; i++)
 		imageseeds_range(image, memory, copy->area[i].address, copy->area[i].n);
 }
 
-/* Takes the pages that the cache of a reader was asked for. The reader may be the memory itself. */
+/* Adds the pages that a reader looked for in its cache to the image, from `memory`; `reader` may be the same. */
 static inline void imageseeds_cached(struct pyimage *image, struct memory *memory, const struct memory *reader)
 {
 	for (unsigned i = 0; reader->number && i < IMAGESEEDS_CACHED; i++)
@@ -43,7 +43,7 @@ static inline void imageseeds_cached(struct pyimage *image, struct memory *memor
 			imageseeds_page(image, memory, reader->number[i] - 1);
 }
 
-/* Reads the image, and takes the pages that this was asked for, until the image has all that are read. */
+/* Runs the reader on the image, and adds the pages that it looked for, until the image has all that it reads. */
 static inline void imageseeds_read(struct pyimage *image, struct memory *memory, imageseeds_show *show)
 {
 	size_t before;
@@ -60,7 +60,7 @@ static inline void imageseeds_read(struct pyimage *image, struct memory *memory,
 	} while (image->n > before);
 }
 
-/* Returns true if the image shows *want. got: space for its text. */
+/* Returns true if the reader finds *want in the image. got: scratch buffer for the text that it finds. */
 static inline bool imageseeds_shows(const struct text *want, struct text *got, imageseeds_show *show)
 {
 	struct memory reader;
@@ -77,8 +77,8 @@ static inline bool imageseeds_is_zero(const char *part, size_t n)
 	return memcmp(part, zero, n) == 0;
 }
 
-/* Sets parts to zero without which the image shows the same: halves of pages first, then smaller ones. *want gets what
- * it shows. */
+/* Zeroes the parts of the image without which the reader finds the same: pages first, then smaller parts. Sets *want to
+ * the text that it finds. */
 static inline void imageseeds_reduce(struct pyimage *image, struct text *want, imageseeds_show *show)
 {
 	struct memory reader;
@@ -102,7 +102,7 @@ static inline void imageseeds_reduce(struct pyimage *image, struct text *want, i
 	text_free(&got);
 }
 
-/* Reduces an image that must have frames, and prints them. */
+/* Reduces an image, and prints the frames that the reader finds in it. Exits if there are none. */
 static inline void imageseeds_reduce_frames(struct pyimage *image, imageseeds_show *show)
 {
 	struct text want = { 0 };
@@ -126,7 +126,7 @@ static inline void imageseeds_write(const struct pyimage *image, const char *pat
 			const char *part = image->page[i].bytes + at;
 			uint64_t address = image->page[i].address + at;
 
-			/* A page without a part must be there, too. */
+			/* The first part of a page is written even if it is zero, so that the page exists. */
 			if (at > 0 && imageseeds_is_zero(part, PYIMAGE_PART))
 				continue;
 			if (fwrite(&address, 8, 1, file) != 1 || fwrite(part, PYIMAGE_PART, 1, file) != 1)

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# jvm.sh - what tests of JVMs share. Source it behind tap.sh: . "$top/test/lib/jvm.sh"
-# $jdks: folders of JDKs, those in PJ_JDKS and those below /usr/lib/jvm, with PJ_FULL=0 (./check) the last of them; $javac: the first there
-# is; both may be empty. What is in $started (PIDs)
-# is killed at the end, then clean_up is called, which a test may define.
+# jvm.sh - functions for tests of JVMs. Source it after tap.sh: . "$top/test/lib/jvm.sh"
+# $jdks: folders of JDKs, those in PJ_JDKS and those below /usr/lib/jvm; with PJ_FULL=0 (./check) only the last one.
+# $javac: path of the first javac. Both may be empty. At the end of the test, the processes in $started (PIDs) are
+# killed, then clean_up is called, which a test may define.
 
 jdks=
 javac=
@@ -21,7 +21,8 @@ clean_up()
 # shellcheck disable=SC2086,SC2154 # a list; scratch is of tap.sh
 trap 'kill -9 $started 2>/dev/null; wait 2>/dev/null; clean_up; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
-# need_jdk FILE.java...: into classes that any JDK runs; without a JDK, or if it does not compile, the whole test is skipped
+# need_jdk FILE.java...: compiles the files for any JDK; skips the complete test if there is no JDK or the compilation
+# fails
 need_jdk()
 {
 	[ -n "$jdks" ] || skip_all "no JDK below /usr/lib/jvm (PJ_JDKS)"
@@ -29,7 +30,8 @@ need_jdk()
 	"$javac" --release 8 -nowarn -d . "$@" 2>javac.err || "$javac" -d . "$@" 2>javac.err || skip_all "javac: $(head -n 1 javac.err)"
 }
 
-# until_true COMMAND...: it is true within three minutes, however busy the machine is
+# until_true COMMAND...: repeats the command until it succeeds; returns false after three minutes, a limit for a busy
+# machine
 until_true()
 {
 	tries=1800
@@ -37,7 +39,8 @@ until_true()
 	[ $tries -gt 0 ]
 }
 
-# find_rooted: $rooted, "ROOT:JDK" of each JDK in the root file systems in PJ_ROOTFS; none unless we are root
+# find_rooted: sets $rooted to a word ROOT:JDK for each JDK in the root file systems in PJ_ROOTFS; empty unless this
+# user is root
 find_rooted()
 {
 	rooted=

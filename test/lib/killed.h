@@ -1,5 +1,5 @@
-/* killed.h - a window as pjrecord leaves it when it is killed, byte by byte: common/formats/pjsection.h without
- * record/perf/chunk.c. */
+/* killed.h - makes the bytes of a window as pjrecord leaves it if it is killed, in the format of
+ * common/formats/pjsection.h, without the code that writes windows (record/perf/chunk.c). */
 #ifndef PJ_KILLED_H
 #define PJ_KILLED_H
 
@@ -10,13 +10,13 @@
 #define KILLED_TYPE                                                                                       \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
-#define KILLED_TIME UINT64_C(5000000000) /* of the first sample; one a millisecond */
+#define KILLED_TIME UINT64_C(5000000000) /* time of the first sample in ns; one sample follows each millisecond */
 #define KILLED_BOOT "01234567-89ab-cdef-0123-456789abcdef"
 
 struct killed {
 	struct text file;
-	size_t data;      /* where the data begin */
-	size_t end[4096]; /* where each record ends */
+	size_t data;      /* offset at which the records begin */
+	size_t end[4096]; /* offset at which each record ends */
 	bool sample[4096];
 	size_t n;
 };
@@ -113,7 +113,7 @@ static inline void killed_record(struct killed *killed, uint32_t type, uint16_t 
 	killed->end[killed->n++] = killed->file.n;
 }
 
-/* Of process 42, with three frames. */
+/* Adds a sample of process 42 with three frames. */
 static inline void killed_sample(struct killed *killed, uint64_t time)
 {
 	uint64_t body[] = { 77,       0x401000, 42 | UINT64_C(42) << 32, time, 0, 1000000, 4, CONTEXT_USER, 0x401000,
@@ -122,7 +122,7 @@ static inline void killed_sample(struct killed *killed, uint64_t time)
 	killed_record(killed, RECORD_SAMPLE, 2, body, sizeof(body));
 }
 
-/* The trailer of sample_id_all: tid, time, cpu, identifier. */
+/* Adds the COMM record of process 42. It ends in the fields of sample_id_all: tid, time, cpu, identifier. */
 static inline void killed_comm(struct killed *killed, uint64_t time)
 {
 	uint64_t body[] = { 42 | UINT64_C(42) << 32, 0x64616f6c /* "load" */, 42 | UINT64_C(42) << 32, time, 0, 77 };
@@ -139,7 +139,7 @@ static inline void killed_lost(struct killed *killed, uint64_t time, uint64_t n)
 	killed_record(killed, RECORD_LOST_SAMPLES, MISC_LOST_SAMPLES_BPF, samples, sizeof(samples));
 }
 
-/* Two records to begin with, then samples; rounds are marked as the writer does. */
+/* Makes a window: its first records, then this number of samples, with a record FINISHED_ROUND after each seven. */
 static inline void killed_make(struct killed *killed, const struct pj_window *window, size_t samples)
 {
 	killed_start(killed, window, KILLED_BOOT);

@@ -1,4 +1,4 @@
-/* node.h - the node of a stack that a test names: "a;b;c", new if need be. */
+/* node.h - returns the node of a stack that a test writes as "a;b;c"; adds missing nodes. */
 #ifndef PJ_TEST_NODE_H
 #define PJ_TEST_NODE_H
 
@@ -14,7 +14,7 @@ static inline uint32_t node_of(struct stacks *stacks, struct str stack)
 		struct str frame = str_cut(&stack, ';');
 		node = stacks_child(stacks, node, stacks_frame(stacks, frame));
 		n -= frame.n;
-	} while (n); /* a ';' stood behind it */
+	} while (n); /* n is 1 if a ';' followed the frame */
 	return node;
 }
 

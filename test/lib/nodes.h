@@ -1,4 +1,4 @@
-/* nodes.h - the nodes of this machine, and programs that run in them and are stopped at any moment. */
+/* nodes.h - finds the node programs (Node.js) of this machine; runs truth.js in one, and stops it at any moment. */
 #ifndef PJ_TEST_NODES_H
 #define PJ_TEST_NODES_H
 
@@ -24,7 +24,7 @@ struct noderun {
 	pid_t pid, thread; /* thread: the one that noderun_stop stops */
 	struct memory memory;
 	struct readbudget budget;
-	char folder[64]; /* in which it runs: --perf-basic-prof writes a log there */
+	char folder[64]; /* its working directory, to which --perf-basic-prof writes a log */
 	char maps[1 << 20];
 	size_t nmaps;
 	char stack[NODES_STACK];
@@ -114,7 +114,7 @@ static inline bool noderun_start(struct noderun *run, const char *node, const ch
 	return run->memory.fd >= 0 && ptrace(PTRACE_SEIZE, run->pid, NULL, NULL) == 0;
 }
 
-/* Stops the thread, and copies registers and stack. */
+/* Stops the thread, and copies its registers and its stack to *stack. Returns false on failure. */
 static inline bool noderun_stop(struct noderun *run, struct v8_stack *stack)
 {
 	ssize_t n;
@@ -170,7 +170,7 @@ static inline void noderun_end(struct noderun *run)
 	memory_close(&run->memory);
 }
 
-/* Finds node: /usr/bin, and those in PJ_NODES, separated by colons. Returns their number. */
+/* Finds node programs: that in /usr/bin, and those in PJ_NODES, separated by colons. Returns their number. */
 static inline size_t nodes_find(char path[][PATH_MAX], size_t max)
 {
 	const char *list = getenv("PJ_NODES");

@@ -10,7 +10,7 @@
 typedef void perlimage_function(void *arg, const struct perl *perl, const struct perl_frame *frame,
 				const struct perl_function *function);
 
-/* Reads the frames and calls f for each, the innermost first. *copy has space for a full copy. */
+/* Reads the frames of an image, and calls f for each function, the innermost first. *copy: scratch buffer. */
 static inline void perlimage_frames(const struct perl *perl, struct threadcopy *copy, struct perl_stack *stack,
 				    perlimage_function *f, void *arg)
 {

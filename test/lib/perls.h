@@ -1,18 +1,18 @@
-/* perls.h - the Perls of this machine, and programs that run in them until they wait for input. */
+/* perls.h - finds the Perl interpreters of this machine; runs truth.pl in one until it waits for input. */
 #ifndef PJ_TEST_PERLS_H
 #define PJ_TEST_PERLS_H
 
 #include "runtimes/perl/perl.h"
 #include "test/lib/waitingprograms.h"
 
-/* Finds Perls: /usr/bin, and those that rootfs.sh unpacked in PJ_PERLS (else /var/tmp/pj-perl). Returns their number.
- */
+/* Finds Perls: in /usr/bin, and those that rootfs.sh unpacked in PJ_PERLS (default /var/tmp/pj-perl). Returns their
+ * number. */
 static inline size_t perls_find(struct waitingprogram *program)
 {
 	return waitingprograms_find(program, "perl5.[0-9]*[0-9]", "PJ_PERLS", "/var/tmp/pj-perl", perl_is_library);
 }
 
-/* Starts truth.pl with two arguments, and waits for its first stop. */
+/* Starts truth.pl with the arguments mode and depth, and waits until it waits for input. */
 static inline bool perlrun_start(const struct waitingprogram *program, const char *mode, unsigned depth,
 				 struct waitingrun *run)
 {
@@ -20,7 +20,7 @@ static inline bool perlrun_start(const struct waitingprogram *program, const cha
 	return waitingrun_start(program, NULL, "perl/truth.pl", mode, depth, run);
 }
 
-/* Opens its memory, and Perl in the first mapping that has it. */
+/* Opens the memory of the process, and *perl by the first mapping of a file with Perl. */
 static inline enum perl_answer perlrun_open(struct waitingrun *run, struct perl *perl)
 {
 	enum perl_answer answer = PERL_OTHER_FILE;

@@ -10,7 +10,7 @@
 typedef void phpimage_function(void *arg, const struct php *php, const struct php_frame *frame,
 			       const struct php_function *function);
 
-/* Reads the frames and calls f for each, the innermost first. *copy has space for a full copy. */
+/* Reads the frames of an image, and calls f for each function, the innermost first. *copy: scratch buffer. */
 static inline void phpimage_frames(const struct php *php, struct threadcopy *copy, struct php_stack *stack,
 				   phpimage_function *f, void *arg)
 {
@@ -28,8 +28,8 @@ static inline void phpimage_frames(const struct php *php, struct threadcopy *cop
 	}
 }
 
-/* For a process with opcache's JIT compiler, image->minor is the size in 16 MB of the memory before the program that
- * has the compiler's code; otherwise it is 0. */
+/* Opens PHP in an image. For a process with opcache's JIT compiler, image->minor is the size of the memory with the
+ * compiled code, which is before the program, in units of 16 MB; otherwise it is 0. */
 static inline enum php_answer phpimage_open(const struct pyimage *image, struct memory *memory, struct php *php)
 {
 	uint64_t bytes = (uint64_t)image->minor << 24;

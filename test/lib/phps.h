@@ -1,17 +1,19 @@
-/* phps.h - the PHPs of this machine, and programs that run in them until they wait for input. */
+/* phps.h - finds the PHP interpreters of this machine; runs truth.php in one until it waits for input. */
 #ifndef PJ_TEST_PHPS_H
 #define PJ_TEST_PHPS_H
 
 #include "runtimes/php/php.h"
 #include "test/lib/waitingprograms.h"
 
-/* Finds PHPs: /usr/bin, and those that rootfs.sh unpacked in PJ_PHPS (else /var/tmp/pj-php). Returns their number. */
+/* Finds PHPs: in /usr/bin, and those that rootfs.sh unpacked in PJ_PHPS (default /var/tmp/pj-php). Returns their
+ * number. */
 static inline size_t phps_find(struct waitingprogram *program)
 {
 	return waitingprograms_find(program, "php[78].[0-9]", "PJ_PHPS", "/var/tmp/pj-php", php_is_library);
 }
 
-/* Starts truth.php with two arguments, and waits for its first stop. options: of PHP, as one argument; NULL: none. */
+/* Starts truth.php with the arguments mode and depth, and waits until it waits for input. options: options of PHP, as
+ * one argument; NULL: none. */
 static inline bool phprun_start(const struct waitingprogram *program, const char *options, const char *mode,
 				unsigned depth, struct waitingrun *run)
 {
@@ -20,8 +22,8 @@ static inline bool phprun_start(const struct waitingprogram *program, const char
 	return waitingrun_start(program, option, "php/truth.php", mode, depth, run);
 }
 
-/* Same as phprun_start, with opcache's JIT compiler. jit: the option opcache.jit=MODE. PHP has opcache in its
- * program since 8.5. */
+/* As phprun_start, with opcache's JIT compiler. jit: the option opcache.jit=MODE. opcache is a part of PHP since 8.5,
+ * and a module before. */
 static inline bool phprun_start_compiled(const struct waitingprogram *program, const char *jit, const char *mode,
 					 unsigned depth, struct waitingrun *run)
 {
@@ -34,7 +36,7 @@ static inline bool phprun_start_compiled(const struct waitingprogram *program, c
 				       "-d",
 				       jit,
 				       "-d",
-				       "opcache.file_update_protection=0", /* the file is new */
+				       "opcache.file_update_protection=0", /* compiles new files, too */
 				       "-d",
 				       "display_errors=0",
 				       module ? "-d" : NULL,
@@ -44,7 +46,7 @@ static inline bool phprun_start_compiled(const struct waitingprogram *program, c
 	return waitingrun_start(program, option, "php/truth.php", mode, depth, run);
 }
 
-/* Returns /proc/PID/maps, until the next call. */
+/* Returns the text of /proc/PID/maps, valid until the next call. */
 static inline struct str phprun_maps(const struct waitingrun *run)
 {
 	static char maps[1 << 18];
@@ -60,7 +62,7 @@ static inline struct str phprun_maps(const struct waitingrun *run)
 	return (struct str){ maps, n };
 }
 
-/* Opens its memory, and PHP in the first mapping that has it. */
+/* Opens the memory of the process, and *php by the first mapping of a file with PHP. */
 static inline enum php_answer phprun_open(struct waitingrun *run, struct php *php)
 {
 	enum php_answer answer = PHP_OTHER_FILE;

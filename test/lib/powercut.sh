@@ -1,9 +1,11 @@
 # shellcheck shell=sh disable=SC2154 # what tap.sh sets
-# powercut.sh - runs a program whose power fails at one of its calls, and makes the folder as the disk has it then. Source it after tap.sh.
+# powercut.sh - simulates a power failure at one of the calls of a program, and restores the folder as the disk would
+# have it then. Source it after tap.sh.
 #
-# powercut PROGRAM MODEL N ROOT DISK COMMAND...   runs COMMAND; PROGRAM, its name, is killed before its Nth call (0: never) that changes files
-# powercut_restore ROOT DISK                      ROOT becomes what was durable
-# powercut_calls                                  how many calls the last run that was not killed made
+# powercut PROGRAM MODEL N ROOT DISK COMMAND...   runs COMMAND; kills the program named PROGRAM before its Nth call that
+#                                                 changes files (0: never)
+# powercut_restore ROOT DISK                      replaces ROOT by the files that were durable
+# powercut_calls                                  prints the number of such calls in the last run that was not killed
 
 powercut_so=${PJ_BUILD:-$top/build/std-cc}/test/send/preload/powercut.so
 case $powercut_so in /*) ;; *) powercut_so=$top/$powercut_so ;; esac
@@ -14,7 +16,7 @@ powercut()
 	shift 5
 	rm -rf "$powercut_disk"
 	mkdir "$powercut_disk"
-	# where the state starts
+	# the inode of ROOT, from which powercut_restore starts
 	printf '%s\n' "$(stat -c %i "$powercut_root")" >"$powercut_disk/root"
 	PJ_CUT_WHO=$powercut_who PJ_CUT_MODEL=$powercut_model PJ_CUT_AT=$powercut_at PJ_CUT_ROOT=$PWD/$powercut_root PJ_CUT_DISK=$PWD/$powercut_disk \
 		PJ_CUT_COUNT=$PWD/powercut.count LD_PRELOAD=$powercut_so "$@"
@@ -25,7 +27,8 @@ powercut_calls()
 	cat powercut.count
 }
 
-# powercut_folder DISK KEY FOLDER, in a subshell, as it is recursive
+# powercut_folder DISK KEY FOLDER: creates FOLDER with the durable entries of the folder KEY. It runs in a subshell,
+# since it is recursive.
 powercut_folder()
 (
 	mkdir -p "$3" || exit 1

@@ -1,8 +1,8 @@
-/* pyimage.h - images of the memory of CPythons: parts of 64 bytes, as test/runtimes/cpython/seeds.c takes them from
- * real processes.
+/* pyimage.h - images of the memory of CPython processes, which test/runtimes/cpython/seeds.c makes.
  *
- * Bytes: address at which the file is mapped (8), minor version of its path (1), then parts: their address (8) and 64
- * bytes. A page with a part is readable, and zero where it has none. */
+ * Format of an image: address at which the file is mapped (8 bytes), minor version of its path (1 byte), then parts of
+ * the memory: address (8 bytes) and content (64 bytes). A page with at least one part is readable; its other bytes are
+ * 0. */
 #ifndef PJ_TEST_PYIMAGE_H
 #define PJ_TEST_PYIMAGE_H
 
@@ -28,7 +28,8 @@ struct pyimage {
 	unsigned minor;
 };
 
-/* Returns the bytes of a page, which it makes if it is missing; NULL: too many. */
+/* Returns the bytes of the page at an address; adds the page to the image if it is missing. Returns NULL if the image
+ * has the maximum number of pages. */
 static inline char *pyimage_page(struct pyimage *image, uint64_t address)
 {
 	size_t at = image->n;
@@ -73,12 +74,12 @@ static inline void pyimage_free(struct pyimage *image)
 	image->n = 0;
 }
 
-/* Returns true if the image holds the bytes of an ASCII name, as characters of a width. */
+/* Returns true if the image has the bytes of an ASCII name of n characters, each `width` bytes wide. */
 static inline bool pyimage_holds(const struct pyimage *image, const char *name, size_t n, size_t width)
 {
 	for (size_t i = 0; i < image->n; i++) {
 		const char *page = image->page[i].bytes;
-		/* A string may go on in the next page: its first characters suffice. */
+		/* A string may continue in the next page, so its characters in this page suffice. */
 		for (size_t at = 0; at + width <= PYIMAGE_PAGE; at++) {
 			size_t k = 0;
 
@@ -95,8 +96,8 @@ static inline bool pyimage_holds(const struct pyimage *image, const char *name, 
 typedef void pyimage_code(void *arg, struct cpython *cpython, const struct cpython_frame *frame,
 			  const struct cpython_code *code);
 
-/* Reads the frames of all threads (at most 8) and calls f for each, the innermost first. *copy has space for a full
- * copy. */
+/* Reads the frames of all threads (at most 8) of an image, and calls f for each code object, the innermost first.
+ * *copy: scratch buffer for a copy. */
 static inline void pyimage_frames(struct cpython *cpython, struct threadcopy *copy, struct cpython_stack *stack,
 				  pyimage_code *f, void *arg)
 {

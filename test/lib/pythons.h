@@ -1,4 +1,4 @@
-/* pythons.h - the CPythons of this machine, and programs that run in them until they stop themselves. */
+/* pythons.h - finds the CPython interpreters of this machine; runs truth.py in one until it stops itself (SIGSTOP). */
 #ifndef PJ_TEST_PYTHONS_H
 #define PJ_TEST_PYTHONS_H
 
@@ -16,10 +16,10 @@
 
 #define PYTHONS_MAX 32
 
-/* A program python3.N, and the folder that is its root ("" for the machine's own). */
+/* A program python3.N, and the folder that is its root file system ("": that of this machine). */
 struct python {
 	char root[256], program[256];
-	char name[300]; /* for the names of tests */
+	char name[300]; /* name of the program in names of tests */
 	unsigned minor;
 };
 
@@ -47,8 +47,8 @@ static inline void add_pythons(struct python *python, size_t *n, const char *pat
 	globfree(&found);
 }
 
-/* Finds CPython 3.8 and newer: /usr/bin, /usr/local/bin, pyenv's, and those that rootfs.sh unpacked in PJ_CPYTHONS
- * (else /var/tmp/pj-cpython). Returns their number. */
+/* Finds CPython 3.8 and later: in /usr/bin and /usr/local/bin, those of pyenv, and those that rootfs.sh unpacked in
+ * PJ_CPYTHONS (default /var/tmp/pj-cpython). Returns their number. */
 static inline size_t pythons_find(struct python *python)
 {
 	const char *roots = getenv("PJ_CPYTHONS"), *home = getenv("HOME");
@@ -61,24 +61,24 @@ static inline size_t pythons_find(struct python *python)
 	snprintf(pattern, sizeof(pattern), "%s/.pyenv/versions/3.*/bin/python3.*", home ? home : "/root");
 	add_pythons(python, &n, pattern, false);
 	snprintf(pattern, sizeof(pattern), "%s/*/usr/bin/python3.*", roots ? roots : "/var/tmp/pj-cpython");
-	/* root runs no programs that others unpacked */
+	/* a test must not run programs as root that another user unpacked */
 	if (geteuid() == 0 && stat(roots ? roots : "/var/tmp/pj-cpython", &status) == 0 && status.st_uid == 0)
 		add_pythons(python, &n, pattern, true);
 	return n;
 }
 
-/* Runs truth.py with two arguments. Returns when it has stopped itself; its output is in *out. pid is 0 if it ended. */
+/* A process that runs truth.py and has stopped itself. out: its output, n bytes; pid: 0 if it ended. */
 struct pythonrun {
 	pid_t pid;
 	int process; /* descriptor of /proc/PID */
 	char *out;
 	size_t n;
 	struct memory memory;
-	char path[512]; /* path of the file that was opened, and the address of its first byte */
-	uint64_t base;
+	char path[512]; /* path of the file that was opened */
+	uint64_t base;  /* address of the first byte of that file */
 };
 
-/* Reads truth.py, which the child gets as text: a python in a root of its own has no other file. */
+/* Returns the text of truth.py. The child gets it as an argument, since a Python in another root cannot open it. */
 static inline char *truth_text(void)
 {
 	const char *top = getenv("PJ_TOP");
@@ -94,7 +94,7 @@ static inline char *truth_text(void)
 	return text;
 }
 
-/* Reads its output until the line "end". */
+/* Reads the output of the process until the line "end". */
 static inline bool read_truth(struct pythonrun *run, int fd)
 {
 	ssize_t n;
@@ -121,7 +121,7 @@ static inline bool wait_stopped(struct pythonrun *run)
 	return waitpid(run->pid, &status, WUNTRACED) == run->pid && WIFSTOPPED(status);
 }
 
-/* Returns false if it ends without a stop. */
+/* Runs truth.py with the arguments mode and depth until it stops itself. Returns false if it ends without a stop. */
 static inline bool python_run(const struct python *python, const char *mode, unsigned depth, struct pythonrun *run)
 {
 	char number[16], *text = truth_text();
@@ -143,13 +143,13 @@ static inline bool python_run(const struct python *python, const char *mode, uns
 	return run->pid > 0 && wait_stopped(run);
 }
 
-/* Lets it run until it stops again. */
+/* Continues the process until it stops again. Returns false if it ends. */
 static inline bool python_next(struct pythonrun *run)
 {
 	return kill(run->pid, SIGCONT) == 0 && wait_stopped(run);
 }
 
-/* Opens the CPython of one mapping, if it is one. */
+/* Opens CPython by a mapping, a line of /proc/PID/maps, if the file of the mapping has it. */
 static inline enum cpython_answer open_mapping(struct pythonrun *run, struct cpython *cpython, const char *line)
 {
 	struct cpython_candidate candidate;
@@ -164,7 +164,7 @@ static inline enum cpython_answer open_mapping(struct pythonrun *run, struct cpy
 	return cpython_is_library(candidate.path) ? cpython_open(cpython, &run->memory, &candidate) :
 						    CPYTHON_OTHER_FILE;
 }
-/* Opens its memory, and its CPython by its mappings. */
+/* Opens the memory of the process, and CPython by the mappings of the process. */
 static inline enum cpython_answer python_open(struct pythonrun *run, struct cpython *cpython)
 {
 	enum cpython_answer answer = CPYTHON_OTHER_FILE;

@@ -1,7 +1,7 @@
-# lib.sh - what tests of a running pjrecord need, to be sourced behind tap.sh.
+# record.sh - functions for tests that run pjrecord. Source it after tap.sh.
 # shellcheck shell=sh
 
-# until_ SECONDS COMMAND...: true as soon as the command is
+# until_ SECONDS COMMAND...: repeats the command until it succeeds; returns false after this time
 until_()
 {
 	deadline=$(($(date +%s) + $1))
@@ -13,14 +13,14 @@ until_()
 	return 1
 }
 
-# metric DIR NAME: its value in DIR's pjrecord.prom
+# metric DIR NAME: prints the value of pj_record_NAME in DIR/pjrecord.prom
 metric()
 {
 	awk -v name="pj_record_$2" '$1 == name { print $2 }' "$1/pjrecord.prom"
 }
 
-# need_whole_system: skips the test if pjrecord may not record the whole system here, or if what it needs is not built;
-# $window then prints what a window has
+# need_whole_system: skips the test if pjrecord cannot record the complete host, or if programs are not built. Sets
+# $window to the path of the program that prints the records of a window.
 need_whole_system()
 {
 	have pjrecord || skip_all "pjrecord is not built"
@@ -30,7 +30,7 @@ need_whole_system()
 	pjrecord -q -a -d probe -w 1 -n 1 --keep-symbols none >/dev/null 2>why || skip_all "the whole system may not be recorded here: $(head -n 1 why)"
 }
 
-# start_load: a load with the PID $load, so that every window has samples; the test ends it
+# start_load: starts a busy process, so that each window has samples; sets $load to its PID. The test ends it.
 # shellcheck disable=SC2034 # tests use load
 start_load()
 {

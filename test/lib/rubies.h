@@ -1,4 +1,4 @@
-/* rubies.h - the Rubies of this machine, and programs that run in them until they stop themselves. */
+/* rubies.h - finds the Ruby interpreters of this machine; runs stacks.rb in one until it stops itself (SIGSTOP). */
 #ifndef PJ_TEST_RUBIES_H
 #define PJ_TEST_RUBIES_H
 
@@ -16,7 +16,7 @@
 
 enum { RUBIES_MAX = 16, RUBY_TEXT = 1 << 20 };
 
-/* A program ruby3.N, and the folder that is its root ("" for the machine's own). */
+/* A program rubyN.M, and the folder that is its root file system ("": that of this machine). */
 struct rubyprogram {
 	char root[256], program[256], name[300];
 	bool supported;
@@ -43,7 +43,7 @@ static inline void add_rubies(struct rubyprogram *ruby, size_t *n, const char *p
 	globfree(&found);
 }
 
-/* Finds /usr/bin/rubyN.M, and those that rootfs.sh unpacked in PJ_RUBY_ROOTS. Returns their number. */
+/* Finds programs /usr/bin/rubyN.M, and those that rootfs.sh unpacked in PJ_RUBY_ROOTS. Returns their number. */
 static inline size_t rubies_find(struct rubyprogram *ruby)
 {
 	const char *roots = getenv("PJ_RUBY_ROOTS");
@@ -52,7 +52,7 @@ static inline size_t rubies_find(struct rubyprogram *ruby)
 	size_t n = 0;
 
 	add_rubies(ruby, &n, "/usr/bin/ruby[23].[0-9]", false);
-	/* root runs no programs that others unpacked */
+	/* a test must not run programs as root that another user unpacked */
 	if (!roots || geteuid() != 0 || stat(roots, &status) != 0 || status.st_uid != 0)
 		return n;
 	snprintf(pattern, sizeof(pattern), "%s/*/usr/bin/ruby[23].[0-9]", roots);
@@ -60,7 +60,7 @@ static inline size_t rubies_find(struct rubyprogram *ruby)
 	return n;
 }
 
-/* A program that has stopped itself; pid is 0 if it ended. */
+/* A process that has stopped itself; pid: 0 if it ended. */
 struct rubyrun {
 	pid_t pid;
 	int process; /* descriptor of /proc/PID */
@@ -70,7 +70,7 @@ struct rubyrun {
 	uint64_t base;
 };
 
-/* Reads stacks.rb, which the child gets as text: a Ruby in a root of its own has no other file. */
+/* Reads stacks.rb into text. The child gets it as an argument, since a Ruby in another root cannot open the file. */
 static inline bool stacks_text(char *text, size_t cap)
 {
 	const char *top = getenv("PJ_TOP");
@@ -87,7 +87,7 @@ static inline bool stacks_text(char *text, size_t cap)
 	return n > 0;
 }
 
-/* Reads its output until the line "end". */
+/* Reads the output of the process until the line "end". */
 static inline bool read_stacks(struct rubyrun *run, int fd)
 {
 	size_t have = 0;
@@ -101,7 +101,7 @@ static inline bool read_stacks(struct rubyrun *run, int fd)
 	return n > 0;
 }
 
-/* Returns false if it ends without a stop. */
+/* Runs stacks.rb with the argument mode until it stops itself. Returns false if it ends without a stop. */
 static inline bool ruby_run(const struct rubyprogram *ruby, const char *mode, struct rubyrun *run)
 {
 	static char text[65536];
@@ -126,7 +126,7 @@ static inline bool ruby_run(const struct rubyprogram *ruby, const char *mode, st
 	return good;
 }
 
-/* Opens the Ruby of one mapping, if it is one. */
+/* Opens Ruby by a mapping, a line of /proc/PID/maps, if the file of the mapping has it. */
 static inline enum ruby_answer open_mapping(struct rubyrun *run, struct ruby *ruby, const char *line)
 {
 	struct ruby_candidate candidate;
@@ -142,7 +142,7 @@ static inline enum ruby_answer open_mapping(struct rubyrun *run, struct ruby *ru
 	return ruby_is_library(candidate.path) ? ruby_open(ruby, &run->memory, &candidate) : RUBY_OTHER_FILE;
 }
 
-/* Opens its memory, and its Ruby by its mappings. */
+/* Opens the memory of the process, and Ruby by the mappings of the process. */
 static inline enum ruby_answer ruby_open_run(struct rubyrun *run, struct ruby *ruby)
 {
 	enum ruby_answer answer = RUBY_OTHER_FILE;

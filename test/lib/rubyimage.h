@@ -1,5 +1,5 @@
-/* rubyimage.h - images of the memory of Rubies, in the format of pyimage.h, as test/runtimes/ruby/seeds.c takes them
- * from real processes: without the library's code, so the search for the eval functions refuses them last. */
+/* rubyimage.h - images of the memory of Ruby processes, in the format of pyimage.h, which test/runtimes/ruby/seeds.c
+ * makes. They lack the code of the library, so the last step of their opening, the search for eval functions, fails. */
 #ifndef PJ_TEST_RUBYIMAGE_H
 #define PJ_TEST_RUBYIMAGE_H
 
@@ -9,7 +9,7 @@
 /* Called for each frame whose names were read. */
 typedef void rubyimage_code(void *arg, const struct ruby_frame *frame, const struct ruby_code *code);
 
-/* Reads the frames of at most 8 threads and calls f for each, the innermost first. *copy has space for a full copy. */
+/* Reads the frames of at most 8 threads, and calls f for each, the innermost first. *copy: scratch buffer. */
 static inline void rubyimage_frames(struct ruby *ruby, struct threadcopy *copy, struct ruby_stack *stack,
 				    rubyimage_code *f, void *arg)
 {
@@ -31,7 +31,7 @@ static inline void rubyimage_frames(struct ruby *ruby, struct threadcopy *copy, 
 	}
 }
 
-/* Opens an image. Returns true if its threads and layout were found; whether its code was is in *answer. */
+/* Opens Ruby in an image. Returns true if its threads and layout were found; *answer shows if its code was found. */
 static inline bool rubyimage_open(const struct pyimage *image, struct memory *memory, struct ruby *ruby,
 				  enum ruby_answer *answer)
 {

@@ -1,9 +1,9 @@
 /*
- * standin.h - a process that has the memory of a HotSpot (synth.h) and runs none of it: for tests of who reads JVMs
- * that live.
+ * standin.h - a process with the memory of a HotSpot JVM (synth.h), which it does not run: for tests of code that reads
+ * running JVMs.
  *
- * The memory is a file called libjvm.so, which this process and its children share: what is written here changes over
- * there.
+ * The memory is a file named libjvm.so, which the test and its child processes map shared: a write of the test changes
+ * the memory of the child, too.
  */
 #ifndef PJ_STANDIN_H
 #define PJ_STANDIN_H
@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 struct standin {
-	struct synth s; /* its bytes are the memory */
+	struct synth s; /* its bytes are the mapping of the file */
 	char dir[64], path[96];
 	pid_t pid;
 };
 
-/* The file alone. False: it cannot be made. */
+/* Creates the file, without a process. Returns false on failure. */
 static inline bool standin_make(struct standin *standin, unsigned jdk)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -43,14 +43,14 @@ static inline bool standin_make(struct standin *standin, unsigned jdk)
 	close(fd);
 	if (memory == MAP_FAILED)
 		return false;
-	madvise(memory, standin->s.n, MADV_DONTFORK); /* children have what standin_map gives them, and no other's */
+	madvise(memory, standin->s.n, MADV_DONTFORK); /* children have only the mapping of standin_map */
 	memcpy(memory, standin->s.byte, standin->s.n);
 	synth_free(&standin->s);
 	standin->s.byte = memory;
 	return true;
 }
 
-/* Into this process, where the image says that it is; executable, as code is. */
+/* Maps the file into this process at the address for which it was made, executable, as code is. */
 static inline bool standin_map(const struct standin *standin)
 {
 	int fd = open(standin->path, O_RDONLY | O_CLOEXEC);
@@ -61,7 +61,7 @@ static inline bool standin_map(const struct standin *standin)
 	return got == want;
 }
 
-/* A child that waits for its end. */
+/* Starts a child process that maps the file, and waits until it is ended. */
 static inline bool standin_start(struct standin *standin)
 {
 	int ready[2];

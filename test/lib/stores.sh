@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # what tests use; what tap.sh has
-# lib.sh - servers for tests of stores: each on a free port of the loopback interface, waited for, and stopped at the end.
-# Source it behind tap.sh. Nobody's proxy is asked for what is on this machine.
+# stores.sh - starts servers for tests of stores, each on a free port of the loopback interface; a function returns when
+# its server answers. The end of the test stops them. Source it after tap.sh. It unsets the variables of proxies, since
+# all servers are on this machine.
 unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY all_proxy ALL_PROXY PJ_STORE_AUTH
 here=${PJ_BUILD:-$top/build/std-cc}/test/send
 running=
@@ -15,7 +16,7 @@ stop_all()
 	running=
 }
 
-# stop PID [SIGNAL]
+# stop PID [SIGNAL]: ends a server
 stop()
 {
 	kill "-${2:-TERM}" "$1" 2>/dev/null
@@ -23,7 +24,7 @@ stop()
 	running=$(for pid in $running; do [ "$pid" = "$1" ] || printf '%s ' "$pid"; done)
 }
 
-# soon COMMAND...: within 30 s it ends with 0
+# soon COMMAND...: repeats the command until it succeeds; returns false after 30 s
 soon()
 {
 	tries=0
@@ -34,7 +35,7 @@ soon()
 	done
 }
 
-# eve [ARGUMENTS]: sets eve_pid and eve_port. With --port it comes back where it was.
+# eve [ARGUMENTS]: starts evestub; sets eve_pid and eve_port. With --port, it has the same port after a restart.
 eve()
 {
 	rm -f eve.port
@@ -45,7 +46,7 @@ eve()
 	eve_port=$(cat eve.port)
 }
 
-# fault PORT ARGUMENTS: what stands before it; sets fault_pid and fault_port
+# fault PORT ARGUMENTS: starts faultd, a proxy with faults, in front of PORT; sets fault_pid and fault_port
 fault()
 {
 	to=$1
@@ -58,7 +59,8 @@ fault()
 	fault_port=$(cat fault.port)
 }
 
-# windows FOLDER HOSTS WINDOWS STACKS [awk -v ...]: makes them there; FOLDER.all has all stacks, "host stack value", in order
+# windows FOLDER HOSTS WINDOWS STACKS [awk -v ...]: writes folded windows to FOLDER, and all their stacks to FOLDER.all:
+# sorted lines "host stack value"
 windows()
 {
 	mkdir -p "$1"
@@ -67,19 +69,20 @@ windows()
 	awk -v to="$to" -v hosts="$hosts" -v windows="$windows" -v stacks="$stacks" "$@" -f "$top/test/send/windows.awk" | sort >"$to.all"
 }
 
-# ship ARGUMENTS: what became of it is in ship.out
+# ship ARGUMENTS: runs the test program ship, whose output is in ship.out
 ship()
 {
 	"$here/ship" "$@" >ship.out 2>&1
 }
 
-# eve_has: what the stub holds, "host stack value", in order
+# eve_has [FILE]: prints the stacks that evestub stored: sorted lines "host stack value"
 eve_has()
 {
 	awk -F"\t" '{ print $3, $4, $5 }' "${1:-kept}" | sort
 }
 
-# clickhouse [PORT]: sets clickhouse_pid and clickhouse_port; its data is in clickhouse/, also after SIGKILL. False: there is none.
+# clickhouse [PORT]: starts a ClickHouse server; sets clickhouse_pid and clickhouse_port. Its data is in clickhouse/,
+# also after SIGKILL. Returns false if it is not installed or does not start.
 clickhouse()
 {
 	have clickhouse-server || return 1
@@ -108,7 +111,7 @@ clickhouse()
 	return 1
 }
 
-# couch MODULES: sets couch_pid and couch_port; a database pj
+# couch MODULES: starts express-pouchdb from the folder MODULES, with a database pj; sets couch_pid and couch_port
 couch()
 {
 	rm -f couch.port
@@ -120,7 +123,7 @@ couch()
 	"$here/ask" PUT "http://127.0.0.1:$couch_port" /pj >/dev/null
 }
 
-# up PID PORT PATH: within 30 s it answers, while that process is there
+# up PID PORT PATH: waits until a server answers; returns false after 30 s, or if its process ends
 up()
 {
 	tried=0
@@ -131,7 +134,7 @@ up()
 	done
 }
 
-# tables: those that --schema prints, one statement a request
+# tables: creates the tables of ClickHouse that --schema prints, with one request for each statement
 tables()
 {
 	"$here/ship" --schema clickhouse: | grep -v '^--' | awk 'BEGIN { RS = ";" } /CREATE/ { print > "clickhouse/table" ++i }'
@@ -140,8 +143,9 @@ tables()
 	done
 }
 
-# nginx_tls PORT: nginx with TLS and a password before that port, and some answers of its own; certificates of an own authority.
-# Sets nginx_pid and nginx_port. False: it, or openssl, is not there.
+# nginx_tls PORT: starts nginx with TLS and a password as a proxy of PORT, with certificates of a new authority; it also
+# has paths with responses of its own, such as 503. Sets nginx_pid and nginx_port. Returns false if nginx or openssl is
+# not installed, or nginx does not start.
 nginx_tls()
 {
 	have nginx && have openssl || return 1
@@ -176,7 +180,7 @@ nginx_tls()
 	return 1
 }
 
-# nginx_conf PORT
+# nginx_conf PORT: prints the configuration of nginx_tls
 nginx_conf()
 {
 	user=

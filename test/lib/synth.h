@@ -1,9 +1,9 @@
 /*
- * synth.h - the memory of a HotSpot that never ran: small, whole, and known to the last byte.
+ * synth.h - makes the memory of a HotSpot JVM that never ran: small, complete, and with known content.
  *
- * One table says which fields a JDK has; where they lie in their objects, and the order of all tables, are drawn by
- * lot. What is put into the memory is written by names of fields, and what a JDK has not is not written: so the same
- * code makes JDK 8, 17, 21 and 25. For unit tests, and as seeds of a fuzz target.
+ * The table synth_fields has the fields of each JDK. Their offsets in objects, and the order of all tables, are random.
+ * Objects are written by names of fields, and fields that a JDK lacks are not written, so the same code makes JDK 8,
+ * 17, 21 and 25. For unit tests, and for seeds of a fuzz target.
  */
 #ifndef PJ_SYNTH_H
 #define PJ_SYNTH_H
@@ -29,7 +29,7 @@ enum { SYNTH_BYTES = 32768, SYNTH_PAGE = 4096, SYNTH_SEGMENT = 64, SYNTH_SEGMENT
 
 #define SYNTH_BASE UINT64_C(0x7f5500000000)
 
-/* Fields of one family share an object. No family: static. */
+/* Fields by type of object: those of one family are in the same object; family NULL: static field. */
 static const struct synth_field {
 	const char *family, *type, *name, *of;
 	uint8_t width, jdk;
@@ -116,15 +116,15 @@ static const struct synth_field {
 enum { SYNTH_FIELDS = sizeof(synth_fields) / sizeof(synth_fields[0]) };
 
 struct synth {
-	unsigned char *byte; /* from SYNTH_BASE on */
+	unsigned char *byte; /* bytes of the memory from address SYNTH_BASE on */
 	size_t n;
 	unsigned jdk;
 	uint64_t seed;
-	int without; /* number of a field that is not told; -1: all are */
+	int without; /* index of a field that the JVM does not export; -1: it exports all */
 	uint64_t at[SYNTH_FIELDS];
-	uint64_t heap, segments[SYNTH_SEGMENTS], block; /* code of stubs */
-	uint64_t data;                                  /* what the library may write to */
-	size_t nsegments;                               /* blocks */
+	uint64_t heap, segments[SYNTH_SEGMENTS], block; /* block: code of stubs */
+	uint64_t data;                                  /* writable data of the library */
+	size_t nsegments;                               /* number of blocks */
 };
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------ */
@@ -181,7 +181,7 @@ static inline uint64_t synth_size(const struct synth *synth, const char *family)
 	return (size + 7) / 8 * 8;
 }
 
-/* Fields come into their objects by lot, with a hole now and then. */
+/* Sets the offset of each field in its object at random, with a gap before some fields. */
 static inline void synth_lay_out(struct synth *synth)
 {
 	unsigned order[SYNTH_FIELDS];
@@ -195,7 +195,7 @@ static inline void synth_lay_out(struct synth *synth)
 		order[other] = swap;
 	}
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
-		synth->at[i] = UINT64_MAX - 64; /* none yet: synth_size passes it over below */
+		synth->at[i] = UINT64_MAX - 64; /* no offset yet: synth_size skips the field */
 	for (unsigned k = 0; k < SYNTH_FIELDS; k++) {
 		const struct synth_field *f = &synth_fields[order[k]];
 		uint64_t at = 0, width = f->width > 8 ? 8 : f->width;
@@ -214,14 +214,14 @@ static inline void synth_lay_out(struct synth *synth)
 			at += synth_lot(synth, 2) * width;
 		synth->at[order[k]] = (at + width - 1) / width * width;
 	}
-	for (unsigned i = 0; i < SYNTH_FIELDS; i++) /* nothing stands behind the text of a symbol */
+	for (unsigned i = 0; i < SYNTH_FIELDS; i++) /* the text of a symbol must be its last field */
 		if (synth_has(synth, i) && strncmp(synth_fields[i].name, "_body", 5) == 0)
 			synth->at[i] = 4;
 		else if (synth_has(synth, i) && strcmp(synth_fields[i].type, "Symbol") == 0)
 			synth->at[i] = 0;
 }
 
-/* Where a field of this JDK is; -1: it has none. */
+/* Returns the index of a field of this JDK; -1 if it has none. */
 static inline int synth_field(const struct synth *synth, const char *type, const char *name)
 {
 	for (unsigned i = 0; i < SYNTH_FIELDS; i++)
@@ -251,7 +251,7 @@ static inline uint64_t synth_symbol(struct synth *synth, const char *text)
 	return at;
 }
 
-/* A class with one method: what is told is class, name, signature. */
+/* Writes a class with one method, and returns the method. */
 static inline uint64_t synth_method(struct synth *synth, const char *class_name, const char *name,
 				    const char *signature)
 {
@@ -267,14 +267,15 @@ static inline uint64_t synth_method(struct synth *synth, const char *class_name,
 	synth_set(synth, pool, "ConstantPool", "_length", 3);
 	synth_set(synth, klass, "Klass", "_name", synth_symbol(synth, class_name));
 	synth_number(synth, pool + header + 8, synth_symbol(synth, name) | 1,
-		     8); /* bit 0 tells something else in some JDKs */
+		     8); /* bit 0 has another meaning in some JDKs */
 	synth_number(synth, pool + header + 16, synth_symbol(synth, signature), 8);
 	return method;
 }
 
 /* ---- code ------------------------------------------------------------------------------------------------------- */
 
-/* A block with a blob: room for `extra` bytes behind its code. Returns the blob, sets where its code begins. */
+/* Writes a block with a code blob, with `extra` bytes of space after its code. Returns the blob, and sets *begin to the
+ * start of its code. */
 static inline uint64_t synth_blob(struct synth *synth, uint64_t name, struct str code, size_t extra, unsigned words,
 				  uint64_t *begin)
 {
@@ -302,8 +303,8 @@ static inline uint64_t synth_blob(struct synth *synth, uint64_t name, struct str
 
 enum { SYNTH_STUBS = 9, SYNTH_DESCS = SYNTH_STUBS + 1 };
 
-/* The list of descriptors, the newest first; its head is in the library's data. One is of another group, in code of its
- * own. */
+/* Writes the list of descriptors of stubs, the newest first; its head is in the data of the library. One descriptor
+ * belongs to another group, and its code is elsewhere. */
 static inline void synth_list(struct synth *synth, uint64_t block)
 {
 	unsigned begin = synth->jdk == SYNTH_8 ? 4 : 3;
@@ -317,7 +318,7 @@ static inline void synth_list(struct synth *synth, uint64_t block)
 		synth_number(synth, at, next, 8);
 		synth_number(synth, at + 8, i < SYNTH_STUBS ? group : other, 8);
 		synth_number(synth, at + 16, synth_text(synth, name), 8);
-		synth_number(synth, at + 24, i, 8); /* JDK 8's index; else it is overwritten */
+		synth_number(synth, at + 24, i, 8); /* index in JDK 8; other JDKs: overwritten below */
 		synth_number(synth, at + 8 * begin, i < SYNTH_STUBS ? code : SYNTH_BASE, 8);
 		synth_number(synth, at + 8 * begin + 8, (i < SYNTH_STUBS ? code : SYNTH_BASE) + 5, 8);
 		next = at;
@@ -327,7 +328,8 @@ static inline void synth_list(struct synth *synth, uint64_t block)
 
 enum { SYNTH_SCOPES = 32, SYNTH_PCS = 6 };
 
-/* Tables of inlined calls: `inner` into `outer` at offsets 9 and 12, `innermost` into that at 12. */
+/* Writes the tables of inlined calls: method[1] is inlined into method[0] at offsets 9 and 12, method[2] into method[1]
+ * at offset 12. */
 static inline void synth_tables(struct synth *synth, uint64_t metadata, uint64_t scopes, uint64_t pcs,
 				const uint64_t method[3])
 {
@@ -383,7 +385,7 @@ static inline void synth_nmethod(struct synth *synth, uint64_t name, const uint6
 		synth_tables(synth, blob + data, blob + data + 24, blob + data + 24 + SYNTH_SCOPES, method);
 }
 
-/* The interpreter's queue in its blob: three codelets. */
+/* Writes the blob of the interpreter, with a queue of three codelets. */
 static inline void synth_interpreter(struct synth *synth, uint64_t name, const uint64_t description[3])
 {
 	static const char entry[] = "\x90\x58\x4c\x8d\x74\xcc\xf8\x90\x50\x55\x48\x8b\xec\x41\x55\x90";
@@ -467,7 +469,7 @@ static inline void synth_code(struct synth *synth)
 	synth_nmethod(synth, name[7], method, 7, 4, immutable[0], mutable[0]);
 	synth_nmethod(synth, name[8], native, 8, 0, immutable[1], mutable[1]);
 	synth_nmethod(synth, name[7], hidden, 9, 3, immutable[2], mutable[2]);
-	begin = SYNTH_BASE + synth->n; /* free up to the end */
+	begin = SYNTH_BASE + synth->n; /* free block, up to the end of the heap */
 	synth_set(synth, begin, "HeapBlock::Header", "_length", 4);
 	synth->segments[synth->nsegments++] = (synth_space(synth, 256, SYNTH_SEGMENT) - synth->heap) / SYNTH_SEGMENT;
 	begin = SYNTH_BASE + synth->n;
@@ -524,7 +526,7 @@ struct synth_symbols {
 	unsigned n;
 };
 
-/* An exported variable with this value. */
+/* Exports a variable with this value. */
 static inline void synth_export(struct synth *synth, struct synth_symbols *symbols, const char *name, uint64_t value)
 {
 	uint64_t at = synth_space(synth, 8, 8);
@@ -573,7 +575,7 @@ static inline void synth_export_fields(struct synth *synth, struct synth_symbols
 		synth_export(synth, symbols, names[k], 8 * ((k + turn) % MEMBERS));
 }
 
-/* Names with numbers, in a table that ends in zeros. */
+/* Exports a table of names with numbers, which ends in zeros. */
 static inline void synth_export_numbers(struct synth *synth, struct synth_symbols *symbols, const char *const symbol[4],
 					const struct synth_symbol *number, unsigned n)
 {
@@ -615,7 +617,7 @@ static inline void synth_export_all(struct synth *synth, struct synth_symbols *s
 	synth_export_numbers(synth, symbols, longs, kind, 1);
 }
 
-/* One chain with all: of the GNU's table, or of System V's. */
+/* Writes a hash table of symbols, of GNU or System V, with all symbols in one chain. */
 static inline uint64_t synth_hash(struct synth *synth, const struct synth_symbols *symbols, bool gnu)
 {
 	uint64_t at = synth_space(synth, (gnu ? 16 + 8 + 4 : 8 + 4 + 4) + 4 * (symbols->n + 1), 8);
@@ -646,7 +648,8 @@ static inline uint64_t synth_hash(struct synth *synth, const struct synth_symbol
 static inline void synth_elf(struct synth *synth, const struct synth_symbols *e)
 {
 	bool gnu = synth->jdk != SYNTH_8;
-	uint64_t bias = synth->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* musl's loader leaves what is in the file */
+	uint64_t bias =
+		synth->jdk == SYNTH_17 ? SYNTH_BASE : 0; /* the loader of musl does not relocate these entries */
 	uint64_t symbols = synth_space(synth, (e->n + 1) * sizeof(Elf64_Sym), 8), strings = synth_space(synth, 1, 1),
 		 dynamic;
 	Elf64_Ehdr head = { .e_type = ET_DYN,
@@ -683,7 +686,7 @@ static inline void synth_elf(struct synth *synth, const struct synth_symbols *e)
 
 /* ---- the JVM ---------------------------------------------------------------------------------------------------- */
 
-/* The memory of a JDK; the same seed, the same bytes. */
+/* Makes the memory of a JVM of this JDK; the same seed gives the same bytes. */
 static inline void synth_make(struct synth *synth, unsigned jdk, uint64_t seed, int without)
 {
 	struct synth_symbols e = { 0 };
@@ -711,8 +714,8 @@ static inline void synth_free(struct synth *synth)
 	synth->byte = NULL;
 }
 
-/* As test/fuzz/runtimes/jvmimage_fuzz.c takes it: where libjvm.so begins, then pages: number of the page, bytes, what
- * is in front of the zeros. */
+/* Appends the memory in the input format of test/fuzz/runtimes/jvmimage_fuzz.c: address of libjvm.so, then for each
+ * page its number, a number of bytes, and these bytes; the rest of the page is 0. */
 static inline void synth_pack(const struct synth *synth, struct text *text)
 {
 	uint64_t base = SYNTH_BASE;

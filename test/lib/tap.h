@@ -1,4 +1,4 @@
-/* tap.h - twenty lines that make a unit test: ok(), is_str(), is_u64() print TAP; main ends in `return done();`. */
+/* tap.h - functions for unit tests: ok(), is_str() and is_u64() print TAP; main ends with `return done();`. */
 #ifndef PJ_TAP_H
 #define PJ_TAP_H
 
@@ -16,7 +16,7 @@ static inline bool tap_result(bool good, const char *file, int line, const char 
 		tap_failed++;
 		printf("# failed at %s:%d\n", file, line);
 	}
-	fflush(stdout); /* not again by a child process */
+	fflush(stdout); /* otherwise a child process would print the line again */
 	return good;
 }
 

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# tap.sh - what shell tests share. Source it first: . "$(dirname "$0")/../lib/tap.sh"
-# Afterwards the current folder is a scratch one, $top is the project, and the tools are in PATH.
+# tap.sh - functions for shell tests, which write TAP. Source it first: . "$(dirname "$0")/../lib/tap.sh"
+# It sets $top to the folder of the project, adds the built tools to PATH, and changes to a scratch folder, which is
+# removed at the end.
 
 n=0
 failed=0
@@ -13,14 +14,14 @@ trap 'chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' HUP INT PIPE TERM
 cd "$scratch" || exit 1
 
-# skip_all WHY: the whole test
+# skip_all REASON: skips the complete test, and exits
 skip_all()
 {
 	echo "1..0 # SKIP $1"
 	exit 0
 }
 
-# pass NAME, fail NAME [FILE...]: the files are shown as comments
+# pass NAME, fail NAME [FILE...]: writes a result. fail prints the first lines of the files as comments of TAP.
 pass()
 {
 	n=$((n + 1))
@@ -39,7 +40,7 @@ fail()
 	return 0
 }
 
-# ok NAME COMMAND...: the command ends with 0
+# ok NAME COMMAND...: passes if the command returns 0
 ok()
 {
 	name=$1
@@ -52,7 +53,7 @@ not()
 	! "$@"
 }
 
-# is NAME GOT WANT
+# is NAME GOT WANT: passes if both texts are equal
 is()
 {
 	if [ "$2" = "$3" ]; then
@@ -63,7 +64,7 @@ is()
 	fi
 }
 
-# same NAME FILE FILE: equal bytes
+# same NAME FILE FILE: passes if both files have the same bytes
 same()
 {
 	if cmp -s "$2" "$3"; then
@@ -74,7 +75,7 @@ same()
 	fi
 }
 
-# skip NAME REASON
+# skip NAME REASON: writes a skipped result
 skip()
 {
 	n=$((n + 1))
@@ -86,7 +87,8 @@ have()
 	command -v "$1" >/dev/null 2>&1
 }
 
-# The tools that are built, of those that this project has; and those of them that read files and write one.
+# tools: prints the tools of the project that are built. filters: prints those of them that are filters: they read files
+# and write one.
 tools()
 {
 	for tool in pjrecord pjmap pjfold pjpack pjsvg pjheat pjdiff pjsend pjfetch pjflame pjprofile; do

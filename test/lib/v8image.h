@@ -1,8 +1,8 @@
-/* v8image.h - images of the memory of nodes, in the format of pyimage.h, as test/runtimes/v8/seeds.c takes them from
- * real processes.
+/* v8image.h - images of the memory of node processes (Node.js), in the format of pyimage.h, which
+ * test/runtimes/v8/seeds.c makes.
  *
- * The byte for the version is the index of a layout below; 0: the image has the file's symbols with the layout. At
- * V8IMAGE_CONTROL is a struct v8image_control. The stack is in the pages from its start on. */
+ * The byte for the version is an index in v8image_layout; 0: the layout comes from the symbols of the file, which are
+ * in the image. Address V8IMAGE_CONTROL has a struct v8image_control; its `stack` is the address of the stack. */
 #ifndef PJ_TEST_V8IMAGE_H
 #define PJ_TEST_V8IMAGE_H
 
@@ -15,7 +15,7 @@
 #define V8IMAGE_STACK 24576u
 #define V8IMAGE_WORDS (sizeof(struct v8_layout) / sizeof(uint32_t))
 
-/* Layouts as v8layout_read returns them; `seeds` prints them. */
+/* Layouts as v8layout_read returns them; test/runtimes/v8/seeds prints them. */
 static const struct {
 	const char *node; /* version, as process.version has it */
 	uint32_t word[V8IMAGE_WORDS];
@@ -47,12 +47,12 @@ struct v8image_control {
 	struct v8_range range[V8IMAGE_RANGES]; /* executable mappings of files */
 };
 
-/* What V8 needs besides the image. */
+/* State of V8 that was opened in an image. */
 struct v8image {
 	struct memory memory;
 	struct v8 v8;
 	struct v8_stack stack;
-	char bytes[V8IMAGE_STACK]; /* of the stack */
+	char bytes[V8IMAGE_STACK]; /* copy of the stack */
 };
 
 static inline void v8image_stack(struct v8image *at, uint64_t start)
@@ -78,7 +78,7 @@ static inline void v8image_maps(const struct v8image_control *control, char *map
 				      control->range[i].start, control->range[i].end);
 }
 
-/* Opens V8 in an image. Returns false if it is refused; then v8.why may have the reason. */
+/* Opens V8 in an image. Returns false if V8 refuses the image; at->v8.why may then have the reason. */
 static inline bool v8image_open(struct v8image *at, const struct pyimage *image)
 {
 	size_t minor = image->minor % V8IMAGE_LAYOUTS;

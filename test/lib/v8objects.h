@@ -1,5 +1,5 @@
-/* v8objects.h - a small heap of V8 that is made here, with a stack of one frame: interpreted, or optimized with an
- * inlined function. */
+/* v8objects.h - makes a small heap of V8, and a stack with one frame: interpreted, or of optimized code with an inlined
+ * function. */
 #ifndef PJ_TEST_V8OBJECTS_H
 #define PJ_TEST_V8OBJECTS_H
 
@@ -55,7 +55,7 @@ static inline uint64_t *at(uint64_t object)
 	return object < CODE ? &heap[(object - 1 - HEAP) / 8] : &code_space[(object - 1 - CODE) / 8];
 }
 
-/* Returns an object of n words, whose map has that type. */
+/* Returns a new object of n words, whose map has this type. */
 static inline uint64_t object(unsigned type, size_t n)
 {
 	uint64_t made;
@@ -182,7 +182,7 @@ static inline void make_frame(void)
 	set(bytecode, 8, smi(40));
 	set(script, 16, text_of("/s.js"));
 	set(script, 8, source);
-	/* no variable, a name with its slot, positions */
+	/* scope info: no variable, a function name with its slot, start and end positions */
 	set(scope, 8, smi(1u << 12 | 2));
 	set(scope, 24, smi(0));
 	set(scope, 32, text_of("f"));
@@ -194,12 +194,12 @@ static inline void make_frame(void)
 	stack_words[FP - 2] = function;
 	stack_words[FP - 4] = bytecode;
 	stack_words[FP - 5] = smi(70);
-	/* its callee, which stores its frame pointer and the return address */
+	/* the callee of the frame stores the frame pointer and the return address */
 	stack_words[4] = STACK + 8 * FP;
 	stack_words[5] = INTERPRETER + 0x123;
 }
 
-/* Removes the frames that are not proven, and counts them. */
+/* Removes unproven frames and sets `unproven` to their number. Returns the number of the others. */
 static inline uint32_t take_proven(void)
 {
 	uint32_t n = 0;
@@ -229,7 +229,7 @@ static inline uint32_t find(void)
 
 static uint64_t owner, deopt, table, literals, inlining, inner;
 
-/* Makes the frame one of optimized code with function g inlined at its pc. */
+/* As make_frame, but the frame runs optimized code, in which function g is inlined at its pc. */
 static inline void make_optimized(void)
 {
 	static const unsigned char positions[] = { 20, 0, 0, 0, 0, 0, 0, 0 };
@@ -261,8 +261,8 @@ static inline void make_optimized(void)
 	set(inlining, 8, smi(16));
 	set(inlining, 16, 0);
 	set(inlining, 24, 0);
-	/* one entry: 10 bytes from the start (20, folded), then the position with inlining id 1: 1 << 31, folded 1 <<
-	 * 32 */
+	/* one entry: offset 10 in the code (10 << 1: zigzag), then the position with inlining id 1 (1 << 31; as zigzag
+	 * 1 << 32) */
 	memcpy(bytes, positions, sizeof(bytes));
 	bytes[1] = bytes[2] = bytes[3] = bytes[4] = 0x80;
 	bytes[5] = 0x10;
@@ -285,10 +285,10 @@ static inline void put_check(unsigned char *code, uint32_t offset, uint32_t exit
 	memcpy(code + EXITS + 4 * exit, "\x41\xff\x55", 3);
 }
 
-/* Makes the frame one of Maglev's code of V8 12.4, with function g inlined from offset CHECK_INNER to RETURN_INNER. */
+/* As make_optimized, for code of Maglev in V8 12.4, with function g inlined from offset CHECK_INNER to RETURN_INNER. */
 static inline void make_maglev(void)
 {
-	/* f; f and g; the same frame of f by a repetition, and g further on */
+	/* translations of f; of f and g; of f and g at a later position, where the frame of f is a repetition */
 	static const unsigned char translations[] = { 12, 0, 2, 2,  1, 8, 0,  2,  12, 0, 4,  4, 1,  8, 0, 2,
 						      35, 1, 1, 12, 2, 2, 12, 14, 4,  4, 42, 1, 16, 2, 2 };
 	static const uint32_t point[4][2] = { { 4, 0 }, { 6, 8 }, { 8, 22 }, { 8, 22 } };
@@ -326,15 +326,15 @@ static inline void make_maglev(void)
 	stack_words[5] = START + RETURN_INNER;
 }
 
-/* The same code as one of Turbofan, with a table of source positions of n bytes, the second of which has function g
- * inlined. */
+/* As make_maglev, for code of Turbofan, with a table of source positions of n bytes; at the second position, function g
+ * is inlined. */
 static inline void make_turbofan(const unsigned char *positions, size_t n)
 {
 	uint64_t array;
 
 	make_maglev();
 	set(owner, 48, UINT64_C(100) << 32 | 12);
-	/* no number of words behind the configuration, and none of pushed registers in an entry */
+	/* unlike that of make_maglev, without a number of words after the configuration and without pushed registers */
 	memcpy((char *)code_space + (START - CODE) + CODE_BYTES, "\1\0\0\0\x91\0\0\0\x28\4\0\0", 12);
 	array = object(TYPE_ARRAY, 2 + (n + 7) / 8);
 	set(array, 8, smi(n));

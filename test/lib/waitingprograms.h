@@ -1,5 +1,5 @@
-/* waitingprograms.h - interpreters of this machine, and programs that run in them until they wait for a line of input.
- * The program is a file test/runtimes/LANGUAGE/truth.*: it prints its own stack, then the line "end", and waits. */
+/* waitingprograms.h - finds interpreters of this machine, and runs programs in them that wait for a line of input. The
+ * program is a file test/runtimes/LANGUAGE/truth.*: it prints its own stack, then the line "end", and waits. */
 #ifndef PJ_TEST_WAITINGPROGRAMS_H
 #define PJ_TEST_WAITINGPROGRAMS_H
 
@@ -17,13 +17,13 @@
 
 enum { WAITINGPROGRAMS_MAX = 16, WAITINGRUN_BASES = 16, WAITINGRUN_OPTIONS = 16 };
 
-/* A program in /usr/bin, and the folder that is its root ("" for the machine's own). */
+/* An interpreter in /usr/bin, and the folder that is its root file system ("": that of this machine). */
 struct waitingprogram {
 	char root[256], program[256];
-	char name[300]; /* for the names of tests */
+	char name[300]; /* name of the interpreter in names of tests */
 };
 
-/* Returns true for the path of a file that has the interpreter. */
+/* Returns true if the path is that of a file that contains the interpreter. */
 typedef bool waitingprograms_accept(struct str path);
 
 static inline void waitingprograms_add(struct waitingprogram *program, size_t *n, const char *pattern, bool rooted,
@@ -47,8 +47,8 @@ static inline void waitingprograms_add(struct waitingprogram *program, size_t *n
 	globfree(&found);
 }
 
-/* Finds programs: in /usr/bin, and those that a rootfs.sh unpacked in the folder that the variable names, else in
- * `folder`. Returns their number, WAITINGPROGRAMS_MAX at most. */
+/* Finds interpreters: in /usr/bin, and those that a rootfs.sh unpacked in the folder that the environment variable
+ * `variable` names, or in `folder` if it is not set. Returns their number, WAITINGPROGRAMS_MAX at most. */
 static inline size_t waitingprograms_find(struct waitingprogram *program, const char *pattern, const char *variable,
 					  const char *folder, waitingprograms_accept *accept)
 {
@@ -61,17 +61,17 @@ static inline size_t waitingprograms_find(struct waitingprogram *program, const 
 	snprintf(path, sizeof(path), "/usr/bin/%s", pattern);
 	waitingprograms_add(program, &n, path, false, accept);
 	snprintf(path, sizeof(path), "%s/*/usr/bin/%s", roots, pattern);
-	/* root runs no programs that others unpacked */
+	/* a test must not run programs as root that another user unpacked */
 	if (geteuid() == 0 && stat(roots, &status) == 0 && status.st_uid == 0)
 		waitingprograms_add(program, &n, path, true, accept);
 	return n;
 }
 
-/* A process that waits for a line of input; its output is in *out. pid is 0 if it ended. */
+/* A process that waits for a line of input. out: its output, n bytes; pid: 0 if it ended. */
 struct waitingrun {
 	pid_t pid;
 	int process;       /* descriptor of /proc/PID */
-	int input, output; /* pipes */
+	int input, output; /* pipes to its standard input and from its standard output */
 	char *out;
 	size_t n;
 	struct memory memory;
@@ -93,7 +93,7 @@ static inline char *waitingrun_text(const char *truth)
 	return text;
 }
 
-/* Reads its output until the line "end". Returns false if it ends before. */
+/* Reads the output of the process until the line "end". Returns false if the process ends before. */
 static inline bool waitingrun_read(struct waitingrun *run)
 {
 	ssize_t n;
@@ -109,7 +109,7 @@ static inline bool waitingrun_read(struct waitingrun *run)
 	return n > 0;
 }
 
-/* Returns true once the process sleeps in the read of its input. */
+/* Waits until the process sleeps in the read of its input. Returns false after 2 s. */
 static inline bool waitingrun_sleeps(const struct waitingrun *run)
 {
 	char path[64], status[256];
@@ -131,7 +131,7 @@ static inline bool waitingrun_sleeps(const struct waitingrun *run)
 	return false;
 }
 
-/* Runs PROGRAM OPTION... FILE MODE DEPTH in its root; does not return. */
+/* Runs PROGRAM OPTION... FILE MODE DEPTH in the root of the program, in place of this process; does not return. */
 static inline void waitingrun_exec(const struct waitingprogram *program, const char *const *option, const char *file,
 				   const char *mode, unsigned depth)
 {
@@ -151,8 +151,8 @@ static inline void waitingrun_exec(const struct waitingprogram *program, const c
 	_exit(1);
 }
 
-/* Starts the file `truth` (LANGUAGE/FILE) with two arguments, and waits for its first stop. option: of the interpreter,
- * up to NULL; NULL: none. */
+/* Starts the file `truth` (LANGUAGE/FILE) with the arguments mode and depth, and waits until it waits for input.
+ * option: options of the interpreter, NULL after the last; NULL: none. Returns false on failure. */
 static inline bool waitingrun_start(const struct waitingprogram *program, const char *const *option, const char *truth,
 				    const char *mode, unsigned depth, struct waitingrun *run)
 {
@@ -182,13 +182,13 @@ static inline bool waitingrun_start(const struct waitingprogram *program, const 
 	return good;
 }
 
-/* Lets it run until it waits again. Returns false if it ends. */
+/* Continues the process until it waits again. Returns false if it ends. */
 static inline bool waitingrun_next(struct waitingrun *run)
 {
 	return write(run->input, "\n", 1) == 1 && waitingrun_read(run) && waitingrun_sleeps(run);
 }
 
-/* Opens the memory of the process. */
+/* Opens the memory of the process. Returns false on failure. */
 static inline bool waitingrun_open_memory(struct waitingrun *run)
 {
 	char path[64];
@@ -199,7 +199,8 @@ static inline bool waitingrun_open_memory(struct waitingrun *run)
 	return taskid_read(run->process, &id) && memory_open(&run->memory, run->process, &id) == TASKID_SAME;
 }
 
-/* Sets base to the addresses of files that may have the interpreter. Returns their number, WAITINGRUN_BASES at most. */
+/* Sets base[] to the addresses at which the process maps files that may contain the interpreter. Returns their number,
+ * WAITINGRUN_BASES at most. */
 static inline size_t waitingrun_bases(const struct waitingrun *run, uint64_t *base, waitingprograms_accept *accept)
 {
 	char path[64], line[1024];
