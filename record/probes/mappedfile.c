@@ -88,13 +88,13 @@ int mappedfile_open(uint32_t pid, const struct namedmapping *mapping)
 
 /* ---- with a time limit ------------------------------------------------------------------------------------------ */
 
-enum { OPENS = 1 }; /* distinguishes fault domains of opens */
+enum { OPENS = 1 }; /* hashed with a tenant's fault domain, gives the fault domain of its opens */
 
 struct opening {
 	int process, fd, error;
 	uint32_t pid;
 	struct namedmapping mapping;
-	struct arena strings; /* of the mapping */
+	struct arena strings; /* memory of the strings of `mapping` */
 };
 
 static void opening_work(void *arg)

@@ -22,11 +22,12 @@ enum probehelper_answer {
 	PROBEHELPER_FAILED,  /* the helper process could not be started; errno */
 	PROBEHELPER_LATE,    /* it did not reply in time */
 	PROBEHELPER_STOPPED, /* *stop was set before the reply */
-	PROBEHELPER_ENDED    /* it ended without a reply, because of its limits */
+	PROBEHELPER_ENDED    /* it ended, as by its limits, or its reply has another size */
 };
 
 struct probehelper_work {
-	/* runs in the helper process: sends messages with at most one descriptor to HELPERPROCESS_FD (fdmessage_put) */
+	/* runs in the helper process: sends messages, each with at most one descriptor, to HELPERPROCESS_FD
+	 * (fdmessage_put) */
 	void (*run)(void *to);
 	void *to;
 	/* descriptor that the helper process has as PROBEHELPER_FILE; -1: none */

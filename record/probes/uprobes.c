@@ -27,7 +27,7 @@
 #define PMU_TYPE "/sys/bus/event_source/devices/uprobe/type"
 /* CPU time that the helper process may use for symbols, in ms */
 #define CPU_MS 10000
-/* address space of the helper process in bytes, enough for one table */
+/* address space of the helper process in bytes, enough for the three sections of one symbol table */
 #define MEMORY (3 * ELFSYMBOL_SECTION_MAX + ((uint64_t)128 << 20))
 #define MAPS_MAX ((size_t)64 << 20) /* maximum number of bytes of /proc/PID/maps */
 
@@ -52,7 +52,7 @@ struct reply {
 	uint32_t pid;
 	/* without: first target process that has not mapped the file; nwithout: number of such processes */
 	uint32_t without, nwithout;
-	uint64_t offset[UPROBES_FUNCTIONS_MAX]; /* of each function */
+	uint64_t offset[UPROBES_FUNCTIONS_MAX]; /* file offset of each function */
 	char similar[ELFSYMBOL_SIMILAR];
 };
 
@@ -249,7 +249,7 @@ static void helper_run(void *to)
 		      search->reply.problem == NO_PROBLEM ? fd : -1);
 }
 
-/* The same for a file that is open. */
+/* Like helper_run, but reads the symbols of the open file PROBEHELPER_FILE, and sends no descriptor. */
 static void search_open_file(void *to)
 {
 	struct search *search = to;
@@ -407,7 +407,7 @@ static bool split(struct search *search, struct str spec, struct str *symbol, st
 	return true;
 }
 
-/* Fills *uprobe with the breakpoint at an offset of the file fd, which it owns then. */
+/* Fills *uprobe with the breakpoint at an offset of the file fd. *uprobe then owns fd. */
 static void set_breakpoint(struct uprobe *uprobe, int fd, uint64_t offset)
 {
 	struct text path = { 0 };
