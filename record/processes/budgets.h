@@ -32,9 +32,9 @@
 /* CPU time for reading /proc, and for storms of mapping, name and namespace records, of one tenant, in ns per second; a
  * part of BUDGET_CPU_NS. */
 #define BUDGET_PROC_NS UINT64_C(20000000)
-/* BUDGET_BLOCKED_NS: time for which the JVMs of one tenant may block the reader while it reads their pages from a disk,
- * in ns per second. BUDGET_BLOCKED_AHEAD: burst in ns, shorter than the time after which a helper process is replaced
- * as hung. */
+/* BUDGET_BLOCKED_NS: time for which the JVMs of one tenant may block the helper process that reads them, as while a
+ * disk reads their pages, in ns per second. BUDGET_BLOCKED_AHEAD: burst in ns, shorter than the time after which a
+ * helper process is replaced as hung. */
 #define BUDGET_BLOCKED_NS UINT64_C(10000000)
 #define BUDGET_BLOCKED_AHEAD UINT64_C(200000000)
 /* maximum of the unused budget for samples (budgets_limits.each) that one tenant saves, in bytes */
@@ -55,8 +55,8 @@ struct budgets_limits {
 /* Returns limits that suffice for stacks as deep as those of real programs. event[0..n): the sampled events.
  * stack_bytes: size of a stack copy. per_second: the requested limit; 0: as much as the samples of all CPUs need. 6
  * bytes of a stack copy are assumed to give one address of 8 bytes in the window, since a frame has about 48 bytes; the
- * kernel's callchain has up to 127 addresses. Events with a fixed period and off-CPU times have only the limit per
- * second, because their number per second is unknown. */
+ * kernel's callchain has up to 127 addresses. In per_second, an event with a fixed period counts as 16 MB per second on
+ * each CPU, because its number of samples is unknown. */
 struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus,
 				     uint64_t per_second);
 

@@ -200,7 +200,8 @@ struct hierarchy {
 	struct cgroups *g;
 	/* paths of directories to read, each with its NUL, relative to the mount point; the mount point itself is "" */
 	struct text todo;
-	/* root: number of cgroups of root that may still be read. delegated: number of cgroups of all other users. */
+	/* root: number of cgroups of root that may still be read. delegated: the same for the cgroups of all other
+	 * users together. */
 	size_t root, delegated;
 };
 

@@ -44,7 +44,8 @@ void rescan_sampled(struct rescan *rescan, uint32_t pid, uint32_t tid, uint64_t 
  * for /proc is used up. Then the mappings of the process are unknown, and its records are skipped for one second; for
  * another second whenever at least 1,000 of them were skipped in a second. After the storm the process is read from
  * /proc when it is sampled. A program with fewer than 64 of these records is charged nothing, so builds and servers
- * that start many processes are never charged. The name record of an exec is not included. */
+ * that start many processes are never charged. The name record of an exec is not counted, and needs no call. window: 1
+ * + serial number of the open window. */
 bool rescan_record(struct rescan *rescan, struct process *process, uint64_t window, uint64_t ns);
 
 /* Returns true if a mapping, name or namespace record of this process at time ns must be skipped because of a storm;

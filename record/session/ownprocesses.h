@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ownprocesses.h - finds the processes of this recording, whose off-CPU times are not recorded: pjrecord, its helper
- * processes, the pjflame or pjprofile that started it, and the pjmap that this one started.
+ * processes, the pjflame or pjprofile that started pjrecord, and the pjmap that pjflame or pjprofile started.
  *
  * pjrecord itself is one of these processes. Its parent is another one if pjrecord must end with the parent
  * (--with-parent) and the parent's name is pjflame or pjprofile. Descendants of both are helper processes if their
@@ -25,7 +25,7 @@ enum { OWNPROCESSES_MAX = LEFTOUT_MAX - LEFTOUT_RESERVED };
  * switches is NULL. */
 void ownprocesses_leave_out(struct switches *switches, uint32_t parent, uint32_t command);
 
-/* For tests: calls add for the pid of each process in row[0..n) that is one of the recording itself. */
+/* Calls add for the pid of each process in row[0..n) that belongs to this recording. In the header for tests. */
 struct ownprocesses_row {
 	uint32_t pid, ppid;
 	char comm[16];

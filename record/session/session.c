@@ -27,7 +27,7 @@
 
 /* time in ns after which a record is assumed to be in its ring: only older records are processed */
 #define SLACK (SECOND_NS / 10)
-/* value of that time in ns while rings are filling up, so that nearly all records are processed */
+/* the same while rings are filling up, in ns: nearly all records are processed */
 #define SLACK_FULL (SECOND_NS / 500)
 #define DRAIN_MS 500
 /* time in ns for which the state of ended processes is kept, for samples that come late */
@@ -257,8 +257,8 @@ static uint64_t begin_after(const struct recorderlock *replaced, uint64_t now)
 }
 
 /* Opens the first window: at once, or with --align at the next border; earlier samples are dropped. If another run
- * plans to end its window near that border, the first window starts at exactly that ns. If this run replaces other
- * recorders, it starts when they end. */
+ * plans to end its window near that border, the first window starts at exactly that planned end. If this run replaces
+ * other recorders, it starts when they end. */
 static void first_window(struct session *session)
 {
 	uint64_t now = clock_now(), begin = begin_after(session->o.replaced, now), theirs;
@@ -421,7 +421,8 @@ static void session_look(struct session *session, uint64_t now)
 	session->waiting.known = false;
 }
 
-/* Prints the message about frames of interpreters that are not read, once such a process was sampled. */
+/* Prints the message that interpreted frames are not read (o.unread), once, after a process with an interpreter was
+ * sampled. */
 static void session_report_unread(struct session *session)
 {
 	if (!session->o.unread || !unwinder_saw_interpreter(session->w.unwinder))

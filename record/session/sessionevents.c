@@ -38,7 +38,7 @@ static struct sources *open_sources(const struct session_options *options, const
 		.large = privileges_has(PRIV_IPC_LOCK),
 		.twins = options->interpreters && !options->verify && fallback->bytes,
 	};
-	/* Only such events are inherited, so only these targets have twins from the start (sources.c). */
+	/* Threads inherit only the events of these two targets, so only these have twins from the start (sources.c). */
 	bool inherited = options->target == TARGET_COMMAND || options->target == TARGET_THREADS;
 
 	sources = sources_open(&so, rings, why);

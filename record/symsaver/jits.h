@@ -68,7 +68,8 @@ void jits_exit(struct jits *jits, uint32_t pid, uint64_t now);
 /* Copies new bytes of all files. Call it every half second while jits->n is not 0. */
 void jits_tick(struct jits *jits, uint64_t now);
 
-/* Copies the rest of all files within END_NS, then frees the table. Called when the symbol saver ends. */
+/* Copies the rest of all files within 0.5 s, then frees the entries of the table. To be called when the symbol saver
+ * ends. */
 void jits_free(struct jits *jits, uint64_t now);
 
 #endif
