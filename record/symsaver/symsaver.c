@@ -58,8 +58,9 @@ struct symsaver {
 	 * earliest time (clock_now) of the next start. border: time (clock_now) of the last window border. */
 	uint64_t hang_ns, next, border;
 	struct symsaver_scan {
-		/* Last check that saw progress. at: its time in ns (clock_now). used: CPU time of the symbol saver in
-		 * ns. since: its busy_since. */
+		/* The last check at which the symbol saver had made progress. at: time of the check in ns (clock_now).
+		 * used: CPU time of the symbol saver in ns at that time. since: value of saver_shared.busy_since at
+		 * that time. */
 		uint64_t at, used, since;
 	} look;
 	struct backoff backoff;

@@ -119,7 +119,8 @@ void certificate_watch(struct certificate *certificate, uint32_t cpu, bool on, u
 void certificate_watch_arrivals(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time);
 /* Sets the reader thread of a CPU. */
 void certificate_reader(struct certificate *certificate, uint32_t cpu, uint32_t tid);
-/* Deletes the state of a CPU that went offline. Its undecided copies get SYNCREAD_UNWATCHED. */
+/* Deletes the state of a CPU that went offline. Its copies whose thread has not left the CPU yet get
+ * SYNCREAD_UNWATCHED. */
 void certificate_without(struct certificate *certificate, uint32_t cpu);
 void certificate_add(struct certificate *certificate, const struct certificate_copy *copy);
 void certificate_pass(struct certificate *certificate, const struct certificate_switch *change);
@@ -128,7 +129,8 @@ void certificate_arrive(struct certificate *certificate, uint32_t cpu, uint32_t 
 /* Declares that records up to `time` may be missing. All undecided copies get SYNCREAD_LOST, and so do copies added
  * later whose sample is not after `time`. Must be called before the records after the gap are passed. */
 void certificate_lose(struct certificate *certificate, uint64_t time);
-/* Declares that all records before `time` were passed. Decides all copies that ended before `time`. */
+/* Declares that all records before `time` were passed. Decides the copies that ended before `time`; a copy without
+ * records of all CPUs may remain undecided for CERTIFICATE_RETURN_NS more. */
 void certificate_advance(struct certificate *certificate, uint64_t time);
 
 /* Deletes the verdict on the copy of thread `tid` for the sample at `time`, and returns it. SYNCREAD_CERTIFIED and

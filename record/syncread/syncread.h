@@ -107,8 +107,9 @@ struct syncread_process {
  * (threadtable.h). */
 bool syncread_add_process(struct syncread *syncread, const struct syncread_process *process);
 /* Registers a thread of a registered process, or changes its root. since: time in ns before the root was read from the
- * process. A record of the thread's end or of its process's exec at `since` or later removes the thread. Returns false
- * if the process is not registered or a limit is reached. */
+ * process. A record of the thread's end at `since` or later removes the thread; a record of its process's exec at the
+ * `since` of the process or later removes the process. Returns false if the process is not registered or a limit is
+ * reached. */
 bool syncread_add_thread(struct syncread *syncread, uint32_t pid, uint32_t tid, uint64_t root, uint64_t since);
 void syncread_remove_thread(struct syncread *syncread, uint32_t tid);
 /* Removes a process and its threads. */
