@@ -41,8 +41,7 @@ struct pair {
 	/* ring of pending requests, the oldest at index `first`; replies arrive in the same order */
 	struct cfihelpers_request request[QUEUE];
 	uint32_t first, nrequests;
-	/* time in ns of the last reply, or of the oldest pending request's sending if no request was pending before
-	 * it */
+	/* time in ns of the last reply, or, if it is later, of the last request that was sent while none was pending */
 	uint64_t progress;
 	uint64_t running; /* time in ns at which one of the processes was last seen using CPU time */
 	uint64_t polled;  /* time in ns of the last check if a file system blocks the pair */

@@ -38,8 +38,8 @@
 /* Virtual address that the first byte of generated code has in its table. */
 #define CFIMAKER_CODE_ADDRESS UINT64_C(4096)
 
-/* Request for the table of a file that process `pid` maps, or of code in its memory. All members come from the
- * kernel's records. */
+/* Request for the table of a file that process `pid` maps, or of code in its memory. All members come from the kernel:
+ * from its records or /proc. */
 struct cfimaker_request {
 	/* number: id that the recorder chooses and the reply repeats. pid: process that maps the file or has the
 	 * code. */

@@ -53,8 +53,8 @@ struct entry {
 	uint32_t next;
 	uint8_t state;
 	bool again; /* true: helpers could not open the file or hung at it, so samples no longer wait for the table */
-	/* Fault domain (backoff_place) whose helpers could not open the file, or hung at it, at time `wanted`: not
-	 * requested for it again for RETRY_NS. 0: none. */
+	/* Fault domain (backoff_place) for which helpers could not open the file, or hung at it, at time `wanted`: for
+	 * RETRY_NS, samples of this fault domain request no table. 0: none. */
 	uint64_t refused;
 	/* true: a helper crashed at this file once; after a second crash the file gets no table. One crash may be
 	 * chance, because the kernel kills processes when memory is short. */
