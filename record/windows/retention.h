@@ -74,9 +74,9 @@ void retention_add(struct retention *retention, const struct windir *windir, uin
  * of all windows in out/ because the clock was set back. fd: descriptor of the window. */
 void retention_stamp(struct retention *retention, const struct windir *windir, int fd);
 
-/* Deletes windows until all limits hold and `space` more bytes are free; then returns true. Adds the deletions to
- * metrics. now: result of retention_now. Returns false if less space is free than the limits and `space` require, but
- * no more windows may be deleted. */
+/* Deletes windows until all limits hold and `space` more bytes are free, or no more windows may be deleted. Adds the
+ * deletions to metrics. now: result of retention_now. Returns false if less space is free than the limits and `space`
+ * require, otherwise true, even if readers hold windows beyond the limits of bytes or age. */
 bool retention_limit(struct retention *retention, const struct windir *windir, const struct retention_limits *limits,
 		     uint64_t space, uint64_t now, struct metrics *metrics);
 
