@@ -51,7 +51,7 @@ struct owner {
 struct file {
 	struct namedmapping mapping; /* without its strings */
 	struct libjvm of;
-	/* number of files of the same tenant that were found before this one; the minimum over all tenants that have
+	/* number of files of the same tenant that were found before this file; the minimum over all tenants that have
 	 * mapped it */
 	uint32_t rank;
 	/* device and inode that fstat() returns for the file. btrfs: true on btrfs, where mappings of different files
@@ -256,7 +256,8 @@ static bool check_lock(struct scan *scan, int process, struct candidate candidat
 	return !failed || !retry_unanswered(scan, candidate, error);
 }
 
-/* A process that has mapped several files of this name is no usual JVM, and is left out. */
+/* Adds the libjvm.so in the text of /proc/PID/maps. A process that has mapped several files of this name is no usual
+ * JVM, and is left out. */
 static void take_maps(struct scan *scan, int process, struct candidate candidate, struct str maps)
 {
 	struct namedmapping mapping;

@@ -38,7 +38,7 @@ enum problem {
 	NOT_MAPPED,
 	REPLACED,
 	SEVERAL,   /* process reply.pid has mapped several files with the name to find */
-	DIFFERENT, /* process reply.pid has mapped another file with the name to find than an earlier process */
+	DIFFERENT, /* process reply.pid and a process before it have mapped different files with the name to find */
 	NOT_ELF,
 	NO_SYMBOL, /* the file has no usable function of the given name; reply.symbol: enum elfsymbol_answer */
 	NO_ANSWER, /* the helper process did not reply in time */
@@ -189,7 +189,8 @@ static int open_by_path(struct search *search)
 
 /* ---- helper process ------------------------------------------------------------------------------------------- */
 
-/* Finds the first name of a function that the file has. */
+/* Looks up the names of a function, one after the other, until the file has one. Returns the answer for the last name
+ * that was looked up. */
 static enum elfsymbol_answer find_name(const struct uprobe_function *function, const struct elfhead *elfhead,
 				       struct elfsymbol *symbol)
 {

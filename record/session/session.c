@@ -241,7 +241,7 @@ static void mark_targets(struct session *session)
 		processes_make(session->processes, session->o.pid[i])->target = true;
 }
 
-/* Requests the replaced recorders to end, and returns the time in ns at which they do, when the first window begins;
+/* Requests the replaced recorders to end, and returns the time in ns at which they end and the first window begins;
  * `now` if there are none. Exits with a message if one cannot be signalled. */
 static uint64_t begin_after(const struct recorderlock *replaced, uint64_t now)
 {
@@ -358,7 +358,7 @@ static bool drains_soon(const struct session *session, uint64_t now)
 	return session->w.unwinder && now - session->started < BRIEF_NS;
 }
 
-/* Returns the time in ns before which records are processed. It does not go back when drains_soon becomes false.
+/* Returns the time in ns before which records are processed. This time does not go back when drains_soon becomes false.
  * Off-CPU times always need SLACK: a record of a switch that comes late would contradict a stack that was accepted
  * before. */
 static uint64_t horizon_at(const struct session *session, uint64_t now)
@@ -457,8 +457,8 @@ bool session_step(struct session *session, int wait_ms)
 	return !output_failed(&session->w.out);
 }
 
-/* Adds lost samples that the kernel has counted but not reported to the report: the kernel writes a LOST record only
- * before a later record in the same ring. */
+/* Adds to the report the lost samples that the kernel has counted, but for which no LOST record has come: the kernel
+ * writes that record only before a later record in the same ring. */
 static void add_hidden_loss(struct session *session)
 {
 	uint64_t lost = sources_lost(session->sources);

@@ -72,7 +72,8 @@ struct session_options {
 	enum interpreters_choice interpreters;
 	/* maximum number of differing stacks that `verify` prints */
 	unsigned shown;
-	/* true: no stack copy smaller than stack_bytes is accepted; with `both`, frame-pointer unwinding is */
+	/* true: stack copies smaller than stack_bytes are not accepted; with `both`, frame-pointer unwinding is
+	 * accepted instead */
 	bool exactly;
 	/* command line to store in the files; NULL: none is stored */
 	char **argv;

@@ -248,8 +248,8 @@ static uint64_t time_of_copy(const struct waitcopies_copy *copy)
 	return copy->sampled ? copy->sampled : copy->ended;
 }
 
-/* Sets *wait to the wait that a copy belongs to. Returns false if the thread is not off the CPU. Sets wait->read if an
- * earlier copy has given the wait a stack; then the callchain in *wait has only the kernel's frames. For a wait that
+/* Sets *wait to the wait that a copy belongs to. Returns false if the thread is not off the CPU. Sets wait->read if
+ * another copy has given the wait a stack; then the callchain in *wait has only the kernel's frames. For a wait that
  * began before the recording, sets wait->read only if that stack is complete: an incomplete one may be replaced. */
 static bool wait_of_copy(struct waitstacks *waitstacks, const struct waitcopies_copy *copy, struct offcpu_sample *wait)
 {
@@ -292,7 +292,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		return true;
 	}
 	if (wait.read && copy->frames != WAITCOPY_FRAMES)
-		return true; /* a later copy has given the wait its stack already */
+		return true; /* another copy has given the wait its stack already */
 	tenant = state_tenant(waitstacks->o.state, wait.pid);
 	/* Passes the tenant on again, because it may have changed since the fork. */
 	waitcopies_process(waitstacks->copies, wait.pid, &tenant);
@@ -310,7 +310,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
 	if (wait.read && !read.shown)
-		/* keeps the stack of an earlier copy: that stack may have interpreted frames, this one has none */
+		/* keeps the stack of the other copy: that stack may have interpreted frames, this one has none */
 		return true;
 	if (give_stack(waitstacks, &wait, &tenant, !copy->sampled))
 		waitstacks->verdicts.certified++;
