@@ -108,7 +108,7 @@ static uint64_t saversweep_bytes_of(const struct stat *status)
 	return bytes > FILE_LEAST ? bytes : FILE_LEAST;
 }
 
-/* Returns the part of a file's bytes that one of its links stands for: the bytes divided by the number of links. A file
+/* Returns the part of a file's bytes that counts for one of its links: the bytes divided by the number of links. A file
  * of a tenant usually has one more link in shared/, which is not included. of_tenant: true: the link is in a tenant's
  * folder. */
 static uint64_t part_of(const struct stat *status, bool of_tenant)

@@ -307,8 +307,8 @@ static uint64_t symsaver_key_of(const struct symsaver_process *process, const st
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-/* Sends a message about a process, or about a file that it maps (NULL: none), once in a window. A file is reported for
- * each process that maps it until the file is saved, because a single process may end too soon. */
+/* Sends a message about the file of a mapping, or about the process itself if mapping is NULL, once in a window. A file
+ * is reported for each process that maps it until the file is saved, because a single process may end too soon. */
 static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const struct verdict *verdict,
 			    const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {

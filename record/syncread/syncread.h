@@ -114,8 +114,8 @@ bool syncread_add_thread(struct syncread *syncread, uint32_t pid, uint32_t tid, 
 void syncread_remove_thread(struct syncread *syncread, uint32_t tid);
 /* Removes a process and its threads. */
 void syncread_remove_process(struct syncread *syncread, uint32_t pid);
-/* Returns true if the process is registered. The reader itself removes a process that calls exec or whose memory
- * blocks reader threads. */
+/* Returns true if the process is registered. The synchronous reader itself removes a process that calls exec or whose
+ * memory blocks reader threads. */
 bool syncread_has_process(const struct syncread *syncread, uint32_t pid);
 /* Sets *root to the address of the interpreter's state of the thread, as given to syncread_add_thread, and returns
  * true. If the thread is not registered, sets *root to 0 and returns false. */

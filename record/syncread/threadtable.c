@@ -114,8 +114,8 @@ static size_t home(const struct places *places, uint32_t tid)
 	return (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & places->mask;
 }
 
-/* Returns the index of the slot of a thread; if the table does not have the thread, of the first slot in which to store
- * it. Only the owner thread calls it. */
+/* Returns the index of the slot of a thread; if the table does not have the thread, the index of the empty slot for it.
+ * Only the owner thread calls it. */
 static size_t place_of(const struct places *places, uint32_t tid)
 {
 	size_t i = home(places, tid);
