@@ -24,7 +24,7 @@
 /* ns without a reply after which samples no longer wait for a tenant's pair that a file system blocks */
 #define BLOCKED_NS (SECOND_NS / 10)
 #define LOOK_NS (SECOND_NS / 50) /* minimum ns between two checks if a file system blocks a pair */
-/* a pair hangs after this many times hang_ms without a reply, even if it uses CPU time */
+/* a pair counts as hung after this many times hang_ms without a reply, even if it uses CPU time */
 #define HANG_TIMES 6
 /* ns between an attempt to start the pair, or a crash within 0.5 s of its start, and the next start of the pair */
 #define RESTART_NS (SECOND_NS / 5)

@@ -68,7 +68,8 @@ struct cfitables {
 	struct cfitables_options o;
 	struct cfihelpers *helpers;
 	struct budgets *budgets; /* budgets of the tenants' CPU time; NULL: no limit */
-	/* Cache of tenants of processes that are not known from samples; index: pid modulo KNOWN_TENANTS. */
+	/* Cache of the tenants that tenant_of_process has looked up, for processes whose tenant state.c does not know;
+	 * index: pid modulo KNOWN_TENANTS. */
 	struct known_tenant {
 		uint32_t pid;
 		uint64_t start_ticks;

@@ -61,8 +61,8 @@ static void fallback_blame(struct fallback *fallback, enum fallback_by by)
 		fallback->by = by;
 }
 
-/* Chooses smaller sizes until a ring can hold enough copies. Even a ring of 32 MB may be too small for the first
- * ones. */
+/* Chooses smaller sizes until a ring can hold enough copies. Even a ring of 32 MB may be too small for the largest
+ * sizes. */
 static void leave_out_impossible(struct fallback *fallback)
 {
 	size_t max = fallback->o.ring_bytes ? fallback->o.ring_bytes : RING_STACKS;

@@ -129,8 +129,8 @@ void unwinder_tick(struct unwinder *unwinder, uint64_t now);
  * processes with broken stacks or stacks of unknown completeness. Resets these counts and names. */
 struct pj_unwinding unwinder_end(struct unwinder *unwinder, struct stacks_by_name *names);
 
-/* Appends the unwinder's items of PJ_END to text: the counts of a window, and the names of its methods and code.
- * stream: true: the recording is one window that is written to a pipe (codenames_put). */
+/* Appends the unwinder's items of FEATURE_PJ_END to text: the counts of a window, and the names of its methods and
+ * code. stream: true: the recording is one window that is written to a pipe (codenames_put). */
 void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, bool stream, struct text *text);
 /* Appends the items about code of JVMs that is new since the last call, for a recording that is written to a pipe. */
 void unwinder_put_code(struct unwinder *unwinder, struct text *text);

@@ -48,7 +48,8 @@ struct retention {
 		/* bad: true: the window is in bad/; false: in out/. expired: true: it was older than age_s at the last
 		 * retention_limit. */
 		bool bad, expired;
-		/* list of all windows in bad/ and out/; if `sorted`, those in bad/ first, then by time of completion */
+		/* list of all windows in bad/ and out/; if `sorted`: first those in bad/, then those in out/, both in
+		 * order of completion */
 	} * window;
 	size_t n, cap;
 	uint64_t windows, bytes; /* number and bytes of the windows in out/ */

@@ -2,8 +2,11 @@
 /*
  * windows.h - the directory DIR and the life of windows in it: create, finish, drop, delete, rescue.
  *
- *	recording/E.data   being written, locked by its run          out/E.data   complete, never changed again
- *	bad/E.data, .why   left by a killed run, cannot be rescued    pjrecord.prom, used (all E that were ever used)
+ *	recording/E.data   being written, locked by its run
+ *	recording/used     all E that were ever used (epochs.h)
+ *	out/E.data         complete, never changed again
+ *	bad/E.data, .why   left by a killed run, cannot be rescued; .why has the reason
+ *	pjrecord.prom      metrics of all runs (metrics.h)
  *
  * One thread, the finisher, does all work that may be slow: fsync, rename, unlink, limits, printing, metrics, rescue.
  * So a slow disk never delays the recorder, which empties the rings. The finisher's queue holds 64 windows. A window
