@@ -19,7 +19,8 @@ bool hostmounts_find(struct str mountinfo, const struct str *id, struct hostmoun
 
 		str_cut(&line, ' '); /* the id of its parent */
 		device = str_cut(&line, ' ');
-		/* a field "-" precedes the type: paths have no spaces, which the kernel writes as \040 */
+		/* a field "-" precedes the type; a path cannot contain such a field, because the kernel writes its
+		 * spaces as \040 */
 		while (line.n && !str_eq(str_cut(&line, ' '), STR("-")))
 			continue;
 		type = str_cut(&line, ' ');
@@ -109,8 +110,8 @@ static bool hostmounts_device(int fd, struct mount_text *mount)
 	return true;
 }
 
-/* Returns true if the mount with this id, which has the file fd, is local. pid: a process that may have the mount in
- * its namespace. If chroot() changed its root directory, its mountinfo lacks mounts above that directory; these are
+/* Returns true if a mount is local. id: id of the mount, which has the file fd. pid: a process that may have the mount
+ * in its namespace. If chroot() changed its root directory, its mountinfo lacks mounts above that directory; these are
  * found by the device of the file. mount: empty, gets device and type. */
 static bool is_local_mount(int fd, struct str id, uint32_t pid, struct mount_text *mount)
 {

@@ -17,7 +17,7 @@
 /* A mount. The strings are parts of the text. */
 struct hostmount {
 	struct str device; /* "MAJOR:MINOR" */
-	struct str type;   /* of the file system, such as "ext4" or "fuse.sshfs" */
+	struct str type;   /* type of the file system, such as "ext4" or "fuse.sshfs" */
 };
 
 /* Returns true if the file of fd, which may be an O_PATH descriptor, is on a local file system: on a disk or in memory

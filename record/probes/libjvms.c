@@ -49,7 +49,7 @@ struct owner {
 };
 
 struct file {
-	struct namedmapping mapping; /* without its strings */
+	struct namedmapping mapping; /* device and inode of the file; the other members are empty */
 	struct libjvm of;
 	/* number of files of the same tenant that were found before this file; the minimum over all tenants that have
 	 * mapped it */

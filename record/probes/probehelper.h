@@ -20,9 +20,9 @@ enum {
 enum probehelper_answer {
 	PROBEHELPER_DONE,
 	PROBEHELPER_FAILED,  /* the helper process could not be started; errno */
-	PROBEHELPER_LATE,    /* it did not reply in time */
+	PROBEHELPER_LATE,    /* the helper process did not reply in time */
 	PROBEHELPER_STOPPED, /* *stop was set before the reply */
-	PROBEHELPER_ENDED    /* it ended, as by its limits, or its reply has another size */
+	PROBEHELPER_ENDED    /* the helper process ended, as by its limits, or its reply has another size */
 };
 
 struct probehelper_work {

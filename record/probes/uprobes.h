@@ -49,7 +49,7 @@ enum { UPROBES_FUNCTIONS_MAX = 2 };
 
 /* Functions to find in a file, for uprobes_find_open; nfunctions is at most UPROBES_FUNCTIONS_MAX. */
 struct uprobe_file {
-	struct str name; /* of the file, for messages */
+	struct str name; /* name of the file, for messages */
 	const struct uprobe_function *function;
 	size_t nfunctions;
 	struct str lacks; /* sentence for a file that lacks one of the functions */

@@ -57,7 +57,7 @@ bool rescan_skips(struct rescan *rescan, struct process *process, uint64_t ns);
 void rescan_over(struct rescan *rescan, struct process *process);
 
 /* Looks up the tenant of a process, and start_ticks, inner_pid and mount_ns as far as they are unknown. Waits at most
- * 20 ms (identities.h). window: 1 + serial number of the open window, which becomes tenant_window. */
+ * 20 ms (identities.h). window: 1 + serial number of the open window; process->tenant_window is set to it. */
 void rescan_identify(struct rescan *rescan, struct process *process, uint64_t window);
 
 /* Calls rescan_identify unless the tenant was looked up in this window already. */

@@ -73,8 +73,8 @@ void openwindow_end(struct openwindow *openwindow, uint64_t end);
 /* Frees the buffers. Does not close the file or free members that the session owns. */
 void openwindow_free(struct openwindow *openwindow);
 
-/* Writes a sample, after the records with the names and mappings for it that the file lacks. The caller passes samples
- * in order of time. sample->event is the index of the event, from 1, not the kernel's id. */
+/* Writes a sample, and before it those records with the names and mappings of its process that the file lacks. The
+ * caller passes samples in order of time. sample->event is the index of the event, from 1, not the kernel's id. */
 void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *sample);
 
 /* Writes a LOST_SAMPLES record for n samples that the kernel dropped because a ring was full. ns, cpu: time and CPU of

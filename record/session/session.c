@@ -27,7 +27,7 @@
 
 /* time in ns after which a record is assumed to be in its ring: only older records are processed */
 #define SLACK (SECOND_NS / 10)
-/* the same while rings are filling up, in ns: nearly all records are processed */
+/* like SLACK, in ns, but while rings are filling up: nearly all records are processed */
 #define SLACK_FULL (SECOND_NS / 500)
 #define DRAIN_MS 500
 /* time in ns for which the state of ended processes is kept, for samples that come late */

@@ -59,7 +59,7 @@ struct session_options {
 	uint32_t max_frames;
 	/* true: samples of the idle task are recorded, too */
 	bool idle;
-	/* size in bytes of the stack copy in each sample, which is unwound by tables; 0: the kernel unwinds by frame
+	/* size in bytes of the stack copy in each sample, for unwinding by tables; 0: the kernel unwinds by frame
 	 * pointers */
 	uint32_t stack_bytes;
 	/* true: samples also have the kernel's frame-pointer callchain, which is used where unwind tables fail. If the

@@ -44,7 +44,7 @@ static struct sources *open_sources(const struct session_options *options, const
 	sources = sources_open(&so, rings, why);
 	if (sources || !so.twins || !inherited || why->error != EMFILE)
 		return sources;
-	so.twins = false; /* the events fit into the limit of descriptors without twins */
+	so.twins = false; /* without twins, the events may fit into the limit of descriptors */
 	return sources_open(&so, rings, why);
 }
 

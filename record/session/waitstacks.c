@@ -169,10 +169,10 @@ static size_t user_part(const uint64_t *ips, size_t n)
 	return i < n ? i + 1 : n;
 }
 
-/* Extends the broken callchain in waitstacks->unwound, which ends with `marks` context markers: finds the address at
- * which it broke in the kernel's frame-pointer callchain (waitjoin_find), and appends the addresses after that one.
- * Appends nothing if that address is uncertain. Frame pointers lead beyond code without unwind tables, and beyond the
- * stacks on which Go runs its scheduler. The end of the result is not verified, so it gets the context markers of a
+/* Extends the broken callchain in waitstacks->unwound, which ends with `marks` context markers: searches the kernel's
+ * frame-pointer callchain for the address at which the walk broke (waitjoin_find), and appends the addresses after that
+ * one. Appends nothing if that address is uncertain. Frame pointers lead beyond code without unwind tables, and beyond
+ * the stacks on which Go runs its scheduler. The end of the result is not verified, so it gets the context markers of a
  * callchain from the kernel. Returns false if nothing was appended. */
 static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait, size_t marks)
 {
@@ -365,8 +365,8 @@ static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 	waitcopies_process(waitstacks->copies, pid, &tenant);
 }
 
-/* Returns the newest copy without a verdict of a thread's current wait, which may have begun before the recording; NULL
- * if there is no such copy. */
+/* Returns the newest copy of a thread's current wait that has no verdict yet; NULL if there is none. The wait may have
+ * begun before the recording. */
 static struct waitcopies_copy *copy_of_thread(struct waitstacks *waitstacks, uint32_t tid)
 {
 	struct offcpu_sample wait;

@@ -305,8 +305,8 @@ static void dynelf_add_build_id(struct new_elf *elf, const struct reduced *reduc
 		(Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = elf->bytes.n - at, .sh_addralign = 4 });
 }
 
-/* Appends the ELF header and the program headers to the new file, from the original file or from memory. Program
- * headers other than PT_LOAD become PT_NULL. Returns false if the headers cannot be read. */
+/* Appends to the new file the ELF header and the program headers of the original, which are read from its file or from
+ * memory. Program headers other than PT_LOAD become PT_NULL. Returns false if the headers cannot be read. */
 static bool add_headers(struct new_elf *elf)
 {
 	const struct elfhead *elfhead = &elf->p->head;

@@ -308,7 +308,7 @@ static void on_root(struct saver *saver, const struct saver_message *message, ui
 		close(process);
 }
 
-/* Adds the changes of jits.count since the last call to the counts that the recorder reads. */
+/* Adds to the counts that the recorder reads the changes of jits.count since the last call. */
 static void report_jits(struct saver *saver)
 {
 	static const uint8_t why[JITS_EVENTS] = {

@@ -75,8 +75,8 @@ struct symsaver {
 
 /* ---- symbol saver process --------------------------------------------------------------------------------------- */
 
-/* Copies the fault domains that the next symbol saver must avoid, and the times until which they are avoided, to the
- * shared memory. */
+/* Stores in the shared memory the fault domains that the next symbol saver must avoid, with the times until which they
+ * are avoided. */
 static void publish_avoided(struct symsaver *saver)
 {
 	uint64_t now = clock_now();
@@ -161,8 +161,8 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 	return now - saver->look.at > ns;
 }
 
-/* Sets the pid of the symbol saver, which has ended or is replaced, to 0 and closes its socket. The next symbol saver
- * starts at least rest_ns later. */
+/* To be called when the symbol saver has ended or is replaced: sets its pid to 0 and closes its socket. The next symbol
+ * saver starts at least rest_ns later. */
 static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 {
 	saver->next = clock_now() + rest_ns;

@@ -149,8 +149,8 @@ static uint64_t ring_word(const struct readerthread *reader, uint64_t at)
 	return word;
 }
 
-/* Stores the sample at position `at` of the ring in *newest, unless it is a sample of this reader thread or of the idle
- * thread. */
+/* Sets *newest to the sample at position `at` of the ring, unless it is a sample of this reader thread or of the idle
+ * thread. Counts the earlier *newest as missed if its thread is registered. */
 static void look_at_sample(struct readerthread *reader, uint64_t at, struct found *newest)
 {
 	uint64_t ids = ring_word(reader, at + offsetof(struct ring_sample, pid));

@@ -38,7 +38,8 @@ struct switchwatch {
 	uint32_t per_second;
 	uint64_t pause_ns, records, pauses;
 	int epoll;
-	struct certificate *certificate; /* set only during switchwatch_take, as are arrived and arrived_to */
+	struct certificate *certificate; /* certificate, arrived, arrived_to: arguments of switchwatch_take, valid only
+					    during that call */
 	void (*arrived)(void *to, uint32_t cpu, uint32_t tid);
 	void *arrived_to;
 };
@@ -153,7 +154,8 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 
 	if (watched(switchwatch, cpu))
 		return;
-	/* No record shows a thread that runs on this CPU before the events are open: the records are not complete */
+	/* declares the records of this CPU as incomplete: no record shows a thread that began to run before its events
+	 * were open */
 	certificate_watch(certificate, cpu, false, 0);
 	if (!processor_here() || !switchwatch_open_largest(switchwatch, &one))
 		return;

@@ -261,8 +261,8 @@ static struct threadtable_tenant *enter_tenant(struct threadtable *threadtable, 
 	return entry;
 }
 
-/* Adds the time for which a process's memory has blocked readers to the account of its tenant. now: time in ns up to
- * which a read that has not returned yet is included; 0: such a read is left out. */
+/* Adds to the account of a process's tenant the time for which the process's memory has blocked readers. now: time in
+ * ns up to which a read that has not returned yet is included; 0: such a read is left out. */
 static void charge_account(struct threadtable_process *process, uint64_t now)
 {
 	uint64_t since = __atomic_load_n(&process->reading_since, __ATOMIC_RELAXED);

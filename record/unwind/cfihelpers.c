@@ -179,9 +179,9 @@ static struct pair *pair_of(struct cfihelpers *helpers, uint64_t key)
 	return NULL;
 }
 
-/* Returns a slot for a new pair with this key: a free one, otherwise the slot of the least recently used pair without
- * pending requests, which is ended. Returns NULL if all pairs have pending requests. Slot 0 is reserved for the host's
- * pair. */
+/* Returns a slot for a new pair with this key: a free one, otherwise that of the least recently used pair without
+ * pending requests, after ending that pair. Returns NULL if all pairs have pending requests. Slot 0 is reserved for the
+ * host's pair. */
 static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 {
 	struct pair *oldest = NULL;

@@ -17,8 +17,8 @@ static bool fpcompare_keeps(const struct fpcompare_walk *walk, size_t i)
 	return walk->frame[i].code == FPCOMPARE_KEEPS;
 }
 
-/* Stores the indexes in walk->frame of the frames that frame pointers may miss in place[]: the leaf frame's caller, and
- * callers of JVM code without frame. Returns their number; at most PLACES, the innermost ones. */
+/* Fills place[] with the indexes in walk->frame of the frames that frame pointers may miss: the leaf frame's caller,
+ * and callers of JVM code without frame. Returns their number; at most PLACES, the innermost ones. */
 static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t place[PLACES])
 {
 	unsigned n = 0;

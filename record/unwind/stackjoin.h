@@ -26,7 +26,8 @@ struct samplestack {
 	struct javanames *names;
 	/* reads frames of interpreters; NULL: stacks keep the native frames of interpreters */
 	struct interpreters *interpreters;
-	bool saw_interpreter; /* without `interpreters`: true: a sampled process maps a file of an interpreter */
+	bool saw_interpreter; /* true: a sampled process maps a file of an interpreter; set only while `interpreters` is
+				 NULL */
 	/* argument of samplestack_off_cpu: time in ns until which the thread was off the CPU; 0: the stack is one of a
 	 * sample */
 	uint64_t until;

@@ -101,7 +101,7 @@ bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr
  * come. */
 bool unwinder_has_wait(const struct unwinder *unwinder, uint32_t tid, uint64_t time, uint64_t until);
 
-/* Forgets the data of the last unwinder_wait of thread `tid`, which was on a CPU again or has ended. */
+/* To be called when thread `tid` is on a CPU again or has ended: forgets the data of its last unwinder_wait. */
 void unwinder_resumed(struct unwinder *unwinder, uint32_t tid);
 
 /* Returns true if a process with an interpreter was sampled, and interpreted frames are not read. */

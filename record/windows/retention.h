@@ -68,11 +68,11 @@ struct retention {
  * last reading is less than 1000 times (LOOK_SHARE) its duration. */
 void retention_scan(struct retention *retention, const struct windir *windir);
 
-/* Adds the window `epoch`, which has just been moved to out/, to the list. status: status of the window's file. */
+/* To be called after the window `epoch` was moved to out/: adds it to the list. status: status of the window's file. */
 void retention_add(struct retention *retention, const struct windir *windir, uint64_t epoch, const struct stat *status);
 
-/* Sets the modification time of a window that will be moved to out/ to a later time, if it is not later than the times
- * of all windows in out/ because the clock was set back. fd: descriptor of the window. */
+/* To be called before a window is moved to out/. If its modification time is not later than those of all windows in
+ * out/, because the clock was set back, sets it to a later time. fd: descriptor of the window. */
 void retention_stamp(struct retention *retention, const struct windir *windir, int fd);
 
 /* Deletes windows until all limits hold and `space` more bytes are free, or no more windows may be deleted. Adds the
