@@ -61,7 +61,7 @@ struct file {
 	bool btrfs;
 };
 
-/* A message of the helper process. It sends one for each file, with its descriptor, then one with the counts. */
+/* Message from the helper process: one for each file, with its descriptor, then one with the counts. */
 struct message {
 	uint32_t pid; /* process that has mapped the file; 0: the last message */
 	uint32_t left_out, unread, skipped, blocked;

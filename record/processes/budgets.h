@@ -85,8 +85,7 @@ bool budgets_sample(struct budgets *budgets, struct tenant tenant, uint64_t byte
 bool budgets_has(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 void budgets_skip(struct budgets *budgets, struct tenant tenant);
 
-/* Charges a tenant bytes that were written to the window in addition to a sample, such as records of names and
- * mappings. */
+/* Charges a tenant the bytes that the window gets in addition to a sample: those of records of names and mappings. */
 void budgets_charge(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 
 /* Ends the window: moves the rows of losses to *report, sorted by number of losses in descending order. The next window

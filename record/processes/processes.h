@@ -145,7 +145,7 @@ static inline const struct mapping *processes_at(const struct process *process, 
 	return process && process->maps ? mappings_at(process->maps, address) : NULL;
 }
 
-/* Removes processes and threads that ended before time ns from the table. The caller calls it every few seconds. */
+/* Removes from the table the processes and threads that ended before time ns. The caller calls it every few seconds. */
 void processes_forget(struct processes *processes, uint64_t ns);
 
 /* Functions for a thread scan after lost records. processes_mark_stale begins the scan. processes_scanned applies each

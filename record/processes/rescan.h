@@ -53,7 +53,8 @@ bool rescan_record(struct rescan *rescan, struct process *process, uint64_t wind
  * may call it before it parses the record. */
 bool rescan_skips(struct rescan *rescan, struct process *process, uint64_t ns);
 
-/* Counts a record that was not applied because the tenant is over budget as a loss of the tenant (OVER_MAPPINGS). */
+/* To be called for a record that was not applied, because the tenant is over budget: counts it as a loss of the tenant
+ * (OVER_MAPPINGS). */
 void rescan_over(struct rescan *rescan, struct process *process);
 
 /* Looks up the tenant of a process, and start_ticks, inner_pid and mount_ns as far as they are unknown. Waits at most

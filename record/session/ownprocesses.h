@@ -17,12 +17,12 @@
 /* maximum number of processes that are left out; the off-CPU times of further ones are recorded */
 enum { OWNPROCESSES_MAX = LEFTOUT_MAX - LEFTOUT_RESERVED };
 
-/* Leaves the processes of this recording that run now, as far as /proc shows them, out of the off-CPU times
- * (switches_leave_out), and no other process. Processes that they start later are left out without a further call. The
- * caller must call it after the events were enabled, so that no FORK record is missing, and before it takes the first
- * record. It must call it again after lost records, since a pid may be that of another process then. parent: pid of the
- * process with which pjrecord ends. command: pid of the command that it starts. 0: no such process. Does nothing if
- * switches is NULL. */
+/* Leaves out of the off-CPU times (switches_leave_out) the processes of this recording that run now, as far as /proc
+ * shows them, and no other process. Processes that they start later are left out without a further call. The caller
+ * must call it after the events were enabled, so that no FORK record is missing, and before it takes the first record.
+ * It must call it again after lost records, since a pid may be that of another process then. parent: pid of the process
+ * with which pjrecord ends. command: pid of the command that it starts. 0: no such process. Does nothing if switches is
+ * NULL. */
 void ownprocesses_leave_out(struct switches *switches, uint32_t parent, uint32_t command);
 
 /* Calls add for the pid of each process in row[0..n) that belongs to this recording. In the header for tests. */

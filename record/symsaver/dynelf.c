@@ -40,7 +40,7 @@ static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t a
 	return fullio_pread(source->fd, p, n, at);
 }
 
-/* Reads up to n bytes of the program at a linked address to `to`. Returns the number of bytes read. */
+/* Reads into `to` up to n bytes of the program at a linked address. Returns the number of bytes read. */
 static size_t dynelf_bytes_at(const struct program *program, uint64_t address, void *to, size_t n)
 {
 	const Elf64_Phdr *segment;

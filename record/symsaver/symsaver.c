@@ -127,7 +127,7 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	return false;
 }
 
-/* Reads the first bytes, at most cap, of the file `name` in /proc/PID of the symbol saver to buf. Returns the bytes
+/* Reads into buf the first bytes, at most cap, of the file `name` in /proc/PID of the symbol saver. Returns the bytes
  * that were read; an empty string on failure. */
 static struct str read_saver(const struct symsaver *saver, const char *name, char *buf, size_t cap)
 {

@@ -330,7 +330,7 @@ static bool is_still_owner(struct cfitables *tables, const struct process *p, co
 }
 
 /* Returns true if no table may be requested for the owner now: helpers must avoid its fault domain, or the tenant has
- * exceeded its budget of CPU time. Then counts an over-budget case (OVER_TABLES) of the tenant. */
+ * exceeded its budget of CPU time. If so, counts a loss of the tenant (OVER_TABLES). */
 static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner *owner, uint64_t now)
 {
 	bool host = backoff_is_host(&owner->of, tables->own_ns);
