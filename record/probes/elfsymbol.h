@@ -36,7 +36,8 @@ struct elfsymbol {
 	char similar[ELFSYMBOL_SIMILAR];
 };
 
-/* Looks up a function by its name and fills *symbol. *elfhead must contain the section headers (elfhead_read). */
+/* Looks up a function by its name. Returns ELFSYMBOL_FOUND and sets symbol->offset, or returns the reason of the
+ * failure; may set symbol->similar. *elfhead must contain the section headers (elfhead_read). */
 enum elfsymbol_answer elfsymbol_find(const struct elfhead *elfhead, struct str name, struct elfsymbol *symbol);
 
 #endif

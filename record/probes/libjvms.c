@@ -435,7 +435,8 @@ static void run_scan(void *to)
 
 /* ---- messages --------------------------------------------------------------------------------------------------- */
 
-/* Receives the messages until the last one. */
+/* Receives all messages of the helper process, and fills *libjvms from them. Returns PROBEHELPER_DONE after the last
+ * message, otherwise the failure of probehelper_take; PROBEHELPER_ENDED, too, if there are too many messages. */
 static enum probehelper_answer take_files(struct probehelper *helper, struct libjvms *libjvms)
 {
 	for (uint32_t i = 0; i <= LIBJVMS_FILES_MAX; i++) {

@@ -50,7 +50,8 @@ bool probehelper_start(struct probehelper *helper, const struct probehelper_work
 enum probehelper_answer probehelper_take(struct probehelper *helper, void *reply, size_t n, int *fd);
 void probehelper_end(struct probehelper *helper);
 
-/* Starts a helper process, receives one message, and ends it. */
+/* Starts a helper process, receives one message as probehelper_take does, and ends the helper process. Returns
+ * PROBEHELPER_FAILED with errno if it cannot be started. */
 enum probehelper_answer probehelper_run(const struct probehelper_work *work, void *reply, size_t n, int *fd);
 
 #endif

@@ -144,9 +144,9 @@ static int open_mapped(struct search *search)
 	return fd;
 }
 
-/* Opens a file with the rights of the real user only: a user must not learn, by the capabilities of pjrecord (setcap),
- * which files and symbols are in directories that the user may not read. access() alone does not suffice, because the
- * user can replace a link on the path after the check. */
+/* Opens a file with the rights of the real user only. Returns its descriptor; -1 with errno on failure. A user must not
+ * learn, by the capabilities of pjrecord (setcap), which files and symbols are in directories that the user may not
+ * read. access() alone does not suffice, because the user can replace a link on the path after the check. */
 static int open_as_user(const char *path)
 {
 	struct capabilities all, none;

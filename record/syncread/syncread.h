@@ -104,7 +104,7 @@ struct syncread_process {
 
 /* Registers a process, and first removes a registered process with the same pid. Takes over process->memory and closes
  * it, also on failure. The first registration starts the reader threads. Returns false if a limit is reached
- * (threadtable.h). */
+ * (threadtable.h), the tenant is avoided, or the plan is invalid. */
 bool syncread_add_process(struct syncread *syncread, const struct syncread_process *process);
 /* Registers a thread of a registered process, or changes its root. since: time in ns before the root was read from the
  * process. A record of the thread's end at `since` or later removes the thread; a record of its process's exec at the

@@ -36,8 +36,8 @@ struct pass {
 	bool lost;
 };
 
-/* Compares the walk with fp[0..n) up to the first difference. Skips the frame with index place[i] in the walk if bit i
- * of `bits` is set. */
+/* Compares the walk with fp[0..n) up to the first difference, and returns how far they are equal. Skips the frame with
+ * index place[i] in the walk if bit i of `bits` is set. */
 static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n,
 				     const size_t *place, unsigned bits)
 {

@@ -5,8 +5,9 @@
  * The modules are the unwind tables of files (cfitables.h), the code of JVMs (javacode.h), the names of interpreted
  * methods (javanames.h), the frames of interpreters (interpreters.h) and the conversion of samples (samplestack.h). If
  * the recording uses the kernel's frame-pointer callchains, the object is NULL. These functions do not accept NULL:
- * unwinder_sample, unwinder_wait, unwinder_has_wait, unwinder_resumed, unwinder_skip, unwinder_recount. All other
- * functions accept NULL and then do nothing. One thread uses the object. Times are clock_now(), in ns.
+ * unwinder_sample, unwinder_allocation, unwinder_wait, unwinder_has_wait, unwinder_resumed, unwinder_skip,
+ * unwinder_recount. All other functions accept NULL and then do nothing. One thread uses the object. Times are
+ * clock_now(), in ns.
  */
 #ifndef PJ_UNWINDER_H
 #define PJ_UNWINDER_H
