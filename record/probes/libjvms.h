@@ -4,20 +4,20 @@
  *
  * JVMs of one JDK share a file, so one breakpoint in it samples all of them, also those that start later. JVMs in
  * containers have files of their own. A file is identified by device and inode, as /proc/PID/maps shows them, because
- * processes choose the paths. It is opened right after its mapping was read, through the first process for which that
- * succeeds. It stays open if this process then ends.
+ * processes choose the paths. Each file is opened right after its mapping was read, through the first process for which
+ * that succeeds, and stays open if this process then ends.
  *
  * Any process can map any number of files of this name. Each tenant adds at most LIBJVMS_TENANT files, and the list
- * begins with the first file of each tenant. Once the processes of a tenant have used its share of the time, its
- * further processes are skipped. A helper process reads /proc.
+ * begins with the first file of each tenant. Once the processes of a tenant have used the tenant's share of the time,
+ * its further processes are skipped. A helper process reads /proc.
  *
  * To place a probe, the kernel locks the address spaces of all processes that have mapped its page, one after the
  * other, and no process of the host can fork meanwhile (dup_mmap_sem). A process that holds this lock for ever
- * (test/hostile/holdlock.c) would stop the host. While a process holds its lock so, readers of its mappings wait, too.
- * So pjrecord reads the mappings of all processes, and looks up a name in their map_files, also if only some processes
- * are recorded. The search fails if a process does not answer in time (timelimit.h), and again when it is read once
- * more. Processes that could not be read because another one of their tenant did not answer are read again for some
- * seconds, then skipped. The search does not find a process that takes the lock later, or that it skipped.
+ * (test/hostile/holdlock.c) would stop the host. Readers of the mappings of such a process wait, too. So pjrecord reads
+ * the mappings of all processes, and looks up a name in their map_files, also if only some processes are recorded. The
+ * search fails if a process answers in time (timelimit.h) neither when it is read nor when it is read again. Processes
+ * that could not be read because another one of their tenant did not answer are read again for some seconds, then
+ * skipped. The search does not find a process that takes the lock later, or that it skipped.
  */
 #ifndef PJ_LIBJVMS_H
 #define PJ_LIBJVMS_H

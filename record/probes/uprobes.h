@@ -63,8 +63,8 @@ struct uprobe_file {
 bool uprobes_find_open(struct uprobe *uprobe, int file, const struct uprobe_file *what, struct text *why);
 
 /* Opens the breakpoint that config1 and config2 of an attribute of the uprobe PMU describe, on one CPU for all
- * processes, and closes it. The kernel then reads the instruction in the file and its pages in all processes that have
- * mapped it. That may fail, because anybody can write such a file. Returns 0 or the errno of the failure. */
+ * processes, and closes it. The kernel then reads the instruction from the file, and its pages in all processes that
+ * have mapped the file. That may fail, because anybody can write such a file. Returns 0 or the errno of the failure. */
 int uprobes_try(const struct perf_event_attr *attr);
 
 /* Returns true if `error`, the errno of a failed open of a breakpoint, has another cause than the file: pjrecord lacks

@@ -18,8 +18,9 @@
 
 struct rescan;
 
-/* Returns the state of a recording. proc true: starts the thread that reads /proc; false: only tenants are looked up.
- * processes and budgets must live longer than the result, which the caller frees with rescan_free. */
+/* Returns the state of this module for one recording. proc: true: starts the thread that reads /proc; false: only
+ * tenants are looked up. processes and budgets must live longer than the result, which the caller frees with
+ * rescan_free. */
 struct rescan *rescan_new(struct processes *processes, struct budgets *budgets, bool proc);
 void rescan_free(struct rescan *rescan);
 

@@ -23,9 +23,9 @@
 
 struct state;
 
-/* Returns the state of a recording, which the caller frees with state_free. event: id of the event of side-band
- * records, for the trailers of composed records. keep: symbol saver, or NULL. All arguments must live longer than the
- * result. */
+/* Returns the state of this module for one recording, which the caller frees with state_free. event: id of the event of
+ * side-band records, for the trailers of composed records. keep: symbol saver, or NULL. All arguments must live longer
+ * than the result. */
 struct state *state_new(struct processes *processes, struct cgroups *cgroups, struct kernel *kernel,
 			struct symsaver *keep, struct rescan *rescan, uint64_t event);
 void state_free(struct state *state);

@@ -520,7 +520,8 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	/* first: the unwinder parks the synchronous reader on all CPUs, for which it needs sources and rings */
+	/* frees the unwinder first: it parks the synchronous reader on all CPUs, for which it needs sources and rings
+	 */
 	unwinder_free(session->w.unwinder);
 	sources_close(session->sources);
 	rings_free(session->rings);

@@ -9,7 +9,7 @@
  *    that call.
  *  - The callee-saved registers on x86-64: a sample from an NMI in kernel mode lacks them. Kernels before 5.11 lack
  *    them in all samples in kernel mode, and so at each context switch. In these cases, only registers that a system
- * call preserves and that each kernel records are compared.
+ *    call preserves and that each kernel records are compared.
  */
 #ifndef PJ_USERREGS_H
 #define PJ_USERREGS_H

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/fpcompare.h"
 
-enum {
-	PLACES = 6
-}; /* maximum number of frames that the comparison tries to skip, because frame pointers may miss them */
-enum { OUTER = 3 }; /* maximum number of libc frames around main, or around the function of a thread */
+enum { PLACES = 6 }; /* maximum number of frames that the comparison tries to skip */
+enum { OUTER = 3 };  /* maximum number of libc frames around main, or around the function of a thread */
 
 void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code)
 {
