@@ -53,9 +53,9 @@ struct budgets_limits {
 };
 
 /* Returns limits that suffice for stacks as deep as those of real programs. event[0..n): the sampled events.
- * stack_bytes: size of a stack copy. per_second: the requested limit; 0: as much as the samples of all CPUs need. 6
- * bytes of a stack copy are assumed to give one address of 8 bytes in the window, since a frame has about 48 bytes; the
- * kernel's callchain has up to 127 addresses. In per_second, an event with a fixed period counts as 16 MB per second on
+ * stack_bytes: size of a stack copy. per_second: the requested limit; 0: as much as the samples of all CPUs need. A
+ * frame is assumed to have 48 bytes of a stack copy, which give one address of 8 bytes in the window; the kernel's
+ * callchain has up to 127 addresses more. In per_second, an event with a fixed period counts as 16 MB per second on
  * each CPU, because its number of samples is unknown. */
 struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus,
 				     uint64_t per_second);

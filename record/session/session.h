@@ -149,7 +149,8 @@ bool session_step(struct session *session, int wait_ms);
  * could not be written, otherwise 0; always 0 for windows in a directory. */
 int session_finish(struct session *session);
 
-/* Returns the totals so far; the open window is not included. */
+/* Returns the totals so far. Of the open window, only oncpu_ns, idle_samples, lost_others, helpers and allocations are
+ * included. */
 struct session_totals session_totals(const struct session *session);
 /* Closes events and rings, and frees the session. Accepts NULL. */
 void session_free(struct session *session);
