@@ -45,7 +45,7 @@ enum { SCAN_MS = 12000, SHARE_MS = SCAN_MS / 8, RETRY_MS = 1100, RETRIES = 2, RE
 struct owner {
 	struct tenant tenant;
 	uint32_t files;              /* number of files of struct scan that its processes have mapped */
-	bool has[LIBJVMS_FILES_MAX]; /* has[i]: they have mapped file[i] of struct scan */
+	bool has[LIBJVMS_FILES_MAX]; /* has[i]: its processes have mapped file[i] of struct scan */
 };
 
 struct file {

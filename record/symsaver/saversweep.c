@@ -29,7 +29,8 @@ struct share {
 	uint64_t held, max;     /* held: bytes of the share's files. max: bytes that may remain after the sweep. */
 	/* bytes of the files by class of modification time; class 0 is the oldest, class AGES - 1 the newest */
 	uint64_t age[AGES];
-	size_t cut; /* newest class of age[] whose files are removed if the share exceeds max */
+	size_t cut; /* if the share exceeds max, files of this class of age[] and of older classes are removed until it
+		       does not */
 	/* number of files that were removed because of max, although a window may need them */
 	uint64_t forced;
 };

@@ -95,7 +95,8 @@ static int open_event(uint32_t cpu, unsigned event, size_t bytes)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.context_switch = event == SWITCHES,
-		.exclude_kernel = event == SWITCHES, /* the events other than SWITCHES occur only in the kernel */
+		.exclude_kernel =
+			event == SWITCHES, /* the other events occur only in the kernel, so they must not exclude it */
 		.watermark = 1,
 		.wakeup_watermark = (uint32_t)bytes / 2,
 	};
