@@ -195,8 +195,8 @@ void sessionrecords_take(struct session *session, const struct ring_record *reco
 	struct ring_sample_id *sample_id =
 		(struct ring_sample_id *)(void *)((char *)perf_record + perf_record->size - sizeof(*sample_id));
 	sample_id->event = sources_event(session->sources, sample_id->event);
-	/* Ignores build-ids in mapping records: pjrecord requests none (eventattrs.c), but another recorder may
-	 * have. */
+	/* Clears the bit for a build-id in mapping records: pjrecord requests none (eventattrs.c), but the bit may be
+	 * set because another recorder does. */
 	if (perf_record->type == RECORD_MMAP2)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	uint64_t lost = 0;

@@ -322,7 +322,8 @@ static bool add_headers(struct new_elf *elf)
 	if (elf->p->file.read)
 		good = elf->p->file.read(&elf->p->file, 0, p, header) == header &&
 		       elf->p->file.read(&elf->p->file, elfhead->header.e_phoff, p + header, segments) == segments;
-	/* The new file lacks the bytes to which program headers other than PT_LOAD refer. */
+	/* Program headers other than PT_LOAD become PT_NULL, because the new file lacks the bytes to which they refer.
+	 */
 	for (size_t i = 0; i < elfhead->segments; i++)
 		if (elfhead->segment[i].p_type != PT_LOAD)
 			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */

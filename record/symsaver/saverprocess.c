@@ -33,7 +33,7 @@
 #define QUEUE_MS 50 /* interval in ms between two checks of the queue while it has messages */
 /* maximum time in s for the remaining work when the recorder ends; then SIGALRM ends the symbol saver */
 #define FINISH_S 10
-#define FAILED 1024 /* number of slots for files that were not saved in this window; a power of two */
+#define FAILED 1024 /* number of slots of saver.failed; a power of two */
 
 struct saver {
 	struct saver_shared *shared;

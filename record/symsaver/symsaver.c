@@ -32,7 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPORTED 4096 /* number of slots for messages that were sent in this window; a power of two */
+/* number of slots of symsaver.reported, the keys of the messages that were sent in this window; a power of two */
+#define REPORTED 4096
 #define VERDICTS 1024
 #define STOP_LOOK_NS 2000000
 /* ns without progress at files of one fault domain after which the symbol saver is blocked, and is replaced */
