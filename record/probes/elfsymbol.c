@@ -12,7 +12,7 @@ struct search {
 	struct str name;
 	struct similar similar;
 	struct elfsymbol *symbol;
-	bool any;      /* true if the symbol tables have a function with a name */
+	bool any;      /* true if the symbol tables have at least one function that has a name */
 	bool found;    /* true if the function was found; `address` is its address */
 	bool global;   /* true if the found symbol is not local */
 	bool large;    /* true if a table was too large to read */
@@ -136,7 +136,7 @@ enum elfsymbol_answer elfsymbol_find(const struct elfhead *elfhead, struct str n
 	struct search search = { .elfhead = elfhead, .name = name, .similar = similar_to(name), .symbol = symbol };
 
 	*symbol = (struct elfsymbol){ 0 };
-	/* reads one table of each kind, the number that the gABI allows; a hostile file may have thousands */
+	/* reads at most one .symtab and one .dynsym, as many as the gABI allows; a hostile file may have thousands */
 	for (uint32_t type = SHT_SYMTAB; type; type = type == SHT_SYMTAB ? SHT_DYNSYM : 0)
 		for (size_t i = 1; i < elfhead->sections && !search.found; i++)
 			if (elfhead->section[i].sh_type == type) {

@@ -15,7 +15,7 @@
 #define ELFSYMBOL_SECTION_MAX ((uint64_t)384 << 20)
 
 enum {
-	ELFSYMBOL_NAME_MAX = 4096, /* limit for the length of a symbol's name in bytes; longer names are not found */
+	ELFSYMBOL_NAME_MAX = 4096, /* names of this many bytes or more are not found */
 	ELFSYMBOL_SIMILAR = 64     /* size of a similar name in bytes, including its NUL */
 };
 
@@ -24,7 +24,7 @@ enum elfsymbol_answer {
 	ELFSYMBOL_NONE,     /* no function has this name */
 	ELFSYMBOL_EMPTY,    /* the file has no functions in its symbol tables */
 	ELFSYMBOL_LARGE,    /* the function was not found, and a table exceeds ELFSYMBOL_SECTION_MAX and was not read */
-	ELFSYMBOL_SEVERAL,  /* functions at different addresses have this name */
+	ELFSYMBOL_SEVERAL,  /* functions of the same binding (local or not) at different addresses have this name */
 	ELFSYMBOL_INDIRECT, /* the symbol is STT_GNU_IFUNC: its code selects a function when the program starts */
 	ELFSYMBOL_NO_CODE   /* the address is in no executable segment of the file */
 };
@@ -36,7 +36,8 @@ struct elfsymbol {
 	char similar[ELFSYMBOL_SIMILAR];
 };
 
-/* Looks up a function by its name and fills *symbol. The caller has read *elfhead with its section headers. */
+/* Looks up a function by its name. Returns ELFSYMBOL_FOUND and sets symbol->offset, or returns the reason of the
+ * failure; may set symbol->similar. *elfhead must contain the section headers (elfhead_read). */
 enum elfsymbol_answer elfsymbol_find(const struct elfhead *elfhead, struct str name, struct elfsymbol *symbol);
 
 #endif

@@ -19,7 +19,8 @@ bool hostmounts_find(struct str mountinfo, const struct str *id, struct hostmoun
 
 		str_cut(&line, ' '); /* the id of its parent */
 		device = str_cut(&line, ' ');
-		/* a field "-" precedes the type: paths have no spaces, which the kernel writes as \040 */
+		/* a field "-" precedes the type; a path cannot contain such a field, because the kernel writes its
+		 * spaces as \040 */
 		while (line.n && !str_eq(str_cut(&line, ' '), STR("-")))
 			continue;
 		type = str_cut(&line, ' ');
@@ -71,8 +72,8 @@ struct mount_text {
 	struct text device, type;
 };
 
-/* Searches the mount namespace of a process, "self" or a PID (hostmounts_find). mount: gets device and type; if id is
- * NULL, it has the device. */
+/* Finds a mount of a process ("self" or a PID) by its id, or, if id is NULL, by mount->device. Sets mount->device if id
+ * is given, and mount->type if it is empty. Returns false if there is no such mount. */
 static bool find_in(const char *process, const struct str *id, struct mount_text *mount)
 {
 	struct hostmount found = { text_view(&mount->device), { 0 } };
@@ -96,9 +97,9 @@ static bool find_device(struct mount_text *mount)
 	return find_in("self", NULL, mount) || find_in("1", NULL, mount);
 }
 
-/* Sets mount->device to the device number in the status of the file of a descriptor. A FUSE file system cannot choose
- * it. It is that of the mount but for btrfs, and overlays of several file systems, whose files have numbers that no
- * mountinfo shows. Returns false on failure. */
+/* Sets mount->device to the device number in the status of the file of a descriptor. The kernel chooses this number,
+ * also for FUSE. It equals the number of the mount, except on btrfs and on overlays of several file systems: the
+ * numbers of their files are in no mountinfo. Returns false on failure. */
 static bool hostmounts_device(int fd, struct mount_text *mount)
 {
 	struct statx status;
@@ -109,8 +110,9 @@ static bool hostmounts_device(int fd, struct mount_text *mount)
 	return true;
 }
 
-/* pid: a process that may have the mount in its namespace. Its mountinfo lacks mounts above its root directory, as
- * those of a process that chroot() put into a folder of its own mount namespace: for these, the device counts. */
+/* Returns true if a mount is local. id: id of the mount, which has the file fd. pid: a process that may have the mount
+ * in its namespace. If chroot() changed its root directory, its mountinfo lacks mounts above that directory; these are
+ * found by the device of the file. mount: empty, gets device and type. */
 static bool is_local_mount(int fd, struct str id, uint32_t pid, struct mount_text *mount)
 {
 	char process[16];

@@ -26,50 +26,53 @@
 
 /* Maximum size in bytes of /proc/PID/maps: enough for 65,530 mappings, the default limit of a process. */
 #define MAPS_MAX ((size_t)8 << 20)
-/* TENANTS_MAX: maximum number of tenants with limits of their own; all further ones share one. SHARES: size of the
+/* TENANTS_MAX: size of the table of tenants; all further tenants share its last entry. SHARES: number of slots of the
  * table of used times. LATE_MAX: maximum number of processes that are read again. THREADS_MAX: maximum number of
  * threads of a process that are read. */
 enum { TENANTS_MAX = 256, SHARES = 1024, LATE_MAX = 1024, THREADS_MAX = 16 };
 /* Times in ms. SCAN_MS: after this time, further processes are skipped. SHARE_MS: maximum for the processes of one
  * fault domain (tenant_place). RETRY_MS: interval at which late processes are read again, longer than the usual rest of
- * a fault domain (timelimit.h), and RETRY_END_MS: until when. RETRIES: number of these reads after which one that does
- * not answer is blocked. */
+ * a fault domain (timelimit.h). RETRY_END_MS: time since the start of the search at which these reads end. RETRIES:
+ * minimum number of these reads before a process that does not answer is reported as blocked. */
 enum { SCAN_MS = 12000, SHARE_MS = SCAN_MS / 8, RETRY_MS = 1100, RETRIES = 2, RETRY_END_MS = 17000 };
 
-/* A file whose read waits for the lock of the address space, and fails then: no mapping has this range. Since Linux
- * 6.17, reads of maps take locks of single mappings (CONFIG_PER_VMA_LOCK). Those of cmdline take none if a process
- * has set the range of its arguments to be empty (PR_SET_MM_MAP). */
+/* A file in /proc/PID whose open takes the lock of the address space, then fails, because no mapping has this range. No
+ * other file suffices: since Linux 6.17, reads of maps take locks of single mappings (CONFIG_PER_VMA_LOCK), and reads
+ * of cmdline take no lock if a process has set the range of its arguments to be empty (PR_SET_MM_MAP). */
 #define LOCK_FILE "map_files/0-1"
 
 /* A tenant with a libjvm.so. */
 struct owner {
 	struct tenant tenant;
-	uint32_t files;              /* number of different files that its processes have mapped */
-	bool has[LIBJVMS_FILES_MAX]; /* by index of the file */
+	uint32_t files;              /* number of files of struct scan that its processes have mapped */
+	bool has[LIBJVMS_FILES_MAX]; /* has[i]: its processes have mapped file[i] of struct scan */
 };
 
 struct file {
-	struct namedmapping mapping; /* without its strings */
+	struct namedmapping mapping; /* device and inode of the file; the other members are empty */
 	struct libjvm of;
-	/* number of files of a tenant before this one: the smallest one, if processes of several tenants have it */
+	/* number of files of the same tenant that were found before this file; the minimum over all tenants that have
+	 * mapped it */
 	uint32_t rank;
-	/* of the open file. btrfs: mappings of different files may show the same device and inode (targetfile_is) */
+	/* device and inode that fstat() returns for the file. btrfs: true on btrfs, where mappings of different files
+	 * may show the same device and inode (targetfile_is) */
 	dev_t device;
 	ino_t inode;
 	bool btrfs;
 };
 
-/* A message of the helper process: one for each file, with its descriptor, then one without. */
+/* Message from the helper process: one for each file, with its descriptor, then one with the counts. */
 struct message {
-	uint32_t pid; /* 0: the last message */
+	uint32_t pid; /* process that has mapped the file; 0: the last message */
 	uint32_t left_out, unread, skipped, blocked;
 };
 
-/* A process to read. target: its libjvm.so is taken; false: only the answer counts. */
+/* A process to read. target: true: a libjvm.so that it has mapped is added; false: it is only checked for blocked
+ * reads. */
 struct candidate {
 	uint32_t pid;
 	uint32_t thread;  /* thread whose files are read; pid, unless the main thread has ended */
-	uint64_t late_ms; /* time of clock_now_ms at which it did not answer in time; 0: it was not read */
+	uint64_t late_ms; /* time (clock_now_ms) at which its last read timed out; 0: no read has timed out */
 	bool target;
 };
 
@@ -81,13 +84,14 @@ struct scan {
 	uint32_t n, nowners;
 	struct message counts;
 	uint64_t begin; /* time of the start in ns (clock_now) */
-	/* time in ns that a fault domain has used; open addressing; place 0: free */
+	/* hash table of the ns that each fault domain has used, by its key `place` (tenant_place), with open
+	 * addressing; a slot with place 0 is free */
 	struct share {
 		uint64_t place, ns;
 	} share[SHARES];
 	uint32_t nshares;
-	/* late: processes that did not answer in time, or were not read as their fault domain rests; again: those that
-	 * are read again now */
+	/* late: processes to read again, because they did not answer in time, or were not read while their fault domain
+	 * rested; again: copy of late[] during the repeated reads */
 	struct candidate late[LATE_MAX], again[LATE_MAX];
 	uint32_t nlate;
 };
@@ -153,7 +157,8 @@ static uint32_t open_file(struct scan *scan, int process, struct candidate candi
 	return i;
 }
 
-/* Adds the libjvm.so of a process, unless it is in the list, or its tenant has too many. */
+/* Adds the libjvm.so of a process to the list, unless it is there. Counts the process as left out if the list is full,
+ * its tenant has too many files, or the file cannot be opened. */
 static void take_mapping(struct scan *scan, int process, struct candidate candidate, const struct namedmapping *mapping)
 {
 	struct owner *owner = find_owner(scan, tenant_of(process));
@@ -176,7 +181,7 @@ static void take_mapping(struct scan *scan, int process, struct candidate candid
 	owner->files++;
 }
 
-/* Returns the entry of a fault domain, which has place 0 if it is new. */
+/* Returns the slot of a fault domain, or, if it has none, the free slot (place 0) for it. */
 static struct share *time_share(struct scan *scan, uint64_t place)
 {
 	size_t i = hash_mix(place, 0x9E3779B97F4A7C15u) % SHARES;
@@ -210,8 +215,8 @@ static int open_candidate(uint32_t pid)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Keeps a process without an answer, to read it again. If there are too many, those that were not read are skipped
- * first. */
+/* Adds a process without an answer to those to read again. If there are LATE_MAX already, one process is skipped: one
+ * that was not read, rather than one that timed out. */
 static void add_late(struct scan *scan, struct candidate candidate)
 {
 	uint32_t i = 0;
@@ -227,9 +232,9 @@ static void add_late(struct scan *scan, struct candidate candidate)
 		scan->late[i] = candidate;
 }
 
-/* Keeps a process to read it again, if `error` means that it gave no answer. Returns false for other errors. Only a
- * process that did not answer itself may be blocked: EBUSY means that it was not read (timelimit_call), EAGAIN that no
- * thread could be started. */
+/* Adds a process to those to read again if `error` means that it gave no answer. Returns false for other errors. Only
+ * ETIMEDOUT sets late_ms, by which the process can be reported as blocked: EBUSY means that it was not read
+ * (timelimit_call), EAGAIN that no thread could be started. */
 static bool retry_unanswered(struct scan *scan, struct candidate candidate, int error)
 {
 	if (!taskwait_is_unanswered(error) && error != EAGAIN)
@@ -251,7 +256,8 @@ static bool check_lock(struct scan *scan, int process, struct candidate candidat
 	return !failed || !retry_unanswered(scan, candidate, error);
 }
 
-/* A process that has mapped several files of this name is no usual JVM, and is left out. */
+/* Adds the libjvm.so in the text of /proc/PID/maps. A process that has mapped several files of this name is no usual
+ * JVM, and is left out. */
 static void take_maps(struct scan *scan, int process, struct candidate candidate, struct str maps)
 {
 	struct namedmapping mapping;
@@ -312,7 +318,7 @@ static void read_process(struct scan *scan, int process, struct candidate candid
 		read_other_threads(scan, process, candidate);
 }
 
-/* Reads a process, unless the time of all, or of its fault domain, is used up. */
+/* Reads a process, or skips it if the time for the search (SCAN_MS), or for its fault domain (SHARE_MS), is used up. */
 static void scan_process(struct scan *scan, uint32_t pid, bool target)
 {
 	uint64_t begin = clock_now(), place;
@@ -337,7 +343,7 @@ static bool libjvms_is_target(const struct scan *scan, uint32_t pid)
 	return false;
 }
 
-/* Reads all processes but those of the list. */
+/* Reads all processes that are not in scan->pid. */
 static void scan_others(struct scan *scan)
 {
 	DIR *dir = opendir("/proc");
@@ -353,8 +359,8 @@ static void scan_others(struct scan *scan)
 		closedir(dir);
 }
 
-/* Returns the PID of the process that was the last one not to answer in time, among those without an answer: it is the
- * cause of the rest of its fault domain. Returns 0 if there is none, or if all reads have ended since. */
+/* Returns the PID of the late process whose read timed out last; it is the reason why its fault domain rests. Returns 0
+ * if no read of a late process has timed out, or if all reads that timed out have ended since. */
 static uint32_t blocked_process(const struct scan *scan)
 {
 	const struct candidate *last = NULL;
@@ -384,9 +390,9 @@ static void read_late_once(struct scan *scan)
 	}
 }
 
-/* Reads the late processes again, which may have waited for a CPU only, or for a call that has ended, or rest for
- * another process. Sets counts.blocked to one that does not answer; else counts those that are still late as skipped.
- */
+/* Reads the late processes again: they may have waited only for a CPU, or for a call that has ended, or were not read
+ * because of another process of their fault domain. Then sets counts.blocked to a process that does not answer (0:
+ * none), and counts all that are still late as skipped. */
 static void read_late(struct scan *scan)
 {
 	const struct timespec moment = { RETRY_MS / 1000, RETRY_MS % 1000 * 1000000L };
@@ -401,7 +407,7 @@ static void read_late(struct scan *scan)
 	scan->counts.skipped += scan->nlate;
 }
 
-/* Sends the files: the first ones of all tenants, then the second ones, and so on. */
+/* Sends the files, first the first file of each tenant, then the second files, and so on; then the counts. */
 static void send_files(struct scan *scan)
 {
 	for (uint32_t rank = 0; rank < LIBJVMS_FILES_MAX; rank++)
@@ -429,7 +435,8 @@ static void run_scan(void *to)
 
 /* ---- messages --------------------------------------------------------------------------------------------------- */
 
-/* Receives the messages until the last one. */
+/* Receives all messages of the helper process, and fills *libjvms from them. Returns PROBEHELPER_DONE after the last
+ * message, otherwise the failure of probehelper_take; PROBEHELPER_ENDED, too, if there are too many messages. */
 static enum probehelper_answer take_files(struct probehelper *helper, struct libjvms *libjvms)
 {
 	for (uint32_t i = 0; i <= LIBJVMS_FILES_MAX; i++) {

@@ -2,22 +2,22 @@
 /*
  * libjvms.h - opens the files libjvm.so that processes have mapped, each file once.
  *
- * JVMs of one JDK share a file, so a breakpoint in it counts for all of them, also for those that start later. JVMs in
- * containers have files of their own. A file is identified by device and inode, as /proc/PID/maps shows them; paths are
- * chosen by the processes. It is opened right after its mapping was read, by the first process for which that succeeds:
- * what this process does then, such as to end, is of no effect.
+ * JVMs of one JDK share a file, so one breakpoint in it samples all of them, also those that start later. JVMs in
+ * containers have files of their own. A file is identified by device and inode, as /proc/PID/maps shows them, because
+ * processes choose the paths. Each file is opened right after its mapping was read, through the first process for which
+ * that succeeds, and stays open if this process then ends.
  *
  * Any process can map any number of files of this name. Each tenant adds at most LIBJVMS_TENANT files, and the list
- * begins with the first file of each tenant. Each tenant has a share of the time, too, after which its processes are
- * skipped. A helper process reads /proc.
+ * begins with the first file of each tenant. Once the processes of a tenant have used the tenant's share of the time,
+ * its further processes are skipped. A helper process reads /proc.
  *
  * To place a probe, the kernel locks the address spaces of all processes that have mapped its page, one after the
  * other, and no process of the host can fork meanwhile (dup_mmap_sem). A process that holds this lock for ever
- * (test/hostile/holdlock.c) would stop the host. Others that need the lock for reading wait, too: so pjrecord reads the
- * mappings of all processes, and looks up a name in their map_files, also if only some processes are recorded. The
- * search fails if one process does not answer in time (timelimit.h), also when it is read again. Processes that could
- * not be read because another one of their tenant did not answer are read again for some seconds, then skipped. The
- * check finds neither a process that takes the lock after it, nor one that is skipped.
+ * (test/hostile/holdlock.c) would stop the host. Readers of the mappings of such a process wait, too. So pjrecord reads
+ * the mappings of all processes, and looks up a name in their map_files, also if only some processes are recorded. The
+ * search fails if a process answers in time (timelimit.h) neither when it is read nor when it is read again. Processes
+ * that could not be read because another one of their tenant did not answer are read again for some seconds, then
+ * skipped. The search does not find a process that takes the lock later, or that it skipped.
  */
 #ifndef PJ_LIBJVMS_H
 #define PJ_LIBJVMS_H
@@ -40,8 +40,8 @@ struct libjvm {
 struct libjvms {
 	uint32_t n;
 	struct libjvm file[LIBJVMS_FILES_MAX];
-	uint32_t left_out; /* number of processes with other files, with several ones, or with one that cannot be opened
-			    */
+	uint32_t left_out; /* number of processes whose libjvm.so is not in file[]: a limit is reached, it cannot be
+			      opened, or there are several */
 	uint32_t unread;   /* number of processes whose mappings cannot be read */
 	uint32_t skipped;  /* number of processes that were not read for lack of time; they may hold their lock */
 	uint32_t blocked;  /* PID of a process that did not answer in time; 0: none */

@@ -54,8 +54,8 @@ static int find_below_root(uint32_t pid, const struct namedmapping *mapping)
 	return fd;
 }
 
-/* Opens the file of an O_PATH descriptor for reading, and closes the descriptor. local: fails with EREMOTE for a file
- * that is not local. */
+/* Opens the file of the O_PATH descriptor fd for reading, and closes fd. Returns the new descriptor; -1 with errno on
+ * failure, also if fd is -1. local: true: fails with EREMOTE for a file that is not local (hostmounts.h). */
 static int open_found(int fd, uint32_t pid, bool local)
 {
 	if (fd < 0 || !local || hostmounts_is_local(fd, pid))
@@ -88,13 +88,13 @@ int mappedfile_open(uint32_t pid, const struct namedmapping *mapping)
 
 /* ---- with a time limit ------------------------------------------------------------------------------------------ */
 
-enum { OPENS = 1 }; /* distinguishes fault domains of opens */
+enum { OPENS = 1 }; /* hashed with a tenant's fault domain, gives the fault domain of its opens */
 
 struct opening {
 	int process, fd, error;
 	uint32_t pid;
 	struct namedmapping mapping;
-	struct arena strings; /* of the mapping */
+	struct arena strings; /* memory of the strings of `mapping` */
 };
 
 static void opening_work(void *arg)
@@ -122,8 +122,8 @@ static void opening_drop(void *arg)
 	free(opening);
 }
 
-/* A file system that does not respond must not make reads of mappings of the same tenant rest (libjvms.h): so opens
- * have fault domains of their own. */
+/* Returns the fault domain of an open. A file system that does not respond must not stop the reads of mappings of its
+ * tenant (libjvms.h), so opens have fault domains of their own. */
 static uint64_t opening_place(void *arg)
 {
 	const struct opening *opening = arg;

@@ -15,10 +15,11 @@
  * errno; ESTALE if the process has mapped another file there, or another file is at the path. May wait for ever. */
 int mappedfile_open(uint32_t pid, const struct namedmapping *mapping);
 
-/* Like mappedfile_open, but waits for a limited time (timelimit.h), then fails with ETIMEDOUT, or EBUSY.
- * `process` is a descriptor of /proc/PID, which stays open; pid may be a thread of the process. Files of procfs are
- * refused with EINVAL; those that are not local (hostmounts.h) with EREMOTE, before they are opened: the kernel reads a
- * page of the file when it places a probe, and until it has it, no process of the host can fork (dup_mmap_sem). */
+/* Like mappedfile_open, but in limited time: returns -1 with ETIMEDOUT if the file cannot be opened in time, and with
+ * EBUSY or EAGAIN if no attempt was made (timelimit_call). `process` is a descriptor of /proc/PID, which stays open;
+ * pid may be a thread of the process. Files of procfs are refused with EINVAL. Files that are not local (hostmounts.h)
+ * are refused with EREMOTE, before they are opened: the kernel reads a page of the file when it places a probe, and
+ * until that page is read, no process of the host can fork (dup_mmap_sem). */
 int mappedfile_open_soon(int process, uint32_t pid, const struct namedmapping *mapping);
 
 #endif

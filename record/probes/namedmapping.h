@@ -27,8 +27,8 @@ enum namedmapping_answer {
 	NAMEDMAPPING_SEVERAL /* different files have this name; *mapping is one of them */
 };
 
-/* Finds the first mapping of a file whose path ends with '/' and `name`. Sets *mapping unless the result is
- * NAMEDMAPPING_NONE. */
+/* Sets *mapping to the first mapping of a file whose path ends with '/' and `name`. Returns NAMEDMAPPING_NONE, without
+ * setting *mapping, if there is no such file, and NAMEDMAPPING_SEVERAL if there are different ones. */
 enum namedmapping_answer namedmapping_find(struct str maps, struct str name, struct namedmapping *mapping);
 
 /* Returns true if mappings a and b are of the same file (device and inode). */

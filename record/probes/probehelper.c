@@ -62,7 +62,7 @@ enum probehelper_answer probehelper_take(struct probehelper *helper, void *reply
 }
 
 /* Waits at most END_MS for the end of the helper process, because a file system may block one of its threads, also
- * after its reply; init reaps it later. */
+ * after its reply. If it ends later, init reaps it once pjrecord has ended. */
 void probehelper_end(struct probehelper *helper)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };

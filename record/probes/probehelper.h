@@ -20,13 +20,14 @@ enum {
 enum probehelper_answer {
 	PROBEHELPER_DONE,
 	PROBEHELPER_FAILED,  /* the helper process could not be started; errno */
-	PROBEHELPER_LATE,    /* it did not reply in time */
+	PROBEHELPER_LATE,    /* the helper process did not reply in time */
 	PROBEHELPER_STOPPED, /* *stop was set before the reply */
-	PROBEHELPER_ENDED    /* it ended without a reply, because of its limits */
+	PROBEHELPER_ENDED    /* the helper process ended, as by its limits, or its reply has another size */
 };
 
 struct probehelper_work {
-	/* runs in the helper process: sends messages with at most one descriptor to HELPERPROCESS_FD (fdmessage_put) */
+	/* runs in the helper process: sends messages, each with at most one descriptor, to HELPERPROCESS_FD
+	 * (fdmessage_put) */
 	void (*run)(void *to);
 	void *to;
 	/* descriptor that the helper process has as PROBEHELPER_FILE; -1: none */
@@ -49,7 +50,8 @@ bool probehelper_start(struct probehelper *helper, const struct probehelper_work
 enum probehelper_answer probehelper_take(struct probehelper *helper, void *reply, size_t n, int *fd);
 void probehelper_end(struct probehelper *helper);
 
-/* Starts a helper process, receives one message, and ends it. */
+/* Starts a helper process, receives one message as probehelper_take does, and ends the helper process. Returns
+ * PROBEHELPER_FAILED with errno if it cannot be started. */
 enum probehelper_answer probehelper_run(const struct probehelper_work *work, void *reply, size_t n, int *fd);
 
 #endif

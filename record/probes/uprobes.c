@@ -27,7 +27,7 @@
 #define PMU_TYPE "/sys/bus/event_source/devices/uprobe/type"
 /* CPU time that the helper process may use for symbols, in ms */
 #define CPU_MS 10000
-/* address space of the helper process in bytes, enough for one table */
+/* address space of the helper process in bytes, enough for the three sections of one symbol table */
 #define MEMORY (3 * ELFSYMBOL_SECTION_MAX + ((uint64_t)128 << 20))
 #define MAPS_MAX ((size_t)64 << 20) /* maximum number of bytes of /proc/PID/maps */
 
@@ -38,7 +38,7 @@ enum problem {
 	NOT_MAPPED,
 	REPLACED,
 	SEVERAL,   /* process reply.pid has mapped several files with the name to find */
-	DIFFERENT, /* process reply.pid has mapped another file with the name to find than an earlier process */
+	DIFFERENT, /* process reply.pid and a process before it have mapped different files with the name to find */
 	NOT_ELF,
 	NO_SYMBOL, /* the file has no usable function of the given name; reply.symbol: enum elfsymbol_answer */
 	NO_ANSWER, /* the helper process did not reply in time */
@@ -52,7 +52,7 @@ struct reply {
 	uint32_t pid;
 	/* without: first target process that has not mapped the file; nwithout: number of such processes */
 	uint32_t without, nwithout;
-	uint64_t offset[UPROBES_FUNCTIONS_MAX]; /* of each function */
+	uint64_t offset[UPROBES_FUNCTIONS_MAX]; /* file offset of each function */
 	char similar[ELFSYMBOL_SIMILAR];
 };
 
@@ -144,9 +144,9 @@ static int open_mapped(struct search *search)
 	return fd;
 }
 
-/* Opens a file with the rights of the real user only: a user must not learn, by the capabilities of pjrecord (setcap),
- * which files and symbols are in directories that the user may not read. access() alone does not suffice, because the
- * user can replace a link on the path after the check. */
+/* Opens a file with the rights of the real user only. Returns its descriptor; -1 with errno on failure. A user must not
+ * learn, by the capabilities of pjrecord (setcap), which files and symbols are in directories that the user may not
+ * read. access() alone does not suffice, because the user can replace a link on the path after the check. */
 static int open_as_user(const char *path)
 {
 	struct capabilities all, none;
@@ -189,7 +189,8 @@ static int open_by_path(struct search *search)
 
 /* ---- helper process ------------------------------------------------------------------------------------------- */
 
-/* Finds the first name of a function that the file has. */
+/* Looks up the names of a function, one after the other, until the file has one. Returns the answer for the last name
+ * that was looked up. */
 static enum elfsymbol_answer find_name(const struct uprobe_function *function, const struct elfhead *elfhead,
 				       struct elfsymbol *symbol)
 {
@@ -249,7 +250,7 @@ static void helper_run(void *to)
 		      search->reply.problem == NO_PROBLEM ? fd : -1);
 }
 
-/* The same for a file that is open. */
+/* Like helper_run, but reads the symbols of the open file PROBEHELPER_FILE, and sends no descriptor. */
 static void search_open_file(void *to)
 {
 	struct search *search = to;
@@ -407,7 +408,7 @@ static bool split(struct search *search, struct str spec, struct str *symbol, st
 	return true;
 }
 
-/* Fills *uprobe with the breakpoint at an offset of the file fd, which it owns then. */
+/* Fills *uprobe with the breakpoint at an offset of the file fd. *uprobe then owns fd. */
 static void set_breakpoint(struct uprobe *uprobe, int fd, uint64_t offset)
 {
 	struct text path = { 0 };

@@ -39,7 +39,7 @@ uint32_t uprobes_type(void);
 bool uprobes_find(struct uprobe *uprobe, struct str spec, const uint32_t *pid, size_t npids,
 		  const volatile sig_atomic_t *stop, struct text *why);
 
-/* A function by its names; the first one that the file has is used. */
+/* Alternative names of one function; the first name that the file has is used. */
 struct uprobe_function {
 	const struct str *name;
 	size_t n;
@@ -47,28 +47,28 @@ struct uprobe_function {
 
 enum { UPROBES_FUNCTIONS_MAX = 2 };
 
-/* Functions of a file. */
+/* Functions to find in a file, for uprobes_find_open; nfunctions is at most UPROBES_FUNCTIONS_MAX. */
 struct uprobe_file {
-	struct str name; /* of the file, for messages */
+	struct str name; /* name of the file, for messages */
 	const struct uprobe_function *function;
 	size_t nfunctions;
 	struct str lacks; /* sentence for a file that lacks one of the functions */
-	unsigned ms;      /* time limit in ms, at least 1 s */
+	unsigned ms;      /* time limit in ms, at least 1000 */
 	const volatile sig_atomic_t *stop;
 };
 
-/* Finds the breakpoints of all functions what->function[0..nfunctions) in the open file `file`, and fills uprobe[] of
- * the same number. `file` stays open. Returns false, without any breakpoint, and appends a sentence to *why if the file
- * lacks one of them, or otherwise as uprobes_find. */
+/* Finds the breakpoints of all functions what->function[0..nfunctions) in the open file `file`, and fills
+ * uprobe[0..nfunctions). `file` stays open. If the file lacks a function, or the search fails, returns false, leaves
+ * uprobe[] as it is, and appends a sentence to *why. */
 bool uprobes_find_open(struct uprobe *uprobe, int file, const struct uprobe_file *what, struct text *why);
 
 /* Opens the breakpoint that config1 and config2 of an attribute of the uprobe PMU describe, on one CPU for all
- * processes, and closes it. The kernel reads the instruction and the pages of all processes that have mapped it, which
- * may fail: anybody can write a file. Returns 0 or the error. */
+ * processes, and closes it. The kernel then reads the instruction from the file, and its pages in all processes that
+ * have mapped the file. That may fail, because anybody can write such a file. Returns 0 or the errno of the failure. */
 int uprobes_try(const struct perf_event_attr *attr);
 
-/* Returns true if `error`, of the open of a breakpoint, is no property of its file: a right, descriptors, memory or the
- * CPU is missing. */
+/* Returns true if `error`, the errno of a failed open of a breakpoint, has another cause than the file: pjrecord lacks
+ * a right, descriptors or memory, or the CPU is missing. */
 bool uprobes_is_beside_file(int error);
 
 /* Closes the descriptor and frees the path. */

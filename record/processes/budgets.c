@@ -21,7 +21,8 @@ struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, 
 	bool allocates = false;
 
 	for (size_t i = 0; i < n && !per_second; i++) {
-		/* each libjvm.so adds two events of java:alloc, and tenants choose the number of these files */
+		/* all events of java:alloc count as one: each libjvm.so adds two, and tenants choose the number of
+		 * these files */
 		if (!event[i].allocates || !allocates)
 			limits.per_second +=
 				cpus * (event[i].attr.freq ? event[i].attr.sample_freq * limits.each : COUNTED_BYTES);

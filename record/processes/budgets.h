@@ -32,9 +32,9 @@
 /* CPU time for reading /proc, and for storms of mapping, name and namespace records, of one tenant, in ns per second; a
  * part of BUDGET_CPU_NS. */
 #define BUDGET_PROC_NS UINT64_C(20000000)
-/* BUDGET_BLOCKED_NS: time for which the JVMs of one tenant may block the reader while it reads their pages from a disk,
- * in ns per second. BUDGET_BLOCKED_AHEAD: burst in ns, shorter than the time after which a helper process is replaced
- * as hung. */
+/* BUDGET_BLOCKED_NS: time for which the JVMs of one tenant may block the helper process that reads them, as while a
+ * disk reads their pages, in ns per second. BUDGET_BLOCKED_AHEAD: burst in ns, shorter than the time after which a
+ * helper process is replaced as hung. */
 #define BUDGET_BLOCKED_NS UINT64_C(10000000)
 #define BUDGET_BLOCKED_AHEAD UINT64_C(200000000)
 /* maximum of the unused budget for samples (budgets_limits.each) that one tenant saves, in bytes */
@@ -53,10 +53,10 @@ struct budgets_limits {
 };
 
 /* Returns limits that suffice for stacks as deep as those of real programs. event[0..n): the sampled events.
- * stack_bytes: size of a stack copy. per_second: the requested limit; 0: as much as the samples of all CPUs need. 6
- * bytes of a stack copy are assumed to give one address of 8 bytes in the window, since a frame has about 48 bytes; the
- * kernel's callchain has up to 127 addresses. Events with a fixed period and off-CPU times have only the limit per
- * second, because their number per second is unknown. */
+ * stack_bytes: size of a stack copy. per_second: the requested limit; 0: as much as the samples of all CPUs need. A
+ * frame is assumed to have 48 bytes of a stack copy, which give one address of 8 bytes in the window; the kernel's
+ * callchain has up to 127 addresses more. In per_second, an event with a fixed period counts as 16 MB per second on
+ * each CPU, because its number of samples is unknown. */
 struct budgets_limits budgets_limits(const struct chunk_event *event, size_t n, uint32_t stack_bytes, uint64_t cpus,
 				     uint64_t per_second);
 
@@ -85,8 +85,7 @@ bool budgets_sample(struct budgets *budgets, struct tenant tenant, uint64_t byte
 bool budgets_has(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 void budgets_skip(struct budgets *budgets, struct tenant tenant);
 
-/* Charges a tenant bytes that were written to the window in addition to a sample, such as records of names and
- * mappings. */
+/* Charges a tenant the bytes that the window gets in addition to a sample: those of records of names and mappings. */
 void budgets_charge(struct budgets *budgets, struct tenant tenant, uint64_t bytes, uint64_t now);
 
 /* Ends the window: moves the rows of losses to *report, sorted by number of losses in descending order. The next window

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MANY 4096 /* maximum number of cgroups in the table for which cgroups_forget removes none */
+#define MANY 4096 /* cgroups_forget removes cgroups only if the table has more than this number */
 #define AGAIN_NS UINT64_C(2000000000)
 /* pause after a reading of the hierarchy, as a multiple of the reading's duration, so that readings use at most 5 % of
  * a CPU */
@@ -200,7 +200,8 @@ struct hierarchy {
 	struct cgroups *g;
 	/* paths of directories to read, each with its NUL, relative to the mount point; the mount point itself is "" */
 	struct text todo;
-	/* root: number of cgroups of root that may still be read. delegated: number of cgroups of all other users. */
+	/* root: number of cgroups of root that may still be read. delegated: the same for the cgroups of all other
+	 * users together. */
 	size_t root, delegated;
 };
 

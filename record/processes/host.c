@@ -15,7 +15,7 @@ struct host {
 	char boot[64], cpu[256];
 };
 
-/* Reads the first line of a file, up to n - 1 bytes, to `to`, as a string without newline. The string is empty if the
+/* Reads into `to` the first line of a file, up to n - 1 bytes, as a string without newline. The string is empty if the
  * file cannot be read. */
 static void host_read_line(const char *path, char *to, size_t n)
 {

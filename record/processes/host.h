@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - facts about this host for the headers of files: names, sizes, kernel release and boot id.
+ * host.h - facts about this host for the header of each perf.data: names, sizes, kernel release and boot id.
  *
  * host_new reads the facts once, because they do not change while the recorder runs.
  */

@@ -4,9 +4,9 @@
  *
  * The kernel returns the links /proc/PID/ns/... only while the process is not in an exec (exec_update_lock), and an
  * exec waits for the memory map of the previous program. Another task that shares this memory can lock the map forever,
- * for example in mmap of a file whose file system does not respond. In that case the recorder hung in stat, and no
- * signal could end it. So lookups have limited time (timelimit.h): IDENTITY_WAIT_MS for one process, and
- * IDENTITY_WAITS_NS per second for all slow lookups.
+ * for example in mmap of a file whose file system does not respond. Then stat() of such a link does not return, and no
+ * signal ends it. So lookups have limited time (timelimit.h): IDENTITY_WAIT_MS for one process, and IDENTITY_WAITS_NS
+ * per second for all slow lookups.
  */
 #ifndef PJ_IDENTITIES_H
 #define PJ_IDENTITIES_H

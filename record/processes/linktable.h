@@ -37,7 +37,7 @@ static inline struct link *linktable_first(const struct linktable *table, uint64
 /* Adds an entry to the table, at the start of its chain. The entry must stay at its address until it is removed. */
 void linktable_add(struct linktable *table, struct link *entry, uint64_t hash);
 
-/* Removes an entry, which must be in the table. */
+/* Removes an entry. The entry must be in the table. */
 void linktable_remove(struct linktable *table, struct link *entry);
 
 /* Loops over all entries of a table as `T *e`, where T begins with `struct link link`. The body may remove and free e.

@@ -425,7 +425,8 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 	mappings = *set = mem_alloc(sizeof(*mappings), 1);
 	if (old) {
 		*mappings = *old;
-		/* the set has used up its free bytes: copies of its blocks are charged to the tenant */
+		/* counts the free bytes (MAPPINGS_FREE) as used, so that copies of the blocks are charged to the tenant
+		 */
 		mappings->bytes = MAPPINGS_FREE;
 		mappings->cap = mappings->nblocks;
 		mappings->block = mem_alloc(sizeof(struct mapping_block *), mappings->cap);
@@ -434,8 +435,8 @@ static struct mappings *own_set(struct mapping_pool *pool, struct mappings **set
 			mappings->block[i]->references++;
 		old->references--;
 		if (old->n <= MAPPINGS_BLOCK)
-			/* exception: for an ordinary process with few mappings, copies of blocks are not charged at
-			 * first */
+			/* exception: a set with few mappings, as of an ordinary process, has its free bytes again, so
+			 * that copies of its blocks are not charged at first */
 			mappings->bytes = 0;
 	}
 	mappings->references = 1;

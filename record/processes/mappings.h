@@ -109,8 +109,8 @@ enum mappings_answer {
 	/* the set was changed: it has the new mapping */
 	MAPPINGS_CHANGED,
 	/* The set already has this mapping and is unchanged; mprotect and a second reading of /proc report such
-	 * mappings. Never returned for memory without a file in a process that has mapped an interpreter: it may
-	 * contain other code now, so the mapping gets a new id (MAPPINGS_CHANGED). */
+	 * mappings. Never returned for memory without a file in a process that has mapped an interpreter: such memory
+	 * may contain other code now, so its mapping gets a new id (MAPPINGS_CHANGED). */
 	MAPPINGS_SAME,
 	/* the tenant is over budget or the set is full: the mapping is left out, and mappings that it overlaps are
 	 * removed */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * namecounts.h - counts events by process name, in bounded memory, for names with many events.
+ * namecounts.h - counts events by process name, in bounded memory that prefers names with many events.
  *
  * Hostile processes may have any number of names. If all rows are in use, a new name replaces the name with the lowest
  * count, and starts at 1. So counts are lower bounds, and exact if there are at most NAMECOUNTS names.

@@ -116,9 +116,9 @@ struct thread *processes_make_thread(struct processes *processes, uint32_t pid, 
 void processes_time(struct processes *processes, uint64_t ns);
 
 /* Applies a FORK record: adds a thread (pid equals ppid) or a process. The thread inherits the name of its parent
- * thread, and a process the mappings and tenant of its parent process, as far as the table has them. Adds an
- * unknown thread that starts a thread of its process, without a name. If the table has the pid or tid already, the end
- * of its previous owner was not recorded, and that owner is removed first. */
+ * thread, and a process the mappings and tenant of its parent process, as far as the table has them. If an unknown
+ * thread starts a thread of its own process, adds the unknown thread, too, without a name. If the table has the pid or
+ * tid already, the end of its previous owner was not recorded, and that owner is removed first. */
 void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, uint32_t tid, uint32_t ptid);
 /* Sets the name of a thread. exec: true: the process now runs another program, so its mappings are dropped and its
  * other threads end. */
@@ -145,7 +145,7 @@ static inline const struct mapping *processes_at(const struct process *process, 
 	return process && process->maps ? mappings_at(process->maps, address) : NULL;
 }
 
-/* Removes processes and threads that ended before time ns from the table. The caller calls it every few seconds. */
+/* Removes from the table the processes and threads that ended before time ns. The caller calls it every few seconds. */
 void processes_forget(struct processes *processes, uint64_t ns);
 
 /* Functions for a thread scan after lost records. processes_mark_stale begins the scan. processes_scanned applies each

@@ -119,9 +119,9 @@ static void add_threads(struct procreader_answer *answer, uint32_t pid, bool nam
 		closedir(dir);
 }
 
-/* Removes the lines of /proc/PID/maps whose mappings are not executable from text, from byte `from` on; an incomplete
- * last line stays. Adds the number of remaining complete lines to *lines. Returns the byte position after these
- * lines. */
+/* Removes from text, from byte `from` on, the lines of /proc/PID/maps whose mappings are not executable; an incomplete
+ * last line stays. Adds the number of remaining complete lines to *lines. Returns the byte position after these lines.
+ */
 static size_t keep_executable(struct text *text, size_t from, uint32_t *lines)
 {
 	struct str rest = { text->p + from, text->n - from };

@@ -48,7 +48,8 @@ struct procreader_answer {
 
 struct procreader;
 
-/* maximum time in ms for reading one process; a process that needs more time is skipped (`stalled`) */
+/* Maximum time in ms for reading one process; a process that needs more time is skipped (`stalled`). While the reading
+ * thread uses or waits for a CPU, the maximum is 20 times that (timelimit.h). */
 enum { PROCREADER_STALL_MS = 250 };
 
 /* Starts the thread that reads /proc. The caller must have dropped privileges. Returns NULL if the thread cannot be

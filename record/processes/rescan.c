@@ -276,8 +276,8 @@ static void rescan_apply(struct rescan *rescan, const struct procreader_answer *
 		budgets_over(rescan->budgets, process->tenant, OVER_READS, 1);
 		return;
 	}
-	/* the reading began before this process was forked or called exec, so it describes another process or
-	 * program */
+	/* ignores a reading that began before this process was forked or called exec, because it describes another
+	 * process or program */
 	if (answer->started < process->since)
 		return;
 	process->sure = answer->started;

@@ -18,8 +18,9 @@
 
 struct rescan;
 
-/* Returns the state of a recording. proc true: starts the thread that reads /proc; false: only tenants are looked up.
- * processes and budgets must live longer than the result, which the caller frees with rescan_free. */
+/* Returns the state of this module for one recording. proc: true: starts the thread that reads /proc; false: only
+ * tenants are looked up. processes and budgets must live longer than the result, which the caller frees with
+ * rescan_free. */
 struct rescan *rescan_new(struct processes *processes, struct budgets *budgets, bool proc);
 void rescan_free(struct rescan *rescan);
 
@@ -44,7 +45,8 @@ void rescan_sampled(struct rescan *rescan, uint32_t pid, uint32_t tid, uint64_t 
  * for /proc is used up. Then the mappings of the process are unknown, and its records are skipped for one second; for
  * another second whenever at least 1,000 of them were skipped in a second. After the storm the process is read from
  * /proc when it is sampled. A program with fewer than 64 of these records is charged nothing, so builds and servers
- * that start many processes are never charged. The name record of an exec is not included. */
+ * that start many processes are never charged. The name record of an exec is not counted, and needs no call. window: 1
+ * + serial number of the open window. */
 bool rescan_record(struct rescan *rescan, struct process *process, uint64_t window, uint64_t ns);
 
 /* Returns true if a mapping, name or namespace record of this process at time ns must be skipped because of a storm;
@@ -52,11 +54,12 @@ bool rescan_record(struct rescan *rescan, struct process *process, uint64_t wind
  * may call it before it parses the record. */
 bool rescan_skips(struct rescan *rescan, struct process *process, uint64_t ns);
 
-/* Counts a record that was not applied because the tenant is over budget as a loss of the tenant (OVER_MAPPINGS). */
+/* To be called for a record that was not applied, because the tenant is over budget: counts it as a loss of the tenant
+ * (OVER_MAPPINGS). */
 void rescan_over(struct rescan *rescan, struct process *process);
 
 /* Looks up the tenant of a process, and start_ticks, inner_pid and mount_ns as far as they are unknown. Waits at most
- * 20 ms (identities.h). window: 1 + serial number of the open window, which becomes tenant_window. */
+ * 20 ms (identities.h). window: 1 + serial number of the open window; process->tenant_window is set to it. */
 void rescan_identify(struct rescan *rescan, struct process *process, uint64_t window);
 
 /* Calls rescan_identify unless the tenant was looked up in this window already. */

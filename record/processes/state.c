@@ -156,8 +156,8 @@ static void state_put_map(const struct state *state, struct text *text, uint32_t
 	state_end_record(state, text, start, file->path, pid, pid, ns);
 }
 
-/* Adds a file that a process maps to the build-ids of this window, unless it was added. The recorder does not open the
- * file to read its build-id, because the file system may never respond; only the symbol saver does (idlist_add). */
+/* Adds to the build-ids of this window a file that a process maps, unless the window has it. The recorder does not open
+ * the file to read its build-id, because the file system may never respond; only the symbol saver does (idlist_add). */
 static void note_build_id(struct state *state, const struct process *process, struct mapped_file *file)
 {
 	if (file->window == state->window)

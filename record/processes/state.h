@@ -23,9 +23,9 @@
 
 struct state;
 
-/* Returns the state of a recording, which the caller frees with state_free. event: id of the event of side-band
- * records, for the trailers of composed records. keep: symbol saver, or NULL. All arguments must live longer than the
- * result. */
+/* Returns the state of this module for one recording, which the caller frees with state_free. event: id of the event of
+ * side-band records, for the trailers of composed records. keep: symbol saver, or NULL. All arguments must live longer
+ * than the result. */
 struct state *state_new(struct processes *processes, struct cgroups *cgroups, struct kernel *kernel,
 			struct symsaver *keep, struct rescan *rescan, uint64_t event);
 void state_free(struct state *state);
@@ -38,8 +38,8 @@ void state_begin(struct state *state, uint64_t window);
  * time of the record (CLOCK_MONOTONIC). */
 bool state_record(struct state *state, struct perf_record *perf_record, uint64_t ns);
 
-/* Requests a reading from /proc of the process of a sample at the virtual address ip if the process, or its thread, is
- * unknown or stale; may wait for it (rescan_sampled). */
+/* To be called for a sample at the virtual address ip: if its process or thread is unknown or stale, requests a reading
+ * of the process from /proc, and may wait for it (rescan_sampled). */
 void state_note(struct state *state, uint32_t pid, uint32_t tid, uint64_t ip);
 
 /* Appends records with the names of the process and thread of a sample, unless the window has them. ns, ip: time and

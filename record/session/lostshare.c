@@ -33,7 +33,8 @@ void lostshare_sample(struct lostshare *lostshare, uint32_t cpu, bool wanted)
 	row->remainder /= 2;
 }
 
-/* Divides without overflow: wanted <= all, and `all` is small (RECENT, times CPUS_MAX). */
+/* Returns lost * wanted / all, and carries the remainder over to the next call. Does not overflow, because wanted <=
+ * all < RECENT * CPUS_MAX. */
 static uint64_t lostshare_divide(uint64_t lost, uint64_t wanted, uint64_t all, uint64_t *remainder)
 {
 	uint64_t rest = lost % all * wanted + *remainder;

@@ -7,8 +7,8 @@
  * processes among the samples read from that CPU. Recent samples count more than earlier ones. Remainders are carried
  * over, so the sum of many small losses is right.
  *
- * The result is only an estimate: samples of a process that is interrupted less get through more often. For about 600
- * calls in bursts of one process, beside 400,000 calls per second of another, it was 3,630 to 24,319.
+ * The result is only an estimate: samples of a process that is interrupted less get through more often. For a process
+ * with about 600 calls in bursts, beside another with 400,000 calls per second, it was 3,630 to 24,319.
  *
  * Pure: no input or output.
  */
@@ -17,25 +17,26 @@
 
 #include "common/base.h"
 
-/* Number of samples of one CPU, and the remainder of its last division. */
+/* Counts of recent samples of one CPU: `all`, and `wanted`, those of recorded processes. remainder: of the last
+ * division, for the next one. */
 struct lostshare_cpu {
 	uint64_t wanted, all, remainder;
 };
 
-/* A zeroed object is valid and empty. */
+/* Counts of n CPUs, by CPU number. A zeroed object is valid and empty. */
 struct lostshare {
 	struct lostshare_cpu *cpu;
 	size_t n;
 };
 
-/* Counts a sample read from a CPU. wanted: it belongs to a recorded process. */
+/* Counts a sample read from a CPU. wanted: true: the sample belongs to a recorded process. */
 void lostshare_sample(struct lostshare *lostshare, uint32_t cpu, bool wanted);
 
 /* Returns the number of `lost` samples of a CPU that belong to recorded processes. If no sample of the CPU was counted,
- * the samples of all CPUs decide; without any, all lost samples belong to them. */
+ * the samples of all CPUs decide; if none was counted at all, returns `lost`. */
 uint64_t lostshare_of(struct lostshare *lostshare, uint32_t cpu, uint64_t lost);
 
-/* Returns the same for samples lost on unknown CPUs, by the samples of all CPUs. */
+/* Like lostshare_of, for samples that were lost on unknown CPUs: the samples of all CPUs decide. */
 uint64_t lostshare_of_all(const struct lostshare *lostshare, uint64_t lost);
 
 void lostshare_free(struct lostshare *lostshare);

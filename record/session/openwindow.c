@@ -57,8 +57,8 @@ static bool is_offcpu(const struct openwindow *openwindow, const struct ring_sam
 	return first && sample->event >= first && sample->event <= first + 1 + openwindow->o->wall;
 }
 
-/* Adds an off-CPU sample of a tenant over budget to the sum of its thread, which is written at the next flush. Writes
- * the records that name the thread at once. Returns false if the caller must write the sample itself. That is so if the
+/* Adds an off-CPU sample of a tenant over budget to the sum of its thread; the next flush writes the sum. Writes the
+ * records that name the thread at once. Returns false if the caller must write the sample itself. That is so if the
  * sample is not one of off-CPU time, or all rows of sums were in use and have just been written. */
 static bool is_summed(struct openwindow *openwindow, const struct ring_sample *sample, struct tenant tenant,
 		      uint64_t sample_type)

@@ -3,9 +3,9 @@
  * openwindow.h - the open window: writes the records of its file, and counts for its report.
  *
  * session.h takes records out of the rings and decides when a window ends. Everything that goes into the file of a
- * window goes through this module. Before a sample, it writes the records that readers need to name it, within the
- * budget of the tenant (budgets.h). Off-CPU times of a tenant over budget are summed for each thread (overtimes.h)
- * until openwindow_flush.
+ * window goes through this module. Before a sample, it writes the records by which readers name the sample's process
+ * and frames, within the budget of the tenant (budgets.h). Off-CPU times of a tenant over budget are summed for each
+ * thread (overtimes.h); openwindow_flush and openwindow_end write the sums.
  *
  * Order of calls for each window: openwindow_begin, then samples, losses and flushes in order of time, then
  * openwindow_end. The session sets the first group of members before the first call. One thread uses the struct.
@@ -59,7 +59,7 @@ struct openwindow {
 	struct symsaver_counts saved;
 	struct helper_counts helpers, jvm_helpers, interpreter_helpers, wait_helpers;
 	struct unread_waits unread_waits;
-	/* number of windows that have ended; dropped ones are included */
+	/* number of windows that have ended, including dropped windows */
 	uint64_t done;
 };
 
@@ -73,8 +73,8 @@ void openwindow_end(struct openwindow *openwindow, uint64_t end);
 /* Frees the buffers. Does not close the file or free members that the session owns. */
 void openwindow_free(struct openwindow *openwindow);
 
-/* Writes a sample, after the records with the names and mappings for it that the file lacks. The caller passes samples
- * in order of time. sample->event is the index of the event, from 1, not the kernel's id. */
+/* Writes a sample, and before it those records with the names and mappings of its process that the file lacks. The
+ * caller passes samples in order of time. sample->event is the index of the event, from 1, not the kernel's id. */
 void openwindow_sample(struct openwindow *openwindow, const struct ring_sample *sample);
 
 /* Writes a LOST_SAMPLES record for n samples that the kernel dropped because a ring was full. ns, cpu: time and CPU of

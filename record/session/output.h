@@ -41,8 +41,8 @@ void output_items(struct output *output, struct str items);
  * open. */
 void output_flush(struct output *output);
 
-/* Completes the file and sets report->bytes to its size. In a directory, passes the window to the thread that finishes
- * windows; if writing failed, to be dropped. Does nothing if no file is open. */
+/* Completes the file and sets report->bytes to its size. In a directory, passes the window to the finisher (windows.h),
+ * which moves it to out/, or removes it if writing failed. Does nothing if no file is open. */
 void output_end(struct output *output, const struct chunk_end *end, struct window_report *report);
 
 /* Deletes the open window of a directory and returns true. Returns false, without deleting, if no file is open, or if

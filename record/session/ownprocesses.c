@@ -111,7 +111,7 @@ void ownprocesses_leave_out(struct switches *switches, uint32_t parent, uint32_t
 	while (dir && (entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || !read_row(entry->d_name, &row))
 			continue;
-		/* other processes cannot be found and would only lengthen the search */
+		/* ownprocesses_of never chooses other processes, so they would only lengthen its search */
 		if (!is_helper(&row) && row.pid != pids.parent && row.pid != pids.self)
 			continue;
 		rows = mem_more(rows, sizeof(*rows), n);

@@ -27,7 +27,7 @@
 
 /* time in ns after which a record is assumed to be in its ring: only older records are processed */
 #define SLACK (SECOND_NS / 10)
-/* value of that time in ns while rings are filling up, so that nearly all records are processed */
+/* like SLACK, in ns, but while rings are filling up: nearly all records are processed */
 #define SLACK_FULL (SECOND_NS / 500)
 #define DRAIN_MS 500
 /* time in ns for which the state of ended processes is kept, for samples that come late */
@@ -241,7 +241,7 @@ static void mark_targets(struct session *session)
 		processes_make(session->processes, session->o.pid[i])->target = true;
 }
 
-/* Requests the replaced recorders to end, and returns the time in ns at which they do, when the first window begins;
+/* Requests the replaced recorders to end, and returns the time in ns at which they end and the first window begins;
  * `now` if there are none. Exits with a message if one cannot be signalled. */
 static uint64_t begin_after(const struct recorderlock *replaced, uint64_t now)
 {
@@ -257,8 +257,8 @@ static uint64_t begin_after(const struct recorderlock *replaced, uint64_t now)
 }
 
 /* Opens the first window: at once, or with --align at the next border; earlier samples are dropped. If another run
- * plans to end its window near that border, the first window starts at exactly that ns. If this run replaces other
- * recorders, it starts when they end. */
+ * plans to end its window near that border, the first window starts at exactly that planned end. If this run replaces
+ * other recorders, it starts when they end. */
 static void first_window(struct session *session)
 {
 	uint64_t now = clock_now(), begin = begin_after(session->o.replaced, now), theirs;
@@ -358,7 +358,7 @@ static bool drains_soon(const struct session *session, uint64_t now)
 	return session->w.unwinder && now - session->started < BRIEF_NS;
 }
 
-/* Returns the time in ns before which records are processed. It does not go back when drains_soon becomes false.
+/* Returns the time in ns before which records are processed. This time does not go back when drains_soon becomes false.
  * Off-CPU times always need SLACK: a record of a switch that comes late would contradict a stack that was accepted
  * before. */
 static uint64_t horizon_at(const struct session *session, uint64_t now)
@@ -421,7 +421,8 @@ static void session_look(struct session *session, uint64_t now)
 	session->waiting.known = false;
 }
 
-/* Prints the message about frames of interpreters that are not read, once such a process was sampled. */
+/* Prints the message that interpreted frames are not read (o.unread), once, after a process with an interpreter was
+ * sampled. */
 static void session_report_unread(struct session *session)
 {
 	if (!session->o.unread || !unwinder_saw_interpreter(session->w.unwinder))
@@ -456,8 +457,8 @@ bool session_step(struct session *session, int wait_ms)
 	return !output_failed(&session->w.out);
 }
 
-/* Adds lost samples that the kernel has counted but not reported to the report: the kernel writes a LOST record only
- * before a later record in the same ring. */
+/* Adds to the report the lost samples that the kernel has counted, but for which no LOST record has come: the kernel
+ * writes that record only before a later record in the same ring. */
 static void add_hidden_loss(struct session *session)
 {
 	uint64_t lost = sources_lost(session->sources);
@@ -519,7 +520,8 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	/* first: the unwinder parks the synchronous reader on all CPUs, for which it needs sources and rings */
+	/* frees the unwinder first: it parks the synchronous reader on all CPUs, for which it needs sources and rings
+	 */
 	unwinder_free(session->w.unwinder);
 	sources_close(session->sources);
 	rings_free(session->rings);

@@ -59,7 +59,7 @@ struct session_options {
 	uint32_t max_frames;
 	/* true: samples of the idle task are recorded, too */
 	bool idle;
-	/* size in bytes of the stack copy in each sample, which is unwound by tables; 0: the kernel unwinds by frame
+	/* size in bytes of the stack copy in each sample, for unwinding by tables; 0: the kernel unwinds by frame
 	 * pointers */
 	uint32_t stack_bytes;
 	/* true: samples also have the kernel's frame-pointer callchain, which is used where unwind tables fail. If the
@@ -72,7 +72,8 @@ struct session_options {
 	enum interpreters_choice interpreters;
 	/* maximum number of differing stacks that `verify` prints */
 	unsigned shown;
-	/* true: no stack copy smaller than stack_bytes is accepted; with `both`, frame-pointer unwinding is */
+	/* true: stack copies smaller than stack_bytes are not accepted; with `both`, frame-pointer unwinding is
+	 * accepted instead */
 	bool exactly;
 	/* command line to store in the files; NULL: none is stored */
 	char **argv;
@@ -148,7 +149,8 @@ bool session_step(struct session *session, int wait_ms);
  * could not be written, otherwise 0; always 0 for windows in a directory. */
 int session_finish(struct session *session);
 
-/* Returns the totals so far; the open window is not included. */
+/* Returns the totals so far. Of the open window, only oncpu_ns, idle_samples, lost_others, helpers and allocations are
+ * included. */
 struct session_totals session_totals(const struct session *session);
 /* Closes events and rings, and frees the session. Accepts NULL. */
 void session_free(struct session *session);

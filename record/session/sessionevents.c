@@ -38,13 +38,13 @@ static struct sources *open_sources(const struct session_options *options, const
 		.large = privileges_has(PRIV_IPC_LOCK),
 		.twins = options->interpreters && !options->verify && fallback->bytes,
 	};
-	/* Only such events are inherited, so only these targets have twins from the start (sources.c). */
+	/* Threads inherit only the events of these two targets, so only these have twins from the start (sources.c). */
 	bool inherited = options->target == TARGET_COMMAND || options->target == TARGET_THREADS;
 
 	sources = sources_open(&so, rings, why);
 	if (sources || !so.twins || !inherited || why->error != EMFILE)
 		return sources;
-	so.twins = false; /* the events fit into the limit of descriptors without twins */
+	so.twins = false; /* without twins, the events may fit into the limit of descriptors */
 	return sources_open(&so, rings, why);
 }
 

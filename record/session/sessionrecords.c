@@ -106,7 +106,8 @@ static void take_sample(struct session *session, const struct ring_record *recor
 	if (!event || event > session->o.nevents)
 		return;
 	if (record->time < session->w.begin) {
-		/* a loss after the first window's begin may include samples from before it */
+		/* counts for the share, because a loss reported in the first window may include samples from before its
+		 * start */
 		count_share(session, sample->cpu, sessionrecords_is_target(session, sample->pid));
 		return;
 	}
@@ -194,8 +195,8 @@ void sessionrecords_take(struct session *session, const struct ring_record *reco
 	struct ring_sample_id *sample_id =
 		(struct ring_sample_id *)(void *)((char *)perf_record + perf_record->size - sizeof(*sample_id));
 	sample_id->event = sources_event(session->sources, sample_id->event);
-	/* Ignores build-ids in mapping records: pjrecord requests none (eventattrs.c), but another recorder may
-	 * have. */
+	/* Clears the bit for a build-id in mapping records: pjrecord requests none (eventattrs.c), but the bit may be
+	 * set because another recorder does. */
 	if (perf_record->type == RECORD_MMAP2)
 		perf_record->misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 	uint64_t lost = 0;
@@ -221,7 +222,7 @@ void sessionrecords_take(struct session *session, const struct ring_record *reco
 		break;
 	default: break;
 	}
-	/* The ring of samples holds nothing but samples, so both records of a loss are written as lost samples. */
+	/* LOST in a ring of samples counts samples, as LOST_SAMPLES does, so both are written as LOST_SAMPLES. */
 	if (lost && record->time >= session->w.begin)
 		openwindow_lost_samples(&session->w, lost, record->time, sample_id->cpu);
 	if (pass && record->time >= session->w.begin)

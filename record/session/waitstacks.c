@@ -169,11 +169,11 @@ static size_t user_part(const uint64_t *ips, size_t n)
 	return i < n ? i + 1 : n;
 }
 
-/* Appends the kernel's frame-pointer callchain to the broken callchain in waitstacks->unwound, which ends with so many
- * context markers, from the address at which the latter broke. Does so only if it is certain which address that is.
- * Frame pointers lead beyond code without unwind tables, and beyond the stacks on which Go runs its scheduler. The end
- * of the result is not verified, so it gets the context markers of a callchain from the kernel. Returns false if
- * nothing was appended. */
+/* Extends the broken callchain in waitstacks->unwound, which ends with `marks` context markers: searches the kernel's
+ * frame-pointer callchain for the address at which the walk broke (waitjoin_find), and appends the addresses after that
+ * one. Appends nothing if that address is uncertain. Frame pointers lead beyond code without unwind tables, and beyond
+ * the stacks on which Go runs its scheduler. The end of the result is not verified, so it gets the context markers of a
+ * callchain from the kernel. Returns false if nothing was appended. */
 static bool continue_stack(struct waitstacks *waitstacks, const struct offcpu_sample *wait, size_t marks)
 {
 	struct text *text = &waitstacks->unwound;
@@ -242,14 +242,14 @@ static bool is_of_wait(const struct waitstacks *waitstacks, const struct offcpu_
 	return !wait->n || at == wait->n || wait->ips[at] == waitcopies_ip(waitstacks->copies, head);
 }
 
-/* Returns the time in ns (threadcopy.time) by which the interpreted frames of a copy are found. */
+/* Returns the time in ns that identifies the interpreted frames of a copy (threadcopy.time). */
 static uint64_t time_of_copy(const struct waitcopies_copy *copy)
 {
 	return copy->sampled ? copy->sampled : copy->ended;
 }
 
-/* Sets *wait to the wait that a copy belongs to. Returns false if the thread is not off the CPU. Sets wait->read if an
- * earlier copy has given the wait a stack; then the callchain in *wait has only the kernel's frames. For a wait that
+/* Sets *wait to the wait that a copy belongs to. Returns false if the thread is not off the CPU. Sets wait->read if
+ * another copy has given the wait a stack; then the callchain in *wait has only the kernel's frames. For a wait that
  * began before the recording, sets wait->read only if that stack is complete: an incomplete one may be replaced. */
 static bool wait_of_copy(struct waitstacks *waitstacks, const struct waitcopies_copy *copy, struct offcpu_sample *wait)
 {
@@ -292,9 +292,9 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		return true;
 	}
 	if (wait.read && copy->frames != WAITCOPY_FRAMES)
-		return true; /* a later copy has given the wait its stack already */
+		return true; /* another copy has given the wait its stack already */
 	tenant = state_tenant(waitstacks->o.state, wait.pid);
-	/* The process may have got another tenant since it was forked. */
+	/* Passes the tenant on again, because it may have changed since the fork. */
 	waitcopies_process(waitstacks->copies, wait.pid, &tenant);
 	state_note(waitstacks->o.state, wait.pid, wait.tid, waitcopies_ip(waitstacks->copies, &head));
 	if (state_is_stale(waitstacks->o.state, wait.pid) ||
@@ -310,8 +310,7 @@ static bool waitstacks_unwind(struct waitstacks *waitstacks, const struct waitco
 		return false;
 	waitcopies_learn(waitstacks->copies, tid, head.wait.sp, used);
 	if (wait.read && !read.shown)
-		/* keeps the stack of an earlier copy: it may have interpreted frames, the stack of this copy has none
-		 */
+		/* keeps the stack of the other copy: that stack may have interpreted frames, this one has none */
 		return true;
 	if (give_stack(waitstacks, &wait, &tenant, !copy->sampled))
 		waitstacks->verdicts.certified++;
@@ -366,8 +365,8 @@ static void note_tenant(struct waitstacks *waitstacks, uint32_t pid)
 	waitcopies_process(waitstacks->copies, pid, &tenant);
 }
 
-/* Returns the newest copy without a verdict of a thread's current wait, which may have begun before the recording; NULL
- * if there is no such copy. */
+/* Returns the newest copy of a thread's current wait that has no verdict yet; NULL if there is none. The wait may have
+ * begun before the recording. */
 static struct waitcopies_copy *copy_of_thread(struct waitstacks *waitstacks, uint32_t tid)
 {
 	struct offcpu_sample wait;
@@ -485,9 +484,9 @@ static void waitstacks_debug(const struct waitstacks *waitstacks)
 	      (unsigned long long)counters.frames_over, (unsigned long long)counters.frames_full);
 }
 
-/* Compares the CPUs that are online with the CPUs that have events. A thread may return from its wait on a CPU without
- * events. So a wait is certain only if it began when all CPUs had events, and they have had events since. Returns true
- * if the CPUs differ now, but did not before. */
+/* Compares the CPUs that are online with the CPUs that have events, and sets `differ` and `sure`. A thread may return
+ * from its wait on a CPU without events. So a wait is certain only if it began when all CPUs had events, and they have
+ * had events since. Returns true if the CPUs differ now, but did not before. */
 static bool check_cpus(struct waitstacks *waitstacks)
 {
 	bool before = waitstacks->differ;

@@ -5,7 +5,7 @@
  *
  * The process pjrecord-wait makes the copies (waitcopies.h), offcpu.h decides if a copy is certified, and the unwinder
  * makes callchains as for samples. A copy is unwound when records have been processed up to the end of its read, so
- * that the mappings are those at that time. If unwind tables are still being made then, the record of the thread's
+ * that the mappings of that time are known. If unwind tables are still being made then, the record of the thread's
  * return to a CPU waits in its ring. A wait without a certified copy keeps the callchain from the kernel. All functions
  * except waitstacks_new accept NULL, and then do nothing.
  */

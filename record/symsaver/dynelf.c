@@ -15,7 +15,8 @@
 #define BUCKETS_MAX (512u << 10)
 /* maximum number of entries of the dynamic section that are read; further ones are ignored */
 #define DYNAMIC_MAX 512
-/* maximum number of segments that become sections; further ones are ignored, because each symbol is searched in all */
+/* maximum number of segments that become sections; further ones are ignored, because each symbol is looked up in all
+ * sections */
 #define LOADS_MAX 64
 
 struct program {
@@ -39,7 +40,7 @@ static size_t dynelf_read_memory(const struct elfhead_source *source, uint64_t a
 	return fullio_pread(source->fd, p, n, at);
 }
 
-/* Reads up to n bytes of the program at a linked address to `to`. Returns the number of bytes read. */
+/* Reads into `to` up to n bytes of the program at a linked address. Returns the number of bytes read. */
 static size_t dynelf_bytes_at(const struct program *program, uint64_t address, void *to, size_t n)
 {
 	const Elf64_Phdr *segment;
@@ -304,8 +305,8 @@ static void dynelf_add_build_id(struct new_elf *elf, const struct reduced *reduc
 		(Elf64_Shdr){ .sh_type = SHT_NOTE, .sh_offset = at, .sh_size = elf->bytes.n - at, .sh_addralign = 4 });
 }
 
-/* Appends the ELF header and the program headers to the new file, from the original file or from memory. Program
- * headers other than PT_LOAD become PT_NULL. Returns false if the headers cannot be read. */
+/* Appends to the new file the ELF header and the program headers of the original, which are read from its file or from
+ * memory. Program headers other than PT_LOAD become PT_NULL. Returns false if the headers cannot be read. */
 static bool add_headers(struct new_elf *elf)
 {
 	const struct elfhead *elfhead = &elf->p->head;
@@ -321,7 +322,8 @@ static bool add_headers(struct new_elf *elf)
 	if (elf->p->file.read)
 		good = elf->p->file.read(&elf->p->file, 0, p, header) == header &&
 		       elf->p->file.read(&elf->p->file, elfhead->header.e_phoff, p + header, segments) == segments;
-	/* The new file lacks the bytes to which program headers other than PT_LOAD refer. */
+	/* Program headers other than PT_LOAD become PT_NULL, because the new file lacks the bytes to which they refer.
+	 */
 	for (size_t i = 0; i < elfhead->segments; i++)
 		if (elfhead->segment[i].p_type != PT_LOAD)
 			memset(p + header + i * elfhead->header.e_phentsize, 0, sizeof(uint32_t)); /* PT_NULL */

@@ -4,7 +4,7 @@
  *
  * Used for programs whose file cannot be opened (then the source is the memory of their process), and for files without
  * section headers. As in the dynamic linker, PT_DYNAMIC leads to the tables. Each segment becomes a section without
- * bytes that contains the symbols. .symtab is not loaded, so local names are lost.
+ * bytes (SHT_NOBITS), to which the symbols refer. .symtab is not loaded, so local names are lost.
  *
  * Both functions write the file to the empty file `out` and fill *reduced. max: limit for the bytes of the symbol and
  * string tables. They return NULL on success, otherwise the reason as a static text (see elfreducer_write).

@@ -224,8 +224,8 @@ static void copy_rest(struct jits *jits, struct jit *jit, struct jitcopy *jitcop
 	}
 }
 
-/* Copies the rest of the files of the process with index i, which has ended or is dropped from the table. Then removes
- * and frees the process. */
+/* Copies the rest of the files of the process with index i, then removes it from the table and frees it. To be called
+ * when the process has ended, or must leave the table. */
 static void jits_finish(struct jits *jits, size_t i, uint64_t now)
 {
 	struct jit *jit = jits->jit[i];

@@ -53,12 +53,12 @@ struct jits {
 };
 
 /* Adds a process that generates code, and looks for its perf map. The recorder reports each of these processes once in
- * each window. start: start time in clock ticks since boot. mount_ns: see struct symsaver_process. now: ns of
+ * each window. start: start time in clock ticks since boot. mount_ns: inode of the mount namespace. now: ns of
  * clock_now(). */
 void jits_see(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, uint64_t now);
 
-/* Adds a process that has mapped a jitdump, and starts to copy the jitdump of `mapping`. start: start time in clock
- * ticks since boot. mount_ns: see struct symsaver_process. now: ns of clock_now(). */
+/* Adds a process that has mapped a jitdump, and starts to copy the jitdump of `mapping`. The other parameters are those
+ * of jits_see. */
 void jits_dump(struct jits *jits, uint32_t pid, uint64_t start, uint64_t mount_ns, const struct target_mapping *mapping,
 	       uint64_t now);
 
@@ -68,7 +68,8 @@ void jits_exit(struct jits *jits, uint32_t pid, uint64_t now);
 /* Copies new bytes of all files. Call it every half second while jits->n is not 0. */
 void jits_tick(struct jits *jits, uint64_t now);
 
-/* Copies the rest of all files within END_NS, then frees the table. Called when the symbol saver ends. */
+/* Copies the rest of all files within 0.5 s, then frees the entries of the table. To be called when the symbol saver
+ * ends. */
 void jits_free(struct jits *jits, uint64_t now);
 
 #endif

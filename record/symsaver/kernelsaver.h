@@ -18,7 +18,7 @@ struct kernelsaver {
 	uint64_t before;  /* number N of the previous snapshot of this run; 0: none */
 	uint64_t modules; /* hash of the list of modules (kernelsaver_sum) at the last comparison */
 	bool hidden;      /* true: the kernel hides the addresses of symbols, so there is no snapshot */
-	bool failed;      /* true: the last snapshot could not be written; then `error` is the errno */
+	bool failed;      /* true: the last snapshot was not written; `error` is the errno, or 0 if `hidden` */
 	int error;
 };
 
@@ -31,7 +31,7 @@ void kernelsaver_start(struct kernelsaver *kernelsaver, struct saverdir *dir, co
 bool kernelsaver_scan(struct kernelsaver *kernelsaver);
 
 /* Sets the modification time of the current snapshot to now, because the current window needs it. Makes a new snapshot
- * if it was removed, or if none could be written before. */
+ * if it was removed, or if none could be written before. Does nothing if the kernel hides the addresses. */
 void kernelsaver_touch(struct kernelsaver *kernelsaver);
 
 /* Writes the name of snapshot n, "kallsyms-BOOT.N.gz", to `name`. */

@@ -54,8 +54,9 @@ void saverbudget_charge(struct saverbudget *saverbudget, struct tenant tenant, u
  * its share. */
 void saverbudget_count(struct saverbudget *saverbudget, struct tenant tenant, uint64_t files);
 
-/* For the recorder: counts of files at the last call of saverbudget_each. That function calls f for each tenant whose
- * files were counted since that call; files: number of these files. Then it sets *before to the current counts. */
+/* For the recorder. saverbudget_each calls f for each tenant whose files were counted since its last call; files:
+ * number of these files. The tenant is TENANT_UNKNOWN for all tenants without a row together. *before: counts at the
+ * last call, zeroed before the first one; saverbudget_each sets them to the current counts. */
 struct saverbudget_counts {
 	uint64_t row[SAVERBUDGET_ROWS], others;
 };

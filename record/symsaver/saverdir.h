@@ -35,9 +35,9 @@ struct saverdir {
 	struct saverbudget budget;
 };
 
-/* Opens DIR and the folders in it that exist. proc: directory of procfs. min_free: see the member. Returns NULL on
- * success, otherwise the reason as a static text: for instance, a folder in DIR is a link or belongs to another user.
- * Then the caller must still call saverdir_close. */
+/* Opens DIR and the folders in it that exist. proc: directory of procfs. min_free: fraction of the file system that
+ * must stay free; 0: no limit. Returns NULL on success, otherwise the reason as a static text: for instance, a folder
+ * in DIR is a link or belongs to another user. After a failure, too, the caller must call saverdir_close. */
 const char *saverdir_open(struct saverdir *saverdir, const char *dir, const char *proc, double min_free);
 void saverdir_close(struct saverdir *saverdir);
 

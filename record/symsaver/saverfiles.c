@@ -73,7 +73,8 @@ static struct build_id saverfiles_read_build_id(struct saverfiles *files, const 
 	return symhelper_build_id(&files->parser, fd);
 }
 
-/* Argument `to` of targetfiles_verifier.is_build: the file that is opened, and for which message. */
+/* Argument `to` of targetfiles_verifier.is_build: state of this module, and the message whose mapped file is searched.
+ */
 struct assessed {
 	struct saverfiles *files;
 	const struct saver_message *message;
@@ -146,7 +147,8 @@ static int reduce_and_keep(struct saverfiles *files, const struct saver_message 
 }
 
 /* Reads the build-id of the file fd. Returns true if a file with that build-id is saved already, and then gives the
- * saved file the name by file_id, too. Returns false if the mapping has a build-id: then it was looked up before. */
+ * saved file the name by file_id, too. Returns false if the mapping has a build-id: then saverfiles_are_saved has
+ * looked up that id. */
 static bool is_saved_elsewhere(struct saverfiles *files, const struct saver_message *message, int fd)
 {
 	struct build_id id;
@@ -181,9 +183,10 @@ static int keep_binary(struct saverfiles *files, const struct saver_message *mes
 	return why;
 }
 
-/* Returns true for paths of packages, such as /usr/lib; false for all others. Such files stay until a package replaces
- * them. They are stripped, so the memory of a process that still runs the old version has all names that the file had.
- * Files elsewhere were built on this host and will be built again. */
+/* Returns true for paths of packages, such as /usr/lib: pjfold finds their files later, so these need no copy. A file
+ * of a package stays until a new version replaces it. It is stripped, so the memory of a process that still runs the
+ * old version has all names that the file had. Files elsewhere were built on this host and will be built again, so
+ * false is returned for them. */
 static bool will_stay(struct str path)
 {
 	static const struct str roots[] = { STR("/usr/"), STR("/lib"),  STR("/bin/"), STR("/sbin/"),

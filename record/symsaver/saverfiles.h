@@ -36,7 +36,8 @@ bool saverfiles_are_saved(struct saverfiles *files, const struct saver_message *
  * otherwise an enum symsaver_reason. */
 int saverfiles_save(struct saverfiles *files, const struct saver_message *message, int process, uint64_t now);
 
-/* Returns the reason why a file is not saved that corresponds to a failure of the parser. */
+/* Returns the reason for symsaver_counts.failed that stands for this failure of the parser. answer: not SYMPARSER_DONE.
+ */
 enum symsaver_reason saverfiles_reason(enum symparser_answer answer);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saverids.h - passes build-ids that the symbol saver read to the recorder, which may not open files of other mount
- * namespaces.
+ * saverids.h - passes build-ids from the symbol saver to the recorder. The symbol saver reads them, because the
+ * recorder may not open files of other mount namespaces.
  *
  * The build-ids are in a lock-free ring in shared memory, with one writer and one reader; saverring.h is the ring in
  * the other direction. A build-id that does not fit into the ring is dropped; the symbol saver sends it again in the

@@ -18,8 +18,8 @@
  * file's name in `path`, and sets its modification time to now, because the current window needs it. */
 bool savernames_find(struct saverdir *saverdir, const struct saver_message *message, char path[SAVERDIR_PATH]);
 
-/* Looks up the file of the message by the build-id *id, which was read from the file, for its tenant or for all.
- * Returns true if the file is saved already; then also gives it its name by file_id. Returns false if the mapping has a
+/* Looks up the file of the message by its build-id *id, for its tenant or for all. id: read from the file. Returns true
+ * if the file is saved already; then also gives the saved file its name by file_id. Returns false if the mapping has a
  * build-id. */
 bool savernames_find_id(struct saverdir *saverdir, const struct saver_message *message, const struct build_id *id);
 

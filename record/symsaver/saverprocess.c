@@ -33,7 +33,7 @@
 #define QUEUE_MS 50 /* interval in ms between two checks of the queue while it has messages */
 /* maximum time in s for the remaining work when the recorder ends; then SIGALRM ends the symbol saver */
 #define FINISH_S 10
-#define FAILED 1024 /* number of slots for files that were not saved in this window; a power of two */
+#define FAILED 1024 /* number of slots of saver.failed; a power of two */
 
 struct saver {
 	struct saver_shared *shared;
@@ -308,7 +308,7 @@ static void on_root(struct saver *saver, const struct saver_message *message, ui
 		close(process);
 }
 
-/* Adds the changes of jits.count since the last call to the counts that the recorder reads. */
+/* Adds to the counts that the recorder reads the changes of jits.count since the last call. */
 static void report_jits(struct saver *saver)
 {
 	static const uint8_t why[JITS_EVENTS] = {

@@ -25,7 +25,7 @@ struct saverprocess_options {
 };
 
 /* Runs the symbol saver until it has to end. wake: descriptor that is readable after the recorder has sent a message,
- * and at end of file after the recorder has ended. The caller must then exit. */
+ * and at end of file after the recorder has ended. After the return, the caller must exit. */
 void saverprocess_run(struct saver_shared *shared, const struct saverprocess_options *options, int wake);
 
 #endif

@@ -26,8 +26,8 @@ struct saverqueue {
  * full or has SAVERQUEUE_PLACE_MAX messages for that fault domain. */
 bool saverqueue_add(struct saverqueue *saverqueue, uint64_t place, const struct saver_message *message);
 
-/* Moves the first message whose fault domain is not in backoff out of the queue to *message, and its path to `path`.
- * Returns false if the queue has no such message. */
+/* Takes from the queue the first message whose fault domain is not in backoff at time `now` (ns): moves it to *message,
+ * and its path to `path`. Returns false if the queue has no such message. */
 bool saverqueue_next(struct saverqueue *saverqueue, const struct backoff *backoff, uint64_t now,
 		     struct saver_message *message, char path[SAVERRING_PATH + 1]);
 

@@ -59,8 +59,8 @@ struct saver_shared {
 	/* Written by the symbol saver. kernel_now, kernel_before: numbers of the current and previous snapshot of
 	 * kernel symbols; 0: none. kernel_changed: time in ns of CLOCK_MONOTONIC at which the current one was made. */
 	_Atomic uint64_t kernel_now, kernel_before, kernel_changed;
-	/* Keys of files that are saved or need not be saved, which the recorder does not report again in this window.
-	 * Index: low bits of the key. Set by the symbol saver, cleared by the recorder at each window. */
+	/* Keys of files that are saved or need not be saved: the recorder does not report these files again in this
+	 * window. Index: low bits of the key. Set by the symbol saver, cleared by the recorder at each window. */
 	_Atomic uint64_t done[KEEP_DONE];
 	/* count: see enum saver_count. failed: number of files not saved, by reason. Written by the symbol saver. */
 	_Atomic uint64_t count[12], failed[SYMSAVER_REASONS];

@@ -29,7 +29,8 @@ struct share {
 	uint64_t held, max;     /* held: bytes of the share's files. max: bytes that may remain after the sweep. */
 	/* bytes of the files by class of modification time; class 0 is the oldest, class AGES - 1 the newest */
 	uint64_t age[AGES];
-	size_t cut; /* newest class of age[] whose files are removed if the share exceeds max */
+	size_t cut; /* if the share exceeds max, files of this class of age[] and of older classes are removed until it
+		       does not */
 	/* number of files that were removed because of max, although a window may need them */
 	uint64_t forced;
 };
@@ -108,7 +109,7 @@ static uint64_t saversweep_bytes_of(const struct stat *status)
 	return bytes > FILE_LEAST ? bytes : FILE_LEAST;
 }
 
-/* Returns the part of a file's bytes that one of its links stands for: the bytes divided by the number of links. A file
+/* Returns the part of a file's bytes that counts for one of its links: the bytes divided by the number of links. A file
  * of a tenant usually has one more link in shared/, which is not included. of_tenant: true: the link is in a tenant's
  * folder. */
 static uint64_t part_of(const struct stat *status, bool of_tenant)

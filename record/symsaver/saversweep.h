@@ -25,7 +25,7 @@ struct saversweep {
 /* Removes files that are older than the oldest window in DIR/out and DIR/recording, and older than min_age_s seconds.
  * If the remaining files exceed max_bytes (0: no limit), removes the least recently needed files of tenants over their
  * share, and adds their number to the tenant's count in saverdir->budget. Sets saverdir->bytes to the bytes that
- * remain. */
+ * remain. Returns the numbers of the removed files. */
 struct saversweep saversweep_run(struct saverdir *saverdir, uint64_t max_bytes, uint64_t min_age_s);
 
 /* Removes files in symbols/ and jit/ that are older than the oldest window of DIR, without a minimum age. dir:

@@ -32,7 +32,7 @@ struct symhelper {
 	 * parser, whose files it has read. */
 	uint64_t tenant, of;
 	uint64_t place; /* fault domain of the files of the next request (backoff.h) */
-	/* times on a CPU and in its run queue of the running parser, at the last reading */
+	/* time that the running parser has spent on a CPU, and waiting for one, at the last reading */
 	struct schedstat seen;
 	uint64_t cpu_ns;              /* ns for which all parsers together have run or waited for a CPU */
 	uint64_t started;             /* number of parsers started so far */

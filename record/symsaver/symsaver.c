@@ -32,7 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define REPORTED 4096 /* number of slots for messages that were sent in this window; a power of two */
+/* number of slots of symsaver.reported, the keys of the messages that were sent in this window; a power of two */
+#define REPORTED 4096
 #define VERDICTS 1024
 #define STOP_LOOK_NS 2000000
 /* ns without progress at files of one fault domain after which the symbol saver is blocked, and is replaced */
@@ -58,8 +59,9 @@ struct symsaver {
 	 * earliest time (clock_now) of the next start. border: time (clock_now) of the last window border. */
 	uint64_t hang_ns, next, border;
 	struct symsaver_scan {
-		/* Last check that saw progress. at: its time in ns (clock_now). used: CPU time of the symbol saver in
-		 * ns. since: its busy_since. */
+		/* The last check at which the symbol saver had made progress. at: time of the check in ns (clock_now).
+		 * used: CPU time of the symbol saver in ns at that time. since: value of saver_shared.busy_since at
+		 * that time. */
 		uint64_t at, used, since;
 	} look;
 	struct backoff backoff;
@@ -74,8 +76,8 @@ struct symsaver {
 
 /* ---- symbol saver process --------------------------------------------------------------------------------------- */
 
-/* Copies the fault domains that the next symbol saver must avoid, and the times until which they are avoided, to the
- * shared memory. */
+/* Stores in the shared memory the fault domains that the next symbol saver must avoid, with the times until which they
+ * are avoided. */
 static void publish_avoided(struct symsaver *saver)
 {
 	uint64_t now = clock_now();
@@ -126,7 +128,7 @@ static bool symsaver_start_saver(struct symsaver *saver)
 	return false;
 }
 
-/* Reads the first bytes, at most cap, of the file `name` in /proc/PID of the symbol saver to buf. Returns the bytes
+/* Reads into buf the first bytes, at most cap, of the file `name` in /proc/PID of the symbol saver. Returns the bytes
  * that were read; an empty string on failure. */
 static struct str read_saver(const struct symsaver *saver, const char *name, char *buf, size_t cap)
 {
@@ -160,8 +162,8 @@ static bool symsaver_is_blocked(struct symsaver *saver, uint64_t since, uint64_t
 	return now - saver->look.at > ns;
 }
 
-/* Sets the pid of the symbol saver, which has ended or is replaced, to 0 and closes its socket. The next symbol saver
- * starts at least rest_ns later. */
+/* To be called when the symbol saver has ended or is replaced: sets its pid to 0 and closes its socket. The next symbol
+ * saver starts at least rest_ns later. */
 static void end_saver(struct symsaver *saver, uint64_t rest_ns)
 {
 	saver->next = clock_now() + rest_ns;
@@ -306,8 +308,8 @@ static uint64_t symsaver_key_of(const struct symsaver_process *process, const st
 	return hash_bytes(id, sizeof(id)) | 1;
 }
 
-/* Sends a message about a process, or about a file that it maps (NULL: none), once in a window. A file is reported for
- * each process that maps it until the file is saved, because a single process may end too soon. */
+/* Sends a message about the file of a mapping, or about the process itself if mapping is NULL, once in a window. A file
+ * is reported for each process that maps it until the file is saved, because a single process may end too soon. */
 static void symsaver_report(struct symsaver *saver, enum saver_kind kind, const struct verdict *verdict,
 			    const struct symsaver_process *process, const struct symsaver_mapping *mapping)
 {

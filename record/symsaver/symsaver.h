@@ -9,7 +9,7 @@
  *		the same files by file_id in hex; a link if the file has a build-id
  *	symbols/tenants/<tenant>/...
  *		reduced ELF files of all other files, by both names; used for code of that tenant only
- *	symbols/shared/xx/yyyy.debug
+ *	symbols/shared/.build-id/xx/yyyy.debug
  *		another link of the first tenant's file with that build-id, to find equal files
  *	symbols/kallsyms-<boot>.<n>.gz
  *		/proc/kallsyms after each change of modules; modules-<boot>.<n> has the list of modules

@@ -20,7 +20,7 @@
 
 /* ---- state of processes ----------------------------------------------------------------------------------------- */
 
-/* Reads the first bytes, at most `space`, of a file in the /proc folder of a process to buf. Returns the bytes that
+/* Reads into buf the first bytes, at most `space`, of a file in the /proc folder of a process. Returns the bytes that
  * were read; an empty string on failure. */
 static struct str targetfiles_read_file(int process, const char *name, char *buf, size_t space)
 {

@@ -58,8 +58,9 @@ struct targetfiles_verifier {
 bool targetfiles_is_mapped(int fd, const struct target_mapping *mapping, const struct targetfiles_verifier *assess);
 
 /* Opens the mapped file. Tries in this order: its path below the directory root (a descriptor; -1: unknown), the
- * program of the process (process -1: unknown), the open files of the process, its mapped files. Returns a descriptor;
- * -1 with errno on failure (ESTALE: the path has another file now). */
+ * program of the process (process -1: unknown), the open files of the process (only for a mapping without build-id, or
+ * of a memfd), its mapped files. Returns a descriptor; -1 with errno on failure (ESTALE: the path has another file
+ * now). */
 int targetfiles_open(int root, int process, const struct target_mapping *mapping,
 		     const struct targetfiles_verifier *assess);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * certificate.h - decides for each copy of the synchronous reader if the sampled thread ran between the sample and the
- * end of the copy, from records of context switches. Pure: no system calls.
+ * certificate.h - decides from records of context switches, for each copy of the synchronous reader, if the sampled
+ * thread ran between the sample and the end of the copy. Pure: no system calls.
  *
  * T is the sampled thread, R the reader thread of its CPU. A copy is certified if the records prove all of this:
  *  - R slept when the sample was taken: R last left the CPU without preemption, after it began to wait for samples.
@@ -57,8 +57,8 @@ enum syncread_verdict {
 	SYNCREAD_WEAK,
 	/* no copy exists: the thread is not registered, or the reader skipped it (see syncread_counters) */
 	SYNCREAD_NO_COPY,
-	/* the thread ended or its process called exec before the sample, so the root in the thread table was
-	 * outdated */
+	/* the thread's entry in the thread table was removed or replaced since the copy (end, exec, new root), so that
+	 * the copy may have begun at an outdated root */
 	SYNCREAD_RENEWED,
 	SYNCREAD_NO_SWITCH, /* the first switch after the sample was not from the thread to the reader */
 	/* the switch from the thread to the reader came more than CERTIFICATE_DELAY_NS (CERTIFICATE_DELAY_WEAK_NS
@@ -111,15 +111,16 @@ struct certificate *certificate_new(void);
 void certificate_free(struct certificate *certificate);
 
 /* Declares that the records of switches of a CPU are complete from `time` on (on true), or that they end at `time` (on
- * false). The module assumes that no thread runs on a CPU that was never passed, so the caller must pass each online
- * CPU. */
+ * false). The module assumes that no thread runs on a CPU for which this function was never called, so the caller must
+ * call it for each online CPU. */
 void certificate_watch(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time);
 /* Declares that the records of migrations to a CPU are complete from `time` on (on true), or that they end at `time`
  * (on false). */
 void certificate_watch_arrivals(struct certificate *certificate, uint32_t cpu, bool on, uint64_t time);
 /* Sets the reader thread of a CPU. */
 void certificate_reader(struct certificate *certificate, uint32_t cpu, uint32_t tid);
-/* Deletes the state of a CPU that went offline. Its undecided copies get SYNCREAD_UNWATCHED. */
+/* Deletes the state of a CPU that went offline. Its copies whose thread has not left the CPU yet get
+ * SYNCREAD_UNWATCHED. */
 void certificate_without(struct certificate *certificate, uint32_t cpu);
 void certificate_add(struct certificate *certificate, const struct certificate_copy *copy);
 void certificate_pass(struct certificate *certificate, const struct certificate_switch *change);
@@ -128,7 +129,8 @@ void certificate_arrive(struct certificate *certificate, uint32_t cpu, uint32_t 
 /* Declares that records up to `time` may be missing. All undecided copies get SYNCREAD_LOST, and so do copies added
  * later whose sample is not after `time`. Must be called before the records after the gap are passed. */
 void certificate_lose(struct certificate *certificate, uint64_t time);
-/* Declares that all records before `time` were passed. Decides all copies that ended before `time`. */
+/* Declares that all records before `time` were passed. Decides the copies that ended before `time`; a copy without
+ * records of all CPUs may remain undecided for CERTIFICATE_RETURN_NS more. */
 void certificate_advance(struct certificate *certificate, uint64_t time);
 
 /* Deletes the verdict on the copy of thread `tid` for the sample at `time`, and returns it. SYNCREAD_CERTIFIED and

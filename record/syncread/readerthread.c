@@ -149,8 +149,8 @@ static uint64_t ring_word(const struct readerthread *reader, uint64_t at)
 	return word;
 }
 
-/* Stores the sample at position `at` of the ring in *newest, unless it is a sample of this reader thread or of the idle
- * thread. */
+/* Sets *newest to the sample at position `at` of the ring, unless it is a sample of this reader thread or of the idle
+ * thread. Counts the earlier *newest as missed if its thread is registered. */
 static void look_at_sample(struct readerthread *reader, uint64_t at, struct found *newest)
 {
 	uint64_t ids = ring_word(reader, at + offsetof(struct ring_sample, pid));
@@ -179,7 +179,8 @@ static void check_level(struct readerthread *reader, uint64_t used)
 }
 
 /* Moves the cursor to the end of the ring and sets *newest to the newest sample since the last call. Returns false if
- * there is no new sample, or if the kernel may have overwritten it. */
+ * there is no new sample, if the kernel may have overwritten it, or if the ring has more than READERTHREAD_RECORDS new
+ * records (overrun). */
 static bool look(struct readerthread *reader, struct found *newest)
 {
 	uint64_t head = load(&reader->page->data_head), tail = load(&reader->page->data_tail);
@@ -430,8 +431,8 @@ static void read_sample(struct readerthread *reader, bool within_budget)
 
 /* ---- main loop of the thread ----------------------------------------------------------------------------------- */
 
-/* Refills the budget of CPU time by the time since the last call; at most a fifth of a second's budget may be unused.
- * Returns true if the thread may read at `now` (ns), false if its budget is used up. */
+/* Reduces reader->spent by the budget for the time since the last call. Returns true if the thread may read at `now`
+ * (ns): then at most a fifth of a second's budget is spent. Returns false otherwise. */
 static bool reader_has_budget(struct readerthread *reader, uint64_t now)
 {
 	uint64_t budget = reader->shared->budget_ns, burst = budget / 5, past = now - reader->refilled;

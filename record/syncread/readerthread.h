@@ -40,7 +40,7 @@
 /* number of slots of `deferred`; the slot of a process is its pid modulo this number */
 #define READERSHARED_DEFERRED 1024u
 
-/* State that all reader threads and their owner share. The last of its `users` references to end frees it. */
+/* State that all reader threads and their owner share. It is freed when the last of its `users` references ends. */
 struct readershared {
 	struct threadtable *threads;
 	/* eventfds. copies_fd: copies wait for the consumer. rings_fd: a ring for samples is over half full. */

@@ -38,7 +38,8 @@ struct switchwatch {
 	uint32_t per_second;
 	uint64_t pause_ns, records, pauses;
 	int epoll;
-	struct certificate *certificate; /* set only during switchwatch_take, as are arrived and arrived_to */
+	struct certificate *certificate; /* certificate, arrived, arrived_to: arguments of switchwatch_take, valid only
+					    during that call */
 	void (*arrived)(void *to, uint32_t cpu, uint32_t tid);
 	void *arrived_to;
 };
@@ -94,7 +95,8 @@ static int open_event(uint32_t cpu, unsigned event, size_t bytes)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.context_switch = event == SWITCHES,
-		.exclude_kernel = event == SWITCHES, /* the events other than SWITCHES occur only in the kernel */
+		.exclude_kernel =
+			event == SWITCHES, /* the other events occur only in the kernel, so they must not exclude it */
 		.watermark = 1,
 		.wakeup_watermark = (uint32_t)bytes / 2,
 	};
@@ -153,11 +155,13 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 
 	if (watched(switchwatch, cpu))
 		return;
-	/* No record shows a thread that runs on this CPU before the events are open: the records are not complete */
+	/* declares the records of this CPU as incomplete: no record shows a thread that began to run before its events
+	 * were open */
 	certificate_watch(certificate, cpu, false, 0);
 	if (!processor_here() || !switchwatch_open_largest(switchwatch, &one))
 		return;
-	/* without this entry in epoll, switchwatch_take drains the ring only at its next call */
+	/* ignores a failure: then a full ring wakes nobody, and is drained at the next regular call of switchwatch_take
+	 */
 	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS], &poll);
 	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
 	switchwatch->cpu[switchwatch->ncpus++] = one;

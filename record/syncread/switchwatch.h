@@ -31,8 +31,8 @@ void switchwatch_free(struct switchwatch *switchwatch);
 void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu);
 /* Closes the events of all CPUs. Called when no process is registered any more. */
 void switchwatch_close_all(struct switchwatch *switchwatch, struct certificate *certificate);
-/* Starts or stops the records of switches of a CPU. Returns true if these records are on now; false if the kernel
- * refuses, or during a pause. */
+/* Starts or stops the records of switches of a CPU. Returns true if these records are on now; false if they are off, as
+ * requested, refused by the kernel, or paused. */
 bool switchwatch_set(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, bool on);
 /* Returns true if the events of a CPU are open. */
 bool switchwatch_has(const struct switchwatch *switchwatch, uint32_t cpu);

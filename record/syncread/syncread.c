@@ -38,7 +38,8 @@ struct syncread {
 	struct readershared *shared;
 	struct reader_cpu *cpu;
 	size_t ncpus;
-	/* readers that were ended and may still hang in a read; they free themselves once they return */
+	/* readers that were requested to end, and may still hang in a read; each frees itself once it has ended and was
+	 * released */
 	struct readerthread **abandoned;
 	size_t nabandoned;
 	struct certificate *certificate;
@@ -453,7 +454,7 @@ static uint32_t count_readers(const struct syncread *syncread)
 	return n;
 }
 
-/* Releases given-up readers that have ended. */
+/* Releases abandoned readers that have ended. */
 static void release_ended(struct syncread *syncread)
 {
 	size_t n = 0;

@@ -104,17 +104,18 @@ struct syncread_process {
 
 /* Registers a process, and first removes a registered process with the same pid. Takes over process->memory and closes
  * it, also on failure. The first registration starts the reader threads. Returns false if a limit is reached
- * (threadtable.h). */
+ * (threadtable.h), the tenant is avoided, or the plan is invalid. */
 bool syncread_add_process(struct syncread *syncread, const struct syncread_process *process);
 /* Registers a thread of a registered process, or changes its root. since: time in ns before the root was read from the
- * process. A record of the thread's end or of its process's exec at `since` or later removes the thread. Returns false
- * if the process is not registered or a limit is reached. */
+ * process. A record of the thread's end at `since` or later removes the thread; a record of its process's exec at the
+ * `since` of the process or later removes the process. Returns false if the process is not registered or a limit is
+ * reached. */
 bool syncread_add_thread(struct syncread *syncread, uint32_t pid, uint32_t tid, uint64_t root, uint64_t since);
 void syncread_remove_thread(struct syncread *syncread, uint32_t tid);
 /* Removes a process and its threads. */
 void syncread_remove_process(struct syncread *syncread, uint32_t pid);
-/* Returns true if the process is registered. The reader itself removes a process that calls exec or whose memory
- * blocks reader threads. */
+/* Returns true if the process is registered. The synchronous reader itself removes a process that calls exec or whose
+ * memory blocks reader threads. */
 bool syncread_has_process(const struct syncread *syncread, uint32_t pid);
 /* Sets *root to the address of the interpreter's state of the thread, as given to syncread_add_thread, and returns
  * true. If the thread is not registered, sets *root to 0 and returns false. */

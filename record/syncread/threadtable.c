@@ -114,8 +114,8 @@ static size_t home(const struct places *places, uint32_t tid)
 	return (size_t)hash_mix(tid, 0x9E3779B97F4A7C15u) & places->mask;
 }
 
-/* Returns the index of the slot of a thread; if the table does not have the thread, of the first slot in which to store
- * it. Only the owner thread calls it. */
+/* Returns the index of the slot of a thread; if the table does not have the thread, the index of the empty slot for it.
+ * Only the owner thread calls it. */
 static size_t place_of(const struct places *places, uint32_t tid)
 {
 	size_t i = home(places, tid);
@@ -261,8 +261,8 @@ static struct threadtable_tenant *enter_tenant(struct threadtable *threadtable, 
 	return entry;
 }
 
-/* Adds the time for which a process's memory has blocked readers to the account of its tenant. now: time in ns up to
- * which a read that has not returned yet is included; 0: such a read is left out. */
+/* Adds to the account of a process's tenant the time for which the process's memory has blocked readers. now: time in
+ * ns up to which a read that has not returned yet is included; 0: such a read is left out. */
 static void charge_account(struct threadtable_process *process, uint64_t now)
 {
 	uint64_t since = __atomic_load_n(&process->reading_since, __ATOMIC_RELAXED);

@@ -86,7 +86,8 @@ const struct threadtable_entry *threadtable_find(const struct threadtable *threa
  * these tenants for THREADTABLE_AVOID_NS. readers: number of reader threads. Returns the number of removed
  * processes. */
 uint32_t threadtable_remove_blockers(struct threadtable *threadtable, uint64_t now, uint32_t readers);
-/* Removes all processes of a tenant after a read of its memory hung, and rejects the tenant for THREADTABLE_HUNG_NS. */
+/* To be called after a read of a tenant's memory hung: removes all processes of the tenant, and adds none for
+ * THREADTABLE_HUNG_NS. */
 void threadtable_avoid(struct threadtable *threadtable, struct tenant tenant, uint64_t now);
 uint32_t threadtable_processes(const struct threadtable *threadtable);
 uint32_t threadtable_threads(const struct threadtable *threadtable);

@@ -4,12 +4,12 @@
  * system calls.
  *
  * Not all registers can be compared:
- *  - The instruction pointer: a sample of a precise event in user mode has the address of an earlier one.
+ *  - The instruction pointer: a sample of a precise event in user mode may have the address of an earlier instruction.
  *  - The register of a system call's result: a thread that is sampled in a system call may leave the CPU at the end of
  *    that call.
  *  - The callee-saved registers on x86-64: a sample from an NMI in kernel mode lacks them. Kernels before 5.11 lack
- *    them in all samples in kernel mode, and so at each context switch. Then only registers that a system call
- *    preserves and that each kernel records are compared.
+ *    them in all samples in kernel mode, and so at each context switch. In these cases, only registers that a system
+ *    call preserves and that each kernel records are compared.
  */
 #ifndef PJ_USERREGS_H
 #define PJ_USERREGS_H

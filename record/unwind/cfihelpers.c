@@ -24,7 +24,7 @@
 /* ns without a reply after which samples no longer wait for a tenant's pair that a file system blocks */
 #define BLOCKED_NS (SECOND_NS / 10)
 #define LOOK_NS (SECOND_NS / 50) /* minimum ns between two checks if a file system blocks a pair */
-/* a pair hangs after this many times hang_ms without a reply, even if it uses CPU time */
+/* a pair counts as hung after this many times hang_ms without a reply, even if it uses CPU time */
 #define HANG_TIMES 6
 /* ns between an attempt to start the pair, or a crash within 0.5 s of its start, and the next start of the pair */
 #define RESTART_NS (SECOND_NS / 5)
@@ -41,8 +41,7 @@ struct pair {
 	/* ring of pending requests, the oldest at index `first`; replies arrive in the same order */
 	struct cfihelpers_request request[QUEUE];
 	uint32_t first, nrequests;
-	/* time in ns of the last reply, or of the oldest pending request's sending if no request was pending before
-	 * it */
+	/* time in ns of the last reply, or, if it is later, of the last request that was sent while none was pending */
 	uint64_t progress;
 	uint64_t running; /* time in ns at which one of the processes was last seen using CPU time */
 	uint64_t polled;  /* time in ns of the last check if a file system blocks the pair */
@@ -180,9 +179,9 @@ static struct pair *pair_of(struct cfihelpers *helpers, uint64_t key)
 	return NULL;
 }
 
-/* Returns a slot for a new pair with this key: a free one, otherwise the slot of the least recently used pair without
- * pending requests, which is ended. Returns NULL if all pairs have pending requests. Slot 0 is reserved for the host's
- * pair. */
+/* Returns a slot for a new pair with this key: a free one, otherwise that of the least recently used pair without
+ * pending requests, after ending that pair. Returns NULL if all pairs have pending requests. Slot 0 is reserved for the
+ * host's pair. */
 static struct pair *slot_for(struct cfihelpers *helpers, uint64_t key)
 {
 	struct pair *oldest = NULL;

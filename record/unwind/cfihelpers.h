@@ -59,9 +59,10 @@ struct cfihelpers;
 
 /* Forks the process that starts the pairs (cfistarter.h). The caller must have dropped privileges and must have no
  * threads. proc is "/proc" and must outlive the result. hang_ms: time in ms without reply and without CPU use after
- * which a pair has hung and is replaced. Copies *user. Free the result by cfihelpers_stop. */
+ * which a pair has hung and is replaced. Copies *user. Returns the helpers, which cfihelpers_stop frees; never NULL. */
 struct cfihelpers *cfihelpers_start(const char *proc, unsigned hang_ms, const struct cfihelpers_user *user);
-/* Starts a helper process for interpreters (cfistarter_begin_interphelper). Any thread may call it. */
+/* Starts a helper process for interpreters, and returns its pid; 0 on failure (cfistarter_begin_interphelper). Any
+ * thread may call it. */
 pid_t cfihelpers_start_interphelper(struct cfihelpers *helpers, int socket, int memory);
 /* Ends all pairs and frees helpers. Waits for the helper processes for 100 ms at most; those that hang become children
  * of init. */
@@ -76,8 +77,9 @@ enum cfihelpers_pending {
 };
 
 /* Sends a request to the pair of owner->key, and starts the pair if necessary. size: number of used bytes of *request,
- * whose path has variable length. Does not block. A callback of struct cfihelpers_user follows only if the result is
- * CFIHELPERS_PENDING. */
+ * whose path has variable length. Does not wait for the reply; waits only for the start of a pair, at most twice
+ * CFISTARTER_WAIT_MS (cfistarter.h). Returns CFIHELPERS_PENDING if the request was sent; only then a callback of struct
+ * cfihelpers_user follows. */
 enum cfihelpers_pending cfihelpers_query(struct cfihelpers *helpers, const struct cfihelpers_owner *owner,
 					 const struct cfimaker_request *request, size_t size, uint64_t now);
 

@@ -25,8 +25,9 @@
 /* Maximum length of a mapping's path, in bytes; files with a longer path get no table. */
 #define CFIMAKER_PATH 4096
 
-/* Limit of the parser's memory in bytes, in addition to the memory of the process from which it is forked. A file whose
- * table exceeds it gets no table (CFIMAKER_LARGE). The table of the largest browser needs 60 MB. */
+/* Limit of the parser's memory in bytes, in addition to the memory of the process from which it is forked. A parser
+ * that needs more ends, which counts as a crash; UNWIND_TABLE_MAX keeps the tables below that. The table of the largest
+ * browser needs 60 MB. */
 #define CFIPARSER_MEMORY ((uint64_t)112 << 20)
 /* Limit of the parser's CPU time for one file, in ms; the kernel kills a parser that exceeds it. The table of the
  * largest browser needs 200 ms. */
@@ -38,8 +39,8 @@
 /* Virtual address that the first byte of generated code has in its table. */
 #define CFIMAKER_CODE_ADDRESS UINT64_C(4096)
 
-/* Request for the table of a file that process `pid` maps, or of code in its memory. All members come from the
- * kernel's records. */
+/* Request for the table of a file that process `pid` maps, or of code in its memory. All members come from the kernel:
+ * from its records or /proc. */
 struct cfimaker_request {
 	/* number: id that the recorder chooses and the reply repeats. pid: process that maps the file or has the
 	 * code. */
@@ -61,7 +62,7 @@ struct cfimaker_request {
 enum cfimaker_answer {
 	CFIMAKER_MADE,  /* the table was made; a descriptor of its image comes with the reply */
 	CFIMAKER_NONE,  /* the file has no unwind tables, or is not an ELF file */
-	CFIMAKER_LARGE, /* the tables exceed the parser's limit of memory */
+	CFIMAKER_LARGE, /* the file's unwind tables exceed UNWIND_TABLE_MAX, or their image cannot be written */
 	CFIMAKER_GONE   /* the file, or the code of the process, could not be opened */
 };
 

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Makes the table of the ELF file fd and writes the table's image to `image`. Closes fd. */
+/* Makes the table of the ELF file fd and writes the table's image to `image`. Closes fd. Returns CFIMAKER_MADE, or the
+ * reason why there is no table. */
 static enum cfimaker_answer cfiparser_make(int fd, int image)
 {
 	const char *why;

@@ -36,8 +36,9 @@ static void cfistarter_run_parser(void *to)
 	cfiparser_run(HELPERPROCESS_FD);
 }
 
-/* Starts an opener and its parser. recorder: the opener's end of the socket to the recorder. If only the parser starts,
- * it ends by itself, because no process holds the other end of its socket. */
+/* Starts an opener and its parser. recorder: the opener's end of the socket to the recorder. Returns their pids; 0 for
+ * a process that was not started. If only the parser starts, it ends by itself, because no process holds the other end
+ * of its socket. */
 static struct started start_both(int recorder, const char *proc)
 {
 	struct started started = { 0 };

@@ -20,8 +20,8 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-/* Maximum time in ms that a request waits for pjrecord-start; then it kills pjrecord-start and fails. Before that, a
- * request waits for that of another thread. */
+/* Maximum time in ms that a request waits for the reply of pjrecord-start; then the request kills pjrecord-start and
+ * fails. Requests of several threads wait for each other before that time begins. */
 #define CFISTARTER_WAIT_MS 500
 
 struct cfistarter {

@@ -53,8 +53,8 @@ struct entry {
 	uint32_t next;
 	uint8_t state;
 	bool again; /* true: helpers could not open the file or hung at it, so samples no longer wait for the table */
-	/* Fault domain (backoff_place) whose helpers could not open the file, or hung at it, at time `wanted`: not
-	 * requested for it again for RETRY_NS. 0: none. */
+	/* Fault domain (backoff_place) for which helpers could not open the file, or hung at it, at time `wanted`: for
+	 * RETRY_NS, samples of this fault domain request no table. 0: none. */
 	uint64_t refused;
 	/* true: a helper crashed at this file once; after a second crash the file gets no table. One crash may be
 	 * chance, because the kernel kills processes when memory is short. */
@@ -68,7 +68,8 @@ struct cfitables {
 	struct cfitables_options o;
 	struct cfihelpers *helpers;
 	struct budgets *budgets; /* budgets of the tenants' CPU time; NULL: no limit */
-	/* Cache of tenants of processes that are not known from samples; index: pid modulo KNOWN_TENANTS. */
+	/* Cache of the tenants that tenant_of_process has looked up, for processes whose tenant state.c does not know;
+	 * index: pid modulo KNOWN_TENANTS. */
 	struct known_tenant {
 		uint32_t pid;
 		uint64_t start_ticks;
@@ -329,7 +330,7 @@ static bool is_still_owner(struct cfitables *tables, const struct process *p, co
 }
 
 /* Returns true if no table may be requested for the owner now: helpers must avoid its fault domain, or the tenant has
- * exceeded its budget of CPU time. Then counts an over-budget case (OVER_TABLES) of the tenant. */
+ * exceeded its budget of CPU time. If so, counts a loss of the tenant (OVER_TABLES). */
 static bool is_left_out(struct cfitables *tables, const struct cfihelpers_owner *owner, uint64_t now)
 {
 	bool host = backoff_is_host(&owner->of, tables->own_ns);

@@ -43,13 +43,13 @@ enum cfitables_answer {
 struct cfitables;
 
 /* Forks the process that starts the helpers. The caller must have dropped privileges and must have no threads. Copies
- * *options, but not the string options->proc. Free the result by cfitables_stop. */
+ * *options, but not the string options->proc. Returns the cache, which cfitables_stop frees; never NULL. */
 struct cfitables *cfitables_start(const struct cfitables_options *options);
 /* Ends the helpers and frees `tables` with all tables. */
 void cfitables_stop(struct cfitables *tables);
 
-/* Starts a helper process for interpreters, as interpstarter.start does, without a copy of the recorder's memory
- * (cfistarter.h). Any thread may call it. */
+/* Starts a helper process for interpreters, without a copy of the recorder's memory (cfistarter.h), and returns its
+ * pid; 0 on failure. Any thread may call it. */
 pid_t cfitables_start_interphelper(struct cfitables *tables, int socket, int memory);
 
 /* From now on, limits the CPU time that helpers use for each tenant to the budget TENANT_CPU_NS. Over budget, a
@@ -59,7 +59,8 @@ void cfitables_budgets(struct cfitables *tables, struct budgets *budgets);
 
 /* Looks up the unwind table for the code at the virtual address `address` of a process, in `mapping`, and requests the
  * table if necessary. Sets *code if the result is CFITABLES_READY; it is valid until the next cfitables_take or
- * cfitables_tick. Caches the index of the table's entry in mapping->file->table. Does not block. */
+ * cfitables_tick. Caches the index of the table's entry in mapping->file->table. Does not wait for the table, but may
+ * wait for the start of helpers (cfihelpers_query) and for the tenant of the process (taskwait.h). */
 enum cfitables_answer cfitables_find(struct cfitables *tables, const struct process *process,
 				     const struct mapping *mapping, uint64_t address, uint64_t now,
 				     struct unwind_code *code);

@@ -61,8 +61,8 @@ static void fallback_blame(struct fallback *fallback, enum fallback_by by)
 		fallback->by = by;
 }
 
-/* Chooses smaller sizes until a ring can hold enough copies. Even a ring of 32 MB may be too small for the first
- * ones. */
+/* Chooses smaller sizes until a ring can hold enough copies. Even a ring of 32 MB may be too small for the largest
+ * sizes. */
 static void leave_out_impossible(struct fallback *fallback)
 {
 	size_t max = fallback->o.ring_bytes ? fallback->o.ring_bytes : RING_STACKS;
@@ -125,7 +125,8 @@ void fallback_cause(struct text *text, const struct fallback *fallback)
 			hint.no_less = true;
 			hint_text(text, &hint);
 		} else {
-			/* no advice of hint_failure, as the kernel did not refuse recording by frame pointers */
+			/* gives no advice of hint_failure, which is for refused recordings: the kernel refused only
+			 * stack copies */
 			text_printf(text, "the kernel refuses registers and copies of stacks%s%s: %s",
 				    fallback->why.what ? " of " : "", fallback->why.what ? fallback->why.what : "",
 				    strerror(fallback->why.error));

@@ -39,8 +39,8 @@ struct fallback {
 	struct sources_failure why; /* for FALLBACK_REFUSED: the first refusal of the kernel */
 };
 
-/* Chooses the requested size; 0 if the processor is not supported. With options->choose, skips sizes for which no ring
- * can hold enough copies. */
+/* Chooses the requested size; 0 if no event has stack copies, or the processor is not supported. With options->choose,
+ * skips sizes for which no ring can hold enough copies. */
 void fallback_begin(struct fallback *fallback, const struct fallback_options *options);
 
 /* Chooses the size for the next attempt after the kernel refused fallback->bytes for the reason *why. Returns true if

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/unwind/fpcompare.h"
 
-enum { PLACES = 6 }; /* maximum number of frames for which the comparison tries that frame pointers miss them */
+enum { PLACES = 6 }; /* maximum number of frames that the comparison tries to skip */
 enum { OUTER = 3 };  /* maximum number of libc frames around main, or around the function of a thread */
 
 void fpcompare_put(struct fpcompare_walk *walk, uint64_t ip, enum fpcompare_code code)
@@ -15,8 +15,8 @@ static bool fpcompare_keeps(const struct fpcompare_walk *walk, size_t i)
 	return walk->frame[i].code == FPCOMPARE_KEEPS;
 }
 
-/* Stores the indexes in walk->frame of the frames that frame pointers may miss in place[]: the leaf frame's caller, and
- * callers of JVM code without frame. Returns their number; at most PLACES, the innermost ones. */
+/* Fills place[] with the indexes in walk->frame of the frames that frame pointers may miss: the leaf frame's caller,
+ * and callers of JVM code without frame. Returns their number; at most PLACES, the innermost ones. */
 static unsigned fpcompare_find_places(const struct fpcompare_walk *walk, size_t place[PLACES])
 {
 	unsigned n = 0;
@@ -34,8 +34,8 @@ struct pass {
 	bool lost;
 };
 
-/* Compares the walk with fp[0..n) up to the first difference. Skips the frame with index place[i] in the walk if bit i
- * of `bits` is set. */
+/* Compares the walk with fp[0..n) up to the first difference, and returns how far they are equal. Skips the frame with
+ * index place[i] in the walk if bit i of `bits` is set. */
 static struct pass fpcompare_compare(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n,
 				     const size_t *place, unsigned bits)
 {

@@ -60,8 +60,8 @@ enum fpcompare {
 };
 
 /* Compares *walk with fp[0..n), n > 0: the user part of the kernel's callchain, up to the first address outside of
- * code. full: true: the kernel truncated the callchain at its limit. Sets *at to the index in walk->frame of the first
- * difference; 0 if both are equal without skipped frames. */
+ * code. Returns the class of their differences. full: true: the kernel may have truncated the callchain at its limit.
+ * Sets *at to the index in walk->frame of the first difference; 0 if both are equal without skipped frames. */
 enum fpcompare fpcompare_of(const struct fpcompare_walk *walk, const uint64_t *fp, size_t n, bool full, size_t *at);
 
 #endif

@@ -58,7 +58,8 @@ static const struct hostframe *samplestack_hostframe(struct sampled *sampled, ui
 	return sampled->hostframe && hostframe_holds(sampled->hostframe, address, memory) ? sampled->hostframe : NULL;
 }
 
-/* Fills *code for a frame in such code. Returns false if the unwind table of its host is being made. */
+/* Fills *code for a frame in generated code that *hostframe describes. Returns false if the unwind table of the host,
+ * the eval function on which the code depends, is still being made. */
 static bool samplestack_find_hosted(struct sampled *sampled, const struct hostframe *hostframe, struct walk_code *code)
 {
 	const struct mapping *mapping = hostframe->host ? processes_at(sampled->process, hostframe->host) : NULL;
@@ -160,8 +161,9 @@ static bool samplestack_find(void *owner, const struct walk *walk, const struct 
 	return true;
 }
 
-/* Makes the current window name a method. Ignores addresses that are none of a Method, which has a multiple of 8: such
- * as of an instruction outside of all mappings, which must not become a class (PJ_CLASS_BIT). */
+/* Makes the current window name the Method at `address`. Ignores an address that is not a multiple of 8, because no
+ * Method is there: it may be that of an instruction outside of all mappings, and the names would take it for a class
+ * (PJ_CLASS_BIT). */
 static void note_method(const struct sampled *sampled, uint64_t address)
 {
 	const struct javanames_jvm jvm =
@@ -395,8 +397,8 @@ static enum unwind_end samplestack_join_native(struct sampled *sampled, const st
 	return end;
 }
 
-/* Returns the names of the incomplete stack that was counted since `before`, an earlier copy of the counts; NULL if
- * none was. */
+/* Returns the counts by name for the kind of incomplete stack that was counted since `before`, an earlier copy of the
+ * counts; NULL if no such stack was counted. */
 static struct namecounts *names_since(struct samplestack *stack, const struct pj_unwinding *before)
 {
 	const struct pj_unwinding *counts = &stack->counts;
@@ -451,7 +453,8 @@ static bool samplestack_walk(struct sampled *sampled, const struct samplerecord 
 	else
 		stack->saw_interpreter |= samplestack_interprets(sampled);
 	if (walk->end == UNWIND_MORE)
-		/* some frames of the walk were dropped, so frames are missing between it and these addresses */
+		/* some frames of the walk were dropped, so frames are missing between the walk and the addresses in
+		 * `more` */
 		more.n = 0;
 	samplestack_put(out, CONTEXT_USER);
 	first = out->n;

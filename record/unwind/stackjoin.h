@@ -26,7 +26,8 @@ struct samplestack {
 	struct javanames *names;
 	/* reads frames of interpreters; NULL: stacks keep the native frames of interpreters */
 	struct interpreters *interpreters;
-	bool saw_interpreter; /* without `interpreters`: true: a sampled process maps a file of an interpreter */
+	bool saw_interpreter; /* true: a sampled process maps a file of an interpreter; set only while `interpreters` is
+				 NULL */
 	/* argument of samplestack_off_cpu: time in ns until which the thread was off the CPU; 0: the stack is one of a
 	 * sample */
 	uint64_t until;
@@ -76,12 +77,12 @@ struct javacode_jvm *samplestack_jvm(struct sampled *sampled);
  * made. */
 bool samplestack_code_at(struct sampled *sampled, const struct unwind_state *state, struct walk_code *code);
 
-/* Continues a walk whose stack goes on above the copy with the kernel's callers by frame pointers. Does so only if both
- * callchains have the same callers up to the end of the walk, and Java code in the continuation keeps frame pointers.
- * fp_valid: true: the unwind table confirms the frame pointer at the end of the walk. fp[0..n): user part of the
- * kernel's callchain; full: the kernel truncated it at its limit. out has the walk from byte `first` on and grows to at
- * most max bytes. Returns UNWIND_ROOT if the result is complete, UNWIND_UNKNOWN if its completeness is unknown,
- * UNWIND_STACK_CUT if it is still truncated. */
+/* Continues a walk that ended at the end of the stack copy: appends the kernel's callers by frame pointers. Does so
+ * only if both callchains have the same callers up to the end of the walk, and Java code in the continuation keeps
+ * frame pointers. fp_valid: true: the unwind table confirms the frame pointer at the end of the walk. fp[0..n): user
+ * part of the kernel's callchain; full: true: the kernel may have truncated it at its limit. out has the walk from byte
+ * `first` on and grows to at most max bytes. Returns UNWIND_ROOT if the result is complete, UNWIND_UNKNOWN if its
+ * completeness is unknown, UNWIND_STACK_CUT if it is still truncated. */
 enum unwind_end stackjoin_continue(struct sampled *sampled, bool fp_valid, size_t first, const uint64_t *fp, uint64_t n,
 				   bool full, size_t max, struct text *out);
 

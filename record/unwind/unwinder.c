@@ -24,7 +24,7 @@ struct unwinder {
 	uint64_t allocation_limit;              /* maximum plausible size of an allocation in bytes */
 	struct allocation_history *allocations; /* NULL before the first sample of an allocation */
 	struct allocation_counts counts;
-	/* epoll descriptor of all descriptors that show work for unwinder_take; -1: none */
+	/* epoll descriptor that is readable when unwinder_take has work; -1: none */
 	int fd;
 	uint64_t now; /* time in ns (clock_now) of the current poll of the rings */
 	bool flush;

@@ -5,8 +5,9 @@
  * The modules are the unwind tables of files (cfitables.h), the code of JVMs (javacode.h), the names of interpreted
  * methods (javanames.h), the frames of interpreters (interpreters.h) and the conversion of samples (samplestack.h). If
  * the recording uses the kernel's frame-pointer callchains, the object is NULL. These functions do not accept NULL:
- * unwinder_sample, unwinder_wait, unwinder_has_wait, unwinder_resumed, unwinder_skip, unwinder_recount. All other
- * functions accept NULL and then do nothing. One thread uses the object. Times are clock_now(), in ns.
+ * unwinder_sample, unwinder_allocation, unwinder_wait, unwinder_has_wait, unwinder_resumed, unwinder_skip,
+ * unwinder_recount. All other functions accept NULL and then do nothing. One thread uses the object. Times are
+ * clock_now(), in ns.
  */
 #ifndef PJ_UNWINDER_H
 #define PJ_UNWINDER_H
@@ -101,7 +102,7 @@ bool unwinder_wait(struct unwinder *unwinder, const struct perf_event_attr *attr
  * come. */
 bool unwinder_has_wait(const struct unwinder *unwinder, uint32_t tid, uint64_t time, uint64_t until);
 
-/* Forgets the data of the last unwinder_wait of thread `tid`, which was on a CPU again or has ended. */
+/* To be called when thread `tid` is on a CPU again or has ended: forgets the data of its last unwinder_wait. */
 void unwinder_resumed(struct unwinder *unwinder, uint32_t tid);
 
 /* Returns true if a process with an interpreter was sampled, and interpreted frames are not read. */
@@ -129,8 +130,8 @@ void unwinder_tick(struct unwinder *unwinder, uint64_t now);
  * processes with broken stacks or stacks of unknown completeness. Resets these counts and names. */
 struct pj_unwinding unwinder_end(struct unwinder *unwinder, struct stacks_by_name *names);
 
-/* Appends the unwinder's items of PJ_END to text: the counts of a window, and the names of its methods and code.
- * stream: true: the recording is one window that is written to a pipe (codenames_put). */
+/* Appends the unwinder's items of FEATURE_PJ_END to text: the counts of a window, and the names of its methods and
+ * code. stream: true: the recording is one window that is written to a pipe (codenames_put). */
 void unwinder_put(struct unwinder *unwinder, const struct pj_unwinding *counts, bool stream, struct text *text);
 /* Appends the items about code of JVMs that is new since the last call, for a recording that is written to a pipe. */
 void unwinder_put_code(struct unwinder *unwinder, struct text *text);

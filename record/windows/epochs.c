@@ -6,7 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* maximum gap in s between two used seconds of one range; the seconds in the gap are lost as names */
+/* maximum gap in s between two used seconds of one range; the seconds in the gap cannot become names any more */
 #define ERA UINT64_C(300)
 /* LINE: bytes of each line of the file, newline included. All lines have this length, so a file of which only a part
  * was replaced still has complete lines. FILE_MAX: maximum bytes of the file that are read; further lines are

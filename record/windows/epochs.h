@@ -27,7 +27,8 @@ struct epochs {
  * as used. */
 uint64_t epochs_take(struct epochs *epochs, uint64_t wanted);
 
-/* Marks the second `epoch` (s since 1970) as used, and all seconds since a range that ends at most 300 s before it. */
+/* Marks the second `epoch` (s since 1970) as used. If a range ends at most 300 s before it, marks the seconds between
+ * them as used, too. */
 void epochs_used(struct epochs *epochs, uint64_t epoch);
 
 /* epochs_parse replaces the ranges by those in text, one range in a line, and skips malformed lines. epochs_text

@@ -28,7 +28,7 @@ static bool leftovers_same(int space, const char *name, int fd)
 /* ---- removal of temporary files --------------------------------------------------------------------------------- */
 
 /* Removes a temporary file unless a process has locked it. A new window has a temporary name until its run has locked
- * it. If this function locks the file first, the run tries another name (new_file in windows.c). */
+ * it. If this function locks the file first, the run tries another name (new_file in windowfile.c). */
 static void sweep_one(int space, const char *name)
 {
 	int fd = windir_file(space, name, O_RDONLY);

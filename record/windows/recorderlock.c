@@ -12,8 +12,8 @@
 
 /* maximum number of recorders of one DIR that are signalled; further ones are not. Overlapping runs of cron are 2. */
 #define HOLDERS 64
-/* maximum number of failed attempts, because one holder ends and another recorder takes the lock; then the request
- * fails */
+/* maximum number of attempts that fail because a holder ends meanwhile, or another recorder has taken its lock; then
+ * recorderlock_end_holders fails */
 #define ATTEMPTS 16
 
 /* Returns true if lock->fd is an open regular file. Otherwise closes the descriptor and returns false with errno. */

@@ -93,8 +93,9 @@ static const char *rescue_read_header(int fd, struct perf_file_header *header, u
 	return NULL;
 }
 
-/* Reads the table of features at file offset `at`, which has an entry for each feature with a set bit. Treats features
- * that end after file offset `limit` as missing. Returns false if the table is truncated; then *table is incomplete. */
+/* Reads the table of features at file offset `at`. The table has an entry for each feature whose bit is set in `bits`.
+ * Treats features that end after file offset `limit` as missing. Returns false if the table is truncated; then *table
+ * is incomplete. */
 static bool rescue_read_table(int fd, const uint64_t bits[4], uint64_t at, uint64_t limit, struct table *table)
 {
 	for (unsigned i = 0; i < FEATURES; i++) {

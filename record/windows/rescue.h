@@ -24,7 +24,7 @@ struct rescued {
  * later attempt may succeed. With 0 samples no attempt can succeed. */
 bool chunk_rescue(int fd, struct rescued *rescued, const char **why);
 
-/* Copies the item of this type in the feature START or END of a complete or incomplete window to `to`, at most its
+/* Copies to `to` the item of this type in the feature START or END of a complete or incomplete window, at most its
  * first n bytes. Returns the number of copied bytes; 0 if the feature or the item does not exist, or reading fails. */
 size_t chunk_item(int fd, unsigned feature, uint32_t type, void *to, size_t n);
 

@@ -15,8 +15,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* If another process has changed a folder, the folders are read again at the earliest LOOK_SHARE times the duration of
- * the last reading after its end. */
+/* After another process has changed out/, the folders are read again, but not before LOOK_SHARE times the duration of
+ * the last reading has passed since that reading. */
 #define LOOK_SHARE 1000
 /* start of 2020, in s since 1970; a window with an earlier name was written before the clock was set */
 #define CLOCK_SET_S UINT64_C(1577836800)

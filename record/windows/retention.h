@@ -48,7 +48,8 @@ struct retention {
 		/* bad: true: the window is in bad/; false: in out/. expired: true: it was older than age_s at the last
 		 * retention_limit. */
 		bool bad, expired;
-		/* list of all windows in bad/ and out/; if `sorted`, those in bad/ first, then by time of completion */
+		/* list of all windows in bad/ and out/; if `sorted`: first those in bad/, then those in out/, both in
+		 * order of completion */
 	} * window;
 	size_t n, cap;
 	uint64_t windows, bytes; /* number and bytes of the windows in out/ */
@@ -67,16 +68,16 @@ struct retention {
  * last reading is less than 1000 times (LOOK_SHARE) its duration. */
 void retention_scan(struct retention *retention, const struct windir *windir);
 
-/* Adds the window `epoch`, which has just been moved to out/, to the list. status: status of the window's file. */
+/* To be called after the window `epoch` was moved to out/: adds it to the list. status: status of the window's file. */
 void retention_add(struct retention *retention, const struct windir *windir, uint64_t epoch, const struct stat *status);
 
-/* Sets the modification time of a window that will be moved to out/ to a later time, if it is not later than the times
- * of all windows in out/ because the clock was set back. fd: descriptor of the window. */
+/* To be called before a window is moved to out/. If its modification time is not later than those of all windows in
+ * out/, because the clock was set back, sets it to a later time. fd: descriptor of the window. */
 void retention_stamp(struct retention *retention, const struct windir *windir, int fd);
 
-/* Deletes windows until all limits hold and `space` more bytes are free; then returns true. Adds the deletions to
- * metrics. now: result of retention_now. Returns false if less space is free than the limits and `space` require, but
- * no more windows may be deleted. */
+/* Deletes windows until all limits hold and `space` more bytes are free, or no more windows may be deleted. Adds the
+ * deletions to metrics. now: result of retention_now. Returns false if less space is free than the limits and `space`
+ * require, otherwise true, even if readers hold windows beyond the limits of bytes or age. */
 bool retention_limit(struct retention *retention, const struct windir *windir, const struct retention_limits *limits,
 		     uint64_t space, uint64_t now, struct metrics *metrics);
 

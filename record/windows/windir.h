@@ -18,7 +18,7 @@ struct windir {
 	int dir, recording, out, bad;
 };
 
-/* Does the work of windows_prepare (windows.h), whose contract it has. */
+/* Implements windows_prepare, with the contract in windows.h. */
 void windir_prepare(const char *dir, uid_t *uid, gid_t *gid);
 
 /* Opens DIR and its folders, and creates missing ones. Ends the process with a message if DIR cannot be used. */

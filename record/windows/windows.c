@@ -369,7 +369,8 @@ static void *windows_finisher(void *arg)
 {
 	struct windows *windows = arg;
 
-	urgency_lower(URGENCY_USUAL); /* low priority, because the recording of samples does not wait for this thread */
+	urgency_lower(URGENCY_USUAL); /* usual priority instead of the recorder's raised one, because the recording does
+					 not wait for this thread */
 	leftovers_sweep(&windows->windir);
 	clean_up(windows);
 	write_metrics(windows);

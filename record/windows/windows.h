@@ -2,8 +2,11 @@
 /*
  * windows.h - the directory DIR and the life of windows in it: create, finish, drop, delete, rescue.
  *
- *	recording/E.data   being written, locked by its run          out/E.data   complete, never changed again
- *	bad/E.data, .why   left by a killed run, cannot be rescued    pjrecord.prom, used (all E that were ever used)
+ *	recording/E.data   being written, locked by its run
+ *	recording/used     all E that were ever used (epochs.h)
+ *	out/E.data         complete, never changed again
+ *	bad/E.data, .why   left by a killed run, cannot be rescued; .why has the reason
+ *	pjrecord.prom      metrics of all runs (metrics.h)
  *
  * One thread, the finisher, does all work that may be slow: fsync, rename, unlink, limits, printing, metrics, rescue.
  * So a slow disk never delays the recorder, which empties the rings. The finisher's queue holds 64 windows. A window
@@ -61,9 +64,9 @@ bool windows_create(struct windows *windows, uint64_t epoch, struct window *wind
  * metrics. Does not wait for the finisher. Sets window->fd to -1. */
 void windows_finish(struct windows *windows, struct window *window, const struct window_report *report);
 
-/* Passes a window that could not be written to the finisher, which removes it. error: errno of the cause; the finisher
- * then reports and counts the window as dropped, and makes space if the disk or quota is full. error 0: the window is
- * only removed. report: properties of the window as far as they are known, or NULL. */
+/* To be called for a window that could not be written: passes it to the finisher, which removes it. error: errno of the
+ * cause; the finisher then reports and counts the window as dropped, and makes space if the disk or quota is full.
+ * error 0: the window is only removed. report: properties of the window as far as they are known, or NULL. */
 void windows_drop(struct windows *windows, struct window *window, int error, const struct window_report *report);
 
 /* Sets *end_ns to the latest planned end (ns of CLOCK_MONOTONIC of this boot) of the windows that other running
