@@ -3,8 +3,8 @@
  * x86.h - byte patterns of the x86-64 instructions in prologues, epilogues, safepoint polls and calls.
  *
  * Modules take byte patterns of x86-64 code from here. Only unwindelf.c (.init, .fini), fold/symbols/plt.c and the
- *readers of interpreters (evalcode.c, perl.c, php.c and rubyeval.c below runtimes/) have patterns of their own. A
- *pattern is a string literal, so patterns concatenate:
+ * readers of interpreters (evalcode.c, perl.c, php.c and rubyeval.c below runtimes/) have patterns of their own.
+ * A pattern is a string literal, so patterns concatenate:
  *
  *	x86_is(code, n, X86_PUSH_RBP X86_MOV_RBP_RSP)
  *

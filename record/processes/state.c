@@ -336,13 +336,14 @@ void state_note(struct state *state, uint32_t pid, uint32_t tid, uint64_t ip)
 
 bool state_sampled(struct state *state, struct text *records, uint32_t pid, uint32_t tid, uint64_t ns, uint64_t ip)
 {
-	struct thread *thread = processes_thread(state->processes, tid);
+	struct thread *thread;
 	struct process *process;
 
+	/* first, since it may read the process, which removes threads */
 	state_note(state, pid, tid, ip);
-	if (tid && tid == state->last_tid && thread && thread->pid == pid && thread->window == state->window)
-		return true;
 	thread = processes_thread(state->processes, tid);
+	if (tid && tid == state->last_tid && thread && thread->pid == pid && thread->window == state->window)
+		return thread->named;
 	if (!thread || thread->pid != pid)
 		thread = processes_make_thread(state->processes, pid, tid);
 	process = processes_make(state->processes, pid);

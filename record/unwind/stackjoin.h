@@ -9,6 +9,7 @@
 #ifndef PJ_STACKJOIN_H
 #define PJ_STACKJOIN_H
 
+#include "common/formats/pjsection.h"
 #include "common/text.h"
 #include "record/unwind/fpcompare.h"
 #include "record/unwind/rootframes.h"
@@ -17,7 +18,7 @@
 
 /* Number of bytes that must be free in a record before a frame is appended: enough for a frame with its context marker,
  * and for the context markers at the end of the stack. */
-#define FRAME_SPACE 40u
+#define FRAME_SPACE (16u + 8u * PJ_MARKS_NO_STACK)
 
 struct samplestack {
 	const struct processes *processes;

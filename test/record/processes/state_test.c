@@ -118,6 +118,17 @@ static void test_exits(void)
 	ok(!rename_thread(EXITS + 3) && !end_thread(EXITS + 3), "sampled in an earlier window: no EXIT record");
 }
 
+/* Each sample of a thread without a known name is counted, not the first of a run alone. */
+static void test_unnamed(void)
+{
+	struct text records = { 0 };
+
+	for (int sample = 0; sample < 3; sample++)
+		ok(!state_sampled(world.state, &records, PID + 1, PID + 1, ++world.now, 0x10000),
+		   "each sample of a thread without a name is unknown");
+	text_free(&records);
+}
+
 int main(void)
 {
 	unsigned repeated = 0;
@@ -149,6 +160,7 @@ int main(void)
 	state_end(world.state);
 	state_begin(world.state, 3);
 	test_exits();
+	test_unnamed();
 	state_end(world.state);
 	state_free(world.state);
 	rescan_free(world.rescan);
