@@ -269,6 +269,7 @@ static void add_sample(struct recording *recording, const struct perfdata_record
 	}
 	if (recording_fronts(recording))
 		put_fronts(recording, record, key.cgroup);
+	recording->tally->with_stacks += record->sample.nips || sampleframes_walks(record);
 	if (unlikely(record->sample.cookie))
 		wait_for_user(recording, thread, record, comm);
 	else

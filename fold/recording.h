@@ -137,6 +137,8 @@ struct recording_tally {
 	uint64_t lost_records, lost_samples;
 	/* Number of PERF_RECORD_THROTTLE records. */
 	uint64_t throttled;
+	/* Number of samples in the tree whose record has a callchain or a stack copy. */
+	uint64_t with_stacks;
 	/* Number of callchains with an invalid context marker. Only the addresses before the marker are used; with
 	 * as_perf, no address is used. */
 	uint64_t garbage;

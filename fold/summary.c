@@ -273,7 +273,8 @@ static struct judgement judgement_on_inputs(const struct request *request, const
 		judgement.lacking = res->recording.offcpu.lacking;
 	if (res->text && !res->foreign && !res->recording.recordings)
 		judgement_add(&judgement, TROUBLE_TEXT, (struct str){ 0 }, tally->unresolved);
-	if (tally->deep == 0 && !res->foreign)
+	/* a recorded stack of one frame is truncated or broken, which is another trouble */
+	if (tally->deep == 0 && res->recording.with_stacks == 0 && !res->foreign)
 		judgement_add(&judgement, TROUBLE_NO_CALLCHAIN, (struct str){ 0 }, tally->samples);
 	else if (res->recording.recordings && !request->recording.packed)
 		/* pjpack does not report troubles of stacks, because it cannot change the stacks. */

@@ -83,6 +83,26 @@ else
 	skip "the kernel's limit of frames" "kernel.perf_event_max_stack is $limit"
 fi
 
+# whose loop has rbp = 0, so no sample has a caller
+if [ "$(uname -m)" = x86_64 ]; then
+	cat >alone.c <<'X'
+#include <unistd.h>
+__attribute__((noinline)) void spin(void)
+{
+	alarm(1);
+	__asm__ volatile("xor %ebp,%ebp\n1: jmp 1b");
+}
+int main(void)
+{
+	spin();
+}
+X
+	cc -O1 -fomit-frame-pointer -o alone alone.c
+	record alone.data --unwind=fp -e cpu-clock:u -- ./alone
+	trouble "frame pointers only, and none" 'stacks broken: alone was unwound by frame pointers' alone.data
+else
+	skip "frame pointers only, and none" "x86-64 only"
+fi
 record fp.data --unwind=fp -- ./plain deep 20 1
 trouble "frame pointers only" 'stacks broken: plain was unwound by frame pointers' fp.data
 record tables.data -- ./plain deep 20 1

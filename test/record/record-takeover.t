@@ -44,7 +44,7 @@ rm -rf both
 
 # ---- --replace
 
-pjrecord -q -F 499 -o reference.data -p "$load" 2>reference.err &
+pjrecord -q -a -F 499 -o reference.data 2>reference.err &
 reference=$!
 until_ 30 test -s reference.data.part || fail "the reference records" reference.err
 pjrecord -q -a -F 499 -w 1 -d both --keep-symbols none >first.out 2>first.err &
