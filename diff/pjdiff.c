@@ -218,7 +218,8 @@ static struct folded_header pjdiff_header_of(const struct request *request, stru
 		    comparison->side[1].tally.headerless;
 	h.samples_unknown = header->samples_unknown || b->samples_unknown;
 	h.lost = header->lost + b->lost;
-	h.lost_known = header->lost_known && b->lost_known;
+	h.lost_known = header->lost_known && b->lost_known && !comparison->side[0].tally.headerless &&
+		       !comparison->side[1].tally.headerless;
 	/* scaled weights are no counts of samples, so the header gets no windows, dispersions and rule */
 	if (request->scale_column)
 		return h;

@@ -144,6 +144,17 @@ static void read_inputs(const struct request *request, char **paths, struct resu
 
 /* ---- writing of the output ---------------------------------------------------------------------------------- */
 
+/* Returns true if the losses of all inputs are known. They are unknown for folded text without a header. */
+static bool is_lost_known(const struct result *res)
+{
+	if (res->folded.headerless || (res->header.present && !res->header.lost_known))
+		return false;
+	/* perf.data has records of all losses; perf script prints losses only on request. */
+	if (res->script)
+		return res->run.script.samples.tally.lost > 0 || !res->text;
+	return res->header.present;
+}
+
 /* Returns the header of the output: the sum of the headers of folded inputs and of the counts of samples. `arena` owns
  * the texts of the header. */
 static struct folded_header pjfold_header_of(const struct request *request, const struct result *res,
@@ -155,12 +166,9 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 
 	if (!header.unit.n)
 		header.unit = res->script ? samples_unit(samples, request->script.weight) : STR("samples");
-	/* The sum of the weights of folded text without a header is its number of samples; the losses of this text are
-	 * unknown. */
+	/* The sum of the weights of folded text without a header is its number of samples. */
 	header.samples += res->folded.headerless;
-	header.lost_known = res->header.lost_known ||
-			    /* perf.data has records of all losses; perf script prints losses only on request. */
-			    (res->script && (samples->tally.lost > 0 || !res->text));
+	header.lost_known = is_lost_known(res);
 	if (!res->script)
 		return header;
 	if (!header.event.n)

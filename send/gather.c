@@ -85,7 +85,7 @@ bool gather_window(void *to, const struct window *window)
 	gather_join(&gather->arena, &header->frequency, window->frequency);
 	header->samples += window->samples;
 	header->lost += window->lost;
-	header->lost_known |= window->lost_known;
+	header->lost_known = window->lost_known && (gather->windows == 0 || header->lost_known);
 	gather->first = gather->windows == 0 || window->epoch < gather->first ? window->epoch : gather->first;
 	gather->last = window->until > gather->last ? window->until : gather->last;
 	gather->windows++;

@@ -91,7 +91,7 @@ struct coverage {
 	 * of a window in s since 1970; windows: number of windows; longest: duration of the longest window in s */
 	struct coverage_row {
 		struct str host, event, unit, labels;
-		uint64_t stream, first, last, windows, seconds, longest;
+		uint64_t stream, first, last, windows, longest;
 		/* start of the latest window in s since 1970 */
 		uint64_t newest;
 		/* true if the store does not record the ends of windows: gaps are unknown, and `last` is the latest

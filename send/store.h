@@ -208,8 +208,9 @@ struct store_ops {
 	void (*send_joined)(void *store, struct store_report *report);
 
 	/* Deliver the windows of a query to sink: fetch with stacks, list without. The windows are sorted by host, then
-	 * by epoch; only fetch from eve: has the order of document ids, and may begin a window of a host several times.
-	 * Return false on failure, with the reason in *why. NULL: the store is write-only. */
+	 * by epoch. Only fetch from eve: has another order: with BY_TIME epoch, then host; else the order of document
+	 * ids, in which a host may have several windows with parts of its sum. Return false on failure, with the reason
+	 * in *why. NULL: the store is write-only. */
 	bool (*list)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 	bool (*fetch)(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why);
 

@@ -65,8 +65,10 @@ struct str facts_subtitle(struct arena *arena, const char *given, const struct f
 	add_fact(&text, header->host, "");
 	add_time(&text, header);
 	add_fact(&text, header->labels, "");
+	/* In a sum with a header without lost=, the number is only that of the other headers. */
 	if (header->lost)
-		text_printf(&text, "%s%ju lost", text.n ? MIDDOT : "", (uintmax_t)header->lost);
+		text_printf(&text, "%s%s%ju lost", text.n ? MIDDOT : "",
+			    header->present && !header->lost_known ? "at least " : "", (uintmax_t)header->lost);
 	struct str subtitle = visible_copy(arena, text_view(&text));
 	text_free(&text);
 	return subtitle;

@@ -206,7 +206,7 @@ static void get_unit(struct str unit, struct folded_header *header, struct place
 static void foldedhead_get_header(struct str line, struct folded_header *header, struct arena *arena,
 				  struct place place)
 {
-	bool first_rule = !header->has_rule, samples = false;
+	bool first_rule = !header->has_rule, first = !header->present, samples = false, lost = false;
 	uint64_t n;
 
 	header->present = true;
@@ -221,12 +221,13 @@ static void foldedhead_get_header(struct str line, struct folded_header *header,
 			samples = true;
 		} else if (str_eq(key, STR("lost")) && str_u64(value, &n)) {
 			header->lost += n;
-			header->lost_known = true;
+			lost = true;
 		} else if (!get_text(key, value, header, arena)) {
 			get_rule(key, value, header, first_rule);
 		}
 	}
 	header->samples_unknown |= !samples;
+	header->lost_known = lost && (first || header->lost_known);
 }
 
 /* ---- dispersion lines -------------------------------------------------------------------------------------------- */

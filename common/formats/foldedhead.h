@@ -34,7 +34,8 @@ struct folded_header {
 	bool samples_unknown; /* true if one of the merged headers has no number of samples (samples=); then the sum is
 				 unknown and is not written */
 	uint64_t lost;
-	bool lost_known; /* true if a header had lost=; otherwise lost= is not written */
+	bool lost_known; /* true if each of the merged headers had lost=; otherwise the sum is a lower bound, and lost=
+			    is not written */
 	bool present;
 	/* Members of the significance rule of a differential profile; 0: unknown. */
 	unsigned windows[2]; /* number of windows before [0] and after [1] */

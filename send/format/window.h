@@ -24,6 +24,8 @@ struct window {
 	/* labels "k=v,k2=v2", sorted by key; label_next() parses them */
 	struct str labels;
 	uint64_t samples, lost;
+	/* true if `lost` is the number of all losses; false for a sum if the losses of one of its windows are unknown
+	 */
 	bool lost_known;
 	/* number of recorded windows in this one: 1, or more for a roll-up */
 	uint64_t parts;

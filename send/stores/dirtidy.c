@@ -33,8 +33,9 @@ struct sum {
 	/* starts of the windows in s after the start of the hour, "0,30,60" */
 	struct text offsets;
 	uint64_t samples, lost, parts;
-	/* any: true if `facts` is set; damaged: true if a line was not a stack */
-	bool lost_known, any, damaged;
+	/* any: true if `facts` is set; damaged: true if a line was not a stack; lost_unknown: true if the losses of one
+	 * of the windows are unknown */
+	bool lost_unknown, any, damaged;
 };
 
 static void dirtidy_take_facts(struct sum *sum, const struct window *window)
@@ -49,7 +50,7 @@ static void dirtidy_take_facts(struct sum *sum, const struct window *window)
 	}
 	sum->samples += window->samples;
 	sum->lost += window->lost;
-	sum->lost_known |= window->lost_known;
+	sum->lost_unknown |= !window->lost_known;
 	sum->parts += window->parts;
 }
 
@@ -136,7 +137,7 @@ static void dirtidy_write_sum(struct text *text, const struct sum *sum, uint64_t
 	window.until = hour + DIR_HOUR;
 	window.samples = sum->samples;
 	window.lost = sum->lost;
-	window.lost_known = sum->lost_known;
+	window.lost_known = !sum->lost_unknown;
 	window.parts = sum->parts;
 	window_header(text, &window);
 	text_printf(text, "# hour %.*s\n", (int)sum->offsets.n, sum->offsets.p);

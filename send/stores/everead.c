@@ -7,25 +7,31 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void where_of(struct text *text, const struct store_query *query, struct str after)
+/* A window's name: its start in s since 1970 and its host. */
+struct pair {
+	uint64_t epoch;
+	struct str host;
+};
+
+/* Sets *text to the condition for the documents of the query, or of one of its windows, whose ids are greater than
+ * `after`. one NULL: all windows of the query. */
+static void where_of(struct text *text, const struct store_query *query, const struct pair *one, struct str after)
 {
 	/* Lower limit of _id. An id begins with a time in s since 1970: the window's start, or the time at which the
 	 * server created the document, which is later. One day is allowed for clocks that differ. */
-	uint32_t least = query->from > 86400 ?
-				 query->from - 86400 < UINT32_MAX ? (uint32_t)(query->from - 86400) : UINT32_MAX :
-				 0;
+	uint64_t from = one ? one->epoch : query->from, to = one ? one->epoch + 1 : query->to;
+	uint32_t least = from > 86400 ? from - 86400 < UINT32_MAX ? (uint32_t)(from - 86400) : UINT32_MAX : 0;
 
 	text->n = 0;
-	text_printf(text, "{\"timestamp\":{\"$gte\":%" PRIu64 ",\"$lt\":%" PRIu64 "},\"_id\":{\"$gt\":\"", query->from,
-		    query->to);
+	text_printf(text, "{\"timestamp\":{\"$gte\":%" PRIu64 ",\"$lt\":%" PRIu64 "},\"_id\":{\"$gt\":\"", from, to);
 	if (after.n)
 		text_str(text, after);
 	else
 		text_printf(text, "%08" PRIx32 "0000000000000000", least);
 	text_add(text, "\"}");
-	if (query->host.n) {
+	if (one || query->host.n) {
 		text_add(text, ",\"hostname\":");
-		json_quote(text, query->host);
+		json_quote(text, one ? one->host : query->host);
 	}
 	text_char(text, '}');
 }
@@ -102,9 +108,9 @@ static bool eve_take_item(struct reading *reading, const struct jv *item)
 	return reading->lines.n < 65536 || eve_flush(reading);
 }
 
-/* Reads all documents of the query, page by page. Each page starts after the last id of the page before: page numbers
- * make the database count, and Eve's "next" link is not a URL. */
-static bool eve_pages(struct reading *reading, struct text *why)
+/* Reads all documents of the query, or of its window `one` unless that is NULL, page by page. Each page starts after
+ * the last id of the page before: page numbers make the database count, and Eve's "next" link is not a URL. */
+static bool eve_pages(struct reading *reading, const struct pair *one, struct text *why)
 {
 	static const char rest[] =
 		"&sort=_id&max_results=1000&projection=%7B%22timestamp%22:1,%22hostname%22:1,%22stack%22:1,%22value%22:1%7D";
@@ -118,7 +124,7 @@ static bool eve_pages(struct reading *reading, struct text *why)
 		size_t n;
 		struct str id = { 0 };
 
-		where_of(&where, reading->query, text_view(&after));
+		where_of(&where, reading->query, one, text_view(&after));
 		value = eve_request(reading->eve, text_view(&where), rest, &class, &total);
 		if (!value) {
 			text_str(why, text_view(&reading->eve->why));
@@ -184,39 +190,6 @@ static bool eve_sums(struct reading *reading, struct text *why)
 	return good;
 }
 
-bool eve_fetch(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
-{
-	struct eve *eve = store;
-	struct reading reading = { .eve = eve, .query = query, .sink = sink };
-	bool good;
-
-	if (query->from >= query->to)
-		return true;
-	if (query->nlabel || query->by == BY_LABEL || query->nevent) {
-		text_add(why, "eve: stores neither labels nor events");
-		return false;
-	}
-	good = eve->stacks && (query->by == BY_ALL || (query->by == BY_HOST && query->host.n)) ?
-		       eve_sums(&reading, why) :
-		       eve_pages(&reading, why);
-	text_free(&reading.lines);
-	text_free(&reading.host);
-	return good;
-}
-
-struct pair {
-	uint64_t epoch;
-	struct str host;
-};
-
-static int by_host(const void *a, const void *b)
-{
-	const struct pair *pair = a, *y = b;
-	int order = str_cmp(pair->host, y->host);
-
-	return order ? order : pair->epoch < y->epoch ? -1 : pair->epoch > y->epoch;
-}
-
 /* Sets *text to the condition for the next window after `last` in the order (epoch, host), so that a list needs one
  * query for each window, not for each stack. last NULL: the first window. */
 static void where_next(struct text *text, const struct store_query *query, const struct pair *last)
@@ -237,46 +210,118 @@ static void where_next(struct text *text, const struct store_query *query, const
 	text_add(text, "}}]}");
 }
 
-bool eve_list(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
+/* A position in the windows of a query, in the order (epoch, host). Initialize it with {0}. */
+struct eve_cursor {
+	/* the current window, whose host is in `host`; undefined before the first window */
+	struct pair pair;
+	struct text host, where;
+	/* begun: true if there is a current window; end: true if no window is left */
+	bool begun, end;
+};
+
+/* Moves the cursor to the next window of the query, by one request for one document. Each window is after the window
+ * before it, so that no server makes a window appear twice. Returns false on failure, with the reason in *why. */
+static bool eve_next(struct eve *eve, const struct store_query *query, struct eve_cursor *cursor, struct text *why)
 {
 	static const char rest[] =
 		"&sort=timestamp,hostname&max_results=1&projection=%7B%22timestamp%22:1,%22hostname%22:1%7D";
+	const struct pair *last = cursor->begun ? &cursor->pair : NULL;
+	struct pair next = { 0 };
+	enum http_class class;
+	const struct jv *item;
+	uint64_t total;
+	struct jv *value;
+	bool good;
+
+	where_next(&cursor->where, query, last);
+	value = eve_request(eve, text_view(&cursor->where), rest, &class, &total);
+	if (!value) {
+		text_str(why, text_view(&eve->why));
+		return false;
+	}
+	item = jv_at(jv_get(value, "_items"), 0);
+	cursor->end = !item;
+	good = !item ||
+	       (jv_u64(jv_get(item, "timestamp"), &next.epoch) && jv_str(jv_get(item, "hostname"), &next.host) &&
+		(!last || next.epoch > last->epoch ||
+		 (next.epoch == last->epoch && str_cmp(next.host, last->host) > 0)));
+	if (!good) {
+		text_add(why, "the documents are not sorted, or have no timestamp and hostname");
+	} else if (item) {
+		cursor->host.n = 0;
+		text_str(&cursor->host, next.host);
+		cursor->pair = (struct pair){ next.epoch, text_view(&cursor->host) };
+		cursor->begun = true;
+	}
+	jv_free(value);
+	return good;
+}
+
+static void eve_cursor_free(struct eve_cursor *cursor)
+{
+	text_free(&cursor->host);
+	text_free(&cursor->where);
+}
+
+/* Reads the query window by window: in the order of ids, documents of hosts whose windows begin in one second are
+ * mixed. Needs memory for one page, regardless of the number of windows. */
+static bool eve_each_window(struct reading *reading, struct text *why)
+{
+	struct eve_cursor cursor = { 0 };
+	bool good = true;
+
+	while (good && !cursor.end) {
+		good = eve_next(reading->eve, reading->query, &cursor, why);
+		if (good && !cursor.end)
+			good = eve_pages(reading, &cursor.pair, why);
+	}
+	eve_cursor_free(&cursor);
+	return good;
+}
+
+bool eve_fetch(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
+{
 	struct eve *eve = store;
+	struct reading reading = { .eve = eve, .query = query, .sink = sink };
+	bool good;
+
+	if (query->from >= query->to)
+		return true;
+	if (query->nlabel || query->by == BY_LABEL || query->nevent) {
+		text_add(why, "eve: stores neither labels nor events");
+		return false;
+	}
+	good = eve->stacks && (query->by == BY_ALL || (query->by == BY_HOST && query->host.n)) ?
+		       eve_sums(&reading, why) :
+	       query->by == BY_TIME ? eve_each_window(&reading, why) :
+				      eve_pages(&reading, NULL, why);
+	text_free(&reading.lines);
+	text_free(&reading.host);
+	return good;
+}
+
+static int by_host(const void *a, const void *b)
+{
+	const struct pair *pair = a, *y = b;
+	int order = str_cmp(pair->host, y->host);
+
+	return order ? order : pair->epoch < y->epoch ? -1 : pair->epoch > y->epoch;
+}
+
+bool eve_list(void *store, const struct store_query *query, const struct store_sink *sink, struct text *why)
+{
 	struct arena arena = { 0 };
-	struct text where = { 0 };
+	struct eve_cursor cursor = { 0 };
 	struct pair *pair = NULL;
 	size_t n = 0;
 	bool good = true;
 
 	while (good && query->from < query->to) {
-		struct pair next = { 0 };
-		enum http_class class;
-		const struct jv *item;
-		uint64_t total;
-		struct jv *value;
-
-		where_next(&where, query, n ? &pair[n - 1] : NULL);
-		value = eve_request(eve, text_view(&where), rest, &class, &total);
-		if (!value) {
-			text_str(why, text_view(&eve->why));
-			good = false;
+		good = eve_next(store, query, &cursor, why);
+		if (!good || cursor.end)
 			break;
-		}
-		item = jv_at(jv_get(value, "_items"), 0);
-		if (!item) {
-			jv_free(value);
-			break;
-		}
-		good = jv_u64(jv_get(item, "timestamp"), &next.epoch) && jv_str(jv_get(item, "hostname"), &next.host);
-		if (good && n)
-			good = next.epoch > pair[n - 1].epoch ||
-			       (next.epoch == pair[n - 1].epoch && str_cmp(next.host, pair[n - 1].host) > 0);
-		if (!good)
-			text_add(why, "the documents are not sorted, or have no timestamp and hostname");
-		next.host = arena_copy(&arena, next.host);
 		pair = mem_more(pair, sizeof(*pair), n);
-		pair[n++] = next;
-		jv_free(value);
+		pair[n++] = (struct pair){ cursor.pair.epoch, arena_copy(&arena, cursor.pair.host) };
 	}
 	if (good && n)
 		qsort(pair, n, sizeof(*pair), by_host);
@@ -287,6 +332,6 @@ bool eve_list(void *store, const struct store_query *query, const struct store_s
 								.parts = 1 });
 	free(pair);
 	arena_free(&arena);
-	text_free(&where);
+	eve_cursor_free(&cursor);
 	return good;
 }

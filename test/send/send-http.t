@@ -76,6 +76,31 @@ h2  2023-11-14T22:13:20Z  -  2 windows  30 s  "
 pjfetch -s "eve:http://127.0.0.1:$eve_port" --from=1690000000 --to=1710000000 >out 2>err
 is "  nor does a sum report gaps, or times and numbers that the store does not have" "$? $(cat err) $(head -n 1 out | sed 's/samples=[1-9].*/samples/')" "0  # pj unit=samples samples"
 
+# Ids mix the documents of hosts whose windows begin in one second.
+pjfetch -s "eve:http://127.0.0.1:$eve_port" --each --from=1690000000 --to=1710000000 -o each >out 2>err
+is "pjfetch --each: each window of each host is one file" "$? $(cat err) $(ls each)" "0  1700000000-1.folded
+1700000000-2.folded
+1700000030-3.folded
+1700000030-4.folded"
+file=0
+for f in win/1700000000.h1 win/1700000000.h2 win/1700000030.h1 win/1700000030.h2; do
+	file=$((file + 1))
+	sum each/*-$file.folded >have
+	sum $f >want
+	same "  with the stacks of $f" have want
+done
+ship --by time --fetch 0 2000000000 "eve:http://127.0.0.1:$eve_port"
+is "by time: a window for each time and host" "$(sed -n 's/^# \(h. [0-9]*\) .*/\1/p' ship.out | tr '\n' ,)" "h1 1700000000,h2 1700000000,h1 1700000030,h2 1700000030,"
+cp kept kept.hosts
+stop "$eve_pid"
+printf '6553f1000000000000000001\t1700000000\t\tnohost;a\t7\n' >>kept
+eve --port "$eve_port" --file kept
+ship --by time --fetch 0 1700000030 "eve:http://127.0.0.1:$eve_port"
+is "  a window with an empty host has only its own stack" "$(grep -vc '^#' ship.out) $(sed -n 2p ship.out)" "2201 nohost;a 7"
+stop "$eve_pid"
+mv kept.hosts kept
+eve --port "$eve_port" --file kept
+
 # ---- a beginning of a window is there already
 
 mv kept all.kept

@@ -464,7 +464,7 @@ is "  the command that helps" "$(cat err)" "pjfetch: nothing was sent from 'unse
 ok "  works" pjsend -q --once -d unsent
 is "  and there is the window" "$(pjfetch -q -d unsent -f 1700000000 -t 1700000100 | tail -n 1)" "a 1"
 
-# ---- roll-ups and retention
+# ---- roll-ups
 mkdir -p ten
 base=1700002800 # a full hour
 for e in 0 30 60 3540 3600; do chunk ten $((base + e)) "a;b $((e + 1))
@@ -494,6 +494,26 @@ pjsend -q --once --roll-up=0 ten
 is "a window that is in a roll-up is known; a late one is added" "$(files ten/store | grep -vc hour) $(pjfetch -q -d ten -f $base -t $((base + 3600)) | grep '^a;b')" "2 a;b 3734"
 pjsend --tidy --roll-up=1 --store=dir:ten/store
 is "and rolled up, too" "$(pjfetch -q -d ten -f $base -t $((base + 3600)) | grep '^a;b') $(pjfetch -d ten --list | head -n 1 | grep -c cycles)" "a;b 3734 1"
+# ---- unknown losses
+chunk lossy 1700000000 'a 1' lost=5
+chunk lossy 1700000030 'a 2' unknown=1
+chunk lossy 1700000060 'a 3' lost=2
+pjsend -q --once --roll-up=0 lossy
+# losses FROM TO: the header's losses
+losses()
+{
+	pjfetch -q -d lossy --from="$1" --to="$2" | sed -n '1s/.*samples=[0-9]*//p'
+}
+is "known losses are known" "$(losses 1700000000 1700000001)" " lost=5"
+is "a window of unknown losses makes those of a sum unknown, whether it comes second" "$(losses 1700000000 1700000060)" ""
+is "  or first" "$(losses 1700000030 1700000090)" ""
+pjsend --tidy --roll-up=1 --store=dir:lossy/store
+find lossy/store -name '*hour*' -exec touch -d '1 hour ago' {} +
+pjsend --tidy --roll-up=1 --store=dir:lossy/store
+is "  or in a roll-up" "$(files lossy/store | wc -l) $(pjfetch -q -d lossy --from=1699999200 --to=1700002800 | head -n 1)" \
+	"1 # pj unit=samples event=cycles frequency=99 from=1699999200 to=1700002800 host=web1 samples=6"
+
+# ---- retention
 chunk ten "$(date +%s)" 'now 1'
 pjsend -q --once --keep-days=30 ten
 files ten/store >before

@@ -229,6 +229,10 @@ static void headers(void)
 	ok(header.present && tally.headerless == 0, "and is taken for one");
 	is_str(through2(STR("# pj samples=5\na 5\n"), "# pj unit=samples\na 6\n", NULL),
 	       STR("# pj unit=samples\na 11\n"), "a sum of samples that one header does not tell is not known");
+	is_str(through2(STR("# pj samples=5 lost=1\na 5\n"), "# pj unit=samples samples=6\na 6\n", NULL),
+	       STR("# pj unit=samples samples=11\na 11\n"), "losses that the second header lacks are unknown");
+	is_str(through2(STR("# pj samples=5\na 5\n"), "# pj unit=samples samples=6 lost=1\na 6\n", NULL),
+	       STR("# pj unit=samples samples=11\na 11\n"), "  and those that the first header lacks");
 	child_run(&c, read_heavy, (void *)(uintptr_t) "# pj unit=samples\n# pj unit=ns\na 1\n");
 	ok(c.status == 1 && str_find_str(c.err, STR("unit 'ns' cannot be added to 'samples'")) > 0,
 	   "unlike units are refused");
