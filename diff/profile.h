@@ -36,8 +36,8 @@ struct profile {
  * always as column 0. The caller must then call profile_read. */
 struct stacks *profile_window(struct profile *profile, unsigned side);
 
-/* Ends a call of profile_window, after the caller filled the returned tree: counts the window, and adds its weights to
- * the profile. side: the same as in profile_window. Returns false if the sum of all weights would exceed 63 bits. */
+/* To be called after the caller filled the tree that profile_window returned: counts the window, and adds its weights
+ * to the profile. side: the same as in profile_window. Returns false if the sum of all weights would exceed 63 bits. */
 bool profile_read(struct profile *profile, unsigned side);
 
 /* Adds a window to side 0 (before) or 1 (after). Returns false if the sum of all weights would exceed 63 bits. */

@@ -12,7 +12,7 @@
 
 #include "common/base.h"
 
-/* Options of the recording to check, from the command line. */
+/* Options, from the command line, of the recording for which the host is checked. */
 struct hostcheck_options {
 	/* path of the directory in which the recording would write windows */
 	const char *dir;

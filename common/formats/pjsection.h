@@ -317,14 +317,17 @@ static inline bool pj_is_class(uint64_t address)
 	return (address & 7) == PJ_CLASS_BIT;
 }
 
-/* Head of an item with interpreted functions of one process. Rows follow up to the end of the item. A row is a struct
- * pj_function and its text: the name of the function and its file, each ended by a NUL. Readers show the name as it is.
- * In a callchain, a frame of such a function is the marker CONTEXT_USER and an address; the row with this address names
- * the frame. For an interpreted function, this is the address of the current instruction as the interpreter stores it
- * (CPython, V8: in the bytecode), and the row has the line of this instruction. For a compiled function of V8, it is
- * the address of the SharedFunctionInfo; for an inlined one, that address + 8; the row then has the first line of the
- * function. If code was replaced within the window, the rows of the later code have addresses from PJ_FUNCTIONS_MORE
- * on, where no process can map anything. */
+/* Head of an item with functions of one process that an interpreter or V8 runs. Rows follow up to the end of the item.
+ * A row is a struct pj_function and its text: name and file of the function, each ended by a NUL. Readers show the name
+ * as it is. In a callchain, a frame of such a function is the marker CONTEXT_USER and an address; the row with the same
+ * address names the frame. The address is:
+ * - of an interpreted function, that of the current instruction as the interpreter stores it (CPython, V8: in the
+ *   bytecode), and the row has the line of this instruction; if the instruction is unknown, the address of the code or
+ *   of the function itself;
+ * - of a compiled function of V8, that of its SharedFunctionInfo; of an inlined one, that of its SharedFunctionInfo +
+ * 8; both rows have the first line of the function;
+ * - of code that replaced other code at the same address within the window, a number from PJ_FUNCTIONS_MORE on, where
+ * no process can map anything. */
 struct pj_functions {
 	uint32_t pid;      /* PID of the process as in the records */
 	uint32_t left_out; /* number of frames that got no row, because there were too many functions */

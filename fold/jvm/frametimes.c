@@ -140,8 +140,9 @@ static int was_there(const struct one *one, uint64_t time)
 	return time && time >= one->life.may_from && time <= one->life.may_until ? MAYBE : NOT;
 }
 
-/* Selects disjoint blobs for the interval that contains `time`, and stores them in `code`. Of overlapping blobs,
- * prefers a blob that certainly existed, then the later blob. */
+/* Stores in code.blob the blobs that existed at `time` (0: those that never disappeared), without overlaps. Of
+ * overlapping blobs, prefers one that certainly existed to one that may have existed, then the one that appeared later.
+ * The result is valid for the interval between two changes of the code that contains `time`. */
 static void frametimes_make(struct frametimes *frametimes, uint64_t time)
 {
 	const struct one *before = NULL;

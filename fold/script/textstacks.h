@@ -43,8 +43,9 @@ struct textstacks {
 	 * samples_root. */
 	struct textstacks_last *last;
 	struct suffixcache suffixes;
-	/* True if no option changes or drops frames by sample (textstacks_init): then a sample can reuse the nodes of
-	 * its last lines if they equal the last lines of the thread's previous sample (suffixcache.h). */
+	/* True without --skip-after, --collapse-recursion and --addrs, which drop or change frames. Then a sample can
+	 * reuse the nodes of its last lines, the outermost frames, if they equal the last lines of the thread's
+	 * previous sample (suffixcache.h). */
 	bool share;
 	uint64_t serial; /* number of samples opened so far, including the open one */
 	bool regular;    /* true if all lines of the open sample so far are frames after a TAB */

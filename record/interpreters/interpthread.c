@@ -350,7 +350,8 @@ static void interpthread_obey(struct interpthread *thread, const struct interpth
 		interpthread_close(thread, process);
 }
 
-/* Sends the main thread the news that a process is no longer open in the helper. */
+/* Closes and frees a process that is no longer open in the helper, and sends the main thread the news, so that it opens
+ * the process again. */
 static void interpthread_lost(struct interpthread *thread, struct interp_process *process)
 {
 	struct interpthread_news *news = interpthread_news_new(process, false);

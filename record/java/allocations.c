@@ -46,7 +46,7 @@ bool allocation_read(const struct perf_event_attr *attr, const struct ring_sampl
 enum { HISTORY = 1024, REGISTERS_MAX = 64 };
 
 struct allocation_history {
-	uint32_t tid[HISTORY]; /* 0: none */
+	uint32_t tid[HISTORY]; /* by index in `past`: thread of the allocation; 0: the entry is unused */
 	struct past {
 		uint64_t event;
 		uint32_t pid, nregs;

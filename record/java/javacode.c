@@ -216,8 +216,9 @@ static enum javacode_answer look_up_return(struct javacode_jvm *jvm, uint64_t ip
 }
 
 /* Checks cached blob i again; to be called if its last check was before the sample. Returns true if the blob is
- * unchanged, and also if its state is unknown, because the check had no reply in time or the JVM has ended. Returns
- * false if the blob has changed (then removes it), or if the JVM can no longer be read (then its cache is empty). */
+ * unchanged, or if its state is unknown: the check had no reply in time, or the JVM has ended, whose cache is kept.
+ * Returns false if the blob has changed (then removes it), or if the JVM lives, but cannot be read any more (then its
+ * cache is empty). */
 static bool is_still(struct javacode_jvm *jvm, size_t i)
 {
 	struct javacode *javacode = jvm->owner;

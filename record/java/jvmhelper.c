@@ -65,7 +65,7 @@ static struct hotspot_reason jvmhelper_read_layout(struct image *i, const struct
 		reason.code = "unsupported";
 		snprintf(reason.why, sizeof(reason.why), "its libjvm.so does not export %s", missing);
 	}
-	/* only reading the layout needs the tables of exported fields */
+	/* the layout has been read, and nothing else needs the tables of exported fields */
 	vmstructs_free(&i->h.tables);
 	return reason;
 }

@@ -23,10 +23,12 @@ struct switchtimes_cpu {
 	uint32_t next; /* tid of the thread that follows the switch-out on the CPU; UINT32_MAX: unknown */
 	/* time in ns of the sample of a switch-out whose SWITCH record is not read yet; 0: no such sample */
 	uint64_t sampled;
-	/* left: time in ns at which the scheduler accounts the latest switch-out of this CPU: the time of its sample,
-	 * or of its SWITCH record if it has no sample; 0: none has been recorded since the last switch-in. recorded:
-	 * time in ns of the SWITCH record of that switch-out. */
-	uint64_t left, recorded;
+	/* Time in ns at which, for the scheduler, the run of the thread of the latest switch-out ends: the time of the
+	 * switch-out's sample or, without a sample, of its SWITCH record. 0: a switch-in is the latest record, or there
+	 * is no record. */
+	uint64_t left;
+	/* time in ns of the SWITCH record of the latest switch-out */
+	uint64_t recorded;
 };
 
 /* Latest records of n CPUs; index: CPU. A zeroed object is valid and empty. */

@@ -43,7 +43,7 @@ enum problem {
 	NO_SYMBOL, /* the file has no usable function of the given name; reply.symbol: enum elfsymbol_answer */
 	NO_ANSWER, /* the helper process did not reply in time */
 	STOPPED,   /* a signal stopped pjrecord before the reply */
-	ENDED      /* the helper process ended without a reply, because of its limits */
+	ENDED      /* the helper process ended without a valid reply; its limits are the likely cause */
 };
 
 /* Result of the helper process. Its numbers are untrusted, because the helper process has parsed a hostile file. */

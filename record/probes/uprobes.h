@@ -21,7 +21,7 @@ struct uprobe {
 	int fd;
 	/* file offset of the first instruction of the function */
 	uint64_t offset;
-	/* path of the descriptor for the kernel, freed by uprobes_free */
+	/* "/proc/self/fd/N" with N = fd: the path by which the kernel opens the file; uprobes_free frees it */
 	char *path;
 	/* nwithout: number of target processes that have not mapped the file; without: pid of the first of these
 	 * processes */

@@ -15,8 +15,8 @@
 #define BUCKETS_MAX (512u << 10)
 /* maximum number of entries of the dynamic section that are read; further ones are ignored */
 #define DYNAMIC_MAX 512
-/* maximum number of segments that become sections; further ones are ignored, because each symbol is looked up in all
- * sections */
+/* maximum number of sections made from segments, the empty section 0 included; further segments are ignored, because
+ * each symbol is looked up in all sections */
 #define LOADS_MAX 64
 
 struct program {

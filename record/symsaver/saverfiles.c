@@ -73,8 +73,8 @@ static struct build_id saverfiles_read_build_id(struct saverfiles *files, const 
 	return symhelper_build_id(&files->parser, fd);
 }
 
-/* Argument `to` of targetfiles_verifier.is_build: state of this module, and the message whose mapped file is searched.
- */
+/* Argument `to` of targetfiles_verifier.is_build: state of this module, and the message that names the mapped file to
+ * find. */
 struct assessed {
 	struct saverfiles *files;
 	const struct saver_message *message;

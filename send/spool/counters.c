@@ -85,7 +85,8 @@ uint64_t counter_get(enum counter which)
 	return n;
 }
 
-/* Parses a line "pj_send_NAME VALUE" of the file of an earlier run and stores the value. Ignores other lines. */
+/* Parses a line "pj_send_NAME VALUE" of the file that an earlier run left, and stores the value if NAME is a counter or
+ * the time of the last success. Ignores other lines. */
 static void counters_take_line(struct str line)
 {
 	ptrdiff_t blank = str_rfind(line, ' ');

@@ -107,7 +107,7 @@ static bool gopclntab_instructions(const struct pclntab *tab, uint64_t at, uint6
 		uint64_t change = dwarf_uleb(&bytes);
 
 		if (change == 0 && done)
-			return !bytes.bad; /* the rest of the function is padding */
+			return !bytes.bad; /* end of the table: the rest of the function is padding */
 		if (bytes.bad || change > 2 * (uint64_t)FRAME_MAX || out->n - start > FDE_MAX)
 			return false;
 		value += change & 1 ? -(int64_t)(change >> 1) - 1 : (int64_t)(change >> 1);
