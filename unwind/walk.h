@@ -81,7 +81,7 @@ struct walk_code {
 	bool late;
 	/* true if other code has replaced the code at the address since the sample: the walk ends here */
 	bool gone;
-	/* true if the code belongs to V8 (walk_is_v8); it matters only if unwind_state.unproven is true at the end */
+	/* true if the code belongs to V8 (walk_is_v8) and unwind_state.unproven was true before this frame */
 	bool v8;
 };
 

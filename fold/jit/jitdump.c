@@ -249,14 +249,17 @@ static const char *read_move(struct jitdump *jitdump, struct window *window, con
 {
 	const char *p = record->end - record->at >= MOVE ? window_get(window, record->at, MOVE) : NULL;
 	struct jit_code code;
-	uint64_t from, to;
-	uint32_t at;
+	uint64_t from, to, index;
+	uint32_t at, id;
 
 	if (!p)
 		return "record is too short for a move";
 	from = u64_at(p + PREFIX + 16);
 	to = u64_at(p + PREFIX + 24);
-	at = *jitdump_newest(jitdump, u64_at(p + PREFIX + 40));
+	index = u64_at(p + PREFIX + 40);
+	/* an index without code is not stored: it has no part in the limit of memory */
+	id = intern_find(&jitdump->indexes, (struct str){ (const char *)&index, sizeof(index) });
+	at = id ? jitdump->newest[id] : NO_CODE;
 	if (at == NO_CODE || jitdump->code[at].start != from)
 		return "moves code that was not loaded";
 	code = jitdump->code[at];

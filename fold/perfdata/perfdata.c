@@ -44,8 +44,12 @@ struct perfdata *perfdata_open(struct in *input)
 static void perfdata_advance(struct perfdata *perfdata)
 {
 	size_t max = perfdata->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
+	bool more = reader_next(perfdata);
 
-	if (!reader_next(perfdata)) {
+	/* blocks in which no record was put into the queue are released here alone */
+	bytes_tidy(&perfdata->raw);
+	bytes_tidy(&perfdata->inner);
+	if (!more) {
 		if (perfdata->inner_at < bytes_end(&perfdata->inner))
 			reader_bad(perfdata, perfdata->inner_at, "compressed data end in the middle of a record");
 		order_all(&perfdata->order);

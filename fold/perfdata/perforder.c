@@ -46,18 +46,18 @@ static void perforder_merge(const struct order_entry *a, const struct order_entr
 	memcpy(entry + (middle - a), b, (size_t)(end - b) * sizeof(*b));
 }
 
-/* Moves the queue to the start of order->e and sorts it by time: merges neighbouring runs until one run is left. */
+/* Moves the queue to the start of order->e and sorts it by time: merges neighbouring runs until one run is left. No
+ * record is ready then. */
 static void perforder_sort(struct order *order)
 {
 	size_t runs, retained;
 
 	order->n -= order->at;
-	if (order->n == 0) {
-		order->at = 0;
+	if (order->n)
+		memmove(order->e, order->e + order->at, order->n * sizeof(*order->e));
+	order->at = order->ready = 0;
+	if (order->n == 0)
 		return;
-	}
-	memmove(order->e, order->e + order->at, order->n * sizeof(*order->e));
-	order->at = 0;
 	runs = find_runs(order);
 	if (runs > 1)
 		order->space = mem_grow(order->space, sizeof(*order->space), order->cap);

@@ -2,6 +2,7 @@
 #include "fold/perfdata/perfsection.h"
 
 #include "common/arena.h"
+#include "common/formats/pjsection.h"
 
 #include <stdlib.h>
 
@@ -38,6 +39,20 @@ static const char *perfsection_read_header(struct perfsection *perfsection, stru
 	return NULL;
 }
 
+/* Returns true if the recording is of a pjrecord that did not complete it: pjrecord writes the feature bits of the
+ * header last, and until then has bits of its own where perf once had event types. */
+static bool perfsection_is_early(const struct perf_file_header *header, struct in *input)
+{
+	uint64_t early[countof(header->features)];
+
+	if (header->features[0] | header->features[1] | header->features[2] | header->features[3])
+		return false;
+	return header->event_types.size >= sizeof(early) && header->event_types.offset <= header->data.offset &&
+	       header->event_types.size == header->data.offset - header->event_types.offset &&
+	       in_pread(input, (char *)early, sizeof(early), header->event_types.offset) == sizeof(early) &&
+	       early[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1;
+}
+
 const char *perfsection_read(struct perfsection *perfsection, struct in *input)
 {
 	const struct perf_file_header *header = &perfsection->header;
@@ -47,7 +62,8 @@ const char *perfsection_read(struct perfsection *perfsection, struct in *input)
 	if (why)
 		return why;
 	if (!in_seekable(input, &size) || header->data.size == 0 || header->data.offset < sizeof(*header) ||
-	    header->data.offset > size || header->data.size > size - header->data.offset)
+	    header->data.offset > size || header->data.size > size - header->data.offset ||
+	    perfsection_is_early(header, input))
 		return "the recorder did not complete it";
 	perfsection->end = at = header->data.offset + header->data.size;
 	if (header->attrs.offset >= perfsection->end)

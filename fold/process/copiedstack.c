@@ -327,7 +327,7 @@ static bool copiedstack_find(void *owner, const struct walk *walk, const struct 
 	if (copiedstack_find_jit(sample, &place, ip, code))
 		return true;
 	code->mapped = copiedstack_is_code(sample, ip);
-	code->v8 = sample->addrspace->dso[place.dso].v8;
+	code->v8 = state->unproven && sample->addrspace->dso[place.dso].v8;
 	code->tables.table =
 		copiedstack_table_of(sample->stack, sample->addrspace, place.dso, sample->origin, sample->data)->table;
 	if (code->tables.table && !unwind_table_bias(code->tables.table, ip, place.address, &code->tables.bias))

@@ -102,4 +102,9 @@ head -c $((plain / 2)) in.data >half
 pjpack -o no half 2>err
 is "an unfinished recording: status" $? 1
 ok "  no output" [ ! -e no ]
+# as pjrecord leaves it between two flushes: the size of the data is right, the feature bits are not written
+cp "$top/test/corpus/perfdata/pj.data" flushed && dd if=/dev/zero of=flushed bs=1 seek=72 count=32 conv=notrunc 2>/dev/null
+pjpack -o no flushed 2>err
+is "a recording that pjrecord has not completed: status, message" "$? $(grep -c 'did not complete it' err)" "1 1"
+ok "  no output" [ ! -e no ]
 done_testing

@@ -90,8 +90,10 @@ static void rounds(void)
 	order_half(&o);
 	is_str(pop(&o), STR("200:9 "), "half of one is one");
 	order_half(&o);
-	order_all(&o);
 	is_str(pop(&o), STR(""), "nothing is left");
+	order_round(&o);
+	order_all(&o);
+	is_str(pop(&o), STR(""), "  after a round, either");
 	order_free(&o);
 }
 
