@@ -514,7 +514,17 @@ struct codenames_jvm *codenames_open(struct codenames *codenames, uint32_t pid, 
 
 void codenames_close(struct codenames_jvm *jvm)
 {
+	struct codenames *codenames = jvm->owner;
+	size_t i = 0;
+
 	jvm->closed = true;
+	/* a table without facts for the window is not kept up to its end: JVMs may come and go in any number */
+	if (jvm->n || jvm->left_out)
+		return;
+	while (codenames->jvm[i] != jvm)
+		i++;
+	codenames->jvm[i] = codenames->jvm[--codenames->n];
+	free_table(jvm);
 }
 
 struct codenames *codenames_new(void)

@@ -95,6 +95,7 @@ static void javacode_forget(struct javacode_jvm *jvm)
 static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 {
 	struct javacode *javacode = jvm->owner;
+	const struct process *process = processes_find(javacode->processes, jvm->pid);
 
 	javacode_print_message(javacode, jvm, why);
 	if (is_code_of(why, "over-budget"))
@@ -116,7 +117,8 @@ static void lose_for(struct javacode_jvm *jvm, const struct hotspot_reason *why)
 		jvm->pause =
 			jvm->pause >= RETRY_NS ? (2 * jvm->pause < RETRY_MAX ? 2 * jvm->pause : RETRY_MAX) : RETRY_NS;
 	jvm->retry = javacode->now + jvm->pause;
-	jvm->version = jvm->process && jvm->process->maps ? jvm->process->maps->version : 0;
+	/* jvm->process is valid only up to the end of the sample of the last javacode_of */
+	jvm->version = process && process->maps ? process->maps->version : 0;
 }
 
 static void javacode_lose(struct javacode_jvm *jvm)

@@ -33,9 +33,9 @@ struct one {
 };
 
 /* Owner of a count: a process or a tenant (number of classes), or a tenant (bytes of names). Two owners are equal if
- * all their bytes are equal. kind: 0 for a process; for a tenant, OF_CLASSES or OF_BYTES plus the kind of the
- * tenant. */
-enum { OF_CLASSES = 1, OF_BYTES = 16 };
+ * all their bytes are equal. kind: 0 for a process; for a tenant, OF_CLASSES, OF_BYTES or OF_METHODS plus the kind of
+ * the tenant. */
+enum { OF_CLASSES = 1, OF_BYTES = 16, OF_METHODS = 32 };
 struct owner {
 	uint64_t key;
 	uint32_t kind, pid;
@@ -126,6 +126,18 @@ static bool add_class(struct javanames *javanames, const struct javanames_jvm *j
 	return true;
 }
 
+/* Counts a new method. Returns false if a limit is reached. */
+static bool javanames_add_method(struct javanames *javanames, const struct javanames_jvm *jvm)
+{
+	const struct owner tenant = { jvm->tenant.key, OF_METHODS + (uint32_t)jvm->tenant.kind, 0 };
+	uint32_t *methods = javanames_count_of(javanames, tenant);
+
+	if (*methods >= JAVANAMES_TENANT_METHODS)
+		return false;
+	++*methods;
+	return true;
+}
+
 /* Counts the bytes of a name. Returns false if a limit is reached. */
 static bool javanames_add_bytes(struct javanames *javanames, const struct javanames_jvm *jvm, size_t n)
 {
@@ -139,13 +151,14 @@ static bool javanames_add_bytes(struct javanames *javanames, const struct javana
 	return true;
 }
 
-/* Returns true if the table has space for a new method or class; then counts it if it is a class. Each JVM may have one
+/* Returns true if the table has space for a new method or class; then counts it. Each JVM may have one
  * class without a name (PJ_CLASS_BIT), which stands for its classes beyond the limits, so space is reserved for it. */
 static bool javanames_has_space(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method)
 {
 	if (method == PJ_CLASS_BIT)
 		return javanames->keys.n < JAVANAMES_MAX + JAVANAMES_UNKNOWN;
-	return javanames->keys.n < JAVANAMES_MAX && (!pj_is_class(method) || add_class(javanames, jvm));
+	return javanames->keys.n < JAVANAMES_MAX &&
+	       (pj_is_class(method) ? add_class(javanames, jvm) : javanames_add_method(javanames, jvm));
 }
 
 bool javanames_note(struct javanames *javanames, const struct javanames_jvm *jvm, uint64_t method, uint64_t time)

@@ -23,6 +23,9 @@
 /* Limits of classes in a window: of one JVM, of the JVMs of one tenant, and of all. A process can invent any number of
  * classes, so half of the table is reserved for methods. */
 enum { JAVANAMES_CLASSES = 4096, JAVANAMES_TENANT_CLASSES = 16384, JAVANAMES_ALL_CLASSES = JAVANAMES_MAX / 2 };
+/* Limit of methods in a window of the JVMs of one tenant. A process can invent any number of methods, too, by forged
+ * interpreted frames. */
+#define JAVANAMES_TENANT_METHODS 24576u
 /* Maximum time in ns from the first frame with a class until its name is read. HotSpot may have reused the memory of
  * hidden classes (lambdas, proxies) after that, so a class that is first read later has no name. */
 #define JAVANAMES_FIRST_NS UINT64_C(2000000000)

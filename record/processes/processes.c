@@ -229,6 +229,12 @@ void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, str
 	set_comm(thread, comm);
 	if (!exec)
 		return;
+	/* If another thread than the leader executes a program, the leader's end is recorded first, and the executing
+	 * thread takes its tid: no record ends its own tid. */
+	if (thread->exited) {
+		thread->exited = process->exited = 0;
+		process->live++;
+	}
 	mappings_drop(&processes->pool, &process->maps);
 	process->tenant_window = 0;
 	process->since = process->sure = processes->now;

@@ -381,8 +381,9 @@ static int time_to_wait(const struct session *session, int wait_ms)
 		wait_ms = drain_ms;
 	if (session->held && wait_ms > HELD_MS)
 		wait_ms = HELD_MS;
+	/* while a sample of the ending window is held, the window cannot end, and a wait lets the helper process run */
 	if (border <= now)
-		return 0;
+		return session->held ? wait_ms : 0;
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 

@@ -12,6 +12,7 @@
 enum { JVMS = 4 };
 
 struct caches {
+	struct processes *processes;
 	struct javacode *code;
 	struct javacode_jvm jvm[JVMS];
 };
@@ -21,7 +22,8 @@ static void make_caches(struct caches *caches)
 {
 	static const uint64_t tenant[JVMS] = { 1, 1, 2, 3 };
 
-	*caches = (struct caches){ .code = javacode_new() };
+	*caches = (struct caches){ .processes = processes_new(NULL), .code = javacode_new() };
+	javacode_start(caches->code, caches->processes, NULL);
 	for (unsigned i = 0; i < JVMS; i++) {
 		caches->jvm[i] = (struct javacode_jvm){ .owner = caches->code, .pid = 100 + i };
 		caches->jvm[i].tenant = (struct tenant){ TENANT_USER, tenant[i] };
@@ -37,6 +39,7 @@ static void free_caches(struct caches *caches)
 	}
 	caches->code->n = 0;
 	javacode_free(caches->code);
+	processes_free(caches->processes);
 }
 
 /* Returns the numbers of the JVMs whose caches are dropped. */

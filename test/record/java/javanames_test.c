@@ -256,6 +256,27 @@ static uint32_t note_classes(struct javanames *s, uint32_t pid, uint64_t user, u
 	return noted;
 }
 
+/* No tenant can take the space of others by many methods, which forged interpreted frames may have. */
+static void test_shares_of_methods(void)
+{
+	struct javanames *s = javanames_new();
+	struct javanames_jvm of = { 1, 1, { TENANT_USER, 1000 } };
+	uint32_t noted = 0;
+
+	for (uint32_t i = 0; i < JAVANAMES_MAX; i++) {
+		of.pid = 1 + i % 2;
+		noted += javanames_note(s, &of, 0x10000 + 8 * (uint64_t)i, 0);
+	}
+	is_u64(noted, JAVANAMES_TENANT_METHODS, "the JVMs of a tenant have a limit of methods");
+	of.pid = 1;
+	ok(javanames_note(s, &of, 0x10000, 0), "  those they have are still noted");
+	of = (struct javanames_jvm){ 3, 1, { TENANT_USER, 1001 } };
+	ok(javanames_note(s, &of, 0x10000, 0), "other tenants have space");
+	end(s);
+	is_u64(reported.interpreted.left_out, JAVANAMES_MAX - JAVANAMES_TENANT_METHODS, "  the others are counted");
+	javanames_free(s);
+}
+
 /* Nobody can take the space of others by many classes. */
 static void shares(void)
 {
@@ -376,6 +397,7 @@ int main(void)
 	classes();
 	late();
 	restarted();
+	test_shares_of_methods();
 	shares();
 	languages();
 	bounds();

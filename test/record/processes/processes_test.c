@@ -131,6 +131,24 @@ static void check_ends(void)
 	processes_free(p);
 }
 
+/* Another thread than the leader executes a program: EXIT of the leader, then COMM with the leader's tid. */
+static void test_exec_by_thread(void)
+{
+	struct processes *p = processes_new(NULL);
+
+	processes_comm(p, 700, 700, STR("launcher"), true);
+	processes_fork(p, 700, 700, 701, 700);
+	processes_exit(p, 700, 10);
+	processes_comm(p, 700, 700, STR("next"), true);
+	processes_forget(p, 1000);
+	ok(processes_find(p, 700) && processes_thread(p, 700), "exec by a thread: the process and its leader stay");
+	ok(!processes_thread(p, 701), "  the thread has ended, since its tid is the leader's now");
+	processes_exit(p, 700, 2000);
+	processes_forget(p, 3000);
+	ok(!processes_find(p, 700) && !processes_thread(p, 700), "  the end of the process removes it");
+	processes_free(p);
+}
+
 static void check_doubt(void)
 {
 	struct processes *p = processes_new(NULL);
@@ -210,6 +228,7 @@ int main(void)
 	check_maps();
 	check_forks();
 	check_ends();
+	test_exec_by_thread();
 	check_doubt();
 	check_growth();
 	check_random();
