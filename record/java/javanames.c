@@ -32,9 +32,9 @@ struct one {
 	uint64_t read;   /* serial of the JVM of which the name was last read */
 };
 
-/* Owner of a count: a process or a tenant (number of classes), or a tenant (bytes of names). Two owners are equal if
- * all their bytes are equal. kind: 0 for a process; for a tenant, OF_CLASSES, OF_BYTES or OF_METHODS plus the kind of
- * the tenant. */
+/* Owner of a count: a process (number of classes) or a tenant (numbers of classes and methods, bytes of names). Two
+ * owners are equal if all their bytes are equal. kind: 0 for a process; for a tenant, OF_CLASSES, OF_BYTES or
+ * OF_METHODS plus the kind of the tenant. */
 enum { OF_CLASSES = 1, OF_BYTES = 16, OF_METHODS = 32 };
 struct owner {
 	uint64_t key;
@@ -96,7 +96,7 @@ static struct key javanames_key_of(const struct javanames *javanames, uint32_t i
 	return key;
 }
 
-/* Returns a pointer to the number of classes, or of bytes, of an owner. The caller may change the number; the pointer
+/* Returns a pointer to a count of an owner. The caller may change the number; the pointer
  * is valid until the next call. */
 static uint32_t *javanames_count_of(struct javanames *javanames, struct owner owner)
 {

@@ -160,7 +160,8 @@ void switchwatch_open(struct switchwatch *switchwatch, struct certificate *certi
 	certificate_watch(certificate, cpu, false, 0);
 	if (!processor_here() || !switchwatch_open_largest(switchwatch, &one))
 		return;
-	/* ignores a failure: then a full ring wakes nobody, and is drained at the next regular call of switchwatch_take
+	/* ignores a failure: then a full ring wakes no thread, and is drained at the next regular call of
+	 * switchwatch_take
 	 */
 	epoll_ctl(switchwatch->epoll, EPOLL_CTL_ADD, one.event[ARRIVALS], &poll);
 	switchwatch->cpu = mem_grow(switchwatch->cpu, sizeof(*switchwatch->cpu), switchwatch->ncpus + 1);
