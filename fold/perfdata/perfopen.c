@@ -201,8 +201,7 @@ static bool early_features(struct perfdata *perfdata, const struct perf_file_hea
 {
 	struct perf_section section = header->event_types;
 
-	if (section.size < 4 * sizeof(*features) || section.offset > header->data.offset ||
-	    section.size != header->data.offset - section.offset)
+	if (!perf_header_has_early(header))
 		return false;
 	if (in_pread(perfdata->in, (char *)features, 4 * sizeof(*features), section.offset) < 4 * sizeof(*features)) {
 		reader_bad(perfdata, section.offset, "the part before the data is truncated");

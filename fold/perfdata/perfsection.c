@@ -47,8 +47,7 @@ static bool perfsection_is_early(const struct perf_file_header *header, struct i
 
 	if (header->features[0] | header->features[1] | header->features[2] | header->features[3])
 		return false;
-	return header->event_types.size >= sizeof(early) && header->event_types.offset <= header->data.offset &&
-	       header->event_types.size == header->data.offset - header->event_types.offset &&
+	return perf_header_has_early(header) &&
 	       in_pread(input, (char *)early, sizeof(early), header->event_types.offset) == sizeof(early) &&
 	       early[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1;
 }
