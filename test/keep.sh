@@ -1,9 +1,11 @@
 #!/bin/sh
-# keep.sh TEST - run one test, pass its TAP on and keep it in PJ_TAP, for tally.awk. At most ten minutes each; twenty in a browser.
+# keep.sh TEST - run one test, pass its TAP on and keep it in PJ_TAP, for tally.awk. Ends a test after its limit: 10 minutes; 20 for
+# tests in a browser and for those that build all tools or boot a guest, since other builds use the same CPUs (up to 571 s seen).
 # `# time N s, CPU N s` before the last line has its elapsed time and the CPU time of the processes that it waited for.
 #
-# PJ_AGAIN: what samples this machine gets a second run when it fails: other programs took the processor, or chance did. What
-# failed first stays in the TAP as `# unsteady`, and tally.awk names it: a test that is often there has a defect, or shows one.
+# PJ_AGAIN: a test that samples this machine or a guest runs a second time if it fails, since the cause may be other programs
+# or chance. The first failure stays in the TAP as `# unsteady`, and tally.awk names it: a test that is often there has a defect, or
+# shows one.
 set -u
 name=$(echo "$1" | sed 's|^build/[^/]*/||; s|^test/||; s|/|-|g')
 case $1 in
@@ -12,14 +14,15 @@ case $1 in
 esac
 limit=600
 case $1 in
-*test/svg/browser/*) limit=1200 ;;
+*test/svg/browser/* | */packaging/dist.t | */units-guest.t) limit=1200 ;;
 */fleet.t) limit=$((600 + ${PJ_FLEET_SECS:-130})) ;;
 esac
-# not cases, laws, units: those are the same each time
+# not cases, laws, unit tests, packages: those are the same each time
 again=
 case $name in
 fold-live.t | fold-native.t | record-*.t | jmap-*.t | runtimes-*.t | flame-*.t | send-*.t | fold-cgroups.t | fold-cut.t | fold-perfdata-perfdata.t | suite-examples.t | \
-	fold-symbols-*.t | unwind-*.t | svg-browser-*)
+	fold-symbols-*.t | fold-process-*.t | fold-troubles.t | unwind-*.t | svg-browser-* | hostile-*.t | suite-fleet.t | suite-guide.t | suite-languages.t | \
+	suite-pods.t | suite-units*-guest.t)
 	again=${PJ_AGAIN:-} ;;
 esac
 
@@ -42,7 +45,10 @@ run()
 	status=$?
 	kill $watcher 2>/dev/null
 	wait $watcher 2>/dev/null
-	if [ $status = 124 ]; then sed 's/^/# before the limit: /' "$PJ_TAP/$name.hang"; fi
+	if [ $status = 124 ]; then
+		echo "# over the limit of $limit s"
+		sed 's/^/# before the limit: /' "$PJ_TAP/$name.hang"
+	fi
 	rm -f "$PJ_TAP/$name.hang"
 	if [ -s "$PJ_TAP/$name.err" ]; then
 		sed 's/^/# stderr: /' "$PJ_TAP/$name.err" | head -60

@@ -5,7 +5,7 @@
 function end_of_file() {
 	if (planned < 0 || planned != seen) {
 		failed++
-		failures = failures "  " name ": " (planned < 0 ? "ended without a plan" : seen " of " planned " tests ran") "\n"
+		failures = failures "  " name ": " over_limit (planned < 0 ? "ended without a plan" : seen " of " planned " tests ran") "\n"
 	} else if (status != 0 && !failed_here) {
 		failed++
 		failures = failures "  " name ": exit status " status "\n"
@@ -24,7 +24,7 @@ FNR == 1 {
 	if (name != "")
 		end_of_file()
 	name = basename_of(FILENAME)
-	follows = ""
+	follows = over_limit = ""
 	planned = -1
 	seen = failed_here = 0
 	status = 0
@@ -60,6 +60,10 @@ FNR == 1 {
 /^# exit [0-9]+$/ {
 	status = $3
 	next
+}
+
+/^# over the limit / {
+	over_limit = substr($0, 3) ": "
 }
 
 /^# unsteady / {

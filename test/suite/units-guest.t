@@ -91,7 +91,7 @@ done
 
 guest_add "$(command -v nice)" /usr/bin/nice # busybox may lack it
 cat "$PJ_TOP/test/suite/units-guest-lib.sh" "$PJ_TOP/test/suite/$part.sh" >script
-guest_boot "${PJ_GUEST_SECS:-560}" <script >results
+guest_boot "${PJ_GUEST_SECS:-1100}" <script >results
 status=$?
 is "the guest ran to its end" $status 0
 [ $status = 0 ] || sed 's/^/# /' "$scratch/guest.console" | tail -n 40
