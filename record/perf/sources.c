@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "record/perf/cpulist.h"
+#include "record/perf/detached.h"
 #include "record/perf/eventids.h"
 #include "record/perf/openevent.h"
 #include "record/probes/uprobes.h"
@@ -54,6 +55,9 @@ struct sources {
 	size_t refused;          /* number of times that an event was not opened on a CPU that came online */
 	struct cpu_wakes *wakes; /* CPUs whose events have twins */
 	size_t nwakes;
+	struct detached *detached; /* NULL if events follow threads: the kernel does not detach these */
+	uint64_t reopened; /* number of CPUs whose events were opened again because the kernel had detached them */
+	int unopened;      /* errno of the last failure to open the events of an online CPU; 0: all have events */
 };
 
 uint64_t sources_event(const struct sources *sources, uint64_t id)
@@ -202,10 +206,15 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 			     struct owner owner, uint32_t cpu, int *ring, enum ring_kind kind,
 			     struct sources_failure *why)
 {
-	attr->wakeup_watermark = (uint32_t)(sources->bytes[kind] / 4);
-	int fd = sources_open_event(sources, attr, owner.pid, (int)cpu, owner.flags);
+	/* attr is also written to windows, without this bit */
+	uint64_t format = kind == RING_OF_STATE && sources->detached ? DETACHED_FORMAT : 0;
 	uint64_t id;
+	int fd;
 
+	attr->wakeup_watermark = (uint32_t)(sources->bytes[kind] / 4);
+	attr->read_format |= format;
+	fd = sources_open_event(sources, attr, owner.pid, (int)cpu, owner.flags);
+	attr->read_format &= ~format;
 	*why = (struct sources_failure){ .step = SOURCES_OPEN,
 					 .error = errno,
 					 .attr = *attr,
@@ -230,6 +239,8 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 	}
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
 		eventids_add(&sources->ids, id, number);
+	if (format)
+		detached_add(sources->detached, cpu, fd);
 	if (sources->enabled)
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	return true;
@@ -398,6 +409,8 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 	struct cpu_wakes *wakes = wakes_of(sources, cpu);
 
 	rings_remove(sources->rings, cpu);
+	if (sources->detached)
+		detached_remove(sources->detached, cpu);
 	if (wakes)
 		*wakes = sources->wakes[--sources->nwakes];
 	for (size_t i = 0; i < sources->n; i++) {
@@ -572,6 +585,8 @@ struct sources *sources_open(const struct sources_options *options, struct rings
 	sources->o = *options;
 	sources->rings = rings;
 	sources->cpu = cpulist_online(&sources->ncpus);
+	if (options->target != TARGET_THREADS && options->target != TARGET_COMMAND)
+		sources->detached = detached_new();
 	set_sizes(sources);
 	bool valid = (options->target != TARGET_THREADS || find_threads(sources, why)) &&
 		     (options->target != TARGET_CGROUPS || open_cgroups(sources, why));
@@ -592,6 +607,8 @@ void sources_enable(struct sources *sources)
 		for (size_t i = 0; i < sources->n; i++)
 			if (!sources->source[i].twin)
 				ioctl(sources->source[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (sources->detached)
+		detached_start(sources->detached);
 }
 
 void sources_close(struct sources *sources)
@@ -606,6 +623,7 @@ void sources_close(struct sources *sources)
 	free(sources->cgroup);
 	free(sources->source);
 	eventids_free(&sources->ids);
+	detached_free(sources->detached);
 	free(sources->wakes);
 	free(sources->cpu);
 	free(sources->tid);
@@ -621,7 +639,23 @@ bool sources_cpus_differ(const struct sources *sources)
 	for (size_t i = 0; equal && i < n; i++)
 		equal = now[i] == sources->cpu[i] || cpulist_has(sources->cpu, sources->ncpus, now[i]);
 	free(now);
-	return !equal;
+	return !equal || (sources->detached && detached_suspended(sources->detached));
+}
+
+/* Closes the events of the CPUs that are not among the n online CPUs, and all detached events, and removes these CPUs
+ * from the list. */
+static void close_cpus(struct sources *sources, const uint32_t *online, size_t n)
+{
+	for (size_t i = sources->ncpus; i-- > 0;) {
+		uint32_t cpu = sources->cpu[i];
+		bool detached = sources->detached && detached_has(sources->detached, cpu);
+
+		if (cpulist_has(online, n, cpu) && !detached)
+			continue;
+		sources->reopened += cpulist_has(online, n, cpu);
+		close_cpu(sources, cpu);
+		sources->cpu[i] = sources->cpu[--sources->ncpus];
+	}
 }
 
 bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to)
@@ -630,15 +664,15 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 	bool came = false;
 	size_t n;
 	uint32_t *now = cpulist_online(&n);
+	bool detached = sources->detached && detached_find(sources->detached);
 
-	if (n == 0 || (n == sources->ncpus && memcmp(now, sources->cpu, n * sizeof(*now)) == 0)) {
+	sources->unopened = 0;
+	if (n == 0 || (!detached && n == sources->ncpus && memcmp(now, sources->cpu, n * sizeof(*now)) == 0)) {
 		free(now);
 		return false;
 	}
 	drain(to);
-	for (size_t i = 0; i < sources->ncpus; i++)
-		if (!cpulist_has(now, n, sources->cpu[i]))
-			close_cpu(sources, sources->cpu[i]);
+	close_cpus(sources, now, n);
 	for (size_t i = 0; i < n; i++) {
 		if (cpulist_has(sources->cpu, sources->ncpus, now[i]))
 			continue;
@@ -646,6 +680,7 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 			came = true;
 			continue;
 		}
+		sources->unopened = why.error;
 		close_cpu(sources, now[i]);
 		now[i--] = now[--n]; /* the next call of sources_follow_cpus tries this CPU again */
 	}
@@ -662,6 +697,16 @@ uint64_t sources_lost(struct sources *sources)
 	for (size_t i = 0; i < sources->n; i++)
 		sum += lost_of(&sources->source[i]);
 	return sum;
+}
+
+uint64_t sources_reopened(const struct sources *sources)
+{
+	return sources->reopened;
+}
+
+int sources_unopened(const struct sources *sources)
+{
+	return sources->unopened;
 }
 
 size_t sources_refused(const struct sources *sources)

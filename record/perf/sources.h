@@ -104,9 +104,17 @@ void sources_enable(struct sources *sources);
 /* Closes all events, removes their rings and frees the struct. Accepts NULL. */
 void sources_close(struct sources *sources);
 
-/* Opens events on CPUs that came online and closes the events of CPUs that went offline. Before a change, calls
- * `drain`, which must take the records out of the rings. Returns true if a CPU was added. */
+/* Opens events on CPUs that came online and closes the events of CPUs that went offline. Opens events again that the
+ * kernel has detached, because their CPU was offline since the previous call (detached.h). Before a change, calls
+ * `drain`, which must take the records out of the rings. Returns true if a CPU was added or opened again. */
 bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to);
+
+/* Returns the number of times that the events of a CPU were opened again because the kernel had detached them. */
+uint64_t sources_reopened(const struct sources *sources);
+
+/* Returns the errno with which the kernel refused the events of a CPU that is online, in the last sources_follow_cpus,
+ * such as EACCES where the recorder has dropped a right that the kernel requires. Returns 0 if all CPUs have events. */
+int sources_unopened(const struct sources *sources);
 
 /* Returns the number of times that an event was not opened on a CPU that came online, because it needs a right that the
  * recorder has dropped. The other events are recorded on that CPU. */
@@ -116,8 +124,10 @@ size_t sources_refused(const struct sources *sources);
  * breakpoint was tested. All other events are recorded. */
 bool sources_changed(const struct sources *sources);
 
-/* Returns true if the set of online CPUs differs from the set of CPUs with events. Then code may run on a CPU whose
- * samples and side-band records are missing. */
+/* Returns true if the set of online CPUs differs from the set of CPUs with events, or if the machine was suspended
+ * since the last sources_follow_cpus. Then code may run on a CPU whose samples and side-band records are missing.
+ * Returns false for a CPU that was offline only between two calls, although its events are detached:
+ * sources_follow_cpus finds it. */
 bool sources_cpus_differ(const struct sources *sources);
 
 /* Sets on which samples of a CPU the kernel wakes the readers of its ring: on each sample (each true), or when a

@@ -387,16 +387,35 @@ static int time_to_wait(const struct session *session, int wait_ms)
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 
+/* Warns that a CPU that came online is not recorded, because of an errno. */
+static void report_unopened(int error)
+{
+	bool right = error == EACCES || error == EPERM;
+
+	warn("a CPU came online and is not recorded: %s: %s", strerror(error),
+	     right ? "pjrecord has dropped the right: set kernel.perf_event_paranoid=2, or start it again" :
+		     "pjrecord tries again every 2 s");
+}
+
 /* Opens events on CPUs that came online. Warns once if an event needs a right that pjrecord has dropped; that event
- * stays closed. A CPU on which another event fails is tried again at each call. Returns true if a CPU was added. */
+ * stays closed. A CPU on which another event fails is tried again at each call; warns of the first failure. Returns
+ * true if a CPU was added or opened again. */
 static bool session_follow_cpus(struct session *session)
 {
 	size_t before = sources_refused(session->sources);
+	uint64_t reopened = sources_reopened(session->sources);
+	int unopened = sources_unopened(session->sources);
 	bool came = sources_follow_cpus(session->sources, drain_all, session);
 
 	if (!before && sources_refused(session->sources))
 		warn("a CPU came online, on which uprobes are not counted: pjrecord has dropped CAP_SYS_ADMIN: start "
 		     "it again");
+	if (!unopened && sources_unopened(session->sources))
+		report_unopened(sources_unopened(session->sources));
+	reopened = sources_reopened(session->sources) - reopened;
+	if (reopened)
+		warn("%llu CPU%s went offline and returned, as in a suspend: up to 4 s of samples are missing",
+		     (unsigned long long)reopened, reopened == 1 ? "" : "s");
 	return came;
 }
 
@@ -406,9 +425,10 @@ static void session_look(struct session *session, uint64_t now)
 	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
 
 	/* Context switches on a new CPU were not recorded until now, so off-CPU times since the last check are
-	 * uncertain. */
+	 * uncertain; since the check before it, because that check may have overlooked a CPU that had just gone
+	 * (detached.h). */
 	if (on_cpus && session_follow_cpus(session)) {
-		switches_mark_stale(session->w.switches, session->polled);
+		switches_mark_stale(session->w.switches, session->polled > LOOK_NS ? session->polled - LOOK_NS : 0);
 		switches_sure(session->w.switches);
 	}
 	if (session->cpus_changed)

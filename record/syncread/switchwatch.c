@@ -227,6 +227,7 @@ void switchwatch_close(struct switchwatch *switchwatch, struct certificate *cert
 	struct watched_cpu *one = watched(switchwatch, cpu);
 
 	certificate_without(certificate, cpu);
+	certificate_lose(certificate, clock_now());
 	if (!one)
 		return;
 	close_one(switchwatch, one);

@@ -49,7 +49,7 @@ struct syncread {
 	 * reader threads never take it */
 	pthread_mutex_t lock;
 	bool started;
-	uint64_t expired_at;
+	uint64_t expired_at, reopened;     /* reopened: sources_reopened at the last follow_cpus */
 	struct syncread_counters counters; /* counts of the main thread and of ended readers */
 };
 
@@ -208,23 +208,28 @@ static void drop_reader(struct syncread *syncread, struct reader_cpu *one)
 	syncread->abandoned[syncread->nabandoned++] = reader;
 }
 
-/* Updates the list of CPUs: removes CPUs that went offline, adds CPUs that came online. */
+/* Updates the list of CPUs: removes CPUs that went offline, adds CPUs that came online. If the events of a CPU were
+ * opened again, the kernel has detached the records of switches, too: removes all CPUs and adds them again. */
 static void follow_cpus(struct syncread *syncread)
 {
 	size_t n, bytes;
 	const uint32_t *list = sources_cpu_list(syncread->o.sources, &n);
+	uint64_t reopened = sources_reopened(syncread->o.sources);
 
 	for (size_t i = syncread->ncpus; i-- > 0;) {
 		struct reader_cpu *one = syncread->cpu + i;
 
-		if (rings_fd(syncread->o.rings, RING_OF_SAMPLES, one->cpu, &bytes) >= 0)
+		if (reopened == syncread->reopened &&
+		    rings_fd(syncread->o.rings, RING_OF_SAMPLES, one->cpu, &bytes) >= 0)
 			continue;
+		park(syncread, one);
 		switchwatch_close(syncread->watch, syncread->certificate, one->cpu);
 		drop_reader(syncread, one);
 		pthread_mutex_lock(&syncread->lock);
 		*one = syncread->cpu[--syncread->ncpus];
 		pthread_mutex_unlock(&syncread->lock);
 	}
+	syncread->reopened = reopened;
 	for (size_t i = 0; i < n; i++) {
 		if (reader_cpu_find(syncread, list[i]))
 			continue;

@@ -89,7 +89,7 @@ guest_boot()
 	dies=
 	! have setpriv || dies="setpriv --pdeathsig KILL"
 	# shellcheck disable=SC2086 # words
-	$dies timeout --foreground -s KILL "$1" $dies qemu-system-x86_64 -machine q35 -cpu max -smp 1 -m "$guest_memory" -nodefaults -no-user-config -no-reboot -display none \
+	$dies timeout --foreground -s KILL "$1" $dies qemu-system-x86_64 -machine q35 -cpu max -smp "${PJ_GUEST_CPUS:-1}" -m "$guest_memory" -nodefaults -no-user-config -no-reboot -display none \
 		-kernel "$guest_kernel" -initrd "$scratch/guest.img" -append "console=ttyS0 quiet panic=-1 rdinit=$guest_init $guest_append" \
 		-serial file:"$scratch/guest.console" -serial file:"$scratch/guest.out" </dev/null >"$scratch/guest.err" 2>&1 &
 	wait $!

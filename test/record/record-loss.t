@@ -1,6 +1,6 @@
 #!/bin/sh
 # record-loss.t - loss is a number: samples and state that the kernel had no room for, in the file, in the line of the window, in
-# pjrecord.prom and in the exit status; and what is known of processes afterwards. CPUs that go and come (PJ_SYSCTL=1).
+# pjrecord.prom and in the exit status; and what is known of processes afterwards.
 # stage: live
 # full: storms that fill the rings of the host
 # covers: record/session/session.c record/windows/metrics.c record/perf/rings.c record/processes/rescan.c
@@ -113,42 +113,4 @@ kill $load
 wait 2>/dev/null
 load=''
 
-# ---- CPUs that go and come
-
-cpu=/sys/devices/system/cpu/cpu1/online
-if [ -z "${PJ_SYSCTL:-}" ]; then
-	skip "a CPU that goes and comes back" "it changes the system: PJ_SYSCTL=1"
-elif ! [ -w $cpu ] || ! have taskset; then
-	skip "a CPU that goes and comes back" "CPU 1 cannot be switched off here"
-else
-	trap 'echo 1 >$cpu; kill $load $recorder 2>/dev/null; rm -rf "$scratch"' EXIT
-	for i in 0 1; do
-		taskset -c $i ./$burn spin 60 &
-		load="$load $!"
-	done
-	pjrecord -v -F 499 -w 1 -d cpus >windows 2>err &
-	recorder=$!
-	until_ 20 grep -q . windows
-	echo 0 >$cpu
-	gone=$(wc -l <windows)
-	until_ 30 sh -c "[ \$(wc -l <windows) -gt $((gone + 3)) ]"
-	echo 1 >$cpu
-	# a load that runs there: the ones before were moved
-	taskset -c 1 ./$burn spin 60 &
-	load="$load $!"
-	back=$(wc -l <windows)
-	until_ 60 sh -c "[ \$(wc -l <windows) -gt $((back + 5)) ]"
-	kill -INT $recorder
-	wait $recorder
-	is "a CPU goes and comes back: the recording goes on" $? 0
-	on()
-	{
-		"$dump" "$(sed -n "$1p" windows)" | awk '/^SAMPLE/ { for (k = 1; k < NF; k++) if ($k == "cpu" && $(k + 1) == 1) n++ } END { print (n > 50 ? "many" : n + 0) }'
-	}
-	is "  samples of it before, none meanwhile, and again" "$(on 1) $(on $((gone + 3))) $(on $((back + 5)))" "many 0 many"
-	# shellcheck disable=SC2086
-	kill $load
-	wait 2>/dev/null
-	load=''
-fi
 done_testing
