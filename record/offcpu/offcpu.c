@@ -124,6 +124,19 @@ static struct slot *offcpu_get(struct offcpu *offcpu, uint32_t pid, uint32_t tid
 	return slot;
 }
 
+/* Gives the slot of a thread that ended more than ENDED_NS before time ns to the new thread with its tid, whose FORK
+ * record was lost. Makes the new thread RUNNING. Does nothing if no FORK record was lost. The kernel writes records of
+ * a thread for a moment after its EXIT record. */
+static void offcpu_reuse(const struct offcpu *offcpu, struct slot *slot, uint64_t ns)
+{
+	bool may_lack_fork = !offcpu->all || offcpu->newcomers || offcpu->retries;
+
+	if (may_lack_fork && offcpu_is_old(slot, ns))
+		*slot = (struct slot){ .thread = { slot->thread.tid, slot->thread.pid, RUNNING },
+				       .since = ns,
+				       .last = ns };
+}
+
 static void drop_chain(struct offcpu *offcpu, struct slot *slot)
 {
 	chains_put(&offcpu->chains, slot->chain);
@@ -291,6 +304,7 @@ static void offcpu_take_chain(struct offcpu *offcpu, const struct ring_sample *s
 	uint64_t space = (sample->head.size - sizeof(*sample)) / sizeof(uint64_t);
 	struct slot *slot = offcpu_get(offcpu, sample->pid, sample->tid, sample->time);
 
+	offcpu_reuse(offcpu, slot, sample->time);
 	if (slot->thread.status == ENDED || offcpu_is_late(offcpu, slot, sample->time) || space < sample->nips + cgroup)
 		return;
 	must_run(offcpu, slot, sample->time);
@@ -305,6 +319,7 @@ static void take_out(struct offcpu *offcpu, const struct ring_sample_id *sample_
 {
 	struct slot *slot = offcpu_get(offcpu, sample_id->pid, sample_id->tid, sample_id->time);
 
+	offcpu_reuse(offcpu, slot, sample_id->time);
 	if (slot->thread.status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
 		return;
 	must_run(offcpu, slot, sample_id->time);
@@ -359,6 +374,7 @@ static void take_in(struct offcpu *offcpu, const struct ring_sample_id *sample_i
 		take_first_in(offcpu, sample_id);
 		return;
 	}
+	offcpu_reuse(offcpu, slot, sample_id->time);
 	if (slot->thread.status == ENDED || offcpu_is_late(offcpu, slot, sample_id->time))
 		return;
 	if (slot->thread.status == OFF && is_certain(offcpu, slot) && !offcpu->doubtful)

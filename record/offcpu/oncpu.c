@@ -103,13 +103,27 @@ static struct oncpu_slot *oncpu_get(struct oncpu *oncpu, uint32_t pid, uint32_t 
 	return slot;
 }
 
+/* Gives the slot of a thread that ended more than ONCPU_ENDED_NS before time ns to the new thread with its tid, whose
+ * FORK record was lost. The new thread has this status since ns. Does nothing if no record was lost. The kernel writes
+ * records of a thread for a moment after its EXIT record. */
+static void oncpu_reuse(const struct oncpu *oncpu, struct oncpu_slot *slot, enum oncpu_status status, uint64_t ns)
+{
+	if ((oncpu->lossy || oncpu->newcomers) && oncpu_is_old(slot, ns))
+		*slot = (struct oncpu_slot){ .thread = { slot->thread.tid, slot->thread.pid, (uint8_t)status },
+					     .since = ns,
+					     .latest = ns };
+}
+
 /* Returns the slot of a thread that is on a CPU at time ns. A thread that is new to the table is on the CPU since
  * oncpu_begin; after oncpu_newcomers, only since ns. After a loss the status of a new thread is unknown. */
 static struct oncpu_slot *oncpu_running(struct oncpu *oncpu, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	uint64_t begin = oncpu->begin < ns && !oncpu->newcomers ? oncpu->begin : ns;
+	enum oncpu_status status = oncpu->lossy ? ONCPU_UNKNOWN : ONCPU_ON;
+	struct oncpu_slot *slot = oncpu_get(oncpu, pid, tid, status, begin);
 
-	return oncpu_get(oncpu, pid, tid, oncpu->lossy ? ONCPU_UNKNOWN : ONCPU_ON, begin);
+	oncpu_reuse(oncpu, slot, status, ns);
+	return slot;
 }
 
 /* ---- on-CPU times ----------------------------------------------------------------------------------------------- */
@@ -239,6 +253,7 @@ static void oncpu_take_in(struct oncpu *oncpu, const struct ring_sample_id *id)
 
 	oncpu_set_current(oncpu, id->cpu, id->tid, id->time);
 	slot = oncpu_get(oncpu, id->pid, id->tid, ONCPU_OFF, id->time);
+	oncpu_reuse(oncpu, slot, ONCPU_OFF, id->time);
 	if (slot->thread.status == ONCPU_ENDED || id->time < slot->since)
 		return;
 	if (slot->thread.status == ONCPU_ON) /* the record of the switch-out is missing */

@@ -462,6 +462,38 @@ static void check_threads(void)
 	offcpu_free(o);
 }
 
+/* A new thread gets the tid of one that has ended, and its FORK record is lost. */
+static void check_reused_tid(void)
+{
+	const uint64_t later = 2000000200;
+	struct offcpu *o = start(0);
+
+	task(o, RECORD_EXIT, 7, 100);
+	leave(o, 7, 2000000000, 0xa);
+	is_u64(offcpu_threads(o), 0, "a switch less than 2 s after the EXIT record is that of the ended thread");
+	leave(o, 7, later, 0xb);
+	in(o, 7, later + 50);
+	is_u64(offcpu_threads(o), 1, "a later one is that of a new thread");
+	check(o, "7:2000000200+50@3 b,f", 0, 0, "  whose off-CPU time is recorded");
+
+	o = start(0);
+	task(o, RECORD_EXIT, 7, 100);
+	in(o, 7, later);
+	leave(o, 7, later + 10, 0xb);
+	in(o, 7, later + 30);
+	check(o, "7:2000000210+20@3 b,f", 1, 0, "a switch-in as its first record: only its time before is unknown");
+
+	o = start(0);
+	offcpu_emit_all(o);
+	task(o, RECORD_EXIT, 7, 100);
+	leave(o, 7, later, 0xb);
+	is_u64(offcpu_threads(o), 0, "a thread that ended stays ended in a wall-clock profile without losses");
+	offcpu_newcomers(o);
+	leave(o, 7, later + 10, 0xb);
+	is_u64(offcpu_threads(o), 1, "  but not after FORK records were lost");
+	offcpu_free(o);
+}
+
 static void count(void *to, const struct offcpu_sample *sample)
 {
 	*(uint64_t *)to += sample->ns;
@@ -736,6 +768,7 @@ int main(void)
 	check_borders();
 	check_losses();
 	check_threads();
+	check_reused_tid();
 	check_many();
 	check_text();
 	check_certificate();

@@ -255,6 +255,27 @@ static void reused_tid(void)
 	check_unknown(oncpu, 0, 0, "  nothing is unknown");
 }
 
+/* A new thread gets the tid of one that has ended, and its FORK record is lost. */
+static void reused_tid_without_fork(void)
+{
+	const uint64_t later = 2000003000;
+	struct oncpu *oncpu = start_at(1000);
+
+	switch_in(oncpu, 7, 1000);
+	give(oncpu, RECORD_EXIT, 0, 7, 1100);
+	switch_in(oncpu, 7, later);
+	is_u64(weigh(oncpu, 7, later + 100), 0, "without losses a thread that ended stays ended");
+	oncpu_newcomers(oncpu);
+	switch_in(oncpu, 7, 2000001000);
+	is_u64(weigh(oncpu, 7, 2000001050), 0, "a record less than 2 s after the end is that of the ended thread");
+	switch_in(oncpu, 7, later + 200);
+	is_u64(weigh(oncpu, 7, later + 300), 100, "a later one is that of a new thread, whose time counts from there");
+	give(oncpu, RECORD_EXIT, 0, 7, later + 400);
+	weigh(oncpu, 7, 2 * later);
+	is_u64(weigh(oncpu, 7, 2 * later + 10), 10, "a sample as its first record");
+	check_unknown(oncpu, 0, 0, "  nothing is unknown");
+}
+
 /* A thread that is moved out of the recorded cgroup while it runs, in times of 0.1 s. */
 static void moved_while_on_cpu(void)
 {
@@ -315,6 +336,7 @@ int main(void)
 	samples_beside_switches();
 	set_of_threads();
 	reused_tid();
+	reused_tid_without_fork();
 	moved_while_on_cpu();
 	cgroup_of_the_rest();
 	lost_records();
