@@ -67,8 +67,7 @@ static void kernel_add_symbol(struct kernel *kernel, uint64_t start, uint32_t si
 	memcpy(ksymbol->name, name.p, name.n);
 }
 
-/* Applies a line of /proc/kallsyms, if it is the first or last symbol of the kernel text, or a BPF program. The file
- * has no sizes of BPF programs. So each program is assumed to end at the next symbol, but after at most 4,096 bytes. */
+/* Applies a line of /proc/kallsyms, if it is the first or last symbol of the kernel text, or a BPF program. */
 static void take_symbol_line(struct kernel *kernel, struct str line)
 {
 	struct str name, module;
@@ -76,17 +75,36 @@ static void take_symbol_line(struct kernel *kernel, struct str line)
 
 	if (!kerneltext_symbol(line, &a, &name, &module))
 		return;
-	if (kernel->nsymbols && kernel->symbol[kernel->nsymbols - 1].size == 0 &&
-	    a > kernel->symbol[kernel->nsymbols - 1].start) {
-		uint64_t size = a - kernel->symbol[kernel->nsymbols - 1].start;
-		kernel->symbol[kernel->nsymbols - 1].size = size < 4096 ? (uint32_t)size : 4096;
-	}
 	if (!kernel->start && (str_eq(name, STR("_text")) || str_eq(name, STR("_stext"))))
 		kernel->start = a;
 	else if (!kernel->end && str_eq(name, STR("_etext")))
 		kernel->end = a;
 	else if (str_eq(module, STR("[bpf]")))
 		kernel_add_symbol(kernel, a, 0, 1, 0, name);
+}
+
+static int symbol_by_address(const void *a, const void *b)
+{
+	const struct ksymbol *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sorts BPF programs by address and sets their sizes, which /proc/kallsyms does not have. It lists the programs in the
+ * order in which they were loaded. Each program is assumed to end at the next one, but after at most 4,096 bytes. */
+static void set_symbol_sizes(struct kernel *kernel)
+{
+	uint64_t end = UINT64_MAX;
+
+	if (kernel->nsymbols)
+		qsort(kernel->symbol, kernel->nsymbols, sizeof(*kernel->symbol), symbol_by_address);
+	for (size_t i = kernel->nsymbols; i-- > 0;) {
+		struct ksymbol *symbol = kernel->symbol + i;
+
+		if (i + 1 < kernel->nsymbols && symbol[1].start > symbol->start)
+			end = symbol[1].start;
+		symbol->size = end - symbol->start < 4096 ? (uint32_t)(end - symbol->start) : 4096;
+	}
 }
 
 static void kernel_read_symbols(struct kernel *kernel)
@@ -113,8 +131,7 @@ static void kernel_read_symbols(struct kernel *kernel)
 		memmove(text, string.p + string.n - n, n);
 	}
 	close(fd);
-	if (kernel->nsymbols && kernel->symbol[kernel->nsymbols - 1].size == 0)
-		kernel->symbol[kernel->nsymbols - 1].size = 4096;
+	set_symbol_sizes(kernel);
 }
 
 static int kernel_by_address(const void *a, const void *b)

@@ -208,6 +208,26 @@ static void test_generated(struct kernel *kernel)
 	is_str(begun(kernel), STR(KERNEL_LINE PROGRAM_C PROGRAM_B), "a record that is too short has none");
 }
 
+/* Programs in the order in which they were loaded, two of them at one address. */
+static void test_order(void)
+{
+	struct kernel *kernel;
+
+	text_add(&symbols, "ffffffffc0100100 t bpf_prog_b\t[bpf]\n"
+			   "ffffffffc0100000 t bpf_prog_a\t[bpf]\n"
+			   "ffffffffc0100180 t bpf_prog_c\t[bpf]\n"
+			   "ffffffffc0100100 t bpf_prog_b\t[bpf]\n");
+	kernel = kernel_new();
+	is_str(begun(kernel),
+	       STR("code ffffffffc0100000+100 type 1 bpf_prog_a event 7 time 1000\n"
+		   "code ffffffffc0100100+80 type 1 bpf_prog_b event 7 time 1000\n"
+		   "code ffffffffc0100100+80 type 1 bpf_prog_b event 7 time 1000\n"
+		   "code ffffffffc0100180+1000 type 1 bpf_prog_c event 7 time 1000\n"),
+	       "programs that kallsyms lists out of order end at the next one by address");
+	kernel_free(kernel);
+	text_free(&symbols);
+}
+
 int main(void)
 {
 	struct kernel *kernel;
@@ -229,5 +249,6 @@ int main(void)
 	is_str(begun(kernel), STR(""), "addresses that kptr_restrict hides: no mapping");
 	kernel_free(kernel);
 	text_free(&symbols);
+	test_order();
 	return done();
 }
