@@ -15,7 +15,7 @@ struct processes {
 	struct linktable process, thread;
 	struct mapping_pool pool;
 	/* ended threads in the order of their ends, so that processes_forget needs no search; those before index
-	 * `forgotten` have been removed from the table */
+	 * `forgotten` have been removed from the table; a process without threads has an entry with its pid as tid */
 	struct ended *ended;
 	size_t nended, cap, forgotten;
 	uint32_t scan; /* serial number of the current or latest thread scan */
@@ -88,11 +88,12 @@ struct process *processes_make(struct processes *processes, uint32_t pid)
 		return process;
 	struct process *made = mem_alloc(sizeof(*made), 1);
 	made->pid = pid;
+	made->made = processes->now;
 	linktable_add(&processes->process, &made->link, id_hash(pid));
 	return made;
 }
 
-static void note_end(struct processes *processes, const struct thread *thread, uint64_t ns)
+static void note_end(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	if (processes->nended == processes->cap && processes->forgotten > processes->nended / 2) {
 		processes->nended -= processes->forgotten;
@@ -103,7 +104,17 @@ static void note_end(struct processes *processes, const struct thread *thread, u
 		processes->cap = processes->cap ? 2 * processes->cap : 64;
 		processes->ended = mem_grow(processes->ended, sizeof(*processes->ended), processes->cap);
 	}
-	processes->ended[processes->nended++] = (struct ended){ thread->pid, thread->tid, ns };
+	processes->ended[processes->nended++] = (struct ended){ pid, tid, ns };
+}
+
+/* Marks a process of which no thread is known, because records were lost, as ended at time ns. Does nothing if the
+ * process has a living thread, or is NULL. */
+static void end_threadless(struct processes *processes, struct process *process, uint64_t ns)
+{
+	if (!process || process->live || process->exited)
+		return;
+	process->exited = ns;
+	note_end(processes, process->pid, process->pid, ns);
 }
 
 /* Marks a thread as ended at time ns, because it exited or another thread now has its tid. The end of the last thread
@@ -115,7 +126,7 @@ static void end_thread(struct processes *processes, struct thread *thread, uint6
 	if (thread->exited)
 		return;
 	thread->exited = ns;
-	note_end(processes, thread, ns);
+	note_end(processes, thread->pid, thread->tid, ns);
 	if (process && process->live && --process->live == 0)
 		process->exited = ns;
 }
@@ -247,12 +258,14 @@ void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, str
 		end_others(processes, pid);
 }
 
-void processes_exit(struct processes *processes, uint32_t tid, uint64_t ns)
+void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t ns)
 {
 	struct thread *thread = processes_thread(processes, tid);
 
 	if (thread)
 		end_thread(processes, thread, ns);
+	else if (tid == pid)
+		end_threadless(processes, processes_find(processes, pid), ns);
 }
 
 /* ---- removal of ended processes and threads --------------------------------------------------------------------- */
@@ -289,6 +302,9 @@ void processes_doubted(struct processes *processes, uint64_t ns)
 	LINKTABLE_EACH(struct thread, thread, processes->thread)
 	if (thread->scan != processes->scan && thread->made < ns)
 		end_thread(processes, thread, ns);
+	LINKTABLE_EACH(struct process, process, processes->process)
+	if (process->made < ns)
+		end_threadless(processes, process, ns);
 }
 
 /* ---- iteration over processes and threads ------------------------------------------------------------------------ */

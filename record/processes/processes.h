@@ -41,6 +41,8 @@ struct process {
 	uint64_t window;
 	/* time at which the process ended; 0 while it runs */
 	uint64_t exited;
+	/* time in ns (CLOCK_MONOTONIC) of the record that added the process to the table; 0: added before any record */
+	uint64_t made;
 	/* number of threads of the process that have not ended */
 	uint32_t live;
 	/* true: the process, or an ancestor of it, is a target of -p */
@@ -123,9 +125,9 @@ void processes_fork(struct processes *processes, uint32_t pid, uint32_t ppid, ui
 /* Sets the name of a thread. exec: true: the process now runs another program, so its mappings are dropped and its
  * other threads end. */
 void processes_comm(struct processes *processes, uint32_t pid, uint32_t tid, struct str comm, bool exec);
-/* Ends a thread at time ns; the end of the last thread ends the process, too. Thread and process stay in the table
- * until processes_forget. */
-void processes_exit(struct processes *processes, uint32_t tid, uint64_t ns);
+/* Ends a thread at time ns; the end of the last thread ends the process, too. The end of an unknown first thread ends a
+ * process without threads. Thread and process stay in the table until processes_forget. */
+void processes_exit(struct processes *processes, uint32_t pid, uint32_t tid, uint64_t ns);
 
 /* Adds a mapping of a file to a process and returns the result of mappings_put. Adds the process if it is unknown. */
 enum mappings_answer processes_map(struct processes *processes, uint32_t pid, const struct mapping *mapping,
@@ -149,8 +151,8 @@ static inline const struct mapping *processes_at(const struct process *process, 
 void processes_forget(struct processes *processes, uint64_t ns);
 
 /* Functions for a thread scan after lost records. processes_mark_stale begins the scan. processes_scanned applies each
- * thread that was found. processes_doubted ends all threads that were not found, except those that were added at time
- * ns or later. */
+ * thread that was found. processes_doubted ends all threads that were not found, and all processes without threads,
+ * except those that were added at time ns or later. */
 void processes_mark_stale(struct processes *processes);
 void processes_scanned(struct processes *processes, uint32_t pid, uint32_t tid);
 void processes_doubted(struct processes *processes, uint64_t ns);

@@ -558,7 +558,7 @@ static bool state_take_exit(struct state *state, const char *p, uint64_t ns)
 	struct thread *thread = processes_thread(state->processes, tid);
 	const struct process *process;
 
-	processes_exit(state->processes, tid, ns);
+	processes_exit(state->processes, pid, tid, ns);
 	process = processes_find(state->processes, pid);
 	if (process && process->exited && state->keep)
 		symsaver_exit(state->keep, pid);

@@ -131,7 +131,7 @@ static void one(struct processes *processes, const uint8_t *r, uint64_t ns)
 		processes_comm(processes, pid, pid, STR("program with a long name"), true);
 		model_forget(pid);
 		break;
-	case EXIT: processes_exit(processes, tid, ns); break;
+	case EXIT: processes_exit(processes, pid, tid, ns); break;
 	case MAP: map(processes, pid, r, false); break;
 	case MAP_SAME: map(processes, pid, r, true); break;
 	case FORGET: processes_forget(processes, r[4] & 1 ? ns / 2 : 0); break;

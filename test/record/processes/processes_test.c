@@ -98,11 +98,11 @@ static void check_ends(void)
 	processes_comm(p, 1, 1, STR("a"), true);
 	map(p, 1, 0x1000, 0x1000, 0, "a");
 	processes_fork(p, 1, 1, 5, 1);
-	processes_exit(p, 1, 100);
+	processes_exit(p, 1, 1, 100);
 	processes_forget(p, 1000);
 	ok(!processes_thread(p, 1) && processes_find(p, 1) && processes_find(p, 1)->maps,
 	   "the first thread ended: the process goes on");
-	processes_exit(p, 5, 200);
+	processes_exit(p, 1, 5, 200);
 	is_u64(processes_find(p, 1)->exited, 200, "with its last thread it ended");
 	processes_forget(p, 200);
 	ok(processes_find(p, 1), "late samples still find it");
@@ -111,7 +111,7 @@ static void check_ends(void)
 	is_u64(processes_count(p).files + processes_count(p).mappings, 0, "  with all it had");
 
 	processes_comm(p, 2, 2, STR("b"), true);
-	processes_exit(p, 2, 300);
+	processes_exit(p, 2, 2, 300);
 	processes_fork(p, 2, 1, 2, 1);
 	ok(!processes_find(p, 2)->exited, "a number that is used again is another process");
 	ok(!processes_thread(p, 2)->named, "  without the old name");
@@ -119,14 +119,14 @@ static void check_ends(void)
 	processes_comm(p, 3, 3, STR("c"), true);
 	processes_fork(p, 3, 3, 31, 3);
 	processes_comm(p, 3, 3, STR("d"), true);
-	processes_exit(p, 3, 400);
+	processes_exit(p, 3, 3, 400);
 	ok(processes_find(p, 3)->exited, "exec ends all other threads");
 
 	processes_fork(p, 6, 6, 61, 6);
-	processes_exit(p, 61, 500);
+	processes_exit(p, 6, 61, 500);
 	ok(!processes_find(p, 6)->exited && processes_thread(p, 6) && !processes_thread(p, 6)->named,
 	   "an unknown thread started a thread, which ended: the process goes on");
-	processes_exit(p, 6, 600);
+	processes_exit(p, 6, 6, 600);
 	is_u64(processes_find(p, 6)->exited, 600, "  until that thread has ended, too");
 	processes_free(p);
 }
@@ -138,12 +138,12 @@ static void test_exec_by_thread(void)
 
 	processes_comm(p, 700, 700, STR("launcher"), true);
 	processes_fork(p, 700, 700, 701, 700);
-	processes_exit(p, 700, 10);
+	processes_exit(p, 700, 700, 10);
 	processes_comm(p, 700, 700, STR("next"), true);
 	processes_forget(p, 1000);
 	ok(processes_find(p, 700) && processes_thread(p, 700), "exec by a thread: the process and its leader stay");
 	ok(!processes_thread(p, 701), "  the thread has ended, since its tid is the leader's now");
-	processes_exit(p, 700, 2000);
+	processes_exit(p, 700, 700, 2000);
 	processes_forget(p, 3000);
 	ok(!processes_find(p, 700) && !processes_thread(p, 700), "  the end of the process removes it");
 	processes_free(p);
@@ -164,6 +164,36 @@ static void check_doubt(void)
 	processes_free(p);
 }
 
+/* A process whose FORK and COMM records were lost, so that only a mapping is known. */
+static void check_threadless(void)
+{
+	struct processes *p = processes_new(NULL);
+
+	map(p, 1, 0x1000, 0x1000, 0, "a");
+	processes_exit(p, 1, 5, 100);
+	ok(!processes_find(p, 1)->exited, "the end of an unknown thread, but not the first: its process may go on");
+	processes_exit(p, 1, 1, 200);
+	is_u64(processes_find(p, 1)->exited, 200, "the end of an unknown first thread ends its process");
+	processes_forget(p, 201);
+	ok(!processes_find(p, 1), "  which is forgotten");
+
+	processes_comm(p, 2, 5, STR("b"), false);
+	processes_exit(p, 2, 2, 300);
+	ok(!processes_find(p, 2)->exited, "  unless another thread of it is known");
+
+	processes_time(p, 400);
+	map(p, 3, 0x1000, 0x1000, 0, "a");
+	processes_time(p, 500);
+	map(p, 4, 0x1000, 0x1000, 0, "a");
+	processes_mark_stale(p);
+	processes_scanned(p, 2, 5);
+	processes_doubted(p, 450);
+	processes_forget(p, 451);
+	ok(!processes_find(p, 3) && processes_find(p, 2) && processes_find(p, 4),
+	   "a process without threads that /proc does not name has ended, if it is not new");
+	processes_free(p);
+}
+
 /* Months of forks: nothing may stay. */
 static void check_growth(void)
 {
@@ -179,7 +209,7 @@ static void check_growth(void)
 		processes_comm(p, pid, pid, STR("child"), true);
 		snprintf(path, sizeof(path), "/bin/%u", i);
 		map(p, pid, 0x1000, 0x1000, 0, path);
-		processes_exit(p, pid, i + 1);
+		processes_exit(p, pid, pid, i + 1);
 		processes_forget(p, i > 100 ? i - 100 : 0);
 	}
 	c = processes_count(p);
@@ -230,6 +260,7 @@ int main(void)
 	check_ends();
 	test_exec_by_thread();
 	check_doubt();
+	check_threadless();
 	check_growth();
 	check_random();
 	return done();
