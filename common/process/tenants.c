@@ -234,14 +234,23 @@ bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_sto
 	return true;
 }
 
-void tenants_release(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount)
+/* Removes at most an amount from a stock of an account. Returns the amount removed. */
+static uint64_t release_from(struct tenants *tenants, struct account *account, enum tenant_stock stock, uint64_t amount)
 {
-	struct account *account = account_of(tenants, tenant);
 	uint64_t held = account->sums.held[stock];
 
 	amount = amount < held ? amount : held;
 	account->sums.held[stock] -= amount;
 	tenants->total[stock] -= amount;
+	return amount;
+}
+
+void tenants_release(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount)
+{
+	uint64_t rest = amount - release_from(tenants, account_of(tenants, tenant), stock, amount);
+
+	/* the tenant may have held the rest before it got an account of its own */
+	release_from(tenants, &tenants->shared, stock, rest);
 }
 
 void tenants_refused(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock)

@@ -5,6 +5,17 @@
 #include "common/clocks.h"
 #include "test/lib/tap.h"
 
+static uint64_t elapsed; /* time in ns that has passed for the accounts only */
+
+static uint64_t later(void)
+{
+	return clock_now() + elapsed;
+}
+
+#define clock_now later
+#include "common/process/tenants.c"
+#undef clock_now
+
 static const struct tenant a = { TENANT_USER, 1 }, b = { TENANT_USER, 2 };
 
 static void flows(void)
@@ -97,6 +108,29 @@ static void eviction(void)
 	tenants_free(t);
 }
 
+/* A tenant holds memory in the shared account, and releases it after it got an account of its own. */
+static void shared_stock(void)
+{
+	const struct tenant_limits limits = { .stock = { [TENANT_MEMORY] = 700 }, .total = { [TENANT_MEMORY] = 1000 } };
+	struct tenants *t = tenants_new(&limits);
+	const struct tenant c = { TENANT_USER, 3 };
+
+	for (uint64_t i = 0; i < 512; i++)
+		tenants_hold(t, (struct tenant){ TENANT_CONTAINER, i }, TENANT_MEMORY, 1);
+	ok(tenants_hold(t, a, TENANT_MEMORY, 300) && tenants_hold(t, b, TENANT_MEMORY, 100), "a full table: shared");
+	for (uint64_t i = 0; i < 512; i++)
+		tenants_release(t, (struct tenant){ TENANT_CONTAINER, i }, TENANT_MEMORY, 1);
+	elapsed = 700 * SECOND_NS;
+	ok(tenants_hold(t, a, TENANT_MEMORY, 10), "idle accounts made place: an account of its own");
+	tenants_release(t, a, TENANT_MEMORY, 300);
+	tenants_release(t, a, TENANT_MEMORY, 10);
+	ok(!tenants_hold(t, c, TENANT_MEMORY, 901) && tenants_hold(t, c, TENANT_MEMORY, 700) &&
+		   tenants_hold(t, a, TENANT_MEMORY, 200),
+	   "what was held in the shared account is released, and no more");
+	elapsed = 0;
+	tenants_free(t);
+}
+
 static void levels(void)
 {
 	const uint64_t held[] = { 10, 50, 100, 0 }, floor[] = { 0, 0, 80, 0 };
@@ -115,6 +149,7 @@ int main(void)
 	table();
 	if (clock_now() > 700 * SECOND_NS)
 		eviction();
+	shared_stock();
 	levels();
 	return done();
 }
