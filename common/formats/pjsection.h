@@ -248,7 +248,7 @@ struct pj_idle {
 };
 
 struct pj_loss {
-	uint64_t samples; /* number of lost samples: sum of the LOST and LOST_SAMPLES records in the file */
+	uint64_t samples; /* number of lost samples: sum of the LOST_SAMPLES records in the file */
 	/* number of lost records of process state (mappings, names, forks): sum of the LOST records of their rings */
 	uint64_t records;
 	uint64_t throttled; /* number of THROTTLE records */

@@ -178,7 +178,9 @@ static void rescue_count(struct walk *walk, const struct perf_record *record, co
 			walk->last = walk->last > time ? walk->last : time;
 		}
 	} else if (record->type == RECORD_LOST && record->size >= 24) {
-		walk->loss.samples += load64(p + 16);
+		/* pjrecord writes LOST for rings of process state and of switches, and LOST_SAMPLES for rings of
+		 * samples */
+		walk->loss.records += load64(p + 16);
 	} else if (record->type == RECORD_LOST_SAMPLES && record->size >= 16 &&
 		   !(record->misc & MISC_LOST_SAMPLES_BPF)) {
 		walk->loss.samples += load64(p + 8);

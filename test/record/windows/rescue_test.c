@@ -202,9 +202,9 @@ static void loss(void)
 	   "the window of a file that is being written");
 	ok(chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &l, sizeof(l)) == 0, "which has no end yet");
 	ok(rescue(fd, &samples, &why) && samples == 3 && processes == 2, "rescue: samples and processes are counted");
-	ok(chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &l, sizeof(l)) == sizeof(l) && l.samples == 200 &&
-		   l.throttled == 1,
-	   "what was lost is counted again, what a filter dropped is not");
+	ok(chunk_item(fd, FEATURE_PJ_END, PJ_ITEM_LOSS, &l, sizeof(l)) == sizeof(l) && l.samples == 100 &&
+		   l.records == 100 && l.throttled == 1,
+	   "lost samples and lost records are counted apart, samples that a filter dropped are not");
 	ok(chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_BOOT, boot, sizeof(boot)) == 36 && strcmp(boot, KILLED_BOOT) == 0,
 	   "what was known at the start stays");
 	ok(chunk_item(fd, FEATURE_PJ_START, PJ_ITEM_BOOT, boot, 4) == 4 &&
