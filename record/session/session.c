@@ -423,15 +423,17 @@ static bool session_follow_cpus(struct session *session)
 static void session_look(struct session *session, uint64_t now)
 {
 	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
+	bool came = on_cpus && session_follow_cpus(session);
 
 	/* Context switches on a new CPU were not recorded until now, so off-CPU times since the last check are
 	 * uncertain; since the check before it, because that check may have overlooked a CPU that had just gone
 	 * (detached.h). */
-	if (on_cpus && session_follow_cpus(session)) {
+	if (came) {
 		switches_mark_stale(session->w.switches, session->polled > LOOK_NS ? session->polled - LOOK_NS : 0);
 		switches_sure(session->w.switches);
 	}
-	if (session->cpus_changed)
+	/* a CPU whose events could not be opened when it came may have been added now */
+	if (came || session->cpus_changed)
 		waitstacks_follow(session->w.waits);
 	session->cpus_changed = false;
 	if (session->w.keep)
