@@ -160,6 +160,21 @@ static bool write_kallsyms(struct kernelsaver *kernelsaver, uint64_t n)
 	return saverdir_commit(kernelsaver->dir, &file, name, NULL);
 }
 
+/* Returns true if the first page of kallsyms has an address other than 0. This costs much less than a snapshot. */
+static bool shows_addresses(const struct kernelsaver *kernelsaver)
+{
+	char path[256], page[4096];
+	int fd, state = AT_START;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "%s/kallsyms", kernelsaver->proc);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd >= 0 ? read(fd, page, sizeof(page)) : -1;
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && has_address((struct str){ page, (size_t)got }, &state);
+}
+
 /* ---- snapshots of the kernel's symbols -------------------------------------------------------------------------- */
 
 static void kernelsaver_snapshot(struct kernelsaver *kernelsaver, uint64_t n, struct str modules)
@@ -252,8 +267,13 @@ void kernelsaver_touch(struct kernelsaver *kernelsaver)
 	char name[SAVERDIR_PATH];
 
 	kernelsaver_name(name, kernelsaver->dir->boot, kernelsaver->now);
-	if (kernelsaver->hidden)
+	if (kernelsaver->hidden) {
+		if (shows_addresses(kernelsaver)) {
+			kernelsaver->modules = ~kernelsaver->modules;
+			kernelsaver_scan(kernelsaver);
+		}
 		return;
+	}
 	/* The last snapshot could not be written, or was removed: makes a new one. The changed hash makes
 	 * kernelsaver_scan see a difference. */
 	if (!kernelsaver->now || !saverdir_touch(kernelsaver->dir, name)) {

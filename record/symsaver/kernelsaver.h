@@ -31,7 +31,8 @@ void kernelsaver_start(struct kernelsaver *kernelsaver, struct saverdir *dir, co
 bool kernelsaver_scan(struct kernelsaver *kernelsaver);
 
 /* Sets the modification time of the current snapshot to now, because the current window needs it. Makes a new snapshot
- * if it was removed, or if none could be written before. Does nothing if the kernel hides the addresses. */
+ * if it was removed, or if none could be written before. While the kernel hides the addresses, only checks if it still
+ * does so, and makes a new snapshot if not. */
 void kernelsaver_touch(struct kernelsaver *kernelsaver);
 
 /* Writes the name of snapshot n, "kallsyms-BOOT.N.gz", to `name`. */
