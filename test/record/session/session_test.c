@@ -24,6 +24,18 @@ static size_t fake_refused(const struct sources *sources)
 	return 0;
 }
 
+static uint64_t fake_reopened(const struct sources *sources)
+{
+	(void)sources;
+	return 0;
+}
+
+static int fake_unopened(const struct sources *sources)
+{
+	(void)sources;
+	return 0;
+}
+
 static void fake_waitstacks_follow(struct waitstacks *waitstacks)
 {
 	(void)waitstacks;
@@ -32,10 +44,14 @@ static void fake_waitstacks_follow(struct waitstacks *waitstacks)
 
 #define sources_follow_cpus fake_follow_cpus
 #define sources_refused fake_refused
+#define sources_reopened fake_reopened
+#define sources_unopened fake_unopened
 #define waitstacks_follow fake_waitstacks_follow
 #include "record/session/session.c"
 #undef sources_follow_cpus
 #undef sources_refused
+#undef sources_reopened
+#undef sources_unopened
 #undef waitstacks_follow
 
 /* Returns how often pjrecord-wait gets the rings of the CPUs in one session_look. */
