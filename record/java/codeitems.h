@@ -52,6 +52,7 @@ struct code_method {
 	 * number of that entry */
 	uint32_t proof;
 	uint64_t serial;
+	bool refuted; /* true: the proof has changed, so the name must be read again before it is used */
 };
 
 struct codenames_jvm {

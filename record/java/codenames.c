@@ -276,7 +276,8 @@ static void codenames_settle(struct codenames_jvm *jvm, struct code_entry *entry
 }
 
 /* Sets the names of the methods of an nmethod. Returns false if a cached name is not proven, because the nmethod that
- * proves it is not among the unchanged nmethods of the last check: then nmethod id must be described again. */
+ * proves it is not among the unchanged nmethods of the last check: then nmethod id must be described again. The name is
+ * refuted for the other nmethods of the check, too, until it is read again. */
 static bool take_names_of(struct codenames_jvm *jvm, uint32_t id)
 {
 	struct code_entry *entry = codeentry_of(jvm, id);
@@ -289,6 +290,9 @@ static bool take_names_of(struct codenames_jvm *jvm, uint32_t id)
 
 		if (known && codeentry_of(jvm, known->proof)->check != jvm->check) {
 			known->proof = 0;
+			known->refuted = true;
+		}
+		if (at && jvm->method[at - 1].refuted) {
 			proven = false;
 			continue;
 		}

@@ -215,6 +215,42 @@ static void failed_proofs(void)
 	codenames_free(codenames);
 }
 
+/* The proof of a cached name has changed, and two nmethods of one check use the name: neither may get it. */
+static void refuted_in_batch(void)
+{
+	struct codenames *codenames = codenames_new();
+	struct codenames_jvm *jvm = codenames_open(codenames, 7, tenant);
+	struct blob blob[2] = { nmethod(0x2000, 2), nmethod(0x3000, 3) }, found[2], *check;
+	uint32_t id[2], wanted[2];
+	size_t n;
+
+	list_inlined(jvm, 0x1000, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		id[i] = codenames_add(jvm, &blob[i]);
+		describe(jvm, id[i], &blob[i], three, 3);
+	}
+	codenames_missing(jvm, id, 2, &n);
+	ok(n == 0, "two nmethods take their names from the cache");
+	check = codenames_proofs(jvm, id, 2, &n);
+	ok(n == 3 && check[1].compile_id == 1, "  one nmethod proves them");
+	check[1] = check[2];
+	codenames_prove(jvm, id, 2, check, 2);
+	ok(codenames_wanted(jvm, wanted, found, 2) == 2, "  it has changed: both are wanted again");
+	for (unsigned i = 0; i < 2; i++) {
+		describe(jvm, id[i], &blob[i], three, 3);
+		codenames_use(jvm, id[i], 100);
+	}
+	codenames_missing(jvm, id, 2, &n);
+	ok(n == 3, "  and the methods are read again");
+	codenames_name(jvm, 0x100, STR("A"));
+	check = codenames_proofs(jvm, id, 2, &n);
+	codenames_prove(jvm, id, 2, check, n);
+	end(codenames, false);
+	is_named(0x2000, 100, "A", "  the first has the new name");
+	is_named(0x3000, 100, "A", "  so has the second");
+	codenames_free(codenames);
+}
+
 static void stubs(void)
 {
 	struct codenames *codenames = codenames_new();
@@ -331,6 +367,7 @@ int main(void)
 	one_window();
 	reused_memory();
 	failed_proofs();
+	refuted_in_batch();
 	stubs();
 	stream();
 	limits();
