@@ -45,21 +45,21 @@ static void put_names(struct codenames_jvm *jvm, const struct code_entry *entry,
 		      struct item *item)
 {
 	for (uint32_t i = 0; i < entry->nnames; i++) {
-		uint32_t id = entry->name[i];
+		uint32_t id = entry->name[i], *number = &jvm->names.number[id];
 		struct str name = intern_str(&jvm->names.names, id);
-		struct pj_code_name head = { id ? jvm->names.number[id] : 0, (uint32_t)name.n };
+		struct pj_code_name head;
 
-		if (!id || done[id] || (stream && head.number < jvm->names_written))
+		if (!id || done[id] || (stream && *number != CODEITEMS_NO_NAME))
 			continue;
+		if (*number == CODEITEMS_NO_NAME)
+			*number = jvm->names_written++;
+		head = (struct pj_code_name){ *number, (uint32_t)name.n };
 		done[id] = 1;
 		begin_item(item);
 		text_bytes(&item->body, &head, sizeof(head));
 		text_str(&item->body, name);
 	}
 }
-
-/* number that stands in a row for a name that could not be read */
-#define NO_NAME UINT32_MAX
 
 static void put_rows(const struct codenames_jvm *jvm, const struct code_entry *entry, uint64_t until, struct item *item)
 {
@@ -79,7 +79,7 @@ static void put_rows(const struct codenames_jvm *jvm, const struct code_entry *e
 		begin_item(item);
 		text_bytes(&item->body, &row, sizeof(row));
 		for (uint32_t i = 0; i < row.nnames && at < entry->nnames; i++) {
-			uint32_t id = entry->name[at++], number = id ? jvm->names.number[id] : NO_NAME;
+			uint32_t id = entry->name[at++], number = id ? jvm->names.number[id] : CODEITEMS_NO_NAME;
 
 			text_bytes(&item->body, &number, sizeof(number));
 		}

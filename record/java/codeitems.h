@@ -11,6 +11,9 @@
 #include "common/nametable.h"
 #include "record/java/codenames.h"
 
+/* number of a name that has not been written yet, and number in a row for a name that could not be read */
+#define CODEITEMS_NO_NAME UINT32_MAX
+
 enum code_state {
 	CODE_FREE,
 	CODE_WANTED, /* the description of the blob has not been read yet */
@@ -66,7 +69,7 @@ struct codenames_jvm {
 	uint32_t nwanted;
 	uint64_t serial, left_out;
 	struct nametable names;
-	uint32_t names_written; /* for a stream: names with lower numbers have been written */
+	uint32_t names_written; /* number of names that have been written, and number of the next one */
 	struct intern methods;
 	struct code_method *method; /* name of each Method* in `methods`, at index id - 1 */
 	size_t bytes;               /* bytes of memory charged to the JVM's tenant */

@@ -87,15 +87,19 @@ size_t codenames_wanted(struct codenames_jvm *jvm, uint32_t *id, struct blob *bl
 	return n;
 }
 
-/* Returns the id of a name in the name table. Adds a new name, and charges its memory to the tenant. Returns 0 if the
- * memory limit is reached. */
+/* Returns the id of a name in the name table. Adds a new name, and charges its memory to the tenant. codeitems_put
+ * gives it a number when it writes the name. Returns 0 if the memory limit is reached. */
 static uint32_t codenames_intern(struct codenames_jvm *jvm, struct str name)
 {
 	bool is_new;
+	uint32_t id;
 
 	if (!intern_find(&jvm->names.names, name) && !codenames_charge(jvm, name.n + 2 * sizeof(struct str)))
 		return 0;
-	return nametable_id(&jvm->names, name, &is_new);
+	id = nametable_id(&jvm->names, name, &is_new);
+	if (is_new)
+		jvm->names.number[id] = CODEITEMS_NO_NAME;
+	return id;
 }
 
 /* Appends a row for one range of code to the description of an entry. Returns false if the memory limit is reached. */
@@ -468,7 +472,6 @@ static void codenames_turn(struct codenames_jvm *jvm, bool stream)
 			entry->until = 0;
 	}
 	jvm->left_out = 0;
-	jvm->names_written = jvm->names.next_number;
 	codenames_renew(jvm);
 }
 

@@ -300,6 +300,40 @@ static void stream(void)
 	codenames_free(codenames);
 }
 
+/* A name that was read before a part of a stream was written, but whose nmethod was proven or used only after it. */
+static void stream_late_names(void)
+{
+	struct codenames *codenames = codenames_new();
+	struct codenames_jvm *jvm = codenames_open(codenames, 7, tenant);
+	struct blob blob = nmethod(0x3000, 3);
+	static const uint64_t other = 0x400;
+	uint32_t used = list_inlined(jvm, 0x1000, 1), late;
+	size_t n;
+
+	recorder_free(&window);
+	arena_free(&texts);
+	late = codenames_add(jvm, &blob);
+	describe(jvm, late, &blob, &other, 1);
+	codenames_missing(jvm, &late, 1, &n);
+	codenames_name(jvm, 0x400, STR("d"));
+	codenames_postpone(jvm, &late, 1);
+	codenames_use(jvm, used, 100);
+	codenames_keep(jvm, used, 90, 100);
+	codenames_keep(jvm, late, 90, 100);
+	end(codenames, true);
+	describe(jvm, late, &blob, &other, 1);
+	codenames_missing(jvm, &late, 1, &n);
+	codenames_name(jvm, 0x400, STR("d"));
+	prove(jvm, late, true);
+	codenames_use(jvm, late, 200);
+	codenames_keep(jvm, used, 90, 200);
+	codenames_keep(jvm, late, 90, 200);
+	end(codenames, true);
+	is_named(0x3000, 200, "d", "a name that was read before the last part comes with the first code that uses it");
+	is_named(0x101e, 100, "a>b>c", "  other names are as before");
+	codenames_free(codenames);
+}
+
 static void limits(void)
 {
 	struct codenames *codenames = codenames_new();
@@ -370,6 +404,7 @@ int main(void)
 	refuted_in_batch();
 	stubs();
 	stream();
+	stream_late_names();
 	limits();
 	damage();
 	recorder_free(&window);
