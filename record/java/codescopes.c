@@ -58,6 +58,11 @@ static void codescopes_put(struct text *out, struct jvm_code head, const struct 
 	text_bytes(out, zeros, -bytes.n & 7);
 }
 
+static bool codescopes_is_over(const struct hotspot *hotspot)
+{
+	return hotspot->memory.budget && hotspot->memory.budget->over;
+}
+
 static void describe_nmethod(struct codescopes *codescopes, struct hotspot *hotspot, const struct blob *blob,
 			     uint32_t index)
 {
@@ -73,6 +78,7 @@ static void describe_nmethod(struct codescopes *codescopes, struct hotspot *hots
 		intern_free(&codescopes->methods);
 		codescopes_number(codescopes, blob->method);
 	}
+	head.limited = codescopes_is_over(hotspot);
 	codescopes_put(&codescopes->out, head, &codescopes->methods, text_view(&codescopes->tree));
 	intern_free(&codescopes->methods);
 }
@@ -153,19 +159,21 @@ void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot,
 			 struct codescopes_stubs *stubs, const struct blob *blob, uint32_t n, struct jvm_reply *reply)
 {
 	codescopes->out.n = 0;
-	for (reply->n = 0; reply->n < n; reply->n++) {
+	for (reply->n = 0; reply->n < n && !codescopes_is_over(hotspot); reply->n++) {
 		size_t before = codescopes->out.n;
 
 		if (blob[reply->n].compiled)
 			describe_nmethod(codescopes, hotspot, &blob[reply->n], reply->n);
 		else
 			describe_block(codescopes, hotspot, frames, stubs, &blob[reply->n], reply->n);
-		if (codescopes->out.n <= JVM_NAMES_BYTES)
+		if (codescopes->out.n <= JVM_NAMES_BYTES && (reply->n == 0 || !codescopes_is_over(hotspot)))
 			continue;
 		codescopes->out.n = before;
-		if (before)
+		if (before || (reply->n > 0 && codescopes_is_over(hotspot)))
 			break; /* the blob does not fit into this reply; the recorder requests it again */
 	}
+	if (codescopes_is_over(hotspot))
+		hotspot->memory.budget->over = READBUDGET_LEFT;
 	reply->bytes = (uint32_t)codescopes->out.n;
 	if (reply->bytes)
 		memcpy(reply->names, codescopes->out.p, reply->bytes);

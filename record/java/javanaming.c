@@ -33,6 +33,7 @@ static void name_interpreted(struct javacode *javacode, struct javacode_jvm *jvm
 /* Code blobs whose descriptions are read in one request. */
 struct described {
 	struct codenames_jvm *names;
+	struct javacode_counts *counts;
 	uint32_t id[JVM_DESCRIBE_MAX];
 	struct blob blob[JVM_DESCRIBE_MAX];
 	size_t n;
@@ -42,6 +43,7 @@ static void take_description(void *to, const struct jvm_code *code, const uint64
 {
 	struct described *described = to;
 
+	described->counts->limited += code->limited & 1;
 	codenames_describe(described->names, described->id[code->index], code, method, rest);
 }
 
@@ -73,7 +75,7 @@ static bool prove(struct javacode *javacode, struct javacode_jvm *jvm, const str
  * a request was not completed (javacode_took). */
 static bool describe_some(struct javacode *javacode, struct javacode_jvm *jvm)
 {
-	struct described described = { .names = jvm->names };
+	struct described described = { .names = jvm->names, .counts = &javacode->counts };
 	size_t done;
 
 	described.n = codenames_wanted(jvm->names, described.id, described.blob, JVM_DESCRIBE_MAX);

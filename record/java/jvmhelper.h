@@ -70,7 +70,8 @@ struct jvm_request {
  * pjsection.h; empty if no call is inlined); otherwise they are the name. */
 struct jvm_code {
 	uint32_t index; /* index of the blob in the request */
-	uint32_t nmethods, bytes, zero;
+	uint32_t nmethods, bytes;
+	uint32_t limited; /* 1: the nmethod has no inlined calls, because they exceed the limits of a request */
 	uint64_t start, end;
 };
 
