@@ -323,12 +323,25 @@ static bool send_request(struct jvmreader *jvmreader, size_t array, const int *f
 				   fd ? JVM_FDS : 0);
 }
 
+/* Ends a request that the kernel refused to send, because too many descriptors are in flight or memory ran out: the
+ * helper is idle, so it must not count as hanging. Other errors mean that the helper has ended or reads no messages. */
+static void end_unsent(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm, enum jvm_question question, int error)
+{
+	if (error != ETOOMANYREFS && error != ENOBUFS && error != ENOMEM)
+		return;
+	if (question == JVM_OPEN)
+		jvm->helper = 0;
+	jvmreader->at = NULL;
+	jvmreader->busy = false;
+}
+
 /* Sends jvmreader->request, whose array has `array` bytes, and waits for the reply until the deadline. */
 static enum jvmreader_answer jvmreader_query(struct jvmreader *jvmreader, struct jvmreader_jvm *jvm,
 					     enum jvm_question question, size_t array, const int *fd)
 {
 	uint64_t now = clock_now(), after;
 	bool answered;
+	int error;
 
 	jvmreader->request.serial = ++jvmreader->serial;
 	jvmreader->request.question = question;
@@ -339,11 +352,14 @@ static enum jvmreader_answer jvmreader_query(struct jvmreader *jvmreader, struct
 	jvmreader->cpu = jvmreader_cpu_time(jvmreader); /* CPU time between requests is not charged */
 	jvmreader->used = 0;
 	jvmreader->busy = true;
-	answered = send_request(jvmreader, array, fd) && jvmreader_receive(jvmreader, now + jvmreader->patience);
+	error = send_request(jvmreader, array, fd) ? 0 : errno;
+	answered = !error && jvmreader_receive(jvmreader, now + jvmreader->patience);
 	after = clock_now();
 	jvmreader->patience -= after - now < jvmreader->patience ? after - now : jvmreader->patience;
 	if (jvmreader->busy)
 		charge_cpu(jvmreader, after);
+	if (error)
+		end_unsent(jvmreader, jvm, question, error);
 	if (jvm->why.code)
 		return JVMREADER_LOST;
 	return answered ? JVMREADER_DONE : JVMREADER_LATE;

@@ -12,6 +12,7 @@
 #include "common/process/fdmessage.h"
 #include "test/fuzz/fuzz.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -59,11 +60,13 @@ static bool fake_send(int socket, const void *p, size_t n, const int *fd, size_t
 	(void)socket;
 	(void)n;
 	(void)fd;
-	(void)fds;
 	if (q->question == JVM_CLOSE)
 		return true;
-	if (how == REPLY_REFUSE)
+	if (how == REPLY_REFUSE) {
+		/* Only a message with descriptors fails because too many are in flight. */
+		errno = fds ? ETOOMANYREFS : EAGAIN;
 		return false;
+	}
 	bytes = how == REPLY_END || how == REPLY_NONE ? (struct str){ 0 } : next_bytes();
 	if (how == REPLY_END)
 		shutdown(world.helper, SHUT_RDWR);

@@ -5,9 +5,13 @@
 #include "record/java/jvmreader.h"
 #include "test/lib/standin.h"
 #include "common/clocks.h"
+#include "common/process/capabilities.h"
 #include "test/lib/tap.h"
 
+#include <linux/capability.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 enum { DEADLINE_S = 60, MANY = 300000 /* a tenth of a second to look at */ };
@@ -141,6 +145,64 @@ static void late(struct jvmreader *jvmreader, struct standin *standin)
 	   "a JVM that was closed while it was read is none of ours");
 	jvmreader_close(jvmreader, jvm);
 	free(many);
+}
+
+/* Puts more descriptors in flight than this process may have open, between two sockets. Returns -1 on failure. */
+static int fill_flight(int pair[2])
+{
+	enum { LIMIT = 64, IN_FLIGHT = 200 };
+	struct rlimit limit;
+	int fd[IN_FLIGHT];
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(fd))];
+	} control = { .head = { CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec part = { "x", 1 };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+	};
+
+	for (unsigned i = 0; i < IN_FLIGHT; i++)
+		fd[i] = STDIN_FILENO;
+	memcpy(CMSG_DATA(&control.head), fd, sizeof(fd));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 || sendmsg(pair[0], &message, 0) != 1)
+		exit(1);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = LIMIT;
+	return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Others have too many descriptors in flight, so the request that opens a JVM cannot be sent: the helper is idle, and
+ * the JVM is read later. */
+static void unsent(struct jvmreader *jvmreader, struct standin *standin)
+{
+	struct truth t = truth_of(&standin->s);
+	struct jvmreader_jvm *jvm = jvmreader_open(jvmreader, (uint32_t)standin->pid, 0, (struct tenant){ 0 });
+	struct jvmreader_found f = { 0 };
+	struct capabilities all, few;
+	struct rlimit former;
+	int pair[2];
+
+	be_patient(jvmreader);
+	while (!jvmreader_ready(jvmreader))
+		usleep(1000);
+	getrlimit(RLIMIT_NOFILE, &former);
+	capabilities_get(&all);
+	few = all;
+	few.effective &= ~(CAPABILITY_BIT(CAP_SYS_ADMIN) | CAPABILITY_BIT(CAP_SYS_RESOURCE));
+	if (fill_flight(pair) < 0 || !capabilities_set(&few))
+		exit(1);
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_LATE && jvmreader_ready(jvmreader),
+	   "a request that cannot be sent is late, and the helper is idle");
+	capabilities_set(&all);
+	setrlimit(RLIMIT_NOFILE, &former);
+	close(pair[0]);
+	close(pair[1]);
+	usleep(300000); /* longer than a hang */
+	ok(jvmreader_find(jvmreader, jvm, t.some.begin, &f) == JVMREADER_DONE && f.blob.compile_id == 7,
+	   "  the JVM is read later");
+	ok(jvmreader_count(jvmreader).hung == 0, "  and no hang is counted");
+	jvmreader_close(jvmreader, jvm);
 }
 
 static void ended(struct jvmreader *jvmreader)
@@ -351,6 +413,7 @@ int main(void)
 	questions(r, &j);
 	names(r, &j);
 	late(r, &j);
+	unsent(r, &j);
 	ended(r);
 	known_builds(r);
 	standin_end(&j);
