@@ -2,15 +2,16 @@
 #include "record/unwind/cfistarter.h"
 
 #include "common/process/helperprocess.h"
+#include "common/clocks.h"
 #include "common/process/fdmessage.h"
 #include "record/interpreters/interphelper.h"
 #include "record/unwind/cfimaker.h"
 #include "common/process/urgency.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,9 +19,12 @@
  * two descriptors of interphelper_fork. */
 enum start { START_PAIR, START_INTERPHELPER };
 
-/* pids of the processes; 0: not started */
+/* Reply of pjrecord-start: pids of the processes that it has started; 0: not started. pjrecord-start sends each pid
+ * soon after the fork, so that the recorder can reap the process even if the request fails later. complete: true in the
+ * last message of a reply. */
 struct started {
 	pid_t opener, parser, interphelper;
+	bool complete;
 };
 
 /* ---- functions that run in pjrecord-start ----------------------------------------------------------------------- */
@@ -48,7 +52,7 @@ static struct started start_both(int recorder, const char *proc)
 		return started;
 	started.parser = helperprocess_start_sibling(
 		&(struct helperprocess){ "pjrecord-table", &pair[1], 1, URGENCY_SOON, cfistarter_run_parser, NULL });
-	if (started.parser)
+	if (started.parser && fdmessage_put(HELPERPROCESS_FD, &started, sizeof(started), -1))
 		started.opener = helperprocess_start_sibling(
 			&(struct helperprocess){ "pjrecord-open", (int[]){ recorder, pair[0] }, 2, URGENCY_SOON,
 						 run_opener, (void *)(uintptr_t)proc });
@@ -84,6 +88,7 @@ static void cfistarter_run_starter(void *to)
 		for (size_t i = 0; i < FDMESSAGE_MAX; i++)
 			if (fd[i] >= 0)
 				close(fd[i]);
+		started.complete = true;
 		if (!fdmessage_put(HELPERPROCESS_FD, &started, sizeof(started), -1))
 			break;
 	}
@@ -93,12 +98,10 @@ static void cfistarter_run_starter(void *to)
 
 static void fork_starter(struct cfistarter *cfistarter)
 {
-	static const struct timeval max = { .tv_usec = CFISTARTER_WAIT_MS * 1000 };
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
-	setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &max, sizeof(max));
 	cfistarter->pid = helperprocess_start(&(struct helperprocess){ "pjrecord-start", &pair[1], 1, URGENCY_SOON,
 								       cfistarter_run_starter, cfistarter });
 	close(pair[1]);
@@ -115,23 +118,58 @@ void cfistarter_open(struct cfistarter *cfistarter, const char *proc)
 	fork_starter(cfistarter);
 }
 
-/* Ends pjrecord-start. */
-static void cfistarter_end(struct cfistarter *cfistarter)
+/* Receives the messages of a reply until it is complete, for at most wait_ms. The last one replaces *started. Returns
+ * false if the reply is not complete. */
+static bool receive_started(const struct cfistarter *cfistarter, struct started *started, unsigned wait_ms)
 {
-	if (cfistarter->socket >= 0)
-		close(cfistarter->socket);
-	cfistarter->socket = -1;
+	struct pollfd polled = { .fd = cfistarter->socket, .events = POLLIN };
+	uint64_t until = clock_now() + wait_ms * (SECOND_NS / 1000);
+	int none;
+
+	do {
+		uint64_t now = clock_now();
+
+		if (poll(&polled, 1, now < until ? (int)((until - now) / (SECOND_NS / 1000)) : 0) <= 0 ||
+		    fdmessage_receive(cfistarter->socket, started, sizeof(*started), &none, MSG_DONTWAIT) <= 0)
+			return false;
+	} while (!started->complete);
+	return true;
+}
+
+/* Kills and reaps processes, and sets their pids to 0. They have no request yet, so they do not hang. */
+static void end_started(struct started *started)
+{
+	const pid_t pid[] = { started->opener, started->parser, started->interphelper };
+
+	for (size_t i = 0; i < countof(pid); i++) {
+		if (pid[i]) {
+			kill(pid[i], SIGKILL);
+			waitpid(pid[i], NULL, 0);
+		}
+	}
+	*started = (struct started){ 0 };
+}
+
+/* Ends pjrecord-start. started: last message of an incomplete reply. Also ends the processes in this message, and in
+ * those that arrived since. */
+static void cfistarter_end(struct cfistarter *cfistarter, struct started *started)
+{
 	if (cfistarter->pid) {
 		/* pjrecord-start blocks only on its socket to the recorder, so it ends at once. */
 		kill(cfistarter->pid, SIGKILL);
 		waitpid(cfistarter->pid, NULL, 0);
+		receive_started(cfistarter, started, 0);
 	}
+	end_started(started);
 	cfistarter->pid = 0;
+	if (cfistarter->socket >= 0)
+		close(cfistarter->socket);
+	cfistarter->socket = -1;
 }
 
 void cfistarter_close(struct cfistarter *cfistarter)
 {
-	cfistarter_end(cfistarter);
+	cfistarter_end(cfistarter, &(struct started){ 0 });
 	pthread_mutex_destroy(&cfistarter->lock);
 }
 
@@ -140,16 +178,15 @@ static struct started cfistarter_request(struct cfistarter *cfistarter, enum sta
 {
 	struct started started = { 0 };
 	char request = (char)start;
-	int none;
 
 	pthread_mutex_lock(&cfistarter->lock);
 	if (!cfistarter->pid)
 		fork_starter(cfistarter);
 	if (cfistarter->pid && (!fdmessage_send_all(cfistarter->socket, &request, sizeof(request), fd, fds) ||
-				fdmessage_receive(cfistarter->socket, &started, sizeof(started), &none, 0) <= 0))
+				!receive_started(cfistarter, &started, CFISTARTER_WAIT_MS)))
 		/* pjrecord-start was killed, or got no CPU time for CFISTARTER_WAIT_MS. The next call forks another
 		 * one. */
-		cfistarter_end(cfistarter);
+		cfistarter_end(cfistarter, &started);
 	pthread_mutex_unlock(&cfistarter->lock);
 	return started;
 }
