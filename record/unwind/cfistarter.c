@@ -128,8 +128,11 @@ static bool receive_started(const struct cfistarter *cfistarter, struct started 
 
 	do {
 		uint64_t now = clock_now();
+		int ready = poll(&polled, 1, now < until ? (int)((until - now) / (SECOND_NS / 1000)) : 0);
 
-		if (poll(&polled, 1, now < until ? (int)((until - now) / (SECOND_NS / 1000)) : 0) <= 0 ||
+		if (ready < 0 && errno == EINTR)
+			continue;
+		if (ready <= 0 ||
 		    fdmessage_receive(cfistarter->socket, started, sizeof(*started), &none, MSG_DONTWAIT) <= 0)
 			return false;
 	} while (!started->complete);
