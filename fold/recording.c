@@ -656,7 +656,8 @@ static void recording_begin(struct recording *recording, const struct in *input,
 									    &perfdata_info(recording->data)->recorder,
 					.packed = recording->o->packed,
 					.timelines = { .dir = -1 },
-					.addresses = recording->o->samples->names.addresses };
+					.addresses = recording->o->samples->names.addresses,
+					.piped = perfdata_info(recording->data)->pipe };
 	recording->callchain = (struct callchain){ .locationcache = &recording->locationcache,
 						   .to = &recording->samples,
 						   .as_perf = recording->o->as_perf,

@@ -113,6 +113,13 @@ static bool has_history(struct locationcache *locations, const struct dso *dso)
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
+/* Returns true if a later sample may find a code blob where this process has none: pjrecord writes code to a pipe as
+ * soon as it has the names. */
+static bool may_get_history(const struct locationcache *locations)
+{
+	return locations->piped && locations->recorder && locations->recorder->is;
+}
+
 /* Returns true if ip may be the address of a LOCATION_METHOD, such as a Method* or an interpreter's instruction:
  * pjrecord puts these addresses into callchains. ip must be outside of code mappings. Pass 2 looks up such an address,
  * because pjrecord's list of these addresses is at the end of the window. Returns false for odd addresses, among
@@ -129,6 +136,7 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 {
 	const struct dso *dso = &locations->as->dso[location.dso];
 	const struct jit_code *code = NULL;
+	bool history;
 
 	*lasting = true;
 	switch (dso->kind) {
@@ -140,8 +148,9 @@ static uint32_t make_location(struct locationcache *locations, struct location l
 	case DSO_SYMBOL: location.address = 0; break;
 	case DSO_JIT:
 		/* with a history, the result is valid only for this time: the JIT may have replaced the code */
-		*lasting = !has_history(locations, dso);
-		if (!*lasting)
+		history = has_history(locations, dso);
+		*lasting = !history && !may_get_history(locations);
+		if (history)
 			code = find_code(locations, dso, location.address, time);
 		if (code)
 			location = location_of_code(location.dso, code);

@@ -18,7 +18,7 @@
 #include "fold/process/locations.h"
 #include "fold/jit/timelines.h"
 
-/* The cache and its sources of names. The owner sets the members up to `addresses`, `timelines` and `monotonic`. */
+/* The cache and its sources of names. The owner sets the members up to `piped`, `timelines` and `monotonic`. */
 struct locationcache {
 	struct addrspace *as;
 	struct locations *locations;
@@ -35,6 +35,9 @@ struct locationcache {
 	/* True: each address without a source of names gets its own location. False: all addresses of a DSO without a
 	 * source of names share one location. */
 	bool addresses;
+	/* True: the recording is in pipe mode, so names of code in `recorder` may follow the first samples of the code.
+	 */
+	bool piped;
 	/* The cache: KNOWN entries; NULL before the first lookup. */
 	struct place_known *known;
 	/* Open jitdumps; locationcache_free closes them. */
