@@ -657,7 +657,8 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	refuse_contradictions(request);
 	settle_sort(request);
 	request->verbose = request->verbose && !request->quiet;
-	request->script.times = request->header;
+	/* one of several inputs may have a header with times, which the output then has, too */
+	request->script.times = request->header || ((*argv)[0] && (*argv)[1]);
 	request->recording.samples = &request->script;
 	request->recording.threads = (unsigned)request->threads;
 	if (request->as_flamegraph)

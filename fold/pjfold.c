@@ -162,7 +162,7 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 {
 	const struct samples *samples = &res->run.script.samples;
 	struct folded_header header = res->header;
-	char text[32];
+	char from[32], to[32];
 
 	if (!header.unit.n)
 		header.unit = res->script ? samples_unit(samples, request->script.weight) : STR("samples");
@@ -177,13 +177,12 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 		header.host = samples->host;
 	if (!header.frequency.n)
 		header.frequency = samples->frequency;
-	if (samples->tally.first_ns <= samples->tally.last_ns && !header.from.n) {
-		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(samples->tally.first_ns / 1000000000u),
+	if (samples->tally.first_ns <= samples->tally.last_ns) {
+		snprintf(from, sizeof(from), "%llu.%09llu", (unsigned long long)(samples->tally.first_ns / 1000000000u),
 			 (unsigned long long)(samples->tally.first_ns % 1000000000u));
-		header.from = arena_copy(arena, str_of(text));
-		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(samples->tally.last_ns / 1000000000u),
+		snprintf(to, sizeof(to), "%llu.%09llu", (unsigned long long)(samples->tally.last_ns / 1000000000u),
 			 (unsigned long long)(samples->tally.last_ns % 1000000000u));
-		header.to = arena_copy(arena, str_of(text));
+		folded_header_times(&header, arena_copy(arena, str_of(from)), arena_copy(arena, str_of(to)));
 	}
 	header.samples += samples->tally.samples;
 	header.lost += samples->tally.lost;

@@ -102,12 +102,22 @@ static void foldedhead_join(struct arena *arena, struct str *have, struct str va
 	*have = (struct str){ p, have->n + value.n + 1 };
 }
 
+/* Returns true if the time `string` is later than `other`. Both are decimal numbers or ISO times of one form. */
 static bool foldedhead_later(struct str string, struct str other)
 {
-	return string.n != other.n  ? string.n > other.n :
-				      /* bytewise order equals numeric order for numbers of equal length, and time order
-				       * for ISO times of one form */
-				      str_cmp(string, other) > 0;
+	struct str rest = string, other_rest = other;
+	size_t whole = str_cut(&rest, '.').n, other_whole = str_cut(&other_rest, '.').n;
+
+	/* bytewise order equals numeric order if the integral parts have equal length, and time order for ISO times */
+	return whole != other_whole ? whole > other_whole : str_cmp(string, other) > 0;
+}
+
+void folded_header_times(struct folded_header *header, struct str from, struct str to)
+{
+	if (header->from.n == 0 || foldedhead_later(header->from, from))
+		header->from = from;
+	if (header->to.n == 0 || foldedhead_later(to, header->to))
+		header->to = to;
 }
 
 /* Parses a decimal number from least to max into *to. Returns false, and leaves *to unchanged, for other text. */

@@ -76,6 +76,9 @@ static inline bool folded_is_comment(struct str line)
 void folded_comment(struct folded_comments *comments, struct folded_header *header, struct str line,
 		    struct stacks *stacks, struct place place);
 
+/* Extends the time range of *header by the range from `from` to `to`. */
+void folded_header_times(struct folded_header *header, struct str from, struct str to);
+
 /* Moves the dispersions from *comments to *header, each with the node of its stack, and frees *comments. Must be called
  * after all stacks are read. */
 void folded_comments_end(struct folded_comments *comments, struct folded_header *header, struct stacks *stacks);

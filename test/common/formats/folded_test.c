@@ -221,6 +221,9 @@ static void headers(void)
 			"# pj unit=samples event=y from=10.5 to=19.0 samples=6 lost=2\na 6\n", NULL),
 	       STR("# pj unit=samples event=x+y from=1.5 to=19.0 samples=11 lost=3\na 11\n"),
 	       "two headers: sums, the whole time, both events");
+	is_str(through2(STR("# pj unit=samples from=10.5 to=10.75\na 5\n"),
+			"# pj unit=samples from=9.250000000 to=9.500000000\na 6\n", NULL),
+	       STR("# pj unit=samples from=9.250000000 to=10.75\na 11\n"), "times with other numbers of decimals");
 	is_str(through("# pj unit=samples unknown=1 samples=x bare\na 1\n", NULL), STR("# pj unit=samples\na 1\n"),
 	       "what is not known is passed over");
 	is_str(through("# pj event=%zz%4\na 1\n", NULL), STR("# pj event=%25zz%254\na 1\n"),
