@@ -49,6 +49,7 @@ fold()
 {
 	attend pjfold ${quiet:+-q} $verbose "$@" 2>"$tmp/fold.err"
 	result=$?
+	if [ "$result" != 0 ] && [ ! -e "$tmp/folded" ] && is_out_of_space "$tmp/fold.err"; then die_of_space "$parent"; fi
 	sentence=$(sed -n 's/^pjfold: \([0-9,]* samples\{0,1\}[,;].*\)/\1/p' "$tmp/fold.err" | tail -n 1)
 	grep -vxF -e "pjfold: ${sentence:--}" -e 'pjfold: no samples: the recording has none' "$tmp/fold.err" >&2
 	return "$result"

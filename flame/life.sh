@@ -95,6 +95,31 @@ attend()
 	return "$result"
 }
 
+# is_out_of_space FILE: returns true if a tool that failed had no space on its disk: its messages in FILE name this
+# reason, or FILE has no space for a message
+is_out_of_space()
+{
+	[ ! -s "$1" ] || grep -q -e 'No space left on device' -e 'Disk quota exceeded' "$1"
+}
+
+# is_full FOLDER: returns true if its file system has no space for 1 MB
+is_full()
+{
+	probe=$(mktemp "$1/space.XXXXXX" 2>/dev/null) || return 1
+	head -c 1000000 /dev/zero 2>/dev/null >"$probe"
+	result=$?
+	rm -f "$probe"
+	[ "$result" != 0 ]
+}
+
+# die_of_space FOLDER: ends with the message that the file system of FOLDER, of TMPDIR or --keep, is full
+die_of_space()
+{
+	elsewhere="set TMPDIR to a directory"
+	[ "$1" != "$keep" ] || elsewhere="name a directory (--keep)"
+	die "the file system of '$1' is full: free some space there, or $elsewhere on another file system"
+}
+
 # name_obstacle FOLDER: prints the reason why no file can be created in FOLDER; prints nothing if it is unknown
 name_obstacle()
 {

@@ -89,11 +89,12 @@ record_window()
 	await "$recorder"
 	result=$?
 	recorder=
-	tell_recorder
-	if [ "$result" != 0 ]; then
-		[ -s "$tmp/rec.err" ] || say "the recording failed, without space for its messages: free some in ${TMPDIR:-/tmp}, or set TMPDIR"
-		exit "$failure"
+	if [ "$result" != 0 ] && is_out_of_space "$tmp/rec.err"; then
+		[ -s "$tmp/rec.err" ] || die_of_space "$parent"
+		die_of_space "${keep:-$parent}"
 	fi
+	tell_recorder
+	[ "$result" = 0 ] || exit "$failure"
 	[ -s "$tmp/windows" ] || die "pjrecord wrote no window"
 }
 
@@ -127,7 +128,14 @@ record_command()
 	await "$recorder"
 	command_status=$?
 	recorder=
-	[ -s "$window" ] || exit "$command_status"
+	if [ ! -s "$window" ]; then
+		# pjrecord wrote its message between those of the command
+		if is_full "$dir"; then
+			[ -z "$keep" ] || [ ! -s "$window.part" ] || say "'$window.part' keeps the samples until then, and pjfold reads it"
+			die_of_space "${keep:-$parent}"
+		fi
+		exit "$command_status"
+	fi
 	printf '%s\n' "$window" >"$tmp/windows"
 }
 

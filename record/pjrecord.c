@@ -454,6 +454,7 @@ static int record_single(const struct request *request, struct session_options *
 	 * fails. */
 	sandbox_watch();
 	single_open(&single, pipe ? NULL : request->output);
+	single.temporary = request->with_parent;
 	recordreport_start(request, session, events);
 	pjrecord_become(request, reads_interpreters(options, session), uid, gid);
 	if (request->portable)

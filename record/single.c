@@ -189,6 +189,8 @@ static NORETURN void single_fail(struct single *single, int error)
 	errno = error;
 	if (!single->part)
 		die_errno("%s", single->path ? single->path : "standard output");
+	if (single->temporary)
+		die_errno("cannot write '%s'", single->path);
 	if (fstat(single->fd, &status) == 0 && status.st_size == 0 && renamer_finish(&single->renamer, false) == 0)
 		die("cannot write '%s': %s: %s", single->path, strerror(error), outpath_advice(error));
 	die("cannot write '%s': %s: %s; '%s.part' keeps the samples until then, and pjfold reads it", single->path,

@@ -28,6 +28,8 @@ struct single {
 	/* name of the unfinished file in the folder place.folder, from malloc; NULL: fd is a FIFO, a magic path or
 	 * standard output */
 	char *part;
+	/* true: the caller of pjrecord removes the unfinished file, so messages do not offer it */
+	bool temporary;
 	struct outpath place;
 	struct renamer renamer;
 };
@@ -42,7 +44,8 @@ void single_expect(const struct single *single);
 
 /* Completes the output: syncs the file to disk, gives it its name, and closes it. error: errno of an earlier failed
  * write; 0: no failure. Exits with a message if error is not 0, or if one of the steps fails. If the recording could
- * not be written, keeps the unfinished file and names it in the message, unless it is empty. */
+ * not be written, keeps the unfinished file, unless it is empty, and names it in the message, unless it is temporary.
+ */
 void single_close(struct single *single, int error);
 
 /* Closes the output and deletes the unfinished file. */

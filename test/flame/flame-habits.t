@@ -2,7 +2,7 @@
 # flame-habits.t - pjflame typed as users of async-profiler, py-spy and perf type it: a PID, a command or a file as operand, their
 # options, the name of a service; and one line for what it does not do.
 # stage: live
-# covers: flame/pjflame.sh flame/draw.sh flame/containers.sh fold/process/jvmthreads.c
+# covers: flame/pjflame.sh flame/draw.sh flame/life.sh flame/record.sh flame/containers.sh fold/process/jvmthreads.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 # shellcheck source=test/record/burn.sh
@@ -49,6 +49,30 @@ echo 'neither a stack nor a sample of any kind' >notes.txt
 pjflame -q -o notes.svg notes.txt 2>err
 is "text without samples: status" $? 1
 ok "  and no picture" test ! -e notes.svg
+
+# ---- a full disk: one sentence with what helps, and no name of a file that is removed
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+	mkdir full
+	# full KILOBYTES ARGUMENT...: runs pjflame with a TMPDIR of this size
+	full()
+	{
+		unshare -m sh -c 'mount -t tmpfs -o "size=$1k" full full && shift && TMPDIR=full pjflame -q -o full.svg "$@"; echo "$? $(ls full)" >left' - "$@" 2>err
+	}
+	sentence="pjflame: the file system of 'full' is full: free some space there, or set TMPDIR to a directory on another file system"
+	full 64 -F 9999 -s 1
+	is "a full disk, recording: status, and nothing is left" "$(cat left)" "1 "
+	is "  the sentence" "$(cat err)" "$sentence"
+	full 64 -F 9999 -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+	is "  recording a command: status, and nothing is left" "$(cat left)" "125 "
+	is "  the sentence" "$(tail -n 1 err)" "$sentence"
+	ok "  pjrecord's reason has no part" sh -c 'grep -c "^pjrecord: cannot write .*: No space left on device$" err | grep -qx 1 && ! grep -q "[.]part" err'
+	awk 'BEGIN { for (i = 0; i < 9000; i++) print "app;main;function" i " 1" }' >long.folded
+	full 64 long.folded
+	is "  drawing a file: status, and nothing is left" "$(cat left)" "1 "
+	is "  the sentence" "$(cat err)" "$sentence"
+else
+	skip "a full disk" "a tmpfs may not be mounted"
+fi
 
 # ---- what is not done is answered in one line
 refused "a word" "no PID, no file with samples and no command" pjflame no-such-word
