@@ -16,10 +16,17 @@ void checkreport_text(enum verdict verdict, const char *subject, const struct te
 void checkreport_args(enum verdict verdict, const char *subject, const char *fmt, va_list args)
 {
 	struct text text = { 0 };
-	char buf[1000];
+	va_list again;
+	int n;
 
-	vsnprintf(buf, sizeof(buf), fmt, args);
-	text_add(&text, buf);
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n > 0) {
+		text_reserve(&text, (size_t)n + 1);
+		vsnprintf(text.p, (size_t)n + 1, fmt, args);
+		text.n = (size_t)n;
+	}
 	checkreport_text(verdict, subject, &text);
 	text_free(&text);
 }
