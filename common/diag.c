@@ -68,7 +68,7 @@ static void run_ends(void)
 void diag_at_end(void (*end)(void))
 {
 	if (nends == countof(at_end))
-		return;
+		die("more than %zu functions are registered for the end of the tool", countof(at_end));
 	if (nends == 0)
 		atexit(run_ends);
 	at_end[nends++] = end;

@@ -46,6 +46,13 @@ static void dies(void *arg)
 	die("no");
 }
 
+static void registers(void *number)
+{
+	for (int i = 0; i < *(int *)number; i++)
+		diag_at_end(cleaned);
+	exit(0);
+}
+
 static void dies_at(void *arg)
 {
 	(void)arg;
@@ -100,6 +107,11 @@ int main(void)
 	ok(c.status == PJ_FAILED, "die: status 1");
 	is_str(c.err, STR("pjtest: no\n"), "die: message");
 	is_str(c.out, STR("cleaned\n"), "die: cleans up");
+	child_run(&c, registers, &(int){ 4 });
+	ok(c.status == 0 && str_eq(c.out, STR("cleaned\ncleaned\ncleaned\ncleaned\n")),
+	   "four functions run at the end");
+	child_run(&c, registers, &(int){ 5 });
+	ok(c.status == PJ_FAILED && str_starts(c.err, STR("pjtest: more than 4 functions")), "a fifth is refused");
 	child_run(&c, dies_at, NULL);
 	ok(c.status == PJ_FAILED && str_eq(c.err, STR("pjtest: f:3: no\n")), "die_at");
 	child_run(&c, dies_errno, NULL);
