@@ -319,8 +319,6 @@ struct shade palette_shade(const struct palette *palette, bool hash, struct str 
 	enum hue hue = palette->hue;
 	struct shade shade;
 
-	if (palette->by == BY_KIND)
-		return palette_of_kind(code_of(string, suffix, place));
 	if (palette->by == BY_LANGUAGE)
 		hue = palette->language(frame);
 	else if (palette->by == BY_CHAIN && palette_has(frame, STR("_[w]")))

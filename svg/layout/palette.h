@@ -32,8 +32,8 @@ bool palette_is_chain(const struct palette *palette);
 /* Returns the colours of a code kind, for a palette of which palette_is_kind is true. */
 struct shade palette_of_kind(enum code code);
 
-/* Returns the colours of a frame. frame: its name with suffix, as in the input; hash: use the colours of
- * flamegraph.pl's --hash. */
+/* Returns the colours of a frame, for a palette of which palette_is_kind is false. frame: its name with suffix, as in
+ * the input; hash: use the colours of flamegraph.pl's --hash. */
 struct shade palette_shade(const struct palette *palette, bool hash, struct str frame, enum code_place place);
 
 /* Returns the colour of the root's box, 0xRRGGBB, for a dark or a light background. */
