@@ -46,7 +46,7 @@ static void perfdata_advance(struct perfdata *perfdata)
 	size_t max = perfdata->rounds ? WAIT_WITH_ROUNDS : WAIT_WITHOUT_ROUNDS;
 	bool more = reader_next(perfdata);
 
-	/* blocks in which no record was put into the queue are released here alone */
+	/* releases the blocks of delivered records, and those in which no record was put into the queue */
 	bytes_tidy(&perfdata->raw);
 	bytes_tidy(&perfdata->inner);
 	if (!more) {
@@ -77,8 +77,6 @@ static void perfdata_give_back(struct perfdata *perfdata)
 		return;
 	perfdata->held = false;
 	bytes_drop(reader_stream(perfdata, perfdata->where), perfdata->where & ~INNER);
-	bytes_tidy(&perfdata->raw);
-	bytes_tidy(&perfdata->inner);
 }
 
 /* Returns the record at an address that is a multiple of 8: the record itself, or a copy, which the next call of

@@ -3,7 +3,7 @@
 #
 # Each takes a second or two. The limits are far above that, and far below what it took when the input was found.
 # full: large inputs, 20 s of CPU time
-# covers: fold/recording.c fold/perfdata/perfrecords.c fold/perfdata/perforder.c fold/process/maps.c
+# covers: fold/recording.c fold/perfdata/perfrecords.c fold/perfdata/perforder.c fold/perfdata/perfbytes.c fold/perfdata/perfdata.c fold/process/maps.c
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C
@@ -40,6 +40,10 @@ is "  and each is seen" "$(awk '{ n += $NF } END { print n }' out)" 50000
 "$bomb" storm >f.data
 survived "300000 processes, one after the other" 0 -q f.data
 is "  all are seen" "$(cat out)" "short;[short] 300000"
+case ${PJ_BUILD:-} in *san*) ;; *) ok "  in 60 MB" sh -c 'ulimit -v 60000 && pjfold -q f.data | cmp - out' ;; esac
+"$bomb" aux >f.data
+survived "300 pieces of AUX area data" 0 -q f.data
+is "  the samples around them" "$(awk '{ n += $NF } END { print n }' out)" 2
 case ${PJ_BUILD:-} in *san*) ;; *) ok "  in 60 MB" sh -c 'ulimit -v 60000 && pjfold -q f.data | cmp - out' ;; esac
 "$bomb" build-ids >f.data
 survived "400000 files, and as many build-ids" 0 -q f.data

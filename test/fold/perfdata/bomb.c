@@ -9,6 +9,7 @@
  *	build-ids  N mappings, and N build-ids of other files
  *	zstd       N MB of zeros, compressed
  *	storm      N processes, one after the other: a fork, a name, three mappings, a sample, an exit
+ *	aux        N pieces of AUX area data of 300 kB, with a sample before and after them
  *	script     perf script text of N events
  *	collide    folded text of N names that would share one hash bucket if the hash had no secret
  *	names      samples at N functions of /evil; names-elf: that file. The names are the ends of one of 32 kB
@@ -226,6 +227,26 @@ static void storm(uint64_t n)
 		if (i % 1024 == 0)
 			put_round();
 	}
+}
+
+static void aux(uint64_t n)
+{
+	static const char data[300000];
+
+	put_events(1);
+	put_sample(7, 0x400100, 1);
+	for (unsigned i = 0; i < 3; i++)
+		put_round();
+	for (uint64_t i = 0; i < n; i++) {
+		size_t start = begin(RECORD_AUXTRACE, 0);
+
+		u64(sizeof(data));
+		for (unsigned k = 0; k < 4; k++)
+			u64(0);
+		end(start);
+		text_bytes(&t, data, sizeof(data));
+	}
+	put_sample(7, 0x400100, 1);
 }
 
 static void build_ids(uint64_t n)
@@ -580,6 +601,7 @@ int main(int argc, char **argv)
 		     { "build-ids", build_ids, 400000 },
 		     { "zstd", zstd, 4000 },
 		     { "storm", storm, 300000 },
+		     { "aux", aux, 300 },
 		     { "script", script, 500000 },
 		     { "collide", collide, 300000 },
 		     { "names", names, 30000 },
