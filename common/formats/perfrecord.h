@@ -37,15 +37,6 @@ struct perf_file_header {
 	uint64_t features[4];
 };
 
-/* Returns true if the section event_types has space for feature bits and ends where the data begin: pjrecord has its
- * early feature bits there (pjsection.h). */
-static inline bool perf_header_has_early(const struct perf_file_header *header)
-{
-	return header->event_types.size >= sizeof(header->features) &&
-	       header->event_types.offset <= header->data.offset &&
-	       header->event_types.size == header->data.offset - header->event_types.offset;
-}
-
 #define PERF_PIPE_HEADER 16
 #define PERF_OLD_FILE_HEADER 72 /* size in bytes of a header without features */
 #define PERF_ATTR_MIN 64        /* smallest size of a struct perf_event_attr in bytes (PERF_ATTR_SIZE_VER0) */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fold/perfdata/perfreader.h"
+#include "fold/perfdata/perfsection.h"
 
 #include <stdlib.h>
 
@@ -194,22 +195,6 @@ static void read_features(struct perfdata *perfdata, const uint64_t features[4],
 	}
 }
 
-/* Reads into features[] the 256 feature bits that pjrecord writes before the data (common/formats/pjsection.h). Returns
- * false if the bits are truncated, or if the file does not have them: perf does not write such bits, and old versions
- * of perf wrote other data there. */
-static bool early_features(struct perfdata *perfdata, const struct perf_file_header *header, uint64_t features[4])
-{
-	struct perf_section section = header->event_types;
-
-	if (!perf_header_has_early(header))
-		return false;
-	if (in_pread(perfdata->in, (char *)features, 4 * sizeof(*features), section.offset) < 4 * sizeof(*features)) {
-		reader_bad(perfdata, section.offset, "the part before the data is truncated");
-		return false;
-	}
-	return has_feature(features, FEATURE_PJ_START);
-}
-
 /* Returns true if the recorder did not complete the file, or if the data end after the end of the file; otherwise
  * false. perf writes the size of the data last, so this size is 0 in an unfinished file. pjrecord (`early` is true)
  * writes the size at each flush, and the header's feature bits last. */
@@ -228,6 +213,7 @@ static void perfopen_open_file(struct perfdata *perfdata)
 	char bytes[sizeof(header)] = { 0 };
 	uint64_t file_size = 0, features[4] = { 0 };
 	bool early;
+	const char *why;
 	struct perfdata_info *info = &perfdata->features.info;
 
 	if (!in_seekable(perfdata->in, &file_size)) {
@@ -246,7 +232,9 @@ static void perfopen_open_file(struct perfdata *perfdata)
 		die_at(perfopen_place_of(perfdata->in),
 		       "part of a directory of perf record --threads: use perf script -i DIRECTORY |");
 	read_attrs(perfdata, &header, file_size);
-	early = early_features(perfdata, &header, features);
+	why = perfsection_early(&header, perfdata->in, features, &early);
+	if (why)
+		reader_bad(perfdata, header.event_types.offset, why);
 	info->unfinished = is_unfinished(&header, early, file_size);
 	perfdata->at = header.data.offset;
 	perfdata->raw = (struct bytes){ .more = more_of_file,

@@ -39,30 +39,40 @@ static const char *perfsection_read_header(struct perfsection *perfsection, stru
 	return NULL;
 }
 
-/* Returns true if the recording is of a pjrecord that did not complete it: pjrecord writes the feature bits of the
- * header last, and until then has bits of its own where perf once had event types. */
-static bool perfsection_is_early(const struct perf_file_header *header, struct in *input)
+const char *perfsection_early(const struct perf_file_header *header, struct in *input, uint64_t features[4],
+			      bool *early)
 {
-	uint64_t early[countof(header->features)];
+	const struct perf_section *place = &header->event_types;
+	size_t n = sizeof(header->features);
 
-	if (header->features[0] | header->features[1] | header->features[2] | header->features[3])
-		return false;
-	return perf_header_has_early(header) &&
-	       in_pread(input, (char *)early, sizeof(early), header->event_types.offset) == sizeof(early) &&
-	       early[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1;
+	*early = false;
+	/* pjrecord's bits are at the start of this section, which ends where the data begin */
+	if (place->size < n || place->offset > header->data.offset ||
+	    place->size != header->data.offset - place->offset)
+		return NULL;
+	if (in_pread(input, (char *)features, n, place->offset) < n)
+		return "the part before the data is truncated";
+	*early = features[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1;
+	return NULL;
 }
 
 const char *perfsection_read(struct perfsection *perfsection, struct in *input)
 {
 	const struct perf_file_header *header = &perfsection->header;
 	const char *why = perfsection_read_header(perfsection, input);
-	uint64_t size = 0, sum = 0, at;
+	uint64_t size = 0, sum = 0, at, features[countof(header->features)];
+	bool early;
 
 	if (why)
 		return why;
 	if (!in_seekable(input, &size) || header->data.size == 0 || header->data.offset < sizeof(*header) ||
-	    header->data.offset > size || header->data.size > size - header->data.offset ||
-	    perfsection_is_early(header, input))
+	    header->data.offset > size || header->data.size > size - header->data.offset)
+		return "the recorder did not complete it";
+	why = perfsection_early(header, input, features, &early);
+	if (why)
+		return why;
+	/* pjrecord writes the feature bits of the header last */
+	if (early && !(header->features[0] | header->features[1] | header->features[2] | header->features[3]))
 		return "the recorder did not complete it";
 	perfsection->end = at = header->data.offset + header->data.size;
 	if (header->attrs.offset >= perfsection->end)

@@ -21,6 +21,12 @@ struct perfsection {
 	struct perf_section section[FEATURES]; /* section of each feature, by feature bit; offset 0 and size 0: none */
 };
 
+/* Reads the 256 feature bits that pjrecord writes before the data (common/formats/pjsection.h), from a file with this
+ * header. Sets *early to true if the file has them: perf does not write such bits, and old versions of perf wrote other
+ * data there. Returns NULL, or a static text with the error; *early is false then. */
+const char *perfsection_early(const struct perf_file_header *header, struct in *input, uint64_t features[4],
+			      bool *early);
+
 /* Reads header and feature table of an input, which must support in_pread. Returns NULL, or a static text with the
  * reason why no section can be added. */
 const char *perfsection_read(struct perfsection *perfsection, struct in *input);
