@@ -95,21 +95,25 @@ attend()
 	return "$result"
 }
 
-# is_out_of_space FILE: returns true if a tool that failed had no space on its disk: its messages in FILE name this
-# reason, or FILE has no space for a message
-is_out_of_space()
-{
-	[ ! -s "$1" ] || grep -q -e 'No space left on device' -e 'Disk quota exceeded' "$1"
-}
-
 # is_full FOLDER: returns true if its file system has no space for 1 MB
 is_full()
 {
 	probe=$(mktemp "$1/space.XXXXXX" 2>/dev/null) || return 1
 	head -c 1000000 /dev/zero 2>/dev/null >"$probe"
-	result=$?
+	probed=$?
 	rm -f "$probe"
-	[ "$result" != 0 ]
+	[ "$probed" != 0 ]
+}
+
+# is_out_of_space FILE: returns true if a tool that failed had no space on its disk: its messages in FILE name this
+# reason, or FILE is empty because it has no space for a message
+is_out_of_space()
+{
+	if [ -s "$1" ]; then
+		grep -q -e 'No space left on device' -e 'Disk quota exceeded' "$1"
+	else
+		is_full "$(dirname "$1")"
+	fi
 }
 
 # die_of_space FOLDER: ends with the message that the file system of FOLDER, of TMPDIR or --keep, is full
