@@ -118,3 +118,25 @@ bool fullio_rename_new(int from, const char *name, int to, const char *new_name)
 	/* called by number, because musl has no renameat2() */
 	return syscall(SYS_renameat2, from, name, to, new_name, 1u /* RENAME_NOREPLACE */) == 0;
 }
+
+bool fullio_move_new(int from, const char *name, int to, const char *new_name)
+{
+	int error;
+
+	if (fullio_rename_new(from, name, to, new_name))
+		return true;
+	if (errno != EINVAL && errno != ENOSYS)
+		return false;
+	if (linkat(from, name, to, new_name, 0) < 0) {
+		/* EPERM, ENOSYS: no hard links, or a directory */
+		if (errno == EPERM || errno == ENOSYS || errno == EOPNOTSUPP)
+			errno = EINVAL;
+		return false;
+	}
+	if (unlinkat(from, name, 0) == 0)
+		return true;
+	error = errno;
+	unlinkat(to, new_name, 0);
+	errno = error;
+	return false;
+}

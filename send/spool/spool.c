@@ -160,7 +160,7 @@ static void make_recorder(struct spool *spool, const char *dir)
 		errno = error;
 		die_errno("cannot write '%s/spool/%s'", dir, temp);
 	}
-	if (!fullio_rename_new(spool->space, temp, spool->space, "recorder"))
+	if (!fullio_move_new(spool->space, temp, spool->space, "recorder"))
 		unlinkat(spool->space, temp, 0);
 	close(fd);
 	if (!spool_synced(spool->space) || !read_recorder(spool))
@@ -537,7 +537,7 @@ static bool move_to_bad(const struct spool *spool, int from, const char *name, c
 		errno = EEXIST;
 		return false;
 	}
-	return spool_write_why(spool, to, why) && fullio_rename_new(from, name, spool->bad, to) &&
+	return spool_write_why(spool, to, why) && fullio_move_new(from, name, spool->bad, to) &&
 	       spool_synced(spool->bad);
 }
 

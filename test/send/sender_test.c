@@ -5,6 +5,7 @@
 #include "send/sender.h"
 
 #include "send/spool/counters.h"
+#include "test/lib/norenameat2.h"
 #include "test/lib/tap.h"
 
 #include <dirent.h>
@@ -447,6 +448,26 @@ static void remove_all(void)
 	nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Last, because renameat2 fails from here on. */
+static void test_no_renameat2(void)
+{
+	if (!norenameat2_begin()) {
+		printf("ok %d - a spool on NFS # SKIP seccomp is not available\n", ++tap_n);
+		return;
+	}
+	unlinkat(spool.space, "recorder", 0);
+	spool_close(&spool);
+	spool_open(&spool, dir);
+	ok(spool.recorder != 0, "a spool without RENAME_NOREPLACE is opened");
+	put(OLD, 30);
+	begin(false, 0);
+	script[nscript++] = (struct script){ .epoch = OLD, .verdict = STORE_REFUSED };
+	sender_step(&s);
+	ok(s.n == 0 && s.refused == 1 && in_folder("bad") == 2 && in_folder("spool") == 0,
+	   "and a refused window goes to bad/ there, too");
+	empty();
+}
+
 int main(void)
 {
 	if (!mkdtemp(dir))
@@ -466,6 +487,7 @@ int main(void)
 	test_fresh();
 	test_once();
 	test_splay();
+	test_no_renameat2();
 	spool_close(&spool);
 	remove_all();
 	return done();
