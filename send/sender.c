@@ -481,11 +481,12 @@ static void send_window(struct sender *sender, struct waiting_window *waiting)
 /* ---- several windows in one request ---------------------------------------------------------------------------- */
 
 /* Returns true if a window may share a request with others. A window with earlier attempts may not, so that its fault
- * does not affect others; nor may a window of a backlog that is sent at a bounded rate. */
+ * does not affect others; nor may a confirmed window whose files could not be removed, or a window of a backlog that
+ * is sent at a bounded rate. */
 static bool goes_along(const struct sender *sender, const struct waiting_window *waiting)
 {
-	return !waiting->attempts && !waiting->alone && !waiting->retries && is_due(sender, waiting, now_ms()) &&
-	       (sender->o.once || sender->o.catch_up <= 0 || is_fresh(waiting));
+	return !waiting->sent && !waiting->attempts && !waiting->alone && !waiting->retries &&
+	       is_due(sender, waiting, now_ms()) && (sender->o.once || sender->o.catch_up <= 0 || is_fresh(waiting));
 }
 
 /* Adds all texts of a window, the lines `rest`, to the common request. Returns the last result of store_ops.join, but

@@ -66,6 +66,21 @@ static struct store store = { .ops = &fake, .spec = "fake:" };
 static struct sender s;
 static char dir[] = "/tmp/pj-sender.XXXXXX";
 
+static enum store_joined fake_join(void *to, const struct window *window, struct store_report *report)
+{
+	(void)to, (void)report;
+	calls[ncalls++ % countof(calls)] = window->epoch;
+	return STORE_JOINED;
+}
+
+/* Confirms all windows; then the files in the spool cannot be removed. */
+static void fake_send_joined(void *to, struct store_report *report)
+{
+	(void)to;
+	report->verdict = STORE_SENT;
+	spool.space = -1;
+}
+
 static void put(uint64_t epoch, uint64_t seconds)
 {
 	struct text t = { 0 };
@@ -314,6 +329,30 @@ static void test_refused(void)
 	empty();
 }
 
+/* Windows that the store confirmed, but whose files cannot be removed, are not sent again. */
+static void test_not_removed(void)
+{
+	struct store_ops joining = fake;
+	int space = spool.space;
+
+	joining.join = fake_join;
+	joining.send_joined = fake_send_joined;
+	store.ops = &joining;
+	put(OLD, 30);
+	put(OLD + 30, 30);
+	begin(false, 0);
+	ok(sender_step(&s) && ncalls == 2 && s.sent == 2 && s.n == 2, "two windows are sent, and stay in the spool");
+	spool.space = space;
+	later();
+	while (sender_step(&s))
+		;
+	spool.space = space;
+	ok(ncalls == 2 && s.sent == 2 && s.n == 0 && in_folder("spool") == 0,
+	   "later they are removed, and not sent again");
+	store.ops = &fake;
+	empty();
+}
+
 /* One of the two is broken off: what was found before is neither lost nor told twice. */
 static void test_saved(void)
 {
@@ -483,6 +522,7 @@ int main(void)
 	test_doubt();
 	test_doubt_runs();
 	test_refused();
+	test_not_removed();
 	test_saved();
 	test_fresh();
 	test_once();
