@@ -355,8 +355,8 @@ static enum fold_result fold_events(const struct folding *folding, const char *p
 		one = fold_event(folding, path, name[i], epoch, seconds, text, why);
 		if (one == FOLD_FAILED || one == FOLD_CRASHED || one == FOLD_STOPPED)
 			return one;
-		if (one != FOLD_EMPTY && all != FOLD_PART)
-			all = one == FOLD_BAD && all == FOLD_GOOD ? FOLD_PART : one;
+		if (one != FOLD_EMPTY)
+			all = all == FOLD_EMPTY || all == one ? one : FOLD_PART;
 	}
 	return all;
 }

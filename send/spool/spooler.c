@@ -157,7 +157,6 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 
 	text_printf(&path, "%s/out/%" PRIu64 ".data", spooler->dir, finished->epoch);
 	text_char(&path, 0);
-	finished->tries++;
 	result = folding_chunk(spooler->folding, path.p, fd, finished->epoch, &text, &why);
 	/* closing the file also releases the lock on the recording */
 	close(fd);
@@ -175,7 +174,7 @@ static void spooler_fold(struct spooler *spooler, struct spooler_done *finished,
 		break;
 	case FOLD_BAD: to_bad(spooler, finished, text_view(&why)); break;
 	case FOLD_CRASHED:
-		if (finished->tries >= TRIES)
+		if (++finished->tries >= TRIES)
 			to_bad(spooler, finished, text_view(&why));
 		else
 			spooler_again(spooler, finished, text_view(&why));

@@ -47,7 +47,7 @@ struct spooler {
 		/* epoch: start of the window in s since 1970; due: earliest time of the next attempt to fold it, in ms
 		 * (clock_now_ms) */
 		uint64_t epoch, due;
-		/* number of attempts to fold it in this run */
+		/* number of crashes of pjfold on it in this run */
 		unsigned tries;
 		/* true if it needs no further attempt: folded, empty, or moved to bad/ */
 		bool folded;

@@ -55,4 +55,23 @@ same "  each event has a window, and no other" want got
 sent one events=1
 is "  one event: one window" "$(find one -name '[0-9]' | wc -l) $(event one/1 | cut -d' ' -f1)" "1 cpu-clock:ppp"
 
+# A pjfold that cannot read the first event listed, or the last one.
+mkdir half
+cp "$(command -v pjsend)" half/
+real=$(command -v pjfold)
+"$write" pj=1 events=2 >window
+for which in 1 2; do
+	event=$(pjfold --list-events window | awk -v n=$which 'NR == n + 1 { print $3 }')
+	printf '#!/bin/sh\ncase " $* " in *"--only=event=%s "*) echo "pjfold: damaged" >&2; exit 1 ;; esac\nexec "%s" "$@"\n' \
+		"$event" "$real" >half/pjfold
+	chmod 755 half/pjfold
+	mkdir -p bad$which/out
+	cp window bad$which/out/$start.data
+	half/pjsend -q --once bad$which >out 2>err
+	is "event $which of 2 cannot be folded: the window is used in part" "$? $(cat err)" \
+		"0 pjsend: window $start is damaged and used in part: pjfold: damaged"
+	pjfetch -q -d bad$which --from=$start --to=$((start + 60)) --each -o bad$which/each
+	is "  and the other event is sent" "$(find bad$which/each -type f | wc -l)" 1
+done
+
 done_testing
