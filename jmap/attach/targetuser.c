@@ -110,9 +110,10 @@ static bool take_credentials(const struct targetuser *user)
 }
 
 /* Reason of the job's failure, as the child writes it to the pipe, before the output of the job. code is empty on
- * success. */
+ * success. size: size of that output in bytes, which shows whether all of it arrived. */
 struct answer {
 	char code[24], why[160];
+	uint64_t size;
 };
 
 static NORETURN void targetuser_work(const struct targetuser *user, int to, targetuser_job *job, void *arg)
@@ -131,6 +132,7 @@ static NORETURN void targetuser_work(const struct targetuser *user, int to, targ
 		snprintf(answer.code, sizeof(answer.code), "%s", reason.code);
 		snprintf(answer.why, sizeof(answer.why), "%s", reason.why);
 	}
+	answer.size = out.n;
 	fullio_write(to, (struct str){ (const char *)&answer, sizeof(answer) });
 	fullio_write(to, text_view(&out));
 	/* _exit, because exit would also flush the stdio buffers that the child inherited from pjmap. */
@@ -149,6 +151,17 @@ static const char *known_code(const char *code)
 		if (strcmp(known[i], code) == 0)
 			return known[i];
 	return "failed";
+}
+
+/* Returns true if `all` is an answer with all of its output, of which at most `max` bytes are taken. */
+static bool is_complete_answer(struct str all, size_t max)
+{
+	struct answer answer;
+
+	if (all.n < sizeof(answer))
+		return false;
+	memcpy(&answer, all.p, sizeof(answer));
+	return all.n - sizeof(answer) >= (answer.size < max ? answer.size : max);
 }
 
 /* Reads `from` to its end and appends its bytes to `text`, which gets at most `max` bytes; further ones are dropped.
@@ -203,7 +216,7 @@ struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *jo
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (all.n < sizeof(answer)) {
+	if (!is_complete_answer(text_view(&all), max)) {
 		text_free(&all);
 		return in_time ? guest_reason("failed", "the child process that attaches ended early") :
 				 guest_reason("timeout", "it does not answer");

@@ -41,7 +41,7 @@ void targetuser_leave(struct targetuser *user);
 typedef struct hotspot_reason targetuser_job(const struct targetuser *user, void *arg, struct text *out);
 /* Runs a job in a child process with the target's rights, and appends its output to `out`, truncated to `max` bytes.
  * Returns the reason that the job returned; code "timeout" if the job takes longer than `seconds`; code "failed" if the
- * child ends early or cannot be started, or if the job returned an unknown code. */
+ * child cannot be started or ends before it has written all of the output, or if the job returned an unknown code. */
 struct hotspot_reason guest_do(const struct targetuser *user, targetuser_job *job, void *arg, unsigned seconds,
 			       size_t max, struct text *out);
 
