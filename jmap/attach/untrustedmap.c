@@ -147,15 +147,22 @@ static int untrustedmap_by_begin(const void *a, const void *b)
 	return (y->name > entry->name) - (y->name < entry->name);
 }
 
+/* Of entries that overlap, keeps the one of the later line: its code replaced the other code. */
 static void drop_overlaps(struct codemap *codemap)
 {
 	size_t retained = 0;
 
 	for (size_t i = 0; i < codemap->n; i++) {
-		if (retained && codemap->entry[i].begin < codemap->entry[retained - 1].end)
-			codemap->left_out++;
-		else
-			codemap->entry[retained++] = codemap->entry[i];
+		const struct codemap_entry *entry = codemap->entry + i;
+		struct codemap_entry *before = codemap->entry + retained - (retained > 0);
+
+		if (!retained || entry->begin >= before->end) {
+			codemap->entry[retained++] = *entry;
+			continue;
+		}
+		if (entry->name > before->name)
+			*before = *entry;
+		codemap->left_out++;
 	}
 	codemap->n = retained;
 }

@@ -3,8 +3,9 @@
  * untrustedmap.h - parses a perf-PID.map that another program wrote. Performs no I/O.
  *
  * A line is "start size name"; start and size are hexadecimal, with or without 0x. Entries that are invalid, too long,
- * of size 0 or overlapping are left out and counted. Empty lines and lines that start with # are skipped. Names become
- * valid UTF-8 without control characters. The result is a codemap, like the maps that pjmap makes from memory.
+ * of size 0, or overlapped by an entry of a later line, are left out and counted. Empty lines and lines that start with
+ * # are skipped. Names become valid UTF-8 without control characters. The result is a codemap, like the maps that pjmap
+ * makes from memory.
  */
 #ifndef PJ_UNTRUSTEDMAP_H
 #define PJ_UNTRUSTEDMAP_H

@@ -42,13 +42,18 @@ int main(void)
 	check("10 8 any thing;::(\n", UNTRUSTEDMAP_AS_IS, METHOD_JAVA, "10 8 any thing;::(\n", "a name of OpenJ9");
 	check("20 8 b\n10 8 a\n10 8 c\n", UNTRUSTEDMAP_AS_IS, METHOD_JAVA, "10 8 c\n20 8 b\n",
 	      "in order; of one address the later line");
+	check("10 8 old\n14 8 new\n30 8 other\n", UNTRUSTEDMAP_AS_IS, METHOD_JAVA, "14 8 new\n30 8 other\n",
+	      "of overlapping lines the later one, if it starts later");
+	check("14 8 old\n10 8 new\n", UNTRUSTEDMAP_AS_IS, METHOD_JAVA, "10 8 new\n", "  and if it starts earlier");
+	check("10 40 old\n20 8 a\n30 8 b\n", UNTRUSTEDMAP_AS_IS, METHOD_JAVA, "20 8 a\n30 8 b\n",
+	      "  and several later ones in a large old one");
 	check("10 8 \xc3\xa9\xff\xed\xa0\x80\x1b[2J\xc2\x9b\n", UNTRUSTEDMAP_AS_IS, METHOD_JAVA,
 	      "10 8 \xc3\xa9????"
 	      "?[2J??\n",
 	      "no control bytes, and UTF-8");
 	untrustedmap_read(
 		&c,
-		STR("x\n10 0 a\n10 8\n10 ffffffffffffffff a\nffffffffffffffff 8 a\n10 8 good\n17 8 overlaps\n18 8 not\n"),
+		STR("x\n10 0 a\n10 8\n10 ffffffffffffffff a\nffffffffffffffff 8 a\n17 8 overlaps\n10 8 good\n18 8 not\n"),
 		UNTRUSTEDMAP_AS_IS, METHOD_JAVA);
 	is_u64(c.n, 2, "what makes sense");
 	is_u64(c.left_out, 6, "  and what does not");
