@@ -3,6 +3,7 @@
 
 #include "common/arena.h"
 #include "common/clocks.h"
+#include "send/format/pack.h"
 #include "send/spool/counters.h"
 #include "common/diag.h"
 #include "send/retries.h"
@@ -472,7 +473,8 @@ static void send_window(struct sender *sender, struct waiting_window *waiting)
 	} else {
 		waiting->due = now_ms() + CAP_MS;
 		if (sender_may_report(sender))
-			warn("cannot read window %" PRIu64 " in the spool: %s", waiting->name.epoch, strerror(errno));
+			warn("cannot read window %" PRIu64 " in the spool: %s", waiting->name.epoch,
+			     unpack_strerror(errno));
 	}
 	text_free(&text);
 	text_free(&packed);

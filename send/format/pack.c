@@ -160,6 +160,13 @@ static bool begin_gzip(struct unpack_state *state)
 	return state->gzip;
 }
 
+const char *unpack_strerror(int error)
+{
+	if (error == ENOTSUP && !pack_has_zstd)
+		return "it is compressed with zstd, which is not built in: install libzstd-dev and rebuild";
+	return strerror(error);
+}
+
 static void begin_zstd(struct unpack *unpack)
 {
 #ifdef PJ_ZSTD
@@ -170,7 +177,7 @@ static void begin_zstd(struct unpack *unpack)
 	if (!state->zstd || ZSTD_isError(ZSTD_initDStream(state->zstd)))
 		end_early(unpack, "zstd is out of memory", ENOMEM);
 #else
-	end_early(unpack, "it is compressed with zstd, which is not built in: install libzstd-dev and rebuild", 0);
+	end_early(unpack, unpack_strerror(ENOTSUP), ENOTSUP);
 #endif
 }
 

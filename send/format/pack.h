@@ -49,8 +49,8 @@ struct unpack {
 	int fd;
 	/* static text with the reason why decompression ended early; NULL: no error */
 	const char *errors;
-	/* errno if the error is not in the data, e.g. ENOMEM, so that a later attempt may succeed; 0: the data is at
-	 * fault, or no error */
+	/* errno if the error is not in the data, e.g. ENOMEM, so that a later attempt may succeed; ENOTSUP if the data
+	 * is compressed with zstd, which is not built in; 0: the data is at fault, or no error */
 	int error;
 	struct unpack_state *state;
 };
@@ -63,6 +63,8 @@ void unpack_next(struct unpack *unpack, int fd);
 /* Stores the next decompressed bytes in buf and returns their number, 1 to n. Returns 0 at the end of the file, and on
  * an error (unpack->errors). */
 size_t unpack_read(struct unpack *unpack, char *buf, size_t n);
+/* Returns the text of an errno of unpack->error, with advice if zstd is not built in. */
+const char *unpack_strerror(int error);
 /* Frees the memory of *unpack, but does not close its fd. */
 void unpack_close(struct unpack *unpack);
 

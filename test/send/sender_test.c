@@ -3,6 +3,7 @@
  * window. */
 /* covers: send/sender.c send/retries.c send/spool/counters.c */
 #include "send/sender.h"
+#include "send/format/pack.h"
 
 #include "send/spool/counters.h"
 #include "test/lib/norenameat2.h"
@@ -353,6 +354,23 @@ static void test_not_removed(void)
 	empty();
 }
 
+/* A build without zstd cannot read a window of another build, which is not damaged. */
+static void test_no_zstd(void)
+{
+	int fd;
+
+	if (pack_has_zstd)
+		return;
+	fd = openat(spool.space, "1700000000.0000000000000001.folded.zst", O_WRONLY | O_CREAT, 0600);
+	if (fd < 0 || write(fd, "\x28\xB5\x2F\xFD window", 11) != 11 || close(fd) != 0)
+		abort();
+	begin(false, 0);
+	sender_step(&s);
+	ok(s.n == 1 && ncalls == 0 && s.refused == 0 && in_folder("bad") == 0 && in_folder("spool") == 1,
+	   "without zstd a window compressed with it waits");
+	empty();
+}
+
 /* One of the two is broken off: what was found before is neither lost nor told twice. */
 static void test_saved(void)
 {
@@ -523,6 +541,7 @@ int main(void)
 	test_doubt_runs();
 	test_refused();
 	test_not_removed();
+	test_no_zstd();
 	test_saved();
 	test_fresh();
 	test_once();
