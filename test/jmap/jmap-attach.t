@@ -197,7 +197,7 @@ fake_jvm()
 	until_true grep -qs ready said
 }
 
-printf '%s\n' 'not a line' '1000 10 good' '1008 10 overlaps' '2000 ffffffffffffffff huge' '0x3000 0x10 int a.B.c(int)' '4000 10' '5000 0 empty' \
+printf '%s\n' 'not a line' '1008 10 overlaps' '1000 10 good' '2000 ffffffffffffffff huge' '0x3000 0x10 int a.B.c(int)' '4000 10' '5000 0 empty' \
 	"$(printf '6000 10 \033[2Jevil\377\007')" "7000 10 $(head -c 6000 /dev/zero | tr '\0' y)" '# comment' >hostile.map
 fake_jvm map "$PWD/hostile.map"
 pjmap --once --stdout --method=jcmd "$pid" >got 2>err
