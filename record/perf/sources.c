@@ -202,6 +202,18 @@ static const char *cgroup_path(const struct sources *sources, int fd)
 	return NULL;
 }
 
+/* Returns true if an event cannot be opened because its target has gone since it was listed: a thread that ended, or
+ * during the recording a cgroup that was removed. The events of other targets are opened all the same. */
+static bool is_target_gone(const struct sources *sources, struct owner owner, int error)
+{
+	switch (sources->o.target) {
+	case TARGET_THREADS: return error == ESRCH;
+	case TARGET_CGROUPS:
+		return sources->enabled && error == ENOENT && faccessat(owner.pid, "cgroup.procs", F_OK, 0) < 0;
+	default: return false;
+	}
+}
+
 static bool sources_open_one(struct sources *sources, struct perf_event_attr *attr, const char *what, uint64_t number,
 			     struct owner owner, uint32_t cpu, int *ring, enum ring_kind kind,
 			     struct sources_failure *why)
@@ -226,9 +238,8 @@ static bool sources_open_one(struct sources *sources, struct perf_event_attr *at
 	if (fd < 0 && errno == EBADF)
 		why->what = cgroup_path(sources, owner.pid);
 	if (fd < 0)
-		/* a thread that ended after the threads were listed is no failure */
-		return (sources->o.target == TARGET_THREADS && why->error == ESRCH) ||
-		       is_refused(sources, attr, why->error) || is_file_changed(sources, attr, number, why->error);
+		return is_target_gone(sources, owner, why->error) || is_refused(sources, attr, why->error) ||
+		       is_file_changed(sources, attr, number, why->error);
 	keep_source(sources, fd, cpu, kind == RING_OF_SAMPLES && attr->read_format & FORMAT_LOST)->twinned =
 		kind == RING_OF_SAMPLES && is_twinned(attr);
 	if (!give_ring(sources, fd, ring, kind, cpu)) {
@@ -275,7 +286,7 @@ static bool open_twin(struct sources *sources, size_t e, struct owner owner, uin
 	attr.enable_on_exec = 0;
 	fd = sources_open_event(sources, &attr, owner.pid, (int)cpu, owner.flags);
 	if (fd < 0)
-		return sources->o.target == TARGET_THREADS && errno == ESRCH;
+		return is_target_gone(sources, owner, errno);
 	struct source *source = keep_source(sources, fd, cpu, attr.read_format & FORMAT_LOST);
 	source->twin = true;
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring) != 0)
@@ -642,16 +653,26 @@ bool sources_cpus_differ(const struct sources *sources)
 	return !equal || (sources->detached && detached_suspended(sources->detached));
 }
 
-/* Closes the events of the CPUs that are not among the n online CPUs, and all detached events, and removes these CPUs
- * from the list. */
-static void close_cpus(struct sources *sources, const uint32_t *online, size_t n)
+/* Returns true if a CPU is not among the n online CPUs, or if its events are detached. */
+static bool must_close(const struct sources *sources, uint32_t cpu, const uint32_t *online, size_t n)
 {
+	return !cpulist_has(online, n, cpu) || (sources->detached && detached_has(sources->detached, cpu));
+}
+
+/* Closes the events of the CPUs for which must_close returns true, and removes these CPUs from the list. Calls `drain`
+ * before, once, if there is such a CPU: a drain finishes samples that wait for unwind tables. */
+static void close_cpus(struct sources *sources, const uint32_t *online, size_t n, void (*drain)(void *to), void *to)
+{
+	bool drained = false;
+
 	for (size_t i = sources->ncpus; i-- > 0;) {
 		uint32_t cpu = sources->cpu[i];
-		bool detached = sources->detached && detached_has(sources->detached, cpu);
 
-		if (cpulist_has(online, n, cpu) && !detached)
+		if (!must_close(sources, cpu, online, n))
 			continue;
+		if (!drained)
+			drain(to);
+		drained = true;
 		sources->reopened += cpulist_has(online, n, cpu);
 		close_cpu(sources, cpu);
 		sources->cpu[i] = sources->cpu[--sources->ncpus];
@@ -671,8 +692,7 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 		free(now);
 		return false;
 	}
-	drain(to);
-	close_cpus(sources, now, n);
+	close_cpus(sources, now, n, drain, to);
 	for (size_t i = 0; i < n; i++) {
 		if (cpulist_has(sources->cpu, sources->ncpus, now[i]))
 			continue;

@@ -105,8 +105,8 @@ void sources_enable(struct sources *sources);
 void sources_close(struct sources *sources);
 
 /* Opens events on CPUs that came online and closes the events of CPUs that went offline. Opens events again that the
- * kernel has detached, because their CPU was offline since the previous call (detached.h). Before a change, calls
- * `drain`, which must take the records out of the rings. Returns true if a CPU was added or opened again. */
+ * kernel has detached, because their CPU was offline since the previous call (detached.h). Before it closes events,
+ * calls `drain`, which must take the records out of the rings. Returns true if a CPU was added or opened again. */
 bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void *to);
 
 /* Returns the number of times that the events of a CPU were opened again because the kernel had detached them. */

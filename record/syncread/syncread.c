@@ -127,12 +127,27 @@ static void park(struct syncread *syncread, struct reader_cpu *one)
 	rings_set_quiet(syncread->o.rings, RING_OF_SAMPLES, one->cpu, false);
 }
 
+/* Releases abandoned readers that have ended. */
+static void release_ended(struct syncread *syncread)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < syncread->nabandoned; i++) {
+		if (readerthread_has_ended(syncread->abandoned[i]))
+			readerthread_release(syncread->abandoned[i]);
+		else
+			syncread->abandoned[n++] = syncread->abandoned[i];
+	}
+	syncread->nabandoned = n;
+}
+
 /* Starts the reader thread of a CPU. Returns false on failure, and while an earlier reader of this CPU hangs. */
 static bool start_reader(struct syncread *syncread, struct reader_cpu *one)
 {
 	size_t bytes;
 	int ring = rings_fd(syncread->o.rings, RING_OF_SAMPLES, one->cpu, &bytes);
 
+	release_ended(syncread);
 	for (size_t i = 0; i < syncread->nabandoned; i++)
 		if (syncread->abandoned[i]->cpu == one->cpu)
 			return false;
@@ -209,7 +224,7 @@ static void drop_reader(struct syncread *syncread, struct reader_cpu *one)
 }
 
 /* Updates the list of CPUs: removes CPUs that went offline, adds CPUs that came online. If the events of a CPU were
- * opened again, the kernel has detached the records of switches, too: removes all CPUs and adds them again. */
+ * opened again, the kernel has detached its events of context switches, too: removes all CPUs and adds them again. */
 static void follow_cpus(struct syncread *syncread)
 {
 	size_t n, bytes;
@@ -457,20 +472,6 @@ static uint32_t count_readers(const struct syncread *syncread)
 	for (size_t i = 0; i < syncread->ncpus; i++)
 		n += syncread->cpu[i].reader != NULL;
 	return n;
-}
-
-/* Releases abandoned readers that have ended. */
-static void release_ended(struct syncread *syncread)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < syncread->nabandoned; i++) {
-		if (readerthread_has_ended(syncread->abandoned[i]))
-			readerthread_release(syncread->abandoned[i]);
-		else
-			syncread->abandoned[n++] = syncread->abandoned[i];
-	}
-	syncread->nabandoned = n;
 }
 
 static void free_unused(struct syncread *syncread)

@@ -1,4 +1,4 @@
-/* The number of samples that the kernel lost, when CPUs go offline. */
+/* The number of samples that the kernel lost, when CPUs go offline; targets that have gone. */
 /* covers: record/perf/sources.c record/perf/eventids.c record/perf/openevent.c */
 #include "record/perf/sources.c"
 #include "test/lib/tap.h"
@@ -41,8 +41,37 @@ static void check_lost(void)
 	free(sources.source);
 }
 
+static void check_gone(void)
+{
+	char folder[] = "/tmp/pj-sources.XXXXXX", file[64];
+	struct sources sources = { .o.target = TARGET_CGROUPS, .enabled = true };
+	struct owner owner;
+
+	if (!mkdtemp(folder)) {
+		ok(false, "a folder");
+		return;
+	}
+	owner = (struct owner){ open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), PERF_FLAG_PID_CGROUP };
+	ok(is_target_gone(&sources, owner, ENOENT), "a cgroup without its files was removed");
+	ok(!is_target_gone(&sources, owner, EMFILE), "  a lack of descriptors is another failure");
+	sources.enabled = false;
+	ok(!is_target_gone(&sources, owner, ENOENT), "  at the start, it is a failure");
+	sources.enabled = true;
+	snprintf(file, sizeof(file), "%s/cgroup.procs", folder);
+	close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	ok(!is_target_gone(&sources, owner, ENOENT), "an event that a CPU lacks is no removed cgroup");
+	sources.o.target = TARGET_THREADS;
+	ok(is_target_gone(&sources, owner, ESRCH), "a thread has ended");
+	sources.o.target = TARGET_HOST;
+	ok(!is_target_gone(&sources, owner, ESRCH), "a host does not end");
+	close(owner.pid);
+	unlink(file);
+	rmdir(folder);
+}
+
 int main(void)
 {
+	check_gone();
 	check_lost();
 	return done();
 }
