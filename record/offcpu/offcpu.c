@@ -124,14 +124,13 @@ static struct slot *offcpu_get(struct offcpu *offcpu, uint32_t pid, uint32_t tid
 	return slot;
 }
 
-/* Gives the slot of a thread that ended more than ENDED_NS before time ns to the new thread with its tid, whose FORK
- * record was lost. Makes the new thread RUNNING. Does nothing if no FORK record was lost. The kernel writes records of
- * a thread for a moment after its EXIT record. */
+/* Gives the slot of a thread that ended more than ENDED_NS before time ns to a new thread with its tid that has no FORK
+ * record, and makes the new thread RUNNING. Does nothing without losses and newcomers: then each new thread has a FORK
+ * record, and records of an ended thread are its own. The kernel writes these for a moment after the EXIT record; PID 1
+ * of a container waits there for the end of all its processes. */
 static void offcpu_reuse(const struct offcpu *offcpu, struct slot *slot, uint64_t ns)
 {
-	bool may_lack_fork = !offcpu->all || offcpu->newcomers || offcpu->retries;
-
-	if (may_lack_fork && offcpu_is_old(slot, ns))
+	if ((offcpu->newcomers || offcpu->retries) && offcpu_is_old(slot, ns))
 		*slot = (struct slot){ .thread = { slot->thread.tid, slot->thread.pid, RUNNING },
 				       .since = ns,
 				       .last = ns };

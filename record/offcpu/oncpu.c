@@ -103,9 +103,9 @@ static struct oncpu_slot *oncpu_get(struct oncpu *oncpu, uint32_t pid, uint32_t 
 	return slot;
 }
 
-/* Gives the slot of a thread that ended more than ONCPU_ENDED_NS before time ns to the new thread with its tid, whose
- * FORK record was lost. The new thread has this status since ns. Does nothing if no record was lost. The kernel writes
- * records of a thread for a moment after its EXIT record. */
+/* Gives the slot of a thread that ended more than ONCPU_ENDED_NS before time ns to a new thread with its tid that has
+ * no FORK record. The new thread has this status since ns. Does nothing without losses and newcomers. Waits
+ * ONCPU_ENDED_NS, because the kernel writes records of a thread for a moment after its EXIT record. */
 static void oncpu_reuse(const struct oncpu *oncpu, struct oncpu_slot *slot, enum oncpu_status status, uint64_t ns)
 {
 	if ((oncpu->lossy || oncpu->newcomers) && oncpu_is_old(slot, ns))

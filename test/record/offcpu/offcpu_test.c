@@ -472,11 +472,15 @@ static void check_reused_tid(void)
 	leave(o, 7, 2000000000, 0xa);
 	is_u64(offcpu_threads(o), 0, "a switch less than 2 s after the EXIT record is that of the ended thread");
 	leave(o, 7, later, 0xb);
+	is_u64(offcpu_threads(o), 0, "  and so is a later one, if no record was lost: PID 1 waits for its container");
+	offcpu_newcomers(o);
+	leave(o, 7, later, 0xb);
 	in(o, 7, later + 50);
-	is_u64(offcpu_threads(o), 1, "a later one is that of a new thread");
+	is_u64(offcpu_threads(o), 1, "after FORK records were lost, it is that of a new thread");
 	check(o, "7:2000000200+50@3 b,f", 0, 0, "  whose off-CPU time is recorded");
 
 	o = start(0);
+	offcpu_newcomers(o);
 	task(o, RECORD_EXIT, 7, 100);
 	in(o, 7, later);
 	leave(o, 7, later + 10, 0xb);
