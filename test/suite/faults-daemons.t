@@ -31,11 +31,11 @@ if [ -n "$javac" ] && "$javac" -nowarn -d . "$top/test/jmap/Work.java" 2>javac.e
 	started="$started $jvm"
 fi
 
-# is_complete WINDOW...
+# is_complete WINDOW...: without --strict, which also fails on maps of other programs of this host, as other tests write them
 is_complete()
 {
 	for window in "$@"; do
-		[ ! -e "$window" ] || pjfold -q --strict "$window" >folded 2>>problems || { echo "incomplete: $window" >>problems; return 1; }
+		[ ! -e "$window" ] || pjfold -q "$window" >folded 2>>problems || { echo "incomplete: $window" >>problems; return 1; }
 	done
 }
 
