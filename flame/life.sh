@@ -95,7 +95,7 @@ attend()
 	return "$result"
 }
 
-# is_full FOLDER: returns true if its file system has no space for 1 MB
+# is_full FOLDER: returns true if a new file in FOLDER can be created, but 1 MB cannot be written to it
 is_full()
 {
 	probe=$(mktemp "$1/space.XXXXXX" 2>/dev/null) || return 1
@@ -116,12 +116,13 @@ is_out_of_space()
 	fi
 }
 
-# die_of_space FOLDER: ends with the message that the file system of FOLDER, of TMPDIR or --keep, is full
+# die_of_space FOLDER [FILE]: prints that the file system of FOLDER, which is that of TMPDIR or --keep, is full, and ends.
+# FILE: unfinished recording that is kept.
 die_of_space()
 {
 	elsewhere="set TMPDIR to a directory"
 	[ "$1" != "$keep" ] || elsewhere="name a directory (--keep)"
-	die "the file system of '$1' is full: free some space there, or $elsewhere on another file system"
+	die "the file system of '$1' is full${2:+ ('$2' has the samples until then)}: free some space there, or $elsewhere on another file system"
 }
 
 # name_obstacle FOLDER: prints the reason why no file can be created in FOLDER; prints nothing if it is unknown

@@ -129,10 +129,11 @@ record_command()
 	command_status=$?
 	recorder=
 	if [ ! -s "$window" ]; then
-		# pjrecord wrote its message between those of the command
+		# probes the disk, since pjrecord's messages are not in a file of their own here
 		if is_full "$dir"; then
-			[ -z "$keep" ] || [ ! -s "$window.part" ] || say "'$window.part' keeps the samples until then, and pjfold reads it"
-			die_of_space "${keep:-$parent}"
+			part=
+			if [ -n "$keep" ] && [ -s "$window.part" ]; then part=$window.part; fi
+			die_of_space "${keep:-$parent}" "$part"
 		fi
 		exit "$command_status"
 	fi

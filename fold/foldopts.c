@@ -657,7 +657,7 @@ void foldopts_parse(struct request *request, int argc, char ***argv)
 	refuse_contradictions(request);
 	settle_sort(request);
 	request->verbose = request->verbose && !request->quiet;
-	/* one of several inputs may have a header with times, which the output then has, too */
+	/* with several inputs, a header of folded text may have times; the output's range must include the samples' */
 	request->script.times = request->header || ((*argv)[0] && (*argv)[1]);
 	request->recording.samples = &request->script;
 	request->recording.threads = (unsigned)request->threads;

@@ -42,7 +42,7 @@ bool fullio_rename_new(int from, const char *name, int to, const char *new_name)
 /* Like fullio_rename_new, for a regular file, also on file systems without RENAME_NOREPLACE (NFS): there it links the
  * file under the new name and then removes the old name. An existing entry is not replaced there either, but a process
  * that is killed in between leaves the file under both names. Returns false with errno: EEXIST if new_name exists,
- * EINVAL if the file system has neither RENAME_NOREPLACE nor hard links, or the entry is no file. */
+ * EINVAL if the file system lacks RENAME_NOREPLACE and the entry cannot be linked: no hard links, or a directory. */
 bool fullio_move_new(int from, const char *name, int to, const char *new_name);
 
 #endif

@@ -249,7 +249,8 @@ struct pj_idle {
 
 struct pj_loss {
 	uint64_t samples; /* number of lost samples: sum of the LOST_SAMPLES records in the file */
-	/* number of lost records of process state (mappings, names, forks): sum of the LOST records of their rings */
+	/* number of lost records of process state (mappings, names, forks): sum of the LOST records of their rings; in
+	 * a window that a later pjrecord completed, also of lost context switches, whose LOST records look the same */
 	uint64_t records;
 	uint64_t throttled; /* number of THROTTLE records */
 	uint64_t unknown;   /* number of samples of processes that were unknown at the time of the sample */

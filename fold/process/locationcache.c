@@ -113,8 +113,8 @@ static bool has_history(struct locationcache *locations, const struct dso *dso)
 	       timelines_of(&locations->timelines, dso->pid);
 }
 
-/* Returns true if a later sample may find a code blob where this process has none: pjrecord writes code to a pipe as
- * soon as it has the names. */
+/* Returns true if an address of JIT code that has no code blob now may have one at a later sample: pjrecord writes code
+ * to a pipe as soon as it has the names. */
 static bool may_get_history(const struct locationcache *locations)
 {
 	return locations->piped && locations->recorder && locations->recorder->is;

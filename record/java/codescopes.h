@@ -28,8 +28,8 @@ struct codescopes_stubs {
 
 /* Describes as many of the n blobs, from the first one on, as fit into a reply and into the budget of the request:
  * fills reply->names and reply->bytes, and sets reply->n to the number of processed blobs. A blob that is too large for
- * any reply counts as processed and has no description. A blob that alone exceeds the budget has no inlined calls
- * (`limited`). An exceeded budget is reset, so that the JVM stays readable. */
+ * any reply counts as processed and has no description. An nmethod that alone exceeds the budget is
+ * described without inlined calls (`limited`). Clears budget->over, so that the JVM stays readable. */
 void codescopes_describe(struct codescopes *codescopes, struct hotspot *hotspot, const struct blobframes *frames,
 			 struct codescopes_stubs *stubs, const struct blob *blob, uint32_t n, struct jvm_reply *reply);
 

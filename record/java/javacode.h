@@ -97,7 +97,8 @@ struct javacode_counts {
 	/* over_time: number of requests not made because a tenant was over its budget of time; over_memory: number of
 	 * JVMs dropped because a budget of memory was exceeded */
 	uint64_t over_time, over_memory;
-	uint64_t limited; /* number of nmethods without inlined calls, because they exceed the limits of a request */
+	/* number of nmethods without inlined calls, because reading them exceeds the budget of one request */
+	uint64_t limited;
 	struct helper_counts helpers;
 };
 /* Returns the counts since javacode_new; jvms and blobs are the numbers at present. */

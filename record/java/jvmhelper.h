@@ -71,7 +71,8 @@ struct jvm_request {
 struct jvm_code {
 	uint32_t index; /* index of the blob in the request */
 	uint32_t nmethods, bytes;
-	uint32_t limited; /* 1: the nmethod has no inlined calls, because they exceed the limits of a request */
+	/* 1: the nmethod has no inlined calls, because reading them exceeds the budget of one request */
+	uint32_t limited;
 	uint64_t start, end;
 };
 

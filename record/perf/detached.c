@@ -9,9 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TOLERANCE                                                                                          \
-	64 /* the enabled time may grow by 1/TOLERANCE less than CLOCK_MONOTONIC before a CPU is suspected \
-	    */
+/* the enabled time may grow by 1/TOLERANCE less than CLOCK_MONOTONIC before a CPU is suspected */
+#define TOLERANCE 64
 #define CONFIRM_NS 20000000   /* time between two reads of the event of a suspected CPU, several ticks of the kernel */
 #define TRIES 5               /* maximum number of reads of both clocks */
 #define SUSPENDED_NS 10000000 /* smallest difference of CLOCK_BOOTTIME and CLOCK_MONOTONIC that is a suspend */
@@ -27,7 +26,8 @@ struct detached {
 	struct observed *observed;
 	size_t n;
 	bool started;
-	uint64_t looked, asleep; /* CLOCK_MONOTONIC in ns and time in suspend in ns, at the last detached_find */
+	/* CLOCK_MONOTONIC, and the time in suspend, in ns, at the last detached_find or detached_start */
+	uint64_t looked, asleep;
 };
 
 struct detached *detached_new(void)

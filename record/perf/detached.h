@@ -36,9 +36,9 @@ void detached_start(struct detached *detached);
 bool detached_suspended(const struct detached *detached);
 
 /* Finds the CPUs whose event is detached, and returns their number; detached_has then returns true for each of them,
- * until the next call. A CPU that went offline within the last 1/64 of the time since the previous call is found by the
- * next call, except after a suspend. Reads one event of each CPU, which interrupts that CPU; waits 20 ms if a CPU is
- * suspected. Returns 0 before detached_start. */
+ * until the next call. If a CPU went offline in the last 1/64 of the time since the previous call (31 ms of 2 s), this
+ * call may overlook it, and the next one finds it; after a suspend this call finds all. Reads one event of each CPU,
+ * which interrupts that CPU; waits 20 ms if a CPU is suspected. Returns 0 before detached_start. */
 size_t detached_find(struct detached *detached);
 bool detached_has(const struct detached *detached, uint32_t cpu);
 

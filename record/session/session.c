@@ -387,19 +387,19 @@ static int time_to_wait(const struct session *session, int wait_ms)
 	return border - now < (uint64_t)wait_ms * 1000000 ? (int)((border - now) / 1000000) + 1 : wait_ms;
 }
 
-/* Warns that a CPU that came online is not recorded, because of an errno. */
+/* Warns that a CPU that came online is not recorded, because of an errno of perf_event_open or mmap. */
 static void report_unopened(int error)
 {
-	bool right = error == EACCES || error == EPERM;
-
-	warn("a CPU came online and is not recorded: %s: %s", strerror(error),
-	     right ? "pjrecord has dropped the right: set kernel.perf_event_paranoid=2, or start it again" :
-		     "pjrecord tries again every 2 s");
+	if (error == EACCES)
+		warn("a CPU came online and is not recorded, as pjrecord has dropped the right: set "
+		     "kernel.perf_event_paranoid=2");
+	else
+		warn("a CPU came online and is not recorded (%s): pjrecord tries again every 2 s", strerror(error));
 }
 
-/* Opens events on CPUs that came online. Warns once if an event needs a right that pjrecord has dropped; that event
- * stays closed. A CPU on which another event fails is tried again at each call; warns of the first failure. Returns
- * true if a CPU was added or opened again. */
+/* Opens events on CPUs that came online or whose events are detached. Warns once if a uprobe needs a right that
+ * pjrecord has dropped; it stays closed. Tries a CPU on which another event fails again at each call, and warns of the
+ * first such CPU. Warns of CPUs that were opened again. Returns true if a CPU was added or opened again. */
 static bool session_follow_cpus(struct session *session)
 {
 	size_t before = sources_refused(session->sources);
@@ -414,7 +414,7 @@ static bool session_follow_cpus(struct session *session)
 		report_unopened(sources_unopened(session->sources));
 	reopened = sources_reopened(session->sources) - reopened;
 	if (reopened)
-		warn("%llu CPU%s went offline and returned, as in a suspend: up to 4 s of samples are missing",
+		warn("%llu CPU%s went offline and returned, as in a suspend: up to 4 s of samples of each are missing",
 		     (unsigned long long)reopened, reopened == 1 ? "" : "s");
 	return came;
 }
@@ -425,9 +425,8 @@ static void session_look(struct session *session, uint64_t now)
 	bool on_cpus = session->o.target != TARGET_COMMAND && session->o.target != TARGET_THREADS;
 	bool came = on_cpus && session_follow_cpus(session);
 
-	/* Context switches on a new CPU were not recorded until now, so off-CPU times since the last check are
-	 * uncertain; since the check before it, because that check may have overlooked a CPU that had just gone
-	 * (detached.h). */
+	/* Context switches on a new CPU were not recorded while it had no events. detached_find may find a CPU one
+	 * check late, so off-CPU times of the last two intervals are uncertain. */
 	if (came) {
 		switches_mark_stale(session->w.switches, session->polled > LOOK_NS ? session->polled - LOOK_NS : 0);
 		switches_sure(session->w.switches);

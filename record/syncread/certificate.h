@@ -67,7 +67,7 @@ enum syncread_verdict {
 	SYNCREAD_CONTINUED, /* the thread's user registers changed between sample and switch, or are unknown */
 	SYNCREAD_RESUMED,   /* the thread ran on a CPU before the copy ended */
 	SYNCREAD_AWAKE,     /* the reader thread was not asleep when the sample was taken */
-	SYNCREAD_LOST,      /* the kernel dropped records of switches */
+	SYNCREAD_LOST,      /* records of switches are missing: the kernel dropped them, or events were closed */
 	SYNCREAD_UNWATCHED, /* records of switches were off on a CPU where the thread may have run */
 	SYNCREAD_LATE,      /* the copy or its records of switches arrived too late for a decision */
 	SYNCREAD_VERDICTS

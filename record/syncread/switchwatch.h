@@ -39,7 +39,7 @@ bool switchwatch_has(const struct switchwatch *switchwatch, uint32_t cpu);
 /* Sets the reader thread of a CPU, also in the certificate. Switches from or to the reader thread are left out of the
  * CPU's rate of records. */
 void switchwatch_reader(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu, uint32_t tid);
-/* Closes the events of a CPU that is offline, or whose events are detached. Undecided copies get SYNCREAD_LOST. */
+/* Closes the events of a CPU. Its running copies get SYNCREAD_UNWATCHED, all other undecided copies SYNCREAD_LOST. */
 void switchwatch_close(struct switchwatch *switchwatch, struct certificate *certificate, uint32_t cpu);
 /* Passes all records that are older than SWITCHWATCH_MARGIN_NS at `now` to the certificate, which decides on copies up
  * to that time. Calls arrived(to, cpu, tid) for each thread that migrated to a CPU. */

@@ -42,7 +42,7 @@ survived "300000 processes, one after the other" 0 -q f.data
 is "  all are seen" "$(cat out)" "short;[short] 300000"
 case ${PJ_BUILD:-} in *san*) ;; *) ok "  in 60 MB" sh -c 'ulimit -v 60000 && pjfold -q f.data | cmp - out' ;; esac
 "$bomb" aux >f.data
-survived "300 pieces of AUX area data" 0 -q f.data
+survived "300 blocks of AUX area data" 0 -q f.data
 is "  the samples around them" "$(awk '{ n += $NF } END { print n }' out)" 2
 case ${PJ_BUILD:-} in *san*) ;; *) ok "  in 60 MB" sh -c 'ulimit -v 60000 && pjfold -q f.data | cmp - out' ;; esac
 "$bomb" build-ids >f.data

@@ -126,7 +126,7 @@ static void shared_stock(void)
 	tenants_release(t, a, TENANT_MEMORY, 10);
 	ok(!tenants_hold(t, c, TENANT_MEMORY, 901) && tenants_hold(t, c, TENANT_MEMORY, 700) &&
 		   tenants_hold(t, a, TENANT_MEMORY, 200),
-	   "what was held in the shared account is released, and no more");
+	   "tenants_release takes exactly the tenant's amount from the shared account");
 	elapsed = 0;
 	tenants_free(t);
 }

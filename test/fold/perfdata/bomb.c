@@ -9,7 +9,7 @@
  *	build-ids  N mappings, and N build-ids of other files
  *	zstd       N MB of zeros, compressed
  *	storm      N processes, one after the other: a fork, a name, three mappings, a sample, an exit
- *	aux        N pieces of AUX area data of 300 kB, with a sample before and after them
+ *	aux        N blocks of AUX area data of 300 kB, with a sample before and after them
  *	script     perf script text of N events
  *	collide    folded text of N names that would share one hash bucket if the hash had no secret
  *	names      samples at N functions of /evil; names-elf: that file. The names are the ends of one of 32 kB

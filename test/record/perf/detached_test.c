@@ -49,7 +49,7 @@ static void check_growth(void)
 	ok(!detached_suspended(detached), "this machine is not suspended while a test runs");
 	is_u64(detached_find(detached), 1, "one of five CPUs is detached");
 	ok(detached_has(detached, 1), "  the one whose enabled time stands still");
-	ok(!detached_has(detached, 2), "  not one whose time grew late, but grows");
+	ok(!detached_has(detached, 2), "  not one whose enabled time lags, but still grows");
 	ok(!detached_has(detached, 0) && !detached_has(detached, 3),
 	   "  not one whose time grew, in either format of read()");
 	ok(!detached_has(detached, 4), "  not one that cannot be read");

@@ -190,7 +190,7 @@ static void check_threadless(void)
 	processes_doubted(p, 450);
 	processes_forget(p, 451);
 	ok(!processes_find(p, 3) && processes_find(p, 2) && processes_find(p, 4),
-	   "a process without threads that /proc does not name has ended, if it is not new");
+	   "a process without known threads that the scan did not find has ended, unless it is new");
 	processes_free(p);
 }
 

@@ -1,4 +1,4 @@
-/* session_test - CPUs that come during a recording are followed by pjrecord-wait, too. */
+/* session_test - pjrecord-wait gets the rings of CPUs that come online during a recording. */
 /* covers: record/session/session.c */
 #include "record/perf/sources.h"
 #include "record/session/waitstacks.h"
