@@ -210,7 +210,7 @@ all_forged()
 }
 until_true all_forged
 for given in "docker://$web" "${ours}1111"; do
-	flame -c "$given" -s 1 --folded forged.folded -o forged.svg
+	flame -c "$given" -s 3 --folded forged.folded -o forged.svg
 	is "cgroups that a user named as a container are left out" "$status $(sed -n 's/^\(inside\|database\|forged\);.*/\1/p' forged.folded | sort -u | tr '\n' ' ')" "0 inside "
 	ok "  that is said" grep -q "cgroups that container $(printf '%.12s' "$db"), user 65534 named as container .* left out" err
 done

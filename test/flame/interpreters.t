@@ -120,6 +120,8 @@ if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
 		unread_lines "" "  -q: none" ../real/pjrecord -q -o perl.data -- "$perl" -e "$loop"
 		setpriv --reuid=65534 --regid=65534 --clear-groups "$perl" -e 'while (1) { $x++ }' &
 		loops=$!
+		# until then the process is root's, so the user may not record it
+		until_ 20 grep -q perl "/proc/$loops/comm"
 		unread_lines "$unread" "  windows, one line" ../real/pjrecord -d perl -w 1 -n 3 -p $loops
 		unread_lines "" "  pjflame has it in its sentence" ../real/pjflame -s 1 -o x.svg $loops
 		ok "    which has the advice" grep -q 'of samples in an interpreter: perl[^ ]* does not name its Perl functions (pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, ' err
