@@ -67,6 +67,9 @@ static void run_ends(void)
 
 void diag_at_end(void (*end)(void))
 {
+	for (size_t i = 0; i < nends; i++)
+		if (at_end[i] == end)
+			return;
 	if (nends == countof(at_end))
 		die("more than %zu functions are registered for the end of the tool", countof(at_end));
 	if (nends == 0)

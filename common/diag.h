@@ -53,8 +53,8 @@ void diag_failure_is(int status);
 void diag_at_death(void (*clean)(void));
 
 /* Registers a function that runs once when the tool ends by exit(), by return from main or by die*(); the function
- * registered last runs first. At most four functions; a fifth ends the tool with a message. _exit() in a child process
- * does not run them. */
+ * registered last runs first. A function that is registered already stays at its place. At most four functions; a fifth
+ * ends the tool with a message. _exit() in a child process does not run them. */
 void diag_at_end(void (*end)(void));
 
 #endif

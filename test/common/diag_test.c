@@ -46,10 +46,35 @@ static void dies(void *arg)
 	die("no");
 }
 
+static void ends_1(void)
+{
+	cleaned();
+}
+
+static void ends_2(void)
+{
+	cleaned();
+}
+
+static void ends_3(void)
+{
+	cleaned();
+}
+
+static void ends_4(void)
+{
+	cleaned();
+}
+
+/* Registers the first *number of five functions, each twice. */
 static void registers(void *number)
 {
-	for (int i = 0; i < *(int *)number; i++)
-		diag_at_end(cleaned);
+	static void (*const end[])(void) = { cleaned, ends_1, ends_2, ends_3, ends_4 };
+
+	for (int i = 0; i < *(int *)number; i++) {
+		diag_at_end(end[i]);
+		diag_at_end(end[i]);
+	}
 	exit(0);
 }
 
@@ -109,7 +134,7 @@ int main(void)
 	is_str(c.out, STR("cleaned\n"), "die: cleans up");
 	child_run(&c, registers, &(int){ 4 });
 	ok(c.status == 0 && str_eq(c.out, STR("cleaned\ncleaned\ncleaned\ncleaned\n")),
-	   "four functions run at the end");
+	   "four functions run at the end, each once, although each was registered twice");
 	child_run(&c, registers, &(int){ 5 });
 	ok(c.status == PJ_FAILED && str_starts(c.err, STR("pjtest: more than 4 functions")), "a fifth is refused");
 	child_run(&c, dies_at, NULL);
