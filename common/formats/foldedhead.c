@@ -112,12 +112,17 @@ static bool foldedhead_later(struct str string, struct str other)
 	return whole != other_whole ? whole > other_whole : str_cmp(string, other) > 0;
 }
 
+/* Sets *have to the earlier or, with `latest`, to the later of both times. An empty *have is replaced. */
+static void foldedhead_take_time(struct str *have, struct str value, bool latest)
+{
+	if (have->n == 0 || (latest ? foldedhead_later(value, *have) : foldedhead_later(*have, value)))
+		*have = value;
+}
+
 void folded_header_times(struct folded_header *header, struct str from, struct str to)
 {
-	if (header->from.n == 0 || foldedhead_later(header->from, from))
-		header->from = from;
-	if (header->to.n == 0 || foldedhead_later(to, header->to))
-		header->to = to;
+	foldedhead_take_time(&header->from, from, false);
+	foldedhead_take_time(&header->to, to, true);
 }
 
 /* Parses a decimal number from least to max into *to. Returns false, and leaves *to unchanged, for other text. */
@@ -197,9 +202,8 @@ static bool get_text(struct str key, struct str value, struct folded_header *hea
 			continue;
 		if (texts[i].several == JOINED)
 			foldedhead_join(arena, have, value);
-		else if (have->n == 0 ||
-			 (texts[i].several == LATEST ? foldedhead_later(value, *have) : foldedhead_later(*have, value)))
-			*have = value;
+		else
+			foldedhead_take_time(have, value, texts[i].several == LATEST);
 		return true;
 	}
 	return false;

@@ -37,6 +37,12 @@ struct perf_file_header {
 	uint64_t features[4];
 };
 
+/* Returns true if the bit of a feature is set in the feature bits of a header. */
+static inline bool perf_has_feature(const uint64_t features[4], unsigned feature)
+{
+	return features[feature / 64] >> feature % 64 & 1;
+}
+
 #define PERF_PIPE_HEADER 16
 #define PERF_OLD_FILE_HEADER 72 /* size in bytes of a header without features */
 #define PERF_ATTR_MIN 64        /* smallest size of a struct perf_event_attr in bytes (PERF_ATTR_SIZE_VER0) */

@@ -169,11 +169,6 @@ static void read_feature(struct perfdata *perfdata, unsigned feature, struct per
 	free(body);
 }
 
-static bool has_feature(const uint64_t features[4], unsigned feature)
-{
-	return features[feature / 64] >> feature % 64 & 1;
-}
-
 /* Reads the features that pjfold uses. The table at offset `at` has the position of one feature for each bit that is
  * set in `features`. */
 static void read_features(struct perfdata *perfdata, const uint64_t features[4], uint64_t at, uint64_t file_size)
@@ -182,7 +177,7 @@ static void read_features(struct perfdata *perfdata, const uint64_t features[4],
 	char entry[sizeof(section)];
 
 	for (unsigned i = 0; i < FEATURES; i++) {
-		if (!has_feature(features, i))
+		if (!perf_has_feature(features, i))
 			continue;
 		if (in_pread(perfdata->in, entry, sizeof(entry), at) < sizeof(entry)) {
 			reader_bad(perfdata, at, "the table of features is truncated");
@@ -228,7 +223,7 @@ static void perfopen_open_file(struct perfdata *perfdata)
 	if (header.size < PERF_OLD_FILE_HEADER || header.data.offset < PERF_OLD_FILE_HEADER ||
 	    header.data.offset > INNER / 2 || header.data.size > INNER / 2)
 		die_at(perfopen_place_of(perfdata->in), "perf.data with a damaged header");
-	if (has_feature(header.features, FEATURE_DIR_FORMAT))
+	if (perf_has_feature(header.features, FEATURE_DIR_FORMAT))
 		die_at(perfopen_place_of(perfdata->in),
 		       "part of a directory of perf record --threads: use perf script -i DIRECTORY |");
 	read_attrs(perfdata, &header, file_size);

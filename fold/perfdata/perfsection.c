@@ -8,16 +8,11 @@
 
 #define BLOCK ((size_t)1 << 20)
 
-static bool perfsection_has(const struct perf_file_header *header, unsigned feature)
-{
-	return header->features[feature / 64] >> feature % 64 & 1;
-}
-
 /* Returns true if the section of a feature is after the table, so that a new table entry moves the section; false if
  * the section keeps its offset. */
 static bool perfsection_moves(const struct perfsection *perfsection, unsigned feature)
 {
-	return perfsection_has(&perfsection->header, feature) &&
+	return perf_has_feature(perfsection->header.features, feature) &&
 	       perfsection->section[feature].offset >= perfsection->end;
 }
 
@@ -52,7 +47,7 @@ const char *perfsection_early(const struct perf_file_header *header, struct in *
 		return NULL;
 	if (in_pread(input, (char *)features, n, place->offset) < n)
 		return "the part before the data is truncated";
-	*early = features[FEATURE_PJ_START / 64] >> FEATURE_PJ_START % 64 & 1;
+	*early = perf_has_feature(features, FEATURE_PJ_START);
 	return NULL;
 }
 
@@ -80,7 +75,7 @@ const char *perfsection_read(struct perfsection *perfsection, struct in *input)
 	for (unsigned i = 0; i < FEATURES; i++) {
 		struct perf_section *section = &perfsection->section[i];
 
-		if (!perfsection_has(header, i))
+		if (!perf_has_feature(header->features, i))
 			continue;
 		if (in_pread(input, (char *)section, sizeof(*section), at) < sizeof(*section))
 			return "the table of its features is truncated";
@@ -118,7 +113,7 @@ static void perfsection_put_table(const struct perfsection *perfsection, struct 
 	uint64_t n = 0, at;
 
 	for (unsigned i = 0; i < FEATURES; i++)
-		n += i == feature || perfsection_has(&perfsection->header, i);
+		n += i == feature || perf_has_feature(perfsection->header.features, i);
 	at = perfsection->end + n * sizeof(section);
 	for (unsigned i = 0; i < FEATURES; i++)
 		at += i != feature && perfsection_moves(perfsection, i) ? perfsection->section[i].size : 0;
@@ -132,7 +127,7 @@ static void perfsection_put_table(const struct perfsection *perfsection, struct 
 			out_bytes(out, &section, sizeof(section));
 			continue;
 		}
-		if (!perfsection_has(&perfsection->header, i))
+		if (!perf_has_feature(perfsection->header.features, i))
 			continue;
 		if (perfsection_moves(perfsection, i)) {
 			moved.offset = at;

@@ -45,7 +45,7 @@ void detached_free(struct detached *detached)
 
 void detached_remove(struct detached *detached, uint32_t cpu)
 {
-	for (size_t i = detached->n; i-- > 0;)
+	for (size_t i = detached ? detached->n : 0; i-- > 0;)
 		if (detached->observed[i].cpu == cpu)
 			detached->observed[i] = detached->observed[--detached->n];
 }
@@ -73,6 +73,8 @@ static uint64_t time_asleep(void)
 
 void detached_start(struct detached *detached)
 {
+	if (!detached)
+		return;
 	detached->started = true;
 	detached->looked = clock_now();
 	detached->asleep = time_asleep();
@@ -80,7 +82,7 @@ void detached_start(struct detached *detached)
 
 bool detached_suspended(const struct detached *detached)
 {
-	return detached->started && time_asleep() > detached->asleep + SUSPENDED_NS;
+	return detached && detached->started && time_asleep() > detached->asleep + SUSPENDED_NS;
 }
 
 /* Sets *ns to the time for which the event was enabled. Returns false if it cannot be read. */
@@ -134,11 +136,12 @@ static size_t confirm(struct detached *detached)
 
 size_t detached_find(struct detached *detached)
 {
-	uint64_t now = clock_now(), passed = now - detached->looked;
+	uint64_t now = clock_now(), passed;
 	bool suspended = detached_suspended(detached), any;
 
-	if (!detached->started)
+	if (!detached || !detached->started)
 		return 0;
+	passed = now - detached->looked;
 	any = suspect(detached, suspended ? UINT64_MAX : passed - passed / TOLERANCE);
 	detached->looked = now;
 	detached->asleep = time_asleep();
@@ -147,7 +150,7 @@ size_t detached_find(struct detached *detached)
 
 bool detached_has(const struct detached *detached, uint32_t cpu)
 {
-	for (size_t i = 0; i < detached->n; i++)
+	for (size_t i = 0; detached && i < detached->n; i++)
 		if (detached->observed[i].cpu == cpu)
 			return detached->observed[i].detached;
 	return false;

@@ -18,10 +18,11 @@
 /* bit of read_format with which events of detached_add must be opened */
 #define DETACHED_FORMAT ((uint64_t)PERF_FORMAT_TOTAL_TIME_ENABLED)
 
+/* All functions but detached_add accept NULL, as for a recording whose events follow threads. */
 struct detached;
 
 struct detached *detached_new(void);
-/* Frees the struct and closes no descriptor. Accepts NULL. */
+/* Frees the struct and closes no descriptor. */
 void detached_free(struct detached *detached);
 
 /* Adds an event of a CPU, or replaces the CPU's earlier event. The caller keeps fd open until detached_remove. */

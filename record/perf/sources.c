@@ -420,8 +420,7 @@ static void close_cpu(struct sources *sources, uint32_t cpu)
 	struct cpu_wakes *wakes = wakes_of(sources, cpu);
 
 	rings_remove(sources->rings, cpu);
-	if (sources->detached)
-		detached_remove(sources->detached, cpu);
+	detached_remove(sources->detached, cpu);
 	if (wakes)
 		*wakes = sources->wakes[--sources->nwakes];
 	for (size_t i = 0; i < sources->n; i++) {
@@ -618,8 +617,7 @@ void sources_enable(struct sources *sources)
 		for (size_t i = 0; i < sources->n; i++)
 			if (!sources->source[i].twin)
 				ioctl(sources->source[i].fd, PERF_EVENT_IOC_ENABLE, 0);
-	if (sources->detached)
-		detached_start(sources->detached);
+	detached_start(sources->detached);
 }
 
 void sources_close(struct sources *sources)
@@ -650,13 +648,13 @@ bool sources_cpus_differ(const struct sources *sources)
 	for (size_t i = 0; equal && i < n; i++)
 		equal = now[i] == sources->cpu[i] || cpulist_has(sources->cpu, sources->ncpus, now[i]);
 	free(now);
-	return !equal || (sources->detached && detached_suspended(sources->detached));
+	return !equal || detached_suspended(sources->detached);
 }
 
 /* Returns true if a CPU is not among the n online CPUs, or if its events are detached. */
 static bool must_close(const struct sources *sources, uint32_t cpu, const uint32_t *online, size_t n)
 {
-	return !cpulist_has(online, n, cpu) || (sources->detached && detached_has(sources->detached, cpu));
+	return !cpulist_has(online, n, cpu) || detached_has(sources->detached, cpu);
 }
 
 /* Closes the events of the CPUs for which must_close returns true, and removes these CPUs from the list. Calls `drain`
@@ -685,7 +683,7 @@ bool sources_follow_cpus(struct sources *sources, void (*drain)(void *to), void 
 	bool came = false;
 	size_t n;
 	uint32_t *now = cpulist_online(&n);
-	bool detached = sources->detached && detached_find(sources->detached);
+	bool detached = detached_find(sources->detached) > 0;
 
 	sources->unopened = 0;
 	if (n == 0 || (!detached && n == sources->ncpus && memcmp(now, sources->cpu, n * sizeof(*now)) == 0)) {

@@ -262,24 +262,27 @@ bool kernelsaver_scan(struct kernelsaver *kernelsaver)
 	return kernelsaver->now != before;
 }
 
+/* Makes a new snapshot although no module has changed: the changed hash makes kernelsaver_scan see a difference. */
+static void snapshot_again(struct kernelsaver *kernelsaver)
+{
+	kernelsaver->modules = ~kernelsaver->modules;
+	kernelsaver_scan(kernelsaver);
+}
+
 void kernelsaver_touch(struct kernelsaver *kernelsaver)
 {
 	char name[SAVERDIR_PATH];
 
 	kernelsaver_name(name, kernelsaver->dir->boot, kernelsaver->now);
 	if (kernelsaver->hidden) {
-		if (shows_addresses(kernelsaver)) {
-			kernelsaver->modules = ~kernelsaver->modules;
-			kernelsaver_scan(kernelsaver);
-		}
+		if (shows_addresses(kernelsaver))
+			snapshot_again(kernelsaver);
 		return;
 	}
-	/* The last snapshot could not be written, or was removed: makes a new one. The changed hash makes
-	 * kernelsaver_scan see a difference. */
+	/* the last snapshot could not be written, or was removed */
 	if (!kernelsaver->now || !saverdir_touch(kernelsaver->dir, name)) {
-		kernelsaver->modules = ~kernelsaver->modules;
 		kernelsaver->now = 0;
-		kernelsaver_scan(kernelsaver);
+		snapshot_again(kernelsaver);
 		return;
 	}
 	modules_name(name, kernelsaver->dir->boot, kernelsaver->now);
