@@ -259,6 +259,12 @@ $(PRELOAD): $(B)/%.so: %.c
 
 tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) $(PRELOAD) ## build the tests, too
 
+# What ./check needs of the build without sanitizers: of the unit tests, those with the marks that check.sh (PJ_UNITS=std)
+# looks for, and the programs that shell tests call.
+STD_UNITS := $(filter $(patsubst %.c,$(B)/%,$(shell grep -lE '^/[*] (std|once|full-san): ' -r test --include=*_test.c --include=*_fuzz.c)),$(UNITS) $(REPLAYS))
+
+tests-std: all $(STD_UNITS) $(WALK) $(HELPERS) $(PRELOAD) $(B)/test/fuzz/runtimes/jvmimage_fuzz $(B)/test/record/syncread/syncread_test
+
 check: tests ## everything that needs no server and no browser (T=pattern: by name, or by a module or folder that is covered)
 	$(Q)PJ_BUILD=$(B) T='$(T)' sh test/check.sh
 
@@ -396,6 +402,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all dist static static-curl static-program image deb rpm apk sbom install-system tests check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
+.PHONY: all dist static static-curl static-program image deb rpm apk sbom install-system tests tests-std check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o

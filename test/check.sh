@@ -8,6 +8,8 @@
 # PJ_FULL=0: leave out the tests that belong to ./check --full: those with a line `# full: REASON`, and in a build with
 # sanitizers those with `# full-san: REASON`. PJ_FULL=only: run only the tests that PJ_FULL=0 leaves out. A test with
 # `# once: REASON` does not depend on the build: builds with sanitizers leave it out.
+# PJ_UNITS=std: of the unit tests, run only those that check less, or do not run, with sanitizers: `std: REASON`, `once`
+# or `full-san`. ./check runs the others with sanitizers only.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PJ_TOP=$PWD
@@ -56,6 +58,9 @@ of_run()
 	esac
 	while read -r t; do
 		if [ -n "$never" ] && has_mark "$t" $never; then continue; fi
+		case ${PJ_UNITS:-}:$t in
+		std:build/*) has_mark "$t" 'std|once|full-san' || continue ;;
+		esac
 		if [ -n "${PJ_FULL:-}" ]; then
 			if has_mark "$t" "$mark"; then left_out=only; else left_out=0; fi
 			[ "$left_out" = "$PJ_FULL" ] || continue

@@ -1,5 +1,6 @@
 /* arena_test - alignment, zeroes, big objects, addresses that stay. */
 /* covers: common/arena.c */
+/* std: with AddressSanitizer each object is an allocation of its own */
 #include "common/arena.h"
 
 #include "test/lib/child.h"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # slices.t - --time-slice: what was lost stands in the header of the slice where it was lost; together it is the whole.
 # covers: fold/slices.c
+# full-san: 15 to 60 s with sanitizers; unit tests, cases and fuzz corpora of its modules run with them in ./check
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

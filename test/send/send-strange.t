@@ -2,6 +2,7 @@
 # send-strange.t - what is allowed but nobody expects goes into each store and comes back: stacks of every byte, stacks of a megabyte, labels that
 # look like the store's own language, hosts that are no names of folders.
 # covers: send/stores/batches.c send/stores/dirnames.c send/stores/eve.c send/http/json.c
+# full-san: 15 to 60 s with sanitizers; unit tests, cases and fuzz corpora of its modules run with them in ./check
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C TZ=UTC

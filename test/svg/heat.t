@@ -1,6 +1,7 @@
 #!/bin/sh
 # heat.t - pjheat as a filter: what the file has, messages, status, and inputs of strangers; the times of pjfold --time-slice.
 # covers: svg/pjheat.c svg/facts.c svg/heatpicture.c svg/heat/slots.c svg/heat/heatrows.c svg/heat/heatmap.c svg/heat/markers.c fold/slices.c
+# full-san: 15 to 60 s with sanitizers; unit tests, cases and fuzz corpora of its modules run with them in ./check
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
 LC_ALL=C

@@ -1,5 +1,6 @@
 /* sandbox_test - the rights of a process after sandbox_enter, read from /proc/self/status and tried one by one. */
 /* covers: common/process/sandbox.c */
+/* std: sanitizers need more system calls than a sandbox permits */
 #include "common/process/sandbox.h"
 
 #include "test/lib/child.h"

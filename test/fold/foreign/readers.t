@@ -2,6 +2,7 @@
 # readers.t - texts of other profilers: bpftrace, bcc, thread dumps, jfr print, simpleperf; and those of a real JVM.
 # covers: fold/foreign/foreignreader.c fold/foreign/foreignstack.c fold/foreign/bpftrace.c fold/foreign/bcc.c fold/run.c
 # covers: fold/foreign/threaddump.c fold/foreign/jfrprint.c fold/foreign/simpleperf.c fold/foreign/jsonlines.c
+# full-san: 15 to 60 s with sanitizers; unit tests, cases and fuzz corpora of its modules run with them in ./check
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 have pjfold || skip_all "pjfold is not built"

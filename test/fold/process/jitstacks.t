@@ -2,6 +2,7 @@
 # jitstacks.t - pjfold walks stack copies through generated code by the unwind tables that a jitdump has (JIT_CODE_UNWINDING_INFO): those of
 # a program whose generated code keeps no frame pointers, and those of CPython -X perf_jit, where it is installed.
 # covers: fold/process/copiedstack.c fold/jit/jitunwind.c fold/jit/jitdump.c
+# full-san: 15 to 60 s with sanitizers; unit tests, cases and fuzz corpora of its modules run with them in ./check
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 LC_ALL=C

@@ -7,6 +7,7 @@
 #
 # `conformance.t --sums` writes conformance.sums anew, with FLAMEGRAPH_DIR at 41fee1f.
 # covers: fold/script/asflamegraph.c
+# full-san: 15 to 60 s with sanitizers; unit tests, cases and fuzz corpora of its modules run with them in ./check
 # shellcheck source=test/lib/tap.sh
 . "$(dirname "$0")/../../lib/tap.sh"
 

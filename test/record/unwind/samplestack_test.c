@@ -2,6 +2,7 @@
  * process that makes them; libgcc's backtrace says what is right. */
 /* covers: record/unwind/samplestack.c record/unwind/stackjoin.c record/unwind/rootframes.c */
 /* covers: record/unwind/cfitables.c record/perf/samplerecord.c record/processes/overbudget.c */
+/* std: AddressSanitizer changes the stacks that it unwinds */
 /* covers: common/formats/unwindstats.c */
 #include "record/processes/overbudget.h"
 #include "record/processes/rescan.h"

@@ -73,6 +73,8 @@ export async function soon(check) {
 // TAP. A test is a name and a function that throws; `ok` and `is` throw with what was seen.
 const tests = [];
 export const test = (name, run) => tests.push([name, run]);
+// A test that opens many pages or tries many inputs: PJ_FULL=0 (./check without --full) leaves it out.
+test.full = (name, run) => { if (process.env.PJ_FULL !== '0') test(name, run); };
 export function ok(truth, what) { if (!truth) throw new Error(what); }
 export function is(got, wanted, what) { if (got !== wanted) throw new Error(`${what}: got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`); }
 export async function runTests() {
