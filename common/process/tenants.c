@@ -219,13 +219,23 @@ void tenants_credit(struct tenants *tenants, struct tenant tenant, enum tenant_f
 		account->level[flow] < burst - (int64_t)amount ? account->level[flow] + (int64_t)amount : burst;
 }
 
+/* Returns true if `held` and `amount` together do not exceed a limit; 0: there is no limit. */
+static bool within(uint64_t limit, uint64_t held, uint64_t amount)
+{
+	return !limit || (amount <= limit && held <= limit - amount);
+}
+
+bool tenants_has_room(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount)
+{
+	return within(tenants->limits.stock[stock], account_of(tenants, tenant)->sums.held[stock], amount);
+}
+
 bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount)
 {
 	struct account *account = account_of(tenants, tenant);
-	uint64_t max = tenants->limits.stock[stock], all = tenants->limits.total[stock];
 
-	if ((max && (amount > max || account->sums.held[stock] > max - amount)) ||
-	    (all && (amount > all || tenants->total[stock] > all - amount))) {
+	if (!tenants_has_room(tenants, tenant, stock, amount) ||
+	    !within(tenants->limits.total[stock], tenants->total[stock], amount)) {
 		account->sums.refused_stock[stock]++;
 		return false;
 	}

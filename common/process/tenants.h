@@ -64,6 +64,8 @@ bool tenants_may(struct tenants *tenants, struct tenant tenant, enum tenant_flow
 /* Adds an amount to a stock. If the tenant, or all tenants together, would then exceed a limit, adds nothing, counts a
  * refusal and returns false. */
 bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
+/* Returns true if the tenant's own limit of a stock leaves room for an amount, whatever all tenants together hold. */
+bool tenants_has_room(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
 /* Removes from a stock an amount that tenants_hold added for this tenant. */
 void tenants_release(struct tenants *tenants, struct tenant tenant, enum tenant_stock stock, uint64_t amount);
 

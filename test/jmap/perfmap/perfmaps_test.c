@@ -1,5 +1,6 @@
 /* Limits of the maps that pjmap writes, with a publisher that writes them: a tenant at its limit loses the oldest maps
- * of processes that ended, never one of a process that lives, and never the file of another process. */
+ * of processes that ended, never one of a process that lives, and never the file of another process. At the limit of
+ * all, tenants without a living process lose theirs. */
 /* covers: jmap/perfmap/perfmaps.c jmap/perfmap/publisher.c jmap/perfmap/mapfile.c */
 #include "jmap/perfmap/perfmaps.h"
 #include "test/lib/tap.h"
@@ -89,6 +90,27 @@ static void test_limit_of_all(struct perfmaps *maps)
 	ok(put(maps, 201, second, 60), "another tenant has space of its own");
 	ok(!put(maps, 202, second, 30), "  up to the limit of all tenants");
 	ok(size_of(104) == 90 && size_of(201) == 60, "  and no tenant loses a map to another");
+	ok(put(maps, 105, first, 0), "a second process of the first tenant");
+	perfmaps_ended(maps, 104);
+	ok(!put(maps, 202, second, 30) && size_of(104) == 90,
+	   "nor the map of an ended process while the tenant has another");
+	perfmaps_ended(maps, 105);
+	ok(!put(maps, 202, second, 50) && size_of(104) == 90, "  nor for a tenant at its own limit");
+	ok(put(maps, 202, second, 30), "without a living process, the tenant loses its oldest map");
+	ok(size_of(104) == 0 && size_of(201) == 60 && size_of(202) == 30, "  and no other tenant does");
+}
+
+/* Ended processes whose maps have no bytes reach no limit of bytes. */
+static void test_limit_of_number(struct perfmaps *maps)
+{
+	const pid_t base = 1000;
+
+	for (pid_t pid = base; pid < base + 2 * PERFMAPS_N_MAX; pid++)
+		if (perfmaps_reserve(maps, pid, first, 0))
+			perfmaps_ended(maps, pid);
+	is_u64(maps->n, PERFMAPS_N_MAX, "the list of maps has a maximum");
+	ok(size_of(201) == 60 && size_of(202) == 30, "  living processes keep their maps");
+	ok(perfmaps_reserve(maps, base, second, 0), "  and another tenant has space in it");
 }
 
 int main(void)
@@ -106,6 +128,7 @@ int main(void)
 	test_limit_of_tenant(&maps);
 	test_replaced(&maps);
 	test_limit_of_all(&maps);
+	test_limit_of_number(&maps);
 	perfmaps_free(&maps);
 	tenants_free(tenants);
 	publisher_end(publisher);
