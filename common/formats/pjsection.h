@@ -437,6 +437,9 @@ struct pj_unwinding {
 	/* Stacks broken in code that has changed to another stack, such as runtime.systemstack of Go. In windows of
 	 * earlier versions the struct ends before this field. */
 	uint64_t other_stack;
+	/* nmethods whose inlined calls exceed the limits of one request, so their frames lack the inlined methods. In
+	 * windows of earlier versions the struct ends before this field. */
+	uint64_t java_limited;
 };
 
 #endif

@@ -212,5 +212,12 @@ void unwindstats_text(struct text *text, const struct pj_unwinding *unwinding)
 		text_grouped(text, unwinding->jvms_unread);
 		text_add(text, unwinding->jvms_unread == 1 ? " JVM cannot be read" : " JVMs cannot be read");
 	}
+	if (unwinding->java_limited) {
+		text_add(text, "; ");
+		text_grouped(text, unwinding->java_limited);
+		text_add(text, unwinding->java_limited == 1 ?
+				       " compiled Java method has more inlined calls than are read" :
+				       " compiled Java methods have more inlined calls than are read");
+	}
 	put_verified(text, unwinding);
 }

@@ -68,17 +68,19 @@ static void describe_nmethod(struct codescopes *codescopes, struct hotspot *hots
 {
 	struct jvm_code head = { .index = index, .start = blob->begin, .end = blob->end };
 	size_t bytes;
+	bool large;
 
 	codescopes->tree.n = 0;
 	codescopes_number(codescopes, blob->method);
 	codescopes_put_tree(codescopes, hotspot, blob);
 	bytes = codescopes->tree.n + codescopes->methods.n * sizeof(uint64_t);
-	if (bytes > JVM_CODE_BYTES_MAX - sizeof(head) || codescopes->tree.n == 0) {
+	large = bytes > JVM_CODE_BYTES_MAX - sizeof(head);
+	if (large || codescopes->tree.n == 0) {
 		codescopes->tree.n = 0;
 		intern_free(&codescopes->methods);
 		codescopes_number(codescopes, blob->method);
 	}
-	head.limited = codescopes_is_over(hotspot);
+	head.limited = large || codescopes_is_over(hotspot);
 	codescopes_put(&codescopes->out, head, &codescopes->methods, text_view(&codescopes->tree));
 	intern_free(&codescopes->methods);
 }

@@ -97,7 +97,7 @@ struct javacode_counts {
 	/* over_time: number of requests not made because a tenant was over its budget of time; over_memory: number of
 	 * JVMs dropped because a budget of memory was exceeded */
 	uint64_t over_time, over_memory;
-	/* number of nmethods without inlined calls, because reading them exceeds the budget of one request */
+	/* number of nmethods without their inlined calls, because these exceed the limits of one request */
 	uint64_t limited;
 	struct helper_counts helpers;
 };

@@ -71,7 +71,8 @@ struct jvm_request {
 struct jvm_code {
 	uint32_t index; /* index of the blob in the request */
 	uint32_t nmethods, bytes;
-	/* 1: the nmethod has no inlined calls, because reading them exceeds the budget of one request */
+	/* 1: the element has no inlined calls of the nmethod, because they exceed the budget of one request or
+	 * JVM_CODE_BYTES_MAX */
 	uint32_t limited;
 	uint64_t start, end;
 };

@@ -675,8 +675,12 @@ struct pj_unwinding samplestack_counts(const struct samplestack *stack)
 {
 	struct pj_unwinding unwinding = stack->counts;
 
-	if (stack->javacode)
-		unwinding.jvms_unread = javacode_count(stack->javacode).unread - stack->unread;
+	if (stack->javacode) {
+		struct javacode_counts java = javacode_count(stack->javacode);
+
+		unwinding.jvms_unread = java.unread - stack->unread;
+		unwinding.java_limited = java.limited - stack->limited;
+	}
 	return unwinding;
 }
 
@@ -689,6 +693,10 @@ void samplestack_reset_counts(struct samplestack *stack)
 {
 	stack->counts = (struct pj_unwinding){ 0 };
 	stack->names_of = (struct stacks_by_name){ 0 };
-	if (stack->javacode)
-		stack->unread = javacode_count(stack->javacode).unread;
+	if (stack->javacode) {
+		struct javacode_counts java = javacode_count(stack->javacode);
+
+		stack->unread = java.unread;
+		stack->limited = java.limited;
+	}
 }

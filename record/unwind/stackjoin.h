@@ -33,7 +33,8 @@ struct samplestack {
 	 * sample */
 	uint64_t until;
 	enum waitcopy_frames frames;
-	uint64_t unread; /* count of JVMs that could not be read, at the start of this window */
+	/* counts of struct javacode_counts at the start of this window */
+	uint64_t unread, limited;
 	struct rootframes starts;
 	struct pj_unwinding counts;
 	struct stacks_by_name names_of;

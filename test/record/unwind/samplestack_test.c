@@ -250,6 +250,11 @@ static void test_records(struct processes *processes, struct cfitables *tables)
 		   "stack, 0.2 % where Go changes to another stack, under 0.1 % of 32-bit code); 9 exceed the copy and continue by frame pointers, 2 not to the root; 1 unwound before its unwind tables were loaded"),
 	       "  with all that there is to be said");
 	shown.n = 0;
+	unwindstats_text(&shown, &(struct pj_unwinding){ .stacks = 9, .complete = 9, .java_limited = 2 });
+	is_str(text_view(&shown),
+	       STR("100.0 % of 9 stacks are complete; 2 compiled Java methods have more inlined calls than are read"),
+	       "  and Java methods without their inlined calls");
+	shown.n = 0;
 	unwindstats_text(&shown, &(struct pj_unwinding){ .stacks = 9,
 							 .complete = 9,
 							 .same = 3000,
