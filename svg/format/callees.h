@@ -28,11 +28,28 @@ static inline void callees_push(struct callees *callees, uint32_t id, struct are
 	callees->id[callees->n++] = id;
 }
 
+/* Elements that callees_find compares in one step. */
+enum { CALLEES_STEP = 16 };
+
+/* Returns true if one of the CALLEES_STEP elements from `element` on is id. The loop does not end at a match, so that
+ * compilers make vector instructions of it. */
+static inline bool callees_any(const uint32_t *element, uint32_t id)
+{
+	uint32_t found = 0;
+
+	for (unsigned i = 0; i < CALLEES_STEP; i++)
+		found |= element[i] == id ? UINT32_MAX : 0;
+	return found != 0;
+}
+
 /* Returns the position of id in the list, counted from 1 at the front. The list must contain id. */
 static inline uint32_t callees_find(const struct callees *callees, uint32_t id)
 {
 	uint32_t index = 1;
 
+	while (callees->n - index + 1 >= CALLEES_STEP &&
+	       !callees_any(callees->id + (callees->n - index + 1 - CALLEES_STEP), id))
+		index += CALLEES_STEP;
 	while (callees->id[callees->n - index] != id)
 		index++;
 	return index;
