@@ -95,10 +95,15 @@ ptrdiff_t str_rfind(struct str string, char byte)
 ptrdiff_t str_find_str(struct str string, struct str needle)
 {
 	const char *p;
+	ptrdiff_t at;
 
 	if (needle.n == 0)
 		return 0;
-	p = string.n ? memmem(string.p, string.n, needle.p, needle.n) : NULL;
+	/* memmem prepares a table or compares byte by byte; most strings do not have the first byte of the needle */
+	at = str_find(string, needle.p[0]);
+	if (at < 0)
+		return -1;
+	p = memmem(string.p + at, string.n - (size_t)at, needle.p, needle.n);
 	return p ? p - string.p : -1;
 }
 
