@@ -92,7 +92,7 @@ static void grow_guesses(struct path *path)
 
 /* Returns the id of the first frame of rest, which follows frame `after` as its next sibling (is_sibling) or as its
  * callee. First tries the frame that followed `after` last time (path->guess), which saves most lookups. */
-static uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, struct str rest)
+static inline uint32_t path_frame(struct path *path, uint32_t after, bool is_sibling, struct str rest)
 {
 	struct intern *frames = &path->s->frames;
 	uint32_t *guess;
@@ -138,22 +138,25 @@ static uint32_t path_go_along(struct path *path, uint32_t node, uint32_t sibling
 	return path_append(path, node, sibling, stack, at);
 }
 
-static uint32_t path_go(struct path *path, uint32_t node, struct str stack, size_t at)
+/* Finds or appends nodes for the frames of stack from byte `at` on, below `node`. Returns the last one. sibling: frame
+ * of the previous callee of node; 0: none. */
+static uint32_t path_go(struct path *path, uint32_t node, uint32_t sibling, struct str stack, size_t at)
 {
+	const struct stacks *stacks = path->s;
+	uint32_t frame = sibling ? sibling : node ? stacks->node[node].frame : 0;
 	size_t first = path->nsteps, n = 0;
 
-	while (at <= stack.n) {
-		struct str rest = str_from(stack, at), frame = str_cut(&rest, ';');
-
+	for (; at <= stack.n; sibling = 0) {
 		if (n == path->frames_cap) {
 			path->frames_cap = path->frames_cap ? path->frames_cap * 2 : 256;
 			path->frame = mem_grow(path->frame, sizeof(*path->frame), path->frames_cap);
 		}
-		path->frame[n++] = stacks_frame(path->s, frame);
-		path_step(path)->end = at + frame.n;
-		at += frame.n + 1;
+		frame = path_frame(path, frame, sibling, str_from(stack, at));
+		path->frame[n++] = frame;
+		at += intern_str(&stacks->frames, frame).n;
+		path_step(path)->end = at++;
 	}
-	stacks_expect(path->s, node, path->frame, n);
+	stacks_expect(stacks, node, path->frame, n);
 	for (size_t i = 0; i < n; i++)
 		path->step[first + i].node = node = stacks_child(path->s, node, path->frame[i]);
 	return node;
@@ -185,11 +188,12 @@ uint32_t path_to(struct path *path, struct str stack, size_t same)
 		else if (!foldedpath_follows(path, stack, at, same))
 			path->loose = path->nsteps + 1;
 		path->in_order = path->in_order && path->loose == SIZE_MAX;
-		sibling = path->s->node[path->step[path->nsteps].node].frame;
 	}
+	if (path->nsteps < nsteps)
+		sibling = path->s->node[path->step[path->nsteps].node].frame;
 	if (path->along && path->loose == SIZE_MAX)
 		return path_go_along(path, node, sibling, stack, at);
-	return path_go(path, node, stack, at);
+	return path_go(path, node, sibling, stack, at);
 }
 
 void path_end(struct path *path)
