@@ -123,9 +123,9 @@ $(B)/bin/$(notdir $(1:.c=)): $(B)/$(1:.c=.o) $(call parts,$(patsubst %/,%,$(dir 
 endef
 $(foreach m,$(MAINS),$(eval $(call tool,$(m))))
 
-# A build for coverage also writes the counters of forked processes: these end by _exit(), or by SIGKILL from a tool.
+# A build for coverage also writes the counters of forked processes: these end by _exit(), or by a signal.
 ifeq ($(SAN),cover)
-LDLIBS += -Wl,--wrap=_exit -Wl,--wrap=kill $(B)/test/lib/gcovexit.o
+LDLIBS += -Wl,--wrap=_exit -Wl,--wrap=kill -Wl,--wrap=prctl $(B)/test/lib/gcovexit.o
 $(TOOLS) $(UNITS) $(WALK) $(REPLAYS): | $(B)/test/lib/gcovexit.o
 endif
 
@@ -250,8 +250,10 @@ $(HELPERS): $(B)/%: $(B)/%.o $(PARTS) $(LIB)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # Libraries that tests load into tools by LD_PRELOAD. Builds with sanitizers have none, because the library of a
-# sanitizer must be loaded first.
-PRELOAD := $(if $(filter 0,$(SAN)),$(patsubst %.c,$(B)/%.so,$(wildcard test/send/preload/*.c test/suite/preload/*.c)))
+# sanitizer must be loaded first. A build for coverage has none that counts the calls of pjsend, as gcov has calls, too.
+PRELOAD_0 := test/send/preload test/suite/preload
+PRELOAD_cover := test/suite/preload
+PRELOAD := $(patsubst %.c,$(B)/%.so,$(wildcard $(addsuffix /*.c,$(PRELOAD_$(SAN)))))
 
 $(PRELOAD): $(B)/%.so: %.c
 	@mkdir -p $(@D)

@@ -108,6 +108,12 @@ pid_t fork(void)
 	return pid;
 }
 
+/* Lets no further call of this process fail: gcovexit.c calls it. */
+void stop_failures_for_gcov(void)
+{
+	counting = false;
+}
+
 __attribute__((destructor)) static void end(void)
 {
 	char line[64];
