@@ -4,11 +4,14 @@
 # PJ_BUILD: that build. STAGES: those of the tests ("all stores live"). REPORT=1: no tests, the report of the last run. SHOW=1: also each file.
 # Prints `FOLDER LINES REACHED %`; figures.sh takes these lines. Ends with 1 if a folder or all is below MIN (85) percent.
 # PJ_FULL=0 leaves out the tests of ./check --full, as in check.sh: then jmap/attach is not reached.
-# Helper processes are not confined to their files, and end so that they write their counters (test/lib/gcovexit.c). The lines of a process that
-# a test or a signal kills, or that another root file system or the mode of a folder keeps from build/, are not counted.
+# LEAVE_OUT: tests whose path matches this extended regular expression do not run. By default, these are tests that add no counters of this build:
+# they boot a guest, build tools of their own or read only sources; and fleet.t, which waits for minutes and has the lines of other tests.
+# Helper processes are not confined to their files, and write their counters before a signal of a tool ends them (test/lib/gcovexit.c). The lines of
+# a process that a test or the kernel ends by SIGKILL, or that another root file system or the mode of a folder keeps from build/, are not counted.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 export PJ_BUILD
+LEAVE_OUT=${LEAVE_OUT-'-guest[.]t$|^test/packaging/|^test/(words|suite/(release|quickstart|fleet))[.]t$'}
 log=$PJ_BUILD/coverage
 if [ -z "${REPORT:-}" ]; then
 	# processes of other users write counters, too
@@ -18,7 +21,9 @@ if [ -z "${REPORT:-}" ]; then
 	PJ_PERF=$(command -v perf)
 	export PJ_PERF
 	for stage in ${STAGES:-all stores live}; do
-		STAGE=$stage PJ_TAP=$PWD/$PJ_BUILD/tap-cover-$stage sh test/check.sh >"$log/$stage.log" 2>&1
+		# names of cases, which cases.sh runs, follow those of the tests
+		tests=$(STAGE=$stage PJ_LIST=1 sh test/check.sh | grep -v '/cmd$' | grep -vE -e "${LEAVE_OUT:-^$}")
+		STAGE=$stage PJ_TESTS=$tests PJ_TAP=$PWD/$PJ_BUILD/tap-cover-$stage sh test/check.sh >"$log/$stage.log" 2>&1
 		echo "$stage: $(tail -n 1 "$log/$stage.log")"
 	done
 fi
