@@ -287,6 +287,7 @@ until_true grep -qs "did you mean" err
 ok "the number of a JVM, taken for seconds: what was meant is asked" grep -qx "pjmap: $pid, used as seconds, is the PID of a JVM: did you mean 'pjmap --once $pid'?" err
 kill -INT $bare
 wait $bare
+rm -rf bare # the wait below is for the timeline of this pjmap, which then takes SIGINT
 pjmap 1 -d bare --no-perf-map 2>err &
 bare=$!
 started="$started $bare"
