@@ -4,6 +4,7 @@
 #include "record/probes/elfsymbol.h"
 #include "common/files/fullio.h"
 #include "test/lib/tap.h"
+#include "test/record/probes/writtenelf.h"
 
 #include <fcntl.h>
 
@@ -69,54 +70,6 @@ static void test_damage(struct str image)
 	text_free(&copy);
 }
 
-enum { AT_CODE = 0x100, AT_SYMBOLS = 0x200, AT_STRINGS = 0x400, AT_SECTIONS = 0x20000, LONG = 0x10000 };
-
-/* Writes a file with one segment of code and a table of `n` symbols. */
-static struct text written(const Elf64_Sym *symbol, size_t n, struct str strings)
-{
-	struct text image = { 0 };
-	Elf64_Ehdr header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-			      .e_type = ET_DYN,
-			      .e_machine = EM_X86_64,
-			      .e_version = EV_CURRENT,
-			      .e_phoff = sizeof(header),
-			      .e_shoff = AT_SECTIONS,
-			      .e_ehsize = sizeof(header),
-			      .e_phentsize = sizeof(Elf64_Phdr),
-			      .e_phnum = 1,
-			      .e_shentsize = sizeof(Elf64_Shdr),
-			      .e_shnum = 3 };
-	Elf64_Phdr segment = { .p_type = PT_LOAD,
-			       .p_flags = PF_R | PF_X,
-			       .p_offset = AT_CODE,
-			       .p_vaddr = 0x5100,
-			       .p_filesz = 0x100,
-			       .p_memsz = 0x100 };
-	Elf64_Shdr section[3] = { { .sh_type = SHT_NULL },
-				  { .sh_type = SHT_SYMTAB,
-				    .sh_offset = AT_SYMBOLS,
-				    .sh_size = n * sizeof(*symbol),
-				    .sh_link = 2,
-				    .sh_entsize = sizeof(*symbol) },
-				  { .sh_type = SHT_STRTAB, .sh_offset = AT_STRINGS, .sh_size = strings.n } };
-
-	text_reserve(&image, AT_SECTIONS + sizeof(section));
-	memset(image.p, 0, AT_SECTIONS + sizeof(section));
-	image.n = AT_SECTIONS + sizeof(section);
-	memcpy(image.p, &header, sizeof(header));
-	memcpy(image.p + sizeof(header), &segment, sizeof(segment));
-	memcpy(image.p + AT_SYMBOLS, symbol, n * sizeof(*symbol));
-	memcpy(image.p + AT_STRINGS, strings.p, strings.n);
-	memcpy(image.p + AT_SECTIONS, section, sizeof(section));
-	return image;
-}
-
-#define FUNCTION(name, bind, kind, value)                                                                    \
-	{                                                                                                    \
-		.st_name = (name), .st_info = ELF64_ST_INFO(bind, kind), .st_shndx = 1, .st_value = (value), \
-		.st_size = 8                                                                                 \
-	}
-
 static void test_written(void)
 {
 	static const char names[] = "\0both\0twice\0chosen\0outside\0g\033[2J\nod\0ver@@V2\0far";
@@ -135,18 +88,20 @@ static void test_written(void)
 	struct elfsymbol s;
 
 	text_bytes(&strings, names, sizeof(names));
-	while (strings.n < LONG)
+	while (strings.n < WRITTEN_LONG)
 		text_char(&strings, 'x'); /* a name of 64 kB without an end */
-	image = written(symbol, countof(symbol), text_view(&strings));
-	ok(look(text_view(&image), "both", &s) == ELFSYMBOL_FOUND && s.offset == AT_CODE + 0x20, "global before local");
+	image = written_elf(symbol, countof(symbol), text_view(&strings));
+	ok(look(text_view(&image), "both", &s) == ELFSYMBOL_FOUND && s.offset == WRITTEN_CODE + 0x20,
+	   "global before local");
 	ok(look(text_view(&image), "twice", &s) == ELFSYMBOL_SEVERAL, "two functions of one name");
 	ok(look(text_view(&image), "chosen", &s) == ELFSYMBOL_INDIRECT, "an indirect function");
 	ok(look(text_view(&image), "outside", &s) == ELFSYMBOL_NO_CODE, "an address without code");
-	ok(look(text_view(&image), "ver", &s) == ELFSYMBOL_FOUND && s.offset == AT_CODE + 0x30, "the default version");
+	ok(look(text_view(&image), "ver", &s) == ELFSYMBOL_FOUND && s.offset == WRITTEN_CODE + 0x30,
+	   "the default version");
 	ok(look(text_view(&image), "none", &s) == ELFSYMBOL_NONE, "a name that the table has not");
 	ok(look(text_view(&image), "g\033[2J\nox", &s) == ELFSYMBOL_NONE && strcmp(s.similar, "g?[2J?od") == 0,
 	   "control characters do not come out");
-	section = (Elf64_Shdr *)(void *)(image.p + AT_SECTIONS);
+	section = (Elf64_Shdr *)(void *)(image.p + WRITTEN_SECTIONS);
 	section[1].sh_size = ELFSYMBOL_SECTION_MAX + 1;
 	ok(look(text_view(&image), "both", &s) == ELFSYMBOL_LARGE, "a table that is too large");
 	text_free(&image);
