@@ -68,6 +68,7 @@ for case in "$top"/test/*/cases/*/; do
 	case=${case%/}
 	folder=${case#"$top"/test/}
 	tool=pj${folder%%/*}
+	if [ "$tool" = pjjmap ]; then tool=pjmap; fi
 	name=$tool/${case##*/}
 	[ -e "$case/cmd" ] || continue
 	have "$tool" || continue
