@@ -27,7 +27,7 @@ need_whole_system()
 	window=${PJ_BUILD:-$top/build/std-cc}/test/fold/perfdata/window
 	case $window in /*) ;; *) window=$top/$window ;; esac
 	[ -x "$window" ] || skip_all "the helpers are not built"
-	pjrecord -q -a -d probe -w 1 -n 1 --keep-symbols none >/dev/null 2>why || skip_all "the whole system may not be recorded here: $(head -n 1 why)"
+	pjrecord -q -a -s 100ms -o probe.data 2>why || skip_all "the whole system may not be recorded here: $(head -n 1 why)"
 }
 
 # start_load: starts a busy process, so that each window has samples; sets $load to its PID. The test ends it.

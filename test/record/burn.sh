@@ -17,7 +17,7 @@ pjrecord -q -o probe.data -- ./$burn spin 0.2 2>why || skip_all "perf events are
 
 cpus=$(getconf _NPROCESSORS_ONLN)
 all=1
-pjrecord -q -a -d probe -w 1 -n 1 >probe.out 2>why || all=
+pjrecord -q -a -s 100ms -o probe.data 2>why || all=
 
 # load N ARGUMENTS...: N burns in the background; their numbers in $load
 load()
