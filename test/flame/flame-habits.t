@@ -166,13 +166,13 @@ else
 fi
 
 # ---- recordings
-pjrecord -q -a -w 1 --once -d try >out 2>why || { skip "recordings" "recording is not allowed here: $(head -n 1 why)"; done_testing; exit; }
+pjrecord -q -a -s 100ms -o try.data >out 2>why || { skip "recordings" "recording is not allowed here: $(head -n 1 why)"; done_testing; exit; }
 ./$burn shares 400 &
 load=$!
 ok "pjflame PID" pjflame -q -s 1 $load
-echo 'app;main 3' | pjflame -s 1 -o host.svg 2>err
+echo 'app;main 3' | pjflame -s 300ms -o host.svg 2>err
 is "a pipe without the operand -: status, message" "$? $(grep -c 'pipe on standard input is not read: perf script | pjflame - draws it' err)" "0 1"
-echo 'app;main 3' | pjflame -s 1 -o host.svg -a 2>err
+echo 'app;main 3' | pjflame -s 300ms -o host.svg -a 2>err
 is "  with a target: status, message" "$? $(grep -c 'pipe on standard input' err)" "0 0"
 pjflame -c no-such-container -s 60 >out 2>err </dev/null
 is "a container that is not there: status, advice" "$? $(grep -cE "called 'no-such-container': (pjflame --list prints|there is none that this user may see: -p PID records|did you mean)" err)" "1 1"
@@ -181,7 +181,7 @@ sh -c 'sleep 60 & wait' &
 idle=$!
 until_true pgrep -P "$idle"
 children=$(pgrep -P "$idle")
-pjflame -q -s 1 -o idle.svg $idle 2>err
+pjflame -q -s 300ms -o idle.svg $idle 2>err
 is "a process that sleeps, with a child process: status" $? 1
 ok "  with the PIDs to record" grep -qF -- "(-p $idle,$children " err
 kill $idle $children
@@ -192,19 +192,19 @@ ok "  is its picture" shows spy.svg burn
 ok "-p PID sleep N, as perf has it, and -i TIME" pjflame -q -i 5ms -p $load --native -o timer.svg sleep 1
 ok "  is its picture" shows timer.svg burn
 ok "  of N seconds" sh -c 'pjsvg --unpack timer.svg | awk "{ n += \$NF } END { exit !(n >= 5 && n <= 300) }"'
-ok "-t PID" pjflame -q -s 1 -t -o threads.svg $load
+ok "-t PID" pjflame -q -s 500ms -t -o threads.svg $load
 # shellcheck disable=SC2154 # of burn.sh
 ok "  has a frame of the process and one of the thread" shows threads.svg "^$burn;\[$burn\];"
 pjflame top -q -n 1 -s 1 --pid $load >table
 is "top --pid PID: status" $? 0
 ok "  is a table" grep -q '%  fifty' table
-ok "pjflame PROGRAM ARGUMENTS" pjflame -q ./$burn shares 1
+ok "pjflame PROGRAM ARGUMENTS" pjflame -q ./$burn cpu 0.3
 ok "  is its picture" shows flame.svg burn
 pjflame -q sh -c 'exit 7' -q 2>err
 is "a program in PATH, with options of its own and its status" $? 7
-pjflame -q -s 1 -o first.svg -- sh -c "./$burn shares 2; head -c 300000000 /dev/zero | cksum; exit 7" >out 2>err
-is "-s 1 with a command that takes longer: status of the command" $? 7
-ok "  is the picture of its first second" shows first.svg burn
+pjflame -q -s 500ms -o first.svg -- sh -c "./$burn shares 1.5; head -c 300000000 /dev/zero | cksum; exit 7" >out 2>err
+is "-s 500ms with a command that takes longer: status of the command" $? 7
+ok "  is the picture of its first half second" shows first.svg burn
 ok "  alone" not shows first.svg cksum
 
 # a signal ends the recording of a command and, as with perf record, the command
@@ -237,9 +237,9 @@ for signal in TERM INT; do
 	ok "  and the command has ended" not has_run ended.out
 	rm -f ended.svg
 done
-echo given | pjflame -q -o in.svg -- sh -c "cat; exec ./$burn shares 0.2" >out 2>err
+echo given | pjflame -q -o in.svg -- sh -c "cat; exec ./$burn cpu 0.1" >out 2>err
 is "a command has the standard input: status" "$? $(cat out err)" "0 given"
-pjflame -q -o closed.svg -- sh -c "./$burn shares 0.5; exit 7" >&- 2>err
+pjflame -q -o closed.svg -- sh -c "./$burn cpu 0.2; exit 7" >&- 2>err
 is "a closed standard output: status of the command" "$? $(cat err)" "7 "
 ok "  is its picture" shows closed.svg burn
 if [ -n "$undo" ] && have script; then
@@ -260,7 +260,7 @@ else
 	skip "Ctrl-C while a command is recorded" "no script, or env cannot undo that jobs of a shell ignore it"
 fi
 
-pjrecord -q -p $load -s 1 -o perf.data 2>err
+pjrecord -q -p $load -s 500ms -o perf.data 2>err
 ok "pjflame perf.data" pjflame -q -o data.svg perf.data
 ok "  is its picture" shows data.svg burn
 
@@ -285,7 +285,7 @@ C
 ok "a program with a thread called VM Thread" ${CC:-cc} -O1 -g -pthread -o named named.c
 ./named &
 named=$!
-ok "  pjflame -t" pjflame -q -s 1 -t -o named.svg $named
+ok "  pjflame -t" pjflame -q -s 500ms -t -o named.svg $named
 ok "  has the thread, and no group" shows named.svg '^named;\[VM_Thread\];'
 kill -9 $named
 wait $named 2>/dev/null
@@ -308,11 +308,11 @@ J
 		cat /proc/$garbage/task/*/comm 2>/dev/null | grep -q '^GC Thread#0'
 	}
 	ok "a JVM collects garbage" until_true collects
-	ok "  pjflame PID" pjflame -q -s 3 -F 997 -o jvm.svg $garbage
+	ok "  pjflame PID" pjflame -q -s 2 -F 997 -o jvm.svg $garbage
 	ok "  has the group of GC threads" shows jvm.svg '^java;\[JVM\] GC;'
 	ok "  threads of the application are in none" shows jvm.svg '^java;[^[].*Garbage\.main'
 	ok "  no frame of a thread" not shows jvm.svg '^java;\[GC_Thread#'
-	ok "  pjflame -t PID" pjflame -q -s 3 -F 997 -t -o jvm-t.svg $garbage
+	ok "  pjflame -t PID" pjflame -q -s 2 -F 997 -t -o jvm-t.svg $garbage
 	ok "  has the thread below its group" shows jvm-t.svg '^java;\[JVM\] GC;\[GC_Thread#0\];'
 	ok "  has the thread of the application" shows jvm-t.svg '^java;\[java\];.*Garbage\.main'
 	kill -9 $garbage
@@ -323,8 +323,8 @@ fi
 
 # ---- functions of Python, without an option
 cat >spin.py <<'P'
-import time
-end = time.process_time() + 2
+import sys, time
+end = time.process_time() + float(sys.argv[1])
 def inner(n):
     return sum(str(i) != '' for i in range(n))
 def outer():
@@ -334,9 +334,9 @@ outer()
 P
 python=$(for at in /usr/bin/python3.[0-9]*; do case ${at##*/} in python3.8 | python3.9 | python3.1[0-5]) echo "$at" ;; esac; done | head -n 1)
 if [ -n "$python" ] && [ "$(id -u)" = 0 ] && pjrecord --check -d . 2>/dev/null | grep -q '^ok *interpreters'; then
-	ok "pjflame python3 FILE" pjflame -q -o py.svg "$python" spin.py
+	ok "pjflame python3 FILE" pjflame -q -o py.svg "$python" spin.py 1
 	ok "  has its functions" shows py.svg '__main__\.outer_\[0\];.*__main__\.inner_\[0\]'
-	ok "--interpreters=off" pjflame -q --interpreters=off -o off.svg "$python" spin.py
+	ok "--interpreters=off" pjflame -q --interpreters=off -o off.svg "$python" spin.py 0.5
 	is "  does not: samples with them" "$(pjsvg --unpack off.svg >off.folded; echo "$? $(grep -c __main__ off.folded)")" "0 0"
 else
 	skip "functions of Python" "no Python from 3.8 to 3.15 in /usr/bin, or no right to real-time priority"
@@ -352,7 +352,7 @@ root=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-") { type = $(i + 1); options
 service=$root/pjweb$$.service
 if [ -n "$root" ] && mkdir "$service" 2>why; then
 	echo $load >"$service/cgroup.procs"
-	ok "-c NAME of a service" pjflame -q -s 1 -c pjweb$$ -o web.svg
+	ok "-c NAME of a service" pjflame -q -s 500ms -c pjweb$$ -o web.svg
 	ok "  is its picture" shows web.svg burn
 	pjflame -l >list
 	is "-l lists units: one process" "$(awk -v unit="pjweb$$.service" '$2 == unit { print $3 }' list)" 1

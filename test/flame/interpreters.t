@@ -84,6 +84,7 @@ unread="pjrecord: functions of Python, node, Ruby, PHP and Perl are not shown: $
 if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
 	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'while :; do :; done' &
 	target=$!
+	until_ 20 grep -q '^Uid:.65534' /proc/$target/status
 	trap 'kill $target 2>/dev/null; chmod -R u+rwx "$scratch" 2>/dev/null; rm -rf "$scratch"' EXIT
 
 	# warned NAME COMMAND...
@@ -96,7 +97,7 @@ if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
 	}
 	warned "pjflame COMMAND" ../real/pjflame --interpreters=on -o x.svg true
 	warned "pjflame -q COMMAND" ../real/pjflame -q --interpreters=on -o x.svg true
-	warned "pjflame PID" ../real/pjflame -s 1 --interpreters=on -o x.svg $target
+	warned "pjflame PID" ../real/pjflame -s 300ms --interpreters=on -o x.svg $target
 	warned "pjflame --top" ../real/pjflame --top -s 1 -n 1 --interpreters=on -p $target
 	warned "pjprofile" ../real/pjprofile -q -d 1 -p $target --interpreters=on -o others
 	# unread_lines WANT NAME COMMAND...: the lines of the default about functions that are not shown
@@ -111,7 +112,7 @@ if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
 	unread_lines "" "  pjrecord -v" ../real/pjrecord -v -o none.data -- true
 	unread_lines "" "  pjflame" ../real/pjflame -o x.svg true
 	perl=$(command -v perl) # of the interpreters, the one that all systems have
-	loop='for ($i = 0; $i < 20000000; $i++) { $x += $i }'
+	loop='for ($i = 0; $i < 5000000; $i++) { $x += $i }'
 	if [ -n "$perl" ]; then
 		unread_lines "$unread" "an interpreter: pjrecord COMMAND, one line" ../real/pjrecord -o perl.data -- "$perl" -e "$loop"
 		unread_lines "$unread" "  --interpreters=auto" ../real/pjrecord --interpreters=auto -o perl.data -- "$perl" -e "$loop"
@@ -122,8 +123,8 @@ if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
 		loops=$!
 		# until then the process is root's, so the user may not record it
 		until_ 20 grep -q perl "/proc/$loops/comm"
-		unread_lines "$unread" "  windows, one line" ../real/pjrecord -d perl -w 1 -n 3 -p $loops
-		unread_lines "" "  pjflame has it in its sentence" ../real/pjflame -s 1 -o x.svg $loops
+		unread_lines "$unread" "  windows, one line" ../real/pjrecord -d perl -w 1 -n 2 -p $loops
+		unread_lines "" "  pjflame has it in its sentence" ../real/pjflame -s 500ms -o x.svg $loops
 		ok "    which has the advice" grep -q 'of samples in an interpreter: perl[^ ]* does not name its Perl functions (pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, ' err
 		unread_lines "$unread" "  pjflame --top, at its end" ../real/pjflame --top -s 1 -n 1 -p $loops
 		kill $loops
@@ -147,7 +148,8 @@ if (cd open && as_user ../real/pjrecord -q -o try.data -- true) 2>why; then
 		root_line "pjflame COMMAND" ../real/pjflame -o root.svg "$perl" -e "$loop"
 		"$perl" -e 'while (1) { $x++ }' &
 		loops=$!
-		root_line "pjflame PID" ../real/pjflame -s 1 -o root.svg $loops
+		until_ 20 grep -q perl "/proc/$loops/comm"
+		root_line "pjflame PID" ../real/pjflame -s 500ms -o root.svg $loops
 		root_line "pjflame --top" ../real/pjflame --top -s 1 -n 1 -p $loops
 		root_line "pjprofile" ../real/pjprofile -q -d 1 -p $loops -o roots
 		kill $loops
@@ -167,8 +169,8 @@ if python=$(command -v /usr/bin/python3) && pjrecord --check 2>/dev/null | grep 
 	busy='
 import time
 def busy():
-    end = time.time() + 3
-    while time.time() < end: pass
+    end = time.process_time() + 1
+    while time.process_time() < end: pass
 busy()'
 	for options in "" --interpreters=auto --interpreters=off; do
 		# shellcheck disable=SC2086 # one word, or none

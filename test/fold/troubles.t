@@ -61,23 +61,23 @@ is "  none with --quiet" "$(pjfold -q good.data 2>&1 >/dev/null)" ""
 ok "  counts with --verbose" sh -c 'pjfold -v good.data 2>&1 >/dev/null | grep -q "^pjfold: [0-9]* samples of .* frames resolved"'
 
 cp good stripped && strip stripped
-record stripped.data -- ./stripped cpu 1
+record stripped.data -- ./stripped cpu 0.3
 trouble "a stripped program" 'frames without names: stripped is stripped \(a build without -s' stripped.data
 mended "  a build that is not: not stripped" 'is stripped' good.data
 ok "  more frames have names" [ "$(named stripped.data)" -lt "$(named good.data)" ]
 
-record few.data -F 20 -- ./good cpu 1
+record few.data -F 20 -- ./good cpu 0.5
 trouble "too few samples" 'too few samples to judge \(a longer recording or a higher frequency' few.data
 mended "  a higher frequency" 'too few' good.data
 
-record deep.data --stack-size=1K --unwind=tables -- ./plain deep 100 1
+record deep.data --stack-size=1K --unwind=tables -- ./plain deep 100 0.3
 trouble "truncated stacks" 'stacks truncated: longer than the stack copy \(a larger --stack-size' deep.data
-record deeper.data --stack-size=24K --unwind=tables -- ./plain deep 100 1
+record deeper.data --stack-size=24K --unwind=tables -- ./plain deep 100 0.3
 mended "  a larger stack copy" 'truncated' deeper.data
 
 limit=$(cat /proc/sys/kernel/perf_event_max_stack 2>/dev/null || echo 0)
 if [ "$limit" = 127 ]; then
-	record limit.data --unwind=fp -- ./good deep 300 1
+	record limit.data --unwind=fp -- ./good deep 300 0.3
 	trouble "the kernel's limit of frames" "stacks truncated: deeper than the kernel's limit \\(a larger sysctl" limit.data
 else
 	skip "the kernel's limit of frames" "kernel.perf_event_max_stack is $limit"
@@ -86,10 +86,10 @@ fi
 # whose loop has rbp = 0, so no sample has a caller
 if [ "$(uname -m)" = x86_64 ]; then
 	cat >alone.c <<'X'
-#include <unistd.h>
+#include <sys/time.h>
 __attribute__((noinline)) void spin(void)
 {
-	alarm(1);
+	setitimer(ITIMER_PROF, &(struct itimerval){ .it_value = { .tv_usec = 300000 } }, 0); /* of CPU time */
 	__asm__ volatile("xor %ebp,%ebp\n1: jmp 1b");
 }
 int main(void)
@@ -103,9 +103,9 @@ X
 else
 	skip "frame pointers only, and none" "x86-64 only"
 fi
-record fp.data --unwind=fp -- ./plain deep 20 1
+record fp.data --unwind=fp -- ./plain deep 20 0.3
 trouble "frame pointers only" 'stacks broken: plain was unwound by frame pointers' fp.data
-record tables.data -- ./plain deep 20 1
+record tables.data -- ./plain deep 20 0.3
 mended "  unwind tables" 'broken' tables.data
 
 # stacks that are broken by design: each has its reason, and its own processes
@@ -117,7 +117,7 @@ import "fmt"
 
 func main() {
 	s := 0
-	for i := 0; i < 4000000; i++ {
+	for i := 0; i < 1500000; i++ {
 		s += len(make([]*int, i%300+s%2))
 	}
 	fmt.Println(s)
@@ -137,9 +137,11 @@ else
 	skip "a Go program on the stack of a thread" "no Go here"
 fi
 if [ "$(id -u)" = 0 ]; then
-	sh -c 'i=0; while [ $((i += 1)) -le 3000 ]; do /bin/true; done' &
+	sh -c 'while :; do /bin/true; done' &
+	execs=$!
 	record exec.data -s 2
-	wait
+	kill $execs
+	wait $execs 2>/dev/null
 	pjfold -v exec.data 2>judged >/dev/null
 	if pjfold --info exec.data | grep -q '% in exec or exit'; then
 		ok "programs sampled in exec" grep -q 'stacks broken: .* sampled in exec or exit (no action needed' judged
@@ -151,18 +153,18 @@ else
 fi
 
 cp good gone
-record gone.data -- ./gone cpu 1
+record gone.data -- ./gone cpu 0.3
 rm gone
 trouble "a program that was removed" 'frames without names: gone was not found \(pjrecord -d DIR' gone.data
 # the symbol store keeps the symbols of files of other mount namespaces, and of files that end
 cp good gone
-mv gone replaced && record replaced.data -- ./replaced cpu 1
+mv gone replaced && record replaced.data -- ./replaced cpu 0.3
 cp plain replaced
 trouble "one that was replaced" 'frames without names: replaced (was replaced by another build|was not found)' replaced.data
 
 if [ "$(id -u)" = 0 ] && have setpriv; then
 	cp good secret && chmod 700 secret && chmod 755 . && chmod 644 good.data
-	record secret.data -- ./secret cpu 1
+	record secret.data -- ./secret cpu 0.3
 	chmod 644 secret.data
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$(command -v pjfold)" secret.data >/dev/null 2>said
 	if grep -q 'cannot open' said; then
@@ -183,7 +185,7 @@ user()
 {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
-record kernel.data -- dd if=/dev/zero of=/dev/null bs=4M count=4000
+record kernel.data -- dd if=/dev/zero of=/dev/null bs=4M count=1000
 chmod 644 kernel.data
 if [ "$(id -u)" = 0 ] && have setpriv && [ "$(user cut -c 1-16 /proc/kallsyms | sort -u)" = 0000000000000000 ] &&
 	pjfold -q kernel.data 2>/dev/null | grep -q '_\[k\]'; then
@@ -200,7 +202,7 @@ else
 fi
 
 if have node; then
-	fib='function f(n) { return n < 2 ? 1 : f(n - 1) + f(n - 2) } const end = Date.now() + 1500; while (Date.now() < end) f(22)'
+	fib='function f(n) { return n < 2 ? 1 : f(n - 1) + f(n - 2) } while (process.cpuUsage().user < 700000) f(22)'
 	record node.data --interpreters=off -- node -e "$fib"
 	trouble "node" 'frames without names: node [0-9]+ has no perf map \(node --perf-basic-prof helps\)' node.data
 	record node2.data --interpreters=off -- node --perf-basic-prof -e "$fib"
@@ -232,11 +234,11 @@ interpreter()
 	record "$name.data" --interpreters=off -- "$@"
 	trouble "$name" "samples in an interpreter: $pattern" "$name.data"
 }
-interpreter Python 'python3[^ ]* does not name its Python functions \(pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, or Python 3.12' python3 -S -c 'for i in range(30000000): pass'
+interpreter Python 'python3[^ ]* does not name its Python functions \(pjflame or pjrecord, as root with CAP_SYS_NICE on x86-64, or Python 3.12' python3 -S -c 'for i in range(10000000): pass'
 # The advice for Python is another one for those who did this already, or for whom it does not help.
 python=$(python3 -S -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null)
 if [ -n "$python" ]; then
-	record fp.data --unwind=fp -- "$python" -S -c 'for i in range(30000000): pass'
+	record fp.data --unwind=fp -- "$python" -S -c 'for i in range(10000000): pass'
 	pjfold -v fp.data >/dev/null 2>said # its broken stacks come first
 	if grep -qE 'in an interpreter: python3[^ ]* does not name its Python functions \(pjflame or pjrecord without --unwind=fp, as root with CAP_SYS_NICE on x86-64, or Python 3.12' said; then
 		pass "Python by frame pointers"
@@ -250,7 +252,7 @@ if [ -n "$python" ]; then
 		cp "$python" snake
 		library=$(ldd ./snake 2>/dev/null | awk '$1 ~ /^libpython3/ { print $3 }')
 		if [ -n "$library" ]; then cp "$library" snakelib.so; fi
-		record snake.data -- env ${library:+"LD_PRELOAD=$PWD/snakelib.so"} ./snake -S -c 'for i in range(30000000): pass'
+		record snake.data -- env ${library:+"LD_PRELOAD=$PWD/snakelib.so"} ./snake -S -c 'for i in range(10000000): pass'
 		if pjfold -q snake.data 2>/dev/null | grep -q '_PyEval_EvalFrameDefault'; then
 			trouble "Python that pjrecord does not read: no advice" 'in an interpreter: snake was not read, or not with certainty$' snake.data
 		else
@@ -263,10 +265,10 @@ else
 	skip "Python by frame pointers" "python3 is not installed"
 fi
 # shellcheck disable=SC2016 # of Perl and PHP
-interpreter Perl 'perl does not name its Perl functions' perl -e 'for ($i = 0; $i < 10000000; $i++) { $x += $i }'
-interpreter Ruby 'ruby[^ ]* does not name its Ruby methods' ruby -e 'i = 0; while i < 30000000; i += 1; end'
+interpreter Perl 'perl does not name its Perl functions' perl -e 'for ($i = 0; $i < 5000000; $i++) { $x += $i }'
+interpreter Ruby 'ruby[^ ]* does not name its Ruby methods' ruby -e 'i = 0; while i < 12000000; i += 1; end'
 # shellcheck disable=SC2016
-interpreter PHP 'php[^ ]* does not name its PHP functions' php -n -r 'for ($i = 0; $i < 100000000; $i++) { $x = $i; }'
+interpreter PHP 'php[^ ]* does not name its PHP functions' php -n -r 'for ($i = 0; $i < 40000000; $i++) { $x = $i; }'
 
 jdk=${jdks##* }
 if [ -n "$jdk" ] && [ -n "$javac" ]; then
@@ -274,16 +276,16 @@ if [ -n "$jdk" ] && [ -n "$javac" ]; then
 public class Spin {
 	static volatile long x;
 	static void inner() { for (int i = 0; i < 100000; i++) x += i; }
-	public static void main(String[] a) { long end = System.nanoTime() + 3000000000L; while (System.nanoTime() < end) inner(); }
+	public static void main(String[] a) { long end = System.nanoTime() + Long.parseLong(a[0]); while (System.nanoTime() < end) inner(); }
 }
 END
 	"$javac" --release 8 -d . Spin.java 2>/dev/null || "$javac" -d . Spin.java
-	record java.data --unwind=fp -- "$jdk/bin/java" -XX:+PreserveFramePointer -XX:+UseSerialGC -cp . Spin
+	record java.data --unwind=fp -- "$jdk/bin/java" -XX:+PreserveFramePointer -XX:+UseSerialGC -cp . Spin 1500000000
 	trouble "Java by frame pointers, which it may not keep" \
 		'stacks of unknown completeness: java was unwound by frame pointers, which its code may not keep \(pjrecord' java.data
 	pjfold -v java.data >/dev/null 2>said
 	ok "a JVM that has ended" grep -qE 'frames without names: java [0-9]+ is a JVM that has ended \(recording with pjrecord' said
-	record java2.data -- "$jdk/bin/java" -XX:+UseSerialGC -cp . Spin
+	record java2.data -- "$jdk/bin/java" -XX:+UseSerialGC -cp . Spin 3000000000
 	mended "  names in the recording" 'JVM' java2.data
 else
 	skip "Java by frame pointers, which it may not keep" "no JDK"

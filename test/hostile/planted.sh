@@ -147,13 +147,13 @@ done
 
 # what takes the place of the other all the time
 for tool in $tools; do
+	case $tool in pjflame | ndjson) continue ;; esac # they write as pjsvg and as dir: do
 	reset
 	shared place 1777 0
 	"$plant" swap "$scratch/place/out" "$scratch/safe/precious" 1 >/dev/null &
 	swapper=$!
 	want='' runs=0 bad=0
 	while [ -d /proc/$swapper ] && kill -0 $swapper 2>/dev/null; do
-		if [ "$tool" = pjflame ] || [ "$tool" = ndjson ]; then break; fi
 		timeout -s KILL 20 $again output "$tool" place/out >out 2>err </dev/null
 		[ $? != 137 ] || bad=$((bad + 1))
 		runs=$((runs + 1))

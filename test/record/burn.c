@@ -5,7 +5,7 @@
  *	burn shares SECONDS
  *		half of its time in fifty(), 30 % in thirty(), 20 % in twenty(), by its own CPU clock
  *	burn deep DEPTH SECONDS
- *		burns at the end of DEPTH calls
+ *		burns at the end of DEPTH calls, until it has used so much CPU time
  *	burn storm SECONDS RATE
  *		forks and executes itself (burn child) RATE times a second
  *	burn child
@@ -97,7 +97,7 @@ NEVER_INLINED static void deep(unsigned depth, uint64_t end)
 	if (depth)
 		deep(depth - 1, end);
 	else
-		while (now(CLOCK_MONOTONIC) < end)
+		while (now(CLOCK_PROCESS_CPUTIME_ID) < end)
 			fifty(20000);
 	sink++; /* not a tail call */
 }
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "shares") == 0 && argc == 3)
 		shares(atof(argv[2]));
 	else if (strcmp(what, "deep") == 0 && argc == 4)
-		deep((unsigned)atoi(argv[2]), now(CLOCK_MONOTONIC) + (uint64_t)(atof(argv[3]) * 1e9));
+		deep((unsigned)atoi(argv[2]), now(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)(atof(argv[3]) * 1e9));
 	else if (strcmp(what, "storm") == 0 && argc == 4)
 		storm(argv[0], atof(argv[2]), (unsigned)atoi(argv[3]));
 	else if (strcmp(what, "spin") == 0 && argc == 3)

@@ -243,8 +243,9 @@ fi
 
 if have pjflame && have pjsvg; then
 	begin two
-	{ sleep 1; : >two/go; } &
-	ok "pjflame -e alloc PID" pjflame -q -e alloc -s 3 --folded=folded -o alloc.svg "$pid"
+	mkdir temporary
+	{ until_true sh -c 'find temporary -path "*/recording/*.data" -size +0 | grep -q .'; : >two/go; } &
+	ok "pjflame -e alloc PID" env TMPDIR="$PWD/temporary" pjflame -q -e alloc -s 2 --folded=folded -o alloc.svg "$pid"
 	ok "  has classes, in bytes" sh -c 'grep -q ";java/lang/String (allocated) [0-9]*$" folded && grep -q "<title>Allocations of " alloc.svg && grep -q "bytes" alloc.svg'
 	pjrecord -q -e cpu-clock -o cpu.data -- sh -c 'i=0; while [ $i -lt 50000 ]; do i=$((i + 1)); done'
 	pjfold -q --header -o cpu.folded cpu.data

@@ -48,7 +48,7 @@ ok "  the remedy" grep -q "^no *disk: cannot open 'no/such': .*: make it (pj.tmp
 # ---- a pipeline that works
 
 mkdir pj
-pjrecord -q -a -w 2 -d pj --keep-symbols=none >out 2>rec.err &
+pjrecord -q -a -w 1 -d pj --keep-symbols=none >out 2>rec.err &
 recorder=$!
 pjsend -q -d pj >out 2>send.err &
 sender=$!
