@@ -16,6 +16,7 @@ static bool threaddump_is_wait(struct str method)
 		STR("java.lang.ProcessHandleImpl.waitForProcessExit0"),
 		STR("java.lang.ProcessImpl.waitForProcessExit"),
 		STR("java.lang.UNIXProcess.waitForProcessExit"),
+		STR("java.lang.VirtualThread.takeVirtualThreadListToUnblock"),
 		STR("java.lang.ref.Reference.waitForReferencePendingList"),
 		STR("java.net.PlainDatagramSocketImpl.receive0"),
 		STR("java.net.PlainSocketImpl.socketAccept"),
@@ -52,6 +53,9 @@ static void threaddump_close(struct threaddump *dump)
 		.cpu = -1,
 	};
 
+	/* the frames of a mounted virtual thread are printed after those of its carrier, and are nearer to the leaf */
+	if (dump->leaf && dump->leaf < dump->stack->n)
+		foreignstack_move_to_leaf(dump->stack, dump->leaf);
 	if (dump->open && dump->stack->n && key.event.n)
 		foreignstack_add(dump->stack, &key);
 	foreignstack_clear(dump->stack);
@@ -84,6 +88,7 @@ static void threaddump_open(struct threaddump *dump, struct str line)
 		return; /* a line in the list of deadlocked threads begins no thread */
 	dump->open = true;
 	dump->waits = false;
+	dump->leaf = 0;
 	dump->state[0] = 0;
 	dump->tid = threaddump_nid(line);
 	dump->thread.n = 0;
@@ -108,20 +113,25 @@ static void threaddump_frame(struct threaddump *dump, struct str frame)
 {
 	struct str rest = frame, method = str_cut(&rest, '(');
 
-	if (dump->stack->n == 0)
+	if (dump->stack->n == dump->leaf)
 		dump->waits = str_ends(rest, STR("Native Method)")) && threaddump_is_wait(method);
 	foreignstack_frame(dump->stack, (struct foreignframe){ .symbol = frame, .code = FOREIGN_METHOD });
 }
 
 void threaddump_line(struct threaddump *dump, struct str line)
 {
-	static const struct str state = STR("java.lang.Thread.State: ");
+	static const struct str state = STR("java.lang.Thread.State: "), carries = STR("Carrying virtual thread #"),
+				mounted = STR("Mounted virtual thread #");
 	struct str text = str_trim(line);
 
 	if (line.n && line.p[0] == '"')
 		threaddump_open(dump, text);
 	else if (dump->open && str_starts(text, state))
 		threaddump_state(dump, str_from(text, state.n));
+	else if (dump->open && str_starts(text, carries))
+		threaddump_state(dump, STR("RUNNABLE")); /* a carrier has no line of a state */
+	else if (dump->open && str_starts(text, mounted))
+		dump->leaf = dump->stack->n;
 	else if (dump->open && str_starts(text, STR("at ")))
 		threaddump_frame(dump, str_trim_left(str_from(text, 3)));
 	else if (text.n == 0)

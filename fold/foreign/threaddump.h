@@ -5,8 +5,9 @@
  * Each thread with Java frames is a sample in each dump. The event of the sample is the state of the thread; RUNNABLE
  * is folded unless another event is selected. HotSpot also reports RUNNABLE for threads in native methods. A thread in
  * a native method that waits (for input, a process, the garbage collector) gets the event native-wait instead. The root
- * frame is the name of the thread. Lines about locks are left out. Threads of the VM, which have no frames, and the
- * list of deadlocked threads, which repeats stacks, are left out, too.
+ * frame is the name of the thread. A thread that carries a virtual thread is RUNNABLE, and has the frames of both.
+ * Lines about locks are left out. Threads of the VM, which have no frames, and the list of deadlocked threads, which
+ * repeats stacks, are left out, too.
  */
 #ifndef PJ_THREADDUMP_H
 #define PJ_THREADDUMP_H
@@ -20,6 +21,7 @@ struct threaddump {
 	struct text thread; /* identity of the thread: its name, '"', a blank, its TID */
 	size_t name;        /* length in bytes of the name in `thread` */
 	int64_t tid;
+	size_t leaf; /* index of the first frame of the mounted virtual thread; 0: none is mounted */
 	char state[24];
 };
 
