@@ -125,6 +125,18 @@ static void check_script(const struct samples *samples)
 		    (unsigned long long)tally->skipped, (unsigned long long)used);
 }
 
+/* Dies if samples were added to folded stacks whose header has another unit. */
+static void check_unit(const struct request *request, const struct result *res)
+{
+	const struct samples *samples = &res->run.script.samples;
+	struct str unit = res->header.unit, sampled = samples_unit(samples, request->script.weight);
+
+	if (res->script && samples->tally.samples && unit.n && !str_eq(unit, sampled))
+		die("samples with weights in '%.*s' cannot be added to folded stacks with weights in '%.*s': fold "
+		    "them into files of their own",
+		    (int)sampled.n, sampled.p, (int)unit.n, unit.p);
+}
+
 static void read_inputs(const struct request *request, char **paths, struct result *res)
 {
 	if (!paths[0])
@@ -140,6 +152,7 @@ static void read_inputs(const struct request *request, char **paths, struct resu
 		die("the sum of all weights does not fit into 63 bits");
 	if (res->script && res->columns == 2)
 		die("samples cannot be added to folded stacks of two columns");
+	check_unit(request, res);
 }
 
 /* ---- writing of the output ---------------------------------------------------------------------------------- */
@@ -149,9 +162,10 @@ static bool is_lost_known(const struct result *res)
 {
 	if (res->folded.headerless || (res->header.present && !res->header.lost_known))
 		return false;
-	/* perf.data has records of all losses; perf script prints losses only on request. */
+	/* perf.data has records of all losses; perf script prints losses only on request. So losses of both are known
+	 * only in part. */
 	if (res->script)
-		return res->run.script.samples.tally.lost > 0 || !res->text;
+		return !res->text || (res->run.script.samples.tally.lost > 0 && !res->recording.recordings);
 	return res->header.present;
 }
 
@@ -171,12 +185,9 @@ static struct folded_header pjfold_header_of(const struct request *request, cons
 	header.lost_known = is_lost_known(res);
 	if (!res->script)
 		return header;
-	if (!header.event.n)
-		header.event = samples_event_name(samples);
-	if (!header.host.n)
-		header.host = samples->host;
-	if (!header.frequency.n)
-		header.frequency = samples->frequency;
+	folded_header_join(arena, &header.event, samples_event_name(samples));
+	folded_header_join(arena, &header.host, samples->host);
+	folded_header_join(arena, &header.frequency, samples->frequency);
 	if (samples->tally.first_ns <= samples->tally.last_ns) {
 		snprintf(from, sizeof(from), "%llu.%09llu", (unsigned long long)(samples->tally.first_ns / 1000000000u),
 			 (unsigned long long)(samples->tally.first_ns % 1000000000u));

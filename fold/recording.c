@@ -401,8 +401,8 @@ static void take_broken(struct recording_tally *tally, const struct recorder *re
 	tally->in_exec += recorder->ends_have_reasons ? 0 : unwinding->no_stack;
 }
 
-/* Adds the losses and other counts of the recording to `samples` and to the tally. Sets host and frequency in `samples`
- * unless an earlier recording has set them. */
+/* Adds the losses and other counts of the recording to `samples` and to the tally. Adds its host to those in `samples`,
+ * and sets the frequency unless an earlier recording has set it. */
 static void take_over(struct recording *recording, struct samples *samples)
 {
 	const struct perfdata_info *info = perfdata_info(recording->data);
@@ -421,8 +421,7 @@ static void take_over(struct recording *recording, struct samples *samples)
 	recording->tally->unwound |= info->recorder.is && info->recorder.unwound;
 	take_broken(recording->tally, &info->recorder);
 	offcpustats_add(&recording->tally->offcpu, &info->recorder.offcpu);
-	if (!samples->host.n)
-		samples->host = arena_copy(&samples->text, info->host);
+	folded_header_join(&samples->text, &samples->host, arena_copy(&samples->text, info->host));
 	event = perfdata_events(recording->data, &n);
 	for (size_t i = 0; i < n && !samples->frequency.n; i++) {
 		if (!str_eq(event[i].name, samples->event_name) || event[i].frequency == 0)

@@ -228,9 +228,15 @@ static bool next_block(struct reading *reading, struct buffer *buffer, size_t wa
 	return true;
 }
 
-/* Folds blocks of the input into `script` until the input ends. until_chosen: stop as soon as the event to fold is
- * known. */
-static void fold_blocks(struct reading *reading, struct script *script, bool until_chosen)
+/* Returns true if the event to fold is known, and with a relative --from or --to also the time of the input's first
+ * sample: then the threads need no more from each other. */
+static bool is_prepared(const struct samples *samples)
+{
+	return samples->chosen && (samples->has_first || !select_needs_first(&samples->options->select));
+}
+
+/* Folds blocks of the input into `script` until the input ends. until_prepared: stop as soon as is_prepared. */
+static void fold_blocks(struct reading *reading, struct script *script, bool until_prepared)
 {
 	struct buffer buffer = { 0 };
 	uint64_t number;
@@ -239,7 +245,7 @@ static void fold_blocks(struct reading *reading, struct script *script, bool unt
 		bool more;
 
 		pthread_mutex_lock(&reading->lock);
-		more = next_block(reading, &buffer, until_chosen ? BLOCK_FIRST : BLOCK, &number);
+		more = next_block(reading, &buffer, until_prepared ? BLOCK_FIRST : BLOCK, &number);
 		pthread_mutex_unlock(&reading->lock);
 		if (!more)
 			break;
@@ -247,7 +253,7 @@ static void fold_blocks(struct reading *reading, struct script *script, bool unt
 		pthread_mutex_lock(&reading->lock);
 		reading->run->block[number].lines = script->line;
 		pthread_mutex_unlock(&reading->lock);
-		if (until_chosen && script->samples.chosen)
+		if (until_prepared && is_prepared(&script->samples))
 			break;
 	}
 	free(buffer.p);
@@ -281,6 +287,7 @@ static void fold_in_threads(struct reading *reading)
 			script_fork(&run->worker[i], &run->script);
 	}
 	for (; started < n; started++) {
+		samples_set_first(&run->worker[started].samples, &run->script.samples);
 		job[started] = (struct job){ .reading = reading, .script = &run->worker[started] };
 		if (pthread_create(&job[started].thread, NULL, run_work, &job[started]) != 0)
 			/* If a thread cannot be started, the other threads do its work. */
@@ -303,7 +310,8 @@ void run_script(struct run *run, struct in *input)
 	struct reading reading = { .run = run, .in = input, .input = run_new_input(run, input) };
 
 	pthread_mutex_init(&reading.lock, NULL);
-	if (!run->script.samples.chosen)
+	run->script.samples.has_first = false;
+	if (!is_prepared(&run->script.samples))
 		fold_blocks(&reading, &run->script, true);
 	if (run->threads > 1 && !reading.end)
 		fold_in_threads(&reading);
@@ -321,6 +329,7 @@ void run_foreign(struct run *run, struct in *input)
 	struct str line;
 	uint64_t cut;
 
+	run->script.samples.has_first = false;
 	foreignreader_begin(&reader, kind, &run->script.samples, block);
 	while (in_line(input, &line))
 		foreignreader_line(&reader, line, input->line);

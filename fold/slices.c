@@ -85,7 +85,8 @@ static void write_one(const char *pattern, struct str name, const struct stacks 
 	text_char(&path, 0);
 	if (h) {
 		header = *h;
-		header.samples = str_eq(h->unit, STR("samples")) ? stacks_sum(stacks, 0) : 0;
+		header.samples = stacks_sum(stacks, 0);
+		header.samples_unknown = !str_eq(h->unit, STR("samples"));
 		header.from = str_eq(name, STR(SLICES_NO_TIME)) ? (struct str){ 0 } : name;
 		header.to = (struct str){ 0 };
 		/* The common header has the losses of all slices: replace this number by the losses of the one slice,

@@ -467,7 +467,8 @@ static int finish_folded(const struct request *request, const struct result *res
 		return PJ_FAILED;
 	if (request->strict && (tally->bad || tally->rounded))
 		return PJ_FAILED;
-	if (request->has_max_lost && known && 100.0 * (double)header->lost > request->max_lost * (double)known) {
+	if (request->has_max_lost && known && !header->samples_unknown &&
+	    100.0 * (double)header->lost > request->max_lost * (double)known) {
 		warn("%.2f %% of the samples were lost, more than the %.2f %% of --max-lost",
 		     100.0 * (double)header->lost / (double)known, request->max_lost);
 		return PJ_THRESHOLD;

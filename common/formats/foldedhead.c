@@ -81,13 +81,16 @@ static struct str foldedhead_decoded(struct arena *arena, struct str value)
 	return (struct str){ p, w };
 }
 
-/* Appends '+' and value to *have, unless value is already one of the values in *have. So texts of several headers
- * become one. */
-static void foldedhead_join(struct arena *arena, struct str *have, struct str value)
+/* Size in bytes of a list of values to which no further value is appended. Appending copies the list. */
+enum { JOINED_MAX = 1000 };
+
+void folded_header_join(struct arena *arena, struct str *have, struct str value)
 {
 	struct str rest = *have;
 	char *p;
 
+	if (value.n == 0 || have->n > JOINED_MAX)
+		return;
 	while (rest.n)
 		if (str_eq(str_cut(&rest, '+'), value))
 			return;
@@ -201,7 +204,7 @@ static bool get_text(struct str key, struct str value, struct folded_header *hea
 		if (!str_eq(key, texts[i].key))
 			continue;
 		if (texts[i].several == JOINED)
-			foldedhead_join(arena, have, value);
+			folded_header_join(arena, have, value);
 		else
 			foldedhead_take_time(have, value, texts[i].several == LATEST);
 		return true;

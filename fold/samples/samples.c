@@ -304,8 +304,12 @@ void samples_fork(struct samples *worker, const struct samples *samples)
 	worker->chosen = samples->chosen;
 	worker->event_key = samples->event_key;
 	worker->event_name = samples->event_name;
-	worker->has_first =
-		true; /* first_ns is copied from *samples, so that the result does not depend on the threads */
+	samples_set_first(worker, samples);
+}
+
+void samples_set_first(struct samples *worker, const struct samples *samples)
+{
+	worker->has_first = true;
 	worker->first_ns = samples->first_ns;
 }
 

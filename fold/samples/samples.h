@@ -186,6 +186,10 @@ void samples_close_at(struct samples *samples, uint32_t node, uint64_t frames);
  * *worker. The caller frees *worker by samples_free. */
 void samples_fork(struct samples *worker, const struct samples *samples);
 
+/* Sets the time of the input's first sample of a worker to that of *samples, so that the result does not depend on the
+ * threads. To be called for each input. */
+void samples_set_first(struct samples *worker, const struct samples *samples);
+
 /* Adds the counters, the time range and the list of events of *worker to those of *samples, but not the stacks. If
  * *samples has no chosen event, it gets the chosen event of *worker. */
 void samples_merge_counts(struct samples *samples, const struct samples *worker);

@@ -66,6 +66,12 @@ static inline bool select_needs_time(const struct select *select)
 	return select->from.set || select->to.set;
 }
 
+/* Returns true if --from or --to is given as a time since the first sample, otherwise false. */
+static inline bool select_needs_first(const struct select *select)
+{
+	return (select->from.set && select->from.relative) || (select->to.set && select->to.relative);
+}
+
 /* Returns true if --from or --to is given as a time on the wall clock, otherwise false. */
 bool select_needs_wall(const struct select *select);
 

@@ -63,4 +63,9 @@ rm slice-*
 pjfold -q --only tid=102 --time-slice 0.001 -o 'slice-%s' in.data
 for f in slice-*; do [ -s "$f" ] || echo "$f"; done >empty
 ok "  without --header it is not" test ! -s empty
+rm slice-*
+"$write" seed=1 >in.data
+pjfold -q --weight period --time-slice 1 --header -o 'slice-%s' in.data
+is "weights that are no samples: no slice has a number of samples" "$(cat slice-* | grep -c '^# pj unit=') $(cat slice-* | grep -c ' samples=')" \
+	"$(find . -name 'slice-*' | wc -l | tr -d ' ') 0"
 done_testing
