@@ -79,7 +79,8 @@ static long table_shown(const struct table_row *row)
 	return lround(100 * fabs((double)row->f.change.points));
 }
 
-static uint64_t own_change(const struct table_row *row)
+/* Returns the size of the change of a row's self weight, in counts. */
+static uint64_t own_count(const struct table_row *row)
 {
 	const uint64_t *self = row->f.self;
 
@@ -87,22 +88,33 @@ static uint64_t own_change(const struct table_row *row)
 }
 
 /* Compares rows by their position in the table. A changed function changes the total weight of its callers by the same
- * points. So among rows of equal points, the largest change of self weight, the cause, comes first. */
+ * points. So among rows of equal points, the largest change of self weight, the cause, comes first: by shares if these
+ * are compared, then by counts. */
 static int table_row_cmp(const void *a, const void *b)
 {
 	const struct table_row *row = a, *y = b;
 	int group_x = row->f.change.why >= SIG_MOVED ? (int)row->f.change.why : 0;
 	int group_y = y->f.change.why >= SIG_MOVED ? (int)y->f.change.why : 0;
 	long points_x = table_shown(row), points_y = table_shown(y);
-	uint64_t own_x = own_change(row), own_y = own_change(y);
 
 	if (group_x != group_y)
 		return group_y - group_x;
 	if (points_x != points_y)
 		return points_x < points_y ? 1 : -1;
-	if (own_x != own_y)
-		return own_x < own_y ? 1 : -1;
+	if (row->own < y->own || row->own > y->own)
+		return row->own < y->own ? 1 : -1;
+	if (own_count(row) != own_count(y))
+		return own_count(row) < own_count(y) ? 1 : -1;
 	return (row->rank > y->rank) - (row->rank < y->rank);
+}
+
+static struct table_row table_row_of(const struct sig_rule *rule, uint32_t frame, uint32_t rank,
+				     const struct sig_function *function)
+{
+	double own = fabs(sig_difference(rule, function->self[0], function->self[1]));
+
+	/* equal changes of shares may differ in the last bits */
+	return (struct table_row){ frame, rank, *function, rule->shares ? round(1e6 * own) : own };
 }
 
 void table_make(struct table *table, const struct sig_rule *rule, const struct stacks *stacks, const float *dispersion,
@@ -114,7 +126,7 @@ void table_make(struct table *table, const struct sig_rule *rule, const struct s
 	*table = (struct table){ .row = mem_alloc(sizeof(*table->row), (size_t)stacks->frames.n + 1) };
 	for (uint32_t id = 1; id <= stacks->frames.n; id++)
 		if (function[id].total[0] || function[id].total[1])
-			table->row[table->n++] = (struct table_row){ id, rank[id], function[id] };
+			table->row[table->n++] = table_row_of(rule, id, rank[id], &function[id]);
 	free(function);
 	for (uint32_t i = 0; i < table->n && !assess; i++) {
 		table->row[i].f.change.why = SIG_NOISE;

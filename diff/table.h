@@ -18,6 +18,8 @@ struct table_row {
 	/* weights and test result; change.why is SIG_CHANGED or SIG_MOVED only if the change passed the procedure of
 	 * Benjamini and Hochberg, too */
 	struct sig_function f;
+	double own; /* size of the change of the self weight: millionths of the total if shares are compared, else
+		       counts */
 };
 
 struct table {

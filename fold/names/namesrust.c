@@ -86,9 +86,9 @@ static bool put_rust_v0(struct text *out, struct str string)
 	bool any = false;
 
 	for (size_t i = 0; i < string.n; i++) {
-		ptrdiff_t close = string.p[i] == '[' && i > 0 && is_word(string.p[i - 1]) ?
-					  str_find(str_from(string, i), ']') :
-					  -1;
+		/* the hash has at most 16 digits */
+		struct str hash = str_head(str_from(string, i), 18);
+		ptrdiff_t close = string.p[i] == '[' && i > 0 && is_word(string.p[i - 1]) ? str_find(hash, ']') : -1;
 
 		if (close > 8 && close < 18 && all_hex(str_head(str_from(string, i + 1), (size_t)close - 1)) &&
 		    str_starts(str_from(string, i + (size_t)close + 1), STR("::"))) {

@@ -76,6 +76,11 @@ is "  each is a frame" "$(wc -l <out)" 300000
 awk 'BEGIN { printf "x 7 1.5: cycles: \n\t  401000 a"; for (i = 0; i < 1000; i++) printf "->b"; print "+0x1 (/tmp/perf-7.map)\n" }' >f.script
 survived "a thousand inlined functions in one line" 0 f.script
 is "  are no thousand frames" "$(tr -cd ';' <out | wc -c)" 101
+awk 'BEGIN { printf "# pj"; for (i = 0; i < 200000; i++) printf " host=%06d", i; print "\na;b 1" }' >f.folded
+survived "200000 hosts in a header" 0 -q f.folded
+is "  and its stack" "$(grep -v '^#' out)" "a;b 1"
+awk 'BEGIN { printf "x 7 1.5: cycles: \n\t  401000 "; for (i = 0; i < 2000000; i++) printf "a["; print "+0x1 (/x)\n" }' >f.script
+survived "a name of four million bytes, as of Rust without an end" 0 -q f.script
 # what a program can be made of, whose samples somebody else folds
 evil()
 {
