@@ -117,16 +117,26 @@ static int share_cmp(const void *a, const void *b)
 	return strcmp(share->label, y->label);
 }
 
+/* Returns the self weight of frame i. Among reversed stacks, an outermost frame is the one that ran: all weight above
+ * it is its self weight. */
+static uint64_t self_of(const struct layout *layout, const struct look *look, uint32_t i)
+{
+	if (look->reverse)
+		return layout->level[i] == 1 ? layout->width[i] : 0;
+	return layout->self[i];
+}
+
 /* Sets share[] to the labels of the legend with their self weights, sorted by weight, heaviest first. Returns the
  * number of labels, at most max; further labels are left out. */
 static size_t make_shares(struct share *share, size_t max, const struct layout *layout, const struct styles *styles,
-			  bool dark)
+			  const struct look *look)
 {
 	uint64_t *self = mem_alloc(sizeof(*self), (size_t)styles->ncolours + 1);
+	bool dark = bars_is_dark(look->background);
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < layout->n; i++)
-		self[styles->colour[styles->of[i]]] += layout->self[i];
+		self[styles->colour[styles->of[i]]] += self_of(layout, look, i);
 	for (uint32_t c = 0; c < styles->ncolours; c++) {
 		const char *label = styles->kinds[styles->colours[c].kind].label;
 		size_t index = 0;
@@ -161,7 +171,7 @@ static uint32_t put_legend(struct picture *picture, const struct look *look, con
 			   const struct styles *styles, uint32_t y)
 {
 	struct share share[CODE_COUNT] = { 0 };
-	size_t count = make_shares(share, countof(share), layout, styles, bars_is_dark(look->background));
+	size_t count = make_shares(share, countof(share), layout, styles, look);
 	/* Like the viewer, the legend omits labels below 0.1 %. */
 	uint64_t least = look->total / 1000 + (look->total % 1000 != 0);
 	double x = picture->width;

@@ -103,10 +103,13 @@ static bool date_time(struct str date, struct str clock, struct str zone, uint64
  * the date or time is malformed. */
 static bool take_date_time(struct str *line, uint64_t *ns)
 {
-	struct str word = take_word(line), date = str_head(word, DATE_LENGTH), clock = str_from(word, DATE_LENGTH);
+	struct str word = take_word(line), date = str_head(word, DATE_LENGTH), clock;
 	uint64_t decimals = 0;
 	size_t n = 0;
 
+	if (word.n < DATE_LENGTH)
+		return false;
+	clock = str_from(word, DATE_LENGTH);
 	if (clock.n == 0 && is_clock(*line))
 		clock = take_word(line);
 	else if (clock.n && (clock.n == 1 || clock.p[0] != 'T'))

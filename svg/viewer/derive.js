@@ -86,6 +86,8 @@ export function sandwich(tree, { names, sides, config }, { wanted, callers, call
   return trie;
 }
 
+/** Rules of kind `only` that `filtered` can apply: each has a bit. */
+export const MOST_ONLY = 30;
 const WITHOUT = 1 << 30;
 
 /**
@@ -94,10 +96,13 @@ const WITHOUT = 1 << 30;
  */
 function filterMasks(names, rules) {
   const bits = new Int32Array(names.count), hidden = new Uint8Array(names.count);
-  let wanted = 0;
-  rules.forEach(({ kind, hits }, index) => {
-    const bit = kind === 'without' ? WITHOUT : kind === 'only' ? 1 << index : 0;
-    if (kind === 'only') wanted |= bit;
+  let wanted = 0, next = 1;
+  rules.forEach(({ kind, hits }) => {
+    let bit = kind === 'without' ? WITHOUT : 0;
+    if (kind === 'only') {
+      wanted |= bit = next;
+      next <<= 1;
+    }
     for (let id = 0; id < hits.length; id++) {
       if (!hits[id]) continue;
       if (kind === 'hide') hidden[id] = 1;

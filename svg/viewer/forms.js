@@ -35,9 +35,12 @@ function pythonForms(name) {
   return forms;
 }
 
+const LONGEST = 2000; // characters; the forms of a longer name may take megabytes and seconds
+
 /** From the full name to the function alone. kind: the label of the kind of code. */
 export function shorterForms(name, kind) {
-  if (kind === 'process') return [name]; // no path and no packages, whatever it looks like
+  // a process has no path and no packages, whatever its name looks like
+  if (kind === 'process' || name.length > LONGEST) return [name];
   const placed = PLACED.exec(name);
   if (placed) return [name, ...shorterForms(placed[1], kind)];
   if (kind === 'Python' && !/[\s/(]/.test(name)) return pythonForms(name);

@@ -1,9 +1,9 @@
 // view.js - the tree that is shown: operations on the profile, and where its frames stand. Pure.
-import { filtered, reversed, sandwich } from './derive.js';
+import { filtered, MOST_ONLY, reversed, sandwich } from './derive.js';
 import { appendGone, leftEdges, unionWeights } from './layout.js';
 import { base36 } from './names.js';
 import { mayBacktrack, matchNames } from './search.js';
-import { judge } from './significance.js';
+import { comparesShares, judge } from './significance.js';
 import { numberTrie } from './trie.js';
 
 // Operations have a letter in the address: what they do, and whether their text is a function's key or a search.
@@ -82,6 +82,7 @@ export class View {
   add(letter, text = '', fromLink = false) {
     const known = Object.hasOwn(OPERATIONS, letter) && OPERATIONS[letter];
     if (!known || !this.isUseful(known, text, fromLink)) return;
+    if (known.kind === 'only' && this.operations.filter(one => one.kind === 'only').length >= MOST_ONLY) return;
     const replaced = ['reverse', 'sandwich'].includes(known.kind) ? ['reverse', 'sandwich'] : [];
     this.operations = this.operations.filter(one => !replaced.includes(one.kind)
       && !(one.letter === letter && one.text === text));
@@ -165,7 +166,7 @@ export class View {
     this.self = tree.self[side];
     this.total = tree.total[side];
     if (diff && this.widths === 'U') {
-      const factor = this.byShare ? diff.sums[1] / diff.sums[0] : 1;
+      const factor = comparesShares(this.byShare, diff) ? diff.sums[1] / diff.sums[0] : 1;
       Object.assign(this, unionWeights(tree, factor));
     }
     if (side && !this.rooted) {
@@ -242,12 +243,18 @@ export class View {
     return { head, next };
   }
 
+  /** The hash of a frame in a path. Callers in a sandwich have other hashes than callees of the same name. */
+  hashOf(frame) {
+    const { tree: { name, depth }, profile: { names } } = this, hash = names.hash(name[frame]);
+    return depth[frame] < 0 ? ~hash : hash;
+  }
+
   /** A path's hash is the sum of hash * GOLDEN ^ distance. Siblings may differ in kind only, so suffixes count. */
   pathOf(frame) {
-    const { tree: { name, caller }, profile: { names } } = this;
+    const { tree: { caller } } = this;
     let hash = 0, factor = 1;
     for (let at = frame; at > 0; at = caller[at]) {
-      hash += Math.imul(names.hash(name[at]), factor);
+      hash += Math.imul(this.hashOf(at), factor);
       factor = Math.imul(factor, GOLDEN);
     }
     return base36(hash);
@@ -255,9 +262,9 @@ export class View {
 
   /** The frame of a path's hash, or the root. */
   frameOf(path) {
-    const { tree: { name, caller }, profile: { names }, count } = this, all = new Int32Array(count);
+    const { tree: { caller }, count } = this, all = new Int32Array(count);
     for (let frame = 1; path && frame < count; frame++) {
-      all[frame] = names.hash(name[frame]) + Math.imul(all[caller[frame]], GOLDEN);
+      all[frame] = this.hashOf(frame) + Math.imul(all[caller[frame]], GOLDEN);
       if (base36(all[frame]) === path) return frame;
     }
     return 0;

@@ -69,6 +69,8 @@ static void forms(void)
 		{ "2026-11-26T20:38:50.123456789123Z a", "a", 5 },
 		{ "2026-11-26 21:38:50,999 +0100 a", "a", 5 },
 		{ "2026-11-26T20:38.5Z a", NULL, 0 },
+		{ "2026-11-6 Test a", NULL, 0 },
+		{ "2026- Test of a label", NULL, 0 },
 		{ "2026-11-26T20:38:50.Z a", NULL, 0 },
 		{ "2026-11-26 UTC a", NULL, 0 },
 		{ "2026-11-26 +0100 a", NULL, 0 },
@@ -104,7 +106,7 @@ static void forms(void)
 			   rows[i].line);
 	}
 	is_u64(made.markers.lines, countof(rows), "lines");
-	is_u64(made.markers.malformed, 19, "  without a time and a label");
+	is_u64(made.markers.malformed, 21, "  without a time and a label");
 	ok(markers_add(&made.markers, &made.map, STR("")) && markers_add(&made.markers, &made.map, STR(" # 5 a")) &&
 		   made.markers.lines == countof(rows),
 	   "empty lines and comments");

@@ -4,11 +4,12 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { encode } from '../encode.mjs';
 import { decodeProfile } from '../../../svg/viewer/decode.js';
-import { changedFunctions, functionWeights, viewWeight } from '../../../svg/viewer/functions.js';
+import { changedFunctions, colourWeights, functionWeights, viewWeight } from '../../../svg/viewer/functions.js';
 import { shorterForms } from '../../../svg/viewer/forms.js';
 import { Labels } from '../../../svg/viewer/labels.js';
 import { counted, grouped, percent, signed, Weights } from '../../../svg/viewer/numbers.js';
 import { exactly, matchNames, mayBacktrack } from '../../../svg/viewer/search.js';
+import { stacksCommand } from '../../../svg/viewer/shell.js';
 import { judge } from '../../../svg/viewer/significance.js';
 import { functionText, searchText, View } from '../../../svg/viewer/view.js';
 
@@ -139,6 +140,33 @@ test('the hash of a path finds its frame', () => {
   const view = viewOf();
   for (let frame = 0; frame < view.tree.count; frame++) assert.equal(view.frameOf(view.pathOf(frame)), frame);
   assert.equal(view.frameOf('nonsense'), 0);
+  const text = 'm;g;f;g;x 5\n', sandwich = viewOf(text, ['w', keyOf(viewOf(text), 'f')]); // g is caller and callee
+  for (let frame = 0; frame < sandwich.tree.count; frame++) assert.equal(sandwich.frameOf(sandwich.pathOf(frame)), frame);
+});
+
+test('a picture of reversed stacks: colours of the functions that ran, and the command for their stacks', () => {
+  const view = new View(profileOf('read_[k];parse;app 4\nread_[k];main;app 1\nHash.get_[j];main;app 5\n', { reverse: true }));
+  view.rebuild();
+  const { names, config } = view.profile, at = name => names.text.indexOf(name), frameOf = (name, caller) =>
+    view.tree.name.findIndex((id, frame) => frame && id === at(name) && names.text[view.tree.name[view.tree.caller[frame]]] === caller);
+  const weights = zoom => Object.fromEntries([...colourWeights(view, zoom)].map((sum, colour) => [colour, sum]).filter(([, sum]) => sum));
+  const kernel = names.colour[at('read')], java = names.colour[at('Hash.get')];
+  assert.notEqual(kernel, java);
+  assert.ok(config.reverse);
+  assert.deepEqual(weights(0), { [kernel]: 5, [java]: 5 });
+  assert.deepEqual(weights(frameOf('parse', 'read')), { [kernel]: 4 });
+  assert.equal(stacksCommand(view, frameOf('parse', 'read'), 'x.svg'),
+    "pjsvg --unpack 'x.svg' | grep '\\(^\\|;\\)parse;read_\\[k\\] [0-9][0-9 ]*$'");
+});
+
+test('rules beyond the bits of a number are not added', () => {
+  const many = Array.from({ length: 40 }, (_, at) => `root;f${at} 1\n`).join(''), view = new View(profileOf(many));
+  for (let at = 0; at < 31; at++) view.add('h', keyOf(view, `f${at}`));
+  view.add('f', searchText('f39', {}));
+  view.rebuild();
+  assert.equal(view.total[0], 1);
+  for (let at = 0; at < 40; at++) view.add('f', searchText(`f${39 - at}`, {}));
+  assert.equal(view.operations.filter(one => one.kind === 'only').length, 30);
 });
 
 test('the table: self, and total of places inside of places once', () => {
@@ -193,6 +221,15 @@ test('a difference: the function of a sandwich has a verdict, and all has none',
   assert.deepEqual(view.verdict(0).code, view.judge(1000, 400).code);
 });
 
+test('a difference with an empty side: the larger of both is drawn', () => {
+  for (const text of ['a;b 0 1000\n', 'a;b 1000 0\n']) {
+    const view = new View(profileOf(text, { diff: { shares: 1 } }));
+    view.widths = 'U';
+    view.rebuild();
+    assert.equal(view.total[1], 1000, text);
+  }
+});
+
 test('numbers', () => {
   assert.equal(grouped(1234567.891), '1,234,567.89');
   assert.equal(signed(-1.25, 1), '\u22121.3');
@@ -205,6 +242,8 @@ test('numbers', () => {
 });
 
 test('shorter forms of names', () => {
+  const long = 'a::'.repeat(20000);
+  assert.deepEqual(shorterForms(long), [long]);
   assert.deepEqual(shorterForms('java/util/HashMap.get'), ['java/util/HashMap.get', 'j.u.HashMap.get', 'HashMap.get', 'get']);
   assert.deepEqual(shorterForms('std::sort<int*>(int*)'), ['std::sort<int*>(int*)', 'std::sort', 'sort']);
   assert.deepEqual(shorterForms('github.com/x/y.(*T).Run'), ['github.com/x/y.(*T).Run', 'y.(*T).Run', '(*T).Run', 'Run']);
