@@ -12,11 +12,7 @@
 
 #define STATUS_MAX ((size_t)64 << 10)
 
-struct innerthread {
-	uint32_t inner, outer;
-};
-
-bool innerthreads_parse(struct str status, uint32_t *outer, uint32_t *inner)
+bool innerthreads_parse(struct str status, struct innerthread *thread)
 {
 	while (status.n) {
 		struct str line = str_cut(&status, '\n');
@@ -25,11 +21,12 @@ bool innerthreads_parse(struct str status, uint32_t *outer, uint32_t *inner)
 		if (!str_starts(line, STR("NSpid:\t")))
 			continue;
 		line = str_from(line, STR("NSpid:\t").n);
+		thread->nested = str_find(line, '\t') >= 0;
 		if (!str_u64(str_from(line, (size_t)(str_rfind(line, '\t') + 1)), &last) ||
 		    !str_u64(str_cut(&line, '\t'), &first) || first > INT32_MAX || last > INT32_MAX)
 			return false;
-		*outer = (uint32_t)first;
-		*inner = (uint32_t)last;
+		thread->outer = (uint32_t)first;
+		thread->inner = (uint32_t)last;
 		return true;
 	}
 	return false;
@@ -38,8 +35,7 @@ bool innerthreads_parse(struct str status, uint32_t *outer, uint32_t *inner)
 static bool innerthreads_read(int folder, const char *path, struct text *text, struct innerthread *thread)
 {
 	text->n = 0;
-	return fullio_read_at(folder, path, text, STATUS_MAX) &&
-	       innerthreads_parse(text_view(text), &thread->outer, &thread->inner);
+	return fullio_read_at(folder, path, text, STATUS_MAX) && innerthreads_parse(text_view(text), thread);
 }
 
 static int innerthread_cmp(const void *left, const void *right)
@@ -100,7 +96,7 @@ size_t innerthreads_translate(int process, struct interpreter_thread *thread, si
 	for (size_t i = 0; i < n; i++)
 		if (thread[i].tid == INTERPRETER_MAIN_THREAD)
 			thread[i].tid = own.inner;
-	if (!read || own.inner == own.outer) {
+	if (!read || !own.nested) {
 		text_free(&text);
 		return own.outer ? innerthreads_own(process, thread, n) : 0;
 	}

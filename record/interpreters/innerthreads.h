@@ -15,8 +15,14 @@
  * descriptor of /proc/PID. Returns the number of threads that remain. */
 size_t innerthreads_translate(int process, struct interpreter_thread *thread, size_t n);
 
-/* Parses the line NSpid of a status file: sets *outer to its first id (recorder's namespace) and *inner to its last one
- * (innermost namespace). Returns false if the line is missing or malformed. Pure. */
-bool innerthreads_parse(struct str status, uint32_t *outer, uint32_t *inner);
+struct innerthread {
+	uint32_t inner, outer; /* ids in the innermost PID namespace and in that of the recorder */
+	/* true if these are two namespaces; the ids may be equal nevertheless */
+	bool nested;
+};
+
+/* Parses the line NSpid of a status file, which has an id for each namespace, that of the recorder first. Returns false
+ * if the line is missing or malformed. Pure. */
+bool innerthreads_parse(struct str status, struct innerthread *thread);
 
 #endif

@@ -134,6 +134,10 @@ static bool onestack_match(const struct onestack *onestack, const struct onestac
 		return false;
 	if (!lists->has_activations && (lists->end == UNWIND_STACK_CUT || lists->end == UNWIND_MORE))
 		return activations <= segments && (!leaf || lists->leaf_sure) && !lists->frames_lead;
+	/* A broken walk may have missed an activation, and the leaf may have no frame yet: equal numbers prove nothing
+	 * then. */
+	if (!lists->has_activations && lists->end != UNWIND_ROOT && leaf && !lists->leaf_sure)
+		return false;
 	*native = leaf && activations == segments + 1 && !lists->frames_lead;
 	*early =
 		(lists->end == UNWIND_ROOT || lists->has_activations) && lists->entering && activations + 1 == segments;

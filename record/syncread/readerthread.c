@@ -102,14 +102,20 @@ static enum syncread_class set_class(struct readerthread *reader)
 }
 
 /* Restores SCHED_FIFO for a thread that on_bound demoted, after a pause that doubles each time. The thread may have
- * been demoted without fault: for instance, the hypervisor did not run the virtual CPU for some ms. */
+ * been demoted without fault: for instance, the hypervisor did not run the virtual CPU for some ms. So a demotion an
+ * hour after the last one counts as the first. */
 static void regain_class(struct readerthread *reader)
 {
-	uint64_t pause = READERTHREAD_DEMOTED_NS << (reader->regained < 6 ? reader->regained : 6);
+	uint64_t demoted_at = load(&reader->demoted_at), now = clock_now();
 
-	if (!load(&reader->demoted_at) || clock_now() - reader->demoted_at < pause)
+	if (!demoted_at)
+		return;
+	if (reader->regained_at && demoted_at > reader->regained_at + READERTHREAD_FORGET_NS)
+		reader->regained = 0;
+	if (now - demoted_at < READERTHREAD_DEMOTED_NS << (reader->regained < 6 ? reader->regained : 6))
 		return;
 	reader->regained++;
+	reader->regained_at = now;
 	if (!set_policy(SCHED_FIFO, 1)) {
 		store(&reader->demoted_at, clock_now());
 		return;

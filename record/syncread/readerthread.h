@@ -30,6 +30,8 @@
 #define READERTHREAD_BOUND_NS UINT64_C(5000000)
 /* time in ns after which a demoted thread regains its policy; doubles with each demotion, up to 64 times this value */
 #define READERTHREAD_DEMOTED_NS UINT64_C(1000000000)
+/* Time in ns without demotion after which earlier demotions are forgotten. */
+#define READERTHREAD_FORGET_NS UINT64_C(3600000000000)
 /* ns that one copy of a process may take before other reader threads skip the process */
 #define READERTHREAD_SLOW_NS UINT64_C(20000000)
 /* duration in ns of one copy that makes its process suspect: waits for memory are measured in its later copies */
@@ -95,8 +97,11 @@ struct readerthread {
 	uint32_t next; /* id of the next copy */
 	uint64_t cursor, waited, spent, refilled, checked;
 	uint64_t demoted_at; /* time in ns at which the thread was demoted to SCHED_OTHER; 0: it is not demoted */
-	unsigned regained;   /* number of times that the thread regained SCHED_FIFO */
-	uint64_t blocked;    /* ns for which memory of a target blocked the thread in this wakeup */
+	/* regained: number of times that the thread regained SCHED_FIFO; forgotten after an hour without demotion.
+	 * regained_at: time of the last one in ns */
+	unsigned regained;
+	uint64_t regained_at;
+	uint64_t blocked; /* ns for which memory of a target blocked the thread in this wakeup */
 	/* full: the ring for samples was more than half full at the last check; bounded: `bound` is a timer of the
 	 * thread's CPU time */
 	bool full, bounded;

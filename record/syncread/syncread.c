@@ -141,17 +141,21 @@ static void release_ended(struct syncread *syncread)
 	syncread->nabandoned = n;
 }
 
-/* Starts the reader thread of a CPU. Returns false on failure, and while an earlier reader of this CPU hangs. */
+/* Number of readers of one CPU that may hang at the same time. A process with memory that never answers, such as that
+ * of a FUSE file, can make the readers of all CPUs hang at once; then its tenant is avoided, and new readers go on. */
+enum { HANGING_MAX = 8 };
+
+/* Starts the reader thread of a CPU. Returns false on failure, and while HANGING_MAX earlier readers of this CPU hang.
+ */
 static bool start_reader(struct syncread *syncread, struct reader_cpu *one)
 {
-	size_t bytes;
+	size_t bytes, hanging = 0;
 	int ring = rings_fd(syncread->o.rings, RING_OF_SAMPLES, one->cpu, &bytes);
 
 	release_ended(syncread);
 	for (size_t i = 0; i < syncread->nabandoned; i++)
-		if (syncread->abandoned[i]->cpu == one->cpu)
-			return false;
-	if (ring < 0)
+		hanging += syncread->abandoned[i]->cpu == one->cpu;
+	if (ring < 0 || hanging >= HANGING_MAX)
 		return false;
 	pthread_mutex_lock(&syncread->lock);
 	one->reader = readerthread_start(syncread->shared, one->cpu, ring, bytes);

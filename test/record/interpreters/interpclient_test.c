@@ -495,7 +495,7 @@ static void failed_starts(void)
 int main(void)
 {
 	struct interpclient *client = interpclient_new(&(struct interpstarter){ start_helper, NULL });
-	uint32_t outer, inner;
+	struct innerthread ids;
 
 	ok(interpclient_helper(client) == 0 && !helpers_started && interpclient_count(client).off == 0,
 	   "no helper runs before the first request");
@@ -504,12 +504,14 @@ int main(void)
 	failures(client);
 	interpclient_free(client);
 	failed_starts();
-	ok(innerthreads_parse(STR("Name:\tx\nNSpid:\t70\t7\t3\nNSsid:\t1\n"), &outer, &inner) && outer == 70 &&
-		   inner == 3,
+	ok(innerthreads_parse(STR("Name:\tx\nNSpid:\t70\t7\t3\nNSsid:\t1\n"), &ids) && ids.outer == 70 &&
+		   ids.inner == 3 && ids.nested,
 	   "thread ids of a namespace");
-	ok(innerthreads_parse(STR("NSpid:\t70\n"), &outer, &inner) && outer == 70 && inner == 70, "  of ours");
-	ok(!innerthreads_parse(STR("NSpid:\tx\n"), &outer, &inner) && !innerthreads_parse(STR(""), &outer, &inner),
-	   "  none");
+	ok(innerthreads_parse(STR("NSpid:\t70\n"), &ids) && ids.outer == 70 && ids.inner == 70 && !ids.nested,
+	   "  of ours");
+	ok(innerthreads_parse(STR("NSpid:\t5\t5\n"), &ids) && ids.outer == 5 && ids.inner == 5 && ids.nested,
+	   "  equal ids of two namespaces");
+	ok(!innerthreads_parse(STR("NSpid:\tx\n"), &ids) && !innerthreads_parse(STR(""), &ids), "  none");
 	threads_of_others();
 	threads_of_namespace();
 	return done();

@@ -134,6 +134,9 @@ static void truncated_stacks(void)
 	is(merge("XEL", UNWIND_NO_CODE, "ab'c'", true, true, 99), "-", "a broken walk with segments left");
 	is(merge("XEL", UNWIND_NO_CODE, "ab'", true, true, 99), "XabL", "a broken walk with none left");
 	ok(merged.end == UNWIND_NO_CODE, "  remains broken");
+	is(merge("EL", UNWIND_NO_CODE, "ab'", true, false, 99), "-",
+	   "a broken walk, the leaf may have no frame yet, and a caller may be missed");
+	is(merge("EL", UNWIND_NO_CODE, "ab'", true, true, 99), "abL", "  but it is known to have one");
 	is(merge("XELEMS", UNWIND_ROOT, "ab'cd'", true, false, 5), "XabLc", "the limit of frames");
 	ok(merged.end == UNWIND_MORE, "  truncates");
 }
