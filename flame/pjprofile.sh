@@ -237,12 +237,18 @@ link_last()
 	rm -f "$tmp/link" && ln -s "$1" "$tmp/link" && mv -f "$tmp/link" "$output/$2"
 }
 
-# Removes the oldest files beyond --rotate. Their names sort by time.
+# Removes the oldest files beyond --rotate. Their names sort by time. Names with a later time than that of the last
+# profile are from before a step back of the clock, so they go first.
 rotate_files()
 {
 	[ "$rotate" != 0 ] || return 0
 	for kind in 'profile_*.col' 'flamegraph_*.svg'; do
-		(cd "$output" && ls -d $kind 2>/dev/null) | LC_ALL=C sort -r | tail -n "+$((rotate + 1))" >"$tmp/old"
+		(cd "$output" && ls -d $kind 2>/dev/null) | LC_ALL=C sort -r |
+			last=${kind%%_*}_$name keep=$rotate LC_ALL=C awk '
+				{ stem = $0; sub(/[.][a-z]*$/, "", stem) }
+				stem "" > ENVIRON["last"] "" { later[++nlater] = $0; next }
+				++n > ENVIRON["keep"] + 0
+				END { for (i = 1; i <= nlater; i++) if (n + i > ENVIRON["keep"] + 0) print later[i] }' >"$tmp/old"
 		while IFS= read -r file; do rm -f "$output/$file"; done <"$tmp/old"
 	done
 }
@@ -257,18 +263,25 @@ fold_options()
 	esac
 }
 
-# profile WINDOW: writes the profile and the picture of a window, each complete or not at all; then moves the links.
+# undisturbed COMMAND...: runs a command that signals to the process group, as of Ctrl-C, do not end
+undisturbed()
+{
+	(trap '' HUP INT TERM; exec "$@")
+}
+
+# profile WINDOW: writes the profile and the picture of a window, each complete or not at all; then moves the links. A
+# signal ends neither, since the window is lost then.
 profile()
 {
 	start=${1##*/}
 	start=${start%.data}
 	name=$(LC_ALL=C date -u -d "@$((start + seconds))" +%Y-%m-%dT%H-%M-%SZ) || return 1
 	# shellcheck disable=SC2046 # words
-	pjfold $quiet $verbose --header $(fold_options) -o "$output/profile_$name.col" "$1" 2>"$tmp/messages" || { sed 's/^pjfold: /pjprofile: /' "$tmp/messages" >&2; return 1; }
+	undisturbed pjfold $quiet $verbose --header $(fold_options) -o "$output/profile_$name.col" "$1" 2>"$tmp/messages" || { sed 's/^pjfold: /pjprofile: /' "$tmp/messages" >&2; return 1; }
 	sed "s|^pjfold: |pjprofile: $output/profile_$name.col: |" "$tmp/messages" >&2
 	link_last "profile_$name.col" last_profile.col || return 1
 	if [ -n "$picture" ]; then
-		pjsvg --title "${title:-CPU of $(uname -n), $seconds s until $name}" -o "$output/flamegraph_$name.svg" "$output/profile_$name.col" || return 1
+		undisturbed pjsvg --title "${title:-CPU of $(uname -n), $seconds s until $name}" -o "$output/flamegraph_$name.svg" "$output/profile_$name.col" || return 1
 		link_last "flamegraph_$name.svg" last_flamegraph.svg || return 1
 	fi
 	rotate_files

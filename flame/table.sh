@@ -50,13 +50,13 @@ table()
 		print fit(line sprintf(", %d lost", value["lost"]), ENVIRON["width"] + 0, 0)
 		print "   self   total  function"
 	}'
-	all=$(c_awk '!/^#/ { n += $NF } END { printf "%.0f\n", n }' "$tmp/folded")
+	all=$(c_awk '!/^#($|[ \r{])/ { n += $NF } END { printf "%.0f\n", n }' "$tmp/folded")
 	if [ -z "$by" ]; then
 		rows_of "$tmp/folded" "$room" "$all"
 		return
 	fi
 	# the groups with the largest weight; the rows are divided equally among them
-	c_awk '!/^#/ { frame = $0; sub(/;.*/, "", frame); if (frame == $0) sub(/ [0-9]+$/, "", frame); n[frame] += $NF } END { for (f in n) printf "%.0f\t%s\n", n[f], f }' "$tmp/folded" |
+	c_awk '!/^#($|[ \r{])/ { frame = $0; sub(/;.*/, "", frame); if (frame == $0) sub(/ [0-9]+$/, "", frame); n[frame] += $NF } END { for (f in n) printf "%.0f\t%s\n", n[f], f }' "$tmp/folded" |
 		LC_ALL=C sort -t '	' -k1,1nr -k2 >"$tmp/groups"
 	groups=$(wc -l <"$tmp/groups")
 	[ "$groups" -le $(((room + 3) / 4)) ] || groups=$(((room + 3) / 4))
