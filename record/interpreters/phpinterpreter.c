@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "common/formats/pjsection.h"
+#include "common/hash.h"
 #include "record/interpreters/interpreter.h"
 #include "runtimes/php/phpcompiled.h"
 
@@ -77,10 +78,18 @@ static size_t phpinterpreter_threads(void *state, struct interpreter_thread *thr
 
 enum { SCOPE_OUTERMOST = 1, SCOPE_INNERMOST = 2 };
 
-/* Returns the state on which the name and line of a frame depend besides its function and instruction. */
+/* Returns the state on which the name and line of a frame depend besides its function and instruction: the frame's
+ * place, and a hash of the function's members. Another script may have its functions and instructions at the same
+ * addresses, since each request begins with an empty heap. */
 static uint64_t phpinterpreter_scope(const struct php_frame *frame)
 {
-	return (frame->outermost ? SCOPE_OUTERMOST : 0u) | (frame->innermost ? SCOPE_INNERMOST : 0u);
+	const struct php_code *code = &frame->code;
+	const uint64_t member[] = { code->name, code->scope, code->opcodes, code->filename,
+				    (uint64_t)code->first_line << 32 | code->last_line };
+	uint64_t hash = code->type ? hash_bytes(member, sizeof(member)) : 0;
+
+	return (hash & ~(uint64_t)(SCOPE_OUTERMOST | SCOPE_INNERMOST)) | (frame->outermost ? SCOPE_OUTERMOST : 0u) |
+	       (frame->innermost ? SCOPE_INNERMOST : 0u);
 }
 
 /* Frames of the last copy. phpinterpreter_describe is called for some of these frames, in the same order. */
