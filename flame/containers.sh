@@ -4,7 +4,7 @@
 # memberships [NAME]: prints lines KEY<tab>1 or 0<tab>FOLDER<tab>PID<tab>WITHIN: for each process, one line for each
 # container, unit outside of containers, or cgroup named NAME that it is in. KEY is id:DIGITS or name:NAME. 1: FOLDER is
 # in the cgroup hierarchy that perf events use. A process in a container within another one has a line for both; WITHIN
-# is the id of the outer one, or - if there is none.
+# is the id or the cgroup of the outer one, or - if there is none.
 memberships()
 {
 	hierarchy=second
@@ -36,13 +36,14 @@ memberships()
 		for (i = 2; i <= n; i++) {
 			folder = folder "/" part[i]
 			if (part[i] == "") continue
-			if ((id = digits(part[i])) != "") found("id:" id, folder)
-			else if (part[i] ~ /^lxc\.payload\../) found("name:" substr(part[i], 13), folder)
-			else if (part[i - 1] == "lxc") found("name:" part[i], folder)
-			else if (part[i] ~ /^machine-.*\.scope$/) found("name:" substr(part[i], 9, length(part[i]) - 14), folder)
+			outer = ""
+			if ((id = digits(part[i])) != "") { found("id:" id, folder); outer = id }
+			else if (part[i] ~ /^lxc\.payload\../) { found("name:" substr(part[i], 13), folder); outer = part[i] }
+			else if (part[i - 1] == "lxc") { found("name:" part[i], folder); outer = part[i] }
+			else if (part[i] ~ /^machine-.*\.scope$/) { found("name:" substr(part[i], 9, length(part[i]) - 14), folder); outer = part[i] }
 			else if (part[i] ~ /.\.(service|scope)$/) { unit = part[i]; unit_folder = folder }
 			if (wanted != "" && part[i] == wanted) found("name:" wanted, folder)
-			if (id != "" && within == "") within = id
+			if (within == "") within = outer
 		}
 		if (unit != "" && !contained) found("name:" unit, unit_folder)
 	}' | sort -u
@@ -165,7 +166,8 @@ leave_out_forged()
 	while IFS='	' read -r folder within; do
 		maker=$(maker_of "$folder")
 		if [ "$within" != - ]; then
-			printf '%s\tcontainer %.12s\n' "$folder" "$within" >>"$tmp/forged"
+			if [ ${#within} = 64 ]; then within=$(printf '%.12s' "$within"); fi
+			printf '%s\tcontainer %s\n' "$folder" "$(printf '%s' "$within" | LC_ALL=C tr -c ' -~' '?')" >>"$tmp/forged"
 		elif [ "${maker:-0}" != 0 ]; then
 			printf '%s\tuser %s\n' "$folder" "$maker" >>"$tmp/forged"
 		else

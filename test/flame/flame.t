@@ -198,21 +198,21 @@ flame -c "$slice" -s 1 --folded slice.folded -o slice.svg
 is "-c with the name of a cgroup: all below it" "$status $(sed -n 's/^\(inside\|database\|outside\);.*/\1/p' slice.folded | sort -u | tr '\n' ' ')" "0 database inside "
 
 # A user names cgroups, in one that was delegated to him, as a container: as systemd does, as docker does, and by the digits that are given;
-# so does a container whose root may make cgroups
-forged="$slice/docker/$db/docker-$web.scope $slice/delegated $slice/delegated/docker-$web.scope $slice/delegated/$web $slice/delegated/${ours}1111"
+# so does a container whose root may make cgroups, be it named by its digits or as LXC does
+forged="$slice/docker/$db/docker-$web.scope $slice/lxc.payload.box $slice/lxc.payload.box/docker-$web.scope $slice/delegated $slice/delegated/docker-$web.scope $slice/delegated/$web $slice/delegated/${ours}1111"
 folders="$folders $forged"
 for f in $forged; do mkdir "$root/$f"; done
 chown -R 65534 "$root/$slice/delegated"
-for f in "docker/$db/docker-$web.scope" "delegated/docker-$web.scope" "delegated/$web" "delegated/${ours}1111"; do contain "$slice/$f" ./busy forged >>forged.out; done
+for f in "docker/$db/docker-$web.scope" "lxc.payload.box/docker-$web.scope" "delegated/docker-$web.scope" "delegated/$web" "delegated/${ours}1111"; do contain "$slice/$f" ./busy forged >>forged.out; done
 all_forged()
 {
-	[ "$(grep -c ready forged.out)" -eq 4 ]
+	[ "$(grep -c ready forged.out)" -eq 5 ]
 }
 until_true all_forged
 for given in "docker://$web" "${ours}1111"; do
 	flame -c "$given" -s 3 --folded forged.folded -o forged.svg
 	is "cgroups that a user named as a container are left out" "$status $(sed -n 's/^\(inside\|database\|forged\);.*/\1/p' forged.folded | sort -u | tr '\n' ' ')" "0 inside "
-	ok "  that is said" grep -q "cgroups that container $(printf '%.12s' "$db"), user 65534 named as container .* left out" err
+	ok "  that is said" grep -q "cgroups that container $(printf '%.12s' "$db"), container lxc.payload.box, user 65534 named as container .* left out" err
 done
 for f in $forged; do
 	for p in $(cat "$root/$f/cgroup.procs"); do kill -9 "$p"; done
