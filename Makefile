@@ -261,6 +261,8 @@ $(PRELOAD): $(B)/%.so: %.c
 
 tests: all $(UNITS) $(WALK) $(REPLAYS) $(HELPERS) $(PRELOAD) ## build the tests, too
 
+test-helpers: $(HELPERS) $(WALK)
+
 # What ./check needs of the build without sanitizers: of the unit tests, those with the marks that check.sh (PJ_UNITS=std)
 # looks for, and the programs that shell tests call.
 STD_UNITS := $(filter $(patsubst %.c,$(B)/%,$(shell grep -lE '^/[*] (std|once|full-san): ' -r test --include=*_test.c --include=*_fuzz.c)),$(UNITS) $(REPLAYS))
@@ -404,6 +406,6 @@ help: ## this list
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
-.PHONY: all dist static static-curl static-program image deb rpm apk sbom install-system tests tests-std check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
+.PHONY: all dist static static-curl static-program image deb rpm apk sbom install-system tests test-helpers tests-std check accept bench coverage null fuzz fuzz-run fuzz-campaign fuzz-campaign-run cover cover-run fresh headers modules untested openers lint tidy format install uninstall clean help
 .DELETE_ON_ERROR:
 .PRECIOUS: $(B)/%.o
