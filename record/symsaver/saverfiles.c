@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/symsaver/saverfiles.h"
 
+#include "common/files/publicfile.h"
 #include "common/files/targetfile.h"
 #include "record/symsaver/savernames.h"
 
@@ -183,10 +184,10 @@ static int keep_binary(struct saverfiles *files, const struct saver_message *mes
 	return why;
 }
 
-/* Returns true for paths of packages, such as /usr/lib: pjfold finds their files later, so these need no copy. A file
- * of a package stays until a new version replaces it. It is stripped, so the memory of a process that still runs the
- * old version has all names that the file had. Files elsewhere were built on this host and will be built again, so
- * false is returned for them. */
+/* Returns true for paths of packages, such as /usr/lib: pjfold finds their files later if it may read them, so these
+ * need no copy. A file of a package stays until a new version replaces it. It is stripped, so the memory of a process
+ * that still runs the old version has all names that the file had. Files elsewhere were built on this host and will be
+ * built again, so false is returned for them. */
 static bool will_stay(struct str path)
 {
 	static const struct str roots[] = { STR("/usr/"), STR("/lib"),  STR("/bin/"), STR("/sbin/"),
@@ -252,7 +253,8 @@ int saverfiles_save(struct saverfiles *files, const struct saver_message *messag
 
 	if (message->kind == KEEP_ID)
 		return find_id(files, message, process, now);
-	if (message->kind == KEEP_CHECK && will_stay(message->mapping.path) && is_here(files, message))
+	if (message->kind == KEEP_CHECK && will_stay(message->mapping.path) && publicfile_is(message->mapping.path) &&
+	    is_here(files, message))
 		return -1;
 	if (!saverbudget_may(&files->dir->budget, message->process.of, now)) {
 		saverbudget_count(&files->dir->budget, message->process.of, 1);
