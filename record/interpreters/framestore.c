@@ -7,12 +7,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { FRAMESTORE_SLOTS = 4096 };
+enum { FRAMESTORE_SLOTS = 4096, FRAMESTORE_QUEUES = 64 };
+
+/* Lists of the tenants whose hash is the index of the queue. */
+struct framequeue {
+	struct framelist *oldest, *newest;
+	size_t bytes;
+};
 
 struct framestore {
 	pthread_mutex_t lock;
 	struct framelist *slot[FRAMESTORE_SLOTS];
-	struct framelist *oldest, *newest;
+	struct framequeue queue[FRAMESTORE_QUEUES];
 	size_t bytes;
 };
 
@@ -49,13 +55,16 @@ static struct framelist **framestore_slot(struct framestore *store, uint32_t tid
 static void framestore_unlink(struct framestore *store, struct framelist *list)
 {
 	struct framelist **at = framestore_slot(store, list->tid, list->time);
+	struct framequeue *queue = &store->queue[list->queue];
+	size_t bytes = framelist_size(list->n, list->bytes);
 
 	while (*at != list)
 		at = &(*at)->chain;
 	*at = list->chain;
-	*(list->older ? &list->older->newer : &store->oldest) = list->newer;
-	*(list->newer ? &list->newer->older : &store->newest) = list->older;
-	store->bytes -= framelist_size(list->n, list->bytes);
+	*(list->older ? &list->older->newer : &queue->oldest) = list->newer;
+	*(list->newer ? &list->newer->older : &queue->newest) = list->older;
+	queue->bytes -= bytes;
+	store->bytes -= bytes;
 }
 
 /* Returns the time in ns at which the copy was made. For a thread off the CPU, list->time does not show that: the wait
@@ -65,26 +74,52 @@ static uint64_t made_at(const struct framelist *list)
 	return list->read_by ? list->read_by : list->time;
 }
 
-void framestore_put(struct framestore *store, struct framelist *list)
+static void drop_list(struct framestore *store, struct framelist *list)
 {
+	framestore_unlink(store, list);
+	free(list);
+}
+
+/* Drops the lists that were made FRAMESTORE_NS before the time `now`, in ns. */
+static void drop_expired(struct framestore *store, uint64_t now)
+{
+	for (uint32_t i = 0; i < FRAMESTORE_QUEUES; i++)
+		while (store->queue[i].oldest && made_at(store->queue[i].oldest) + FRAMESTORE_NS < now)
+			drop_list(store, store->queue[i].oldest);
+}
+
+/* Drops the oldest list of the queue with the most bytes. */
+static void drop_of_largest(struct framestore *store)
+{
+	struct framequeue *largest = &store->queue[0];
+
+	for (uint32_t i = 1; i < FRAMESTORE_QUEUES; i++)
+		if (store->queue[i].bytes > largest->bytes)
+			largest = &store->queue[i];
+	drop_list(store, largest->oldest);
+}
+
+void framestore_put(struct framestore *store, struct framelist *list, struct tenant tenant)
+{
+	size_t bytes = framelist_size(list->n, list->bytes);
 	struct framelist **slot;
+	struct framequeue *queue;
 
 	pthread_mutex_lock(&store->lock);
 	slot = framestore_slot(store, list->tid, list->time);
 	list->chain = *slot;
 	*slot = list;
-	list->older = store->newest;
+	list->queue = (uint32_t)(hash_pair(tenant.kind, tenant.key) % FRAMESTORE_QUEUES);
+	queue = &store->queue[list->queue];
+	list->older = queue->newest;
 	list->newer = NULL;
-	*(store->newest ? &store->newest->newer : &store->oldest) = list;
-	store->newest = list;
-	store->bytes += framelist_size(list->n, list->bytes);
-	while (store->oldest != list &&
-	       (store->bytes > FRAMESTORE_BYTES || made_at(store->oldest) + FRAMESTORE_NS < made_at(list))) {
-		struct framelist *oldest = store->oldest;
-
-		framestore_unlink(store, oldest);
-		free(oldest);
-	}
+	*(queue->newest ? &queue->newest->newer : &queue->oldest) = list;
+	queue->newest = list;
+	queue->bytes += bytes;
+	store->bytes += bytes;
+	drop_expired(store, made_at(list));
+	while (store->bytes > FRAMESTORE_BYTES)
+		drop_of_largest(store);
 	pthread_mutex_unlock(&store->lock);
 }
 
@@ -127,10 +162,11 @@ void framestore_free(struct framestore *store)
 
 	if (!store)
 		return;
-	for (struct framelist *list = store->oldest; list; list = newer) {
-		newer = list->newer;
-		free(list);
-	}
+	for (uint32_t i = 0; i < FRAMESTORE_QUEUES; i++)
+		for (struct framelist *list = store->queue[i].oldest; list; list = newer) {
+			newer = list->newer;
+			free(list);
+		}
 	pthread_mutex_destroy(&store->lock);
 	free(store);
 }

@@ -5,20 +5,24 @@
  *
  * The helper evaluates a copy of frames within some ms of the sample, a deferred copy within some 60 ms. The main
  * thread reads the sample from its ring up to 600 ms later. Until then, the store holds the list of frames, by thread
- * and time of the sample. A list that the main thread does not remove is dropped FRAMESTORE_NS after its copy was made;
- * if all lists together are larger than FRAMESTORE_BYTES, the oldest ones are dropped. All functions are thread-safe.
+ * and time of the sample. A list that the main thread does not remove is dropped FRAMESTORE_NS after its copy was made.
+ * If all lists together are larger than FRAMESTORE_BYTES, the oldest ones of the tenant with the largest lists are
+ * dropped, so a tenant with deep stacks and long names does not take those of others. All functions are thread-safe.
  */
 #ifndef PJ_FRAMESTORE_H
 #define PJ_FRAMESTORE_H
 
 #include "record/interpreters/interphelper.h"
+#include "common/process/tenant.h"
 
 #define FRAMESTORE_NS UINT64_C(3000000000)
 #define FRAMESTORE_BYTES ((size_t)32 << 20)
 
 /* List of the interpreted frames of one sample. */
 struct framelist {
-	struct framelist *older, *newer; /* previous and next list in order of insertion; set by the store */
+	/* previous and next list of the queue in order of insertion, and index of the queue; set by the store */
+	struct framelist *older, *newer;
+	uint32_t queue;
 	struct framelist *chain;
 	uint32_t pid, tid;
 	uint64_t time; /* time of the sample in ns */
@@ -43,8 +47,8 @@ struct framestore *framestore_new(void);
 /* Frees the store and its lists. Accepts NULL. */
 void framestore_free(struct framestore *store);
 
-/* Adds a list. The store owns it from then on. */
-void framestore_put(struct framestore *store, struct framelist *list);
+/* Adds a list of a process of `tenant`. The store owns it from then on. */
+void framestore_put(struct framestore *store, struct framelist *list, struct tenant tenant);
 
 /* Returns true if the store has a list for the sample of thread tid at `time` (ns), and if the copy and all names of
  * this list were read before `until` (ns). */

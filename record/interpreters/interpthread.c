@@ -368,7 +368,7 @@ static void interpthread_take_frames(struct interpthread *thread, struct interpc
 	uint64_t now = clock_now();
 
 	if (frames->list)
-		framestore_put(thread->store, frames->list);
+		framestore_put(thread->store, frames->list, process ? process->client.tenant : (struct tenant){ 0 });
 	if (!process)
 		return;
 	if (frames->lost) {
@@ -429,13 +429,14 @@ static void interpthread_store_late(struct interpthread *thread, const struct th
 
 	if (!list)
 		return;
+	/* an empty list needs no share of a tenant */
 	list->pid = copy->pid;
 	list->tid = copy->tid;
 	list->time = copy->time;
 	list->root = copy->root;
 	list->read_by = copy->read_by;
 	list->end = INTERPRETER_LATE;
-	framestore_put(thread->store, list);
+	framestore_put(thread->store, list, (struct tenant){ 0 });
 }
 
 /* Lets the helper find the frames of a copy. Deferred copies wait to be sent in one request, together with the first

@@ -1,10 +1,12 @@
 /* Lists of frames wait for the samples that they belong to: each is taken once, old ones are dropped, and so are the
- * oldest beyond the limit of bytes. */
+ * oldest of the tenant with the largest lists beyond the limit of bytes. */
 /* covers: record/interpreters/framestore.c */
 #include "record/interpreters/framestore.h"
 #include "test/lib/tap.h"
 
 #include <stdlib.h>
+
+static const struct tenant first = { TENANT_USER, 1 }, second = { TENANT_USER, 2 };
 
 static void put(struct framestore *store, uint32_t tid, uint64_t time, uint32_t bytes)
 {
@@ -12,7 +14,7 @@ static void put(struct framestore *store, uint32_t tid, uint64_t time, uint32_t 
 
 	list->tid = tid;
 	list->time = time;
-	framestore_put(store, list);
+	framestore_put(store, list, first);
 }
 
 static bool take(struct framestore *store, uint32_t tid, uint64_t time)
@@ -48,11 +50,20 @@ int main(void)
 		n += take(store, i, 1002 + FRAMESTORE_NS) ? 1 : 0;
 	ok(n == 31, "lists of 1 MB and some bytes fit into 32 MB 31 times");
 	list = framelist_new(1, 8);
+	list->tid = 99;
+	list->time = 1002 + FRAMESTORE_NS;
+	framestore_put(store, list, second);
+	for (uint32_t i = 0; i < 100; i++)
+		put(store, i, 1003 + FRAMESTORE_NS, 1 << 20);
+	ok(take(store, 99, 1002 + FRAMESTORE_NS), "the lists of one tenant do not take the place of those of another");
+	for (uint32_t i = 0; i < 100; i++)
+		take(store, i, 1003 + FRAMESTORE_NS);
+	list = framelist_new(1, 8);
 	list->tid = 7;
 	list->time = 2 * FRAMESTORE_NS;
 	list->read_by = list->time + 10;
 	list->named_by = list->time + 20;
-	framestore_put(store, list);
+	framestore_put(store, list, first);
 	ok(framestore_has(store, 7, 2 * FRAMESTORE_NS, 2 * FRAMESTORE_NS + 21),
 	   "a list that was read and named before a time");
 	ok(!framestore_has(store, 7, 2 * FRAMESTORE_NS, 2 * FRAMESTORE_NS + 20), "  or was not");
@@ -62,7 +73,7 @@ int main(void)
 	list->tid = 7;
 	list->time = 1;
 	list->read_by = 10 * FRAMESTORE_NS;
-	framestore_put(store, list);
+	framestore_put(store, list, first);
 	put(store, 8, list->read_by + 10, 8);
 	ok(take(store, 7, 1), "  also if the thread has been off the CPU for long");
 	put(store, 7, 1, 8);
