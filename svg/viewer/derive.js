@@ -96,13 +96,10 @@ const WITHOUT = 1 << 30;
  */
 function filterMasks(names, rules) {
   const bits = new Int32Array(names.count), hidden = new Uint8Array(names.count);
-  let wanted = 0, next = 1;
+  let wanted = 0; // the bits of the first rules, so the next bit is one more
   rules.forEach(({ kind, hits }) => {
-    let bit = kind === 'without' ? WITHOUT : 0;
-    if (kind === 'only') {
-      wanted |= bit = next;
-      next <<= 1;
-    }
+    const bit = kind === 'without' ? WITHOUT : kind === 'only' ? wanted + 1 : 0;
+    if (kind === 'only') wanted |= bit;
     for (let id = 0; id < hits.length; id++) {
       if (!hits[id]) continue;
       if (kind === 'hide') hidden[id] = 1;

@@ -35,12 +35,10 @@ function pythonForms(name) {
   return forms;
 }
 
-const LONGEST = 2000; // characters; the forms of a longer name may take megabytes and seconds
-
 /** From the full name to the function alone. kind: the label of the kind of code. */
 export function shorterForms(name, kind) {
-  // a process has no path and no packages, whatever its name looks like
-  if (kind === 'process' || name.length > LONGEST) return [name];
+  // a process has no path and no packages, whatever its name looks like; the forms of a long name may take megabytes
+  if (kind === 'process' || name.length > 2000) return [name];
   const placed = PLACED.exec(name);
   if (placed) return [name, ...shorterForms(placed[1], kind)];
   if (kind === 'Python' && !/[\s/(]/.test(name)) return pythonForms(name);

@@ -40,22 +40,14 @@ export function functionWeights(view, zoom, allTree = null) {
   return { self, total, moved };
 }
 
-/**
- * The self weight of each colour in the view. In a picture of reversed stacks, the outermost frames are those that ran:
- * all weight above one of them is its self weight.
- */
+/** The self weight of each colour in the view. Among reversed stacks, the outermost frames are those that ran. */
 export function colourWeights(view, zoom) {
   const { names: { colour }, config } = view.profile, { tree, first, last } = scopeOf(view, zoom);
-  const { name, caller, depth, self: [own], total: [all] } = tree, sums = new Float64Array(config.colors.length);
-  if (config.reverse && depth[first] > 1) {
-    let ran = first;
-    while (depth[ran] > 1) ran = caller[ran];
-    sums[colour[name[ran]]] = all[first];
-    return sums;
-  }
+  const { name, caller, depth, self: [own] } = tree, sums = new Float64Array(config.colors.length);
   for (let frame = Math.max(first, 1); frame < last; frame++) {
-    if (!config.reverse) sums[colour[name[frame]]] += own[frame];
-    else if (depth[frame] === 1) sums[colour[name[frame]]] += all[frame];
+    let ran = frame;
+    while (config.reverse && depth[ran] > 1) ran = caller[ran];
+    sums[colour[name[ran]]] += own[frame];
   }
   return sums;
 }

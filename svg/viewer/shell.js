@@ -13,10 +13,9 @@ function pattern(name) {
 // reversed stacks back: there the frame's path is the end of its stacks.
 function expressionOf(view, frame) {
   const { tree: { name, caller }, profile: { names, config } } = view, path = [];
-  if (view.operations.some(one => !['widest', 'only', 'without'].includes(one.kind))) return '';
+  if (!frame || view.operations.some(one => !['widest', 'only', 'without'].includes(one.kind))) return '';
   for (let at = frame; at > 0; at = caller[at]) path.push(pattern(names.folded(name[at])));
-  if (!path.length) return '';
-  return config.reverse ? '\\(^\\|;\\)' + path.join(';') + ' [0-9][0-9 ]*$' : '^' + path.reverse().join(';') + '[; ]';
+  return config.reverse ? '\\(^\\|;\\)' + path.join(';') + ' [0-9 ]*$' : '^' + path.reverse().join(';') + '[; ]';
 }
 
 /** The command that prints the folded stacks of a frame; in a changed view, those with its function. */

@@ -243,10 +243,10 @@ export class View {
     return { head, next };
   }
 
-  /** The hash of a frame in a path. Callers in a sandwich have other hashes than callees of the same name. */
+  /** The hash of a frame in a path. Callers in a sandwich differ from callees of the same name in bit 0. */
   hashOf(frame) {
-    const { tree: { name, depth }, profile: { names } } = this, hash = names.hash(name[frame]);
-    return depth[frame] < 0 ? ~hash : hash;
+    const { tree: { name, depth }, profile: { names } } = this;
+    return names.hash(name[frame]) ^ (depth[frame] < 0);
   }
 
   /** A path's hash is the sum of hash * GOLDEN ^ distance. Siblings may differ in kind only, so suffixes count. */
