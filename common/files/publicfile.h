@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * publicfile.h - tells whether each user may read a file.
+ * publicfile.h - checks whether each user may read a file.
  *
  * pjrecord may read all files of the host; pjsend, which folds the windows, runs as a user without rights. So a file
  * that only root may read must be in the symbol store, though it stays where it is.

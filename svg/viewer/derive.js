@@ -86,8 +86,6 @@ export function sandwich(tree, { names, sides, config }, { wanted, callers, call
   return trie;
 }
 
-/** Rules of kind `only` that `filtered` can apply: each has a bit. */
-export const MOST_ONLY = 30;
 const WITHOUT = 1 << 30;
 
 /**

@@ -1,5 +1,5 @@
 // view.js - the tree that is shown: operations on the profile, and where its frames stand. Pure.
-import { filtered, MOST_ONLY, reversed, sandwich } from './derive.js';
+import { filtered, reversed, sandwich } from './derive.js';
 import { appendGone, leftEdges, unionWeights } from './layout.js';
 import { base36 } from './names.js';
 import { mayBacktrack, matchNames } from './search.js';
@@ -82,7 +82,8 @@ export class View {
   add(letter, text = '', fromLink = false) {
     const known = Object.hasOwn(OPERATIONS, letter) && OPERATIONS[letter];
     if (!known || !this.isUseful(known, text, fromLink)) return;
-    if (known.kind === 'only' && this.operations.filter(one => one.kind === 'only').length >= MOST_ONLY) return;
+    // each filter of kind `only` has a bit of a number (derive.js)
+    if (known.kind === 'only' && this.operations.filter(one => one.kind === 'only').length > 29) return;
     const replaced = ['reverse', 'sandwich'].includes(known.kind) ? ['reverse', 'sandwich'] : [];
     this.operations = this.operations.filter(one => !replaced.includes(one.kind)
       && !(one.letter === letter && one.text === text));
@@ -245,8 +246,8 @@ export class View {
 
   /** The hash of a frame in a path. Callers in a sandwich differ from callees of the same name in bit 0. */
   hashOf(frame) {
-    const { tree: { name, depth }, profile: { names } } = this;
-    return names.hash(name[frame]) ^ (depth[frame] < 0);
+    const { tree: { name, depth } } = this;
+    return this.profile.names.hash(name[frame]) ^ (depth[frame] < 0);
   }
 
   /** A path's hash is the sum of hash * GOLDEN ^ distance. Siblings may differ in kind only, so suffixes count. */
