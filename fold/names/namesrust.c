@@ -87,7 +87,7 @@ static bool put_rust_v0(struct text *out, struct str string)
 
 	for (size_t i = 0; i < string.n; i++) {
 		/* the hash has at most 16 digits */
-		struct str hash = str_head(str_from(string, i), 18);
+		struct str rest = str_from(string, i), hash = str_head(rest, rest.n < 18 ? rest.n : 18);
 		ptrdiff_t close = string.p[i] == '[' && i > 0 && is_word(string.p[i - 1]) ? str_find(hash, ']') : -1;
 
 		if (close > 8 && close < 18 && all_hex(str_head(str_from(string, i + 1), (size_t)close - 1)) &&
