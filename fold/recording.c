@@ -421,7 +421,7 @@ static void take_over(struct recording *recording, struct samples *samples)
 	recording->tally->unwound |= info->recorder.is && info->recorder.unwound;
 	take_broken(recording->tally, &info->recorder);
 	offcpustats_add(&recording->tally->offcpu, &info->recorder.offcpu);
-	folded_header_join(&samples->text, &samples->host, arena_copy(&samples->text, info->host));
+	folded_header_join(&samples->text, &samples->host, info->host);
 	event = perfdata_events(recording->data, &n);
 	for (size_t i = 0; i < n && !samples->frequency.n; i++) {
 		if (!str_eq(event[i].name, samples->event_name) || event[i].frequency == 0)

@@ -7,31 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Adds `value` to *have, a list of distinct values joined by '+', unless it is in the list. For properties that may
- * differ between windows, such as the host. A list of more than 1000 bytes stays as it is. */
-static void gather_join(struct arena *arena, struct str *have, struct str value)
-{
-	struct str rest = *have;
-	char *p;
-
-	if (value.n == 0)
-		return;
-	while (rest.n)
-		if (str_eq(str_cut(&rest, '+'), value))
-			return;
-	if (have->n > 1000)
-		return;
-	if (have->n == 0) {
-		*have = arena_copy(arena, value);
-		return;
-	}
-	p = arena_alloc(arena, 1, have->n + value.n + 1);
-	memcpy(p, have->p, have->n);
-	p[have->n] = '+';
-	memcpy(p + have->n + 1, value.p, value.n);
-	*have = (struct str){ p, have->n + value.n + 1 };
-}
-
 static bool gather_unlike(struct gather *gather, const struct window *window)
 {
 	struct str unit = window->unit.n ? window->unit : STR("samples"), have = gather->header.unit;
@@ -79,10 +54,10 @@ bool gather_window(void *to, const struct window *window)
 		return false;
 	header->unit = header->unit.n ? header->unit :
 					arena_copy(&gather->arena, window->unit.n ? window->unit : STR("samples"));
-	gather_join(&gather->arena, &header->event, window->event);
-	gather_join(&gather->arena, &header->host, window->host);
-	gather_join(&gather->arena, &header->labels, window->labels);
-	gather_join(&gather->arena, &header->frequency, window->frequency);
+	folded_header_join(&gather->arena, &header->event, window->event);
+	folded_header_join(&gather->arena, &header->host, window->host);
+	folded_header_join(&gather->arena, &header->labels, window->labels);
+	folded_header_join(&gather->arena, &header->frequency, window->frequency);
 	header->samples += window->samples;
 	header->lost += window->lost;
 	header->lost_known = window->lost_known && (gather->windows == 0 || header->lost_known);

@@ -95,7 +95,7 @@ void folded_header_join(struct arena *arena, struct str *have, struct str value)
 		if (str_eq(str_cut(&rest, '+'), value))
 			return;
 	if (have->n == 0) {
-		*have = value;
+		*have = arena_copy(arena, value);
 		return;
 	}
 	p = arena_alloc(arena, 1, have->n + value.n + 1);

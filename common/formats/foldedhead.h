@@ -77,7 +77,7 @@ void folded_comment(struct folded_comments *comments, struct folded_header *head
 		    struct stacks *stacks, struct place place);
 
 /* Appends '+' and value to the list *have of texts, such as hosts, unless value is empty or in the list, or the list
- * has 1,000 bytes. Copies the list to `arena`, but not a first value. */
+ * has more than 1,000 bytes. Copies the texts to `arena`. */
 void folded_header_join(struct arena *arena, struct str *have, struct str value);
 
 /* Extends the time range of *header by the range from `from` to `to`. */

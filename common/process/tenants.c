@@ -234,7 +234,7 @@ bool tenants_hold(struct tenants *tenants, struct tenant tenant, enum tenant_sto
 {
 	struct account *account = account_of(tenants, tenant);
 
-	if (!tenants_has_room(tenants, tenant, stock, amount) ||
+	if (!within(tenants->limits.stock[stock], account->sums.held[stock], amount) ||
 	    !within(tenants->limits.total[stock], tenants->total[stock], amount)) {
 		account->sums.refused_stock[stock]++;
 		return false;

@@ -58,18 +58,12 @@ static bool is_abandoned(const struct perfmaps *perfmaps, size_t i, struct tenan
 	return true;
 }
 
-static bool is_any(const struct perfmaps *perfmaps, size_t i, struct tenant tenant)
-{
-	(void)perfmaps, (void)i, (void)tenant;
-	return true;
-}
-
-/* Drops the oldest map of an ended process that `matches`. Returns false if there is none. */
+/* Drops the oldest map of an ended process that `matches`; NULL: each does. Returns false if there is none. */
 static bool drop_oldest(struct perfmaps *perfmaps, struct tenant tenant,
 			bool (*matches)(const struct perfmaps *perfmaps, size_t i, struct tenant tenant))
 {
 	for (size_t i = 0; i < perfmaps->n; i++)
-		if (perfmaps->one[i].ended && matches(perfmaps, i, tenant)) {
+		if (perfmaps->one[i].ended && (!matches || matches(perfmaps, i, tenant))) {
 			perfmaps_drop(perfmaps, i);
 			return true;
 		}
@@ -90,7 +84,7 @@ static struct perfmap *perfmaps_add(struct perfmaps *perfmaps, pid_t pid, struct
 	struct perfmap *one;
 
 	if (perfmaps->n >= PERFMAPS_N_MAX && !drop_oldest(perfmaps, tenant, same_tenant) &&
-	    !drop_oldest(perfmaps, tenant, is_any))
+	    !drop_oldest(perfmaps, tenant, NULL))
 		return NULL;
 	if (perfmaps->n == perfmaps->cap) {
 		perfmaps->cap = perfmaps->cap ? perfmaps->cap * 2 : 16;
